@@ -1,0 +1,117 @@
+// Package provider says what serves a model: the interface that every
+// provider implements, the errors it reports and the prices it charges. The
+// providers themselves live in the packages below this one; the gateway calls
+// them and only the noema command names them.
+//
+// A provider makes one attempt per call. Retries, backoff, limits, caching
+// and accounting are the gateway's, which needs to see every attempt.
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"noema/methods"
+)
+
+// Provider serves one model. Complete makes one attempt; a failure is an
+// [*Error] wherever the provider can tell what went wrong. Complete fills
+// Usage (Calls is 1) but leaves Usage.Latency zero, unless it simulates one.
+type Provider interface {
+	methods.Model
+	Info() Info
+}
+
+// Info is what the gateway must know of a provider.
+type Info struct {
+	ID             methods.ModelID
+	Simulated      bool // no language model answers; every face that shows its numbers says so
+	MaxConnections int  // calls at once that it stands by default; 0 leaves it to the gateway
+}
+
+// Kind classifies failures by what helps against them.
+type Kind string
+
+// The kinds of failure.
+const (
+	RateLimited   Kind = "rate_limited"   // 429: wait and try again
+	Unavailable   Kind = "unavailable"    // 5xx, 408, 409: try again
+	Network       Kind = "network"        // refused, reset, cut, timed out: try again
+	Malformed     Kind = "malformed"      // a reply that is no completion: try again
+	Unauthorized  Kind = "unauthorized"   // 401, 403: the key is wrong
+	ContextLength Kind = "context_length" // the prompt does not fit
+	Rejected      Kind = "rejected"       // any other refusal of this request
+)
+
+// Error is a failed attempt.
+type Error struct {
+	Kind       Kind
+	Status     int           // HTTP status; 0 if there was none
+	RetryAfter time.Duration // as the server asked; 0 if it did not
+	Hint       string        // what the user can do; empty if nothing
+	Err        error         // the cause, free of keys and headers
+}
+
+// Error says what failed and, if known, what helps.
+func (e *Error) Error() string {
+	s := "provider " + string(e.Kind)
+	if e.Status != 0 {
+		s += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether another attempt may succeed.
+func (e *Error) Retryable() bool {
+	switch e.Kind {
+	case RateLimited, Unavailable, Network, Malformed:
+		return true
+	}
+	return false
+}
+
+// Retryable reports whether err is an [*Error] worth another attempt. Any
+// other error is final.
+func Retryable(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Retryable()
+}
+
+// KindOf maps an HTTP status to a kind.
+func KindOf(status int) Kind {
+	switch {
+	case status == http.StatusTooManyRequests:
+		return RateLimited
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return Unauthorized
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500:
+		return Unavailable
+	}
+	return Rejected
+}
+
+// Price is what a model charges per token, in nano-dollars. One dollar per
+// million tokens is 1000.
+type Price struct {
+	Input, Output methods.NanoUSD
+}
+
+// Cost is the price of one call. A nil Price is an unknown one: the second
+// result is then false.
+func (p *Price) Cost(input, output int64) (methods.NanoUSD, bool) {
+	if p == nil {
+		return 0, false
+	}
+	return p.Input*methods.NanoUSD(input) + p.Output*methods.NanoUSD(output), true
+}

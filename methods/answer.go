@@ -1,0 +1,197 @@
+package methods
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// AnswerKind is a form of answer.
+type AnswerKind string
+
+// The answer kinds, with the JSON form of Answer.Value for each.
+const (
+	Ranking AnswerKind = "ranking" // [3,1]: 1-based item numbers, best first
+	Choice  AnswerKind = "choice"  // "label"
+	Number  AnswerKind = "number"  // 4.5
+	Text    AnswerKind = "text"    // "any text"
+	Set     AnswerKind = "set"     // ["a","b"], order without meaning
+	Fields  AnswerKind = "fields"  // {"name": value}
+)
+
+// AnswerSpec says which answer a problem wants.
+type AnswerSpec struct {
+	Kind   AnswerKind
+	N      int      // ranking: how many items there are
+	K      int      // ranking: how many of them to name, at most
+	Labels []string // choice: the allowed labels, in the order of their meaning where it has one
+	Names  []string // fields: the field names
+}
+
+// Outcome says how an answer was reached. Comparisons count each apart, so a
+// fallback is never mistaken for a result.
+type Outcome string
+
+// The outcomes.
+const (
+	Answered   Outcome = "answered"
+	Defaulted  Outcome = "defaulted" // fell back on a default because nothing better was found
+	Unparsed   Outcome = "unparsed"  // the model's reply held no answer
+	Refused    Outcome = "refused"   // no valid plan after the allowed retries
+	OverBudget Outcome = "budget"    // a limit was reached before an answer
+	Failed     Outcome = "error"     // the method, its plugin or the provider failed
+)
+
+// Outcomes lists every Outcome in display order.
+func Outcomes() []Outcome {
+	return []Outcome{Answered, Defaulted, Unparsed, Refused, OverBudget, Failed}
+}
+
+// Answer is what a method concludes. Value is nil when there is none, which
+// no scorer takes for a right answer.
+type Answer struct {
+	Value    json.RawMessage
+	Outcome  Outcome
+	Reason   string     // why the outcome is not Answered; empty otherwise
+	Evidence []Evidence // what it rests on
+}
+
+// Evidence names one thing that an answer rests on.
+type Evidence struct {
+	Source string // a node id, a URL, a step, a field
+	Text   string // what it says
+}
+
+// RankingAnswer is an answered ranking of 1-based item numbers.
+func RankingAnswer(items []int) Answer { return valueAnswer(items) }
+
+// ChoiceAnswer is an answered choice.
+func ChoiceAnswer(label string) Answer { return valueAnswer(label) }
+
+// NumberAnswer is an answered number. NaN and infinities have no JSON form:
+// they give an Unparsed answer without a value.
+func NumberAnswer(x float64) Answer {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return Answer{Outcome: Unparsed, Reason: fmt.Sprintf("the number is %v", x)}
+	}
+	return valueAnswer(x)
+}
+
+// TextAnswer is an answered text.
+func TextAnswer(s string) Answer { return valueAnswer(s) }
+
+// SetAnswer is an answered set; the members are sorted, so that equal sets
+// are equal answers.
+func SetAnswer(members []string) Answer {
+	sorted := slices.Clone(members)
+	slices.Sort(sorted)
+	return valueAnswer(slices.Compact(sorted))
+}
+
+// FieldsAnswer is an answered set of named values.
+func FieldsAnswer(fields map[string]any) (Answer, error) {
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return Answer{}, fmt.Errorf("encode fields: %w", err)
+	}
+	return Answer{Value: raw, Outcome: Answered}, nil
+}
+
+func valueAnswer(v any) Answer {
+	raw, err := json.Marshal(v)
+	if err != nil { // slices of int and string, strings and finite floats always encode
+		panic(err)
+	}
+	return Answer{Value: raw, Outcome: Answered}
+}
+
+// As returns a with another outcome and the reason for it.
+func (a Answer) As(o Outcome, reason string) Answer {
+	a.Outcome, a.Reason = o, reason
+	return a
+}
+
+// Ranking decodes a ranking value.
+func (a Answer) Ranking() ([]int, error) { return decode[[]int](a) }
+
+// Text decodes a choice or text value.
+func (a Answer) Text() (string, error) { return decode[string](a) }
+
+// Number decodes a number value.
+func (a Answer) Number() (float64, error) { return decode[float64](a) }
+
+// Set decodes a set value.
+func (a Answer) Set() ([]string, error) { return decode[[]string](a) }
+
+// Fields decodes a fields value.
+func (a Answer) Fields() (map[string]json.RawMessage, error) {
+	return decode[map[string]json.RawMessage](a)
+}
+
+func decode[T any](a Answer) (v T, err error) {
+	if len(a.Value) == 0 {
+		return v, fmt.Errorf("decode answer: no value (outcome %s)", a.Outcome)
+	}
+	if err := json.Unmarshal(a.Value, &v); err != nil {
+		return v, fmt.Errorf("decode answer %.80q: %w", a.Value, err)
+	}
+	return v, nil
+}
+
+// Check reports whether a is a well-formed answer to s: a known outcome, and
+// a value of the right kind within its bounds. The kernel checks every answer
+// before scoring it, because a plugin may send anything.
+func (s AnswerSpec) Check(a Answer) error {
+	if !slices.Contains(Outcomes(), a.Outcome) {
+		return fmt.Errorf("check answer: unknown outcome %q", a.Outcome)
+	}
+	if len(a.Value) == 0 {
+		if a.Outcome == Answered || a.Outcome == Defaulted {
+			return fmt.Errorf("check answer: outcome %s needs a value", a.Outcome)
+		}
+		return nil
+	}
+	switch s.Kind {
+	case Ranking:
+		return s.checkRanking(a)
+	case Choice:
+		label, err := a.Text()
+		if err == nil && !slices.Contains(s.Labels, label) {
+			err = fmt.Errorf("check answer: %.80q is none of the labels %s", label, strings.Join(s.Labels, ", "))
+		}
+		return err
+	case Number:
+		_, err := a.Number()
+		return err
+	case Text:
+		_, err := a.Text()
+		return err
+	case Set:
+		_, err := a.Set()
+		return err
+	case Fields:
+		_, err := a.Fields()
+		return err
+	}
+	return fmt.Errorf("check answer: unknown answer kind %q", s.Kind)
+}
+
+func (s AnswerSpec) checkRanking(a Answer) error {
+	items, err := a.Ranking()
+	if err != nil {
+		return err
+	}
+	seen := make(map[int]bool, len(items))
+	for _, i := range items {
+		if i < 1 || i > s.N {
+			return fmt.Errorf("check answer: item %d is not within 1..%d", i, s.N)
+		}
+		if seen[i] {
+			return fmt.Errorf("check answer: item %d is ranked twice", i)
+		}
+		seen[i] = true
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package methods
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Request is one model call. The model itself is not in it: a trial has one
+// model, chosen by the experiment.
+type Request struct {
+	Messages []Message
+	Sampling Sampling
+	Schema   *Schema    // if set, the reply must be one JSON value of this schema
+	Tools    []ToolSpec // tools that the model may ask for in its reply
+	Draw     int        // which repeat of an otherwise identical request, from 0
+	Path     string     // call path, the logical place of this call in the trial, such as "P3/c2"
+}
+
+// Role says who speaks in a Message.
+type Role string
+
+// The roles, as providers know them.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool" // the result of a tool call, named by CallID
+)
+
+// Message is one turn of a conversation.
+type Message struct {
+	Role      Role
+	Content   string
+	ToolCalls []ToolCall // of an assistant turn
+	CallID    string     // of a tool turn: the ToolCall.ID that it answers
+}
+
+// Ask is the conversation that most calls are: one user message.
+func Ask(prompt string) []Message {
+	return []Message{{Role: User, Content: prompt}}
+}
+
+// Sampling holds the decoding parameters. The zero value is greedy decoding
+// with the provider's own limits.
+type Sampling struct {
+	Temperature float64
+	TopP        float64 // 0 means unset
+	TopK        int     // 0 means unset
+	MaxTokens   int     // 0 means the provider's default
+	Stop        []string
+	Seed        uint64 // usually Problem.Seed
+}
+
+// Schema asks for structured output.
+type Schema struct {
+	Name string          // letters, digits, '_' and '-', as providers demand
+	JSON json.RawMessage // a JSON Schema, draft 2020-12
+}
+
+// Completion is a model's reply.
+type Completion struct {
+	Text      string
+	ToolCalls []ToolCall
+	Finish    FinishReason
+	Model     string // the model as the provider reports it, for example with its date
+	Usage     Usage
+}
+
+// FinishReason says why the model stopped.
+type FinishReason string
+
+// The finish reasons. A provider's own others are mapped to FinishOther.
+const (
+	FinishStop   FinishReason = "stop"
+	FinishLength FinishReason = "length"
+	FinishTools  FinishReason = "tool_calls"
+	FinishFilter FinishReason = "content_filter"
+	FinishOther  FinishReason = "other"
+)
+
+// Usage is what calls consumed. All fields are integers, so a sum does not
+// depend on the order of its terms. What is unknown is counted, not taken for
+// zero: if Unpriced > 0 the true cost is above Cost by an unknown amount, and
+// if Unmetered > 0 so are the tokens.
+type Usage struct {
+	Calls        int           // model calls
+	ToolCalls    int           // tool calls
+	InputTokens  int64         // as the provider counted them
+	OutputTokens int64         // including reasoning tokens
+	Cost         NanoUSD       // by the price at the time of the call
+	Latency      time.Duration // summed over the calls, as measured when they were made
+	Unpriced     int           // model calls whose price is not known
+	Unmetered    int           // model calls whose provider reported no tokens
+}
+
+// NanoUSD is an amount of money in 1e-9 US dollars.
+type NanoUSD int64
+
+// USD is the amount in dollars.
+func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }
+
+// Tokens is the sum of input and output tokens.
+func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
+
+// Plus returns the sum of u and v.
+func (u Usage) Plus(v Usage) Usage {
+	return Usage{
+		Calls:        u.Calls + v.Calls,
+		ToolCalls:    u.ToolCalls + v.ToolCalls,
+		InputTokens:  u.InputTokens + v.InputTokens,
+		OutputTokens: u.OutputTokens + v.OutputTokens,
+		Cost:         u.Cost + v.Cost,
+		Latency:      u.Latency + v.Latency,
+		Unpriced:     u.Unpriced + v.Unpriced,
+		Unmetered:    u.Unmetered + v.Unmetered,
+	}
+}
+
+// ToolSpec describes a tool.
+type ToolSpec struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // JSON Schema of the arguments object
+	Result      json.RawMessage // JSON Schema of the result; empty if unstated
+	Pure        bool            // same arguments, same result, no effect: may be repeated freely
+}
+
+// ToolCall asks for one run of a tool.
+type ToolCall struct {
+	ID        string          // the model's id for the call; empty for a method's own calls
+	Name      string          // of a ToolSpec
+	Arguments json.RawMessage // a JSON object
+	Path      string          // call path; not sent to models
+}
+
+// ToolResult is what a tool returned. A tool that failed in a way that a
+// model can read about returns IsError rather than a Go error.
+type ToolResult struct {
+	Content string
+	IsError bool
+}
+
+// ModelID identifies who answers requests. All of it enters the key of a
+// completion, so it holds nothing secret and nothing that may vary between
+// two servers of the same answers.
+type ModelID struct {
+	Provider string // kind of provider, for example "openai"
+	Endpoint string // normalised base URL without credentials; empty for the provider's own
+	Model    string // the name that the provider knows, for example "gpt-5-nano"
+	Weights  string // digest of the weights, for models in the process; empty otherwise
+	Config   string // what else changes answers, as sorted "key=value&…"; for example "error=0.05"
+}
+
+// String is the identity as a user writes it: provider/name?config.
+func (m ModelID) String() string {
+	s := m.Provider
+	if m.Model != "" {
+		s += "/" + m.Model
+	}
+	if m.Config != "" {
+		s += "?" + m.Config
+	}
+	return s
+}
