@@ -1,0 +1,118 @@
+// Package task holds what methods are measured on: samples with their
+// targets, the environment of tools that their problems come with, and the
+// loaders that read them. A task has no solver in it (unlike Inspect's), and
+// nothing that a method may see leads from a sample to its target.
+package task
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"noema/methods"
+)
+
+// Task is a set of samples with the environment that their problems need.
+type Task struct {
+	Name    string   // as written after --task
+	Version string   // of the generator or loader; changes when the samples do
+	Summary string   // one line for listings
+	Config  string   // the options it was made with, as sorted "key=value&…"
+	Source  string   // where the data is from: "generated", or a description of the files
+	Notes   []string // what a reader of results must know, for example dropped fields
+	Samples []Sample
+
+	Environment Environment `json:"-"` // nil if its problems have no tools
+}
+
+// Sample is one dataset item.
+type Sample struct {
+	ID       string
+	Group    string            // for breakdowns, such as "G03"; may be empty
+	Cluster  string            // samples of one cluster are not independent; may be empty
+	Problem  methods.Problem   // without Seed and Options, which belong to a trial
+	Target   json.RawMessage   // the right answer, in the form of Answer.Value; for a ranking, the gold items
+	Metadata map[string]string // for people; no method sees it
+}
+
+// Environment runs the tools of a task's problems, on the kernel's side.
+type Environment interface {
+	Tools() []methods.ToolSpec
+	Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error)
+}
+
+// ItemsKey is the key of a ranking problem's Context that holds its items, a
+// list of AnswerSpec.N values.
+const ItemsKey = "items"
+
+// Digest identifies the task's content: two tasks with equal digests ask the
+// same questions and expect the same answers.
+func (t *Task) Digest() (string, error) {
+	raw, err := json.Marshal(struct {
+		Format        int
+		Name, Version string
+		Samples       []Sample
+	}{1, t.Name, t.Version, t.Samples})
+	if err != nil {
+		return "", fmt.Errorf("digest task %q: %w", t.Name, err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Present returns the problem and the target of s as a trial with the given
+// seed meets them. If shuffle is set, the items of a ranking problem come in
+// an order drawn from the seed, and the target is renumbered to match, so
+// that a model's bias for a position cannot favour any item.
+func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMessage, error) {
+	p := s.Problem
+	p.ID, p.Seed = s.ID, seed
+	if !shuffle || p.Answer.Kind != methods.Ranking {
+		return p, s.Target, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(p.Context, &fields); err != nil {
+		return p, nil, fmt.Errorf("present sample %q: context: %w", s.ID, err)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(fields[ItemsKey], &items); err != nil {
+		return p, nil, fmt.Errorf("present sample %q: context %q: %w", s.ID, ItemsKey, err)
+	}
+	var gold []int
+	if err := json.Unmarshal(s.Target, &gold); err != nil {
+		return p, nil, fmt.Errorf("present sample %q: target: %w", s.ID, err)
+	}
+
+	order := rand.New(rand.NewPCG(seed, shuffleStream)).Perm(len(items))
+	shuffled := make([]json.RawMessage, len(items))
+	position := make([]int, len(items)) // of each original item, 0-based
+	for to, from := range order {
+		shuffled[to], position[from] = items[from], to
+	}
+	moved := make([]int, len(gold))
+	for i, g := range gold {
+		if g < 1 || g > len(items) {
+			return p, nil, fmt.Errorf("present sample %q: gold item %d is not within 1..%d", s.ID, g, len(items))
+		}
+		moved[i] = position[g-1] + 1
+	}
+	slices.Sort(moved)
+
+	var err error
+	if fields[ItemsKey], err = json.Marshal(shuffled); err == nil {
+		p.Context, err = json.Marshal(fields)
+	}
+	if err != nil {
+		return p, nil, fmt.Errorf("present sample %q: %w", s.ID, err)
+	}
+	target, err := json.Marshal(moved)
+	return p, target, err
+}
+
+// shuffleStream separates the shuffle's random numbers from a method's own,
+// which start from the same trial seed.
+const shuffleStream = 0x6e6f656d61
