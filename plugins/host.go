@@ -1,0 +1,191 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"noema/methods"
+)
+
+// HostOptions tune a Host; the zero value is good for most uses.
+type HostOptions struct {
+	MaxIdle      int           // processes kept ready between trials; 0 means 8
+	StartTimeout time.Duration // for a process to answer; 0 means 30 s
+	StopGrace    time.Duration // for a cancelled trial to end; 0 means 2 s
+}
+
+// Host starts, reuses and ends plugin processes. It is safe for concurrent
+// use.
+type Host struct {
+	opts    HostOptions
+	tempDir string
+
+	mu     sync.Mutex
+	idle   []*process // least recently used first
+	closed bool
+}
+
+// NewHost returns a Host without any process. Close it to end them all.
+func NewHost(opts HostOptions) (*Host, error) {
+	if opts.MaxIdle == 0 {
+		opts.MaxIdle = 8
+	}
+	if opts.StartTimeout == 0 {
+		opts.StartTimeout = 30 * time.Second
+	}
+	if opts.StopGrace == 0 {
+		opts.StopGrace = 2 * time.Second
+	}
+	sweep(os.TempDir())
+	dir, err := os.MkdirTemp("", tempPrefix+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
+		return nil, fmt.Errorf("open plugin host: %w", err)
+	}
+	return &Host{opts: opts, tempDir: dir}, nil
+}
+
+// tempPrefix begins the name of a host's temporary folder; the process id
+// follows.
+const tempPrefix = "noema-plugins-"
+
+// sweep removes the temporary folders of kernels that were killed.
+func sweep(dir string) {
+	paths, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
+	if err != nil { // the pattern is a constant
+		return
+	}
+	for _, path := range paths {
+		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), tempPrefix), "-")
+		pid, err := strconv.Atoi(owner)
+		if err != nil {
+			continue
+		}
+		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+			_ = os.RemoveAll(path) // another kernel may sweep at the same time
+		}
+	}
+}
+
+// Close ends every process. Trials under way should have ended before.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	idle := h.idle
+	h.idle, h.closed = nil, true
+	h.mu.Unlock()
+	var ending sync.WaitGroup
+	for _, p := range idle {
+		ending.Go(p.stop)
+	}
+	ending.Wait()
+	return os.RemoveAll(h.tempDir)
+}
+
+// Plugin is a method in another process. It implements methods.Method and
+// methods.Describer.
+type Plugin struct {
+	host   *Host
+	source Source
+	desc   methods.Description
+}
+
+var (
+	_ methods.Method    = (*Plugin)(nil)
+	_ methods.Describer = (*Plugin)(nil)
+)
+
+// Open starts the plugin once to ask what it is. The plugin's own name gives
+// way to the source's when it has none; a different one is an error, because
+// then two names would stand for one method.
+func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
+	proc, err := h.lease(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	desc, err := proc.describe(ctx)
+	h.release(proc, err)
+	if err != nil {
+		return nil, err
+	}
+	if desc.Name == "" {
+		desc.Name = src.Name
+	}
+	if src.Builtin && desc.Name != src.Name {
+		return nil, fmt.Errorf("open plugin %q: it calls itself %q", src.Name, desc.Name)
+	}
+	return &Plugin{host: h, source: src, desc: desc}, nil
+}
+
+// Describe returns what the plugin said of itself when it was opened.
+func (p *Plugin) Describe() methods.Description { return p.desc }
+
+// Source returns where the plugin's code is.
+func (p *Plugin) Source() Source { return p.source }
+
+// Solve runs one trial in a process that serves nothing else meanwhile. An
+// error that wraps a *Failure is the process's, any other the method's own.
+func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
+	proc, err := p.host.lease(ctx, p.source)
+	if err != nil {
+		return methods.Answer{}, err
+	}
+	answer, err := proc.solve(ctx, problem, h, p.host.opts.StopGrace)
+	p.host.release(proc, err)
+	return answer, err
+}
+
+// lease returns an idle process of src, or starts one.
+func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
+	for {
+		h.mu.Lock()
+		if h.closed {
+			h.mu.Unlock()
+			return nil, fmt.Errorf("start plugin %q: the plugin host is closed", src.Name)
+		}
+		i := slices.IndexFunc(h.idle, func(p *process) bool { return p.source.Name == src.Name && p.source.Path == src.Path })
+		if i < 0 {
+			h.mu.Unlock()
+			return startProcess(ctx, src, h.tempDir, h.opts.StartTimeout)
+		}
+		proc := h.idle[i]
+		h.idle = slices.Delete(h.idle, i, i+1)
+		h.mu.Unlock()
+		if !proc.client.Exited() {
+			proc.stderr.Reset()
+			return proc, nil
+		}
+		proc.stop()
+	}
+}
+
+// release takes a process back after a trial that ended with err.
+func (h *Host) release(proc *process, err error) {
+	var failure *Failure
+	if errors.As(err, &failure) {
+		proc.stop()
+		return
+	}
+	h.mu.Lock()
+	var surplus *process
+	if h.closed {
+		surplus = proc
+	} else {
+		h.idle = append(h.idle, proc)
+		if len(h.idle) > h.opts.MaxIdle {
+			surplus = h.idle[0]
+			h.idle = slices.Delete(h.idle, 0, 1)
+		}
+	}
+	h.mu.Unlock()
+	if surplus != nil {
+		surplus.stop()
+	}
+}

@@ -1,0 +1,115 @@
+package plugins
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+
+	"noema/methods"
+	"noema/plugins/internal/wire"
+)
+
+// Serve makes this process a plugin that offers m to the kernel that started
+// it. It returns when the kernel asks the plugin to end; when the kernel dies,
+// it ends the process. Nothing may be written to os.Stdout before Serve;
+// os.Stderr is the place for diagnostics at any time.
+func Serve(m methods.Method) {
+	go exitWithParent()
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig:  handshake(),
+		VersionedPlugins: versions(m),
+		Logger:           hclog.NewNullLogger(),
+		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
+			return grpc.NewServer(append(opts, serverOptions()...)...)
+		},
+	})
+}
+
+// exitWithParent ends the process soon after its parent is gone. A closed
+// stream alone does not tell that, and a plugin must not outlive a kernel
+// that was killed.
+func exitWithParent() {
+	parent := os.Getppid()
+	for range time.Tick(200 * time.Millisecond) {
+		if os.Getppid() != parent {
+			os.Exit(1)
+		}
+	}
+}
+
+// guest is the service inside a plugin.
+type guest struct {
+	wire.UnimplementedMethodServer
+	method  methods.Method
+	stderr  *os.File
+	restore sync.Once
+}
+
+func newGuest(m methods.Method) *guest { return &guest{method: m, stderr: os.Stderr} }
+
+// unbuffer gives os.Stderr back its file. go-plugin replaces it by a pipe
+// whose content is lost when the process is killed, which is just when the
+// last lines matter.
+func (g *guest) unbuffer() { g.restore.Do(func() { os.Stderr = g.stderr }) }
+
+// Describe implements the service.
+func (g *guest) Describe(context.Context, *wire.DescribeRequest) (*wire.Description, error) {
+	g.unbuffer()
+	if d, ok := g.method.(methods.Describer); ok {
+		return wire.FromDescription(d.Describe()), nil
+	}
+	return &wire.Description{}, nil
+}
+
+// Session implements the service: one trial.
+func (g *guest) Session(stream wire.Method_SessionServer) error {
+	g.unbuffer()
+	first, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	frames := first.GetFrames()
+	if len(frames) == 0 || frames[0].GetStart() == nil {
+		return fmt.Errorf("open session: the first frame is not start")
+	}
+	problem := wire.ToProblem(frames[0].GetStart())
+
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	h := newGuestHost()
+	go h.receive(stream, frames[1:], cancel)
+
+	finished, sent := make(chan struct{}), make(chan error, 1)
+	go func() {
+		sent <- h.out.Run(finished, func(batch []*wire.PluginFrame) error {
+			return stream.Send(&wire.PluginMessage{Frames: batch})
+		})
+	}()
+	answer, err := solve(ctx, g.method, problem, h)
+	finish := &wire.Finish{Error: wire.FromError(err)}
+	if err == nil {
+		finish.Answer = wire.FromAnswer(answer)
+	}
+	h.put(stream.Context(), &wire.PluginFrame{Frame: &wire.PluginFrame_Finish{Finish: finish}})
+	close(finished)
+	return <-sent
+}
+
+// solve runs the method and turns a panic into an error, with the stack on
+// stderr: the process is still sound for the next trial.
+func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.Host) (a methods.Answer, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(os.Stderr, "panic: %v\n%s", r, debug.Stack())
+			err = fmt.Errorf("%w: %v", wire.ErrPanic, r)
+		}
+	}()
+	return m.Solve(ctx, p, h)
+}

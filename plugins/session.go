@@ -1,0 +1,251 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"noema/methods"
+	"noema/plugins/internal/wire"
+)
+
+// maxCalls bounds the calls of one trial that the kernel works on at once. A
+// plugin that asks for more waits, and its further frames with it.
+const maxCalls = 256
+
+// session is one trial on the kernel's side of the boundary.
+type session struct {
+	ctx    context.Context // of the trial's calls
+	host   methods.Host
+	out    *wire.Outbox[*wire.HostFrame]
+	slots  chan struct{}
+	calls  sync.WaitGroup
+	finish *wire.Finish
+
+	mu       sync.Mutex
+	inFlight map[uint64]context.CancelFunc
+	builds   map[uint64]*build // by the id of the seed_get that ordered them
+}
+
+// build is a method seed that the plugin has been told to build.
+type build struct {
+	ctx context.Context
+	put chan *wire.Call
+}
+
+func newSession(ctx context.Context, h methods.Host) *session {
+	return &session{
+		ctx: ctx, host: h,
+		out:   wire.NewOutbox[*wire.HostFrame](),
+		slots: make(chan struct{}, maxCalls), inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
+	}
+}
+
+var (
+	errNoFinish = errors.New("the plugin ended the session without an answer")
+	errProtocol = errors.New("the plugin broke the protocol")
+)
+
+// run drives the session over stream until the plugin finishes or the stream
+// breaks. stop is closed when the trial is cancelled; the plugin is then told
+// so. Every call has ended when run returns.
+func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.ctx = ctx
+	done, sent := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(sent)
+		// A failed send also breaks the receiving side, which reports it.
+		_ = s.out.Run(done, func(batch []*wire.HostFrame) error {
+			return stream.Send(&wire.HostMessage{Frames: batch})
+		})
+	}()
+	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Start{Start: wire.FromProblem(p)}})
+	go func() {
+		select {
+		case <-stop:
+			s.put(&wire.HostFrame{Frame: &wire.HostFrame_Cancel{Cancel: &wire.Cancel{}}})
+		case <-ctx.Done():
+		}
+	}()
+
+	err := s.receive(stream)
+	cancel()
+	s.calls.Wait()
+	close(done)
+	<-sent
+	if err != nil {
+		return methods.Answer{}, err
+	}
+	if err := wire.ToError(s.finish.GetError()); err != nil {
+		return methods.Answer{}, err
+	}
+	return wire.ToAnswer(s.finish.GetAnswer()), nil
+}
+
+// put queues a frame; one that finds the session over is not missed.
+func (s *session) put(f *wire.HostFrame) { _, _ = s.out.Put(context.Background(), f) }
+
+func (s *session) reply(r *wire.Result) {
+	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: r}})
+}
+
+// brokenError is a stream that ended before the trial did.
+type brokenError struct{ err error }
+
+func (e *brokenError) Error() string { return e.err.Error() }
+func (e *brokenError) Unwrap() error { return e.err }
+
+func (s *session) receive(stream wire.Method_SessionClient) error {
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			err = errNoFinish
+		}
+		if err != nil {
+			return &brokenError{err}
+		}
+		for _, f := range m.GetFrames() {
+			if err := s.handle(f); err != nil {
+				return &brokenError{err}
+			}
+			if s.finish != nil {
+				return nil
+			}
+		}
+	}
+}
+
+func (s *session) handle(f *wire.PluginFrame) error {
+	switch f := f.GetFrame().(type) {
+	case *wire.PluginFrame_Event:
+		s.host.Emit(wire.ToEvent(f.Event))
+	case *wire.PluginFrame_Cancel:
+		s.mu.Lock()
+		cancel := s.inFlight[f.Cancel.GetId()]
+		s.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	case *wire.PluginFrame_Call:
+		return s.start(f.Call)
+	case *wire.PluginFrame_Finish:
+		s.finish = f.Finish
+	default:
+		return fmt.Errorf("%w: a frame of unknown kind", errProtocol)
+	}
+	return nil
+}
+
+// start begins work on a call. It waits while too many are under way, except
+// for seeds, which may wait for one another.
+func (s *session) start(c *wire.Call) error {
+	ctx := s.ctx
+	s.mu.Lock()
+	b := s.builds[c.GetScope()]
+	_, reused := s.inFlight[c.GetId()]
+	s.mu.Unlock()
+	if reused {
+		return fmt.Errorf("%w: call id %d is in use", errProtocol, c.GetId())
+	}
+	if b != nil {
+		ctx = b.ctx
+	}
+	if put := c.GetSeedPut(); put != nil {
+		s.deliver(b, c)
+		return nil
+	}
+	_, isSeed := c.GetWhat().(*wire.Call_SeedGet)
+	if !isSeed {
+		select {
+		case s.slots <- struct{}{}:
+		case <-s.ctx.Done():
+			return nil
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.mu.Lock()
+	s.inFlight[c.GetId()] = cancel
+	s.mu.Unlock()
+	s.calls.Go(func() {
+		s.answer(ctx, c)
+		cancel()
+		s.mu.Lock()
+		delete(s.inFlight, c.GetId())
+		s.mu.Unlock()
+		if !isSeed {
+			<-s.slots
+		}
+	})
+	return nil
+}
+
+// deliver hands a finished seed to the build that ordered it.
+func (s *session) deliver(b *build, put *wire.Call) {
+	if b != nil {
+		select {
+		case b.put <- put:
+			return
+		default: // a second seed_put for one order
+		}
+	}
+	s.reply(failure(put.GetId(), fmt.Errorf("store seed: no build with scope %d is under way", put.GetScope())))
+}
+
+func failure(id uint64, err error) *wire.Result {
+	return &wire.Result{Id: id, What: &wire.Result_Error{Error: wire.FromError(err)}}
+}
+
+func (s *session) answer(ctx context.Context, c *wire.Call) {
+	r := &wire.Result{Id: c.GetId()}
+	var err error
+	switch what := c.GetWhat().(type) {
+	case *wire.Call_Complete:
+		var done methods.Completion
+		done, err = s.host.Complete(ctx, wire.ToRequest(what.Complete))
+		r.What = &wire.Result_Completion{Completion: wire.FromCompletion(done)}
+	case *wire.Call_Tool:
+		var done methods.ToolResult
+		done, err = s.host.CallTool(ctx, wire.ToToolCall(what.Tool))
+		r.What = &wire.Result_Tool{Tool: wire.FromToolResult(done)}
+	case *wire.Call_SeedGet:
+		var data []byte
+		r.Id, data, err = s.seed(ctx, c.GetId(), what.SeedGet)
+		r.What = &wire.Result_Seed{Seed: &wire.Seed{Data: data}}
+	default:
+		err = fmt.Errorf("call host: unknown kind of call")
+	}
+	if err != nil {
+		r = failure(r.GetId(), err)
+	}
+	s.reply(r)
+}
+
+// seed serves one seed_get and returns the id of the call that the result
+// belongs to: the seed_get, or the seed_put if the plugin had to build.
+func (s *session) seed(ctx context.Context, id uint64, get *wire.SeedGet) (uint64, []byte, error) {
+	answerTo := id
+	key := methods.SeedKey{Kind: get.GetKind(), Content: get.GetContent()}
+	data, err := s.host.Seed(ctx, key, func(ctx context.Context) ([]byte, error) {
+		b := &build{ctx: ctx, put: make(chan *wire.Call, 1)}
+		s.mu.Lock()
+		s.builds[id] = b
+		s.mu.Unlock()
+		defer func() {
+			s.mu.Lock()
+			delete(s.builds, id)
+			s.mu.Unlock()
+		}()
+		s.reply(&wire.Result{Id: id, What: &wire.Result_Seed{Seed: &wire.Seed{Build: true}}})
+		select {
+		case put := <-b.put:
+			answerTo = put.GetId()
+			return put.GetSeedPut().GetData(), wire.ToError(put.GetSeedPut().GetError())
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	return answerTo, data, err
+}

@@ -1,0 +1,191 @@
+package plugins
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Source says where a plugin's code is and how to start it.
+type Source struct {
+	Name    string   // as written after --methods
+	Command []string // program and arguments
+	Dir     string   // working directory; empty for a fresh temporary one
+	Builtin bool     // served by the noema binary itself
+	Path    string   // the file or folder that holds the code
+}
+
+// ManifestName is the file that makes a folder a plugin.
+const ManifestName = "plugin.yaml"
+
+// manifest is the content of a plugin.yaml.
+type manifest struct {
+	Name     string   `yaml:"name"`
+	Language string   `yaml:"language"`
+	Command  []string `yaml:"command"`
+}
+
+// Builtins returns the sources of methods that the running binary serves
+// itself when it is started with the given arguments and a method's name.
+func Builtins(args []string, names []string) ([]Source, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find own executable: %w", err)
+	}
+	sources := make([]Source, len(names))
+	for i, name := range names {
+		command := append([]string{self}, args...)
+		sources[i] = Source{Name: name, Command: append(command, name), Builtin: true, Path: self}
+	}
+	return sources, nil
+}
+
+// Discover finds the plugins of the given folders: executable files, named
+// after the file, and subfolders with a plugin.yaml. Folders that do not
+// exist are skipped. Of two plugins with one name the first found counts.
+// Faulty manifests do not hide the other plugins: their errors are joined.
+func Discover(dirs []string) ([]Source, error) {
+	var sources []Source
+	var faults []error
+	seen := map[string]bool{}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("read plugin folder: %w", err))
+			continue
+		}
+		for _, e := range entries {
+			src, err := At(filepath.Join(dir, e.Name()))
+			if errors.Is(err, errNoPlugin) {
+				continue
+			}
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			if !seen[src.Name] {
+				seen[src.Name] = true
+				sources = append(sources, src)
+			}
+		}
+	}
+	return sources, errors.Join(faults...)
+}
+
+// errNoPlugin says that a path is neither an executable nor a plugin folder.
+var errNoPlugin = errors.New("no plugin")
+
+// At returns the plugin at a path: an executable file, or a folder with a
+// plugin.yaml.
+func At(path string) (Source, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return Source{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return Source{}, fmt.Errorf("find plugin: %w", err)
+	}
+	if info.IsDir() {
+		return fromManifest(path)
+	}
+	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return Source{}, fmt.Errorf("find plugin %q: %w: not an executable file", path, errNoPlugin)
+	}
+	return Source{Name: filepath.Base(path), Command: []string{path}, Path: path}, nil
+}
+
+func fromManifest(dir string) (Source, error) {
+	file := filepath.Join(dir, ManifestName)
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Source{}, fmt.Errorf("find plugin %q: %w: no %s in it", dir, errNoPlugin, ManifestName)
+	}
+	if err != nil {
+		return Source{}, fmt.Errorf("read manifest: %w", err)
+	}
+	var m manifest
+	if err := yaml.UnmarshalWithOptions(raw, &m, yaml.Strict()); err != nil {
+		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)
+	}
+	if m.Name == "" {
+		m.Name = filepath.Base(dir)
+	}
+	if len(m.Command) == 0 {
+		return Source{}, fmt.Errorf("read manifest %s: no command: add a line such as command: [python3, main.py]", file)
+	}
+	return Source{Name: m.Name, Command: m.Command, Dir: dir, Path: dir}, nil
+}
+
+// Digest is the SHA-256 over the plugin's code, in hex: of the binary, or of
+// every file in a manifest's folder by name and content.
+func (s Source) Digest() (string, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	}
+	hash := sha256.New()
+	if !info.IsDir() {
+		err = addFile(hash, s.Path)
+	} else {
+		err = addFolder(hash, s.Path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+func addFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// addFolder leaves out what a run of the plugin itself may write there.
+func addFolder(w io.Writer, dir string) error {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
+			return filepath.SkipDir
+		}
+		if e.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sort.Strings(files)
+	for _, path := range files {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		if err := addFile(sum, path); err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%d %s %x\n", len(name), name, sum.Sum(nil))
+	}
+	return nil
+}
