@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+
+	"noema/cache"
+)
+
+// flights makes identical work that is asked for at the same time happen
+// once. Unlike x/sync/singleflight, nobody's cancellation ends the work that
+// others wait for: it ends when the last who waits has left, and who comes
+// after that starts anew.
+type flights[R any] struct {
+	mu       sync.Mutex
+	underWay map[cache.Key]*flight[R]
+}
+
+type flight[R any] struct {
+	cancel  context.CancelFunc
+	waiters int
+	done    chan struct{} // closed when result and err are set
+	result  R
+	err     error
+}
+
+// do returns what work returns, with at most one work per key under way. work
+// runs in a goroutine of its own, with a context that outlives ctx as long as
+// anyone waits.
+func (f *flights[R]) do(ctx context.Context, key cache.Key, work func(context.Context) (R, error)) (R, error) {
+	f.mu.Lock()
+	fl := f.underWay[key]
+	if fl == nil {
+		fl = f.start(ctx, key, work)
+	}
+	fl.waiters++
+	f.mu.Unlock()
+
+	select {
+	case <-fl.done:
+		return fl.result, fl.err
+	case <-ctx.Done():
+		f.mu.Lock()
+		if fl.waiters--; fl.waiters == 0 {
+			fl.cancel()
+			f.forget(key, fl)
+		}
+		f.mu.Unlock()
+		var none R
+		return none, context.Cause(ctx)
+	}
+}
+
+// start begins a flight; f.mu is held.
+func (f *flights[R]) start(ctx context.Context, key cache.Key, work func(context.Context) (R, error)) *flight[R] {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	fl := &flight[R]{cancel: cancel, done: make(chan struct{})}
+	if f.underWay == nil {
+		f.underWay = map[cache.Key]*flight[R]{}
+	}
+	f.underWay[key] = fl
+	go func() {
+		defer cancel()
+		fl.result, fl.err = work(ctx)
+		f.mu.Lock()
+		f.forget(key, fl)
+		f.mu.Unlock()
+		close(fl.done)
+	}()
+	return fl
+}
+
+// forget removes fl unless another flight has taken its place; f.mu is held.
+func (f *flights[R]) forget(key cache.Key, fl *flight[R]) {
+	if f.underWay[key] == fl {
+		delete(f.underWay, key)
+	}
+}

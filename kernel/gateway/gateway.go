@@ -1,0 +1,335 @@
+// Package gateway is the only road from a method to a model or a tool. On
+// that road every call gets its key, is answered from the store where it can
+// be, is made once when many ask the same at once, is charged to the trial's
+// limits at its recorded cost, and is written into the trial's transcript
+// under its call path.
+//
+// Because a hit is charged like the call that it repeats, a warm run meets
+// every limit at the same call as the cold one. What was really spent is
+// counted apart, in [Stats].
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/provider"
+	"noema/kernel/record"
+	"noema/methods"
+)
+
+// Mode says how the store is used.
+type Mode string
+
+// The modes.
+const (
+	Auto    Mode = "auto"    // from the store, or from the provider and then stored
+	Replay  Mode = "replay"  // from the store; what is not there is an error
+	Refresh Mode = "refresh" // from the provider, once per key; the old version is kept
+	Verify  Mode = "verify"  // from the store, and asked again where temperature is 0; see Gateway.Drifts
+	Off     Mode = "off"     // from the provider, nothing read or stored
+)
+
+// ParseMode reads a mode's name.
+func ParseMode(s string) (Mode, error) {
+	switch m := Mode(s); m {
+	case Auto, Replay, Refresh, Verify, Off:
+		return m, nil
+	}
+	return "", fmt.Errorf("parse cache mode: unknown mode %q: use auto, replay, refresh, verify or off", s)
+}
+
+// Options configure a Gateway.
+type Options struct {
+	Store          *cache.Store
+	Provider       provider.Provider
+	Mode           Mode          // default Auto
+	MaxConnections int           // provider calls at once; 0 takes the provider's own, or 32
+	Retry          Retry         // zero fields take defaults
+	RunLimits      record.Limits // of all trials together; reaching one stops the run
+	Spent          methods.Usage // charged to RunLimits before this execution, by the run that it resumes
+	RunSeed        uint64
+	Warn           func(string) // told what a user should know, such as a damaged record; may be nil
+}
+
+// Stats counts where answers came from, in this execution.
+type Stats struct {
+	Provider int // answered by the provider
+	Cached   int // answered by the store
+	Failed   int // attempts that failed
+	Corrupt  int // damaged records found
+}
+
+// Drift is a recorded answer that the provider no longer gives.
+type Drift struct {
+	Path, Key     string
+	Recorded, Now string
+}
+
+// Gateway serves all trials of one execution of a run. It is safe for
+// concurrent use.
+type Gateway struct {
+	opts    Options
+	id      methods.ModelID
+	slots   chan struct{}
+	flights flights[cache.CompletionRecord]
+	tools   flights[cache.ToolRecord]
+	seeds   seedLocks
+
+	mu     sync.Mutex
+	stats  Stats
+	spent  methods.Usage
+	done   map[cache.Key]bool // keys asked again in this execution, in Refresh and Verify
+	drifts []Drift
+	built  map[cache.Key]record.Seed
+	fatal  error
+}
+
+// New returns a Gateway.
+func New(opts Options) (*Gateway, error) {
+	if opts.Mode == "" {
+		opts.Mode = Auto
+	}
+	if _, err := ParseMode(string(opts.Mode)); err != nil {
+		return nil, err
+	}
+	info := opts.Provider.Info()
+	if opts.MaxConnections <= 0 {
+		opts.MaxConnections = info.MaxConnections
+	}
+	if opts.MaxConnections <= 0 {
+		opts.MaxConnections = 32
+	}
+	opts.Retry = opts.Retry.withDefaults()
+	if opts.Warn == nil {
+		opts.Warn = func(string) {}
+	}
+	return &Gateway{
+		opts: opts, id: info.ID, slots: make(chan struct{}, opts.MaxConnections), spent: opts.Spent,
+		done: map[cache.Key]bool{}, built: map[cache.Key]record.Seed{},
+	}, nil
+}
+
+// ErrRunLimit says that a limit of the whole run is reached: the run stops
+// and can be resumed with a higher one.
+var ErrRunLimit = errors.New("run limit reached")
+
+// Stats returns the counts so far.
+func (g *Gateway) Stats() Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stats
+}
+
+// Drifts returns what Verify found to differ.
+func (g *Gateway) Drifts() []Drift {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]Drift(nil), g.drifts...)
+}
+
+// Fatal returns the error that makes all further calls useless, such as a
+// refused key or a reached limit of the run, or nil.
+func (g *Gateway) Fatal() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.fatal
+}
+
+// Seeds returns the method seeds that trials have used so far.
+func (g *Gateway) Seeds() []record.Seed {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	seeds := make([]record.Seed, 0, len(g.built))
+	for _, s := range g.built {
+		seeds = append(seeds, s)
+	}
+	return seeds
+}
+
+func (g *Gateway) count(add func(*Stats)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	add(&g.stats)
+}
+
+// charge adds u to what the run has used and stops the run at its limit.
+func (g *Gateway) charge(u methods.Usage) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.spent = g.spent.Plus(u)
+	if limit := g.opts.RunLimits.Exceeded(g.spent); limit != "" && g.fatal == nil {
+		g.fatal = fmt.Errorf("%w: %s: raise the limit and run the same command to go on", ErrRunLimit, limit)
+	}
+}
+
+// abort stops the run for a failure that every further call would share.
+func (g *Gateway) abort(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.fatal == nil {
+		g.fatal = err
+	}
+}
+
+// asked reports whether key was asked again in this execution.
+func (g *Gateway) asked(key cache.Key) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.done[key]
+}
+
+// markAsked notes that key was asked again.
+func (g *Gateway) markAsked(key cache.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.done[key] = true
+}
+
+// lookup reads a record. A damaged one is reported and then as good as
+// missing, except in a replay, which must not pass it over.
+func lookup[R any](ctx context.Context, g *Gateway, key cache.Key, get func(context.Context, cache.Key) (R, error)) (R, bool, error) {
+	var none R
+	r, err := get(ctx, key)
+	switch {
+	case err == nil:
+		return r, true, nil
+	case errors.Is(err, cache.ErrNotFound):
+		return none, false, nil
+	case errors.Is(err, cache.ErrCorrupt):
+		g.count(func(s *Stats) { s.Corrupt++ })
+		if g.opts.Mode == Replay {
+			return none, false, fmt.Errorf("%w: %w", methods.ErrMiss, err)
+		}
+		g.opts.Warn(fmt.Sprintf("%v: asking again", err))
+		return none, false, nil
+	}
+	return none, false, err
+}
+
+// completion answers a request for key, from the store or the provider. The
+// second result says whether a provider was asked by this very call.
+func (g *Gateway) completion(ctx context.Context, key cache.Key, epoch int, r methods.Request) (cache.CompletionRecord, bool, error) {
+	mode := g.opts.Mode
+	if mode == Off {
+		rec, err := g.ask(ctx, key, r)
+		return rec, err == nil, err
+	}
+	if mode != Refresh {
+		rec, found, err := lookup(ctx, g, key, g.opts.Store.Completion)
+		if err != nil {
+			return rec, false, err
+		}
+		if found {
+			if mode == Verify && r.Sampling.Temperature == 0 && !g.asked(key) {
+				return rec, true, g.verify(ctx, key, r, rec)
+			}
+			g.count(func(s *Stats) { s.Cached++ })
+			return rec, false, nil
+		}
+		if mode == Replay {
+			return rec, false, methods.ErrMiss
+		}
+	}
+	return g.fetch(ctx, key, epoch, r)
+}
+
+// fetch asks the provider for what the store lacks. Of many that ask for one
+// key at once, one makes the call and all get its answer.
+func (g *Gateway) fetch(ctx context.Context, key cache.Key, epoch int, r methods.Request) (cache.CompletionRecord, bool, error) {
+	called := false
+	rec, err := g.flights.do(ctx, key, func(ctx context.Context) (cache.CompletionRecord, error) {
+		stale := g.opts.Mode == Refresh && !g.asked(key)
+		old, found, err := lookup(ctx, g, key, g.opts.Store.Completion)
+		if err != nil {
+			return old, err
+		}
+		if found && !stale {
+			return old, nil
+		}
+		rec, err := g.ask(ctx, key, r)
+		if err != nil {
+			return rec, err
+		}
+		called = true
+		g.markAsked(key)
+		rec.Epoch, rec.Draw = epoch, r.Draw
+		if found {
+			return rec, g.opts.Store.ReplaceCompletion(ctx, key, r, g.id, rec)
+		}
+		// Another process may have stored an answer meanwhile: then that one
+		// counts for everybody.
+		return g.opts.Store.AddCompletion(ctx, key, r, g.id, rec)
+	})
+	if err == nil && !called {
+		g.count(func(s *Stats) { s.Cached++ })
+	}
+	return rec, called, err
+}
+
+// verify asks again for a recorded answer and keeps the difference, if any.
+func (g *Gateway) verify(ctx context.Context, key cache.Key, r methods.Request, recorded cache.CompletionRecord) error {
+	g.markAsked(key)
+	now, err := g.ask(ctx, key, r)
+	if err != nil {
+		return err
+	}
+	if record.ResponseDigest(now.Completion) != record.ResponseDigest(recorded.Completion) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.drifts = append(g.drifts, Drift{Path: r.Path, Key: key.String(), Recorded: recorded.Completion.Text, Now: now.Completion.Text})
+	}
+	return nil
+}
+
+// ask calls the provider until it answers or fails for good.
+func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (cache.CompletionRecord, error) {
+	var rec cache.CompletionRecord
+	err := g.opts.Retry.run(ctx, key, func(ctx context.Context) error {
+		select {
+		case g.slots <- struct{}{}:
+			defer func() { <-g.slots }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		start := time.Now()
+		c, err := g.opts.Provider.Complete(ctx, r)
+		if err != nil {
+			return err
+		}
+		if c.Usage.Latency == 0 {
+			c.Usage.Latency = time.Since(start)
+		}
+		rec.Completion, rec.At = c, start
+		return nil
+	}, func(a cache.Attempt) {
+		rec.Attempts = append(rec.Attempts, a)
+		g.count(func(s *Stats) { s.Failed++ })
+	})
+	if err != nil {
+		return rec, g.providerError(ctx, err, len(rec.Attempts))
+	}
+	g.count(func(s *Stats) { s.Provider++ })
+	return rec, nil
+}
+
+// providerError gives a final failure its words, and stops the run when every
+// further call would fail the same way.
+func (g *Gateway) providerError(ctx context.Context, err error, attempts int) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	if attempts > 1 {
+		err = fmt.Errorf("after %d attempts: %w", attempts, err)
+	}
+	err = fmt.Errorf("%w: %s: %w", methods.ErrProvider, g.id.Provider, err)
+	var pe *provider.Error
+	if errors.As(err, &pe) && (pe.Kind == provider.Unauthorized || pe.Status == 404) {
+		g.abort(err)
+	}
+	return err
+}

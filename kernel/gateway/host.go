@@ -1,0 +1,268 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"noema/cache"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// Trial is what a Host must know of the trial that it serves.
+type Trial struct {
+	ID       record.TrialID
+	Method   string // identity of the method, for its seeds
+	Sampling record.Sampling
+	Limits   record.Limits
+
+	Environment   task.Environment // nil if the problem has no tools
+	EnvironmentID string           // identity of the environment, for the keys of tool results
+
+	// Recorded is an earlier execution of the same trial, if there is one.
+	// The calls that its limits refused are refused again and no others:
+	// with several calls under way it is chance which of them meets the
+	// limit first, and that chance is part of what was recorded. In a
+	// replay, the calls that failed for good fail again, too.
+	Recorded *record.Trial
+
+	OnEvent func(methods.Event) // told each event as it comes; may be nil
+}
+
+// Host is the methods.Host of one trial.
+type Host struct {
+	gateway *Gateway
+	trial   Trial
+
+	mu       sync.Mutex
+	calls    []record.Call
+	events   []methods.Event
+	admitted methods.Usage // counts only: calls let through, also those under way
+	spent    methods.Usage
+	provider int
+	settled  map[callID]record.Fault // from Trial.Recorded: how a call failed
+}
+
+var _ methods.Host = (*Host)(nil)
+
+// callID names a call within its trial.
+type callID struct {
+	path, key string
+	draw      int
+}
+
+// Host returns the host for one trial.
+func (g *Gateway) Host(t Trial) *Host {
+	h := &Host{gateway: g, trial: t}
+	if t.Recorded != nil {
+		h.settled = map[callID]record.Fault{}
+		for _, c := range t.Recorded.Calls {
+			h.settled[callID{c.Path, c.Key, c.Draw}] = c.Fault
+		}
+	}
+	return h
+}
+
+// Report is what a trial's calls add up to.
+type Report struct {
+	Calls    []record.Call
+	Events   []methods.Event
+	Usage    methods.Usage
+	Provider int // calls that reached the provider in this execution
+}
+
+// Report returns the transcript so far, in order of arrival.
+func (h *Host) Report() Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return Report{
+		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
+		Usage: h.spent, Provider: h.provider,
+	}
+}
+
+// Emit implements methods.Tracer. Data that is not JSON is kept as a string.
+func (h *Host) Emit(e methods.Event) {
+	e.Path, e.Phase, e.Text = valid(e.Path), valid(e.Phase), valid(e.Text)
+	if len(e.Data) > 0 && !json.Valid(e.Data) {
+		e.Data, _ = json.Marshal(valid(string(e.Data))) // a string always encodes
+	}
+	h.mu.Lock()
+	h.events = append(h.events, e)
+	h.mu.Unlock()
+	if h.trial.OnEvent != nil {
+		h.trial.OnEvent(e)
+	}
+}
+
+// valid is s as valid UTF-8, the only text that crosses processes, so that a
+// method meets the same text wherever it runs.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+// Complete implements methods.Model.
+func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	r = h.prepare(ctx, r)
+	epoch := h.trial.ID.Epoch
+	if scopeOf(ctx) != nil {
+		epoch = 0
+	}
+	key := cache.CompletionKey(h.gateway.id, epoch, r)
+	call := record.Call{Path: r.Path, Kind: record.CompletionCall, Key: key.String(), Draw: r.Draw}
+
+	if err := h.admit(ctx, &call); err != nil {
+		return methods.Completion{}, err
+	}
+	rec, asked, err := h.gateway.completion(ctx, key, epoch, r)
+	if errors.Is(err, methods.ErrMiss) && h.gateway.opts.Mode == Replay {
+		err = h.explainMiss(ctx, r, err)
+	}
+	if err == nil {
+		call.Digest, call.Usage = record.ResponseDigest(rec.Completion), rec.Completion.Usage
+	}
+	call.Attempts = len(rec.Attempts)
+	h.note(ctx, call, asked, err)
+	return rec.Completion, wrapCall(r.Path, err)
+}
+
+// prepare makes a request fit for its key: valid text, the experiment's
+// sampling, and, while a method seed is built, a random seed that does not
+// depend on the trial.
+func (h *Host) prepare(ctx context.Context, r methods.Request) methods.Request {
+	messages := make([]methods.Message, len(r.Messages))
+	for i, m := range r.Messages {
+		m.Content = valid(m.Content)
+		messages[i] = m
+	}
+	r.Messages, r.Path = messages, valid(r.Path)
+	r.Sampling = h.trial.Sampling.Apply(r.Sampling)
+	if s := scopeOf(ctx); s != nil {
+		r.Sampling.Seed = s.seed
+	}
+	return r
+}
+
+// CallTool implements methods.Toolbox. Pure tools share their results over
+// epochs, others do not.
+func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	c.Path, c.Name = valid(c.Path), valid(c.Name)
+	spec, err := h.tool(c.Name)
+	if err != nil {
+		return methods.ToolResult{}, wrapCall(c.Path, err)
+	}
+	epoch := h.trial.ID.Epoch
+	if spec.Pure {
+		epoch = 0
+	}
+	key := cache.ToolKey(h.trial.EnvironmentID, "1", epoch, c)
+	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
+	if err := h.admit(ctx, &call); err != nil {
+		return methods.ToolResult{}, err
+	}
+	rec, asked, err := h.gateway.toolResult(ctx, key, h.trial.Environment, c)
+	if err == nil {
+		call.Digest = record.ToolDigest(rec.Result)
+		call.Usage = methods.Usage{ToolCalls: 1, Latency: rec.Latency}
+	}
+	h.note(ctx, call, asked, err)
+	return rec.Result, wrapCall(c.Path, err)
+}
+
+func (h *Host) tool(name string) (methods.ToolSpec, error) {
+	var known []string
+	if h.trial.Environment != nil {
+		for _, spec := range h.trial.Environment.Tools() {
+			if spec.Name == name {
+				return spec, nil
+			}
+			known = append(known, spec.Name)
+		}
+	}
+	return methods.ToolSpec{}, fmt.Errorf("%w %q: this problem has the tools [%s]", methods.ErrUnknownTool, name, strings.Join(known, " "))
+}
+
+// admit lets a call through or refuses it for a limit.
+func (h *Host) admit(ctx context.Context, call *record.Call) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	if err := h.gateway.Fatal(); err != nil {
+		return wrapCall(call.Path, err)
+	}
+	if scopeOf(ctx) != nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fault, settled := h.settled[callID{call.Path, call.Key, call.Draw}]
+	if settled && fault == record.ProviderFault && h.gateway.opts.Mode == Replay {
+		call.Fault = fault
+		h.calls = append(h.calls, *call)
+		return wrapCall(call.Path, fmt.Errorf("%w, as recorded", methods.ErrProvider))
+	}
+	limit := ""
+	switch {
+	case settled && fault == record.BudgetFault:
+		limit = "as recorded"
+	case !settled:
+		u := h.spent
+		u.Calls, u.ToolCalls = h.admitted.Calls, h.admitted.ToolCalls
+		limit = h.trial.Limits.Exceeded(u)
+	}
+	if limit != "" {
+		call.Fault = record.BudgetFault
+		h.calls = append(h.calls, *call)
+		return wrapCall(call.Path, fmt.Errorf("%w: the trial's limit of %s is reached", methods.ErrBudget, limit))
+	}
+	if call.Kind == record.ToolCall {
+		h.admitted.ToolCalls++
+	} else {
+		h.admitted.Calls++
+	}
+	return nil
+}
+
+// note writes a call into the transcript and charges it. Calls that build a
+// method seed belong to the seed instead.
+func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error) {
+	if err != nil {
+		call.Fault, call.Error = faultOf(call.Kind, err), err.Error()
+	}
+	if s := scopeOf(ctx); s != nil {
+		s.add(call.Usage)
+		return
+	}
+	h.mu.Lock()
+	if call.Fault != record.CancelFault {
+		h.calls = append(h.calls, call)
+	}
+	h.spent = h.spent.Plus(call.Usage)
+	if asked {
+		h.provider++
+	}
+	h.mu.Unlock()
+	h.gateway.charge(call.Usage)
+}
+
+func faultOf(kind record.CallKind, err error) record.Fault {
+	switch {
+	case errors.Is(err, methods.ErrMiss):
+		return record.MissFault
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return record.CancelFault
+	case kind == record.ToolCall:
+		return record.ToolFault
+	}
+	return record.ProviderFault
+}
+
+func wrapCall(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("call %s: %w", path, err)
+}

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/provider"
+)
+
+// Retry says how failed attempts are repeated. The wait doubles from Base up
+// to Max, with jitter; a server's Retry-After takes its place when longer.
+type Retry struct {
+	Attempts int           // in all; default 6
+	Base     time.Duration // first wait; default 500 ms
+	Max      time.Duration // longest wait of our own choice; default 30 s
+	// MaxAfter is the longest Retry-After that is obeyed; a server that asks
+	// for more fails the call. Default 10 min.
+	MaxAfter time.Duration
+}
+
+func (r Retry) withDefaults() Retry {
+	if r.Attempts <= 0 {
+		r.Attempts = 6
+	}
+	if r.Base <= 0 {
+		r.Base = 500 * time.Millisecond
+	}
+	if r.Max <= 0 {
+		r.Max = 30 * time.Second
+	}
+	if r.MaxAfter <= 0 {
+		r.MaxAfter = 10 * time.Minute
+	}
+	return r
+}
+
+// run repeats attempt until it succeeds, fails for good or ctx ends, and
+// tells failed of each failure.
+func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) error, failed func(cache.Attempt)) error {
+	for n := 1; ; n++ {
+		err := attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		note := cache.Attempt{Kind: "error", Message: err.Error()}
+		var pe *provider.Error
+		if errors.As(err, &pe) {
+			note.Kind, note.Status = string(pe.Kind), pe.Status
+		}
+		final := n >= r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
+		if !final {
+			note.Wait = r.wait(key, n, pe.RetryAfter)
+		}
+		failed(note)
+		if final {
+			return err
+		}
+		timer := time.NewTimer(note.Wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// wait is how long to wait after the n-th failure. The jitter, between half
+// and all of the wait, comes from the key: calls that fail together do not
+// come back together, and nothing here is random.
+func (r Retry) wait(key cache.Key, n int, after time.Duration) time.Duration {
+	wait := r.Max
+	if n < 32 && r.Base<<(n-1) > 0 && r.Base<<(n-1) < r.Max {
+		wait = r.Base << (n - 1)
+	}
+	bits := binary.BigEndian.Uint64(key[(n%4)*8:])
+	jitter := float64(bits>>11) / (1 << 53)
+	wait = wait/2 + time.Duration(jitter*float64(wait/2))
+	return max(wait, after)
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/record"
+	"noema/methods"
+)
+
+// scope marks the context of a method seed's build. Calls made in it are
+// seeded by the seed's key and add up to the seed's cost, so that neither
+// depends on which trial happened to build.
+type scope struct {
+	seed uint64
+
+	mu    sync.Mutex
+	usage methods.Usage
+}
+
+type scopeKey struct{}
+
+func scopeOf(ctx context.Context) *scope {
+	s, _ := ctx.Value(scopeKey{}).(*scope)
+	return s
+}
+
+func (s *scope) add(u methods.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.usage = s.usage.Plus(u)
+}
+
+// Seed implements methods.SeedStore.
+func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context.Context) ([]byte, error)) ([]byte, error) {
+	g := h.gateway
+	id := cache.SeedKey(h.trial.Method, g.id, key, g.opts.RunSeed)
+	call := record.Call{Path: "seed/" + valid(key.Kind), Kind: record.SeedCall, Key: id.String()}
+	rec, err := g.seed(ctx, id, build)
+	if err == nil {
+		call.Digest = record.BytesDigest(rec.Data)
+		g.useSeed(id, record.Seed{Key: id.String(), Kind: key.Kind, Method: h.trial.ID.Method, Digest: call.Digest, Usage: rec.Usage})
+	} else {
+		call.Fault, call.Error = faultOf(call.Kind, err), err.Error()
+	}
+	if call.Fault != record.CancelFault {
+		h.mu.Lock()
+		h.calls = append(h.calls, call)
+		h.mu.Unlock()
+	}
+	return rec.Data, wrapCall(call.Path, err)
+}
+
+// useSeed notes that the run uses a seed and charges its cost to the run,
+// once.
+func (g *Gateway) useSeed(id cache.Key, s record.Seed) {
+	g.mu.Lock()
+	_, known := g.built[id]
+	g.built[id] = s
+	g.mu.Unlock()
+	if !known {
+		g.charge(s.Usage)
+	}
+}
+
+// seed returns the stored seed or builds it. Builds of one key take turns: a
+// build belongs to the trial that began it, and when that trial ends without
+// success the next one builds.
+func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Context) ([]byte, error)) (cache.SeedRecord, error) {
+	rec, found, err := lookup(ctx, g, id, g.opts.Store.Seed)
+	if err != nil || found {
+		return rec, err
+	}
+	if g.opts.Mode == Replay {
+		return rec, fmt.Errorf("%w: no method seed under key %s", methods.ErrMiss, id)
+	}
+	unlock, err := g.seeds.lock(ctx, id)
+	if err != nil {
+		return rec, err
+	}
+	defer unlock()
+	rec, found, err = lookup(ctx, g, id, g.opts.Store.Seed)
+	if err != nil || found {
+		return rec, err
+	}
+	s := &scope{seed: record.SeedSeed(g.opts.RunSeed, id.String())}
+	start := time.Now()
+	data, err := build(context.WithValue(ctx, scopeKey{}, s))
+	if err != nil {
+		return rec, err
+	}
+	rec = cache.SeedRecord{Data: data, Usage: s.usage, At: start}
+	if g.opts.Mode == Off {
+		return rec, nil
+	}
+	return g.opts.Store.PutSeed(ctx, id, rec)
+}
+
+// seedLocks is a lock per key whose waiters can give up.
+type seedLocks struct {
+	mu   sync.Mutex
+	held map[cache.Key]chan struct{} // closed on unlock
+}
+
+func (l *seedLocks) lock(ctx context.Context, key cache.Key) (unlock func(), err error) {
+	for {
+		l.mu.Lock()
+		if l.held == nil {
+			l.held = map[cache.Key]chan struct{}{}
+		}
+		wait, taken := l.held[key]
+		if !taken {
+			mine := make(chan struct{})
+			l.held[key] = mine
+			l.mu.Unlock()
+			return func() {
+				l.mu.Lock()
+				delete(l.held, key)
+				l.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		l.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// errLocked says that another process works on a run.
+var errLocked = errors.New("run is under way in another process")
+
+// lockRun claims a run for this process until unlock, or until the process
+// ends in whatever way.
+func lockRun(storeDir, id string) (unlock func(), err error) {
+	dir := filepath.Join(storeDir, "locks")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("lock run %q: %w", id, err)
+	}
+	path := filepath.Join(dir, id)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock run %q: %w", id, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, errLocked
+		}
+		return nil, fmt.Errorf("lock run %q: %w", id, err)
+	}
+	return func() {
+		_ = os.Remove(path) // while it is still held, so nobody else's
+		f.Close()
+	}, nil
+}

@@ -1,0 +1,280 @@
+package record
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"noema/methods"
+)
+
+// Format is the version of the JSON form of runs and trials in the store.
+const Format = 1
+
+// Config is everything that decides what a run computes. Equal configs give
+// equal root hashes.
+type Config struct {
+	Task     Task     `json:"task"`
+	Model    Model    `json:"model"`
+	Methods  []Method `json:"methods"` // in the order asked for
+	Epochs   int      `json:"epochs"`
+	Seed     uint64   `json:"seed"`
+	Sampling Sampling `json:"sampling"`
+	Limits   Limits   `json:"limits"` // of each trial
+}
+
+// Task identifies the samples of a run.
+type Task struct {
+	Name    string   `json:"name"`
+	Version string   `json:"version"`
+	Config  string   `json:"config"`
+	Digest  string   `json:"digest"`  // of the whole task
+	Samples []string `json:"samples"` // the ids of those in the run, in order
+}
+
+// Model identifies what answers.
+type Model struct {
+	ID        methods.ModelID `json:"id"`
+	Simulated bool            `json:"simulated"`
+}
+
+// Method identifies one method of a run.
+type Method struct {
+	Label         string          `json:"label"` // unique in the run, such as "anot?builder=compiled"
+	Name          string          `json:"name"`
+	Version       string          `json:"version"`
+	PromptVersion string          `json:"prompt_version"`
+	Options       json.RawMessage `json:"options,omitempty"`
+	Shuffle       bool            `json:"shuffle"` // are the items of rankings shuffled per trial
+	// Code is the digest of the plugin's code. It is empty for built-in
+	// methods, whose version stands for their code: the noema binary differs
+	// between machines while the method does not.
+	Code string `json:"code,omitempty"`
+}
+
+// Sampling holds what the experiment overrides in every request; nil leaves
+// the method's own choice.
+type Sampling struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	TopK        *int     `json:"top_k,omitempty"`
+	MaxTokens   *int     `json:"max_tokens,omitempty"`
+}
+
+// Apply overrides s.
+func (o Sampling) Apply(s methods.Sampling) methods.Sampling {
+	if o.Temperature != nil {
+		s.Temperature = *o.Temperature
+	}
+	if o.TopP != nil {
+		s.TopP = *o.TopP
+	}
+	if o.TopK != nil {
+		s.TopK = *o.TopK
+	}
+	if o.MaxTokens != nil {
+		s.MaxTokens = *o.MaxTokens
+	}
+	return s
+}
+
+// Limits bound what is charged; zero means no limit. Hits are charged what
+// the call cost when it was made, so a limit bites at the same call warm and
+// cold.
+type Limits struct {
+	Calls  int             `json:"calls,omitempty"`
+	Tokens int64           `json:"tokens,omitempty"`
+	Cost   methods.NanoUSD `json:"cost_nano_usd,omitempty"`
+	Time   time.Duration   `json:"time_ns,omitempty"` // summed model and tool time
+}
+
+// Exceeded names the limit that u has reached, or is empty.
+func (l Limits) Exceeded(u methods.Usage) string {
+	switch {
+	case l.Calls > 0 && u.Calls+u.ToolCalls >= l.Calls:
+		return fmt.Sprintf("%d calls", l.Calls)
+	case l.Tokens > 0 && u.Tokens() >= l.Tokens:
+		return fmt.Sprintf("%d tokens", l.Tokens)
+	case l.Cost > 0 && u.Cost >= l.Cost:
+		return fmt.Sprintf("$%g", l.Cost.USD())
+	case l.Time > 0 && u.Latency >= l.Time:
+		return fmt.Sprintf("%v of model time", l.Time)
+	}
+	return ""
+}
+
+// Digest identifies the configuration.
+func (c Config) Digest() (string, error) {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("digest configuration: %w", err)
+	}
+	return digest("noema/config/1", raw), nil
+}
+
+// Trials lists the trials of the configuration in canonical order.
+func (c Config) Trials() []TrialID {
+	ids := make([]TrialID, 0, len(c.Methods)*len(c.Task.Samples)*c.Epochs)
+	for _, m := range c.Methods {
+		for _, s := range c.Task.Samples {
+			for e := range c.Epochs {
+				ids = append(ids, TrialID{Method: m.Label, Sample: s, Epoch: e})
+			}
+		}
+	}
+	return ids
+}
+
+// Status is the state of a run.
+type Status string
+
+// The states of a run.
+const (
+	Unfinished Status = "unfinished" // under way, interrupted or out of budget: it can be resumed
+	Finished   Status = "finished"   // every trial has a record
+)
+
+// Run is the record of a run.
+type Run struct {
+	Format   int       `json:"format"`
+	ID       string    `json:"id"`
+	Name     string    `json:"name,omitempty"`
+	Question string    `json:"question,omitempty"`
+	Config   Config    `json:"config"`
+	Digest   string    `json:"config_digest"`
+	Status   Status    `json:"status"`
+	Root     string    `json:"root_hash,omitempty"` // when finished
+	Blob     string    `json:"task_blob"`           // where the store keeps the task's samples
+	Created  time.Time `json:"created"`
+	Ended    time.Time `json:"ended"`
+	Calls    Calls     `json:"calls"`             // of all its executions
+	Seeds    []Seed    `json:"seeds,omitempty"`   // the method seeds that its trials used
+	Plugins  []Plugin  `json:"plugins,omitempty"` // the code that served the methods
+	Source   string    `json:"task_source,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+	Command  []string  `json:"command,omitempty"`
+}
+
+// Calls counts where answers came from.
+type Calls struct {
+	Provider int `json:"provider"` // calls that a provider answered
+	Cached   int `json:"cached"`   // calls that the store answered
+	Shared   int `json:"shared"`   // distinct completions that more than one method used
+}
+
+// Seed is a method seed that a run used. Its cost is the run's, not a
+// trial's.
+type Seed struct {
+	Key    string        `json:"key"`
+	Kind   string        `json:"kind"`
+	Method string        `json:"method"`
+	Digest string        `json:"digest"`
+	Usage  methods.Usage `json:"usage"`
+}
+
+// Plugin pins the code that served a method.
+type Plugin struct {
+	Method  string `json:"method"`
+	Builtin bool   `json:"builtin"`
+	Path    string `json:"path"`
+	Digest  string `json:"digest"`
+}
+
+// Root is the root hash over a configuration and its trials' hashes, in the
+// order of Config.Trials: the proof that two executions were the same.
+func Root(configDigest string, trials []string) string {
+	return digest("noema/root/1", []byte(configDigest), []byte(merkle(trials)))
+}
+
+// merkle is the root of a binary hash tree, split as in RFC 6962 §2.1: at the
+// largest power of two below the number of leaves.
+func merkle(leaves []string) string {
+	switch len(leaves) {
+	case 0:
+		return digest("noema/leaf/1")
+	case 1:
+		return digest("noema/leaf/1", []byte(leaves[0]))
+	}
+	split := 1
+	for split*2 < len(leaves) {
+		split *= 2
+	}
+	return digest("noema/node/1", []byte(merkle(leaves[:split])), []byte(merkle(leaves[split:])))
+}
+
+// Marshal encodes a run or a trial for the store.
+func Marshal(v any) ([]byte, error) { return json.Marshal(v) }
+
+// UnmarshalRun decodes a run. One of a newer format is an error that says so.
+func UnmarshalRun(raw []byte) (*Run, error) {
+	var r Run
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, fmt.Errorf("decode run: %w", err)
+	}
+	if r.Format > Format {
+		return nil, fmt.Errorf("decode run %q: format %d is newer than this noema knows (%d): update noema", r.ID, r.Format, Format)
+	}
+	return &r, nil
+}
+
+// UnmarshalTrial decodes a trial.
+func UnmarshalTrial(raw []byte) (*Trial, error) {
+	var t Trial
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return nil, fmt.Errorf("decode trial: %w", err)
+	}
+	return &t, nil
+}
+
+// ResponseDigest identifies a completion: its text, tool calls and finish
+// reason, and not what it cost.
+func ResponseDigest(c methods.Completion) string {
+	type call struct {
+		ID, Name  string
+		Arguments []byte
+	}
+	calls := make([]call, len(c.ToolCalls))
+	for i, t := range c.ToolCalls {
+		calls[i] = call{t.ID, t.Name, t.Arguments}
+	}
+	raw, err := json.Marshal(calls)
+	if err != nil { // strings and bytes always encode
+		panic(err)
+	}
+	return digest("noema/completion/1", []byte(c.Text), []byte(c.Finish), raw)
+}
+
+// ToolDigest identifies a tool result.
+func ToolDigest(r methods.ToolResult) string {
+	return digest("noema/tool/1", []byte(r.Content), fmt.Appendf(nil, "%t", r.IsError))
+}
+
+// BytesDigest identifies the content of a method seed.
+func BytesDigest(b []byte) string { return digest("noema/seed/1", b) }
+
+// TrialSeed derives a trial's random seed from the run's. It does not depend
+// on the method or the model, so that methods meet the same draws: common
+// random numbers make paired differences sharper.
+func TrialSeed(runSeed uint64, taskDigest, sample string, epoch int) uint64 {
+	sum := digest("noema/trial-seed/1", fmt.Appendf(nil, "%d", runSeed), []byte(taskDigest), []byte(sample), fmt.Appendf(nil, "%d", epoch))
+	return firstBits(sum)
+}
+
+// SeedSeed derives the random seed of the calls that build a method seed.
+func SeedSeed(runSeed uint64, key string) uint64 {
+	return firstBits(digest("noema/seed-seed/1", fmt.Appendf(nil, "%d", runSeed), []byte(key)))
+}
+
+// firstBits takes 63 bits, because providers take seeds as signed integers.
+func firstBits(hexDigest string) uint64 {
+	raw, err := hex.DecodeString(hexDigest[:16])
+	if err != nil { // digest is hex
+		panic(err)
+	}
+	var n uint64
+	for _, b := range raw {
+		n = n<<8 | uint64(b)
+	}
+	return n >> 1
+}

@@ -1,0 +1,196 @@
+// Package record is the lasting form of what happened: the transcript of each
+// trial, the run that they belong to, and the hashes that prove two
+// executions equal. A trial's hash covers what it asked, what it was told,
+// what it concluded and how that scored; the root hash of a run covers all
+// its trials and its whole configuration. Neither covers wall-clock times,
+// machines or the order in which things happened to arrive.
+package record
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// TrialID names a trial within its run.
+type TrialID struct {
+	Method string `json:"method"` // the method's label, such as "anot?builder=compiled"
+	Sample string `json:"sample"`
+	Epoch  int    `json:"epoch"` // from 0
+}
+
+// String is the id as it is shown and stored: method/sample/epoch, with the
+// epoch from 1 as people count.
+func (id TrialID) String() string { return fmt.Sprintf("%s/%s/%d", id.Method, id.Sample, id.Epoch+1) }
+
+// CallKind says what a call was for.
+type CallKind string
+
+// The kinds of call.
+const (
+	CompletionCall CallKind = "complete"
+	ToolCall       CallKind = "tool"
+	SeedCall       CallKind = "seed"
+)
+
+// Fault says why a call brought no result. It is a class, not a message,
+// because messages may name ports and times.
+type Fault string
+
+// The faults.
+const (
+	BudgetFault   Fault = "budget"   // refused: a limit of the trial was reached
+	MissFault     Fault = "miss"     // not recorded, in a replay
+	ProviderFault Fault = "provider" // the provider failed for good
+	ToolFault     Fault = "tool"     // the environment failed
+	CancelFault   Fault = "cancel"   // the caller no longer wanted it
+)
+
+// Call is one call of a trial.
+type Call struct {
+	Path   string        `json:"path"`
+	Kind   CallKind      `json:"kind"`
+	Key    string        `json:"key"` // of the record in the store, in hex
+	Draw   int           `json:"draw"`
+	Digest string        `json:"digest,omitempty"` // of the response, in hex; empty after a fault
+	Fault  Fault         `json:"fault,omitempty"`
+	Usage  methods.Usage `json:"usage"` // as recorded when the call was made
+
+	// What follows is for people and not hashed.
+
+	Attempts int    `json:"attempts,omitempty"` // failed attempts before the result; the store has their details
+	Error    string `json:"error,omitempty"`    // the message behind Fault
+}
+
+// Trial is a finished trial.
+type Trial struct {
+	ID       TrialID         `json:"id"`
+	Seed     uint64          `json:"seed"`
+	Calls    []Call          `json:"calls"`
+	Events   []methods.Event `json:"events"`
+	Answer   methods.Answer  `json:"answer"`
+	Target   json.RawMessage `json:"target"` // as presented, so after a shuffle
+	Score    score.Score     `json:"score"`
+	Usage    methods.Usage   `json:"usage"` // the sum over Calls
+	Failure  string          `json:"failure,omitempty"`
+	Infra    bool            `json:"infra,omitempty"` // the failure was not the method's: plugin, provider or time
+	Started  time.Time       `json:"started"`
+	Wall     time.Duration   `json:"wall"`      // of this execution; not hashed
+	Hash     string          `json:"hash"`      // see Seal
+	Provider int             `json:"new_calls"` // calls of this execution that reached the provider; not hashed
+}
+
+// Seal orders the transcript canonically and sets the trial's hash.
+func (t *Trial) Seal() error {
+	slices.SortStableFunc(t.Calls, compareCalls)
+	slices.SortStableFunc(t.Events, func(a, b methods.Event) int { return ComparePaths(a.Path, b.Path) })
+	hash, err := t.hash()
+	t.Hash = hash
+	return err
+}
+
+// hash covers an explicit list of fields. Events of one path are sorted by
+// content, so that a method that emits them from several goroutines still has
+// one hash. A trial that the infrastructure failed has no transcript worth
+// comparing: only the fact is covered.
+func (t *Trial) hash() (string, error) {
+	type call struct {
+		Path, Kind, Key string
+		Draw            int
+		Digest, Fault   string
+	}
+	content := struct {
+		ID       TrialID
+		Seed     uint64
+		Infra    bool
+		Calls    []call
+		Events   []json.RawMessage
+		Value    json.RawMessage
+		Outcome  methods.Outcome
+		Reason   string
+		Evidence []methods.Evidence
+		Scores   map[string]float64
+	}{ID: t.ID, Seed: t.Seed, Infra: t.Infra}
+	if !t.Infra {
+		for _, c := range t.Calls {
+			content.Calls = append(content.Calls, call{c.Path, string(c.Kind), c.Key, c.Draw, c.Digest, string(c.Fault)})
+		}
+		for _, e := range t.Events {
+			raw, err := json.Marshal(e)
+			if err != nil {
+				return "", fmt.Errorf("hash trial %s: event at %q: %w", t.ID, e.Path, err)
+			}
+			content.Events = append(content.Events, raw)
+		}
+		slices.SortFunc(content.Events, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+		content.Value, content.Outcome, content.Reason = t.Answer.Value, t.Answer.Outcome, t.Answer.Reason
+		content.Evidence, content.Scores = t.Answer.Evidence, t.Score.Values
+	}
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return "", fmt.Errorf("hash trial %s: %w", t.ID, err)
+	}
+	return digest("noema/trial/1", raw), nil
+}
+
+func digest(domain string, data ...[]byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n", domain)
+	for _, d := range data {
+		fmt.Fprintf(h, "%d\n", len(d))
+		h.Write(d)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func compareCalls(a, b Call) int {
+	return cmp.Or(
+		ComparePaths(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Draw, b.Draw),
+		cmp.Compare(a.Digest, b.Digest), cmp.Compare(a.Fault, b.Fault),
+	)
+}
+
+// ComparePaths orders call paths as people read them: segment by segment,
+// with numbers by value, so that P2/i9 comes before P2/i10.
+func ComparePaths(a, b string) int {
+	for a != "" && b != "" {
+		if isDigit(a[0]) && isDigit(b[0]) {
+			na, resta := cutNumber(a)
+			nb, restb := cutNumber(b)
+			if c := cmp.Or(cmp.Compare(len(na), len(nb)), strings.Compare(na, nb)); c != 0 {
+				return c
+			}
+			// Equal values: 01 and 1 differ only here.
+			if c := cmp.Compare(len(a)-len(resta), len(b)-len(restb)); c != 0 {
+				return c
+			}
+			a, b = resta, restb
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// cutNumber splits the digits off the front of s and drops leading zeros.
+func cutNumber(s string) (number, rest string) {
+	i := 0
+	for i < len(s) && isDigit(s[i]) {
+		i++
+	}
+	return strings.TrimLeft(s[:i], "0"), s[i:]
+}

@@ -1,0 +1,158 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"noema/cache"
+	"noema/kernel/gateway"
+	"noema/kernel/provider"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// Replay computes a finished run again from the store alone.
+type Replay struct {
+	Run        *record.Run
+	Methods    []Method          // as the run names them, in its order
+	Provider   provider.Provider // with the identity of the run's model; it is never called
+	MaxSamples int               // trials at once; default 16
+}
+
+// ReplayResult is what a replay found.
+type ReplayResult struct {
+	Result
+	Recorded string // the root hash of the run
+	Now      string // the root hash of the replay
+	// Skipped counts the trials that the infrastructure had failed: they
+	// have no transcript to repeat, and count with their recorded hash.
+	Skipped int
+	// Changed names methods that are not what they were, whether or not that
+	// made a difference.
+	Changed []string
+	First   *record.Divergence // in canonical order; nil if the hashes are equal
+}
+
+// Same reports whether the replay proved the run.
+func (r *ReplayResult) Same() bool { return r.Recorded == r.Now }
+
+// Do carries the replay out. Nothing of it is recorded.
+func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*ReplayResult, error) {
+	if r.Run.Status != record.Finished {
+		return nil, fmt.Errorf("replay run %q: it is not finished: run its command again to finish it", r.Run.ID)
+	}
+	x, err := r.prepare(ctx, store, observe)
+	if err != nil {
+		return nil, err
+	}
+	before, err := Trials(ctx, store, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	result := &ReplayResult{Recorded: r.Run.Root}
+	config := r.Run.Config
+	config.Methods = slices.Clone(config.Methods)
+	for i, m := range r.Methods {
+		if was, now := config.Methods[i], m.identity(); !sameCode(was, now) {
+			result.Changed = append(result.Changed, fmt.Sprintf("method %q was %s, is now %s", m.Label, describe(was), describe(now)))
+			config.Methods[i] = now
+		}
+	}
+	for i, id := range config.Trials() {
+		if before[i] == nil {
+			return nil, fmt.Errorf("replay run %q: the record of trial %s is missing or damaged", r.Run.ID, id)
+		}
+		if before[i].Infra {
+			x.trials[id] = before[i]
+			result.Skipped++
+		}
+	}
+	observe.Start(r.Run, len(x.trials), len(before))
+	if err := x.runReplay(ctx); err != nil {
+		return nil, err
+	}
+	return result, x.compare(before, config, result)
+}
+
+func sameCode(a, b record.Method) bool {
+	return a.Name == b.Name && a.Version == b.Version && a.PromptVersion == b.PromptVersion && a.Code == b.Code
+}
+
+func describe(m record.Method) string {
+	s := m.Name + " version " + m.Version
+	if m.PromptVersion != "" {
+		s += ", prompts " + m.PromptVersion
+	}
+	if m.Code != "" {
+		s += fmt.Sprintf(", code %.12s", m.Code)
+	}
+	return s
+}
+
+func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observer) (*execution, error) {
+	if r.MaxSamples <= 0 {
+		r.MaxSamples = 16
+	}
+	t, err := LoadTask(ctx, store, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	t.Environment = recordedTools(t)
+	exp := Experiment{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
+	x := newExecution(exp, store, observe, t.Samples)
+	x.run, x.recorded = r.Run, r.Run.ID
+	x.gateway, err = gateway.New(gateway.Options{
+		Store: store, Provider: r.Provider, Mode: gateway.Replay, RunSeed: r.Run.Config.Seed, Warn: observe.Warn,
+	})
+	return x, err
+}
+
+// runReplay is runTrials without a record: the trials stay in memory.
+func (x *execution) runReplay(ctx context.Context) error {
+	x.keep = func(context.Context, *record.Trial) error { return nil }
+	return x.runTrials(ctx)
+}
+
+// compare sets the replay's root hash and first divergence.
+func (x *execution) compare(before []*record.Trial, config record.Config, result *ReplayResult) error {
+	digest, err := config.Digest()
+	if err != nil {
+		return err
+	}
+	var hashes []string
+	for i, id := range config.Trials() {
+		t := x.trials[id]
+		hashes = append(hashes, t.Hash)
+		result.Trials = append(result.Trials, t)
+		if result.First == nil {
+			result.First = record.FirstDivergence(before[i], t)
+		}
+	}
+	result.Now = record.Root(digest, hashes)
+	result.Run, result.Task = x.run, x.exp.Task
+	result.CachedCalls = x.gateway.Stats().Cached
+	return nil
+}
+
+// recordedTools stands for the environment in a replay: the tools are those
+// that the problems list, and every result comes from the store.
+func recordedTools(t *task.Task) task.Environment {
+	for _, s := range t.Samples {
+		if len(s.Problem.Tools) > 0 {
+			return replayEnvironment{s.Problem.Tools}
+		}
+	}
+	return nil
+}
+
+type replayEnvironment struct{ tools []methods.ToolSpec }
+
+// Tools implements task.Environment.
+func (e replayEnvironment) Tools() []methods.ToolSpec { return e.tools }
+
+// Call implements task.Environment. The gateway never gets here in a replay.
+func (e replayEnvironment) Call(context.Context, methods.ToolCall) (methods.ToolResult, error) {
+	return methods.ToolResult{}, methods.ErrMiss
+}

@@ -1,0 +1,389 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/gateway"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// Observer is told what happens while a run is carried out. Its methods are
+// called from many goroutines, and must not block for long.
+type Observer interface {
+	Start(run *record.Run, done, total int)      // done: finished in an earlier execution
+	Event(id record.TrialID, e methods.Event)    // as it comes
+	Trial(t *record.Trial, recordedEarlier bool) // a finished, durable trial
+	Warn(message string)                         // what a user should know
+}
+
+// Quiet is an Observer that looks away.
+type Quiet struct{}
+
+// Start implements Observer.
+func (Quiet) Start(*record.Run, int, int) {}
+
+// Event implements Observer.
+func (Quiet) Event(record.TrialID, methods.Event) {}
+
+// Trial implements Observer.
+func (Quiet) Trial(*record.Trial, bool) {}
+
+// Warn implements Observer.
+func (Quiet) Warn(string) {}
+
+// Result is a run with its trials, in canonical order, and its task.
+type Result struct {
+	Run    *record.Run
+	Trials []*record.Trial
+	Task   *task.Task
+	Drifts []gateway.Drift // of mode verify
+	// NewCalls and CachedCalls count this execution alone.
+	NewCalls, CachedCalls int
+}
+
+// execution is one attempt to carry out a run.
+type execution struct {
+	exp     Experiment
+	store   *cache.Store
+	gateway *gateway.Gateway
+	observe Observer
+	run     *record.Run
+	methods map[string]Method
+	samples map[string]task.Sample
+
+	keep     func(context.Context, *record.Trial) error // what makes a trial durable
+	recorded string                                     // the run whose transcripts settle what limits refused; may be empty
+
+	mu     sync.Mutex
+	trials map[record.TrialID]*record.Trial
+}
+
+// Run carries out e. If the store holds an unfinished run of the same
+// configuration, it goes on with that one: trials that are finished stay, and
+// calls that were answered are not made again. When ctx ends, the run stays
+// unfinished.
+func (e Experiment) Run(ctx context.Context, store *cache.Store, observe Observer) (*Result, error) {
+	e = e.withDefaults()
+	samples, err := e.Select.apply(e.Task)
+	if err != nil {
+		return nil, err
+	}
+	config, err := e.config(samples)
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(e, store, observe, samples)
+	unlock, err := x.adopt(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if x.gateway, err = gateway.New(gateway.Options{
+		Store: store, Provider: e.Provider, Mode: e.Mode, MaxConnections: e.MaxConnections, Retry: e.Retry,
+		RunLimits: e.RunLimits, Spent: x.spent(), RunSeed: e.Seed, Warn: observe.Warn,
+	}); err != nil {
+		return nil, err
+	}
+	observe.Start(x.run, len(x.trials), len(config.Trials()))
+	runErr := x.runTrials(ctx)
+	result, err := x.finish(context.WithoutCancel(ctx))
+	return result, errors.Join(runErr, err)
+}
+
+func newExecution(e Experiment, store *cache.Store, observe Observer, samples []task.Sample) *execution {
+	x := &execution{
+		exp: e, store: store, observe: observe,
+		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
+	}
+	x.keep = x.saveTrial
+	for _, m := range e.Methods {
+		x.methods[m.Label] = m
+	}
+	for _, s := range samples {
+		x.samples[s.ID] = s
+	}
+	return x
+}
+
+// adopt finds the unfinished run to go on with, or makes a new one, and holds
+// its lock.
+func (x *execution) adopt(ctx context.Context, config record.Config) (unlock func(), err error) {
+	digest, err := config.Digest()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := Runs(ctx, x.store)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs { // newest first
+		if r.Digest != digest {
+			continue
+		}
+		if r.Status == record.Finished {
+			if x.recorded == "" && config.Limits != (record.Limits{}) {
+				x.recorded = r.ID
+			}
+			continue
+		}
+		if x.exp.Fresh || x.run != nil {
+			continue
+		}
+		unlock, err := lockRun(x.store.Dir(), r.ID)
+		if errors.Is(err, errLocked) {
+			continue // another process is at it
+		}
+		if err != nil {
+			return nil, err
+		}
+		x.run = r
+		return unlock, x.reload(ctx)
+	}
+	return x.create(ctx, config, digest, runs)
+}
+
+// reload reads the finished trials of an adopted run. Those that the
+// infrastructure failed are run again.
+func (x *execution) reload(ctx context.Context) error {
+	trials, err := Trials(ctx, x.store, x.run)
+	if err != nil {
+		return err
+	}
+	for _, t := range trials {
+		if t != nil && !t.Infra {
+			x.trials[t.ID] = t
+		}
+	}
+	return nil
+}
+
+// create records a new run before its first trial.
+func (x *execution) create(ctx context.Context, config record.Config, digest string, others []*record.Run) (func(), error) {
+	blob, err := saveTask(ctx, x.store, x.exp.Task)
+	if err != nil {
+		return nil, err
+	}
+	x.run = &record.Run{
+		Format: record.Format, Name: x.exp.Name, Question: x.exp.Question, Config: config, Digest: digest,
+		Status: record.Unfinished, Blob: blob, Created: time.Now().UTC(),
+		Source: x.exp.Task.Source, Notes: x.exp.Task.Notes, Command: x.exp.Command,
+	}
+	for _, m := range x.exp.Methods {
+		x.run.Plugins = append(x.run.Plugins, m.Plugin)
+	}
+	base := x.run.Created.Format("20060102-150405-") + digest[:4]
+	for n := 1; ; n++ {
+		x.run.ID = base
+		if n > 1 {
+			x.run.ID = fmt.Sprintf("%s.%d", base, n)
+		}
+		if slices.ContainsFunc(others, func(r *record.Run) bool { return r.ID == x.run.ID }) {
+			continue
+		}
+		unlock, err := lockRun(x.store.Dir(), x.run.ID)
+		if errors.Is(err, errLocked) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := x.save(ctx); err != nil {
+			unlock()
+			return nil, err
+		}
+		return unlock, nil
+	}
+}
+
+func (x *execution) save(ctx context.Context) error {
+	raw, err := record.Marshal(x.run)
+	if err != nil {
+		return fmt.Errorf("save run: %w", err)
+	}
+	return x.store.PutRun(ctx, x.run.ID, raw)
+}
+
+// spent is what the finished trials of an adopted run were charged.
+func (x *execution) spent() methods.Usage {
+	var u methods.Usage
+	for _, t := range x.trials {
+		u = u.Plus(t.Usage)
+	}
+	for _, s := range x.run.Seeds {
+		u = u.Plus(s.Usage)
+	}
+	return u
+}
+
+// precedent is an earlier execution of a trial, where one settles anything.
+func (x *execution) precedent(ctx context.Context, id record.TrialID) (*record.Trial, error) {
+	if x.recorded == "" {
+		return nil, nil
+	}
+	raw, err := x.store.Trial(ctx, x.recorded, id.String())
+	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return record.UnmarshalTrial(raw)
+}
+
+// runTrials runs what is not finished, MaxSamples at a time. Trials are begun
+// sample by sample, all methods of a sample next to each other, so that
+// methods advance together whatever the limits and interruptions.
+func (x *execution) runTrials(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	queue := make(chan record.TrialID)
+	go func() {
+		defer close(queue)
+		for _, id := range x.pending() {
+			select {
+			case queue <- id:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	var workers sync.WaitGroup
+	for range x.exp.MaxSamples {
+		workers.Go(func() {
+			for id := range queue {
+				if err := x.runTrial(ctx, id); err != nil {
+					stop(err)
+					return
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return context.Cause(ctx)
+}
+
+// pending lists the trials to run, interleaved by method.
+func (x *execution) pending() []record.TrialID {
+	c := x.run.Config
+	var ids []record.TrialID
+	for _, s := range c.Task.Samples {
+		for e := range c.Epochs {
+			for _, m := range c.Methods {
+				id := record.TrialID{Method: m.Label, Sample: s, Epoch: e}
+				if x.trials[id] == nil {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// runTrial runs one trial and makes it durable before it counts.
+func (x *execution) runTrial(ctx context.Context, id record.TrialID) error {
+	t, err := x.trial(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := x.keep(ctx, t); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.trials[id] = t
+	x.mu.Unlock()
+	x.observe.Trial(t, false)
+	return nil
+}
+
+// saveTrial makes a trial durable.
+func (x *execution) saveTrial(ctx context.Context, t *record.Trial) error {
+	raw, err := record.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("save trial %s: %w", t.ID, err)
+	}
+	return x.store.PutTrial(ctx, x.run.ID, t.ID.String(), raw)
+}
+
+// finish records how far the run came.
+func (x *execution) finish(ctx context.Context) (*Result, error) {
+	stats := x.gateway.Stats()
+	x.run.Calls.Provider += stats.Provider
+	x.run.Calls.Cached += stats.Cached
+	x.run.Seeds = mergeSeeds(x.run.Seeds, x.gateway.Seeds())
+	x.run.Ended = time.Now().UTC()
+
+	result := &Result{
+		Run: x.run, Task: x.exp.Task, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, CachedCalls: stats.Cached,
+	}
+	complete := true
+	var hashes []string
+	for _, id := range x.run.Config.Trials() {
+		t := x.trials[id]
+		if t == nil {
+			complete = false
+			continue
+		}
+		result.Trials = append(result.Trials, t)
+		hashes = append(hashes, t.Hash)
+	}
+	x.run.Calls.Shared = shared(result.Trials)
+	if complete {
+		x.run.Status, x.run.Root = record.Finished, record.Root(x.run.Digest, hashes)
+	}
+	return result, x.save(ctx)
+}
+
+// shared counts the completions that more than one method used.
+func shared(trials []*record.Trial) int {
+	users := map[string]string{}
+	count := 0
+	for _, t := range trials {
+		for _, c := range t.Calls {
+			if c.Kind != record.CompletionCall || c.Fault != "" {
+				continue
+			}
+			switch first, seen := users[c.Key]; {
+			case !seen:
+				users[c.Key] = t.ID.Method
+			case first != t.ID.Method && first != "":
+				count++
+				users[c.Key] = "" // counted
+			}
+		}
+	}
+	return count
+}
+
+// mergeSeeds joins two lists of seeds, sorted by key.
+func mergeSeeds(a, b []record.Seed) []record.Seed {
+	byKey := map[string]record.Seed{}
+	for _, s := range slices.Concat(a, b) {
+		byKey[s.Key] = s
+	}
+	merged := make([]record.Seed, 0, len(byKey))
+	for _, s := range byKey {
+		merged = append(merged, s)
+	}
+	slices.SortFunc(merged, func(a, b record.Seed) int { return record.ComparePaths(a.Key, b.Key) })
+	return merged
+}
+
+// saveTask keeps the task's samples in the store, so that a run can be
+// replayed where the files or the generator are not.
+func saveTask(ctx context.Context, store *cache.Store, t *task.Task) (string, error) {
+	raw, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("save task %q: %w", t.Name, err)
+	}
+	key, err := store.PutBlob(ctx, raw)
+	return key.String(), err
+}

@@ -1,0 +1,168 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"noema/kernel/record"
+	"noema/kernel/score"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// Summary is a run in numbers: what compare and replay print as one JSON
+// object. Its fields are stable; new ones may be added.
+type Summary struct {
+	Run           string `json:"run"`
+	RootHash      string `json:"root_hash"` // empty while the run is unfinished
+	Status        string `json:"status"`
+	ProviderCalls int    `json:"provider_calls"` // of this execution: answered by the provider
+	CachedCalls   int    `json:"cached_calls"`   // of this execution: answered by the store
+	SharedCalls   int    `json:"shared_calls"`   // distinct completions that more than one method used
+	Model         string `json:"model"`
+	Simulated     bool   `json:"simulated"` // the numbers say nothing about language models
+	Task          string `json:"task"`
+	Samples       int    `json:"samples"`
+	Epochs        int    `json:"epochs"`
+	Seed          uint64 `json:"seed"`
+
+	Chance  map[string]float64 `json:"chance"`  // what guessing earns, by metric, where that is defined
+	Methods []MethodSummary    `json:"methods"` // in the order asked for
+	Seeds   *Usage             `json:"method_seeds,omitempty"`
+	Notes   []string           `json:"notes,omitempty"`
+}
+
+// MethodSummary is one method of a run in numbers.
+type MethodSummary struct {
+	Method   string                  `json:"method"`
+	Version  string                  `json:"version"`
+	N        int                     `json:"n"`      // samples with a finished trial
+	Trials   int                     `json:"trials"` // finished trials
+	Failed   int                     `json:"failed"` // of those, failed by plugin, provider or time
+	Outcomes map[methods.Outcome]int `json:"outcomes"`
+	Metrics  map[string]score.Metric `json:"metrics"`
+	Usage    Usage                   `json:"usage"` // totals over the trials, as charged
+}
+
+// Usage is methods.Usage for people and scripts. What is not known for every
+// call is null.
+type Usage struct {
+	Calls        int      `json:"calls"`
+	ToolCalls    int      `json:"tool_calls"`
+	InputTokens  *int64   `json:"input_tokens"`
+	OutputTokens *int64   `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"`
+	LatencyMS    float64  `json:"latency_ms"` // summed over calls, also those that ran side by side
+}
+
+func usageOf(u methods.Usage) Usage {
+	out := Usage{Calls: u.Calls, ToolCalls: u.ToolCalls, LatencyMS: float64(u.Latency) / float64(time.Millisecond)}
+	if u.Unmetered == 0 {
+		out.InputTokens, out.OutputTokens = &u.InputTokens, &u.OutputTokens
+	}
+	if u.Unpriced == 0 {
+		cost := u.Cost.USD()
+		out.CostUSD = &cost
+	}
+	return out
+}
+
+// Summarize computes the summary of a result. Its metrics average the epochs
+// of a sample first and count samples.
+func Summarize(r *Result) (*Summary, error) {
+	run := r.Run
+	s := &Summary{
+		Run: run.ID, RootHash: run.Root, Status: string(run.Status),
+		ProviderCalls: r.NewCalls, CachedCalls: r.CachedCalls, SharedCalls: run.Calls.Shared,
+		Model: run.Config.Model.ID.String(), Simulated: run.Config.Model.Simulated, Task: run.Config.Task.Name,
+		Samples: len(run.Config.Task.Samples), Epochs: run.Config.Epochs, Seed: run.Config.Seed,
+		Notes: slices.Clone(run.Notes),
+	}
+	if run.Config.Task.Config != "" {
+		s.Task += "?" + run.Config.Task.Config
+	}
+	samples := map[string]task.Sample{}
+	for _, sample := range r.Task.Samples {
+		samples[sample.ID] = sample
+	}
+	var err error
+	if s.Chance, err = chance(run.Config.Task.Samples, samples); err != nil {
+		return nil, err
+	}
+	if len(run.Seeds) > 0 {
+		var u methods.Usage
+		for _, seed := range run.Seeds {
+			u = u.Plus(seed.Usage)
+		}
+		usage := usageOf(u)
+		s.Seeds = &usage
+	}
+	for _, m := range run.Config.Methods {
+		s.Methods = append(s.Methods, summarizeMethod(m, run.Config.Task.Samples, samples, r.Trials))
+	}
+	return s, nil
+}
+
+// chance averages what guessing earns over the samples where it is defined
+// for all of them.
+func chance(ids []string, samples map[string]task.Sample) (map[string]float64, error) {
+	sums, counts := map[string]float64{}, map[string]int{}
+	for _, id := range ids {
+		s := samples[id]
+		levels, err := score.Chance(s.Problem.Answer, s.Target)
+		if err != nil {
+			return nil, fmt.Errorf("chance level of sample %q: %w", id, err)
+		}
+		for name, v := range levels {
+			sums[name] += v
+			counts[name]++
+		}
+	}
+	means := map[string]float64{}
+	for name, n := range counts {
+		if n == len(ids) {
+			means[name] = sums[name] / float64(n)
+		}
+	}
+	return means, nil
+}
+
+func summarizeMethod(m record.Method, ids []string, samples map[string]task.Sample, trials []*record.Trial) MethodSummary {
+	s := MethodSummary{
+		Method: m.Label, Version: m.Version, Outcomes: map[methods.Outcome]int{}, Metrics: map[string]score.Metric{},
+	}
+	epochs := map[string][]score.Score{}
+	var usage methods.Usage
+	for _, t := range trials {
+		if t.ID.Method != m.Label {
+			continue
+		}
+		s.Trials++
+		if t.Infra {
+			s.Failed++
+		}
+		s.Outcomes[t.Answer.Outcome]++
+		usage = usage.Plus(t.Usage)
+		epochs[t.ID.Sample] = append(epochs[t.ID.Sample], t.Score)
+	}
+	s.Usage = usageOf(usage)
+	var reduced []score.Reduced
+	var clusters []string
+	clustered := false
+	for _, id := range ids {
+		if scores := epochs[id]; len(scores) > 0 {
+			reduced = append(reduced, score.Reduce(scores))
+			clusters = append(clusters, samples[id].Cluster)
+			clustered = clustered || samples[id].Cluster != ""
+		}
+	}
+	s.N = len(reduced)
+	if !clustered {
+		clusters = nil
+	}
+	for _, name := range score.ValueNames(reduced) {
+		s.Metrics[name] = score.Summarize(name, reduced, clusters, score.Options{})
+	}
+	return s
+}
