@@ -1,0 +1,172 @@
+package show
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/record"
+	"noema/kernel/task"
+)
+
+// Runs lists runs, a line each.
+func Runs(w io.Writer, runs []*record.Run) {
+	if len(runs) == 0 {
+		fmt.Fprintln(w, "no runs yet: noema compare makes one")
+		return
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "run\tstatus\ttask\tmodel\tmethods\ttrials\troot")
+	for _, r := range runs {
+		labels := make([]string, len(r.Config.Methods))
+		for i, m := range r.Config.Methods {
+			labels[i] = m.Label
+		}
+		model := r.Config.Model.ID.String()
+		if r.Config.Model.Simulated {
+			model += " (simulated model)"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s\n", r.ID, r.Status, r.Config.Task.Name, model,
+			strings.Join(labels, ","), len(r.Config.Trials()), r.Root)
+	}
+	tw.Flush()
+}
+
+// Details prints what a run's table leaves out: where its code and data came
+// from, which answers methods share, and which trials failed.
+func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
+	fmt.Fprintln(w)
+	if r.Name != "" || r.Question != "" {
+		fmt.Fprintf(w, "experiment  %s  %s\n", r.Name, r.Question)
+	}
+	fmt.Fprintf(w, "status      %s, begun %s, ended %s\n", r.Status, r.Created.Format(time.DateTime), r.Ended.Format(time.DateTime))
+	fmt.Fprintf(w, "task        %s version %s, %s, digest %.16s\n", r.Config.Task.Name, r.Config.Task.Version, r.Source, r.Config.Task.Digest)
+	fmt.Fprintf(w, "config      %s\n", r.Digest)
+	for i, m := range r.Config.Methods {
+		where := ""
+		if i < len(r.Plugins) {
+			p := r.Plugins[i]
+			where = fmt.Sprintf(", %s, sha256 %.16s", p.Path, p.Digest)
+			if p.Builtin {
+				where = fmt.Sprintf(", built in, binary sha256 %.16s", p.Digest)
+			}
+		}
+		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
+	}
+	fmt.Fprintf(w, "shared      %d completions were used by more than one method: equal questions at the same draw\n            have one answer\n", r.Calls.Shared)
+	for _, s := range r.Seeds {
+		fmt.Fprintf(w, "seed        %s of %s, %.16s\n", s.Kind, s.Method, s.Digest)
+	}
+	for _, t := range trials {
+		if t.Failure != "" {
+			fmt.Fprintf(w, "failure     %s: %s\n", t.ID, oneLine(t.Failure, 300))
+		}
+	}
+	retried := 0
+	for _, t := range trials {
+		for _, c := range t.Calls {
+			if c.Attempts > 0 {
+				retried++
+			}
+		}
+	}
+	if retried > 0 {
+		fmt.Fprintf(w, "retries     %d calls needed more than one attempt: see --trial\n", retried)
+	}
+}
+
+func orNone(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "none"
+	}
+	return string(raw)
+}
+
+// Task prints a task and its samples, a line each.
+func Task(w io.Writer, t *task.Task, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(t)
+	}
+	digest, err := t.Digest()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "%s version %s: %s\n%d samples, %s, digest %s\n\n", t.Name, t.Version, t.Summary, len(t.Samples), t.Source, digest)
+	for _, note := range t.Notes {
+		fmt.Fprintln(w, "note:", note)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, s := range t.Samples {
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.ID, s.Group, oneLine(s.Problem.Query, 80))
+	}
+	return tw.Flush()
+}
+
+// Sample prints one sample with its target.
+func Sample(w io.Writer, s task.Sample, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(s)
+	}
+	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target)
+	for _, k := range slices.Sorted(maps.Keys(s.Metadata)) {
+		fmt.Fprintf(w, "%s: %s\n", k, printable(s.Metadata[k]))
+	}
+	var context any
+	if len(s.Problem.Context) > 0 {
+		if err := json.Unmarshal(s.Problem.Context, &context); err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "\ncontext:")
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(context)
+	}
+	return nil
+}
+
+// Stats prints what a store holds.
+func Stats(w io.Writer, dir string, s cache.Stats) {
+	role := "owned by this process"
+	if !s.Owner {
+		role = "served by another process"
+	}
+	fmt.Fprintf(w, "store %s, %s\n%s on disk, %s free\n\n", dir, role, size(s.DiskBytes), size(int64(s.FreeBytes)))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "records\tbytes\t")
+	for _, space := range s.Spaces {
+		fmt.Fprintf(tw, "%s\t%s\t  %s\n", count(space.Entries), size(space.Bytes), space.Space)
+	}
+	tw.Flush()
+	if s.Corrupt > 0 {
+		fmt.Fprintf(w, "\n%d damaged records met: noema cache verify lists them\n", s.Corrupt)
+	}
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// Report prints what a verification of the store found.
+func Report(w io.Writer, r cache.Report) {
+	fmt.Fprintf(w, "%s records checked, %d damaged\n", count(r.Checked), len(r.Corrupt))
+	for _, c := range r.Corrupt {
+		fmt.Fprintln(w, " ", c.Error())
+	}
+	for _, t := range r.Tables {
+		fmt.Fprintln(w, "  damaged file", t)
+	}
+}

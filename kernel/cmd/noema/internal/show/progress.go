@@ -1,0 +1,154 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"noema/kernel"
+	"noema/kernel/record"
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// Progress tells how a run gets on: one line that is rewritten on a terminal,
+// plain lines elsewhere. It also prints the methods' events at a debug level.
+type Progress struct {
+	w        io.Writer
+	terminal bool
+	debug    int
+
+	mu          sync.Mutex
+	run         *record.Run
+	started     time.Time
+	done, total int
+	earlier     int // trials finished in an earlier execution
+	provider    int
+	usage       methods.Usage
+	hits        map[string]tally
+	lastLine    time.Time
+	nextTenth   int
+}
+
+// tally is the headline measure of a method so far.
+type tally struct {
+	sum float64
+	n   int
+}
+
+var _ kernel.Observer = (*Progress)(nil)
+
+// NewProgress returns a Progress that writes to w.
+func NewProgress(w io.Writer, debug int) *Progress {
+	f, ok := w.(*os.File)
+	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, hits: map[string]tally{}}
+}
+
+// Start implements kernel.Observer.
+func (p *Progress) Start(run *record.Run, done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
+	if done > 0 {
+		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done\n", run.ID, done, total)
+	} else {
+		fmt.Fprintf(p.w, "run %s: %d trials\n", run.ID, total)
+	}
+	p.nextTenth = 1
+}
+
+// Event implements kernel.Observer: the line format is that of seed 000.
+func (p *Progress) Event(id record.TrialID, e methods.Event) {
+	if p.debug == 0 || e.Level > p.debug {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), e.Phase, id.Sample, e.Text)
+	if p.debug >= 3 && len(e.Data) > 0 {
+		fmt.Fprintf(p.w, "    %s\n", e.Data)
+	}
+}
+
+// Trial implements kernel.Observer.
+func (p *Progress) Trial(t *record.Trial, _ bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	p.provider += t.Provider
+	p.usage = p.usage.Plus(t.Usage)
+	for _, name := range []string{score.Hits(1), score.Accuracy} {
+		if v, ok := t.Score.Get(name); ok {
+			h := p.hits[t.ID.Method]
+			p.hits[t.ID.Method] = tally{h.sum + v, h.n + 1}
+			break
+		}
+	}
+	now := time.Now()
+	if p.terminal {
+		if now.Sub(p.lastLine) > 100*time.Millisecond || p.done == p.total {
+			p.lastLine = now
+			p.clear()
+			fmt.Fprint(p.w, clip(p.line(now)))
+		}
+		return
+	}
+	if p.total > 0 && p.done*10 >= p.nextTenth*p.total {
+		p.nextTenth = p.done*10/p.total + 1
+		fmt.Fprintln(p.w, p.line(now))
+	}
+}
+
+// line says how far the run is, with live accuracy, cost and time left.
+func (p *Progress) line(now time.Time) string {
+	parts := []string{fmt.Sprintf("%d/%d", p.done, p.total)}
+	for _, m := range p.run.Config.Methods {
+		if h := p.hits[m.Label]; h.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.2f", m.Label, h.sum/float64(h.n)))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%s calls, %s new", count(p.usage.Calls+p.usage.ToolCalls), count(p.provider)))
+	if p.usage.Unpriced == 0 {
+		parts = append(parts, fmt.Sprintf("$%.4f", p.usage.Cost.USD()))
+	}
+	if made := p.done - p.earlier; made > 0 && p.done < p.total {
+		left := now.Sub(p.started) / time.Duration(made) * time.Duration(p.total-p.done)
+		parts = append(parts, "ETA "+left.Round(time.Second).String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clip keeps a progress line on one line.
+func clip(s string) string {
+	if r := []rune(s); len(r) > 99 {
+		return string(r[:98]) + "…"
+	}
+	return s
+}
+
+// Warn implements kernel.Observer.
+func (p *Progress) Warn(message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintln(p.w, "warning:", message)
+}
+
+// Stop removes the progress line.
+func (p *Progress) Stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+func (p *Progress) clear() {
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,241 @@
+// Package show prints what the noema command has to say: tables that fit 100
+// columns, transcripts and progress. It formats and decides nothing; every
+// face of numbers that a simulated model made says so here.
+package show
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"noema/kernel"
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// column is a metric of the table.
+type column struct {
+	name, title string
+	interval    bool
+}
+
+// columns picks the metrics to show: what rankings are judged by, or the
+// first measures of other kinds. JSON has them all.
+func columns(s *kernel.Summary) []column {
+	has := map[string]bool{}
+	last := 0 // the largest k of the hits@k
+	for _, m := range s.Methods {
+		for name := range m.Metrics {
+			has[name] = true
+			if k, err := strconv.Atoi(strings.TrimPrefix(name, "hits@")); err == nil {
+				last = max(last, k)
+			}
+		}
+	}
+	all := []column{
+		{score.Hits(1), "Hits@1", true}, {score.Hits(last), fmt.Sprintf("Hits@%d", last), true},
+		{score.Accuracy, "accuracy", true}, {score.F1, "F1", true},
+		{score.MRR, "MRR", false}, {score.First, "first", false},
+	}
+	if last <= 1 {
+		all = slices.Delete(all, 1, 2)
+	}
+	return slices.DeleteFunc(all, func(c column) bool { return !has[c.name] })
+}
+
+// Summary prints a run's table.
+func Summary(w io.Writer, s *kernel.Summary) {
+	fmt.Fprintln(w, title(s))
+	for _, note := range s.Notes {
+		fmt.Fprintln(w, "note:", note)
+	}
+	fmt.Fprintln(w)
+	table(w, s)
+	fmt.Fprintln(w)
+	outcomes(w, s)
+	warnings(w, s)
+	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
+	if s.SharedCalls > 0 {
+		fmt.Fprintf(w, "; %s completions shared between methods", count(s.SharedCalls))
+	}
+	fmt.Fprintln(w)
+	if s.Seeds != nil {
+		fmt.Fprintf(w, "seeds     method seeds cost %d calls and %s, charged to no trial\n", s.Seeds.Calls, money(s.Seeds.CostUSD, 1))
+	}
+	fmt.Fprintf(w, "run       %s\n", s.Run)
+	if s.RootHash == "" {
+		fmt.Fprintln(w, "root      none: the run is unfinished")
+	} else {
+		fmt.Fprintf(w, "root      %s\n", s.RootHash)
+	}
+	if s.Simulated {
+		fmt.Fprintln(w, "\nsimulated model: these numbers show how methods carry errors on, and say nothing about\nlanguage models")
+	}
+}
+
+func title(s *kernel.Summary) string {
+	model := s.Model
+	if s.Simulated {
+		model += " (simulated model)"
+	}
+	t := fmt.Sprintf("%s · %s · %d samples", s.Task, model, s.Samples)
+	if s.Epochs > 1 {
+		t += fmt.Sprintf(" × %d epochs", s.Epochs)
+	}
+	return t + fmt.Sprintf(" · seed %d", s.Seed)
+}
+
+// table prints one line a method, and the chance line. Amounts are means over
+// trials.
+func table(w io.Writer, s *kernel.Summary) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	cols := columns(s)
+	cells := []string{"method", "n"}
+	for _, c := range cols {
+		cells = append(cells, c.title)
+	}
+	line(tw, append(cells, "calls", "tokens in+out", "cost", "model time"))
+	for _, m := range s.Methods {
+		cells := []string{m.Method, strconv.Itoa(m.N)}
+		for _, c := range cols {
+			cells = append(cells, metric(m.Metrics[c.name], c.interval))
+		}
+		n := float64(max(1, m.Trials))
+		if m.Trials == 0 {
+			line(tw, append(cells, "–", "–", "–", "–"))
+			continue
+		}
+		line(tw, append(cells,
+			fmt.Sprintf("%.1f", float64(m.Usage.Calls+m.Usage.ToolCalls)/n),
+			tokens(m.Usage, n), money(m.Usage.CostUSD, n),
+			seconds(time.Duration(m.Usage.LatencyMS/n*float64(time.Millisecond)))))
+	}
+	cells = []string{"chance", ""}
+	for _, c := range cols {
+		level, ok := s.Chance[c.name]
+		if !ok {
+			cells = append(cells, "–")
+			continue
+		}
+		cells = append(cells, fmt.Sprintf("%.2f", level))
+	}
+	if len(s.Chance) > 0 {
+		line(tw, cells)
+	}
+	tw.Flush()
+}
+
+func line(w io.Writer, cells []string) {
+	fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+}
+
+// metric writes what is undefined as a dash.
+func metric(m score.Metric, interval bool) string {
+	if !m.Defined {
+		return "–"
+	}
+	s := fmt.Sprintf("%.2f", m.Value)
+	switch {
+	case interval && m.HasInterval():
+		s += fmt.Sprintf(" [%.2f, %.2f]", m.Low, m.High)
+	case interval:
+		s += " [–]"
+	}
+	return s
+}
+
+func tokens(u kernel.Usage, n float64) string {
+	if u.InputTokens == nil || u.OutputTokens == nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%s+%s", count(int(float64(*u.InputTokens)/n+0.5)), count(int(float64(*u.OutputTokens)/n+0.5)))
+}
+
+// money shows three significant digits, so that a tenth of a cent is seen.
+func money(dollars *float64, n float64) string {
+	if dollars == nil {
+		return "unknown"
+	}
+	x := *dollars / n
+	if x == 0 {
+		return "$0"
+	}
+	return "$" + strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+func seconds(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%.0f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// count writes n with commas.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// outcomes tells for each method how its answers came about.
+func outcomes(w io.Writer, s *kernel.Summary) {
+	for i, m := range s.Methods {
+		var parts []string
+		for _, o := range methods.Outcomes() {
+			if n := m.Outcomes[o]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{"no trial finished"}
+		}
+		if m.Failed > 0 {
+			parts = append(parts, fmt.Sprintf("%d of them failed by plugin, provider or time", m.Failed))
+		}
+		head := "outcomes"
+		if i > 0 {
+			head = ""
+		}
+		fmt.Fprintf(w, "%-9s %s: %s\n", head, m.Method, strings.Join(parts, ", "))
+	}
+}
+
+// warnings prints what the shown metrics warn of.
+func warnings(w io.Writer, s *kernel.Summary) {
+	for _, m := range s.Methods {
+		for _, c := range columns(s) {
+			for _, text := range m.Metrics[c.name].Warnings {
+				fmt.Fprintf(w, "warning   %s %s: %s\n", m.Method, c.title, text)
+			}
+		}
+	}
+}
+
+// Replay prints the table of a replay and its verdict.
+func Replay(w io.Writer, s *kernel.Summary, r *kernel.ReplayResult) {
+	Summary(w, s)
+	fmt.Fprintln(w)
+	if r.Skipped > 0 {
+		fmt.Fprintf(w, "%d trials had failed for reasons outside the method and were not repeated\n", r.Skipped)
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintln(w, "changed:", c)
+	}
+	if r.Same() {
+		fmt.Fprintf(w, "replayed: the root hash is that of run %s\n", r.Run.ID)
+		return
+	}
+	fmt.Fprintf(w, "DIVERGED: run %s has root hash %s\n", r.Run.ID, r.Recorded)
+	if r.First != nil {
+		fmt.Fprintln(w, "first at:", r.First)
+	}
+}

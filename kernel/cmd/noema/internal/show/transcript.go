@@ -1,0 +1,96 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"noema/cache"
+	"noema/kernel/record"
+	"noema/methods"
+)
+
+// Exchange is what a call asked and was told.
+type Exchange struct {
+	Request methods.Request
+	Record  cache.CompletionRecord
+}
+
+// Transcript prints a trial: its calls with their failed attempts, its
+// events, its answer and its score. read fetches what a call asked.
+func Transcript(w io.Writer, t *record.Trial, read func(key string) (Exchange, error)) {
+	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
+	fmt.Fprintf(w, "answer  %s %s", t.Answer.Outcome, t.Answer.Value)
+	if t.Answer.Reason != "" {
+		fmt.Fprintf(w, " (%s)", t.Answer.Reason)
+	}
+	fmt.Fprintf(w, "\ntarget  %s\n", t.Target)
+	if t.Failure != "" {
+		fmt.Fprintf(w, "failure %s\n", t.Failure)
+	}
+	fmt.Fprintln(w, "\nEVENTS")
+	for _, e := range t.Events {
+		fmt.Fprintf(w, "  [%s] %s %s: %s\n", e.Phase, e.Path, e.Kind, oneLine(e.Text, 100))
+	}
+	fmt.Fprintln(w, "\nCALLS")
+	for _, c := range t.Calls {
+		call(w, c, read)
+	}
+}
+
+func call(w io.Writer, c record.Call, read func(key string) (Exchange, error)) {
+	fmt.Fprintf(w, "  %s  %s  key %.12s", c.Path, c.Kind, c.Key)
+	if c.Draw > 0 {
+		fmt.Fprintf(w, "  draw %d", c.Draw)
+	}
+	if c.Fault != "" {
+		fmt.Fprintf(w, "  FAILED (%s): %s\n", c.Fault, oneLine(c.Error, 200))
+		return
+	}
+	fmt.Fprintf(w, "  %d+%d tokens  %s\n", c.Usage.InputTokens, c.Usage.OutputTokens, seconds(c.Usage.Latency))
+	if c.Kind != record.CompletionCall {
+		return
+	}
+	x, err := read(c.Key)
+	if err != nil {
+		fmt.Fprintf(w, "    %v\n", err)
+		return
+	}
+	for i, a := range x.Record.Attempts {
+		fmt.Fprintf(w, "    attempt %d failed: %s", i+1, a.Kind)
+		if a.Status != 0 {
+			fmt.Fprintf(w, " (HTTP %d)", a.Status)
+		}
+		fmt.Fprintf(w, ", waited %s: %s\n", seconds(a.Wait), oneLine(a.Message, 120))
+	}
+	for _, m := range x.Request.Messages {
+		block(w, string(m.Role), m.Content)
+	}
+	block(w, "reply", x.Record.Completion.Text)
+}
+
+// block prints a text indented under its heading.
+func block(w io.Writer, head, text string) {
+	fmt.Fprintf(w, "    %s:\n", head)
+	for l := range strings.Lines(text) {
+		fmt.Fprintf(w, "      %s\n", printable(strings.TrimRight(l, "\n")))
+	}
+}
+
+// printable keeps model output from steering the terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f || 0x80 <= r && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
+
+func oneLine(s string, limit int) string {
+	s = printable(strings.Join(strings.Fields(s), " "))
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel/cmd/noema/internal/show"
+	"noema/kernel/provider/sim"
+	"noema/kernel/task/cafes"
+	"noema/methods"
+	"noema/plugins"
+)
+
+func taskCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "task", Short: "list tasks and look at their samples", RunE: helpOnly}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "list the tasks", Example: "  noema task list",
+			RunE: func(*cobra.Command, []string) error { return a.listTasks() },
+		},
+		taskShowCommand(a),
+	)
+	return cmd
+}
+
+func (a *app) listTasks() error {
+	t, err := cafes.New(cafes.Options{})
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
+	optionLines(w, cafes.OptionsDoc())
+	fmt.Fprintf(w, "FILE.jsonl\tone sample a line: {\"id\", \"input\", \"target\", \"metadata\"}\n")
+	fmt.Fprintf(w, "FOLDER\tthe public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl\n")
+	return w.Flush()
+}
+
+func optionLines(w *tabwriter.Writer, options []methods.Option) {
+	for _, o := range options {
+		fmt.Fprintf(w, "  %s=%s\t%s\n", o.Name, o.Default, o.Doc)
+	}
+}
+
+func taskShowCommand(a *app) *cobra.Command {
+	var options []string
+	var sample string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show TASK",
+		Short: "show a task, or one of its samples with its target",
+		Example: `  noema task show cafes
+  noema task show cafes?n=20 --sample-id R07`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			pairs, err := parsePairs("-T", options)
+			if err != nil {
+				return usage(err)
+			}
+			t, err := openTask(args[0], pairs)
+			if err != nil {
+				return err
+			}
+			if sample == "" {
+				return show.Task(a.stdout, t, asJSON)
+			}
+			for _, s := range t.Samples {
+				if s.ID == sample {
+					return show.Sample(a.stdout, s, asJSON)
+				}
+			}
+			return usage(fmt.Errorf("task %q has no sample %q", t.Name, sample))
+		},
+	}
+	cmd.Flags().StringArrayVarP(&options, "task-option", "T", nil, "option of the task, as in -T n=20")
+	cmd.Flags().StringVar(&sample, "sample-id", "", "show this sample")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func pluginCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "plugin", Short: "list the methods", RunE: helpOnly}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
+	})
+	return cmd
+}
+
+func (a *app) listPlugins(ctx context.Context) error {
+	sources, faults := a.sources()
+	host, err := plugins.NewHost(plugins.HostOptions{})
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, src := range sources {
+		p, err := host.Open(ctx, src)
+		if err != nil {
+			faults = errors.Join(faults, err)
+			continue
+		}
+		d, where := p.Describe(), "built in"
+		if !src.Builtin {
+			where = src.Path
+		}
+		fmt.Fprintf(w, "%s\tversion %s\t%s\t%s\n", src.Name, d.Version, where, d.Summary)
+		for _, o := range d.Options {
+			fmt.Fprintf(w, "  %s=%s\t\t\t%s\n", o.Name, o.Default, o.Doc)
+		}
+	}
+	return errors.Join(w.Flush(), faults)
+}
+
+func modelCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "model", Short: "list the models", RunE: helpOnly}
+	cmd.AddCommand(&cobra.Command{
+		Use: "list", Short: "list what --model takes", Example: "  noema model list",
+		RunE: func(*cobra.Command, []string) error { return a.listModels() },
+	})
+	return cmd
+}
+
+func (a *app) listModels() error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "sim\ta simulated model that reads only the prompt; for developing and testing, no evidence about language models")
+	optionLines(w, sim.OptionsDoc())
+	fmt.Fprintln(w, "openai/NAME\tchat completions of OpenAI, or of the compatible server at OPENAI_BASE_URL; key in OPENAI_API_KEY")
+	optionLines(w, []methods.Option{
+		{Name: "price_input", Doc: "dollars per million input tokens, where the built-in table does not know"},
+		{Name: "price_output", Doc: "dollars per million output tokens"},
+	})
+	fmt.Fprintln(w, "scripted/FILE\treplies from a JSON or YAML file, for tests")
+	return w.Flush()
+}
+
+func cacheCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "cache", Short: "look into the store", RunE: helpOnly}
+	var asJSON bool
+	stats := &cobra.Command{
+		Use: "stats", Short: "count what the store holds", Example: "  noema cache stats",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.cacheStats(cmd.Context(), asJSON) },
+	}
+	stats.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	verify := &cobra.Command{
+		Use: "verify", Short: "read everything and check it", Example: "  noema cache verify",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.cacheVerify(cmd.Context()) },
+	}
+	cmd.AddCommand(stats, verify)
+	return cmd
+}
+
+func (a *app) cacheStats(ctx context.Context, asJSON bool) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := store.Stats(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(a.stdout).Encode(s)
+	}
+	show.Stats(a.stdout, store.Dir(), s)
+	return nil
+}
+
+func (a *app) cacheVerify(ctx context.Context) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	r, err := store.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	show.Report(a.stdout, r)
+	if !r.OK() {
+		return fmt.Errorf("verify store: %d records are damaged: calls that need them will be made again", len(r.Corrupt))
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+// Command noema compares LLM reasoning methods side by side, keeps every
+// answer, and replays experiments exactly. Run "noema help" for its verbs.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"noema/methods"
+	"noema/methods/anot"
+	"noema/methods/baseline"
+	"noema/plugins"
+)
+
+// Exit codes, beside 0 for success.
+const (
+	exitError    = 1
+	exitUsage    = 2
+	exitFailed   = 3 // the run finished, but some trials failed
+	exitDiverged = 4 // the replay is not the run
+)
+
+// builtins are the methods that this binary serves as plugins of its own.
+func builtins() map[string]methods.Method {
+	return map[string]methods.Method{
+		"anot":   anot.New(),
+		"cot":    baseline.CoT(),
+		"direct": baseline.Direct(),
+	}
+}
+
+// serveVerb is the hidden verb with which the binary starts itself as a
+// plugin.
+const serveVerb = "serve-method"
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == serveVerb {
+		if m, ok := builtins()[os.Args[2]]; ok {
+			plugins.Serve(m)
+			return
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	var exit *codedError
+	if errors.As(err, &exit) {
+		if exit.err != nil {
+			fmt.Fprintln(stderr, "noema:", exit.err)
+		}
+		return exit.code
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		fmt.Fprintln(stderr, "noema: interrupted")
+		return exitError
+	}
+	fmt.Fprintln(stderr, "noema:", err)
+	return exitError
+}
+
+// codedError carries an exit code; without err there is nothing more to say.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *codedError) Unwrap() error { return e.err }
+
+// usage marks err as a mistake in the command line.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &codedError{code: exitUsage, err: err}
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel"
+	"noema/kernel/cmd/noema/internal/show"
+	"noema/kernel/provider"
+	"noema/kernel/provider/none"
+	"noema/kernel/record"
+	"noema/plugins"
+)
+
+func replayCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var maxSamples int
+	cmd := &cobra.Command{
+		Use:   "replay RUN",
+		Short: "compute a run again from the store and prove it is the same",
+		Long: `Runs every trial of a finished run again. All answers come from the store; no
+provider is called and no socket is opened. Prints the same root hash, or names
+the first call that differs and exits with 4. RUN is an id, the beginning of
+one, or "last".`,
+		Example: `  noema replay last
+  noema replay 20261120-1405 --max-samples 64 --json`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if maxSamples < 1 {
+				return usage(fmt.Errorf("--max-samples is too small"))
+			}
+			return a.replay(cmd.Context(), args[0], maxSamples, asJSON)
+		},
+	}
+	cmd.Flags().IntVar(&maxSamples, "max-samples", 16, "trials at once")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of the table")
+	return cmd
+}
+
+// completeRuns offers run ids to the shell.
+func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	ids := []string{"last"}
+	if a.settle(cmd) == nil {
+		if store, err := a.openStore(cmd.Context()); err == nil {
+			defer store.Close()
+			runs, _ := kernel.Runs(cmd.Context(), store)
+			for _, r := range runs {
+				ids = append(ids, r.ID)
+			}
+		}
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bool) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	run, err := kernel.FindRun(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: max(8, maxSamples)})
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	methods, err := a.recordedMethods(ctx, host, run)
+	if err != nil {
+		return err
+	}
+	model := run.Config.Model
+	progress := show.NewProgress(a.stderr, a.debug)
+	result, err := kernel.Replay{
+		Run: run, Methods: methods, MaxSamples: maxSamples,
+		Provider: none.New(provider.Info{ID: model.ID, Simulated: model.Simulated}),
+	}.Do(ctx, store, progress)
+	progress.Stop()
+	if err != nil {
+		return err
+	}
+	return a.printReplay(result, asJSON)
+}
+
+// recordedMethods opens the methods of a run with the options that it had.
+func (a *app) recordedMethods(ctx context.Context, host *plugins.Host, run *record.Run) ([]kernel.Method, error) {
+	var out []kernel.Method
+	for _, m := range run.Config.Methods {
+		src, err := a.recordedSource(run, m)
+		if err != nil {
+			return nil, fmt.Errorf("replay method %q: %w", m.Label, err)
+		}
+		method, err := openMethod(ctx, host, src)
+		if err != nil {
+			return nil, err
+		}
+		method.Label, method.Options, method.Shuffle = m.Label, m.Options, m.Shuffle
+		out = append(out, method)
+	}
+	return out, nil
+}
+
+// recordedSource finds a method of a run by its name, or else at the path
+// where its code was.
+func (a *app) recordedSource(run *record.Run, m record.Method) (plugins.Source, error) {
+	s, err := parseSpec(m.Label)
+	if err != nil {
+		return plugins.Source{}, err
+	}
+	i := slices.IndexFunc(run.Plugins, func(p record.Plugin) bool { return p.Method == s.name })
+	if i >= 0 && !run.Plugins[i].Builtin {
+		if src, err := plugins.At(run.Plugins[i].Path); err == nil {
+			return src, nil
+		}
+	}
+	return a.methodSource(s.name)
+}
+
+// replaySummary is the summary of a replay; root_hash is the replay's.
+type replaySummary struct {
+	*kernel.Summary
+	Recorded string             `json:"recorded_root_hash"`
+	Same     bool               `json:"same"`
+	Skipped  int                `json:"skipped_trials"` // failed by the infrastructure, so not repeatable
+	Changed  []string           `json:"changed,omitempty"`
+	First    *record.Divergence `json:"first_divergence,omitempty"`
+}
+
+func (a *app) printReplay(r *kernel.ReplayResult, asJSON bool) error {
+	summary, err := kernel.Summarize(&r.Result)
+	if err != nil {
+		return err
+	}
+	summary.RootHash = r.Now
+	if asJSON {
+		out := replaySummary{summary, r.Recorded, r.Same(), r.Skipped, r.Changed, r.First}
+		if err := json.NewEncoder(a.stdout).Encode(out); err != nil {
+			return err
+		}
+	} else {
+		show.Replay(a.stdout, summary, r)
+	}
+	if r.Same() {
+		return nil
+	}
+	if r.First != nil {
+		return &codedError{code: exitDiverged, err: fmt.Errorf("replay diverged from run %s: %s", r.Run.ID, r.First)}
+	}
+	return &codedError{code: exitDiverged, err: fmt.Errorf("replay diverged from run %s: all trials are equal, but %s", r.Run.ID, r.Changed)}
+}

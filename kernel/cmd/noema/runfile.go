@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+)
+
+// experimentFile is an experiment declared as YAML. Its keys are compare's
+// flags; options are maps.
+type experimentFile struct {
+	Name     string `yaml:"name"`
+	Question string `yaml:"question"`
+
+	Task        string         `yaml:"task"`
+	TaskOptions map[string]any `yaml:"task-options"`
+	Model       string         `yaml:"model"`
+	Methods     []string       `yaml:"methods"`
+	Options     map[string]any `yaml:"method-options"`
+	Sampling    map[string]any `yaml:"sampling"`
+	Limit       string         `yaml:"limit"`
+	SampleIDs   []string       `yaml:"sample-id"`
+	Epochs      int            `yaml:"epochs"`
+	Seed        uint64         `yaml:"seed"`
+
+	CallLimit  int     `yaml:"call-limit"`
+	TokenLimit int64   `yaml:"token-limit"`
+	CostLimit  float64 `yaml:"cost-limit"`
+}
+
+func runCommand(a *app) *cobra.Command {
+	var c comparison
+	cmd := &cobra.Command{
+		Use:   "run FILE.yaml",
+		Short: "run an experiment that a file declares",
+		Long: `Runs the comparison that a YAML file declares. Its keys are the flags of
+compare: name, question, task, task-options, model, methods, method-options,
+sampling, limit, sample-id, epochs, seed, call-limit, token-limit, cost-limit.`,
+		Example: "  noema run experiments/cafes/experiment.yaml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.readFile(args[0]); err != nil {
+				return usage(err)
+			}
+			return a.compare(cmd.Context(), &c)
+		},
+	}
+	c.carryFlags(cmd)
+	return cmd
+}
+
+// readFile fills in what an experiment file says.
+func (c *comparison) readFile(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read experiment: %w", err)
+	}
+	file := experimentFile{Task: "cafes", Model: "sim", Epochs: 1}
+	err = yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&file)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("read experiment %s: %w", path, err)
+	}
+	if len(file.Methods) == 0 {
+		return fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path)
+	}
+	c.contentDefaults()
+	c.name, c.question, c.task, c.model, c.methods = file.Name, file.Question, file.Task, file.Model, file.Methods
+	if strings.HasPrefix(c.task, "./") || strings.HasPrefix(c.task, "../") { // as seen from the file
+		c.task = filepath.Join(filepath.Dir(path), c.task)
+	}
+	c.taskOptions, c.methodOptions, c.sampling = pairs(file.TaskOptions), pairs(file.Options), pairs(file.Sampling)
+	c.limit, c.sampleIDs, c.epochs, c.seed = file.Limit, file.SampleIDs, file.Epochs, file.Seed
+	c.callLimit, c.tokenLimit, c.costLimit = file.CallLimit, file.TokenLimit, file.CostLimit
+	return nil
+}
+
+// pairs writes a map as key=value; parsePairs does not mind the order.
+func pairs(m map[string]any) []string {
+	var out []string
+	for k, v := range m {
+		out = append(out, fmt.Sprintf("%s=%v", k, v))
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"noema/cache"
+	"noema/kernel"
+	"noema/kernel/cmd/noema/internal/show"
+	"noema/kernel/record"
+)
+
+func runsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "runs", Short: "list, show and remove recorded runs", RunE: helpOnly}
+	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsRemoveCommand(a))
+	return cmd
+}
+
+// helpOnly is what a verb does that only holds others.
+func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// withStore runs f on the open store.
+func (a *app) withStore(ctx context.Context, f func(*cache.Store) error) error {
+	store, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	return f(store)
+}
+
+func runsListCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "list the runs of the store, newest first", Example: "  noema runs list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				runs, err := kernel.Runs(cmd.Context(), store)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					if runs == nil {
+						runs = []*record.Run{}
+					}
+					return json.NewEncoder(a.stdout).Encode(runs)
+				}
+				show.Runs(a.stdout, runs)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the runs as JSON")
+	return cmd
+}
+
+func runsShowCommand(a *app) *cobra.Command {
+	var asJSON bool
+	var trial string
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "show a run's table and configuration, or one trial's transcript",
+		Example: `  noema runs show last
+  noema runs show last --trial anot/R07
+  noema runs show last --trial anot/R07/2 --json`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				if err != nil {
+					return err
+				}
+				if trial != "" {
+					return a.showTrial(cmd.Context(), store, run, trial, asJSON)
+				}
+				return a.showRun(cmd.Context(), store, run, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH: show this trial's transcript")
+	return cmd
+}
+
+func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, asJSON bool) error {
+	result, err := kernel.LoadResult(ctx, store, run)
+	if err != nil {
+		return err
+	}
+	result.NewCalls, result.CachedCalls = run.Calls.Provider, run.Calls.Cached
+	if asJSON {
+		return a.printResult(result, true)
+	}
+	if err := a.printResult(result, false); err != nil {
+		return err
+	}
+	show.Details(a.stdout, run, result.Trials)
+	return nil
+}
+
+// findTrial reads METHOD/SAMPLE or METHOD/SAMPLE/EPOCH. Both names may hold
+// slashes, so it looks for the trial that is spelt so.
+func findTrial(run *record.Run, name string) (record.TrialID, error) {
+	for _, id := range run.Config.Trials() {
+		short := strings.TrimSuffix(id.String(), "/"+strconv.Itoa(id.Epoch+1))
+		if name == id.String() || name == short {
+			return id, nil
+		}
+	}
+	return record.TrialID{}, fmt.Errorf("show trial %q: run %s has none of that name: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
+		name, run.ID, run.Config.Trials()[0])
+}
+
+func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
+	id, err := findTrial(run, name)
+	if err != nil {
+		return err
+	}
+	raw, err := store.Trial(ctx, run.ID, id.String())
+	if err != nil {
+		return fmt.Errorf("show trial %s: %w", id, err)
+	}
+	t, err := record.UnmarshalTrial(raw)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(a.stdout).Encode(t)
+	}
+	show.Transcript(a.stdout, t, func(key string) (show.Exchange, error) { return exchange(ctx, store, key) })
+	return nil
+}
+
+// exchange reads what a call asked and was told.
+func exchange(ctx context.Context, store *cache.Store, key string) (show.Exchange, error) {
+	k, err := cache.ParseKey(key)
+	if err != nil {
+		return show.Exchange{}, err
+	}
+	rec, err := store.Completion(ctx, k)
+	if err != nil {
+		return show.Exchange{}, err
+	}
+	request, _, err := store.Request(ctx, k)
+	return show.Exchange{Request: request, Record: rec}, err
+}
+
+func runsRemoveCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm RUN...",
+		Short: "remove runs and their transcripts; the answers they used stay in the store",
+		Args:  cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
+		Example: "  noema runs rm 20261120-140501-9f3c",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				for _, name := range args {
+					run, err := kernel.FindRun(cmd.Context(), store, name)
+					if err != nil {
+						return err
+					}
+					if err := store.DeleteRun(cmd.Context(), run.ID); err != nil {
+						return err
+					}
+					fmt.Fprintln(a.stdout, "removed", run.ID)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// printResult prints a result as a table or as JSON.
+func (a *app) printResult(r *kernel.Result, asJSON bool) error {
+	summary, err := kernel.Summarize(r)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(a.stdout).Encode(summary)
+	}
+	show.Summary(a.stdout, summary)
+	for _, d := range r.Drifts {
+		fmt.Fprintf(a.stdout, "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"noema/methods"
+)
+
+// spec is a name with options, as in "anot?builder=compiled&retries=0".
+type spec struct {
+	name    string
+	options map[string]string
+}
+
+func parseSpec(s string) (spec, error) {
+	name, query, _ := strings.Cut(s, "?")
+	if name == "" {
+		return spec{}, fmt.Errorf("parse %q: no name", s)
+	}
+	out := spec{name: name, options: map[string]string{}}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return spec{}, fmt.Errorf("parse %q: %w", s, err)
+	}
+	for key, v := range values {
+		if len(v) != 1 {
+			return spec{}, fmt.Errorf("parse %q: option %q is given %d times", s, key, len(v))
+		}
+		out.options[key] = v[0]
+	}
+	return out, nil
+}
+
+// label is the spec in its one canonical form.
+func (s spec) label(name string) string {
+	if len(s.options) == 0 {
+		return name
+	}
+	pairs := make([]string, 0, len(s.options))
+	for k, v := range s.options {
+		pairs = append(pairs, k+"="+v)
+	}
+	sort.Strings(pairs)
+	return name + "?" + strings.Join(pairs, "&")
+}
+
+// parsePairs reads the values of a repeated key=value flag.
+func parsePairs(flag string, pairs []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, p := range pairs {
+		key, value, ok := strings.Cut(p, "=")
+		if !ok || key == "" {
+			return nil, fmt.Errorf("%s %q: use key=value", flag, p)
+		}
+		if _, twice := out[key]; twice {
+			return nil, fmt.Errorf("%s %q: %q is given twice", flag, p, key)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+// encodeOptions types the values by the description and encodes them as the
+// JSON object that a method gets. Nothing given is nil.
+func encodeOptions(d methods.Description, given map[string]string) (json.RawMessage, error) {
+	if len(given) == 0 {
+		return nil, nil
+	}
+	typed := map[string]any{}
+	for name, value := range given {
+		i := slices.IndexFunc(d.Options, func(o methods.Option) bool { return o.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("method %q has no option %q: %s", d.Name, name, optionNames(d.Options))
+		}
+		v, err := typedValue(d.Options[i], value)
+		if err != nil {
+			return nil, fmt.Errorf("method %q: option %q: %w", d.Name, name, err)
+		}
+		typed[name] = v
+	}
+	return json.Marshal(typed)
+}
+
+func optionNames(options []methods.Option) string {
+	if len(options) == 0 {
+		return "it takes none"
+	}
+	names := make([]string, len(options))
+	for i, o := range options {
+		names[i] = o.Name
+	}
+	return "it has " + strings.Join(names, ", ")
+}
+
+func typedValue(o methods.Option, value string) (v any, err error) {
+	if len(o.Choices) > 0 && !slices.Contains(o.Choices, value) {
+		return nil, fmt.Errorf("%q is not among %s", value, strings.Join(o.Choices, ", "))
+	}
+	switch o.Type {
+	case methods.BoolOption:
+		v, err = strconv.ParseBool(value)
+	case methods.IntOption:
+		v, err = strconv.ParseInt(value, 10, 64)
+	case methods.NumberOption:
+		v, err = strconv.ParseFloat(value, 64)
+	default:
+		v = value
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%q is no %s", value, o.Type)
+	}
+	return v, nil
+}
