@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -107,7 +108,7 @@ func Summarize(r *Result) (*Summary, error) {
 // chance averages what guessing earns over the samples where it is defined
 // for all of them.
 func chance(ids []string, samples map[string]task.Sample) (map[string]float64, error) {
-	sums, counts := map[string]float64{}, map[string]int{}
+	means, counts := map[string]float64{}, map[string]int{}
 	for _, id := range ids {
 		s := samples[id]
 		levels, err := score.Chance(s.Problem.Answer, s.Target)
@@ -115,16 +116,11 @@ func chance(ids []string, samples map[string]task.Sample) (map[string]float64, e
 			return nil, fmt.Errorf("chance level of sample %q: %w", id, err)
 		}
 		for name, v := range levels {
-			sums[name] += v
 			counts[name]++
+			means[name] += (v - means[name]) / float64(counts[name]) // equal levels give exactly that level
 		}
 	}
-	means := map[string]float64{}
-	for name, n := range counts {
-		if n == len(ids) {
-			means[name] = sums[name] / float64(n)
-		}
-	}
+	maps.DeleteFunc(means, func(name string, _ float64) bool { return counts[name] < len(ids) })
 	return means, nil
 }
 

@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -146,6 +147,9 @@ func decode[T any](a Answer) (v T, err error) {
 func (s AnswerSpec) Check(a Answer) error {
 	if !slices.Contains(Outcomes(), a.Outcome) {
 		return fmt.Errorf("check answer: unknown outcome %q", a.Outcome)
+	}
+	if string(bytes.TrimSpace(a.Value)) == "null" {
+		return fmt.Errorf("check answer: the value is null: leave it out where there is none")
 	}
 	if len(a.Value) == 0 {
 		if a.Outcome == Answered || a.Outcome == Defaulted {

@@ -54,7 +54,7 @@ var (
 func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
-	done, sent := make(chan struct{}), make(chan struct{})
+	over, done, sent := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(sent)
 		// A failed send also breaks the receiving side, which reports it.
@@ -67,11 +67,12 @@ func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop 
 		select {
 		case <-stop:
 			s.put(&wire.HostFrame{Frame: &wire.HostFrame_Cancel{Cancel: &wire.Cancel{}}})
-		case <-ctx.Done():
+		case <-over:
 		}
 	}()
 
 	err := s.receive(stream)
+	close(over)
 	cancel()
 	s.calls.Wait()
 	close(done)
@@ -162,6 +163,7 @@ func (s *session) start(c *wire.Call) error {
 		select {
 		case s.slots <- struct{}{}:
 		case <-s.ctx.Done():
+			s.reply(failure(c.GetId(), s.ctx.Err()))
 			return nil
 		}
 	}

@@ -1,15 +1,11 @@
 package plugins
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 
 	"github.com/goccy/go-yaml"
 )
@@ -126,66 +122,4 @@ func fromManifest(dir string) (Source, error) {
 		return Source{}, fmt.Errorf("read manifest %s: no command: add a line such as command: [python3, main.py]", file)
 	}
 	return Source{Name: m.Name, Command: m.Command, Dir: dir, Path: dir}, nil
-}
-
-// Digest is the SHA-256 over the plugin's code, in hex: of the binary, or of
-// every file in a manifest's folder by name and content.
-func (s Source) Digest() (string, error) {
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
-	}
-	hash := sha256.New()
-	if !info.IsDir() {
-		err = addFile(hash, s.Path)
-	} else {
-		err = addFolder(hash, s.Path)
-	}
-	if err != nil {
-		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
-	}
-	return hex.EncodeToString(hash.Sum(nil)), nil
-}
-
-func addFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
-}
-
-// addFolder leaves out what a run of the plugin itself may write there.
-func addFolder(w io.Writer, dir string) error {
-	var files []string
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
-			return filepath.SkipDir
-		}
-		if e.Type().IsRegular() {
-			files = append(files, path)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	sort.Strings(files)
-	for _, path := range files {
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		sum := sha256.New()
-		if err := addFile(sum, path); err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "%d %s %x\n", len(name), name, sum.Sum(nil))
-	}
-	return nil
 }

@@ -202,7 +202,7 @@ func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []strin
 		if err != nil {
 			return nil, err
 		}
-		m, err := openMethod(ctx, host, src)
+		m, err := a.openMethod(ctx, host, src)
 		if err != nil {
 			return nil, err
 		}
@@ -226,12 +226,12 @@ func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []strin
 }
 
 // openMethod starts one plugin and pins its code.
-func openMethod(ctx context.Context, host *plugins.Host, src plugins.Source) (kernel.Method, error) {
+func (a *app) openMethod(ctx context.Context, host *plugins.Host, src plugins.Source) (kernel.Method, error) {
 	p, err := host.Open(ctx, src)
 	if err != nil {
 		return kernel.Method{}, err
 	}
-	digest, err := src.Digest()
+	digest, err := plugins.OpenDigests(filepath.Join(a.home, "digests.json")).Of(src)
 	if err != nil {
 		return kernel.Method{}, err
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -167,7 +166,7 @@ func (a *app) cacheStats(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(a.stdout).Encode(s)
+		return show.JSON(a.stdout, s)
 	}
 	show.Stats(a.stdout, store.Dir(), s)
 	return nil

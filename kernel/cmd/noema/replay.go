@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -97,7 +96,7 @@ func (a *app) recordedMethods(ctx context.Context, host *plugins.Host, run *reco
 		if err != nil {
 			return nil, fmt.Errorf("replay method %q: %w", m.Label, err)
 		}
-		method, err := openMethod(ctx, host, src)
+		method, err := a.openMethod(ctx, host, src)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +140,7 @@ func (a *app) printReplay(r *kernel.ReplayResult, asJSON bool) error {
 	summary.RootHash = r.Now
 	if asJSON {
 		out := replaySummary{summary, r.Recorded, r.Same(), r.Skipped, r.Changed, r.First}
-		if err := json.NewEncoder(a.stdout).Encode(out); err != nil {
+		if err := show.JSON(a.stdout, out); err != nil {
 			return err
 		}
 	} else {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,7 +47,7 @@ func runsListCommand(a *app) *cobra.Command {
 					if runs == nil {
 						runs = []*record.Run{}
 					}
-					return json.NewEncoder(a.stdout).Encode(runs)
+					return show.JSON(a.stdout, runs)
 				}
 				show.Runs(a.stdout, runs)
 				return nil
@@ -130,7 +129,7 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(a.stdout).Encode(t)
+		return show.JSON(a.stdout, t)
 	}
 	show.Transcript(a.stdout, t, func(key string) (show.Exchange, error) { return exchange(ctx, store, key) })
 	return nil
@@ -181,7 +180,7 @@ func (a *app) printResult(r *kernel.Result, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return json.NewEncoder(a.stdout).Encode(summary)
+		return show.JSON(a.stdout, summary)
 	}
 	show.Summary(a.stdout, summary)
 	for _, d := range r.Drifts {

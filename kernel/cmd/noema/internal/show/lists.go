@@ -15,6 +15,14 @@ import (
 	"noema/kernel/task"
 )
 
+// JSON prints v as one line of JSON, with the characters of queries and
+// model names as they are.
+func JSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
 // Runs lists runs, a line each.
 func Runs(w io.Writer, runs []*record.Run) {
 	if len(runs) == 0 {
@@ -91,7 +99,7 @@ func orNone(raw json.RawMessage) string {
 // Task prints a task and its samples, a line each.
 func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(t)
+		return JSON(w, t)
 	}
 	digest, err := t.Digest()
 	if err != nil {
@@ -111,7 +119,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 // Sample prints one sample with its target.
 func Sample(w io.Writer, s task.Sample, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(w).Encode(s)
+		return JSON(w, s)
 	}
 	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target)
 	for _, k := range slices.Sorted(maps.Keys(s.Metadata)) {

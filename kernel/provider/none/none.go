@@ -1,0 +1,44 @@
+// Package none is the provider that serves nothing. A replay runs on it, so
+// that a missing record is an error and never a call: there is no client in
+// this package that could make one.
+package none
+
+import (
+	"context"
+	"fmt"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+// Provider refuses every request. It carries the identity of the model that
+// it stands in for, because keys are made from it.
+type Provider struct{ info provider.Info }
+
+var _ provider.Provider = Provider{}
+
+// New makes a provider that stands in for the model of info.
+func New(info provider.Info) Provider { return Provider{info} }
+
+// Info describes the model that the provider stands in for.
+func (p Provider) Info() provider.Info { return p.info }
+
+// Complete fails: with ctx's error if ctx ended, and else with a final
+// [*provider.Error] that wraps [methods.ErrMiss].
+func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	if err := ctx.Err(); err != nil {
+		return methods.Completion{}, fmt.Errorf("none: %w", err)
+	}
+	return methods.Completion{}, &provider.Error{
+		Kind: provider.Rejected,
+		Err:  fmt.Errorf("call %q to %s needs the model, and no model may be called here: %w", r.Path, p.name(), methods.ErrMiss),
+		Hint: "run the experiment without replay to record it",
+	}
+}
+
+func (p Provider) name() string {
+	if name := p.info.ID.String(); name != "" {
+		return name
+	}
+	return "no model"
+}

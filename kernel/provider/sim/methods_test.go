@@ -1,0 +1,209 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"noema/kernel/provider/sim"
+	"noema/kernel/task"
+	"noema/kernel/task/cafes"
+	"noema/methods"
+	"noema/methods/anot"
+	"noema/methods/baseline"
+)
+
+// host runs a method in process on a simulated model, without a cache.
+type host struct {
+	sim.Provider
+	mu     sync.Mutex
+	usage  methods.Usage
+	events []methods.Event
+}
+
+func (h *host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	c, err := h.Provider.Complete(ctx, r)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.usage = h.usage.Plus(c.Usage)
+	return c, err
+}
+
+func (h *host) CallTool(context.Context, methods.ToolCall) (methods.ToolResult, error) {
+	return methods.ToolResult{}, methods.ErrUnknownTool
+}
+
+func (h *host) Seed(context.Context, methods.SeedKey, func(context.Context) ([]byte, error)) ([]byte, error) {
+	return nil, errors.New("no seeds here")
+}
+
+func (h *host) Emit(e methods.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, e)
+}
+
+func builtins() map[string]methods.Method {
+	return map[string]methods.Method{"anot": anot.New(), "direct": baseline.Direct(), "cot": baseline.CoT()}
+}
+
+func defaultTask(t testing.TB) *task.Task {
+	t.Helper()
+	made, err := cafes.New(cafes.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// solve runs one trial and reports the answer and whether its first item is
+// the right one.
+func solve(t testing.TB, m methods.Method, p sim.Provider, s task.Sample, seed uint64, options string) (methods.Answer, bool, *host) {
+	t.Helper()
+	problem, target, err := s.Present(seed, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem.Options = json.RawMessage(options)
+	h := &host{Provider: p}
+	a, err := m.Solve(t.Context(), problem, h)
+	if err != nil {
+		t.Fatalf("%s: %v", s.ID, err)
+	}
+	var gold []int
+	if err := json.Unmarshal(target, &gold); err != nil {
+		t.Fatal(err)
+	}
+	order, err := a.Ranking()
+	return a, err == nil && len(order) > 0 && slices.Contains(gold, order[0]), h
+}
+
+// trials runs f for every sample, four at a time.
+func trials(f func(task.Sample), samples []task.Sample) {
+	var wg sync.WaitGroup
+	gate := make(chan struct{}, 4)
+	for _, s := range samples {
+		wg.Go(func() {
+			gate <- struct{}{}
+			defer func() { <-gate }()
+			f(s)
+		})
+	}
+	wg.Wait()
+}
+
+// Without errors the model understands every request, so every method that
+// asks it the right questions finds every right item.
+func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
+	samples, p := defaultTask(t).Samples, model(t, "error=0")
+	variants := []struct{ method, options string }{{"direct", ""}, {"cot", ""}, {"anot", ""}, {"anot", `{"builder":"compiled"}`}}
+	for _, v := range variants {
+		t.Run(v.method+v.options, func(t *testing.T) {
+			m := builtins()[v.method]
+			trials(func(s task.Sample) {
+				a, right, h := solve(t, m, p, s, 7, v.options)
+				if !right || a.Outcome != methods.Answered {
+					t.Errorf("%s (%s) %q: answer %s, %s %s\nwanted %s", s.ID, s.Group, s.Problem.Query, a.Value, a.Outcome, a.Reason, s.Metadata["condition"])
+				}
+				for _, e := range h.events {
+					switch e.Kind {
+					case methods.Repair, methods.Retry, methods.Fallback, methods.StepError, methods.Dropped:
+						t.Errorf("%s: event %s at %s: %s", s.ID, e.Kind, e.Path, e.Text)
+					}
+				}
+			}, samples)
+		})
+	}
+}
+
+// With errors the scores fall but stay above chance, and another seed errs
+// elsewhere.
+func TestErrorsTravelThroughMethods(t *testing.T) {
+	samples, p := defaultTask(t).Samples, model(t, "")
+	for name, m := range builtins() {
+		t.Run(name, func(t *testing.T) {
+			var hits, flipped int
+			var mu sync.Mutex
+			trials(func(s task.Sample) {
+				a, rightA, h := solve(t, m, p, s, 1, "")
+				_, rightB, _ := solve(t, m, p, s, 2, "")
+				mu.Lock()
+				defer mu.Unlock()
+				if a.Outcome != methods.Answered {
+					t.Errorf("%s: outcome %s: %s", s.ID, a.Outcome, a.Reason)
+				}
+				if u := h.usage; u.InputTokens == 0 || u.Latency == 0 || u.Unpriced != 0 {
+					t.Errorf("%s: usage %+v", s.ID, u)
+				}
+				if rightA {
+					hits++
+				}
+				if rightA != rightB {
+					flipped++
+				}
+			}, samples)
+			t.Logf("hits@1 %d of %d; another seed flips %d", hits, len(samples), flipped)
+			if hits < 30 || hits > 95 {
+				t.Errorf("hits@1 of %d in 100 is not between chance (10) and certainty", hits)
+			}
+			if flipped < 5 {
+				t.Errorf("another seed flips only %d of 100 verdicts", flipped)
+			}
+		})
+	}
+}
+
+// The same trial gives the same answer, events and usage, however its calls
+// are scheduled.
+func TestTrialsRepeatExactly(t *testing.T) {
+	samples, p := defaultTask(t).Samples[95:], model(t, "error=0.2")
+	for name, m := range builtins() {
+		for _, s := range samples {
+			a, _, first := solve(t, m, p, s, 3, "")
+			b, _, second := solve(t, m, p, s, 3, "")
+			if fmt.Sprint(a) != fmt.Sprint(b) || first.usage != second.usage {
+				t.Errorf("%s on %s: %v %+v, then %v %+v", name, s.ID, a, first.usage, b, second.usage)
+			}
+		}
+	}
+}
+
+func BenchmarkComplete(b *testing.B) {
+	s, p := defaultTask(b).Samples[99], model(b, "")
+	for name, m := range builtins() {
+		var requests []methods.Request
+		r := &recorder{host: &host{Provider: p}, requests: &requests}
+		problem, _, err := s.Present(1, true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := m.Solve(b.Context(), problem, r); err != nil {
+			b.Fatal(err)
+		}
+		for _, req := range requests {
+			size := len(req.Messages[0].Content)
+			b.Run(fmt.Sprintf("%s/%s/%dB", name, req.Path, size), func(b *testing.B) {
+				for b.Loop() {
+					_, _ = p.Complete(b.Context(), req)
+				}
+			})
+		}
+	}
+}
+
+// recorder keeps the requests that a method makes.
+type recorder struct {
+	*host
+	requests *[]methods.Request
+}
+
+func (r *recorder) Complete(ctx context.Context, req methods.Request) (methods.Completion, error) {
+	r.mu.Lock()
+	*r.requests = append(*r.requests, req)
+	r.mu.Unlock()
+	return r.host.Complete(ctx, req)
+}

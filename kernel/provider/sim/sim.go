@@ -1,0 +1,177 @@
+// Package sim is a simulated model: a program that answers the prompts of the
+// built-in methods. It is what runs on a machine without a key.
+//
+// It is not a language model, and what it scores says nothing about any. It
+// exists to develop methods and to test the whole road without cost, and to
+// study how errors of single steps travel through a method: its errors have
+// known rates, are independent of each other and come back exactly.
+//
+// # What it reads
+//
+// Only the text of the messages. It recognises a prompt by the first line of
+// the first user message: phases 1 and 2 of ANoT, the condition steps and the
+// final step of its phase 3, direct and chain-of-thought ranking. It reads the
+// request with package words, the items from the JSON in the prompt, and
+// judges them with an evaluator of its own. It sees no target, no sample id,
+// no call path. To every other prompt it says that it cannot answer.
+//
+// # How it errs
+//
+// Each elementary reading goes wrong with a fixed probability, by itself:
+//
+//	extract  phase 1: a condition is misread or lost
+//	build    phase 2: a step leaves an item out or names a wrong field
+//	judge    phase 3: the verdict on one item and one condition is reversed
+//	rank     final step: two neighbours in the ranking change places
+//	read     direct, cot: the verdict on one item and one condition, read from
+//	         the full list, is reversed
+//	format   any prompt: the reply is prose without an answer
+//
+// Whether one does is decided by a hash of the conversation, the schema and
+// tools, the sampling seed, the draw and the place of the reading in it. So
+// the same request errs in the same way for ever, another seed or draw errs
+// anew, and two methods that ask the same question get the same answer. A
+// re-asked prompt is another conversation, so it is read afresh.
+//
+// # What it costs
+//
+// A token is four bytes, rounded up. A call costs [InputPrice] and
+// [OutputPrice] a token. Its latency is recorded and never waited for:
+//
+//	(200 ms + 0.05 ms × input tokens + 8 ms × output tokens) × j
+//
+// with j between 0.8 and 1.2, drawn from the same hash.
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+// Kind is the provider's name; it serves one model, which has no name.
+const Kind = "sim"
+
+// The prices, in nano-dollars per token: $0.10 and $0.40 per million.
+const (
+	InputPrice  methods.NanoUSD = 100
+	OutputPrice methods.NanoUSD = 400
+)
+
+// CannotAnswer is the reply to a prompt that the simulation does not know.
+const CannotAnswer = "I am a simulated model and cannot answer this."
+
+// malformedReply is what a format error looks like.
+const malformedReply = "Sure! I looked at everything with care, and there are several good options here; which one fits best depends on what matters most to you."
+
+// Provider is the simulated model. It has no state.
+type Provider struct{ options Options }
+
+var _ provider.Provider = Provider{}
+
+// New makes a simulated model.
+func New(o Options) (Provider, error) {
+	if err := o.check(); err != nil {
+		return Provider{}, err
+	}
+	return Provider{o}, nil
+}
+
+// Info describes the model. Its options are part of its identity.
+func (p Provider) Info() provider.Info {
+	return provider.Info{
+		ID:             methods.ModelID{Provider: Kind, Config: p.options.String()},
+		Simulated:      true,
+		MaxConnections: 64,
+	}
+}
+
+// Complete answers a prompt. It fails only if ctx ended.
+func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	if err := ctx.Err(); err != nil {
+		return methods.Completion{}, fmt.Errorf("sim: %w", err)
+	}
+	n := newNoise(p.options.rates(), r)
+	text := answer(r.Messages, n)
+	if n.errs(format) {
+		text = malformedReply
+	}
+	text, finish := cut(text, r.Sampling)
+	return methods.Completion{Text: text, Finish: finish, Model: Kind, Usage: meter(r, text, n)}, nil
+}
+
+// answer is what the model says, format errors aside.
+func answer(messages []methods.Message, n noise) string {
+	prompt, turns := conversation(messages)
+	head, rest, _ := strings.Cut(prompt, "\n")
+	var text string
+	var ok bool
+	switch {
+	case head == "ANoT phase 1: extract the strategy.":
+		text, ok = extractStrategy(rest, n)
+	case head == "ANoT phase 2: build the LWT.":
+		text, ok = buildLWT(rest, turns, n)
+	case strings.HasPrefix(head, "Check condition "):
+		text, ok = checkCondition(head, rest, n)
+	case strings.HasPrefix(head, "Rank the items 1 to "):
+		text, ok = rankItems(head, rest, n)
+	case head == "Answer directly (ranking).":
+		text, ok = answerDirectly(rest, n)
+	case head == "Reason, then answer (ranking).":
+		text, ok = reason(rest, n)
+	}
+	if !ok {
+		return CannotAnswer
+	}
+	return text
+}
+
+// conversation splits messages into the first user message, which tells the
+// kind of prompt, and what was said after it.
+func conversation(messages []methods.Message) (prompt string, after []methods.Message) {
+	for i, m := range messages {
+		if m.Role == methods.User {
+			return m.Content, messages[i+1:]
+		}
+	}
+	return "", nil
+}
+
+// cut applies the limits that a real model would obey.
+func cut(text string, s methods.Sampling) (string, methods.FinishReason) {
+	for _, stop := range s.Stop {
+		if i := strings.Index(text, stop); stop != "" && i >= 0 {
+			text = text[:i]
+		}
+	}
+	if s.MaxTokens > 0 && tokens(len(text)) > int64(s.MaxTokens) {
+		return strings.ToValidUTF8(text[:s.MaxTokens*bytesPerToken], ""), methods.FinishLength
+	}
+	return text, methods.FinishStop
+}
+
+const bytesPerToken = 4
+
+func tokens(bytes int) int64 { return int64(bytes+bytesPerToken-1) / bytesPerToken }
+
+func meter(r methods.Request, text string, n noise) methods.Usage {
+	size := 0
+	for _, m := range r.Messages {
+		size += len(m.Content)
+		for _, c := range m.ToolCalls {
+			size += len(c.Name) + len(c.Arguments)
+		}
+	}
+	u := methods.Usage{Calls: 1, InputTokens: tokens(size), OutputTokens: tokens(len(text))}
+	u.Cost = InputPrice*methods.NanoUSD(u.InputTokens) + OutputPrice*methods.NanoUSD(u.OutputTokens)
+	base := 200*time.Millisecond +
+		50*time.Microsecond*time.Duration(u.InputTokens) +
+		8*time.Millisecond*time.Duration(u.OutputTokens)
+	jitter := 800 + int64(n.below(401, latency)) // thousandths
+	u.Latency = time.Duration(int64(base) / 1000 * jitter)
+	return u
+}

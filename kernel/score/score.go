@@ -1,0 +1,171 @@
+// Package score turns answers into numbers that can be trusted: a [Scorer]
+// compares one trial's answer with the target, [Reduce] brings the epochs of a
+// sample together, and a [Metric] is a mean over samples with its confidence
+// interval and its warnings.
+//
+// Two rules hold everywhere. What is undefined is absent (or null in JSON),
+// never 0. And a fallback is not a result: an answer whose outcome is not
+// [methods.Answered] scores 0 on everything that measures correctness, however
+// lucky its value is; what that value would have earned is kept apart in
+// [Score.Given].
+package score
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"noema/methods"
+)
+
+// Score is what one trial earned.
+type Score struct {
+	// Values holds the measures by name. An absent name is undefined.
+	Values map[string]float64 `json:"values"`
+	// Given holds what the value would have earned if its outcome were
+	// Answered. It is nil unless there is a value and another outcome.
+	Given map[string]float64 `json:"given,omitempty"`
+}
+
+// Get returns the value of that name, and false if it is undefined.
+func (s Score) Get(name string) (float64, bool) {
+	v, ok := s.Values[name]
+	return v, ok
+}
+
+// Scorer compares an answer with the target of its sample. A task may bring
+// its own; [For] has one for every answer kind.
+type Scorer interface {
+	// Score returns an error if the target is not one that spec allows, or if
+	// the answer does not pass spec.Check. An answer without a value is a miss,
+	// not an error.
+	Score(spec methods.AnswerSpec, answer methods.Answer, target json.RawMessage) (Score, error)
+}
+
+// For returns the scorer of spec's answer kind. An unknown kind gives a scorer
+// that refuses every answer.
+func For(spec methods.AnswerSpec) Scorer { return kindScorer(spec.Kind) }
+
+// Names lists the values that [For]'s scorer gives for spec, in display order.
+// The first is the headline of its kind.
+func Names(spec methods.AnswerSpec) []string {
+	switch spec.Kind {
+	case methods.Ranking:
+		return append(rankingNames(spec), First)
+	case methods.Choice, methods.Number:
+		return []string{Accuracy}
+	case methods.Text:
+		return []string{Accuracy, EM, F1}
+	case methods.Set:
+		return []string{F1, Precision, Recall, Accuracy}
+	case methods.Fields:
+		return []string{Accuracy, FieldAccuracy}
+	}
+	return nil
+}
+
+// Chance returns what guessing earns on a sample in expectation, by the names
+// that [For]'s scorer uses. For a ranking the guess is a uniformly random order
+// cut at K; for a choice it is a uniformly random label. Kinds without a
+// natural guess (number, text, set, fields) have no chance level: their map is
+// empty.
+func Chance(spec methods.AnswerSpec, target json.RawMessage) (map[string]float64, error) {
+	g, err := newGrader(spec, target)
+	if err != nil {
+		return nil, err
+	}
+	return g.chance(), nil
+}
+
+// grader knows the target of one sample.
+type grader interface {
+	// grade measures an answer that has a value and passed the spec's check.
+	grade(a methods.Answer) (map[string]float64, error)
+	// miss is what an answer earns that is no result.
+	miss() map[string]float64
+	// chance is what guessing earns; empty where guessing has no meaning.
+	chance() map[string]float64
+}
+
+// newGrader reads the target, so that a broken one is found whatever the answer.
+func newGrader(spec methods.AnswerSpec, target json.RawMessage) (grader, error) {
+	switch spec.Kind {
+	case methods.Ranking:
+		return newRanking(spec, target)
+	case methods.Choice:
+		return newChoice(spec, target)
+	case methods.Number:
+		return newNumber(target)
+	case methods.Text:
+		return newText(target)
+	case methods.Set:
+		return newSet(target)
+	case methods.Fields:
+		return newFields(spec, target)
+	}
+	return nil, fmt.Errorf("score: no scorer for answer kind %q", spec.Kind)
+}
+
+// kindScorer is the scorer of one answer kind.
+type kindScorer methods.AnswerKind
+
+var _ Scorer = kindScorer("")
+
+func (k kindScorer) Score(spec methods.AnswerSpec, answer methods.Answer, target json.RawMessage) (Score, error) {
+	if spec.Kind != methods.AnswerKind(k) {
+		return Score{}, fmt.Errorf("score: scorer of kind %q met a problem of kind %q", k, spec.Kind)
+	}
+	g, err := newGrader(spec, target)
+	if err != nil {
+		return Score{}, err
+	}
+	if err := spec.Check(answer); err != nil {
+		return Score{}, fmt.Errorf("score: %w", err)
+	}
+	if !hasValue(answer) {
+		return Score{Values: g.miss()}, nil
+	}
+	values, err := g.grade(answer)
+	if err != nil {
+		return Score{}, fmt.Errorf("score: %w", err)
+	}
+	if answer.Outcome != methods.Answered {
+		return Score{Values: g.miss(), Given: values}, nil
+	}
+	return Score{Values: values}, nil
+}
+
+// hasValue reports whether a says anything. JSON's null does not: decoding it
+// as a number would give 0, and as a text the empty one.
+func hasValue(a methods.Answer) bool {
+	v := bytes.TrimSpace(a.Value)
+	return len(v) > 0 && !bytes.Equal(v, []byte("null"))
+}
+
+// parseTarget decodes a target. A null is no target.
+func parseTarget[T any](kind methods.AnswerKind, target json.RawMessage) (v T, err error) {
+	if !hasValue(methods.Answer{Value: target}) {
+		return v, fmt.Errorf("score: %s target is missing", kind)
+	}
+	if err := json.Unmarshal(target, &v); err != nil {
+		return v, fmt.Errorf("score: %s target %.80q: %w", kind, target, err)
+	}
+	return v, nil
+}
+
+// zeros gives 0 under each name.
+func zeros(names ...string) map[string]float64 {
+	m := make(map[string]float64, len(names))
+	for _, n := range names {
+		m[n] = 0
+	}
+	return m
+}
+
+// oneIf is the value of a yes-or-no measure.
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,170 @@
+package cafes
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"noema/kernel/task/cafes/words"
+)
+
+// holds decides whether item, a cafe as decoded from a problem's JSON,
+// satisfies n. It is the authority on what requests mean: it reads the
+// structured tree and the shown data, and shares no code with what writes or
+// reads requests.
+func holds(n words.Node, item map[string]any, friends map[string][]string) (bool, error) {
+	switch n.Op {
+	case "":
+		return holdsLeaf(n.Leaf, item, friends)
+	case words.Not:
+		if len(n.Args) != 1 {
+			return false, fmt.Errorf("check condition: NOT has %d arguments", len(n.Args))
+		}
+		ok, err := holds(n.Args[0], item, friends)
+		return !ok, err
+	case words.And, words.Or:
+		for _, a := range n.Args {
+			ok, err := holds(a, item, friends)
+			if err != nil || ok == (n.Op == words.Or) {
+				return ok, err
+			}
+		}
+		return n.Op == words.And, nil
+	}
+	return false, fmt.Errorf("check condition: unknown operator %q", n.Op)
+}
+
+func holdsLeaf(c words.Condition, item map[string]any, friends map[string][]string) (bool, error) {
+	switch c.Kind {
+	case words.Attr:
+		return equals(lookup(item, c.Path), c.Want), nil
+	case words.Hours:
+		return covers(item, c)
+	case words.Review:
+		return anyReview(item, func(_, text string) bool { return mentions(text, c.Pattern) }), nil
+	case words.Social:
+		near := nearby(friends, c.Friend, c.Hops)
+		return anyReview(item, func(author, text string) bool { return near[author] && mentions(text, c.Pattern) }), nil
+	}
+	return false, fmt.Errorf("check condition: unknown kind %q", c.Kind)
+}
+
+// lookup follows a dotted path; nil if it leads nowhere.
+func lookup(item map[string]any, path string) any {
+	var at any = item
+	for key := range strings.SplitSeq(path, ".") {
+		dict, ok := at.(map[string]any)
+		if !ok {
+			return nil
+		}
+		at = dict[key]
+	}
+	return at
+}
+
+// equals compares a JSON value with a wanted one. A missing value is false.
+func equals(have, want any) bool {
+	switch want := want.(type) {
+	case bool:
+		have, _ := have.(bool)
+		return have == want
+	case int:
+		have, ok := have.(float64)
+		return ok && have == float64(want)
+	case string:
+		have, ok := have.(string)
+		return ok && have == want
+	}
+	return false
+}
+
+// covers reports whether the cafe is open during all of the wanted time.
+func covers(item map[string]any, c words.Condition) (bool, error) {
+	text, ok := lookup(item, "hours."+c.Day).(string)
+	if !ok {
+		return false, nil
+	}
+	open, shut, err := span(text)
+	if err != nil {
+		return false, fmt.Errorf("check condition: hours of %s: %w", c.Day, err)
+	}
+	return open <= c.From && c.To <= shut, nil
+}
+
+// span reads "7:00-19:00" as minutes after midnight. A closing time at or
+// before the opening time is on the next day, and comes as over 24 hours.
+func span(text string) (open, shut int, err error) {
+	from, to, _ := strings.Cut(text, "-")
+	for _, end := range []struct {
+		text string
+		into *int
+	}{{from, &open}, {to, &shut}} {
+		h, m, _ := strings.Cut(end.text, ":")
+		hour, err1 := strconv.Atoi(h)
+		minute, err2 := strconv.Atoi(m)
+		if err1 != nil || err2 != nil {
+			return 0, 0, fmt.Errorf("%q is no time span such as \"7:00-19:00\"", text)
+		}
+		*end.into = 60*hour + minute
+	}
+	if shut <= open {
+		shut += 24 * 60
+	}
+	return open, shut, nil
+}
+
+func anyReview(item map[string]any, ok func(author, text string) bool) bool {
+	reviews, _ := item["reviews"].([]any)
+	for _, r := range reviews {
+		fields, _ := r.(map[string]any)
+		author, _ := fields["author"].(string)
+		text, _ := fields["text"].(string)
+		if ok(author, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether pattern occurs in text as whole words, in any case.
+func mentions(text, pattern string) bool {
+	text, pattern = strings.ToLower(text), strings.ToLower(pattern)
+	for from := 0; pattern != ""; {
+		at := strings.Index(text[from:], pattern)
+		if at < 0 {
+			return false
+		}
+		start := from + at
+		before, _ := utf8.DecodeLastRuneInString(text[:start])
+		after, _ := utf8.DecodeRuneInString(text[start+len(pattern):])
+		if !inWord(before) && !inWord(after) {
+			return true
+		}
+		from = start + 1
+	}
+	return false
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// nearby is the set of people within the given number of hops of name, name
+// not among them.
+func nearby(friends map[string][]string, name string, hops int) map[string]bool {
+	near := map[string]bool{}
+	edge := []string{name}
+	for range hops {
+		var next []string
+		for _, from := range edge {
+			for _, f := range friends[from] {
+				if f != name && !near[f] {
+					near[f] = true
+					next = append(next, f)
+				}
+			}
+		}
+		edge = next
+	}
+	return near
+}

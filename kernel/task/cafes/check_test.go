@@ -1,0 +1,78 @@
+package cafes
+
+import (
+	"encoding/json"
+	"testing"
+
+	"noema/kernel/task/cafes/words"
+)
+
+func TestHolds(t *testing.T) {
+	var item map[string]any
+	if err := json.Unmarshal([]byte(`{
+		"attributes": {"HasTV": false, "GoodForKids": true, "WiFi": "free", "RestaurantsPriceRange2": 2, "Ambience": {"hipster": true}},
+		"hours": {"Monday": "7:00-19:00", "Friday": "18:00-2:00", "Saturday": "8:30-0:00"},
+		"reviews": [{"author": "Ann", "text": "Latte ART here. Jazzy."}, {"author": "Cem", "text": "the quiche"}, {"author": "Kim", "text": "chai"}]
+	}`), &item); err != nil {
+		t.Fatal(err)
+	}
+	friends := map[string][]string{"Kim": {"Ann"}, "Ann": {"Kim", "Cem"}, "Cem": {"Ann"}}
+	attr := func(path string, want any) words.Condition {
+		return words.Condition{Kind: words.Attr, Path: "attributes." + path, Want: want}
+	}
+	hours := func(day string, from, to int) words.Condition {
+		return words.Condition{Kind: words.Hours, Day: day, From: from, To: to}
+	}
+	social := func(hops int, pattern string) words.Condition {
+		return words.Condition{Kind: words.Social, Friend: "Kim", Hops: hops, Pattern: pattern}
+	}
+	for _, test := range []struct {
+		c    words.Condition
+		want bool
+	}{
+		{attr("HasTV", false), true},
+		{attr("HasTV", true), false},
+		{attr("DriveThru", false), true}, // missing counts as false
+		{attr("Ambience.hipster", true), true},
+		{attr("Ambience.romantic", false), true},
+		{attr("WiFi.free", true), false},
+		{attr("WiFi", "free"), true},
+		{attr("WiFi", "no"), false},
+		{attr("RestaurantsPriceRange2", 2), true},
+		{attr("RestaurantsPriceRange2", "2"), false},
+		{hours("Monday", 7*60, 19*60), true},
+		{hours("Monday", 7*60-1, 19*60), false},
+		{hours("Monday", 7*60, 19*60+1), false},
+		{hours("Sunday", 600, 660), false},
+		{hours("Friday", 22*60, 24*60), true},
+		{hours("Friday", 17*60, 24*60), false},
+		{hours("Saturday", 23*60, 24*60), true},
+		{words.Condition{Kind: words.Review, Pattern: "latte art"}, true},
+		{words.Condition{Kind: words.Review, Pattern: "jazz"}, false}, // part of a word
+		{words.Condition{Kind: words.Review, Pattern: "quiche"}, true},
+		{words.Condition{Kind: words.Review, Pattern: ""}, false},
+		{social(1, "latte art"), true},
+		{social(1, "quiche"), false},
+		{social(2, "quiche"), true},
+		{social(2, "chai"), false}, // Kim is not near Kim
+	} {
+		got, err := holds(words.Is(test.c), item, friends)
+		if err != nil || got != test.want {
+			t.Errorf("%v: %v, %v; want %v", test.c, got, err, test.want)
+		}
+		if no, err := holds(words.No(words.Is(test.c)), item, friends); err != nil || no == test.want {
+			t.Errorf("NOT %v: %v, %v", test.c, no, err)
+		}
+	}
+	item["hours"].(map[string]any)["Monday"] = "always"
+	for _, bad := range []words.Node{
+		words.Is(hours("Monday", 60, 120)), {Op: "XOR"}, {Op: words.Not}, words.Is(words.Condition{Kind: "smell"}),
+	} {
+		if _, err := holds(bad, item, friends); err == nil {
+			t.Errorf("%v was decided", bad)
+		}
+	}
+	if ok, err := holds(words.AnyOf(), item, nil); ok || err != nil {
+		t.Errorf("an empty OR is %v, %v", ok, err)
+	}
+}

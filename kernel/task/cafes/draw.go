@@ -1,0 +1,237 @@
+package cafes
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"noema/kernel/task/cafes/words"
+)
+
+// facts knows for every condition that requests use which cafes meet it.
+type facts struct {
+	sets     map[words.Condition]set
+	wishes   []words.Node // attributes that a cafe can have
+	dislikes []words.Node // attributes that a cafe can lack
+	hours    [worldSize][]words.Node
+	reviews  []words.Node
+	social   [3][]words.Node // by hops
+}
+
+// newFacts evaluates every condition on every cafe.
+func newFacts(w *world) (*facts, error) {
+	f := &facts{sets: map[words.Condition]set{}}
+	add := func(to *[]words.Node, c words.Condition) error {
+		n := words.Is(c)
+		*to = append(*to, n)
+		return f.evaluate(w, n)
+	}
+	for _, c := range words.Conditions() {
+		if c.Want == false {
+			continue
+		}
+		if err := add(&f.wishes, c); err != nil {
+			return nil, err
+		}
+		if no := words.No(words.Is(c)).Normal(); deniable(c) {
+			f.dislikes = append(f.dislikes, no)
+			if err := f.evaluate(w, no); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, topic := range words.Topics() {
+		if err := add(&f.reviews, words.Condition{Kind: words.Review, Pattern: topic}); err != nil {
+			return nil, err
+		}
+		for _, asker := range w.askers {
+			for hops := 1; hops <= 2; hops++ {
+				c := words.Condition{Kind: words.Social, Pattern: topic, Friend: asker, Hops: hops}
+				if err := add(&f.social[hops], c); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return f, f.addHours(w)
+}
+
+// addHours adds, for each cafe and day, windows at the two ends of its
+// opening hours, where other cafes are closed.
+func (f *facts) addHours(w *world) error {
+	for i, c := range w.cafes {
+		for _, day := range days() {
+			if c.Hours[day] == "" {
+				continue
+			}
+			open, shut, err := span(c.Hours[day])
+			if err != nil {
+				return fmt.Errorf("hours of %q: %w", c.Name, err)
+			}
+			shut = min(shut, 24*60) // requests speak of one day
+			for _, window := range [][2]int{{open, open + 120}, {open + 30, open + 120}, {shut - 120, shut}, {shut - 120, shut - 30}} {
+				n := words.Is(words.Condition{Kind: words.Hours, Day: day, From: window[0], To: window[1]})
+				f.hours[i] = append(f.hours[i], n)
+				if err := f.evaluate(w, n); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// deniable leaves out values whose denial is a double negation in English.
+func deniable(c words.Condition) bool { return c.Want != "no" && c.Want != "none" }
+
+// evaluate records which cafes meet the condition of n, a leaf or the
+// negation of one.
+func (f *facts) evaluate(w *world, n words.Node) error {
+	c := n.Leaves()[0]
+	if _, done := f.sets[c]; done {
+		return nil
+	}
+	among := everyone
+	if c.Kind == words.Social { // a friend's mention is a mention
+		among = f.sets[words.Condition{Kind: words.Review, Pattern: c.Pattern}]
+	}
+	var met set
+	for i, item := range w.items {
+		if among>>i&1 == 0 {
+			continue
+		}
+		ok, err := holds(words.Is(c), item, w.friends)
+		if err != nil {
+			return err
+		}
+		if ok {
+			met |= 1 << i
+		}
+	}
+	f.sets[c] = met
+	return nil
+}
+
+// set is which cafes satisfy n.
+func (f *facts) set(n words.Node) set {
+	switch n.Op {
+	case words.Not:
+		return everyone &^ f.set(n.Args[0])
+	case words.Or:
+		var any set
+		for _, a := range n.Args {
+			any |= f.set(a)
+		}
+		return any
+	case words.And:
+		all := everyone
+		for _, a := range n.Args {
+			all &= f.set(a)
+		}
+		return all
+	}
+	return f.sets[n.Leaf]
+}
+
+// drawer draws conditions that its gold cafe satisfies.
+type drawer struct {
+	facts *facts
+	rng   *rand.Rand
+	gold  int
+}
+
+// part draws one conjunct, which may fail for lack of candidates.
+type part func() (words.Node, bool)
+
+// all draws the conjuncts of a request. No attribute occurs in two places.
+func (d *drawer) all(parts ...part) ([]words.Node, bool) {
+	var out []words.Node
+	seen := map[string]bool{}
+	for _, p := range parts {
+		n, ok := p()
+		if !ok {
+			return nil, false
+		}
+		for _, c := range n.Leaves() {
+			subject := c.Path + c.Day + c.Pattern
+			if seen[subject] {
+				return nil, false
+			}
+			seen[subject] = true
+		}
+		out = append(out, n)
+	}
+	return out, true
+}
+
+// draw picks a node of from which the gold cafe satisfies, or with met false
+// one that it does not.
+func (d *drawer) draw(from []words.Node, met bool) (words.Node, bool) {
+	for range 60 {
+		if len(from) == 0 {
+			break
+		}
+		n := pick(d.rng, from)
+		s := d.facts.set(n)
+		if got := s>>d.gold&1 == 1; got == met && s != 0 && s != everyone {
+			return n, true
+		}
+	}
+	return words.Node{}, false
+}
+
+func (d *drawer) wish() (words.Node, bool)    { return d.draw(d.facts.wishes, true) }
+func (d *drawer) unmet() (words.Node, bool)   { return d.draw(d.facts.wishes, false) }
+func (d *drawer) dislike() (words.Node, bool) { return d.draw(d.facts.dislikes, true) }
+func (d *drawer) hours() (words.Node, bool)   { return d.draw(d.facts.hours[d.gold], true) }
+func (d *drawer) review() (words.Node, bool)  { return d.draw(d.facts.reviews, true) }
+
+func (d *drawer) social(hops int) part {
+	return func() (words.Node, bool) { return d.draw(d.facts.social[hops], true) }
+}
+
+// either is "a or b", of which the gold cafe satisfies one.
+func (d *drawer) either() (words.Node, bool) { return d.alternatives(d.wish, d.unmet) }
+
+// eitherPair is "a and b, or c and d", of which the gold cafe satisfies one;
+// of the other it has at most half.
+func (d *drawer) eitherPair() (words.Node, bool) {
+	met := func() (words.Node, bool) { return d.pair(d.wish, d.wish) }
+	unmet := func() (words.Node, bool) { return d.pair(d.wish, d.unmet) }
+	return d.alternatives(met, unmet)
+}
+
+// eitherReview is "a, or b and a review", of which the gold cafe satisfies one.
+func (d *drawer) eitherReview() (words.Node, bool) {
+	if d.rng.IntN(2) == 0 {
+		return d.alternatives(d.wish, func() (words.Node, bool) { return d.pair(d.unmet, d.review) })
+	}
+	return d.alternatives(d.unmet, func() (words.Node, bool) { return d.pair(d.wish, d.review) })
+}
+
+func (d *drawer) pair(a, b part) (words.Node, bool) {
+	args, ok := d.all(a, b)
+	return words.AllOf(args...), ok
+}
+
+// alternatives joins two parts in random order. Each must admit a cafe that
+// the other does not, or it would be no choice.
+func (d *drawer) alternatives(a, b part) (words.Node, bool) {
+	args, ok := d.all(a, b)
+	if !ok {
+		return words.Node{}, false
+	}
+	x, y := d.facts.set(args[0]), d.facts.set(args[1])
+	if x&^y == 0 || y&^x == 0 || sameSubject(args[0], args[1]) {
+		return words.Node{}, false
+	}
+	if d.rng.IntN(2) == 0 {
+		args[0], args[1] = args[1], args[0]
+	}
+	return words.AnyOf(args...), true
+}
+
+// sameSubject reports whether both test one attribute, as in "loud or quiet".
+func sameSubject(a, b words.Node) bool {
+	return a.Op == "" && b.Op == "" && a.Leaf.Path != "" && strings.EqualFold(a.Leaf.Path, b.Leaf.Path)
+}

@@ -1,0 +1,205 @@
+package words
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A slot is a place in a sentence that a condition can stand in.
+type slot uint8
+
+const (
+	afterThat  slot = iota // "a cafe that …": has WiFi
+	afterPlace             // "a cafe …": with WiFi
+)
+
+// A phrase is one way to say a condition or its opposite. If deny is set, the
+// text says the contrary of what is meant and must be denied.
+type phrase struct {
+	form form
+	text string
+	deny bool
+}
+
+// ways lists how the lexicon can say c, or with negate its opposite, in a
+// fixed order. Slots are not yet filled.
+func ways(c Condition, negate bool) []phrase {
+	want, isBool := c.Want.(bool)
+	var out []phrase
+	for _, e := range lexicon() {
+		switch {
+		case sameEntry(e.like, c):
+			out = appendWays(out, e, negate)
+		case isBool && e.like.Kind == Attr && e.like.Path == c.Path && e.like.Want == !want:
+			if want == negate { // who wants TVs does not ask for a place that isn't TV-free
+				out = appendWays(out, e, !negate)
+			}
+		}
+	}
+	return out
+}
+
+func sameEntry(like, c Condition) bool {
+	return like.Kind == c.Kind && like.Path == c.Path && like.Want == c.Want && (c.Kind != Social || like.Hops == c.Hops)
+}
+
+func appendWays(out []phrase, e entry, negate bool) []phrase {
+	direct := e.say
+	if negate {
+		direct = e.against
+		for _, f := range []form{adjective, predicate, noun, verb} {
+			for _, text := range e.say[f] {
+				if !strings.HasPrefix(text, "no ") && (f != verb || e.like.Kind == Attr) {
+					out = append(out, phrase{f, text, true})
+				}
+			}
+		}
+	}
+	for f := adjective; f <= clause; f++ {
+		for _, text := range direct[f] {
+			out = append(out, phrase{f, text, false})
+		}
+	}
+	return out
+}
+
+// place puts p, with its slots filled, into s; false if its form cannot stand
+// there.
+func (p phrase) place(s slot, rng *rand.Rand) (string, bool) {
+	if p.deny {
+		return p.placeDenied(s, rng)
+	}
+	switch {
+	case s == afterThat && p.form == clause:
+		return "", false
+	case s == afterThat && p.form == verb:
+		return p.text, true
+	case s == afterThat && p.form == noun:
+		return "has " + p.text, true
+	case s == afterThat:
+		return "is " + p.text, true
+	case p.form == noun:
+		return "with " + p.text, true
+	case p.form == clause:
+		return "where " + p.text, true
+	case p.form == verb:
+		return "that " + p.text, true
+	}
+	return "that is " + p.text, true
+}
+
+func (p phrase) placeDenied(s slot, rng *rand.Rand) (string, bool) {
+	var options []string
+	that := ""
+	if s == afterPlace {
+		that = "that "
+	}
+	switch {
+	case p.form == noun && s == afterPlace:
+		options = []string{"without " + p.text, "with no " + bare(p.text), "that doesn't have " + p.text}
+	case p.form == noun:
+		options = []string{"has no " + bare(p.text), "doesn't have " + p.text}
+	case p.form == verb:
+		head, tail, _ := strings.Cut(p.text, " ")
+		options = []string{that + strings.TrimSpace("doesn't "+baseForm(head)+" "+tail)}
+	case p.form == adjective, p.form == predicate:
+		options = []string{that + "is not " + p.text, that + "isn't " + p.text}
+	default:
+		return "", false
+	}
+	return pick(rng, options), true
+}
+
+// details fills the slots of text with what c says.
+func (c Condition) details(text string, rng *rand.Rand) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	style := rng.IntN(3)
+	topic := c.Pattern
+	switch known := slices.Contains(Topics(), topic); {
+	case !known || style == 0:
+		topic = `"` + topic + `"`
+	case style == 1:
+		topic = "“" + topic + "”"
+	}
+	return strings.NewReplacer(
+		"{days}", c.Day+"s", "{day}", c.Day, "{name}", c.Friend, "{topic}", topic,
+		"{from}", sayTime(c.From, style), "{to}", sayTime(c.To, style),
+	).Replace(text)
+}
+
+// sayTime writes a time of day in one of three styles.
+func sayTime(minutes, style int) string {
+	if style == 0 {
+		return clock(minutes)
+	}
+	switch minutes {
+	case 12 * 60:
+		return "noon"
+	case 24 * 60:
+		return "midnight"
+	}
+	hour, half := minutes/60, "am"
+	if hour >= 12 {
+		hour, half = hour-12, "pm"
+	}
+	if hour == 0 {
+		hour = 12
+	}
+	text := fmt.Sprint(hour)
+	if m := minutes % 60; m != 0 {
+		text += fmt.Sprintf(":%02d", m)
+	}
+	if style == 2 {
+		text += " "
+	}
+	return text + half
+}
+
+// check reports why c cannot be said.
+func (c Condition) check() error {
+	switch c.Kind {
+	case Hours:
+		if _, n := readDay([]token{{text: strings.ToLower(c.Day)}}); n == 0 {
+			return fmt.Errorf("%q is no day; days are written as %q", c.Day, time.Monday)
+		}
+		if c.From < 0 || c.From >= c.To || c.To > 24*60 {
+			return fmt.Errorf("hours %d-%d are not within one day, in minutes", c.From, c.To)
+		}
+		return nil
+	case Social:
+		if tokens := tokenize(c.Friend); len(tokens) != 1 || !named(tokens) {
+			return fmt.Errorf("%q is no name; a name is one capitalised word", c.Friend)
+		}
+		if c.Hops != 1 && c.Hops != 2 {
+			return fmt.Errorf("%d hops; there are 1 and 2", c.Hops)
+		}
+		return checkPattern(c.Pattern)
+	case Review:
+		return checkPattern(c.Pattern)
+	}
+	if len(ways(c, false)) == 0 {
+		return fmt.Errorf("the lexicon has no phrase for %s", c)
+	}
+	return nil
+}
+
+func named(tokens []token) bool {
+	_, n := readName(tokens)
+	return n == 1
+}
+
+// checkPattern accepts what survives quotation.
+func checkPattern(pattern string) error {
+	tokens := tokenize(`"` + pattern + `"`)
+	if len(pattern) > 60 || len(tokens) != 1 || !tokens[0].quoted || tokens[0].text != pattern {
+		return fmt.Errorf("the pattern %q cannot be quoted; use up to 60 bytes of lower-case words", pattern)
+	}
+	return nil
+}
+
+func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }

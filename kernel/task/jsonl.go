@@ -1,0 +1,153 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// maxLine bounds one line of a JSON Lines file.
+const maxLine = 64 << 20
+
+// Line is one line of a JSON Lines file.
+type Line struct {
+	File   string // base name
+	Number int    // from 1
+	Raw    []byte // without the line end; valid until the next line is read
+}
+
+// EachLine calls each for every line of the JSON Lines file at path that is
+// not blank. A byte order mark and Windows line ends are removed. It stops at
+// the first error.
+func EachLine(path string, each func(Line) error) (err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("read JSON lines: %w", err)
+	}
+	defer f.Close() // opened for reading: closing cannot lose anything
+	return eachLine(f, filepath.Base(path), each)
+}
+
+func eachLine(in io.Reader, name string, each func(Line) error) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for number := 1; ; number++ {
+		raw, err := readLine(r)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		if number == 1 {
+			raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
+		}
+		line := Line{name, number, bytes.TrimRight(raw, "\r\n")}
+		if len(bytes.TrimSpace(line.Raw)) > 0 {
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// readLine returns the next line with its end; io.EOF comes with the last.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("the line is longer than %d MiB", maxLine>>20)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// Decode decodes the line's one JSON value into what into points at. Errors
+// name file, line and column.
+func (l Line) Decode(into any) error { return l.decode(into, false) }
+
+// DecodeStrict is Decode with unknown fields as errors.
+func (l Line) DecodeStrict(into any) error { return l.decode(into, true) }
+
+func (l Line) decode(into any, strict bool) error {
+	if at := invalidUTF8(l.Raw); at >= 0 {
+		return l.errorAt(at, errors.New("invalid UTF-8; save the file as UTF-8"))
+	}
+	d := json.NewDecoder(bytes.NewReader(l.Raw))
+	if strict {
+		d.DisallowUnknownFields()
+	}
+	err := d.Decode(into)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return l.errorAt(int(syntax.Offset)-1, err)
+	case errors.As(err, &kind):
+		return l.errorAt(int(kind.Offset)-1, err)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return l.errorAt(len(l.Raw), errors.New("the JSON value ends too early"))
+	case err != nil: // an unknown field, which the error quotes
+		_, name, _ := bytes.Cut([]byte(err.Error()), []byte("unknown field "))
+		return l.errorAt(bytes.Index(l.Raw, name), err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return l.errorAt(int(d.InputOffset())-1, errors.New("more than one JSON value on the line"))
+	}
+	return nil
+}
+
+// Errorf is an error about the line as a whole.
+func (l Line) Errorf(format string, args ...any) error {
+	return l.errorAt(0, fmt.Errorf(format, args...))
+}
+
+// errorAt is err at a byte offset; columns count characters from 1.
+func (l Line) errorAt(offset int, err error) error {
+	offset = min(max(offset, 0), len(l.Raw))
+	return fmt.Errorf("%s:%d:%d: %w", l.File, l.Number, utf8.RuneCount(l.Raw[:offset])+1, err)
+}
+
+// valueOffset is where the value of a field of the line's object begins.
+func (l Line) valueOffset(field string) int {
+	d := json.NewDecoder(bytes.NewReader(l.Raw))
+	var key json.Token
+	if _, err := d.Token(); err != nil {
+		return 0
+	}
+	for d.More() {
+		var value json.RawMessage
+		var err error
+		if key, err = d.Token(); err == nil {
+			err = d.Decode(&value)
+		}
+		if err != nil {
+			return 0
+		}
+		if key == field {
+			return int(d.InputOffset()) - len(value)
+		}
+	}
+	return 0
+}
+
+// invalidUTF8 is the offset of the first byte that is not UTF-8; -1 if none.
+func invalidUTF8(b []byte) int {
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			return i
+		}
+		i += n
+	}
+	return -1
+}

@@ -1,0 +1,275 @@
+package task
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"noema/methods"
+)
+
+// maxRanked is how many items of a ranking are asked for if the data does not
+// say.
+const maxRanked = 5
+
+// LoadJSONL reads a task from a JSON Lines file, one sample a line:
+//
+//	{"id": "a1", "input": "2+2?", "target": 4, "metadata": {"group": "easy"}}
+//
+// Field names are those of Inspect's datasets. The id may be missing: it is
+// then the number of the sample. The input is a text, or an object with the
+// fields query, context (an object), items (a list to rank), labels (a list
+// of texts to choose from) and k (how many items to rank). What the answer is
+// follows from what there is: items make it a ranking, with the number or
+// numbers of the right items, from 1, as the target; labels a choice; and
+// otherwise the target decides: a number, a text, a list of texts (a set) or
+// an object (fields). The metadata "group" and "cluster" become the sample's.
+//
+// Errors name file, line and column.
+func LoadJSONL(path string) (*Task, error) {
+	t := &Task{Version: "1", Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
+	seen := map[string]int{}
+	err := EachLine(path, func(l Line) error {
+		s, err := readSample(l, len(t.Samples)+1)
+		if err != nil {
+			return err
+		}
+		if first, dup := seen[s.ID]; dup {
+			return l.Errorf("id %q was used in line %d already", s.ID, first)
+		}
+		seen[s.ID] = l.Number
+		t.Samples = append(t.Samples, s)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load task: %w", err)
+	}
+	if len(t.Samples) == 0 {
+		return nil, fmt.Errorf("load task: %s holds no samples", filepath.Base(path))
+	}
+	t.Summary = fmt.Sprintf("%d samples of %s", len(t.Samples), filepath.Base(path))
+	t.Source, err = describe(path)
+	return t, err
+}
+
+// describe names a file by its base name and its content.
+func describe(path string) (string, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("load task: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return fmt.Sprintf("file %s, sha256 %s", filepath.Base(path), hex.EncodeToString(sum[:])), nil
+}
+
+// record is a line of the file.
+type record struct {
+	ID       json.RawMessage            `json:"id"`
+	Input    json.RawMessage            `json:"input"`
+	Target   json.RawMessage            `json:"target"`
+	Metadata map[string]json.RawMessage `json:"metadata"`
+}
+
+// input is the long form of record.Input.
+type input struct {
+	Query   string                     `json:"query"`
+	Context map[string]json.RawMessage `json:"context"`
+	Items   []json.RawMessage          `json:"items"`
+	Labels  []string                   `json:"labels"`
+	K       int                        `json:"k"`
+}
+
+func readSample(l Line, number int) (Sample, error) {
+	var r record
+	if err := l.DecodeStrict(&r); err != nil {
+		return Sample{}, hint(err, "id, input, target, metadata")
+	}
+	s := Sample{ID: strconv.Itoa(number), Metadata: metadata(r.Metadata)}
+	s.Group, s.Cluster = s.Metadata["group"], s.Metadata["cluster"]
+	if !absent(r.ID) {
+		s.ID = plain(r.ID)
+	}
+	if s.ID == "" {
+		return Sample{}, l.Errorf("the id is empty")
+	}
+	if absent(r.Input) {
+		return Sample{}, l.Errorf("sample %q has no input", s.ID)
+	}
+	if absent(r.Target) {
+		return Sample{}, l.Errorf("sample %q has no target", s.ID)
+	}
+	in, err := readInput(l, r.Input)
+	if err != nil {
+		return Sample{}, err
+	}
+	if s.Problem, s.Target, err = in.problem(r.Target); err != nil {
+		return Sample{}, l.errorAt(l.valueOffset("target"), fmt.Errorf("sample %q: %w", s.ID, err))
+	}
+	return s, nil
+}
+
+// hint adds the known names to an error about an unknown one.
+func hint(err error, known string) error {
+	if strings.Contains(err.Error(), "unknown field") {
+		return fmt.Errorf("%w (the fields are %s)", err, known)
+	}
+	return err
+}
+
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// plain is a text as it is and any other value as JSON.
+func plain(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return compact(raw)
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil { // raw was decoded from valid JSON
+		panic(err)
+	}
+	return b.String()
+}
+
+func metadata(raw map[string]json.RawMessage) map[string]string {
+	if len(raw) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(raw))
+	for k, v := range raw {
+		out[k] = plain(v)
+	}
+	return out
+}
+
+func readInput(l Line, raw json.RawMessage) (input, error) {
+	var in input
+	if raw[0] == '"' {
+		return in, json.Unmarshal(raw, &in.Query)
+	}
+	// Decoded in its place, so that errors have the right column.
+	at := l.valueOffset("input")
+	inner := Line{l.File, l.Number, append(bytes.Repeat([]byte{' '}, utf8.RuneCount(l.Raw[:at])), raw...)}
+	if raw[0] != '{' {
+		return in, l.errorAt(at, fmt.Errorf("input is neither a text nor an object with a query"))
+	}
+	if err := inner.DecodeStrict(&in); err != nil {
+		return in, hint(err, "query, context, items, labels, k")
+	}
+	switch {
+	case in.Query == "":
+		return in, l.errorAt(at, fmt.Errorf("input has no query"))
+	case in.Items != nil && in.Labels != nil:
+		return in, l.errorAt(at, fmt.Errorf("input has both items, to rank, and labels, to choose from"))
+	case in.Context[ItemsKey] != nil && in.Items != nil:
+		return in, l.errorAt(at, fmt.Errorf("items stand both in the input and in its context"))
+	case in.K != 0 && in.Items == nil:
+		return in, l.errorAt(at, fmt.Errorf("k needs items to rank"))
+	}
+	return in, nil
+}
+
+// problem builds the problem and its target in the form of an answer's value.
+func (in input) problem(target json.RawMessage) (methods.Problem, json.RawMessage, error) {
+	p := methods.Problem{Query: in.Query}
+	if in.Items != nil {
+		in.Context = maps.Clone(in.Context)
+		if in.Context == nil {
+			in.Context = map[string]json.RawMessage{}
+		}
+		raw, err := json.Marshal(in.Items)
+		if err != nil {
+			return p, nil, err
+		}
+		in.Context[ItemsKey] = raw
+	}
+	if in.Context != nil {
+		raw, err := json.Marshal(in.Context)
+		if err != nil {
+			return p, nil, err
+		}
+		p.Context = raw
+	}
+	var err error
+	p.Answer, target, err = in.answer(target)
+	return p, target, err
+}
+
+func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
+	switch {
+	case in.Items != nil:
+		return in.ranking(target)
+	case in.Labels != nil:
+		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
+		var label string
+		if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
+			return spec, nil, fmt.Errorf("target %s is none of the labels %q", compact(target), in.Labels)
+		}
+		return spec, methods.ChoiceAnswer(label).Value, nil
+	}
+	switch target[0] {
+	case '"':
+		return methods.AnswerSpec{Kind: methods.Text}, target, nil
+	case '[':
+		var members []string
+		if err := json.Unmarshal(target, &members); err != nil {
+			return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is no list of texts", compact(target))
+		}
+		return methods.AnswerSpec{Kind: methods.Set}, methods.SetAnswer(members).Value, nil
+	case '{':
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(target, &fields); err != nil || len(fields) == 0 {
+			return methods.AnswerSpec{}, nil, fmt.Errorf("target is an object without fields")
+		}
+		names := slices.Sorted(maps.Keys(fields))
+		return methods.AnswerSpec{Kind: methods.Fields, Names: names}, json.RawMessage(compact(target)), nil
+	case 't', 'f':
+		return methods.AnswerSpec{}, nil, fmt.Errorf("target %s: for yes or no give labels, such as [\"yes\",\"no\"]", target)
+	}
+	var number float64
+	if err := json.Unmarshal(target, &number); err != nil {
+		return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is no number", target)
+	}
+	return methods.AnswerSpec{Kind: methods.Number}, target, nil
+}
+
+func (in input) ranking(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
+	n := len(in.Items)
+	spec := methods.AnswerSpec{Kind: methods.Ranking, N: n, K: in.K}
+	if spec.K == 0 {
+		spec.K = min(maxRanked, n)
+	}
+	if n < 2 || spec.K < 1 || spec.K > n {
+		return spec, nil, fmt.Errorf("cannot rank %d of %d items", spec.K, n)
+	}
+	var gold []int
+	if target[0] != '[' {
+		gold = make([]int, 1)
+		if err := json.Unmarshal(target, &gold[0]); err != nil {
+			return spec, nil, fmt.Errorf("target %.80s is no item number", compact(target))
+		}
+	} else if err := json.Unmarshal(target, &gold); err != nil {
+		return spec, nil, fmt.Errorf("target %.80s is no list of item numbers", compact(target))
+	}
+	slices.Sort(gold)
+	if gold = slices.Compact(gold); len(gold) == 0 {
+		return spec, nil, fmt.Errorf("target names no item")
+	}
+	if gold[0] < 1 || gold[len(gold)-1] > n {
+		return spec, nil, fmt.Errorf("target %s is not within 1..%d; items are numbered from 1", compact(target), n)
+	}
+	return spec, methods.RankingAnswer(gold).Value, nil
+}

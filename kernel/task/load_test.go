@@ -1,0 +1,156 @@
+package task
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"noema/methods"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "quiz.jsonl")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestLoadJSONL(t *testing.T) {
+	for name, test := range map[string]struct {
+		line, target, context string
+		spec                  methods.AnswerSpec
+	}{
+		"text":           {`{"id":"a","input":"q","target":"Paris"}`, `"Paris"`, ``, methods.AnswerSpec{Kind: methods.Text}},
+		"number":         {`{"id":"a","input":"q","target":-4.50}`, `-4.50`, ``, methods.AnswerSpec{Kind: methods.Number}},
+		"set":            {`{"id":"a","input":"q","target":["b", "a", "b"]}`, `["a","b"]`, ``, methods.AnswerSpec{Kind: methods.Set}},
+		"empty set":      {`{"id":"a","input":"q","target":[]}`, `[]`, ``, methods.AnswerSpec{Kind: methods.Set}},
+		"fields":         {`{"id":"a","input":"q","target":{"y": 1, "x": null}}`, `{"y":1,"x":null}`, ``, methods.AnswerSpec{Kind: methods.Fields, Names: []string{"x", "y"}}},
+		"choice":         {`{"id":"a","input":{"query":"q","labels":["no","yes"]},"target":"yes"}`, `"yes"`, ``, methods.AnswerSpec{Kind: methods.Choice, Labels: []string{"no", "yes"}}},
+		"ranking":        {`{"id":"a","input":{"query":"q","items":[{"n": 1},"b","c"]},"target":2}`, `[2]`, `{"items":[{"n":1},"b","c"]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 3, K: 3}},
+		"ranking of two": {`{"id":"a","input":{"query":"q","items":[1,2,3,4,5,6],"k":2},"target":[6,1,6]}`, `[1,6]`, `{"items":[1,2,3,4,5,6]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 6, K: 2}},
+		"context":        {`{"id":"a","input":{"query":"q","context":{"friends":{"A":["B"]}}},"target":1}`, `1`, `{"friends":{"A":["B"]}}`, methods.AnswerSpec{Kind: methods.Number}},
+		"both":           {`{"id":"a","input":{"query":"q","context":{"x":0},"items":[1,2]},"target":1}`, `[1]`, `{"items":[1,2],"x":0}`, methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tk, err := LoadJSONL(file(t, test.line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := tk.Samples[0]
+			if s.ID != "a" || s.Problem.Query != "q" || string(s.Target) != test.target || string(s.Problem.Context) != test.context {
+				t.Errorf("got %+v, target %s, context %s", s, s.Target, s.Problem.Context)
+			}
+			if fmt.Sprint(s.Problem.Answer) != fmt.Sprint(test.spec) {
+				t.Errorf("got %+v, want %+v", s.Problem.Answer, test.spec)
+			}
+			if err := s.Problem.Answer.Check(methods.Answer{Value: s.Target, Outcome: methods.Answered}); err != nil {
+				t.Errorf("the target is no answer: %v", err)
+			}
+		})
+	}
+}
+
+func TestLoadJSONLFile(t *testing.T) {
+	long := strings.Repeat("long ", 2<<20) // 10 MB on one line
+	tk, err := LoadJSONL(file(t, "\ufeff"+`{"input":"one","target":1,"metadata":{"group":"g","cluster":"c","level":3}}`+"\r\n"+
+		"\r\n  \n"+`{"id":7,"input":"`+long+`","target":"x"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tk.Name != "quiz" || len(tk.Samples) != 2 || !strings.HasPrefix(tk.Source, "file quiz.jsonl, sha256 ") {
+		t.Fatalf("got %q of %q with %d samples", tk.Name, tk.Source, len(tk.Samples))
+	}
+	one, two := tk.Samples[0], tk.Samples[1]
+	if one.ID != "1" || one.Group != "g" || one.Cluster != "c" || one.Metadata["level"] != "3" {
+		t.Errorf("got %+v", one)
+	}
+	if two.ID != "7" || two.Problem.Query != long {
+		t.Errorf("the long line: id %q, %d bytes", two.ID, len(two.Problem.Query))
+	}
+}
+
+func TestLoadJSONLFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		``:         "quiz.jsonl holds no samples",
+		"\ufeff\n": "holds no samples",
+		`{"id":"a","input":"q","target":1}` + "\n" + `{"id":"a","input":"q","target":1}`:   `quiz.jsonl:2:1: id "a" was used in line 1 already`,
+		`{"id":"","input":"q","target":1}`:                                                 "the id is empty",
+		`{"id":"a","input":"q"}`:                                                           `quiz.jsonl:1:1: sample "a" has no target`,
+		`{"id":"a","input":"q","target":null}`:                                             `has no target`,
+		`{"id":"a","target":1}`:                                                            `sample "a" has no input`,
+		"\n" + `{"id":"é","input":"q","target":}`:                                          "quiz.jsonl:2:32: invalid character '}'",
+		`{"id":"a","input":"q","target":1} {}`:                                             "more than one JSON value",
+		`{"id":"a","input":"q","target":1`:                                                 "quiz.jsonl:1:33: the JSON value ends too early",
+		`[1]`:                                                                              "quiz.jsonl:1:",
+		`{"id":"a","input":"q","targets":1}`:                                               `quiz.jsonl:1:23: json: unknown field "targets" (the fields are id, input, target, metadata)`,
+		`{"id":"a","input":"\xff","target":1}`:                                             "invalid character 'x'",
+		"{\"id\":\"a\",\"input\":\"\xff\",\"target\":1}":                                   "quiz.jsonl:1:20: invalid UTF-8",
+		`{"id":"a","input":3,"target":1}`:                                                  "quiz.jsonl:1:19: input is neither a text nor an object",
+		`{"id":"a","input":{"items":[1,2]},"target":1}`:                                    "input has no query",
+		`{"id":"é","input":{"query":"q","item":[1,2]},"target":1}`:                         `quiz.jsonl:1:32: json: unknown field "item" (the fields are query, context, items, labels, k)`,
+		`{"id":"é","input":{"query":"q","k":"all"},"target":1}`:                            "quiz.jsonl:1:",
+		`{"id":"a","input":{"query":"q","context":[1]},"target":1}`:                        "quiz.jsonl:1:",
+		`{"id":"a","input":{"query":"q","items":[1,2],"labels":["x"]},"target":1}`:         "both items, to rank, and labels",
+		`{"id":"a","input":{"query":"q","items":[1,2],"context":{"items":[]}},"target":1}`: "items stand both",
+		`{"id":"a","input":{"query":"q","k":2},"target":1}`:                                "k needs items",
+		`{"id":"a","input":{"query":"q","items":[1]},"target":1}`:                          "cannot rank 1 of 1 items",
+		`{"id":"a","input":{"query":"q","items":[1,2],"k":3},"target":1}`:                  "cannot rank 3 of 2 items",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":0}`:                        "quiz.jsonl:1:56: sample \"a\": target 0 is not within 1..2; items are numbered from 1",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[1,3]}`:                    "target [1,3] is not within 1..2",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[]}`:                       "target names no item",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":"first"}`:                  `target "first" is no item number`,
+		`{"id":"a","input":{"query":"q","labels":["x","y"]},"target":"z"}`:                 `target "z" is none of the labels ["x" "y"]`,
+		`{"id":"a","input":"q","target":true}`:                                             `give labels`,
+		`{"id":"a","input":"q","target":[1,"x"]}`:                                          "is no list of texts",
+		`{"id":"a","input":"q","target":{}}`:                                               "an object without fields",
+		`{"id":"a","input":"q","target":1,"metadata":"x"}`:                                 "quiz.jsonl:1:",
+	} {
+		if _, err := LoadJSONL(file(t, text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n got  %v\n want %s", text, err, want)
+		}
+	}
+	if _, err := LoadJSONL(filepath.Join(t.TempDir(), "none.jsonl")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte{'x'}, len(b))), nil }
+
+func TestEachLineStops(t *testing.T) {
+	err := eachLine(endless{}, "big.jsonl", func(Line) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "big.jsonl:1: the line is longer than 64 MiB") {
+		t.Errorf("got %v", err)
+	}
+	stop := errors.New("stop")
+	n := 0
+	err = eachLine(strings.NewReader("1\n2\n3"), "x", func(Line) error { n++; return stop })
+	if !errors.Is(err, stop) || n != 1 {
+		t.Errorf("got %v after %d lines", err, n)
+	}
+}
+
+func FuzzReadSample(f *testing.F) {
+	f.Add([]byte(`{"id":"a","input":{"query":"q","items":[1,2],"k":1},"target":[1]}`))
+	f.Add([]byte(`{"id":1,"input":"q","target":{"a":1},"metadata":{"x":[]}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		s, err := readSample(Line{"f", 1, raw}, 1)
+		if err != nil {
+			return
+		}
+		if err := s.Problem.Answer.Check(methods.Answer{Value: s.Target, Outcome: methods.Answered}); err != nil {
+			t.Fatalf("%s: the target is no answer: %v", raw, err)
+		}
+		if _, _, err := s.Present(1, true); err != nil {
+			t.Fatalf("%s: %v", raw, err)
+		}
+	})
+}

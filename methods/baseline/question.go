@@ -1,0 +1,143 @@
+package baseline
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// itemsKey is the key of a ranking problem's context that holds its items.
+const itemsKey = "items"
+
+// question shows the problem: its request, its data and what is wanted.
+func (t *trial) question() (string, error) {
+	items, data, err := contextText(t.Context, t.Answer.Kind)
+	if err != nil {
+		return "", err
+	}
+	if limit := t.opts.MaxContextChars; limit > 0 {
+		items = t.cut("items", items, limit)
+		data = t.cut("data", data, max(0, limit-len(items)))
+	}
+	return question(t.Query, items, data, t.Answer), nil
+}
+
+// cut shortens a part of the data to its first limit bytes.
+func (t *trial) cut(what, text string, limit int) string {
+	short, cut := reply.Head(text, limit)
+	if cut {
+		t.emit(methods.Truncated, "%s: %d of %d bytes shown (head)", what, len(short), len(text))
+	}
+	return short
+}
+
+// contextText writes the problem's context, one value to a line: the items of
+// a ranking by number, everything else by name.
+func contextText(context json.RawMessage, kind methods.AnswerKind) (items, data string, err error) {
+	if len(bytes.TrimSpace(context)) == 0 {
+		return "", "", nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(context, &fields); err != nil {
+		return "", "", fmt.Errorf("decode context: %w", err)
+	}
+	if raw, ok := fields[itemsKey]; ok && kind == methods.Ranking {
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return "", "", fmt.Errorf("decode context: %q: %w", itemsKey, err)
+		}
+		lines := make([]string, len(list))
+		for i, item := range list {
+			lines[i] = fmt.Sprintf("%d: %s", i+1, oneLine(item))
+		}
+		items = strings.Join(lines, "\n")
+		delete(fields, itemsKey)
+	}
+	var lines []string
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		lines = append(lines, k+": "+oneLine(fields[k]))
+	}
+	return items, strings.Join(lines, "\n"), nil
+}
+
+// oneLine is raw without needless spaces and without the escapes by which Go
+// keeps JSON safe inside HTML, which cost tokens and mean nothing to a model.
+func oneLine(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, raw); err != nil {
+		return string(raw) // it is valid: it was decoded before
+	}
+	s := strings.ToValidUTF8(b.String(), "\ufffd")
+	if !strings.Contains(s, `\u00`) {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			out.WriteByte(s[i])
+			continue
+		}
+		if c, ok := htmlEscape(s[i:]); ok {
+			out.WriteByte(c)
+			i += len(`\u0026`) - 1
+			continue
+		}
+		out.WriteString(s[i : i+2]) // a backslash always has a successor in JSON
+		i++
+	}
+	return out.String()
+}
+
+func htmlEscape(s string) (byte, bool) {
+	for escape, c := range map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'} {
+		if strings.HasPrefix(s, escape) {
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+// schema is the JSON Schema of {"answer": …}. It leaves the range of item
+// numbers to the reader of the answer, which drops and reports what is out of
+// it instead of losing the whole reply.
+func schema(spec methods.AnswerSpec) *methods.Schema {
+	var answer map[string]any
+	switch spec.Kind {
+	case methods.Ranking:
+		answer = map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}
+	case methods.Choice:
+		answer = map[string]any{"type": "string", "enum": spec.Labels}
+	case methods.Number:
+		answer = map[string]any{"type": "number"}
+	case methods.Set:
+		answer = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+	case methods.Fields:
+		fields := map[string]any{}
+		for _, name := range spec.Names {
+			fields[name] = map[string]any{"type": []string{"string", "number", "boolean", "null"}}
+		}
+		answer = object(fields)
+	default:
+		answer = map[string]any{"type": "string"}
+	}
+	raw, err := json.Marshal(object(map[string]any{"answer": answer}))
+	if err != nil { // maps of strings always encode
+		panic(err)
+	}
+	return &methods.Schema{Name: "answer", JSON: raw}
+}
+
+// object is a schema of an object with exactly these properties.
+func object(properties map[string]any) map[string]any {
+	names := slices.Sorted(maps.Keys(properties))
+	if names == nil {
+		names = []string{}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}
+}

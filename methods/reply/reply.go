@@ -1,0 +1,137 @@
+// Package reply turns what a model wrote into what a method can use. Every
+// method climbs the same ladder, so that none is favoured by a more patient
+// reader: the reply as it stands, then a fenced block in it, then the first
+// balanced object or array in it; then the model is asked again with the
+// fault that was found, at most Options.Retries times. Each rung that was
+// needed is an event.
+package reply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"noema/methods"
+)
+
+// DefaultRetries is how often a model is asked again by default.
+const DefaultRetries = 2
+
+// ErrInvalid says that the model's last allowed reply could still not be
+// used.
+var ErrInvalid = errors.New("no usable reply")
+
+// InvalidError is an [ErrInvalid] with its circumstances.
+type InvalidError struct {
+	Path     string // call path of the last attempt
+	Attempts int    // how often the model was asked
+	Fault    error  // what is wrong with the last reply
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("ask %s: %v after %d attempts: %v", e.Path, ErrInvalid, e.Attempts, e.Fault)
+}
+
+// Unwrap returns ErrInvalid and the fault.
+func (e *InvalidError) Unwrap() []error { return []error{ErrInvalid, e.Fault} }
+
+// Options tells how patient a conversation is.
+type Options struct {
+	Retries int // how often the model is asked again; 0 means never
+}
+
+// JSON asks for a JSON value. The value found on the ladder must be valid
+// under req.Schema, if that is set, and pass check, if that is not nil. It
+// returns the value and the completion that held it.
+//
+// A re-ask continues the conversation with the reply and the fault, under the
+// path of req with "/r1", "/r2" and so on. If none is left the error is an
+// [*InvalidError] and the completion is the last one. Errors of the host are
+// returned wrapped.
+func JSON(ctx context.Context, h methods.Host, req methods.Request, check func(json.RawMessage) error, o Options) (json.RawMessage, methods.Completion, error) {
+	valid, err := validator(req.Schema, check)
+	if err != nil {
+		return nil, methods.Completion{}, fmt.Errorf("ask %s: %w", req.Path, err)
+	}
+	var value json.RawMessage
+	c, err := converse(ctx, h, req, o, func(text, path string) error {
+		v, rung, err := Extract(text, valid)
+		if err != nil {
+			return err
+		}
+		if rung != Strict {
+			h.Emit(event(path, methods.Repair, "read the reply from "+string(rung)))
+		}
+		value = v
+		return nil
+	})
+	return value, c, err
+}
+
+// Text asks for a text that parse accepts, and asks again as [JSON] does
+// while parse returns an error. It returns the accepted text.
+func Text(ctx context.Context, h methods.Host, req methods.Request, parse func(string) error, o Options) (string, methods.Completion, error) {
+	c, err := converse(ctx, h, req, o, func(text, _ string) error { return parse(text) })
+	return c.Text, c, err
+}
+
+// converse asks until read accepts the reply or no attempt is left.
+func converse(ctx context.Context, h methods.Host, req methods.Request, o Options, read func(text, path string) error) (methods.Completion, error) {
+	base := req.Path
+	req.Messages = append([]methods.Message(nil), req.Messages...)
+	for attempt := 1; ; attempt++ {
+		c, err := h.Complete(ctx, req)
+		if err != nil {
+			return c, fmt.Errorf("ask %s: %w", req.Path, err)
+		}
+		fault := read(c.Text, req.Path)
+		if fault == nil {
+			return c, nil
+		}
+		if c.Finish == methods.FinishLength {
+			fault = fmt.Errorf("%w (it was cut off at the token limit: be shorter)", fault)
+		}
+		if attempt > o.Retries {
+			return c, &InvalidError{Path: req.Path, Attempts: attempt, Fault: fault}
+		}
+		req.Messages = append(req.Messages, echo(h, req.Path, c.Text), complaint(fault))
+		req.Path = base + "/r" + strconv.Itoa(attempt)
+		h.Emit(event(req.Path, methods.Retry, "ask again: "+OneLine(fault.Error(), 200)))
+	}
+}
+
+// Limits on what a re-ask repeats, in bytes. A model caught in a loop can
+// fill its whole output with noise that nobody wants to pay for again.
+const (
+	maxEcho  = 8000
+	maxFault = 2000
+)
+
+// echo is the assistant's turn in a re-ask. Providers refuse empty turns.
+func echo(h methods.Host, path, text string) methods.Message {
+	cut, n := Shorten(strings.ToValidUTF8(text, "\ufffd"), maxEcho)
+	if n > 0 {
+		h.Emit(event(path, methods.Truncated, fmt.Sprintf("repeat the first and the last %d bytes of the reply when asking again", maxEcho/2)))
+	}
+	if strings.TrimSpace(cut) == "" {
+		cut = "(empty reply)"
+	}
+	return methods.Message{Role: methods.Assistant, Content: cut}
+}
+
+func complaint(fault error) methods.Message {
+	text, _ := Shorten(fault.Error(), maxFault)
+	return methods.Message{
+		Role:    methods.User,
+		Content: "That reply cannot be used: " + text + "\nReply again, in exactly the form that was asked for.",
+	}
+}
+
+func event(path string, kind methods.EventKind, text string) methods.Event {
+	phase, _, _ := strings.Cut(path, "/")
+	return methods.Event{Path: path, Phase: phase, Kind: kind, Text: text, Level: 1}
+}

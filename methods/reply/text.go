@@ -1,0 +1,47 @@
+package reply
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Shorten cuts the middle out of s if it is longer than limit bytes, and
+// returns the result and how many bytes are missing. It keeps the first and
+// the last half of the limit and cuts no character in two.
+func Shorten(s string, limit int) (string, int) {
+	if len(s) <= limit {
+		return s, 0
+	}
+	head, tail := limit/2, len(s)-limit/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + "\n(cut)\n" + s[tail:], tail - head
+}
+
+// Head cuts s after limit bytes, never inside a character, and reports
+// whether it did.
+func Head(s string, limit int) (string, bool) {
+	if len(s) <= limit {
+		return s, false
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit], true
+}
+
+// OneLine makes a line of at most limit bytes out of s, for events.
+func OneLine(s string, limit int) string {
+	// The line needs no more than the start of s, which may be very long.
+	s, cut := Head(s, 4*limit)
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+	s, short := Head(s, limit)
+	if cut || short {
+		s += "…"
+	}
+	return s
+}

@@ -1,0 +1,135 @@
+package plugins
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+)
+
+// Digests computes the digests of plugins' code and remembers those of
+// binaries in a file, by size and modification time: hashing 40 MB at every
+// start would cost more than a warm run. It is not safe for concurrent use.
+type Digests struct {
+	file  string
+	known map[string]knownDigest
+}
+
+// knownDigest is a digest with what tells that its file is unchanged.
+type knownDigest struct {
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time_ns"`
+	Digest  string `json:"sha256"`
+}
+
+// OpenDigests returns the digests remembered in file. A file that is missing
+// or damaged is as good as an empty one.
+func OpenDigests(file string) *Digests {
+	d := &Digests{file: file, known: map[string]knownDigest{}}
+	if raw, err := os.ReadFile(file); err == nil {
+		if json.Unmarshal(raw, &d.known) != nil || d.known == nil {
+			d.known = map[string]knownDigest{}
+		}
+	}
+	return d
+}
+
+// Of is the SHA-256 over a plugin's code, in hex: of the binary, or of every
+// file in a manifest's folder by name and content.
+func (d *Digests) Of(s Source) (string, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	}
+	if info.IsDir() {
+		digest, err := folderDigest(s.Path)
+		if err != nil {
+			return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+		}
+		return digest, nil
+	}
+	now := knownDigest{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
+	if was := d.known[s.Path]; was.Digest != "" && was.Size == now.Size && was.ModTime == now.ModTime {
+		return was.Digest, nil
+	}
+	hash := sha256.New()
+	if err := addFile(hash, s.Path); err != nil {
+		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	}
+	now.Digest = hex.EncodeToString(hash.Sum(nil))
+	d.known[s.Path] = now
+	d.save()
+	return now.Digest, nil
+}
+
+// save writes the file by renaming, so that another process never reads half
+// of it. What cannot be saved is computed again next time.
+func (d *Digests) save() {
+	raw, err := json.Marshal(d.known)
+	if err != nil || os.MkdirAll(filepath.Dir(d.file), 0o700) != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(d.file), filepath.Base(d.file)+".*")
+	if err != nil {
+		return
+	}
+	_, err = f.Write(raw)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), d.file)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+}
+
+func addFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+// folderDigest leaves out what a run of the plugin itself may write there.
+func folderDigest(dir string) (string, error) {
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
+			return filepath.SkipDir
+		}
+		if e.Type().IsRegular() {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	sort.Strings(files)
+	all := sha256.New()
+	for _, path := range files {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return "", err
+		}
+		one := sha256.New()
+		if err := addFile(one, path); err != nil {
+			return "", err
+		}
+		fmt.Fprintf(all, "%d %s %x\n", len(name), name, one.Sum(nil))
+	}
+	return hex.EncodeToString(all.Sum(nil)), nil
+}
