@@ -126,37 +126,39 @@ func TestToolCallsAndRefusals(t *testing.T) {
 	}
 }
 
+// failure is what a test wants of an error.
+type failure struct {
+	kind   provider.Kind
+	status int
+	after  time.Duration
+	text   string // within the error
+}
+
 func TestFaults(t *testing.T) {
-	type want struct {
-		kind   provider.Kind
-		status int
-		after  time.Duration
-		text   string // within the error
-	}
 	cases := map[string]struct {
 		fault openaitest.Fault
-		want  want
+		want  failure
 	}{
-		"429 seconds":    {openaitest.RateLimit("2"), want{provider.RateLimited, 429, 2 * time.Second, "Rate limit"}},
-		"429 none":       {openaitest.RateLimit(""), want{provider.RateLimited, 429, 0, ""}},
-		"429 negative":   {openaitest.RateLimit("-5"), want{provider.RateLimited, 429, 0, ""}},
-		"429 absurd":     {openaitest.RateLimit("1e300"), want{provider.RateLimited, 429, 24 * time.Hour, ""}},
-		"429 no credit":  {openaitest.Status(429, "You exceeded your quota.", "", "insufficient_quota"), want{provider.Rejected, 429, 0, "no credit"}},
-		"500":            {openaitest.ServerError(), want{provider.Unavailable, 500, 0, "server had an error"}},
-		"502 page":       {openaitest.HTML(502), want{provider.Unavailable, 502, 0, "HTML page"}},
-		"200 page":       {openaitest.HTML(200), want{provider.Malformed, 0, 0, "HTML page"}},
-		"404":            {openaitest.Status(404, "The model does not exist", "model", "model_not_found"), want{provider.Rejected, 404, 0, "check the model's name"}},
-		"too long":       {openaitest.Status(400, "This model's maximum context length is 8192 tokens.", "messages", "context_length_exceeded"), want{provider.ContextLength, 400, 0, "8192"}},
-		"other 400":      {openaitest.Status(400, "bad messages", "messages", ""), want{provider.Rejected, 400, 0, "bad messages"}},
-		"ollama's form":  {openaitest.Raw(404, "application/json", `{"error":"model \"m\" not found"}`), want{provider.Rejected, 404, 0, `model "m" not found`}},
-		"cut":            {openaitest.Cut(), want{provider.Network, 0, 0, "EOF"}},
-		"dropped":        {openaitest.Drop(), want{provider.Network, 0, 0, "EOF"}},
-		"malformed":      {openaitest.MalformedJSON(), want{provider.Malformed, 0, 0, "decode reply"}},
-		"empty body":     {openaitest.Raw(200, "application/json", ""), want{provider.Malformed, 0, 0, "decode reply"}},
-		"no choices":     {openaitest.EmptyChoices(), want{provider.Malformed, 0, 0, "no choices"}},
-		"error with 200": {openaitest.Raw(200, "application/json", `{"error":{"message":"upstream busy","code":429}}`), want{provider.RateLimited, 429, 0, "upstream busy"}},
-		"error, no code": {openaitest.Raw(200, "application/json", `{"error":"out of order"}`), want{provider.Malformed, 0, 0, "out of order"}},
-		"huge":           {openaitest.Huge(33 << 20), want{provider.Malformed, 0, 0, "larger than 32 MiB"}},
+		"429 seconds":    {openaitest.RateLimit("2"), failure{provider.RateLimited, 429, 2 * time.Second, "Rate limit"}},
+		"429 none":       {openaitest.RateLimit(""), failure{provider.RateLimited, 429, 0, ""}},
+		"429 negative":   {openaitest.RateLimit("-5"), failure{provider.RateLimited, 429, 0, ""}},
+		"429 absurd":     {openaitest.RateLimit("1e300"), failure{provider.RateLimited, 429, 24 * time.Hour, ""}},
+		"429 no credit":  {openaitest.Status(429, "You exceeded your quota.", "", "insufficient_quota"), failure{provider.Rejected, 429, 0, "no credit"}},
+		"500":            {openaitest.ServerError(), failure{provider.Unavailable, 500, 0, "server had an error"}},
+		"502 page":       {openaitest.HTML(502), failure{provider.Unavailable, 502, 0, "HTML page"}},
+		"200 page":       {openaitest.HTML(200), failure{provider.Malformed, 0, 0, "HTML page"}},
+		"404":            {openaitest.Status(404, "The model does not exist", "model", "model_not_found"), failure{provider.Rejected, 404, 0, "check the model's name"}},
+		"too long":       {openaitest.Status(400, "This model's maximum context length is 8192 tokens.", "messages", "context_length_exceeded"), failure{provider.ContextLength, 400, 0, "8192"}},
+		"other 400":      {openaitest.Status(400, "bad messages", "messages", ""), failure{provider.Rejected, 400, 0, "bad messages"}},
+		"ollama's form":  {openaitest.Raw(404, "application/json", `{"error":"model \"m\" not found"}`), failure{provider.Rejected, 404, 0, `model "m" not found`}},
+		"cut":            {openaitest.Cut(), failure{provider.Network, 0, 0, "EOF"}},
+		"dropped":        {openaitest.Drop(), failure{provider.Network, 0, 0, "EOF"}},
+		"malformed":      {openaitest.MalformedJSON(), failure{provider.Malformed, 0, 0, "decode reply"}},
+		"empty body":     {openaitest.Raw(200, "application/json", ""), failure{provider.Malformed, 0, 0, "decode reply"}},
+		"no choices":     {openaitest.EmptyChoices(), failure{provider.Malformed, 0, 0, "no choices"}},
+		"error with 200": {openaitest.Raw(200, "application/json", `{"error":{"message":"upstream busy","code":429}}`), failure{provider.RateLimited, 429, 0, "upstream busy"}},
+		"error, no code": {openaitest.Raw(200, "application/json", `{"error":"out of order"}`), failure{provider.Malformed, 0, 0, "out of order"}},
+		"huge":           {openaitest.Huge(33 << 20), failure{provider.Malformed, 0, 0, "larger than 32 MiB"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -166,7 +168,7 @@ func TestFaults(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("got %T %v, want a *provider.Error", err, err)
 			}
-			if got := (want{e.Kind, e.Status, e.RetryAfter, c.want.text}); got != c.want || !strings.Contains(e.Error(), c.want.text) {
+			if got := (failure{e.Kind, e.Status, e.RetryAfter, c.want.text}); got != c.want || !strings.Contains(e.Error(), c.want.text) {
 				t.Errorf("got %+v (%v), want %+v", got, e, c.want)
 			}
 			if n := s.Requests(); n != 1 {

@@ -123,7 +123,13 @@ func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
 // With errors the scores fall but stay above chance, and another seed errs
 // elsewhere.
 func TestErrorsTravelThroughMethods(t *testing.T) {
-	samples, p := defaultTask(t).Samples, model(t, "")
+	var samples []task.Sample // half of them, of all groups
+	for i, s := range defaultTask(t).Samples {
+		if i/10%2 == i%2 {
+			samples = append(samples, s)
+		}
+	}
+	p := model(t, "")
 	for name, m := range builtins() {
 		t.Run(name, func(t *testing.T) {
 			var hits, flipped int
@@ -147,11 +153,11 @@ func TestErrorsTravelThroughMethods(t *testing.T) {
 				}
 			}, samples)
 			t.Logf("hits@1 %d of %d; another seed flips %d", hits, len(samples), flipped)
-			if hits < 30 || hits > 95 {
-				t.Errorf("hits@1 of %d in 100 is not between chance (10) and certainty", hits)
+			if hits < 15 || hits > 48 {
+				t.Errorf("hits@1 of %d in 50 is not between chance (5) and certainty", hits)
 			}
-			if flipped < 5 {
-				t.Errorf("another seed flips only %d of 100 verdicts", flipped)
+			if flipped < 3 {
+				t.Errorf("another seed flips only %d of 50 verdicts", flipped)
 			}
 		})
 	}

@@ -1,0 +1,136 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"noema/methods"
+)
+
+// prose is n bytes that compress about as well as a model's replies do.
+func prose(n int, seed uint64) string {
+	words := strings.Fields("the a item review opening hours friend of person writes that place serves good coffee and true false is 1 2 3 because {\"score\": } it was not very quiet outdoor seating")
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(words[rng.IntN(len(words))])
+		fmt.Fprintf(&b, " %d ", rng.IntN(1000))
+	}
+	return b.String()[:n]
+}
+
+func benchRecord(i int) (Key, methods.Request, CompletionRecord) {
+	c := fullCompletion()
+	c.Attempts = nil
+	c.Completion.Text = prose(2048, uint64(i))
+	return testKey(i), methods.Request{Messages: methods.Ask(prose(4096, uint64(i)))}, c
+}
+
+const benchRecords = 2000
+
+func benchStore(b *testing.B, dir string) *Store {
+	s := mustOpen(b, dir)
+	done := make(chan error)
+	for w := range 16 {
+		go func() {
+			for i := w; i < benchRecords; i += 16 {
+				k, r, c := benchRecord(i)
+				if err := s.PutCompletion(b.Context(), k, r, testModel, c); err != nil {
+					done <- err
+					return
+				}
+			}
+			done <- nil
+		}()
+	}
+	for range 16 {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	return s
+}
+
+// parallel runs op on n goroutines and reports the median and 99th percentile.
+func parallel(b *testing.B, n int, op func(i int) error) {
+	b.Helper()
+	var next atomic.Int64
+	times := make([][]time.Duration, n)
+	done := make(chan error)
+	b.ResetTimer()
+	for w := range n {
+		go func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= b.N {
+					done <- nil
+					return
+				}
+				start := time.Now()
+				if err := op(i); err != nil {
+					done <- err
+					return
+				}
+				times[w] = append(times[w], time.Since(start))
+			}
+		}()
+	}
+	for range n {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.StopTimer()
+	all := slices.Concat(times...)
+	slices.Sort(all)
+	b.ReportMetric(float64(all[len(all)/2].Nanoseconds())/1e3, "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Nanoseconds())/1e3, "p99-µs")
+}
+
+func BenchmarkPutCompletion(b *testing.B) {
+	for _, n := range []int{1, 64} {
+		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
+			s := mustOpen(b, b.TempDir())
+			_, r, c := benchRecord(0)
+			parallel(b, n, func(i int) error { return s.PutCompletion(b.Context(), testKey(i), r, testModel, c) })
+		})
+	}
+}
+
+func BenchmarkHit(b *testing.B) {
+	dir := b.TempDir()
+	owner := benchStore(b, dir)
+	keys := make([]Key, benchRecords)
+	for i := range keys {
+		keys[i] = testKey(i)
+	}
+	for name, s := range map[string]*Store{"owner": owner, "socket": mustOpen(b, dir)} {
+		for _, n := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", name, n), func(b *testing.B) {
+				parallel(b, n, func(i int) error {
+					_, err := s.Completion(b.Context(), keys[i*7919%benchRecords])
+					return err
+				})
+			})
+		}
+	}
+}
+
+func BenchmarkCompletionKey(b *testing.B) {
+	for _, size := range []int{4 << 10, 60 << 10} {
+		b.Run(fmt.Sprintf("%dKB", size>>10), func(b *testing.B) {
+			r := fullRequest()
+			r.Messages[1].Content = prose(size, 1)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				CompletionKey(testModel, 0, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,301 @@
+// Package kv keeps bytes under keys in one directory, for many processes at
+// once. It exists because Badger, which does the keeping, admits one process
+// to a directory: the first process to open it becomes the owner and serves
+// the others through a Unix socket, and when the owner goes, by Close or by
+// kill -9, one of the others takes over. A [DB] behaves the same on both
+// sides.
+//
+// The package also stands between Badger and what Badger does not survive: a
+// full disk (a bus error there), damaged files (see mend.go and tables.go),
+// and panics while reading. It does not check what it stores: records carry
+// their own checksums, added by the package cache.
+//
+// The directory holds
+//
+//	FORMAT          "noema store 1"
+//	data/           Badger's own files
+//	run/owner.sock  the owner's socket, mode 0600 in a directory of mode 0700
+//	run/owner.addr  where the socket is, if the path above is too long for one
+//
+// and the owner holds a lock (flock) on the directory itself, which the
+// operating system releases whatever way the owner ends.
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Errors that operations return, as sentinels for errors.Is.
+var (
+	// ErrNotFound says that there is no record under the key.
+	ErrNotFound = errors.New("not found")
+	// ErrDamaged says that the files hold something unreadable.
+	ErrDamaged = errors.New("store files are damaged")
+	// ErrChanged says that a Batch's guard did not hold, so nothing was written.
+	ErrChanged = errors.New("record changed meanwhile")
+	// ErrDiskFull says that too little space is free to write safely.
+	ErrDiskFull = errors.New("disk full")
+	// ErrNewerFormat says that a newer noema wrote the directory.
+	ErrNewerFormat = errors.New("newer format")
+	// ErrClosed says that the DB was closed in this process.
+	ErrClosed = errors.New("store is closed")
+
+	// errLost says that the connection to the owner, or the ownership, is
+	// gone before the operation's outcome is known. Every operation may be
+	// repeated: with the same arguments it has the same effect.
+	errLost = errors.New("lost the owner of the store")
+)
+
+// MaxValue is the size of the largest value, in bytes. It keeps a value well
+// inside one of Badger's value logs.
+const MaxValue = 32 << 20
+
+// Options are the settings of a DB. The zero value is fit for use.
+type Options struct {
+	// MinFree is how many bytes must be free on the disk for a write to be
+	// tried. 0 means DefaultMinFree; less than 64 MiB is not enough for what
+	// Badger writes in the background.
+	MinFree uint64
+	// Patience is how long to wait for an owner that holds the directory but
+	// does not answer, as it may while it opens a large store. 0 means
+	// DefaultPatience. A context may end the wait sooner.
+	Patience time.Duration
+	// Logger receives what Badger reports; nil discards it.
+	Logger *slog.Logger
+}
+
+// The defaults of Options.
+const (
+	DefaultMinFree  = 256 << 20
+	DefaultPatience = 30 * time.Second
+)
+
+func (o Options) withDefaults() Options {
+	if o.MinFree == 0 {
+		o.MinFree = DefaultMinFree
+	}
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Op is one change of a Batch.
+type Op struct {
+	Key, Value []byte
+	Delete     bool // remove Key; Value is ignored
+}
+
+// Guard is a condition on the record under Key: that it is absent, or that it
+// holds exactly Value.
+type Guard struct {
+	Key, Value []byte
+	Absent     bool
+}
+
+// Batch is a set of changes that are made together or not at all. It is
+// durable when Apply returns nil.
+type Batch struct {
+	Ops   []Op
+	Guard *Guard // if set and untrue, nothing is changed and the error is ErrChanged
+}
+
+// Range selects records in key order.
+type Range struct {
+	Prefix []byte // of the keys
+	After  []byte // if set, only keys greater than this one
+	Limit  int    // at most this many records; 0 means 512
+	Values bool   // fill Record.Value
+}
+
+// Record is one record of a Page.
+type Record struct {
+	Key, Value []byte
+	Size       int64 // bytes of key and value as stored
+}
+
+// Page is a part of a Range. Pages are cut at about 4 MiB of values.
+type Page struct {
+	Records []Record
+	More    bool // there may be further records after the last one
+}
+
+// Usage says what the directory takes up.
+type Usage struct {
+	DiskBytes int64  // really allocated, not the sparse sizes of Badger's files
+	FreeBytes uint64 // available on the disk
+}
+
+// backend is what both sides can do: the owner by itself, the others by
+// asking the owner.
+type backend interface {
+	get(ctx context.Context, key []byte) ([]byte, error)
+	apply(ctx context.Context, b Batch) error
+	scan(ctx context.Context, r Range) (Page, error)
+	check(ctx context.Context) ([]string, error)
+	usage(ctx context.Context) (Usage, error)
+	owner() bool
+	close() error
+}
+
+// DB is an open directory. It is safe for concurrent use.
+type DB struct {
+	dir  string
+	opts Options
+
+	gate chan struct{} // holds one token while nobody elects or closes
+
+	mu     sync.RWMutex
+	cur    backend // nil while the owner is lost
+	closed bool
+}
+
+// Open opens dir, creates it if it does not exist, and becomes its owner or
+// connects to the owner.
+func Open(ctx context.Context, dir string, opts Options) (*DB, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db := &DB{dir: dir, opts: opts.withDefaults(), gate: make(chan struct{}, 1)}
+	db.gate <- struct{}{}
+	if _, err := db.current(ctx); err != nil {
+		return nil, err
+	}
+	return db, nil
+}
+
+// Get returns the value under key. The value is nil with ErrDamaged where the
+// record exists but cannot be read.
+func (db *DB) Get(ctx context.Context, key []byte) ([]byte, error) {
+	return do(ctx, db, func(b backend) ([]byte, error) { return b.get(ctx, key) })
+}
+
+// Apply makes the changes of b, which are durable when it returns nil. If the
+// context ends first, it is not known whether they were made.
+func (db *DB) Apply(ctx context.Context, b Batch) error {
+	for _, op := range b.Ops {
+		if len(op.Value) > MaxValue {
+			return fmt.Errorf("write record of %d bytes: the limit is %d", len(op.Value), MaxValue)
+		}
+	}
+	_, err := do(ctx, db, func(x backend) (struct{}, error) { return struct{}{}, x.apply(ctx, b) })
+	return err
+}
+
+// Scan returns the first records of r, as they are at one moment.
+func (db *DB) Scan(ctx context.Context, r Range) (Page, error) {
+	return do(ctx, db, func(b backend) (Page, error) { return b.scan(ctx, r) })
+}
+
+// Check verifies the checksums of Badger's tables and describes what is
+// damaged.
+func (db *DB) Check(ctx context.Context) ([]string, error) {
+	return do(ctx, db, func(b backend) ([]string, error) { return b.check(ctx) })
+}
+
+// Usage returns what the directory takes up.
+func (db *DB) Usage(ctx context.Context) (Usage, error) {
+	return do(ctx, db, func(b backend) (Usage, error) { return b.usage(ctx) })
+}
+
+// Owner reports whether this DB is the owner at the moment.
+func (db *DB) Owner() bool {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.cur != nil && db.cur.owner()
+}
+
+// Close lets running operations finish and gives the directory up. Closing
+// twice is fine.
+func (db *DB) Close() error {
+	<-db.gate
+	defer func() { db.gate <- struct{}{} }()
+	db.mu.Lock()
+	cur := db.cur
+	db.cur, db.closed = nil, true
+	db.mu.Unlock()
+	if cur == nil {
+		return nil
+	}
+	return cur.close()
+}
+
+// maxMoves bounds how often one operation follows the ownership.
+const maxMoves = 16
+
+// do runs f on the present backend, and again on the next one as often as the
+// owner is lost in between.
+func do[T any](ctx context.Context, db *DB, f func(backend) (T, error)) (T, error) {
+	var zero T
+	for range maxMoves {
+		if err := ctx.Err(); err != nil {
+			return zero, err
+		}
+		b, err := db.current(ctx)
+		if err != nil {
+			return zero, err
+		}
+		v, err := f(b)
+		if !errors.Is(err, errLost) {
+			return v, err
+		}
+		db.drop(b)
+	}
+	return zero, fmt.Errorf("use store %q: its owner went away %d times in a row", db.dir, maxMoves)
+}
+
+// current returns the backend, electing one if there is none.
+func (db *DB) current(ctx context.Context) (backend, error) {
+	if b, err := db.peek(); b != nil || err != nil {
+		return b, err
+	}
+	select {
+	case <-db.gate:
+		defer func() { db.gate <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if b, err := db.peek(); b != nil || err != nil {
+		return b, err
+	}
+	b, err := elect(ctx, db.dir, db.opts)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	db.cur = b
+	db.mu.Unlock()
+	return b, nil
+}
+
+func (db *DB) peek() (backend, error) {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	if db.closed {
+		return nil, ErrClosed
+	}
+	return db.cur, nil
+}
+
+// drop forgets a lost backend, unless another caller already did.
+func (db *DB) drop(b backend) {
+	db.mu.Lock()
+	lost := db.cur == b
+	if lost {
+		db.cur = nil
+	}
+	db.mu.Unlock()
+	if lost {
+		_ = b.close() // it is lost already: there is nothing to report
+	}
+}

@@ -1,0 +1,323 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/table"
+)
+
+const (
+	dataDir   = "data"
+	pageLimit = 512
+	pageBytes = 4 << 20
+	stripes   = 64
+)
+
+// local is the owner's backend: Badger itself.
+type local struct {
+	dir   string
+	db    *badger.DB
+	log   *logger
+	space *space
+	seed  maphash.Seed
+
+	// guards serialises guarded batches on the same key: Badger's own
+	// conflict detection is off, as it costs memory on every write.
+	guards [stripes]sync.Mutex
+	queue  chan *commit  // to the committer
+	done   chan struct{} // closed when the committer has ended
+
+	// life is held for reading during each operation, and for writing by
+	// close, so that nothing touches Badger's maps after they are gone.
+	life   sync.RWMutex
+	closed bool
+}
+
+// openLocal opens Badger below dir. The caller holds the lock on dir.
+func openLocal(dir string, o Options) (*local, error) {
+	l := &local{
+		dir:   dir,
+		log:   &logger{log: o.Logger},
+		space: &space{dir: dir, min: o.MinFree},
+		seed:  maphash.MakeSeed(),
+		queue: make(chan *commit),
+		done:  make(chan struct{}),
+	}
+	if err := l.space.take(0); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, dataDir)
+	opts := badgerOptions(data).WithLogger(l.log)
+	if err := checkTables(data, opts); err != nil {
+		return nil, err
+	}
+	if err := mendLogs(data); err != nil {
+		return nil, err
+	}
+	db, err := openBadger(opts)
+	if err != nil {
+		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", dir, err)
+	}
+	l.db = db
+	go l.commitAll()
+	return l, nil
+}
+
+// badgerOptions are the measured choice for records of about 2 KB: values in
+// the log, small tables and caches, compression by the caller, every write
+// synced. VerifyValueChecksum is on because Badger otherwise trusts the
+// lengths in a damaged entry, and leaves a lock held that makes Close hang.
+func badgerOptions(data string) badger.Options {
+	return badger.DefaultOptions(data).
+		WithValueThreshold(256).
+		WithCompression(options.None).
+		WithBlockCacheSize(0).
+		WithIndexCacheSize(32 << 20).
+		WithMemTableSize(16 << 20).
+		WithNumMemtables(2).
+		WithValueLogFileSize(64 << 20).
+		WithDetectConflicts(false).
+		WithMetricsEnabled(false).
+		WithVerifyValueChecksum(true).
+		WithSyncWrites(true)
+}
+
+func openBadger(opts badger.Options) (db *badger.DB, err error) {
+	defer recovered(&err)
+	return badger.Open(opts)
+}
+
+// recovered turns a panic of Badger into ErrDamaged.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: %v", ErrDamaged, p)
+	}
+}
+
+// enter begins an operation; the caller calls l.life.RUnlock if it succeeds.
+func (l *local) enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.life.RLock()
+	if l.closed {
+		l.life.RUnlock()
+		return errLost
+	}
+	return nil
+}
+
+func (l *local) get(ctx context.Context, key []byte) ([]byte, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.life.RUnlock()
+	return l.read(key)
+}
+
+func (l *local) read(key []byte) (value []byte, err error) {
+	defer recovered(&err)
+	err = l.db.View(func(txn *badger.Txn) error {
+		item, err := txn.Get(key)
+		if err != nil {
+			return err
+		}
+		value, err = item.ValueCopy(nil)
+		return err
+	})
+	return value, readError(err)
+}
+
+func readError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, badger.ErrKeyNotFound):
+		return ErrNotFound
+	case errors.Is(err, badger.ErrEmptyKey), errors.Is(err, badger.ErrInvalidKey):
+		return fmt.Errorf("read store: %w", err)
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
+func (l *local) apply(ctx context.Context, b Batch) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	defer l.life.RUnlock()
+	// A small value is written twice: to the write-ahead log and to a table.
+	if err := errors.Join(l.space.take(2*sizeOf(b.Ops)), l.log.syncError()); err != nil {
+		return err
+	}
+	if b.Guard != nil {
+		mu := &l.guards[maphash.Bytes(l.seed, b.Guard.Key)%stripes]
+		mu.Lock()
+		defer mu.Unlock()
+		if err := l.holds(*b.Guard); err != nil {
+			return err
+		}
+		// The next one to look at the guard must see this write.
+		ctx = context.WithoutCancel(ctx)
+	}
+	return l.write(ctx, b.Ops)
+}
+
+func (l *local) holds(g Guard) error {
+	have, err := l.read(g.Key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if g.Absent {
+			return nil
+		}
+	case errors.Is(err, ErrDamaged):
+		have, err = nil, nil
+		fallthrough
+	case err == nil:
+		if !g.Absent && bytes.Equal(have, g.Value) {
+			return nil
+		}
+	default:
+		return err
+	}
+	return ErrChanged
+}
+
+func (l *local) scan(ctx context.Context, r Range) (Page, error) {
+	if err := l.enter(ctx); err != nil {
+		return Page{}, err
+	}
+	defer l.life.RUnlock()
+	return l.page(ctx, r)
+}
+
+func (l *local) page(ctx context.Context, r Range) (page Page, err error) {
+	defer recovered(&err)
+	limit := r.Limit
+	if limit <= 0 {
+		limit = pageLimit
+	}
+	opts := badger.DefaultIteratorOptions
+	opts.Prefix, opts.PrefetchValues = r.Prefix, false
+	err = l.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(opts)
+		defer it.Close()
+		size := 0
+		for it.Seek(start(r)); it.Valid(); it.Next() {
+			if len(page.Records) == limit || size > pageBytes {
+				page.More = true
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			rec := l.record(it.Item(), r.Values)
+			size += len(rec.Value)
+			page.Records = append(page.Records, rec)
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return page, err
+}
+
+// start is the first key of r that may be wanted.
+func start(r Range) []byte {
+	if r.After == nil {
+		return r.Prefix
+	}
+	return append(bytes.Clone(r.After), 0)
+}
+
+// record copies an item. A value that cannot be read is left nil, which no
+// envelope is, so that the caller finds it damaged.
+func (l *local) record(item *badger.Item, withValue bool) Record {
+	rec := Record{Key: item.KeyCopy(nil), Size: item.KeySize() + item.ValueSize()}
+	if withValue {
+		func() {
+			var err error
+			defer recovered(&err)
+			rec.Value, err = item.ValueCopy(nil)
+			if err != nil {
+				rec.Value = nil
+			}
+		}()
+	}
+	return rec
+}
+
+func (l *local) check(ctx context.Context) ([]string, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.life.RUnlock()
+	// The files as they are now: a compaction may take one away meanwhile,
+	// which is no damage.
+	names, err := filepath.Glob(filepath.Join(l.dir, dataDir, "*.sst"))
+	if err != nil {
+		return nil, fmt.Errorf("check store: %w", err)
+	}
+	var bad []string
+	for _, path := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := checkTable(path); err != nil && !errors.Is(err, syscall.ENOENT) && l.names(path) {
+			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(path), err))
+		}
+	}
+	return bad, nil
+}
+
+// names reports whether Badger uses the table file at path, which is not so
+// while it is still being written.
+func (l *local) names(path string) bool {
+	for _, t := range l.db.Tables() {
+		if filepath.Base(path) == filepath.Base(table.NewFilename(t.ID, "")) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *local) usage(ctx context.Context) (Usage, error) {
+	if err := l.enter(ctx); err != nil {
+		return Usage{}, err
+	}
+	defer l.life.RUnlock()
+	disk, err := diskBytes(l.dir)
+	if err != nil {
+		return Usage{}, err
+	}
+	free, err := freeBytes(l.dir)
+	return Usage{DiskBytes: disk, FreeBytes: free}, err
+}
+
+func (l *local) owner() bool { return true }
+
+// close waits for running operations and closes Badger.
+func (l *local) close() (err error) {
+	l.life.Lock()
+	defer l.life.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	close(l.queue) // nobody else holds life, so nobody writes
+	<-l.done
+	defer recovered(&err)
+	if err := l.db.Close(); err != nil {
+		return fmt.Errorf("close store %q: %w", l.dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package cache
+
+import (
+	"time"
+
+	"noema/methods"
+)
+
+// CompletionRecord is a recorded completion.
+type CompletionRecord struct {
+	Completion methods.Completion
+	Attempts   []Attempt // the failed ones before the success, in order
+	At         time.Time // when it was received; provenance only, never hashed
+	Draw       int       // of the request
+	Epoch      int       // of the trial that asked first
+}
+
+// Attempt is one failed attempt at a call.
+type Attempt struct {
+	Kind    string        // kind of failure, as the provider classifies it
+	Status  int           // HTTP status; 0 if there was none
+	Message string        // the error, free of keys
+	Wait    time.Duration // before the next attempt
+}
+
+// RequestRecord is a recorded request.
+type RequestRecord struct {
+	Key     Key // of its completion
+	Model   methods.ModelID
+	Request methods.Request // Path is that of the call that was answered first
+}
+
+// ToolRecord is a recorded tool result.
+type ToolRecord struct {
+	Call     methods.ToolCall
+	Result   methods.ToolResult
+	At       time.Time // provenance only
+	Latency  time.Duration
+	Attempts []Attempt
+}
+
+// SeedRecord is a recorded method seed.
+type SeedRecord struct {
+	Data  []byte
+	Usage methods.Usage // what building it consumed
+	At    time.Time     // provenance only
+}
+
+// Entry is a run or a trial: bytes that the kernel encodes.
+type Entry struct {
+	ID   string
+	Data []byte
+}
+
+// Space is a kind of record.
+type Space string
+
+// The spaces.
+const (
+	Completions Space = "completions"
+	Requests    Space = "requests"
+	Versions    Space = "versions" // completions that a refresh replaced
+	ToolResults Space = "tool results"
+	Seeds       Space = "seeds"
+	Runs        Space = "runs"
+	Trials      Space = "trials"
+	Blobs       Space = "blobs"
+)
+
+// Spaces lists every Space in display order.
+func Spaces() []Space {
+	return []Space{Completions, Requests, Versions, ToolResults, Seeds, Runs, Trials, Blobs}
+}
+
+// prefix is the first byte of the keys of a space. It is part of the format.
+func (s Space) prefix() byte {
+	switch s {
+	case Completions:
+		return 'c'
+	case Requests:
+		return 'q'
+	case Versions:
+		return 'v'
+	case ToolResults:
+		return 'o'
+	case Seeds:
+		return 's'
+	case Runs:
+		return 'r'
+	case Trials:
+		return 't'
+	case Blobs:
+		return 'b'
+	}
+	return 0
+}
+
+// key is the full key of the record named by the parts.
+func (s Space) key(parts ...[]byte) []byte {
+	k := []byte{s.prefix()}
+	for _, p := range parts {
+		k = append(k, p...)
+	}
+	return k
+}

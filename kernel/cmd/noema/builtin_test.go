@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"noema/kernel/provider/sim"
+	"noema/kernel/task"
+	"noema/kernel/task/cafes"
+	"noema/methods"
+	"noema/methods/methodtest"
+	"noema/plugins"
+)
+
+// rankingCases are small problems of the cafes task, answered by a simulated
+// model that errs now and then.
+func rankingCases(t *testing.T, n int) []methodtest.Case {
+	t.Helper()
+	tk, err := cafes.New(cafes.Options{N: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sim.New(sim.Options{Error: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []methodtest.Case
+	for i := range n {
+		s := tk.Samples[i*len(tk.Samples)/n]
+		cases = append(cases, methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model})
+	}
+	return cases
+}
+
+func presented(t *testing.T, s task.Sample) methods.Problem {
+	t.Helper()
+	p, _, err := s.Present(7, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestBuiltinsThroughPlugins puts each built-in method through the
+// conformance suite as users meet it, in a process of its own, and demands
+// the transcript that it has in this process.
+func TestBuiltinsThroughPlugins(t *testing.T) {
+	host, err := plugins.NewHost(plugins.HostOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.Close() })
+	for name, m := range builtins() {
+		t.Run(name, func(t *testing.T) {
+			src := plugins.Source{Name: name, Command: []string{os.Args[0], serveVerb, name}, Builtin: true, Path: os.Args[0]}
+			p, err := host.Open(t.Context(), src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			methodtest.Same(t, m, p, rankingCases(t, 10)...)
+			methodtest.Run(t, p, rankingCases(t, 1)...)
+		})
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden transcripts anew")
+
+// golden is what a version of a method did once: its requests with the
+// replies it got, and its answers.
+type golden struct {
+	Version       string            `json:"version"`
+	PromptVersion string            `json:"prompt_version"`
+	Replies       map[string]string `json:"replies"` // by the digest of the request
+	Answers       []string          `json:"answers"` // outcome, value and reason of each problem
+	Events        []string          `json:"events"` // digests, one for each problem
+}
+
+// TestVersionsStandForBehaviour holds the promise that a built-in method's
+// version identifies what it does, which is what run hashes rely on. It
+// replays recorded replies: a request that was not recorded, another event or
+// another answer means that the method has changed, and then its Version or
+// PromptVersion must change, too. Run with -update after that.
+func TestVersionsStandForBehaviour(t *testing.T) {
+	for name, m := range builtins() {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("testdata", "golden", name+".json")
+			d := m.(methods.Describer).Describe()
+			if *update {
+				writeGolden(t, file, m, d)
+			}
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want golden
+			if err := json.Unmarshal(raw, &want); err != nil {
+				t.Fatal(err)
+			}
+			if d.Version != want.Version || d.PromptVersion != want.PromptVersion {
+				t.Fatalf("version is %s, prompts %s; recorded %s, %s: run go test with -update", d.Version, d.PromptVersion, want.Version, want.PromptVersion)
+			}
+			got := behave(t, m, want.Replies)
+			for i := range want.Answers {
+				if a, b := got.Answers[i], want.Answers[i]; a != b {
+					t.Errorf("problem %d: answer %s, recorded %s: change the method's version and run go test with -update", i, a, b)
+				}
+				if got.Events[i] != want.Events[i] {
+					t.Errorf("problem %d: other events than recorded: change the method's version and run go test with -update", i)
+				}
+			}
+		})
+	}
+}
+
+const goldenProblems = 10
+
+// behave lets m solve the golden problems with recorded replies.
+func behave(t *testing.T, m methods.Method, replies map[string]string) golden {
+	t.Helper()
+	return solveGolden(t, m, methodtest.ModelFunc(func(_ context.Context, r methods.Request) (methods.Completion, error) {
+		text, ok := replies[requestDigest(r)]
+		if !ok {
+			return methods.Completion{}, fmt.Errorf("%w: call %s sends a request that was not recorded: change the method's prompt version and run go test with -update",
+				methods.ErrMiss, r.Path)
+		}
+		return methods.Completion{Text: text, Finish: methods.FinishStop}, nil
+	}))
+}
+
+func solveGolden(t *testing.T, m methods.Method, model methods.Model) golden {
+	t.Helper()
+	var out golden
+	for _, c := range rankingCases(t, goldenProblems) {
+		host := methodtest.NewHost(model)
+		a, err := m.Solve(t.Context(), c.Problem, host)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		out.Answers = append(out.Answers, fmt.Sprintf("%s %s %s %v", a.Outcome, a.Value, a.Reason, a.Evidence))
+		out.Events = append(out.Events, digest(t, host.Transcript().Events))
+	}
+	return out
+}
+
+// writeGolden records m with the simulated model as it is now.
+func writeGolden(t *testing.T, file string, m methods.Method, d methods.Description) {
+	t.Helper()
+	simulated, err := sim.New(sim.Options{Error: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := methodtest.NewHost(simulated)
+	for _, c := range rankingCases(t, goldenProblems) {
+		if _, err := m.Solve(t.Context(), c.Problem, host); err != nil {
+			t.Fatal(err)
+		}
+	}
+	replies := map[string]string{}
+	for _, call := range host.Transcript().Calls {
+		replies[requestDigest(call.Request)] = call.Completion.Text
+	}
+	g := behave(t, m, replies)
+	g.Version, g.PromptVersion, g.Replies = d.Version, d.PromptVersion, replies
+	raw, err := json.MarshalIndent(g, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, append(raw, '\n'), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func requestDigest(r methods.Request) string {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}
+
+func digest(t *testing.T, v any) string {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,9 @@
+// Command cot serves the chain-of-thought baseline as a plugin of its own.
+package main
+
+import (
+	"noema/methods/baseline"
+	"noema/plugins"
+)
+
+func main() { plugins.Serve(baseline.CoT()) }
