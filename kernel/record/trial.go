@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -118,7 +119,7 @@ func (t *Trial) hash() (string, error) {
 		Outcome  methods.Outcome
 		Reason   string
 		Evidence []methods.Evidence
-		Scores   map[string]float64
+		Scores   map[string]string
 	}{ID: t.ID, Seed: t.Seed, Infra: t.Infra}
 	if !t.Infra {
 		for _, c := range t.Calls {
@@ -133,13 +134,23 @@ func (t *Trial) hash() (string, error) {
 		}
 		slices.SortFunc(content.Events, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 		content.Value, content.Outcome, content.Reason = t.Answer.Value, t.Answer.Outcome, t.Answer.Reason
-		content.Evidence, content.Scores = t.Answer.Evidence, t.Score.Values
+		content.Evidence, content.Scores = t.Answer.Evidence, roundedScores(t.Score.Values)
 	}
 	raw, err := json.Marshal(content)
 	if err != nil {
 		return "", fmt.Errorf("hash trial %s: %w", t.ID, err)
 	}
 	return digest("noema/trial/1", raw), nil
+}
+
+// roundedScores gives nine digits of each score: processors may differ in the
+// last bit of a logarithm, and that is no divergence.
+func roundedScores(values map[string]float64) map[string]string {
+	rounded := make(map[string]string, len(values))
+	for name, v := range values {
+		rounded[name] = strconv.FormatFloat(v, 'g', 9, 64)
+	}
+	return rounded
 }
 
 func digest(domain string, data ...[]byte) string {

@@ -54,9 +54,10 @@ func Summary(w io.Writer, s *kernel.Summary) {
 		fmt.Fprintln(w, "note:", note)
 	}
 	fmt.Fprintln(w)
-	table(w, s)
+	quality(w, s)
 	fmt.Fprintln(w)
-	outcomes(w, s)
+	amounts(w, s)
+	fmt.Fprintln(w)
 	warnings(w, s)
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.SharedCalls > 0 {
@@ -89,42 +90,53 @@ func title(s *kernel.Summary) string {
 	return t + fmt.Sprintf(" · seed %d", s.Seed)
 }
 
-// table prints one line a method, and the chance line. Amounts are means over
-// trials.
-func table(w io.Writer, s *kernel.Summary) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// quality prints how right each method is, and the chance line.
+func quality(w io.Writer, s *kernel.Summary) {
 	cols := columns(s)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	cells := []string{"method", "n"}
 	for _, c := range cols {
 		cells = append(cells, c.title)
 	}
-	line(tw, append(cells, "calls", "tokens in+out", "cost", "model time"))
+	line(tw, cells)
 	for _, m := range s.Methods {
 		cells := []string{m.Method, strconv.Itoa(m.N)}
 		for _, c := range cols {
 			cells = append(cells, metric(m.Metrics[c.name], c.interval))
 		}
-		n := float64(max(1, m.Trials))
-		if m.Trials == 0 {
-			line(tw, append(cells, "–", "–", "–", "–"))
-			continue
-		}
-		line(tw, append(cells,
-			fmt.Sprintf("%.1f", float64(m.Usage.Calls+m.Usage.ToolCalls)/n),
-			tokens(m.Usage, n), money(m.Usage.CostUSD, n),
-			seconds(time.Duration(m.Usage.LatencyMS/n*float64(time.Millisecond)))))
-	}
-	cells = []string{"chance", ""}
-	for _, c := range cols {
-		level, ok := s.Chance[c.name]
-		if !ok {
-			cells = append(cells, "–")
-			continue
-		}
-		cells = append(cells, fmt.Sprintf("%.2f", level))
+		line(tw, cells)
 	}
 	if len(s.Chance) > 0 {
+		cells := []string{"chance", ""}
+		for _, c := range cols {
+			level, ok := s.Chance[c.name]
+			if !ok {
+				cells = append(cells, "–")
+				continue
+			}
+			cells = append(cells, fmt.Sprintf("%.2f", level))
+		}
 		line(tw, cells)
+	}
+	tw.Flush()
+}
+
+// amounts prints what each method took, in means over trials, and how its
+// answers came about.
+func amounts(w io.Writer, s *kernel.Summary) {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line(tw, []string{"per trial", "calls", "tokens in+out", "cost", "model time", "outcomes"})
+	for _, m := range s.Methods {
+		if m.Trials == 0 {
+			line(tw, []string{m.Method, "–", "–", "–", "–", "no trial finished"})
+			continue
+		}
+		n := float64(m.Trials)
+		line(tw, []string{
+			m.Method, fmt.Sprintf("%.1f", float64(m.Usage.Calls+m.Usage.ToolCalls)/n),
+			tokens(m.Usage, n), money(m.Usage.CostUSD, n),
+			seconds(time.Duration(m.Usage.LatencyMS / n * float64(time.Millisecond))), outcomes(m),
+		})
 	}
 	tw.Flush()
 }
@@ -186,27 +198,19 @@ func count(n int) string {
 	return s
 }
 
-// outcomes tells for each method how its answers came about.
-func outcomes(w io.Writer, s *kernel.Summary) {
-	for i, m := range s.Methods {
-		var parts []string
-		for _, o := range methods.Outcomes() {
-			if n := m.Outcomes[o]; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, o))
-			}
+// outcomes tells how a method's answers came about.
+func outcomes(m kernel.MethodSummary) string {
+	var parts []string
+	for _, o := range methods.Outcomes() {
+		if n := m.Outcomes[o]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
-		if len(parts) == 0 {
-			parts = []string{"no trial finished"}
-		}
-		if m.Failed > 0 {
-			parts = append(parts, fmt.Sprintf("%d of them failed by plugin, provider or time", m.Failed))
-		}
-		head := "outcomes"
-		if i > 0 {
-			head = ""
-		}
-		fmt.Fprintf(w, "%-9s %s: %s\n", head, m.Method, strings.Join(parts, ", "))
 	}
+	s := strings.Join(parts, ", ")
+	if m.Failed > 0 {
+		s += fmt.Sprintf(" (%d by plugin, provider or time)", m.Failed)
+	}
+	return s
 }
 
 // warnings prints what the shown metrics warn of.
