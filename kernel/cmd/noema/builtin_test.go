@@ -80,7 +80,7 @@ type golden struct {
 	PromptVersion string            `json:"prompt_version"`
 	Replies       map[string]string `json:"replies"` // by the digest of the request
 	Answers       []string          `json:"answers"` // outcome, value and reason of each problem
-	Events        []string          `json:"events"` // digests, one for each problem
+	Events        []string          `json:"events"`  // digests, one for each problem
 }
 
 // TestVersionsStandForBehaviour holds the promise that a built-in method's
