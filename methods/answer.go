@@ -27,9 +27,16 @@ type AnswerSpec struct {
 	Kind   AnswerKind
 	N      int      // ranking: how many items there are
 	K      int      // ranking: how many of them to name, at most
-	Labels []string // choice: the allowed labels, in the order of their meaning where it has one
+	// Labels are the allowed labels of a choice, in the order of their meaning
+	// where it has one; for fields, the levels of the field Verdict, mildest
+	// first, and empty if there is no such field.
+	Labels []string
 	Names  []string // fields: the field names
 }
+
+// Verdict is the name of the field that holds the conclusion of a fields
+// answer, where the problem asks for one; the other fields are its primitives.
+const Verdict = "verdict"
 
 // Outcome says how an answer was reached. Comparisons count each apart, so a
 // fallback is never mistaken for a result.

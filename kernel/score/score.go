@@ -59,6 +59,9 @@ func Names(spec methods.AnswerSpec) []string {
 	case methods.Set:
 		return []string{F1, Precision, Recall, Accuracy}
 	case methods.Fields:
+		if len(spec.Labels) > 0 {
+			return []string{VerdictAccuracy, PrimitiveAccuracy}
+		}
 		return []string{Accuracy, FieldAccuracy}
 	}
 	return nil
@@ -101,6 +104,9 @@ func newGrader(spec methods.AnswerSpec, target json.RawMessage) (grader, error) 
 	case methods.Set:
 		return newSet(target)
 	case methods.Fields:
+		if len(spec.Labels) > 0 {
+			return newVerdict(spec, target)
+		}
 		return newFields(spec, target)
 	}
 	return nil, fmt.Errorf("score: no scorer for answer kind %q", spec.Kind)

@@ -220,7 +220,7 @@ func TestScoreRefuses(t *testing.T) {
 func TestNamesCoverValues(t *testing.T) {
 	for kind, target := range map[methods.AnswerKind]string{
 		methods.Ranking: `[2]`, methods.Choice: `"x"`, methods.Number: `1`,
-		methods.Text: `"x"`, methods.Set: `["x"]`, methods.Fields: `{"x":1}`,
+		methods.Text: `"x"`, methods.Set: `["x"]`, methods.Fields: `{"x":1,"verdict":"x"}`,
 	} {
 		spec := methods.AnswerSpec{Kind: kind, N: 9, K: 7, Labels: []string{"x", "y"}}
 		value := target // the right answer defines all values
