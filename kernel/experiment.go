@@ -169,6 +169,9 @@ func (e Experiment) check(samples []task.Sample) error {
 	if len(e.Methods) == 0 {
 		return fmt.Errorf("declare experiment: no methods")
 	}
+	if _, err := gateway.ParseMode(string(e.Mode)); err != nil {
+		return fmt.Errorf("declare experiment: %w", err)
+	}
 	for _, m := range e.Methods {
 		for _, s := range samples {
 			if kind := s.Problem.Answer.Kind; !m.Description.Supports(kind) {

@@ -20,10 +20,12 @@ import (
 // it keeps are requests and completions and nothing is won by naming them
 // twice.
 var floors = map[string]float64{
-	"methods": 0, "cache/internal/*": 0, "kernel/task/cafes/words": 0, "kernel/provider/openai/openaitest": 0,
-	"methods/pyliteral": 0.5,
+	"methods": 0, "cache/internal/*": 0, "kernel/provider/openai/openaitest": 0,
+	"kernel/task/cafes/words": 0, "kernel/task/policy/words": 0,
+	"methods/pyliteral": 0.5, "methods/decimal": 0, "kernel/task/arithmetic/words": 0.5,
 
-	"cache": 1, "methods/reply": 1, "methods/anot/lwt": 1, "methods/methodtest": 1,
+	"cache": 1, "methods/reply": 1, "methods/methodtest": 1,
+	"methods/anot/lwt": 1, "methods/generalanot/pyexpr": 1,
 	"plugins/internal/wire": 1, "kernel/score": 1,
 	"methods/*": 1.5,
 
@@ -40,7 +42,10 @@ var floors = map[string]float64{
 
 // concrete are the packages that only mains may name: one may compare any
 // methods on any model only as long as nothing below knows them.
-var concrete = []string{"methods/anot", "methods/baseline", "kernel/provider/openai", "kernel/provider/scripted", "kernel/provider/sim", "kernel/provider/none"}
+var concrete = []string{
+	"methods/anot", "methods/aot", "methods/generalanot", "methods/baseline",
+	"kernel/provider/openai", "kernel/provider/scripted", "kernel/provider/sim", "kernel/provider/none",
+}
 
 const mainFloor = 7
 

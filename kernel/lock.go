@@ -20,19 +20,44 @@ func lockRun(storeDir, id string) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock run %q: %w", id, err)
 	}
 	path := filepath.Join(dir, id)
+	for {
+		f, err := lockFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("lock run %q: %w", id, err)
+		}
+		// Whoever held the lock before may have removed the file meanwhile:
+		// then this lock keeps nobody out.
+		if !sameFile(f, path) {
+			f.Close()
+			continue
+		}
+		return func() {
+			_ = os.Remove(path) // while it is still held, so nobody else's
+			f.Close()
+		}, nil
+	}
+}
+
+func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("lock run %q: %w", id, err)
+		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, errLocked
 		}
-		return nil, fmt.Errorf("lock run %q: %w", id, err)
+		return nil, err
 	}
-	return func() {
-		_ = os.Remove(path) // while it is still held, so nobody else's
-		f.Close()
-	}, nil
+	return f, nil
+}
+
+func sameFile(f *os.File, path string) bool {
+	held, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(held, there)
 }

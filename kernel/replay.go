@@ -9,7 +9,6 @@ import (
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
 	"noema/kernel/record"
-	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -42,6 +41,9 @@ func (r *ReplayResult) Same() bool { return r.Recorded == r.Now }
 func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*ReplayResult, error) {
 	if r.Run.Status != record.Finished {
 		return nil, fmt.Errorf("replay run %q: it is not finished: run its command again to finish it", r.Run.ID)
+	}
+	if len(r.Methods) != len(r.Run.Config.Methods) {
+		return nil, fmt.Errorf("replay run %q: it has %d methods, not %d", r.Run.ID, len(r.Run.Config.Methods), len(r.Methods))
 	}
 	x, err := r.prepare(ctx, store, observe)
 	if err != nil {
@@ -99,7 +101,6 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	if err != nil {
 		return nil, err
 	}
-	t.Environment = recordedTools(t)
 	exp := Experiment{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
 	x := newExecution(exp, store, observe, t.Samples)
 	x.run, x.recorded = r.Run, r.Run.ID
@@ -136,17 +137,8 @@ func (x *execution) compare(before []*record.Trial, config record.Config, result
 	return nil
 }
 
-// recordedTools stands for the environment in a replay: the tools are those
-// that the problems list, and every result comes from the store.
-func recordedTools(t *task.Task) task.Environment {
-	for _, s := range t.Samples {
-		if len(s.Problem.Tools) > 0 {
-			return replayEnvironment{s.Problem.Tools}
-		}
-	}
-	return nil
-}
-
+// replayEnvironment stands for the environment of a recorded task: every
+// result comes from the store.
 type replayEnvironment struct{ tools []methods.ToolSpec }
 
 // Tools implements task.Environment.

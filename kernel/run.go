@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,15 +88,20 @@ func (e Experiment) Run(ctx context.Context, store *cache.Store, observe Observe
 	defer unlock()
 	if x.gateway, err = gateway.New(gateway.Options{
 		Store: store, Provider: e.Provider, Mode: e.Mode, MaxConnections: e.MaxConnections, Retry: e.Retry,
-		RunLimits: e.RunLimits, Spent: x.spent(), RunSeed: e.Seed, Warn: observe.Warn,
+		RunLimits: e.RunLimits, Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: e.Seed, Warn: observe.Warn,
 	}); err != nil {
 		return nil, err
 	}
 	observe.Start(x.run, len(x.trials), len(config.Trials()))
 	runErr := x.runTrials(ctx)
+	x.gateway.Wait(lastCalls)
 	result, err := x.finish(context.WithoutCancel(ctx))
 	return result, errors.Join(runErr, err)
 }
+
+// lastCalls is how long a run that ends early waits for the calls under way,
+// which were cancelled with it, so that no answer that came is lost.
+const lastCalls = 2 * time.Second
 
 func newExecution(e Experiment, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{
@@ -112,131 +116,6 @@ func newExecution(e Experiment, store *cache.Store, observe Observer, samples []
 		x.samples[s.ID] = s
 	}
 	return x
-}
-
-// adopt finds the unfinished run to go on with, or makes a new one, and holds
-// its lock.
-func (x *execution) adopt(ctx context.Context, config record.Config) (unlock func(), err error) {
-	digest, err := config.Digest()
-	if err != nil {
-		return nil, err
-	}
-	runs, err := Runs(ctx, x.store)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range runs { // newest first
-		if r.Digest != digest {
-			continue
-		}
-		if r.Status == record.Finished {
-			if x.recorded == "" && config.Limits != (record.Limits{}) {
-				x.recorded = r.ID
-			}
-			continue
-		}
-		if x.exp.Fresh || x.run != nil {
-			continue
-		}
-		unlock, err := lockRun(x.store.Dir(), r.ID)
-		if errors.Is(err, errLocked) {
-			continue // another process is at it
-		}
-		if err != nil {
-			return nil, err
-		}
-		x.run = r
-		return unlock, x.reload(ctx)
-	}
-	return x.create(ctx, config, digest, runs)
-}
-
-// reload reads the finished trials of an adopted run. Those that the
-// infrastructure failed are run again.
-func (x *execution) reload(ctx context.Context) error {
-	trials, err := Trials(ctx, x.store, x.run)
-	if err != nil {
-		return err
-	}
-	for _, t := range trials {
-		if t != nil && !t.Infra {
-			x.trials[t.ID] = t
-		}
-	}
-	return nil
-}
-
-// create records a new run before its first trial.
-func (x *execution) create(ctx context.Context, config record.Config, digest string, others []*record.Run) (func(), error) {
-	blob, err := saveTask(ctx, x.store, x.exp.Task)
-	if err != nil {
-		return nil, err
-	}
-	x.run = &record.Run{
-		Format: record.Format, Name: x.exp.Name, Question: x.exp.Question, Config: config, Digest: digest,
-		Status: record.Unfinished, Blob: blob, Created: time.Now().UTC(),
-		Source: x.exp.Task.Source, Notes: x.exp.Task.Notes, Command: x.exp.Command,
-	}
-	for _, m := range x.exp.Methods {
-		x.run.Plugins = append(x.run.Plugins, m.Plugin)
-	}
-	base := x.run.Created.Format("20060102-150405-") + digest[:4]
-	for n := 1; ; n++ {
-		x.run.ID = base
-		if n > 1 {
-			x.run.ID = fmt.Sprintf("%s.%d", base, n)
-		}
-		if slices.ContainsFunc(others, func(r *record.Run) bool { return r.ID == x.run.ID }) {
-			continue
-		}
-		unlock, err := lockRun(x.store.Dir(), x.run.ID)
-		if errors.Is(err, errLocked) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := x.save(ctx); err != nil {
-			unlock()
-			return nil, err
-		}
-		return unlock, nil
-	}
-}
-
-func (x *execution) save(ctx context.Context) error {
-	raw, err := record.Marshal(x.run)
-	if err != nil {
-		return fmt.Errorf("save run: %w", err)
-	}
-	return x.store.PutRun(ctx, x.run.ID, raw)
-}
-
-// spent is what the finished trials of an adopted run were charged.
-func (x *execution) spent() methods.Usage {
-	var u methods.Usage
-	for _, t := range x.trials {
-		u = u.Plus(t.Usage)
-	}
-	for _, s := range x.run.Seeds {
-		u = u.Plus(s.Usage)
-	}
-	return u
-}
-
-// precedent is an earlier execution of a trial, where one settles anything.
-func (x *execution) precedent(ctx context.Context, id record.TrialID) (*record.Trial, error) {
-	if x.recorded == "" {
-		return nil, nil
-	}
-	raw, err := x.store.Trial(ctx, x.recorded, id.String())
-	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return record.UnmarshalTrial(raw)
 }
 
 // runTrials runs what is not finished, MaxSamples at a time. Trials are begun
@@ -294,7 +173,8 @@ func (x *execution) runTrial(ctx context.Context, id record.TrialID) error {
 	if err != nil {
 		return err
 	}
-	if err := x.keep(ctx, t); err != nil {
+	// It is finished: keep it, though the run may be ending.
+	if err := x.keep(context.WithoutCancel(ctx), t); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -375,15 +255,4 @@ func mergeSeeds(a, b []record.Seed) []record.Seed {
 	}
 	slices.SortFunc(merged, func(a, b record.Seed) int { return record.ComparePaths(a.Key, b.Key) })
 	return merged
-}
-
-// saveTask keeps the task's samples in the store, so that a run can be
-// replayed where the files or the generator are not.
-func saveTask(ctx context.Context, store *cache.Store, t *task.Task) (string, error) {
-	raw, err := json.Marshal(t)
-	if err != nil {
-		return "", fmt.Errorf("save task %q: %w", t.Name, err)
-	}
-	key, err := store.PutBlob(ctx, raw)
-	return key.String(), err
 }

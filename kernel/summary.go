@@ -28,10 +28,11 @@ type Summary struct {
 	Epochs        int    `json:"epochs"`
 	Seed          uint64 `json:"seed"`
 
-	Chance  map[string]float64 `json:"chance"`  // what guessing earns, by metric, where that is defined
-	Methods []MethodSummary    `json:"methods"` // in the order asked for
-	Seeds   *Usage             `json:"method_seeds,omitempty"`
-	Notes   []string           `json:"notes,omitempty"`
+	Chance   map[string]float64 `json:"chance"`             // what guessing earns, by metric, where that is defined
+	Majority map[string]float64 `json:"majority,omitempty"` // what always naming the most frequent label earns
+	Methods  []MethodSummary    `json:"methods"`            // in the order asked for
+	Seeds    *Usage             `json:"method_seeds,omitempty"`
+	Notes    []string           `json:"notes,omitempty"`
 }
 
 // MethodSummary is one method of a run in numbers.
@@ -91,6 +92,9 @@ func Summarize(r *Result) (*Summary, error) {
 	if s.Chance, err = chance(run.Config.Task.Samples, samples); err != nil {
 		return nil, err
 	}
+	if s.Majority, err = majority(run.Config.Task.Samples, samples); err != nil {
+		return nil, err
+	}
 	if len(run.Seeds) > 0 {
 		var u methods.Usage
 		for _, seed := range run.Seeds {
@@ -100,9 +104,22 @@ func Summarize(r *Result) (*Summary, error) {
 		s.Seeds = &usage
 	}
 	for _, m := range run.Config.Methods {
-		s.Methods = append(s.Methods, summarizeMethod(m, run.Config.Task.Samples, samples, r.Trials))
+		method, err := summarizeMethod(m, run.Config, samples, r.Trials)
+		if err != nil {
+			return nil, err
+		}
+		s.Methods = append(s.Methods, method)
 	}
 	return s, nil
+}
+
+// majority is what always naming the most frequent label earns.
+func majority(ids []string, samples map[string]task.Sample) (map[string]float64, error) {
+	var all []score.Prediction
+	for _, id := range ids {
+		all = append(all, score.Prediction{Spec: samples[id].Problem.Answer, Target: samples[id].Target})
+	}
+	return score.Majority(all)
 }
 
 // chance averages what guessing earns over the samples where it is defined
@@ -124,34 +141,29 @@ func chance(ids []string, samples map[string]task.Sample) (map[string]float64, e
 	return means, nil
 }
 
-func summarizeMethod(m record.Method, ids []string, samples map[string]task.Sample, trials []*record.Trial) MethodSummary {
+func summarizeMethod(m record.Method, c record.Config, samples map[string]task.Sample, trials []*record.Trial) (MethodSummary, error) {
 	s := MethodSummary{
 		Method: m.Label, Version: m.Version, Outcomes: map[methods.Outcome]int{}, Metrics: map[string]score.Metric{},
 	}
-	epochs := map[string][]score.Score{}
-	var usage methods.Usage
-	for _, t := range trials {
-		if t.ID.Method != m.Label {
-			continue
-		}
-		s.Trials++
-		if t.Infra {
-			s.Failed++
-		}
-		s.Outcomes[t.Answer.Outcome]++
-		usage = usage.Plus(t.Usage)
-		epochs[t.ID.Sample] = append(epochs[t.ID.Sample], t.Score)
-	}
-	s.Usage = usageOf(usage)
+	epochs := s.count(trials)
 	var reduced []score.Reduced
+	var predictions [][]score.Prediction
 	var clusters []string
 	clustered := false
-	for _, id := range ids {
-		if scores := epochs[id]; len(scores) > 0 {
-			reduced = append(reduced, score.Reduce(scores))
-			clusters = append(clusters, samples[id].Cluster)
-			clustered = clustered || samples[id].Cluster != ""
+	for _, id := range c.Task.Samples {
+		done := epochs[id]
+		if len(done) == 0 {
+			continue
 		}
+		var scores []score.Score
+		var predicted []score.Prediction
+		for _, t := range done {
+			scores = append(scores, t.Score)
+			predicted = append(predicted, score.Prediction{Spec: samples[id].Problem.Answer, Answer: t.Answer, Target: t.Target})
+		}
+		reduced, predictions = append(reduced, score.Reduce(scores)), append(predictions, predicted)
+		clusters = append(clusters, samples[id].Cluster)
+		clustered = clustered || samples[id].Cluster != ""
 	}
 	s.N = len(reduced)
 	if !clustered {
@@ -160,5 +172,30 @@ func summarizeMethod(m record.Method, ids []string, samples map[string]task.Samp
 	for _, name := range score.ValueNames(reduced) {
 		s.Metrics[name] = score.Summarize(name, reduced, clusters, score.Options{})
 	}
-	return s
+	corpus, err := score.Corpus(predictions, c.Seed, score.Options{})
+	for _, metric := range corpus {
+		s.Metrics[metric.Name] = metric
+	}
+	return s, err
+}
+
+// count adds up the method's trials and returns them by sample, in the order
+// of their epochs.
+func (s *MethodSummary) count(trials []*record.Trial) map[string][]*record.Trial {
+	epochs := map[string][]*record.Trial{}
+	var usage methods.Usage
+	for _, t := range trials {
+		if t.ID.Method != s.Method {
+			continue
+		}
+		s.Trials++
+		if t.Infra {
+			s.Failed++
+		}
+		s.Outcomes[t.Answer.Outcome]++
+		usage = usage.Plus(t.Usage)
+		epochs[t.ID.Sample] = append(epochs[t.ID.Sample], t)
+	}
+	s.Usage = usageOf(usage)
+	return epochs
 }

@@ -12,6 +12,7 @@ import (
 // others wait for: it ends when the last who waits has left, and who comes
 // after that starts anew.
 type flights[R any] struct {
+	running  *sync.WaitGroup
 	mu       sync.Mutex
 	underWay map[cache.Key]*flight[R]
 }
@@ -59,14 +60,14 @@ func (f *flights[R]) start(ctx context.Context, key cache.Key, work func(context
 		f.underWay = map[cache.Key]*flight[R]{}
 	}
 	f.underWay[key] = fl
-	go func() {
+	f.running.Go(func() {
 		defer cancel()
 		fl.result, fl.err = work(ctx)
 		f.mu.Lock()
 		f.forget(key, fl)
 		f.mu.Unlock()
 		close(fl.done)
-	}()
+	})
 	return fl
 }
 

@@ -29,7 +29,7 @@ type Mode string
 const (
 	Auto    Mode = "auto"    // from the store, or from the provider and then stored
 	Replay  Mode = "replay"  // from the store; what is not there is an error
-	Refresh Mode = "refresh" // from the provider, once per key; the old version is kept
+	Refresh Mode = "refresh" // from the provider, once per key; the old version is kept, and so are method seeds
 	Verify  Mode = "verify"  // from the store, and asked again where temperature is 0; see Gateway.Drifts
 	Off     Mode = "off"     // from the provider, nothing read or stored
 )
@@ -52,6 +52,8 @@ type Options struct {
 	Retry          Retry         // zero fields take defaults
 	RunLimits      record.Limits // of all trials together; reaching one stops the run
 	Spent          methods.Usage // charged to RunLimits before this execution, by the run that it resumes
+	Seeds          []record.Seed // the method seeds in Spent, which are not charged again
+	Since          time.Time     // when the run began: Refresh asks again for what is older; zero means now
 	RunSeed        uint64
 	Warn           func(string) // told what a user should know, such as a damaged record; may be nil
 }
@@ -76,6 +78,7 @@ type Gateway struct {
 	opts    Options
 	id      methods.ModelID
 	slots   chan struct{}
+	running sync.WaitGroup // the flights of both kinds
 	flights flights[cache.CompletionRecord]
 	tools   flights[cache.ToolRecord]
 	seeds   seedLocks
@@ -84,8 +87,10 @@ type Gateway struct {
 	stats  Stats
 	spent  methods.Usage
 	done   map[cache.Key]bool // keys asked again in this execution, in Refresh and Verify
+	bad    map[cache.Key]bool // keys whose damaged record was reported
 	drifts []Drift
-	built  map[cache.Key]record.Seed
+	built  map[string]record.Seed         // by key
+	kept   map[cache.Key]cache.SeedRecord // in mode Off, in place of the store
 	fatal  error
 }
 
@@ -108,10 +113,36 @@ func New(opts Options) (*Gateway, error) {
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
 	}
-	return &Gateway{
+	if opts.Since.IsZero() {
+		opts.Since = time.Now()
+	}
+	g := &Gateway{
 		opts: opts, id: info.ID, slots: make(chan struct{}, opts.MaxConnections), spent: opts.Spent,
-		done: map[cache.Key]bool{}, built: map[cache.Key]record.Seed{},
-	}, nil
+		done: map[cache.Key]bool{}, bad: map[cache.Key]bool{},
+		built: map[string]record.Seed{}, kept: map[cache.Key]cache.SeedRecord{},
+	}
+	g.flights.running, g.tools.running = &g.running, &g.running
+	for _, s := range opts.Seeds {
+		g.built[s.Key] = s
+	}
+	return g, nil
+}
+
+// Wait returns when no call is under way, or after d. Calls that nobody waits
+// for any more end soon, and an answer that one of them had got by then is
+// kept. No trial may be running.
+func (g *Gateway) Wait(d time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		g.running.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }
 
 // ErrRunLimit says that a limit of the whole run is reached: the run stops
@@ -176,18 +207,32 @@ func (g *Gateway) abort(err error) {
 	}
 }
 
-// asked reports whether key was asked again in this execution.
-func (g *Gateway) asked(key cache.Key) bool {
+// stale reports whether a record received at that time must be asked for
+// again: in Refresh, what was there before the run began.
+func (g *Gateway) stale(key cache.Key, at time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.done[key]
+	return g.opts.Mode == Refresh && !g.done[key] && at.Before(g.opts.Since)
 }
 
-// markAsked notes that key was asked again.
-func (g *Gateway) markAsked(key cache.Key) {
+// first reports whether key is not yet in set, and puts it there.
+func (g *Gateway) first(set map[cache.Key]bool, key cache.Key) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.done[key] = true
+	known := set[key]
+	set[key] = true
+	return !known
+}
+
+// storeError passes on what the store reports, and stops the run: no further
+// answer could be kept.
+func (g *Gateway) storeError(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	err = fmt.Errorf("store: %w", err)
+	g.abort(err)
+	return err
 }
 
 // lookup reads a record. A damaged one is reported and then as good as
@@ -201,14 +246,19 @@ func lookup[R any](ctx context.Context, g *Gateway, key cache.Key, get func(cont
 	case errors.Is(err, cache.ErrNotFound):
 		return none, false, nil
 	case errors.Is(err, cache.ErrCorrupt):
-		g.count(func(s *Stats) { s.Corrupt++ })
+		fresh := g.first(g.bad, key)
+		if fresh {
+			g.count(func(s *Stats) { s.Corrupt++ })
+		}
 		if g.opts.Mode == Replay {
 			return none, false, fmt.Errorf("%w: %w", methods.ErrMiss, err)
 		}
-		g.opts.Warn(fmt.Sprintf("%v: asking again", err))
+		if fresh {
+			g.opts.Warn(fmt.Sprintf("%v: asking again", err))
+		}
 		return none, false, nil
 	}
-	return none, false, err
+	return none, false, g.storeError(ctx, err)
 }
 
 // completion answers a request for key, from the store or the provider. The
@@ -225,7 +275,7 @@ func (g *Gateway) completion(ctx context.Context, key cache.Key, epoch int, r me
 			return rec, false, err
 		}
 		if found {
-			if mode == Verify && r.Sampling.Temperature == 0 && !g.asked(key) {
+			if mode == Verify && r.Sampling.Temperature == 0 && g.first(g.done, key) {
 				return rec, true, g.verify(ctx, key, r, rec)
 			}
 			g.count(func(s *Stats) { s.Cached++ })
@@ -243,12 +293,11 @@ func (g *Gateway) completion(ctx context.Context, key cache.Key, epoch int, r me
 func (g *Gateway) fetch(ctx context.Context, key cache.Key, epoch int, r methods.Request) (cache.CompletionRecord, bool, error) {
 	called := false
 	rec, err := g.flights.do(ctx, key, func(ctx context.Context) (cache.CompletionRecord, error) {
-		stale := g.opts.Mode == Refresh && !g.asked(key)
 		old, found, err := lookup(ctx, g, key, g.opts.Store.Completion)
 		if err != nil {
 			return old, err
 		}
-		if found && !stale {
+		if found && !g.stale(key, old.At) {
 			return old, nil
 		}
 		rec, err := g.ask(ctx, key, r)
@@ -256,24 +305,28 @@ func (g *Gateway) fetch(ctx context.Context, key cache.Key, epoch int, r methods
 			return rec, err
 		}
 		called = true
-		g.markAsked(key)
+		ctx = context.WithoutCancel(ctx) // it is paid for: keep it whoever has left
+		g.first(g.done, key)
 		rec.Epoch, rec.Draw = epoch, r.Draw
 		if found {
-			return rec, g.opts.Store.ReplaceCompletion(ctx, key, r, g.id, rec)
+			return rec, g.storeError(ctx, g.opts.Store.ReplaceCompletion(ctx, key, r, g.id, rec))
 		}
 		// Another process may have stored an answer meanwhile: then that one
 		// counts for everybody.
-		return g.opts.Store.AddCompletion(ctx, key, r, g.id, rec)
+		rec, err = g.opts.Store.AddCompletion(ctx, key, r, g.id, rec)
+		return rec, g.storeError(ctx, err)
 	})
-	if err == nil && !called {
+	if err != nil {
+		return rec, false, err // the work may still be under way: called is not ours to read
+	}
+	if !called {
 		g.count(func(s *Stats) { s.Cached++ })
 	}
-	return rec, called, err
+	return rec, called, nil
 }
 
 // verify asks again for a recorded answer and keeps the difference, if any.
 func (g *Gateway) verify(ctx context.Context, key cache.Key, r methods.Request, recorded cache.CompletionRecord) error {
-	g.markAsked(key)
 	now, err := g.ask(ctx, key, r)
 	if err != nil {
 		return err
@@ -304,6 +357,7 @@ func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (ca
 		if c.Usage.Latency == 0 {
 			c.Usage.Latency = time.Since(start)
 		}
+		c.Text = valid(c.Text)
 		rec.Completion, rec.At = c, start
 		return nil
 	}, func(a cache.Attempt) {
@@ -320,8 +374,8 @@ func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (ca
 // providerError gives a final failure its words, and stops the run when every
 // further call would fail the same way.
 func (g *Gateway) providerError(ctx context.Context, err error, attempts int) error {
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if attempts > 1 {
 		err = fmt.Errorf("after %d attempts: %w", attempts, err)

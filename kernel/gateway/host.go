@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -45,7 +46,7 @@ type Host struct {
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
-	settled  map[callID]record.Fault // from Trial.Recorded: how a call failed
+	settled  map[callID][]record.Call // from Trial.Recorded: how calls went, next first
 }
 
 var _ methods.Host = (*Host)(nil)
@@ -60,13 +61,63 @@ type callID struct {
 func (g *Gateway) Host(t Trial) *Host {
 	h := &Host{gateway: g, trial: t}
 	if t.Recorded != nil {
-		h.settled = map[callID]record.Fault{}
+		h.settled = map[callID][]record.Call{}
 		for _, c := range t.Recorded.Calls {
-			h.settled[callID{c.Path, c.Key, c.Draw}] = c.Fault
+			id := callID{c.Path, c.Key, c.Draw}
+			h.settled[id] = append(h.settled[id], c)
+		}
+		// A limit that refused a call refuses the same call from then on.
+		for _, calls := range h.settled {
+			slices.SortStableFunc(calls, func(a, b record.Call) int { return refusal(a) - refusal(b) })
 		}
 	}
 	return h
 }
+
+// refusal is 1 for a call that a limit refused, and else 0.
+func refusal(c record.Call) int {
+	if c.Fault == record.BudgetFault {
+		return 1
+	}
+	return 0
+}
+
+// settle takes the recorded course of a call, where there is one; h.mu is
+// held.
+func (h *Host) settle(call *record.Call) (record.Call, bool) {
+	id := callID{call.Path, call.Key, call.Draw}
+	calls := h.settled[id]
+	if len(calls) == 0 {
+		return record.Call{}, false
+	}
+	h.settled[id] = calls[1:]
+	return calls[0], true
+}
+
+// repeat is how a call that failed for good fails again in a replay, in the
+// same words, or nil if it did not.
+func (h *Host) repeat(recorded record.Call) error {
+	if h.gateway.opts.Mode != Replay {
+		return nil
+	}
+	switch recorded.Fault {
+	case record.ProviderFault:
+		return &recordedError{recorded.Error, methods.ErrProvider}
+	case record.ToolFault, record.BuildFault:
+		return &recordedError{recorded.Error, nil}
+	}
+	return nil
+}
+
+// recordedError is a failure that was recorded: its words, since a method may
+// have repeated them in its answer, and the class that it belongs to.
+type recordedError struct {
+	text  string
+	class error // may be nil
+}
+
+func (e *recordedError) Error() string { return e.text }
+func (e *recordedError) Unwrap() error { return e.class }
 
 // Report is what a trial's calls add up to.
 type Report struct {
@@ -89,6 +140,7 @@ func (h *Host) Report() Report {
 // Emit implements methods.Tracer. Data that is not JSON is kept as a string.
 func (h *Host) Emit(e methods.Event) {
 	e.Path, e.Phase, e.Text = valid(e.Path), valid(e.Phase), valid(e.Text)
+	e.Kind = methods.EventKind(valid(string(e.Kind)))
 	if len(e.Data) > 0 && !json.Valid(e.Data) {
 		e.Data, _ = json.Marshal(valid(string(e.Data))) // a string always encodes
 	}
@@ -118,7 +170,7 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 		return methods.Completion{}, err
 	}
 	rec, asked, err := h.gateway.completion(ctx, key, epoch, r)
-	if errors.Is(err, methods.ErrMiss) && h.gateway.opts.Mode == Replay {
+	if errors.Is(err, methods.ErrMiss) && !errors.Is(err, cache.ErrCorrupt) && h.gateway.opts.Mode == Replay {
 		err = h.explainMiss(ctx, r, err)
 	}
 	if err == nil {
@@ -155,7 +207,7 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 		return methods.ToolResult{}, wrapCall(c.Path, err)
 	}
 	epoch := h.trial.ID.Epoch
-	if spec.Pure {
+	if spec.Pure || scopeOf(ctx) != nil {
 		epoch = 0
 	}
 	key := cache.ToolKey(h.trial.EnvironmentID, "1", epoch, c)
@@ -163,12 +215,12 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.ToolResult{}, err
 	}
-	rec, asked, err := h.gateway.toolResult(ctx, key, h.trial.Environment, c)
+	rec, err := h.gateway.toolResult(ctx, key, h.trial.Environment, c)
 	if err == nil {
 		call.Digest = record.ToolDigest(rec.Result)
 		call.Usage = methods.Usage{ToolCalls: 1, Latency: rec.Latency}
 	}
-	h.note(ctx, call, asked, err)
+	h.note(ctx, call, false, err)
 	return rec.Result, wrapCall(c.Path, err)
 }
 
@@ -198,25 +250,10 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	fault, settled := h.settled[callID{call.Path, call.Key, call.Draw}]
-	if settled && fault == record.ProviderFault && h.gateway.opts.Mode == Replay {
-		call.Fault = fault
+	if fault, err := h.refuse(call); err != nil {
+		call.Fault, call.Error = fault, err.Error()
 		h.calls = append(h.calls, *call)
-		return wrapCall(call.Path, fmt.Errorf("%w, as recorded", methods.ErrProvider))
-	}
-	limit := ""
-	switch {
-	case settled && fault == record.BudgetFault:
-		limit = "as recorded"
-	case !settled:
-		u := h.spent
-		u.Calls, u.ToolCalls = h.admitted.Calls, h.admitted.ToolCalls
-		limit = h.trial.Limits.Exceeded(u)
-	}
-	if limit != "" {
-		call.Fault = record.BudgetFault
-		h.calls = append(h.calls, *call)
-		return wrapCall(call.Path, fmt.Errorf("%w: the trial's limit of %s is reached", methods.ErrBudget, limit))
+		return wrapCall(call.Path, err)
 	}
 	if call.Kind == record.ToolCall {
 		h.admitted.ToolCalls++
@@ -226,11 +263,28 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	return nil
 }
 
+// refuse says why a call is not made; h.mu is held.
+func (h *Host) refuse(call *record.Call) (record.Fault, error) {
+	recorded, settled := h.settle(call)
+	switch {
+	case settled && recorded.Fault == record.BudgetFault:
+		return recorded.Fault, &recordedError{recorded.Error, methods.ErrBudget}
+	case settled:
+		return recorded.Fault, h.repeat(recorded)
+	}
+	u := h.spent
+	u.Calls, u.ToolCalls = h.admitted.Calls, h.admitted.ToolCalls
+	if limit := h.trial.Limits.Exceeded(u); limit != "" {
+		return record.BudgetFault, fmt.Errorf("%w: the trial's limit of %s is reached", methods.ErrBudget, limit)
+	}
+	return "", nil
+}
+
 // note writes a call into the transcript and charges it. Calls that build a
 // method seed belong to the seed instead.
 func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error) {
 	if err != nil {
-		call.Fault, call.Error = faultOf(call.Kind, err), err.Error()
+		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
 	if s := scopeOf(ctx); s != nil {
 		s.add(call.Usage)
@@ -248,14 +302,16 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 	h.gateway.charge(call.Usage)
 }
 
-func faultOf(kind record.CallKind, err error) record.Fault {
+func faultOf(ctx context.Context, kind record.CallKind, err error) record.Fault {
 	switch {
 	case errors.Is(err, methods.ErrMiss):
 		return record.MissFault
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case ctx.Err() != nil: // err is then its cause, whatever that is
 		return record.CancelFault
 	case kind == record.ToolCall:
 		return record.ToolFault
+	case kind == record.SeedCall && !errors.Is(err, methods.ErrProvider):
+		return record.BuildFault
 	}
 	return record.ProviderFault
 }

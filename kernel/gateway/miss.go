@@ -57,8 +57,8 @@ func FirstDifference(a, b methods.Request) string {
 		if d := firstTextDifference(ma.Content, mb.Content); d != "" {
 			return fmt.Sprintf("message %d (%s), %s", i+1, ma.Role, d)
 		}
-		if fmt.Sprint(ma.ToolCalls, ma.CallID) != fmt.Sprint(mb.ToolCalls, mb.CallID) {
-			return fmt.Sprintf("message %d has other tool calls", i+1)
+		if d := firstTextDifference(callsText(ma), callsText(mb)); d != "" {
+			return fmt.Sprintf("tool calls of message %d, %s", i+1, d)
 		}
 	}
 	if sa, sb := fmt.Sprintf("%+v", a.Sampling), fmt.Sprintf("%+v", b.Sampling); sa != sb {
@@ -70,7 +70,28 @@ func FirstDifference(a, b methods.Request) string {
 	if sa, sb := schemaText(a.Schema), schemaText(b.Schema); sa != sb {
 		return "schema, " + firstTextDifference(sa, sb)
 	}
-	return firstTextDifference(fmt.Sprintf("%+v", a.Tools), fmt.Sprintf("%+v", b.Tools))
+	if d := firstTextDifference(toolsText(a.Tools), toolsText(b.Tools)); d != "" {
+		return "tools, " + d
+	}
+	return ""
+}
+
+// callsText is what the key covers of a message besides its role and content.
+func callsText(m methods.Message) string {
+	s := m.CallID
+	for _, c := range m.ToolCalls {
+		s += fmt.Sprintf("\n%s %s %s", c.ID, c.Name, c.Arguments)
+	}
+	return s
+}
+
+// toolsText is what the key covers of tools.
+func toolsText(tools []methods.ToolSpec) string {
+	s := ""
+	for _, t := range tools {
+		s += fmt.Sprintf("%s %s\n%s\n", t.Name, t.Parameters, t.Description)
+	}
+	return s
 }
 
 func schemaText(s *methods.Schema) string {

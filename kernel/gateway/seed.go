@@ -39,14 +39,16 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	g := h.gateway
 	id := cache.SeedKey(h.trial.Method, g.id, key, g.opts.RunSeed)
 	call := record.Call{Path: "seed/" + valid(key.Kind), Kind: record.SeedCall, Key: id.String()}
-	rec, err := g.seed(ctx, id, build)
+	rec, err := h.findSeed(ctx, id, &call, build)
 	if err == nil {
 		call.Digest = record.BytesDigest(rec.Data)
-		g.useSeed(id, record.Seed{Key: id.String(), Kind: key.Kind, Method: h.trial.ID.Method, Digest: call.Digest, Usage: rec.Usage})
+		g.useSeed(record.Seed{Key: call.Key, Kind: valid(key.Kind), Method: h.trial.ID.Method, Digest: call.Digest, Usage: rec.Usage})
 	} else {
-		call.Fault, call.Error = faultOf(call.Kind, err), err.Error()
+		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
-	if call.Fault != record.CancelFault {
+	// What a build asks for belongs to the seed, not to the trial that came
+	// first.
+	if call.Fault != record.CancelFault && scopeOf(ctx) == nil {
 		h.mu.Lock()
 		h.calls = append(h.calls, call)
 		h.mu.Unlock()
@@ -54,12 +56,28 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	return rec.Data, wrapCall(call.Path, err)
 }
 
+// findSeed returns a seed, or in a replay the recorded failure to build it.
+func (h *Host) findSeed(ctx context.Context, id cache.Key, call *record.Call, build func(context.Context) ([]byte, error)) (cache.SeedRecord, error) {
+	if err := h.gateway.Fatal(); err != nil {
+		return cache.SeedRecord{}, err
+	}
+	if scopeOf(ctx) == nil {
+		h.mu.Lock()
+		recorded, _ := h.settle(call)
+		h.mu.Unlock()
+		if err := h.repeat(recorded); err != nil {
+			return cache.SeedRecord{}, err
+		}
+	}
+	return h.gateway.seed(ctx, id, build)
+}
+
 // useSeed notes that the run uses a seed and charges its cost to the run,
 // once.
-func (g *Gateway) useSeed(id cache.Key, s record.Seed) {
+func (g *Gateway) useSeed(s record.Seed) {
 	g.mu.Lock()
-	_, known := g.built[id]
-	g.built[id] = s
+	_, known := g.built[s.Key]
+	g.built[s.Key] = s
 	g.mu.Unlock()
 	if !known {
 		g.charge(s.Usage)
@@ -70,7 +88,7 @@ func (g *Gateway) useSeed(id cache.Key, s record.Seed) {
 // build belongs to the trial that began it, and when that trial ends without
 // success the next one builds.
 func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Context) ([]byte, error)) (cache.SeedRecord, error) {
-	rec, found, err := lookup(ctx, g, id, g.opts.Store.Seed)
+	rec, found, err := g.storedSeed(ctx, id)
 	if err != nil || found {
 		return rec, err
 	}
@@ -82,7 +100,7 @@ func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Con
 		return rec, err
 	}
 	defer unlock()
-	rec, found, err = lookup(ctx, g, id, g.opts.Store.Seed)
+	rec, found, err = g.storedSeed(ctx, id)
 	if err != nil || found {
 		return rec, err
 	}
@@ -93,10 +111,32 @@ func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Con
 		return rec, err
 	}
 	rec = cache.SeedRecord{Data: data, Usage: s.usage, At: start}
-	if g.opts.Mode == Off {
-		return rec, nil
+	return g.keepSeed(ctx, id, rec)
+}
+
+// storedSeed reads a seed from the store, or in mode Off from what this
+// execution has built.
+func (g *Gateway) storedSeed(ctx context.Context, id cache.Key) (cache.SeedRecord, bool, error) {
+	if g.opts.Mode != Off {
+		return lookup(ctx, g, id, g.opts.Store.Seed)
 	}
-	return g.opts.Store.PutSeed(ctx, id, rec)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rec, found := g.kept[id]
+	return rec, found, nil
+}
+
+// keepSeed is the other half of storedSeed. It returns the seed that counts,
+// which may be another process's.
+func (g *Gateway) keepSeed(ctx context.Context, id cache.Key, rec cache.SeedRecord) (cache.SeedRecord, error) {
+	if g.opts.Mode != Off {
+		rec, err := g.opts.Store.PutSeed(ctx, id, rec)
+		return rec, g.storeError(ctx, err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.kept[id] = rec
+	return rec, nil
 }
 
 // seedLocks is a lock per key whose waiters can give up.

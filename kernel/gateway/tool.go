@@ -11,35 +11,37 @@ import (
 )
 
 // toolResult answers a tool call, from the store or the environment.
-func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Environment, c methods.ToolCall) (cache.ToolRecord, bool, error) {
+func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {
 	if g.opts.Mode == Off {
-		rec, err := runTool(ctx, env, c)
-		return rec, err == nil, err
+		return runTool(ctx, env, c)
 	}
-	rec, found, err := lookup(ctx, g, key, g.opts.Store.ToolResult)
-	if err != nil {
-		return rec, false, err
-	}
-	if found && (g.opts.Mode != Refresh || g.asked(key)) {
+	stored := func(ctx context.Context) (cache.ToolRecord, bool, error) {
+		rec, found, err := lookup(ctx, g, key, g.opts.Store.ToolResult)
+		if err != nil || !found || g.stale(key, rec.At) {
+			return rec, false, err
+		}
 		g.count(func(s *Stats) { s.Cached++ })
-		return rec, false, nil
+		return rec, true, nil
+	}
+	if rec, found, err := stored(ctx); err != nil || found {
+		return rec, err
 	}
 	if g.opts.Mode == Replay {
-		return rec, false, fmt.Errorf("%w: tool %q with arguments %.200q", methods.ErrMiss, c.Name, c.Arguments)
+		return cache.ToolRecord{}, fmt.Errorf("%w: tool %q with arguments %.200q", methods.ErrMiss, c.Name, c.Arguments)
 	}
-	rec, err = g.tools.do(ctx, key, func(ctx context.Context) (cache.ToolRecord, error) {
+	return g.tools.do(ctx, key, func(ctx context.Context) (cache.ToolRecord, error) {
 		// Another flight may have landed since the look above.
-		if rec, found, err := lookup(ctx, g, key, g.opts.Store.ToolResult); err != nil || found && (g.opts.Mode != Refresh || g.asked(key)) {
+		if rec, found, err := stored(ctx); err != nil || found {
 			return rec, err
 		}
 		rec, err := runTool(ctx, env, c)
 		if err != nil {
 			return rec, err
 		}
-		g.markAsked(key)
-		return rec, g.opts.Store.PutToolResult(ctx, key, rec)
+		ctx = context.WithoutCancel(ctx) // it is done: keep it whoever has left
+		g.first(g.done, key)
+		return rec, g.storeError(ctx, g.opts.Store.PutToolResult(ctx, key, rec))
 	})
-	return rec, err == nil, err
 }
 
 func runTool(ctx context.Context, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {

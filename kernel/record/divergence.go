@@ -74,7 +74,7 @@ func because(c Call) string {
 	return ": " + c.Error
 }
 
-// cause adds the failure that kept a trial from its further calls.
+// cause adds the failure that ended a trial.
 func cause(t *Trial) string {
 	if t.Failure == "" {
 		return ""
@@ -103,7 +103,7 @@ func divergingAnswer(recorded, now *Trial) (path, what string) {
 	a, b := recorded.Answer, now.Answer
 	switch {
 	case a.Outcome != b.Outcome:
-		return "", fmt.Sprintf("outcome was %s, is now %s", a.Outcome, b.Outcome)
+		return "", fmt.Sprintf("outcome was %s, is now %s", a.Outcome, b.Outcome) + cause(now)
 	case string(a.Value) != string(b.Value):
 		return "", fmt.Sprintf("answer was %.80s, is now %.80s", a.Value, b.Value)
 	case a.Reason != b.Reason:

@@ -224,6 +224,10 @@ func UnmarshalTrial(raw []byte) (*Trial, error) {
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return nil, fmt.Errorf("decode trial: %w", err)
 	}
+	for i := range t.Events {
+		t.Events[i].Data = canonical(t.Events[i].Data)
+	}
+	t.Answer = canonicalAnswer(t.Answer)
 	return &t, nil
 }
 

@@ -53,6 +53,7 @@ const (
 	MissFault     Fault = "miss"     // not recorded, in a replay
 	ProviderFault Fault = "provider" // the provider failed for good
 	ToolFault     Fault = "tool"     // the environment failed
+	BuildFault    Fault = "build"    // the method could not build its seed
 	CancelFault   Fault = "cancel"   // the caller no longer wanted it
 )
 
@@ -90,13 +91,45 @@ type Trial struct {
 	Provider int             `json:"new_calls"` // calls of this execution that reached the provider; not hashed
 }
 
-// Seal orders the transcript canonically and sets the trial's hash.
+// Seal brings the transcript into its canonical form and order and sets the
+// trial's hash.
 func (t *Trial) Seal() error {
+	for i := range t.Events {
+		t.Events[i].Data = canonical(t.Events[i].Data)
+	}
+	t.Answer = canonicalAnswer(t.Answer)
 	slices.SortStableFunc(t.Calls, compareCalls)
 	slices.SortStableFunc(t.Events, func(a, b methods.Event) int { return ComparePaths(a.Path, b.Path) })
 	hash, err := t.hash()
 	t.Hash = hash
 	return err
+}
+
+// canonical is raw as it comes back from the store, so that what was recorded
+// and what is computed now can be compared byte by byte. What is no JSON stays
+// as it is.
+func canonical(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	compact, err := json.Marshal(raw)
+	switch {
+	case err != nil:
+		return raw
+	case string(compact) == "null":
+		return nil
+	}
+	return compact
+}
+
+// canonicalAnswer is an answer with text that JSON keeps as it is.
+func canonicalAnswer(a methods.Answer) methods.Answer {
+	a.Value, a.Reason = canonical(a.Value), strings.ToValidUTF8(a.Reason, "\uFFFD")
+	a.Evidence = slices.Clone(a.Evidence)
+	for i, e := range a.Evidence {
+		a.Evidence[i] = methods.Evidence{Source: strings.ToValidUTF8(e.Source, "\uFFFD"), Text: strings.ToValidUTF8(e.Text, "\uFFFD")}
+	}
+	return a
 }
 
 // hash covers an explicit list of fields. Events of one path are sorted by

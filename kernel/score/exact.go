@@ -1,12 +1,15 @@
 package score
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"noema/methods"
+	"noema/methods/decimal"
 )
 
 // Names of the values of choices, numbers, texts, sets and fields.
@@ -47,32 +50,47 @@ func (c choice) chance() map[string]float64 {
 	return map[string]float64{Accuracy: 1 / float64(c.labels)}
 }
 
-// Tolerances within which two numbers are equal, unless both are whole: the
-// difference is at most RelTolerance of the target's size or at most
-// AbsTolerance. They allow for a number that went through decimal text, not
-// for rounding to fewer digits; and a count is either right or wrong.
-const (
-	RelTolerance = 1e-6
-	AbsTolerance = 1e-9
-)
-
-// number scores a number: accuracy is 1 if it equals the target within the
-// tolerances.
-type number struct{ want float64 }
+// number scores a number: accuracy is 1 if it equals the target exactly, as
+// decimals of any length. 4.50 is 45e-1 and 0.1+0.2 would not be 0.3 in
+// floating point; a number that was rounded is another number.
+type number struct{ want *big.Rat }
 
 func newNumber(target json.RawMessage) (grader, error) {
-	want, err := parseTarget[float64](methods.Number, target)
-	return number{want}, err
+	n, err := parseTarget[json.Number](methods.Number, target)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.TrimSpace(target)[0] == '"' { // which decodes, too
+		return nil, fmt.Errorf("score: number target %.80q is a text", target)
+	}
+	want, err := decimal.Parse(string(n))
+	if err != nil {
+		return nil, fmt.Errorf("score: number target: %w", err)
+	}
+	return number{want}, nil
 }
 
 func (n number) grade(a methods.Answer) (map[string]float64, error) {
-	x, err := a.Number()
-	return map[string]float64{Accuracy: oneIf(sameNumber(x, n.want))}, err
+	got, err := decimal.Parse(string(bytes.TrimSpace(a.Value)))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]float64{Accuracy: oneIf(got.Cmp(n.want) == 0)}, nil
 }
 
 func (n number) miss() map[string]float64 { return zeros(Accuracy) }
 
 func (n number) chance() map[string]float64 { return map[string]float64{} }
+
+// Tolerances within which two numbers among fields are equal, unless both are
+// whole: the difference is at most RelTolerance of the target's size or at
+// most AbsTolerance. Fields are often shares and means that were computed in
+// floating point, in another order on either side; they allow for that, not
+// for rounding to fewer digits, and a count is either right or wrong.
+const (
+	RelTolerance = 1e-6
+	AbsTolerance = 1e-9
+)
 
 func sameNumber(got, want float64) bool {
 	if got == math.Trunc(got) && want == math.Trunc(want) {

@@ -24,6 +24,7 @@ type Task struct {
 	Config  string   // the options it was made with, as sorted "key=value&…"
 	Source  string   // where the data is from: "generated", or a description of the files
 	Notes   []string // what a reader of results must know, for example dropped fields
+	Scorer  string   `json:",omitempty"` // name of the scorer; empty chooses by answer kind
 	Samples []Sample
 
 	Environment Environment `json:"-"` // nil if its problems have no tools
@@ -55,8 +56,9 @@ func (t *Task) Digest() (string, error) {
 	raw, err := json.Marshal(struct {
 		Format        int
 		Name, Version string
+		Scorer        string `json:",omitempty"`
 		Samples       []Sample
-	}{1, t.Name, t.Version, t.Samples})
+	}{1, t.Name, t.Version, t.Scorer, t.Samples})
 	if err != nil {
 		return "", fmt.Errorf("digest task %q: %w", t.Name, err)
 	}

@@ -219,10 +219,25 @@ func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []strin
 	}
 	for name := range shared {
 		if !used[name] {
-			return nil, usage(fmt.Errorf("-M %s: none of the methods %s has this option", name, strings.Join(texts, ", ")))
+			return nil, usage(fmt.Errorf("-M %s: none of the methods %s has this option: they have %s",
+				name, strings.Join(texts, ", "), knownOptions(out)))
 		}
 	}
 	return out, nil
+}
+
+// knownOptions lists what -M can name for the given methods.
+func knownOptions(all []kernel.Method) string {
+	names := []string{shuffleOption}
+	for _, m := range all {
+		for _, o := range m.Description.Options {
+			if !slices.Contains(names, o.Name) {
+				names = append(names, o.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // openMethod starts one plugin and pins its code.

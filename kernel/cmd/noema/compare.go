@@ -66,7 +66,7 @@ func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f.Int64Var(&c.tokenLimit, "token-limit", 0, "tokens per trial")
 	f.Float64Var(&c.costLimit, "cost-limit", 0, "dollars per trial")
 	f.DurationVar(&c.timeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
-	f.Lookup("temperature").DefValue = ""
+	f.Lookup("temperature").DefValue = "0" // which help leaves out
 }
 
 // carryFlags declares the flags that say how a run is carried out.
@@ -165,8 +165,10 @@ func (a *app) compare(ctx context.Context, c *comparison) error {
 	if result == nil {
 		return declared(err)
 	}
-	if printErr := a.printResult(result, c.json); printErr != nil {
-		return errors.Join(err, printErr)
+	if err == nil || len(result.Trials) > 0 {
+		if printErr := a.printResult(result, c.json); printErr != nil {
+			return errors.Join(err, printErr)
+		}
 	}
 	if err != nil {
 		if ctx.Err() != nil {

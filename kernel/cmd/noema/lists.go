@@ -98,23 +98,35 @@ func (a *app) listPlugins(ctx context.Context) error {
 		return err
 	}
 	defer host.Close()
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, src := range sources {
 		p, err := host.Open(ctx, src)
 		if err != nil {
 			faults = errors.Join(faults, err)
 			continue
 		}
-		d, where := p.Describe(), "built in"
-		if !src.Builtin {
-			where = src.Path
-		}
-		fmt.Fprintf(w, "%s\tversion %s\t%s\t%s\n", src.Name, d.Version, where, d.Summary)
-		for _, o := range d.Options {
-			fmt.Fprintf(w, "  %s=%s\t\t\t%s\n", o.Name, o.Default, o.Doc)
+		if err := a.describePlugin(src, p.Describe()); err != nil {
+			return err
 		}
 	}
-	return errors.Join(w.Flush(), faults)
+	return faults
+}
+
+// describePlugin prints what a method is, where its code is, and its options.
+func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
+	where := "built in"
+	if !src.Builtin {
+		where = src.Path
+	}
+	if d.Version != "" {
+		where = "version " + d.Version + ", " + where
+	}
+	if d.Summary != "" {
+		where += ": " + d.Summary
+	}
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s, %s\n", src.Name, where)
+	optionLines(w, d.Options)
+	return w.Flush()
 }
 
 func modelCommand(a *app) *cobra.Command {

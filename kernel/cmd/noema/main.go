@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"noema/kernel/cmd/noema/internal/show"
 	"noema/methods"
 	"noema/methods/anot"
 	"noema/methods/baseline"
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *codedError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(stderr, "noema:", exit.err)
+			fmt.Fprintln(stderr, "noema:", show.Plain(exit.err.Error()))
 		}
 		return exit.code
 	}
@@ -70,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "noema: interrupted")
 		return exitError
 	}
-	fmt.Fprintln(stderr, "noema:", err)
+	fmt.Fprintln(stderr, "noema:", show.Plain(err.Error()))
 	return exitError
 }
 

@@ -75,7 +75,10 @@ func usageArgs(c *cobra.Command) {
 		if cmd.HasSubCommands() && len(args) > 0 {
 			return usage(fmt.Errorf("unknown command %q: see \"%s --help\"", args[0], cmd.CommandPath()))
 		}
-		return usage(check(cmd, args))
+		if err := check(cmd, args); err != nil {
+			return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+		}
+		return nil
 	}
 	for _, sub := range c.Commands() {
 		usageArgs(sub)

@@ -129,9 +129,12 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		return err
 	}
 	if asJSON {
-		return show.JSON(a.stdout, t)
+		return show.JSON(a.stdout, struct {
+			*record.Trial
+			Simulated bool `json:"simulated"`
+		}{t, run.Config.Model.Simulated})
 	}
-	show.Transcript(a.stdout, t, func(key string) (show.Exchange, error) { return exchange(ctx, store, key) })
+	show.Transcript(a.stdout, run, t, func(key string) (show.Exchange, error) { return exchange(ctx, store, key) })
 	return nil
 }
 

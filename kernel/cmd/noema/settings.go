@@ -55,7 +55,7 @@ func variable(flag string) string {
 }
 
 // settleFlags sets the flags of cmd that the command line left open, from the
-// environment or else from noema.yaml.
+// environment or else from noema.yaml. An empty variable counts as not set.
 func settleFlags(cmd *cobra.Command) error {
 	file, values, err := readSettings(cmd.Root())
 	if err != nil {
@@ -66,7 +66,7 @@ func settleFlags(cmd *cobra.Command) error {
 		if f.Changed || f.Name == "help" {
 			return
 		}
-		if v, ok := os.LookupEnv(variable(f.Name)); ok {
+		if v := os.Getenv(variable(f.Name)); v != "" {
 			if err := cmd.Flags().Set(f.Name, v); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", variable(f.Name), err))
 			}

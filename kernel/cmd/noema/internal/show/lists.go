@@ -36,14 +36,18 @@ func Runs(w io.Writer, runs []*record.Run) {
 		for i, m := range r.Config.Methods {
 			labels[i] = m.Label
 		}
-		model := r.Config.Model.ID.String()
-		if r.Config.Model.Simulated {
-			model += " (simulated model)"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s\n", r.ID, r.Status, r.Config.Task.Name, model,
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s\n", r.ID, r.Status, r.Config.Task.Name, modelName(r.Config.Model),
 			strings.Join(labels, ","), len(r.Config.Trials()), r.Root)
 	}
 	tw.Flush()
+}
+
+// modelName is a model with the warning that it is no language model, if so.
+func modelName(m record.Model) string {
+	if m.Simulated {
+		return m.ID.String() + " (simulated model)"
+	}
+	return m.ID.String()
 }
 
 // Details prints what a run's table leaves out: where its code and data came

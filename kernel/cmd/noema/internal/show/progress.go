@@ -55,9 +55,9 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	defer p.mu.Unlock()
 	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
 	if done > 0 {
-		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done\n", run.ID, done, total)
+		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, modelName(run.Config.Model))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %d trials\n", run.ID, total)
+		fmt.Fprintf(p.w, "run %s: %d trials, %s\n", run.ID, total, modelName(run.Config.Model))
 	}
 	p.nextTenth = 1
 }
@@ -70,9 +70,9 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), e.Phase, id.Sample, e.Text)
+	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), e.Phase, id.Sample, printable(e.Text))
 	if p.debug >= 3 && len(e.Data) > 0 {
-		fmt.Fprintf(p.w, "    %s\n", e.Data)
+		fmt.Fprintf(p.w, "    %s\n", printable(string(e.Data)))
 	}
 }
 
@@ -137,7 +137,7 @@ func (p *Progress) Warn(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintln(p.w, "warning:", message)
+	fmt.Fprintln(p.w, "warning:", Plain(message))
 }
 
 // Stop removes the progress line.

@@ -83,7 +83,7 @@ func title(s *kernel.Summary) string {
 	if s.Simulated {
 		model += " (simulated model)"
 	}
-	t := fmt.Sprintf("%s · %s · %d samples", s.Task, model, s.Samples)
+	t := fmt.Sprintf("%s · %s · %s", s.Task, model, plural(s.Samples, "sample"))
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}
@@ -189,6 +189,14 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
+// plural writes n of a thing.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
 // count writes n with commas.
 func count(n int) string {
 	s := strconv.Itoa(n)
@@ -213,14 +221,29 @@ func outcomes(m kernel.MethodSummary) string {
 	return s
 }
 
-// warnings prints what the shown metrics warn of.
+// warnings prints what the shown metrics warn of, each text once with the
+// metrics that it is about.
 func warnings(w io.Writer, s *kernel.Summary) {
+	var texts []string
+	about := map[string][]string{}
+	shown := 0
 	for _, m := range s.Methods {
 		for _, c := range columns(s) {
+			shown++
 			for _, text := range m.Metrics[c.name].Warnings {
-				fmt.Fprintf(w, "warning   %s %s: %s\n", m.Method, c.title, text)
+				if len(about[text]) == 0 {
+					texts = append(texts, text)
+				}
+				about[text] = append(about[text], m.Method+" "+c.title)
 			}
 		}
+	}
+	for _, text := range texts {
+		metrics := strings.Join(about[text], ", ")
+		if len(about[text]) == shown {
+			metrics = "every measure"
+		}
+		fmt.Fprintf(w, "warning   %s: %s\n", metrics, text)
 	}
 }
 
@@ -240,6 +263,6 @@ func Replay(w io.Writer, s *kernel.Summary, r *kernel.ReplayResult) {
 	}
 	fmt.Fprintf(w, "DIVERGED: run %s has root hash %s\n", r.Run.ID, r.Recorded)
 	if r.First != nil {
-		fmt.Fprintln(w, "first at:", r.First)
+		fmt.Fprintln(w, "first at:", Plain(r.First.String()))
 	}
 }

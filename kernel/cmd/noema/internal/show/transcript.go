@@ -16,10 +16,11 @@ type Exchange struct {
 	Record  cache.CompletionRecord
 }
 
-// Transcript prints a trial: its calls with their failed attempts, its
-// events, its answer and its score. read fetches what a call asked.
-func Transcript(w io.Writer, t *record.Trial, read func(key string) (Exchange, error)) {
+// Transcript prints a trial of a run: its calls with their failed attempts,
+// its events, its answer and its score. read fetches what a call asked.
+func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(key string) (Exchange, error)) {
 	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
+	fmt.Fprintf(w, "model   %s\n", modelName(run.Config.Model))
 	fmt.Fprintf(w, "answer  %s %s", t.Answer.Outcome, t.Answer.Value)
 	if t.Answer.Reason != "" {
 		fmt.Fprintf(w, " (%s)", t.Answer.Reason)
@@ -85,6 +86,16 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Plain is printable for texts of several lines, such as errors that quote a
+// server or a plugin.
+func Plain(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = printable(l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func oneLine(s string, limit int) string {

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"noema/cache"
+	"noema/kernel"
+	"noema/kernel/provider/openai/openaitest"
+)
+
+// ledger counts what a server was asked, and pulls a trigger at a request.
+type ledger struct {
+	mu      sync.Mutex
+	asked   map[string]int // by prompt
+	kept    map[string]bool
+	again   []string      // prompts that were asked though their answers were kept
+	left    int           // requests until the trigger; below 1 there is none
+	trigger chan struct{} // closed at the trigger
+}
+
+func (l *ledger) call(r openaitest.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := r.Prompt()
+	l.asked[p]++
+	if l.kept[p] {
+		l.again = append(l.again, p)
+	}
+	if l.left--; l.left == 0 {
+		close(l.trigger)
+	}
+}
+
+// arm makes the n-th request from now pull the trigger.
+func (l *ledger) arm(n int) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left, l.trigger = n, make(chan struct{})
+	return l.trigger
+}
+
+// reset forgets everything.
+func (l *ledger) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked, l.kept, l.again = map[string]int{}, nil, nil
+}
+
+// totals are how many different prompts were asked, and which of them again
+// though their answers were kept.
+func (l *ledger) totals() (prompts int, again []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.asked), l.again
+}
+
+// settle notes whose answers the store keeps, and returns how many of the
+// prompts asked so far it lacks.
+func (l *ledger) settle(kept map[string]bool) (lost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kept = kept
+	for p := range l.asked {
+		if !kept[p] {
+			lost++
+		}
+	}
+	return lost
+}
+
+// kept lists the prompts whose answers the store holds, and how many trials
+// of the last run are finished.
+func (c *cli) kept() (prompts map[string]bool, finished int) {
+	prompts = map[string]bool{}
+	c.store(func(ctx context.Context, s *cache.Store) {
+		for r, err := range s.Requests(ctx) {
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			texts := make([]string, len(r.Request.Messages))
+			for i, m := range r.Request.Messages {
+				texts[i] = m.Content
+			}
+			prompts[strings.Join(texts, "\n")] = true
+		}
+		runs, err := kernel.Runs(ctx, s)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if len(runs) > 1 {
+			c.t.Fatalf("%d runs, want one that goes on", len(runs))
+		}
+		for _, run := range runs {
+			for _, err := range s.Trials(ctx, run.ID) {
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				finished++
+			}
+		}
+	})
+	return prompts, finished
+}
+
+// TestKillTheKernel kills noema at 20 moments of one run. However often, the
+// run goes on: no finished trial is repeated, no kept answer is paid again,
+// no plugin outlives the kernel, and the root hash is that of a run that
+// nobody disturbed.
+func TestKillTheKernel(t *testing.T) {
+	t.Parallel()
+	const limit, atOnce = 12, 3
+	l := &ledger{asked: map[string]int{}}
+	server := openaitest.NewServer(openaitest.Config{Reply: simulated(t), OnCall: l.call, Latency: 10 * time.Millisecond})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+	args := []string{
+		"compare", "--model", "openai/tiny", "--methods", "direct,cot,anot", "--limit", strconv.Itoa(limit), "--max-samples", strconv.Itoa(atOnce),
+	}
+	undisturbed := c.at(filepath.Join(c.dir, "undisturbed")).summary(args...)
+	prompts, _ := l.totals()
+	if n := server.Requests(); n != undisturbed.ProviderCalls || n != prompts {
+		t.Fatalf("%d requests, %d provider calls, %d different prompts", n, undisturbed.ProviderCalls, prompts)
+	}
+	l.reset()
+
+	rng := rand.New(rand.NewPCG(20, 9))
+	finished, atStart := 0, server.Requests()
+	rounds := 20
+	if testing.Short() {
+		rounds = 6
+	}
+	for round := range rounds {
+		stderr := c.killed(args, l, rng, round)
+		if finished > 0 && stderr != "" {
+			want(t, stderr, fmt.Sprintf("goes on: %d of %d trials are done", finished, 3*limit))
+		}
+		kept, n := c.kept()
+		if n < finished {
+			t.Errorf("round %d: %d finished trials, had %d", round, n, finished)
+		}
+		lost := l.settle(kept)
+		// A trial has as many calls in flight as its plan is wide at the most.
+		if bound := atOnce * 8; lost > bound {
+			t.Errorf("round %d: %d answers were paid and lost, want at most %d in flight", round, lost, bound)
+		}
+		finished = n
+	}
+	final := c.summary(args...)
+	if final.RootHash != undisturbed.RootHash {
+		t.Errorf("root %s, undisturbed %s", final.RootHash, undisturbed.RootHash)
+	}
+	if _, again := l.totals(); len(again) > 0 {
+		t.Errorf("%d kept answers were paid again, such as to %.200q", len(again), again[0])
+	}
+	if finished == 0 || finished == 3*limit {
+		t.Errorf("after the last kill %d of %d trials were finished: the kills missed the run", finished, 3*limit)
+	}
+	t.Logf("%d of %d trials were finished after the last kill; %d requests for %d calls", finished, 3*limit, server.Requests()-atStart, prompts)
+}
+
+// killed starts noema, kills it, and returns what it had said.
+func (c *cli) killed(args []string, l *ledger, rng *rand.Rand, round int) string {
+	c.t.Helper()
+	requests, delay := 1+rng.IntN(4), time.Duration(rng.IntN(10000))*time.Microsecond
+	if round%5 == 4 { // by the time since the start: perhaps before the first request
+		requests, delay = 0, time.Duration(rng.IntN(400))*time.Millisecond
+	}
+	trigger := l.arm(requests)
+	cmd := c.command(args...)
+	wait := c.start(cmd)
+	ended := make(chan result, 1)
+	go func() { ended <- wait() }()
+	if requests > 0 {
+		select {
+		case <-trigger:
+		case r := <-ended:
+			c.t.Fatalf("round %d: the run ended before it was killed: exit code %d:\n%s", round, r.code, r.stderr)
+		}
+	}
+	<-time.After(delay)
+	plugins := children(c.t, cmd.Process.Pid)
+	if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		c.t.Fatal(err)
+	}
+	r := <-ended
+	if requests > 0 && len(plugins) == 0 {
+		c.t.Errorf("round %d: the kernel had no plugins", round)
+	}
+	gone(c.t, plugins)
+	return r.stderr
+}
+
+// children lists the processes whose parent is pid.
+func children(t *testing.T, pid int) (found []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stat := range stats {
+		child, err := strconv.Atoi(filepath.Base(filepath.Dir(stat)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, parent := processState(child); parent == pid {
+			found = append(found, child)
+		}
+	}
+	return found
+}
+
+// processState is the state letter and the parent of a process; "" if there
+// is none.
+func processState(pid int) (state string, parent int) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", 0
+	}
+	f := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])) // the name may hold spaces
+	parent, err = strconv.Atoi(f[1])
+	if err != nil {
+		return "", 0
+	}
+	return f[0], parent
+}
+
+// gone demands that processes end within a second.
+func gone(t *testing.T, pids []int) {
+	t.Helper()
+	deadline := time.After(time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		alive := slices.DeleteFunc(slices.Clone(pids), func(pid int) bool {
+			state, _ := processState(pid)
+			return state == "" || state == "Z" || state == "X"
+		})
+		if len(alive) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Errorf("plugin processes %v live on a second after their kernel", alive)
+			return
+		}
+	}
+}

@@ -1,0 +1,223 @@
+package kernel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"noema/kernel/record"
+	"noema/methods"
+	"noema/methods/anot"
+	"noema/methods/baseline"
+)
+
+func TestParseLimit(t *testing.T) {
+	for s, want := range map[string]Selection{
+		"1": {From: 1, To: 1}, "10": {From: 1, To: 10}, "10-20": {From: 10, To: 20}, "7-7": {From: 7, To: 7},
+	} {
+		if got, err := ParseLimit(s); err != nil || got.From != want.From || got.To != want.To {
+			t.Errorf("%q: %+v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", "0", "-1", "-", "5-", "20-10", "0-3", "a", "1-2-3", "1.5", "99999999999999999999"} {
+		if got, err := ParseLimit(s); err == nil || !strings.Contains(err.Error(), "use a count such as 10, or a range") {
+			t.Errorf("%q: %+v, %v", s, got, err)
+		}
+	}
+}
+
+func TestSelection(t *testing.T) {
+	five := sampleTask(ofThree, "[1]", "a", "b", "c", "d", "e")
+	for _, c := range []struct {
+		sel  Selection
+		want string
+	}{
+		{Selection{}, "a b c d e"},
+		{Selection{From: 2, To: 3}, "b c"},
+		{Selection{To: 99}, "a b c d e"},
+		{Selection{From: 5}, "e"},
+		{Selection{IDs: []string{"d", "b", "d"}}, "b d"},
+		{Selection{From: 3, IDs: []string{"d", "b"}}, "d"},
+		{Selection{From: 6}, "error: nothing is left of the 5 samples"},
+		{Selection{To: 1, IDs: []string{"b"}}, "error: nothing is left"},
+		{Selection{IDs: []string{"b", "x"}}, `error: task "little" has no sample "x"`},
+	} {
+		chosen, err := c.sel.apply(five)
+		var ids []string
+		for _, s := range chosen {
+			ids = append(ids, s.ID)
+		}
+		got := strings.Join(ids, " ")
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		if message, isError := strings.CutPrefix(c.want, "error: "); !isError && got != c.want || isError && (err == nil || !strings.Contains(got, message)) {
+			t.Errorf("%+v: %s, want %s", c.sel, got, c.want)
+		}
+	}
+}
+
+// TestDeclarationsRefused before anything is recorded or asked.
+func TestDeclarationsRefused(t *testing.T) {
+	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, ""))
+	direct := inProcess(baseline.Direct())
+	bad := direct
+	bad.Options = json.RawMessage("{")
+	for says, e := range map[string]Experiment{
+		`method "anot" answers [ranking], but sample "s" of task "little" wants a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
+		"no methods":                     {Task: sampleTask(ofThree, "[1]", "s")},
+		`method "direct" is named twice`: {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
+		"nothing is left":                {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},
+		"digest configuration":           {Methods: []Method{bad}, Task: sampleTask(ofThree, "[1]", "s")},
+		"unknown mode":                   {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]", "s"), Mode: "sometimes"},
+	} {
+		e.Provider = m
+		if _, err := e.Run(context.Background(), store, Quiet{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("want %q, got %v", says, err)
+		}
+	}
+	if runs, err := Runs(t.Context(), store); err != nil || len(runs) != 0 || m.calls != 0 {
+		t.Errorf("%d runs, %d calls, %v", len(runs), m.calls, err)
+	}
+}
+
+func TestFindRun(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	e := Experiment{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "")}
+	if _, err := FindRun(t.Context(), store, "last"); err == nil || !strings.Contains(err.Error(), "runs list") {
+		t.Errorf("in an empty store: %v", err)
+	}
+	first := mustRun(t, e, store).Run
+	e.Seed++
+	second := mustRun(t, e, store).Run
+	for name, want := range map[string]string{first.ID: first.ID, "last": second.ID, second.ID: second.ID, second.ID[:len(second.ID)-1]: second.ID} {
+		if r, err := FindRun(t.Context(), store, name); err != nil || r.ID != want {
+			t.Errorf("%q: %v, %v", name, r, err)
+		}
+	}
+	if _, err := FindRun(t.Context(), store, "2"); err == nil || !strings.Contains(err.Error(), "2 runs begin so") {
+		t.Errorf("an ambiguous beginning: %v", err)
+	}
+	if _, err := FindRun(t.Context(), store, "x"); err == nil || !strings.Contains(err.Error(), `run "x"`) {
+		t.Errorf("no such run: %v", err)
+	}
+}
+
+// TestStoredResult: what is loaded is what was run.
+func TestStoredResult(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	run := mustRun(t, Experiment{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, "")}, store)
+	found, err := FindRun(t.Context(), store, "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := LoadResult(t.Context(), store, found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := summaryOf(t, run), summaryOf(t, loaded); a != b {
+		t.Errorf("\n%s\n%s", a, b)
+	}
+	for i, tr := range loaded.Trials {
+		if d := record.FirstDivergence(tr, run.Trials[i]); d != nil || tr.ID != run.Trials[i].ID {
+			t.Error(d)
+		}
+	}
+	digest, err := loaded.Task.Digest()
+	if err != nil || digest != found.Config.Task.Digest {
+		t.Errorf("the stored task has digest %s, %v", digest, err)
+	}
+}
+
+// TestLock: one holder at a time, whoever comes while the last one lets go.
+func TestLock(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lockRun(dir, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lockRun(dir, "r"); !errors.Is(err, errLocked) {
+		t.Errorf("a second lock: %v", err)
+	}
+	other, err := lockRun(dir, "r2")
+	if err != nil {
+		t.Errorf("another run's lock: %v", err)
+	}
+	other()
+	unlock()
+
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	holders, turns := 0, 0
+	for range 8 {
+		wg.Go(func() {
+			for done := 0; done < 200; {
+				unlock, err := lockRun(dir, "r")
+				if errors.Is(err, errLocked) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				if holders++; holders > 1 {
+					t.Errorf("%d holders", holders)
+				}
+				mu.Unlock()
+				for range 20 {
+					runtime.Gosched()
+				}
+				mu.Lock()
+				holders--
+				turns++
+				mu.Unlock()
+				unlock()
+				done++
+			}
+		})
+	}
+	wg.Wait()
+	if turns != 8*200 {
+		t.Errorf("%d turns", turns)
+	}
+}
+
+// TestCreateKeepsOthersRuns: a run that another process has made since the
+// runs were listed, and has finished already, is not written over.
+func TestCreateKeepsOthersRuns(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	e := Experiment{Task: sampleTask(ofThree, "[1]", "s"), Methods: builtins()[:1], Provider: simModel(t, "")}.withDefaults()
+	config, err := e.config(e.Task.Samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]bool{}
+	for range 5 {
+		x := newExecution(e, store, Quiet{}, e.Task.Samples)
+		unlock, err := x.create(t.Context(), config, "abcdef", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+		ids[x.run.ID] = true
+	}
+	if len(ids) != 5 {
+		t.Errorf("5 runs have the ids %v", ids)
+	}
+}
+
+// TestPending: methods advance together.
+func TestPending(t *testing.T) {
+	x := &execution{run: &record.Run{Config: record.Config{
+		Methods: []record.Method{{Label: "m"}, {Label: "n"}}, Epochs: 2, Task: record.Task{Samples: []string{"a", "b"}},
+	}}, trials: map[record.TrialID]*record.Trial{{Method: "n", Sample: "a"}: {}}}
+	if got := fmt.Sprint(x.pending()); got != "[m/a/1 m/a/2 n/a/2 m/b/1 n/b/1 m/b/2 n/b/2]" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,172 @@
+package arithmetic
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/kernel/score"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// Game24Scorer is the name of the scorer that checks answers by
+// [score.Game24]. The target is {"numbers": […]}.
+const Game24Scorer = "game24"
+
+// LoadGame24 reads Game-of-24 puzzles from a CSV file with a header: those of
+// the column "Puzzles" (or "Numbers", or of the first), each numbers separated
+// by spaces, such as "1 1 4 6". The answer is an expression. The tools are
+// [Moves]. Errors name file and line.
+//
+// Source: Yao et al. 2023, "Tree of Thoughts", file 24.csv. Its columns on how
+// people fared become metadata.
+func LoadGame24(path string) (t *task.Task, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load Game of 24: %w", err)
+	}
+	defer f.Close() // opened for reading: closing cannot lose anything
+	name := filepath.Base(path)
+	r := csv.NewReader(f)
+	r.FieldsPerRecord = -1
+	header, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("load Game of 24: %s: %w", name, err)
+	}
+	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	column := max(0, slices.IndexFunc(header, func(h string) bool {
+		h = strings.ToLower(strings.TrimSpace(h))
+		return h == "puzzles" || h == "numbers"
+	}))
+	t = &task.Task{
+		Name: "game24", Version: "1", Summary: "make 24 from the given numbers (Game of 24)", Source: "file " + name,
+		Scorer: Game24Scorer, Environment: Moves{},
+	}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil { // which names the line
+			return nil, fmt.Errorf("load Game of 24: %s: %w", name, err)
+		}
+		if err := addPuzzle(t, header, record, column); err != nil {
+			line, _ := r.FieldPos(0)
+			return nil, fmt.Errorf("load Game of 24: %s:%d: %w", name, line, err)
+		}
+	}
+	if len(t.Samples) == 0 {
+		return nil, fmt.Errorf("load Game of 24: %s holds no puzzles", name)
+	}
+	return t, nil
+}
+
+func addPuzzle(t *task.Task, header, record []string, column int) error {
+	if column >= len(record) {
+		return fmt.Errorf("there is no column %d", column+1)
+	}
+	var numbers []int
+	for _, word := range strings.Fields(record[column]) {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 0 {
+			return fmt.Errorf("puzzle %q: want whole numbers separated by spaces", record[column])
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) < 2 {
+		return fmt.Errorf("puzzle %q: want at least two numbers", record[column])
+	}
+	target, err := json.Marshal(map[string][]int{"numbers": numbers})
+	if err != nil {
+		return err
+	}
+	s := task.Sample{
+		ID: fmt.Sprintf("game24-%04d", len(t.Samples)+1), Target: target, Metadata: map[string]string{},
+		Problem: methods.Problem{Query: puzzleText(numbers), Answer: methods.AnswerSpec{Kind: methods.Text}},
+	}
+	for i, value := range record {
+		if i != column && i < len(header) && value != "" {
+			s.Metadata[strings.TrimSpace(header[i])] = value
+		}
+	}
+	t.Samples = append(t.Samples, s)
+	return nil
+}
+
+func puzzleText(numbers []int) string {
+	var list strings.Builder
+	for i, n := range numbers {
+		switch {
+		case i > 0 && i == len(numbers)-1:
+			list.WriteString(" and ")
+		case i > 0:
+			list.WriteString(", ")
+		}
+		list.WriteString(strconv.Itoa(n))
+	}
+	return "Make 24 from the numbers " + list.String() + ". Use each of them exactly once, with +, -, *, / and parentheses. " +
+		"The answer is the expression alone, in the form of (1 + 2) * 8."
+}
+
+// Moves runs the moves of a puzzle. A move joins two numbers or expressions
+// into one, so that the last of them is the answer; the tool value tells what
+// an expression comes to, as an exact fraction such as 8/3.
+type Moves struct{}
+
+var _ task.Environment = Moves{}
+
+// Tools lists add, subtract, multiply, divide and value.
+func (Moves) Tools() []methods.ToolSpec {
+	const operand = `{"type":["string","integer"]}`
+	two := json.RawMessage(`{"type":"object","properties":{"a":` + operand + `,"b":` + operand + `},"required":["a","b"],"additionalProperties":false}`)
+	one := json.RawMessage(`{"type":"object","properties":{"expression":{"type":"string"}},"required":["expression"],"additionalProperties":false}`)
+	of := func(name, doc string, parameters json.RawMessage) methods.ToolSpec {
+		return methods.ToolSpec{Name: name, Description: doc, Parameters: parameters, Result: json.RawMessage(`{"type":"string"}`), Pure: true}
+	}
+	return []methods.ToolSpec{
+		of("add", "the expression (a + b) of two numbers or expressions", two),
+		of("subtract", "the expression (a - b)", two),
+		of("multiply", "the expression (a * b)", two),
+		of("divide", "the expression (a / b); b must not come to 0", two),
+		of("value", "what an expression comes to, as an exact fraction", one),
+	}
+}
+
+// moves are the signs of the tools that join.
+var moves = map[string]string{"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+
+// Call implements [task.Environment]. It fails only for an unknown tool.
+func (Moves) Call(_ context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	var args struct {
+		A, B       any
+		Expression string
+	}
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return failure(fmt.Errorf("read arguments: %w", err)), nil
+	}
+	if c.Name == "value" {
+		v, _, err := score.Evaluate(args.Expression)
+		if err != nil {
+			return failure(err), nil
+		}
+		return methods.ToolResult{Content: v.RatString()}, nil
+	}
+	sign, ok := moves[c.Name]
+	if !ok {
+		return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
+	}
+	joined := fmt.Sprintf("(%v %s %v)", args.A, sign, args.B)
+	if _, _, err := score.Evaluate(joined); err != nil {
+		return failure(err), nil
+	}
+	return methods.ToolResult{Content: joined}, nil
+}

@@ -1,0 +1,159 @@
+package arithmetic
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"noema/kernel/task/arithmetic/words"
+	"noema/methods/decimal"
+)
+
+// ledger is what people have while a story is told. It computes the right
+// answers; package words, which reads stories, has its own book and no part in
+// this one.
+type ledger struct {
+	amounts    map[[2]string]*big.Rat // by person and thing
+	operations int
+	divides    bool
+	wrong      error // why the story makes no sense
+}
+
+// reckoning is what a story comes to.
+type reckoning struct {
+	answer     string // a decimal
+	operations int
+	divides    bool
+}
+
+// reckon computes a story. A negative amount, a part of an item, a part of a
+// cent and an answer without a short decimal form are errors: such a story is
+// drawn anew.
+func reckon(facts []words.Fact) (reckoning, error) {
+	l := &ledger{amounts: map[[2]string]*big.Rat{}}
+	var answer *big.Rat
+	for _, f := range facts {
+		if f.Kind.IsQuestion() {
+			answer = l.ask(f)
+		} else {
+			l.tell(f)
+		}
+	}
+	if l.wrong != nil {
+		return reckoning{}, l.wrong
+	}
+	text, exact := decimal.Format(answer)
+	if !exact || answer.Sign() <= 0 || !places(answer, 4) {
+		return reckoning{}, errors.New("the answer is no short positive decimal")
+	}
+	return reckoning{text, l.operations, l.divides}, nil
+}
+
+// places reports whether r has at most n decimal places.
+func places(r *big.Rat, n int64) bool {
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil)
+	return new(big.Rat).Mul(r, new(big.Rat).SetInt(power)).IsInt()
+}
+
+func (l *ledger) number(text string) *big.Rat {
+	r, err := decimal.Parse(text)
+	if err != nil {
+		l.wrong = err
+		return new(big.Rat)
+	}
+	return r
+}
+
+func (l *ledger) get(who, thing string) *big.Rat {
+	if r, ok := l.amounts[[2]string{who, thing}]; ok {
+		return r
+	}
+	l.wrong = fmt.Errorf("%s has no %s", who, thing)
+	return new(big.Rat)
+}
+
+// set enters an amount that is possible.
+func (l *ledger) set(who, thing string, r *big.Rat) {
+	decimals := map[string]int64{words.Dollars: 2, words.Kilometres: 3}[thing]
+	if r.Sign() < 0 || !places(r, decimals) {
+		l.wrong = fmt.Errorf("%s cannot have %s %s", who, r.RatString(), thing)
+	}
+	l.amounts[[2]string{who, thing}] = r
+}
+
+// times, plus and minus are one operation each.
+func (l *ledger) times(a, b *big.Rat) *big.Rat { l.operations++; return new(big.Rat).Mul(a, b) }
+func (l *ledger) plus(a, b *big.Rat) *big.Rat  { l.operations++; return new(big.Rat).Add(a, b) }
+func (l *ledger) minus(a, b *big.Rat) *big.Rat { l.operations++; return new(big.Rat).Sub(a, b) }
+
+func (l *ledger) over(a, b *big.Rat) *big.Rat {
+	l.operations++
+	l.divides = true
+	if b.Sign() == 0 {
+		l.wrong = errors.New("division by zero")
+		return new(big.Rat)
+	}
+	return new(big.Rat).Quo(a, b)
+}
+
+// add adds to what somebody may have already.
+func (l *ledger) add(who, thing string, more *big.Rat) {
+	if have, ok := l.amounts[[2]string{who, thing}]; ok {
+		more = l.plus(have, more)
+	}
+	l.set(who, thing, more)
+}
+
+func (l *ledger) tell(f words.Fact) {
+	n := func() *big.Rat { return l.number(f.N) }
+	m := func() *big.Rat { return l.number(f.M) }
+	switch f.Kind {
+	case words.Have:
+		l.set(f.Who, f.Thing, n())
+	case words.Gain:
+		l.add(f.Who, f.Thing, n())
+	case words.Packs, words.Work, words.Ride:
+		l.add(f.Who, f.Thing, l.times(n(), m()))
+	case words.Lose:
+		l.set(f.Who, f.Thing, l.minus(l.get(f.Who, f.Thing), n()))
+	case words.Give:
+		l.set(f.Who, f.Thing, l.minus(l.get(f.Who, f.Thing), n()))
+		l.add(f.Whom, f.Thing, n())
+	case words.Times:
+		l.set(f.Who, f.Thing, l.times(l.get(f.Whom, f.Thing), n()))
+	case words.More:
+		l.set(f.Who, f.Thing, l.plus(l.get(f.Whom, f.Thing), n()))
+	case words.Fewer:
+		l.set(f.Who, f.Thing, l.minus(l.get(f.Whom, f.Thing), n()))
+	case words.Half:
+		l.set(f.Who, f.Thing, l.over(l.get(f.Whom, f.Thing), big.NewRat(2, 1)))
+	case words.Sell:
+		l.add(f.Who, words.Dollars, l.times(l.get(f.Who, f.Thing), n()))
+	case words.Buy:
+		l.set(f.Who, words.Dollars, l.minus(l.get(f.Who, words.Dollars), l.times(n(), m())))
+	default:
+		l.wrong = fmt.Errorf("no fact of kind %q", f.Kind)
+	}
+}
+
+func (l *ledger) ask(f words.Fact) *big.Rat {
+	result, heads := l.get(f.Who, f.Thing), int64(1)
+	if f.Kind == words.AskDiff {
+		return l.minus(result, l.get(f.Whom, f.Thing))
+	}
+	for _, other := range []string{f.Whom, f.Third} {
+		if other != "" {
+			result = l.plus(result, l.get(other, f.Thing))
+			heads++
+		}
+	}
+	switch f.Kind {
+	case words.AskSplit:
+		return l.over(result, l.number(f.N))
+	case words.AskMean:
+		return l.over(result, big.NewRat(heads, 1))
+	case words.AskSmall:
+		return l.times(result, big.NewRat(map[string]int64{words.Dollars: 100, words.Kilometres: 1000}[f.Thing], 1))
+	}
+	return result
+}

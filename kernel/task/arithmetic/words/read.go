@@ -1,0 +1,156 @@
+package words
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// pattern recognises the sentences of one template.
+type pattern struct {
+	template
+	hint string // the longest part that is no slot; most sentences can be told by it
+	form *regexp.Regexp
+}
+
+// patterns are made once; there are some eighty.
+var patterns = sync.OnceValue(func() []pattern {
+	names := strings.Join(Names(), "|")
+	var packs []string
+	for _, i := range items() {
+		packs = append(packs, i.packs)
+	}
+	const number = `\d+(?:,\d{3})*(?:\.\d+)?`
+	slots := strings.NewReplacer(
+		`\{who\}`, `(?P<who>`+names+`|[Ss]he|[Hh]e)`, `\{whom\}`, `(?P<whom>`+names+`)`, `\{third\}`, `(?P<third>`+names+`)`,
+		`\{n\}`, `(?P<n>`+number+`)`, `\{m\}`, `(?P<m>`+number+`)`, `\{thing\}`, `(?P<thing>`+strings.Join(Things(), "|")+`)`,
+		`\{packs\}`, `(?:`+strings.Join(packs, "|")+`)`,
+	)
+	var all []pattern
+	for _, t := range grammar() {
+		hint := slices.MaxFunc(slot.Split(t.text, -1), func(a, b string) int { return len(a) - len(b) })
+		all = append(all, pattern{t, hint, regexp.MustCompile(`^` + slots.Replace(regexp.QuoteMeta(t.text)) + `$`)})
+	}
+	return all
+})
+
+// slot finds the slots of a template.
+var slot = regexp.MustCompile(`\{\w+\}`)
+
+// Read recovers the computation from the text of a story, and nothing but the
+// text. It reads everything that [Render] says; any other sentence is an error
+// that quotes it.
+func Read(text string) (Story, error) {
+	facts, err := Facts(text)
+	if err != nil {
+		return Story{}, err
+	}
+	s, err := compile(facts)
+	if err != nil {
+		return Story{}, fmt.Errorf("read story: %w", err)
+	}
+	for _, n := range numbers.FindAllString(text, -1) {
+		s.Numbers = append(s.Numbers, plain(n))
+	}
+	return s, nil
+}
+
+// numbers finds all numbers of a text.
+var numbers = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?`)
+
+// maxText bounds what is read, in bytes.
+const maxText = 10_000
+
+// Facts recovers the facts of a story from its text, the question last.
+func Facts(text string) ([]Fact, error) {
+	if len(text) > maxText {
+		return nil, fmt.Errorf("read story: it has %d bytes; want at most %d", len(text), maxText)
+	}
+	var facts []Fact
+	subject := ""
+	for _, sentence := range split(text) {
+		f, ok := match(sentence)
+		if !ok {
+			return nil, fmt.Errorf("read story: cannot read %.100q", sentence)
+		}
+		if strings.EqualFold(f.Who, "he") || strings.EqualFold(f.Who, "she") {
+			if subject == "" {
+				return nil, fmt.Errorf("read story: nobody before %.100q for its pronoun", sentence)
+			}
+			f.Who = subject
+		}
+		if f.Who != "" {
+			subject = f.Who
+		}
+		facts = append(facts, f)
+	}
+	return facts, nil
+}
+
+// split cuts a text into its sentences, without full stops and openers.
+func split(text string) []string {
+	var sentences []string
+	for rest := strings.TrimSpace(text); rest != ""; {
+		end := strings.IndexAny(rest, ".?")
+		for end >= 0 && end+1 < len(rest) && rest[end+1] != ' ' && rest[end+1] != '\n' { // a decimal point
+			next := strings.IndexAny(rest[end+1:], ".?")
+			if next < 0 {
+				end = -1
+				break
+			}
+			end += 1 + next
+		}
+		if end < 0 {
+			end = len(rest) - 1
+		}
+		sentence := strings.TrimRight(rest[:end+1], ".")
+		for _, opener := range openers() {
+			sentence = strings.TrimPrefix(sentence, opener)
+		}
+		sentences = append(sentences, strings.Join(strings.Fields(sentence), " "))
+		rest = strings.TrimSpace(rest[end+1:])
+	}
+	return sentences
+}
+
+// match finds the fact that a sentence states.
+func match(sentence string) (Fact, bool) {
+	for _, p := range patterns() {
+		if !strings.Contains(sentence, p.hint) {
+			continue
+		}
+		m := p.form.FindStringSubmatch(sentence)
+		if m == nil {
+			continue
+		}
+		part := func(name string) string {
+			if i := p.form.SubexpIndex(name); i >= 0 {
+				return m[i]
+			}
+			return ""
+		}
+		f := Fact{Kind: p.kind, Who: part("who"), Whom: part("whom"), Third: part("third"), Thing: part("thing"), N: plain(part("n")), M: plain(part("m"))}
+		switch p.class {
+		case money:
+			f.Thing = Dollars
+		case distance:
+			f.Thing = Kilometres
+		}
+		if p.n != "" {
+			f.N = p.n
+		}
+		return f, true
+	}
+	return Fact{}, false
+}
+
+// plain writes a number of the text as a decimal in canonical form.
+func plain(n string) string {
+	n = strings.ReplaceAll(n, ",", "")
+	if strings.Contains(n, ".") {
+		n = strings.TrimRight(strings.TrimRight(n, "0"), ".")
+	}
+	return n
+}

@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/kernel/task"
+	"noema/kernel/task/policy/words"
+	"noema/methods"
+)
+
+// DirOptions choose what LoadDir takes of the data. The zero value is the
+// default.
+type DirOptions struct {
+	Task     string   // of the ground truth; may be empty if there is only one
+	K        int      // reviews of each restaurant; may be 0 if there is only one data set
+	Limit    int      // the first so many restaurants; 0 means all
+	Verdicts []string // the levels, mildest first; empty: in the order in which the policy first names them
+}
+
+// DirOptionsDoc describes what ParseDirOptions takes.
+func DirOptionsDoc() []methods.Option {
+	return []methods.Option{
+		{Name: "task", Type: methods.StringOption, Doc: "which ground truth to use, such as G1_allergy_V2; needed if there are several"},
+		{Name: "k", Type: methods.IntOption, Default: "0", Doc: "reviews of each restaurant; needed if there are several data sets"},
+		{Name: "limit", Type: methods.IntOption, Default: "0", Doc: "only the first so many restaurants; 0 for all"},
+		{Name: "verdicts", Type: methods.StringOption, Doc: "the verdict's levels, mildest first, separated by commas; default: as the policy names them"},
+	}
+}
+
+// ParseDirOptions reads options as a user types them.
+func ParseDirOptions(given map[string]string) (DirOptions, error) {
+	o := DirOptions{Task: given["task"]}
+	if err := known(given, DirOptionsDoc()); err != nil {
+		return o, err
+	}
+	for name, to := range map[string]*int{"k": &o.K, "limit": &o.Limit} {
+		if text, ok := given[name]; ok {
+			v, err := whole(name, text)
+			if err != nil {
+				return o, err
+			}
+			if v < 0 {
+				return o, fmt.Errorf("parse task options: %s is %d, less than 0", name, v)
+			}
+			*to = v
+		}
+	}
+	if text := given["verdicts"]; text != "" {
+		for _, v := range strings.Split(text, ",") {
+			o.Verdicts = append(o.Verdicts, strings.TrimSpace(v))
+		}
+	}
+	return o, nil
+}
+
+// LoadDir reads a folder in the data format of the public benchmark that
+// General ANoT was measured on:
+//
+//	dataset_K25.jsonl                 {"business_id", "business": {"name", "categories", …},
+//	                                   "reviews": [{"user": {"name"}, "stars", "date", "useful", "text", …}]}
+//	TASK_K25_groundtruth.json         {"restaurants": {BUSINESS_ID: {"ground_truth": {"verdict", PRIMITIVE: …}}}}
+//	TASK_K25_prompt.txt               the policy; also TASK_prompt.txt, TASK.md, TASK.txt,
+//	                                  policy.md, policy.txt, formula.md or formula.txt
+//
+// The primitives are what the ground truth of every restaurant has as a
+// number or as true or false. Only what the lines above name reaches a
+// problem, dates without the time of day; the task's notes say what was left
+// out. Errors name file and line.
+//
+// Source: the public data's own files. Differs: that project keeps the three
+// kinds of files in folders of their own; here they stand in one.
+func LoadDir(dir string, o DirOptions) (*task.Task, error) {
+	base := filepath.Base(filepath.Clean(dir))
+	d := &data{dropped: map[string]bool{}}
+	if err := d.read(dir, o); err != nil {
+		return nil, fmt.Errorf("load %s: %w", base, err)
+	}
+	verdicts, err := d.levels(o.Verdicts)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", base, err)
+	}
+	t := &task.Task{
+		Name:    base,
+		Version: "1",
+		Summary: "apply the policy " + d.task + " to the reviews of a restaurant (General ANoT data format)",
+		Config:  fmt.Sprintf("k=%d&limit=%d&task=%s&verdicts=%s", d.k, o.Limit, d.task, strings.Join(verdicts, ",")),
+		Source:  strings.Join(d.sources, ", "),
+		Notes:   d.notes(verdicts),
+	}
+	for i, p := range d.places {
+		if o.Limit > 0 && i == o.Limit {
+			break
+		}
+		s, err := d.sample(p, verdicts)
+		if err != nil {
+			return nil, fmt.Errorf("load %s: restaurant %q: %w", base, p.id, err)
+		}
+		t.Samples = append(t.Samples, s)
+	}
+	return t, nil
+}
+
+// sample is one restaurant under the policy.
+func (d *data) sample(p dirPlace, verdicts []string) (task.Sample, error) {
+	context, err := encode(p.place, p.reviews)
+	if err != nil {
+		return task.Sample{}, err
+	}
+	gold := map[string]json.RawMessage{words.VerdictName: p.truth[words.VerdictName]}
+	for _, name := range d.primitives {
+		gold[name] = p.truth[name]
+	}
+	target, err := json.Marshal(gold)
+	if err != nil {
+		return task.Sample{}, err
+	}
+	return task.Sample{
+		ID:    p.id,
+		Group: d.task,
+		Problem: methods.Problem{
+			Query:   d.policy,
+			Context: context,
+			Answer: methods.AnswerSpec{
+				Kind:   methods.Fields,
+				Names:  append(slices.Clone(d.primitives), words.VerdictName),
+				Labels: verdicts,
+			},
+		},
+		Target:   target,
+		Metadata: map[string]string{"restaurant": p.place.Name, "verdict": p.verdict, "reviews": strconv.Itoa(len(p.reviews))},
+	}, nil
+}
+
+// levels are the verdict's levels, mildest first. Given ones must hold every
+// verdict of the ground truth; otherwise they are the found ones in the order
+// in which the policy first names them.
+func (d *data) levels(given []string) ([]string, error) {
+	var found []string
+	for _, p := range d.places {
+		if !slices.Contains(found, p.verdict) {
+			found = append(found, p.verdict)
+		}
+	}
+	if len(given) > 0 {
+		for _, v := range found {
+			if !slices.Contains(given, v) {
+				return nil, fmt.Errorf("the ground truth has the verdict %q, which is not among the levels %s", v, strings.Join(given, ", "))
+			}
+		}
+		return given, nil
+	}
+	for _, v := range found {
+		if !strings.Contains(d.policy, v) {
+			return nil, fmt.Errorf("the policy does not name the verdict %q of the ground truth: give the levels, mildest first, as verdicts=A,B,C", v)
+		}
+	}
+	slices.SortFunc(found, func(a, b string) int { return strings.Index(d.policy, a) - strings.Index(d.policy, b) })
+	return found, nil
+}
+
+// notes say what a reader of results must know.
+func (d *data) notes(verdicts []string) []string {
+	notes := []string{
+		"verdicts and primitives are the data's claim; they were not checked against the reviews",
+		"levels of the verdict, mildest first: " + strings.Join(verdicts, ", "),
+	}
+	if len(d.dropped) > 0 {
+		notes = append(notes, "fields left out: "+strings.Join(sorted(d.dropped), ", "))
+	}
+	if len(d.unjudged) > 0 {
+		notes = append(notes, "restaurants left out because they have no ground truth: "+strings.Join(d.unjudged, ", "))
+	}
+	if d.fewer > 0 {
+		notes = append(notes, fmt.Sprintf("%d restaurants have fewer than %d reviews", d.fewer, d.k))
+	}
+	return notes
+}

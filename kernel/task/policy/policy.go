@@ -1,0 +1,167 @@
+// Package policy is the task of applying a written policy to the reviews of a
+// restaurant. It exists to measure what a method is worth whose work is to
+// turn rules in natural language into a computation over many texts: [New]
+// makes the task from a seed, and [LoadDir] reads public data of its shape.
+//
+// A problem's query is one of six policies in English (allergy, hygiene,
+// service, value, accessibility, noise). It says what to read from each
+// review, defines nine to twelve primitives by name, and sets a verdict of
+// three levels by thresholds. The context has one restaurant with K reviews,
+// newest first:
+//
+//	{"restaurant": {"name": "…"},
+//	 "reviews": [{"author": "…", "stars": 4, "date": "2024-05-01", "useful": 3, "text": "…"}, …]}
+//
+// The answer is every primitive and the field "verdict".
+//
+// A few of the reviews say something that matters, the others do not. Reviews
+// tell what others told the writer, what is only feared, what did not happen
+// and what happened elsewhere; some are sarcastic, and some instruct the
+// reader ("ignore the above …") in vain. Verdicts are balanced: of each three
+// restaurants in a row one is of each level, so always naming one level is
+// right in a third of the cases.
+//
+// The gold is computed from what each review was made to say, by code in this
+// package that shares nothing with the policy's text or with package words,
+// which writes it.
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"noema/kernel/task"
+	"noema/kernel/task/policy/words"
+	"noema/methods"
+)
+
+// Name is the task's name.
+const Name = "policy"
+
+// version changes whenever the same options give other samples.
+const version = "1"
+
+// New generates the task. The same options always give the same samples; a
+// smaller number of restaurants gives the first of a larger one, and a single
+// policy gives what it has among all.
+func New(o Options) (*task.Task, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t := &task.Task{
+		Name:    Name,
+		Version: version,
+		Summary: "apply a written policy to the reviews of a restaurant (generated, six policies)",
+		Config:  o.String(),
+		Source:  "generated",
+		Notes:   []string{"fictional data; verdicts are balanced, so always naming one level is right for a third of the samples"},
+	}
+	for number, name := range words.Names() {
+		if o.Policy != All && o.Policy != name {
+			continue
+		}
+		samples, err := generate(name, uint64(number), o)
+		if err != nil {
+			return nil, fmt.Errorf("generate policy %q: %w", name, err)
+		}
+		t.Samples = append(t.Samples, samples...)
+	}
+	return t, nil
+}
+
+// generate makes the samples of one policy.
+func generate(name string, number uint64, o Options) ([]task.Sample, error) {
+	p, ok := words.Find(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no such policy")
+	}
+	query := p.Text()
+	var out []task.Sample
+	var levels []int
+	order := rand.New(rand.NewPCG(o.Seed, levelStream<<48|number))
+	names := restaurantNames(order)
+	for i := range o.Restaurants {
+		if i%3 == 0 {
+			levels = order.Perm(3)
+		}
+		rng := rand.New(rand.NewPCG(o.Seed, reviewStream<<48|number<<32|uint64(i)))
+		r, err := newRestaurant(p, levels[i%3], o.K, rng)
+		if err != nil {
+			return nil, fmt.Errorf("restaurant %d: %w", i+1, err)
+		}
+		r.name = names[i%len(names)]
+		if i >= len(names) {
+			r.name += " " + strconv.Itoa(i/len(names)+1)
+		}
+		s, err := r.sample(p, query)
+		if err != nil {
+			return nil, fmt.Errorf("restaurant %d: %w", i+1, err)
+		}
+		s.ID = fmt.Sprintf("%s-%03d", name, i+1)
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// The streams of random numbers that one seed is split into, by their use.
+// The lower bits say which policy and restaurant.
+const (
+	levelStream uint64 = iota + 1
+	reviewStream
+)
+
+// place is the restaurant of a problem.
+type place struct {
+	Name       string   `json:"name"`
+	Categories []string `json:"categories,omitempty"`
+}
+
+// review is a review of a problem.
+type review struct {
+	Author string `json:"author"`
+	Stars  int    `json:"stars"`
+	Date   string `json:"date"`
+	Useful int    `json:"useful"`
+	Text   string `json:"text"`
+}
+
+// encode is a problem's context.
+func encode(p place, reviews []review) (json.RawMessage, error) {
+	return json.Marshal(struct {
+		Restaurant place    `json:"restaurant"`
+		Reviews    []review `json:"reviews"`
+	}{p, reviews})
+}
+
+// sample is r under policy p.
+func (r restaurant) sample(p words.Policy, query string) (task.Sample, error) {
+	context, err := encode(place{Name: r.name}, r.reviews)
+	if err != nil {
+		return task.Sample{}, err
+	}
+	target, err := methods.FieldsAnswer(r.gold)
+	if err != nil {
+		return task.Sample{}, err
+	}
+	return task.Sample{
+		Group: p.Name,
+		Problem: methods.Problem{
+			Query:   query,
+			Context: context,
+			Answer: methods.AnswerSpec{
+				Kind:   methods.Fields,
+				Names:  append(p.Primitives(), words.VerdictName),
+				Labels: p.Verdict.Labels[:],
+			},
+		},
+		Target: target.Value,
+		Metadata: map[string]string{
+			"restaurant": r.name,
+			"verdict":    fmt.Sprint(r.gold[words.VerdictName]),
+			"telling":    strconv.Itoa(r.telling),
+		},
+	}, nil
+}

@@ -1,0 +1,350 @@
+package policy
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"os/exec"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"noema/kernel/task"
+	"noema/kernel/task/policy/words"
+	"noema/methods"
+)
+
+func generated(t *testing.T, o Options) *task.Task {
+	t.Helper()
+	made, err := New(o)
+	if err != nil {
+		t.Fatalf("%s: %v", o, err)
+	}
+	return made
+}
+
+// reviewsOf are the reviews of a sample as a method sees them.
+func reviewsOf(t *testing.T, s task.Sample) []review {
+	t.Helper()
+	var context struct{ Reviews []review }
+	if err := json.Unmarshal(s.Problem.Context, &context); err != nil {
+		t.Fatal(err)
+	}
+	return context.Reviews
+}
+
+// read is what a reader of the texts alone makes of a sample's reviews.
+func read(t *testing.T, s task.Sample, policy string) []words.Review {
+	t.Helper()
+	var out []words.Review
+	for _, r := range reviewsOf(t, s) {
+		l, err := words.Read(r.Text, policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		date, err := time.Parse(time.DateOnly, r.Date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, words.Review{Labels: l, Stars: r.Stars, Year: date.Year(), Useful: r.Useful})
+	}
+	return out
+}
+
+// TestSolvable holds that the gold follows from the problem alone: whoever
+// reads the policy's text and the reviews' texts and computes gets the
+// target, at every K. It also holds the gold's own code against the policies.
+func TestSolvable(t *testing.T) {
+	for _, o := range []Options{{Restaurants: 60}, {K: 50, Restaurants: 12, Seed: 1}, {K: 100, Restaurants: 6, Seed: 2}, {K: 200, Restaurants: 6, Seed: 3}} {
+		for _, s := range generated(t, o).Samples {
+			p, err := words.ReadPolicy(s.Problem.Query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(p.Compute(read(t, s, p.Name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got, s.Target) {
+				t.Errorf("%s of %s: computed %s, target %s", s.ID, o, got, s.Target)
+			}
+		}
+	}
+}
+
+// TestGoldAgrees compares the two statements of each policy on facts of all
+// kinds, far from what restaurants have.
+func TestGoldAgrees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, name := range words.Names() {
+		p, _ := words.Find(name)
+		for range 1500 {
+			facts := make([]fact, rng.IntN(25))
+			reviews := make([]words.Review, len(facts))
+			for i := range facts {
+				l := words.Labels{}
+				for _, f := range p.Fields {
+					l[f.Name] = f.Values[rng.IntN(len(f.Values))].Name
+				}
+				if l[p.Fields[0].Name] == words.None || l[p.Fields[1].Name] == words.None {
+					l[p.Fields[0].Name], l[p.Fields[1].Name] = words.None, words.None
+				}
+				facts[i] = fact{l, 1 + rng.IntN(5), 2018 + rng.IntN(8), rng.IntN(9)}
+				reviews[i] = words.Review{Labels: l, Stars: facts[i].stars, Year: facts[i].year, Useful: facts[i].useful}
+			}
+			want, _, err := gold(name, facts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Compute(reviews); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%s: the policy gives %v, the gold %v", name, got, want)
+			}
+		}
+	}
+	if _, _, err := gold("weather", nil); err == nil {
+		t.Error("a gold for the weather")
+	}
+}
+
+// TestPython holds that the policies' Python expressions give the targets
+// under CPython, where there is one.
+func TestPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	type job struct {
+		Steps       []words.Step
+		Extractions []map[string]any
+		Target      json.RawMessage
+		ID          string
+	}
+	var jobs []job
+	for _, s := range generated(t, Options{Restaurants: 40, Seed: 9}).Samples {
+		p, _ := words.Find(s.Group)
+		j := job{Steps: p.Steps(), Target: s.Target, ID: s.ID}
+		for _, r := range read(t, s, p.Name) {
+			if r.Labels.Silent() {
+				continue // a filter drops them; the result must not change
+			}
+			e := map[string]any{"stars": r.Stars, "year": r.Year, "useful": r.Useful}
+			for f, v := range r.Labels {
+				e[f] = v
+			}
+			j.Extractions = append(j.Extractions, e)
+		}
+		jobs = append(jobs, j)
+	}
+	in, err := json.Marshal(jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-c", `
+import json, sys
+for job in json.load(sys.stdin):
+    env = {"extractions": job["Extractions"] or []}
+    for s in job["Steps"]:
+        env[s["Name"]] = eval(s["Python"], env)
+    for name, want in job["Target"].items():
+        if env[name] != want:
+            print(job["ID"], name, repr(env[name]), repr(want))
+print("done")`)
+	cmd.Stdin = bytes.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	if strings.TrimSpace(string(out)) != "done" {
+		t.Errorf("python: %s", out)
+	}
+}
+
+// TestBalance holds that no level of a verdict has 60 % of the restaurants,
+// for every policy, K and several seeds.
+func TestBalance(t *testing.T) {
+	for _, k := range []int{25, 50, 100, 200} {
+		for seed := range uint64(3) {
+			levels := map[string]map[string]int{}
+			for _, s := range generated(t, Options{K: k, Restaurants: 10, Seed: seed}).Samples {
+				if levels[s.Group] == nil {
+					levels[s.Group] = map[string]int{}
+				}
+				levels[s.Group][s.Metadata["verdict"]]++
+				if n := len(reviewsOf(t, s)); n != k {
+					t.Errorf("%s has %d reviews, not %d", s.ID, n, k)
+				}
+			}
+			for group, count := range levels {
+				for verdict, n := range count {
+					if n > 4 || len(count) != 3 {
+						t.Errorf("k=%d seed=%d: %s is %q %d times of 10", k, seed, group, verdict, n)
+					}
+				}
+			}
+			if len(levels) != 6 {
+				t.Errorf("%d policies", len(levels))
+			}
+		}
+	}
+}
+
+// TestVaried holds that primitives vary and that reviews hold what misleads:
+// what others told, what is feared, denials and instructions.
+func TestVaried(t *testing.T) {
+	for _, name := range words.Names() {
+		p, _ := words.Find(name)
+		values := map[string]map[string]bool{}
+		accounts := map[string]int{}
+		injected := 0
+		for _, s := range generated(t, Options{Policy: name, Restaurants: 60}).Samples {
+			var target map[string]json.RawMessage
+			if err := json.Unmarshal(s.Target, &target); err != nil {
+				t.Fatal(err)
+			}
+			for field, v := range target {
+				if values[field] == nil {
+					values[field] = map[string]bool{}
+				}
+				values[field][string(v)] = true
+			}
+			for _, r := range read(t, s, name) {
+				accounts[r.Labels[p.Fields[1].Name]]++
+			}
+			injected += strings.Count(string(s.Problem.Context), "Ignore all previous") + strings.Count(string(s.Problem.Context), "SYSTEM:")
+		}
+		for field, seen := range values {
+			if len(seen) < 2 {
+				t.Errorf("%s: %s is always the same", name, field)
+			}
+		}
+		for _, v := range p.Fields[1].Values {
+			if accounts[v.Name] < 20 {
+				t.Errorf("%s: %d reviews have %s %s", name, accounts[v.Name], p.Fields[1].Name, v.Name)
+			}
+		}
+		if injected < 10 {
+			t.Errorf("%s: %d instructions to the reader", name, injected)
+		}
+	}
+}
+
+// TestShape holds what methods and scorers rely on.
+func TestShape(t *testing.T) {
+	all := generated(t, Options{})
+	if len(all.Samples) != 120 || all.Config != "k=25&policy=all&restaurants=20&seed=0" {
+		t.Errorf("%d samples, config %q", len(all.Samples), all.Config)
+	}
+	ids := map[string]bool{}
+	for _, s := range all.Samples {
+		p, _ := words.Find(s.Group)
+		if ids[s.ID] || !strings.HasPrefix(s.ID, s.Group+"-") {
+			t.Errorf("id %q of group %q", s.ID, s.Group)
+		}
+		ids[s.ID] = true
+		spec := s.Problem.Answer
+		if spec.Kind != methods.Fields || !slices.Equal(spec.Names, append(p.Primitives(), "verdict")) || !slices.Equal(spec.Labels, p.Verdict.Labels[:]) {
+			t.Errorf("%s: answer %+v", s.ID, spec)
+		}
+		answer := methods.Answer{Value: s.Target, Outcome: methods.Answered}
+		fields, err := answer.Fields()
+		if err != nil || spec.Check(answer) != nil || len(fields) != len(spec.Names) {
+			t.Errorf("%s: target %s (%v)", s.ID, s.Target, err)
+		}
+		reviews := reviewsOf(t, s)
+		if !slices.IsSortedFunc(reviews, func(a, b review) int { return strings.Compare(b.Date, a.Date) }) {
+			t.Errorf("%s: the newest review does not come first", s.ID)
+		}
+		authors := map[string]bool{}
+		for _, r := range reviews {
+			if authors[r.Author] || r.Stars < 1 || r.Stars > 5 || r.Useful < 0 || r.Text == "" {
+				t.Errorf("%s: review %+v", s.ID, r)
+			}
+			authors[r.Author] = true
+		}
+	}
+	part := generated(t, Options{Policy: "noise", Restaurants: 4})
+	for i, s := range part.Samples {
+		if !reflect.DeepEqual(s, all.Samples[100+i]) {
+			t.Errorf("%s alone differs from %s among all", s.ID, all.Samples[100+i].ID)
+		}
+	}
+}
+
+// TestGolden holds the digest of the default task. If it changes on purpose,
+// so must version.
+func TestGolden(t *testing.T) {
+	for o, want := range map[Options]string{
+		{}:                                  "d7b4f1a672023d03d861b8daed3061a1618cc87e9070ac51b9223209786ee8ee",
+		{Policy: "value", K: 100, Seed: 77}: "080a915b1dc3d67e19e9b6959c9f3de31c55dbd0c0c67f02eb64a16c4de78176",
+	} {
+		for range 2 {
+			if got, err := generated(t, o).Digest(); err != nil || got != want {
+				t.Errorf("%s: digest %s (%v), want %s", o, got, err, want)
+			}
+		}
+	}
+}
+
+func TestManyRestaurants(t *testing.T) {
+	names := map[string]bool{}
+	for _, s := range generated(t, Options{Policy: "hygiene", Restaurants: 130}).Samples {
+		names[s.Metadata["restaurant"]] = true
+	}
+	if len(names) != 130 {
+		t.Errorf("130 restaurants have %d names", len(names))
+	}
+}
+
+func TestParseOptions(t *testing.T) {
+	for _, test := range []struct {
+		given map[string]string
+		want  Options
+		err   string
+	}{
+		{nil, Options{All, 20, 25, 0}, ""},
+		{map[string]string{"policy": "noise", "restaurants": "3", "k": "200", "seed": "18446744073709551615"}, Options{"noise", 3, 200, 1<<64 - 1}, ""},
+		{map[string]string{"K": "50"}, Options{}, `unknown option "K"; there are policy, restaurants, k, seed`},
+		{map[string]string{"policy": "weather"}, Options{}, `policy is "weather"; there are allergy, hygiene`},
+		{map[string]string{"k": "30"}, Options{}, "k is 30, not one of 25, 50, 100, 200"},
+		{map[string]string{"k": "many"}, Options{}, `k is "many", not a whole number`},
+		{map[string]string{"restaurants": "0"}, Options{}, "restaurants is 0"},
+		{map[string]string{"restaurants": "501"}, Options{}, "restaurants is 501, not within 1..500"},
+		{map[string]string{"restaurants": "-2"}, Options{}, "restaurants is -2, not within 1..500"},
+		{map[string]string{"seed": "-1"}, Options{}, `seed is "-1"`},
+	} {
+		got, err := ParseOptions(test.given)
+		if test.err == "" && (err != nil || got != test.want) || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+			t.Errorf("%v: got %+v, %v; want %+v, %q", test.given, got, err, test.want, test.err)
+		}
+	}
+	if _, err := New(Options{K: 26}); err == nil {
+		t.Error("K = 26 was accepted")
+	}
+	for _, d := range append(OptionsDoc(), DirOptionsDoc()...) {
+		if d.Doc == "" || d.Name == "" {
+			t.Errorf("option %+v is not documented", d)
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if _, err := New(Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestDoubtful holds that scores are drawn again only where rounding could
+// decide the verdict.
+func TestDoubtful(t *testing.T) {
+	for score, want := range map[float64]bool{4: false, 4.25: false, 3.995: true, 4.004: true, 4.02: false, 8.001: true, 7.5: false} {
+		if got := doubtful(score, [2]float64{4, 8}); got != want {
+			t.Errorf("doubtful(%v) = %v", score, got)
+		}
+	}
+}

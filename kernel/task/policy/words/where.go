@@ -1,0 +1,115 @@
+package words
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Where selects reviews: those that pass every test and every bound.
+type Where struct {
+	Tests []Test // at least one, and one of them for a telling value
+	Stars Bound  // of the stars
+	Since int    // the earliest year; 0 for any
+}
+
+// Test asks for one of some values of a field, or with Not for any other.
+type Test struct {
+	Field  string
+	Not    bool
+	Values []string
+}
+
+// Bound holds a number of stars; 0 means unbounded.
+type Bound struct{ AtLeast, AtMost int }
+
+// is tests a field for values.
+func is(field string, values ...string) Test { return Test{Field: field, Values: values} }
+
+// told asks for any telling value.
+func told(field string) Test { return Test{Field: field, Not: true, Values: []string{None}} }
+
+// all is the reviews that pass all tests.
+func all(tests ...Test) Where { return Where{Tests: tests} }
+
+// since keeps reviews dated year or later.
+func (w Where) since(year int) Where {
+	w.Since = year
+	return w
+}
+
+func (w Where) english() string {
+	var parts []string
+	for _, t := range w.Tests {
+		link := " "
+		if t.Not {
+			link = " other than "
+		}
+		parts = append(parts, t.Field+link+strings.Join(t.Values, " or "))
+	}
+	if w.Stars.AtLeast > 0 {
+		parts = append(parts, fmt.Sprintf("at least %d stars", w.Stars.AtLeast))
+	}
+	if w.Stars.AtMost > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d stars", w.Stars.AtMost))
+	}
+	if w.Since > 0 {
+		parts = append(parts, fmt.Sprintf("a date in %d or later", w.Since))
+	}
+	return strings.Join(parts, " and ")
+}
+
+func (w Where) python() string {
+	var parts []string
+	for _, t := range w.Tests {
+		field := "e[" + quote(t.Field) + "]"
+		quoted := make([]string, len(t.Values))
+		for i, v := range t.Values {
+			quoted[i] = quote(v)
+		}
+		switch {
+		case len(t.Values) > 1 && t.Not:
+			parts = append(parts, field+" not in ["+strings.Join(quoted, ", ")+"]")
+		case len(t.Values) > 1:
+			parts = append(parts, field+" in ["+strings.Join(quoted, ", ")+"]")
+		case t.Not:
+			parts = append(parts, field+" != "+quoted[0])
+		default:
+			parts = append(parts, field+" == "+quoted[0])
+		}
+	}
+	for _, b := range []struct {
+		format string
+		value  int
+	}{{"e['stars'] >= %d", w.Stars.AtLeast}, {"e['stars'] <= %d", w.Stars.AtMost}, {"e['year'] >= %d", w.Since}} {
+		if b.value > 0 {
+			parts = append(parts, fmt.Sprintf(b.format, b.value))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+func (w Where) holds(r Review) bool {
+	for _, t := range w.Tests {
+		if slices.Contains(t.Values, r.Labels[t.Field]) == t.Not {
+			return false
+		}
+	}
+	return r.Stars >= w.Stars.AtLeast && (w.Stars.AtMost == 0 || r.Stars <= w.Stars.AtMost) && r.Year >= w.Since
+}
+
+// sum adds up of over the selected reviews.
+func (w Where) sum(reviews []Review, of func(Review) float64) float64 {
+	sum := 0.0
+	for _, r := range reviews {
+		if w.holds(r) {
+			sum += of(r)
+		}
+	}
+	return sum
+}
+
+// telling reports whether only reviews that say something can be selected.
+func (w Where) telling() bool {
+	return slices.ContainsFunc(w.Tests, func(t Test) bool { return slices.Contains(t.Values, None) == t.Not })
+}
