@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -43,8 +44,17 @@ type MethodSummary struct {
 	Trials   int                     `json:"trials"` // finished trials
 	Failed   int                     `json:"failed"` // of those, failed by plugin, provider or time
 	Outcomes map[methods.Outcome]int `json:"outcomes"`
+	Causes   []Cause                 `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
 	Usage    Usage                   `json:"usage"` // totals over the trials, as charged
+}
+
+// Cause is one way in which trials of a method came to no answer.
+type Cause struct {
+	Outcome methods.Outcome `json:"outcome"`
+	Text    string          `json:"text"` // of the first such trial; others may differ in numbers and quoted words
+	Trials  int             `json:"trials"`
+	Example string          `json:"example"` // a trial to look at
 }
 
 // Usage is methods.Usage for people and scripts. What is not known for every
@@ -88,9 +98,12 @@ func Summarize(r *Result) (*Summary, error) {
 	for _, sample := range r.Task.Samples {
 		samples[sample.ID] = sample
 	}
+	s.Chance = map[string]float64{}
 	var err error
-	if s.Chance, err = chance(run.Config.Task.Samples, samples); err != nil {
-		return nil, err
+	if r.Task.Scorer == "" { // a scorer of the task's own has no chance level
+		if s.Chance, err = chance(run.Config.Task.Samples, samples); err != nil {
+			return nil, err
+		}
 	}
 	if s.Majority, err = majority(run.Config.Task.Samples, samples); err != nil {
 		return nil, err
@@ -146,6 +159,7 @@ func summarizeMethod(m record.Method, c record.Config, samples map[string]task.S
 		Method: m.Label, Version: m.Version, Outcomes: map[methods.Outcome]int{}, Metrics: map[string]score.Metric{},
 	}
 	epochs := s.count(trials)
+	s.Causes = causes(m.Label, trials)
 	var reduced []score.Reduced
 	var predictions [][]score.Prediction
 	var clusters []string
@@ -198,4 +212,32 @@ func (s *MethodSummary) count(trials []*record.Trial) map[string][]*record.Trial
 	}
 	s.Usage = usageOf(usage)
 	return epochs
+}
+
+// specifics are the parts of a reason in which trials with one cause differ.
+var specifics = regexp.MustCompile(`"[^"]*"|[0-9]+`)
+
+// causes groups the trials without an answer by outcome and reason.
+func causes(label string, trials []*record.Trial) []Cause {
+	var found []Cause
+	at := map[string]int{}
+	for _, t := range trials {
+		if t.ID.Method != label || t.Answer.Outcome == methods.Answered {
+			continue
+		}
+		text := t.Failure
+		if text == "" {
+			text = t.Answer.Reason
+		}
+		key := string(t.Answer.Outcome) + specifics.ReplaceAllString(text, "")
+		i, known := at[key]
+		if !known {
+			i = len(found)
+			at[key] = i
+			found = append(found, Cause{Outcome: t.Answer.Outcome, Text: text, Example: t.ID.String()})
+		}
+		found[i].Trials++
+	}
+	slices.SortStableFunc(found, func(a, b Cause) int { return b.Trials - a.Trials })
+	return found
 }

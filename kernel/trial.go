@@ -58,7 +58,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	}
 	report := host.Report()
 	t.Calls, t.Events, t.Usage, t.Provider = report.Calls, report.Events, report.Usage, report.Provider
-	conclude(t, sample, answer, solveErr)
+	conclude(t, x.exp.Task.Scorer, sample, answer, solveErr)
 	return t, t.Seal()
 }
 
@@ -84,7 +84,7 @@ func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.H
 }
 
 // conclude sets the trial's answer, failure and score.
-func conclude(t *record.Trial, s task.Sample, answer methods.Answer, err error) {
+func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, err error) {
 	spec := s.Problem.Answer
 	if err == nil {
 		if err = spec.Check(answer); err == nil {
@@ -102,7 +102,11 @@ func conclude(t *record.Trial, s task.Sample, answer methods.Answer, err error) 
 			t.Infra = true
 		}
 	}
-	sc, err := score.For(spec).Score(spec, t.Answer, t.Target)
+	var sc score.Score
+	by, err := score.ByName(scorer, spec)
+	if err == nil {
+		sc, err = by.Score(spec, t.Answer, t.Target)
+	}
 	if err != nil {
 		t.Failure = err.Error()
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}

@@ -139,9 +139,13 @@ func (r ranking) chance() map[string]float64 {
 		mrr += none * goldHere / float64(rank)
 		none *= 1 - goldHere
 		dcg += float64(g) / float64(r.n) * discount(rank)
+		hit := 1 - none
+		if g == 1 {
+			hit = float64(rank) / float64(r.n) // without the rounding of the product
+		}
 		for _, c := range cuts {
 			if c >= rank {
-				v[Hits(c)] = 1 - none
+				v[Hits(c)] = hit
 			}
 		}
 	}

@@ -51,14 +51,19 @@ type Environment interface {
 const ItemsKey = "items"
 
 // Digest identifies the task's content: two tasks with equal digests ask the
-// same questions and expect the same answers.
+// same questions, offer the same tools and expect the same answers.
 func (t *Task) Digest() (string, error) {
+	var tools []methods.ToolSpec
+	if t.Environment != nil {
+		tools = t.Environment.Tools()
+	}
 	raw, err := json.Marshal(struct {
 		Format        int
 		Name, Version string
-		Scorer        string `json:",omitempty"`
+		Scorer        string             `json:",omitempty"`
+		Tools         []methods.ToolSpec `json:",omitempty"`
 		Samples       []Sample
-	}{1, t.Name, t.Version, t.Scorer, t.Samples})
+	}{1, t.Name, t.Version, t.Scorer, tools, t.Samples})
 	if err != nil {
 		return "", fmt.Errorf("digest task %q: %w", t.Name, err)
 	}

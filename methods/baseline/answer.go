@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
 	"noema/methods"
+	"noema/methods/decimal"
 	"noema/methods/reply"
 )
 
@@ -20,8 +20,11 @@ func fromJSON(raw json.RawMessage, spec methods.AnswerSpec) (reading, error) {
 	case methods.Fields:
 		return fields(raw, spec)
 	case methods.Number:
-		x, err := decode[float64](raw)
-		return reading{answer: methods.NumberAnswer(x)}, err
+		n, err := decode[json.Number](raw)
+		if err != nil || len(raw) == 0 || raw[0] == '"' { // which decodes, too
+			return reading{}, fmt.Errorf("the answer %.80q is no number", raw)
+		}
+		return exact(n)
 	case methods.Set:
 		list, err := decode[[]string](raw)
 		return reading{answer: methods.SetAnswer(list)}, err
@@ -125,17 +128,24 @@ func choice(text string, spec methods.AnswerSpec) (reading, error) {
 	return reading{}, fmt.Errorf("%.80q is none of the labels %s", text, strings.Join(quoteAll(spec.Labels), ", "))
 }
 
-// number reads a number that may carry thousands separators, a currency sign
-// or a unit after a space.
+// number reads the number of a marked line, see [reply.Number].
 func number(text string) (reading, error) {
-	for word := range strings.FieldsSeq(text) {
-		word = strings.Trim(word, decoration+"$€£%\"'")
-		x, err := strconv.ParseFloat(strings.TrimRight(strings.ReplaceAll(word, ",", ""), "."), 64)
-		if err == nil && !math.IsInf(x, 0) && !math.IsNaN(x) {
-			return reading{answer: methods.NumberAnswer(x)}, nil
-		}
+	n, ok := reply.Number(answerMark + " " + text)
+	if !ok {
+		return reading{}, fmt.Errorf("%.80q holds no number", text)
 	}
-	return reading{}, fmt.Errorf("%.80q holds no number", text)
+	return exact(n)
+}
+
+// exact is an answer with n as it stands: going through a float would change
+// its last digits.
+func exact(n json.Number) (reading, error) {
+	r, err := decimal.Parse(string(n))
+	if err != nil {
+		return reading{}, err
+	}
+	text, _ := decimal.Format(r)
+	return reading{answer: methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}}, nil
 }
 
 // set reads a JSON list, or else the parts of the line between commas.

@@ -18,50 +18,9 @@ import (
 	"noema/kernel/provider/scripted"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
-	"noema/kernel/task"
-	"noema/kernel/task/cafes"
 	"noema/methods"
 	"noema/plugins"
 )
-
-// openTask opens the task of a spec: a generated one by name, a .jsonl file,
-// or a folder of the public ANoT data format.
-func openTask(text string, more map[string]string) (*task.Task, error) {
-	s, err := parseSpec(text)
-	if err != nil {
-		return nil, usage(err)
-	}
-	maps.Copy(s.options, more)
-	if s.name == cafes.Name {
-		o, err := cafes.ParseOptions(s.options)
-		if err != nil {
-			return nil, usage(err)
-		}
-		return cafes.New(o)
-	}
-	info, err := os.Stat(s.name)
-	if err != nil {
-		return nil, usage(fmt.Errorf("unknown task %q: it is none of %s, no .jsonl file and no folder", s.name, strings.Join(taskNames(), ", ")))
-	}
-	if info.IsDir() {
-		return openTaskFolder(s)
-	}
-	if len(s.options) > 0 {
-		return nil, usage(fmt.Errorf("task %q takes no options", s.name))
-	}
-	return task.LoadJSONL(s.name)
-}
-
-func openTaskFolder(s spec) (*task.Task, error) {
-	o, err := cafes.ParseDirOptions(s.options)
-	if err != nil {
-		return nil, usage(err)
-	}
-	return cafes.LoadDir(s.name, o)
-}
-
-// taskNames lists the tasks that need no files.
-func taskNames() []string { return []string{cafes.Name} }
 
 // modelForms lists what --model takes, for help and errors.
 func modelForms() []string {

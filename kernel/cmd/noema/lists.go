@@ -10,7 +10,6 @@ import (
 
 	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/provider/sim"
-	"noema/kernel/task/cafes"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -28,15 +27,14 @@ func taskCommand(a *app) *cobra.Command {
 }
 
 func (a *app) listTasks() error {
-	t, err := cafes.New(cafes.Options{})
-	if err != nil {
-		return err
-	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
-	optionLines(w, cafes.OptionsDoc())
-	fmt.Fprintf(w, "FILE.jsonl\tone sample a line: {\"id\", \"input\", \"target\", \"metadata\"}\n")
-	fmt.Fprintf(w, "FOLDER\tthe public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl\n")
+	for _, t := range generatedTasks() {
+		fmt.Fprintf(w, "%s\t%s\n", t.name, t.summary)
+		optionLines(w, t.options)
+	}
+	for _, form := range fileForms() {
+		fmt.Fprintf(w, "%s\t%s\n", form[0], form[1])
+	}
 	return w.Flush()
 }
 

@@ -14,7 +14,9 @@ import (
 	"noema/kernel/cmd/noema/internal/show"
 	"noema/methods"
 	"noema/methods/anot"
+	"noema/methods/aot"
 	"noema/methods/baseline"
+	"noema/methods/generalanot"
 	"noema/plugins"
 )
 
@@ -29,9 +31,11 @@ const (
 // builtins are the methods that this binary serves as plugins of its own.
 func builtins() map[string]methods.Method {
 	return map[string]methods.Method{
-		"anot":   anot.New(),
-		"cot":    baseline.CoT(),
-		"direct": baseline.Direct(),
+		"anot":         anot.New(),
+		"aot":          aot.New(),
+		"cot":          baseline.CoT(),
+		"direct":       baseline.Direct(),
+		"general-anot": generalanot.New(),
 	}
 }
 

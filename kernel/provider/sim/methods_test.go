@@ -3,7 +3,6 @@ package sim_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,6 +19,8 @@ import (
 // host runs a method in process on a simulated model, without a cache.
 type host struct {
 	sim.Provider
+	task.Environment // nil if there are no tools
+
 	mu     sync.Mutex
 	usage  methods.Usage
 	events []methods.Event
@@ -33,12 +34,15 @@ func (h *host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	return c, err
 }
 
-func (h *host) CallTool(context.Context, methods.ToolCall) (methods.ToolResult, error) {
-	return methods.ToolResult{}, methods.ErrUnknownTool
+func (h *host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	if h.Environment == nil {
+		return methods.ToolResult{}, methods.ErrUnknownTool
+	}
+	return h.Environment.Call(ctx, c)
 }
 
-func (h *host) Seed(context.Context, methods.SeedKey, func(context.Context) ([]byte, error)) ([]byte, error) {
-	return nil, errors.New("no seeds here")
+func (h *host) Seed(ctx context.Context, _ methods.SeedKey, build func(context.Context) ([]byte, error)) ([]byte, error) {
+	return build(ctx)
 }
 
 func (h *host) Emit(e methods.Event) {
@@ -60,26 +64,50 @@ func defaultTask(t testing.TB) *task.Task {
 	return made
 }
 
-// solve runs one trial and reports the answer and whether its first item is
-// the right one.
-func solve(t testing.TB, m methods.Method, p sim.Provider, s task.Sample, seed uint64, options string) (methods.Answer, bool, *host) {
+// attempt runs one trial and returns the answer and what would be right.
+func attempt(t testing.TB, m methods.Method, p sim.Provider, env task.Environment, s task.Sample, seed uint64, options string) (methods.Answer, json.RawMessage, *host) {
 	t.Helper()
 	problem, target, err := s.Present(seed, true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	problem.Options = json.RawMessage(options)
-	h := &host{Provider: p}
+	if env != nil {
+		problem.Tools = env.Tools()
+	}
+	h := &host{Provider: p, Environment: env}
 	a, err := m.Solve(t.Context(), problem, h)
 	if err != nil {
 		t.Fatalf("%s: %v", s.ID, err)
 	}
+	return a, target, h
+}
+
+// solve runs one trial of a ranking and reports the answer and whether its
+// first item is the right one.
+func solve(t testing.TB, m methods.Method, p sim.Provider, s task.Sample, seed uint64, options string) (methods.Answer, bool, *host) {
+	t.Helper()
+	a, target, h := attempt(t, m, p, nil, s, seed, options)
 	var gold []int
 	if err := json.Unmarshal(target, &gold); err != nil {
 		t.Fatal(err)
 	}
 	order, err := a.Ranking()
 	return a, err == nil && len(order) > 0 && slices.Contains(gold, order[0]), h
+}
+
+// smooth reports an answer that took a detour: without errors none does.
+func smooth(t testing.TB, id string, a methods.Answer, h *host) {
+	t.Helper()
+	if a.Outcome != methods.Answered {
+		t.Errorf("%s: outcome %s: %s", id, a.Outcome, a.Reason)
+	}
+	for _, e := range h.events {
+		switch e.Kind {
+		case methods.Repair, methods.Retry, methods.Fallback, methods.StepError, methods.Dropped:
+			t.Errorf("%s: event %s at %s: %s", id, e.Kind, e.Path, e.Text)
+		}
+	}
 }
 
 // trials runs f for every sample, four at a time.
@@ -106,15 +134,10 @@ func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
 			m := builtins()[v.method]
 			trials(func(s task.Sample) {
 				a, right, h := solve(t, m, p, s, 7, v.options)
-				if !right || a.Outcome != methods.Answered {
-					t.Errorf("%s (%s) %q: answer %s, %s %s\nwanted %s", s.ID, s.Group, s.Problem.Query, a.Value, a.Outcome, a.Reason, s.Metadata["condition"])
+				if !right {
+					t.Errorf("%s (%s) %q: answer %s, wanted %s", s.ID, s.Group, s.Problem.Query, a.Value, s.Metadata["condition"])
 				}
-				for _, e := range h.events {
-					switch e.Kind {
-					case methods.Repair, methods.Retry, methods.Fallback, methods.StepError, methods.Dropped:
-						t.Errorf("%s: event %s at %s: %s", s.ID, e.Kind, e.Path, e.Text)
-					}
-				}
+				smooth(t, s.ID, a, h)
 			}, samples)
 		})
 	}

@@ -30,21 +30,13 @@ func DefaultOptions() Options { return Options{Error: DefaultError} }
 
 // OptionsDoc describes the options for listings.
 func OptionsDoc() []methods.Option {
-	docs := []string{
-		"phase 1 misreads or loses a condition",
-		"phase 2 leaves an item out of a step or names a wrong field",
-		"phase 3 reverses its verdict on one item and one condition",
-		"the final step swaps two neighbours in the ranking",
-		"direct and cot reverse their verdict on one item and one condition",
-		"a reply is prose without an answer",
-	}
 	out := []methods.Option{{
 		Name: "error", Type: methods.NumberOption, Default: number(DefaultError),
 		Doc: "probability that an elementary reading goes wrong, for all kinds but format",
 	}}
-	for i, name := range names {
-		o := methods.Option{Name: "error." + name, Type: methods.NumberOption, Doc: "probability that " + docs[i]}
-		if reading(i) == format {
+	for _, k := range kinds() {
+		o := methods.Option{Name: "error." + k.name, Type: methods.NumberOption, Doc: "probability that " + k.doc}
+		if k.reading == format {
 			o.Default = "0"
 		}
 		out = append(out, o)
@@ -75,15 +67,15 @@ func ParseOptions(values map[string]string) (Options, error) {
 	o := DefaultOptions()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
-		kind, single := strings.CutPrefix(name, "error.")
+		kindName, single := strings.CutPrefix(name, "error.")
 		switch {
 		case name == "v":
 			if value != version {
 				return Options{}, fmt.Errorf("sim: version %q of the simulated model is not version %s, which this build has", value, version)
 			}
 			continue
-		case name != "error" && !(single && slices.Contains(names[:], kind)):
-			return Options{}, fmt.Errorf("sim: unknown option %q (known are error and error.X with X one of %s)", name, strings.Join(names[:], ", "))
+		case name != "error" && !(single && slices.Contains(kindNames(), kindName)):
+			return Options{}, fmt.Errorf("sim: unknown option %q (known are error and error.X with X one of %s)", name, strings.Join(kindNames(), ", "))
 		}
 		rate, err := strconv.ParseFloat(value, 64)
 		if err != nil {
@@ -96,7 +88,7 @@ func ParseOptions(values map[string]string) (Options, error) {
 		if o.Rates == nil {
 			o.Rates = map[string]float64{}
 		}
-		o.Rates[kind] = rate
+		o.Rates[kindName] = rate
 	}
 	return o, o.check()
 }
@@ -106,8 +98,8 @@ func (o Options) check() error {
 		return fmt.Errorf("sim: option error: %v is not between 0 and 1", o.Error)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Rates)) {
-		if !slices.Contains(names[:], name) {
-			return fmt.Errorf("sim: unknown reading %q (known are %s)", name, strings.Join(names[:], ", "))
+		if !slices.Contains(kindNames(), name) {
+			return fmt.Errorf("sim: unknown reading %q (known are %s)", name, strings.Join(kindNames(), ", "))
 		}
 		if !probability(o.Rates[name]) {
 			return fmt.Errorf("sim: option error.%s: %v is not between 0 and 1", name, o.Rates[name])
@@ -121,12 +113,12 @@ func probability(x float64) bool { return x >= 0 && x <= 1 }
 
 func (o Options) rates() [readings]float64 {
 	var rates [readings]float64
-	for i, name := range names {
-		if reading(i) != format {
-			rates[i] = o.Error
+	for _, k := range kinds() {
+		if k.reading != format {
+			rates[k.reading] = o.Error
 		}
-		if rate, ok := o.Rates[name]; ok {
-			rates[i] = rate
+		if rate, ok := o.Rates[k.name]; ok {
+			rates[k.reading] = rate
 		}
 	}
 	return rates
@@ -137,9 +129,10 @@ func (o Options) rates() [readings]float64 {
 func (o Options) String() string {
 	parts := []string{"error=" + number(o.Error)}
 	rates, plain := o.rates(), Options{Error: o.Error}.rates()
-	for _, i := range []reading{build, extract, format, judge, rank, read} { // sorted by name
-		if rates[i] != plain[i] {
-			parts = append(parts, "error."+names[i]+"="+number(rates[i]))
+	sorted := slices.SortedFunc(slices.Values(kinds()), func(a, b kind) int { return strings.Compare(a.name, b.name) })
+	for _, k := range sorted {
+		if rates[k.reading] != plain[k.reading] {
+			parts = append(parts, "error."+k.name+"="+number(rates[k.reading]))
 		}
 	}
 	return strings.Join(append(parts, "v="+version), "&")

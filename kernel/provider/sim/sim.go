@@ -9,23 +9,40 @@
 // # What it reads
 //
 // Only the text of the messages. It recognises a prompt by the first line of
-// the first user message: phases 1 and 2 of ANoT, the condition steps and the
-// final step of its phase 3, direct and chain-of-thought ranking. It reads the
-// request with package words, the items from the JSON in the prompt, and
-// judges them with an evaluator of its own. It sees no target, no sample id,
-// no call path. To every other prompt it says that it cannot answer.
+// the first user message:
+//
+//   - ANoT: phases 1 and 2, the condition steps and the final step of phase 3
+//   - General ANoT: compile, and extract from one review
+//   - AoT: plan, and plan again, for answers that are numbers
+//   - direct and chain of thought: rankings, fields answers to a policy,
+//     numbers
+//
+// It reads requests, policies, reviews and stories with the packages words of
+// the tasks, which know the wording of generated texts and of no others. Items
+// it judges, and policies it computes, from what the prompt shows. It sees no
+// target, no sample id, no call path. To every other prompt it says that it
+// cannot answer.
 //
 // # How it errs
 //
 // Each elementary reading goes wrong with a fixed probability, by itself:
 //
-//	extract  phase 1: a condition is misread or lost
-//	build    phase 2: a step leaves an item out or names a wrong field
-//	judge    phase 3: the verdict on one item and one condition is reversed
-//	rank     final step: two neighbours in the ranking change places
-//	read     direct, cot: the verdict on one item and one condition, read from
-//	         the full list, is reversed
+//	extract  ANoT phase 1: a condition is misread or lost
+//	build    ANoT phase 2: a step leaves an item out or names a wrong field
+//	judge    ANoT phase 3: the verdict on one item and one condition is reversed
+//	rank     ANoT final step: two neighbours in the ranking change places
+//	compile  General ANoT: one formula or the verdict's threshold is misread; one
+//	         field, or one value of it, is lost
+//	review   General ANoT: one field of one review gets another of its values
+//	plan     AoT: one step has another number or another operation, or is lost
+//	read     direct, cot: the verdict on one item and one condition is reversed;
+//	         one field of one review gets another of its values; one step of a
+//	         calculation goes wrong as in a plan
 //	format   any prompt: the reply is prose without an answer
+//
+// Some of these errors a validator can see, such as a lost field that formulas
+// still use, or a step whose result nothing needs any more. A number misread
+// as 0 can become a divisor. The others pass, as they do with real models.
 //
 // Whether one does is decided by a hash of the conversation, the schema and
 // tools, the sampling seed, the draw and the place of the reading in it. So
@@ -123,6 +140,20 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = answerDirectly(rest, n)
 	case head == "Reason, then answer (ranking).":
 		text, ok = reason(rest, n)
+	case head == "General ANoT: compile the policy.":
+		text, ok = compileSeed(rest, n)
+	case head == "General ANoT: extract from one review.":
+		text, ok = extractFields(rest, n)
+	case head == "Answer directly (fields).":
+		text, ok = answerFields(rest, n)
+	case head == "Reason, then answer (fields).":
+		text, ok = reasonFields(rest, n)
+	case head == "AoT: make a plan.":
+		text, ok = planAtoms(rest, n)
+	case head == "Answer directly (number).":
+		text, ok = answerNumber(rest, n)
+	case head == "Reason, then answer (number).":
+		text, ok = reasonNumber(rest, n)
 	}
 	if !ok {
 		return CannotAnswer

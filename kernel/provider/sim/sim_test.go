@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"noema/kernel/provider/sim"
+	"noema/kernel/task/policy/words"
 	"noema/methods"
 )
 
@@ -125,7 +126,11 @@ func TestUnknownPrompts(t *testing.T) {
 		"", "What is 2+2?", "ANoT phase 1: extract the strategy.", "ANoT phase 2: build the LWT.\n<strategy>\nx\n</strategy>",
 		"Check condition 1: nonsense\n1: True", "Check condition x: [ATTR] a = True", "Rank the items 1 to 10.",
 		"Rank the items 1 to 99999999999.\nLOGIC: AND(1)\nlist of the best 5 item", "Answer directly (ranking).\n<request>\nxyz\n</request>",
-		"Answer directly (number).\n<request>\nkid-friendly\n</request>", "Reason, then answer (ranking).\n<items>\n</items>\x00\xff",
+		"Answer directly (number).\n<request>\nkid-friendly\n</request>", "Reason, then answer (number).\n<request>\n\n</request>",
+		"Answer directly (fields).\n<request>\nBe kind.\n</request>\n<data>\nreviews: []\n</data>\na value for each of these fields: \"a\".\n",
+		"Reason, then answer (fields).", "General ANoT: compile the policy.", "General ANoT: compile the policy.\n<policy>\nBe kind.\n</policy>\n",
+		"General ANoT: extract from one review.", "General ANoT: extract from one review.\n<review>\nx\n</review>\n<fields>\nmood: a text\n</fields>\n",
+		"AoT: make a plan.", "AoT: make a plan.\n<request>\nxyz\n</request>\n<tools>\nx\n</tools>\nThe final answer is one number.\n", "Reason, then answer (ranking).\n<items>\n</items>\x00\xff",
 	} {
 		r := ask(prompt, 1)
 		if c := say(t, model(t, "error=1&error.format=0"), r); c.Text != sim.CannotAnswer {
@@ -227,6 +232,7 @@ func TestOptions(t *testing.T) {
 		"v=1&error=0.20":                  "error=0.2&v=1",
 		"error.judge=0.1&error.build=0.3": "error=0.05&error.build=0.3&error.judge=0.1&v=1",
 		"error.judge=0.05":                "error=0.05&v=1",
+		"error.review=0.2&error.plan=0":   "error=0.05&error.plan=0&error.review=0.2&v=1",
 		"error=0&error.format=1":          "error=0&error.format=1&v=1",
 	} {
 		p := model(t, query)
@@ -256,8 +262,8 @@ func TestOptions(t *testing.T) {
 	if _, err := sim.New(sim.Options{Rates: map[string]float64{"nope": 0}}); err == nil {
 		t.Error("an unknown reading passes")
 	}
-	if n := len(sim.OptionsDoc()); n != 7 {
-		t.Errorf("%d options documented, want 7", n)
+	if n := len(sim.OptionsDoc()); n != 10 {
+		t.Errorf("%d options documented, want 10", n)
 	}
 }
 
@@ -275,6 +281,12 @@ func FuzzComplete(f *testing.F) {
 	f.Add("ANoT phase 1: extract the strategy.\n<request>\nkid-friendly, not loud\n</request>\nThe list has 3 items.")
 	f.Add("ANoT phase 2: build the LWT.\n<strategy>\nCONDITIONS:\n  1. [ATTR] [\"a.b\"].c = True\n\nLOGIC: 1\n</strategy>\nThe list has 3 items. The final step names the best 2.")
 	f.Add("Reason, then answer (ranking).\n<request>\nkid-friendly\n</request>\n<items>\n1: {\"attributes\":{\"GoodForKids\":true}}\n2: {}\n</items>\nname the best 2, best first")
+	noise, _ := words.Find("noise")
+	f.Add("General ANoT: compile the policy.\n<policy>\n" + noise.Text() + "\n</policy>\n")
+	f.Add(extractPrompt("Deafening. Talking was not possible.", noiseFields))
+	f.Add("Reason, then answer (fields).\n<request>\n" + noise.Text() + "\n</request>\n<data>\nreviews: [{\"stars\":1e99,\"date\":\"x\",\"text\":\"\"}, 3\n</data>\na value for each of these fields: \"a\", \"verdict\".\n")
+	f.Add(planPrompt(story, calculator, oneNumber))
+	f.Add(numberPrompt(cotNumber, "Ana has 12 pencils. How many pencils does Ana have now? 007"))
 	p := model(f, "error=0.5")
 	f.Fuzz(func(t *testing.T, prompt string) {
 		r := ask(prompt, 1)

@@ -94,7 +94,7 @@ func compute(name string, args arguments) (*big.Rat, error) {
 		return r.Mul(a, b), nil
 	case "divide", "remainder":
 		if b.Sign() == 0 {
-			return nil, fmt.Errorf("division by zero: %s of %s and 0", name, args.A)
+			return nil, fmt.Errorf("division by zero: %s(%s, %s)", name, args.A, args.B)
 		}
 		if r.Quo(a, b); name == "divide" {
 			return r, nil

@@ -6,6 +6,7 @@ package show
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,8 @@ func columns(s *kernel.Summary) []column {
 		{score.Hits(1), "Hits@1", true}, {score.Hits(last), fmt.Sprintf("Hits@%d", last), true},
 		{score.Accuracy, "accuracy", true}, {score.F1, "F1", true},
 		{score.MRR, "MRR", false}, {score.First, "first", false},
+		{score.VerdictAccuracy, "verdict", true}, {score.PrimitiveAccuracy, "primitives", false},
+		{score.MacroF1, "macro-F1", true}, {score.AUPRC, "AUPRC", false}, {score.AdjustedAUPRC, "adj. AUPRC", true},
 	}
 	if last <= 1 {
 		all = slices.Delete(all, 1, 2)
@@ -58,6 +61,7 @@ func Summary(w io.Writer, s *kernel.Summary) {
 	fmt.Fprintln(w)
 	amounts(w, s)
 	fmt.Fprintln(w)
+	causes(w, s)
 	warnings(w, s)
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.SharedCalls > 0 {
@@ -106,19 +110,24 @@ func quality(w io.Writer, s *kernel.Summary) {
 		}
 		line(tw, cells)
 	}
-	if len(s.Chance) > 0 {
-		cells := []string{"chance", ""}
-		for _, c := range cols {
-			level, ok := s.Chance[c.name]
-			if !ok {
-				cells = append(cells, "–")
-				continue
-			}
-			cells = append(cells, fmt.Sprintf("%.2f", level))
-		}
-		line(tw, cells)
-	}
+	baseline(tw, "chance", s.Chance, cols)
+	baseline(tw, "majority", s.Majority, cols)
 	tw.Flush()
+}
+
+// baseline prints a line of what needs no method at all.
+func baseline(w io.Writer, name string, levels map[string]float64, cols []column) {
+	cells, any := []string{name, ""}, false
+	for _, c := range cols {
+		cell := "–"
+		if level, ok := levels[c.name]; ok {
+			cell, any = fmt.Sprintf("%.2f", level), true
+		}
+		cells = append(cells, cell)
+	}
+	if any {
+		line(w, cells)
+	}
 }
 
 // amounts prints what each method took, in means over trials, and how its
@@ -176,7 +185,8 @@ func money(dollars *float64, n float64) string {
 	if x == 0 {
 		return "$0"
 	}
-	return "$" + strconv.FormatFloat(x, 'g', 3, 64)
+	decimals := max(2, 2-int(math.Floor(math.Log10(x))))
+	return "$" + strconv.FormatFloat(x, 'f', decimals, 64)
 }
 
 func seconds(d time.Duration) string {
@@ -219,6 +229,20 @@ func outcomes(m kernel.MethodSummary) string {
 		s += fmt.Sprintf(" (%d by plugin, provider or time)", m.Failed)
 	}
 	return s
+}
+
+// causes tells why answers were not reached, the most frequent first.
+func causes(w io.Writer, s *kernel.Summary) {
+	const shown = 4
+	for _, m := range s.Methods {
+		for i, c := range m.Causes {
+			if i == shown {
+				fmt.Fprintf(w, "cause     %s: %d more kinds\n", m.Method, len(m.Causes)-shown)
+				break
+			}
+			fmt.Fprintf(w, "cause     %s: %d %s, as in %s: %s\n", m.Method, c.Trials, c.Outcome, c.Example, oneLine(c.Text, 120))
+		}
+	}
 }
 
 // warnings prints what the shown metrics warn of, each text once with the

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -104,4 +105,16 @@ func oneLine(s string, limit int) string {
 		return string(r[:limit-1]) + "…"
 	}
 	return s
+}
+
+// Answer prints an answer with what it rests on, and the target beside it.
+func Answer(w io.Writer, a methods.Answer, target json.RawMessage) {
+	fmt.Fprintf(w, "answer  %s %s\n", a.Outcome, Plain(string(a.Value)))
+	if a.Reason != "" {
+		fmt.Fprintf(w, "reason  %s\n", oneLine(a.Reason, 300))
+	}
+	fmt.Fprintf(w, "target  %s\n", Plain(string(target)))
+	for _, e := range a.Evidence {
+		fmt.Fprintf(w, "  %s: %s\n", oneLine(e.Source, 40), oneLine(e.Text, 160))
+	}
 }

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"noema/cache"
+	"noema/kernel"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+	"noema/methods/aot"
+)
+
+func planCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "plan", Short: "look at, edit and execute AoT's plans without a model", RunE: helpOnly,
+		Long: `A plan is JSON: atoms, each one operation with its arguments and dependencies.
+"plan export" writes the one of a trial to a file, which can be edited, drawn and run.`,
+	}
+	cmd.AddCommand(planShowCommand(a), planExportCommand(a), planRunCommand(a))
+	return cmd
+}
+
+// loadPlan reads a plan and lists its faults, given the tools of a sample.
+func loadPlan(file string, t *task.Task) (aot.Plan, []aot.Fault, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return aot.Plan{}, nil, fmt.Errorf("read plan: %w", err)
+	}
+	plan, faults := aot.ParsePlan(raw)
+	return plan, aot.Faults(faults, aot.Validate(plan, toolsOf(t), methods.AnswerSpec{})), nil
+}
+
+func toolsOf(t *task.Task) []methods.ToolSpec {
+	if t.Environment == nil {
+		return nil
+	}
+	return t.Environment.Tools()
+}
+
+func planShowCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	var dot, mermaid bool
+	cmd := &cobra.Command{
+		Use: "show FILE", Short: "list a plan's atoms and faults, or draw it", Args: cobra.ExactArgs(1),
+		Example: `  noema plan show plan.json
+  noema plan show plan.json --dot | dot -Tsvg > plan.svg`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			t, _, err := f.open()
+			if err != nil {
+				return err
+			}
+			plan, faults, err := loadPlan(args[0], t)
+			if err != nil {
+				return err
+			}
+			switch {
+			case dot:
+				fmt.Fprint(a.stdout, plan.DOT())
+				return nil
+			case mermaid:
+				fmt.Fprint(a.stdout, plan.Mermaid())
+				return nil
+			}
+			return a.showPlan(plan, faults)
+		},
+	}
+	f.declare(cmd, "arithmetic")
+	cmd.Flags().BoolVar(&dot, "dot", false, "draw it for Graphviz")
+	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "draw it as a Mermaid flowchart")
+	cmd.MarkFlagsMutuallyExclusive("dot", "mermaid")
+	return cmd
+}
+
+func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
+	for _, atom := range plan.Atoms {
+		input, err := json.Marshal(atom.Input)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, atom.Name, input)
+		if len(atom.DependsOn) > 0 {
+			fmt.Fprintf(a.stdout, "  after %v", atom.DependsOn)
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	for _, fault := range faults {
+		fmt.Fprintln(a.stdout, "fault:", fault)
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("show plan: %d faults", len(faults))
+	}
+	return nil
+}
+
+func planExportCommand(a *app) *cobra.Command {
+	var trial, out string
+	cmd := &cobra.Command{
+		Use: "export RUN --trial METHOD/SAMPLE", Short: "write the plan that a trial ran", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Example: "  noema plan export last --trial aot/L3-05 --out plan.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				if err != nil {
+					return err
+				}
+				raw, err := trialPlan(cmd.Context(), store, run, trial)
+				if err != nil {
+					return err
+				}
+				return a.write(out, raw)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
+	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
+	if err := cmd.MarkFlagRequired("trial"); err != nil {
+		panic(err) // the flag is declared above
+	}
+	return cmd
+}
+
+// trialPlan finds the plan in a trial's events: the last, if it was made anew.
+func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name string) ([]byte, error) {
+	id, err := findTrial(run, name)
+	if err != nil {
+		return nil, usage(err)
+	}
+	raw, err := store.Trial(ctx, run.ID, id.String())
+	if err != nil {
+		return nil, fmt.Errorf("read trial %s: %w", id, err)
+	}
+	t, err := record.UnmarshalTrial(raw)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(t.Events) - 1; i >= 0; i-- {
+		if e := t.Events[i]; e.Kind == methods.Plan && len(e.Data) > 0 {
+			plan, faults := aot.ParsePlan(e.Data)
+			if len(faults) > 0 {
+				return nil, fmt.Errorf("export plan of %s: it is no plan of atoms: %s", id, faults[0])
+			}
+			out, err := json.MarshalIndent(plan, "", "  ")
+			return append(out, '\n'), err
+		}
+	}
+	return nil, fmt.Errorf("export plan of %s: the trial made none", id)
+}
+
+func planRunCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	var stateFile string
+	cmd := &cobra.Command{
+		Use: "run FILE", Short: "execute a plan without a model", Args: cobra.ExactArgs(1),
+		Long: `Executes a plan with the tools of a task. With --state the state is kept in a file
+after each atom, and a plan that failed or was killed goes on at the atom where it
+stopped, also after the plan was edited.`,
+		Example: "  noema plan run plan.json --task arithmetic --state state.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, _, err := f.open()
+			if err != nil {
+				return err
+			}
+			plan, faults, err := loadPlan(args[0], t)
+			if err != nil {
+				return err
+			}
+			if len(faults) > 0 {
+				return a.showPlan(plan, faults)
+			}
+			return a.runPlan(cmd.Context(), plan, t, stateFile)
+		},
+	}
+	f.declare(cmd, "arithmetic")
+	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state")
+	return cmd
+}
+
+// environmentTools runs tools without a record, for trying plans by hand.
+type environmentTools struct{ task.Environment }
+
+// CallTool implements methods.Toolbox.
+func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	return e.Call(ctx, c)
+}
+
+func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFile string) error {
+	if t.Environment == nil {
+		return usage(fmt.Errorf("run plan: task %q has no tools", t.Name))
+	}
+	kept, err := readState(stateFile)
+	if err != nil {
+		return err
+	}
+	var saveErr error
+	options := aot.Options{Tools: toolsOf(t), State: kept, OnAtom: func(s aot.AtomState) {
+		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, s.Status, s.Result, s.Error)
+		kept = withAtom(kept, s)
+		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
+	}}
+	state, err := aot.Execute(ctx, plan, environmentTools{t.Environment}, options)
+	err = errors.Join(err, saveErr, saveState(stateFile, &state))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "answer  %s\n", state.Answer)
+	return nil
+}
+
+// withAtom is the state with what became of one more atom.
+func withAtom(kept *aot.State, s aot.AtomState) *aot.State {
+	var atoms []aot.AtomState
+	if kept != nil {
+		atoms = slices.DeleteFunc(slices.Clone(kept.Atoms), func(have aot.AtomState) bool { return have.ID == s.ID })
+	}
+	return &aot.State{Atoms: append(atoms, s)}
+}
+
+func readState(file string) (*aot.State, error) {
+	if file == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read state: %w", err)
+	}
+	var s aot.State
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("read state %s: %w", file, err)
+	}
+	return &s, nil
+}
+
+// saveState replaces the file at once, so that a kill leaves the old state or
+// the new one.
+func saveState(file string, s *aot.State) error {
+	if file == "" || s == nil {
+		return nil
+	}
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", append(raw, '\n'), 0o644); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return os.Rename(file+".new", file)
+}

@@ -1,0 +1,308 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"noema/cache"
+	"noema/kernel"
+	"noema/kernel/cmd/noema/internal/show"
+	"noema/kernel/gateway"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+	"noema/methods/generalanot"
+)
+
+// sampleFlags choose a sample to try something on by hand.
+type sampleFlags struct {
+	task, sample string
+	options      []string
+}
+
+func (f *sampleFlags) declare(cmd *cobra.Command, task string) {
+	cmd.Flags().StringVar(&f.task, "task", task, "task that the sample is from")
+	cmd.Flags().StringVar(&f.sample, "sample-id", "", "sample to use (default: the first)")
+	cmd.Flags().StringArrayVarP(&f.options, "task-option", "T", nil, "option of the task, as in -T n=20")
+}
+
+// open returns the task and the chosen sample.
+func (f *sampleFlags) open() (*task.Task, task.Sample, error) {
+	pairs, err := parsePairs("-T", f.options)
+	if err != nil {
+		return nil, task.Sample{}, usage(err)
+	}
+	t, err := openTask(f.task, pairs)
+	if err != nil {
+		return nil, task.Sample{}, err
+	}
+	for _, s := range t.Samples {
+		if f.sample == "" || s.ID == f.sample {
+			return t, s, nil
+		}
+	}
+	return nil, task.Sample{}, usage(fmt.Errorf("task %q has no sample %q", t.Name, f.sample))
+}
+
+func seedCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "seed", Short: "look at, edit and execute Formula Seeds by hand", RunE: helpOnly,
+		Long: `A Formula Seed is a policy that General ANoT has compiled: keywords, fields to
+extract from each review, and formulas. "seed export" writes the one of a run to a
+file, which can be edited, validated and run on any sample, or used in a comparison
+with -M general-anot.seed=@FILE.`,
+	}
+	cmd.AddCommand(seedShowCommand(a), seedExportCommand(a), seedValidateCommand(a), seedRunCommand(a))
+	return cmd
+}
+
+func seedShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "show RUN", Short: "list the Formula Seeds that a run used", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Example: "  noema seed show last",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				if err != nil {
+					return err
+				}
+				return a.showSeeds(cmd.Context(), store, run)
+			})
+		},
+	}
+}
+
+func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run) error {
+	if len(run.Seeds) == 0 {
+		fmt.Fprintf(a.stdout, "run %s used no method seeds\n", run.ID)
+	}
+	for _, s := range run.Seeds {
+		fmt.Fprintf(a.stdout, "%.12s  %s of %s, %d calls to build\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
+		compiled, err := readSeed(ctx, store, s)
+		switch {
+		case err != nil:
+			fmt.Fprintf(a.stdout, "  %v\n", err)
+		case compiled.Seed == nil:
+			fmt.Fprintf(a.stdout, "  refused: %s\n", compiled.Refused)
+		default:
+			fmt.Fprintf(a.stdout, "  %s: %d keywords, %d fields, %d formulas, output %s\n", compiled.Seed.TaskName,
+				len(compiled.Seed.FilterKeywords), len(compiled.Seed.ExtractionFields), len(compiled.Seed.ComputeDAG),
+				strings.Join(compiled.Seed.OutputFields, " "))
+		}
+	}
+	return nil
+}
+
+func readSeed(ctx context.Context, store *cache.Store, s record.Seed) (*generalanot.Compiled, error) {
+	if s.Kind != generalanot.SeedKind {
+		return nil, fmt.Errorf("a seed of kind %q is no Formula Seed", s.Kind)
+	}
+	key, err := cache.ParseKey(s.Key)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := store.Seed(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return generalanot.ParseCompiled(rec.Data)
+}
+
+func seedExportCommand(a *app) *cobra.Command {
+	var key, out string
+	cmd := &cobra.Command{
+		Use: "export RUN", Short: "write a run's Formula Seed as JSON, for editing", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Example: "  noema seed export last --key 3f2a --out allergy.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withStore(cmd.Context(), func(store *cache.Store) error {
+				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				if err != nil {
+					return err
+				}
+				return a.exportSeed(cmd.Context(), store, run, key, out)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "the beginning of the seed's key, where the run has several")
+	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func (a *app) exportSeed(ctx context.Context, store *cache.Store, run *record.Run, key, out string) error {
+	var found []record.Seed
+	for _, s := range run.Seeds {
+		if s.Kind == generalanot.SeedKind && strings.HasPrefix(s.Key, key) {
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("export seed: run %s has %d Formula Seeds with a key that begins with %q: \"noema seed show %s\" lists them", run.ID, len(found), key, run.ID)
+	}
+	compiled, err := readSeed(ctx, store, found[0])
+	if err != nil {
+		return err
+	}
+	if compiled.Seed == nil {
+		return fmt.Errorf("export seed: the policy did not compile: %s", compiled.Refused)
+	}
+	raw, err := generalanot.Marshal(compiled.Seed)
+	if err != nil {
+		return err
+	}
+	return a.write(out, raw)
+}
+
+// write writes to a file, or to standard output without one.
+func (a *app) write(out string, raw []byte) error {
+	if out == "" {
+		_, err := a.stdout.Write(raw)
+		return err
+	}
+	return os.WriteFile(out, raw, 0o644)
+}
+
+func loadSeed(file string) (*generalanot.FormulaSeed, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read Formula Seed: %w", err)
+	}
+	s, err := generalanot.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read Formula Seed %s: %w", file, err)
+	}
+	return s, nil
+}
+
+func seedValidateCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	cmd := &cobra.Command{
+		Use: "validate FILE", Short: "list everything that is wrong with a Formula Seed", Args: cobra.ExactArgs(1),
+		Example: "  noema seed validate allergy.json --task policy --sample-id allergy-001",
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := loadSeed(args[0])
+			if err != nil {
+				return err
+			}
+			_, sample, err := f.open()
+			if err != nil {
+				return err
+			}
+			faults := generalanot.Validate(s, sample.Problem.Answer)
+			for _, fault := range faults {
+				fmt.Fprintln(a.stdout, fault)
+			}
+			if len(faults) > 0 {
+				return fmt.Errorf("validate Formula Seed %s: %d faults", args[0], len(faults))
+			}
+			fmt.Fprintln(a.stdout, "valid")
+			return nil
+		},
+	}
+	f.declare(cmd, "policy")
+	return cmd
+}
+
+func seedRunCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	var model, extractions string
+	cmd := &cobra.Command{
+		Use: "run FILE", Short: "execute a Formula Seed on a sample", Args: cobra.ExactArgs(1),
+		Long: `Executes a Formula Seed on one sample: the model extracts, the formulas compute.
+With --extractions the fields come from a file, a JSON list of {"review": 3, "fields":
+{…}}, and no model is asked.`,
+		Example: "  noema seed run allergy.json --task policy --sample-id allergy-001 --model sim",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := loadSeed(args[0])
+			if err != nil {
+				return err
+			}
+			t, sample, err := f.open()
+			if err != nil {
+				return err
+			}
+			if extractions != "" {
+				return a.computeSeed(cmd.Context(), s, sample, extractions)
+			}
+			return a.runSeed(cmd.Context(), s, t, sample, model)
+		},
+	}
+	f.declare(cmd, "policy")
+	cmd.Flags().StringVar(&model, "model", "sim", "model that extracts")
+	cmd.Flags().StringVar(&extractions, "extractions", "", "file with extractions, to compute without a model")
+	return cmd
+}
+
+// runSeed executes a seed through the gateway, so that what the model said is
+// kept and a second run is free.
+func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.Task, sample task.Sample, model string) error {
+	p, err := openModel(model, false, 0)
+	if err != nil {
+		return err
+	}
+	return a.withStore(ctx, func(store *cache.Store) error {
+		g, err := gateway.New(gateway.Options{Store: store, Provider: p})
+		if err != nil {
+			return err
+		}
+		digest, err := t.Digest()
+		if err != nil {
+			return err
+		}
+		problem, _, err := sample.Present(record.TrialSeed(0, digest, sample.ID, 0), false)
+		if err != nil {
+			return err
+		}
+		id := record.TrialID{Method: "seed", Sample: sample.ID}
+		progress := show.NewProgress(a.stderr, a.debug)
+		host := g.Host(gateway.Trial{ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) }})
+		answer, err := generalanot.Execute(ctx, s, problem, host)
+		if err != nil {
+			return err
+		}
+		show.Answer(a.stdout, answer, sample.Target)
+		stats := g.Stats()
+		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
+		if p.Info().Simulated {
+			fmt.Fprintln(a.stdout, "simulated model")
+		}
+		return nil
+	})
+}
+
+func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sample task.Sample, file string) error {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read extractions: %w", err)
+	}
+	program, faults := generalanot.NewProgram(s, sample.Problem.Answer)
+	if len(faults) > 0 {
+		return fmt.Errorf("the Formula Seed has %d faults, the first: %s: \"noema seed validate\" lists them", len(faults), faults[0])
+	}
+	extracted, err := program.ParseExtractions(raw)
+	if err != nil {
+		return fmt.Errorf("read extractions %s: %w", file, err)
+	}
+	c, err := generalanot.ParseContext(sample.Problem.Context)
+	if err != nil {
+		return err
+	}
+	result, err := program.Compute(ctx, c, extracted)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, step := range result.Steps {
+		if step.Err != nil {
+			fmt.Fprintf(a.stdout, "%s  undefined: %v\n", step.Name, step.Err)
+			failed = append(failed, step.Err)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "%s = %s  from reviews %v: %s\n", step.Name, step.Text, step.Sources, step.Formula)
+	}
+	return errors.Join(failed...)
+}

@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/task/arithmetic/words"
+)
+
+// atom is one atom of a plan as prompts of AoT ask for it.
+type atom struct {
+	ID        int                        `json:"id"`
+	Kind      string                     `json:"kind"`
+	Name      string                     `json:"name"`
+	Input     map[string]json.RawMessage `json:"input"`
+	DependsOn []int                      `json:"dependsOn"`
+}
+
+// planAtoms answers the plan prompt of AoT: one atom for each step of the
+// story, with the planning errors. It plans nothing for which there is no
+// tool.
+func planAtoms(prompt string, n noise) (string, bool) {
+	tools, rest, ok := section(prompt, "tools")
+	if !ok || !strings.Contains(rest, "The final answer is one number.") {
+		return "", false
+	}
+	c, ok := calculate(prompt, n, step)
+	if !ok {
+		return "", false
+	}
+	names := toolNames(tools)
+	var plan struct {
+		Atoms []atom `json:"atoms"`
+	}
+	for i, s := range c.steps {
+		if !slices.Contains(names, string(s.Op)) {
+			return "", false
+		}
+		plan.Atoms = append(plan.Atoms, newAtom(i+1, "tool", string(s.Op), map[string]words.Operand{"a": s.A, "b": s.B}))
+	}
+	plan.Atoms = append(plan.Atoms, newAtom(len(c.steps)+1, "final", "report", map[string]words.Operand{"answer": c.result}))
+	return plainJSON(plan), true
+}
+
+// newAtom writes operands as inputs: numbers as they stand in the text, steps
+// as references.
+func newAtom(id int, kind, name string, operands map[string]words.Operand) atom {
+	a := atom{ID: id, Kind: kind, Name: name, Input: map[string]json.RawMessage{}, DependsOn: []int{}}
+	for key, o := range operands {
+		if o.Step == 0 {
+			a.Input[key] = json.RawMessage(o.Value)
+			continue
+		}
+		a.Input[key] = json.RawMessage(fmt.Sprintf(`"<result_of_%d>"`, o.Step))
+		a.DependsOn = append(a.DependsOn, o.Step)
+	}
+	slices.Sort(a.DependsOn) // the operands came in no order
+	a.DependsOn = slices.Compact(a.DependsOn)
+	return a
+}
+
+// toolNames are the names of tools, of which prompts list one to a line.
+func toolNames(list string) []string {
+	var names []string
+	for line := range strings.Lines(list) {
+		var tool struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal([]byte(line), &tool) == nil {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
+}

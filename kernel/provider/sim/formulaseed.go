@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"noema/kernel/task/policy/words"
+)
+
+// formulaSeed is a Formula Seed as prompts of General ANoT ask for it. The
+// keys that no policy of the simulation needs are null.
+type formulaSeed struct {
+	TaskName         string        `json:"task_name"`
+	FilterKeywords   []string      `json:"filter_keywords"`
+	ExtractionFields []seedField   `json:"extraction_fields"`
+	ExtractionPrompt string        `json:"extraction_prompt"`
+	ComputeDAG       []seedFormula `json:"compute_dag"`
+	OutputFields     []string      `json:"output_fields"`
+	Lookups          []string      `json:"lookups"`
+	ReviewHandling   *string       `json:"review_handling"`
+	ReviewValidity   *string       `json:"review_validity"`
+}
+
+type seedField struct {
+	Name   string   `json:"name"`
+	Type   string   `json:"type"`
+	Values []string `json:"values"`
+}
+
+type seedFormula struct {
+	Name    string `json:"name"`
+	Formula string `json:"formula"`
+}
+
+// compileSeed answers the compile prompt of General ANoT: a Formula Seed that
+// computes the policy, with the compile errors.
+func compileSeed(prompt string, n noise) (string, bool) {
+	text, _, ok := section(prompt, "policy")
+	if !ok {
+		return "", false
+	}
+	p, err := words.ReadPolicy(text)
+	if err != nil {
+		return "", false
+	}
+	keywords := p.Keywords()
+	p = misreadPolicy(p, n)
+	s := formulaSeed{
+		TaskName:         p.Title,
+		FilterKeywords:   keywords,
+		ExtractionFields: []seedField{},
+		ExtractionPrompt: extractionPrompt(p),
+	}
+	if s.FilterKeywords == nil {
+		s.FilterKeywords = []string{} // every review, then
+	}
+	for _, f := range p.Fields {
+		values := make([]string, len(f.Values))
+		for i, v := range f.Values {
+			values[i] = v.Name
+		}
+		s.ExtractionFields = append(s.ExtractionFields, seedField{f.Name, "enum", values})
+	}
+	for _, step := range p.Steps() {
+		s.ComputeDAG = append(s.ComputeDAG, seedFormula{step.Name, step.Python})
+		s.OutputFields = append(s.OutputFields, step.Name)
+	}
+	return plainJSON(s), true
+}
+
+// noBraces keeps a policy's own words from being read as placeholders.
+var noBraces = strings.NewReplacer("{", "(", "}", ")")
+
+// extractionPrompt says what the fields mean, as the policy does.
+func extractionPrompt(p words.Policy) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s.\nRead from one review what it says about this restaurant. What it denies, or tells of another place, did not happen here.\n", p.Title)
+	for _, f := range p.Fields {
+		fmt.Fprintf(&b, "%s: %s.\n", f.Name, f.Meaning)
+		for _, v := range f.Values {
+			fmt.Fprintf(&b, "- %s: %s.\n", v.Name, v.Meaning)
+		}
+	}
+	return noBraces.Replace(b.String()) + "{review_text}"
+}
+
+// extractFields answers the extraction prompt of General ANoT: the fields of
+// one review, each with its reading error. A value that the prompt does not
+// offer becomes the nearest milder one that it does.
+func extractFields(prompt string, n noise) (string, bool) {
+	text, rest, ok1 := section(prompt, "review")
+	lines, _, ok2 := section(rest, "fields")
+	if !ok1 || !ok2 {
+		return "", false
+	}
+	name, fields, ok := fieldsOffered(lines)
+	if !ok {
+		return "", false
+	}
+	labels, err := words.Read(text, name)
+	if err != nil {
+		return "", false
+	}
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		value := f.nearest(labels[f.Name])
+		if n.errs(label, i) && len(f.offered) > 1 {
+			value = otherThan(value, f.offered, n.below(len(f.offered)-1, label, i))
+		}
+		parts[i] = plainJSON(f.Name) + ": " + plainJSON(value)
+	}
+	return "{" + strings.Join(parts, ", ") + "}", true
+}
+
+// offeredField is a field of a policy with the values that a prompt offers.
+type offeredField struct {
+	words.Field
+	offered []words.Value
+}
+
+// nearest is v, or the nearest offered value before it, or the first.
+func (f offeredField) nearest(v string) string {
+	best := f.offered[0].Name
+	for _, known := range f.Values {
+		if slices.ContainsFunc(f.offered, func(o words.Value) bool { return o.Name == known.Name }) {
+			best = known.Name
+		}
+		if known.Name == v {
+			break
+		}
+	}
+	return best
+}
+
+// fieldsOffered reads lines such as `mood: one of "none", "glad"`. All must be
+// fields of one policy, whose name it returns.
+func fieldsOffered(lines string) (policy string, fields []offeredField, ok bool) {
+	for line := range strings.Lines(lines) {
+		name, list, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": one of ")
+		p, known := policyOf()[name]
+		var values []string
+		if !found || !known || policy != "" && policy != p.Name || json.Unmarshal([]byte("["+list+"]"), &values) != nil || len(values) == 0 {
+			return "", nil, false
+		}
+		at := slices.IndexFunc(p.Fields, func(f words.Field) bool { return f.Name == name })
+		f := offeredField{Field: p.Fields[at]}
+		for _, v := range values {
+			f.offered = append(f.offered, words.Value{Name: v})
+		}
+		policy, fields = p.Name, append(fields, f)
+	}
+	return policy, fields, len(fields) > 0
+}
+
+// policyOf is the policy that a field belongs to, by the field's name. No two
+// policies share one, which a test holds.
+var policyOf = sync.OnceValue(func() map[string]words.Policy {
+	owners := map[string]words.Policy{}
+	for _, name := range words.Names() {
+		p, _ := words.Find(name) // it is one of the names
+		for _, f := range p.Fields {
+			owners[f.Name] = p
+		}
+	}
+	return owners
+})

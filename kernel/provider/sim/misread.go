@@ -1,0 +1,110 @@
+package sim
+
+import (
+	"slices"
+
+	"noema/kernel/task/policy/words"
+)
+
+// misreadPolicy is what a careless reader takes a policy for: each formula and
+// the verdict may be misread, each field or one of its values lost.
+func misreadPolicy(p words.Policy, n noise) words.Policy {
+	r := misreader{fields: p.Fields, noise: n}
+	terms := slices.Clone(p.Terms)
+	for i := range terms {
+		if r.at = i; n.errs(compile, i) {
+			terms[i].Formula = r.formula(terms[i].Formula)
+		}
+	}
+	if r.at = len(terms); n.errs(compile, r.at) {
+		p.Verdict.Cuts[r.draw(2, 0)] *= 1.5
+	}
+	p.Terms, p.Fields = terms, nil
+	for i, f := range r.fields {
+		if r.at = len(terms) + 1 + i; n.errs(compile, r.at) {
+			if len(f.Values) < 3 || r.draw(2, 0) == 0 {
+				continue
+			}
+			lost := 1 + r.draw(len(f.Values)-1, 1) // "none" is never lost
+			f.Values = slices.Delete(slices.Clone(f.Values), lost, lost+1)
+		}
+		p.Fields = append(p.Fields, f)
+	}
+	return p
+}
+
+// misreader draws how the formula at a place is misread.
+type misreader struct {
+	fields []words.Field
+	noise  noise
+	at     int
+}
+
+// draw is a number in [0, limit); which tells the draws of one place apart.
+func (r misreader) draw(limit, which int) int { return r.noise.below(limit, compile, r.at, which) }
+
+// formula is f misread: it counts other reviews, or takes in other values.
+func (r misreader) formula(f words.Formula) words.Formula {
+	switch f := f.(type) {
+	case words.Count:
+		f.Where = r.where(f.Where)
+		return f
+	case words.Average:
+		f.Where = r.where(f.Where)
+		return f
+	case words.Latest:
+		f.Where = r.where(f.Where)
+		return f
+	case words.Votes:
+		f.Where = r.where(f.Where)
+		return f
+	case words.ByYear:
+		f.Ages = slices.Clone(f.Ages)
+		f.Ages[r.draw(len(f.Ages), 0)].Since++
+		return f
+	case words.Linear:
+		f.Parts = r.parts(f.Parts)
+		return f
+	case words.Product:
+		return words.Product{Names: f.Names[:max(1, len(f.Names)-1)]}
+	case words.Ratio:
+		return words.Ratio{Over: f.Under, Under: f.Over}
+	case words.Steps:
+		f.Rungs = slices.Clone(f.Rungs)
+		f.Rungs[r.draw(len(f.Rungs), 0)].AtLeast++
+		return f
+	}
+	return f
+}
+
+// parts loses a part of a sum or gives it double weight, evenly. The first
+// part is never lost: what follows it may begin with a minus.
+func (r misreader) parts(parts []words.Part) []words.Part {
+	parts = slices.Clone(parts)
+	i := r.draw(len(parts), 0)
+	if i > 0 && r.draw(2, 1) == 0 {
+		return slices.Delete(parts, i, i+1)
+	}
+	parts[i].Weight *= 2
+	return parts
+}
+
+// where loses one of several tests or takes another value for the one that a
+// test asks for, evenly.
+func (r misreader) where(w words.Where) words.Where {
+	w.Tests = slices.Clone(w.Tests)
+	i := r.draw(len(w.Tests), 0)
+	if len(w.Tests) > 1 && r.draw(2, 1) == 0 {
+		w.Tests = slices.Delete(w.Tests, i, i+1)
+		return w
+	}
+	t := &w.Tests[i]
+	for _, f := range r.fields {
+		if f.Name == t.Field && len(f.Values) > 1 {
+			t.Values = slices.Clone(t.Values)
+			v := r.draw(len(t.Values), 2)
+			t.Values[v] = otherThan(t.Values[v], f.Values, r.draw(len(f.Values)-1, 3))
+		}
+	}
+	return w
+}

@@ -1,0 +1,144 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/task/arithmetic/words"
+)
+
+// undefinedReply is what the model says where its reading of a story has no
+// value, because it divides by zero.
+const undefinedReply = "This does not work out: as I read it, something is divided by zero."
+
+// answerNumber answers a direct prompt for a number.
+func answerNumber(prompt string, n noise) (string, bool) {
+	c, ok := calculate(prompt, n, read)
+	if !ok {
+		return "", false
+	}
+	value, err := c.value(c.result)
+	if err != nil {
+		return undefinedReply, true
+	}
+	return `{"answer": ` + value + `}`, true
+}
+
+// reasonNumber answers a chain-of-thought prompt for a number: the same
+// reading as answerNumber, written down.
+func reasonNumber(prompt string, n noise) (string, bool) {
+	c, ok := calculate(prompt, n, read)
+	if !ok {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString("The story gives these steps.\n")
+	for i, s := range c.steps {
+		value, err := c.value(words.Operand{Step: i + 1})
+		if err != nil {
+			return b.String() + undefinedReply, true
+		}
+		fmt.Fprintf(&b, "%d. %s %s and %s: %s.\n", i+1, s.Op, c.shown(s.A), c.shown(s.B), value)
+	}
+	value, err := c.value(c.result)
+	if err != nil {
+		return b.String() + undefinedReply, true
+	}
+	return b.String() + "Answer: " + value, true
+}
+
+// calculation is a story as understood.
+type calculation struct {
+	steps  []words.Step
+	result words.Operand
+}
+
+// calculate reads the story of a prompt, with the errors of the given reading.
+func calculate(prompt string, n noise, r reading) (calculation, bool) {
+	query, _, ok := section(prompt, "request")
+	if !ok {
+		return calculation{}, false
+	}
+	story, err := words.Read(query)
+	if err != nil || slices.ContainsFunc(story.Numbers, func(x string) bool { return !json.Valid([]byte(x)) }) {
+		return calculation{}, false // numbers such as 007 have no form in a reply
+	}
+	return misreadStory(story, n, r), true
+}
+
+// value is an operand's value as a decimal; an error if there is none.
+func (c calculation) value(o words.Operand) (string, error) {
+	if o.Step == 0 {
+		return o.Value, nil
+	}
+	return words.Story{Steps: c.steps[:o.Step]}.Answer()
+}
+
+// shown is an operand as reasoning writes it.
+func (c calculation) shown(o words.Operand) string {
+	if o.Step > 0 {
+		return fmt.Sprintf("the result of step %d", o.Step)
+	}
+	return o.Value
+}
+
+// misreadStory is what a careless reader takes a story for. Of each wrong step
+// an operand is another number of the text, the operation is another, or the
+// step is lost and its first operand stands for it, evenly.
+func misreadStory(s words.Story, n noise, r reading) calculation {
+	var c calculation
+	stands := make([]words.Operand, len(s.Steps)+1) // what stands for each step
+	through := func(o words.Operand) words.Operand {
+		if o.Step > 0 {
+			return stands[o.Step]
+		}
+		return o
+	}
+	for i, step := range s.Steps {
+		step.A, step.B = through(step.A), through(step.B)
+		if n.errs(r, i) {
+			switch n.below(3, r, i) {
+			case 0:
+				step = misreadOperand(step, s.Numbers, n, r, i)
+			case 1:
+				step = misreadOperation(step, n, r, i)
+			case 2:
+				stands[i+1] = step.A
+				continue
+			}
+		}
+		c.steps = append(c.steps, step)
+		stands[i+1] = words.Operand{Step: len(c.steps)}
+	}
+	c.result = stands[len(s.Steps)]
+	return c
+}
+
+// misreadOperand puts another of the text's numbers in the place of one that
+// the step has. Without one to change the operation is misread.
+func misreadOperand(s words.Step, numbers []string, n noise, r reading, at int) words.Step {
+	var operands []*words.Operand
+	for _, o := range []*words.Operand{&s.A, &s.B} {
+		if o.Step == 0 {
+			operands = append(operands, o)
+		}
+	}
+	if len(operands) == 0 {
+		return misreadOperation(s, n, r, at)
+	}
+	o := operands[n.below(len(operands), r, at, 1)]
+	others := slices.DeleteFunc(slices.Clone(numbers), func(x string) bool { return x == o.Value })
+	if len(others) == 0 {
+		return misreadOperation(s, n, r, at)
+	}
+	o.Value = others[n.below(len(others), r, at, 2)]
+	return s
+}
+
+func misreadOperation(s words.Step, n noise, r reading, at int) words.Step {
+	others := slices.DeleteFunc([]words.Op{words.Add, words.Subtract, words.Multiply, words.Divide}, func(o words.Op) bool { return o == s.Op })
+	s.Op = others[n.below(len(others), r, at, 1)]
+	return s
+}

@@ -1,0 +1,169 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"noema/kernel/task/policy/words"
+)
+
+// assessment is a policy applied to the reviews of one restaurant.
+type assessment struct {
+	policy  words.Policy
+	reviews []words.Review
+	asked   []string // the fields of the answer, in order
+	values  map[string]any
+}
+
+// answerFields answers a direct prompt for a fields answer.
+func answerFields(prompt string, n noise) (string, bool) {
+	a, ok := assess(prompt, n)
+	if !ok {
+		return "", false
+	}
+	return `{"answer": ` + a.object() + `}`, true
+}
+
+// reasonFields answers a chain-of-thought prompt for a fields answer: the same
+// reading as answerFields, written down.
+func reasonFields(prompt string, n noise) (string, bool) {
+	a, ok := assess(prompt, n)
+	if !ok {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString("The reviews that say something:\n")
+	for i, r := range a.reviews {
+		if !r.Labels.Silent() {
+			fmt.Fprintf(&b, "- Review %d (%d stars, %d, %d votes): %s.\n", i+1, r.Stars, r.Year, r.Useful, a.said(r.Labels))
+		}
+	}
+	b.WriteString("From these follows:\n")
+	for _, name := range a.policy.Primitives() {
+		fmt.Fprintf(&b, "- %s is %s.\n", name, plainJSON(a.values[name]))
+	}
+	fmt.Fprintf(&b, "- The verdict is %s.\nAnswer: %s", plainJSON(a.values[words.VerdictName]), a.object())
+	return b.String(), true
+}
+
+// said lists what labels tell, in the order of the policy.
+func (a assessment) said(l words.Labels) string {
+	var parts []string
+	for _, f := range a.policy.Fields {
+		if v := l[f.Name]; v != words.None {
+			parts = append(parts, f.Name+" "+v)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// object is the answer. A field that the policy does not define is null.
+func (a assessment) object() string {
+	parts := make([]string, len(a.asked))
+	for i, name := range a.asked {
+		parts[i] = plainJSON(name) + ": " + plainJSON(a.values[name])
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// assess reads the policy and all reviews, with the reading errors, and
+// computes the policy.
+func assess(prompt string, n noise) (assessment, bool) {
+	query, rest, ok1 := section(prompt, "request")
+	data, rest, ok2 := section(rest, "data")
+	_, list, ok3 := strings.Cut(rest, "a value for each of these fields: ")
+	list, _, ok4 := strings.Cut(list, ".\n")
+	var a assessment
+	if !ok1 || !ok2 || !ok3 || !ok4 || json.Unmarshal([]byte("["+list+"]"), &a.asked) != nil {
+		return a, false
+	}
+	var err error
+	if a.policy, err = words.ReadPolicy(query); err != nil {
+		return a, false
+	}
+	for i, r := range readReviews(data) {
+		l, err := words.Read(r.Text, a.policy.Name)
+		if err != nil {
+			return a, false // a policy in whose words nobody writes reviews
+		}
+		for j, f := range a.policy.Fields {
+			if n.errs(read, i, j) {
+				l[f.Name] = otherThan(l[f.Name], f.Values, n.below(len(f.Values)-1, read, i, j))
+			}
+		}
+		a.reviews = append(a.reviews, words.Review{Labels: l, Stars: int(r.Stars), Year: r.year(), Useful: int(r.Useful)})
+	}
+	a.values = a.policy.Compute(a.reviews)
+	return a, true
+}
+
+// otherThan is the value with the given number among those that are not v.
+func otherThan(v string, values []words.Value, number int) string {
+	for _, other := range values {
+		if other.Name == v {
+			continue
+		}
+		if number == 0 {
+			return other.Name
+		}
+		number--
+	}
+	return v // it is the only one
+}
+
+// ratedReview is a review as the data of a policy problem has it.
+type ratedReview struct {
+	Stars  float64 `json:"stars"`
+	Date   string  `json:"date"`
+	Useful float64 `json:"useful"`
+	Text   string  `json:"text"`
+}
+
+// year is the year of the review's date, 0 if it has none.
+func (r ratedReview) year() int {
+	digits, _, _ := strings.Cut(r.Date, "-")
+	year, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return year
+}
+
+// readReviews reads the line "reviews: [...]" of the data, as far as it goes:
+// a prompt may show the beginning of a long list only.
+func readReviews(data string) []ratedReview {
+	for line := range strings.Lines(data) {
+		list, ok := strings.CutPrefix(line, "reviews: ")
+		if !ok {
+			continue
+		}
+		d := json.NewDecoder(strings.NewReader(list))
+		if open, err := d.Token(); err != nil || open != json.Delim('[') {
+			return nil
+		}
+		var reviews []ratedReview
+		for d.More() {
+			var r ratedReview
+			if d.Decode(&r) != nil {
+				break
+			}
+			reviews = append(reviews, r)
+		}
+		return reviews
+	}
+	return nil
+}
+
+// plainJSON is v as JSON without the escapes that are for HTML only.
+func plainJSON(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // callers pass texts, numbers, null and structs of them
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

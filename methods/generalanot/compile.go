@@ -1,0 +1,158 @@
+package generalanot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// SeedKind is the kind under which the store keeps what [Method] compiles.
+const SeedKind = "formula"
+
+// Compiled is what the store keeps of a compilation: the Formula Seed, or why
+// there is none. A compilation that failed is kept too, so that a hundred
+// restaurants do not each try again what cannot succeed.
+type Compiled struct {
+	Seed    *FormulaSeed `json:"formula_seed,omitempty"`
+	Refused string       `json:"refused,omitempty"` // what was wrong with the last round's seed
+	Notes   []Note       `json:"notes,omitempty"`   // what happened on the way, in order
+}
+
+// Note is an event of a compilation.
+type Note struct {
+	Path string            `json:"path"`
+	Kind methods.EventKind `json:"kind"`
+	Text string            `json:"text"`
+}
+
+// ParseCompiled reads what the store keeps under [SeedKind]. The seed in it
+// may be edited and used with the method's option seed.
+func ParseCompiled(raw []byte) (*Compiled, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	c := &Compiled{}
+	if err := d.Decode(c); err != nil {
+		return nil, fmt.Errorf("read compiled seed: %w", err)
+	}
+	if c.Seed == nil && c.Refused == "" {
+		return nil, errors.New("read compiled seed: it holds neither a seed nor a reason")
+	}
+	return c, nil
+}
+
+// refusedError says that a policy did not compile.
+type refusedError struct{ reason string }
+
+func (e *refusedError) Error() string {
+	return "compile the policy: no valid Formula Seed: " + e.reason
+}
+
+// program is the compile phase: it returns the problem's seed, ready to run.
+func (t *trial) program(ctx context.Context) (*Program, error) {
+	t.emit(phaseCompile, methods.PhaseStart, 1, nil, "compile: %s", reply.OneLine(t.Query, 120))
+	p, err := t.given()
+	if p == nil && err == nil {
+		p, err = t.compiled(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.Moved {
+		t.emit(phaseCompile, methods.Repair, 1, nil, "step %s runs after the steps that it uses, not where the seed has it", name)
+	}
+	s := p.Seed
+	t.emit(phaseCompile, methods.Plan, 2, s, "Formula Seed %q", s.TaskName)
+	t.emit(phaseCompile, methods.PhaseEnd, 1, nil, "%d keywords, %d extraction fields, %d steps, %d output fields",
+		len(s.FilterKeywords), len(s.ExtractionFields), len(s.ComputeDAG), len(s.OutputFields))
+	return p, nil
+}
+
+// given is the seed of the option seed; nil if there is none.
+func (t *trial) given() (*Program, error) {
+	if strings.TrimSpace(t.opts.Seed) == "" {
+		return nil, nil
+	}
+	s, err := Parse([]byte(t.opts.Seed))
+	if err != nil {
+		return nil, fmt.Errorf("option seed: %w", err)
+	}
+	p, faults := NewProgram(s, t.Answer)
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("option seed: %w", faultsError(faults))
+	}
+	return p, nil
+}
+
+// compiled is the seed from the store, compiled first if it is not there.
+func (t *trial) compiled(ctx context.Context) (*Program, error) {
+	raw, err := t.host.Seed(ctx, t.seedKey(), t.compile)
+	if err != nil {
+		return nil, fmt.Errorf("compile the policy: %w", err)
+	}
+	c, err := ParseCompiled(raw)
+	if err != nil {
+		return nil, err
+	}
+	// The notes become events of every trial alike, whichever of them compiled.
+	for _, n := range c.Notes {
+		t.emit(n.Path, n.Kind, 1, nil, "%s", n.Text)
+	}
+	if c.Seed == nil {
+		return nil, &refusedError{c.Refused}
+	}
+	p, faults := NewProgram(c.Seed, t.Answer)
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("stored formula seed: %w", faultsError(faults))
+	}
+	return p, nil
+}
+
+// seedKey names the seed by all that the prompt shows.
+func (t *trial) seedKey() methods.SeedKey {
+	return methods.SeedKey{Kind: SeedKind, Content: string(plainJSON(map[string]any{
+		"policy": t.Query, "fields": t.Answer.Names, "labels": t.Answer.Labels,
+	}))}
+}
+
+// compile asks for a seed until it is valid or no round is left.
+func (t *trial) compile(ctx context.Context) ([]byte, error) {
+	c := &Compiled{}
+	req := t.request(phaseCompile, compilePrompt(t.Query, t.Answer))
+	req.Schema = compileSchema()
+	check := func(raw json.RawMessage) error {
+		s, err := Parse(raw)
+		if err != nil {
+			return err
+		}
+		if faults := Validate(s, t.Answer); len(faults) > 0 {
+			return faultsError(faults)
+		}
+		c.Seed = s
+		return nil
+	}
+	_, _, err := reply.JSON(ctx, notebook{t.host, &c.Notes}, req, check, reply.Options{Retries: t.opts.Rounds - 1})
+	var invalid *reply.InvalidError
+	if errors.As(err, &invalid) {
+		c.Refused = reply.OneLine(invalid.Error(), maxReason)
+		err = nil
+	}
+	return plainJSON(c), err
+}
+
+// notebook is a host that notes events instead of sending them. What happens
+// while a seed is built must not be told in the one trial that built it.
+type notebook struct {
+	methods.Host
+	notes *[]Note
+}
+
+// Emit implements [methods.Tracer].
+func (n notebook) Emit(e methods.Event) {
+	*n.notes = append(*n.notes, Note{Path: e.Path, Kind: e.Kind, Text: e.Text})
+}

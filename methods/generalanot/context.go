@@ -1,0 +1,137 @@
+package generalanot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Context is what a seed is executed on: a restaurant and its reviews.
+type Context struct {
+	Reviews []Review
+	data    map[string]any // the whole context, for lookups
+}
+
+// Review is one review. What the data lack is empty.
+type Review struct {
+	N      int // its number in the context, from 1
+	Text   string
+	Date   string      // as in the data, usually ISO: 2024-05-01
+	Stars  json.Number // empty if unknown
+	Useful json.Number // votes; empty if unknown
+}
+
+// metadata lists what formulas can read of a review besides the extraction
+// fields.
+func metadata() []string { return []string{"stars", "date", "year", "useful", "text"} }
+
+// values are the review's metadata as formulas see them; what is unknown is
+// None.
+func (r Review) values() map[string]any {
+	return map[string]any{"stars": number(r.Stars), "date": r.day(), "year": r.year(), "useful": number(r.Useful), "text": r.Text}
+}
+
+func number(n json.Number) any {
+	if n == "" {
+		return nil
+	}
+	return n
+}
+
+// day is the date without the time of day that some data add to it, or nil.
+func (r Review) day() any {
+	if r.Date == "" {
+		return nil
+	}
+	if n := len(time.DateOnly); len(r.Date) > n {
+		if _, err := time.Parse(time.DateOnly, r.Date[:n]); err == nil {
+			return r.Date[:n]
+		}
+	}
+	return r.Date
+}
+
+// year is the year that the date begins with, or nil.
+func (r Review) year() any {
+	const digits = 4
+	if len(r.Date) < digits || len(r.Date) > digits && r.Date[digits] != '-' {
+		return nil
+	}
+	n, err := strconv.ParseUint(r.Date[:digits], 10, 16)
+	if err != nil {
+		return nil
+	}
+	return int64(n)
+}
+
+// ParseContext reads a problem's context: a JSON object with a list of
+// reviews, each with text, date, stars and useful. The rest of the object is
+// for lookups.
+func ParseContext(raw json.RawMessage) (*Context, error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil, errors.New("read context: there is none: a restaurant with reviews is needed")
+	}
+	c := &Context{}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&c.data); err != nil {
+		return nil, fmt.Errorf("read context: %w", err)
+	}
+	var shape struct{ Reviews []json.RawMessage }
+	if err := json.Unmarshal(raw, &shape); err != nil {
+		return nil, fmt.Errorf("read context: %w", err)
+	}
+	if shape.Reviews == nil {
+		return nil, errors.New(`read context: it has no list "reviews"`)
+	}
+	for i, raw := range shape.Reviews {
+		r := Review{}
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return nil, fmt.Errorf("read context: review %d: %w", i+1, err)
+		}
+		r.N = i + 1
+		r.Text = strings.ToValidUTF8(r.Text, "\ufffd")
+		c.Reviews = append(c.Reviews, r)
+	}
+	return c, nil
+}
+
+// field follows a dotted path into the context and returns the text of the
+// scalar there.
+func (c *Context) field(path string) (string, bool) {
+	var at any = c.data
+	for _, key := range strings.Split(path, ".") {
+		dict, ok := at.(map[string]any)
+		if !ok {
+			return "", false
+		}
+		if at, ok = dict[key]; !ok {
+			return "", false
+		}
+	}
+	switch v := at.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	return "", false
+}
+
+// find is the value of the lookup for a context, and whether the table had it.
+func (l Lookup) find(c *Context) (any, bool) {
+	if key, ok := c.field(l.Field); ok {
+		for _, e := range l.Table {
+			if strings.EqualFold(e.Key, key) {
+				return e.Value, true
+			}
+		}
+	}
+	return l.Default, false
+}

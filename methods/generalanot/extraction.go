@@ -1,0 +1,106 @@
+package generalanot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Extraction is what was extracted from one review.
+type Extraction struct {
+	Review int            `json:"review"` // its number in the context, from 1
+	Fields map[string]any `json:"fields"` // by the names of the seed's extraction fields
+}
+
+// ParseExtractions reads extractions that were written down, to compute from
+// them without a model: a JSON list of {"review": 3, "fields": {…}}. All that
+// does not fit the seed is in the error.
+func (p *Program) ParseExtractions(raw []byte) ([]Extraction, error) {
+	var list []struct {
+		Review int             `json:"review"`
+		Fields json.RawMessage `json:"fields"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, fmt.Errorf("read extractions: %w", place(raw, err))
+	}
+	var errs []error
+	extractions := make([]Extraction, len(list))
+	for i, e := range list {
+		fields, err := readFields(p.Seed.ExtractionFields, e.Fields)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("read extractions: review %d: %w", e.Review, err))
+		}
+		extractions[i] = Extraction{e.Review, fields}
+	}
+	return extractions, errors.Join(errs...)
+}
+
+// readFields decodes the fields of an extraction to the values that formulas
+// see.
+func readFields(fields []ExtractionField, raw json.RawMessage) (map[string]any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // 1 and 1.0 are different values in a formula
+	found := map[string]any{}
+	if err := d.Decode(&found); err != nil {
+		return nil, err
+	}
+	values := make(map[string]any, len(fields))
+	var errs []error
+	for _, f := range fields {
+		v, err := f.read(found[f.Name])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("field %s: %w", f.Name, err))
+		}
+		values[f.Name] = v
+	}
+	return values, errors.Join(errs...)
+}
+
+// read checks a value of the field, in case no schema did.
+func (f ExtractionField) read(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		if f.Type == stringType || f.Type == enumType && slices.Contains(f.Values, v) {
+			return v, nil
+		}
+	case bool:
+		if f.Type == booleanType {
+			return v, nil
+		}
+	case json.Number:
+		if f.Type == numberType {
+			return v, nil
+		}
+		if n, ok := wholeNumber(v.String()); ok && f.Type == integerType {
+			return n, nil
+		}
+	}
+	return nil, fmt.Errorf("%.60s is not %s", plainJSON(v), f.domain())
+}
+
+// wholeNumber reads an integer within 64 bits. JSON Schema takes 3.0 for one,
+// and so must a formula.
+func wholeNumber(s string) (int64, bool) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, true
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.Abs(x) > 1<<53 || x != math.Trunc(x) {
+		return 0, false
+	}
+	return int64(x), true
+}
+
+// text is the extraction on one line, in the order of the fields.
+func (e Extraction) text(fields []ExtractionField) string {
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = fmt.Sprintf("%s=%v", f.Name, e.Fields[f.Name])
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,172 @@
+package pyexpr
+
+import "slices"
+
+// call compiles a call. A method is looked up before its arguments are
+// evaluated, as in CPython.
+func (c *compiler) call(n *call, s *scope) code {
+	args, kws, pos := c.list(n.args, s), c.keywords(n.kws, s), n.at()
+	if a, ok := n.fn.(*attribute); ok {
+		x, name, apos := c.expr(a.x, s), a.name, a.at()
+		return func(f *frame) Value {
+			v := x(f)
+			f.m.pos = apos
+			if meth := findMethod(v, name); meth != nil {
+				av, kv := args(f), kws(f)
+				f.m.pos = pos
+				f.m.step(1)
+				return meth(f.m, v, av, kv)
+			}
+			fn := f.m.attr(v, name)
+			av, kv := args(f), kws(f)
+			f.m.pos = pos
+			return f.m.call(fn, av, kv)
+		}
+	}
+	fn := c.expr(n.fn, s)
+	return func(f *frame) Value {
+		v := fn(f)
+		av, kv := args(f), kws(f)
+		f.m.pos = pos
+		return f.m.call(v, av, kv)
+	}
+}
+
+func (c *compiler) keywords(nodes []kwNode, s *scope) func(f *frame) []keyword {
+	if len(nodes) == 0 {
+		return func(*frame) []keyword { return nil }
+	}
+	codes := make([]code, len(nodes))
+	for i, n := range nodes {
+		codes[i] = c.expr(n.val, s)
+	}
+	return func(f *frame) []keyword {
+		var out []keyword
+		for i, n := range nodes {
+			v := codes[i](f)
+			f.m.alloc(32)
+			if n.name != "" {
+				out = append(out, keyword{n.name, v})
+				continue
+			}
+			f.m.pos = n.val.at()
+			out = f.m.unpackKeywords(out, v)
+		}
+		for i, k := range out {
+			if slices.ContainsFunc(out[:i], func(o keyword) bool { return o.name == k.name }) {
+				raise(typeError, "got multiple values for keyword argument '%s'", k.name)
+			}
+		}
+		return out
+	}
+}
+
+func (m *machine) unpackKeywords(out []keyword, v Value) []keyword {
+	d, ok := v.(*Dict)
+	if !ok {
+		raise(typeError, "argument after ** must be a mapping, not %s", className(v))
+	}
+	for _, e := range d.entries {
+		name, ok := e.key.(Str)
+		if !ok {
+			raise(typeError, "keywords must be strings")
+		}
+		m.step(1 + len(out)) // they are checked for repeats
+		m.alloc(32)
+		out = append(out, keyword{string(name), e.val})
+	}
+	return out
+}
+
+// call calls fn, whatever it is.
+func (m *machine) call(fn Value, args []Value, kw []keyword) Value {
+	m.step(1)
+	switch fn := fn.(type) {
+	case *Func:
+		return fn.call(m, args, kw)
+	case *Type:
+		if construct := constructor(fn); construct != nil {
+			return construct(m, args, kw)
+		}
+	}
+	raise(typeError, "'%s' object is not callable", className(fn))
+	return nil
+}
+
+func (c *compiler) lambda(n *lambda, s *scope) code {
+	inner := &scope{up: s, names: map[string]int{}}
+	ps := n.params
+	for _, name := range ps.names {
+		inner.declare(name)
+	}
+	for _, name := range []string{ps.rest, ps.kwRest} {
+		if name != "" {
+			inner.declare(name)
+		}
+	}
+	body := c.expr(n.body, inner)
+	defaults := make([]code, len(ps.names))
+	for i, d := range ps.defaults {
+		if d != nil {
+			defaults[i] = c.expr(d, s)
+		}
+	}
+	size := len(inner.names)
+	return func(f *frame) Value {
+		f.m.alloc(96 + 16*len(defaults))
+		defs := make([]Value, len(defaults))
+		for i, d := range defaults {
+			if d != nil {
+				defs[i] = d(f)
+			}
+		}
+		return &Func{"<lambda>", func(m *machine, args []Value, kw []keyword) Value {
+			m.enter()
+			defer m.leave()
+			m.alloc(64 + 16*size)
+			g := &frame{m: m, vars: make([]Value, size), up: f}
+			ps.bind(m, g, defs, args, kw)
+			return body(g)
+		}}
+	}
+}
+
+// bind fills a lambda's frame with its arguments. The slots are in the order
+// of declaration: names, rest, kwRest.
+func (ps *params) bind(m *machine, g *frame, defs, args []Value, kw []keyword) {
+	n := copy(g.vars[:ps.kwOnly], args)
+	slot := len(ps.names)
+	if ps.rest != "" {
+		m.alloc(48 + 16*len(args))
+		g.vars[slot] = &Tuple{slices.Clone(args[n:])}
+		slot++
+	} else if len(args) > n {
+		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", ps.kwOnly, len(args))
+	}
+	var rest *Dict
+	if ps.kwRest != "" {
+		rest = new(Dict)
+		g.vars[slot] = rest
+	}
+	for _, k := range kw {
+		i := slices.Index(ps.names, k.name)
+		switch {
+		case i >= ps.posOnly && g.vars[i] == nil:
+			g.vars[i] = k.val
+		case rest != nil && i < ps.posOnly:
+			rest.put(m, Str(k.name), k.val)
+		case i >= ps.posOnly:
+			raise(typeError, "<lambda>() got multiple values for argument '%s'", k.name)
+		default:
+			raise(typeError, "<lambda>() got an unexpected keyword argument '%s'", k.name)
+		}
+	}
+	for i, name := range ps.names {
+		if g.vars[i] == nil {
+			g.vars[i] = defs[i]
+		}
+		if g.vars[i] == nil {
+			raise(typeError, "<lambda>() missing required argument: '%s'", name)
+		}
+	}
+}

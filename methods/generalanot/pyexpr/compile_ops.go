@@ -1,0 +1,172 @@
+package pyexpr
+
+// operator is a compiled binary operator.
+type operator func(m *machine, a, b Value) Value
+
+func operatorOf(op string) operator {
+	switch op {
+	case "+":
+		return (*machine).add
+	case "-":
+		return (*machine).sub
+	case "*":
+		return (*machine).mul
+	case "/":
+		return (*machine).div
+	case "//":
+		return (*machine).floorDiv
+	case "%":
+		return (*machine).mod
+	case "**":
+		return (*machine).pow
+	case "<<", ">>":
+		return func(m *machine, a, b Value) Value { return m.shift(op, a, b) }
+	}
+	return func(m *machine, a, b Value) Value { return m.bitwise(op, a, b) }
+}
+
+func (c *compiler) binary(n *binary, s *scope) code {
+	l, r, op, pos := c.expr(n.l, s), c.expr(n.r, s), operatorOf(n.op), n.at()
+	return func(f *frame) Value {
+		a := l(f)
+		b := r(f)
+		f.m.pos = pos
+		f.m.step(1)
+		return op(f.m, a, b)
+	}
+}
+
+func (c *compiler) unary(n *unary, s *scope) code {
+	if n.op == "not" {
+		test := c.test(n.x, s)
+		return func(f *frame) Value { return Bool(!test(f)) }
+	}
+	x, op, pos := c.expr(n.x, s), n.op, n.at()
+	return func(f *frame) Value {
+		v := x(f)
+		f.m.pos = pos
+		f.m.step(1)
+		return f.m.unary(op, v)
+	}
+}
+
+func (c *compiler) logical(n *logical, s *scope) code {
+	xs := make([]code, len(n.xs))
+	for i, x := range n.xs {
+		xs[i] = c.expr(x, s)
+	}
+	last, or := len(xs)-1, n.or
+	return func(f *frame) Value {
+		for _, x := range xs[:last] {
+			if v := x(f); truth(v) == or {
+				return v
+			}
+		}
+		return xs[last](f)
+	}
+}
+
+// test compiles a node whose truth alone is wanted.
+func (c *compiler) test(n node, s *scope) func(f *frame) bool {
+	switch n := n.(type) {
+	case *logical:
+		xs := make([]func(f *frame) bool, len(n.xs))
+		for i, x := range n.xs {
+			xs[i] = c.test(x, s)
+		}
+		or := n.or
+		return func(f *frame) bool {
+			for _, x := range xs {
+				if x(f) == or {
+					return or
+				}
+			}
+			return !or
+		}
+	case *comparison:
+		if len(n.ops) == 1 {
+			return c.compareOne(n, s)
+		}
+	case *unary:
+		if n.op == "not" {
+			x := c.test(n.x, s)
+			return func(f *frame) bool { return !x(f) }
+		}
+	}
+	x := c.expr(n, s)
+	return func(f *frame) bool { return truth(x(f)) }
+}
+
+// compareOne is a comparison of two values; equality with a constant string,
+// of which formulas are full, takes a short way.
+func (c *compiler) compareOne(n *comparison, s *scope) func(f *frame) bool {
+	l, r, op, pos := c.expr(n.xs[0], s), c.expr(n.xs[1], s), n.ops[0], n.at()
+	if k, ok := n.xs[1].(*constant); ok && (op == "==" || op == "!=") {
+		if want, ok := k.val.(Str); ok {
+			equal := op == "=="
+			return func(f *frame) bool {
+				f.m.step(1)
+				v := l(f)
+				if s, ok := v.(Str); ok {
+					return (s == want) == equal
+				}
+				return !equal
+			}
+		}
+	}
+	cmp := comparator(op)
+	return func(f *frame) bool {
+		a := l(f)
+		b := r(f)
+		f.m.pos = pos
+		f.m.step(1)
+		return cmp(f.m, a, b)
+	}
+}
+
+func comparator(op string) func(m *machine, a, b Value) bool {
+	switch op {
+	case "==":
+		return (*machine).eq
+	case "!=":
+		return func(m *machine, a, b Value) bool { return !m.eq(a, b) }
+	case "in":
+		return func(m *machine, a, b Value) bool { return m.contains(b, a) }
+	case "not in":
+		return func(m *machine, a, b Value) bool { return !m.contains(b, a) }
+	case "is":
+		return identical
+	case "is not":
+		return func(_ *machine, a, b Value) bool { return !identical(nil, a, b) }
+	}
+	return func(m *machine, a, b Value) bool { return m.order(op, a, b) }
+}
+
+func (c *compiler) comparison(n *comparison, s *scope) code {
+	if len(n.ops) == 1 {
+		test := c.compareOne(n, s)
+		return func(f *frame) Value { return Bool(test(f)) }
+	}
+	xs := make([]code, len(n.xs))
+	for i, x := range n.xs {
+		xs[i] = c.expr(x, s)
+	}
+	cmps := make([]func(m *machine, a, b Value) bool, len(n.ops))
+	for i, op := range n.ops {
+		cmps[i] = comparator(op)
+	}
+	pos := n.at()
+	return func(f *frame) Value {
+		a := xs[0](f)
+		for i, cmp := range cmps {
+			b := xs[i+1](f)
+			f.m.pos = pos
+			f.m.step(1)
+			if !cmp(f.m, a, b) {
+				return Bool(false)
+			}
+			a = b
+		}
+		return Bool(true)
+	}
+}

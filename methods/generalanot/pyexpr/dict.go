@@ -1,0 +1,244 @@
+package pyexpr
+
+import (
+	le "encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+)
+
+// Dict is a dict: it remembers the order of insertion.
+type Dict struct {
+	entries []entry
+	index   map[key]int // nil while all keys are strings and few
+}
+
+type entry struct{ key, val Value }
+
+// smallDict is up to which size a scan beats hashing.
+const smallDict = 8
+
+// key is the hashed form of a value: equal values have equal keys, whatever
+// their types (1, 1.0 and True are one key).
+type key struct {
+	kind byte
+	n    uint64
+	s    string
+}
+
+const (
+	kindStr byte = iota
+	kindInt
+	kindBig
+	kindFloat
+	kindNone
+	kindTuple
+	kindDate
+	kindOther
+)
+
+// hash is the key of v; a value that has none raises TypeError.
+func (m *machine) hash(v Value) key {
+	switch x := v.(type) {
+	case Str:
+		return key{kind: kindStr, s: string(x)}
+	case Int:
+		return key{kind: kindInt, n: uint64(x)}
+	case Bool:
+		return key{kind: kindInt, n: uint64(boolInt(bool(x)))}
+	case *Big:
+		return bigKey(x.v)
+	case Float:
+		return floatKey(float64(x))
+	case None:
+		return key{kind: kindNone}
+	case *Tuple:
+		return m.tupleKey(x.items)
+	case *Date, *DateTime, *Delta:
+		return timeKey(v)
+	case *Range:
+		return key{kind: kindOther, s: rangeKey(x)}
+	case *Type, *Func, *Module, *Iter:
+		return key{kind: kindOther, s: fmt.Sprintf("%p", x)}
+	}
+	raise(typeError, "unhashable type: '%s'", className(v))
+	return key{}
+}
+
+func bigKey(v *big.Int) key { return key{kind: kindBig, n: uint64(v.Sign() + 1), s: string(v.Bytes())} }
+
+func floatKey(x float64) key {
+	if x == math.Trunc(x) && !math.IsInf(x, 0) {
+		if x >= -(1<<63) && x < 1<<63 {
+			return key{kind: kindInt, n: uint64(int64(x))}
+		}
+		b, _ := big.NewFloat(x).Int(nil)
+		return bigKey(b)
+	}
+	return key{kind: kindFloat, n: math.Float64bits(x)}
+}
+
+func (m *machine) tupleKey(items []Value) key {
+	var b []byte
+	for _, it := range items {
+		m.step(1)
+		k := m.hash(it)
+		b = append(b, k.kind)
+		b = le.LittleEndian.AppendUint64(b, k.n)
+		b = le.LittleEndian.AppendUint64(b, uint64(len(k.s)))
+		b = append(b, k.s...)
+		m.alloc(17 + len(k.s))
+	}
+	return key{kind: kindTuple, s: string(b)}
+}
+
+func rangeKey(r *Range) string {
+	switch n := r.len(); n {
+	case 0:
+		return "range"
+	case 1:
+		return fmt.Sprintf("range %d", r.start)
+	default:
+		return fmt.Sprintf("range %d %d %d", n, r.start, r.step)
+	}
+}
+
+// find is the position of v's entry, or -1.
+func (d *Dict) find(m *machine, v Value) int {
+	if s, ok := v.(Str); ok {
+		return d.findStr(s)
+	}
+	k := m.hash(v)
+	if d.index == nil {
+		return -1
+	}
+	if i, ok := d.index[k]; ok {
+		return i
+	}
+	return -1
+}
+
+func (d *Dict) findStr(s Str) int {
+	if d.index == nil {
+		for i := range d.entries {
+			if k, ok := d.entries[i].key.(Str); ok && k == s {
+				return i
+			}
+		}
+		return -1
+	}
+	if i, ok := d.index[key{kind: kindStr, s: string(s)}]; ok {
+		return i
+	}
+	return -1
+}
+
+// get is the value under k, or nil.
+func (d *Dict) get(m *machine, k Value) Value {
+	if i := d.find(m, k); i >= 0 {
+		return d.entries[i].val
+	}
+	return nil
+}
+
+// put is for a dict that is still being built.
+func (d *Dict) put(m *machine, k, v Value) {
+	if i := d.find(m, k); i >= 0 {
+		d.entries[i].val = v
+		return
+	}
+	m.alloc(64)
+	_, isStr := k.(Str)
+	if d.index == nil && (!isStr || len(d.entries) == smallDict) {
+		d.index = make(map[key]int, 2*len(d.entries)+1)
+		for i, e := range d.entries {
+			d.index[m.hash(e.key)] = i
+		}
+	}
+	if d.index != nil {
+		m.alloc(64)
+		d.index[m.hash(k)] = len(d.entries)
+	}
+	d.entries = append(d.entries, entry{k, v})
+}
+
+// addAll puts all entries of o.
+func (d *Dict) addAll(m *machine, o *Dict) {
+	for _, e := range o.entries {
+		m.step(1)
+		d.put(m, e.key, e.val)
+	}
+}
+
+// setOf is a new set of all items of v.
+func (m *machine) setOf(v Value) *Set {
+	s := new(Set)
+	m.each(v, func(x Value) bool {
+		s.d.put(m, x, nil)
+		return true
+	})
+	return s
+}
+
+// setLike is v as a set, if v is a set or a view that acts as one.
+func (m *machine) setLike(v Value) (*Set, bool) {
+	switch x := v.(type) {
+	case *Set:
+		return x, true
+	case *View:
+		if x.kind != typeValues {
+			return m.setOf(x), true
+		}
+	}
+	return nil, false
+}
+
+// combine is the set operation that op names.
+func (m *machine) combine(op string, a, b *Set) *Set {
+	out := new(Set)
+	keep := func(from, other *Set, want bool) {
+		for _, e := range from.d.entries {
+			m.step(1)
+			if (other.d.find(m, e.key) >= 0) == want {
+				out.d.put(m, e.key, nil)
+			}
+		}
+	}
+	switch op {
+	case "&": // the items of the smaller set, or of the right one, as in CPython
+		if len(b.d.entries) > len(a.d.entries) {
+			a, b = b, a
+		}
+		keep(b, a, true)
+	case "-":
+		keep(a, b, false)
+	case "^":
+		keep(a, b, false)
+		keep(b, a, false)
+	default:
+		out.d.addAll(m, &a.d)
+		out.d.addAll(m, &b.d)
+	}
+	return out
+}
+
+// subset says whether all of a is in b.
+func (m *machine) subset(a, b *Set) bool {
+	if len(a.d.entries) > len(b.d.entries) {
+		return false
+	}
+	for _, e := range a.d.entries {
+		m.step(1)
+		if b.d.find(m, e.key) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

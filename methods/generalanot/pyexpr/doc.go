@@ -1,0 +1,91 @@
+// Package pyexpr evaluates Python expressions as CPython 3.11 would, safely.
+//
+// The formulas of a Formula Seed are Python expressions that a language model
+// writes. They are evaluated far from any Python, thousands of times, and
+// nobody has read them before: so this package gives what CPython gives (the
+// same repr or the same class of exception), names the place of every fault,
+// and ends within [Limits] whatever the formula says.
+//
+// It is our own because no kept library does this: starlark-go is another
+// language (no generator expressions, chained comparisons, "is", "**", "sum"
+// or f-strings with specifications), gpython stopped at Python 3.4, and
+// CPython compiled to WebAssembly brings a whole interpreter per process, no
+// count of steps, and no view of which fields a formula reads.
+//
+// # Use
+//
+// [Compile] once, [Expr.Eval] many times, at the same time if need be.
+// [Expr.Names] and [Expr.Fields] say what a formula needs before it runs.
+// Values come from [FromGo] or [FromJSON] and leave by [ToGo], [Repr] or
+// [Text].
+//
+// # Grammar
+//
+// A source is one expression. White space, comments, line continuations and
+// the forms of numbers and strings are Python's.
+//
+//	source     = exprlist { NEWLINE } END .
+//	exprlist   = starexpr { "," starexpr } [ "," ] .
+//	starexpr   = "*" bitor | expr .
+//	expr       = or [ "if" or "else" expr ] | lambda .
+//	lambda     = "lambda" [ params ] ":" expr .
+//	params     = param { "," param } [ "," ] .
+//	param      = NAME [ "=" expr ] | "/" | "*" [ NAME ] | "**" NAME .
+//	or         = and { "or" and } .
+//	and        = not { "and" not } .
+//	not        = "not" not | comparison .
+//	comparison = bitor { compareop bitor } .
+//	compareop  = "==" | "!=" | "<" | "<=" | ">" | ">=" | [ "not" ] "in" | "is" [ "not" ] .
+//	bitor      = bitxor { "|" bitxor } .
+//	bitxor     = bitand { "^" bitand } .
+//	bitand     = shift { "&" shift } .
+//	shift      = sum { ( "<<" | ">>" ) sum } .
+//	sum        = term { ( "+" | "-" ) term } .
+//	term       = factor { ( "*" | "/" | "//" | "%" ) factor } .
+//	factor     = ( "+" | "-" | "~" ) factor | power .
+//	power      = primary [ "**" factor ] .
+//	primary    = atom { "." NAME | "(" [ args ] ")" | "[" subscript "]" } .
+//	args       = arg { "," arg } [ "," ] | expr comp .
+//	arg        = expr | "*" expr | NAME "=" expr | "**" expr .
+//	subscript  = slice { "," slice } [ "," ] .
+//	slice      = starexpr | [ expr ] ":" [ expr ] [ ":" [ expr ] ] .
+//	atom       = NAME | NUMBER | STRING { STRING } | "None" | "True" | "False"
+//	           | "(" [ exprlist | expr comp ] ")"
+//	           | "[" [ exprlist | expr comp ] "]"
+//	           | "{" [ exprlist | expr comp | items | expr ":" expr comp ] "}" .
+//	items      = item { "," item } [ "," ] .
+//	item       = expr ":" expr | "**" bitor .
+//	comp       = for { for } .
+//	for        = "for" targets "in" or { "if" or } .
+//	targets    = target { "," target } [ "," ] .
+//	target     = NAME | "*" target | "(" [ targets ] ")" | "[" [ targets ] "]" .
+//	fstring    = { text | "{{" | "}}" | "{" exprlist [ "=" ] [ "!" ( "r" | "s" | "a" ) ] [ ":" spec ] "}" } .
+//
+// An attribute that begins with an underscore is a syntax error, and so are
+// assignment expressions, bytes, complex numbers, "..." and "@".
+//
+// # Names
+//
+// Besides what the environment holds: abs all any bool dict divmod enumerate
+// filter float int isinstance len list map max min pow range reversed round
+// set sorted str sum tuple zip; math with its functions, and bare log log10
+// exp sqrt floor ceil; date, datetime and timedelta as "from datetime import"
+// gives them. The environment comes first, as a module's globals do.
+//
+// Methods are those that leave their object alone. Those that change it, and
+// those that read the clock, raise AttributeError.
+//
+// # Where it differs from CPython
+//
+//   - Sets are walked in order of insertion; CPython's order changes from run
+//     to run.
+//   - "is" holds between numbers and between strings of equal type and value.
+//   - A negative number to a fractional power is a ValueError, not a complex
+//     number.
+//   - Strings hold no lone surrogates, ranges lie within 64 bits, and Unicode
+//     is that of package unicode.
+//   - exp, log and pow round correctly, which the C library does in all but
+//     about one case in a thousand; the other transcendental functions may
+//     differ in the last bit.
+//   - What CPython would do for minutes ends with a [LimitError].
+package pyexpr

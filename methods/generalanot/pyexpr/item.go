@@ -1,0 +1,195 @@
+package pyexpr
+
+import (
+	"math"
+	"unicode/utf8"
+)
+
+// sliceValue is an evaluated slice; it lives in subscripts alone.
+type sliceValue struct{ lo, hi, step Value }
+
+var typeSlice = &Type{name: "slice"}
+
+func (*sliceValue) class() *Type { return typeSlice }
+
+// item is v[i].
+func (m *machine) item(v, i Value) Value {
+	if s, ok := i.(*sliceValue); ok {
+		return m.slice(v, s)
+	}
+	switch x := v.(type) {
+	case *Dict:
+		if val := x.get(m, i); val != nil {
+			return val
+		}
+		raise(keyError, "%s", m.repr(i))
+	case *List:
+		return x.items[m.index(i, len(x.items), "list")]
+	case *Tuple:
+		return x.items[m.index(i, len(x.items), "tuple")]
+	case *Range:
+		return Int(x.at(m.index(i, x.len(), "range object")))
+	case Str:
+		return m.char(string(x), i)
+	}
+	raise(typeError, "'%s' object is not subscriptable", className(v))
+	return nil
+}
+
+// char is s[i], counted in characters.
+func (m *machine) char(s string, i Value) Value {
+	n := utf8.RuneCountInString(s)
+	m.work(len(s))
+	at := m.index(i, n, "string")
+	if n != len(s) {
+		at = runeOffset(s, at)
+	}
+	_, size := utf8.DecodeRuneInString(s[at:])
+	return Str(s[at : at+size])
+}
+
+// runeOffset is the byte offset of the nth character.
+func runeOffset(s string, n int) int {
+	for off := range s {
+		if n == 0 {
+			return off
+		}
+		n--
+	}
+	return len(s)
+}
+
+// index turns a subscript into an offset below n.
+func (m *machine) index(i Value, n int, what string) int {
+	k, ok := smallInt(i)
+	if !ok {
+		if _, big := i.(*Big); big {
+			raise(indexError, "cannot fit 'int' into an index-sized integer")
+		}
+		raise(typeError, "%s indices must be integers or slices, not %s", what, className(i))
+	}
+	if k < 0 {
+		k += n
+	}
+	if k < 0 || k >= n {
+		raise(indexError, "%s index out of range", what)
+	}
+	return k
+}
+
+// smallInt is v as an int, if it is one within 64 bits.
+func smallInt(v Value) (int, bool) {
+	switch x := v.(type) {
+	case Int:
+		return int(x), true
+	case Bool:
+		return boolInt(bool(x)), true
+	}
+	return 0, false
+}
+
+// slice is v[lo:hi:step].
+func (m *machine) slice(v Value, s *sliceValue) Value {
+	switch x := v.(type) {
+	case Str:
+		m.work(len(x))
+		n := utf8.RuneCountInString(string(x))
+		return m.sliceStr(string(x), n, m.sliceBounds(s, n))
+	case *List:
+		return &List{m.sliceItems(x.items, s)}
+	case *Tuple:
+		return &Tuple{m.sliceItems(x.items, s)}
+	case *Range:
+		b := m.sliceBounds(s, x.len())
+		return &Range{x.at(b.start), x.at(b.stop), x.step * int64(b.step)}
+	case *Dict:
+		raise(typeError, "unhashable type: 'slice'")
+	}
+	raise(typeError, "'%s' object is not subscriptable", className(v))
+	return nil
+}
+
+func (m *machine) sliceItems(items []Value, s *sliceValue) []Value {
+	b := m.sliceBounds(s, len(items))
+	out := m.room(b.count)
+	for i := range b.count {
+		out = append(out, items[b.start+i*b.step])
+	}
+	return out
+}
+
+func (m *machine) sliceStr(s string, n int, b bounds) Value {
+	if b.count == 0 {
+		return Str("")
+	}
+	if b.step == 1 {
+		if n == len(s) {
+			return Str(s[b.start : b.start+b.count])
+		}
+		from := runeOffset(s, b.start)
+		return Str(s[from : from+runeOffset(s[from:], b.count)])
+	}
+	m.alloc(4*n + 4*b.count)
+	rs := []rune(s)
+	out := make([]rune, b.count)
+	for i := range out {
+		out[i] = rs[b.start+i*b.step]
+	}
+	return Str(string(out))
+}
+
+// bounds is a slice fitted to a sequence: count items from start on.
+type bounds struct{ start, stop, step, count int }
+
+// sliceBounds is PySlice_AdjustIndices for a sequence of n items.
+func (m *machine) sliceBounds(s *sliceValue, n int) bounds {
+	step := 1
+	if k, ok := m.sliceIndex(s.step); ok {
+		step = max(k, -math.MaxInt)
+	}
+	if step == 0 {
+		raise(valueError, "slice step cannot be zero")
+	}
+	low, high := 0, n
+	if step < 0 {
+		low, high = -1, n-1
+	}
+	bound := func(v Value, def int) int {
+		k, ok := m.sliceIndex(v)
+		if !ok {
+			return def
+		}
+		if k < 0 {
+			k += n
+		}
+		return min(max(k, low), high)
+	}
+	b := bounds{step: step}
+	if step > 0 {
+		b.start, b.stop = bound(s.lo, low), bound(s.hi, high)
+		if b.start < b.stop {
+			b.count = (b.stop-b.start-1)/step + 1
+		}
+	} else {
+		b.start, b.stop = bound(s.lo, high), bound(s.hi, low)
+		if b.stop < b.start {
+			b.count = (b.start-b.stop-1)/(-step) + 1
+		}
+	}
+	return b
+}
+
+// sliceIndex is a bound of a slice; huge ones are cut, None is false.
+func (m *machine) sliceIndex(v Value) (int, bool) {
+	if k, ok := smallInt(v); ok {
+		return min(max(k, -(1<<62)), 1<<62), true
+	}
+	switch x := v.(type) {
+	case None:
+		return 0, false
+	case *Big:
+		return x.v.Sign() * (1 << 62), true
+	}
+	raise(typeError, "slice indices must be integers or None or have an __index__ method")
+	return 0, false
+}

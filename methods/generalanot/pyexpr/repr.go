@@ -1,0 +1,226 @@
+package pyexpr
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// writer builds text and charges for it as it grows.
+type writer struct {
+	m *machine
+	strings.Builder
+}
+
+func (w *writer) put(s string) {
+	w.m.alloc(2 * len(s))
+	w.WriteString(s)
+}
+
+// repr is repr(v).
+func (m *machine) repr(v Value) string {
+	if s, ok := v.(Str); ok {
+		m.alloc(2 * len(s))
+		return quote(string(s))
+	}
+	w := &writer{m: m}
+	w.value(v)
+	return w.String()
+}
+
+// text is str(v).
+func (m *machine) text(v Value) string {
+	switch x := v.(type) {
+	case Str:
+		return string(x)
+	case *Date:
+		return x.iso()
+	case *DateTime:
+		return x.iso(" ")
+	case *Delta:
+		return x.text()
+	}
+	return m.repr(v)
+}
+
+func (w *writer) value(v Value) {
+	w.m.step(1)
+	switch x := v.(type) {
+	case None:
+		w.put("None")
+	case Bool:
+		w.put(map[bool]string{true: "True", false: "False"}[bool(x)])
+	case Int:
+		w.put(strconv.FormatInt(int64(x), 10))
+	case *Big:
+		w.put(bigText(x.v))
+	case Float:
+		w.put(floatRepr(float64(x)))
+	case Str:
+		w.put(quote(string(x)))
+	case *List:
+		w.list("[", x.items, "]")
+	case *Tuple:
+		w.tuple(x.items)
+	case *Dict:
+		w.dict(x)
+	case *Set:
+		w.set(x)
+	case *View:
+		w.put(x.kind.name + "(")
+		w.list("[", w.m.collect(x), "]")
+		w.put(")")
+	case *Range:
+		w.put(rangeRepr(x))
+	case *Type:
+		w.put("<class '" + x.name + "'>")
+	case *Module:
+		w.put("<module '" + x.name + "'>")
+	case *Func:
+		w.put("<built-in function " + x.name + ">")
+	case *Date, *DateTime, *Delta:
+		w.put(timeRepr(v))
+	default:
+		w.put("<" + className(v) + " object>")
+	}
+}
+
+func (w *writer) list(open string, items []Value, end string) {
+	w.put(open)
+	for i, it := range items {
+		if i > 0 {
+			w.put(", ")
+		}
+		w.value(it)
+	}
+	w.put(end)
+}
+
+func (w *writer) tuple(items []Value) {
+	if len(items) == 1 {
+		w.list("(", items, ",)")
+		return
+	}
+	w.list("(", items, ")")
+}
+
+func (w *writer) dict(d *Dict) {
+	w.put("{")
+	for i, e := range d.entries {
+		if i > 0 {
+			w.put(", ")
+		}
+		w.value(e.key)
+		w.put(": ")
+		w.value(e.val)
+	}
+	w.put("}")
+}
+
+func (w *writer) set(s *Set) {
+	if len(s.d.entries) == 0 {
+		w.put("set()")
+		return
+	}
+	w.list("{", w.m.collect(s), "}")
+}
+
+func rangeRepr(r *Range) string {
+	if r.step == 1 {
+		return fmt.Sprintf("range(%d, %d)", r.start, r.stop)
+	}
+	return fmt.Sprintf("range(%d, %d, %d)", r.start, r.stop, r.step)
+}
+
+// bigText is an integer in decimals; like CPython it refuses a very long one,
+// because that takes quadratic time.
+func bigText(v *big.Int) string {
+	if v.BitLen() > 14300 { // more than 4,300 digits for sure
+		raise(valueError, "Exceeds the limit (%d digits) for integer string conversion", maxDigits)
+	}
+	s := v.String()
+	if len(strings.TrimPrefix(s, "-")) > maxDigits {
+		raise(valueError, "Exceeds the limit (%d digits) for integer string conversion", maxDigits)
+	}
+	return s
+}
+
+// floatRepr is the shortest text that reads back as x, with an exponent below
+// 1e-4 and from 1e16 on.
+func floatRepr(x float64) string {
+	switch {
+	case x != x:
+		return "nan"
+	case math.IsInf(x, 1):
+		return "inf"
+	case math.IsInf(x, -1):
+		return "-inf"
+	}
+	if a := math.Abs(x); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(x, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.ContainsRune(s, '.') {
+		s += ".0"
+	}
+	return s
+}
+
+// quote is repr of a string.
+func quote(s string) string {
+	q := byte('\'')
+	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
+		q = '"'
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte(q)
+	for _, r := range s {
+		switch {
+		case r == '\\' || r == rune(q):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x7f && r >= ' ' || r > 0x7f && unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			writeEscape(&b, r)
+		}
+	}
+	b.WriteByte(q)
+	return b.String()
+}
+
+func writeEscape(b *strings.Builder, r rune) {
+	switch {
+	case r < 0x100:
+		fmt.Fprintf(b, `\x%02x`, r)
+	case r < 0x10000:
+		fmt.Fprintf(b, `\u%04x`, r)
+	default:
+		fmt.Fprintf(b, `\U%08x`, r)
+	}
+}
+
+// ascii is ascii(v): repr with all but ASCII escaped.
+func (m *machine) ascii(v Value) string {
+	s := m.repr(v)
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			writeEscape(&b, r)
+		}
+	}
+	m.alloc(b.Len())
+	return b.String()
+}

@@ -1,0 +1,85 @@
+package generalanot
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"noema/methods"
+)
+
+// Schema is the JSON Schema of a Formula Seed, made from the Go type. Optional
+// keys may be absent or null.
+func Schema() json.RawMessage {
+	s := schemaOf(reflect.TypeFor[FormulaSeed](), false)
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["title"] = "Formula Seed"
+	return indented(s)
+}
+
+// compileSchema is the schema that a model must keep to. It demands every key,
+// the optional ones too (as null), because providers enforce a schema strictly
+// only if nothing in it is optional.
+func compileSchema() *methods.Schema {
+	return &methods.Schema{Name: "formula_seed", JSON: plainJSON(schemaOf(reflect.TypeFor[FormulaSeed](), true))}
+}
+
+// schemaOf describes a type of seed.go: structs, pointers to them, lists,
+// strings, integers, and scalars of any type.
+func schemaOf(t reflect.Type, closed bool) map[string]any {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem(), closed)
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem(), closed)}
+	case reflect.Int:
+		return map[string]any{"type": "integer"}
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Interface:
+		return map[string]any{"type": []string{"string", "number", "boolean"}}
+	}
+	properties, required := map[string]any{}, []string{}
+	for f := range t.Fields() {
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := schemaOf(f.Type, closed)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			p["description"] = doc
+		}
+		if enum := f.Tag.Get("enum"); enum != "" {
+			p["enum"] = strings.Split(enum, ",")
+		}
+		if rest == "omitempty" {
+			p["type"] = []any{p["type"], "null"}
+		}
+		if rest != "omitempty" || closed {
+			required = append(required, name)
+		}
+		properties[name] = p
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+}
+
+func indented(v any) json.RawMessage {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil { // maps of strings always encode
+		panic(err)
+	}
+	return raw
+}
+
+// extractSchema is the schema of one extraction.
+func extractSchema(fields []ExtractionField) *methods.Schema {
+	properties, required := map[string]any{}, make([]string, len(fields))
+	for i, f := range fields {
+		if f.Type == enumType {
+			properties[f.Name] = map[string]any{"type": "string", "enum": f.Values}
+		} else {
+			properties[f.Name] = map[string]any{"type": f.Type}
+		}
+		required[i] = f.Name
+	}
+	return &methods.Schema{Name: "extraction", JSON: plainJSON(map[string]any{
+		"type": "object", "properties": properties, "required": required, "additionalProperties": false,
+	})}
+}
