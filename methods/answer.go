@@ -24,9 +24,9 @@ const (
 
 // AnswerSpec says which answer a problem wants.
 type AnswerSpec struct {
-	Kind   AnswerKind
-	N      int      // ranking: how many items there are
-	K      int      // ranking: how many of them to name, at most
+	Kind AnswerKind
+	N    int // ranking: how many items there are
+	K    int // ranking: how many of them to name, at most
 	// Labels are the allowed labels of a choice, in the order of their meaning
 	// where it has one; for fields, the levels of the field Verdict, mildest
 	// first, and empty if there is no such field.

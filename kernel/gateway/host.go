@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -206,11 +207,7 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	if err != nil {
 		return methods.ToolResult{}, wrapCall(c.Path, err)
 	}
-	epoch := h.trial.ID.Epoch
-	if spec.Pure || scopeOf(ctx) != nil {
-		epoch = 0
-	}
-	key := cache.ToolKey(h.trial.EnvironmentID, "1", epoch, c)
+	key := h.toolKey(ctx, spec, c)
 	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.ToolResult{}, err
@@ -222,6 +219,24 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	}
 	h.note(ctx, call, false, err)
 	return rec.Result, wrapCall(c.Path, err)
+}
+
+// toolKey is where a tool's result is kept. A pure tool gives the same to
+// whoever asks. Any other has effects, so each of its calls is one of its own:
+// of this trial or of the method seed that is being built, at this path.
+func (h *Host) toolKey(ctx context.Context, spec methods.ToolSpec, c methods.ToolCall) cache.Key {
+	if spec.Pure {
+		return cache.ToolKey(h.trial.EnvironmentID, "1", 0, c)
+	}
+	place, epoch := []string{h.trial.EnvironmentID, h.trial.ID.Method, h.trial.ID.Sample, c.Path}, h.trial.ID.Epoch
+	if s := scopeOf(ctx); s != nil {
+		place, epoch = []string{h.trial.EnvironmentID, "seed", strconv.FormatUint(s.seed, 16), c.Path}, 0
+	}
+	environment, err := json.Marshal(place)
+	if err != nil { // strings always encode
+		panic(err)
+	}
+	return cache.ToolKey(string(environment), "1", epoch, c)
 }
 
 func (h *Host) tool(name string) (methods.ToolSpec, error) {

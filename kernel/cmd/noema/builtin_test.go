@@ -14,17 +14,23 @@ import (
 
 	"noema/kernel/provider/sim"
 	"noema/kernel/task"
-	"noema/kernel/task/cafes"
 	"noema/methods"
 	"noema/methods/methodtest"
 	"noema/plugins"
 )
 
-// rankingCases are small problems of the cafes task, answered by a simulated
-// model that errs now and then.
-func rankingCases(t *testing.T, n int) []methodtest.Case {
+// builtinCases are problems of the task that a built-in method is for,
+// answered by a simulated model that errs now and then.
+func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	t.Helper()
-	tk, err := cafes.New(cafes.Options{N: 4})
+	text := "cafes?n=4"
+	switch method {
+	case "aot":
+		text = "arithmetic"
+	case "general-anot":
+		text = "policy?restaurants=2"
+	}
+	tk, err := openTask(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +41,11 @@ func rankingCases(t *testing.T, n int) []methodtest.Case {
 	var cases []methodtest.Case
 	for i := range n {
 		s := tk.Samples[i*len(tk.Samples)/n]
-		cases = append(cases, methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model})
+		c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model}
+		if tk.Environment != nil {
+			c.Problem.Tools, c.Tools = tk.Environment.Tools(), environmentTools{tk.Environment}
+		}
+		cases = append(cases, c)
 	}
 	return cases
 }
@@ -65,8 +75,8 @@ func TestBuiltinsThroughPlugins(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			methodtest.Same(t, m, p, rankingCases(t, 10)...)
-			methodtest.Run(t, p, rankingCases(t, 1)...)
+			methodtest.Same(t, m, p, builtinCases(t, name, 10)...)
+			methodtest.Run(t, p, builtinCases(t, name, 1)...)
 		})
 	}
 }
@@ -107,7 +117,7 @@ func TestVersionsStandForBehaviour(t *testing.T) {
 			if d.Version != want.Version || d.PromptVersion != want.PromptVersion {
 				t.Fatalf("version is %s, prompts %s; recorded %s, %s: run go test with -update", d.Version, d.PromptVersion, want.Version, want.PromptVersion)
 			}
-			got := behave(t, m, want.Replies)
+			got := behave(t, name, m, want.Replies)
 			for i := range want.Answers {
 				if a, b := got.Answers[i], want.Answers[i]; a != b {
 					t.Errorf("problem %d: answer %s, recorded %s: change the method's version and run go test with -update", i, a, b)
@@ -123,9 +133,9 @@ func TestVersionsStandForBehaviour(t *testing.T) {
 const goldenProblems = 10
 
 // behave lets m solve the golden problems with recorded replies.
-func behave(t *testing.T, m methods.Method, replies map[string]string) golden {
+func behave(t *testing.T, name string, m methods.Method, replies map[string]string) golden {
 	t.Helper()
-	return solveGolden(t, m, methodtest.ModelFunc(func(_ context.Context, r methods.Request) (methods.Completion, error) {
+	return solveGolden(t, name, m, methodtest.ModelFunc(func(_ context.Context, r methods.Request) (methods.Completion, error) {
 		text, ok := replies[requestDigest(r)]
 		if !ok {
 			return methods.Completion{}, fmt.Errorf("%w: call %s sends a request that was not recorded: change the method's prompt version and run go test with -update",
@@ -135,11 +145,11 @@ func behave(t *testing.T, m methods.Method, replies map[string]string) golden {
 	}))
 }
 
-func solveGolden(t *testing.T, m methods.Method, model methods.Model) golden {
+func solveGolden(t *testing.T, name string, m methods.Method, model methods.Model) golden {
 	t.Helper()
 	var out golden
-	for _, c := range rankingCases(t, goldenProblems) {
-		host := methodtest.NewHost(model)
+	for _, c := range builtinCases(t, name, goldenProblems) {
+		host := methodtest.NewHost(model, methodtest.WithTools(c.Tools))
 		a, err := m.Solve(t.Context(), c.Problem, host)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
@@ -157,17 +167,17 @@ func writeGolden(t *testing.T, file string, m methods.Method, d methods.Descript
 	if err != nil {
 		t.Fatal(err)
 	}
-	host := methodtest.NewHost(simulated)
-	for _, c := range rankingCases(t, goldenProblems) {
+	replies := map[string]string{}
+	for _, c := range builtinCases(t, d.Name, goldenProblems) {
+		host := methodtest.NewHost(simulated, methodtest.WithTools(c.Tools))
 		if _, err := m.Solve(t.Context(), c.Problem, host); err != nil {
 			t.Fatal(err)
 		}
+		for _, call := range host.Transcript().Calls {
+			replies[requestDigest(call.Request)] = call.Completion.Text
+		}
 	}
-	replies := map[string]string{}
-	for _, call := range host.Transcript().Calls {
-		replies[requestDigest(call.Request)] = call.Completion.Text
-	}
-	g := behave(t, m, replies)
+	g := behave(t, d.Name, m, replies)
 	g.Version, g.PromptVersion, g.Replies = d.Version, d.PromptVersion, replies
 	raw, err := json.MarshalIndent(g, "", " ")
 	if err != nil {
