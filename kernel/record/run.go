@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -203,8 +204,15 @@ func merkle(leaves []string) string {
 	return digest("noema/node/1", []byte(merkle(leaves[:split])), []byte(merkle(leaves[split:])))
 }
 
-// Marshal encodes a run or a trial for the store.
-func Marshal(v any) ([]byte, error) { return json.Marshal(v) }
+// Marshal encodes a run or a trial for the store. Characters such as < stay as
+// they are, so that what methods wrote can be read and exported.
+func Marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
 
 // UnmarshalRun decodes a run. One of a newer format is an error that says so.
 func UnmarshalRun(raw []byte) (*Run, error) {

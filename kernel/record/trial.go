@@ -112,7 +112,7 @@ func canonical(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
 	}
-	compact, err := json.Marshal(raw)
+	compact, err := Marshal(raw)
 	switch {
 	case err != nil:
 		return raw

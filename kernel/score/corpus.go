@@ -81,6 +81,10 @@ func Corpus(samples [][]Prediction, seed uint64, o Options) ([]Metric, error) {
 			m.warn("undefined: no sample is above the mildest level")
 		} else {
 			m.Low, m.High = percentiles(spread[i], o.level())
+			if m.Low == m.High { // it would claim a certainty that nobody has
+				m.Low, m.High = math.NaN(), math.NaN()
+				m.warn("all resamples are equal: no interval")
+			}
 		}
 		metrics = append(metrics, m)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel"
+	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/record"
 	"noema/kernel/task"
 	"noema/methods"
@@ -82,11 +84,11 @@ func planShowCommand(a *app) *cobra.Command {
 
 func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 	for _, atom := range plan.Atoms {
-		input, err := json.Marshal(atom.Input)
+		input, err := plainJSON(atom.Input, "")
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, atom.Name, input)
+		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, show.Plain(atom.Name), bytes.TrimSpace(input))
 		if len(atom.DependsOn) > 0 {
 			fmt.Fprintf(a.stdout, "  after %v", atom.DependsOn)
 		}
@@ -99,6 +101,17 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		return fmt.Errorf("show plan: %d faults", len(faults))
 	}
 	return nil
+}
+
+// plainJSON writes JSON for people: references such as <result_of_1> stay as
+// they are.
+func plainJSON(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 func planExportCommand(a *app) *cobra.Command {
@@ -148,8 +161,7 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 			if len(faults) > 0 {
 				return nil, fmt.Errorf("export plan of %s: it is no plan of atoms: %s", id, faults[0])
 			}
-			out, err := json.MarshalIndent(plan, "", "  ")
-			return append(out, '\n'), err
+			return plainJSON(plan, "  ")
 		}
 	}
 	return nil, fmt.Errorf("export plan of %s: the trial made none", id)
@@ -248,11 +260,11 @@ func saveState(file string, s *aot.State) error {
 	if file == "" || s == nil {
 		return nil
 	}
-	raw, err := json.MarshalIndent(s, "", "  ")
+	raw, err := plainJSON(s, "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", append(raw, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
 	return os.Rename(file+".new", file)

@@ -82,7 +82,7 @@ func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run
 		fmt.Fprintf(a.stdout, "run %s used no method seeds\n", run.ID)
 	}
 	for _, s := range run.Seeds {
-		fmt.Fprintf(a.stdout, "%.12s  %s of %s, %d calls to build\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
+		fmt.Fprintf(a.stdout, "%.12s  %s of %s, calls to build: %d\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
 		compiled, err := readSeed(ctx, store, s)
 		switch {
 		case err != nil:

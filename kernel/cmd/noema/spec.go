@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"sort"
 	"strconv"
@@ -50,7 +51,8 @@ func (s spec) label(name string) string {
 	return name + "?" + strings.Join(pairs, "&")
 }
 
-// parsePairs reads the values of a repeated key=value flag.
+// parsePairs reads the values of a repeated key=value flag. The value @FILE is
+// the content of the file.
 func parsePairs(flag string, pairs []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, p := range pairs {
@@ -60,6 +62,13 @@ func parsePairs(flag string, pairs []string) (map[string]string, error) {
 		}
 		if _, twice := out[key]; twice {
 			return nil, fmt.Errorf("%s %q: %q is given twice", flag, p, key)
+		}
+		if file, ok := strings.CutPrefix(value, "@"); ok {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				return nil, fmt.Errorf("%s %q: %w", flag, p, err)
+			}
+			value = string(raw)
 		}
 		out[key] = value
 	}

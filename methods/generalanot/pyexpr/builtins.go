@@ -148,14 +148,56 @@ func sum(m *machine, args []Value, kw []keyword) Value {
 		raise(typeError, "sum() can't sum strings [use ''.join(seq) instead]")
 	}
 	it := m.iter(a[0])
-	for {
-		v, ok := it.next(m)
-		if !ok {
-			return total
-		}
+	v, ok := it.next(m)
+	if n, isInt := total.(Int); isInt && ok {
+		total, v, ok = m.sumInts(it, int64(n), v)
+	}
+	if _, isFloat := v.(Float); isFloat && ok {
+		total = m.add(total, v)
+		v, ok = it.next(m)
+	}
+	if x, isFloat := total.(Float); isFloat && ok {
+		total, v, ok = m.sumFloats(it, float64(x), v)
+	}
+	for ; ok; v, ok = it.next(m) {
 		m.step(1)
 		total = m.add(total, v)
 	}
+	return total
+}
+
+// sumInts adds v and what follows it for as long as that is a machine
+// integer. It returns the sum and the first value that is not in it, if any.
+func (m *machine) sumInts(it iterator, sum int64, v Value) (Value, Value, bool) {
+	for ok := true; ok; v, ok = it.next(m) {
+		n, isInt := v.(Int)
+		if b, isBool := v.(Bool); isBool {
+			n, isInt = Int(boolInt(bool(b))), true
+		}
+		next := sum + int64(n)
+		if !isInt || (next > sum) != (n > 0) {
+			return Int(sum), v, true
+		}
+		m.step(1)
+		sum = next
+	}
+	return Int(sum), nil, false
+}
+
+// sumFloats is sumInts for floats, which take machine integers too.
+func (m *machine) sumFloats(it iterator, sum float64, v Value) (Value, Value, bool) {
+	for ok := true; ok; v, ok = it.next(m) {
+		switch x := v.(type) {
+		case Float:
+			sum += float64(x)
+		case Int:
+			sum += float64(x)
+		default:
+			return m.float(sum), v, true
+		}
+		m.step(1)
+	}
+	return m.float(sum), nil, false
 }
 
 // extreme is min or max.

@@ -234,12 +234,13 @@ func (c *compiler) subscript(n *subscript, s *scope) code {
 	x, pos := c.expr(n.x, s), n.at()
 	if k, ok := n.index.(*constant); ok {
 		if name, ok := k.val.(Str); ok {
+			look := lookup{name: name}
 			return func(f *frame) Value {
 				v := x(f)
 				f.m.step(1)
 				if d, ok := v.(*Dict); ok {
-					if i := d.findStr(name); i >= 0 {
-						return d.entries[i].val
+					if val := look.in(d); val != nil {
+						return val
 					}
 				}
 				f.m.pos = pos

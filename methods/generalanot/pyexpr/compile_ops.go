@@ -97,21 +97,19 @@ func (c *compiler) test(n node, s *scope) func(f *frame) bool {
 	return func(f *frame) bool { return truth(x(f)) }
 }
 
-// compareOne is a comparison of two values; equality with a constant string,
-// of which formulas are full, takes a short way.
+// compareOne is a comparison of two values.
 func (c *compiler) compareOne(n *comparison, s *scope) func(f *frame) bool {
 	l, r, op, pos := c.expr(n.xs[0], s), c.expr(n.xs[1], s), n.ops[0], n.at()
-	if k, ok := n.xs[1].(*constant); ok && (op == "==" || op == "!=") {
-		if want, ok := k.val.(Str); ok {
-			equal := op == "=="
-			return func(f *frame) bool {
-				f.m.step(1)
-				v := l(f)
-				if s, ok := v.(Str); ok {
-					return (s == want) == equal
-				}
-				return !equal
+	if want, ok := constantStr(n.xs[1]); ok && (op == "==" || op == "!=") {
+		if x, ok := n.xs[0].(*subscript); ok {
+			if short := fieldEquals(x, s, want, op == "==", l); short != nil {
+				return short
 			}
+		}
+		return func(f *frame) bool {
+			f.m.step(1)
+			got, ok := l(f).(Str)
+			return (ok && got == want) == (op == "==")
 		}
 	}
 	cmp := comparator(op)
@@ -121,6 +119,43 @@ func (c *compiler) compareOne(n *comparison, s *scope) func(f *frame) bool {
 		f.m.pos = pos
 		f.m.step(1)
 		return cmp(f.m, a, b)
+	}
+}
+
+func constantStr(n node) (Str, bool) {
+	k, ok := n.(*constant)
+	if !ok {
+		return "", false
+	}
+	s, ok := k.val.(Str)
+	return s, ok
+}
+
+// fieldEquals is e['name'] == 'text' for a loop variable e, of which formulas
+// are full; slow is the way for whatever is no dict with that key. It is nil
+// for any other subscript.
+func fieldEquals(n *subscript, s *scope, want Str, equal bool, slow code) func(f *frame) bool {
+	name, ok := constantStr(n.index)
+	v, isName := n.x.(*nameRef)
+	if !ok || !isName || s == nil {
+		return nil
+	}
+	slot, ok := s.names[v.id]
+	if !ok {
+		return nil
+	}
+	look := lookup{name: name}
+	return func(f *frame) bool {
+		f.m.step(2)
+		var got Value
+		if d, ok := f.vars[slot].(*Dict); ok {
+			got = look.in(d)
+		}
+		if got == nil {
+			got = slow(f)
+		}
+		text, ok := got.(Str)
+		return (ok && text == want) == equal
 	}
 }
 

@@ -58,6 +58,8 @@ func (w *walk) next() bool {
 		}
 		inner := w.loop.clauses[level].iter(w.f)
 		m.pos = w.loop.pos
+		m.step(3)
+		m.alloc(48)
 		w.its = append(w.its, m.iter(inner))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"sync/atomic"
 )
 
 // Dict is a dict: it remembers the order of insertion.
@@ -81,13 +82,13 @@ func floatKey(x float64) key {
 func (m *machine) tupleKey(items []Value) key {
 	var b []byte
 	for _, it := range items {
-		m.step(1)
+		m.step(4)
 		k := m.hash(it)
 		b = append(b, k.kind)
 		b = le.LittleEndian.AppendUint64(b, k.n)
 		b = le.LittleEndian.AppendUint64(b, uint64(len(k.s)))
 		b = append(b, k.s...)
-		m.alloc(17 + len(k.s))
+		m.alloc(3 * (17 + len(k.s)))
 	}
 	return key{kind: kindTuple, s: string(b)}
 }
@@ -133,6 +134,28 @@ func (d *Dict) findStr(s Str) int {
 	return -1
 }
 
+// lookup is a place in an expression that reads one constant key. It remembers
+// where the key stood last, because the dicts of a list are mostly alike.
+type lookup struct {
+	name Str
+	hint atomic.Int32
+}
+
+// in is the value under the key in d, or nil.
+func (l *lookup) in(d *Dict) Value {
+	if i := int(l.hint.Load()); i < len(d.entries) {
+		if k, ok := d.entries[i].key.(Str); ok && k == l.name {
+			return d.entries[i].val
+		}
+	}
+	i := d.findStr(l.name)
+	if i < 0 {
+		return nil
+	}
+	l.hint.Store(int32(i))
+	return d.entries[i].val
+}
+
 // get is the value under k, or nil.
 func (d *Dict) get(m *machine, k Value) Value {
 	if i := d.find(m, k); i >= 0 {
@@ -147,7 +170,7 @@ func (d *Dict) put(m *machine, k, v Value) {
 		d.entries[i].val = v
 		return
 	}
-	m.alloc(64)
+	m.alloc(96)
 	_, isStr := k.(Str)
 	if d.index == nil && (!isStr || len(d.entries) == smallDict) {
 		d.index = make(map[key]int, 2*len(d.entries)+1)
@@ -156,7 +179,8 @@ func (d *Dict) put(m *machine, k, v Value) {
 		}
 	}
 	if d.index != nil {
-		m.alloc(64)
+		m.alloc(160)
+		m.step(4)
 		d.index[m.hash(k)] = len(d.entries)
 	}
 	d.entries = append(d.entries, entry{k, v})

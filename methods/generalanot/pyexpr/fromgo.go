@@ -17,19 +17,79 @@ import (
 const maxValueDepth = 100
 
 // builder is a machine without limits, for values that are the caller's own.
-func builder() *machine { return &machine{fuel: 1 << 62, mem: 1 << 62, depth: maxValueDepth} }
+func builder() *machine { return &machine{fuel: 1 << 62, mem: 1 << 62} }
+
+// importer makes values of what comes from outside. Short strings that come
+// again become one value: the keys and levels of many extractions then lie
+// together in the processor's cache.
+type importer struct {
+	m     *machine
+	short map[string]Value
+	depth int
+}
+
+const (
+	shortString = 32   // bytes
+	maxShort    = 4096 // strings that are remembered
+)
+
+func newImporter() *importer {
+	return &importer{m: builder(), short: map[string]Value{}, depth: maxValueDepth}
+}
+
+// enter goes one level deeper; the caller must go up again.
+func (im *importer) enter() error {
+	if im.depth == 0 {
+		return fmt.Errorf("make value: nested deeper than %d", maxValueDepth)
+	}
+	im.depth--
+	return nil
+}
+
+func (im *importer) str(s string) Value {
+	if len(s) > shortString {
+		return Str(strings.ToValidUTF8(s, "\ufffd"))
+	}
+	v, ok := im.short[s]
+	if !ok {
+		v = Str(strings.ToValidUTF8(strings.Clone(s), "\ufffd"))
+		if len(im.short) < maxShort {
+			im.short[string(v.(Str))] = v
+		}
+	}
+	return v
+}
+
+// dictOf is a new dict of the entries, which lie beside it if they are few.
+func (im *importer) dictOf(entries []entry) *Dict {
+	var d *Dict
+	if len(entries) <= 4 {
+		both := new(struct {
+			Dict
+			room [4]entry
+		})
+		d = &both.Dict
+		d.entries = both.room[:0]
+	} else {
+		d = &Dict{entries: make([]entry, 0, len(entries))}
+	}
+	for _, e := range entries {
+		d.put(im.m, e.key, e.val)
+	}
+	return d
+}
 
 // FromGo makes a value of nil, a bool, any integer or float, a *big.Int, a
 // json.Number, a string, a slice or a map of those, or a Value. The keys of a
 // map are put in alphabetical order, for a Go map has none; use [FromJSON]
 // where the order of keys counts.
-func FromGo(x any) (Value, error) { return fromGo(builder(), x) }
+func FromGo(x any) (Value, error) { return newImporter().value(x) }
 
-func fromGo(m *machine, x any) (Value, error) {
-	if m.depth--; m.depth < 0 {
-		return nil, fmt.Errorf("make value: nested deeper than %d", maxValueDepth)
+func (im *importer) value(x any) (Value, error) {
+	if err := im.enter(); err != nil {
+		return nil, err
 	}
-	defer m.leave()
+	defer func() { im.depth++ }()
 	switch x := x.(type) {
 	case nil:
 		return None{}, nil
@@ -38,7 +98,7 @@ func fromGo(m *machine, x any) (Value, error) {
 	case bool:
 		return Bool(x), nil
 	case string:
-		return Str(strings.ToValidUTF8(x, "\ufffd")), nil
+		return im.str(x), nil
 	case int:
 		return Int(x), nil
 	case int64:
@@ -58,27 +118,27 @@ func fromGo(m *machine, x any) (Value, error) {
 	case json.RawMessage:
 		return FromJSON(x)
 	case []string:
-		return fromSlice(m, x)
+		return fromSlice(im, x)
 	case []any:
-		return fromSlice(m, x)
+		return fromSlice(im, x)
 	case []Value:
 		return &List{slices.Clone(x)}, nil
 	case []map[string]any:
-		return fromSlice(m, x)
+		return fromSlice(im, x)
 	case map[string]any:
-		return fromMap(m, x)
+		return fromMap(im, x)
 	case map[string]string:
-		return fromMap(m, x)
+		return fromMap(im, x)
 	case map[string]Value:
-		return fromMap(m, x)
+		return fromMap(im, x)
 	}
 	return nil, fmt.Errorf("make value: no Python value for a %T", x)
 }
 
-func fromSlice[T any](m *machine, xs []T) (Value, error) {
+func fromSlice[T any](im *importer, xs []T) (Value, error) {
 	out := make([]Value, len(xs))
 	for i, x := range xs {
-		v, err := fromGo(m, x)
+		v, err := im.value(x)
 		if err != nil {
 			return nil, err
 		}
@@ -87,21 +147,21 @@ func fromSlice[T any](m *machine, xs []T) (Value, error) {
 	return &List{out}, nil
 }
 
-func fromMap[T any](m *machine, x map[string]T) (Value, error) {
+func fromMap[T any](im *importer, x map[string]T) (Value, error) {
 	names := make([]string, 0, len(x))
 	for name := range x {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	d := &Dict{entries: make([]entry, 0, len(x))}
+	entries := make([]entry, 0, len(x))
 	for _, name := range names {
-		v, err := fromGo(m, x[name])
+		v, err := im.value(x[name])
 		if err != nil {
 			return nil, err
 		}
-		d.put(m, Str(name), v)
+		entries = append(entries, entry{im.str(name), v})
 	}
-	return d, nil
+	return im.dictOf(entries), nil
 }
 
 // FromJSON makes a value of one JSON text, as json.loads does: keys keep
@@ -113,9 +173,9 @@ func FromJSON(raw []byte) (Value, error) {
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	v, err := fromDecoder(builder(), dec)
+	v, err := newImporter().decode(dec)
 	if err != nil {
-		return nil, fmt.Errorf("make value: %w", err)
+		return nil, err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("make value: more than one JSON value")
@@ -123,31 +183,28 @@ func FromJSON(raw []byte) (Value, error) {
 	return v, nil
 }
 
-func fromDecoder(m *machine, dec *json.Decoder) (Value, error) {
-	if m.depth--; m.depth < 0 {
-		return nil, fmt.Errorf("nested deeper than %d", maxValueDepth)
-	}
-	defer m.leave()
-	tok, err := dec.Token()
-	if err != nil {
+func (im *importer) decode(dec *json.Decoder) (Value, error) {
+	if err := im.enter(); err != nil {
 		return nil, err
 	}
-	switch t := tok.(type) {
-	case json.Delim:
-		if t == '[' {
-			return listFrom(m, dec)
-		}
-		return dictFrom(m, dec)
-	case json.Number:
-		return numberValue(t)
+	defer func() { im.depth++ }()
+	tok, err := dec.Token()
+	if err != nil {
+		return nil, fmt.Errorf("make value: %w", err)
 	}
-	return fromGo(m, tok)
+	if t, ok := tok.(json.Delim); ok {
+		if t == '[' {
+			return im.list(dec)
+		}
+		return im.dict(dec)
+	}
+	return im.value(tok)
 }
 
-func listFrom(m *machine, dec *json.Decoder) (Value, error) {
+func (im *importer) list(dec *json.Decoder) (Value, error) {
 	list := new(List)
 	for dec.More() {
-		v, err := fromDecoder(m, dec)
+		v, err := im.decode(dec)
 		if err != nil {
 			return nil, err
 		}
@@ -157,37 +214,37 @@ func listFrom(m *machine, dec *json.Decoder) (Value, error) {
 	return list, err
 }
 
-func dictFrom(m *machine, dec *json.Decoder) (Value, error) {
-	d := new(Dict)
+func (im *importer) dict(dec *json.Decoder) (Value, error) {
+	var entries []entry
 	for dec.More() {
-		k, err := fromDecoder(m, dec)
+		k, err := im.decode(dec)
 		if err != nil {
 			return nil, err
 		}
-		v, err := fromDecoder(m, dec)
+		v, err := im.decode(dec)
 		if err != nil {
 			return nil, err
 		}
-		d.put(m, k, v)
+		entries = append(entries, entry{k, v})
 	}
 	_, err := dec.Token()
-	return d, err
+	return im.dictOf(entries), err
 }
 
 func numberValue(n json.Number) (Value, error) {
 	s := n.String()
 	if !strings.ContainsAny(s, ".eE") {
 		if len(s) > maxDigits {
-			return nil, fmt.Errorf("an integer of more than %d digits", maxDigits)
+			return nil, fmt.Errorf("make value: an integer of more than %d digits", maxDigits)
 		}
 		if z, ok := new(big.Int).SetString(s, 10); ok {
 			return normal(z), nil
 		}
-		return nil, fmt.Errorf("%q is no number", s)
+		return nil, fmt.Errorf("make value: %q is no number", s)
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return nil, fmt.Errorf("%q is no number", s)
+		return nil, fmt.Errorf("make value: %q is no number", s)
 	}
 	return Float(f), nil // out of range is infinity, as for json.loads
 }

@@ -20,7 +20,7 @@ type Limits struct {
 // The default limits: enough for any formula over 100,000 extractions, and
 // passed within 100 ms and 64 MiB by whatever does not end.
 const (
-	DefaultSteps  = 2_000_000
+	DefaultSteps  = 1_000_000
 	DefaultMemory = 24 << 20
 	DefaultDepth  = 200
 )

@@ -16,7 +16,8 @@ type writer struct {
 }
 
 func (w *writer) put(s string) {
-	w.m.alloc(2 * len(s))
+	w.m.step(1)
+	w.m.alloc(3 * len(s))
 	w.WriteString(s)
 }
 

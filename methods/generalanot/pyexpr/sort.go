@@ -6,7 +6,10 @@ import "slices"
 // directions.
 func sorted(m *machine, args []Value, kw []keyword) Value {
 	a := m.bind("sorted", args, kw, 1, "iterable/", "*key", "*reverse")
-	reverse := a[2] != nil && intArg(a[2], 0) != 0
+	reverse := intArg(a[2], 0)
+	if int(int32(reverse)) != reverse {
+		raise(overflowError, "Python int too large to convert to C int")
+	}
 	vals := m.collect(a[0])
 	s := &sorter{m: m, vals: vals, keys: vals}
 	if !isNone(a[1]) {
@@ -16,11 +19,11 @@ func sorted(m *machine, args []Value, kw []keyword) Value {
 			s.keys = append(s.keys, m.call(a[1], []Value{v}, nil))
 		}
 	}
-	if reverse {
+	if reverse != 0 {
 		s.reverse(0, len(vals))
 	}
 	s.sort()
-	if reverse {
+	if reverse != 0 {
 		s.reverse(0, len(vals))
 	}
 	return &List{vals}

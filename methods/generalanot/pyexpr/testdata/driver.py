@@ -3,6 +3,7 @@
 Reads JSON lines ["environment as a dict display", "expression"] and writes a
 JSON line [value, exception class] for each; one of the two is empty.
 """
+import builtins
 import datetime as dt
 import functools
 import json
@@ -11,9 +12,15 @@ import sys
 import warnings
 
 warnings.simplefilter("ignore")
+BUILTINS = (
+    "abs all any bool dict divmod enumerate filter float int isinstance len list map max min pow"
+    " range reversed round set sorted str sum tuple zip"
+)
 BASE = {"math": math, "date": dt.date, "datetime": dt.datetime, "timedelta": dt.timedelta}
 for name in "log log10 exp sqrt floor ceil".split():
     BASE[name] = getattr(math, name)
+BASE["__builtins__"] = {name: getattr(builtins, name) for name in BUILTINS.split()}
+BASE["__builtins__"]["__import__"] = __import__  # strptime and strftime need it
 ENV_NAMES = {"datetime": dt, "inf": math.inf, "nan": math.nan}
 
 

@@ -1,0 +1,186 @@
+package pyexpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile expressions must each end in an error, soon and in little memory.
+func hostile() []string {
+	deep := func(open, mid, end string, n int) string {
+		return strings.Repeat(open, n) + mid + strings.Repeat(end, n)
+	}
+	return []string{
+		"().__class__.__bases__[0].__subclasses__()",
+		"''.__class__.__mro__",
+		"(lambda: 0).__globals__",
+		"e.__init__.__globals__['os']",
+		"'{0.__class__}'.format(1)",
+		"'{0.__class__.__mro__[1]}'.format('')",
+		"__import__('os').system('true')",
+		"open('/etc/passwd').read()",
+		"eval('1')",
+		"exec('x = 1')",
+		"getattr(1, 'real')",
+		"9**9**9",
+		"9**9**9**9",
+		"(10**1000)**(10**6)",
+		"2**(2**62)",
+		"1 << 10**12",
+		"(1 << 20000000) * (1 << 20000000) * (1 << 20000000) * (1 << 20000000) * (1 << 20000000)",
+		"pow(3, 10**4000, 10**4000 + 1)",
+		"math.factorial(10**7)",
+		"math.comb(10**9, 5 * 10**8)",
+		"math.gcd(*[(1 << 400000) - k for k in range(99)])",
+		"str(10**5000)",
+		"'a' * 10**9",
+		"[0] * 10**12",
+		"(0,) * 10**18 + (1,)",
+		"('a' * 10**6).replace('a', 'b' * 10**6)",
+		"'ab'.join(['x' * 10**5] * 10**4)",
+		"f'{1:>1000000000}'",
+		"f'{1.5:.999999999f}'",
+		"'%1000000000d' % 1",
+		"'{:>{w}}'.format(1, w=10**10)",
+		"'a'.center(10**11)",
+		"list(range(10**12))",
+		"sum(range(10**12))",
+		"sum(1 for a in range(10**6) for b in range(10**6) for c in range(10**6))",
+		"[[0] * 1000 for i in range(10**6)]",
+		"sorted(range(10**9), key=lambda v: -v)",
+		"{i: i for i in range(10**8)}",
+		"any(False for i in range(10**15))",
+		"max(map(lambda v: v, range(10**15)))",
+		"list(zip(*[range(10**9)] * 1000))",
+		"(lambda f: f(f))(lambda f: f(f))",
+		"(lambda f: f(f, []))(lambda f, x: f(f, [x, x]))",
+		"(lambda f: repr(f(f, 40)))(lambda f, n: [f(f, n - 1)] * 2 if n else 0)",
+		"(lambda d: d(d, 60, ()))(lambda d, n, x: x if n == 0 else d(d, n - 1, (x, x)))",
+		"(lambda d: {d(d, 60, ()): 1})(lambda d, n, x: x if n == 0 else d(d, n - 1, (x, x)))",
+		"(lambda d: d(d, 60, ()) == d(d, 60, ()))(lambda d, n, x: x if n == 0 else d(d, n - 1, (x, x)))",
+		"(lambda d: str(d(d, 60, [])))(lambda d, n, x: x if n == 0 else d(d, n - 1, [x, x]))",
+		"(lambda y: y(y, 'ab', 60))(lambda y, s, n: s if n == 0 else y(y, s + s, n - 1))",
+		"(lambda y: y(y, 7, 60))(lambda y, s, n: s if n == 0 else y(y, s * s, n - 1))",
+		"(lambda y: [v for v in y(y, (0,), 190)])(lambda y, g, n: g if n == 0 else y(y, (v for v in g for k in (1, 2)), n - 1))",
+		deep("(", "1", ")", 100_000),
+		deep("[", "1", "]", 500),
+		deep("{1: ", "1", "}", 500),
+		deep("-", "1", "", 50_000),
+		deep("not ", "1", "", 50_000),
+		deep("lambda: ", "1", "", 20_000),
+		deep("2**", "2", "", 30_000),
+		deep("1 if 1 else ", "1", "", 10_000),
+		deep("f(", "1", ")", 10_000),
+		"1" + strings.Repeat("+1", 100_000),
+		"x" + strings.Repeat("[0]", 30_000),
+		strings.Repeat("9", 60_000),
+		"f'" + strings.Repeat("{f\"", 5_000),
+		"'a' in " + strings.Repeat("'a' in ", 2_000) + "1",
+		"('a' * 10**6).count('a' * 500000 + 'b') + sum(('a' * 10**6).find('b') for i in range(10**6))",
+		"('x ' * 10**7).split()",
+		"set(('k', i) for i in range(10**9))",
+		"round(10**400000, -399990)",
+		"int('9' * 10**7)",
+		"float('9' * 10**8)",
+		"'a'.zfill(10**10)",
+		"math.fsum(1e308 for i in range(10**9))",
+		"math.hypot(*range(10**7))",
+		"[*range(10**9)]",
+		"(lambda *a: 1)(*range(10**9))",
+		"dict(zip(range(10**9), range(10**9)))",
+		"timedelta(10**400)",
+		"date(10**30, 1, 1)",
+		"timedelta(1e300)",
+	}
+}
+
+func TestHostile(t *testing.T) {
+	list := hostile()
+	if len(list) < 40 {
+		t.Fatalf("%d expressions, want at least 40", len(list))
+	}
+	for _, src := range list {
+		best, bytes, err := time.Hour, uint64(0), error(nil)
+		for try := 0; try < 5 && (try == 0 || best > 100*time.Millisecond); try++ { // another process may take the processor
+			var took time.Duration
+			took, bytes, err = attack(src)
+			best = min(best, took)
+		}
+		name := fmt.Sprintf("%.70s", src)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if best > 100*time.Millisecond {
+			t.Errorf("%s: took %v, want under 100 ms", name, best)
+		}
+		if bytes > 64<<20 {
+			t.Errorf("%s: made %d MiB, want under 64", name, bytes>>20)
+		}
+	}
+}
+
+// attack compiles and evaluates once, and says how long that took and how
+// many bytes it made in all, of which the memory in use is a part.
+func attack(src string) (time.Duration, uint64, error) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	e, err := Compile(src)
+	if err == nil {
+		_, err = e.Eval(context.Background(), map[string]Value{"e": new(Dict), "x": &List{}}, Limits{})
+	}
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	return took, after.TotalAlloc - before.TotalAlloc, err
+}
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		src    string
+		limits Limits
+		want   string
+	}{
+		{"sum(range(1000))", Limits{Steps: 500}, "steps"},
+		{"[0] * 1000", Limits{Memory: 1000}, "memory"},
+		{"(lambda f: f(f, 10))(lambda f, n: n and f(f, n - 1))", Limits{Depth: 5}, "depth"},
+		{"'a' * 10**9", Limits{}, "memory"},
+	} {
+		e, err := Compile(c.src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Eval(t.Context(), nil, c.limits)
+		var limit *LimitError
+		if !errors.As(err, &limit) || limit.Limit != c.want || !errors.Is(err, ErrLimit) {
+			t.Errorf("%s: %v, want the limit of %s", c.src, err, c.want)
+		}
+		if _, err := e.Eval(t.Context(), nil, Limits{Steps: 1 << 40, Memory: 1 << 24, Depth: 50}); c.want != "memory" && err != nil {
+			t.Errorf("%s with more room: %v", c.src, err)
+		}
+	}
+}
+
+func TestContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	e, err := Compile("1 + 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Eval(ctx, nil, Limits{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("evaluation under a cancelled context: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if e, err = Compile("sum(range(10**15))"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Eval(ctx, nil, Limits{Steps: 1 << 60}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("endless evaluation with a deadline: %v", err)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package pyexpr
+
+const raceEnabled = false
