@@ -54,7 +54,7 @@ func planShowCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show FILE", Short: "list a plan's atoms and faults, or draw it", Args: cobra.ExactArgs(1),
 		Example: `  noema plan show plan.json
-  noema plan show plan.json --dot | dot -Tsvg > plan.svg`,
+  noema plan show plan.json --dot`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, _, err := f.open()
 			if err != nil {
@@ -212,9 +212,19 @@ func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFil
 	if err != nil {
 		return err
 	}
+	before := map[int]aot.AtomState{}
+	if kept != nil {
+		for _, s := range kept.Atoms {
+			before[s.ID] = s
+		}
+	}
 	var saveErr error
 	options := aot.Options{Tools: toolsOf(t), State: kept, OnAtom: func(s aot.AtomState) {
-		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, s.Status, s.Result, s.Error)
+		status := string(s.Status)
+		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
+			status = "kept"
+		}
+		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, status, s.Result, show.Plain(s.Error))
 		kept = withAtom(kept, s)
 		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
 	}}

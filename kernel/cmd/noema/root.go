@@ -58,9 +58,6 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 		compareCommand(a), runCommand(a), replayCommand(a), runsCommand(a), cacheCommand(a),
 		taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), doctorCommand(a),
 	)
-	for _, c := range root.Commands() {
-		usageArgs(c)
-	}
 	usageArgs(root)
 	return root
 }

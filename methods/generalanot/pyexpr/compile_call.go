@@ -123,6 +123,7 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 		return &Func{"<lambda>", func(m *machine, args []Value, kw []keyword) Value {
 			m.enter()
 			defer m.leave()
+			m.step(3)
 			m.alloc(64 + 16*size)
 			g := &frame{m: m, vars: make([]Value, size), up: f}
 			ps.bind(m, g, defs, args, kw)

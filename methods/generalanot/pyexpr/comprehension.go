@@ -58,7 +58,7 @@ func (w *walk) next() bool {
 		}
 		inner := w.loop.clauses[level].iter(w.f)
 		m.pos = w.loop.pos
-		m.step(3)
+		m.step(5)
 		m.alloc(48)
 		w.its = append(w.its, m.iter(inner))
 	}

@@ -180,7 +180,7 @@ func (d *Dict) put(m *machine, k, v Value) {
 	}
 	if d.index != nil {
 		m.alloc(160)
-		m.step(4)
+		m.step(8)
 		d.index[m.hash(k)] = len(d.entries)
 	}
 	d.entries = append(d.entries, entry{k, v})

@@ -49,17 +49,14 @@ func parseSpec(s string) formatSpec {
 		}
 	}
 	f.width, s, _ = specNumber(s)
-	if take(',') {
-		f.group = ','
-	}
-	if take('_') {
-		if f.group != 0 {
-			raise(valueError, "Cannot specify both ',' and '_'.")
+	for _, c := range []byte(",_,") {
+		if !take(c) {
+			continue
 		}
-		f.group = '_'
-	}
-	if take(',') {
-		raise(valueError, "Cannot specify ',' twice or with '_'.")
+		if f.group != 0 {
+			raise(valueError, "Cannot specify ',' twice or with '_'.")
+		}
+		f.group = c
 	}
 	if take('.') {
 		var ok bool
@@ -67,7 +64,7 @@ func parseSpec(s string) formatSpec {
 			raise(valueError, "Format specifier missing precision")
 		}
 	}
-	if utf8.RuneCountInString(s) > 1 || len(s) == 1 && s[0] >= 0x80 || len(s) > 1 {
+	if len(s) > 1 {
 		raise(valueError, "Invalid format specifier")
 	}
 	if s != "" {

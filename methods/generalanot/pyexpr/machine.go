@@ -17,11 +17,11 @@ type Limits struct {
 	Depth int
 }
 
-// The default limits: enough for any formula over 100,000 extractions, and
-// passed within 100 ms and 64 MiB by whatever does not end.
+// The default limits: enough for counts and sums over 100,000 extractions, and
+// reached within 100 ms and 64 MiB by whatever does not end.
 const (
 	DefaultSteps  = 1_000_000
-	DefaultMemory = 24 << 20
+	DefaultMemory = 16 << 20
 	DefaultDepth  = 200
 )
 

@@ -16,18 +16,7 @@ func integerFunc(name string) function {
 			return m.product(2, n, big.NewInt(1))
 		}
 	case "comb":
-		return func(m *machine, args []Value, kw []keyword) Value {
-			a := m.bind(name, args, kw, 2, "n/", "k/")
-			n, k := natural(a[0], "n"), natural(a[1], "k")
-			if k > n {
-				return Int(0)
-			}
-			k = min(k, n-k)
-			num := bigOf(m.product(n-k+1, n, big.NewInt(1)))
-			den := bigOf(m.product(2, k, big.NewInt(1)))
-			m.words(num, den)
-			return normal(new(big.Int).Quo(num, den))
-		}
+		return comb
 	case "perm":
 		return func(m *machine, args []Value, kw []keyword) Value {
 			a := m.bind(name, args, kw, 1, "n/", "k/")
@@ -56,6 +45,19 @@ func integerFunc(name string) function {
 		}
 	}
 	return nil
+}
+
+func comb(m *machine, args []Value, kw []keyword) Value {
+	a := m.bind("comb", args, kw, 2, "n/", "k/")
+	n, k := natural(a[0], "n"), natural(a[1], "k")
+	if k > n {
+		return Int(0)
+	}
+	k = min(k, n-k)
+	num := bigOf(m.product(n-k+1, n, big.NewInt(1)))
+	den := bigOf(m.product(2, k, big.NewInt(1)))
+	m.words(num, den)
+	return normal(new(big.Int).Quo(num, den))
 }
 
 // natural is a whole number that is not negative; beyond 64 bits no function

@@ -41,11 +41,8 @@ func (a double) div(b double) double {
 	return twoSum(q, q2).add(double{r.hi / b.hi, 0})
 }
 
-// ln2 and ln10 to about 106 bits.
-var (
-	ln2  = double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
-	ln10 = double{0x1.26bb1bbb55516p+1, -0x1.f48ad494ea3e9p-53}
-)
+// ln2 to about 106 bits.
+var ln2 = double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
 
 // ln2Tail continues ln2, for arguments whose reduction takes many of it.
 const ln2Tail = 0x1.7b57a079a1934p-111
@@ -83,18 +80,19 @@ func logPair(x float64) double {
 	return y.add(twoProd(float64(n), ln2.hi)).add(twoProd(float64(n), ln2.lo))
 }
 
+// smallest is the least float that is not subnormal.
+const smallest = 0x1p-1022
+
 // scale is m*2**n, rounded once.
 func scale(m double, n int) float64 {
-	if n > -1000 {
-		return math.Ldexp(m.hi, n)
+	if r := math.Ldexp(m.hi, n); r >= smallest || m.lo == 0 {
+		return r
 	}
-	sum := m.hi // gradual underflow rounds again: make the first rounding odd
-	if m.lo != 0 && math.Float64bits(sum)&1 == 0 {
-		if toward := math.Copysign(math.Inf(1), m.lo); true {
-			sum = math.Nextafter(sum, toward)
-		}
+	odd := m.hi // a subnormal result rounds again: so make the first rounding odd
+	if math.Float64bits(odd)&1 == 0 {
+		odd = math.Nextafter(odd, math.Copysign(math.Inf(1), m.lo))
 	}
-	return math.Ldexp(sum, n)
+	return math.Ldexp(odd, n)
 }
 
 func exponential(x float64) float64 {
