@@ -45,8 +45,8 @@ type Result struct {
 	Trials []*record.Trial
 	Task   *task.Task
 	Drifts []gateway.Drift // of mode verify
-	// NewCalls and CachedCalls count this execution alone.
-	NewCalls, CachedCalls int
+	// NewCalls, ToolRuns and CachedCalls count this execution alone.
+	NewCalls, ToolRuns, CachedCalls int
 }
 
 // execution is one attempt to carry out a run.
@@ -197,12 +197,13 @@ func (x *execution) saveTrial(ctx context.Context, t *record.Trial) error {
 func (x *execution) finish(ctx context.Context) (*Result, error) {
 	stats := x.gateway.Stats()
 	x.run.Calls.Provider += stats.Provider
+	x.run.Calls.Tools += stats.Tools
 	x.run.Calls.Cached += stats.Cached
 	x.run.Seeds = mergeSeeds(x.run.Seeds, x.gateway.Seeds())
 	x.run.Ended = time.Now().UTC()
 
 	result := &Result{
-		Run: x.run, Task: x.exp.Task, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, CachedCalls: stats.Cached,
+		Run: x.run, Task: x.exp.Task, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, ToolRuns: stats.Tools, CachedCalls: stats.Cached,
 	}
 	complete := true
 	var hashes []string

@@ -20,6 +20,7 @@ type Summary struct {
 	RootHash      string `json:"root_hash"` // empty while the run is unfinished
 	Status        string `json:"status"`
 	ProviderCalls int    `json:"provider_calls"` // of this execution: answered by the provider
+	ToolRuns      int    `json:"tool_runs"`      // of this execution: tools that ran
 	CachedCalls   int    `json:"cached_calls"`   // of this execution: answered by the store
 	SharedCalls   int    `json:"shared_calls"`   // distinct completions that more than one method used
 	Model         string `json:"model"`
@@ -86,7 +87,7 @@ func Summarize(r *Result) (*Summary, error) {
 	run := r.Run
 	s := &Summary{
 		Run: run.ID, RootHash: run.Root, Status: string(run.Status),
-		ProviderCalls: r.NewCalls, CachedCalls: r.CachedCalls, SharedCalls: run.Calls.Shared,
+		ProviderCalls: r.NewCalls, ToolRuns: r.ToolRuns, CachedCalls: r.CachedCalls, SharedCalls: run.Calls.Shared,
 		Model: run.Config.Model.ID.String(), Simulated: run.Config.Model.Simulated, Task: run.Config.Task.Name,
 		Samples: len(run.Config.Task.Samples), Epochs: run.Config.Epochs, Seed: run.Config.Seed,
 		Notes: slices.Clone(run.Notes),

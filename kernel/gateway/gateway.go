@@ -61,6 +61,7 @@ type Options struct {
 // Stats counts where answers came from, in this execution.
 type Stats struct {
 	Provider int // answered by the provider
+	Tools    int // tools that ran
 	Cached   int // answered by the store
 	Failed   int // attempts that failed
 	Corrupt  int // damaged records found

@@ -13,7 +13,7 @@ import (
 // toolResult answers a tool call, from the store or the environment.
 func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {
 	if g.opts.Mode == Off {
-		return runTool(ctx, env, c)
+		return g.runTool(ctx, env, c)
 	}
 	stored := func(ctx context.Context) (cache.ToolRecord, bool, error) {
 		rec, found, err := lookup(ctx, g, key, g.opts.Store.ToolResult)
@@ -34,7 +34,7 @@ func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Enviro
 		if rec, found, err := stored(ctx); err != nil || found {
 			return rec, err
 		}
-		rec, err := runTool(ctx, env, c)
+		rec, err := g.runTool(ctx, env, c)
 		if err != nil {
 			return rec, err
 		}
@@ -44,12 +44,13 @@ func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Enviro
 	})
 }
 
-func runTool(ctx context.Context, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {
+func (g *Gateway) runTool(ctx context.Context, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {
 	start := time.Now()
 	result, err := env.Call(ctx, c)
 	if err != nil {
 		return cache.ToolRecord{}, fmt.Errorf("run tool %q: %w", c.Name, err)
 	}
+	g.count(func(s *Stats) { s.Tools++ })
 	result.Content = valid(result.Content)
 	return cache.ToolRecord{Call: c, Result: result, At: start, Latency: time.Since(start)}, nil
 }

@@ -160,6 +160,7 @@ type Run struct {
 // Calls counts where answers came from.
 type Calls struct {
 	Provider int `json:"provider"` // calls that a provider answered
+	Tools    int `json:"tools"`    // tools that ran
 	Cached   int `json:"cached"`   // calls that the store answered
 	Shared   int `json:"shared"`   // distinct completions that more than one method used
 }

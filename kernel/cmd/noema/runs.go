@@ -91,7 +91,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if err != nil {
 		return err
 	}
-	result.NewCalls, result.CachedCalls = run.Calls.Provider, run.Calls.Cached
+	result.NewCalls, result.ToolRuns, result.CachedCalls = run.Calls.Provider, run.Calls.Tools, run.Calls.Cached
 	if asJSON {
 		return a.printResult(result, true)
 	}

@@ -24,12 +24,7 @@ const maxFormatWidth = 1 << 40
 
 func parseSpec(s string) formatSpec {
 	f := formatSpec{fill: ' ', sign: '-', prec: -1}
-	filled := false
-	if r, n := utf8.DecodeRuneInString(s); n > 0 && len(s) > n && isAlign(s[n]) {
-		f.fill, f.align, s, filled = r, s[n], s[n+1:], true
-	} else if s != "" && isAlign(s[0]) {
-		f.align, s = s[0], s[1:]
-	}
+	s, filled := f.parseAlign(s)
 	if s != "" && strings.IndexByte("+- ", s[0]) >= 0 {
 		f.sign, s = s[0], s[1:]
 	}
@@ -72,6 +67,19 @@ func parseSpec(s string) formatSpec {
 	}
 	f.checkGroup()
 	return f
+}
+
+// parseAlign takes [[fill]align] off s and says whether there was a fill.
+func (f *formatSpec) parseAlign(s string) (rest string, filled bool) {
+	if r, n := utf8.DecodeRuneInString(s); n > 0 && len(s) > n && isAlign(s[n]) {
+		f.fill, f.align = r, s[n]
+		return s[n+1:], true
+	}
+	if s != "" && isAlign(s[0]) {
+		f.align = s[0]
+		return s[1:], false
+	}
+	return s, false
 }
 
 func (f *formatSpec) checkGroup() {

@@ -64,6 +64,9 @@ func Summary(w io.Writer, s *kernel.Summary) {
 	causes(w, s)
 	warnings(w, s)
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
+	if s.ToolRuns > 0 {
+		fmt.Fprintf(w, ", %s runs of tools", count(s.ToolRuns))
+	}
 	if s.SharedCalls > 0 {
 		fmt.Fprintf(w, "; %s completions shared between methods", count(s.SharedCalls))
 	}
