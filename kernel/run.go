@@ -18,10 +18,11 @@ import (
 // Observer is told what happens while a run is carried out. Its methods are
 // called from many goroutines, and must not block for long.
 type Observer interface {
-	Start(run *record.Run, done, total int)      // done: finished in an earlier execution
-	Event(id record.TrialID, e methods.Event)    // as it comes
-	Trial(t *record.Trial, recordedEarlier bool) // a finished, durable trial
-	Warn(message string)                         // what a user should know
+	Start(run *record.Run, done, total int)                                     // done: finished in an earlier execution
+	Event(id record.TrialID, e methods.Event)                                   // as it comes
+	Call(id record.TrialID, r methods.Request, c methods.Completion, err error) // a model call that ended
+	Trial(t *record.Trial, recordedEarlier bool)                                // a finished, durable trial
+	Warn(message string)                                                        // what a user should know
 }
 
 // Quiet is an Observer that looks away.
@@ -32,6 +33,9 @@ func (Quiet) Start(*record.Run, int, int) {}
 
 // Event implements Observer.
 func (Quiet) Event(record.TrialID, methods.Event) {}
+
+// Call implements Observer.
+func (Quiet) Call(record.TrialID, methods.Request, methods.Completion, error) {}
 
 // Trial implements Observer.
 func (Quiet) Trial(*record.Trial, bool) {}

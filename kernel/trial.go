@@ -40,6 +40,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 		ID: id, Method: methodIdentity(method), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
 		Environment: x.exp.Task.Environment, EnvironmentID: x.run.Config.Task.Digest, Recorded: recorded,
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
+		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
 	})
 
 	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}

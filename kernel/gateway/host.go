@@ -34,6 +34,9 @@ type Trial struct {
 	Recorded *record.Trial
 
 	OnEvent func(methods.Event) // told each event as it comes; may be nil
+	// OnCall is told each model call as it ends, with what was asked and
+	// answered; may be nil.
+	OnCall func(methods.Request, methods.Completion, error)
 }
 
 // Host is the methods.Host of one trial.
@@ -179,6 +182,9 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	}
 	call.Attempts = len(rec.Attempts)
 	h.note(ctx, call, asked, err)
+	if h.trial.OnCall != nil {
+		h.trial.OnCall(r, rec.Completion, err)
+	}
 	return rec.Completion, wrapCall(r.Path, err)
 }
 

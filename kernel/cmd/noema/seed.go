@@ -259,7 +259,10 @@ func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.T
 		}
 		id := record.TrialID{Method: "seed", Sample: sample.ID}
 		progress := show.NewProgress(a.stderr, a.debug)
-		host := g.Host(gateway.Trial{ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) }})
+		host := g.Host(gateway.Trial{
+			ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) },
+			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
+		})
 		answer, err := generalanot.Execute(ctx, s, problem, host)
 		if err != nil {
 			return err

@@ -76,6 +76,26 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	}
 }
 
+// Call implements kernel.Observer: full prompts and replies, at the highest
+// level.
+func (p *Progress) Call(id record.TrialID, r methods.Request, c methods.Completion, err error) {
+	if p.debug < 3 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	fmt.Fprintf(p.w, "[%s] [%s:%s] call\n", time.Now().Format("15:04:05.000"), printable(r.Path), id.Sample)
+	for _, m := range r.Messages {
+		block(p.w, string(m.Role), m.Content)
+	}
+	if err != nil {
+		block(p.w, "failed", err.Error())
+		return
+	}
+	block(p.w, "reply", c.Text)
+}
+
 // Trial implements kernel.Observer.
 func (p *Progress) Trial(t *record.Trial, _ bool) {
 	p.mu.Lock()
@@ -83,7 +103,7 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 	p.done++
 	p.provider += t.Provider
 	p.usage = p.usage.Plus(t.Usage)
-	for _, name := range []string{score.Hits(1), score.Accuracy} {
+	for _, name := range []string{score.Hits(1), score.Accuracy, score.VerdictAccuracy} {
 		if v, ok := t.Score.Get(name); ok {
 			h := p.hits[t.ID.Method]
 			p.hits[t.ID.Method] = tally{h.sum + v, h.n + 1}
