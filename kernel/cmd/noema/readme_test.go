@@ -12,20 +12,35 @@ import (
 // runLine holds the one thing of a run's table that differs from run to run.
 var runLine = regexp.MustCompile(`(?m)^run       \d{8}-\d{6}-\S+$`)
 
-// TestReadme runs every line of the README that begins with "$", in order,
-// and compares the output with what the README shows below it, root hashes
-// included. Run with -update to write the outputs anew.
+// TestReadme runs every line that begins with "$" in the README and in those
+// of the experiments, in order, and compares the output with what the file
+// shows below it, root hashes included. Run with -update to write the outputs
+// anew.
 func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	file := filepath.Join(root, "README.md")
+	files, err := filepath.Glob(filepath.Join(root, "experiments", "*", "README.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no experiments found: %v", err)
+	}
+	commands := 0
+	for _, file := range append(files, filepath.Join(root, "README.md")) {
+		t.Setenv("NOEMA_HOME", t.TempDir())
+		commands += checkReadme(t, root, file)
+	}
+	if commands < 20 {
+		t.Errorf("only %d commands found", commands)
+	}
+}
+
+// checkReadme runs the commands of one file and returns how many they are.
+func checkReadme(t *testing.T, root, file string) (commands int) {
+	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("NOEMA_HOME", t.TempDir())
 	text := string(raw)
 	blocks := strings.Split(text, "```\n")
-	commands := 0
 	for i := 1; i < len(blocks); i += 2 {
 		for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(blocks[i], -1)[1:] {
 			command, shown, _ := strings.Cut(part, "\n")
@@ -35,24 +50,21 @@ func TestReadme(t *testing.T) {
 				continue
 			}
 			got = runLine.ReplaceAllString(got, "run       20261121-090000-d41d")
-			if got == shown {
-				continue
-			}
-			if *update {
+			switch {
+			case got == shown:
+			case *update:
 				text = strings.Replace(text, part, command+"\n"+got, 1)
-				continue
+			default:
+				t.Errorf("%s: $ %s\nprints:\n%s\nit shows:\n%s\n(go test -update writes it anew)", file, command, got, shown)
 			}
-			t.Errorf("$ %s\nprints:\n%s\nthe README shows:\n%s\n(go test -update writes it anew)", command, got, shown)
 		}
-	}
-	if commands < 8 {
-		t.Errorf("only %d commands found in the README", commands)
 	}
 	if *update {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return commands
 }
 
 // readmeCommand runs one line as a user in the checkout would, with the test

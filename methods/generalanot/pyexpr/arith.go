@@ -219,10 +219,7 @@ func (m *machine) repeat(seq, count Value) Value {
 	}
 	n, ok := k.(Int)
 	if !ok {
-		if k.(*Big).v.Sign() > 0 {
-			raise(overflowError, "cannot fit 'int' into an index-sized integer")
-		}
-		n = 0
+		raise(overflowError, "cannot fit 'int' into an index-sized integer")
 	}
 	n = max(n, 0)
 	if isStr {

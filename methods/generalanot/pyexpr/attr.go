@@ -189,7 +189,7 @@ func setMethod(name string) method {
 			}
 			out := m.combine("|", self.(*Set), new(Set))
 			for _, other := range args {
-				out = m.combine(op, out, m.setOf(other))
+				out = m.combineAll(op, out, other)
 			}
 			return out
 		}

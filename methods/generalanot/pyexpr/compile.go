@@ -197,22 +197,31 @@ func (c *compiler) dict(n *dictDisplay, s *scope) code {
 	pos := n.at()
 	return func(f *frame) Value {
 		d := new(Dict)
+		var pairs []Value // evaluated before any is put, as in CPython
+		flush := func() {
+			f.m.pos = pos
+			for i := 0; i < len(pairs); i += 2 {
+				d.put(f.m, pairs[i], pairs[i+1])
+			}
+			pairs = pairs[:0]
+		}
 		for i := range keys {
 			f.m.step(1)
 			if keys[i] != nil {
-				k, v := keys[i](f), vals[i](f)
-				f.m.pos = pos
-				d.put(f.m, k, v)
+				k := keys[i](f)
+				f.m.alloc(32)
+				pairs = append(pairs, k, vals[i](f))
 				continue
 			}
-			v := vals[i](f)
-			f.m.pos = pos
-			more, ok := v.(*Dict)
+			flush()
+			more, ok := vals[i](f).(*Dict)
 			if !ok {
-				raise(typeError, "'%s' object is not a mapping", className(v))
+				f.m.pos = pos
+				raise(typeError, "argument after ** must be a mapping")
 			}
 			d.addAll(f.m, more)
 		}
+		flush()
 		return d
 	}
 }

@@ -246,6 +246,19 @@ func (m *machine) combine(op string, a, b *Set) *Set {
 	return out
 }
 
+// combineAll is the set operation with any iterable. An intersection keeps the
+// members of the iterable, unless that is a set.
+func (m *machine) combineAll(op string, a *Set, other Value) *Set {
+	b, isSet := other.(*Set)
+	if !isSet {
+		b = m.setOf(other)
+	}
+	if op == "&" && !isSet {
+		return m.combine("-", b, m.combine("-", b, a))
+	}
+	return m.combine(op, a, b)
+}
+
 // subset says whether all of a is in b.
 func (m *machine) subset(a, b *Set) bool {
 	if len(a.d.entries) > len(b.d.entries) {

@@ -33,6 +33,9 @@ func (m *machine) divInts(x, y Value) Value {
 	if q.Sign() == 0 {
 		raise(zeroError, "division by zero")
 	}
+	if p.Sign() == 0 {
+		return Float(math.Copysign(0, float64(q.Sign())))
+	}
 	m.words(p, q)
 	f, _ := new(big.Rat).SetFrac(p, q).Float64()
 	if math.IsInf(f, 0) {
@@ -41,7 +44,7 @@ func (m *machine) divInts(x, y Value) Value {
 	return Float(f)
 }
 
-// floorDivInts rounds towards minus infinity, as Python does.
+// divModInts rounds towards minus infinity, as Python does.
 func (m *machine) divModInts(x, y Value) (q, r Value) {
 	if i, j, ok := small(x, y); ok && j != 0 && !(i == math.MinInt64 && j == -1) {
 		q, r := i/j, i%j
@@ -132,8 +135,8 @@ func (m *machine) divmod(a, b Value) Value {
 		q, r := divModFloats(x, y)
 		return pair(m.float(q), m.float(r))
 	}
-	if v := m.timeOp("//", a, b); v != nil {
-		return pair(v, m.timeOp("%", a, b))
+	if v := m.timeOp("%", a, b); v != nil {
+		return pair(m.timeOp("//", a, b), v)
 	}
 	unsupported("divmod()", a, b)
 	return nil

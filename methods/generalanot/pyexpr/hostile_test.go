@@ -104,7 +104,7 @@ func TestHostile(t *testing.T) {
 	}
 	for _, src := range hostile {
 		best, bytes, err := time.Hour, uint64(0), error(nil)
-		for try := 0; try < 5 && (try == 0 || best > 100*time.Millisecond); try++ { // another process may take the processor
+		for try := 0; try < 5 && (try == 0 || best > 100*time.Millisecond && !raceEnabled); try++ { // another process may take the processor
 			var took time.Duration
 			took, bytes, err = attack(src)
 			best = min(best, took)
@@ -113,7 +113,7 @@ func TestHostile(t *testing.T) {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
-		if best > 100*time.Millisecond {
+		if best > 100*time.Millisecond && !raceEnabled {
 			t.Errorf("%s: took %v, want under 100 ms", name, best)
 		}
 		if bytes > 64<<20 {
