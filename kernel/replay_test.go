@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"noema/cache"
@@ -222,15 +223,14 @@ func TestReplayRefuses(t *testing.T) {
 }
 
 // dice is an environment whose tool never gives the same result twice.
-type dice struct{ rolls int }
+type dice struct{ rolls atomic.Int64 }
 
 func (d *dice) Tools() []methods.ToolSpec {
 	return []methods.ToolSpec{{Name: "roll", Description: "rolls", Parameters: json.RawMessage(`{"type":"object"}`)}}
 }
 
 func (d *dice) Call(context.Context, methods.ToolCall) (methods.ToolResult, error) {
-	d.rolls++
-	return methods.ToolResult{Content: fmt.Sprint(d.rolls)}, nil
+	return methods.ToolResult{Content: fmt.Sprint(d.rolls.Add(1))}, nil
 }
 
 var _ task.Environment = (*dice)(nil)
@@ -249,7 +249,7 @@ func TestReplayOfTools(t *testing.T) {
 	e := Experiment{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"rolls 1"`, "s"), Methods: []Method{inProcess(solve)}, Provider: p, Epochs: 3}
 	e.Task.Environment = env
 	run := mustRun(t, e, store)
-	if r := replayOf(t, store, run.Run, e.Methods, p, 1); !r.Same() || env.rolls != 3 {
-		t.Errorf("%v after %d rolls", r.First, env.rolls)
+	if r := replayOf(t, store, run.Run, e.Methods, p, 1); !r.Same() || env.rolls.Load() != 3 {
+		t.Errorf("%v after %d rolls", r.First, env.rolls.Load())
 	}
 }

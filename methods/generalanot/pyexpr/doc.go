@@ -9,8 +9,9 @@
 // It is our own because no kept library does this: starlark-go is another
 // language (no generator expressions, chained comparisons, "is", "**", "sum"
 // or f-strings with specifications), gpython stopped at Python 3.4, and
-// CPython compiled to WebAssembly brings a whole interpreter per process, no
-// count of steps, and no view of which fields a formula reads.
+// CPython compiled to WebAssembly and Go (goccy/go-python) carries a whole
+// interpreter, needs more than the standard library, and gives no view of
+// which names and fields a formula reads before it runs.
 //
 // # Use
 //
@@ -85,7 +86,7 @@
 //   - Strings hold no lone surrogates, ranges lie within 64 bits, and Unicode
 //     is that of package unicode.
 //   - exp, log and pow round correctly, which the C library does in all but
-//     about one case in a thousand; the other transcendental functions may
+//     one or two cases in a thousand; the other transcendental functions may
 //     differ in the last bit.
 //   - What CPython would do for minutes ends with a [LimitError].
 package pyexpr

@@ -18,7 +18,8 @@ type Limits struct {
 }
 
 // The default limits: enough for counts and sums over 100,000 extractions, and
-// reached within 100 ms and 64 MiB by whatever does not end.
+// reached within 100 ms and 64 MiB by whatever does not end. Raise them for
+// longer lists.
 const (
 	DefaultSteps  = 1_000_000
 	DefaultMemory = 16 << 20
