@@ -255,15 +255,19 @@ func limits(calls int, tokens int64, dollars float64, time time.Duration) record
 
 // checkNumbers refuses numbers that mean nothing.
 func (c *comparison) checkNumbers() error {
-	for name, v := range map[string]float64{
-		"epochs": float64(c.epochs) - 1, "max-samples": float64(c.maxSamples) - 1, "max-connections": float64(c.maxConnections),
-		"retries": float64(c.retries), "call-limit": float64(c.callLimit), "run-call-limit": float64(c.runCallLimit),
-		"token-limit": float64(c.tokenLimit), "run-token-limit": float64(c.runTokenLimit),
-		"cost-limit": c.costLimit, "run-cost-limit": c.runCostLimit,
-		"time-limit": float64(c.timeLimit), "run-time-limit": float64(c.runTimeLimit), "trial-timeout": float64(c.trialTimeout) - 1,
+	for _, n := range []struct {
+		flag       string
+		value, min float64
+	}{
+		{"epochs", float64(c.epochs), 1}, {"max-samples", float64(c.maxSamples), 1}, {"max-connections", float64(c.maxConnections), 0},
+		{"retries", float64(c.retries), 0}, {"call-limit", float64(c.callLimit), 0}, {"run-call-limit", float64(c.runCallLimit), 0},
+		{"token-limit", float64(c.tokenLimit), 0}, {"run-token-limit", float64(c.runTokenLimit), 0},
+		{"cost-limit", c.costLimit, 0}, {"run-cost-limit", c.runCostLimit, 0},
+		{"time-limit", c.timeLimit.Seconds(), 0}, {"run-time-limit", c.runTimeLimit.Seconds(), 0},
+		{"trial-timeout", c.trialTimeout.Seconds(), 1e-3},
 	} {
-		if v < 0 || math.IsNaN(v) {
-			return fmt.Errorf("--%s is too small", name)
+		if n.value < n.min || math.IsNaN(n.value) {
+			return fmt.Errorf("--%s is too small: %g, where at least %g makes sense", n.flag, n.value, n.min)
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (p *Progress) line(now time.Time) string {
 			parts = append(parts, fmt.Sprintf("%s %.2f", m.Label, h.sum/float64(h.n)))
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%s calls, %s new", count(p.usage.Calls+p.usage.ToolCalls), count(p.provider)))
+	parts = append(parts, fmt.Sprintf("%s, %s new", plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))
 	if p.usage.Unpriced == 0 {
 		parts = append(parts, fmt.Sprintf("$%.4f", p.usage.Cost.USD()))
 	}

@@ -90,7 +90,7 @@ func title(s *kernel.Summary) string {
 	if s.Simulated {
 		model += " (simulated model)"
 	}
-	t := fmt.Sprintf("%s · %s · %s", s.Task, model, plural(s.Samples, "sample"))
+	t := fmt.Sprintf("%s · %s\n%s", s.Task, model, plural(s.Samples, "sample"))
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}
