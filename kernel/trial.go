@@ -59,6 +59,9 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	}
 	report := host.Report()
 	t.Calls, t.Events, t.Usage, t.Provider = report.Calls, report.Events, report.Usage, report.Provider
+	if report.Flooded && solveErr == nil {
+		solveErr = fmt.Errorf("the method emitted more than %d MiB of events", gateway.MaxEventBytes>>20)
+	}
 	conclude(t, x.exp.Task.Scorer, sample, answer, solveErr)
 	return t, t.Seal()
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"noema/cache"
@@ -62,13 +63,24 @@ func (f *flights[R]) start(ctx context.Context, key cache.Key, work func(context
 	f.underWay[key] = fl
 	f.running.Go(func() {
 		defer cancel()
-		fl.result, fl.err = work(ctx)
+		fl.result, fl.err = guarded(ctx, work)
 		f.mu.Lock()
 		f.forget(key, fl)
 		f.mu.Unlock()
 		close(fl.done)
 	})
 	return fl
+}
+
+// guarded turns a panic of a provider or a tool into an error: it must cost
+// the calls that wait for it, not the whole process.
+func guarded[R any](ctx context.Context, work func(context.Context) (R, error)) (result R, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panicked: %v", r)
+		}
+	}()
+	return work(ctx)
 }
 
 // forget removes fl unless another flight has taken its place; f.mu is held.

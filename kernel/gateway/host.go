@@ -47,6 +47,7 @@ type Host struct {
 	mu       sync.Mutex
 	calls    []record.Call
 	events   []methods.Event
+	emitted  int           // bytes of all events, roughly
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
@@ -128,8 +129,13 @@ type Report struct {
 	Calls    []record.Call
 	Events   []methods.Event
 	Usage    methods.Usage
-	Provider int // calls that reached the provider in this execution
+	Provider int  // calls that reached the provider in this execution
+	Flooded  bool // the method emitted more than MaxEventBytes; its events are dropped
 }
+
+// MaxEventBytes bounds what the events of a trial may hold: a method that
+// never stops to emit must not take the kernel's memory.
+const MaxEventBytes = 16 << 20
 
 // Report returns the transcript so far, in order of arrival.
 func (h *Host) Report() Report {
@@ -137,7 +143,7 @@ func (h *Host) Report() Report {
 	defer h.mu.Unlock()
 	return Report{
 		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
-		Usage: h.spent, Provider: h.provider,
+		Usage: h.spent, Provider: h.provider, Flooded: h.emitted > MaxEventBytes,
 	}
 }
 
@@ -149,9 +155,15 @@ func (h *Host) Emit(e methods.Event) {
 		e.Data, _ = json.Marshal(valid(string(e.Data))) // a string always encodes
 	}
 	h.mu.Lock()
-	h.events = append(h.events, e)
+	h.emitted += len(e.Path) + len(e.Phase) + len(e.Kind) + len(e.Text) + len(e.Data) + 64
+	flooded := h.emitted > MaxEventBytes
+	if flooded {
+		h.events = nil
+	} else {
+		h.events = append(h.events, e)
+	}
 	h.mu.Unlock()
-	if h.trial.OnEvent != nil {
+	if h.trial.OnEvent != nil && !flooded {
 		h.trial.OnEvent(e)
 	}
 }
