@@ -33,10 +33,10 @@ var floors = map[string]float64{
 	"kernel/task/*": 2.5,
 
 	"kernel/gateway": 3, "kernel/provider/*": 3, "kernel/compare": 3,
-	"kernel": 4,
+	"kernel/display": 1, "kernel/runner": 4, "kernel/report": 4.3, "kernel": 4.6,
 
-	"kernel/cell": 5, "kernel/view": 5,
-	"kernel/repl": 6, "kernel/jupyter": 6, "kernel/cmd/noema/internal/*": 6,
+	"kernel/cell/lower": 1, "kernel/cell/*": 5, "kernel/cell": 5.5, "kernel/view": 5,
+	"kernel/repl": 6, "kernel/jupyter": 6, "kernel/builtin": 6.5,
 	"kernel/cmd/*": 7, "plugins/*": 7, "experiments/*": 7, "plugins/internal/wire/gen": 7,
 }
 

@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel"
 	"noema/kernel/provider"
 	"noema/kernel/provider/none"
 	"noema/kernel/provider/openai"
 	"noema/kernel/provider/scripted"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
+	"noema/kernel/runner"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -149,8 +149,8 @@ const shuffleOption = "shuffle"
 
 // openMethods starts the plugins of the given specs. Shared options, from -M,
 // go to each method that has them; "method.option" goes to one.
-func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []string, shared map[string]string) ([]kernel.Method, error) {
-	var out []kernel.Method
+func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []string, shared map[string]string) ([]runner.Method, error) {
+	var out []runner.Method
 	used := map[string]bool{}
 	for _, text := range texts {
 		s, err := parseSpec(strings.TrimSpace(text))
@@ -186,7 +186,7 @@ func (a *app) openMethods(ctx context.Context, host *plugins.Host, texts []strin
 }
 
 // knownOptions lists what -M can name for the given methods.
-func knownOptions(all []kernel.Method) string {
+func knownOptions(all []runner.Method) string {
 	names := []string{shuffleOption}
 	for _, m := range all {
 		for _, o := range m.Description.Options {
@@ -200,16 +200,16 @@ func knownOptions(all []kernel.Method) string {
 }
 
 // openMethod starts one plugin and pins its code.
-func (a *app) openMethod(ctx context.Context, host *plugins.Host, src plugins.Source) (kernel.Method, error) {
+func (a *app) openMethod(ctx context.Context, host *plugins.Host, src plugins.Source) (runner.Method, error) {
 	p, err := host.Open(ctx, src)
 	if err != nil {
-		return kernel.Method{}, err
+		return runner.Method{}, err
 	}
 	digest, err := plugins.OpenDigests(filepath.Join(a.home, "digests.json")).Of(src)
 	if err != nil {
-		return kernel.Method{}, err
+		return runner.Method{}, err
 	}
-	m := kernel.Method{
+	m := runner.Method{
 		Solver: p, Description: p.Describe(),
 		Plugin: record.Plugin{Method: src.Name, Builtin: src.Builtin, Path: src.Path, Digest: digest},
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel"
 	"noema/kernel/provider/openai/openaitest"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
+	"noema/kernel/runner"
 	"noema/methods"
 )
 
@@ -95,9 +95,9 @@ func (c *cli) run(code int, args ...string) result {
 }
 
 // summary runs noema with --json and reads what it printed.
-func (c *cli) summary(args ...string) kernel.Summary {
+func (c *cli) summary(args ...string) runner.Summary {
 	c.t.Helper()
-	var s kernel.Summary
+	var s runner.Summary
 	r := c.run(0, append(args, "--json")...)
 	if err := json.Unmarshal([]byte(r.stdout), &s); err != nil {
 		c.t.Fatalf("%v in %s", err, r.stdout)
@@ -124,11 +124,11 @@ func (c *cli) store(use func(context.Context, *cache.Store)) {
 func (c *cli) trials() (trials []*record.Trial) {
 	c.t.Helper()
 	c.store(func(ctx context.Context, s *cache.Store) {
-		run, err := kernel.FindRun(ctx, s, "last")
+		run, err := runner.FindRun(ctx, s, "last")
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if trials, err = kernel.Trials(ctx, s, run); err != nil {
+		if trials, err = runner.Trials(ctx, s, run); err != nil {
 			c.t.Fatal(err)
 		}
 	})

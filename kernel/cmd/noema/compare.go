@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -159,7 +159,7 @@ func (a *app) compare(ctx context.Context, c *comparison) error {
 	}
 	defer store.Close()
 
-	progress := show.NewProgress(a.stderr, a.debug)
+	progress := report.NewProgress(a.stderr, a.debug)
 	result, err := exp.Run(ctx, store, progress)
 	progress.Stop()
 	if result == nil {
@@ -188,7 +188,7 @@ func declared(err error) error {
 }
 
 // failedTrials gives a finished run with failed trials its exit code.
-func failedTrials(r *kernel.Result) error {
+func failedTrials(r *runner.Result) error {
 	failed := 0
 	var first *record.Trial
 	for _, t := range r.Trials {
@@ -207,8 +207,8 @@ func failedTrials(r *kernel.Result) error {
 }
 
 // experiment turns the flags into an experiment without its methods.
-func (c *comparison) experiment() (kernel.Experiment, error) {
-	var none kernel.Experiment
+func (c *comparison) experiment() (runner.Setup, error) {
+	var none runner.Setup
 	taskOptions, err := parsePairs("-T", c.taskOptions)
 	if err != nil {
 		return none, usage(err)
@@ -239,7 +239,7 @@ func (c *comparison) experiment() (kernel.Experiment, error) {
 	if err != nil {
 		return none, err
 	}
-	return kernel.Experiment{
+	return runner.Setup{
 		Name: c.name, Question: c.question,
 		Task: t, Provider: p, Select: selection, Epochs: c.epochs, Seed: c.seed, Sampling: sampling,
 		Limits:    limits(c.callLimit, c.tokenLimit, c.costLimit, c.timeLimit),
@@ -273,11 +273,11 @@ func (c *comparison) checkNumbers() error {
 	return nil
 }
 
-func (c *comparison) selection() (kernel.Selection, error) {
-	var s kernel.Selection
+func (c *comparison) selection() (runner.Selection, error) {
+	var s runner.Selection
 	if c.limit != "" {
 		var err error
-		if s, err = kernel.ParseLimit(c.limit); err != nil {
+		if s, err = runner.ParseLimit(c.limit); err != nil {
 			return s, err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel"
 	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/runner"
 )
 
 // ledger counts what a server was asked, and pulls a trigger at a request.
@@ -95,7 +95,7 @@ func (c *cli) kept() (prompts map[string]bool, finished int) {
 			}
 			prompts[strings.Join(texts, "\n")] = true
 		}
-		runs, err := kernel.Runs(ctx, s)
+		runs, err := runner.Runs(ctx, s)
 		if err != nil {
 			c.t.Fatal(err)
 		}

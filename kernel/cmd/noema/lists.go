@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/provider/sim"
+	"noema/kernel/report"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -64,11 +64,11 @@ func taskShowCommand(a *app) *cobra.Command {
 				return err
 			}
 			if sample == "" {
-				return show.Task(a.stdout, t, asJSON)
+				return report.Task(a.stdout, t, asJSON)
 			}
 			for _, s := range t.Samples {
 				if s.ID == sample {
-					return show.Sample(a.stdout, s, asJSON)
+					return report.Sample(a.stdout, s, asJSON)
 				}
 			}
 			return usage(fmt.Errorf("task %q has no sample %q", t.Name, sample))
@@ -176,9 +176,9 @@ func (a *app) cacheStats(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return show.JSON(a.stdout, s)
+		return report.JSON(a.stdout, s)
 	}
-	show.Stats(a.stdout, store.Dir(), s)
+	report.Stats(a.stdout, store.Dir(), s)
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (a *app) cacheVerify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	show.Report(a.stdout, r)
+	report.Report(a.stdout, r)
 	if !r.OK() {
 		return fmt.Errorf("verify store: %d records are damaged: calls that need them will be made again", len(r.Corrupt))
 	}

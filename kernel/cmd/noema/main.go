@@ -12,7 +12,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"noema/kernel/cmd/noema/internal/show"
+	"noema/kernel/report"
 	"noema/methods"
 	"noema/methods/anot"
 	"noema/methods/aot"
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *codedError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(stderr, "noema:", show.Plain(exit.err.Error()))
+			fmt.Fprintln(stderr, "noema:", report.Plain(exit.err.Error()))
 		}
 		return exit.code
 	}
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "noema: interrupted")
 		return exitError
 	}
-	fmt.Fprintln(stderr, "noema:", show.Plain(err.Error()))
+	fmt.Fprintln(stderr, "noema:", report.Plain(err.Error()))
 	return exitError
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel"
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/aot"
@@ -88,7 +88,7 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, show.Plain(atom.Name), bytes.TrimSpace(input))
+		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, report.Plain(atom.Name), bytes.TrimSpace(input))
 		if len(atom.DependsOn) > 0 {
 			fmt.Fprintf(a.stdout, "  after %v", atom.DependsOn)
 		}
@@ -121,7 +121,7 @@ func planExportCommand(a *app) *cobra.Command {
 		Example: "  noema plan export last --trial aot/L3-05 --out plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
 					return err
 				}
@@ -224,7 +224,7 @@ func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFil
 		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
 			status = "kept"
 		}
-		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, status, s.Result, show.Plain(s.Error))
+		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
 		kept = withAtom(kept, s)
 		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
 	}}

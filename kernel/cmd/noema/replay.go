@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/provider"
 	"noema/kernel/provider/none"
 	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
 	"noema/plugins"
 )
 
@@ -47,7 +47,7 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, 
 	if a.settle(cmd) == nil {
 		if store, err := a.openStore(cmd.Context()); err == nil {
 			defer store.Close()
-			runs, _ := kernel.Runs(cmd.Context(), store)
+			runs, _ := runner.Runs(cmd.Context(), store)
 			for _, r := range runs {
 				ids = append(ids, r.ID)
 			}
@@ -62,7 +62,7 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 		return err
 	}
 	defer store.Close()
-	run, err := kernel.FindRun(ctx, store, name)
+	run, err := runner.FindRun(ctx, store, name)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 		return err
 	}
 	model := run.Config.Model
-	progress := show.NewProgress(a.stderr, a.debug)
-	result, err := kernel.Replay{
+	progress := report.NewProgress(a.stderr, a.debug)
+	result, err := runner.Replay{
 		Run: run, Methods: methods, MaxSamples: maxSamples,
 		Provider: none.New(provider.Info{ID: model.ID, Simulated: model.Simulated}),
 	}.Do(ctx, store, progress)
@@ -89,8 +89,8 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 }
 
 // recordedMethods opens the methods of a run with the options that it had.
-func (a *app) recordedMethods(ctx context.Context, host *plugins.Host, run *record.Run) ([]kernel.Method, error) {
-	var out []kernel.Method
+func (a *app) recordedMethods(ctx context.Context, host *plugins.Host, run *record.Run) ([]runner.Method, error) {
+	var out []runner.Method
 	for _, m := range run.Config.Methods {
 		src, err := a.recordedSource(run, m)
 		if err != nil {
@@ -124,7 +124,7 @@ func (a *app) recordedSource(run *record.Run, m record.Method) (plugins.Source, 
 
 // replaySummary is the summary of a replay; root_hash is the replay's.
 type replaySummary struct {
-	*kernel.Summary
+	*runner.Summary
 	Recorded string             `json:"recorded_root_hash"`
 	Same     bool               `json:"same"`
 	Skipped  int                `json:"skipped_trials"` // failed by the infrastructure, so not repeatable
@@ -132,19 +132,19 @@ type replaySummary struct {
 	First    *record.Divergence `json:"first_divergence,omitempty"`
 }
 
-func (a *app) printReplay(r *kernel.ReplayResult, asJSON bool) error {
-	summary, err := kernel.Summarize(&r.Result)
+func (a *app) printReplay(r *runner.ReplayResult, asJSON bool) error {
+	summary, err := runner.Summarize(&r.Result)
 	if err != nil {
 		return err
 	}
 	summary.RootHash = r.Now
 	if asJSON {
 		out := replaySummary{summary, r.Recorded, r.Same(), r.Skipped, r.Changed, r.First}
-		if err := show.JSON(a.stdout, out); err != nil {
+		if err := report.JSON(a.stdout, out); err != nil {
 			return err
 		}
 	} else {
-		show.Replay(a.stdout, summary, r)
+		report.Replay(a.stdout, summary, r)
 	}
 	if r.Same() {
 		return nil

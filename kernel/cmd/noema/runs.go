@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel"
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
 )
 
 func runsCommand(a *app) *cobra.Command {
@@ -39,7 +39,7 @@ func runsListCommand(a *app) *cobra.Command {
 		Use: "list", Short: "list the runs of the store, newest first", Example: "  noema runs list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				runs, err := kernel.Runs(cmd.Context(), store)
+				runs, err := runner.Runs(cmd.Context(), store)
 				if err != nil {
 					return err
 				}
@@ -47,9 +47,9 @@ func runsListCommand(a *app) *cobra.Command {
 					if runs == nil {
 						runs = []*record.Run{}
 					}
-					return show.JSON(a.stdout, runs)
+					return report.JSON(a.stdout, runs)
 				}
-				show.Runs(a.stdout, runs)
+				report.Runs(a.stdout, runs)
 				return nil
 			})
 		},
@@ -70,7 +70,7 @@ func runsShowCommand(a *app) *cobra.Command {
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
 					return err
 				}
@@ -87,7 +87,7 @@ func runsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, asJSON bool) error {
-	result, err := kernel.LoadResult(ctx, store, run)
+	result, err := runner.LoadResult(ctx, store, run)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if err := a.printResult(result, false); err != nil {
 		return err
 	}
-	show.Details(a.stdout, run, result.Trials)
+	report.Details(a.stdout, run, result.Trials)
 	return nil
 }
 
@@ -129,27 +129,27 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		return err
 	}
 	if asJSON {
-		return show.JSON(a.stdout, struct {
+		return report.JSON(a.stdout, struct {
 			*record.Trial
 			Simulated bool `json:"simulated"`
 		}{t, run.Config.Model.Simulated})
 	}
-	show.Transcript(a.stdout, run, t, func(key string) (show.Exchange, error) { return exchange(ctx, store, key) })
+	report.Transcript(a.stdout, run, t, func(key string) (report.Exchange, error) { return exchange(ctx, store, key) })
 	return nil
 }
 
 // exchange reads what a call asked and was told.
-func exchange(ctx context.Context, store *cache.Store, key string) (show.Exchange, error) {
+func exchange(ctx context.Context, store *cache.Store, key string) (report.Exchange, error) {
 	k, err := cache.ParseKey(key)
 	if err != nil {
-		return show.Exchange{}, err
+		return report.Exchange{}, err
 	}
 	rec, err := store.Completion(ctx, k)
 	if err != nil {
-		return show.Exchange{}, err
+		return report.Exchange{}, err
 	}
 	request, _, err := store.Request(ctx, k)
-	return show.Exchange{Request: request, Record: rec}, err
+	return report.Exchange{Request: request, Record: rec}, err
 }
 
 func runsRemoveCommand(a *app) *cobra.Command {
@@ -161,7 +161,7 @@ func runsRemoveCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
 				for _, name := range args {
-					run, err := kernel.FindRun(cmd.Context(), store, name)
+					run, err := runner.FindRun(cmd.Context(), store, name)
 					if err != nil {
 						return err
 					}
@@ -177,15 +177,15 @@ func runsRemoveCommand(a *app) *cobra.Command {
 }
 
 // printResult prints a result as a table or as JSON.
-func (a *app) printResult(r *kernel.Result, asJSON bool) error {
-	summary, err := kernel.Summarize(r)
+func (a *app) printResult(r *runner.Result, asJSON bool) error {
+	summary, err := runner.Summarize(r)
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		return show.JSON(a.stdout, summary)
+		return report.JSON(a.stdout, summary)
 	}
-	show.Summary(a.stdout, summary)
+	report.Summary(a.stdout, summary)
 	for _, d := range r.Drifts {
 		fmt.Fprintf(a.stdout, "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel"
-	"noema/kernel/cmd/noema/internal/show"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/generalanot"
@@ -67,7 +67,7 @@ func seedShowCommand(a *app) *cobra.Command {
 		Example: "  noema seed show last",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
 					return err
 				}
@@ -120,7 +120,7 @@ func seedExportCommand(a *app) *cobra.Command {
 		Example: "  noema seed export last --key 3f2a --out allergy.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := kernel.FindRun(cmd.Context(), store, args[0])
+				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
 					return err
 				}
@@ -258,7 +258,7 @@ func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.T
 			return err
 		}
 		id := record.TrialID{Method: "seed", Sample: sample.ID}
-		progress := show.NewProgress(a.stderr, a.debug)
+		progress := report.NewProgress(a.stderr, a.debug)
 		host := g.Host(gateway.Trial{
 			ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) },
 			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
@@ -267,7 +267,7 @@ func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.T
 		if err != nil {
 			return err
 		}
-		show.Answer(a.stdout, answer, sample.Target)
+		report.Answer(a.stdout, answer, sample.Target)
 		stats := g.Stats()
 		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
 		if p.Info().Simulated {

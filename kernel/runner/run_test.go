@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // that it is the first, however many trials run at once.
 func TestWarmRunIsTheSame(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, ""))
-	e := Experiment{Task: cafesTask(t, 20), Methods: builtins(), Provider: m, Seed: 3, MaxSamples: 8}
+	e := Setup{Task: cafesTask(t, 20), Methods: builtins(), Provider: m, Seed: 3, MaxSamples: 8}
 	cold := mustRun(t, e, store)
 	asked := m.calls
 	if cold.NewCalls != asked || asked < 60 || len(cold.Trials) != 60 {
@@ -49,13 +49,13 @@ func TestWarmRunIsTheSame(t *testing.T) {
 // faultless model are the same.
 func TestRootDependsOnConfiguration(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Experiment{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "error=0")}
+	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "error=0")}
 	roots := map[string]bool{mustRun(t, e, store).Run.Root: true}
-	for _, change := range []func(*Experiment){
-		func(e *Experiment) { e.Seed++ },
-		func(e *Experiment) { e.Select.To = 9 },
-		func(e *Experiment) { e.Limits.Calls = 100 },
-		func(e *Experiment) { e.Methods = []Method{inProcess(baseline.CoT())} },
+	for _, change := range []func(*Setup){
+		func(e *Setup) { e.Seed++ },
+		func(e *Setup) { e.Select.To = 9 },
+		func(e *Setup) { e.Limits.Calls = 100 },
+		func(e *Setup) { e.Methods = []Method{inProcess(baseline.CoT())} },
 	} {
 		changed := e
 		change(&changed)
@@ -70,7 +70,7 @@ func TestRootDependsOnConfiguration(t *testing.T) {
 // repeats them.
 func TestEpochs(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, "error=0.2"))
-	e := Experiment{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct()), inProcess(baseline.CoT())}, Provider: m, Epochs: 5}
+	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct()), inProcess(baseline.CoT())}, Provider: m, Epochs: 5}
 	cold := mustRun(t, e, store)
 	answers := map[string]map[string]bool{}
 	for _, tr := range cold.Trials {
@@ -101,7 +101,7 @@ func TestEpochs(t *testing.T) {
 // finished stays, what is paid for is not paid again, and the root is that of
 // an undisturbed run.
 func TestInterruptedRun(t *testing.T) {
-	base := Experiment{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, ""), MaxSamples: 4}
+	base := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, ""), MaxSamples: 4}
 	undisturbed := mustRun(t, base, openStore(t, t.TempDir()))
 	for _, stopAfter := range []int64{1, 2, 13, 40, 77} {
 		t.Run(fmt.Sprint(stopAfter), func(t *testing.T) {
@@ -165,7 +165,7 @@ func (p *picky) Complete(context.Context, methods.Request) (methods.Completion, 
 func TestTwoAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	stores := []func() *Result{}
-	e := Experiment{Task: sampleTask(ofThree, "[1]", names(60)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: &picky{}}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(60)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: &picky{}}
 	for range 2 {
 		store := openStore(t, dir)
 		stores = append(stores, func() *Result { return mustRun(t, e, store) })
@@ -201,7 +201,7 @@ func TestTwoAtOnce(t *testing.T) {
 // then the run that it would have been.
 func TestRunLimit(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, ""))
-	e := Experiment{Task: cafesTask(t, 10), Methods: builtins(), Provider: m, MaxSamples: 2, RunLimits: record.Limits{Calls: 25}}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: m, MaxSamples: 2, RunLimits: record.Limits{Calls: 25}}
 	first, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, gateway.ErrRunLimit) || !strings.Contains(err.Error(), "25 calls") || first.Run.Status != record.Unfinished {
 		t.Fatalf("%v, %s", err, first.Run.Status)
@@ -214,7 +214,7 @@ func TestRunLimit(t *testing.T) {
 	}
 	e.RunLimits = record.Limits{Calls: 10000}
 	second := mustRun(t, e, store)
-	want := mustRun(t, Experiment{Task: e.Task, Methods: e.Methods, Provider: e.Provider}, openStore(t, t.TempDir()))
+	want := mustRun(t, Setup{Task: e.Task, Methods: e.Methods, Provider: e.Provider}, openStore(t, t.TempDir()))
 	if second.Run.ID != first.Run.ID || second.Run.Root != want.Run.Root {
 		t.Errorf("run %s with root %s, want %s with %s", second.Run.ID, second.Run.Root, first.Run.ID, want.Run.Root)
 	}
@@ -223,7 +223,7 @@ func TestRunLimit(t *testing.T) {
 // TestFresh leaves the unfinished run alone.
 func TestFresh(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Experiment{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, ""), RunLimits: record.Limits{Calls: 3}, MaxSamples: 1}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, ""), RunLimits: record.Limits{Calls: 3}, MaxSamples: 1}
 	first, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, gateway.ErrRunLimit) {
 		t.Fatal(err)
@@ -246,7 +246,7 @@ func TestFatalErrorStopsTheRun(t *testing.T) {
 		return methods.Completion{}, &provider.Error{Kind: provider.Unauthorized, Status: 401, Hint: "check the key"}
 	})
 	m := newMeter(refusing)
-	e := Experiment{Task: sampleTask(ofThree, "[1]", names(20)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: m, MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(20)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: m, MaxSamples: 1}
 	r, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, methods.ErrProvider) || strings.Count(err.Error(), "check the key") != 1 {
 		t.Errorf("error %v", err)

@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -58,7 +58,7 @@ func TestSummary(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	again := inProcess(baseline.Direct())
 	again.Label = "direct again"
-	e := Experiment{
+	e := Setup{
 		Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.CoT()), inProcess(baseline.Direct()), again},
 		Provider: simModel(t, "error=0"), Epochs: 2, Name: "n",
 	}
@@ -105,7 +105,7 @@ func TestUnknownIsNull(t *testing.T) {
 		}
 		return methods.Completion{Text: `{"answer":"x"}`, Finish: methods.FinishStop, Usage: u}, nil
 	})
-	e := Experiment{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: p}
+	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: p}
 	m := decoded(t, mustRun(t, e, store))
 	usage := at(t, m, "methods", 0, "usage")
 	if at(t, usage, "calls") != 2.0 || at(t, usage, "cost_usd") != nil || at(t, usage, "input_tokens") != nil || at(t, usage, "output_tokens") != nil {
@@ -128,7 +128,7 @@ func TestUnknownIsNull(t *testing.T) {
 func TestSummaryOfNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	e := Experiment{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, "")}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, "")}
 	store := openStore(t, t.TempDir())
 	if r, err := e.Run(ctx, store, Quiet{}); r != nil || !errors.Is(err, context.Canceled) {
 		t.Fatalf("a run that was cancelled before it began: %v, %v", r, err)
@@ -161,7 +161,7 @@ func seeded(ctx context.Context, p methods.Problem, h methods.Host) (methods.Ans
 // after a kill that left the run's own list behind.
 func TestMethodSeeds(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, "error=0.3"))
-	e := Experiment{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, names(12)...), Methods: []Method{inProcess(solver(seeded))}, Provider: m, MaxSamples: 6}
+	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, names(12)...), Methods: []Method{inProcess(solver(seeded))}, Provider: m, MaxSamples: 6}
 	cold := mustRun(t, e, store)
 	if cold.NewCalls != 13 || len(cold.Run.Seeds) != 1 || cold.Run.Seeds[0].Usage.Calls != 1 {
 		t.Fatalf("%d calls, seeds %+v", cold.NewCalls, cold.Run.Seeds)

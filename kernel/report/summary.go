@@ -1,7 +1,7 @@
-// Package show prints what the noema command has to say: tables that fit 100
+// Package report prints what runs have to say: tables that fit 100
 // columns, transcripts and progress. It formats and decides nothing; every
 // face of numbers that a simulated model made says so here.
-package show
+package report
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"noema/kernel"
+	"noema/kernel/runner"
 	"noema/kernel/score"
 	"noema/methods"
 )
@@ -26,7 +26,7 @@ type column struct {
 
 // columns picks the metrics to show: what rankings are judged by, or the
 // first measures of other kinds. JSON has them all.
-func columns(s *kernel.Summary) []column {
+func columns(s *runner.Summary) []column {
 	has := map[string]bool{}
 	last := 0 // the largest k of the hits@k
 	for _, m := range s.Methods {
@@ -51,7 +51,7 @@ func columns(s *kernel.Summary) []column {
 }
 
 // Summary prints a run's table.
-func Summary(w io.Writer, s *kernel.Summary) {
+func Summary(w io.Writer, s *runner.Summary) {
 	fmt.Fprintln(w, title(s))
 	for _, note := range s.Notes {
 		fmt.Fprintln(w, "note:", note)
@@ -85,7 +85,7 @@ func Summary(w io.Writer, s *kernel.Summary) {
 	}
 }
 
-func title(s *kernel.Summary) string {
+func title(s *runner.Summary) string {
 	model := s.Model
 	if s.Simulated {
 		model += " (simulated model)"
@@ -98,7 +98,7 @@ func title(s *kernel.Summary) string {
 }
 
 // quality prints how right each method is, and the chance line.
-func quality(w io.Writer, s *kernel.Summary) {
+func quality(w io.Writer, s *runner.Summary) {
 	cols := columns(s)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	cells := []string{"method", "n"}
@@ -135,7 +135,7 @@ func baseline(w io.Writer, name string, levels map[string]float64, cols []column
 
 // amounts prints what each method took, in means over trials, and how its
 // answers came about.
-func amounts(w io.Writer, s *kernel.Summary) {
+func amounts(w io.Writer, s *runner.Summary) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line(tw, []string{"per trial", "calls", "tokens in+out", "cost", "model time", "outcomes"})
 	for _, m := range s.Methods {
@@ -172,7 +172,7 @@ func metric(m score.Metric, interval bool) string {
 	return s
 }
 
-func tokens(u kernel.Usage, n float64) string {
+func tokens(u runner.Usage, n float64) string {
 	if u.InputTokens == nil || u.OutputTokens == nil {
 		return "unknown"
 	}
@@ -220,7 +220,7 @@ func count(n int) string {
 }
 
 // outcomes tells how a method's answers came about.
-func outcomes(m kernel.MethodSummary) string {
+func outcomes(m runner.MethodSummary) string {
 	var parts []string
 	for _, o := range methods.Outcomes() {
 		if n := m.Outcomes[o]; n > 0 {
@@ -235,7 +235,7 @@ func outcomes(m kernel.MethodSummary) string {
 }
 
 // causes tells why answers were not reached, the most frequent first.
-func causes(w io.Writer, s *kernel.Summary) {
+func causes(w io.Writer, s *runner.Summary) {
 	const shown = 4
 	for _, m := range s.Methods {
 		for i, c := range m.Causes {
@@ -250,7 +250,7 @@ func causes(w io.Writer, s *kernel.Summary) {
 
 // warnings prints what the shown metrics warn of, each text once with the
 // metrics that it is about.
-func warnings(w io.Writer, s *kernel.Summary) {
+func warnings(w io.Writer, s *runner.Summary) {
 	var texts []string
 	about := map[string][]string{}
 	shown := 0
@@ -275,7 +275,7 @@ func warnings(w io.Writer, s *kernel.Summary) {
 }
 
 // Replay prints the table of a replay and its verdict.
-func Replay(w io.Writer, s *kernel.Summary, r *kernel.ReplayResult) {
+func Replay(w io.Writer, s *runner.Summary, r *runner.ReplayResult) {
 	Summary(w, s)
 	fmt.Fprintln(w)
 	if r.Skipped > 0 {

@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func TestBadDay(t *testing.T) {
 	}
 	direct := inProcess(baseline.Direct())
 	direct.Shuffle = false
-	e := Experiment{
+	e := Setup{
 		Task: sampleTask(ofThree, "[1]", ids...), Methods: []Method{direct}, Provider: p,
 		Retry: gateway.Retry{Base: time.Millisecond, Max: 2 * time.Millisecond},
 	}
@@ -147,7 +147,7 @@ func TestWrongKeyOfAServer(t *testing.T) {
 	server := openaitest.NewServer(config)
 	defer server.Close()
 	store := openStore(t, t.TempDir())
-	e := Experiment{
+	e := Setup{
 		Task: sampleTask(ofThree, "[1]", names(30)...), Methods: []Method{inProcess(baseline.Direct())},
 		Provider: openaiModel(t, server, "sk-wrong"), MaxSamples: 4,
 	}
@@ -168,7 +168,7 @@ func TestWrongKeyOfAServer(t *testing.T) {
 func TestServerStaysDown(t *testing.T) {
 	server := openaitest.NewServer(openaitest.Config{Fault: func(openaitest.Request) openaitest.Fault { return openaitest.ServerError() }})
 	defer server.Close()
-	e := Experiment{
+	e := Setup{
 		Task: sampleTask(ofThree, "[1]", "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: openaiModel(t, server, "k"),
 		Retry: gateway.Retry{Attempts: 3, Base: time.Microsecond},
 	}

@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"noema/plugins"
 )
 
-// errTrialTimeout is the cause of a trial's end by Experiment.TrialTimeout.
+// errTrialTimeout is the cause of a trial's end by Setup.TrialTimeout.
 var errTrialTimeout = errors.New("the trial took longer than its wall-clock limit")
 
 // trial runs one trial and returns its sealed record. An error means that the

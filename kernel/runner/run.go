@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -55,7 +55,7 @@ type Result struct {
 
 // execution is one attempt to carry out a run.
 type execution struct {
-	exp     Experiment
+	exp     Setup
 	store   *cache.Store
 	gateway *gateway.Gateway
 	observe Observer
@@ -74,7 +74,7 @@ type execution struct {
 // configuration, it goes on with that one: trials that are finished stay, and
 // calls that were answered are not made again. When ctx ends, the run stays
 // unfinished.
-func (e Experiment) Run(ctx context.Context, store *cache.Store, observe Observer) (*Result, error) {
+func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*Result, error) {
 	e = e.withDefaults()
 	samples, err := e.Select.apply(e.Task)
 	if err != nil {
@@ -107,7 +107,7 @@ func (e Experiment) Run(ctx context.Context, store *cache.Store, observe Observe
 // which were cancelled with it, so that no answer that came is lost.
 const lastCalls = 2 * time.Second
 
-func newExecution(e Experiment, store *cache.Store, observe Observer, samples []task.Sample) *execution {
+func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{
 		exp: e, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},

@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // oneTrial runs a method on one sample.
 func oneTrial(t *testing.T, spec methods.AnswerSpec, target string, solve solver, timeout time.Duration) *record.Trial {
 	t.Helper()
-	e := Experiment{
+	e := Setup{
 		Task: sampleTask(spec, target, "s"), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), TrialTimeout: timeout,
 	}
 	return mustRun(t, e, openStore(t, t.TempDir())).Trials[0]
@@ -120,7 +120,7 @@ func TestInfraTrialIsRunAgain(t *testing.T) {
 		}
 		return methods.RankingAnswer([]int{1, 2}), nil
 	})
-	e := Experiment{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), MaxSamples: 1}
 	first, err := e.Run(ctx, store, Quiet{})
 	if !errors.Is(err, context.Canceled) || len(first.Trials) != 2 || !first.Trials[0].Infra {
 		t.Fatalf("%v, trials %s", err, trialKeys(first.Trials))
@@ -162,7 +162,7 @@ func TestShuffle(t *testing.T) {
 	}
 	a, b, c := inProcess(solver(solve)), inProcess(solver(solve)), inProcess(solver(solve))
 	b.Label, c.Label, c.Shuffle = "second", "third", false
-	e := Experiment{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{a, b, c}, Provider: simModel(t, ""), Epochs: 12}
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{a, b, c}, Provider: simModel(t, ""), Epochs: 12}
 	for _, tr := range mustRun(t, e, openStore(t, t.TempDir())).Trials {
 		var p struct{ Items []string }
 		if err := json.Unmarshal([]byte(tr.Events[0].Text), &p); err != nil {
@@ -199,7 +199,7 @@ func TestHostileAnswerText(t *testing.T) {
 		a.Evidence = []methods.Evidence{{Source: "\xff", Text: strings.Repeat("é", 1000)}}
 		return a, nil
 	})
-	e := Experiment{Task: sampleTask(ofThree, "[1]", "s/../1"), Methods: []Method{inProcess(solve)}, Provider: simModel(t, "")}
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s/../1"), Methods: []Method{inProcess(solve)}, Provider: simModel(t, "")}
 	r := mustRun(t, e, store)
 	again, err := Replay{Run: r.Run, Methods: e.Methods, Provider: e.Provider}.Do(context.Background(), store, Quiet{})
 	if err != nil || !again.Same() {

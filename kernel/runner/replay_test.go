@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"cmp"
@@ -37,7 +37,7 @@ func replayOf(t *testing.T, store *cache.Store, run *record.Run, ms []Method, p 
 func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	store, p := openStore(t, dir), simModel(t, "")
-	e := Experiment{Task: cafesTask(t, 10), Methods: builtins(), Provider: p, Epochs: 2}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: p, Epochs: 2}
 	run := mustRun(t, e, store)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestReplay(t *testing.T) {
 // limits in a replay where they met them first.
 func TestReplayUnderLimits(t *testing.T) {
 	// The limits are what the middle one of the trials uses without them.
-	free := mustRun(t, Experiment{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: simModel(t, "")}, openStore(t, t.TempDir())).Trials
+	free := mustRun(t, Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: simModel(t, "")}, openStore(t, t.TempDir())).Trials
 	slices.SortFunc(free, func(a, b *record.Trial) int { return cmp.Compare(a.Usage.Cost, b.Usage.Cost) })
 	u := free[len(free)/2].Usage
 	for name, limits := range map[string]record.Limits{
@@ -75,7 +75,7 @@ func TestReplayUnderLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, p := openStore(t, t.TempDir()), simModel(t, "")
-			e := Experiment{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: p, Limits: limits, MaxSamples: 8}
+			e := Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: p, Limits: limits, MaxSamples: 8}
 			run := mustRun(t, e, store)
 			over := 0
 			for _, tr := range run.Trials {
@@ -103,7 +103,7 @@ func TestReplayUnderLimits(t *testing.T) {
 func TestReplayOfFailures(t *testing.T) {
 	store, p := openStore(t, t.TempDir()), simModel(t, "")
 	failing := &lame{Provider: p}
-	e := Experiment{Task: cafesTask(t, 10), Methods: []Method{inProcess(anot.New())}, Provider: failing}
+	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(anot.New())}, Provider: failing}
 	run := mustRun(t, e, store)
 	lived := 0
 	for _, tr := range run.Trials {
@@ -135,7 +135,7 @@ func (l *lame) Complete(ctx context.Context, r methods.Request) (methods.Complet
 // the first differing call is named.
 func TestReplayDiverges(t *testing.T) {
 	store, p := openStore(t, t.TempDir()), simModel(t, "")
-	e := Experiment{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct())}, Provider: p}
+	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct())}, Provider: p}
 	run := mustRun(t, e, store)
 
 	newer := inProcess(rewording{baseline.Direct()})
@@ -191,7 +191,7 @@ func (h rewordingHost) Complete(ctx context.Context, r methods.Request) (methods
 
 func TestReplayRefuses(t *testing.T) {
 	store, p := openStore(t, t.TempDir()), simModel(t, "")
-	e := Experiment{Task: cafesTask(t, 10), Methods: builtins()[:2], Provider: p}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins()[:2], Provider: p}
 	run := mustRun(t, e, store)
 	do := func(r Replay) string {
 		t.Helper()
@@ -246,7 +246,7 @@ func TestReplayOfTools(t *testing.T) {
 		}
 		return methods.TextAnswer(p.Tools[0].Description + " " + r.Content), nil
 	})
-	e := Experiment{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"rolls 1"`, "s"), Methods: []Method{inProcess(solve)}, Provider: p, Epochs: 3}
+	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"rolls 1"`, "s"), Methods: []Method{inProcess(solve)}, Provider: p, Epochs: 3}
 	e.Task.Environment = env
 	run := mustRun(t, e, store)
 	if r := replayOf(t, store, run.Run, e.Methods, p, 1); !r.Same() || env.rolls.Load() != 3 {

@@ -1,4 +1,4 @@
-// Package kernel runs experiments. An [Experiment] names a task, a model and
+// Package runner carries experiments out. A [Setup] names a task, a model and
 // the methods to compare; Run makes its trials, lets each method solve its
 // problems in its own process, scores the answers, keeps every transcript in
 // the store and ends with the root hash that proves what was computed.
@@ -7,7 +7,7 @@
 //
 // The kernel takes tasks, methods and providers as values: only a main
 // chooses concrete ones.
-package kernel
+package runner
 
 import (
 	"encoding/json"
@@ -24,9 +24,10 @@ import (
 	"noema/methods"
 )
 
-// Experiment is a declared comparison. It makes one Run per configuration: a
-// task, a model and everything else below that a result depends on.
-type Experiment struct {
+// Setup is one configuration of an experiment, with everything at hand: a
+// task, a model, methods and all else that a result depends on. It makes one
+// run.
+type Setup struct {
 	Name     string // optional
 	Question string // what it shall tell; optional
 
@@ -113,7 +114,7 @@ func (s Selection) apply(t *task.Task) ([]task.Sample, error) {
 }
 
 // withDefaults fills in what was left open.
-func (e Experiment) withDefaults() Experiment {
+func (e Setup) withDefaults() Setup {
 	if e.Epochs <= 0 {
 		e.Epochs = 1
 	}
@@ -130,7 +131,7 @@ func (e Experiment) withDefaults() Experiment {
 }
 
 // config is what the results depend on.
-func (e Experiment) config(samples []task.Sample) (record.Config, error) {
+func (e Setup) config(samples []task.Sample) (record.Config, error) {
 	digest, err := e.Task.Digest()
 	if err != nil {
 		return record.Config{}, err
@@ -165,7 +166,7 @@ func (m Method) identity() record.Method {
 }
 
 // check refuses combinations that could only fail.
-func (e Experiment) check(samples []task.Sample) error {
+func (e Setup) check(samples []task.Sample) error {
 	if len(e.Methods) == 0 {
 		return fmt.Errorf("declare experiment: no methods")
 	}

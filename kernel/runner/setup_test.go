@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -68,7 +68,7 @@ func TestDeclarationsRefused(t *testing.T) {
 	direct := inProcess(baseline.Direct())
 	bad := direct
 	bad.Options = json.RawMessage("{")
-	for says, e := range map[string]Experiment{
+	for says, e := range map[string]Setup{
 		`method "anot" answers [ranking], but sample "s" of task "little" wants a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
 		"no methods":                     {Task: sampleTask(ofThree, "[1]", "s")},
 		`method "direct" is named twice`: {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
@@ -88,7 +88,7 @@ func TestDeclarationsRefused(t *testing.T) {
 
 func TestFindRun(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Experiment{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "")}
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "")}
 	if _, err := FindRun(t.Context(), store, "last"); err == nil || !strings.Contains(err.Error(), "runs list") {
 		t.Errorf("in an empty store: %v", err)
 	}
@@ -111,7 +111,7 @@ func TestFindRun(t *testing.T) {
 // TestStoredResult: what is loaded is what was run.
 func TestStoredResult(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	run := mustRun(t, Experiment{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, "")}, store)
+	run := mustRun(t, Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, "")}, store)
 	found, err := FindRun(t.Context(), store, "last")
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestLock(t *testing.T) {
 // runs were listed, and has finished already, is not written over.
 func TestCreateKeepsOthersRuns(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Experiment{Task: sampleTask(ofThree, "[1]", "s"), Methods: builtins()[:1], Provider: simModel(t, "")}.withDefaults()
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: builtins()[:1], Provider: simModel(t, "")}.withDefaults()
 	config, err := e.config(e.Task.Samples)
 	if err != nil {
 		t.Fatal(err)

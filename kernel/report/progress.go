@@ -1,4 +1,4 @@
-package show
+package report
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"noema/kernel"
 	"noema/kernel/record"
+	"noema/kernel/runner"
 	"noema/kernel/score"
 	"noema/methods"
 )
@@ -41,7 +41,7 @@ type tally struct {
 	n   int
 }
 
-var _ kernel.Observer = (*Progress)(nil)
+var _ runner.Observer = (*Progress)(nil)
 
 // NewProgress returns a Progress that writes to w.
 func NewProgress(w io.Writer, debug int) *Progress {
@@ -49,7 +49,7 @@ func NewProgress(w io.Writer, debug int) *Progress {
 	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, hits: map[string]tally{}}
 }
 
-// Start implements kernel.Observer.
+// Start implements runner.Observer.
 func (p *Progress) Start(run *record.Run, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	p.nextTenth = 1
 }
 
-// Event implements kernel.Observer: the line format is that of seed 000.
+// Event implements runner.Observer: the line format is that of seed 000.
 func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	if p.debug == 0 || e.Level > p.debug {
 		return
@@ -76,7 +76,7 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	}
 }
 
-// Call implements kernel.Observer: full prompts and replies, at the highest
+// Call implements runner.Observer: full prompts and replies, at the highest
 // level.
 func (p *Progress) Call(id record.TrialID, r methods.Request, c methods.Completion, err error) {
 	if p.debug < 3 {
@@ -96,7 +96,7 @@ func (p *Progress) Call(id record.TrialID, r methods.Request, c methods.Completi
 	block(p.w, "reply", c.Text)
 }
 
-// Trial implements kernel.Observer.
+// Trial implements runner.Observer.
 func (p *Progress) Trial(t *record.Trial, _ bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func clip(s string) string {
 	return s
 }
 
-// Warn implements kernel.Observer.
+// Warn implements runner.Observer.
 func (p *Progress) Warn(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

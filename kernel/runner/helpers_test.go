@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -141,7 +141,7 @@ func (w *watcher) Warn(s string) {
 	w.warnings = append(w.warnings, s)
 }
 
-func mustRun(t testing.TB, e Experiment, store *cache.Store) *Result {
+func mustRun(t testing.TB, e Setup, store *cache.Store) *Result {
 	t.Helper()
 	r, err := e.Run(context.Background(), store, Quiet{})
 	if err != nil {

@@ -1,4 +1,4 @@
-package kernel
+package runner
 
 import (
 	"context"
@@ -101,7 +101,7 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	if err != nil {
 		return nil, err
 	}
-	exp := Experiment{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
+	exp := Setup{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
 	x := newExecution(exp, store, observe, t.Samples)
 	x.run, x.recorded = r.Run, r.Run.ID
 	x.gateway, err = gateway.New(gateway.Options{
