@@ -33,10 +33,21 @@ type Trial struct {
 	// replay, the calls that failed for good fail again, too.
 	Recorded *record.Trial
 
+	// Replaced are replies that take the place of what the store or the model
+	// would say, by the call that they answer.
+	Replaced map[ReplacedCall]methods.Completion
+
 	OnEvent func(methods.Event) // told each event as it comes; may be nil
 	// OnCall is told each model call as it ends, with what was asked and
 	// answered; may be nil.
 	OnCall func(methods.Request, methods.Completion, error)
+}
+
+// ReplacedCall names a model call within its trial: what is asked there, in hex,
+// and where.
+type ReplacedCall struct {
+	Path, Key string
+	Draw      int
 }
 
 // Host is the methods.Host of one trial.
@@ -185,7 +196,7 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.Completion{}, err
 	}
-	rec, asked, err := h.gateway.completion(ctx, key, epoch, r)
+	rec, asked, err := h.complete(ctx, key, epoch, r)
 	if errors.Is(err, methods.ErrMiss) && !errors.Is(err, cache.ErrCorrupt) && h.gateway.opts.Mode == Replay {
 		err = h.explainMiss(ctx, r, err)
 	}
@@ -198,6 +209,16 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 		h.trial.OnCall(r, rec.Completion, err)
 	}
 	return rec.Completion, wrapCall(r.Path, err)
+}
+
+// complete answers a request by hand where the trial says so, and else through
+// the gateway.
+func (h *Host) complete(ctx context.Context, key cache.Key, epoch int, r methods.Request) (cache.CompletionRecord, bool, error) {
+	if c, ok := h.trial.Replaced[ReplacedCall{r.Path, key.String(), r.Draw}]; ok && scopeOf(ctx) == nil {
+		h.gateway.count(func(s *Stats) { s.Cached++ })
+		return cache.CompletionRecord{Completion: c}, false, nil
+	}
+	return h.gateway.completion(ctx, key, epoch, r)
 }
 
 // prepare makes a request fit for its key: valid text, the experiment's

@@ -155,6 +155,21 @@ type Run struct {
 	Source   string    `json:"task_source,omitempty"`
 	Notes    []string  `json:"notes,omitempty"`
 	Command  []string  `json:"command,omitempty"`
+
+	// Parent is the run that this one was forked from, and Replaced are the
+	// recorded replies that it has others for, those of its forebears
+	// included. Neither enters a hash: what they changed does.
+	Parent   string        `json:"parent,omitempty"`
+	Replaced []Replacement `json:"replaced,omitempty"`
+}
+
+// Replacement is a model call of one trial that is answered by hand.
+type Replacement struct {
+	Trial TrialID `json:"trial"`
+	Path  string  `json:"path"`
+	Draw  int     `json:"draw"`
+	Key   string  `json:"key"`  // of the request: if the method asks something else there, nothing is replaced
+	Blob  string  `json:"blob"` // where the store keeps the reply, as JSON of a methods.Completion
 }
 
 // Calls counts where answers came from.

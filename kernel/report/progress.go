@@ -22,6 +22,7 @@ type Progress struct {
 	w        io.Writer
 	terminal bool
 	debug    int
+	live     func(line string) // where the line goes instead of w; nil if it does not
 
 	mu          sync.Mutex
 	run         *record.Run
@@ -49,11 +50,21 @@ func NewProgress(w io.Writer, debug int) *Progress {
 	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, hits: map[string]tally{}}
 }
 
+// NewLiveProgress returns a Progress whose line goes to show, again and again,
+// instead of to w.
+func NewLiveProgress(w io.Writer, debug int, show func(line string)) *Progress {
+	return &Progress{w: w, debug: debug, live: show, hits: map[string]tally{}}
+}
+
 // Start implements runner.Observer.
 func (p *Progress) Start(run *record.Run, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
+	if p.live != nil {
+		p.live(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, modelName(run.Config.Model)))
+		return
+	}
 	if done > 0 {
 		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, modelName(run.Config.Model))
 	} else {
@@ -111,11 +122,10 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 		}
 	}
 	now := time.Now()
-	if p.terminal {
+	if p.terminal || p.live != nil {
 		if now.Sub(p.lastLine) > 100*time.Millisecond || p.done == p.total {
 			p.lastLine = now
-			p.clear()
-			fmt.Fprint(p.w, clip(p.line(now)))
+			p.put(p.line(now))
 		}
 		return
 	}
@@ -123,6 +133,16 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 		p.nextTenth = p.done*10/p.total + 1
 		fmt.Fprintln(p.w, p.line(now))
 	}
+}
+
+// put shows the line in the place of the last one.
+func (p *Progress) put(line string) {
+	if p.live != nil {
+		p.live(line)
+		return
+	}
+	p.clear()
+	fmt.Fprint(p.w, clip(line))
 }
 
 // line says how far the run is, with live accuracy, cost and time left.

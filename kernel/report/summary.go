@@ -4,15 +4,16 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"noema/kernel/display"
 	"noema/kernel/runner"
 	"noema/kernel/score"
 	"noema/methods"
@@ -56,11 +57,26 @@ func Summary(w io.Writer, s *runner.Summary) {
 	for _, note := range s.Notes {
 		fmt.Fprintln(w, "note:", note)
 	}
-	fmt.Fprintln(w)
-	quality(w, s)
-	fmt.Fprintln(w)
-	amounts(w, s)
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\n%s\n%s\n", quality(s).Text(), amounts(s).Text())
+	below(w, s)
+}
+
+// SummaryBundle is a run's table in every form.
+func SummaryBundle(s *runner.Summary) display.Bundle {
+	var head, all, tail bytes.Buffer
+	fmt.Fprintln(&head, title(s))
+	for _, note := range s.Notes {
+		fmt.Fprintln(&head, "note:", note)
+	}
+	Summary(&all, s)
+	below(&tail, s)
+	b := display.Join(display.Text(head.String()), quality(s), amounts(s), display.Text(tail.String()))
+	b[display.PlainText] = all.Bytes()
+	return b
+}
+
+// below prints what stands below the tables.
+func below(w io.Writer, s *runner.Summary) {
 	causes(w, s)
 	warnings(w, s)
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
@@ -81,9 +97,12 @@ func Summary(w io.Writer, s *runner.Summary) {
 		fmt.Fprintf(w, "root      %s\n", s.RootHash)
 	}
 	if s.Simulated {
-		fmt.Fprintln(w, "\nsimulated model: these numbers show how methods carry errors on, and say nothing about\nlanguage models")
+		fmt.Fprintln(w, "\n"+simulated)
 	}
 }
+
+// simulated is what stands below every face of such numbers.
+const simulated = "simulated model: these numbers show how methods carry errors on, and say nothing about\nlanguage models"
 
 func title(s *runner.Summary) string {
 	model := s.Model
@@ -97,29 +116,28 @@ func title(s *runner.Summary) string {
 	return t + fmt.Sprintf(" · seed %d", s.Seed)
 }
 
-// quality prints how right each method is, and the chance line.
-func quality(w io.Writer, s *runner.Summary) {
+// quality tells how right each method is, and the chance line.
+func quality(s *runner.Summary) display.Table {
 	cols := columns(s)
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	cells := []string{"method", "n"}
+	var t display.Table
+	t.Add("method", "n")
 	for _, c := range cols {
-		cells = append(cells, c.title)
+		t.Add(c.title)
 	}
-	line(tw, cells)
 	for _, m := range s.Methods {
 		cells := []string{m.Method, strconv.Itoa(m.N)}
 		for _, c := range cols {
 			cells = append(cells, metric(m.Metrics[c.name], c.interval))
 		}
-		line(tw, cells)
+		t.Row(cells...)
 	}
-	baseline(tw, "chance", s.Chance, cols)
-	baseline(tw, "majority", s.Majority, cols)
-	tw.Flush()
+	baseline(&t, "chance", s.Chance, cols)
+	baseline(&t, "majority", s.Majority, cols)
+	return t
 }
 
-// baseline prints a line of what needs no method at all.
-func baseline(w io.Writer, name string, levels map[string]float64, cols []column) {
+// baseline adds a line of what needs no method at all.
+func baseline(t *display.Table, name string, levels map[string]float64, cols []column) {
 	cells, any := []string{name, ""}, false
 	for _, c := range cols {
 		cell := "–"
@@ -129,32 +147,26 @@ func baseline(w io.Writer, name string, levels map[string]float64, cols []column
 		cells = append(cells, cell)
 	}
 	if any {
-		line(w, cells)
+		t.Row(cells...)
 	}
 }
 
-// amounts prints what each method took, in means over trials, and how its
+// amounts tells what each method took, in means over trials, and how its
 // answers came about.
-func amounts(w io.Writer, s *runner.Summary) {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	line(tw, []string{"per trial", "calls", "tokens in+out", "cost", "model time", "outcomes"})
+func amounts(s *runner.Summary) display.Table {
+	var t display.Table
+	t.Add("per trial", "calls", "tokens in+out", "cost", "model time", "outcomes")
 	for _, m := range s.Methods {
 		if m.Trials == 0 {
-			line(tw, []string{m.Method, "–", "–", "–", "–", "no trial finished"})
+			t.Row(m.Method, "–", "–", "–", "–", "no trial finished")
 			continue
 		}
 		n := float64(m.Trials)
-		line(tw, []string{
-			m.Method, fmt.Sprintf("%.1f", float64(m.Usage.Calls+m.Usage.ToolCalls)/n),
+		t.Row(m.Method, fmt.Sprintf("%.1f", float64(m.Usage.Calls+m.Usage.ToolCalls)/n),
 			tokens(m.Usage, n), money(m.Usage.CostUSD, n),
-			seconds(time.Duration(m.Usage.LatencyMS / n * float64(time.Millisecond))), outcomes(m),
-		})
+			seconds(time.Duration(m.Usage.LatencyMS/n*float64(time.Millisecond))), outcomes(m))
 	}
-	tw.Flush()
-}
-
-func line(w io.Writer, cells []string) {
-	fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	return t
 }
 
 // metric writes what is undefined as a dash.
@@ -278,6 +290,11 @@ func warnings(w io.Writer, s *runner.Summary) {
 func Replay(w io.Writer, s *runner.Summary, r *runner.ReplayResult) {
 	Summary(w, s)
 	fmt.Fprintln(w)
+	Verdict(w, r)
+}
+
+// Verdict says whether a replay proved its run, and if not, where it parted.
+func Verdict(w io.Writer, r *runner.ReplayResult) {
 	if r.Skipped > 0 {
 		fmt.Fprintf(w, "%d trials had failed for reasons outside the method and were not repeated\n", r.Skipped)
 	}

@@ -6,20 +6,14 @@ import (
 	"io"
 	"strings"
 
-	"noema/cache"
 	"noema/kernel/record"
+	"noema/kernel/runner"
 	"noema/methods"
 )
 
-// Exchange is what a call asked and was told.
-type Exchange struct {
-	Request methods.Request
-	Record  cache.CompletionRecord
-}
-
 // Transcript prints a trial of a run: its calls with their failed attempts,
 // its events, its answer and its score. read fetches what a call asked.
-func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(key string) (Exchange, error)) {
+func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.Call) (runner.Exchange, error)) {
 	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
 	fmt.Fprintf(w, "model   %s\n", modelName(run.Config.Model))
 	fmt.Fprintf(w, "answer  %s %s", t.Answer.Outcome, t.Answer.Value)
@@ -40,7 +34,7 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(key str
 	}
 }
 
-func call(w io.Writer, c record.Call, read func(key string) (Exchange, error)) {
+func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, error)) {
 	fmt.Fprintf(w, "  %s  %s  key %.12s", c.Path, c.Kind, c.Key)
 	if c.Draw > 0 {
 		fmt.Fprintf(w, "  draw %d", c.Draw)
@@ -53,7 +47,7 @@ func call(w io.Writer, c record.Call, read func(key string) (Exchange, error)) {
 	if c.Kind != record.CompletionCall {
 		return
 	}
-	x, err := read(c.Key)
+	x, err := read(c)
 	if err != nil {
 		fmt.Fprintf(w, "    %v\n", err)
 		return

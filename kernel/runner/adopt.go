@@ -25,8 +25,8 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 		return nil, err
 	}
 	for _, r := range runs { // newest first
-		if r.Digest != digest {
-			continue
+		if r.Digest != digest || r.Parent != "" {
+			continue // a fork is not what the configuration alone gives
 		}
 		if r.Status == record.Finished {
 			if x.recorded == "" && config.Limits != (record.Limits{}) {
@@ -131,6 +131,9 @@ func (x *execution) create(ctx context.Context, config record.Config, digest str
 		Format: record.Format, Name: x.exp.Name, Question: x.exp.Question, Config: config, Digest: digest,
 		Status: record.Unfinished, Blob: blob, Created: time.Now().UTC(),
 		Source: x.exp.Task.Source, Notes: x.exp.Task.Notes, Command: x.exp.Command,
+	}
+	if x.parent != nil {
+		x.run.Parent, x.run.Replaced, x.run.Blob = x.parent.ID, x.replacements, x.parent.Blob
 	}
 	for _, m := range x.exp.Methods {
 		x.run.Plugins = append(x.run.Plugins, m.Plugin)

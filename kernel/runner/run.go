@@ -66,6 +66,9 @@ type execution struct {
 	keep     func(context.Context, *record.Trial) error // what makes a trial durable
 	recorded string                                     // the run whose transcripts settle what limits refused; may be empty
 
+	parent       *record.Run          // of a fork
+	replacements []record.Replacement // of a fork
+
 	mu     sync.Mutex
 	trials map[record.TrialID]*record.Trial
 }

@@ -36,9 +36,13 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err != nil {
 		return nil, err
 	}
+	replaced, err := x.replaced(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	host := x.gateway.Host(gateway.Trial{
 		ID: id, Method: methodIdentity(method), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
-		Environment: x.exp.Task.Environment, EnvironmentID: x.run.Config.Task.Digest, Recorded: recorded,
+		Environment: x.exp.Task.Environment, EnvironmentID: x.run.Config.Task.Digest, Recorded: recorded, Replaced: replaced,
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
 	})

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"noema/kernel"
+	"noema/kernel/builtin"
 	"noema/kernel/provider/sim"
 	"noema/kernel/task"
 	"noema/methods"
@@ -30,7 +32,7 @@ func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	case "general-anot":
 		text = "policy?restaurants=2"
 	}
-	tk, err := openTask(text, nil)
+	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,9 +70,9 @@ func TestBuiltinsThroughPlugins(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { host.Close() })
-	for name, m := range builtins() {
+	for name, m := range builtin.Methods() {
 		t.Run(name, func(t *testing.T) {
-			src := plugins.Source{Name: name, Command: []string{os.Args[0], serveVerb, name}, Builtin: true, Path: os.Args[0]}
+			src := plugins.Source{Name: name, Command: []string{os.Args[0], builtin.ServeVerb, name}, Builtin: true, Path: os.Args[0]}
 			p, err := host.Open(t.Context(), src)
 			if err != nil {
 				t.Fatal(err)
@@ -99,7 +101,7 @@ type golden struct {
 // another answer means that the method has changed, and then its Version or
 // PromptVersion must change, too. Run with -update after that.
 func TestVersionsStandForBehaviour(t *testing.T) {
-	for name, m := range builtins() {
+	for name, m := range builtin.Methods() {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "golden", name+".json")
 			d := m.(methods.Describer).Describe()

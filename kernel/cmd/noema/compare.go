@@ -5,103 +5,135 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel"
+	"noema/kernel/builtin"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
-	"noema/kernel/report"
 	"noema/kernel/runner"
 	"noema/methods"
-	"noema/plugins"
 )
 
 // comparison is what the flags of compare, or an experiment file, say.
 type comparison struct {
-	name, question string
+	kernel.Experiment
 
-	task, model   string
-	methods       []string
 	methodOptions []string // key=value
 	taskOptions   []string
 	sampling      []string
-	limit         string
-	sampleIDs     []string
-	epochs        int
-	seed          uint64
 	temperature   float64
+	replay        bool
+	dryRun        bool
+	paired        pairing
+}
 
-	callLimit, runCallLimit   int
-	tokenLimit, runTokenLimit int64
-	costLimit, runCostLimit   float64
-	timeLimit, runTimeLimit   time.Duration
+// pairing is how methods are compared, and what is printed of it.
+type pairing struct {
+	kernel.Comparing
+	by       string
+	html     string
+	md, json bool
+}
 
-	cacheMode      string
-	replay, fresh  bool
-	maxSamples     int
-	maxConnections int
-	retries        int
-	trialTimeout   time.Duration
-	json           bool
+// flags declares the flags of whatever compares methods.
+func (p *pairing) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.Baseline, "baseline", "", "compare every other method with this one (default: every pair)")
+	f.StringSliceVar(&p.Metrics, "metric", nil, "measures to compare, the headline first (default: the task's)")
+	f.StringVar(&p.by, "by", "", "group: show each group of samples, too")
+	f.Int64Var(&p.BudgetTokens, "budget-tokens", 0, "count trials that used more tokens as wrong, so that all methods have the same budget")
+	f.IntVar(&p.BudgetCalls, "budget-calls", 0, "count trials that made more calls as wrong")
+	f.Float64Var(&p.BudgetCost, "budget-cost", 0, "count trials that cost more dollars as wrong")
+	f.Uint64Var(&p.Comparing.Seed, "bootstrap-seed", 0, "random seed of the bootstrap intervals")
+	f.StringVar(&p.html, "html", "", "write the comparison to this file, as one HTML page with plots")
+	f.BoolVar(&p.md, "md", false, "print Markdown")
+	f.BoolVar(&p.json, "json", false, "print one JSON object instead of the table")
+}
+
+// options checks the flags.
+func (p *pairing) options() (kernel.Comparing, error) {
+	if p.by != "" && p.by != "group" {
+		return p.Comparing, fmt.Errorf("--by %q: use group", p.by)
+	}
+	if p.md && p.json {
+		return p.Comparing, errors.New("--md and --json exclude each other")
+	}
+	p.ByGroup = p.by == "group"
+	return p.Comparing, nil
 }
 
 // flags declares the flags that compare and run share; those of selection
 // and content are compare's alone, because an experiment file says them.
 func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.task, "task", "cafes", "task: cafes, cafes?n=20, a .jsonl file, or a folder in the public ANoT format")
-	f.StringSliceVar(&c.methods, "methods", []string{"direct", "cot", "anot"}, "methods to compare, as in direct,anot?builder=compiled")
-	f.StringVar(&c.model, "model", "sim", "model: sim, sim?error=0.1, openai/NAME, scripted/FILE")
+	f.StringVar(&c.Task, "task", "cafes", "task: cafes, cafes?n=20, a .jsonl file, or a folder in the public ANoT format")
+	f.StringSliceVar(&c.Methods, "methods", []string{"direct", "cot", "anot"}, "methods to compare, as in direct,anot?builder=compiled")
+	f.StringVar(&c.Model, "model", "sim", "model: sim, sim?error=0.1, openai/NAME, scripted/FILE")
 	f.StringArrayVarP(&c.methodOptions, "method-option", "M", nil, "option of every method that has it, or of one, as in -M anot.builder=compiled")
 	f.StringArrayVarP(&c.taskOptions, "task-option", "T", nil, "option of the task, as in -T n=20")
 	f.StringArrayVarP(&c.sampling, "sampling", "S", nil, "sampling of every call: temperature, top_p, top_k, max_tokens")
-	f.StringVar(&c.limit, "limit", "", "samples to use: 10 for the first ten, 10-20 for a range")
-	f.StringSliceVar(&c.sampleIDs, "sample-id", nil, "use only the samples with these ids")
-	f.IntVar(&c.epochs, "epochs", 1, "repetitions of each sample")
-	f.Uint64Var(&c.seed, "seed", 0, "random seed of the run")
+	f.StringVar(&c.Limit, "limit", "", "samples to use: 10 for the first ten, 10-20 for a range")
+	f.StringSliceVar(&c.SampleIDs, "sample-id", nil, "use only the samples with these ids")
+	f.IntVar(&c.Epochs, "epochs", 1, "repetitions of each sample")
+	f.Uint64Var(&c.Seed, "seed", 0, "random seed of the run")
 	f.Float64Var(&c.temperature, "temperature", math.NaN(), "temperature of every call (default: the method's own, which is 0)")
-	f.IntVar(&c.callLimit, "call-limit", 0, "model and tool calls per trial")
-	f.Int64Var(&c.tokenLimit, "token-limit", 0, "tokens per trial")
-	f.Float64Var(&c.costLimit, "cost-limit", 0, "dollars per trial")
-	f.DurationVar(&c.timeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
+	f.IntVar(&c.CallLimit, "call-limit", 0, "model and tool calls per trial")
+	f.Int64Var(&c.TokenLimit, "token-limit", 0, "tokens per trial")
+	f.Float64Var(&c.CostLimit, "cost-limit", 0, "dollars per trial")
+	f.DurationVar(&c.TimeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
 	f.Lookup("temperature").DefValue = "0" // which help leaves out
 }
 
 // carryFlags declares the flags that say how a run is carried out.
 func (c *comparison) carryFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&c.runCallLimit, "run-call-limit", 0, "model and tool calls of the whole run; when reached, it stops and can be resumed")
-	f.Int64Var(&c.runTokenLimit, "run-token-limit", 0, "tokens of the whole run")
-	f.Float64Var(&c.runCostLimit, "run-cost-limit", 0, "dollars of the whole run")
-	f.DurationVar(&c.runTimeLimit, "run-time-limit", 0, "recorded model and tool time of the whole run")
-	f.StringVar(&c.cacheMode, "cache", "auto", "how to use the store: auto, replay, refresh, verify or off")
+	f.IntVar(&c.RunCallLimit, "run-call-limit", 0, "model and tool calls of the whole run; when reached, it stops and can be resumed")
+	f.Int64Var(&c.RunTokenLimit, "run-token-limit", 0, "tokens of the whole run")
+	f.Float64Var(&c.RunCostLimit, "run-cost-limit", 0, "dollars of the whole run")
+	f.DurationVar(&c.RunTimeLimit, "run-time-limit", 0, "recorded model and tool time of the whole run")
+	f.StringVar(&c.Cache, "cache", "auto", "how to use the store: auto, replay, refresh, verify or off")
 	f.BoolVar(&c.replay, "replay", false, "answer from the store alone; the same as --cache replay")
-	f.BoolVar(&c.fresh, "fresh", false, "begin a new run even if an unfinished one could be resumed")
-	f.IntVar(&c.maxSamples, "max-samples", 16, "trials at once")
-	f.IntVar(&c.maxConnections, "max-connections", 0, "provider calls at once (default: the provider's)")
-	f.IntVar(&c.retries, "retries", 5, "further attempts after a failed provider call")
-	f.DurationVar(&c.trialTimeout, "trial-timeout", 15*time.Minute, "wall-clock time after which a hanging trial fails")
-	f.BoolVar(&c.json, "json", false, "print one JSON object instead of the table")
+	f.BoolVar(&c.Fresh, "fresh", false, "begin a new run even if an unfinished one could be resumed")
+	f.IntVar(&c.MaxSamples, "max-samples", 16, "trials at once")
+	f.IntVar(&c.MaxConnections, "max-connections", 0, "provider calls at once (default: the provider's)")
+	f.IntVar(&c.Retries, "retries", kernel.DefaultRetries, "further attempts after a failed provider call")
+	f.DurationVar(&c.TrialTimeout, "trial-timeout", 15*time.Minute, "wall-clock time after which a hanging trial fails")
+	f.BoolVar(&c.dryRun, "dry-run", false, "make no call: tell what the store has, and estimate the calls and the cost of the rest")
+	c.paired.flags(cmd)
 }
 
 func compareCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "compare",
-		Short: "run methods side by side over a task",
+		Use:   "compare [RUN...]",
+		Short: "compare methods side by side: run them over a task, or take stored runs",
 		Long: `Runs every method over every sample of a task, with the same samples, seeds and
-draws for each, and prints them side by side. All model calls go through the
-store: what was asked before is not asked again. If the same comparison was
-interrupted, it goes on where it stopped.`,
+draws for each, and prints them side by side, with the difference of each pair and
+how sure it is. All model calls go through the store: what was asked before is not
+asked again. If the same comparison was interrupted, it goes on where it stopped.
+
+With RUN, methods of stored runs are compared; nothing is run. They must be over the
+same samples (--force pairs what can be paired).`,
 		Example: `  noema compare --task cafes --methods direct,cot,anot
   noema compare --task cafes?n=20 --methods anot,anot?builder=compiled --limit 20
   noema compare --task questions.jsonl --methods direct,cot --model openai/gpt-5-nano --epochs 3
-  noema compare --task cafes --methods anot --token-limit 4000 --run-cost-limit 2.50`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.compare(cmd.Context(), &c) },
+  noema compare --task cafes --methods anot --token-limit 4000 --run-cost-limit 2.50
+  noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --dry-run
+  noema compare last --baseline direct --by group --html comparison.html
+  noema compare 20261120-1405 20261120-1512 --budget-tokens 4000`,
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return a.compareRuns(cmd, args, &c.paired)
+			}
+			return a.compare(cmd.Context(), &c)
+		},
 	}
+	cmd.Flags().BoolVar(&c.paired.Force, "force", false, "pair what can be paired of runs over different data")
 	c.contentFlags(cmd)
 	c.carryFlags(cmd)
 	completeCompare(a, cmd)
@@ -117,14 +149,23 @@ func completeCompare(a *app, cmd *cobra.Command) {
 	}
 	complete := map[string]func() []string{
 		"methods": func() []string {
-			all, _ := a.sources()
+			if a.settle(cmd) != nil {
+				return nil
+			}
+			all, _ := a.lab.Plugins()
 			names := make([]string, len(all))
 			for i, src := range all {
 				names[i] = src.Name
 			}
 			return names
 		},
-		"task":  taskNames,
+		"task": func() []string {
+			var names []string
+			for _, t := range (builtin.Catalog{}).Tasks() {
+				names = append(names, t.Name)
+			}
+			return names
+		},
 		"model": func() []string { return []string{"sim", "openai/", "scripted/"} },
 		"cache": func() []string { return []string{"auto", "replay", "refresh", "verify", "off"} },
 	}
@@ -139,34 +180,21 @@ func completeCompare(a *app, cmd *cobra.Command) {
 func (a *app) compare(ctx context.Context, c *comparison) error {
 	exp, err := c.experiment()
 	if err != nil {
-		return err
+		return usage(err)
 	}
-	options, err := parsePairs("-M", c.methodOptions)
+	options, err := c.paired.options()
 	if err != nil {
 		return usage(err)
 	}
-	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: max(8, c.maxSamples)})
-	if err != nil {
-		return err
+	if c.dryRun {
+		return a.estimate(exp, c.paired.json)
 	}
-	defer host.Close()
-	if exp.Methods, err = a.openMethods(ctx, host, c.methods, options); err != nil {
-		return err
-	}
-	store, err := a.openStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-
-	progress := report.NewProgress(a.stderr, a.debug)
-	result, err := exp.Run(ctx, store, progress)
-	progress.Stop()
+	result, err := a.lab.Run(exp)
 	if result == nil {
-		return declared(err)
+		return err
 	}
 	if err == nil || len(result.Trials) > 0 {
-		if printErr := a.printResult(result, c.json); printErr != nil {
+		if printErr := a.printCompared(result, options, &c.paired); printErr != nil {
 			return errors.Join(err, printErr)
 		}
 	}
@@ -176,15 +204,7 @@ func (a *app) compare(ctx context.Context, c *comparison) error {
 		}
 		return err
 	}
-	return failedTrials(result)
-}
-
-// declared marks what an experiment refuses as wrong usage.
-func declared(err error) error {
-	if err != nil && (strings.HasPrefix(err.Error(), "declare experiment: ") || strings.HasPrefix(err.Error(), "select samples: ")) {
-		return usage(err)
-	}
-	return err
+	return failedTrials(result.Result)
 }
 
 // failedTrials gives a finished run with failed trials its exit code.
@@ -206,81 +226,48 @@ func failedTrials(r *runner.Result) error {
 		failed, len(r.Trials), first.ID, first.Failure)}
 }
 
-// experiment turns the flags into an experiment without its methods.
-func (c *comparison) experiment() (runner.Setup, error) {
-	var none runner.Setup
-	taskOptions, err := parsePairs("-T", c.taskOptions)
-	if err != nil {
-		return none, usage(err)
+// experiment is what the flags declare.
+func (c *comparison) experiment() (kernel.Experiment, error) {
+	e := c.Experiment
+	if len(e.Methods) == 0 {
+		return e, errors.New("--methods is empty: name one, as in direct")
 	}
-	sampling, err := c.samplingOverride()
-	if err != nil {
-		return none, usage(err)
+	for flag, pairs := range map[string]struct {
+		given []string
+		into  *map[string]string
+	}{"-M": {c.methodOptions, &e.MethodOptions}, "-T": {c.taskOptions, &e.TaskOptions}, "-S": {c.sampling, &e.Sampling}} {
+		var err error
+		if *pairs.into, err = kernel.ParsePairs(flag, pairs.given); err != nil {
+			return e, err
+		}
+	}
+	if !math.IsNaN(c.temperature) {
+		if _, twice := e.Sampling["temperature"]; twice {
+			return e, errors.New("temperature is given by --temperature and by -S")
+		}
+		e.Sampling["temperature"] = strconv.FormatFloat(c.temperature, 'g', -1, 64)
 	}
 	if c.replay {
-		c.cacheMode = string(gateway.Replay)
+		e.Cache = string(gateway.Replay)
 	}
-	mode, err := gateway.ParseMode(c.cacheMode)
-	if err != nil {
-		return none, usage(err)
-	}
-	selection, err := c.selection()
-	if err != nil {
-		return none, usage(err)
-	}
-	if err := c.checkNumbers(); err != nil {
-		return none, usage(err)
-	}
-	t, err := openTask(c.task, taskOptions)
-	if err != nil {
-		return none, err
-	}
-	p, err := openModel(c.model, mode == gateway.Replay, c.maxConnections)
-	if err != nil {
-		return none, err
-	}
-	return runner.Setup{
-		Name: c.name, Question: c.question,
-		Task: t, Provider: p, Select: selection, Epochs: c.epochs, Seed: c.seed, Sampling: sampling,
-		Limits:    limits(c.callLimit, c.tokenLimit, c.costLimit, c.timeLimit),
-		RunLimits: limits(c.runCallLimit, c.runTokenLimit, c.runCostLimit, c.runTimeLimit),
-		Mode:      mode, MaxSamples: c.maxSamples, MaxConnections: c.maxConnections, TrialTimeout: c.trialTimeout,
-		Retry: gateway.Retry{Attempts: c.retries + 1}, Fresh: c.fresh,
-	}, nil
+	return e, c.checkNumbers(&e)
 }
 
-func limits(calls int, tokens int64, dollars float64, time time.Duration) record.Limits {
-	return record.Limits{Calls: calls, Tokens: tokens, Cost: methods.NanoUSD(math.Round(dollars * 1e9)), Time: time}
-}
-
-// checkNumbers refuses numbers that mean nothing.
-func (c *comparison) checkNumbers() error {
-	for _, n := range []struct {
-		flag       string
-		value, min float64
-	}{
-		{"epochs", float64(c.epochs), 1}, {"max-samples", float64(c.maxSamples), 1}, {"max-connections", float64(c.maxConnections), 0},
-		{"retries", float64(c.retries), 0}, {"call-limit", float64(c.callLimit), 0}, {"run-call-limit", float64(c.runCallLimit), 0},
-		{"token-limit", float64(c.tokenLimit), 0}, {"run-token-limit", float64(c.runTokenLimit), 0},
-		{"cost-limit", c.costLimit, 0}, {"run-cost-limit", c.runCostLimit, 0},
-		{"time-limit", c.timeLimit.Seconds(), 0}, {"run-time-limit", c.runTimeLimit.Seconds(), 0},
-		{"trial-timeout", c.trialTimeout.Seconds(), 1e-3},
+// checkNumbers refuses what would otherwise be taken for the default: on the
+// command line a 0 was meant.
+func (c *comparison) checkNumbers(e *kernel.Experiment) error {
+	for flag, value := range map[string]float64{
+		"epochs": float64(e.Epochs), "max-samples": float64(e.MaxSamples), "trial-timeout": e.TrialTimeout.Seconds(),
 	} {
-		if n.value < n.min || math.IsNaN(n.value) {
-			return fmt.Errorf("--%s is too small: %g, where at least %g makes sense", n.flag, n.value, n.min)
+		if value <= 0 {
+			return fmt.Errorf("--%s is too small: %g, where more than 0 makes sense", flag, value)
 		}
+	}
+	if e.Retries < 0 {
+		return fmt.Errorf("--retries is too small: %d, where at least 0 makes sense", e.Retries)
+	}
+	if e.Retries == 0 {
+		e.Retries = -1
 	}
 	return nil
-}
-
-func (c *comparison) selection() (runner.Selection, error) {
-	var s runner.Selection
-	if c.limit != "" {
-		var err error
-		if s, err = runner.ParseLimit(c.limit); err != nil {
-			return s, err
-		}
-	}
-	s.IDs = c.sampleIDs
-	return s, nil
 }

@@ -47,17 +47,16 @@ func (a *app) doctor(ctx context.Context) error {
 }
 
 func (a *app) checkStore(ctx context.Context) bool {
-	store, err := a.openStore(ctx)
+	store, err := a.lab.Store()
 	if err != nil {
 		return a.finding("store", err, "")
 	}
-	defer store.Close()
 	s, err := store.Stats(ctx)
 	return a.finding("store", err, fmt.Sprintf("%s, %.1f GiB free", store.Dir(), float64(s.FreeBytes)/(1<<30)))
 }
 
 func (a *app) checkPlugins(ctx context.Context) bool {
-	sources, err := a.sources()
+	sources, err := a.lab.Plugins()
 	healthy := err == nil || a.finding("plugins", err, "")
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {

@@ -108,7 +108,7 @@ func TestEpochs(t *testing.T) {
 // TestExamples holds that every verb's help has examples, and that their
 // flags exist.
 func TestExamples(t *testing.T) {
-	root := newRoot(io.Discard, io.Discard)
+	root := newRoot(&app{stdout: io.Discard, stderr: io.Discard})
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
@@ -126,7 +126,7 @@ func TestExamples(t *testing.T) {
 				t.Errorf("%s: example %q does not begin with noema", cmd.CommandPath(), line)
 				continue
 			}
-			found, rest, err := newRoot(io.Discard, io.Discard).Find(args[1:])
+			found, rest, err := newRoot(&app{stdout: io.Discard, stderr: io.Discard}).Find(args[1:])
 			if err != nil {
 				t.Errorf("example %q: %v", line, err)
 				continue

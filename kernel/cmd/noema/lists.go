@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel"
+	"noema/kernel/builtin"
 	"noema/kernel/provider/sim"
 	"noema/kernel/report"
 	"noema/methods"
@@ -28,11 +30,11 @@ func taskCommand(a *app) *cobra.Command {
 
 func (a *app) listTasks() error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	for _, t := range generatedTasks() {
-		fmt.Fprintf(w, "%s\t%s\n", t.name, t.summary)
-		optionLines(w, t.options)
+	for _, t := range a.lab.Catalog().Tasks() {
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
+		optionLines(w, t.Options)
 	}
-	for _, form := range fileForms() {
+	for _, form := range builtin.FileForms() {
 		fmt.Fprintf(w, "%s\t%s\n", form[0], form[1])
 	}
 	return w.Flush()
@@ -55,11 +57,11 @@ func taskShowCommand(a *app) *cobra.Command {
   noema task show cafes?n=20 --sample-id R07`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			pairs, err := parsePairs("-T", options)
+			pairs, err := kernel.ParsePairs("-T", options)
 			if err != nil {
 				return usage(err)
 			}
-			t, err := openTask(args[0], pairs)
+			t, err := a.lab.Task(args[0], pairs)
 			if err != nil {
 				return err
 			}
@@ -90,7 +92,7 @@ func pluginCommand(a *app) *cobra.Command {
 }
 
 func (a *app) listPlugins(ctx context.Context) error {
-	sources, faults := a.sources()
+	sources, faults := a.lab.Plugins()
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {
 		return err
@@ -166,11 +168,10 @@ func cacheCommand(a *app) *cobra.Command {
 }
 
 func (a *app) cacheStats(ctx context.Context, asJSON bool) error {
-	store, err := a.openStore(ctx)
+	store, err := a.lab.Store()
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	s, err := store.Stats(ctx)
 	if err != nil {
 		return err
@@ -183,11 +184,10 @@ func (a *app) cacheStats(ctx context.Context, asJSON bool) error {
 }
 
 func (a *app) cacheVerify(ctx context.Context) error {
-	store, err := a.openStore(ctx)
+	store, err := a.lab.Store()
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	r, err := store.Verify(ctx)
 	if err != nil {
 		return err

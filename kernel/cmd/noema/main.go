@@ -12,13 +12,9 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"noema/kernel"
+	"noema/kernel/builtin"
 	"noema/kernel/report"
-	"noema/methods"
-	"noema/methods/anot"
-	"noema/methods/aot"
-	"noema/methods/baseline"
-	"noema/methods/generalanot"
-	"noema/plugins"
 )
 
 // Exit codes, beside 0 for success.
@@ -29,27 +25,9 @@ const (
 	exitDiverged = 4 // the replay is not the run
 )
 
-// builtins are the methods that this binary serves as plugins of its own.
-func builtins() map[string]methods.Method {
-	return map[string]methods.Method{
-		"anot":         anot.New(),
-		"aot":          aot.New(),
-		"cot":          baseline.CoT(),
-		"direct":       baseline.Direct(),
-		"general-anot": generalanot.New(),
-	}
-}
-
-// serveVerb is the hidden verb with which the binary starts itself as a
-// plugin.
-const serveVerb = "serve-method"
-
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == serveVerb {
-		if m, ok := builtins()[os.Args[2]]; ok {
-			plugins.Serve(m)
-			return
-		}
+	if builtin.Serve(os.Args[1:]) {
+		return
 	}
 	tuneMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -72,7 +50,9 @@ func tuneMemory() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(stdout, stderr)
+	a := &app{stdout: stdout, stderr: stderr}
+	defer a.close()
+	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -90,6 +70,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitError
 	}
 	fmt.Fprintln(stderr, "noema:", report.Plain(err.Error()))
+	if kernel.IsMisuse(err) {
+		return exitUsage
+	}
 	return exitError
 }
 

@@ -56,7 +56,7 @@ func planShowCommand(a *app) *cobra.Command {
 		Example: `  noema plan show plan.json
   noema plan show plan.json --dot`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, _, err := f.open()
+			t, _, err := f.open(a)
 			if err != nil {
 				return err
 			}
@@ -177,7 +177,7 @@ after each atom, and a plan that failed or was killed goes on at the atom where 
 stopped, also after the plan was edited.`,
 		Example: "  noema plan run plan.json --task arithmetic --state state.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, _, err := f.open()
+			t, _, err := f.open(a)
 			if err != nil {
 				return err
 			}

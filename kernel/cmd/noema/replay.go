@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
-	"noema/plugins"
 )
 
 func replayCommand(a *app) *cobra.Command {
@@ -45,8 +43,7 @@ one, or "last".`,
 func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	ids := []string{"last"}
 	if a.settle(cmd) == nil {
-		if store, err := a.openStore(cmd.Context()); err == nil {
-			defer store.Close()
+		if store, err := a.lab.Store(); err == nil {
 			runs, _ := runner.Runs(cmd.Context(), store)
 			for _, r := range runs {
 				ids = append(ids, r.ID)
@@ -57,21 +54,15 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, 
 }
 
 func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bool) error {
-	store, err := a.openStore(ctx)
+	store, err := a.lab.Store()
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	run, err := runner.FindRun(ctx, store, name)
 	if err != nil {
 		return err
 	}
-	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: max(8, maxSamples)})
-	if err != nil {
-		return err
-	}
-	defer host.Close()
-	methods, err := a.recordedMethods(ctx, host, run)
+	methods, err := a.lab.RecordedMethods(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -86,40 +77,6 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 		return err
 	}
 	return a.printReplay(result, asJSON)
-}
-
-// recordedMethods opens the methods of a run with the options that it had.
-func (a *app) recordedMethods(ctx context.Context, host *plugins.Host, run *record.Run) ([]runner.Method, error) {
-	var out []runner.Method
-	for _, m := range run.Config.Methods {
-		src, err := a.recordedSource(run, m)
-		if err != nil {
-			return nil, fmt.Errorf("replay method %q: %w", m.Label, err)
-		}
-		method, err := a.openMethod(ctx, host, src)
-		if err != nil {
-			return nil, err
-		}
-		method.Label, method.Options, method.Shuffle = m.Label, m.Options, m.Shuffle
-		out = append(out, method)
-	}
-	return out, nil
-}
-
-// recordedSource finds a method of a run by its name, or else at the path
-// where its code was.
-func (a *app) recordedSource(run *record.Run, m record.Method) (plugins.Source, error) {
-	s, err := parseSpec(m.Label)
-	if err != nil {
-		return plugins.Source{}, err
-	}
-	i := slices.IndexFunc(run.Plugins, func(p record.Plugin) bool { return p.Method == s.name })
-	if i >= 0 && !run.Plugins[i].Builtin {
-		if src, err := plugins.At(run.Plugins[i].Path); err == nil {
-			return src, nil
-		}
-	}
-	return a.methodSource(s.name)
 }
 
 // replaySummary is the summary of a replay; root_hash is the replay's.

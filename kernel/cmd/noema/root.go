@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"noema/cache"
+	"noema/kernel"
+	"noema/kernel/builtin"
 )
 
 // app is what the verbs share.
@@ -18,10 +17,20 @@ type app struct {
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
 	debug          int
+	lab            *kernel.Lab // where the verb works, once the flags are settled
 }
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	a := &app{stdout: stdout, stderr: stderr}
+// close ends what the verb opened.
+func (a *app) close() {
+	if a.lab == nil {
+		return
+	}
+	if err := a.lab.Close(); err != nil {
+		fmt.Fprintln(a.stderr, "noema: close:", err)
+	}
+}
+
+func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "noema",
 		Short: "compare LLM reasoning methods side by side, and replay experiments exactly",
@@ -44,8 +53,8 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "folder of the store and of plugins (default: noema in the user's data folder)")
 	flags.StringVar(&a.pluginPath, "plugins", "", "folders to search for plugins, separated as in PATH")
@@ -55,7 +64,7 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 		return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
 	})
 	root.AddCommand(
-		compareCommand(a), runCommand(a), replayCommand(a), runsCommand(a), cacheCommand(a),
+		compareCommand(a), runCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), runsCommand(a), cacheCommand(a),
 		taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), doctorCommand(a),
 	)
 	usageArgs(root)
@@ -84,7 +93,7 @@ func usageArgs(c *cobra.Command) {
 
 // settle fills flags from the environment and noema.yaml, and finds the home.
 func (a *app) settle(cmd *cobra.Command) error {
-	if err := loadEnvFile(); err != nil {
+	if err := builtin.LoadEnvFile(); err != nil {
 		return err
 	}
 	if err := settleFlags(cmd); err != nil {
@@ -93,28 +102,15 @@ func (a *app) settle(cmd *cobra.Command) error {
 	if a.debug < 0 || a.debug > 3 {
 		return usage(fmt.Errorf("--debug %d: use 0 to 3", a.debug))
 	}
-	if a.home == "" {
-		data := os.Getenv("XDG_DATA_HOME")
-		if data == "" {
-			user, err := os.UserHomeDir()
-			if err != nil {
-				return fmt.Errorf("find the user's data folder: %w: set NOEMA_HOME", err)
-			}
-			data = filepath.Join(user, ".local", "share")
-		}
-		a.home = filepath.Join(data, "noema")
+	home, err := builtin.Home(a.home)
+	if err != nil {
+		return err
 	}
-	home, err := filepath.Abs(a.home)
 	a.home = home
-	return err
-}
-
-// openStore opens the store, creating it if needed.
-func (a *app) openStore(ctx context.Context) (*cache.Store, error) {
-	return cache.Open(ctx, filepath.Join(a.home, "store"), cache.Options{})
-}
-
-// pluginDirs lists where plugins are looked for, first found first.
-func (a *app) pluginDirs() []string {
-	return append(filepath.SplitList(a.pluginPath), filepath.Join(a.home, "plugins"))
+	ctx := cmd.Context()
+	a.lab = kernel.Open(kernel.Options{
+		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{},
+		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug,
+	})
+	return nil
 }

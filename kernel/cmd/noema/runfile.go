@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,18 +71,18 @@ func (c *comparison) readFile(path string) error {
 	if len(file.Methods) == 0 {
 		return fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path)
 	}
-	c.contentDefaults()
-	c.name, c.question, c.task, c.model, c.methods = file.Name, file.Question, file.Task, file.Model, file.Methods
-	if strings.HasPrefix(c.task, "./") || strings.HasPrefix(c.task, "../") { // as seen from the file
-		c.task = filepath.Join(filepath.Dir(path), c.task)
+	c.temperature = math.NaN()
+	c.Name, c.Question, c.Task, c.Model, c.Methods = file.Name, file.Question, file.Task, file.Model, file.Methods
+	if strings.HasPrefix(c.Task, "./") || strings.HasPrefix(c.Task, "../") { // as seen from the file
+		c.Task = filepath.Join(filepath.Dir(path), c.Task)
 	}
 	c.taskOptions, c.methodOptions, c.sampling = pairs(file.TaskOptions), pairs(file.Options), pairs(file.Sampling)
-	c.limit, c.sampleIDs, c.epochs, c.seed = file.Limit, file.SampleIDs, file.Epochs, file.Seed
-	c.callLimit, c.tokenLimit, c.costLimit = file.CallLimit, file.TokenLimit, file.CostLimit
+	c.Limit, c.SampleIDs, c.Epochs, c.Seed = file.Limit, file.SampleIDs, file.Epochs, file.Seed
+	c.CallLimit, c.TokenLimit, c.CostLimit = file.CallLimit, file.TokenLimit, file.CostLimit
 	return nil
 }
 
-// pairs writes a map as key=value; parsePairs does not mind the order.
+// pairs writes a map as key=value; kernel.ParsePairs does not mind the order.
 func pairs(m map[string]any) []string {
 	var out []string
 	for k, v := range m {

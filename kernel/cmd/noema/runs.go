@@ -16,7 +16,7 @@ import (
 
 func runsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "runs", Short: "list, show and remove recorded runs", RunE: helpOnly}
-	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsRemoveCommand(a))
+	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsExportCommand(a), runsRemoveCommand(a))
 	return cmd
 }
 
@@ -24,12 +24,11 @@ func runsCommand(a *app) *cobra.Command {
 func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 // withStore runs f on the open store.
-func (a *app) withStore(ctx context.Context, f func(*cache.Store) error) error {
-	store, err := a.openStore(ctx)
+func (a *app) withStore(_ context.Context, f func(*cache.Store) error) error {
+	store, err := a.lab.Store()
 	if err != nil {
 		return err
 	}
-	defer store.Close()
 	return f(store)
 }
 
@@ -134,22 +133,10 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 			Simulated bool `json:"simulated"`
 		}{t, run.Config.Model.Simulated})
 	}
-	report.Transcript(a.stdout, run, t, func(key string) (report.Exchange, error) { return exchange(ctx, store, key) })
+	report.Transcript(a.stdout, run, t, func(c record.Call) (runner.Exchange, error) {
+		return runner.ReadExchange(ctx, store, run, id, c)
+	})
 	return nil
-}
-
-// exchange reads what a call asked and was told.
-func exchange(ctx context.Context, store *cache.Store, key string) (report.Exchange, error) {
-	k, err := cache.ParseKey(key)
-	if err != nil {
-		return report.Exchange{}, err
-	}
-	rec, err := store.Completion(ctx, k)
-	if err != nil {
-		return report.Exchange{}, err
-	}
-	request, _, err := store.Request(ctx, k)
-	return report.Exchange{Request: request, Record: rec}, err
 }
 
 func runsRemoveCommand(a *app) *cobra.Command {
@@ -186,8 +173,13 @@ func (a *app) printResult(r *runner.Result, asJSON bool) error {
 		return report.JSON(a.stdout, summary)
 	}
 	report.Summary(a.stdout, summary)
+	a.printDrifts(r)
+	return nil
+}
+
+// printDrifts tells which recorded answers the model no longer gives.
+func (a *app) printDrifts(r *runner.Result) {
 	for _, d := range r.Drifts {
 		fmt.Fprintf(a.stdout, "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)
 	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
+	"noema/kernel"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -32,12 +33,12 @@ func (f *sampleFlags) declare(cmd *cobra.Command, task string) {
 }
 
 // open returns the task and the chosen sample.
-func (f *sampleFlags) open() (*task.Task, task.Sample, error) {
-	pairs, err := parsePairs("-T", f.options)
+func (f *sampleFlags) open(a *app) (*task.Task, task.Sample, error) {
+	pairs, err := kernel.ParsePairs("-T", f.options)
 	if err != nil {
 		return nil, task.Sample{}, usage(err)
 	}
-	t, err := openTask(f.task, pairs)
+	t, err := a.lab.Task(f.task, pairs)
 	if err != nil {
 		return nil, task.Sample{}, err
 	}
@@ -188,7 +189,7 @@ func seedValidateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, sample, err := f.open()
+			_, sample, err := f.open(a)
 			if err != nil {
 				return err
 			}
@@ -221,7 +222,7 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 			if err != nil {
 				return err
 			}
-			t, sample, err := f.open()
+			t, sample, err := f.open(a)
 			if err != nil {
 				return err
 			}
@@ -240,7 +241,7 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 // runSeed executes a seed through the gateway, so that what the model said is
 // kept and a second run is free.
 func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.Task, sample task.Sample, model string) error {
-	p, err := openModel(model, false, 0)
+	p, err := a.lab.Model(model, false, 0)
 	if err != nil {
 		return err
 	}

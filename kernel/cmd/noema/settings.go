@@ -6,48 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/joho/godotenv"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"noema/kernel/builtin"
 )
-
-// findUpward returns the nearest file of that name, here or in a folder
-// above, or "".
-func findUpward(name string) (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, nil
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", nil
-		}
-		dir = parent
-	}
-}
-
-// loadEnvFile adds the variables of the nearest .env to the environment;
-// those that are set already win.
-func loadEnvFile() error {
-	path, err := findUpward(".env")
-	if err != nil || path == "" {
-		return err
-	}
-	if err := godotenv.Load(path); err != nil {
-		// The parser's message may quote a line, and lines hold keys.
-		return fmt.Errorf("read %s: not a list of NAME=value lines", path)
-	}
-	return nil
-}
 
 // variable is the environment variable of a flag.
 func variable(flag string) string {
@@ -84,7 +50,7 @@ func settleFlags(cmd *cobra.Command) error {
 // readSettings reads the nearest noema.yaml: flag names with a value or a list
 // of values each. A name that no verb knows is an error.
 func readSettings(root *cobra.Command) (file string, values map[string][]string, err error) {
-	file, err = findUpward("noema.yaml")
+	file, err = builtin.FindUpward("noema.yaml")
 	if err != nil || file == "" {
 		return "", nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package kernel
 
 import (
 	"encoding/json"
@@ -13,47 +13,48 @@ import (
 	"noema/methods"
 )
 
-// spec is a name with options, as in "anot?builder=compiled&retries=0".
-type spec struct {
-	name    string
-	options map[string]string
+// Spec is a name with options, as in "anot?builder=compiled&retries=0".
+type Spec struct {
+	Name    string
+	Options map[string]string // never nil after ParseSpec
 }
 
-func parseSpec(s string) (spec, error) {
+// ParseSpec reads the written form, whose options are those of a URL's query.
+func ParseSpec(s string) (Spec, error) {
 	name, query, _ := strings.Cut(s, "?")
 	if name == "" {
-		return spec{}, fmt.Errorf("parse %q: no name", s)
+		return Spec{}, fmt.Errorf("parse %q: no name", s)
 	}
-	out := spec{name: name, options: map[string]string{}}
+	out := Spec{Name: name, Options: map[string]string{}}
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return spec{}, fmt.Errorf("parse %q: %w", s, err)
+		return Spec{}, fmt.Errorf("parse %q: %w", s, err)
 	}
 	for key, v := range values {
 		if len(v) != 1 {
-			return spec{}, fmt.Errorf("parse %q: option %q is given %d times", s, key, len(v))
+			return Spec{}, fmt.Errorf("parse %q: option %q is given %d times", s, key, len(v))
 		}
-		out.options[key] = v[0]
+		out.Options[key] = v[0]
 	}
 	return out, nil
 }
 
-// label is the spec in its one canonical form.
-func (s spec) label(name string) string {
-	if len(s.options) == 0 {
+// Label is the spec in its one canonical form.
+func (s Spec) Label(name string) string {
+	if len(s.Options) == 0 {
 		return name
 	}
-	pairs := make([]string, 0, len(s.options))
-	for k, v := range s.options {
+	pairs := make([]string, 0, len(s.Options))
+	for k, v := range s.Options {
 		pairs = append(pairs, k+"="+v)
 	}
 	sort.Strings(pairs)
 	return name + "?" + strings.Join(pairs, "&")
 }
 
-// parsePairs reads the values of a repeated key=value flag. The value @FILE is
+// ParsePairs reads the values of a repeated key=value flag. The value @FILE is
 // the content of the file.
-func parsePairs(flag string, pairs []string) (map[string]string, error) {
+func ParsePairs(flag string, pairs []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, p := range pairs {
 		key, value, ok := strings.Cut(p, "=")

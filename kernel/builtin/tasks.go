@@ -1,0 +1,123 @@
+package builtin
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"noema/kernel"
+	"noema/kernel/task"
+	"noema/kernel/task/arithmetic"
+	"noema/kernel/task/cafes"
+	"noema/kernel/task/policy"
+)
+
+// generatedTask is a task that needs no files.
+type generatedTask struct {
+	kernel.TaskEntry
+	open func(map[string]string) (*task.Task, error)
+}
+
+// opener joins a task's option parser and its constructor; what the parser
+// refuses is wrong usage.
+func opener[O any](parse func(map[string]string) (O, error), open func(O) (*task.Task, error)) func(map[string]string) (*task.Task, error) {
+	return func(given map[string]string) (*task.Task, error) {
+		o, err := parse(given)
+		if err != nil {
+			return nil, kernel.Misused(err)
+		}
+		return open(o)
+	}
+}
+
+func generatedTasks() []generatedTask {
+	return []generatedTask{
+		{kernel.TaskEntry{Name: cafes.Name, Summary: "find the one cafe that fits a request: ten groups of rising difficulty", Options: cafes.OptionsDoc()}, opener(cafes.ParseOptions, cafes.New)},
+		{kernel.TaskEntry{Name: policy.Name, Summary: "judge restaurants by a policy over their reviews: six policies, three verdicts", Options: policy.OptionsDoc()}, opener(policy.ParseOptions, policy.New)},
+		{kernel.TaskEntry{Name: arithmetic.Name, Summary: "solve word problems with tools: five levels, one to eight operations", Options: arithmetic.OptionsDoc()}, opener(arithmetic.ParseOptions, arithmetic.New)},
+	}
+}
+
+// Tasks implements [kernel.Catalog].
+func (Catalog) Tasks() []kernel.TaskEntry {
+	var entries []kernel.TaskEntry
+	for _, t := range generatedTasks() {
+		entries = append(entries, t.TaskEntry)
+	}
+	return entries
+}
+
+// FileForms lists the files and folders that are tasks, for help and errors.
+func FileForms() [][2]string {
+	return [][2]string{
+		{"FILE.jsonl", `one sample a line: {"id", "input", "target", "metadata"}; or GSM8K: {"question", "answer"}`},
+		{"FILE.csv", "Game of 24: a column Puzzles with the numbers of each"},
+		{"FOLDER", "the public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl"},
+		{"FOLDER", "the public policy format: dataset_K50.jsonl, NAME_K50_groundtruth.json and the policy as text"},
+	}
+}
+
+// Task implements [kernel.Catalog]: a generated task by name, a file or a
+// folder.
+func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
+	var names []string
+	for _, t := range generatedTasks() {
+		if t.Name == s.Name {
+			return t.open(s.Options)
+		}
+		names = append(names, t.Name)
+	}
+	info, err := os.Stat(s.Name)
+	if err != nil {
+		return nil, kernel.Misused(fmt.Errorf("unknown task %q: it is none of %s, no file and no folder", s.Name, strings.Join(names, ", ")))
+	}
+	if info.IsDir() {
+		return openTaskFolder(s)
+	}
+	if len(s.Options) > 0 {
+		return nil, kernel.Misused(fmt.Errorf("task %q takes no options", s.Name))
+	}
+	switch {
+	case strings.EqualFold(filepath.Ext(s.Name), ".csv"):
+		return arithmetic.LoadGame24(s.Name)
+	case isGSM8K(s.Name):
+		return arithmetic.LoadGSM8K(s.Name)
+	}
+	return task.LoadJSONL(s.Name)
+}
+
+// openTaskFolder tells the folder formats apart by the names of their files.
+func openTaskFolder(s kernel.Spec) (*task.Task, error) {
+	judged, err := filepath.Glob(filepath.Join(s.Name, "dataset_K*.jsonl"))
+	if err != nil {
+		return nil, kernel.Misused(fmt.Errorf("open task folder %q: %w", s.Name, err))
+	}
+	open := opener(cafes.ParseDirOptions, func(o cafes.DirOptions) (*task.Task, error) { return cafes.LoadDir(s.Name, o) })
+	if len(judged) > 0 {
+		open = opener(policy.ParseDirOptions, func(o policy.DirOptions) (*task.Task, error) { return policy.LoadDir(s.Name, o) })
+	}
+	return open(s.Options)
+}
+
+// isGSM8K looks at the first line: GSM8K has a question and an answer where
+// the general form has an input and a target. What cannot be read is left to
+// the loader, which says why.
+func isGSM8K(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	line, err := bufio.NewReaderSize(f, 1<<20).ReadSlice('\n')
+	if err != nil && len(line) == 0 {
+		return false
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(line, &keys) != nil {
+		return false
+	}
+	return keys["question"] != nil && keys["answer"] != nil && keys["input"] == nil
+}

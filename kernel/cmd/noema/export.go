@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"noema/kernel"
+	"noema/kernel/export"
+	"noema/kernel/runner"
+)
+
+// exporting is what the flags of runs export say.
+type exporting struct {
+	format, rows, method, out string
+	contents                  bool
+}
+
+func exportFormats() []string {
+	return []string{"jsonl", "csv", "parquet", "evallog", "otlp", "otlp-file"}
+}
+
+func runsExportCommand(a *app) *cobra.Command {
+	var e exporting
+	cmd := &cobra.Command{
+		Use:   "export RUN",
+		Short: "write a run in a form that other tools read",
+		Long: `Writes a run's trials or calls as rows (jsonl, csv, parquet), one method's trials as
+Inspect's log file (evallog), or everything as OpenTelemetry spans: otlp sends them to
+the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, otlp-file writes them as OTLP's
+JSON. Keys that a text holds by accident are taken out of all of them.`,
+		Example: `  noema runs export last --format csv --out trials.csv
+  noema runs export last --format parquet --rows calls --out calls.parquet
+  noema runs export last --format evallog --method anot --out anot.json
+  noema runs export last --format otlp-file --out spans.jsonl`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := a.lab.Load(args[0])
+			if err != nil {
+				return err
+			}
+			return a.export(cmd.Context(), result, e)
+		},
+	}
+	cmd.Flags().StringVar(&e.format, "format", "jsonl", strings.Join(exportFormats(), ", "))
+	cmd.Flags().StringVar(&e.rows, "rows", "trials", "trials or calls, for jsonl, csv and parquet")
+	cmd.Flags().StringVar(&e.method, "method", "", "the method of an evallog, if the run has several")
+	cmd.Flags().BoolVar(&e.contents, "contents", true, "include prompts and replies, where calls are written")
+	cmd.Flags().StringVar(&e.out, "out", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func (a *app) export(ctx context.Context, result *kernel.Result, e exporting) (err error) {
+	source := export.Source{Result: result.Result}
+	if e.contents {
+		source.Read = result.Read
+	}
+	write, err := e.writer(ctx, source)
+	if err != nil {
+		return usage(err)
+	}
+	out := a.stdout
+	if e.out != "" {
+		f, err := os.Create(e.out)
+		if err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	buffered := bufio.NewWriterSize(out, 1<<16)
+	if err := write(buffered); err != nil {
+		return err
+	}
+	return buffered.Flush()
+}
+
+// writer chooses what is written.
+func (e exporting) writer(ctx context.Context, s export.Source) (func(io.Writer) error, error) {
+	switch e.format {
+	case "jsonl", "csv", "parquet":
+		return e.rowWriter(s)
+	case "evallog":
+		labels := runner.Labels(s.Run)
+		if e.method == "" && len(labels) == 1 {
+			e.method = labels[0]
+		}
+		if e.method == "" {
+			return nil, fmt.Errorf("an evallog holds one method: give --method, one of %s", strings.Join(labels, ", "))
+		}
+		return func(w io.Writer) error { return s.EvalLog(w, e.method) }, nil
+	case "otlp", "otlp-file":
+		return func(w io.Writer) error {
+			to, err := e.spanExporter(ctx, w)
+			if err != nil {
+				return err
+			}
+			return s.Spans(ctx, to)
+		}, nil
+	}
+	return nil, fmt.Errorf("--format %q: use one of %s", e.format, strings.Join(exportFormats(), ", "))
+}
+
+func (e exporting) spanExporter(ctx context.Context, w io.Writer) (sdktrace.SpanExporter, error) {
+	if e.format == "otlp-file" {
+		return export.OTLPFile(ctx, w)
+	}
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
+		return nil, usage(errors.New("export otlp: set OTEL_EXPORTER_OTLP_ENDPOINT to the collector, such as http://localhost:4318"))
+	}
+	return export.OTLP(ctx)
+}
+
+func (e exporting) rowWriter(s export.Source) (func(io.Writer) error, error) {
+	var rows export.Rows
+	switch e.rows {
+	case "trials":
+		rows = s.Trials()
+	case "calls":
+		var err error
+		if rows, err = s.Calls(); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("--rows %q: use trials or calls", e.rows)
+	}
+	return map[string]func(io.Writer) error{"jsonl": rows.JSONL, "csv": rows.CSV, "parquet": rows.Parquet}[e.format], nil
+}

@@ -1,0 +1,256 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"noema/kernel/record"
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// Data is what a comparison is made from: every method's trials on every
+// sample. [FromTrials] makes it of a run's records.
+type Data struct {
+	Methods []string // labels, unique, in the order to show
+	Metrics []string // names of the scores to compare, of which more is better; the first is the headline
+	Samples []Sample
+	// Chance and Majority are what guessing and what always naming the most
+	// frequent label earn, by metric. Absent where they have no meaning.
+	Chance, Majority map[string]float64
+}
+
+// Sample is one sample with the trials on it.
+type Sample struct {
+	ID      string
+	Group   string             // for breakdowns; may be empty
+	Cluster string             // samples of one cluster are not independent; empty stands alone
+	Chance  map[string]float64 // what guessing earns on this sample, by metric
+	Cells   [][]Cell           // Cells[m] are the trials of method m, by epoch
+}
+
+// Cell is one trial.
+type Cell struct {
+	Epoch   int                // from 0
+	Values  map[string]float64 // scores by metric; absent or not finite is undefined
+	Outcome methods.Outcome
+	Reason  string        // why the outcome is not Answered
+	Infra   bool          // failed by plugin, provider or time: says nothing about the method
+	Usage   methods.Usage // as recorded, so equal for a replay
+	// Completions identify the model's answers that the trial used. Trials of
+	// two methods that have one in common shared a draw.
+	Completions []string
+	Trial       string // its id, for people
+}
+
+// Resource is something that trials use up.
+type Resource string
+
+// The resources.
+const (
+	Calls   Resource = "calls"      // to models and tools
+	Tokens  Resource = "tokens"     // input and output
+	Cost    Resource = "cost_usd"   // by the price at the time of the call
+	Latency Resource = "latency_ms" // summed over calls, also those side by side
+)
+
+// Resources lists every Resource in display order.
+func Resources() []Resource { return []Resource{Calls, Tokens, Cost, Latency} }
+
+// of is the amount that u holds, NaN where a call's is not known.
+func (r Resource) of(u methods.Usage) float64 {
+	switch {
+	case r == Calls:
+		return float64(u.Calls + u.ToolCalls)
+	case r == Tokens && u.Unmetered == 0:
+		return float64(u.Tokens())
+	case r == Cost && u.Unpriced == 0:
+		return u.Cost.USD()
+	case r == Latency:
+		return float64(u.Latency) / float64(time.Millisecond)
+	}
+	return math.NaN()
+}
+
+// check refuses data whose parts do not fit together.
+func (d Data) check() error {
+	if len(d.Methods) == 0 || len(d.Metrics) == 0 {
+		return errors.New("compare: no methods or no metrics: nothing to compare")
+	}
+	if slices.Contains(d.Metrics, score.First) {
+		return fmt.Errorf("compare: %q is a bias and no merit: every method's is tested against chance instead", score.First)
+	}
+	if name := twice(d.Methods); name != "" {
+		return fmt.Errorf("compare: two methods are labelled %q: give each a label of its own", name)
+	}
+	ids := make([]string, len(d.Samples))
+	for i, s := range d.Samples {
+		ids[i] = s.ID
+		if len(s.Cells) != len(d.Methods) {
+			return fmt.Errorf("compare: sample %q has cells of %d methods, not %d", s.ID, len(s.Cells), len(d.Methods))
+		}
+	}
+	if id := twice(ids); id != "" {
+		return fmt.Errorf("compare: two samples are called %q", id)
+	}
+	return nil
+}
+
+// twice returns a name that occurs more than once, or nothing.
+func twice(names []string) string {
+	seen := make(map[string]bool, len(names))
+	for _, n := range names {
+		if seen[n] {
+			return fmt.Sprintf("%.80s", n)
+		}
+		seen[n] = true
+	}
+	return ""
+}
+
+// clusters names each sample's cluster; it is nil if all stand alone.
+func (d Data) clusters() []string {
+	names := make([]string, len(d.Samples))
+	for i, s := range d.Samples {
+		names[i] = s.Cluster
+	}
+	if !slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
+		return nil
+	}
+	return names
+}
+
+// where keeps the samples for which keep is true.
+func (d Data) where(keep func(Sample) bool) Data {
+	var kept []Sample
+	for _, s := range d.Samples {
+		if keep(s) {
+			kept = append(kept, s)
+		}
+	}
+	d.Samples = kept
+	return d
+}
+
+// treatment says what trials without a result count as.
+type treatment int
+
+const (
+	completeCase  treatment = iota // failures of the infrastructure are undefined, other non-answers wrong
+	failedAsWrong                  // both are wrong
+	answeredOnly                   // both are undefined
+)
+
+// view is a way to look at trials: one metric, a treatment of trials without a
+// result, and the envelope that trials must stay in.
+type view struct {
+	metric    string
+	treatment treatment
+	envelope  []limit
+}
+
+// limit is the most of a resource that a trial may use.
+type limit struct {
+	resource Resource
+	most     float64
+}
+
+// envelopeOf lists the limits that are set.
+func envelopeOf(l record.Limits) []limit {
+	var e []limit
+	for _, one := range []limit{
+		{Calls, float64(l.Calls)}, {Tokens, float64(l.Tokens)}, {Cost, l.Cost.USD()},
+		{Latency, float64(l.Time) / float64(time.Millisecond)},
+	} {
+		if one.most > 0 {
+			e = append(e, one)
+		}
+	}
+	return e
+}
+
+// value is what a trial counts as, NaN if that is undefined. A trial beyond
+// the envelope is wrong; one whose use of a limited resource is not known is
+// undefined.
+func (v view) value(c Cell) float64 {
+	x, ok := c.Values[v.metric]
+	switch {
+	case c.Infra && v.treatment == failedAsWrong:
+		return 0
+	case c.Infra, v.treatment == answeredOnly && c.Outcome != methods.Answered:
+		return math.NaN()
+	case !ok || !finite(x):
+		return math.NaN()
+	}
+	for _, l := range v.envelope {
+		switch used := l.resource.of(c.Usage); {
+		case used > l.most:
+			return 0
+		case math.IsNaN(used):
+			x = math.NaN() // unless another limit is broken
+		}
+	}
+	return x
+}
+
+// values gives one value per sample: the mean over method m's epochs where v
+// is defined, NaN where there is none.
+func (d Data) values(m int, v view) []float64 {
+	return d.means(m, v.value)
+}
+
+// means averages what of says of a cell over the epochs of each sample.
+func (d Data) means(m int, of func(Cell) float64) []float64 {
+	out := make([]float64, len(d.Samples))
+	for i, s := range d.Samples {
+		sum, n := 0.0, 0
+		for _, c := range s.Cells[m] {
+			if x := of(c); finite(x) {
+				sum += x
+				n++
+			}
+		}
+		out[i] = sum / float64(n) // 0/0 is NaN: undefined
+	}
+	return out
+}
+
+// used gives the mean use of a resource per sample. Trials that the
+// infrastructure cut short are left out.
+func (d Data) used(m int, r Resource) []float64 {
+	return d.means(m, func(c Cell) float64 {
+		if c.Infra {
+			return math.NaN()
+		}
+		return r.of(c.Usage)
+	})
+}
+
+// count is how many of method m's cells are so.
+func (d Data) count(m int, so func(Cell) bool) int {
+	n := 0
+	for _, s := range d.Samples {
+		for _, c := range s.Cells[m] {
+			if so(c) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// epochs is how many trials a method has on a sample when all are there.
+func (d Data) epochs() int {
+	n := 0
+	for _, s := range d.Samples {
+		for _, cells := range s.Cells {
+			for _, c := range cells {
+				n = max(n, c.Epoch+1)
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,201 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"noema/kernel/score"
+)
+
+// Difference is how much better one method is than another on one metric.
+type Difference struct {
+	Metric string `json:"metric"`
+	A      string `json:"a"`
+	B      string `json:"b"`
+	// MeanA and MeanB are over the samples that both have, so they may differ
+	// from the methods' own metrics.
+	MeanA      Number       `json:"mean_a"`
+	MeanB      Number       `json:"mean_b"`
+	Difference score.Metric `json:"difference"` // the mean of A minus B; above 0 speaks for A
+	Interval   string       `json:"interval"`   // how its interval was made
+
+	P      Number `json:"p"` // two-sided, of no difference
+	Test   string `json:"test"`
+	Holm   Number `json:"p_holm"` // corrected for the family
+	Family int    `json:"family"` // how many pairs were tested on this metric
+
+	Wins        int    `json:"wins"`        // samples on which A is better
+	Losses      int    `json:"losses"`      // samples on which B is
+	Ties        int    `json:"ties"`        // samples on which they are equal
+	Correlation Number `json:"correlation"` // of the two over samples; pairing gains the more the higher it is
+
+	Winner string `json:"winner,omitempty"` // empty if not decided
+	// Detectable is the smallest true difference that this comparison would
+	// find with a chance of [Power]; null where a winner is named, or where no
+	// difference would be found.
+	Detectable Number `json:"detectable"`
+
+	// The other ways to count trials without a result; nil where they change
+	// nothing. FailedAsWrong counts those that the infrastructure failed as
+	// wrong. AnsweredOnly leaves all of them out, which favours a method that
+	// gives up on what is hard.
+	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
+	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
+
+	pairing pairing // until settled
+}
+
+// Paired compares two methods' values, one per sample in the same order; NaN
+// is undefined, and its sample left out. clusters names each sample's cluster,
+// nil if all stand alone. The three must have one length. The result is a
+// family of its own.
+//
+// The interval is [Tango]'s for 0/1 values of samples that stand alone, and
+// otherwise Student's from a cluster-robust standard error. The test is
+// [McNemar]'s or, of clusters or graded values, that of flipping their signs.
+func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
+	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
+		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
+	}
+	o = o.filled()
+	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), o)}
+	settle(one, o.Level)
+	return one[0], nil
+}
+
+// differ compares without regard to the family, which [settle] adds.
+func differ(metric, a, b string, p pairing, o Options) Difference {
+	d := Difference{
+		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Holm: undefined,
+		Detectable: undefined, Correlation: p.correlation(), pairing: p,
+	}
+	d.Difference, d.Interval = p.interval(metric, o.Level)
+	if len(p.d) > 0 {
+		d.MeanA, d.MeanB = Number(stat.Mean(p.a, nil)), Number(stat.Mean(p.b, nil))
+	}
+	d.Wins, d.Losses, d.Ties = p.sides()
+	value, test := p.test(stream(o.Seed, "flip", metric, a, b))
+	d.P, d.Test = Number(value), test
+	return d
+}
+
+// difference compares methods a and b on a metric, in all three ways to count.
+func (d Data) difference(a, b int, metric string, o Options) Difference {
+	envelope, clusters := envelopeOf(o.Budget), d.clusters()
+	at := func(t treatment) pairing {
+		v := view{metric, t, envelope}
+		return pair(d.values(a, v), d.values(b, v), clusters)
+	}
+	out := differ(metric, d.Methods[a], d.Methods[b], at(completeCase), o)
+	if d.infra(a)+d.infra(b) > 0 {
+		m, _ := at(failedAsWrong).interval(metric, o.Level)
+		out.FailedAsWrong = &m
+	}
+	if d.unanswered(a)+d.unanswered(b) > 0 {
+		m, _ := at(answeredOnly).interval(metric, o.Level)
+		out.AnsweredOnly = &m
+	}
+	return out
+}
+
+// settle corrects the tests of a family and names the winners: a difference is
+// decided if its interval excludes zero and its corrected p-value is at most
+// 1-level. The detectable difference is taken at the strictest of Holm's
+// steps, so that it suffices wherever the pair comes in the family.
+func settle(family []Difference, level float64) {
+	ps, tested := make([]float64, len(family)), 0
+	for i, d := range family {
+		if ps[i] = float64(d.P); d.P.Defined() {
+			tested++
+		}
+	}
+	corrected := Holm(ps)
+	for i := range family {
+		d := &family[i]
+		d.Holm, d.Family = Number(corrected[i]), tested
+		if d.Winner = d.winner(1 - level); d.Winner == "" {
+			d.Detectable = Number(d.pairing.detectable((1 - level) / float64(max(1, tested))))
+		}
+		d.pairing = pairing{} // has served
+	}
+}
+
+// winner is who is better beyond doubt, if anybody.
+func (d Difference) winner(alpha float64) string {
+	switch m := d.Difference; {
+	case !m.HasInterval() || !(float64(d.Holm) <= alpha):
+		return ""
+	case m.Low > 0:
+		return d.A
+	case m.High < 0:
+		return d.B
+	}
+	return ""
+}
+
+// Verdict says who is better and by how much or, where that is not decided,
+// from which difference on it would have been.
+func (d Difference) Verdict() string {
+	m := d.Difference
+	switch {
+	case !m.Defined:
+		return fmt.Sprintf("not decided: %s and %s have no sample in common on which %s is defined", d.A, d.B, d.Metric)
+	case d.Winner == d.B && d.Winner != "":
+		return fmt.Sprintf("%s is better than %s: %s %s", d.B, d.A, d.Metric, d.figures(-1))
+	case d.Winner != "":
+		return fmt.Sprintf("%s is better than %s: %s %s", d.A, d.B, d.Metric, d.figures(1))
+	}
+	return fmt.Sprintf("not decided between %s and %s: %s %s; %s", d.A, d.B, d.Metric, d.figures(1), d.reach())
+}
+
+// figures writes the difference with all that says how sure it is, turned
+// around if sign is -1.
+func (d Difference) figures(sign float64) string {
+	m := d.Difference
+	parts := []string{fmt.Sprintf("n = %d", m.N)}
+	if d.P.Defined() {
+		parts = append(parts, "p "+pText(float64(d.P)))
+	}
+	if d.Family > 1 && d.Holm.Defined() {
+		parts = append(parts, fmt.Sprintf("%s after Holm over %d", pText(float64(d.Holm)), d.Family))
+	}
+	interval := ""
+	if m.HasInterval() {
+		low, high := sign*m.Low, sign*m.High
+		interval = fmt.Sprintf(" [%+.3f, %+.3f]", zero(min(low, high)), zero(max(low, high)))
+	}
+	return fmt.Sprintf("%+.3f%s (%s)", zero(sign*m.Value), interval, strings.Join(parts, ", "))
+}
+
+// reach says what could have been decided.
+func (d Difference) reach() string {
+	if d.Detectable.Defined() {
+		s := fmt.Sprintf("detectable from %.3f", float64(d.Detectable))
+		if m := d.Difference; m.HasInterval() && (m.Low > 0 || m.High < 0) {
+			s = "the test does not confirm the interval; " + s
+		}
+		return s
+	}
+	if d.Wins+d.Losses == 0 && d.Ties > 1 {
+		return "they are equal on every sample"
+	}
+	return "so few independent samples decide nothing"
+}
+
+func pText(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("= %.3f", p)
+}
+
+// zero takes the sign off what prints as zero.
+func zero(x float64) float64 {
+	if math.Abs(x) < 0.0005 {
+		return 0
+	}
+	return x
+}

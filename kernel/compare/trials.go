@@ -1,0 +1,162 @@
+package compare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/record"
+	"noema/kernel/score"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// FromTrials makes the data of a comparison from records. labels are the
+// methods to compare, in order; trials of other methods are left out. metrics
+// are the scores to compare, the headline first; with none, all that the trials
+// have are compared, in the order of [score.Names].
+//
+// A trial on a sample that is not among samples is an error, because it comes
+// from another task or another version of it, and so are two trials with one
+// id: a replay is no new data.
+func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, metrics ...string) (Data, error) {
+	d := Data{Methods: slices.Clone(labels), Samples: make([]Sample, len(samples))}
+	at := make(map[string]int, len(samples))
+	for i, s := range samples {
+		at[s.ID] = i
+		d.Samples[i] = Sample{
+			ID: s.ID, Group: s.Group, Cluster: s.Cluster, Chance: chanceOf(s), Cells: make([][]Cell, len(labels)),
+		}
+	}
+	seen := make(map[record.TrialID]bool, len(trials))
+	for _, t := range trials {
+		if t == nil {
+			return Data{}, errors.New("compare: a trial without a record")
+		}
+		m := slices.Index(labels, t.ID.Method)
+		if m < 0 {
+			continue
+		}
+		i, known := at[t.ID.Sample]
+		if !known {
+			return Data{}, fmt.Errorf("compare: trial %s is on no sample of the task: compare runs of one task and version", t.ID)
+		}
+		if seen[t.ID] {
+			return Data{}, fmt.Errorf("compare: trial %s is there twice: give the methods of different runs different labels", t.ID)
+		}
+		seen[t.ID] = true
+		d.Samples[i].Cells[m] = append(d.Samples[i].Cells[m], cellOf(t))
+	}
+	for _, s := range d.Samples {
+		for _, cells := range s.Cells {
+			slices.SortFunc(cells, func(a, b Cell) int { return cmp.Compare(a.Epoch, b.Epoch) })
+		}
+	}
+	d.Chance, d.Majority = meanChance(d.Samples), majorityOf(samples)
+	var err error
+	if d.Metrics, err = chooseMetrics(metrics, samples, d); err != nil {
+		return Data{}, err
+	}
+	return d, d.check()
+}
+
+func cellOf(t *record.Trial) Cell {
+	c := Cell{
+		Epoch: t.ID.Epoch, Values: t.Score.Values, Outcome: t.Answer.Outcome, Reason: cmp.Or(t.Failure, t.Answer.Reason),
+		Infra: t.Infra, Usage: t.Usage, Trial: t.ID.String(),
+	}
+	for _, call := range t.Calls {
+		if call.Kind == record.CompletionCall && call.Fault == "" {
+			c.Completions = append(c.Completions, call.Key+"/"+call.Digest)
+		}
+	}
+	slices.Sort(c.Completions)
+	c.Completions = slices.Compact(c.Completions)
+	return c
+}
+
+// chanceOf is what guessing earns on a sample. A task with a scorer of its own
+// may have targets that say nothing to the scorers of its kind: it has no
+// chance level.
+func chanceOf(s task.Sample) map[string]float64 {
+	levels, err := score.Chance(s.Problem.Answer, s.Target)
+	if err != nil {
+		return nil
+	}
+	return levels
+}
+
+// meanChance averages the chance levels that all samples have.
+func meanChance(samples []Sample) map[string]float64 {
+	means := map[string]float64{}
+	if len(samples) == 0 {
+		return means
+	}
+	for name := range samples[0].Chance {
+		mean, n := 0.0, 0
+		for _, s := range samples {
+			if level, ok := s.Chance[name]; ok && finite(level) {
+				n++
+				mean += (level - mean) / float64(n) // equal levels give exactly that level
+			}
+		}
+		if n == len(samples) {
+			means[name] = mean
+		}
+	}
+	return means
+}
+
+// majorityOf is what always naming the most frequent label earns; nil where
+// the targets have no labels.
+func majorityOf(samples []task.Sample) map[string]float64 {
+	all := make([]score.Prediction, len(samples))
+	for i, s := range samples {
+		all[i] = score.Prediction{
+			Spec: s.Problem.Answer, Target: s.Target, Answer: methods.Answer{Outcome: methods.Failed},
+		}
+	}
+	levels, err := score.Majority(all)
+	if err != nil { // as for chance
+		return nil
+	}
+	return levels
+}
+
+// chooseMetrics checks the metrics asked for, or lists those there are. The
+// first-position rate is a bias and not compared.
+func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, error) {
+	var reduced []score.Reduced
+	for _, s := range d.Samples {
+		for _, cells := range s.Cells {
+			for _, c := range cells {
+				reduced = append(reduced, score.Reduce([]score.Score{{Values: c.Values}}))
+			}
+		}
+	}
+	have := score.ValueNames(reduced)
+	var all []string
+	if len(samples) > 0 {
+		all = score.Names(samples[0].Problem.Answer)
+	}
+	for _, name := range have {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	all = slices.DeleteFunc(all, func(n string) bool { return !slices.Contains(have, n) })
+	if len(all) == 0 {
+		return nil, errors.New("compare: no trial has a score: finish the run first")
+	}
+	for _, name := range asked {
+		if !slices.Contains(have, name) {
+			return nil, fmt.Errorf("compare: no trial has a score %q: there are %s", name, strings.Join(all, ", "))
+		}
+	}
+	if len(asked) > 0 {
+		return slices.Clone(asked), nil
+	}
+	return slices.DeleteFunc(all, func(n string) bool { return n == score.First }), nil
+}

@@ -1,0 +1,181 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/compare"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+)
+
+// Comparing says how results are compared; the zero value compares every pair
+// of methods on the headline measure.
+type Comparing struct {
+	Baseline     string   // compare every other method with this one alone
+	Metrics      []string // the first is the headline; default the task's
+	ByGroup      bool     // show the groups of samples
+	BudgetTokens int64    // envelope: a trial that used more counts as wrong
+	BudgetCalls  int
+	BudgetCost   float64 // dollars
+	Seed         uint64  // of the bootstrap
+	Force        bool    // pair what can be paired of runs over different data, and warn
+}
+
+// Comparison is methods side by side: shown, it is their table.
+type Comparison struct {
+	*compare.Comparison
+	Runs      []string // ids
+	Simulated bool     // of any of its runs: the numbers say nothing about language models
+	byGroup   bool
+}
+
+// Display implements [Displayer].
+func (c *Comparison) Display() Bundle {
+	return report.ComparisonBundle(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.byGroup})
+}
+
+// Plot is the headline measure against what a trial costs, a point a method.
+func (c *Comparison) Plot() Plot { return report.ParetoPlot(c.Comparison, c.Simulated) }
+
+// GroupPlot is the headline measure of each method in each group of samples.
+func (c *Comparison) GroupPlot() Plot { return report.GroupPlot(c.Comparison, c.Simulated) }
+
+// Compare compares the methods of this run.
+func (r *Result) Compare(o Comparing) (*Comparison, error) { return Compare(o, r) }
+
+// Compare compares the methods of one or more runs on the samples that they
+// share. Runs over different tasks or versions of the data are an error, unless
+// o says to force it. A method that several runs have is told apart by its model
+// or else by its run. A run that repeats another, call by call, is no new data:
+// it is left out, with a note.
+func Compare(o Comparing, results ...*Result) (*Comparison, error) {
+	if len(results) == 0 {
+		return nil, Misused(errors.New("compare runs: name at least one"))
+	}
+	notes, err := comparable(results, o.Force)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	results, repeated := withoutRepeats(results)
+	notes = append(notes, repeated...)
+	rename := relabel(results)
+	var labels []string
+	var trials []*record.Trial
+	for i, r := range results {
+		for _, m := range r.Run.Config.Methods {
+			labels = append(labels, rename[i][m.Label])
+		}
+		for _, t := range r.Trials {
+			named := *t
+			named.ID.Method = rename[i][t.ID.Method]
+			trials = append(trials, &named)
+		}
+	}
+	samples := slices.Clone(results[0].Task.Samples)
+	used := map[string]bool{}
+	for _, t := range trials {
+		used[t.ID.Sample] = true
+	}
+	known := map[string]bool{}
+	for _, s := range samples {
+		known[s.ID] = true
+	}
+	for _, r := range results[1:] {
+		for _, s := range r.Task.Samples {
+			if !known[s.ID] {
+				known[s.ID] = true
+				samples = append(samples, s)
+			}
+		}
+	}
+	samples = slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] })
+	data, err := compare.FromTrials(labels, samples, trials, o.Metrics...)
+	if err != nil {
+		return nil, err
+	}
+	c, err := compare.Compare(data, compare.Options{
+		Seed: o.Seed, Baseline: o.Baseline, Budget: limits(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
+	})
+	if err != nil {
+		return nil, Misused(err)
+	}
+	c.Notes = append(notes, c.Notes...)
+	out := &Comparison{Comparison: c, byGroup: o.ByGroup}
+	for _, r := range results {
+		out.Runs = append(out.Runs, r.Run.ID)
+		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
+	}
+	return out, nil
+}
+
+// comparable refuses runs whose samples are not the same, or notes it.
+func comparable(results []*Result, force bool) (notes []string, err error) {
+	first := results[0].Run
+	for _, r := range results[1:] {
+		a, b := first.Config.Task, r.Run.Config.Task
+		if a.Digest == b.Digest {
+			continue
+		}
+		what := "over another version of the data"
+		if a.Name != b.Name || a.Config != b.Config {
+			what = fmt.Sprintf("over task %s?%s, not %s?%s", b.Name, b.Config, a.Name, a.Config)
+		}
+		if !force {
+			return nil, fmt.Errorf("compare runs %s and %s: the second is %s (digests %.12s and %.12s): --force pairs what can be paired",
+				first.ID, r.Run.ID, what, a.Digest, b.Digest)
+		}
+		notes = append(notes, fmt.Sprintf("WARNING: run %s is %s: samples are paired by their ids alone, and may not be the same questions", r.Run.ID, what))
+	}
+	for _, r := range results {
+		if r.Run.Status != record.Finished {
+			notes = append(notes, fmt.Sprintf("run %s is unfinished: the trials that it has are compared", r.Run.ID))
+		}
+	}
+	return notes, nil
+}
+
+// withoutRepeats leaves out runs that are another one again.
+func withoutRepeats(results []*Result) (kept []*Result, notes []string) {
+	seen := map[string]string{}
+	for _, r := range results {
+		if was, ok := seen[r.Run.Root]; ok && r.Run.Root != "" {
+			notes = append(notes, fmt.Sprintf("run %s repeats run %s (same root hash): it is no new data and is left out", r.Run.ID, was))
+			continue
+		}
+		seen[r.Run.Root] = r.Run.ID
+		kept = append(kept, r)
+	}
+	return kept, notes
+}
+
+// relabel gives the methods of each run labels that are unique over all.
+func relabel(results []*Result) []map[string]string {
+	count, models := map[string]int{}, map[string]bool{}
+	for _, r := range results {
+		models[r.Run.Config.Model.ID.String()] = true
+		for _, l := range runner.Labels(r.Run) {
+			count[l]++
+		}
+	}
+	out := make([]map[string]string, len(results))
+	used := map[string]bool{}
+	for i, r := range results {
+		out[i] = map[string]string{}
+		for _, l := range runner.Labels(r.Run) {
+			name := l
+			if count[l] > 1 && len(models) > 1 {
+				name = l + " @ " + r.Run.Config.Model.ID.String()
+			}
+			if used[name] || count[l] > 1 && len(models) == 1 {
+				name += " (" + strings.TrimSpace(r.Run.ID) + ")"
+			}
+			used[name] = true
+			out[i][l] = name
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package diff
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
+)
+
+// Op says what became of a piece of text.
+type Op string
+
+// The ops.
+const (
+	Equal  Op = "equal"
+	Delete Op = "delete" // only in the first text
+	Insert Op = "insert" // only in the second
+)
+
+// Piece is a run of words of a word-level diff.
+type Piece struct {
+	Op   Op     `json:"op"`
+	Text string `json:"text"`
+}
+
+// maxWords bounds the effort of a diff: texts with more distinct words or more
+// words are compared line by line.
+const maxWords = 20000
+
+// Words compares two texts word by word: a word, a run of spaces and every
+// other character count as one. Joined, the pieces that are not Insert give a,
+// and those that are not Delete give b.
+func Words(a, b string) []Piece {
+	split := splitWords
+	if len(a)+len(b) > 8*maxWords {
+		split = func(s string) []string { return strings.SplitAfter(s, "\n") }
+	}
+	names := map[string]rune{}
+	var words []string
+	code := func(text string) []rune {
+		var runes []rune
+		for _, w := range split(text) {
+			r, ok := names[w]
+			if !ok {
+				r = symbol(len(words))
+				names[w] = r
+				words = append(words, w)
+			}
+			runes = append(runes, r)
+		}
+		return runes
+	}
+	ra, rb := code(a), code(b)
+	if len(ra)+len(rb) > 20*maxWords { // beyond any use, and any patience
+		return []Piece{{Delete, a}, {Insert, b}}
+	}
+	m := diffmatchpatch.New()
+	m.DiffTimeout = 0 // its result must not depend on the machine's speed
+	var pieces []Piece
+	for _, d := range m.DiffMainRunes(ra, rb, false) {
+		var text strings.Builder
+		for _, r := range d.Text {
+			text.WriteString(words[index(r)])
+		}
+		pieces = append(pieces, Piece{opOf(d.Type), text.String()})
+	}
+	return pieces
+}
+
+func opOf(t diffmatchpatch.Operation) Op {
+	switch t {
+	case diffmatchpatch.DiffDelete:
+		return Delete
+	case diffmatchpatch.DiffInsert:
+		return Insert
+	}
+	return Equal
+}
+
+// surrogates are no characters: the numbers of words pass over them.
+const surrogates, surrogatesEnd = 0xd800, 0xe000
+
+func symbol(i int) rune {
+	if i+1 >= surrogates {
+		return rune(i + 1 + surrogatesEnd - surrogates)
+	}
+	return rune(i + 1)
+}
+
+func index(r rune) int {
+	if r >= surrogatesEnd {
+		r -= surrogatesEnd - surrogates
+	}
+	return int(r) - 1
+}
+
+// splitWords cuts a text into words, runs of spaces, and single other
+// characters.
+func splitWords(s string) []string {
+	var out []string
+	start, kind := 0, -1
+	for i, r := range s {
+		k := 2
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
+			k = 0
+		case unicode.IsSpace(r) && r != '\n':
+			k = 1
+		}
+		if i > start && (k != kind || k == 2) {
+			out = append(out, s[start:i])
+			start = i
+		}
+		kind = k
+	}
+	if start < len(s) {
+		out = append(out, s[start:])
+	}
+	return out
+}
+
+// Hunks keeps of a diff what differs with a little around it: of equal pieces
+// at most context characters remain on each side, and "…" stands for the rest.
+func Hunks(pieces []Piece, context int) []Piece {
+	var out []Piece
+	for i, p := range pieces {
+		r := []rune(p.Text)
+		if p.Op != Equal || len(r) <= 2*context {
+			out = append(out, p)
+			continue
+		}
+		head, tail := string(r[:context]), string(r[len(r)-context:])
+		switch {
+		case i == 0 && i == len(pieces)-1:
+			p.Text = ""
+		case i == 0:
+			p.Text = "…" + tail
+		case i == len(pieces)-1:
+			p.Text = head + "…"
+		default:
+			p.Text = head + " … " + tail
+		}
+		if p.Text != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package display
+
+import (
+	"html"
+	"strings"
+	"unicode"
+)
+
+// Table is rows under columns. The zero value is ready to be filled.
+type Table struct {
+	Title   string
+	Columns []Column
+	Rows    [][]string // a row may be shorter than Columns
+	Notes   []string   // below the table, a line each
+	Width   int        // of the text form, in characters; 0 is 100
+}
+
+// Column is the head of a column.
+type Column struct {
+	Name  string
+	Right bool // aligned to the right, as numbers are
+}
+
+// Add appends columns by name.
+func (t *Table) Add(names ...string) {
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+}
+
+// Row appends a row.
+func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
+
+// Display implements [Displayer].
+func (t Table) Display() Bundle {
+	return Bundle{PlainText: []byte(t.Text()), HTML: []byte(t.HTML()), Markdown: []byte(t.Markdown())}
+}
+
+const (
+	defaultWidth = 100
+	gap          = "  "
+	minCell      = 8 // a column is not made narrower than this
+)
+
+// Text is the table with aligned columns. If it is wider than Width, its widest
+// columns are cut, with an ellipsis.
+func (t Table) Text() string {
+	var b strings.Builder
+	if t.Title != "" {
+		b.WriteString(Visible(t.Title) + "\n")
+	}
+	if len(t.Columns) > 0 {
+		widths := t.widths()
+		head := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			head[i] = c.Name
+		}
+		for _, row := range append([][]string{head}, t.Rows...) {
+			b.WriteString(t.line(row, widths) + "\n")
+		}
+	}
+	for _, n := range t.Notes {
+		b.WriteString(Visible(n) + "\n")
+	}
+	return b.String()
+}
+
+// widths fits the columns into Width.
+func (t Table) widths() []int {
+	limit := t.Width
+	if limit <= 0 {
+		limit = defaultWidth
+	}
+	widths := make([]int, len(t.Columns))
+	total := len(gap) * (len(widths) - 1)
+	for i, c := range t.Columns {
+		widths[i] = width(oneLine(c.Name))
+		for _, row := range t.Rows {
+			if i < len(row) {
+				widths[i] = max(widths[i], width(oneLine(row[i])))
+			}
+		}
+		total += widths[i]
+	}
+	for total > limit {
+		widest := 0
+		for i, w := range widths {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= minCell {
+			break
+		}
+		widths[widest]--
+		total--
+	}
+	return widths
+}
+
+func (t Table) line(row []string, widths []int) string {
+	cells := make([]string, len(widths))
+	for i := range widths {
+		text := ""
+		if i < len(row) {
+			text = clip(oneLine(row[i]), widths[i])
+		}
+		pad := strings.Repeat(" ", widths[i]-width(text))
+		if t.Columns[i].Right {
+			cells[i] = pad + text
+		} else {
+			cells[i] = text + pad
+		}
+	}
+	return strings.TrimRight(strings.Join(cells, gap), " ")
+}
+
+// oneLine is a cell's text on one line, with its inner spaces.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, Visible(s))
+}
+
+// clip cuts s to a width.
+func clip(s string, limit int) string {
+	if width(s) <= limit {
+		return s
+	}
+	w := 0
+	for i, r := range s {
+		w += runeWidth(r)
+		if w > limit-1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
+
+// width is how many columns of a terminal s takes.
+func width(s string) int {
+	w := 0
+	for _, r := range s {
+		w += runeWidth(r)
+	}
+	return w
+}
+
+// runeWidth is 2 for the wide characters of East Asia and for pictures, 0 for
+// marks that sit on the character before, and else 1.
+func runeWidth(r rune) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || 0xff01 <= r && r <= 0xff60 || 0x1f300 <= r && r <= 0x1faff:
+		return 2
+	}
+	return 1
+}
+
+// HTML is the table as HTML, without scripts and with every text escaped.
+func (t Table) HTML() string {
+	var b strings.Builder
+	b.WriteString(`<table class="noema">`)
+	if t.Title != "" {
+		b.WriteString("<caption>" + text(t.Title) + "</caption>")
+	}
+	b.WriteString("<thead><tr>")
+	for _, c := range t.Columns {
+		b.WriteString(`<th scope="col"` + align(c) + ">" + text(c.Name) + "</th>")
+	}
+	b.WriteString("</tr></thead><tbody>")
+	for _, row := range t.Rows {
+		b.WriteString("<tr>")
+		for i, c := range t.Columns {
+			cell := ""
+			if i < len(row) {
+				cell = text(row[i])
+			}
+			b.WriteString("<td" + align(c) + ">" + cell + "</td>")
+		}
+		b.WriteString("</tr>")
+	}
+	b.WriteString("</tbody></table>")
+	for _, n := range t.Notes {
+		b.WriteString("<p>" + text(n) + "</p>")
+	}
+	return b.String()
+}
+
+func text(s string) string { return html.EscapeString(Visible(s)) }
+
+func align(c Column) string {
+	if c.Right {
+		return ` style="text-align:right"`
+	}
+	return ` style="text-align:left"`
+}
+
+// Markdown is the table as GitHub's Markdown has it.
+func (t Table) Markdown() string {
+	var b strings.Builder
+	if t.Title != "" {
+		b.WriteString("**" + escape(t.Title) + "**\n\n")
+	}
+	row := func(cells []string) {
+		b.WriteString("|")
+		for i := range t.Columns {
+			cell := ""
+			if i < len(cells) {
+				cell = escape(cells[i])
+			}
+			b.WriteString(" " + cell + " |")
+		}
+		b.WriteString("\n")
+	}
+	head, rule := make([]string, len(t.Columns)), "|"
+	for i, c := range t.Columns {
+		head[i] = c.Name
+		if c.Right {
+			rule += " ---: |"
+		} else {
+			rule += " --- |"
+		}
+	}
+	row(head)
+	b.WriteString(rule + "\n")
+	for _, r := range t.Rows {
+		row(r)
+	}
+	for _, n := range t.Notes {
+		b.WriteString("\n" + escape(n) + "\n")
+	}
+	return b.String()
+}
+
+// escape keeps a text from being read as Markdown or HTML.
+func escape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`").Replace(oneLine(s))
+}

@@ -1,0 +1,125 @@
+package display
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxText bounds the text form of anything that is shown, in bytes. What is
+// longer is cut, and says so.
+const MaxText = 1 << 20
+
+// Text is a bundle of plain text.
+func Text(s string) Bundle { return Bundle{PlainText: []byte(Visible(cut(s)))} }
+
+// PNGImage is a bundle of a picture, with a text for where it cannot be seen.
+func PNGImage(png []byte, alt string) Bundle {
+	return Bundle{PNG: png, PlainText: []byte(Visible(alt))}
+}
+
+// MarkdownText is a bundle of Markdown, which reads well as text, too.
+func MarkdownText(s string) Bundle {
+	return Bundle{Markdown: []byte(s), PlainText: []byte(Visible(cut(s)))}
+}
+
+// HTMLText is a bundle of HTML of the caller's own making, with its text form.
+func HTMLText(html, text string) Bundle {
+	return Bundle{HTML: []byte(html), PlainText: []byte(Visible(cut(text)))}
+}
+
+// JSONValue is a bundle of a JSON value, indented as text.
+func JSONValue(raw json.RawMessage) Bundle {
+	var v any
+	text := string(raw)
+	if err := json.Unmarshal(raw, &v); err == nil {
+		if pretty, err := json.MarshalIndent(v, "", "  "); err == nil {
+			text = string(pretty)
+		}
+	}
+	return Bundle{JSON: raw, PlainText: []byte(Visible(cut(text)))}
+}
+
+// Join is a bundle of several, one below the other, in the forms that all of
+// them have.
+func Join(parts ...Displayer) Bundle {
+	var bundles []Bundle
+	for _, p := range parts {
+		bundles = append(bundles, p.Display())
+	}
+	out := Bundle{}
+	for _, form := range []struct{ mime, between string }{{PlainText, "\n\n"}, {HTML, "\n"}, {Markdown, "\n\n"}} {
+		var texts []string
+		for _, b := range bundles {
+			text, ok := b[form.mime]
+			if !ok && form.mime == HTML {
+				text, ok = htmlOf(b)
+			}
+			if ok {
+				texts = append(texts, strings.TrimRight(string(text), "\n"))
+			}
+		}
+		if len(texts) == len(bundles) && len(texts) > 0 {
+			out[form.mime] = []byte(strings.Join(texts, form.between))
+		}
+	}
+	return out
+}
+
+// htmlOf shows a bundle without HTML within one that has it.
+func htmlOf(b Bundle) ([]byte, bool) {
+	if svg, ok := b[SVG]; ok {
+		return svg, true
+	}
+	text, ok := b[PlainText]
+	return []byte("<pre>" + html.EscapeString(string(text)) + "</pre>"), ok
+}
+
+// cut bounds a text and says what is missing.
+func cut(s string) string {
+	if len(s) <= MaxText {
+		return s
+	}
+	at := MaxText
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return fmt.Sprintf("%s\n… %d more bytes", s[:at], len(s)-at)
+}
+
+// Visible makes a text safe to show: control characters, which could steer a
+// terminal, and marks that turn the direction of writing become visible
+// characters, and bytes that are no text the replacement character. Tabs and
+// line ends stay.
+func Visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return r
+		case r < ' ':
+			return '\u2400' + r // the picture of the control character
+		case r == 0x7f:
+			return '\u2421'
+		case 0x80 <= r && r < 0xa0, turns(r):
+			return '\uFFFD'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// turns reports whether r changes the direction of the text that follows.
+func turns(r rune) bool {
+	return r == 0x061c || r == 0x200e || r == 0x200f || 0x202a <= r && r <= 0x202e || 0x2066 <= r && r <= 0x2069
+}
+
+// Line is s on one line of at most limit characters.
+func Line(s string, limit int) string {
+	s = Visible(strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " "))
+	if r := []rune(s); len(r) > limit && limit > 0 {
+		return string(r[:limit-1]) + "…"
+	}
+	return s
+}

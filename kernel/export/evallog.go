@@ -1,0 +1,238 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// EvalLog writes the trials of one method as the log file (version 2, JSON) of
+// Inspect, so that its viewer and its analysis tools read them. A log knows one
+// solver: a run gives one log for each method. Where Inspect has no word for
+// something, it stands in the metadata: the outcome, the random seed, the
+// hashes. Scores are the run's own; Inspect is not asked to compute any.
+func (s Source) EvalLog(w io.Writer, method string) error {
+	summary, err := runner.Summarize(s.Result)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(s.Run.Config.Methods, func(m record.Method) bool { return m.Label == method })
+	if at < 0 {
+		return fmt.Errorf("export EvalLog: run %s has no method %q", s.Run.ID, method)
+	}
+	log, err := s.evalLog(s.Run.Config.Methods[at], summary.Methods[at])
+	if err != nil {
+		return err
+	}
+	red := newRedactor()
+	raw, err := record.Marshal(redactAll(red, log))
+	if err != nil {
+		return fmt.Errorf("export EvalLog: %w", err)
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+// object is a JSON object on its way out; encoding sorts its keys.
+type object = map[string]any
+
+func (s Source) evalLog(m record.Method, summary runner.MethodSummary) (object, error) {
+	c := s.Run.Config
+	samples, err := s.evalSamples(m.Label)
+	if err != nil {
+		return nil, err
+	}
+	status := "success"
+	if s.Run.Status != record.Finished {
+		status = "cancelled"
+	}
+	var options any = object{}
+	if len(m.Options) > 0 {
+		options = json.RawMessage(m.Options)
+	}
+	return object{
+		"version": 2, "status": status,
+		"eval": object{
+			"eval_id": s.Run.ID + "/" + m.Label, "run_id": s.Run.ID, "created": stamp(s.Run.Created),
+			"task": c.Task.Name, "task_id": c.Task.Digest, "task_version": c.Task.Version, "task_args": object{"config": c.Task.Config},
+			"solver": m.Label, "solver_args": options,
+			"dataset": object{"name": c.Task.Name, "samples": len(c.Task.Samples), "sample_ids": c.Task.Samples, "shuffled": false},
+			"model":   c.Model.ID.String(), "model_args": object{},
+			"config": object{"epochs": c.Epochs, "epochs_reducer": []string{"mean"}},
+			"metadata": object{
+				"noema_root_hash": s.Run.Root, "noema_config_digest": s.Run.Digest, "noema_method_version": m.Version,
+				"noema_prompt_version": m.PromptVersion, "noema_seed": formatSeed(c.Seed), "simulated_model": c.Model.Simulated,
+			},
+		},
+		"plan":    object{"name": "plan", "steps": []object{{"solver": m.Label, "params": options}}, "config": object{}},
+		"results": evalResults(summary),
+		"stats":   object{"started_at": stamp(s.Run.Created), "completed_at": stamp(s.Run.Ended), "model_usage": modelUsage(c, summary.Usage)},
+		"samples": samples,
+	}, nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05+00:00") }
+
+// evalResults gives each measure as a score of its own, whose metrics are the
+// mean and its interval.
+func evalResults(m runner.MethodSummary) object {
+	var scores []object
+	for _, name := range slices.Sorted(maps.Keys(m.Metrics)) {
+		metric := m.Metrics[name]
+		if !metric.Defined {
+			continue
+		}
+		values := object{"mean": object{"name": "mean", "value": metric.Value}}
+		if metric.HasInterval() {
+			values["ci_low"] = object{"name": "ci_low", "value": metric.Low}
+			values["ci_high"] = object{"name": "ci_high", "value": metric.High}
+		}
+		scores = append(scores, object{
+			"name": name, "scorer": name, "reducer": "mean", "params": object{}, "metrics": values, "scored_samples": metric.N,
+		})
+	}
+	return object{"total_samples": m.Trials, "completed_samples": m.Trials - m.Failed, "scores": scores}
+}
+
+func modelUsage(c record.Config, u runner.Usage) object {
+	if u.InputTokens == nil || u.OutputTokens == nil {
+		return object{}
+	}
+	return object{c.Model.ID.String(): object{
+		"input_tokens": *u.InputTokens, "output_tokens": *u.OutputTokens, "total_tokens": *u.InputTokens + *u.OutputTokens,
+	}}
+}
+
+func (s Source) evalSamples(method string) ([]object, error) {
+	byID := map[string]task.Sample{}
+	for _, sample := range s.Task.Samples {
+		byID[sample.ID] = sample
+	}
+	var out []object
+	for _, t := range s.Result.Trials {
+		if t.ID.Method != method {
+			continue
+		}
+		o, err := s.evalSample(t, byID[t.ID.Sample])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// evalSample gives a trial with its last conversation as the messages and all
+// its model calls as events.
+func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) {
+	o := object{
+		"id": t.ID.Sample, "epoch": t.ID.Epoch + 1, "input": sample.Problem.Query, "target": string(t.Target),
+		"messages": []object{}, "scores": evalScores(t), "events": []object{},
+		"output": object{"model": s.Run.Config.Model.ID.String(), "choices": []object{}},
+		"metadata": object{
+			"outcome": t.Answer.Outcome, "reason": t.Answer.Reason, "group": sample.Group, "seed": formatSeed(t.Seed), "hash": t.Hash,
+		},
+		"store": object{}, "model_usage": modelUsage(s.Run.Config, usageOf(t.Usage)),
+		"started_at": stamp(t.Started), "completed_at": stamp(t.Started.Add(t.Wall)),
+		"total_time": t.Wall.Seconds(), "working_time": t.Usage.Latency.Seconds(),
+	}
+	if labels := sample.Problem.Answer.Labels; len(labels) > 0 {
+		o["choices"] = labels
+	}
+	if t.Failure != "" {
+		o["error"] = object{"message": t.Failure, "traceback": "", "traceback_ansi": ""}
+	}
+	return o, s.addCalls(o, t)
+}
+
+// addCalls adds the contents of a trial's model calls, if they can be read.
+func (s Source) addCalls(o object, t *record.Trial) error {
+	var events []object
+	elapsed := time.Duration(0)
+	for _, c := range t.Calls {
+		if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {
+			continue
+		}
+		x, err := s.Read(t.ID, c)
+		if err != nil {
+			return err
+		}
+		output := s.evalOutput(x.Record.Completion)
+		events = append(events, object{
+			"event": "model", "timestamp": stamp(t.Started.Add(elapsed)), "working_start": elapsed.Seconds(),
+			"model": s.Run.Config.Model.ID.String(), "input": evalMessages(x.Request.Messages), "tools": []object{}, "tool_choice": "auto",
+			"config": object{"temperature": x.Request.Sampling.Temperature}, "output": output,
+			"metadata": object{"path": c.Path, "draw": c.Draw, "key": c.Key},
+		})
+		elapsed += c.Usage.Latency
+		reply := object{"role": "assistant", "content": x.Record.Completion.Text}
+		o["messages"] = append(evalMessages(x.Request.Messages), reply)
+		o["output"] = output
+	}
+	if len(events) > 0 {
+		o["events"] = events
+	}
+	return nil
+}
+
+func (s Source) evalOutput(c methods.Completion) object {
+	stop := "stop"
+	if c.Finish == methods.FinishLength {
+		stop = "max_tokens"
+	}
+	return object{
+		"model":   s.Run.Config.Model.ID.String(),
+		"choices": []object{{"message": object{"role": "assistant", "content": c.Text}, "stop_reason": stop}},
+	}
+}
+
+func evalMessages(messages []methods.Message) []object {
+	out := make([]object, len(messages))
+	for i, m := range messages {
+		out[i] = object{"role": string(m.Role), "content": m.Content}
+	}
+	return out
+}
+
+// evalScores gives each measure of a trial; the answer stands with each.
+func evalScores(t *record.Trial) object {
+	scores := object{}
+	for name, v := range t.Score.Values {
+		scores[name] = object{"value": v, "answer": string(t.Answer.Value), "metadata": object{"outcome": t.Answer.Outcome}}
+	}
+	return scores
+}
+
+func usageOf(u methods.Usage) runner.Usage {
+	if u.Unmetered > 0 {
+		return runner.Usage{}
+	}
+	return runner.Usage{InputTokens: &u.InputTokens, OutputTokens: &u.OutputTokens}
+}
+
+// redactAll takes keys out of every text of a JSON value made of objects.
+func redactAll(red redactor, v any) any {
+	switch v := v.(type) {
+	case string:
+		return red.text(v)
+	case object:
+		for k, x := range v {
+			v[k] = redactAll(red, x)
+		}
+		return v
+	case []object:
+		for i := range v {
+			redactAll(red, v[i])
+		}
+		return v
+	}
+	return v
+}

@@ -1,0 +1,324 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"noema/cache"
+	"noema/kernel/provider/sim"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/kernel/task/cafes"
+	"noema/methods"
+	"noema/methods/anot"
+	"noema/methods/baseline"
+)
+
+// source is a real run of two methods over five samples.
+func source(t *testing.T) Source {
+	t.Helper()
+	tk, err := cafes.New(cafes.Options{N: 10, Requests: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sim.New(sim.Options{Error: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := cache.Open(t.Context(), t.TempDir(), cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	setup := runner.Setup{Task: tk, Provider: model, Select: runner.Selection{To: 5}}
+	for _, m := range []methods.Method{baseline.Direct(), anot.New()} {
+		d := m.(methods.Describer).Describe()
+		setup.Methods = append(setup.Methods, runner.Method{Label: d.Name, Solver: m, Description: d, Shuffle: true})
+	}
+	r, err := setup.Run(t.Context(), store, runner.Quiet{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Source{Result: r, Read: func(id record.TrialID, c record.Call) (runner.Exchange, error) {
+		return runner.ReadExchange(context.WithoutCancel(t.Context()), store, r.Run, id, c)
+	}}
+}
+
+// python returns a Python that has the given modules, or skips the test.
+func python(t *testing.T, modules string) string {
+	t.Helper()
+	path := os.Getenv("NOEMA_TEST_PYTHON")
+	if path == "" {
+		path = "python3"
+	}
+	if err := exec.Command(path, "-c", "import "+modules).Run(); err != nil {
+		t.Skipf("%s has no %s: install it, or set NOEMA_TEST_PYTHON to a Python that has it", path, modules)
+	}
+	return path
+}
+
+func runPython(t *testing.T, path, program string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(path, append([]string{"-c", program}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestJSONLAndCSVHoldEveryTrial(t *testing.T) {
+	s := source(t)
+	rows := s.Trials()
+	var lines, table bytes.Buffer
+	if err := rows.JSONL(&lines); err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.CSV(&table); err != nil {
+		t.Fatal(err)
+	}
+	cells, err := csv.NewReader(&table).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cells) != 11 || len(s.Result.Trials) != 10 {
+		t.Fatalf("%d lines of CSV for %d trials", len(cells), len(s.Result.Trials))
+	}
+	i := 0
+	for line := range strings.Lines(lines.String()) {
+		var o map[string]any
+		if err := json.Unmarshal([]byte(line), &o); err != nil {
+			t.Fatal(err)
+		}
+		trial := s.Result.Trials[i]
+		if o["hash"] != trial.Hash || o["score.hits@1"] != trial.Score.Values["hits@1"] || o["input_tokens"] != float64(trial.Usage.InputTokens) {
+			t.Errorf("line %d is %s", i, line)
+		}
+		i++
+	}
+	if i != 10 {
+		t.Errorf("%d lines of JSON", i)
+	}
+}
+
+func TestCallsHoldContents(t *testing.T) {
+	s := source(t)
+	rows, err := s.Calls()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, trial := range s.Result.Trials {
+		want += len(trial.Calls)
+	}
+	if len(rows.Rows) != want {
+		t.Fatalf("%d rows for %d calls", len(rows.Rows), want)
+	}
+	last := rows.Rows[0]
+	if text, _ := last[len(last)-2].(string); !strings.Contains(text, `"role":"user"`) {
+		t.Errorf("messages are %q", text)
+	}
+	s.Read = nil
+	if rows, err = s.Calls(); err != nil || rows.Rows[0][len(last)-1] != nil {
+		t.Errorf("without contents a reply is %v (%v)", rows.Rows[0][len(last)-1], err)
+	}
+}
+
+func TestWhatIsUndefinedIsNull(t *testing.T) {
+	s := source(t)
+	s.Result.Trials[0].Usage.Unpriced = 1
+	s.Result.Trials[0].Usage.Unmetered = 1
+	delete(s.Result.Trials[0].Score.Values, "hits@1")
+	var lines bytes.Buffer
+	if err := s.Trials().JSONL(&lines); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(lines.String(), "\n")
+	for _, want := range []string{`"cost_usd":null`, `"input_tokens":null`, `"score.hits@1":null`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("%s is not in %s", want, first)
+		}
+	}
+}
+
+func TestParquet(t *testing.T) {
+	s := source(t)
+	var file bytes.Buffer
+	if err := s.Trials().Parquet(&file); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.NumRows() != 10 {
+		t.Errorf("%d rows", f.NumRows())
+	}
+	py := python(t, "duckdb")
+	path := filepath.Join(t.TempDir(), "trials.parquet")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runPython(t, py, `import duckdb, sys
+print(duckdb.sql(f"select method, count(*), count(distinct hash), sum(input_tokens)>0, typeof(any_value(epoch)) from '{sys.argv[1]}' group by method order by method").fetchall())`, path)
+	if want := `[('anot', 5, 5, True, 'BIGINT'), ('direct', 5, 5, True, 'BIGINT')]`; got != want {
+		t.Errorf("DuckDB reads %s, want %s", got, want)
+	}
+}
+
+func TestEvalLogLoadsInInspect(t *testing.T) {
+	s := source(t)
+	var file bytes.Buffer
+	if err := s.EvalLog(&file, "anot"); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(file.Bytes()) {
+		t.Fatal("not JSON")
+	}
+	if err := s.EvalLog(io.Discard, "nobody"); err == nil {
+		t.Error("a log of a method that was not run")
+	}
+	py := python(t, "inspect_ai.log")
+	path := filepath.Join(t.TempDir(), "anot.json")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := runPython(t, py, `import sys
+from inspect_ai.log import read_eval_log
+log = read_eval_log(sys.argv[1])
+s = log.samples[0]
+print(log.status, log.eval.solver, len(log.samples), sorted(s.scores)[:2], len(s.events) > 3, s.messages[-1].role, log.results.scores[0].metrics["mean"].name)`, path)
+	if want := `success anot 5 ['first', 'hits@1'] True assistant mean`; got != want {
+		t.Errorf("Inspect reads %q, want %q", got, want)
+	}
+}
+
+// collector is a server that receives OTLP over HTTP.
+type collector struct {
+	mu    sync.Mutex
+	spans []*tracepb.Span
+}
+
+func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	var request collectorpb.ExportTraceServiceRequest
+	if err == nil {
+		err = proto.Unmarshal(raw, &request)
+	}
+	if err != nil || r.URL.Path != "/v1/traces" {
+		http.Error(w, "no traces", http.StatusBadRequest)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, rs := range request.ResourceSpans {
+		for _, ss := range rs.ScopeSpans {
+			c.spans = append(c.spans, ss.Spans...)
+		}
+	}
+}
+
+func TestSpansReachACollector(t *testing.T) {
+	c := &collector{}
+	server := httptest.NewServer(c)
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	s := source(t)
+	to, err := OTLP(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Spans(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	want := len(s.Result.Trials)
+	for _, trial := range s.Result.Trials {
+		want += len(trial.Calls)
+	}
+	if len(c.spans) != want {
+		t.Fatalf("the collector has %d spans of %d", len(c.spans), want)
+	}
+	byID := map[string]*tracepb.Span{}
+	for _, span := range c.spans {
+		byID[string(span.SpanId)] = span
+	}
+	for _, span := range c.spans {
+		if len(span.ParentSpanId) == 0 {
+			continue
+		}
+		parent := byID[string(span.ParentSpanId)]
+		if parent == nil || parent.StartTimeUnixNano > span.StartTimeUnixNano || parent.EndTimeUnixNano < span.EndTimeUnixNano {
+			t.Errorf("span %s is not within its parent", span.Name)
+		}
+	}
+}
+
+func TestSpansInAFileAreTheSameTwice(t *testing.T) {
+	s := source(t)
+	var files [2]bytes.Buffer
+	for i := range files {
+		to, err := OTLPFile(t.Context(), &files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Spans(t.Context(), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+		t.Error("two exports differ")
+	}
+	var message struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct{ TraceID, SpanID string }
+			}
+		}
+	}
+	if err := json.NewDecoder(&files[0]).Decode(&message); err != nil {
+		t.Fatal(err)
+	}
+	if id := message.ResourceSpans[0].ScopeSpans[0].Spans[0].TraceID; len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {
+		t.Errorf("trace id %q is not in hex", id)
+	}
+}
+
+func TestKeysDoNotLeave(t *testing.T) {
+	t.Setenv("SOMEBODYS_API_KEY", "correct-horse-battery")
+	for text, want := range map[string]string{
+		"use sk-abcdefghijklmnopqrstuvwx now":              "use [redacted] now",
+		"Authorization: Bearer abcdefghijklmnopqrstuvwxyz": "[redacted]",
+		"my correct-horse-battery":                         "my [redacted]",
+		"the task-specific wording of risk-averse methods": "the task-specific wording of risk-averse methods",
+	} {
+		if got := Redact(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestSpreadsheetsRunNothing(t *testing.T) {
+	r := Rows{Columns: []Column{{"a", String}}, Rows: [][]any{{"=HYPERLINK(1)"}, {"-5"}, {nil}}}
+	var out bytes.Buffer
+	if err := r.CSV(&out); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "a\n'=HYPERLINK(1)\n-5\n\n"; got != want && got != "a\n'=HYPERLINK(1)\n-5\n\"\"\n" {
+		t.Errorf("CSV is %q", got)
+	}
+}

@@ -1,0 +1,175 @@
+// Package export writes runs in the forms that other tools read: rows of trials
+// or of calls as JSON Lines, CSV or Parquet, Inspect's EvalLog, and OpenTelemetry
+// spans. What leaves is redacted: a key that a prompt or a reply holds by
+// accident does not get out.
+package export
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/methods"
+)
+
+// Source is a run with what its calls asked and were told.
+type Source struct {
+	*runner.Result
+	// Read returns the content of a model call. Nil leaves contents out.
+	Read func(trial record.TrialID, c record.Call) (runner.Exchange, error)
+}
+
+// Column is a column of an export: its values are string, int64, float64,
+// bool, or nil where there is none.
+type Column struct {
+	Name string
+	Kind Kind
+}
+
+// Kind is the type of a column's values.
+type Kind int
+
+// The kinds.
+const (
+	String Kind = iota
+	Integer
+	Float
+	Bool
+)
+
+// Rows is a table on its way out.
+type Rows struct {
+	Columns []Column
+	Rows    [][]any
+}
+
+// where are the columns that tell what a row belongs to.
+var where = []Column{
+	{"run", String}, {"task", String}, {"model", String}, {"simulated", Bool},
+	{"method", String}, {"method_version", String}, {"sample", String}, {"group", String}, {"epoch", Integer},
+}
+
+func (s Source) whereOf(t *record.Trial) []any {
+	c := s.Run.Config
+	version, group := "", ""
+	for _, m := range c.Methods {
+		if m.Label == t.ID.Method {
+			version = m.Version
+		}
+	}
+	for _, sample := range s.Task.Samples {
+		if sample.ID == t.ID.Sample {
+			group = sample.Group
+			break
+		}
+	}
+	return []any{
+		s.Run.ID, c.Task.Name, c.Model.ID.String(), c.Model.Simulated,
+		t.ID.Method, version, t.ID.Sample, group, int64(t.ID.Epoch + 1),
+	}
+}
+
+// amounts are the columns of what was charged.
+var amounts = []Column{
+	{"calls", Integer}, {"tool_calls", Integer}, {"input_tokens", Integer}, {"output_tokens", Integer},
+	{"cost_usd", Float}, {"latency_ms", Float},
+}
+
+// amountsOf leaves out what is not known: it is no 0.
+func amountsOf(u methods.Usage) []any {
+	row := []any{int64(u.Calls), int64(u.ToolCalls), u.InputTokens, u.OutputTokens, u.Cost.USD(), milliseconds(u.Latency)}
+	if u.Unmetered > 0 {
+		row[2], row[3] = nil, nil
+	}
+	if u.Unpriced > 0 {
+		row[4] = nil
+	}
+	return row
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Trials is a row for each trial: what it belongs to, how it ended, its scores
+// in columns of their own named score.NAME, and what it was charged.
+func (s Source) Trials() Rows {
+	names := map[string]bool{}
+	for _, t := range s.Result.Trials {
+		for name := range t.Score.Values {
+			names[name] = true
+		}
+	}
+	scores := slices.Sorted(maps.Keys(names))
+	r := Rows{Columns: slices.Concat(where, []Column{
+		{"seed", String}, {"outcome", String}, {"reason", String}, {"answer", String}, {"target", String}, {"failure", String}, {"hash", String},
+	})}
+	for _, name := range scores {
+		r.Columns = append(r.Columns, Column{"score." + name, Float})
+	}
+	r.Columns = append(r.Columns, amounts...)
+	for _, t := range s.Result.Trials {
+		row := slices.Concat(s.whereOf(t), []any{
+			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), string(t.Target), t.Failure, t.Hash,
+		})
+		for _, name := range scores {
+			if v, ok := t.Score.Get(name); ok {
+				row = append(row, v)
+			} else {
+				row = append(row, nil)
+			}
+		}
+		r.Rows = append(r.Rows, append(row, amountsOf(t.Usage)...))
+	}
+	return r.redacted()
+}
+
+// Calls is a row for each call of each trial, with the messages, as JSON, and
+// the reply of model calls if the source can read them. A content that cannot
+// be read is an error.
+func (s Source) Calls() (Rows, error) {
+	r := Rows{Columns: slices.Concat(where, []Column{
+		{"path", String}, {"kind", String}, {"draw", Integer}, {"key", String}, {"digest", String},
+		{"fault", String}, {"error", String}, {"failed_attempts", Integer},
+	}, amounts, []Column{{"messages", String}, {"reply", String}})}
+	for _, t := range s.Result.Trials {
+		for _, c := range t.Calls {
+			row := slices.Concat(s.whereOf(t), []any{
+				c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
+			}, amountsOf(c.Usage))
+			messages, reply, err := s.content(t.ID, c)
+			if err != nil {
+				return r, err
+			}
+			r.Rows = append(r.Rows, append(row, messages, reply))
+		}
+	}
+	return r.redacted(), nil
+}
+
+// content is what a model call asked and was told, or nil.
+func (s Source) content(id record.TrialID, c record.Call) (messages, reply any, err error) {
+	if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {
+		return nil, nil, nil
+	}
+	x, err := s.Read(id, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := record.Marshal(chat(x.Request.Messages))
+	return string(raw), x.Record.Completion.Text, err
+}
+
+// message is a message as most tools write it.
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func chat(messages []methods.Message) []message {
+	out := make([]message, len(messages))
+	for i, m := range messages {
+		out[i] = message{string(m.Role), m.Content}
+	}
+	return out
+}

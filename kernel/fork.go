@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+
+	"noema/kernel/diff"
+	"noema/kernel/display"
+	"noema/kernel/gateway"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+)
+
+// Forked is a run with one recorded reply replaced: shown, it is the effect.
+type Forked struct {
+	*Result // the new run
+	Parent  *Result
+	At      string // METHOD/SAMPLE/EPOCH/PATH of the replaced reply
+	Was     string // the reply as it was
+	Reply   string // what stands in its place
+	Before  *Trial
+	After   *Trial
+}
+
+// Recorded returns the reply of a model call that is named as in
+// "anot/R07/P3/c2": METHOD/SAMPLE/PATH, with the epoch after the sample if need
+// be, and without the method if the run has only one.
+func (r *Result) Recorded(at string) (string, error) {
+	t, c, err := runner.FindCall(r.Result, at)
+	if err != nil {
+		return "", Misused(err)
+	}
+	return Call{c, &Trial{t, r}}.Reply()
+}
+
+// Fork replaces one recorded reply and runs again only what depends on it: the
+// rest of its trial. The new run has this one as its parent; giving the reply
+// that was recorded first gives a run with this one's root hash.
+func (r *Result) Fork(at, reply string) (*Forked, error) {
+	before, call, err := runner.FindCall(r.Result, at)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	was, err := r.Recorded(at)
+	if err != nil {
+		return nil, err
+	}
+	setup, err := r.lab.again(r)
+	if err != nil {
+		return nil, err
+	}
+	store, err := r.lab.Store()
+	if err != nil {
+		return nil, err
+	}
+	progress := r.lab.progress()
+	fork := runner.Fork{Parent: r.Result, Setup: setup, Call: call, Trial: before.ID, Reply: reply}
+	made, err := fork.Do(r.lab.o.Context(), store, progress)
+	progress.Stop()
+	if err != nil {
+		return nil, err
+	}
+	f := &Forked{
+		Result: &Result{Result: made, lab: r.lab}, Parent: r, At: before.ID.String() + "/" + call.Path, Was: was, Reply: reply,
+		Before: &Trial{before, r},
+	}
+	f.After, err = f.Trial(before.ID.String())
+	return f, err
+}
+
+// again opens what a run was made with, as it is now.
+func (l *Lab) again(r *Result) (runner.Setup, error) {
+	config := r.Run.Config
+	methods, err := l.RecordedMethods(l.o.Context(), r.Run)
+	if err != nil {
+		return runner.Setup{}, err
+	}
+	model, err := l.Model(config.Model.ID.String(), false, 0)
+	if err != nil {
+		return runner.Setup{}, fmt.Errorf("open the model of run %s: %w", r.Run.ID, err)
+	}
+	live, err := l.Task(config.Task.Name+"?"+config.Task.Config, nil)
+	if err != nil {
+		live = nil // its files may be gone: the store has the samples
+	}
+	t, _ := runner.SameTask(r.Task, live)
+	return runner.Setup{
+		Name: r.Run.Name, Question: r.Run.Question, Task: t, Methods: methods, Provider: model, Mode: gateway.Auto,
+		Select: runner.Selection{IDs: config.Task.Samples}, Sampling: config.Sampling, Limits: config.Limits,
+		Epochs: config.Epochs, Seed: config.Seed,
+	}, nil
+}
+
+// Display implements [Displayer].
+func (f *Forked) Display() Bundle {
+	var text bytes.Buffer
+	report.Fork(&text, f.Parent.Run, f.Run, f.At, f.Before.Trial, f.After.Trial)
+	return display.Text(text.String())
+}
+
+// Diff sets this run against another, trial by trial.
+func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
+	d, err := diff.Runs(diff.Side{Run: r.Run, Trials: r.Trials}, diff.Side{Run: other.Run, Trials: other.Trials}, report.TrialHeadline, force)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	return &Diff{d, r, other}, nil
+}
+
+// Diff is where two runs part: shown, it is the first differing call of each
+// trial, word by word.
+type Diff struct {
+	*diff.Diff
+	a, b *Result
+}
+
+// View is how the diff is printed by default.
+func (d *Diff) View() report.DiffView {
+	read := func(r *Result) func(record.TrialID, record.Call) (runner.Exchange, error) {
+		return func(id record.TrialID, c record.Call) (runner.Exchange, error) { return r.Read(id, c) }
+	}
+	return report.DiffView{Limit: 20, ReadA: read(d.a), ReadB: read(d.b)}
+}
+
+// Display implements [Displayer].
+func (d *Diff) Display() Bundle {
+	var text bytes.Buffer
+	report.Diff(&text, d.Diff, d.View())
+	return display.Text(text.String())
+}
+
+// Read returns what a model call of a trial asked and was told.
+func (r *Result) Read(id TrialID, c record.Call) (runner.Exchange, error) {
+	store, err := r.lab.Store()
+	if err != nil {
+		return runner.Exchange{}, err
+	}
+	return runner.ReadExchange(r.lab.o.Context(), store, r.Run, id, c)
+}

@@ -1,0 +1,218 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"noema/cache"
+	"noema/kernel/display"
+	"noema/kernel/provider"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+	"noema/plugins"
+)
+
+// Lab is a place to work in. Its methods may be called from several goroutines.
+type Lab struct {
+	o Options
+
+	mu        sync.Mutex
+	store     *cache.Store
+	host      *plugins.Host
+	tasks     map[string]*Task
+	functions map[string]function
+	shown     int // progress displays so far, for their ids
+}
+
+// Options says where a Lab works and what it has.
+type Options struct {
+	Home       string   // folder of the store and of plugins
+	PluginDirs []string // where plugins are looked for, first found first
+	Catalog    Catalog
+
+	// Context is asked for at every operation, so that an interactive session
+	// can interrupt what runs at the moment. Default: the background.
+	Context func() context.Context
+	// Screen is where Show and progress go. Default: Show prints text on
+	// standard output, and progress goes to Stderr.
+	Screen display.Screen
+	Stderr io.Writer // default os.Stderr
+	Debug  int       // prints the methods' events: 0 none, 1 summary, 2 verbose, 3 full
+}
+
+// Open returns a Lab. Its store is opened when it is first needed.
+func Open(o Options) *Lab {
+	if o.Context == nil {
+		o.Context = context.Background
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	return &Lab{o: o, tasks: map[string]*Task{}, functions: map[string]function{}}
+}
+
+// Close ends the plugins and closes the store.
+func (l *Lab) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	if l.host != nil {
+		l.host.Close()
+		l.host = nil
+	}
+	if l.store != nil {
+		err = l.store.Close()
+		l.store = nil
+	}
+	return err
+}
+
+// Store returns the store, opened.
+func (l *Lab) Store() (*cache.Store, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.store != nil {
+		return l.store, nil
+	}
+	store, err := cache.Open(l.o.Context(), filepath.Join(l.o.Home, "store"), cache.Options{})
+	if err != nil {
+		return nil, err
+	}
+	l.store = store
+	return store, nil
+}
+
+// idlePlugins is how many plugin processes are kept ready between trials: as
+// many as run at once by default.
+const idlePlugins = 16
+
+func (l *Lab) pluginHost() (*plugins.Host, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.host != nil {
+		return l.host, nil
+	}
+	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: idlePlugins})
+	if err != nil {
+		return nil, err
+	}
+	l.host = host
+	return host, nil
+}
+
+// Task opens the task of a text such as "cafes?n=20", with more options beside.
+func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
+	s, err := ParseSpec(text)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	l.mu.Lock()
+	added, ok := l.tasks[s.Name]
+	l.mu.Unlock()
+	maps.Copy(s.Options, more)
+	if ok {
+		if len(s.Options) > 0 {
+			return nil, Misused(fmt.Errorf("task %q takes no options", s.Name))
+		}
+		return added, nil
+	}
+	return l.o.Catalog.Task(s)
+}
+
+// AddTask makes t a task of this Lab under its name, to be named in
+// experiments. NewTask makes one.
+func (l *Lab) AddTask(t *Task) error {
+	if t == nil || t.Name == "" || strings.ContainsAny(t.Name, "?&=/") {
+		return Misused(errors.New("add task: it needs a name without any of ?&=/"))
+	}
+	for _, entry := range l.o.Catalog.Tasks() {
+		if entry.Name == t.Name {
+			return Misused(fmt.Errorf("add task %q: a built-in task has this name", t.Name))
+		}
+	}
+	if len(t.Samples) == 0 {
+		return Misused(fmt.Errorf("add task %q: it has no samples", t.Name))
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tasks[t.Name] = t
+	return nil
+}
+
+// Model returns the provider of a model; see [Catalog].
+func (l *Lab) Model(text string, recorded bool, maxConnections int) (provider.Provider, error) {
+	s, err := ParseSpec(text)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	return l.o.Catalog.Model(s, recorded, maxConnections)
+}
+
+// Catalog returns the catalog that the Lab was opened with.
+func (l *Lab) Catalog() Catalog { return l.o.Catalog }
+
+// Home is the folder of the store and of plugins.
+func (l *Lab) Home() string { return l.o.Home }
+
+// Show shows a value: a result, a trial, a table, a plot, or anything else.
+// In a notebook it appears in the cell, elsewhere as text.
+func (l *Lab) Show(v any) { l.Update("", v) }
+
+// Update shows a value in the place of what was shown before with the same id,
+// where the screen can do that.
+func (l *Lab) Update(id string, v any) {
+	b := display.Of(v)
+	if l.o.Screen != nil {
+		l.o.Screen.Show(id, b)
+		return
+	}
+	fmt.Fprintln(os.Stdout, strings.TrimRight(string(b[display.PlainText]), "\n"))
+}
+
+// progress tells how a run gets on, on the screen or on Stderr.
+func (l *Lab) progress() *report.Progress {
+	if l.o.Screen == nil {
+		return report.NewProgress(l.o.Stderr, l.o.Debug)
+	}
+	l.mu.Lock()
+	l.shown++
+	id := fmt.Sprintf("progress-%d", l.shown)
+	l.mu.Unlock()
+	return report.NewLiveProgress(l.o.Stderr, l.o.Debug, func(line string) {
+		l.o.Screen.Show(id, display.Text(line))
+	})
+}
+
+// Runs lists the runs of the store, newest first.
+func (l *Lab) Runs() (RunList, error) {
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	return runner.Runs(l.o.Context(), store)
+}
+
+// Load returns a stored run: its id, the beginning of one, or "last".
+func (l *Lab) Load(name string) (*Result, error) {
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	ctx := l.o.Context()
+	run, err := runner.FindRun(ctx, store, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := runner.LoadResult(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Result: r, lab: l}, nil
+}

@@ -1,0 +1,176 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"noema/kernel/diff"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/kernel/score"
+)
+
+// Headline is the measure that a trial is judged by first, with its name.
+func Headline(s score.Score) (name string, value float64, ok bool) {
+	for _, name := range []string{score.Hits(1), score.Accuracy, score.VerdictAccuracy, score.F1} {
+		if v, ok := s.Get(name); ok {
+			return name, v, true
+		}
+	}
+	return "", 0, false
+}
+
+// TrialHeadline is Headline of a trial's score.
+func TrialHeadline(t *record.Trial) (string, float64, bool) { return Headline(t.Score) }
+
+// DiffView chooses what of a diff is printed, and in which form.
+type DiffView struct {
+	Flipped bool // only trials that scored differently
+	Limit   int  // trials shown in full; 0 is all
+	Colour  bool
+	// ReadA and ReadB fetch what a call of the one and the other run asked and
+	// was told.
+	ReadA, ReadB func(id record.TrialID, c record.Call) (runner.Exchange, error)
+}
+
+// Diff prints where two runs part.
+func Diff(w io.Writer, d *diff.Diff, v DiffView) {
+	fmt.Fprintf(w, "a  %s\nb  %s\n", d.A, d.B)
+	for _, warning := range d.Warnings {
+		fmt.Fprintln(w, "differs in", Plain(warning))
+	}
+	flipped := d.Flipped()
+	fmt.Fprintf(w, "\n%s the same, %s different, %d of them scored differently\n", plural(d.Same, "trial"), count(len(d.Trials)), len(flipped))
+	for _, only := range []struct {
+		run string
+		ids []record.TrialID
+	}{{"a", d.OnlyA}, {"b", d.OnlyB}} {
+		if len(only.ids) > 0 {
+			fmt.Fprintf(w, "%s only in %s: %s\n", plural(len(only.ids), "trial"), only.run, someTrials(only.ids))
+		}
+	}
+	shown := d.Trials
+	if v.Flipped {
+		shown = flipped
+	}
+	for i, t := range shown {
+		if v.Limit > 0 && i == v.Limit {
+			fmt.Fprintf(w, "\n%d more: --limit 0 shows all\n", len(shown)-i)
+			break
+		}
+		diffTrial(w, t, v)
+	}
+}
+
+func someTrials(ids []record.TrialID) string {
+	var names []string
+	for i, id := range ids {
+		if i == 5 {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, id.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+func diffTrial(w io.Writer, t diff.Trial, v DiffView) {
+	name := t.A.String()
+	if t.B != t.A {
+		name += " and " + t.B.String()
+	}
+	fmt.Fprintf(w, "\n%s", name)
+	if t.Flipped() {
+		fmt.Fprintf(w, "  %s %s → %s", t.Metric, optional(t.ScoreA), optional(t.ScoreB))
+	}
+	fmt.Fprintln(w)
+	if t.First != nil {
+		where := ""
+		if t.First.Path != "" {
+			where = "call " + t.First.Path + ": "
+		}
+		fmt.Fprintf(w, "  first differs at %s\n", oneLine(where+t.First.What, 300))
+	}
+	diffCall(w, t, v)
+	if string(t.AnswerA.Value) != string(t.AnswerB.Value) || t.AnswerA.Outcome != t.AnswerB.Outcome {
+		fmt.Fprintf(w, "  answer a: %s %s\n  answer b: %s %s\n", t.AnswerA.Outcome, oneLine(string(t.AnswerA.Value), 200),
+			t.AnswerB.Outcome, oneLine(string(t.AnswerB.Value), 200))
+	}
+}
+
+func optional(v *float64) string {
+	if v == nil {
+		return "undefined"
+	}
+	return fmt.Sprintf("%.4g", *v)
+}
+
+// diffCall prints what the first differing call asked and was told, word by
+// word.
+func diffCall(w io.Writer, t diff.Trial, v DiffView) {
+	if t.CallA == nil || t.CallB == nil || t.CallA.Kind != record.CompletionCall || t.CallA.Fault != "" || t.CallB.Fault != "" {
+		return
+	}
+	a, errA := v.ReadA(t.A, *t.CallA)
+	b, errB := v.ReadB(t.B, *t.CallB)
+	if errA != nil || errB != nil {
+		fmt.Fprintf(w, "  its contents cannot be read: %v %v\n", errA, errB)
+		return
+	}
+	if t.CallA.Key != t.CallB.Key {
+		words(w, "prompt", prompt(a), prompt(b), v.Colour)
+	}
+	words(w, "reply", a.Record.Completion.Text, b.Record.Completion.Text, v.Colour)
+}
+
+func prompt(x runner.Exchange) string {
+	var b strings.Builder
+	for _, m := range x.Request.Messages {
+		fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)
+	}
+	return b.String()
+}
+
+// words prints a word-level diff: [-gone-] and {+new+}, in colour on request.
+func words(w io.Writer, what, a, b string, colour bool) {
+	if a == b {
+		fmt.Fprintf(w, "  same %s\n", what)
+		return
+	}
+	open := map[diff.Op][2]string{diff.Delete: {"[-", "-]"}, diff.Insert: {"{+", "+}"}}
+	if colour {
+		open = map[diff.Op][2]string{diff.Delete: {"\x1b[31m[-", "-]\x1b[0m"}, diff.Insert: {"\x1b[32m{+", "+}\x1b[0m"}}
+	}
+	var text strings.Builder
+	for _, p := range diff.Hunks(diff.Words(a, b), 60) {
+		marks := open[p.Op]
+		text.WriteString(marks[0] + Plain(p.Text) + marks[1])
+	}
+	fmt.Fprintf(w, "  %s:\n", what)
+	for line := range strings.Lines(text.String()) {
+		fmt.Fprintf(w, "    %s\n", strings.TrimRight(line, "\n"))
+	}
+}
+
+// Fork prints what replacing one reply did.
+func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record.Trial) {
+	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
+	name, was, hadScore := Headline(before.Score)
+	_, now, hasScore := Headline(after.Score)
+	score := func(v float64, ok bool) string {
+		if !ok {
+			return "undefined"
+		}
+		return fmt.Sprintf("%.4g", v)
+	}
+	fmt.Fprintf(w, "answer  %s %s → %s %s\n", before.Answer.Outcome, oneLine(string(before.Answer.Value), 80), after.Answer.Outcome, oneLine(string(after.Answer.Value), 80))
+	fmt.Fprintf(w, "target  %s\n", oneLine(string(after.Target), 80))
+	fmt.Fprintf(w, "%-7s %s → %s\n", name, score(was, hadScore), score(now, hasScore))
+	fmt.Fprintf(w, "calls   %d → %d, of which %d reached the provider now\n", len(before.Calls), len(after.Calls), after.Provider)
+	if parent.Root == run.Root {
+		fmt.Fprintf(w, "root    %s, that of the parent\n", run.Root)
+		return
+	}
+	fmt.Fprintf(w, "root    %s\n", run.Root)
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"strings"
+
+	"noema/kernel/compare"
+	"noema/kernel/display"
+	"noema/kernel/runner"
+)
+
+// RunBundle is a run's table with its methods' differences below, in every form.
+func RunBundle(s *runner.Summary, c *compare.Comparison, v ComparisonView) display.Bundle {
+	var head, tail, all bytes.Buffer
+	fmt.Fprintln(&head, title(s))
+	for _, note := range s.Notes {
+		fmt.Fprintln(&head, "note:", note)
+	}
+	below(&tail, s)
+	parts := []display.Displayer{display.Text(head.String()), quality(s), amounts(s)}
+	if len(c.Pairs) > 0 {
+		parts = append(parts, pairTable(c))
+	}
+	if v.Groups && len(c.Groups) > 0 {
+		parts = append(parts, groupTable(c))
+	}
+	if notes := comparisonTail(c, v); notes != "" {
+		parts = append(parts, display.Text(notes))
+	}
+	b := display.Join(append(parts, display.Text(tail.String()))...)
+	all.Write(b[display.PlainText])
+	b[display.PlainText] = append(all.Bytes(), '\n')
+	return b
+}
+
+// EstimateTable tells what a run would ask for.
+func EstimateTable(e *runner.Estimate) display.Table {
+	var t display.Table
+	t.Add("method", "trials", "from the store", "calls there", "new calls", "new tokens", "cost", "estimated from")
+	for i := 1; i < 7; i++ {
+		t.Columns[i].Right = true
+	}
+	for _, m := range e.Methods {
+		from := "nothing: run a few samples first"
+		switch {
+		case m.Free == m.Trials:
+			from = "all is there"
+		case m.Basis > 0:
+			from = fmt.Sprintf("%s of %s", plural(m.Basis, "trial"), m.From)
+		}
+		cost := "unknown"
+		if m.Cost != nil {
+			cost = money(m.Cost, 1)
+		}
+		t.Row(m.Method, count(m.Trials), count(m.Free), count(m.Hits), rough(m.Calls), rough(m.Tokens), cost, from)
+	}
+	return t
+}
+
+func rough(v *float64) string {
+	if v == nil {
+		return "unknown"
+	}
+	return count(int(*v + 0.5))
+}
+
+// Page is a self-contained HTML page of displays, one below the other: no
+// script, nothing loaded from anywhere.
+func Page(title string, parts ...display.Displayer) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>%s</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<style>
+:root{color-scheme:light dark}
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem}
+table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}
+th,td{padding:.3rem .8rem;border-bottom:1px solid #8884}
+pre{white-space:pre-wrap;font-size:13px}
+svg{max-width:100%%;height:auto;background:#fff;color:#000;border-radius:6px;margin:.5rem 0;display:block}
+</style></head><body>
+`, html.EscapeString(title))
+	for _, p := range parts {
+		joined := display.Join(p)
+		b.Write(joined[display.HTML])
+		b.WriteString("\n")
+	}
+	b.WriteString("</body></html>\n")
+	return []byte(b.String())
+}

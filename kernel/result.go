@@ -1,0 +1,218 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"noema/kernel/display"
+	"noema/kernel/provider"
+	"noema/kernel/provider/none"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+	"noema/methods"
+)
+
+// Result is a run to look at: shown, it is the table of its methods.
+type Result struct {
+	*runner.Result
+	lab *Lab
+}
+
+// Summary is the run in numbers.
+func (r *Result) Summary() (*runner.Summary, error) { return runner.Summarize(r.Result) }
+
+// ID names the run in the store.
+func (r *Result) ID() string { return r.Run.ID }
+
+// Root is the root hash, which proves what was computed; empty while the run is
+// unfinished.
+func (r *Result) Root() string { return r.Run.Root }
+
+// Metric returns a measure of one method, such as "accuracy" or "hits@1", as a
+// mean over samples with its interval. What was not measured is an error.
+func (r *Result) Metric(method, name string) (Metric, error) {
+	s, err := r.Summary()
+	if err != nil {
+		return Metric{}, err
+	}
+	for _, m := range s.Methods {
+		if m.Method != method {
+			continue
+		}
+		metric, ok := m.Metrics[name]
+		if !ok {
+			return Metric{}, fmt.Errorf("metric %q of method %q: there are %s", name, method, strings.Join(sortedKeys(m.Metrics), ", "))
+		}
+		return metric, nil
+	}
+	return Metric{}, fmt.Errorf("metric of method %q: run %s has %s", method, r.Run.ID, strings.Join(r.labels(), ", "))
+}
+
+func (r *Result) labels() []string {
+	var labels []string
+	for _, m := range r.Run.Config.Methods {
+		labels = append(labels, m.Label)
+	}
+	return labels
+}
+
+// Display implements [Displayer].
+func (r *Result) Display() Bundle {
+	s, err := r.Summary()
+	if err != nil {
+		return display.Of(err)
+	}
+	return report.SummaryBundle(s)
+}
+
+// Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.
+func (r *Result) Trial(name string) (*Trial, error) {
+	for _, t := range r.Trials {
+		short := strings.TrimSuffix(t.ID.String(), "/"+strconv.Itoa(t.ID.Epoch+1))
+		if name == t.ID.String() || name == short {
+			return &Trial{t, r}, nil
+		}
+	}
+	return nil, fmt.Errorf("trial %q: run %s has none of that name: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
+		name, r.Run.ID, r.Run.Config.Trials()[0])
+}
+
+// Where returns the trials that keep says yes to, in canonical order.
+func (r *Result) Where(keep func(*Trial) bool) TrialList {
+	list := TrialList{}
+	for _, t := range r.Trials {
+		if t := (&Trial{t, r}); keep(t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Wrong returns a method's trials that did not earn a full score on its
+// headline measure: what to look at first.
+func (r *Result) Wrong(method string) TrialList {
+	return r.Where(func(t *Trial) bool { return t.ID.Method == method && !t.Right() })
+}
+
+// Replay computes the run again from the store alone, with the methods as they
+// are now, and reports whether that gave the same root hash.
+func (r *Result) Replay() (*Replayed, error) {
+	ctx := r.lab.o.Context()
+	methods, err := r.lab.RecordedMethods(ctx, r.Run)
+	if err != nil {
+		return nil, err
+	}
+	store, err := r.lab.Store()
+	if err != nil {
+		return nil, err
+	}
+	progress := r.lab.progress()
+	defer progress.Stop()
+	found, err := runner.Replay{
+		Run: r.Run, Methods: methods,
+		Provider: recordedModel(r.Run),
+	}.Do(ctx, store, progress)
+	if err != nil {
+		return nil, err
+	}
+	return &Replayed{found}, nil
+}
+
+// recordedModel stands for a run's model where every answer is recorded.
+func recordedModel(run *record.Run) provider.Provider {
+	return none.New(provider.Info{ID: run.Config.Model.ID, Simulated: run.Config.Model.Simulated})
+}
+
+// Replayed is what a replay found.
+type Replayed struct{ *runner.ReplayResult }
+
+// Display implements [Displayer].
+func (r *Replayed) Display() Bundle {
+	var text bytes.Buffer
+	report.Verdict(&text, r.ReplayResult)
+	return display.Text(text.String())
+}
+
+// Trial is one trial of a result: shown, it is its transcript.
+type Trial struct {
+	*record.Trial
+	of *Result
+}
+
+// Right reports whether the trial earned the full score on the first measure
+// that its task is judged by.
+func (t *Trial) Right() bool {
+	_, v, ok := report.Headline(t.Score)
+	return ok && v >= 1
+}
+
+// Display implements [Displayer].
+func (t *Trial) Display() Bundle {
+	var text bytes.Buffer
+	report.Transcript(&text, t.of.Run, t.Trial, t.exchange)
+	return display.Text(text.String())
+}
+
+// Calls returns the trial's model and tool calls, in canonical order.
+func (t *Trial) Calls() []Call {
+	calls := make([]Call, len(t.Trial.Calls))
+	for i, c := range t.Trial.Calls {
+		calls[i] = Call{c, t}
+	}
+	return calls
+}
+
+// Graph returns the last graph that the method drew of its work in this trial,
+// to be shown.
+func (t *Trial) Graph() (Displayer, error) {
+	g, ok := report.GraphOf(t.Trial)
+	if !ok {
+		return nil, fmt.Errorf("graph of %s: the method drew none", t.ID)
+	}
+	return display.Draw(g), nil
+}
+
+func (t *Trial) exchange(c record.Call) (runner.Exchange, error) { return t.of.Read(t.ID, c) }
+
+// Call is one call of a trial.
+type Call struct {
+	record.Call
+	of *Trial
+}
+
+// Request returns what a model call asked.
+func (c Call) Request() (methods.Request, error) {
+	x, err := c.of.exchange(c.Call)
+	return x.Request, err
+}
+
+// Reply returns the text that a model call was answered with.
+func (c Call) Reply() (string, error) {
+	x, err := c.of.exchange(c.Call)
+	return x.Record.Completion.Text, err
+}
+
+// TrialList is some trials: shown, it is a table.
+type TrialList []*Trial
+
+// Display implements [Displayer].
+func (l TrialList) Display() Bundle {
+	records := make([]*record.Trial, len(l))
+	for i, t := range l {
+		records[i] = t.Trial
+	}
+	return report.TrialTable(records).Display()
+}
+
+// RunList is some runs: shown, it is a table.
+type RunList []*record.Run
+
+// Display implements [Displayer].
+func (l RunList) Display() Bundle {
+	var text bytes.Buffer
+	report.Runs(&text, l)
+	return display.Text(text.String())
+}

@@ -1,0 +1,180 @@
+package runner
+
+import (
+	"context"
+	"slices"
+
+	"noema/cache"
+	"noema/kernel/gateway"
+	"noema/kernel/provider"
+	"noema/kernel/provider/none"
+	"noema/kernel/record"
+	"noema/methods"
+)
+
+// Estimate says what a run will ask a provider for, as far as that can be known
+// beforehand.
+type Estimate struct {
+	Methods []MethodEstimate `json:"methods"`
+}
+
+// MethodEstimate is one method of an [Estimate]. Estimates are nil where there is
+// nothing to estimate from.
+type MethodEstimate struct {
+	Method string `json:"method"`
+	Trials int    `json:"trials"`
+	Free   int    `json:"free"` // trials that the store answers whole
+	Hits   int    `json:"hits"` // calls that the store answers, those of other trials up to their first miss included
+	// Basis counts the trials behind the estimate, and From tells where they
+	// are from: "these trials" or the id of an earlier run.
+	Basis  int      `json:"basis"`
+	From   string   `json:"from,omitempty"`
+	Calls  *float64 `json:"calls"`  // new model calls
+	Tokens *float64 `json:"tokens"` // of the new calls
+	Cost   *float64 `json:"cost_usd"`
+}
+
+// DryRun carries s out with the store alone and keeps nothing of it: it counts
+// the trials that need no provider, and estimates the calls of the others from
+// trials of the same method that are whole, here or in earlier runs over the
+// same task. A trial's calls after its first miss cannot be foreseen, only
+// estimated.
+func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer) (*Estimate, error) {
+	s = s.withDefaults()
+	s.Mode, s.Limits, s.RunLimits = gateway.Replay, record.Limits{}, record.Limits{}
+	info := s.Provider.Info()
+	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated})
+	samples, err := s.Select.apply(s.Task)
+	if err != nil {
+		return nil, err
+	}
+	config, err := s.config(samples)
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(s, store, observe, samples)
+	x.run = &record.Run{Config: config}
+	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: s.Mode, RunSeed: s.Seed}); err != nil {
+		return nil, err
+	}
+	observe.Start(x.run, 0, len(config.Trials()))
+	if err := x.runReplay(ctx); err != nil {
+		return nil, err
+	}
+	e := &Estimate{}
+	for _, m := range config.Methods {
+		one, err := x.estimate(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		e.Methods = append(e.Methods, one)
+	}
+	return e, nil
+}
+
+func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstimate, error) {
+	e := MethodEstimate{Method: m.Label}
+	var whole []*record.Trial
+	for _, id := range x.run.Config.Trials() {
+		if id.Method != m.Label {
+			continue
+		}
+		t := x.trials[id]
+		e.Trials++
+		missed := false
+		for _, c := range t.Calls {
+			if c.Fault == record.MissFault {
+				missed = true
+			} else if c.Kind == record.CompletionCall {
+				e.Hits++
+			}
+		}
+		if !missed {
+			e.Free++
+			whole = append(whole, t)
+		}
+	}
+	e.From = "these trials"
+	if len(whole) == 0 && e.Free < e.Trials {
+		var err error
+		if whole, e.From, err = x.earlier(ctx, m); err != nil {
+			return e, err
+		}
+	}
+	e.fill(whole)
+	return e, nil
+}
+
+// fill computes the estimate from whole trials.
+func (e *MethodEstimate) fill(whole []*record.Trial) {
+	if e.Basis = len(whole); e.Basis == 0 {
+		e.From = ""
+		if e.Free < e.Trials {
+			return
+		}
+	}
+	var u methods.Usage
+	for _, t := range whole {
+		u = u.Plus(t.Usage)
+	}
+	n := float64(max(e.Basis, 1))
+	missing := float64(e.Trials - e.Free)
+	share := 1.0 // of the missing trials' calls that are new
+	if u.Calls > 0 && missing > 0 {
+		known := float64(e.Hits) - float64(e.Free)*float64(u.Calls)/n // hits within trials that miss
+		if e.From != "these trials" {
+			known = float64(e.Hits)
+		}
+		share = max(0, 1-max(0, known)/(missing*float64(u.Calls)/n))
+	}
+	calls, tokens := missing*float64(u.Calls)/n*share, missing*float64(u.Tokens())/n*share
+	e.Calls, e.Tokens = &calls, &tokens
+	if u.Unmetered > 0 {
+		e.Tokens = nil
+	}
+	if u.Unpriced == 0 {
+		cost := missing * u.Cost.USD() / n * share
+		e.Cost = &cost
+	}
+}
+
+// earlier finds trials of the method over the same kind of task and on the same
+// model in the newest earlier run that has any.
+func (x *execution) earlier(ctx context.Context, m record.Method) ([]*record.Trial, string, error) {
+	runs, err := Runs(ctx, x.store)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, r := range runs {
+		if r.Config.Task.Name != x.run.Config.Task.Name || r.Config.Model.ID != x.run.Config.Model.ID {
+			continue
+		}
+		same := map[string]bool{}
+		for _, have := range r.Config.Methods {
+			if have.Name == m.Name && string(have.Options) == string(m.Options) {
+				same[have.Label] = true
+			}
+		}
+		if len(same) == 0 {
+			continue
+		}
+		trials, err := Trials(ctx, x.store, r)
+		if err != nil {
+			return nil, "", err
+		}
+		trials = slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil || t.Infra || !same[t.ID.Method] })
+		if len(trials) > 0 {
+			return trials, r.ID, nil
+		}
+	}
+	return nil, "", nil
+}
+
+// Labels lists the methods of a run in its order.
+func Labels(run *record.Run) []string {
+	labels := make([]string, len(run.Config.Methods))
+	for i, m := range run.Config.Methods {
+		labels[i] = m.Label
+	}
+	return labels
+}
