@@ -3,6 +3,8 @@ package methods
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 )
 
 // GraphDrawn is the kind of the event with which a method shows its own graph:
@@ -37,9 +39,22 @@ type Edge struct {
 	Kind string `json:"kind,omitempty"` // such as "link" for a reference across a tree
 }
 
-// GraphEvent is the event that shows g. A graph holds only text, so that it
-// always encodes.
+// What a node may say, in bytes: a graph is for looking at, the transcript has
+// the rest.
+const (
+	MaxNodeText  = 2000
+	MaxNodeValue = 500
+)
+
+// GraphEvent is the event that shows g, with texts and values cut to their
+// limits.
 func GraphEvent(phase string, g Graph) Event {
+	nodes := make([]Node, len(g.Nodes))
+	for i, n := range g.Nodes {
+		n.Text, n.Value, n.Label = clip(n.Text, MaxNodeText), clip(n.Value, MaxNodeValue), clip(n.Label, MaxNodeValue)
+		nodes[i] = n
+	}
+	g.Nodes = nodes
 	data, err := json.Marshal(g)
 	if err != nil {
 		panic(fmt.Sprintf("encode graph: %v", err)) // strings and numbers always encode
@@ -48,4 +63,16 @@ func GraphEvent(phase string, g Graph) Event {
 		Path: phase, Phase: phase, Kind: GraphDrawn, Data: data, Level: 2,
 		Text: fmt.Sprintf("%s graph: %d nodes, %d edges", g.Kind, len(g.Nodes), len(g.Edges)),
 	}
+}
+
+// clip cuts s to limit bytes, between characters, and marks the cut.
+func clip(s string, limit int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -139,20 +138,20 @@ func amount(r compare.Resource, v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// pairTable is a line a pair: the difference, how sure it is, and what it says.
+// pairTable is a line a pair: the difference, how sure it is, and who wins.
 func pairTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("pair", "difference", "better/worse/same", "p (Holm)", "says")
+	t.Add("pair", "difference", "+/-/=", "p (Holm)", "winner", "detectable")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
-		says := "not decided"
-		switch {
-		case d.Winner != "":
-			says = d.Winner + " is better"
-		case d.Detectable.Defined():
-			says = fmt.Sprintf("not decided; detectable from %.2f", float64(d.Detectable))
+		winner, detectable := "none", ""
+		if d.Winner != "" {
+			winner = d.Winner
 		}
-		t.Row(p.A+" − "+p.B, signed(d.Difference), fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties), pValue(d.Holm), says)
+		if d.Detectable.Defined() {
+			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
+		}
+		t.Row(p.A+" − "+p.B, signed(d.Difference), fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties), pValue(d.Holm), winner, detectable)
 	}
 	return t
 }
@@ -257,16 +256,40 @@ func comparisonTail(c *compare.Comparison, v ComparisonView) string {
 		}
 	}
 	for _, p := range c.Pairs {
-		if p.Shared.Common > 0 {
-			lines = append(lines, fmt.Sprintf("shared: %s and %s have answers in common in %d of %d trials: common draws make their difference surer",
-				p.A, p.B, p.Shared.Common, p.Shared.Trials))
-		}
 		lines = append(lines, countedOtherwise(p, c.Metric)...)
 	}
 	if v.Simulated {
-		lines = append(lines, "", simulated)
+		lines = append(lines, "")
 	}
-	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == b && a != "" }), "\n")
+	for i, l := range lines {
+		lines[i] = wrap(l)
+	}
+	if v.Simulated {
+		lines = append(lines, simulated)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// wrap breaks a line that is wider than the tables, between words.
+func wrap(s string) string {
+	const width = 98
+	var b strings.Builder
+	used := 0
+	for i, word := range strings.Split(s, " ") {
+		n := len([]rune(word))
+		switch {
+		case i == 0:
+		case used+1+n > width:
+			b.WriteString("\n  ")
+			used = 2
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
 }
 
 // countedOtherwise tells of a pair what other ways to count non-answers give.

@@ -71,7 +71,7 @@ func (o options) check() error {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "anot",
-		Version:       "1",
+		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "plans conditions, checks every item against each, ranks by the outcome",
 		Answers:       []methods.AnswerKind{methods.Ranking},

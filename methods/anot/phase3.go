@@ -23,6 +23,7 @@ type stepResult struct {
 func (t *trial) execute(ctx context.Context, plan *lwt.Plan) (methods.Answer, error) {
 	t.emit("P3", methods.PhaseStart, 1, nil, "run %d steps in %d layers", len(plan.Steps), len(plan.Layers))
 	results := t.run(ctx, plan)
+	t.host.Emit(methods.GraphEvent("P3", graph(plan, results)))
 	var failed []string
 	for i, r := range results {
 		if r.fatal != nil {
@@ -38,6 +39,25 @@ func (t *trial) execute(ctx context.Context, plan *lwt.Plan) (methods.Answer, er
 	}
 	t.emit("P3", methods.PhaseEnd, 1, nil, "ranking %s (%s)", a.Value, a.Outcome)
 	return a, nil
+}
+
+// graph is the LWT with what each step said.
+func graph(plan *lwt.Plan, results []stepResult) methods.Graph {
+	g := methods.Graph{Kind: "lwt"}
+	for i, s := range plan.Steps {
+		n := methods.Node{ID: s.ID, Layer: s.Layer, Text: s.Prompt, Value: results[i].output, State: "done", Path: "P3/" + s.ID}
+		if results[i].failed != nil || results[i].fatal != nil {
+			n.State = "failed"
+		}
+		if i == plan.Sink() {
+			n.Kind = "final"
+		}
+		g.Nodes = append(g.Nodes, n)
+		for _, need := range s.Needs {
+			g.Edges = append(g.Edges, methods.Edge{From: plan.Steps[need].ID, To: s.ID})
+		}
+	}
+	return g
 }
 
 // run starts every step at once; each waits for the steps that it needs. A

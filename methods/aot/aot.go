@@ -73,7 +73,7 @@ func (Method) Describe() methods.Description {
 	o := defaults()
 	return methods.Description{
 		Name:          "aot",
-		Version:       "1",
+		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "plans atoms, checks the plan, runs it without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice},
@@ -158,6 +158,7 @@ func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 		Concurrency: t.opts.Concurrency, Retries: t.opts.AtomRetries,
 		Timeout: time.Duration(t.opts.TimeoutMS) * time.Millisecond, Trace: t.host,
 	})
+	t.host.Emit(methods.GraphEvent(runPhase, plan.drawn(state)))
 	if err != nil {
 		return methods.Answer{}, err
 	}

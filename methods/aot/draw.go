@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/methods"
 	"noema/methods/reply"
 )
 
@@ -67,4 +68,31 @@ func (p Plan) edges(f func(from, to int)) {
 			f(p.Atoms[need].node(), p.Atoms[i].node())
 		}
 	}
+}
+
+// drawn is the plan with what came of each atom.
+func (p *program) drawn(state State) methods.Graph {
+	came := map[int]AtomState{}
+	for _, a := range state.Atoms {
+		came[a.ID] = a
+	}
+	g := methods.Graph{Kind: "atoms"}
+	id := func(i int) string { return fmt.Sprintf("a%d", p.plan.Atoms[i].ID) }
+	for i, a := range p.plan.Atoms {
+		n := methods.Node{
+			ID: id(i), Label: fmt.Sprintf("%d: %s", a.ID, a.Name), Kind: string(a.Kind), Text: a.label(),
+			State: "pending", Path: fmt.Sprintf("atom/%d", a.ID),
+		}
+		if s, ok := came[a.ID]; ok {
+			n.State, n.Value = string(s.Status), string(s.Result)
+			if s.Error != "" {
+				n.Value = s.Error
+			}
+		}
+		g.Nodes = append(g.Nodes, n)
+		for _, need := range p.needs[i] {
+			g.Edges = append(g.Edges, methods.Edge{From: id(need), To: id(i)})
+		}
+	}
+	return g
 }

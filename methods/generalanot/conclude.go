@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/methods"
@@ -31,7 +32,33 @@ func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Re
 		}
 		t.emit(path, methods.StepResult, 2, map[string]any{"value": reply.OneLine(c.Text, 1000), "reviews": c.Sources}, "%s = %s", c.Name, c.Text)
 	}
+	t.host.Emit(methods.GraphEvent(phaseCompute, p.graph(r, len(found))))
 	return r, nil
+}
+
+// graph is the compute DAG with its values and where they come from.
+func (p *Program) graph(r Result, extractions int) methods.Graph {
+	const input = "extractions"
+	g := methods.Graph{Kind: "compute", Nodes: []methods.Node{{
+		ID: input, Label: fmt.Sprintf("%d extractions", extractions), Kind: "input", State: "done", Path: phaseExtract,
+	}}}
+	for _, s := range p.steps {
+		n := methods.Node{ID: "step " + s.Name, Label: s.Name, Kind: "formula", Layer: 1, Text: s.Formula, State: "undefined", Path: phaseCompute + "/" + s.Name}
+		if slices.Contains(p.Seed.OutputFields, s.Name) {
+			n.Kind = "output"
+		}
+		if c, ok := r.Step(s.Name); ok && c.Err == nil {
+			n.State, n.Value = "done", c.Text
+			if len(s.uses) == 0 && len(c.Sources) > 0 {
+				g.Edges = append(g.Edges, methods.Edge{From: input, To: n.ID})
+			}
+		}
+		g.Nodes = append(g.Nodes, n)
+		for _, u := range s.uses {
+			g.Edges = append(g.Edges, methods.Edge{From: "step " + p.Seed.ComputeDAG[u].Name, To: n.ID})
+		}
+	}
+	return g
 }
 
 // conclude makes the answer.

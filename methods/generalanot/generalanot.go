@@ -72,7 +72,7 @@ func (o options) check() error {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "general-anot",
-		Version:       "1",
+		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "compiles the policy once, extracts from each review, computes the result",
 		Answers:       []methods.AnswerKind{methods.Fields},
