@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/display"
+	"noema/kernel/report"
 	"noema/methods"
 )
 
@@ -118,6 +120,11 @@ func (l *Lab) ablation(e *Experiment, over []string) (*Ablation, error) {
 	}
 	e.Methods = append([]string{a.Method}, a.Variants...)
 	return a, nil
+}
+
+// Display implements [Displayer].
+func (a *Ablation) Display() Bundle {
+	return display.Join(report.AblationTable(a.Comparison.Comparison), a.Comparison)
 }
 
 // AblationOf is the experiment that Ablate would run, for its estimate.

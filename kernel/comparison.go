@@ -95,7 +95,7 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	samples = slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] })
 	data, err := compare.FromTrials(labels, samples, trials, o.Metrics...)
 	if err != nil {
-		return nil, err
+		return nil, Misused(err)
 	}
 	c, err := compare.Compare(data, compare.Options{
 		Seed: o.Seed, Baseline: o.Baseline, Budget: limits(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),

@@ -74,7 +74,7 @@ func (p pairing) ratio(name string, o Options, random *rand.Rand) Ratio {
 		r.Constant = true
 	default:
 		if m.Low, m.High = studentized(a, b, o, random); !m.HasInterval() {
-			warn(m, "%d %ss are too few for a bootstrap: no interval", p.units, p.unitName())
+			warn(m, "%d %ss are too few, or too much alike but for one or two, for a bootstrap: no interval", p.units, p.unitName())
 		} else if p.units < fewUnits {
 			warn(m, "only %d %ss: the bootstrap interval tends to be too narrow", p.units, p.unitName())
 		}
@@ -126,10 +126,18 @@ func studentized(a, b []float64, o Options, random *rand.Rand) (low, high float6
 		return math.NaN(), math.NaN()
 	}
 	slices.Sort(distances)
-	low = math.Exp(value - se*quantile(distances, (1+o.Level)/2))
-	high = math.Exp(value - se*quantile(distances, (1-o.Level)/2))
-	return low, high
+	left, right := quantile(distances, (1-o.Level)/2), quantile(distances, (1+o.Level)/2)
+	if max(-left, right) > farthest {
+		return math.NaN(), math.NaN()
+	}
+	return math.Exp(value - se*right), math.Exp(value - se*left)
 }
+
+// farthest is how many standard errors an end of the interval may be away. Where
+// all units but one or two agree, most resamples miss those that do not, their
+// own errors are next to nothing, and the ends fly off: then there is no
+// interval rather than one of a factor of 70.
+const farthest = 8
 
 // moments are sums over units that the log ratio and its error are made of.
 type moments struct{ a, b, aa, ab, bb float64 }

@@ -19,12 +19,20 @@ type Table struct {
 type Column struct {
 	Name  string
 	Right bool // aligned to the right, as numbers are
+	Whole bool // never cut to make the table fit: half a number is none
 }
 
 // Add appends columns by name.
 func (t *Table) Add(names ...string) {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name})
+	}
+}
+
+// AddWhole appends columns that are never cut.
+func (t *Table) AddWhole(names ...string) {
+	for _, name := range names {
+		t.Columns = append(t.Columns, Column{Name: name, Whole: true})
 	}
 }
 
@@ -43,7 +51,7 @@ const (
 )
 
 // Text is the table with aligned columns. If it is wider than Width, its widest
-// columns are cut, with an ellipsis.
+// columns are cut, with an ellipsis, but for those that must stay whole.
 func (t Table) Text() string {
 	var b strings.Builder
 	if t.Title != "" {
@@ -83,13 +91,13 @@ func (t Table) widths() []int {
 		total += widths[i]
 	}
 	for total > limit {
-		widest := 0
+		widest := -1
 		for i, w := range widths {
-			if w > widths[widest] {
+			if !t.Columns[i].Whole && w > minCell && (widest < 0 || w > widths[widest]) {
 				widest = i
 			}
 		}
-		if widths[widest] <= minCell {
+		if widest < 0 {
 			break
 		}
 		widths[widest]--

@@ -55,8 +55,12 @@ func Join(parts ...Displayer) Bundle {
 		var texts []string
 		for _, b := range bundles {
 			text, ok := b[form.mime]
-			if !ok && form.mime == HTML {
+			switch {
+			case ok:
+			case form.mime == HTML:
 				text, ok = htmlOf(b)
+			case form.mime == Markdown:
+				text, ok = markdownOf(b)
 			}
 			if ok {
 				texts = append(texts, strings.TrimRight(string(text), "\n"))
@@ -76,6 +80,16 @@ func htmlOf(b Bundle) ([]byte, bool) {
 	}
 	text, ok := b[PlainText]
 	return []byte("<pre>" + html.EscapeString(string(text)) + "</pre>"), ok
+}
+
+// markdownOf shows the text of a bundle without Markdown line by line.
+func markdownOf(b Bundle) ([]byte, bool) {
+	text, ok := b[PlainText]
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, l := range lines {
+		lines[i] = escape(l)
+	}
+	return []byte(strings.Join(lines, "  \n")), ok
 }
 
 // cut bounds a text and says what is missing.

@@ -78,7 +78,9 @@ func budgetText(c *compare.Comparison) string {
 // it.
 func methodTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("method", c.Metric, string(c.Pareto.Resource), "front", "non-answers")
+	t.Add("method")
+	t.AddWhole(c.Metric, string(c.Pareto.Resource))
+	t.Add("front", "non-answers")
 	for i, m := range c.Methods {
 		standing := ""
 		if i < len(c.Pareto.Points) {
@@ -141,7 +143,9 @@ func amount(r compare.Resource, v float64) string {
 // pairTable is a line a pair: the difference, how sure it is, and who wins.
 func pairTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("pair", "difference", "+/-/=", "p (Holm)", "winner", "detectable")
+	t.Add("pair")
+	t.AddWhole("difference", "+/-/=", "p (Holm)")
+	t.Add("winner", "detectable")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
 		winner, detectable := "none", ""
@@ -160,9 +164,18 @@ func signed(m score.Metric) string {
 	if !m.Defined {
 		return "–"
 	}
-	s := fmt.Sprintf("%+.2f", m.Value)
+	s := plus(m.Value)
 	if m.HasInterval() {
-		s += fmt.Sprintf(" [%+.2f, %+.2f]", m.Low, m.High)
+		s += fmt.Sprintf(" [%s, %s]", plus(m.Low), plus(m.High))
+	}
+	return s
+}
+
+// plus writes a number with its sign, and what rounds to 0 with none.
+func plus(x float64) string {
+	s := fmt.Sprintf("%+.2f", x)
+	if s == "-0.00" || s == "+0.00" {
+		return "0.00"
 	}
 	return s
 }
@@ -181,7 +194,8 @@ func pValue(p compare.Number) string {
 // other.
 func ratioTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("times as much", "calls", "tokens", "cost", "model time")
+	t.Add("times as much")
+	t.AddWhole("calls", "tokens", "cost", "model time")
 	for _, p := range c.Pairs {
 		row := []string{p.A + " / " + p.B}
 		for _, r := range compare.Resources() {
@@ -245,7 +259,7 @@ func comparisonTail(c *compare.Comparison, v ComparisonView) string {
 			lines = append(lines, fmt.Sprintf("warning: %s: %s", m.Method, warning))
 		}
 		if m.First != nil && m.First.P.Defined() && m.First.P < 0.05 {
-			lines = append(lines, fmt.Sprintf("bias: %s ranks the item first that was shown first in %.0f %% of trials, where chance is %.0f %% (p %s)",
+			lines = append(lines, fmt.Sprintf("bias: %s puts the first item first in %.0f %% of trials; chance is %.0f %% (p %s)",
 				m.Method, 100*m.First.Rate.Value, 100*float64(m.First.Chance), pValue(m.First.P)))
 		}
 		for _, k := range m.Repeats {
@@ -342,4 +356,32 @@ func plotTitle(s string, simulatedModel bool) string {
 		s += " (simulated model)"
 	}
 	return s
+}
+
+// AblationTable tells what each changed option does: to the headline measure, to
+// the tokens of a trial, and to both together. The sign is that of the full
+// method against the variant: a positive gain is what the option earns.
+func AblationTable(c *compare.Comparison) display.Table {
+	t := display.Table{Title: "what the full method gains over each variant"}
+	t.Add("variant", "gain", "p (Holm)", "tokens more", "gain per 1,000 tokens")
+	usage := map[string]map[compare.Resource]score.Metric{}
+	for _, m := range c.Methods {
+		usage[m.Method] = m.Usage
+	}
+	for _, p := range c.Pairs { // A is the variant, B the full method
+		d := p.Metrics[c.Metric].Difference
+		gain := d
+		gain.Value, gain.Low, gain.High = -d.Value, -d.High, -d.Low
+		full, variant := usage[p.B][compare.Tokens], usage[p.A][compare.Tokens]
+		more, per := "unknown", "–"
+		if full.Defined && variant.Defined {
+			tokens := full.Value - variant.Value
+			more = fmt.Sprintf("%+.0f", tokens)
+			if d.Defined && tokens >= 1 {
+				per = fmt.Sprintf("%+.3f", gain.Value/tokens*1000+0) // + 0 makes -0 into 0
+			}
+		}
+		t.Row(p.A, signed(gain), pValue(p.Metrics[c.Metric].Holm), more, per)
+	}
+	return t
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +96,7 @@ func (a *app) print(b display.Bundle, markdown bool) error {
 	if markdown {
 		form = display.Markdown
 	}
-	_, err := fmt.Fprint(a.stdout, string(b[form]))
+	_, err := fmt.Fprintln(a.stdout, strings.TrimRight(string(b[form]), "\n"))
 	return err
 }
 

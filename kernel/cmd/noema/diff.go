@@ -95,7 +95,7 @@ runs show RUN --trial METHOD/SAMPLE" lists the paths.`,
 			if err != nil {
 				return err
 			}
-			forked, err := run.Fork(at, reply)
+			forked, err := run.Fork(at, trimmed(reply, recorded))
 			if err != nil {
 				return err
 			}
@@ -130,6 +130,15 @@ func (a *app) otherReply(file, recorded string) (string, error) {
 		return string(raw), nil
 	}
 	return a.edit(recorded)
+}
+
+// trimmed is a text without the line end that editors and echo put behind the
+// last line, if the recorded reply has none.
+func trimmed(text, recorded string) string {
+	if strings.HasSuffix(recorded, "\n") {
+		return text
+	}
+	return strings.TrimSuffix(text, "\n")
 }
 
 // edit has a text edited by a person.

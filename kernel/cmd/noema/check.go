@@ -1,0 +1,108 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel/display"
+	"noema/kernel/report"
+)
+
+func checkCommand(a *app) *cobra.Command {
+	var c comparison
+	cmd := &cobra.Command{
+		Use:   "check METHOD",
+		Short: "check that a method is deterministic: run it again and again from the store",
+		Long: `Runs a method over a few samples, and then three times more with every answer coming
+from the store: one trial at a time and many at once. A method that does not depend on
+time, chance or the order of replies has the same transcript each time; otherwise the
+first call that differs is named, and the exit code is 4.`,
+		Example: `  noema check anot
+  noema check ./my-method --task arithmetic --limit 20`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c.Methods = args
+			if c.Limit == "" && len(c.SampleIDs) == 0 {
+				c.Limit = "10"
+			}
+			exp, err := c.experiment()
+			if err != nil {
+				return usage(err)
+			}
+			checked, err := a.lab.Check(exp)
+			if err != nil {
+				return err
+			}
+			if c.paired.json {
+				err = report.JSON(a.stdout, map[string]any{
+					"run": checked.Run.ID(), "trials": checked.Trials, "deterministic": checked.First == nil, "first": checked.First,
+				})
+			} else {
+				fmt.Fprintln(a.stdout, checked.Text())
+			}
+			if err == nil && checked.First != nil {
+				err = &codedError{code: exitDiverged}
+			}
+			return err
+		},
+	}
+	c.contentFlags(cmd)
+	c.carryFlags(cmd)
+	for _, hidden := range []string{"methods", "replay", "fresh", "dry-run", "html", "md", "by", "baseline", "metric"} {
+		cmd.Flags().MarkHidden(hidden) //nolint:errcheck // they are declared above
+	}
+	return cmd
+}
+
+func ablateCommand(a *app) *cobra.Command {
+	var c comparison
+	var over []string
+	cmd := &cobra.Command{
+		Use:   "ablate METHOD --over OPTION,...",
+		Short: "run a method with one option changed at a time, and tell what each option gains",
+		Long: `Compares a method with itself, one option changed at a time: a yes-or-no option takes
+its opposite, a choice all its other values, a number 0, or what you name, as in
+retries=5. All variants meet the same samples, seeds and draws, and share every answer
+that does not depend on the option. --dry-run tells beforehand what it would cost.`,
+		Example: `  noema ablate anot --over builder,shuffle,retries --task cafes --limit 20
+  noema ablate anot --over builder --task cafes --dry-run`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.Methods = args
+			exp, err := c.experiment()
+			if err != nil {
+				return usage(err)
+			}
+			options, err := c.paired.options()
+			if err != nil {
+				return usage(err)
+			}
+			if c.dryRun {
+				if exp, err = a.lab.AblationOf(exp, over); err != nil {
+					return err
+				}
+				return a.estimate(exp, c.paired.json)
+			}
+			found, err := a.lab.Ablate(exp, over, options)
+			if err != nil {
+				if cmd.Context().Err() != nil {
+					return errors.New("interrupted: run the same command to go on")
+				}
+				return err
+			}
+			if c.paired.json {
+				err = report.JSON(a.stdout, found.Comparison.Comparison)
+			} else {
+				err = a.print(display.Of(found), c.paired.md)
+			}
+			return errors.Join(err, a.writePage(found.Comparison, c.paired.html, found.Result), failedTrials(found.Result.Result))
+		},
+	}
+	cmd.Flags().StringSliceVar(&over, "over", nil, "options to change, as in builder,shuffle,retries=5")
+	c.contentFlags(cmd)
+	c.carryFlags(cmd)
+	cmd.Flags().MarkHidden("methods") //nolint:errcheck // it is declared above
+	return cmd
+}
