@@ -28,13 +28,11 @@ const ServeVerb = "serve-method"
 
 // Methods returns the built-in methods by name.
 func Methods() map[string]methods.Method {
-	return map[string]methods.Method{
-		"anot":         anot.New(),
-		"aot":          aot.New(),
-		"cot":          baseline.CoT(),
-		"direct":       baseline.Direct(),
-		"general-anot": generalanot.New(),
-	}
+	all := baseline.All()
+	all["anot"] = anot.New()
+	all["aot"] = aot.New()
+	all["general-anot"] = generalanot.New()
+	return all
 }
 
 // Serve serves a method until its host ends it, if the program's arguments ask

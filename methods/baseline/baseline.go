@@ -1,7 +1,16 @@
-// Package baseline holds the plain methods that others are measured against:
-// direct, which asks for the answer, and cot, which asks for reasoning first.
-// Both make one call, show the model all of the problem's data and answer
-// every kind of problem.
+// Package baseline holds the methods that others are measured against, each as
+// its paper has it, with what differs in its doc comment:
+//
+//	direct            asks for the answer                        every kind of answer
+//	cot               asks for reasoning first                   every kind
+//	self-consistency  several chains of thought, the majority    every kind
+//	plan-and-solve    a plan, then its solution, in one call     every kind
+//	react             thoughts and tool calls in turns           every kind
+//	llm-compiler      one plan of tool calls, run in parallel    every kind
+//	listwise          windows of a list, ranked and moved up     rankings
+//	pairwise          items of a list compared two by two        rankings
+//
+// All show the model all of the problem's data.
 package baseline
 
 import (
@@ -9,7 +18,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"noema/methods"
 	"noema/methods/reply"
@@ -20,6 +31,8 @@ import (
 type Method struct {
 	name    string
 	summary string
+	answers []methods.AnswerKind // none: every kind
+	options []methods.Option     // beside those of all
 	ask     func(context.Context, *trial, string) (reading, error)
 }
 
@@ -28,8 +41,19 @@ var (
 	_ methods.Describer = Method{}
 )
 
+// All returns every baseline by name.
+func All() map[string]methods.Method {
+	all := map[string]methods.Method{}
+	for _, m := range []Method{direct(), cot(), selfConsistency(), planAndSolve(), react(), compiler(), listwise(), pairwise()} {
+		all[m.name] = m
+	}
+	return all
+}
+
 // Direct asks for the answer alone, as JSON under a schema.
-func Direct() methods.Method {
+func Direct() methods.Method { return direct() }
+
+func direct() Method {
 	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect}
 }
 
@@ -38,16 +62,34 @@ func Direct() methods.Method {
 //
 // Source: Wei et al. 2022, in the zero-shot form of Kojima et al. 2022.
 // Differs: the answer is asked for in the same call, on a marked line.
-func CoT() methods.Method {
+func CoT() methods.Method { return cot() }
+
+func cot() Method {
 	return Method{name: "cot", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
 }
 
-// options are the options of both methods with their names as users write
+// options are the options of all methods with their names as users write
 // them.
 type options struct {
-	Retries         int `json:"retries"`
-	MaxContextChars int `json:"max_context_chars"`
-	MaxTokens       int `json:"max_tokens"`
+	Retries         int     `json:"retries"`
+	MaxContextChars int     `json:"max_context_chars"`
+	MaxTokens       int     `json:"max_tokens"`
+	Draws           int     `json:"draws"`
+	Temperature     float64 `json:"temperature"`
+	Steps           int     `json:"steps"`
+	Window          int     `json:"window"`
+	Stride          int     `json:"stride"`
+	Passes          int     `json:"passes"`
+	Replans         int     `json:"replans"`
+}
+
+// common are the options that every baseline has.
+func common() []methods.Option {
+	return []methods.Option{
+		{Name: "retries", Type: methods.IntOption, Default: strconv.Itoa(reply.DefaultRetries), Doc: "how often the model is asked again after an unusable reply"},
+		{Name: "max_context_chars", Type: methods.IntOption, Default: "0", Doc: "bytes of data that the prompt shows, from the start; 0 for all"},
+		{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of the call; 0 for the provider's own"},
+	}
 }
 
 // Describe implements [methods.Describer].
@@ -57,11 +99,8 @@ func (m Method) Describe() methods.Description {
 		Version:       "1",
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
-		Options: []methods.Option{
-			{Name: "retries", Type: methods.IntOption, Default: strconv.Itoa(reply.DefaultRetries), Doc: "how often the model is asked again after an unusable reply"},
-			{Name: "max_context_chars", Type: methods.IntOption, Default: "0", Doc: "bytes of data that the prompt shows, from the start; 0 for all"},
-			{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of the call; 0 for the provider's own"},
-		},
+		Answers:       m.answers,
+		Options:       append(common(), m.options...),
 	}
 }
 
@@ -86,7 +125,7 @@ type reading struct {
 // outcome Unparsed. At the budget the outcome is OverBudget, again with the
 // ranking 1..K for a ranking.
 func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t, err := newTrial(p, h)
+	t, err := m.newTrial(p, h)
 	if err != nil {
 		return methods.Answer{}, fmt.Errorf("%s: %w", m.name, err)
 	}
@@ -106,19 +145,32 @@ func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 	case errors.Is(err, methods.ErrMiss):
 	case errors.Is(err, methods.ErrBudget):
 		return t.fallback(methods.OverBudget, err), nil
-	case errors.Is(err, reply.ErrInvalid):
+	case errors.Is(err, reply.ErrInvalid), errors.Is(err, errNoAnswer):
 		return t.fallback(methods.Unparsed, err), nil
+	case errors.Is(err, errNoPlan):
+		return t.fallback(methods.Refused, err), nil
 	}
 	return methods.Answer{}, fmt.Errorf("%s: %w", m.name, err)
 }
 
-func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h, opts: options{Retries: reply.DefaultRetries}}
+// Why a method came to nothing without an error.
+var (
+	errNoAnswer = errors.New("no reply holds an answer")
+	errNoPlan   = errors.New("no valid plan")
+)
+
+func (m Method) newTrial(p methods.Problem, h methods.Host) (*trial, error) {
+	t := &trial{Problem: p, host: h, opts: options{
+		Retries: reply.DefaultRetries, Draws: 5, Temperature: 0.7, Steps: 12, Window: 20, Stride: 10, Passes: 1, Replans: 1,
+	}}
+	if err := m.known(p.Options); err != nil {
+		return nil, err
+	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
-	if o := t.opts; o.Retries < 0 || o.MaxContextChars < 0 || o.MaxTokens < 0 {
-		return nil, errors.New("options retries, max_context_chars and max_tokens: want 0 or more")
+	if err := t.opts.check(); err != nil {
+		return nil, err
 	}
 	spec := &t.Answer
 	switch spec.Kind {
@@ -140,6 +192,37 @@ func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 	return t, nil
 }
 
+// known refuses options of other baselines.
+func (m Method) known(given json.RawMessage) error {
+	var set map[string]json.RawMessage
+	if len(given) == 0 || json.Unmarshal(given, &set) != nil {
+		return nil // DecodeOptions tells what is wrong
+	}
+	have := append(common(), m.options...)
+	for name := range set {
+		if !slices.ContainsFunc(have, func(o methods.Option) bool { return o.Name == name }) {
+			return fmt.Errorf("unknown option %q", name)
+		}
+	}
+	return nil
+}
+
+func (o options) check() error {
+	switch {
+	case o.Retries < 0 || o.MaxContextChars < 0 || o.MaxTokens < 0 || o.Replans < 0:
+		return errors.New("options retries, max_context_chars, max_tokens and replans: want 0 or more")
+	case o.Draws < 1 || o.Steps < 1 || o.Passes < 1:
+		return errors.New("options draws, steps and passes: want 1 or more")
+	case o.Draws > 1000 || o.Steps > 1000 || o.Passes > 100:
+		return errors.New("options draws and steps: want at most 1,000, and passes 100")
+	case o.Temperature < 0 || o.Temperature > 2:
+		return errors.New("option temperature: want 0 to 2")
+	case o.Window < 2 || o.Stride < 1 || o.Stride >= o.Window:
+		return errors.New("options window and stride: want a window of 2 or more and a stride of 1 or more below it")
+	}
+	return nil
+}
+
 // fallback is the answer when there is none: for a ranking the items as they
 // come, flagged.
 func (t *trial) fallback(o methods.Outcome, cause error) methods.Answer {
@@ -159,7 +242,13 @@ func (t *trial) fallback(o methods.Outcome, cause error) methods.Answer {
 }
 
 func (t *trial) emit(kind methods.EventKind, format string, args ...any) {
-	t.host.Emit(methods.Event{Path: callPath, Phase: callPath, Kind: kind, Text: fmt.Sprintf(format, args...), Level: 1})
+	t.emitAt(callPath, kind, format, args...)
+}
+
+// emitAt sends an event of the phase that path begins with.
+func (t *trial) emitAt(path string, kind methods.EventKind, format string, args ...any) {
+	phase, _, _ := strings.Cut(path, "/")
+	t.host.Emit(methods.Event{Path: path, Phase: phase, Kind: kind, Text: reply.OneLine(fmt.Sprintf(format, args...), 400), Level: 1})
 }
 
 func (t *trial) request(prompt string) methods.Request {

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,8 +13,12 @@ import (
 const promptVersion = "1"
 
 const (
-	directHead = "Answer directly (%s).\n"
-	cotHead    = "Reason, then answer (%s).\n"
+	directHead  = "Answer directly (%s).\n"
+	cotHead     = "Reason, then answer (%s).\n"
+	plannedHead = "Plan, solve, then answer (%s).\n"
+	turnsHead   = "Think, act and observe in turns (%s).\n"
+	callsHead   = "Plan tool calls that run in parallel.\n"
+	joinHead    = "Join the results (%s).\n"
 )
 
 // question is the part that both methods share: the request, the data and
@@ -84,6 +89,82 @@ func directPrompt(question string, spec methods.AnswerSpec) string {
 func cotPrompt(question string, spec methods.AnswerSpec) string {
 	return fmt.Sprintf(cotHead, spec.Kind) + question +
 		"Think step by step and write your reasoning down. Then end with one last line of this form:\nAnswer: " + form(spec) + "\n"
+}
+
+// plannedPrompt asks for a plan and its solution.
+func plannedPrompt(question string, spec methods.AnswerSpec) string {
+	return fmt.Sprintf(plannedHead, spec.Kind) + question +
+		"First understand the problem, list what is given and what is asked, and devise a plan. Then carry the plan out step by step, with every intermediate result. " +
+		"Then end with one last line of this form:\nAnswer: " + form(spec) + "\n"
+}
+
+// toolLines lists tools, a JSON object a line.
+func toolLines(tools []methods.ToolSpec) string {
+	lines := make([]string, len(tools))
+	for i, tool := range tools {
+		line := map[string]any{"name": tool.Name, "description": tool.Description, "parameters": tool.Parameters}
+		raw, err := json.Marshal(line)
+		if err != nil {
+			raw = []byte(fmt.Sprintf("{%q: %q}", "name", tool.Name)) // its schema is no JSON
+		}
+		lines[i] = oneLine(raw)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// jsonForm is the form of an answer inside a JSON object.
+func jsonForm(spec methods.AnswerSpec) string {
+	f := form(spec)
+	if spec.Kind == methods.Choice || spec.Kind == methods.Text {
+		f = `"` + f + `"`
+	}
+	return f
+}
+
+// turnsPrompt opens a conversation of thoughts and tool calls.
+func turnsPrompt(question string, spec methods.AnswerSpec, tools []methods.ToolSpec) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, turnsHead, spec.Kind)
+	b.WriteString(question)
+	if len(tools) > 0 {
+		section(&b, "tools", toolLines(tools))
+		b.WriteString("In each turn reply with one JSON object only. To call a tool: {\"thought\": \"why\", \"tool\": \"name\", \"args\": {…}}; you will then see its result. ")
+	} else {
+		b.WriteString("There are no tools. Reply with one JSON object only. ")
+	}
+	b.WriteString("When you know the answer: {\"thought\": \"why\", \"answer\": " + jsonForm(spec) + "}\n")
+	return b.String()
+}
+
+// lastTurn demands the answer.
+const lastTurn = "There are no steps left. Reply now with the object that has \"answer\"."
+
+// callsPrompt asks for a plan of tool calls.
+func callsPrompt(question string, tools []methods.ToolSpec, earlier string) string {
+	var b strings.Builder
+	b.WriteString(callsHead)
+	b.WriteString(question)
+	section(&b, "tools", toolLines(tools))
+	if earlier != "" {
+		section(&b, "results", strings.TrimRight(earlier, "\n"))
+	}
+	b.WriteString("List all tool calls that are needed, each with a number as its id. A call may use the result of an earlier one as the argument \"$ID\"; calls that do not depend on each other run at the same time. " +
+		"Reply with one JSON object only: {\"calls\": [{\"id\": 1, \"tool\": \"name\", \"args\": {\"parameter\": value}}, {\"id\": 2, \"tool\": \"name\", \"args\": {\"parameter\": \"$1\"}}]}. If no call is needed, the list is empty.\n")
+	return b.String()
+}
+
+// joinPrompt asks for the answer from the results.
+func joinPrompt(question string, spec methods.AnswerSpec, results string, mayReplan bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, joinHead, spec.Kind)
+	b.WriteString(question)
+	section(&b, "results", strings.TrimRight(results, "\n"))
+	b.WriteString("Reply with one JSON object only: {\"answer\": " + jsonForm(spec) + "}")
+	if mayReplan {
+		b.WriteString(", or, if the results do not suffice, {\"replan\": \"what is missing\"}")
+	}
+	b.WriteString("\n")
+	return b.String()
 }
 
 func quoteAll(list []string) []string {

@@ -138,7 +138,7 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = rankItems(head, rest, n)
 	case head == "Answer directly (ranking).":
 		text, ok = answerDirectly(rest, n)
-	case head == "Reason, then answer (ranking).":
+	case head == "Reason, then answer (ranking).", head == "Plan, solve, then answer (ranking).":
 		text, ok = reason(rest, n)
 	case head == "General ANoT: compile the policy.":
 		text, ok = compileSeed(rest, n)
@@ -146,14 +146,24 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = extractFields(rest, n)
 	case head == "Answer directly (fields).":
 		text, ok = answerFields(rest, n)
-	case head == "Reason, then answer (fields).":
+	case head == "Reason, then answer (fields).", head == "Plan, solve, then answer (fields).":
 		text, ok = reasonFields(rest, n)
 	case head == "AoT: make a plan.":
 		text, ok = planAtoms(rest, n)
 	case head == "Answer directly (number).":
 		text, ok = answerNumber(rest, n)
-	case head == "Reason, then answer (number).":
+	case head == "Reason, then answer (number).", head == "Plan, solve, then answer (number).":
 		text, ok = reasonNumber(rest, n)
+	case head == "Think, act and observe in turns (number).":
+		text, ok = actInTurns(rest, turns, n)
+	case strings.HasPrefix(head, "Think, act and observe in turns ("):
+		text, ok = answerOf(head, rest, n)
+	case head == "Plan tool calls that run in parallel.":
+		text, ok = planCalls(rest, n)
+	case head == "Join the results (number).":
+		text, ok = joinNumber(rest, n)
+	case strings.HasPrefix(head, "Join the results ("):
+		text, ok = answerOf(head, rest, n)
 	}
 	if !ok {
 		return CannotAnswer

@@ -1,0 +1,283 @@
+package baseline
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// LLMCompiler has the model write one plan of tool calls, runs calls as soon as
+// those they depend on are done, and has the model join the results into the
+// answer. The joiner may ask for one new plan.
+//
+// Source: Kim et al. 2023, "An LLM Compiler for Parallel Function Calling", and
+// Xu et al. 2023, "ReWOO". Differs: the plan is read whole before it runs, not
+// streamed; a reference $N stands alone as an argument or inside a text; a call
+// that fails leaves its message as the result and fails those that use it.
+func LLMCompiler() methods.Method { return compiler() }
+
+func compiler() Method {
+	return Method{
+		name: "llm-compiler", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
+		options: []methods.Option{{Name: "replans", Type: methods.IntOption, Default: "1", Doc: "how many new plans the joiner may ask for"}},
+	}
+}
+
+// call is one call of a plan.
+type call struct {
+	ID   int                        `json:"id"`
+	Tool string                     `json:"tool"`
+	Args map[string]json.RawMessage `json:"args"`
+
+	needs []int // indexes of the calls that it refers to
+}
+
+// outcome is what came of a call.
+type outcome struct {
+	text   string
+	failed bool
+	err    error // why the trial cannot go on
+}
+
+// joined is what the joiner says.
+type joined struct {
+	Answer json.RawMessage `json:"answer"`
+	Replan string          `json:"replan"`
+}
+
+func askCompiled(ctx context.Context, t *trial, question string) (reading, error) {
+	earlier := ""
+	for round := 1; ; round++ {
+		plan, err := t.planCalls(ctx, question, earlier, round)
+		if errors.Is(err, reply.ErrInvalid) {
+			return reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
+		}
+		if err != nil {
+			return reading{}, err
+		}
+		results := t.runCalls(ctx, plan, round)
+		for _, r := range results {
+			if r.err != nil {
+				return reading{}, r.err
+			}
+		}
+		t.drawCalls(plan, results, round)
+		said, r, err := t.join(ctx, question, earlier+observations(plan, results), round)
+		if err != nil || said.Replan == "" {
+			return r, err
+		}
+		t.emitAt(fmt.Sprintf("join/%d", round), methods.Retry, "a new plan is wanted: %s", said.Replan)
+		earlier += observations(plan, results) + "The results do not suffice: " + reply.OneLine(said.Replan, 500) + "\n"
+	}
+}
+
+// planCalls asks for a plan until one can be run.
+func (t *trial) planCalls(ctx context.Context, question, earlier string, round int) (plan []call, err error) {
+	req := t.request(callsPrompt(question, t.Tools, earlier))
+	req.Path = fmt.Sprintf("plan/%d", round)
+	check := func(raw json.RawMessage) (err error) {
+		plan, err = parseCalls(raw, t.Tools)
+		return err
+	}
+	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	return plan, err
+}
+
+var reference = regexp.MustCompile(`\$(\d+)\b`)
+
+// parseCalls reads a plan. Calls may refer to earlier ones alone, so that there
+// is no cycle.
+func parseCalls(raw json.RawMessage, tools []methods.ToolSpec) ([]call, error) {
+	var body struct{ Calls []call }
+	if err := json.Unmarshal(raw, &body); err != nil {
+		return nil, err
+	}
+	names := toolNames(tools)
+	index := map[int]int{}
+	for i := range body.Calls {
+		c := &body.Calls[i]
+		if _, twice := index[c.ID]; twice {
+			return nil, fmt.Errorf("two calls have the id %d", c.ID)
+		}
+		if !slices.Contains(names, c.Tool) {
+			return nil, fmt.Errorf("call %d: there is no tool %q; there are %s", c.ID, c.Tool, strings.Join(names, ", "))
+		}
+		for name, value := range c.Args {
+			for _, m := range reference.FindAllStringSubmatch(string(value), -1) {
+				id, _ := strconv.Atoi(m[1]) // digits; a number too large is no id
+				need, ok := index[id]
+				if !ok {
+					return nil, fmt.Errorf("call %d: argument %q refers to $%s, which is no earlier call", c.ID, name, m[1])
+				}
+				c.needs = append(c.needs, need)
+			}
+		}
+		index[c.ID] = i
+	}
+	return body.Calls, nil
+}
+
+// runCalls runs every call as soon as it can.
+func (t *trial) runCalls(ctx context.Context, plan []call, round int) []outcome {
+	results := make([]outcome, len(plan))
+	done := make([]chan struct{}, len(plan))
+	for i := range done {
+		done[i] = make(chan struct{})
+	}
+	var all sync.WaitGroup
+	for i, c := range plan {
+		all.Go(func() {
+			defer close(done[i])
+			for _, need := range c.needs {
+				<-done[need]
+				if results[need].err != nil {
+					results[i].err = results[need].err
+					return
+				}
+				if results[need].failed {
+					results[i] = outcome{text: fmt.Sprintf("not run: call %d failed", plan[need].ID), failed: true}
+					return
+				}
+			}
+			results[i] = t.runCall(ctx, plan, c, results, round)
+		})
+	}
+	all.Wait()
+	return results
+}
+
+func (t *trial) runCall(ctx context.Context, plan []call, c call, results []outcome, round int) outcome {
+	path := fmt.Sprintf("call/%d/%d", round, c.ID)
+	byID := map[int]string{}
+	for _, need := range c.needs {
+		byID[plan[need].ID] = results[need].text
+	}
+	args := map[string]json.RawMessage{}
+	for name, value := range c.Args {
+		args[name] = fill(value, byID)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return outcome{text: fmt.Sprintf("error: the arguments are no JSON: %v", err), failed: true}
+	}
+	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: c.Tool, Arguments: raw, Path: path})
+	if err != nil {
+		return outcome{err: err}
+	}
+	text, cut := reply.Head(result.Content, maxObservation)
+	if cut {
+		t.emitAt(path, methods.Truncated, "%d of %d bytes of the result kept (head)", len(text), len(result.Content))
+	}
+	if result.IsError {
+		t.emitAt(path, methods.StepError, "%s", text)
+		return outcome{text: "error: " + text, failed: true}
+	}
+	t.emitAt(path, methods.StepResult, "%s", text)
+	return outcome{text: text}
+}
+
+// fill puts results in the place of references, also deep inside a value: a
+// reference that is a whole text becomes the value itself, one among other words
+// a part of the text.
+func fill(value json.RawMessage, results map[int]string) json.RawMessage {
+	var decoded any
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber() // numbers stay as they are written
+	if d.Decode(&decoded) != nil {
+		return value
+	}
+	filled, err := json.Marshal(fillValue(decoded, results))
+	if err != nil {
+		return value
+	}
+	return filled
+}
+
+func fillValue(v any, results map[int]string) any {
+	switch v := v.(type) {
+	case string:
+		return fillText(v, results)
+	case []any:
+		for i := range v {
+			v[i] = fillValue(v[i], results)
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = fillValue(v[k], results)
+		}
+	}
+	return v
+}
+
+func fillText(text string, results map[int]string) any {
+	result := func(ref string) string {
+		id, _ := strconv.Atoi(ref[1:]) // digits, and a known id: the plan was checked
+		return results[id]
+	}
+	if m := reference.FindString(text); m == text && m != "" && json.Valid([]byte(result(m))) {
+		return json.RawMessage(result(m))
+	}
+	return reference.ReplaceAllStringFunc(text, result)
+}
+
+// observations lists calls with their results for the joiner.
+func observations(plan []call, results []outcome) string {
+	var b strings.Builder
+	for i, c := range plan {
+		args, err := json.Marshal(c.Args)
+		if err != nil {
+			args = []byte("{}")
+		}
+		fmt.Fprintf(&b, "$%d = %s(%s): %s\n", c.ID, c.Tool, args, results[i].text)
+	}
+	return b.String()
+}
+
+// drawCalls shows the plan as a graph with its results.
+func (t *trial) drawCalls(plan []call, results []outcome, round int) {
+	g := methods.Graph{Kind: "calls"}
+	id := func(i int) string { return fmt.Sprintf("$%d", plan[i].ID) }
+	for i, c := range plan {
+		n := methods.Node{ID: id(i), Label: fmt.Sprintf("$%d %s", c.ID, c.Tool), Kind: "tool", Value: results[i].text, State: "done", Path: fmt.Sprintf("call/%d/%d", round, c.ID)}
+		if results[i].failed {
+			n.State = "failed"
+		}
+		g.Nodes = append(g.Nodes, n)
+		for _, need := range c.needs {
+			g.Edges = append(g.Edges, methods.Edge{From: id(need), To: n.ID})
+		}
+	}
+	t.host.Emit(methods.GraphEvent(fmt.Sprintf("plan/%d", round), g))
+}
+
+// join asks for the answer, or, while that is allowed, for what a new plan
+// should find.
+func (t *trial) join(ctx context.Context, question, results string, round int) (said joined, r reading, err error) {
+	mayReplan := round <= t.opts.Replans
+	req := t.request(joinPrompt(question, t.Answer, results, mayReplan))
+	req.Path = fmt.Sprintf("join/%d", round)
+	check := func(raw json.RawMessage) (err error) {
+		said = joined{}
+		if err := json.Unmarshal(raw, &said); err != nil {
+			return err
+		}
+		if said.Answer == nil && said.Replan != "" && mayReplan {
+			return nil
+		}
+		said.Replan = ""
+		r, err = fromJSON(said.Answer, t.Answer)
+		return err
+	}
+	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	return said, r, err
+}

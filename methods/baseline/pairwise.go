@@ -1,0 +1,120 @@
+package baseline
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// Pairwise compares every two items of a list, in both orders, and ranks items
+// by the comparisons that they win.
+//
+// Source: Qin et al. 2023, "Large Language Models are Effective Text Rankers with
+// Pairwise Ranking Prompting", in the form PRP-Allpair: two orders that contradict
+// each other, or a reply that names neither item, give each item half a point;
+// ties keep the order of the list. It makes N(N-1) calls.
+func Pairwise() methods.Method { return pairwise() }
+
+func pairwise() Method {
+	return Method{
+		name: "pairwise", summary: "compares every two items in both orders and counts the wins", ask: askPairwise,
+		answers: []methods.AnswerKind{methods.Ranking},
+	}
+}
+
+// atOnce bounds the comparisons under way in one trial.
+const atOnce = 32
+
+func askPairwise(ctx context.Context, t *trial, _ string) (reading, error) {
+	list, err := t.items()
+	if err != nil {
+		return reading{}, err
+	}
+	n := t.Answer.N
+	first := make([][]int, n+1) // first[a][b] is 1 if a, shown first, was preferred to b, -1 if b was, 0 if neither
+	for a := range first {
+		first[a] = make([]int, n+1)
+	}
+	var all sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	errs := make([]error, n*n)
+	for a := 1; a <= n; a++ {
+		for b := 1; b <= n; b++ {
+			if a == b {
+				continue
+			}
+			slots <- struct{}{}
+			all.Go(func() {
+				defer func() { <-slots }()
+				first[a][b], errs[(a-1)*n+b-1] = t.better(ctx, list, a, b)
+			})
+		}
+	}
+	all.Wait()
+	for _, err := range errs { // in the order of the list, so that the same one is told each time
+		if err != nil {
+			return reading{}, err
+		}
+	}
+	return reading{answer: methods.RankingAnswer(byWins(first, n)[:t.Answer.K])}, nil
+}
+
+// byWins ranks items by points: 2 for a pair won in both orders, 1 for each of
+// a pair without a winner.
+func byWins(first [][]int, n int) []int {
+	points := make([]int, n+1)
+	for a := 1; a <= n; a++ {
+		for b := a + 1; b <= n; b++ {
+			switch sum := first[a][b] - first[b][a]; {
+			case sum == 2:
+				points[a] += 2
+			case sum == -2:
+				points[b] += 2
+			default:
+				points[a]++
+				points[b]++
+			}
+		}
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i + 1
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
+	return order
+}
+
+// better asks which of two items fits better: 1 for the first shown, -1 for the
+// second, 0 if the reply names neither.
+func (t *trial) better(ctx context.Context, list items, a, b int) (int, error) {
+	path := fmt.Sprintf("pair/%d-%d", a, b)
+	spec := methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 1}
+	req := t.request(directPrompt(question(t.Query, list.pick([]int{a, b}), list.data, spec), spec))
+	req.Path, req.Schema = path, schema(spec)
+	preferred := 0
+	check := func(raw json.RawMessage) error {
+		var body struct{ Answer json.RawMessage }
+		if err := json.Unmarshal(raw, &body); err != nil {
+			return err
+		}
+		r := reply.Ranking(string(body.Answer), 2)
+		if len(r.Items) == 0 {
+			return errors.New("it names neither item 1 nor item 2")
+		}
+		preferred = 3 - 2*r.Items[0]
+		return nil
+	}
+	_, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	if errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil {
+		t.emitAt(path, methods.Dropped, "no preference: %v", err)
+		return 0, nil
+	}
+	return preferred, err
+}

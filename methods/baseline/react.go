@@ -1,0 +1,127 @@
+package baseline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// ReAct thinks, acts and observes in turns, with the problem's tools as actions,
+// until it answers or has no steps left.
+//
+// Source: Yao et al. 2022, "ReAct: Synergizing Reasoning and Acting in Language
+// Models". Differs: zero-shot; a turn is one JSON object instead of three lines;
+// at the last step the answer is demanded, and flagged as forced by the budget
+// of steps. An action that is no tool, or that the tool refuses, is an
+// observation that says so.
+func ReAct() methods.Method { return react() }
+
+func react() Method {
+	return Method{
+		name: "react", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
+		options: []methods.Option{{Name: "steps", Type: methods.IntOption, Default: "12", Doc: "turns before the answer is demanded"}},
+	}
+}
+
+// turn is what the model says in one step: an action or the answer.
+type turn struct {
+	Thought string          `json:"thought"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"`
+	Answer  json.RawMessage `json:"answer"`
+}
+
+// maxObservation bounds what a tool's result adds to the conversation, in
+// bytes.
+const maxObservation = 2000
+
+func askInTurns(ctx context.Context, t *trial, question string) (reading, error) {
+	messages := methods.Ask(turnsPrompt(question, t.Answer, t.Tools))
+	for step := 1; ; step++ {
+		last := step >= t.opts.Steps
+		if last {
+			messages = append(messages, methods.Message{Role: methods.User, Content: lastTurn})
+		}
+		said, text, err := t.turn(ctx, messages, step, last)
+		if err != nil {
+			return reading{}, err
+		}
+		if said.Answer != nil {
+			r, err := fromJSON(said.Answer, t.Answer)
+			if last && err == nil && step > 1 {
+				t.emit(methods.Fallback, "the answer was demanded after %d steps", step)
+				r.answer = r.answer.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", step))
+			}
+			return r, err
+		}
+		seen, err := t.act(ctx, said, step)
+		if err != nil {
+			return reading{}, err
+		}
+		messages = append(messages, methods.Message{Role: methods.Assistant, Content: text},
+			methods.Message{Role: methods.User, Content: "Observation: " + seen})
+	}
+}
+
+// turn asks for the next step; the last must be an answer.
+func (t *trial) turn(ctx context.Context, messages []methods.Message, step int, last bool) (said turn, text string, err error) {
+	req := t.request("")
+	req.Messages, req.Path = messages, fmt.Sprintf("step/%d", step)
+	check := func(raw json.RawMessage) error {
+		said = turn{}
+		if err := json.Unmarshal(raw, &said); err != nil {
+			return err
+		}
+		switch {
+		case said.Answer != nil && string(said.Answer) != "null":
+			_, err := fromJSON(said.Answer, t.Answer)
+			return err
+		case last:
+			return errors.New(`there are no steps left: want "answer"`)
+		case said.Tool == "":
+			return errors.New(`want either "tool" with "args", or "answer"`)
+		}
+		said.Answer = nil
+		return nil
+	}
+	raw, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	return said, string(raw), err
+}
+
+// act calls the tool of a step and says what is observed.
+func (t *trial) act(ctx context.Context, said turn, step int) (string, error) {
+	path := fmt.Sprintf("step/%d/tool", step)
+	t.emitAt(path, methods.StepStart, "%s(%s)", said.Tool, said.Args)
+	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: said.Tool, Arguments: said.Args, Path: path})
+	switch {
+	case err == nil:
+	case errors.Is(err, methods.ErrUnknownTool):
+		t.emitAt(path, methods.StepError, "there is no tool %q", said.Tool)
+		return fmt.Sprintf("there is no tool %q; there are %s", said.Tool, strings.Join(toolNames(t.Tools), ", ")), nil
+	default:
+		return "", err
+	}
+	text, cut := reply.Head(result.Content, maxObservation)
+	if cut {
+		t.emitAt(path, methods.Truncated, "%d of %d bytes of the result shown (head)", len(text), len(result.Content))
+	}
+	if result.IsError {
+		t.emitAt(path, methods.StepError, "%s", text)
+		return "error: " + text, nil
+	}
+	t.emitAt(path, methods.StepResult, "%s", text)
+	return text, nil
+}
+
+func toolNames(tools []methods.ToolSpec) []string {
+	names := make([]string, len(tools))
+	for i, tool := range tools {
+		names[i] = tool.Name
+	}
+	return names
+}
