@@ -18,6 +18,7 @@ import (
 	"noema/methods/anot"
 	"noema/methods/aot"
 	"noema/methods/baseline"
+	"noema/methods/engineplanner"
 	"noema/methods/generalanot"
 	"noema/plugins"
 )
@@ -31,6 +32,7 @@ func Methods() map[string]methods.Method {
 	all := baseline.All()
 	all["anot"] = anot.New()
 	all["aot"] = aot.New()
+	all["engine-planner"] = engineplanner.New()
 	all["general-anot"] = generalanot.New()
 	return all
 }

@@ -12,6 +12,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/cafes"
+	"noema/kernel/task/logs"
 	"noema/kernel/task/policy"
 )
 
@@ -38,6 +39,7 @@ func generatedTasks() []generatedTask {
 		{kernel.TaskEntry{Name: cafes.Name, Summary: "find the one cafe that fits a request: ten groups of rising difficulty", Options: cafes.OptionsDoc()}, opener(cafes.ParseOptions, cafes.New)},
 		{kernel.TaskEntry{Name: policy.Name, Summary: "judge restaurants by a policy over their reviews: six policies, three verdicts", Options: policy.OptionsDoc()}, opener(policy.ParseOptions, policy.New)},
 		{kernel.TaskEntry{Name: arithmetic.Name, Summary: "solve word problems with tools: five levels, one to eight operations", Options: arithmetic.OptionsDoc()}, opener(arithmetic.ParseOptions, arithmetic.New)},
+		{kernel.TaskEntry{Name: logs.Name, Summary: "answer questions about cable network logs with tools: six types of question", Options: logs.OptionsDoc()}, opener(logs.ParseOptions, logs.New)},
 	}
 }
 
@@ -55,6 +57,7 @@ func FileForms() [][2]string {
 	return [][2]string{
 		{"FILE.jsonl", `one sample a line: {"id", "input", "target", "metadata"}; or GSM8K: {"question", "answer"}`},
 		{"FILE.csv", "Game of 24: a column Puzzles with the numbers of each"},
+		{"FOLDER", "logs of your own: a logs.yaml with the file, the entities, and queries with their answers"},
 		{"FOLDER", "the public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl"},
 		{"FOLDER", "the public policy format: dataset_K50.jsonl, NAME_K50_groundtruth.json and the policy as text"},
 	}
@@ -91,6 +94,12 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 
 // openTaskFolder tells the folder formats apart by the names of their files.
 func openTaskFolder(s kernel.Spec) (*task.Task, error) {
+	if _, err := os.Stat(filepath.Join(s.Name, logs.ConfigName)); err == nil {
+		if len(s.Options) > 0 {
+			return nil, kernel.Misused(fmt.Errorf("task %q takes no options: its %s says everything", s.Name, logs.ConfigName))
+		}
+		return logs.LoadDir(s.Name)
+	}
 	judged, err := filepath.Glob(filepath.Join(s.Name, "dataset_K*.jsonl"))
 	if err != nil {
 		return nil, kernel.Misused(fmt.Errorf("open task folder %q: %w", s.Name, err))

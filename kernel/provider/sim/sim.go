@@ -154,6 +154,14 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = answerNumber(rest, n)
 	case head == "Reason, then answer (number).", head == "Plan, solve, then answer (number).":
 		text, ok = reasonNumber(rest, n)
+	case head == "Engine Planner: extract facts from a query.":
+		text, ok = evaluateQuery(rest, n)
+	case asksLogs(rest) && strings.HasPrefix(head, "Think, act and observe in turns ("):
+		text, ok = searchInTurns(rest, turns, n)
+	case asksLogs(rest) && strings.HasPrefix(head, "Plan tool calls"):
+		text, ok = planSearch(rest, n)
+	case strings.HasPrefix(head, "Join the results (") && strings.Contains(rest, "search_logs("):
+		text, ok = joinSearch(rest)
 	case head == "Think, act and observe in turns (number).":
 		text, ok = actInTurns(rest, turns, n)
 	case strings.HasPrefix(head, "Think, act and observe in turns ("):

@@ -1,0 +1,163 @@
+package logs
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"noema/methods/workflow"
+)
+
+//go:embed docsis.yaml
+var docsis []byte
+
+// Config says how a log is read and what is known of its domain.
+type Config struct {
+	workflow.Domain `yaml:",inline"`
+
+	File     string `yaml:"file"`     // as seen from the configuration's folder
+	Format   string `yaml:"format"`   // csv, jsonl or text; default by the file's name
+	Pattern  string `yaml:"pattern"`  // of text: a regular expression whose named groups are the columns
+	Severity string `yaml:"severity"` // column; default severity
+	Time     string `yaml:"time"`     // column; default time
+
+	Queries []Query `yaml:"queries"`
+}
+
+// Query is a question about a log with its right answer.
+type Query struct {
+	ID     string `yaml:"id"`
+	Query  string `yaml:"query"`
+	Group  string `yaml:"group"`
+	Target any    `yaml:"target"` // a number, or a list of texts
+}
+
+// Domain is what is known of cable network logs, the domain of the generated
+// task.
+func Domain() workflow.Domain {
+	c, err := parseConfig("docsis.yaml", docsis)
+	if err != nil {
+		panic(err) // it is part of the program, and tested
+	}
+	return c.Domain
+}
+
+// ReadConfig reads a configuration. Workflows, entities and severities that it
+// leaves out are those of the generated task.
+func ReadConfig(path string) (Config, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("read log configuration: %w", err)
+	}
+	c, err := parseConfig(path, raw)
+	if err != nil {
+		return c, err
+	}
+	known := Domain()
+	if len(c.Workflows) == 0 {
+		c.Workflows, c.Fallback = known.Workflows, known.Fallback
+	}
+	if len(c.Severities) == 0 {
+		c.Severities = known.Severities
+	}
+	if c.Fallback == "" {
+		c.Fallback = known.Fallback
+	}
+	if c.File == "" {
+		return c, fmt.Errorf("read log configuration %s: no file: add a line such as file: records.csv", path)
+	}
+	c.File = filepath.Join(filepath.Dir(path), c.File)
+	return c, c.check(path)
+}
+
+func parseConfig(path string, raw []byte) (Config, error) {
+	var c Config
+	err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&c)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return c, fmt.Errorf("read log configuration %s: %w", path, err)
+	}
+	if c.Severity == "" {
+		c.Severity = "severity"
+	}
+	if c.Time == "" {
+		c.Time = "time"
+	}
+	return c, nil
+}
+
+// check lists all that is wrong with a configuration.
+func (c Config) check(path string) error {
+	faults := c.Faults(Tools())
+	if !slices.Contains([]string{"", "csv", "jsonl", "text"}, c.Format) {
+		faults = append(faults, fmt.Sprintf("format: %q is none of csv, jsonl, text", c.Format))
+	}
+	if c.format() == "text" && c.Pattern == "" {
+		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+)")
+	}
+	if _, err := regexp.Compile(c.Pattern); err != nil {
+		faults = append(faults, fmt.Sprintf("pattern: %v", err))
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("log configuration %s has %d faults:\n  %s", path, len(faults), strings.Join(faults, "\n  "))
+	}
+	return nil
+}
+
+// format is that of the file, if it is not given.
+func (c Config) format() string {
+	if c.Format != "" {
+		return c.Format
+	}
+	switch filepath.Ext(strings.TrimSuffix(c.File, ".gz")) {
+	case ".csv":
+		return "csv"
+	case ".jsonl", ".ndjson":
+		return "jsonl"
+	}
+	return "text"
+}
+
+// Log is a log that tools read. It is read anew at every call, in a stream, so
+// that its size does not matter.
+type Log struct {
+	config  Config
+	open    func() (io.ReadCloser, error)
+	pattern *regexp.Regexp
+}
+
+// OpenLog returns the log of a configuration.
+func OpenLog(c Config) (*Log, error) {
+	if _, err := os.Stat(c.File); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	pattern, err := regexp.Compile(c.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("open log: pattern: %w", err)
+	}
+	return &Log{config: c, pattern: pattern, open: func() (io.ReadCloser, error) { return os.Open(c.File) }}, nil
+}
+
+// memoryLog is a log in memory, as CSV.
+func memoryLog(content []byte) *Log {
+	c := Config{Domain: Domain(), Format: "csv", Severity: "severity", Time: "time"}
+	return &Log{config: c, open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+}
+
+func (l *Log) newFormat() format {
+	switch l.config.format() {
+	case "csv":
+		return &csvFormat{}
+	case "jsonl":
+		return jsonFormat{}
+	}
+	return textFormat{l.pattern}
+}

@@ -1,0 +1,105 @@
+package logs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// ConfigName is the file that makes a folder a task over logs of one's own.
+const ConfigName = "logs.yaml"
+
+// LoadDir reads a task over a log of one's own from a folder with a logs.yaml: the
+// log's file and format, patterns or columns of the entities, and queries with
+// their right answers. Workflows, templates and severities that it leaves out
+// are those of the generated task. Whatever is wrong with it is told at once.
+func LoadDir(dir string) (*task.Task, error) {
+	path := filepath.Join(dir, ConfigName)
+	c, err := ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := OpenLog(c)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := fileDigest(c.File)
+	if err != nil {
+		return nil, err
+	}
+	env, err := newEnvironment(l)
+	if err != nil {
+		return nil, err
+	}
+	t := &task.Task{
+		Name: filepath.Base(filepath.Clean(dir)), Version: version, Summary: "questions about " + filepath.Base(c.File),
+		Config: "log=" + digest[:12], Source: c.File, Environment: env,
+	}
+	context, err := contextWith(c.Domain, digest)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Queries) == 0 {
+		return nil, fmt.Errorf("read log configuration %s: no queries: add some, as in queries: [{query: \"count all logs\", target: 2115}]", path)
+	}
+	for i, q := range c.Queries {
+		s, err := q.sample(i)
+		if err != nil {
+			return nil, fmt.Errorf("read log configuration %s: query %d: %w", path, i+1, err)
+		}
+		s.Problem.Context = context
+		t.Samples = append(t.Samples, s)
+	}
+	return t, nil
+}
+
+func (q Query) sample(i int) (task.Sample, error) {
+	s := task.Sample{ID: q.ID, Group: q.Group, Problem: methods.Problem{Query: q.Query}}
+	if s.ID == "" {
+		s.ID = fmt.Sprintf("Q%03d", i+1)
+	}
+	if q.Query == "" {
+		return s, errors.New("it has no query")
+	}
+	switch v := q.Target.(type) {
+	case int, int64, uint64, float64:
+		s.Problem.Answer.Kind = methods.Number
+	case []any:
+		s.Problem.Answer.Kind = methods.Set
+		for _, m := range v {
+			if _, ok := m.(string); !ok {
+				return s, fmt.Errorf("the target has %v, which is no text: quote it", m)
+			}
+		}
+	default:
+		return s, fmt.Errorf("the target %v is neither a number nor a list of texts", q.Target)
+	}
+	if f, ok := q.Target.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return s, errors.New("the target is no number")
+	}
+	var err error
+	s.Target, err = json.Marshal(q.Target)
+	return s, err
+}
+
+func fileDigest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("open log: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read log: %w", err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

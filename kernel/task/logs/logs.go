@@ -1,0 +1,290 @@
+// Package logs is the task of answering questions about log records with tools.
+// It exists because log analysis is where planning by an engine is said to beat
+// planning by a model: the questions are of a few types, the data is too large to
+// show, and every answer is exact.
+//
+// [New] generates logs of a cable network (DOCSIS) of any size, and questions of
+// every type with their answers by construction; [LoadDir] takes logs of one's
+// own. The log itself is never part of a problem: methods reach it through tools.
+//
+//	group              asks for
+//	count_all          how many records there are
+//	search_logs        how many records mention a device
+//	find_relationship  which devices, or how many, share records with another
+//	filter_and_show    how many records of a severity a device has
+//	filter_entities    which devices have records of a severity at another
+//	timeline           how many records a device has between two times
+package logs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"noema/kernel/task"
+	"noema/kernel/task/logs/words"
+	"noema/methods"
+	"noema/methods/workflow"
+)
+
+// Name is the task's name.
+const Name = "logs"
+
+// version changes whenever the same options give other samples, or the tools
+// other results.
+const version = "1"
+
+// Options choose a generated task. The zero value is the default task.
+type Options struct {
+	Rows    int // records of the log; 0 means 2115, as many as seed 004 speaks of
+	Queries int // 0 means 60
+	Seed    uint64
+}
+
+const (
+	defaultRows, maxRows       = 2115, 2_000_000
+	defaultQueries, maxQueries = 60, 10_000
+)
+
+// OptionsDoc describes what ParseOptions takes.
+func OptionsDoc() []methods.Option {
+	return []methods.Option{
+		{Name: "rows", Type: methods.IntOption, Default: strconv.Itoa(defaultRows), Doc: "records of the log, 100 to 2000000"},
+		{Name: "queries", Type: methods.IntOption, Default: strconv.Itoa(defaultQueries), Doc: "how many questions, 1 to 10000, of six types in turn"},
+		{Name: "seed", Type: methods.IntOption, Default: "0", Doc: "seed of the log and the questions"},
+	}
+}
+
+// ParseOptions reads options as a user types them.
+func ParseOptions(given map[string]string) (Options, error) {
+	var o Options
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		v, err := strconv.ParseUint(given[name], 10, 64)
+		if err != nil {
+			return o, fmt.Errorf("parse task options: %s is %q, not a whole number from 0", name, given[name])
+		}
+		switch name {
+		case "rows":
+			o.Rows = int(min(v, maxRows+1))
+		case "queries":
+			o.Queries = int(min(v, maxQueries+1))
+		case "seed":
+			o.Seed = v
+		default:
+			return o, fmt.Errorf("parse task options: unknown option %q; there are queries, rows, seed", name)
+		}
+	}
+	_, err := o.withDefaults()
+	return o, err
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.Rows == 0 {
+		o.Rows = defaultRows
+	}
+	if o.Queries == 0 {
+		o.Queries = defaultQueries
+	}
+	if o.Rows < 100 || o.Rows > maxRows {
+		return o, fmt.Errorf("parse task options: rows is %d, not within 100..%d", o.Rows, maxRows)
+	}
+	if o.Queries < 1 || o.Queries > maxQueries {
+		return o, fmt.Errorf("parse task options: queries is %d, not within 1..%d", o.Queries, maxQueries)
+	}
+	return o, nil
+}
+
+// New generates the task. The same options always give the same log and the same
+// questions.
+func New(o Options) (*task.Task, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	rows := generate(o)
+	content := encode(rows)
+	env, err := newEnvironment(memoryLog(content))
+	if err != nil {
+		return nil, err
+	}
+	t := &task.Task{
+		Name: Name, Version: version, Summary: "questions about cable network logs, answered with tools (generated)",
+		Config: fmt.Sprintf("queries=%d&rows=%d&seed=%d", o.Queries, o.Rows, o.Seed), Source: "generated",
+		Notes:       []string{fmt.Sprintf("fictional log of %d records; methods reach it through tools alone", len(rows))},
+		Environment: env,
+	}
+	context, err := contextOf(Domain(), content)
+	if err != nil {
+		return nil, err
+	}
+	q := &asker{rows: rows, rng: rand.New(rand.NewPCG(o.Seed, 2))}
+	for i := range o.Queries {
+		s, err := q.sample(i)
+		if err != nil {
+			return nil, fmt.Errorf("generate logs: %w", err)
+		}
+		s.Problem.Context = context
+		t.Samples = append(t.Samples, s)
+	}
+	return t, nil
+}
+
+// contextOf is what methods may know of the log: its workflows and entities. The
+// log's digest makes a task over another log another task.
+func contextOf(d workflow.Domain, content []byte) (json.RawMessage, error) {
+	sum := sha256.Sum256(content)
+	return contextWith(d, hex.EncodeToString(sum[:]))
+}
+
+func contextWith(d workflow.Domain, digest string) (json.RawMessage, error) {
+	return json.Marshal(struct {
+		workflow.Domain
+		Log string `json:"log_sha256"`
+	}{d, digest})
+}
+
+// row is one record.
+type row struct {
+	time                                      time.Time
+	severity, cm, rpd, md, ip, message, clock string
+}
+
+// The values of seed 004's example: an RPD with three records of two modems.
+const seedRPD = "MAWED07T01"
+
+var seedModems = [...]string{"1c:93:7c:2a:72:c3", "28:7a:ee:c9:66:4a", "28:7a:ee:c9:66:4a"}
+
+// generate makes the log: modems belong to one RPD and one MAC domain each.
+func generate(o Options) []row {
+	rng := rand.New(rand.NewPCG(o.Seed, 1))
+	rpds := make([]string, max(4, min(400, o.Rows/60)))
+	for i := range rpds {
+		rpds[i] = fmt.Sprintf("%s%02dT%02d", []string{"MAWED", "NYBRX", "CASJC", "TXDAL"}[i%4], 10+i/4%90, 2+i/360)
+	}
+	type modem struct{ mac, rpd, md, ip string }
+	modems := make([]modem, max(20, o.Rows/12))
+	for i := range modems {
+		at := rng.IntN(len(rpds))
+		modems[i] = modem{
+			mac: fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", rng.IntN(256), rng.IntN(256), rng.IntN(256), rng.IntN(256), i>>8&255, i&255),
+			rpd: rpds[at], md: fmt.Sprintf("Md%d:%d", at, rng.IntN(4)), ip: fmt.Sprintf("10.%d.%d.%d", at/250, at%250, 2+rng.IntN(250)),
+		}
+	}
+	messages := map[string][]string{
+		"DEBUG": {"ranging poll", "timer armed"}, "INFO": {"registration complete", "DHCP lease renewed", "profile changed"},
+		"WARNING": {"T3 timeout", "power adjusted"}, "ERROR": {"T4 timeout", "lost sync", "registration refused"}, "CRITICAL": {"RPD unreachable", "hardware fault"},
+	}
+	severities := []string{"DEBUG", "INFO", "INFO", "INFO", "WARNING", "WARNING", "ERROR", "ERROR", "CRITICAL"}
+	at := time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC)
+	rows := make([]row, o.Rows)
+	for i := range rows {
+		m := modems[rng.IntN(len(modems))]
+		s := severities[rng.IntN(len(severities))]
+		at = at.Add(time.Duration(1+rng.IntN(60)) * time.Second)
+		rows[i] = row{time: at, severity: s, cm: m.mac, rpd: m.rpd, md: m.md, ip: m.ip, message: messages[s][rng.IntN(len(messages[s]))]}
+	}
+	for k, mac := range seedModems { // three places of the log, the same for every seed
+		r := &rows[(k+1)*o.Rows/5]
+		r.cm, r.rpd, r.md, r.ip = mac, seedRPD, "Md7:1", "10.255.7.1"
+	}
+	for i := range rows {
+		rows[i].clock = rows[i].time.Format(time.RFC3339)
+	}
+	return rows
+}
+
+func encode(rows []row) []byte {
+	var b bytes.Buffer
+	b.WriteString("time,severity,cm_mac,rpdname,md_id,ip,message\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s,%s,%s,%s,%s,%s,%s\n", r.clock, r.severity, r.cm, r.rpd, r.md, r.ip, r.message)
+	}
+	return b.Bytes()
+}
+
+// asker makes questions about rows.
+type asker struct {
+	rows []row
+	rng  *rand.Rand
+}
+
+// kinds are the types of query in turn.
+func kinds() []string {
+	return []string{words.CountAll, words.FindRelationship, words.SearchLogs, words.FilterAndShow, words.FilterEntities, words.Timeline}
+}
+
+// sample makes question i. The first three are those of seed 004.
+func (a *asker) sample(i int) (task.Sample, error) {
+	kind := kinds()[i%len(kinds())]
+	q := words.Query{Type: kind, Count: kind != words.FindRelationship && kind != words.FilterEntities}
+	r := a.rows[a.rng.IntN(len(a.rows))]
+	q.Value, q.Entity, q.Severity = r.rpd, []string{"cms", "cable modems", "modems", "mac domains"}[a.rng.IntN(4)], r.severity
+	if kind == words.FindRelationship && i >= len(kinds()) && a.rng.IntN(4) == 0 {
+		q.Count = true
+	}
+	if kind == words.Timeline {
+		start := a.rng.IntN(len(a.rows))
+		end := min(len(a.rows)-1, start+len(a.rows)/5+a.rng.IntN(len(a.rows)/5))
+		q.Start, q.End = a.rows[start].clock, a.rows[end].clock
+	}
+	var text string
+	var err error
+	switch i {
+	case 0:
+		text = "count all logs"
+	case 1:
+		q.Value, q.Entity, text = seedRPD, "cms", "find all cms connected to rpd "+seedRPD
+	case 2:
+		q.Value, text = seedRPD, "How many logs mention "+seedRPD+"?"
+	default:
+		text, err = words.Say(q, a.rng)
+	}
+	if err != nil {
+		return task.Sample{}, err
+	}
+	return a.answered(i, q, text)
+}
+
+// answered adds the answer, from the rows themselves.
+func (a *asker) answered(i int, q words.Query, text string) (task.Sample, error) {
+	members, count := map[string]bool{}, 0
+	for _, r := range a.rows {
+		hit := r.rpd == q.Value || q.Type == words.CountAll
+		switch q.Type {
+		case words.FilterAndShow, words.FilterEntities:
+			hit = hit && r.severity == q.Severity
+		case words.Timeline:
+			hit = hit && r.clock >= q.Start && r.clock <= q.End
+		}
+		if hit {
+			count++
+			members[entity(r, q.Entity)] = true
+		}
+	}
+	spec, target := methods.AnswerSpec{Kind: methods.Number}, any(count)
+	if q.Type == words.FindRelationship && q.Count {
+		target = len(members)
+	}
+	if !q.Count {
+		spec.Kind, target = methods.Set, slices.Sorted(maps.Keys(members))
+	}
+	raw, err := json.Marshal(target)
+	return task.Sample{
+		ID: fmt.Sprintf("Q%03d", i+1), Group: q.Type, Target: raw,
+		Problem: methods.Problem{Query: text, Answer: spec},
+	}, err
+}
+
+func entity(r row, said string) string {
+	if said == "mac domains" {
+		return r.md
+	}
+	return r.cm
+}

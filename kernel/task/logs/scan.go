@@ -1,0 +1,165 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+const (
+	chunkSize = 1 << 20
+	// maxLine bounds a record: a longer line is skipped and counted, because
+	// something that size is no record and must not take the memory.
+	maxLine = 1 << 20
+	// skippedExamples bounds how many skipped lines are told with their numbers.
+	skippedExamples = 20
+)
+
+// Skipped is a line that is no record.
+type Skipped struct {
+	Line   int    `json:"line"` // from 1
+	Reason string `json:"reason"`
+}
+
+// Skips counts the lines that a scan passed over.
+type Skips struct {
+	Rows     int       `json:"rows"`
+	Examples []Skipped `json:"examples"` // the first of them
+}
+
+func (s *Skips) add(line int, format string, args ...any) {
+	s.Rows++
+	if len(s.Examples) < skippedExamples {
+		s.Examples = append(s.Examples, Skipped{line, fmt.Sprintf(format, args...)})
+	}
+}
+
+// plain returns the text of a log as UTF-8: unpacked if it is gzip, decoded if it
+// is UTF-16 with a byte order mark, and without the mark if it is UTF-8.
+func plain(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	head, err := b.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read log: %w", err)
+	}
+	if bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		unpacked, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("read log: unpack: %w", err)
+		}
+		return plain(unpacked)
+	}
+	if bytes.Equal(head, []byte{0xff, 0xfe}) || bytes.Equal(head, []byte{0xfe, 0xff}) {
+		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), nil
+	}
+	if mark, _ := b.Peek(3); bytes.Equal(mark, []byte{0xef, 0xbb, 0xbf}) {
+		if _, err := b.Discard(3); err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+	}
+	return b, nil
+}
+
+// lines calls each for every line of r that holds needle, with its number and
+// without its end; from is the number of the first line, and an empty needle is in
+// every line. The line is valid until the
+// next one. It reads in chunks and looks for the needle in the whole chunk at
+// once, as grep does: lines without it cost no more than the look.
+func lines(ctx context.Context, r io.Reader, from int, needle []byte, skips *Skips, each func(number int, line []byte) error) error {
+	s := lineScanner{needle: needle, skips: skips, each: each, next: from}
+	buf := make([]byte, chunkSize+maxLine)
+	held := 0 // bytes of an unfinished line at the start of buf
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.ReadFull(r, buf[held:held+chunkSize])
+		data := buf[:held+n]
+		last := err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !last {
+			return fmt.Errorf("read log: line %d: %w", s.next, err)
+		}
+		end := len(data)
+		if !last {
+			end = bytes.LastIndexByte(data, '\n') + 1
+		}
+		if err := s.chunk(data[:end]); err != nil {
+			return err
+		}
+		if last {
+			if s.long {
+				skips.add(s.next, "longer than %d bytes", maxLine)
+			}
+			return nil
+		}
+		held = copy(buf, data[end:])
+		if held >= maxLine {
+			s.long = true
+			held = 0
+		}
+	}
+}
+
+// lineScanner walks over chunks of whole lines.
+type lineScanner struct {
+	needle []byte
+	skips  *Skips
+	each   func(int, []byte) error
+	next   int  // number of the line that the next chunk begins with
+	long   bool // the chunk begins inside a line that is too long
+}
+
+func (s *lineScanner) chunk(data []byte) error {
+	if s.long && len(data) > 0 {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			return nil
+		}
+		s.skips.add(s.next, "longer than %d bytes", maxLine)
+		data, s.next, s.long = data[end+1:], s.next+1, false
+	}
+	for len(data) > 0 {
+		at := 0
+		if len(s.needle) > 0 {
+			if at = bytes.Index(data, s.needle); at < 0 {
+				break
+			}
+		}
+		start := bytes.LastIndexByte(data[:at], '\n') + 1
+		end := bytes.IndexByte(data[at:], '\n')
+		after := len(data)
+		if end >= 0 {
+			after = at + end + 1
+		}
+		s.next += bytes.Count(data[:start], []byte{'\n'})
+		line := bytes.TrimRight(data[start:after], "\r\n")
+		number := s.next
+		if end >= 0 {
+			s.next++
+		}
+		data = data[after:]
+		if err := s.line(number, line); err != nil {
+			return err
+		}
+	}
+	s.next += bytes.Count(data, []byte{'\n'})
+	return nil
+}
+
+func (s *lineScanner) line(number int, line []byte) error {
+	switch {
+	case len(line) == 0:
+		return nil
+	case len(line) > maxLine:
+		s.skips.add(number, "longer than %d bytes", maxLine)
+		return nil
+	}
+	return s.each(number, line)
+}

@@ -1,0 +1,113 @@
+// Package words says queries about logs in English and reads them again. It
+// stands apart from the task so that the simulated model can read a query
+// without knowing any answer.
+package words
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+)
+
+// The types of query, named as in the workflows.
+const (
+	CountAll         = "count_all"
+	SearchLogs       = "search_logs"
+	FindRelationship = "find_relationship"
+	FilterAndShow    = "filter_and_show"
+	FilterEntities   = "filter_entities"
+	Timeline         = "timeline"
+)
+
+// Query is what a query asks for.
+type Query struct {
+	Type       string
+	Value      string // what to search for
+	Entity     string // the kind of entity asked for, as said: a name or an alias
+	Severity   string
+	Start, End string
+	Count      bool // a number is asked for
+}
+
+// forms are the ways to say each type; the first group of forms asks for a
+// number, the second for entities. {v}, {e}, {s}, {a} and {b} stand for value,
+// entity, severity, start and end.
+type form struct {
+	kind  string
+	count bool
+	text  string
+}
+
+func forms() []form {
+	return []form{
+		{CountAll, true, "count all logs"},
+		{CountAll, true, "How many log records are there in all?"},
+		{CountAll, true, "Give me the total number of records."},
+		{SearchLogs, true, "How many logs mention {v}?"},
+		{SearchLogs, true, "Count the records for {v}."},
+		{SearchLogs, true, "How often does {v} show up in the logs?"},
+		{FindRelationship, false, "find all {e} connected to rpd {v}"},
+		{FindRelationship, false, "find {e} connected to {v}"},
+		{FindRelationship, false, "Which {e} are linked to {v}?"},
+		{FindRelationship, false, "List every one of the {e} seen together with {v}."},
+		{FindRelationship, true, "How many different {e} are connected to {v}?"},
+		{FilterAndShow, true, "How many {s} logs are there for {v}?"},
+		{FilterAndShow, true, "Count the {s} records that mention {v}."},
+		{FilterEntities, false, "Which {e} had {s} logs at {v}?"},
+		{FilterEntities, false, "List the {e} with {s} records at {v}."},
+		{Timeline, true, "How many logs of {v} are there between {a} and {b}?"},
+		{Timeline, true, "Count the records for {v} from {a} to {b}."},
+	}
+}
+
+// Say words a query; rng chooses among the ways to say it.
+func Say(q Query, rng *rand.Rand) (string, error) {
+	var fit []string
+	for _, f := range forms() {
+		if f.kind == q.Type && f.count == q.Count {
+			fit = append(fit, f.text)
+		}
+	}
+	if len(fit) == 0 {
+		return "", fmt.Errorf("say query: no way to ask %s with count %v", q.Type, q.Count)
+	}
+	text := fit[rng.IntN(len(fit))]
+	return strings.NewReplacer("{v}", q.Value, "{e}", q.Entity, "{s}", q.Severity, "{a}", q.Start, "{b}", q.End).Replace(text), nil
+}
+
+// Read finds out what a query asks for, from its text alone.
+func Read(text string) (Query, error) {
+	for _, f := range forms() {
+		m := pattern(f.text).FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		q := Query{Type: f.kind, Count: f.count}
+		for i, name := range pattern(f.text).SubexpNames() {
+			switch name {
+			case "v":
+				q.Value = m[i]
+			case "e":
+				q.Entity = m[i]
+			case "s":
+				q.Severity = m[i]
+			case "a":
+				q.Start = m[i]
+			case "b":
+				q.End = m[i]
+			}
+		}
+		return q, nil
+	}
+	return Query{}, fmt.Errorf("read query %q: it is none of the known forms", text)
+}
+
+// pattern is the regular expression of a form.
+func pattern(text string) *regexp.Regexp {
+	p := regexp.QuoteMeta(text)
+	for name, class := range map[string]string{"v": `\S+`, "e": `[a-z ]+`, "s": `[A-Z]+`, "a": `\S+`, "b": `\S+?`} {
+		p = strings.ReplaceAll(p, `\{`+name+`\}`, "(?P<"+name+">"+class+")")
+	}
+	return regexp.MustCompile("^" + p + "$")
+}

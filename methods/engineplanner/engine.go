@@ -1,0 +1,200 @@
+package engineplanner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/reply"
+	"noema/methods/workflow"
+)
+
+// found is what the steps of a workflow have brought so far. Tools return JSON
+// objects; the engine knows their keys count, selection, entities, counts and
+// logs.
+type found struct {
+	Count     *int64                      `json:"count"`
+	Selection json.RawMessage             `json:"selection"`
+	Entities  map[string][]string         `json:"entities"`
+	Counts    map[string]map[string]int64 `json:"counts"`
+	Logs      []string                    `json:"logs"`
+}
+
+// run executes the workflow of an evaluation and makes the answer.
+func (t *trial) run(ctx context.Context, e evaluation) (methods.Answer, error) {
+	w := t.domain.Workflows[e.QueryType]
+	t.emit(phaseEngine, methods.PhaseStart, 1, "workflow %s: %d steps", e.QueryType, len(w.Steps))
+	var have found
+	failure := ""
+	values := make([]string, len(w.Steps))
+	for i, s := range w.Steps {
+		text, fault, err := t.step(ctx, i, s, e, &have)
+		if err != nil {
+			return methods.Answer{}, err
+		}
+		if values[i] = text; fault != "" {
+			failure = fmt.Sprintf("step %d (%s): %s", i+1, s.Tool, fault)
+			break
+		}
+	}
+	t.host.Emit(methods.GraphEvent(phaseEngine, draw(w, values, failure)))
+	a := t.answer(w, e, have)
+	if failure != "" {
+		a = a.As(methods.Failed, "partial result: "+failure)
+	}
+	t.emit(phaseEngine, methods.PhaseEnd, 1, "%s (%s)", a.Value, a.Outcome)
+	return a, nil
+}
+
+// step runs one tool. A fault is what the workflow fails with.
+func (t *trial) step(ctx context.Context, i int, s workflow.Step, e evaluation, have *found) (text, fault string, err error) {
+	path := stepPath(i)
+	args, fault := t.arguments(s, e, have)
+	if fault != "" {
+		t.emit(path, methods.StepError, 1, "%s", fault)
+		return "", fault, nil
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return "", "", fmt.Errorf("encode arguments of %s: %w", path, err)
+	}
+	t.emit(path, methods.StepStart, 2, "%s(%s)", s.Tool, raw)
+	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: s.Tool, Arguments: raw, Path: path})
+	if err != nil {
+		return "", "", err
+	}
+	if result.IsError {
+		t.emit(path, methods.StepError, 1, "%s", result.Content)
+		return result.Content, reply.OneLine(result.Content, 300), nil
+	}
+	if err := json.Unmarshal([]byte(result.Content), have); err != nil {
+		return result.Content, fmt.Sprintf("its result is no JSON object: %v", err), nil
+	}
+	t.emit(path, methods.StepResult, 2, "%s", result.Content)
+	return result.Content, "", nil
+}
+
+// arguments fills in a step's parameters. What a step selects on is handed on
+// from the step before, as seed 004 has it ("auto-inject logs").
+func (t *trial) arguments(s workflow.Step, e evaluation, have *found) (args map[string]any, fault string) {
+	tool := t.Tools[slices.IndexFunc(t.Tools, func(tool methods.ToolSpec) bool { return tool.Name == s.Tool })]
+	all, required := workflow.Parameters(tool)
+	args = map[string]any{}
+	for name, value := range s.Params {
+		ref, isRef := workflow.Reference(value)
+		if !isRef {
+			args[name] = value
+			continue
+		}
+		fact, ok := facts(e)[ref]
+		if !ok && ref == "selection" && have.Selection != nil {
+			fact, ok = have.Selection, true
+		}
+		if ok {
+			args[name] = fact
+		}
+	}
+	if _, given := args["selection"]; !given && have.Selection != nil && slices.Contains(all, "selection") {
+		args["selection"] = have.Selection
+	}
+	for _, name := range required {
+		if _, ok := args[name]; !ok {
+			return nil, fmt.Sprintf("the query names no %s", strings.ReplaceAll(name, "_", " "))
+		}
+	}
+	return args, ""
+}
+
+// facts are what an evaluation gives, without what it leaves open.
+func facts(e evaluation) map[string]any {
+	f := map[string]any{}
+	if e.SearchValue != "" {
+		f["search_value"] = e.SearchValue
+	}
+	if len(e.EntityTypes) > 0 {
+		f["entity_types"] = e.EntityTypes
+	}
+	if len(e.Filters.Severity) > 0 {
+		f["severities"] = e.Filters.Severity
+	}
+	if e.Filters.Time.Start != "" {
+		f["start"] = e.Filters.Time.Start
+	}
+	if e.Filters.Time.End != "" {
+		f["end"] = e.Filters.Time.End
+	}
+	return f
+}
+
+// answer takes the value of the wanted kind from what was found. Nothing found
+// where something is wanted is no answer.
+func (t *trial) answer(w workflow.Workflow, e evaluation, have found) methods.Answer {
+	members := wanted(e, have)
+	worded := workflow.Fill(w.Template, wording(e, have, members))
+	a := methods.Answer{}.As(methods.Unparsed, "the workflow brought nothing of the wanted kind")
+	switch {
+	case t.Answer.Kind == methods.Text:
+		a = methods.TextAnswer(worded)
+	case t.Answer.Kind == methods.Set && have.Entities != nil:
+		a = methods.SetAnswer(members)
+	case t.Answer.Kind == methods.Number && e.NeedsCount && have.Entities != nil && len(e.EntityTypes) > 0:
+		a = methods.NumberAnswer(float64(len(members)))
+	case t.Answer.Kind == methods.Number && have.Count != nil:
+		a = methods.NumberAnswer(float64(*have.Count))
+	}
+	a.Evidence = append(a.Evidence, methods.Evidence{Source: phaseEngine, Text: reply.OneLine(worded, 1000)})
+	return a
+}
+
+// wanted are the entities that the query asks for, of all kinds that it names,
+// without the value that was searched for: it is connected to itself, but
+// nobody asks for that.
+func wanted(e evaluation, have found) []string {
+	members := []string{}
+	for _, kind := range e.EntityTypes {
+		for _, m := range have.Entities[kind] {
+			if m != e.SearchValue {
+				members = append(members, m)
+			}
+		}
+	}
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
+// wording gives the values of a template's placeholders.
+func wording(e evaluation, have found, members []string) map[string]string {
+	count := int64(0)
+	if have.Count != nil {
+		count = *have.Count
+	}
+	return map[string]string{
+		"count": strconv.FormatInt(count, 10), "search_value": e.SearchValue, "entity_type": strings.Join(e.EntityTypes, ", "),
+		"entity_types": strings.Join(e.EntityTypes, ", "), "entity_list": strings.Join(members, ", "), "entity_count": strconv.Itoa(len(members)),
+		"logs": strings.Join(have.Logs, "\n"), "severities": strings.Join(e.Filters.Severity, ", "), "filter_type": strings.Join(e.Filters.Severity, ", "),
+		"start": e.Filters.Time.Start, "end": e.Filters.Time.End, "selection": string(have.Selection),
+	}
+}
+
+// draw is the workflow with what each step brought.
+func draw(w workflow.Workflow, values []string, failure string) methods.Graph {
+	g := methods.Graph{Kind: "workflow", Nodes: []methods.Node{{ID: "evaluate", Kind: "model", State: "done", Path: phaseEvaluate}}}
+	before := "evaluate"
+	for i, s := range w.Steps {
+		n := methods.Node{ID: fmt.Sprintf("%d %s", i+1, s.Tool), Label: s.Tool, Kind: "tool", Layer: i + 1, Value: values[i], State: "done", Path: stepPath(i)}
+		switch {
+		case strings.HasPrefix(failure, fmt.Sprintf("step %d ", i+1)):
+			n.State = "failed"
+		case values[i] == "":
+			n.State = "skipped"
+		}
+		g.Nodes = append(g.Nodes, n)
+		g.Edges = append(g.Edges, methods.Edge{From: before, To: n.ID})
+		before = n.ID
+	}
+	return g
+}
