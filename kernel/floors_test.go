@@ -21,7 +21,7 @@ import (
 // twice.
 var floors = map[string]float64{
 	"methods": 0, "cache/internal/*": 0, "kernel/provider/openai/openaitest": 0,
-	"kernel/task/cafes/words": 0, "kernel/task/policy/words": 0, "kernel/task/logs/words": 0, "methods/workflow": 0.5,
+	"kernel/task/cafes/words": 0, "kernel/task/policy/words": 0, "kernel/task/logs/words": 0, "kernel/task/multihop/words": 0, "methods/workflow": 0.5,
 	"methods/pyliteral": 0.5, "methods/decimal": 0, "kernel/task/arithmetic/words": 0.5,
 
 	"cache": 1, "methods/reply": 1, "methods/methodtest": 1,
@@ -30,12 +30,12 @@ var floors = map[string]float64{
 	"methods/*": 1.5,
 
 	"plugins": 2, "kernel/record": 2, "kernel/task": 2, "kernel/provider": 2,
-	"kernel/task/*": 2.5,
+	"kernel/task/*": 2.5, "kernel/task/wiki": 2.3, "kernel/task/attack": 2.7,
 
 	"kernel/gateway": 3, "kernel/provider/*": 3, "kernel/compare": 3,
 	"kernel/display": 1, "kernel/diff": 3, "kernel/runner": 4, "kernel/report": 4.3, "kernel/export": 4.3, "kernel": 4.6,
 
-	"kernel/cell/lower": 1, "kernel/cell/*": 5, "kernel/cell": 5.5, "kernel/view": 5,
+	"kernel/cell/lower": 1, "kernel/cell/symbols/generic": 0, "kernel/cell/symbols/gen": 7, "kernel/cell/battery": 5.7, "kernel/cell/*": 5, "kernel/cell": 5.5, "kernel/view": 5,
 	"kernel/repl": 6, "kernel/jupyter": 6, "kernel/builtin": 6.5,
 	"kernel/cmd/*": 7, "plugins/*": 7, "experiments/*": 7, "plugins/internal/wire/gen": 7,
 }

@@ -20,6 +20,7 @@ import (
 	"noema/methods/baseline"
 	"noema/methods/engineplanner"
 	"noema/methods/generalanot"
+	"noema/methods/researchtree"
 	"noema/plugins"
 )
 
@@ -34,6 +35,7 @@ func Methods() map[string]methods.Method {
 	all["aot"] = aot.New()
 	all["engine-planner"] = engineplanner.New()
 	all["general-anot"] = generalanot.New()
+	all["research-tree"] = researchtree.New()
 	return all
 }
 

@@ -13,6 +13,7 @@ import (
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/cafes"
 	"noema/kernel/task/logs"
+	"noema/kernel/task/multihop"
 	"noema/kernel/task/policy"
 )
 
@@ -39,6 +40,7 @@ func generatedTasks() []generatedTask {
 		{kernel.TaskEntry{Name: cafes.Name, Summary: "find the one cafe that fits a request: ten groups of rising difficulty", Options: cafes.OptionsDoc()}, opener(cafes.ParseOptions, cafes.New)},
 		{kernel.TaskEntry{Name: policy.Name, Summary: "judge restaurants by a policy over their reviews: six policies, three verdicts", Options: policy.OptionsDoc()}, opener(policy.ParseOptions, policy.New)},
 		{kernel.TaskEntry{Name: arithmetic.Name, Summary: "solve word problems with tools: five levels, one to eight operations", Options: arithmetic.OptionsDoc()}, opener(arithmetic.ParseOptions, arithmetic.New)},
+		{kernel.TaskEntry{Name: multihop.Name, Summary: "answer questions of two to four hops over a closed wiki, with tools or from full articles", Options: multihop.OptionsDoc()}, opener(multihop.ParseOptions, multihop.New)},
 		{kernel.TaskEntry{Name: logs.Name, Summary: "answer questions about cable network logs with tools: six types of question", Options: logs.OptionsDoc()}, opener(logs.ParseOptions, logs.New)},
 	}
 }

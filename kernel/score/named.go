@@ -15,6 +15,8 @@ func ByName(name string, spec methods.AnswerSpec) (Scorer, error) {
 		return For(spec), nil
 	case "game24":
 		return game24Scorer{}, nil
+	case "research":
+		return researchScorer{}, nil
 	}
 	return nil, fmt.Errorf("score: no scorer is called %q", name)
 }

@@ -154,6 +154,14 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = answerNumber(rest, n)
 	case head == "Reason, then answer (number).", head == "Plan, solve, then answer (number).":
 		text, ok = reasonNumber(rest, n)
+	case head == "Research Tree: choose the next action.":
+		text, ok = research(rest, n)
+	case head == "Research Tree: answer now.":
+		text, ok = answerNow(rest)
+	case head == "Answer directly (text).", head == "Join the results (text).", head == "Think, act and observe in turns (text).":
+		text, ok = answerFromArticles(rest, n)
+	case head == "Reason, then answer (text).", head == "Plan, solve, then answer (text).":
+		text, ok = reasonFromArticles(rest, n)
 	case head == "Engine Planner: extract facts from a query.":
 		text, ok = evaluateQuery(rest, n)
 	case asksLogs(rest) && strings.HasPrefix(head, "Think, act and observe in turns ("):

@@ -1,0 +1,273 @@
+// Package multihop is the task of answering questions whose answer takes several
+// articles: "What is the capital of the country of the birthplace of the director
+// of Silent Harbor?". It exists because research methods are said to win by
+// reading little: [New] makes a closed wiki from a seed, with long articles of
+// sections, tables, lists, redirects and disambiguation pages, and questions of
+// two to four hops with gold answers and gold evidence; [LoadMuSiQue] and
+// [LoadHotpotQA] read public data.
+//
+// A problem's context has the full articles on the way to the answer among
+// distractors, for methods that read everything at once; its tools search the
+// wiki, inspect articles and read sections.
+package multihop
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/kernel/task"
+	"noema/kernel/task/multihop/words"
+	"noema/kernel/task/wiki"
+	"noema/methods"
+)
+
+// Name is the task's name.
+const Name = "multihop"
+
+// version changes whenever the same options give other samples.
+const version = "1"
+
+// Options choose a generated task. The zero value is the default task.
+type Options struct {
+	Questions int // 0 means 40
+	Hops      int // 2..4; 0 means all in turn
+	Articles  int // full articles in each problem's context; 0 means 12
+	Words     int // of filler in an article; 0 means 3,200
+	Seed      uint64
+	Wikipedia string // base URL of a MediaWiki server to use the tools on, instead of the wiki in memory
+}
+
+const (
+	defaultQuestions = 40
+	defaultArticles  = 12
+	defaultWords     = 3200
+)
+
+// OptionsDoc describes what ParseOptions takes.
+func OptionsDoc() []methods.Option {
+	whole := func(name string, value int, doc string) methods.Option {
+		return methods.Option{Name: name, Type: methods.IntOption, Default: strconv.Itoa(value), Doc: doc}
+	}
+	return []methods.Option{
+		whole("questions", defaultQuestions, "how many, 1 to 2000"),
+		whole("hops", 0, "articles on the way to an answer: 2 to 4, or 0 for all in turn"),
+		whole("articles", defaultArticles, "full articles in each problem's context, 4 to 100, for methods that read everything"),
+		whole("words", defaultWords, "words of filler in an article, 100 to 20000"),
+		whole("seed", 0, "seed of the wiki and the questions"),
+		{Name: "wikipedia", Type: methods.StringOption, Doc: "base URL of a MediaWiki server for the tools, instead of the wiki in memory"},
+	}
+}
+
+// ParseOptions reads options as a user types them.
+func ParseOptions(given map[string]string) (Options, error) {
+	var o Options
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == "wikipedia" {
+			o.Wikipedia = given[name]
+			continue
+		}
+		v, err := strconv.ParseUint(given[name], 10, 64)
+		if err != nil {
+			return o, fmt.Errorf("parse task options: %s is %q, not a whole number from 0", name, given[name])
+		}
+		n := int(min(v, 1<<30))
+		switch name {
+		case "questions":
+			o.Questions = n
+		case "hops":
+			o.Hops = n
+		case "articles":
+			o.Articles = n
+		case "words":
+			o.Words = n
+		case "seed":
+			o.Seed = v
+		default:
+			return o, fmt.Errorf("parse task options: unknown option %q; there are articles, hops, questions, seed, wikipedia, words", name)
+		}
+	}
+	_, err := o.withDefaults()
+	return o, err
+}
+
+func (o Options) withDefaults() (Options, error) {
+	for _, d := range []struct {
+		name          string
+		value         *int
+		zero, lo, top int
+	}{{"questions", &o.Questions, defaultQuestions, 1, 2000}, {"articles", &o.Articles, defaultArticles, 4, 100}, {"words", &o.Words, defaultWords, 100, 20_000}} {
+		if *d.value == 0 {
+			*d.value = d.zero
+		}
+		if *d.value < d.lo || *d.value > d.top {
+			return o, fmt.Errorf("parse task options: %s is %d, not within %d..%d", d.name, *d.value, d.lo, d.top)
+		}
+	}
+	if o.Hops != 0 && (o.Hops < 2 || o.Hops > 4) {
+		return o, fmt.Errorf("parse task options: hops is %d, not within 2..4", o.Hops)
+	}
+	return o, nil
+}
+
+// New generates the task. The same options always give the same wiki and
+// questions; where the tools get articles from makes no other task.
+func New(o Options) (*task.Task, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(o.Seed, o.Words)
+	corpus, pages, err := w.corpus()
+	if err != nil {
+		return nil, err
+	}
+	t := &task.Task{
+		Name: Name, Version: version, Summary: "questions of two to four hops over a closed wiki (generated)", Source: "generated",
+		Config:      fmt.Sprintf("articles=%d&hops=%d&questions=%d&seed=%d&words=%d", o.Articles, o.Hops, o.Questions, o.Seed, o.Words),
+		Notes:       []string{fmt.Sprintf("fictional wiki of %d articles; a problem's data are %d of them in full", len(pages), o.Articles)},
+		Scorer:      "research",
+		Environment: wiki.NewEnvironment(corpus, wiki.Options{}),
+	}
+	if o.Wikipedia != "" {
+		t.Environment = wiki.NewEnvironment(&wiki.MediaWiki{Base: o.Wikipedia}, wiki.Options{})
+	}
+	a := &asker{world: w, pages: pages, rng: rand.New(rand.NewPCG(o.Seed, 11)), asked: map[string]bool{}}
+	for i := range o.Questions {
+		hops := o.Hops
+		if hops == 0 {
+			hops = 2 + i%3
+		}
+		q, ok := words.Question{Start: "Inception", Chain: []string{"director", "birthplace", "capital"}}, i == 0 && (o.Hops == 0 || o.Hops == 3)
+		if !ok {
+			if q, ok = a.question(hops); !ok {
+				break // the wiki has no more
+			}
+		}
+		s, err := a.sample(i, q, o.Articles)
+		if err != nil {
+			return nil, fmt.Errorf("generate multihop: %w", err)
+		}
+		t.Samples = append(t.Samples, s)
+	}
+	return t, nil
+}
+
+// corpus parses the world's pages, the same way as a fetched article.
+func (w *world) corpus() (*wiki.Corpus, map[string]*wiki.Page, error) {
+	var list []*wiki.Page
+	pages := map[string]*wiki.Page{}
+	for _, t := range w.things {
+		p, err := wiki.Parse(strings.NewReader(w.page(t)), t.title, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		pages[t.title] = p
+		list = append(list, p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.ambiguous)) {
+		p, err := wiki.Parse(strings.NewReader(listPage(name, w.ambiguous[name])), name, "")
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, p)
+	}
+	c, err := wiki.NewCorpus(list, w.redirects)
+	return c, pages, err
+}
+
+// asker makes questions.
+type asker struct {
+	*world
+	pages map[string]*wiki.Page
+	rng   *rand.Rand
+	asked map[string]bool
+}
+
+// question draws a chain that exists and was not asked yet.
+func (a *asker) question(hops int) (words.Question, bool) {
+	for range 2000 {
+		t := a.things[a.rng.IntN(len(a.things))]
+		q := words.Question{Start: t.title}
+		at := t
+		for range hops {
+			names := slices.Sorted(maps.Keys(at.facts))
+			if len(names) == 0 {
+				break
+			}
+			name := names[a.rng.IntN(len(names))]
+			q.Chain = append(q.Chain, name)
+			next, ok := a.byTitle[at.facts[name]]
+			if !ok { // a river has no article
+				next = &thing{facts: map[string]string{}}
+			}
+			at = next
+		}
+		if key := q.String(); len(q.Chain) == hops && !a.asked[key] && !loops(q.Chain) {
+			a.asked[key] = true
+			return q, true
+		}
+	}
+	return words.Question{}, false
+}
+
+// loops reports whether a chain goes back and forth between spouses.
+func loops(chain []string) bool {
+	for i := 1; i < len(chain); i++ {
+		if chain[i] == "spouse" && chain[i-1] == "spouse" {
+			return true
+		}
+	}
+	return false
+}
+
+// sample makes the problem of a question, with its gold answer and evidence.
+func (a *asker) sample(i int, q words.Question, articles int) (task.Sample, error) {
+	at, path := q.Start, []string{}
+	for _, name := range q.Chain {
+		t := a.byTitle[at]
+		if t == nil || t.facts[name] == "" {
+			return task.Sample{}, fmt.Errorf("%q: nothing is known of the %s of %s", q, name, at)
+		}
+		path = append(path, at)
+		at = t.facts[name]
+	}
+	chosen := slices.Clone(path)
+	for len(chosen) < min(articles, len(a.things)) {
+		if t := a.things[a.rng.IntN(len(a.things))]; !slices.Contains(chosen, t.title) {
+			chosen = append(chosen, t.title)
+		}
+	}
+	slices.Sort(chosen) // so that their order tells nothing
+	type article struct {
+		Title string `json:"title"`
+		Text  string `json:"text"`
+	}
+	var list []article
+	for _, title := range chosen {
+		list = append(list, article{title, a.pages[title].Text()})
+	}
+	raw, err := json.Marshal(map[string]any{"articles": list})
+	if err != nil {
+		return task.Sample{}, err
+	}
+	target, err := target(at, nil, path)
+	return task.Sample{
+		ID: fmt.Sprintf("M%03d", i+1), Group: fmt.Sprintf("%d hops", len(q.Chain)), Target: target,
+		Problem:  methods.Problem{Query: q.String(), Context: raw, Answer: methods.AnswerSpec{Kind: methods.Text}},
+		Metadata: map[string]string{"path": strings.Join(path, " → ")},
+	}, err
+}
+
+// target is the gold answer with the titles of the articles that it takes.
+func target(answer string, aliases, evidence []string) (json.RawMessage, error) {
+	return json.Marshal(struct {
+		Answer   string   `json:"answer"`
+		Aliases  []string `json:"aliases,omitempty"`
+		Evidence []string `json:"evidence"`
+	}{answer, aliases, evidence})
+}

@@ -1,0 +1,269 @@
+package wiki
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+
+	"noema/kernel/task"
+)
+
+// Source is where articles come from.
+type Source interface {
+	// Search returns the best n articles for a query, the best first.
+	Search(ctx context.Context, query string, n int) ([]Hit, error)
+	// Page returns the article of a URL, following redirects.
+	Page(ctx context.Context, url string) (*Page, error)
+}
+
+// Hit is what a search finds.
+type Hit struct {
+	Title   string `json:"title"`
+	URL     string `json:"url"`
+	Snippet string `json:"snippet"` // about two lines
+}
+
+// ErrNoPage says that there is no article under a URL.
+var ErrNoPage = errors.New("no such article")
+
+// Corpus is articles in memory, searched by BM25.
+//
+// Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
+// BM25 and Beyond", with k1 = 1.2 and b = 0.75; the title counts three times.
+type Corpus struct {
+	pages     []*Page
+	byTitle   map[string]int
+	redirects map[string]string // title to title, in normal form
+	terms     map[string][]posting
+	lengths   []float64
+	mean      float64
+}
+
+type posting struct {
+	page  int
+	count float64
+}
+
+var _ Source = (*Corpus)(nil)
+
+// NewCorpus indexes pages. Redirects lead from one title to another.
+func NewCorpus(pages []*Page, redirects map[string]string) (*Corpus, error) {
+	c := &Corpus{pages: pages, byTitle: map[string]int{}, redirects: map[string]string{}, terms: map[string][]posting{}}
+	for i, p := range pages {
+		key := normal(p.Title)
+		if _, twice := c.byTitle[key]; twice || key == "" {
+			return nil, fmt.Errorf("index corpus: two articles, or one without a name, are titled %q", p.Title)
+		}
+		c.byTitle[key] = i
+		if p.URL == "" {
+			p.URL = URL(p.Title)
+		}
+		c.index(i, p)
+	}
+	for from, to := range redirects {
+		if _, ok := c.byTitle[normal(to)]; !ok {
+			return nil, fmt.Errorf("index corpus: %q leads to %q, which is no article", from, to)
+		}
+		c.redirects[normal(from)] = normal(to)
+	}
+	return c, nil
+}
+
+// URL is the address of an article in a corpus.
+func URL(title string) string { return "wiki/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) }
+
+// titleOf is the title in an address, or the text itself if it is a title.
+func titleOf(address string) string {
+	if i := strings.LastIndex(address, "wiki/"); i >= 0 {
+		address = address[i+len("wiki/"):]
+	}
+	if plain, err := url.PathUnescape(address); err == nil {
+		address = plain
+	}
+	return strings.ReplaceAll(address, "_", " ")
+}
+
+func (c *Corpus) index(i int, p *Page) {
+	counts := map[string]float64{}
+	for _, w := range wordsOf(p.Title) {
+		counts[w] += 3
+	}
+	length := 0.0
+	for _, w := range wordsOf(p.Text()) {
+		counts[w]++
+		length++
+	}
+	for w, n := range counts {
+		c.terms[w] = append(c.terms[w], posting{i, n})
+	}
+	c.lengths = append(c.lengths, length)
+	c.mean += (length - c.mean) / float64(len(c.lengths))
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Search implements [Source]. Equally good articles come in the order of their
+// titles.
+func (c *Corpus) Search(_ context.Context, query string, n int) ([]Hit, error) {
+	scores := map[int]float64{}
+	asked := wordsOf(query)
+	slices.Sort(asked)
+	for _, w := range slices.Compact(asked) {
+		list := c.terms[w]
+		idf := math.Log(1 + (float64(len(c.pages))-float64(len(list))+0.5)/(float64(len(list))+0.5))
+		for _, p := range list {
+			norm := 1.2 * (0.25 + 0.75*c.lengths[p.page]/max(c.mean, 1))
+			scores[p.page] += idf * p.count * 2.2 / (p.count + norm)
+		}
+	}
+	best := make([]int, 0, len(scores))
+	for i := range scores {
+		best = append(best, i)
+	}
+	slices.SortFunc(best, func(a, b int) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(c.pages[a].Title, c.pages[b].Title))
+	})
+	hits := []Hit{}
+	for _, i := range best[:min(n, len(best))] {
+		p := c.pages[i]
+		hits = append(hits, Hit{p.Title, p.URL, snippet(p.Lead)})
+	}
+	return hits, nil
+}
+
+// snippet is about two lines.
+func snippet(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > 160 {
+		return string(r[:159]) + "…"
+	}
+	return text
+}
+
+// Page implements [Source].
+func (c *Corpus) Page(_ context.Context, address string) (*Page, error) {
+	title := titleOf(address)
+	key, from := normal(title), ""
+	if to, ok := c.redirects[key]; ok {
+		key, from = to, title
+	}
+	i, ok := c.byTitle[key]
+	if !ok {
+		return nil, fmt.Errorf("%w: %q", ErrNoPage, title)
+	}
+	p := *c.pages[i]
+	p.RedirectedFrom = from
+	return &p, nil
+}
+
+// LoadCorpus reads a corpus: a JSON Lines file of {"title", "text"}, with "url" and
+// "section" if there are any, or a folder of articles as HTML or Markdown, whose
+// titles are their first headings or else their file names.
+func LoadCorpus(path string) (*Corpus, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("load corpus: %w", err)
+	}
+	var pages []*Page
+	if info.IsDir() {
+		pages, err = loadFolder(path)
+	} else {
+		pages, err = loadParagraphs(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(pages) == 0 {
+		return nil, fmt.Errorf("load corpus %s: there are no articles: want .html, .md or .jsonl", path)
+	}
+	return NewCorpus(pages, nil)
+}
+
+func loadFolder(dir string) ([]*Page, error) {
+	var pages []*Page
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		extension := strings.ToLower(filepath.Ext(path))
+		if extension != ".html" && extension != ".htm" && extension != ".md" {
+			return nil
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if extension == ".md" {
+			var b bytes.Buffer
+			if err := goldmark.Convert(raw, &b); err != nil {
+				return fmt.Errorf("load corpus %s: %w", path, err)
+			}
+			raw = b.Bytes()
+		}
+		p, err := Parse(bytes.NewReader(raw), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "")
+		pages = append(pages, p)
+		return err
+	})
+	return pages, err
+}
+
+// loadParagraphs joins the paragraphs of one title into an article.
+func loadParagraphs(path string) ([]*Page, error) {
+	var pages []*Page
+	index := map[string]*Page{}
+	err := task.EachLine(path, func(l task.Line) error {
+		var in struct{ Title, Text, URL, Section string }
+		if err := l.Decode(&in); err != nil {
+			return err
+		}
+		if in.Title == "" || in.Text == "" {
+			return l.Errorf("an article needs a title and a text")
+		}
+		p, ok := index[normal(in.Title)]
+		if !ok {
+			p = &Page{Title: in.Title, URL: in.URL}
+			index[normal(in.Title)] = p
+			pages = append(pages, p)
+		}
+		if in.Section != "" {
+			p.Sections = append(p.Sections, Section{Title: in.Section, Level: 2, Text: in.Text})
+			return nil
+		}
+		p.Lead = strings.TrimSpace(p.Lead + "\n" + in.Text)
+		return nil
+	})
+	return pages, err
+}
+
+// Paragraphs makes a page of a title and its text, for data sets that come as
+// paragraphs: the first is the lead, the whole a section.
+func Paragraphs(title, text string) *Page {
+	lead, _, _ := strings.Cut(text, ". ")
+	return &Page{Title: title, Lead: lead, Sections: []Section{{Title: "Text", Level: 2, Text: text}}}
+}
+
+// marshal encodes a tool's result.
+func marshal(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprintf("%v", v)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

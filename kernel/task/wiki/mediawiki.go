@@ -1,0 +1,187 @@
+package wiki
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// MediaWiki is a wiki server, such as Wikipedia. It asks politely: it names
+// itself, waits between requests, and honours Retry-After.
+type MediaWiki struct {
+	Base      string        // such as https://en.wikipedia.org
+	UserAgent string        // who asks; servers want a way to reach them
+	Wait      time.Duration // between requests; 0 means 200 ms
+	Retries   int           // after failures that may pass; 0 means 3
+	Client    *http.Client  // nil means one with a timeout of 30 s
+
+	mu   sync.Mutex
+	next time.Time // when the next request may go out
+}
+
+var _ Source = (*MediaWiki)(nil)
+
+// Search implements [Source] by the search of the MediaWiki API.
+func (m *MediaWiki) Search(ctx context.Context, query string, n int) ([]Hit, error) {
+	raw, _, err := m.get(ctx, "/w/api.php?"+url.Values{
+		"action": {"query"}, "list": {"search"}, "format": {"json"}, "srsearch": {query}, "srlimit": {strconv.Itoa(n)},
+	}.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("search wiki: %w", err)
+	}
+	var answer struct {
+		Query struct {
+			Search []struct{ Title, Snippet string }
+		}
+		Error struct{ Info string }
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return nil, fmt.Errorf("search wiki: the server's answer is no JSON: %w", err)
+	}
+	if answer.Error.Info != "" {
+		return nil, fmt.Errorf("search wiki: %s", answer.Error.Info)
+	}
+	hits := []Hit{}
+	for _, s := range answer.Query.Search {
+		page, err := Parse(strings.NewReader(s.Snippet), s.Title, "")
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, Hit{s.Title, URL(s.Title), snippet(page.Lead)})
+	}
+	return hits, nil
+}
+
+// Page implements [Source] by the article's HTML.
+func (m *MediaWiki) Page(ctx context.Context, address string) (*Page, error) {
+	title := titleOf(address)
+	raw, final, err := m.get(ctx, "/wiki/"+url.PathEscape(strings.ReplaceAll(title, " ", "_")))
+	if err != nil {
+		return nil, fmt.Errorf("fetch article %q: %w", title, err)
+	}
+	p, err := Parse(strings.NewReader(string(raw)), title, "")
+	if err != nil {
+		return nil, err
+	}
+	if final != "" {
+		p.Title = firstNonEmpty(p.Title, titleOf(final))
+	}
+	p.URL = URL(p.Title)
+	if normal(p.Title) != normal(title) {
+		p.RedirectedFrom = title
+	}
+	return p, nil
+}
+
+func firstNonEmpty(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// temporary is a failure that may pass.
+type temporary struct {
+	err  error
+	wait time.Duration
+}
+
+func (t *temporary) Error() string { return t.err.Error() }
+func (t *temporary) Unwrap() error { return t.err }
+
+// get fetches a path, again after failures that may pass, and returns the
+// content with the address where it was found.
+func (m *MediaWiki) get(ctx context.Context, path string) ([]byte, string, error) {
+	retries := m.Retries
+	if retries == 0 {
+		retries = 3
+	}
+	for attempt := 0; ; attempt++ {
+		raw, final, err := m.once(ctx, path)
+		var passing *temporary
+		if err == nil || !errors.As(err, &passing) || attempt >= retries || ctx.Err() != nil {
+			return raw, final, err
+		}
+		if err := pause(ctx, max(passing.wait, time.Duration(1<<attempt)*100*time.Millisecond)); err != nil {
+			return nil, "", err
+		}
+	}
+}
+
+func (m *MediaWiki) once(ctx context.Context, path string) ([]byte, string, error) {
+	if err := m.turn(ctx); err != nil {
+		return nil, "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(m.Base, "/")+path, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	agent := m.UserAgent
+	if agent == "" {
+		agent = "noema (research workbench; set a contact with user_agent)"
+	}
+	req.Header.Set("User-Agent", agent)
+	client := m.Client
+	if client == nil {
+		client = &http.Client{Timeout: 30 * time.Second}
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, "", &temporary{err: err}
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxHTML+1))
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, "", fmt.Errorf("%w: %s", ErrNoPage, path)
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // without one it is 0
+		return nil, "", &temporary{fmt.Errorf("the server says %s", resp.Status), time.Duration(min(seconds, 60)) * time.Second}
+	case resp.StatusCode != http.StatusOK:
+		return nil, "", fmt.Errorf("the server says %s", resp.Status)
+	case err != nil:
+		return nil, "", &temporary{err: err}
+	case len(raw) > maxHTML:
+		return nil, "", fmt.Errorf("the answer is longer than %d bytes", maxHTML)
+	}
+	return raw, resp.Request.URL.Path, nil
+}
+
+// turn waits until a request may go out.
+func (m *MediaWiki) turn(ctx context.Context) error {
+	wait := m.Wait
+	if wait == 0 {
+		wait = 200 * time.Millisecond
+	}
+	m.mu.Lock()
+	now := time.Now()
+	at := m.next
+	if at.Before(now) {
+		at = now
+	}
+	m.next = at.Add(wait)
+	m.mu.Unlock()
+	return pause(ctx, time.Until(at))
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

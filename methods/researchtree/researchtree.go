@@ -1,0 +1,262 @@
+// Package researchtree is Research Tree: an agent that answers questions of
+// several hops by reading articles at three resolutions and keeping what it finds
+// in a tree. Each turn the model chooses one action as JSON; the method carries it
+// out and shows what came of it.
+//
+// Source: seed 003. Differs: an answer ends the work (in the original it did not,
+// and every run took all its steps and returned nothing); at the step limit one
+// answer is demanded from the tree, and flagged; an action that is the same as the
+// one before is refused; a section can be read only of an article that was
+// inspected; node ids are stable.
+package researchtree
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/reply"
+)
+
+// Method is Research Tree. It has no state.
+type Method struct{}
+
+var (
+	_ methods.Method    = Method{}
+	_ methods.Describer = Method{}
+)
+
+// New returns the method.
+func New() Method { return Method{} }
+
+// options with their names as users write them; limits are in bytes.
+type options struct {
+	Steps       int `json:"steps"`
+	History     int `json:"history"`
+	Observation int `json:"observation"`
+	TreeView    int `json:"tree_view"`
+	Retries     int `json:"retries"`
+	MaxTokens   int `json:"max_tokens"`
+}
+
+func defaults() options {
+	return options{Steps: 30, History: 15, Observation: 1200, TreeView: 4000, Retries: reply.DefaultRetries}
+}
+
+// Describe implements [methods.Describer].
+func (Method) Describe() methods.Description {
+	o := defaults()
+	whole := func(name string, value int, doc string) methods.Option {
+		return methods.Option{Name: name, Type: methods.IntOption, Default: strconv.Itoa(value), Doc: doc}
+	}
+	return methods.Description{
+		Name: "research-tree", Version: "1", PromptVersion: promptVersion,
+		Summary: "searches, inspects and reads sections, and keeps findings in a tree",
+		Answers: []methods.AnswerKind{methods.Text, methods.Number, methods.Choice, methods.Set},
+		Options: []methods.Option{
+			whole("steps", o.Steps, "actions before the answer is demanded"),
+			whole("history", o.History, "actions that the prompt shows, the latest"),
+			whole("observation", o.Observation, "bytes of an observation that the prompt shows, from the start"),
+			whole("tree_view", o.TreeView, "bytes of the tree's skeleton"),
+			whole("retries", o.Retries, "how often the model is asked again after an unusable reply"),
+			whole("max_tokens", 0, "output limit of one call; 0 for the provider's own"),
+		},
+	}
+}
+
+// trial is one question being answered.
+type trial struct {
+	methods.Problem
+	host      methods.Host
+	opts      options
+	tree      Tree
+	tasks     []task
+	past      []step
+	inspected map[string]bool   // addresses and titles of articles whose contents are known
+	hits      map[string]string // result ids of the last search to addresses
+}
+
+type task struct {
+	text string
+	done bool
+}
+
+// step is an action with what was observed.
+type step struct{ action, seen string }
+
+// Solve implements [methods.Method]. The outcome is OverBudget with the demanded
+// answer at the limit of steps, and at the limit of calls or tokens without one;
+// Unparsed if the replies were unusable to the end.
+func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	t, err := newTrial(p, h)
+	if err != nil {
+		return methods.Answer{}, fmt.Errorf("research-tree: %w", err)
+	}
+	a, err := t.solve(ctx)
+	h.Emit(methods.GraphEvent("tree", t.tree.graph()))
+	switch {
+	case err == nil:
+		return a, nil
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case errors.Is(err, methods.ErrMiss):
+	case errors.Is(err, methods.ErrBudget):
+		return methods.Answer{Outcome: methods.OverBudget, Reason: reply.OneLine(err.Error(), 1000)}, nil
+	case errors.Is(err, reply.ErrInvalid):
+		return methods.Answer{Outcome: methods.Unparsed, Reason: reply.OneLine(err.Error(), 1000)}, nil
+	}
+	return methods.Answer{}, fmt.Errorf("research-tree: %w", err)
+}
+
+func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
+	t := &trial{Problem: p, host: h, opts: defaults(), tree: Tree{Question: p.Query}, inspected: map[string]bool{}, hits: map[string]string{}}
+	if !slices.Contains((Method{}).Describe().Answers, p.Answer.Kind) {
+		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
+	}
+	if err := methods.DecodeOptions(p, &t.opts); err != nil {
+		return nil, err
+	}
+	if o := t.opts; o.Steps < 1 || o.History < 1 || o.Observation < 1 || o.TreeView < 1 || o.Retries < 0 || o.MaxTokens < 0 {
+		return nil, errors.New("options steps, history, observation and tree_view: want 1 or more; retries and max_tokens: 0 or more")
+	}
+	for _, name := range []string{"search", "inspect", "read_section"} {
+		if !slices.ContainsFunc(p.Tools, func(s methods.ToolSpec) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("the problem has no tool %q: Research Tree needs search, inspect and read_section", name)
+		}
+	}
+	return t, nil
+}
+
+// form says what an answer is, for prompts.
+func (t *trial) form() string {
+	switch t.Answer.Kind {
+	case methods.Number:
+		return "a number"
+	case methods.Choice:
+		return "one of " + strings.Join(t.Answer.Labels, ", ")
+	case methods.Set:
+		return "a list of short texts"
+	}
+	return "a short text"
+}
+
+// solve takes turns until there is an answer or no step is left.
+func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
+	for n := 1; n <= t.opts.Steps; n++ {
+		act, err := t.choose(ctx, n)
+		if err != nil {
+			return methods.Answer{}, err
+		}
+		if act.Tool == "answer" {
+			if a, fault := t.answered(act); fault == "" {
+				t.emit(n, methods.PhaseEnd, "answer %s", a.Value)
+				return a, nil
+			} else {
+				t.observe(n, act, "refused: "+fault)
+				continue
+			}
+		}
+		seen, err := t.do(ctx, act, n)
+		if err != nil {
+			return methods.Answer{}, err
+		}
+		t.observe(n, act, seen)
+	}
+	return t.demand(ctx)
+}
+
+// observe keeps what came of an action for the prompts to come.
+func (t *trial) observe(n int, act action, seen string) {
+	short, cut := reply.Head(seen, t.opts.Observation)
+	if cut {
+		t.emit(n, methods.Truncated, "%d of %d bytes of the observation kept (head)", len(short), len(seen))
+	}
+	t.past = append(t.past, step{act.written(), short})
+	t.emit(n, methods.StepResult, "%s → %s", act.written(), short)
+}
+
+// history shows the latest steps.
+func (t *trial) history() string {
+	var b strings.Builder
+	from := max(0, len(t.past)-t.opts.History)
+	for i, s := range t.past[from:] {
+		fmt.Fprintf(&b, "%d. %s\n%s\n", from+i+1, s.action, s.seen)
+	}
+	return b.String()
+}
+
+func (t *trial) taskList() string {
+	var b strings.Builder
+	for i, k := range t.tasks {
+		if !k.done {
+			fmt.Fprintf(&b, "%d. %s\n", i+1, k.text)
+		}
+	}
+	return b.String()
+}
+
+// answered makes the answer of an action; a fault is why it is none.
+func (t *trial) answered(act action) (methods.Answer, string) {
+	for _, id := range act.Args.Evidence {
+		if t.tree.find(id) < 0 {
+			return methods.Answer{}, fmt.Sprintf("evidence %q is no node; there are %s", id, strings.Join(t.tree.ids(), ", "))
+		}
+	}
+	a, err := value(act.Args.Answer, t.Answer)
+	if err != nil {
+		return methods.Answer{}, err.Error()
+	}
+	a.Evidence = t.evidence(act.Args.Evidence)
+	return a, ""
+}
+
+// evidence are the named nodes, with all that they stand below.
+func (t *trial) evidence(ids []string) []methods.Evidence {
+	named := map[string]bool{}
+	for _, id := range ids {
+		for i := t.tree.find(id); i >= 0; i = t.tree.find(t.tree.nodes[i].Parent) {
+			named[t.tree.nodes[i].ID] = true
+		}
+	}
+	var list []methods.Evidence
+	for _, n := range t.tree.nodes {
+		if named[n.ID] {
+			list = append(list, methods.Evidence{Source: n.Source, Text: n.Topic + ": " + reply.OneLine(n.Content, 300)})
+		}
+	}
+	return list
+}
+
+// demand asks for the answer when no step is left.
+func (t *trial) demand(ctx context.Context) (methods.Answer, error) {
+	req := methods.Request{
+		Messages: methods.Ask(forcedPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.history())),
+		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens}, Path: "answer",
+	}
+	var a methods.Answer
+	check := func(raw json.RawMessage) (err error) {
+		var body arguments
+		if err := json.Unmarshal(raw, &body); err != nil {
+			return err
+		}
+		if a, err = value(body.Answer, t.Answer); err == nil {
+			a.Evidence = t.evidence(body.Evidence)
+		}
+		return err
+	}
+	if _, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries}); err != nil {
+		return methods.Answer{}, err
+	}
+	return a.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", t.opts.Steps)), nil
+}
+
+func (t *trial) emit(n int, kind methods.EventKind, format string, args ...any) {
+	t.host.Emit(methods.Event{
+		Path: fmt.Sprintf("turn/%d", n), Phase: "turn", Kind: kind, Level: 2, Text: reply.OneLine(fmt.Sprintf(format, args...), 400),
+	})
+}
