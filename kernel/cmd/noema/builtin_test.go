@@ -31,6 +31,12 @@ func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 		text = "arithmetic"
 	case "general-anot":
 		text = "policy?restaurants=2"
+	case "research-tree":
+		text = "multihop?articles=4&questions=10&words=100"
+	case "engine-planner":
+		text = "logs?rows=300&queries=12"
+	case "react", "llm-compiler", "plan-and-solve", "self-consistency":
+		text = "arithmetic"
 	}
 	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
 	if err != nil {
@@ -43,7 +49,7 @@ func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	var cases []methodtest.Case
 	for i := range n {
 		s := tk.Samples[i*len(tk.Samples)/n]
-		c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model}
+		c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
 		if tk.Environment != nil {
 			c.Problem.Tools, c.Tools = tk.Environment.Tools(), environmentTools{tk.Environment}
 		}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/display"
+	"noema/kernel/provider/sim"
+	"noema/kernel/task"
+	"noema/methods"
+	"noema/methods/methodtest"
+	"noema/plugins"
+)
+
+// smallTasks are the generated tasks in sizes that a test can run.
+func smallTasks() []string {
+	return []string{"cafes?n=4", "policy?restaurants=2", "arithmetic", "multihop?articles=4&questions=6&words=100", "logs?rows=300&queries=6"}
+}
+
+// caseOf is a sample of a task as a method meets it.
+func caseOf(t *testing.T, tk *task.Task, s task.Sample, model sim.Provider, method string) methodtest.Case {
+	t.Helper()
+	c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
+	if tk.Environment != nil {
+		c.Problem.Tools, c.Tools = tk.Environment.Tools(), environmentTools{tk.Environment}
+	}
+	return c
+}
+
+// supports reports whether a method answers most of a task's samples, on a
+// simulated model that does not err.
+func supports(t *testing.T, tk *task.Task, name string, m methods.Method) bool {
+	t.Helper()
+	model, err := sim.New(sim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered, tried := 0, 0
+	for _, s := range spread(tk.Samples, 6) {
+		if !m.(methods.Describer).Describe().Supports(s.Problem.Answer.Kind) {
+			return false
+		}
+		c := caseOf(t, tk, s, model, name)
+		a, err := m.Solve(t.Context(), c.Problem, methodtest.NewHost(model, methodtest.WithTools(c.Tools)))
+		tried++
+		if err == nil && a.Outcome == methods.Answered {
+			answered++
+		}
+	}
+	return 2*answered > tried
+}
+
+// spread takes n samples evenly.
+func spread(all []task.Sample, n int) []task.Sample {
+	n = min(n, len(all))
+	out := make([]task.Sample, n)
+	for i := range out {
+		out[i] = all[i*len(all)/n]
+	}
+	return out
+}
+
+// TestSupportedPairs puts every method through the conformance suite on every task
+// that it supports, in a process of its own as users meet it, and holds the table
+// of those pairs in the README to what is so. Run with -update to write it.
+func TestSupportedPairs(t *testing.T) {
+	host, err := plugins.NewHost(plugins.HostOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.Close() })
+	table := display.Table{}
+	table.Add("method")
+	all := builtin.Methods()
+	rows := map[string][]string{}
+	for _, text := range smallTasks() {
+		name, _, _ := strings.Cut(text, "?")
+		table.Add(name)
+		tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range slices.Sorted(maps.Keys(all)) {
+			mark := ""
+			if supports(t, tk, method, all[method]) {
+				mark = "yes"
+				t.Run(method+"/"+name, func(t *testing.T) { conforms(t, host, tk, method) })
+			}
+			rows[method] = append(rows[method], mark)
+		}
+	}
+	for _, method := range slices.Sorted(maps.Keys(rows)) {
+		table.Row(append([]string{method}, rows[method]...)...)
+	}
+	holdTable(t, filepath.Join("..", "..", "..", "README.md"), table.Markdown())
+}
+
+// conforms runs the suite on one sample of the task, through a plugin.
+func conforms(t *testing.T, host *plugins.Host, tk *task.Task, method string) {
+	t.Parallel()
+	p, err := host.Open(t.Context(), plugins.Source{Name: method, Command: []string{os.Args[0], builtin.ServeVerb, method}, Builtin: true, Path: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sim.New(sim.Options{Error: 0.05})
+	if err != nil {
+		t.Fatal(err)
+	}
+	methodtest.Run(t, p, caseOf(t, tk, spread(tk.Samples, 2)[1], model, method))
+}
+
+// The marks between which the README has the table.
+const tableBegin, tableEnd = "<!-- pairs -->\n", "<!-- /pairs -->"
+
+func holdTable(t *testing.T, file, want string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok1 := strings.Cut(string(raw), tableBegin)
+	have, after, ok2 := strings.Cut(rest, tableEnd)
+	if !ok1 || !ok2 {
+		t.Fatalf("%s has no place for the table: %q and %q", file, tableBegin, tableEnd)
+	}
+	if have == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("the table in %s is not what is so: run go test ./kernel/cmd/noema -run SupportedPairs -update\nwant\n%s", file, want)
+	}
+	if err := os.WriteFile(file, fmt.Appendf(nil, "%s%s%s%s%s", before, tableBegin, want, tableEnd, after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
