@@ -1,0 +1,130 @@
+package engineplanner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"noema/methods"
+	"noema/methods/methodtest"
+)
+
+const domain = `{"fallback":"search_logs","severities":["INFO","ERROR"],
+"entities":{"cm_mac":{"aliases":["cm","cms"],"column":"cm"}},
+"workflows":{
+ "count_all":{"description":"all","steps":[{"tool":"search_logs"},{"tool":"get_log_count"}],"template":"Found {count} total logs in the system."},
+ "search_logs":{"description":"search","steps":[{"tool":"search_logs","params":{"value":"<search_value>"}}],"template":"{count} of '{search_value}'"},
+ "find_relationship":{"description":"related","steps":[{"tool":"search_logs","params":{"value":"<search_value>"}},{"tool":"extract_entities","params":{"entity_types":"<entity_types>"}}],"template":"Found {entity_count} {entity_type} connected to {search_value}: {entity_list}"}}}`
+
+// logs is a toolbox whose log has three records.
+type logs struct{ calls []string }
+
+func (l *logs) CallTool(_ context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	l.calls = append(l.calls, c.Name+string(c.Arguments))
+	switch c.Name {
+	case "extract_entities":
+		return methods.ToolResult{Content: `{"count":3,"entities":{"cm_mac":["b","a","X"]}}`}, nil
+	case "broken":
+		return methods.ToolResult{Content: "the log cannot be read", IsError: true}, nil
+	}
+	return methods.ToolResult{Content: `{"count":3,"selection":{"values":["X"]}}`}, nil
+}
+
+func problem(kind methods.AnswerKind, context string) methods.Problem {
+	spec := func(name, properties, required string) methods.ToolSpec {
+		return methods.ToolSpec{Name: name, Pure: true, Parameters: json.RawMessage(`{"type":"object","properties":{` + properties + `"selection":{"type":"object"}},"required":[` + required + `]}`)}
+	}
+	return methods.Problem{ID: "1", Query: "find all cms connected to rpd MAWED07T01", Context: json.RawMessage(context), Answer: methods.AnswerSpec{Kind: kind},
+		Tools: []methods.ToolSpec{spec("search_logs", `"value":{},`, ""), spec("get_log_count", "", ""), spec("extract_entities", `"entity_types":{},`, `"entity_types"`), spec("broken", "", "")}}
+}
+
+func try(t *testing.T, kind methods.AnswerKind, context, reply string) (methods.Answer, *logs, *methodtest.Host) {
+	t.Helper()
+	box := &logs{}
+	host := methodtest.NewHost(methodtest.Reply(reply), methodtest.WithTools(box))
+	a, err := New().Solve(t.Context(), problem(kind, context), host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, box, host
+}
+
+func evaluated(kind, value, entities string, count bool) string {
+	return fmt.Sprintf(`{"query_type":%q,"search_value":%q,"entity_types":[%s],"filters":{"severity":[],"time":{"start":"","end":""}},"needs_count":%v,"needs_display":false}`, kind, value, entities, count)
+}
+
+func TestOneCallAndAWorkflow(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind          methods.AnswerKind
+		reply         string
+		value, worded string
+		tools         string
+	}{
+		"which":    {methods.Set, evaluated("find_relationship", "X", `"cms"`, false), `["a","b"]`, "Found 2 cm_mac connected to X: a, b", `search_logs{"value":"X"} extract_entities{"entity_types":["cm_mac"],"selection":{"values":["X"]}}`},
+		"how many": {methods.Number, evaluated("find_relationship", "X", `"cm_mac"`, true), "2", "", ""},
+		"count":    {methods.Number, evaluated("count_all", "", "", true), "3", "Found 3 total logs in the system.", `search_logs{} get_log_count{"selection":{"values":["X"]}}`},
+		"worded":   {methods.Text, evaluated("search_logs", "X", "", false), `"3 of 'X'"`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, box, host := try(t, c.kind, domain, c.reply)
+			if a.Outcome != methods.Answered || string(a.Value) != c.value {
+				t.Errorf("answer %s %s (%s), want %s", a.Outcome, a.Value, a.Reason, c.value)
+			}
+			if c.worded != "" && a.Evidence[0].Text != c.worded {
+				t.Errorf("worded %q, want %q", a.Evidence[0].Text, c.worded)
+			}
+			if got := strings.Join(box.calls, " "); c.tools != "" && got != c.tools {
+				t.Errorf("tools %s, want %s", got, c.tools)
+			}
+			if n := len(host.Transcript().Calls); n != 1 {
+				t.Errorf("%d model calls", n)
+			}
+		})
+	}
+}
+
+func TestWhatGoesWrongIsFlagged(t *testing.T) {
+	broken := strings.Replace(domain, `{"tool":"extract_entities","params":{"entity_types":"<entity_types>"}}`, `{"tool":"broken"}`, 1)
+	for name, c := range map[string]struct {
+		context, reply string
+		outcome        methods.Outcome
+		value, reason  string
+	}{
+		"no evaluation":          {domain, "I cannot say.", methods.Defaulted, "3", "basic search"},
+		"an unknown type":        {domain, evaluated("guess", "X", "", true), methods.Defaulted, "3", "value must be one of"},
+		"an unknown entity":      {domain, evaluated("find_relationship", "X", `"toaster"`, true), methods.Defaulted, "3", "toaster"},
+		"a fact that is missing": {domain, evaluated("find_relationship", "X", "", true), methods.Failed, "3", "the query names no entity types"},
+		"a tool that fails":      {broken, evaluated("find_relationship", "X", `"cm"`, true), methods.Failed, "3", "the log cannot be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _, _ := try(t, methods.Number, c.context, c.reply)
+			if a.Outcome != c.outcome || string(a.Value) != c.value || !strings.Contains(a.Reason, c.reason) {
+				t.Errorf("answer %s %s (%s), want %s %s (…%s…)", a.Outcome, a.Value, a.Reason, c.outcome, c.value, c.reason)
+			}
+		})
+	}
+	if got := likelyValue("find all cms connected to rpd MAWED07T01."); got != "MAWED07T01" {
+		t.Errorf("the likely value is %q", got)
+	}
+}
+
+// TestATypeOfQueryIsDataAlone adds seed 004's timeline without touching code.
+func TestATypeOfQueryIsDataAlone(t *testing.T) {
+	with := strings.Replace(domain, `"workflows":{`, `"workflows":{"timeline":{"description":"between times","steps":[{"tool":"search_logs","params":{"value":"<search_value>"}},{"tool":"get_log_count"}],"template":"Timeline of {count} logs from {start} to {end}"},`, 1)
+	reply := strings.Replace(evaluated("timeline", "X", "", true), `"start":"","end":""`, `"start":"2024","end":"2025"`, 1)
+	a, _, _ := try(t, methods.Text, with, reply)
+	if string(a.Value) != `"Timeline of 3 logs from 2024 to 2025"` {
+		t.Errorf("answer %s (%s)", a.Value, a.Reason)
+	}
+}
+
+func TestWorkflowsWithFaultsAreRefused(t *testing.T) {
+	for _, bad := range []string{"", "{}", strings.Replace(domain, `"tool":"get_log_count"`, `"tool":"fly"`, 1), strings.Replace(domain, "{entity_list}", "{nothing}", 1),
+		strings.Replace(domain, `"value":"<search_value>"`, `"colour":"<search_value>"`, 1), strings.Replace(domain, "<entity_types>", "<what>", 1), strings.Replace(domain, `"fallback":"search_logs"`, `"fallback":"x"`, 1)} {
+		if _, err := New().Solve(t.Context(), problem(methods.Number, bad), methodtest.NewHost(methodtest.Reply("{}"))); err == nil || !strings.Contains(err.Error(), "read workflows") {
+			t.Errorf("%.60s gives %v", bad, err)
+		}
+	}
+}
