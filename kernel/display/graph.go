@@ -1,22 +1,28 @@
 package display
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"noema/methods"
 )
 
-// maxNodes bounds a drawing; of a larger graph the first nodes are drawn.
-const maxNodes = 300
+// What is shown of a larger graph: its first nodes and edges. DOT and Mermaid
+// have all of it.
+const (
+	maxNodes = 500
+	maxEdges = 2000
+)
+
+// linkEdge is the kind of edges that refer across a graph. They place nothing.
+const linkEdge = "link"
 
 // Graph is a method's graph, to be shown as a drawing or as text.
 type Graph struct{ methods.Graph }
 
-// Draw prepares g to be shown. Edges to nodes that it does not have are left
-// out, and equal graphs are drawn equally.
+// Draw prepares g to be shown. Nodes without an ID or with one that was there
+// before, edges to nodes that are not there and edges from a node to itself
+// are left out. Equal graphs are drawn equally.
 func Draw(g methods.Graph) Graph {
 	known := map[string]bool{}
 	clean := methods.Graph{Kind: g.Kind}
@@ -39,30 +45,111 @@ func (g Graph) Display() Bundle {
 	return Bundle{PlainText: []byte(g.Text()), SVG: []byte(g.SVG())}
 }
 
-// Text lists the nodes layer by layer, each with what it uses and its value.
+// first is the part of the graph that is shown, and what to say about the rest.
+func (g Graph) first() (Graph, string) {
+	if len(g.Nodes) <= maxNodes && len(g.Edges) <= maxEdges {
+		return g, ""
+	}
+	part := methods.Graph{Kind: g.Kind, Nodes: g.Nodes[:min(len(g.Nodes), maxNodes)], Edges: g.Edges}
+	part = Draw(part).Graph // without the edges that lead out of it
+	part.Edges = part.Edges[:min(len(part.Edges), maxEdges)]
+	return Graph{part}, fmt.Sprintf("the first %d of %d nodes and %d of %d edges",
+		len(part.Nodes), len(g.Nodes), len(part.Edges), len(g.Edges))
+}
+
+// Text lists the nodes layer by layer, each with what it uses and its value; a
+// tree is indented.
 func (g Graph) Text() string {
 	var b strings.Builder
-	uses := map[string][]string{}
-	for _, e := range g.Edges {
-		uses[e.To] = append(uses[e.To], e.From)
-	}
 	fmt.Fprintf(&b, "%s graph: %d nodes, %d edges\n", Line(g.Kind, 40), len(g.Nodes), len(g.Edges))
+	part, note := g.first()
+	if g.Kind == "tree" {
+		part.writeTree(&b)
+	} else {
+		part.writeLayers(&b)
+	}
+	if note != "" {
+		fmt.Fprintf(&b, "… %s\n", note)
+	}
+	return b.String()
+}
+
+func (g Graph) writeLayers(b *strings.Builder) {
+	uses, links := g.edgesBy(func(e methods.Edge) (string, string) { return e.To, e.From })
 	for i, layer := range g.layers() {
 		for _, n := range layer {
 			line := fmt.Sprintf("%2d  %s", i, Line(title(n), 40))
 			if from := uses[n.ID]; len(from) > 0 {
 				line += " ← " + Line(strings.Join(from, ", "), 40)
 			}
-			if n.State != "" && n.State != "done" {
-				line += " [" + Line(n.State, 20) + "]"
-			}
-			if n.Value != "" {
-				line += " = " + Line(n.Value, 60)
-			}
-			b.WriteString(line + "\n")
+			b.WriteString(line + outcome(n, links[n.ID]) + "\n")
 		}
 	}
-	return b.String()
+}
+
+// writeTree indents each node below its parent. Nodes that no root leads to,
+// because they stand in a cycle, come last.
+func (g Graph) writeTree(b *strings.Builder) {
+	const deepest = 20 // levels further down are not indented more
+	children, links := g.edgesBy(func(e methods.Edge) (string, string) { return e.From, e.To })
+	node, hasParent, done := map[string]methods.Node{}, map[string]bool{}, map[string]bool{}
+	for _, n := range g.Nodes {
+		node[n.ID] = n
+		for _, child := range children[n.ID] {
+			hasParent[child] = true
+		}
+	}
+	var write func(id string, depth int)
+	write = func(id string, depth int) {
+		if done[id] {
+			return
+		}
+		done[id] = true
+		n := node[id]
+		b.WriteString(strings.Repeat("  ", min(depth, deepest)) + Line(title(n), 60) + outcome(n, links[id]) + "\n")
+		for _, child := range children[id] {
+			write(child, depth+1)
+		}
+	}
+	for _, n := range g.Nodes {
+		if !hasParent[n.ID] {
+			write(n.ID, 0)
+		}
+	}
+	for _, n := range g.Nodes {
+		write(n.ID, 0)
+	}
+}
+
+// edgesBy groups the ends of edges, as ends gives them, by the first of the
+// two. Where a link leads is always grouped by where it comes from.
+func (g Graph) edgesBy(ends func(methods.Edge) (by, other string)) (edges, links map[string][]string) {
+	edges, links = map[string][]string{}, map[string][]string{}
+	for _, e := range g.Edges {
+		if e.Kind == linkEdge {
+			links[e.From] = append(links[e.From], e.To)
+			continue
+		}
+		by, other := ends(e)
+		edges[by] = append(edges[by], other)
+	}
+	return edges, links
+}
+
+// outcome is the end of a node's line: its state unless all is well, what came
+// of it, and what it refers to.
+func outcome(n methods.Node, links []string) string {
+	var s string
+	if n.State != "" && n.State != "done" {
+		s += " [" + Line(n.State, 20) + "]"
+	}
+	if n.Value != "" {
+		s += " = " + Line(n.Value, 60)
+	}
+	if len(links) > 0 {
+		s += " ⇢ " + Line(strings.Join(links, ", "), 40)
+	}
+	return s
 }
 
 func title(n methods.Node) string {
@@ -72,83 +159,19 @@ func title(n methods.Node) string {
 	return n.ID
 }
 
-// layers puts each node below all that it uses: as deep as the longest way to
-// it, or deeper if it says so itself. Nodes of a cycle, which no method should
-// draw, stay where they were when the cycle closed.
-func (g Graph) layers() [][]methods.Node {
-	depth := map[string]int{}
-	for _, n := range g.Nodes {
-		depth[n.ID] = max(n.Layer, 0)
-	}
-	for range min(len(g.Nodes), 2*maxNodes) {
-		moved := false
-		for _, e := range g.Edges {
-			if e.Kind != "link" && depth[e.To] < depth[e.From]+1 && depth[e.From] < len(g.Nodes) {
-				depth[e.To], moved = depth[e.From]+1, true
-			}
-		}
-		if !moved {
-			break
-		}
-	}
-	used := map[int]bool{}
-	for _, d := range depth {
-		used[d] = true
-	}
-	order := make([]int, 0, len(used))
-	for d := range used {
-		order = append(order, d)
-	}
-	slices.Sort(order)
-	layers := make([][]methods.Node, len(order))
-	for _, n := range g.Nodes {
-		i, _ := slices.BinarySearch(order, depth[n.ID])
-		layers[i] = append(layers[i], n)
-	}
-	return g.untangle(layers)
-}
-
-// untangle orders each layer by the mean place of what its nodes use, which
-// keeps edges short (the barycentre heuristic of Sugiyama, Tagawa and Toda 1981,
-// one sweep down).
-func (g Graph) untangle(layers [][]methods.Node) [][]methods.Node {
-	place := map[string]float64{}
-	before := map[string][]string{}
-	for _, e := range g.Edges {
-		before[e.To] = append(before[e.To], e.From)
-	}
-	for _, layer := range layers {
-		want := map[string]float64{}
-		for i, n := range layer {
-			want[n.ID] = float64(i)
-			if from := before[n.ID]; len(from) > 0 {
-				sum := 0.0
-				for _, id := range from {
-					sum += place[id]
-				}
-				want[n.ID] = sum / float64(len(from))
-			}
-		}
-		slices.SortStableFunc(layer, func(a, b methods.Node) int { return cmp.Compare(want[a.ID], want[b.ID]) })
-		for i, n := range layer {
-			place[n.ID] = float64(i)
-		}
-	}
-	return layers
-}
-
 // Mermaid is the graph in Mermaid's language, for documents.
 func (g Graph) Mermaid() string {
+	quote := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "`", "#96;")
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	index := map[string]int{}
 	for i, n := range g.Nodes {
 		index[n.ID] = i
-		fmt.Fprintf(&b, "  n%d[\"%s\"]\n", i, quoted(title(n), n.Value))
+		fmt.Fprintf(&b, "  n%d[\"%s\"]\n", i, quote.Replace(caption(n)))
 	}
 	for _, e := range g.Edges {
 		arrow := "-->"
-		if e.Kind == "link" {
+		if e.Kind == linkEdge {
 			arrow = "-.->"
 		}
 		fmt.Fprintf(&b, "  n%d %s n%d\n", index[e.From], arrow, index[e.To])
@@ -158,17 +181,18 @@ func (g Graph) Mermaid() string {
 
 // DOT is the graph in Graphviz's language.
 func (g Graph) DOT() string {
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var b strings.Builder
 	b.WriteString("digraph {\n")
 	index := map[string]int{}
 	for i, n := range g.Nodes {
 		index[n.ID] = i
-		fmt.Fprintf(&b, "  n%d [label=\"%s\"];\n", i, strings.ReplaceAll(quoted(title(n), n.Value), "#quot;", `\"`))
+		fmt.Fprintf(&b, "  n%d [label=\"%s\"];\n", i, quote.Replace(caption(n)))
 	}
 	for _, e := range g.Edges {
 		style := ""
-		if e.Kind == "link" {
-			style = " [style=dashed]"
+		if e.Kind == linkEdge {
+			style = " [style=dashed, constraint=false]"
 		}
 		fmt.Fprintf(&b, "  n%d -> n%d%s;\n", index[e.From], index[e.To], style)
 	}
@@ -176,11 +200,11 @@ func (g Graph) DOT() string {
 	return b.String()
 }
 
-// quoted is a node's text within quotes.
-func quoted(title, value string) string {
-	s := Line(title, 40)
-	if value != "" {
-		s += ": " + Line(value, 40)
+// caption is what a node says on one line.
+func caption(n methods.Node) string {
+	s := Line(title(n), 40)
+	if n.Value != "" {
+		s += ": " + Line(n.Value, 40)
 	}
-	return strings.NewReplacer(`"`, "#quot;", `\`, "/", "<", "‹", ">", "›").Replace(s)
+	return s
 }

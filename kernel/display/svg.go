@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"noema/methods"
@@ -12,33 +13,44 @@ import (
 const (
 	nodeWidth, nodeHeight = 168, 46
 	spaceX, spaceY        = 22, 44
-	margin                = 12
-	perRow                = 8 // nodes side by side before a layer takes another row
+	margin                = 16
+	footer                = 24 // height of a line below the drawing
 )
 
 // drawing places nodes and writes SVG.
 type drawing struct {
 	strings.Builder
-	at            map[string][2]int // upper left corner of each node
+	at            map[string]spot
+	rows          []row
 	width, height int
 }
 
-// SVG draws the graph from top to bottom. Its colours come from the page where
-// it stands, so it reads on light and on dark ground; what a node says and what
-// came of it stand in full in its tooltip.
+// spot is where a node stands.
+type spot struct{ x, row int } // left edge
+
+// row is nodes side by side.
+type row struct {
+	y    int   // upper edge
+	gaps []int // middles of the ways between the nodes and beside them
+}
+
+// SVG draws the graph from top to bottom: as attributes alone, without styles,
+// on a light ground of its own, so that it can stand in any page. What a node
+// says and what came of it stand in full in its tooltip.
 func (g Graph) SVG() string {
-	note := ""
-	if more := len(g.Nodes) - maxNodes; more > 0 {
-		note = fmt.Sprintf("the first %d of %d nodes", maxNodes, len(g.Nodes))
-		g = Draw(methods.Graph{Kind: g.Kind, Nodes: g.Nodes[:maxNodes], Edges: g.Edges})
+	part, note := g.first()
+	d := &drawing{at: map[string]spot{}}
+	layers := part.layers()
+	states := statesOf(part.Nodes)
+	d.place(layers, max(legendWidth(states), 7*width(note)+2*margin))
+	if len(states) > 0 {
+		d.height += footer
 	}
-	d := &drawing{at: map[string][2]int{}}
-	layers := g.layers()
-	d.place(layers)
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,sans-serif" font-size="12">`,
-		d.width, d.height, d.width, d.height)
-	fmt.Fprintf(d, `<title>%s graph of %d nodes</title>`, html.EscapeString(Visible(g.Kind)), len(g.Nodes))
-	for _, e := range g.Edges {
+	if note != "" {
+		d.height += footer
+	}
+	d.open(g.Kind, len(g.Nodes))
+	for _, e := range part.Edges {
 		d.edge(e)
 	}
 	for _, layer := range layers {
@@ -46,87 +58,179 @@ func (g Graph) SVG() string {
 			d.node(n)
 		}
 	}
-	if note != "" {
-		fmt.Fprintf(d, `<text x="%d" y="%d" fill="currentColor">%s</text>`, margin, d.height-4, note)
-	}
+	d.foot(states, note)
 	d.WriteString("</svg>")
 	return d.String()
 }
 
-// place gives each node its corner, each layer centred.
-func (d *drawing) place(layers [][]methods.Node) {
+func (d *drawing) open(kind string, nodes int) {
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,sans-serif" font-size="12" fill="#1b1f24">`,
+		d.width, d.height, d.width, d.height)
+	fmt.Fprintf(d, `<title>%s graph of %d nodes</title>`, text(Line(kind, 40)), nodes)
+	fmt.Fprintf(d, `<rect width="%d" height="%d" rx="6" fill="#ffffff"/>`, d.width, d.height)
+}
+
+// place gives each node its corner, each layer centred, in a drawing of at
+// least a width.
+func (d *drawing) place(layers [][]methods.Node, least int) {
 	widest := 1
 	for _, layer := range layers {
-		widest = max(widest, min(len(layer), perRow))
+		_, columns := rowsOf(len(layer))
+		widest = max(widest, columns)
 	}
-	d.width = 2*margin + widest*(nodeWidth+spaceX) - spaceX
+	d.width = max(2*margin+widest*(nodeWidth+spaceX)-spaceX, least)
 	y := margin
 	for _, layer := range layers {
-		for start := 0; start < len(layer); start += perRow {
-			row := layer[start:min(start+perRow, len(layer))]
-			x := (d.width - len(row)*(nodeWidth+spaceX) + spaceX) / 2
-			for _, n := range row {
-				d.at[n.ID] = [2]int{x, y}
-				x += nodeWidth + spaceX
-			}
+		rows, columns := rowsOf(len(layer))
+		left := (d.width - columns*(nodeWidth+spaceX) + spaceX) / 2
+		gaps := make([]int, columns+1)
+		for i := range gaps {
+			gaps[i] = left + i*(nodeWidth+spaceX) - spaceX/2
+		}
+		for i, n := range layer {
+			d.at[n.ID] = spot{x: left + i/rows*(nodeWidth+spaceX), row: len(d.rows) + i%rows}
+		}
+		for range rows {
+			d.rows = append(d.rows, row{y, gaps})
 			y += nodeHeight + spaceY
 		}
 	}
-	d.height = y - spaceY + margin + 8
+	d.height = max(y-spaceY, margin) + margin
 }
 
+// edge draws a curve from a node to one below it, or to one above it where an
+// edge leads back. On its way it goes between the nodes, never behind one.
 func (d *drawing) edge(e methods.Edge) {
 	from, to := d.at[e.From], d.at[e.To]
-	x1, y1, x2, y2 := from[0]+nodeWidth/2, from[1]+nodeHeight, to[0]+nodeWidth/2, to[1]
+	x, end := from.x+nodeWidth/2, to.x+nodeWidth/2
 	dash := ""
-	if e.Kind == "link" {
+	if e.Kind == linkEdge {
 		dash = ` stroke-dasharray="4 3"`
 	}
-	bend := max((y2-y1)/2, 16)
-	fmt.Fprintf(d, `<path d="M%d %dC%d %d %d %d %d %d" fill="none" stroke="currentColor" stroke-opacity=".45"%s/>`,
-		x1, y1, x1, y1+bend, x2, y2-bend, x2, y2, dash)
-	fmt.Fprintf(d, `<path d="M%d %dl-4 -7h8z" fill="currentColor" fill-opacity=".6"/>`, x2, y2)
+	down, near, far := 1, 0, nodeHeight // the sides of a row at which a way comes in and goes out
+	if to.row < from.row {
+		down, near, far = -1, nodeHeight, 0
+	}
+	var path strings.Builder
+	y := d.rows[from.row].y + far
+	fmt.Fprintf(&path, "M%d %d", x, y)
+	if from.row == to.row {
+		y = d.rows[to.row].y + nodeHeight
+		fmt.Fprintf(&path, "C%d %d %d %d %d %d", x, y+spaceY, end, y+spaceY, end, y)
+		down = -1
+	} else {
+		for r := from.row + down; r != to.row; r += down {
+			way := nearest(d.rows[r].gaps, x, end)
+			curve(&path, x, y, way, d.rows[r].y+near)
+			x, y = way, d.rows[r].y+far
+			fmt.Fprintf(&path, "L%d %d", x, y)
+		}
+		curve(&path, x, y, end, d.rows[to.row].y+near)
+		y = d.rows[to.row].y + near
+	}
+	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="#8a9099"%s/><path d="M%d %dl-4 %dh8z" fill="#6b727c"/>`,
+		path.String(), dash, end, y, -7*down)
 }
 
-// stateColours are the borders of nodes, apart for people who do not see all
-// colours (Okabe and Ito 2008).
-func stateColour(state string) string {
-	switch state {
-	case "", "done":
-		return "#0072B2"
-	case "failed", "error":
-		return "#D55E00"
-	case "undefined", "skipped":
-		return "#999999"
-	case "open", "pending":
-		return "#E69F00"
-	}
-	return "#009E73"
+func curve(path *strings.Builder, x1, y1, x2, y2 int) {
+	middle := (y1 + y2) / 2
+	fmt.Fprintf(path, "C%d %d %d %d %d %d", x1, middle, x2, middle, x2, y2)
 }
+
+// nearest is the gap that makes the way from x to end the shortest.
+func nearest(gaps []int, x, end int) int {
+	return slices.MinFunc(gaps, func(a, b int) int {
+		return abs(a-x) + abs(a-end) - abs(b-x) - abs(b-end)
+	})
+}
+
+func abs(n int) int { return max(n, -n) }
 
 func (d *drawing) node(n methods.Node) {
 	at := d.at[n.ID]
-	colour := stateColour(n.State)
-	fmt.Fprintf(d, `<g><title>%s</title>`, html.EscapeString(tooltip(n)))
-	fmt.Fprintf(d, `<rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" fill-opacity=".12" stroke="%s" stroke-width="1.5"/>`,
-		at[0], at[1], nodeWidth, nodeHeight, colour, colour)
-	lines := []string{Line(title(n), 24), Line(n.Value, 26)}
-	y := at[1] + 19
-	if lines[1] == "" {
-		y = at[1] + nodeHeight/2 + 4
+	x, y := at.x, d.rows[at.row].y
+	c, weight := coloursOf(n.State), 1.5
+	if n.Kind == "final" || n.Kind == "output" {
+		weight = 3
 	}
-	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle" font-weight="600" fill="currentColor">%s</text>`,
-		at[0]+nodeWidth/2, y, html.EscapeString(lines[0]))
-	if lines[1] != "" {
-		fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle" fill="currentColor">%s</text>`,
-			at[0]+nodeWidth/2, y+17, html.EscapeString(lines[1]))
+	fmt.Fprintf(d, `<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" stroke="%s" stroke-width="%g"/>`,
+		html.EscapeString(tooltip(n)), x, y, nodeWidth, nodeHeight, c.ground, c.border, weight)
+	middle, value := x+nodeWidth/2, clip(Line(n.Value, 0), 25)
+	line := y + 19
+	if value == "" {
+		line = y + nodeHeight/2 + 4
+	}
+	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle" font-weight="600">%s</text>`,
+		middle, line, html.EscapeString(clip(Line(title(n), 0), 22)))
+	if value != "" {
+		fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, middle, line+17, html.EscapeString(value))
 	}
 	d.WriteString("</g>")
 }
 
+// foot explains the colours and says what is missing.
+func (d *drawing) foot(states []string, note string) {
+	y := d.height - 10
+	if note != "" {
+		fmt.Fprintf(d, `<text x="%d" y="%d">%s</text>`, margin, y, note)
+		y -= footer
+	}
+	x := margin
+	for _, s := range states {
+		c := coloursOf(s)
+		fmt.Fprintf(d, `<rect x="%d" y="%d" width="11" height="11" rx="2" fill="%s" stroke="%s"/>`, x, y-10, c.ground, c.border)
+		fmt.Fprintf(d, `<text x="%d" y="%d">%s</text>`, x+17, y, html.EscapeString(stateLabel(s)))
+		x += stateWidth(s)
+	}
+}
+
+func stateLabel(state string) string { return clip(Line(state, 0), 16) }
+
+func stateWidth(state string) int { return 32 + 7*width(stateLabel(state)) }
+
+func legendWidth(states []string) int {
+	w := 2 * margin
+	for _, s := range states {
+		w += stateWidth(s)
+	}
+	return w
+}
+
+// statesOf lists the first states of nodes, in order.
+func statesOf(nodes []methods.Node) []string {
+	var states []string
+	for _, n := range nodes {
+		if n.State != "" && !slices.Contains(states, n.State) {
+			states = append(states, n.State)
+		}
+	}
+	slices.Sort(states)
+	return states[:min(len(states), 8)]
+}
+
+// colours are those of a node. They are apart also for people who do not see
+// all colours (Okabe and Ito 2008).
+type colours struct{ ground, border string }
+
+func coloursOf(state string) colours {
+	switch state {
+	case "":
+		return colours{"#f4f5f7", "#57606a"}
+	case "done":
+		return colours{"#e3f0f8", "#0072b2"}
+	case "failed", "error":
+		return colours{"#fbe9dd", "#d55e00"}
+	case "undefined", "skipped":
+		return colours{"#f0f0f0", "#808080"}
+	case "open", "pending":
+		return colours{"#fdf3dc", "#b87f00"}
+	}
+	return colours{"#e0f3ed", "#009e73"}
+}
+
 // tooltip says all of a node.
 func tooltip(n methods.Node) string {
-	parts := []string{n.ID}
+	parts := []string{Visible(n.ID)}
 	for _, part := range []struct{ name, text string }{{"", n.Label}, {"", n.Kind}, {"state: ", n.State}, {"", n.Text}, {"= ", n.Value}} {
 		if part.text != "" && part.text != n.ID {
 			parts = append(parts, part.name+Visible(part.text))

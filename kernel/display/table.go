@@ -4,6 +4,8 @@ import (
 	"html"
 	"strings"
 	"unicode"
+
+	xwidth "golang.org/x/text/width"
 )
 
 // Table is rows under columns. The zero value is ready to be filled.
@@ -160,10 +162,14 @@ func width(s string) int {
 // runeWidth is 2 for the wide characters of East Asia and for pictures, 0 for
 // marks that sit on the character before, and else 1.
 func runeWidth(r rune) int {
-	switch {
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+	if r < 0x300 { // the common case, quickly
+		return 1
+	}
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
 		return 0
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || 0xff01 <= r && r <= 0xff60 || 0x1f300 <= r && r <= 0x1faff:
+	}
+	switch xwidth.LookupRune(r).Kind() {
+	case xwidth.EastAsianWide, xwidth.EastAsianFullwidth:
 		return 2
 	}
 	return 1

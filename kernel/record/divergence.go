@@ -90,11 +90,19 @@ func divergingEvent(recorded, now *Trial) (path, what string) {
 		case i >= len(now.Events):
 			return recorded.Events[i].Path, "an event is missing: " + eventText(recorded.Events[i])
 		}
-		if a, b := eventText(recorded.Events[i]), eventText(now.Events[i]); a != b {
-			return now.Events[i].Path, fmt.Sprintf("event was %s, is now %s", a, b)
+		if a, b := recorded.Events[i], now.Events[i]; !sameEvent(a, b) {
+			what := fmt.Sprintf("event was %s, is now %s", eventText(a), eventText(b))
+			if eventText(a) == eventText(b) {
+				what = fmt.Sprintf("event %s has other details", eventText(a))
+			}
+			return b.Path, what
 		}
 	}
 	return "", ""
+}
+
+func sameEvent(a, b methods.Event) bool {
+	return a.Path == b.Path && a.Phase == b.Phase && a.Kind == b.Kind && a.Text == b.Text && a.Level == b.Level && string(a.Data) == string(b.Data)
 }
 
 func eventText(e methods.Event) string { return fmt.Sprintf("%s %.80q %.80q", e.Kind, e.Text, e.Data) }

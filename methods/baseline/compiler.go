@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -112,7 +113,8 @@ func parseCalls(raw json.RawMessage, tools []methods.ToolSpec) ([]call, error) {
 		if !slices.Contains(names, c.Tool) {
 			return nil, fmt.Errorf("call %d: there is no tool %q; there are %s", c.ID, c.Tool, strings.Join(names, ", "))
 		}
-		for name, value := range c.Args {
+		for _, name := range slices.Sorted(maps.Keys(c.Args)) {
+			value := c.Args[name]
 			for _, m := range reference.FindAllStringSubmatch(string(value), -1) {
 				id, _ := strconv.Atoi(m[1]) // digits; a number too large is no id
 				need, ok := index[id]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"strconv"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"noema/kernel/builtin"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
+	"noema/kernel/report"
 	"noema/kernel/runner"
 	"noema/methods"
 )
@@ -28,6 +30,7 @@ type comparison struct {
 	temperature   float64
 	replay        bool
 	dryRun        bool
+	scale         []int // sizes of the task, one run each
 	paired        pairing
 }
 
@@ -85,6 +88,7 @@ func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f.Int64Var(&c.TokenLimit, "token-limit", 0, "tokens per trial")
 	f.Float64Var(&c.CostLimit, "cost-limit", 0, "dollars per trial")
 	f.DurationVar(&c.TimeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
+	f.IntSliceVar(&c.scale, "scale", nil, "run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50")
 	f.Lookup("temperature").DefValue = "0" // which help leaves out
 }
 
@@ -189,22 +193,68 @@ func (a *app) compare(ctx context.Context, c *comparison) error {
 	if c.dryRun {
 		return a.estimate(exp, c.paired.json)
 	}
+	if len(c.scale) > 0 {
+		return a.compareScaled(ctx, c, exp, options)
+	}
+	_, err = a.compareOnce(ctx, c, exp, options)
+	return err
+}
+
+// compareOnce runs one experiment and prints its result.
+func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experiment, options kernel.Comparing) (*kernel.Result, error) {
 	result, err := a.lab.Run(exp)
 	if result == nil {
-		return err
+		return nil, err
 	}
 	if err == nil || len(result.Trials) > 0 {
 		if printErr := a.printCompared(result, options, &c.paired); printErr != nil {
-			return errors.Join(err, printErr)
+			return result, errors.Join(err, printErr)
 		}
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			err = errors.New("interrupted: run the same command to go on")
 		}
+		return result, err
+	}
+	return result, failedTrials(result.Result)
+}
+
+// compareScaled runs an experiment at several sizes of its task, with the same
+// requests at each, and prints how the methods bear it.
+func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Experiment, options kernel.Comparing) error {
+	var results []*kernel.Result
+	for _, n := range c.scale {
+		at := exp
+		at.TaskOptions = maps.Clone(exp.TaskOptions)
+		at.TaskOptions["n"] = strconv.Itoa(n)
+		result, err := a.compareOnce(ctx, c, at, options)
+		if err != nil {
+			return err
+		}
+		results = append(results, result)
+		if !c.paired.json {
+			fmt.Fprintln(a.stdout)
+		}
+	}
+	if c.paired.json {
+		return nil
+	}
+	table, err := report.ScaleTable(c.scale, summaries(results))
+	if err != nil {
 		return err
 	}
-	return failedTrials(result.Result)
+	return a.print(table.Display(), c.paired.md)
+}
+
+func summaries(results []*kernel.Result) []*runner.Summary {
+	var all []*runner.Summary
+	for _, r := range results {
+		if s, err := r.Summary(); err == nil { // it was printed before
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // failedTrials gives a finished run with failed trials its exit code.

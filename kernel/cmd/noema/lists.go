@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"noema/kernel/builtin"
 	"noema/kernel/provider/sim"
 	"noema/kernel/report"
+	"noema/kernel/score"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -24,6 +27,7 @@ func taskCommand(a *app) *cobra.Command {
 			RunE: func(*cobra.Command, []string) error { return a.listTasks() },
 		},
 		taskShowCommand(a),
+		taskValidateCommand(a),
 	)
 	return cmd
 }
@@ -80,6 +84,73 @@ func taskShowCommand(a *app) *cobra.Command {
 	cmd.Flags().StringVar(&sample, "sample-id", "", "show this sample")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func taskValidateCommand(a *app) *cobra.Command {
+	var options []string
+	cmd := &cobra.Command{
+		Use:   "validate TASK",
+		Short: "check a task: its files, samples, targets, tools and, for logs, its workflows",
+		Long: `Opens a task and checks everything that can be checked without a model: files and
+configuration, with the place of each fault; that every target is one its answer kind
+allows; and, where tools count records, how many lines of the log are none.`,
+		Example: `  noema task validate cafes
+  noema task validate ./my-logs`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pairs, err := kernel.ParsePairs("-T", options)
+			if err != nil {
+				return usage(err)
+			}
+			t, err := a.lab.Task(args[0], pairs)
+			if err != nil {
+				return err
+			}
+			return a.validateTask(cmd.Context(), t)
+		},
+	}
+	cmd.Flags().StringArrayVarP(&options, "task-option", "T", nil, "option of the task, as in -T n=20")
+	return cmd
+}
+
+func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
+	kinds := map[methods.AnswerKind]int{}
+	for _, s := range t.Samples {
+		kinds[s.Problem.Answer.Kind]++
+		scorer, err := score.ByName(t.Scorer, s.Problem.Answer)
+		if err != nil {
+			return err
+		}
+		if _, err := scorer.Score(s.Problem.Answer, methods.Answer{Outcome: methods.Unparsed}, s.Target); err != nil {
+			return fmt.Errorf("task %q, sample %q: %w", t.Name, s.ID, err)
+		}
+	}
+	digest, err := t.Digest()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "ok      %d samples, digest %.16s\n", len(t.Samples), digest)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		fmt.Fprintf(a.stdout, "answers %d of kind %s\n", kinds[kind], kind)
+	}
+	if t.Environment == nil {
+		return nil
+	}
+	for _, tool := range t.Environment.Tools() {
+		fmt.Fprintf(a.stdout, "tool    %s\n", tool.Name)
+	}
+	if !slices.ContainsFunc(t.Environment.Tools(), func(s methods.ToolSpec) bool { return s.Name == "get_log_count" }) {
+		return nil
+	}
+	found, err := t.Environment.Call(ctx, methods.ToolCall{Name: "get_log_count", Arguments: []byte("{}")})
+	if err == nil && found.IsError {
+		err = errors.New(found.Content)
+	}
+	if err != nil {
+		return fmt.Errorf("task %q: read the log: %w", t.Name, err)
+	}
+	fmt.Fprintf(a.stdout, "log     %s\n", report.Plain(found.Content))
+	return nil
 }
 
 func pluginCommand(a *app) *cobra.Command {

@@ -30,6 +30,7 @@ type experimentFile struct {
 	SampleIDs   []string       `yaml:"sample-id"`
 	Epochs      int            `yaml:"epochs"`
 	Seed        uint64         `yaml:"seed"`
+	Scale       []int          `yaml:"scale"`
 
 	CallLimit  int     `yaml:"call-limit"`
 	TokenLimit int64   `yaml:"token-limit"`
@@ -39,18 +40,33 @@ type experimentFile struct {
 func runCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "run FILE.yaml",
-		Short: "run an experiment that a file declares",
-		Long: `Runs the comparison that a YAML file declares. Its keys are the flags of
-compare: name, question, task, task-options, model, methods, method-options,
-sampling, limit, sample-id, epochs, seed, call-limit, token-limit, cost-limit.`,
-		Example: "  noema run experiments/cafes/experiment.yaml",
-		Args:    cobra.ExactArgs(1),
+		Use:   "run FILE.yaml...",
+		Short: "run experiments that files declare",
+		Long: `Runs the comparisons that YAML files declare, one after the other. Their keys are
+the flags of compare: name, question, task, task-options, model, methods,
+method-options, sampling, limit, sample-id, epochs, seed, scale, call-limit,
+token-limit, cost-limit. Given again after an interruption, finished runs are
+repeated from the store, and the unfinished one goes on.`,
+		Example: `  noema run experiments/cafes/experiment.yaml
+  noema run experiments/grid/*.yaml`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.readFile(args[0]); err != nil {
-				return usage(err)
+			all := make([]comparison, len(args))
+			for i, file := range args { // all are read before the first is run
+				all[i] = c
+				if err := all[i].readFile(file); err != nil {
+					return usage(err)
+				}
 			}
-			return a.compare(cmd.Context(), &c)
+			for i := range all {
+				if i > 0 && !c.paired.json {
+					fmt.Fprintln(a.stdout)
+				}
+				if err := a.compare(cmd.Context(), &all[i]); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	c.carryFlags(cmd)
@@ -77,7 +93,7 @@ func (c *comparison) readFile(path string) error {
 		c.Task = filepath.Join(filepath.Dir(path), c.Task)
 	}
 	c.taskOptions, c.methodOptions, c.sampling = pairs(file.TaskOptions), pairs(file.Options), pairs(file.Sampling)
-	c.Limit, c.SampleIDs, c.Epochs, c.Seed = file.Limit, file.SampleIDs, file.Epochs, file.Seed
+	c.Limit, c.SampleIDs, c.Epochs, c.Seed, c.scale = file.Limit, file.SampleIDs, file.Epochs, file.Seed, file.Scale
 	c.CallLimit, c.TokenLimit, c.CostLimit = file.CallLimit, file.TokenLimit, file.CostLimit
 	return nil
 }
