@@ -1,6 +1,7 @@
 package display
 
 import (
+	"fmt"
 	"html"
 	"strings"
 	"unicode"
@@ -41,16 +42,27 @@ func (t *Table) AddWhole(names ...string) {
 // Row appends a row.
 func (t *Table) Row(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// Display implements [Displayer].
+// Display implements [Displayer]. Of a long table a page gets the first rows.
 func (t Table) Display() Bundle {
-	return Bundle{PlainText: []byte(t.Text()), HTML: []byte(t.HTML()), Markdown: []byte(t.Markdown())}
+	b := Bundle{PlainText: []byte(cut(t.Text()))}
+	if more := len(t.Rows) - maxPageRows; more > 0 {
+		t.Rows = t.Rows[:maxPageRows]
+		t.Notes = append([]string{fmt.Sprintf("… %d more rows", more)}, t.Notes...)
+	}
+	b[HTML], b[Markdown] = []byte(t.HTML()), []byte(t.Markdown())
+	return b
 }
 
 const (
 	defaultWidth = 100
 	gap          = "  "
-	minCell      = 8 // a column is not made narrower than this
+	maxPageRows  = 1000 // of the forms for pages, which browsers must lay out
+	maxPageCell  = 2000 // characters of a cell there
 )
+
+// To make a table fit, its columns are cut to the first of these widths, and
+// only if that is not enough to the second.
+var narrowest = [...]int{8, 3}
 
 // Text is the table with aligned columns. If it is wider than Width, its widest
 // columns are cut, with an ellipsis, but for those that must stay whole.
@@ -92,20 +104,25 @@ func (t Table) widths() []int {
 		}
 		total += widths[i]
 	}
-	for total > limit {
-		widest := -1
-		for i, w := range widths {
-			if !t.Columns[i].Whole && w > minCell && (widest < 0 || w > widths[widest]) {
-				widest = i
-			}
+	for _, least := range narrowest {
+		for i := t.widest(widths, least); total > limit && i >= 0; i = t.widest(widths, least) {
+			widths[i]--
+			total--
 		}
-		if widest < 0 {
-			break
-		}
-		widths[widest]--
-		total--
 	}
 	return widths
+}
+
+// widest is the widest column that may be cut and is wider than least; -1 if
+// there is none.
+func (t Table) widest(widths []int, least int) int {
+	widest := -1
+	for i, w := range widths {
+		if !t.Columns[i].Whole && w > least && (widest < 0 || w > widths[widest]) {
+			widest = i
+		}
+	}
+	return widest
 }
 
 func (t Table) line(row []string, widths []int) string {
@@ -192,7 +209,7 @@ func (t Table) HTML() string {
 		for i, c := range t.Columns {
 			cell := ""
 			if i < len(row) {
-				cell = text(row[i])
+				cell = text(shorten(row[i], maxPageCell))
 			}
 			b.WriteString("<td" + align(c) + ">" + cell + "</td>")
 		}
@@ -209,9 +226,9 @@ func text(s string) string { return html.EscapeString(Visible(s)) }
 
 func align(c Column) string {
 	if c.Right {
-		return ` style="text-align:right"`
+		return ` class="right"`
 	}
-	return ` style="text-align:left"`
+	return ""
 }
 
 // Markdown is the table as GitHub's Markdown has it.
@@ -225,7 +242,7 @@ func (t Table) Markdown() string {
 		for i := range t.Columns {
 			cell := ""
 			if i < len(cells) {
-				cell = escape(cells[i])
+				cell = escape(shorten(cells[i], maxPageCell))
 			}
 			b.WriteString(" " + cell + " |")
 		}
@@ -251,7 +268,13 @@ func (t Table) Markdown() string {
 	return b.String()
 }
 
-// escape keeps a text from being read as Markdown or HTML.
-func escape(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`").Replace(oneLine(s))
-}
+// escape keeps a text from being read as Markdown, mathematics or HTML. A
+// bracket alone says nothing, so intervals stay readable; what makes a link or
+// a picture of it is escaped.
+func escape(s string) string { return inert.Replace(oneLine(s)) }
+
+var inert = strings.NewReplacer(
+	`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "#", `\#`, "~", `\~`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"![", `\![`, "](", `\](`, "][", `\]\[`, "]:", `\]:`,
+)

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -43,14 +44,13 @@ func JSONValue(raw json.RawMessage) Bundle {
 	return Bundle{JSON: raw, PlainText: []byte(Visible(cut(text)))}
 }
 
-// Join is a bundle of several, one below the other, in the forms that all of
-// them have.
+// Join is a bundle of several, one below the other, as text, HTML and Markdown.
 func Join(parts ...Displayer) Bundle {
 	var bundles []Bundle
 	for _, p := range parts {
-		bundles = append(bundles, p.Display())
+		bundles = append(bundles, complete(p.Display()))
 	}
-	out := Bundle{}
+	out := Bundle{PlainText: nil}
 	for _, form := range []struct{ mime, between string }{{PlainText, "\n\n"}, {HTML, "\n"}, {Markdown, "\n\n"}} {
 		var texts []string
 		for _, b := range bundles {
@@ -79,6 +79,12 @@ func htmlOf(b Bundle) ([]byte, bool) {
 		return svg, true
 	}
 	text, ok := b[PlainText]
+	for _, mime := range []string{PNG, JPEG} {
+		if picture, ok := b[mime]; ok {
+			return fmt.Appendf(nil, `<img alt="%s" src="data:%s;base64,%s">`,
+				html.EscapeString(string(text)), mime, base64.StdEncoding.EncodeToString(picture)), true
+		}
+	}
 	return []byte("<pre>" + html.EscapeString(string(text)) + "</pre>"), ok
 }
 
@@ -90,6 +96,20 @@ func markdownOf(b Bundle) ([]byte, bool) {
 		lines[i] = escape(l)
 	}
 	return []byte(strings.Join(lines, "  \n")), ok
+}
+
+// shorten cuts s to a number of characters.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	n := 0
+	for i := range s {
+		if n++; n == limit {
+			return s[:i] + "…"
+		}
+	}
+	return s
 }
 
 // cut bounds a text and says what is missing.
@@ -106,8 +126,8 @@ func cut(s string) string {
 
 // Visible makes a text safe to show: control characters, which could steer a
 // terminal, and marks that turn the direction of writing become visible
-// characters, and bytes that are no text the replacement character. Tabs and
-// line ends stay.
+// characters, and bytes and codes that are no text the replacement character.
+// Tabs and line ends stay.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -117,7 +137,7 @@ func Visible(s string) string {
 			return '\u2400' + r // the picture of the control character
 		case r == 0x7f:
 			return '\u2421'
-		case 0x80 <= r && r < 0xa0, turns(r):
+		case 0x80 <= r && r < 0xa0, turns(r), r&0xfffe == 0xfffe, r == 0x2028, r == 0x2029:
 			return '\uFFFD'
 		}
 		return r

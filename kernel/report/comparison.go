@@ -26,12 +26,9 @@ func Comparison(w io.Writer, c *compare.Comparison, v ComparisonView) {
 // ComparisonBundle is methods side by side in every form.
 func ComparisonBundle(c *compare.Comparison, v ComparisonView) display.Bundle {
 	var parts []display.Displayer
-	parts = append(parts, display.Text(comparisonTitle(c, v)), methodTable(c))
-	if len(c.Pairs) > 0 {
-		parts = append(parts, pairTable(c), ratioTable(c))
-	}
-	if v.Groups && len(c.Groups) > 0 {
-		parts = append(parts, groupTable(c))
+	parts = append(parts, display.Text(comparisonTitle(c, v)))
+	for _, t := range ComparisonTables(c, v) {
+		parts = append(parts, t)
 	}
 	if tail := comparisonTail(c, v); tail != "" {
 		parts = append(parts, display.Text(tail))
@@ -40,6 +37,22 @@ func ComparisonBundle(c *compare.Comparison, v ComparisonView) display.Bundle {
 	b[display.PlainText] = append(b[display.PlainText], '\n')
 	return b
 }
+
+// ComparisonTables are the tables of a comparison, for faces that lay them out
+// themselves.
+func ComparisonTables(c *compare.Comparison, v ComparisonView) []display.Table {
+	tables := []display.Table{methodTable(c)}
+	if len(c.Pairs) > 0 {
+		tables = append(tables, pairTable(c), ratioTable(c))
+	}
+	if v.Groups && len(c.Groups) > 0 {
+		tables = append(tables, groupTable(c))
+	}
+	return tables
+}
+
+// ComparisonNotes are what stands below the tables.
+func ComparisonNotes(c *compare.Comparison, v ComparisonView) string { return comparisonTail(c, v) }
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	t := fmt.Sprintf("%s\n%s", c.Verdict, plural(c.Samples, "sample"))

@@ -75,6 +75,30 @@ func SummaryBundle(s *runner.Summary) display.Bundle {
 	return b
 }
 
+// SummaryTables are the tables of a run, for faces that lay them out themselves.
+func SummaryTables(s *runner.Summary) []display.Table {
+	return []display.Table{quality(s), amounts(s)}
+}
+
+// SummaryNotes are what stands around the tables.
+func SummaryNotes(s *runner.Summary) string {
+	var b bytes.Buffer
+	for _, note := range s.Notes {
+		fmt.Fprintln(&b, "note:", note)
+	}
+	below(&b, s)
+	return b.String()
+}
+
+// Cost is what a trial was charged, or unknown.
+func Cost(u methods.Usage) string {
+	if u.Unpriced > 0 {
+		return "unknown cost"
+	}
+	usd := u.Cost.USD()
+	return money(&usd, 1)
+}
+
 // below prints what stands below the tables.
 func below(w io.Writer, s *runner.Summary) {
 	causes(w, s)

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel/view"
+)
+
+func viewCommand(a *app) *cobra.Command {
+	var port int
+	cmd := &cobra.Command{
+		Use:   "view",
+		Short: "serve a web page over the runs, for this machine alone",
+		Long: `Serves a page with the list of runs, each run (live while it is under way), comparisons
+with plots, samples side by side, and every trial down to the single call. It listens
+on this machine alone, and needs the token in the address that it prints.`,
+		Example: `  noema view
+  noema view --port 8080`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.view(cmd.Context(), port) },
+	}
+	cmd.Flags().IntVar(&port, "port", 0, "port to listen on (default: a free one)")
+	return cmd
+}
+
+func (a *app) view(ctx context.Context, port int) error {
+	page, err := view.New(a.lab)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("serve page: %w: choose another --port", err)
+	}
+	fmt.Fprintf(a.stdout, "http://%s/?token=%s\n", listener.Addr(), page.Token())
+	fmt.Fprintln(a.stderr, "Ctrl-C ends it")
+	return page.Serve(ctx, listener)
+}

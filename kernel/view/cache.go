@@ -1,0 +1,89 @@
+package view
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"noema/kernel"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+)
+
+// cache keeps runs as they were loaded: a finished run does not change, and an
+// unfinished one is read again after a while.
+type cache struct {
+	lab *kernel.Lab
+
+	mu   sync.Mutex
+	runs map[string]*loaded
+	used []string // least recently used first
+}
+
+// kept is how many runs are held in memory.
+const kept = 8
+
+// stale is how old the image of an unfinished run may be.
+const stale = time.Second
+
+// loaded is a run in memory.
+type loaded struct {
+	*kernel.Result
+	summary *runner.Summary
+	at      time.Time
+	trials  map[record.TrialID]*record.Trial
+
+	once       sync.Once
+	comparison *kernel.Comparison
+	fault      error
+}
+
+func newCache(lab *kernel.Lab) *cache { return &cache{lab: lab, runs: map[string]*loaded{}} }
+
+// get returns a run by its id.
+func (c *cache) get(id string) (*loaded, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l, ok := c.runs[id]; ok && (l.Run.Status == record.Finished || time.Since(l.at) < stale) {
+		c.touch(id)
+		return l, nil
+	}
+	result, err := c.lab.Load(id)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := result.Summary()
+	if err != nil {
+		return nil, fmt.Errorf("summarize run %q: %w", id, err)
+	}
+	l := &loaded{Result: result, summary: summary, at: time.Now(), trials: map[record.TrialID]*record.Trial{}}
+	l.summary.ProviderCalls, l.summary.CachedCalls, l.summary.ToolRuns = result.Run.Calls.Provider, result.Run.Calls.Cached, result.Run.Calls.Tools
+	for _, t := range result.Trials {
+		l.trials[t.ID] = t
+	}
+	c.runs[result.Run.ID] = l
+	c.touch(result.Run.ID)
+	return l, nil
+}
+
+// touch notes that a run was used, and forgets the one that was used last long
+// ago if there are too many.
+func (c *cache) touch(id string) {
+	for i, have := range c.used {
+		if have == id {
+			c.used = append(c.used[:i], c.used[i+1:]...)
+			break
+		}
+	}
+	c.used = append(c.used, id)
+	if len(c.used) > kept {
+		delete(c.runs, c.used[0])
+		c.used = c.used[1:]
+	}
+}
+
+// compared is the comparison of the run's methods, computed when first asked for.
+func (l *loaded) compared() (*kernel.Comparison, error) {
+	l.once.Do(func() { l.comparison, l.fault = l.Compare(kernel.Comparing{ByGroup: true}) })
+	return l.comparison, l.fault
+}

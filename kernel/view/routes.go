@@ -1,0 +1,123 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+
+	"noema/kernel/display"
+)
+
+// routes names every address.
+func (p *Page) routes() {
+	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
+	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
+	p.mux.HandleFunc("GET /run/{run}/state", p.state)
+	p.mux.HandleFunc("GET /run/{run}/samples", p.handle(p.samples))
+	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
+	p.mux.HandleFunc("GET /run/{run}/trial", p.handle(p.trial))
+	p.mux.HandleFunc("GET /run/{run}/call", p.handle(p.call))
+	p.mux.HandleFunc("GET /compare", p.handle(p.compare))
+	p.mux.HandleFunc("GET /diff", p.handle(p.diff))
+	p.mux.HandleFunc("GET /plot/{kind}", p.plot)
+	p.mux.HandleFunc("GET /style.css", p.asset("style.css", "text/css; charset=utf-8"))
+	p.mux.HandleFunc("GET /script.js", p.asset("script.js", "text/javascript; charset=utf-8"))
+}
+
+func (p *Page) asset(name, kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		raw, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		w.Write(raw) //nolint:errcheck // whoever asked is gone
+	}
+}
+
+// content is what a page shows.
+type content struct {
+	Title string
+	Crumb []link // the way here
+	Live  string // where the state of an unfinished run is
+	Body  any
+}
+
+// link is a text that leads somewhere.
+type link struct{ Text, To string }
+
+// handle renders the template that a handler names, or says what is wrong.
+func (p *Page) handle(f func(*http.Request) (string, content, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		name, c, err := f(r)
+		if err != nil {
+			w.WriteHeader(http.StatusNotFound)
+			name, c = "error.html", content{Title: "not here", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
+		}
+		var b bytes.Buffer
+		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
+			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Write(b.Bytes()) //nolint:errcheck // whoever asked is gone
+	}
+}
+
+// functions are what templates may call.
+func functions() template.FuncMap {
+	return template.FuncMap{
+		"visible": display.Visible,
+		"line":    func(limit int, s string) string { return display.Line(s, limit) },
+		"short":   func(s string) string { return s[:min(12, len(s))] },
+		"text":    func(b []byte) string { return display.Visible(string(b)) },
+		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
+		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
+		"list":    func(items ...string) []string { return items },
+	}
+}
+
+// runLink is the address of a page of a run.
+func runLink(run, page string, pairs ...string) string {
+	address := "/run/" + url.PathEscape(run)
+	if page != "" {
+		address += "/" + page
+	}
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) > 0 {
+		address += "?" + q.Encode()
+	}
+	return address
+}
+
+// pageLinks are the links from page to page of a long list.
+func pageLinks(base url.Values, at, count int) []link {
+	var links []link
+	for i := 1; i <= count; i++ {
+		if i > 3 && i < at-2 || i > at+2 && i < count-1 {
+			if len(links) > 0 && links[len(links)-1].Text != "…" {
+				links = append(links, link{"…", ""})
+			}
+			continue
+		}
+		q := url.Values{}
+		for k, v := range base {
+			q[k] = v
+		}
+		q.Set("page", fmt.Sprint(i))
+		to := "?" + q.Encode()
+		if i == at {
+			to = ""
+		}
+		links = append(links, link{fmt.Sprint(i), to})
+	}
+	return links
+}

@@ -1,0 +1,201 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"noema/kernel"
+	"noema/kernel/display"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+)
+
+// runRow is a run in the list.
+type runRow struct {
+	*record.Run
+	To, When, Model, Methods, Parent string
+	Trials                           int
+}
+
+// runs is the list of runs: ?q= filters by any word of a row, ?sort= orders.
+func (p *Page) runs(r *http.Request) (string, content, error) {
+	all, err := p.lab.Runs()
+	if err != nil {
+		return "", content{}, err
+	}
+	q, sort := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("q"))), r.URL.Query().Get("sort")
+	var rows []runRow
+	for _, run := range all {
+		row := rowOf(run)
+		if text := strings.ToLower(strings.Join([]string{run.ID, run.Name, run.Question, row.Model, row.Methods, run.Config.Task.Name, string(run.Status)}, " ")); strings.Contains(text, q) {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b runRow) int {
+		switch sort {
+		case "task":
+			return strings.Compare(a.Config.Task.Name, b.Config.Task.Name)
+		case "model":
+			return strings.Compare(a.Model, b.Model)
+		case "status":
+			return strings.Compare(string(a.Status), string(b.Status))
+		case "trials":
+			return cmp.Compare(b.Trials, a.Trials)
+		}
+		return 0 // newest first, as they come
+	})
+	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all)}}, nil
+}
+
+func rowOf(run *record.Run) runRow {
+	return runRow{
+		Run: run, To: runLink(run.ID, ""), When: run.Created.Local().Format(time.DateTime), Model: modelName(run.Config.Model),
+		Methods: strings.Join(runner.Labels(run), ", "), Trials: len(run.Config.Trials()), Parent: run.Parent,
+	}
+}
+
+func modelName(m record.Model) string {
+	if m.Simulated {
+		return m.ID.String() + " (simulated model)"
+	}
+	return m.ID.String()
+}
+
+// runPage is one run.
+type runPage struct {
+	Row        runRow
+	Root       string
+	Tables     []display.Table
+	Notes      string
+	Done       int
+	Samples    string
+	Compare    string
+	Plots      []link
+	Wrong      []link // the methods' trials without a full score
+	Parent     link
+	Unfinished bool
+}
+
+// run is one run: how good its methods are, at what cost. It follows a run that
+// is under way, in whichever process.
+func (p *Page) run(r *http.Request) (string, content, error) {
+	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		return "", content{}, err
+	}
+	body := runPage{
+		Row: rowOf(l.Run), Root: l.Run.Root, Tables: report.SummaryTables(l.summary), Notes: report.SummaryNotes(l.summary), Done: len(l.Trials),
+		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
+	}
+	if l.Run.Parent != "" {
+		body.Parent = link{l.Run.Parent, runLink(l.Run.Parent, "")}
+	}
+	for _, m := range runner.Labels(l.Run) {
+		body.Wrong = append(body.Wrong, link{m, runLink(l.Run.ID, "samples", "wrong", m)})
+	}
+	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body}
+	if body.Unfinished {
+		c.Live = runLink(l.Run.ID, "state")
+	}
+	return "run.html", c, nil
+}
+
+// state tells how far an unfinished run is, for the page to notice.
+func (p *Page) state(w http.ResponseWriter, r *http.Request) {
+	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		http.Error(w, "no such run", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(l.Trials), len(l.Run.Config.Trials()))
+}
+
+// compare shows the methods of one run or of several side by side.
+func (p *Page) compare(r *http.Request) (string, content, error) {
+	c, ids, err := p.comparison(r)
+	if err != nil {
+		return "", content{}, err
+	}
+	plots := []link{{"merit against cost", "/plot/cost?" + r.URL.RawQuery}}
+	if len(c.Groups) > 1 {
+		plots = append(plots, link{"by group", "/plot/groups?" + r.URL.RawQuery})
+	}
+	var crumb []link
+	crumb = append(crumb, link{"runs", "/"})
+	for _, id := range ids {
+		crumb = append(crumb, link{"run " + id, runLink(id, "")})
+	}
+	var flipped string
+	if len(ids) == 1 {
+		flipped = runLink(ids[0], "samples", "disagree", "yes")
+	}
+	view := report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: true}
+	return "compare.html", content{Title: "comparison", Crumb: crumb, Body: map[string]any{
+		"Verdict": c.Verdict, "Tables": report.ComparisonTables(c.Comparison, view), "Notes": report.ComparisonNotes(c.Comparison, view),
+		"Plots": plots, "Flipped": flipped,
+	}}, nil
+}
+
+// comparison is that of the runs which a request names.
+func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error) {
+	ids := r.URL.Query()["run"]
+	if len(ids) == 0 || len(ids) > 10 {
+		return nil, nil, fmt.Errorf("compare: name one to ten runs, as in /compare?run=ID&run=ID")
+	}
+	var results []*kernel.Result
+	for _, id := range ids {
+		l, err := p.cache.get(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(ids) == 1 {
+			c, err := l.compared()
+			return c, ids, err
+		}
+		results = append(results, l.Result)
+	}
+	c, err := kernel.Compare(kernel.Comparing{ByGroup: true, Force: r.URL.Query().Get("force") != ""}, results...)
+	return c, ids, err
+}
+
+// plot is a picture of a comparison.
+func (p *Page) plot(w http.ResponseWriter, r *http.Request) {
+	c, _, err := p.comparison(r)
+	if err != nil {
+		http.Error(w, display.Visible(err.Error()), http.StatusNotFound)
+		return
+	}
+	plot := c.Plot()
+	if r.PathValue("kind") == "groups" {
+		plot = c.GroupPlot()
+	}
+	w.Header().Set("Content-Type", display.PNG)
+	w.Write(plot.Display()[display.PNG]) //nolint:errcheck // whoever asked is gone
+}
+
+// diff shows where two runs part.
+func (p *Page) diff(r *http.Request) (string, content, error) {
+	a, err := p.cache.get(r.URL.Query().Get("a"))
+	if err != nil {
+		return "", content{}, err
+	}
+	b, err := p.cache.get(r.URL.Query().Get("b"))
+	if err != nil {
+		return "", content{}, err
+	}
+	d, err := a.Result.Diff(b.Result, r.URL.Query().Get("force") != "")
+	if err != nil {
+		return "", content{}, err
+	}
+	return "diff.html", content{
+		Title: "difference", Crumb: []link{{"runs", "/"}, {"run " + d.A, runLink(d.A, "")}, {"run " + d.B, runLink(d.B, "")}},
+		Body: string(d.Display()[display.PlainText]),
+	}, nil
+}

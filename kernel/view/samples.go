@@ -1,0 +1,211 @@
+package view
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// perPage is how many samples a page lists.
+const perPage = 100
+
+// sampleRow is a sample with what each method came to.
+type sampleRow struct {
+	ID, Group, Query, To string
+	Cells                []cell
+}
+
+// cell is one trial in short.
+type cell struct {
+	To, Answer, Outcome, Score string
+	State                      string // right, wrong, or missing, for its colour
+}
+
+// samples lists the samples of a run side by side: ?wrong=METHOD keeps those that
+// the method got wrong, ?disagree= those on which methods differ, ?outcome= those
+// with such an outcome, ?group= those of a group, ?q= those whose query says so.
+func (p *Page) samples(r *http.Request) (string, content, error) {
+	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		return "", content{}, err
+	}
+	q := r.URL.Query()
+	var rows []sampleRow
+	groups := []string{}
+	seen := map[string]bool{}
+	for _, s := range l.chosen() {
+		if s.Group != "" && !seen[s.Group] {
+			seen[s.Group] = true
+			groups = append(groups, s.Group)
+		}
+		if l.fits(s, q) {
+			rows = append(rows, l.row(s))
+		}
+	}
+	at, _ := strconv.Atoi(q.Get("page")) // what is no number is the first page
+	pages := max(1, (len(rows)+perPage-1)/perPage)
+	at = min(max(at, 1), pages)
+	return "samples.html", content{
+		Title: "samples", Crumb: []link{{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}},
+		Body: map[string]any{
+			"Rows": rows[(at-1)*perPage : min(at*perPage, len(rows))], "Methods": runner.Labels(l.Run), "Groups": groups, "Outcomes": methods.Outcomes(),
+			"Count": len(rows), "Pages": pageLinks(q, at, pages), "Query": q, "Action": runLink(l.Run.ID, "samples"),
+		},
+	}, nil
+}
+
+// chosen are the samples that the run is over.
+func (l *loaded) chosen() []task.Sample {
+	in := map[string]bool{}
+	for _, id := range l.Run.Config.Task.Samples {
+		in[id] = true
+	}
+	var list []task.Sample
+	for _, s := range l.Task.Samples {
+		if in[s.ID] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// of returns the trials of a sample, by method, of the first epoch.
+func (l *loaded) of(sample string) []*record.Trial {
+	var list []*record.Trial
+	for _, m := range runner.Labels(l.Run) {
+		list = append(list, l.trials[record.TrialID{Method: m, Sample: sample}])
+	}
+	return list
+}
+
+func (l *loaded) fits(s task.Sample, q url.Values) bool {
+	if g := q.Get("group"); g != "" && s.Group != g {
+		return false
+	}
+	if text := q.Get("q"); text != "" && !containsFold(s.ID+" "+s.Problem.Query, text) {
+		return false
+	}
+	trials := l.of(s.ID)
+	if m := q.Get("wrong"); m != "" {
+		t := l.trials[record.TrialID{Method: m, Sample: s.ID}]
+		if t == nil || right(t) {
+			return false
+		}
+	}
+	if o := q.Get("outcome"); o != "" {
+		found := false
+		for _, t := range trials {
+			found = found || t != nil && string(t.Answer.Outcome) == o
+		}
+		if !found {
+			return false
+		}
+	}
+	return q.Get("disagree") == "" || disagree(trials)
+}
+
+func right(t *record.Trial) bool {
+	_, v, ok := report.Headline(t.Score)
+	return ok && v >= 1
+}
+
+func disagree(trials []*record.Trial) bool {
+	yes, no := false, false
+	for _, t := range trials {
+		if t != nil {
+			yes, no = yes || right(t), no || !right(t)
+		}
+	}
+	return yes && no
+}
+
+func (l *loaded) row(s task.Sample) sampleRow {
+	row := sampleRow{ID: s.ID, Group: s.Group, Query: s.Problem.Query, To: runLink(l.Run.ID, "sample", "s", s.ID)}
+	for _, t := range l.of(s.ID) {
+		row.Cells = append(row.Cells, l.cell(t))
+	}
+	return row
+}
+
+func (l *loaded) cell(t *record.Trial) cell {
+	if t == nil {
+		return cell{State: "missing", Outcome: "not run"}
+	}
+	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "wrong"}
+	if name, v, ok := report.Headline(t.Score); ok {
+		c.Score = fmt.Sprintf("%s %.3g", name, v)
+		if v >= 1 {
+			c.State = "right"
+		}
+	}
+	return c
+}
+
+func trialLink(run string, id record.TrialID) string {
+	return runLink(run, "trial", "m", id.Method, "s", id.Sample, "e", strconv.Itoa(id.Epoch+1))
+}
+
+// sampleSide is one method's trials of a sample.
+type sampleSide struct {
+	Method string
+	Trials []trialSide
+}
+
+type trialSide struct {
+	cell
+	Epoch                        int
+	Reason, Failure, Calls, Cost string
+	Evidence                     []methods.Evidence
+}
+
+// sample shows one sample across the methods.
+func (p *Page) sample(r *http.Request) (string, content, error) {
+	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		return "", content{}, err
+	}
+	id := r.URL.Query().Get("s")
+	all := l.chosen()
+	for i, s := range all {
+		if s.ID != id {
+			continue
+		}
+		body := map[string]any{"Sample": s, "Target": string(s.Target), "Context": string(s.Problem.Context), "Sides": l.sides(s.ID)}
+		if i > 0 {
+			body["Before"] = runLink(l.Run.ID, "sample", "s", all[i-1].ID)
+		}
+		if i+1 < len(all) {
+			body["After"] = runLink(l.Run.ID, "sample", "s", all[i+1].ID)
+		}
+		return "sample.html", content{
+			Title: "sample " + id, Body: body,
+			Crumb: []link{{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}, {"samples", runLink(l.Run.ID, "samples")}},
+		}, nil
+	}
+	return "", content{}, fmt.Errorf("run %s has no sample %q", l.Run.ID, id)
+}
+
+func (l *loaded) sides(sample string) []sampleSide {
+	var sides []sampleSide
+	for _, m := range runner.Labels(l.Run) {
+		side := sampleSide{Method: m}
+		for e := range l.Run.Config.Epochs {
+			t := l.trials[record.TrialID{Method: m, Sample: sample, Epoch: e}]
+			one := trialSide{cell: l.cell(t), Epoch: e + 1}
+			if t != nil {
+				one.Reason, one.Failure, one.Evidence = t.Answer.Reason, t.Failure, t.Answer.Evidence
+				one.Calls, one.Cost = fmt.Sprintf("%d calls, %d tokens", len(t.Calls), t.Usage.Tokens()), report.Cost(t.Usage)
+			}
+			side.Trials = append(side.Trials, one)
+		}
+		sides = append(sides, side)
+	}
+	return sides
+}

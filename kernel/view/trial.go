@@ -1,0 +1,141 @@
+package view
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"noema/kernel/display"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/methods"
+)
+
+// callRow is a call in a trial's list: indented by its place, with a bar for its
+// time.
+type callRow struct {
+	To, Path, Kind, Fault, Tokens, Time string
+	Depth, Width                        int // levels; percent of the trial's longest call
+}
+
+// find returns the trial that a request names.
+func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
+	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		return nil, nil, err
+	}
+	q := r.URL.Query()
+	epoch, _ := strconv.Atoi(q.Get("e")) // without one it is the first
+	id := record.TrialID{Method: q.Get("m"), Sample: q.Get("s"), Epoch: max(epoch, 1) - 1}
+	t := l.trials[id]
+	if t == nil {
+		return nil, nil, fmt.Errorf("run %s has no trial %s", l.Run.ID, id)
+	}
+	return l, t, nil
+}
+
+// trial shows one trial: the method's own graph, its calls, its events.
+func (p *Page) trial(r *http.Request) (string, content, error) {
+	l, t, err := p.find(r)
+	if err != nil {
+		return "", content{}, err
+	}
+	body := map[string]any{
+		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Target": string(t.Target), "Calls": callRows(l.Run.ID, t),
+		"Total": fmt.Sprintf("%d calls, %d tokens, %s, model time %s", len(t.Calls), t.Usage.Tokens(), report.Cost(t.Usage), round(t.Usage.Latency)),
+	}
+	if g, ok := report.GraphOf(t); ok {
+		body["Graph"] = display.Draw(g)
+	}
+	return "trial.html", content{Title: "trial " + t.ID.String(), Crumb: p.crumb(l, t), Body: body}, nil
+}
+
+func (p *Page) crumb(l *loaded, t *record.Trial) []link {
+	return []link{
+		{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}, {"samples", runLink(l.Run.ID, "samples")},
+		{"sample " + t.ID.Sample, runLink(l.Run.ID, "sample", "s", t.ID.Sample)},
+	}
+}
+
+func round(d time.Duration) string {
+	if d < time.Second {
+		return d.Round(time.Millisecond / 10).String()
+	}
+	return d.Round(time.Second / 10).String()
+}
+
+func callRows(run string, t *record.Trial) []callRow {
+	longest := time.Duration(1)
+	for _, c := range t.Calls {
+		longest = max(longest, c.Usage.Latency)
+	}
+	rows := make([]callRow, len(t.Calls))
+	for i, c := range t.Calls {
+		rows[i] = callRow{
+			Path: c.Path, Kind: string(c.Kind), Fault: string(c.Fault), Time: round(c.Usage.Latency), Depth: strings.Count(c.Path, "/"),
+			Width: int(100 * c.Usage.Latency / longest), Tokens: fmt.Sprintf("%d+%d", c.Usage.InputTokens, c.Usage.OutputTokens),
+		}
+		if c.Fault != "" {
+			rows[i].Fault += ": " + c.Error
+		}
+		if c.Kind == record.CompletionCall && c.Fault == "" {
+			rows[i].To = runLink(run, "call", "m", t.ID.Method, "s", t.ID.Sample, "e", strconv.Itoa(t.ID.Epoch+1), "path", c.Path, "draw", strconv.Itoa(c.Draw))
+		}
+	}
+	return rows
+}
+
+// maxShown is how much of a text is shown before one asks for all of it.
+const maxShown = 64 << 10
+
+// said is one message of a call.
+type said struct {
+	Role, Text string
+	More       int // bytes that are not shown
+}
+
+// call shows one model call: what was asked, and what came back.
+func (p *Page) call(r *http.Request) (string, content, error) {
+	l, t, err := p.find(r)
+	if err != nil {
+		return "", content{}, err
+	}
+	q := r.URL.Query()
+	draw, _ := strconv.Atoi(q.Get("draw")) // without one it is the first
+	for _, c := range t.Calls {
+		if c.Path != q.Get("path") || c.Draw != draw || c.Kind != record.CompletionCall {
+			continue
+		}
+		x, err := l.Read(t.ID, c)
+		if err != nil {
+			return "", content{}, err
+		}
+		all := q.Get("all") != ""
+		var messages []said
+		for _, m := range append(x.Request.Messages, methods.Message{Role: "reply", Content: x.Record.Completion.Text}) {
+			messages = append(messages, show(string(m.Role), m.Content, all))
+		}
+		full := *r.URL
+		values := full.Query()
+		values.Set("all", "yes")
+		full.RawQuery = values.Encode()
+		return "call.html", content{
+			Title: "call " + c.Path, Crumb: append(p.crumb(l, t), link{"trial " + t.ID.Method, trialLink(l.Run.ID, t.ID)}),
+			Body: map[string]any{"Call": c, "Messages": messages, "All": full.RequestURI(), "Attempts": x.Record.Attempts, "Time": round(c.Usage.Latency), "Sampling": x.Request.Sampling},
+		}, nil
+	}
+	return "", content{}, fmt.Errorf("trial %s has no model call %q", t.ID, q.Get("path"))
+}
+
+func show(role, text string, all bool) said {
+	if all || len(text) <= maxShown {
+		return said{Role: role, Text: display.Visible(text)}
+	}
+	return said{Role: role, Text: display.Visible(strings.ToValidUTF8(text[:maxShown], "")), More: len(text) - maxShown}
+}
+
+func containsFold(s, part string) bool {
+	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
+}

@@ -1,0 +1,146 @@
+// Package view is the web page over runs: what a run came to, how its methods
+// compare, and, by a few clicks, what was asked and answered in one call. It is
+// made for one person on one machine: it listens on the loopback interface alone,
+// and answers nobody without the token that was printed when it started.
+//
+// Pages are rendered here, with little script and nothing from anywhere else;
+// every view has an address of its own. What models and plugins wrote is shown as
+// text, whatever it is.
+package view
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"html/template"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"noema/kernel"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Page serves the page over the runs of one Lab.
+type Page struct {
+	lab       *kernel.Lab
+	token     string
+	templates *template.Template
+	cache     *cache
+	mux       *http.ServeMux
+}
+
+// New returns a Page with a token of its own.
+func New(lab *kernel.Lab) (*Page, error) {
+	raw := make([]byte, 16)
+	if _, err := rand.Read(raw); err != nil {
+		return nil, fmt.Errorf("make token: %w", err)
+	}
+	p := &Page{lab: lab, token: hex.EncodeToString(raw), cache: newCache(lab), mux: http.NewServeMux()}
+	var err error
+	if p.templates, err = template.New("").Funcs(functions()).ParseFS(assets, "assets/*.html"); err != nil {
+		return nil, fmt.Errorf("read page templates: %w", err)
+	}
+	p.routes()
+	return p, nil
+}
+
+// Token is what a request must know: as ?token=… once, and from then on as a
+// cookie.
+func (p *Page) Token() string { return p.token }
+
+// Serve answers requests on l, which must listen on the loopback interface, until
+// ctx ends.
+func (p *Page) Serve(ctx context.Context, l net.Listener) error {
+	if host, _, err := net.SplitHostPort(l.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
+		return fmt.Errorf("serve page: %s is not on the loopback interface", l.Addr())
+	}
+	server := &http.Server{Handler: p, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		err := errors.Join(server.Shutdown(end), <-done)
+		if errors.Is(err, http.ErrServerClosed) {
+			return nil
+		}
+		return err
+	}
+}
+
+const cookieName = "noema_token"
+
+// ServeHTTP implements [http.Handler]: it lets in who knows the token, from this
+// machine's own address, and no page of another site.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if !local(r.Host) || !sameOrigin(r) {
+		http.Error(w, "this page is for this machine alone", http.StatusForbidden)
+		return
+	}
+	if given := r.URL.Query().Get("token"); given != "" && p.knows(given) {
+		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: p.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		q := r.URL.Query()
+		q.Del("token")
+		clean := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
+		http.Redirect(w, r, clean.String(), http.StatusSeeOther)
+		return
+	}
+	c, err := r.Cookie(cookieName)
+	if err != nil || !p.knows(c.Value) {
+		http.Error(w, "open the address that \"noema view\" printed: it has the token", http.StatusUnauthorized)
+		return
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "there is nothing to change here", http.StatusMethodNotAllowed)
+		return
+	}
+	p.mux.ServeHTTP(w, r)
+}
+
+func (p *Page) knows(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(p.token)) == 1
+}
+
+// local reports whether a Host header names this machine; another name may be a
+// rebound one.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	if name == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// sameOrigin refuses requests that pages of other sites make.
+func sameOrigin(r *http.Request) bool {
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Method == http.MethodGet && r.Header.Get("Origin") == ""
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == r.Host
+}
