@@ -1,0 +1,287 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+)
+
+func TestMain(m *testing.M) {
+	if builtin.Serve(os.Args[1:]) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func newLab(t testing.TB) *kernel.Lab {
+	t.Helper()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard, Context: func() context.Context { return context.WithoutCancel(t.Context()) }})
+	t.Cleanup(func() { lab.Close() })
+	return lab
+}
+
+// serve serves the page over a lab, as the verb does, and returns its address.
+func serve(t testing.TB, lab *kernel.Lab) (base string, p *Page) {
+	t.Helper()
+	p, err := New(lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- p.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return "http://" + l.Addr().String(), p
+}
+
+// visitor is a browser without a screen.
+func visitor(t testing.TB, base string, p *Page) func(path string) (int, string) {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Jar: jar}
+	get := func(path string) (int, string) {
+		resp, err := client.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(raw)
+	}
+	if code, body := get("/?token=" + p.Token()); code != http.StatusOK {
+		t.Fatalf("with the token the page says %d: %s", code, body)
+	}
+	return get
+}
+
+// evil is what a model or a plugin might write.
+const evil = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\u202eright to left\x00null\x1b[31m"
+
+// hostileRun is a run whose texts are all evil.
+func hostileRun(t testing.TB, lab *kernel.Lab) *kernel.Result {
+	t.Helper()
+	tk, err := kernel.NewTask("evil", kernel.Question(evil, "x"), kernel.Question("huge "+strings.Repeat("<b>", 200_000), "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.AddTask(tk); err != nil {
+		t.Fatal(err)
+	}
+	solve := func(ctx context.Context, p kernel.Problem, h kernel.Host) (kernel.Answer, error) {
+		if _, err := kernel.Reply(ctx, h, "ask/"+evil, p.Query); err != nil {
+			return kernel.Answer{}, err
+		}
+		h.Emit(kernel.Event{Path: evil, Phase: evil, Kind: evil, Text: evil, Data: []byte(`"` + "</pre><script>" + `"`)})
+		return kernel.TextAnswer(evil), nil
+	}
+	if err := lab.AddMethod("bad", solve, kernel.Text); err != nil {
+		t.Fatal(err)
+	}
+	result, err := lab.Run(kernel.Experiment{Task: "evil", Methods: []string{"bad"}, Question: evil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func cafesRun(t testing.TB, lab *kernel.Lab) *kernel.Result {
+	t.Helper()
+	result, err := lab.Run(kernel.Experiment{Task: "cafes", Methods: []string{"direct", "anot"}, Limit: "12"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
+	base, p := serve(t, newLab(t))
+	for name, change := range map[string]func(*http.Request){
+		"no token":        func(*http.Request) {},
+		"a wrong token":   func(r *http.Request) { r.URL.RawQuery = "token=0000" },
+		"a wrong cookie":  func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookieName, Value: "0000"}) },
+		"a foreign host":  func(r *http.Request) { r.Host = "evil.example"; r.URL.RawQuery = "token=" + p.Token() },
+		"a foreign page":  func(r *http.Request) { r.Header.Set("Origin", "http://evil.example"); cookie(r, p) },
+		"a foreign fetch": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); cookie(r, p) },
+		"a post":          func(r *http.Request) { r.Method = http.MethodPost; cookie(r, p) },
+	} {
+		for _, path := range []string{"/", "/style.css", "/run/x", "/plot/cost"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(r)
+			resp, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode < 400 || strings.Contains(string(body), "<html") {
+				t.Errorf("%s: %s says %d %.60q", name, path, resp.StatusCode, body)
+			}
+		}
+	}
+}
+
+func cookie(r *http.Request, p *Page) { r.AddCookie(&http.Cookie{Name: cookieName, Value: p.Token()}) }
+
+func TestOnlyLoopbackIsServed(t *testing.T) {
+	p, err := New(newLab(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := p.Serve(t.Context(), l); err == nil || !strings.Contains(err.Error(), "loopback") {
+		t.Errorf("an open port is served: %v", err)
+	}
+}
+
+// TestEveryViewHasAnAddress walks from the list to a call by the links that the
+// pages have.
+func TestEveryViewHasAnAddress(t *testing.T) {
+	lab := newLab(t)
+	run := cafesRun(t, lab)
+	base, p := serve(t, lab)
+	get := visitor(t, base, p)
+	id := run.ID()
+	for path, wants := range map[string][]string{
+		"/":                                      []string{id, "simulated model", "direct, anot"},
+		"/?q=cafes+nothing":                      []string{"0 of 1 runs"},
+		"/run/" + id:                             []string{"Hits@1", run.Root(), "simulated model"},
+		"/compare?run=" + id:                     []string{"hits@1", "/plot/cost?run=" + id, "not decided"},
+		"/run/" + id + "/samples":                []string{"12 samples", "R00", "wrong by anot"},
+		"/run/" + id + "/samples?group=G02":      []string{"2 samples"},
+		"/run/" + id + "/sample?s=R03":           []string{"query", "target", "<h2>direct</h2>", "<h2>anot</h2>", "sample?s=R04"},
+		"/run/" + id + "/trial?m=anot&s=R03&e=1": []string{"<svg", "P3/c1", "meter", "hash "},
+		"/run/" + id + "/call?m=anot&s=R03&e=1&path=P1": []string{"ANoT phase 1", "===STRATEGY==="},
+		"/diff?a=" + id + "&b=" + id:                    []string{"24 trials the same, 0 different"},
+	} {
+		code, body := get(path)
+		if code != http.StatusOK {
+			t.Errorf("%s says %d: %.300s", path, code, body)
+		}
+		for _, want := range wants {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s does not say %q", path, want)
+			}
+		}
+	}
+	if code, body := get("/plot/groups?run=" + id); code != http.StatusOK || !strings.HasPrefix(body, "\x89PNG") {
+		t.Errorf("a plot is %d %.20q", code, body)
+	}
+	for _, wrong := range []string{"/run/none", "/run/" + id + "/sample?s=R99", "/run/" + id + "/trial?m=x&s=R03", "/run/" + id + "/call?m=anot&s=R03&path=P9", "/compare", "/diff?a=1&b=2", "/plot/cost", "/nowhere"} {
+		if code, _ := get(wrong); code != http.StatusNotFound {
+			t.Errorf("%s says %d", wrong, code)
+		}
+	}
+}
+
+func TestHostileTextIsText(t *testing.T) {
+	lab := newLab(t)
+	run := hostileRun(t, lab)
+	base, p := serve(t, lab)
+	get := visitor(t, base, p)
+	id := run.ID()
+	call := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Trials[0].Calls[0].Path}}.Encode()
+	huge := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"2"}, "path": {run.Trials[1].Calls[0].Path}}.Encode()
+	for _, path := range []string{"/", "/run/" + id, "/run/" + id + "/samples", "/run/" + id + "/sample?s=1", "/run/" + id + "/trial?m=bad&s=1", call, huge, "/compare?run=" + id} {
+		code, body := get(path)
+		if code != http.StatusOK {
+			t.Errorf("%s says %d", path, code)
+		}
+		if n := strings.Count(body, "<script"); n != 1 || strings.Contains(body, "<img src=x") || strings.ContainsAny(body, "\u202e\x00\x1b") {
+			t.Errorf("%s lets hostile text through (%d scripts)", path, n)
+		}
+		if len(body) > 400_000 {
+			t.Errorf("%s has %d bytes", path, len(body))
+		}
+	}
+	if _, body := get(huge + "&all=yes"); len(body) < 600_000 {
+		t.Errorf("all of a huge prompt has %d bytes", len(body))
+	}
+}
+
+func TestManyTrialsPageByPage(t *testing.T) {
+	lab := newLab(t)
+	run := bigRun(t, lab, 300, 6)
+	base, p := serve(t, lab)
+	get := visitor(t, base, p)
+	_, first := get("/run/" + run.ID() + "/samples")
+	_, last := get("/run/" + run.ID() + "/samples?page=3")
+	if !strings.Contains(first, "300 samples") || strings.Count(first, "<tr>") != perPage+1 || strings.Count(last, "<tr>") != perPage+1 {
+		t.Errorf("pages have %d and %d rows", strings.Count(first, "<tr>"), strings.Count(last, "<tr>"))
+	}
+	if _, wrong := get("/run/" + run.ID() + "/samples?wrong=m1"); !strings.Contains(wrong, "150 samples") {
+		t.Error("the filter for wrong answers keeps another number than half")
+	}
+}
+
+// bigRun is a run of functions that ask nothing: m0 is always right, the others on
+// every second sample.
+func bigRun(t testing.TB, lab *kernel.Lab, samples, methods int) *kernel.Result {
+	t.Helper()
+	var list []kernel.Sample
+	for i := range samples {
+		list = append(list, kernel.Question(fmt.Sprintf("question %d", i), i))
+	}
+	tk, err := kernel.NewTask("big", list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lab.AddTask(tk); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for m := range methods {
+		name := fmt.Sprintf("m%d", m)
+		names = append(names, name)
+		solve := func(_ context.Context, p kernel.Problem, h kernel.Host) (kernel.Answer, error) {
+			n := 0
+			if _, err := fmt.Sscanf(p.Query, "question %d", &n); err != nil {
+				return kernel.Answer{}, err
+			}
+			h.Emit(kernel.Event{Path: "P1", Phase: "P1", Kind: "step_result", Text: p.Query})
+			if m > 0 {
+				n -= n % 2
+			}
+			return kernel.NumberAnswer(float64(n)), nil
+		}
+		if err := lab.AddMethod(name, solve, kernel.Number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := lab.Run(kernel.Experiment{Task: "big", Methods: names})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
