@@ -15,6 +15,7 @@ import (
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/kernel/task/attack"
 	"noema/methods"
 )
 
@@ -26,6 +27,7 @@ type Experiment struct {
 
 	Task          string            // "cafes?n=20", a file, a folder, or the name of a task that was added
 	TaskOptions   map[string]string // beside those in Task
+	Attack        string            // on the texts of the task: "typo:0.1"; see package attack
 	Methods       []string          // "anot?builder=compiled", the path of a plugin, or the name of a function that was added
 	MethodOptions map[string]string // for every method that has them; "anot.builder" for one
 	Model         string            // "sim?error=0.1", "openai/gpt-5-nano"; default "sim", the simulated model
@@ -90,6 +92,15 @@ func (l *Lab) setup(e Experiment) (runner.Setup, error) {
 	s.Select.IDs = e.SampleIDs
 	if s.Task, err = l.Task(e.Task, e.TaskOptions); err != nil {
 		return none, err
+	}
+	if e.Attack != "" {
+		a, err := attack.Parse(e.Attack)
+		if err != nil {
+			return none, Misused(err)
+		}
+		if s.Task, err = a.Apply(s.Task, e.Seed); err != nil {
+			return none, Misused(err)
+		}
 	}
 	s.Provider, err = l.Model(e.Model, mode == gateway.Replay, e.MaxConnections)
 	return s, err

@@ -15,6 +15,7 @@ import (
 	"noema/kernel/task/logs"
 	"noema/kernel/task/multihop"
 	"noema/kernel/task/policy"
+	"noema/kernel/task/wiki"
 )
 
 // generatedTask is a task that needs no files.
@@ -58,6 +59,8 @@ func (Catalog) Tasks() []kernel.TaskEntry {
 func FileForms() [][2]string {
 	return [][2]string{
 		{"FILE.jsonl", `one sample a line: {"id", "input", "target", "metadata"}; or GSM8K: {"question", "answer"}`},
+		{"FILE.jsonl", "MuSiQue; and FILE.json, HotpotQA: questions of several hops with their paragraphs"},
+		{"?corpus=DIR", "behind a file: tools that search a folder of HTML or Markdown, or a .jsonl of paragraphs; ?wikipedia=URL: a MediaWiki server"},
 		{"FILE.csv", "Game of 24: a column Puzzles with the numbers of each"},
 		{"FOLDER", "logs of your own: a logs.yaml with the file, the entities, and queries with their answers"},
 		{"FOLDER", "the public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl"},
@@ -82,16 +85,21 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 	if info.IsDir() {
 		return openTaskFolder(s)
 	}
-	if len(s.Options) > 0 {
-		return nil, kernel.Misused(fmt.Errorf("task %q takes no options", s.Name))
+	source, err := articles(s)
+	if err != nil {
+		return nil, err
 	}
 	switch {
+	case strings.EqualFold(filepath.Ext(s.Name), ".json"):
+		return source.attach(multihop.LoadHotpotQA(s.Name))
+	case firstLineHas(s.Name, "paragraphs"):
+		return source.attach(multihop.LoadMuSiQue(s.Name))
 	case strings.EqualFold(filepath.Ext(s.Name), ".csv"):
-		return arithmetic.LoadGame24(s.Name)
-	case isGSM8K(s.Name):
-		return arithmetic.LoadGSM8K(s.Name)
+		return source.attach(arithmetic.LoadGame24(s.Name))
+	case firstLineHas(s.Name, "question") && firstLineHas(s.Name, "answer") && !firstLineHas(s.Name, "input"):
+		return source.attach(arithmetic.LoadGSM8K(s.Name))
 	}
-	return task.LoadJSONL(s.Name)
+	return source.attach(task.LoadJSONL(s.Name))
 }
 
 // openTaskFolder tells the folder formats apart by the names of their files.
@@ -113,10 +121,10 @@ func openTaskFolder(s kernel.Spec) (*task.Task, error) {
 	return open(s.Options)
 }
 
-// isGSM8K looks at the first line: GSM8K has a question and an answer where
-// the general form has an input and a target. What cannot be read is left to
-// the loader, which says why.
-func isGSM8K(path string) bool {
+// firstLineHas reports whether the first line of a JSON Lines file is an object
+// with this key: formats are told apart so. What cannot be read is left to the
+// loader, which says why.
+func firstLineHas(path, key string) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -127,8 +135,42 @@ func isGSM8K(path string) bool {
 		return false
 	}
 	var keys map[string]json.RawMessage
-	if json.Unmarshal(line, &keys) != nil {
-		return false
+	return json.Unmarshal(line, &keys) == nil && keys[key] != nil
+}
+
+// articleSource is where the tools of a file's questions search, if its options
+// name a corpus or a MediaWiki server.
+type articleSource struct {
+	source wiki.Source
+	name   string // with the content's digest, for a corpus
+}
+
+func articles(s kernel.Spec) (articleSource, error) {
+	for name := range s.Options {
+		if name != "corpus" && name != "wikipedia" {
+			return articleSource{}, kernel.Misused(fmt.Errorf("task %q has no option %q: there are corpus=FOLDER or FILE.jsonl, and wikipedia=URL", s.Name, name))
+		}
 	}
-	return keys["question"] != nil && keys["answer"] != nil && keys["input"] == nil
+	if base := s.Options["wikipedia"]; base != "" {
+		return articleSource{&wiki.MediaWiki{Base: base}, "wikipedia=" + base}, nil
+	}
+	if path := s.Options["corpus"]; path != "" {
+		c, err := wiki.LoadCorpus(path)
+		if err != nil {
+			return articleSource{}, kernel.Misused(err)
+		}
+		return articleSource{c, "corpus=" + c.Digest()}, nil
+	}
+	return articleSource{}, nil
+}
+
+// attach gives a task the tools search, inspect and read_section over a source.
+// The source enters the task's version: another corpus makes another task.
+func (a articleSource) attach(t *task.Task, err error) (*task.Task, error) {
+	if err != nil || a.source == nil {
+		return t, err
+	}
+	t.Environment = wiki.NewEnvironment(a.source, wiki.Options{})
+	t.Version += "+" + a.name
+	return t, nil
 }

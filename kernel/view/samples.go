@@ -25,7 +25,7 @@ type sampleRow struct {
 // cell is one trial in short.
 type cell struct {
 	To, Answer, Outcome, Score string
-	State                      string // right, wrong, or missing, for its colour
+	State                      string // good, bad, or missing, for its colour
 }
 
 // samples lists the samples of a run side by side: ?wrong=METHOD keeps those that
@@ -138,11 +138,11 @@ func (l *loaded) cell(t *record.Trial) cell {
 	if t == nil {
 		return cell{State: "missing", Outcome: "not run"}
 	}
-	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "wrong"}
+	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "bad"}
 	if name, v, ok := report.Headline(t.Score); ok {
 		c.Score = fmt.Sprintf("%s %.3g", name, v)
 		if v >= 1 {
-			c.State = "right"
+			c.State = "good"
 		}
 	}
 	return c
@@ -162,6 +162,7 @@ type trialSide struct {
 	cell
 	Epoch                        int
 	Reason, Failure, Calls, Cost string
+	Target                       string // as the trial met it: items may have been shuffled
 	Evidence                     []methods.Evidence
 }
 
@@ -177,7 +178,7 @@ func (p *Page) sample(r *http.Request) (string, content, error) {
 		if s.ID != id {
 			continue
 		}
-		body := map[string]any{"Sample": s, "Target": string(s.Target), "Context": string(s.Problem.Context), "Sides": l.sides(s.ID)}
+		body := map[string]any{"Sample": s, "Context": string(s.Problem.Context), "Sides": l.sides(s.ID)}
 		if i > 0 {
 			body["Before"] = runLink(l.Run.ID, "sample", "s", all[i-1].ID)
 		}
@@ -200,6 +201,7 @@ func (l *loaded) sides(sample string) []sampleSide {
 			t := l.trials[record.TrialID{Method: m, Sample: sample, Epoch: e}]
 			one := trialSide{cell: l.cell(t), Epoch: e + 1}
 			if t != nil {
+				one.Target = string(t.Target)
 				one.Reason, one.Failure, one.Evidence = t.Answer.Reason, t.Failure, t.Answer.Evidence
 				one.Calls, one.Cost = fmt.Sprintf("%d calls, %d tokens", len(t.Calls), t.Usage.Tokens()), report.Cost(t.Usage)
 			}

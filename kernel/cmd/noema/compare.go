@@ -88,6 +88,7 @@ func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f.Int64Var(&c.TokenLimit, "token-limit", 0, "tokens per trial")
 	f.Float64Var(&c.CostLimit, "cost-limit", 0, "dollars per trial")
 	f.DurationVar(&c.TimeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
+	f.StringVar(&c.Attack, "attack", "", "change the texts that methods read: typo, inject, fake-review, sarcastic, verbose, duplicate or heterogeneous, at a rate, as in typo:0.1")
 	f.IntSliceVar(&c.scale, "scale", nil, "run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50")
 	f.Lookup("temperature").DefValue = "0" // which help leaves out
 }

@@ -31,6 +31,7 @@ type experimentFile struct {
 	Epochs      int            `yaml:"epochs"`
 	Seed        uint64         `yaml:"seed"`
 	Scale       []int          `yaml:"scale"`
+	Attack      string         `yaml:"attack"`
 
 	CallLimit  int     `yaml:"call-limit"`
 	TokenLimit int64   `yaml:"token-limit"`
@@ -44,8 +45,8 @@ func runCommand(a *app) *cobra.Command {
 		Short: "run experiments that files declare",
 		Long: `Runs the comparisons that YAML files declare, one after the other. Their keys are
 the flags of compare: name, question, task, task-options, model, methods,
-method-options, sampling, limit, sample-id, epochs, seed, scale, call-limit,
-token-limit, cost-limit. Given again after an interruption, finished runs are
+method-options, sampling, limit, sample-id, epochs, seed, scale, attack,
+call-limit, token-limit, cost-limit. Given again after an interruption, finished runs are
 repeated from the store, and the unfinished one goes on.`,
 		Example: `  noema run experiments/cafes/experiment.yaml
   noema run experiments/grid/*.yaml`,
@@ -94,6 +95,7 @@ func (c *comparison) readFile(path string) error {
 	}
 	c.taskOptions, c.methodOptions, c.sampling = pairs(file.TaskOptions), pairs(file.Options), pairs(file.Sampling)
 	c.Limit, c.SampleIDs, c.Epochs, c.Seed, c.scale = file.Limit, file.SampleIDs, file.Epochs, file.Seed, file.Scale
+	c.Attack = file.Attack
 	c.CallLimit, c.TokenLimit, c.CostLimit = file.CallLimit, file.TokenLimit, file.CostLimit
 	return nil
 }

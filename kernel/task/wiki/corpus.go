@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,6 +171,15 @@ func (c *Corpus) Page(_ context.Context, address string) (*Page, error) {
 	p := *c.pages[i]
 	p.RedirectedFrom = from
 	return &p, nil
+}
+
+// Digest identifies the corpus's content, in 12 hex digits.
+func (c *Corpus) Digest() string {
+	h := sha256.New()
+	for _, p := range c.pages {
+		fmt.Fprintf(h, "%q %q %q\n", p.Title, p.URL, p.Text())
+	}
+	return hex.EncodeToString(h.Sum(nil))[:12]
 }
 
 // LoadCorpus reads a corpus: a JSON Lines file of {"title", "text"}, with "url" and
