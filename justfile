@@ -28,7 +28,16 @@ bench:
 
 # build the built-in methods as plugins of their own, into bin/plugins/
 plugins:
-    go build -trimpath -o bin/plugins/ ./plugins/anot ./plugins/cot ./plugins/direct
+    go build -trimpath -o bin/plugins/ ./plugins/anot ./plugins/aot ./plugins/cot ./plugins/direct ./plugins/engineplanner ./plugins/generalanot ./plugins/researchtree
+
+# make the README's pictures anew, with a headless Chromium
+pictures:
+    NOEMA_PICTURES={{justfile_directory()}}/kernel/view/pictures go test ./kernel/view -run 'TestInABrowser$' -count 1
+    cd kernel/view/pictures && rm -f runs.png run.png call.png sample-dark.png
+
+# search a log of 2 GB beside grep
+bench-logs:
+    NOEMA_BENCH_MB=2048 go test ./kernel/task/logs -run '^$' -bench Grep -benchtime 2x
 
 # generate code from the .proto files
 proto:

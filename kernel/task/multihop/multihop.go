@@ -37,7 +37,7 @@ type Options struct {
 	Questions int // 0 means 40
 	Hops      int // 2..4; 0 means all in turn
 	Articles  int // full articles in each problem's context; 0 means 12
-	Words     int // of filler in an article; 0 means 3,200
+	Words     int // of filler in an article; 0 means 4,000
 	Seed      uint64
 	Wikipedia string // base URL of a MediaWiki server to use the tools on, instead of the wiki in memory
 }
@@ -45,7 +45,7 @@ type Options struct {
 const (
 	defaultQuestions = 40
 	defaultArticles  = 12
-	defaultWords     = 3200
+	defaultWords     = 4000
 )
 
 // OptionsDoc describes what ParseOptions takes.
