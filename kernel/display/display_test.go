@@ -2,15 +2,14 @@ package display
 
 import (
 	"bytes"
-	"encoding/xml"
+	"encoding/json"
 	"errors"
 	"image"
-	"io"
-	"math"
+	"image/color"
+	"regexp"
 	"strings"
 	"testing"
-
-	"noema/methods"
+	"time"
 )
 
 func TestTableFitsAndKeepsItsColumns(t *testing.T) {
@@ -31,8 +30,54 @@ func TestTableFitsAndKeepsItsColumns(t *testing.T) {
 	}
 }
 
+func TestTableOfManyColumnsFits(t *testing.T) {
+	var table Table
+	for range 20 {
+		table.Add("a column of a long name")
+	}
+	table.Row("日本語日本語", "e\u0301e\u0301", "x")
+	for l := range strings.Lines(table.Text()) {
+		if w := width(strings.TrimRight(l, "\n")); w > 100 {
+			t.Errorf("a line has width %d: %q", w, l)
+		}
+	}
+	whole := Table{Width: 10}
+	whole.AddWhole("0.123 [0.001, 0.246]")
+	if got := whole.Text(); got != "0.123 [0.001, 0.246]\n" {
+		t.Errorf("a column that must stay whole is cut: %q", got)
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{"": 0, "abc": 3, "日本": 4, "e\u0301": 1, "ｱ": 1, "Ａ": 2, "🙂": 2, "½": 1, "…": 1, "ü": 1} {
+		if got := width(s); got != want {
+			t.Errorf("width of %q is %d, want %d", s, got, want)
+		}
+	}
+}
+
+func TestPagesGetTheFirstRows(t *testing.T) {
+	table := Table{Columns: []Column{{Name: "x"}}}
+	for range maxPageRows + 7 {
+		table.Row("y")
+	}
+	table.Rows[0][0] = strings.Repeat("z", 10*maxPageCell)
+	b := table.Display()
+	if got := strings.Count(string(b[PlainText]), "\n"); got != maxPageRows+8 {
+		t.Errorf("the text has %d lines", got)
+	}
+	for _, mime := range []string{HTML, Markdown} {
+		if s := string(b[mime]); !strings.Contains(s, "… 7 more rows") || strings.Count(s, "z") > maxPageCell {
+			t.Errorf("%s of %d bytes does not say what is missing", mime, len(s))
+		}
+	}
+}
+
 func TestHTMLAndMarkdownShowTextAsText(t *testing.T) {
-	table := Table{Title: "<b>", Columns: []Column{{Name: "a|b"}}, Rows: [][]string{{"<script>alert(1)</script>|*x*"}}, Notes: []string{"<i>"}}
+	table := Table{
+		Title: "<b>", Columns: []Column{{Name: "a|b"}}, Notes: []string{"<i>", "[x]: http://evil"},
+		Rows: [][]string{{"<script>alert(1)</script>|*x*"}, {"![x](http://evil/pixel.png) $x$ [a][b]"}},
+	}
 	for form, s := range map[string]string{"HTML": table.HTML(), "Markdown": table.Markdown()} {
 		for _, bad := range []string{"<script", "<b>", "<i>"} {
 			if strings.Contains(s, bad) {
@@ -40,105 +85,145 @@ func TestHTMLAndMarkdownShowTextAsText(t *testing.T) {
 			}
 		}
 	}
-	if md := table.Markdown(); strings.Count(strings.Split(md, "\n")[4], "|")-strings.Count(md, `\|`) > 2 {
+	md := table.Markdown()
+	if strings.Count(strings.Split(md, "\n")[4], "|")-strings.Count(md, `\|`) > 2 {
 		t.Errorf("a cell broke out of its row: %s", md)
+	}
+	live := regexp.MustCompile(`\\.`).ReplaceAllString(md, "") // without what is escaped
+	for _, bad := range []string{"![", "](", "][", "]:", "$", "*x*"} {
+		if strings.Contains(live, bad) {
+			t.Errorf("Markdown holds %q: %s", bad, md)
+		}
+	}
+	if got := escape("0.5 [0.4, 0.6]"); got != "0.5 [0.4, 0.6]" {
+		t.Errorf("an interval becomes %q", got)
 	}
 }
 
-func TestOf(t *testing.T) {
-	type row struct {
-		Name string
-		N    int
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\tb\n":          "a\tb\n",
+		"\x1b[2J\x00\x7f": "␛[2J␀␡",
+		"\u009b2J":        "\uFFFD2J",
+		"a\u202eb\u2066":  "a\uFFFDb\uFFFD",
+		"a\u2028\ufffe":   "a\uFFFD\uFFFD",
+		"a\xffb":          "a\uFFFDb",
+		"日本 é":            "日本 é",
+	} {
+		if got := Visible(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
 	}
-	for name, c := range map[string]struct {
+}
+
+type row struct {
+	Name string
+	N    int
+}
+
+// rude panics at whatever it is asked.
+type rude struct{}
+
+func (*rude) Error() string   { panic("no error") }
+func (*rude) Display() Bundle { panic("no display") }
+
+type shy struct{ Bundle }
+
+func (s *shy) Display() Bundle { return s.Bundle }
+
+// name says itself what it looks like.
+type name struct{ First, Last string }
+
+func (n name) String() string { return n.First + " " + n.Last }
+
+func TestOf(t *testing.T) {
+	type secret struct {
+		A int
+		b []string
+		f func(int) bool
+	}
+	ring := map[string]any{}
+	ring["self"] = ring
+	for what, c := range map[string]struct {
 		v    any
 		want string
 	}{
-		"nil":     {nil, "nil"},
-		"error":   {errors.New("no such run"), "error: no such run"},
-		"text":    {"hello", "hello"},
-		"structs": {[]row{{"a", 1}, {"b", 22}}, "Name   N\na      1\nb     22\n"},
-		"ptrs":    {[]*row{{"a", 1}, nil}, "Name  N\na     1\n\n"},
-		"map":     {map[string]int{"b": 2, "a": 1}, "key  value\na        1\nb        2\n"},
-		"number":  {3, "3"},
-		"table":   {Table{Columns: []Column{{Name: "x"}}}, "x\n"},
-		"image":   {image.NewGray(image.Rect(0, 0, 2, 3)), "image of 2 × 3 pixels"},
-		"no text": {Bundle{SVG: []byte("<svg/>")}, "[image/svg+xml]"},
+		"nil":             {nil, "nil"},
+		"error":           {errors.New("no such run"), "error: no such run"},
+		"text":            {"hello", "hello"},
+		"structs":         {[]row{{"a", 1}, {"b", 22}}, "Name   N\na      1\nb     22\n"},
+		"pointers":        {[]*row{{"a", 1}, nil}, "Name  N\na     1\n\n"},
+		"interfaces":      {[]any{row{"a", 1}, &row{"b", 2}}, "Name  N\na     1\nb     2\n"},
+		"mixed":           {[]any{row{"a", 1}, 3}, "[{Name:a N:1} 3]"},
+		"map":             {map[string]int{"b": 2, "a": 1}, "key  value\na        1\nb        2\n"},
+		"map of numbers":  {map[int]string{10: "x", 9: "y"}, "key  value\n9    y\n10   x\n"},
+		"maps":            {[]map[string]any{{"a": 1}, nil, {"b": "x", "a": nil}}, "a      b\n1\n\n<nil>  x\n"},
+		"no fields":       {[]struct{}{{}}, "[{}]"},
+		"empty":           {[]row{}, "[]"},
+		"number":          {3, "3"},
+		"strings":         {[]string{"a", "b"}, "[a b]"},
+		"struct":          {&secret{1, []string{"x"}, func(int) bool { return true }}, "&{A:1 b:[x] f:func(int) bool}"},
+		"nil pointer":     {(*row)(nil), "<nil>"},
+		"names":           {[]name{{"Ada", "Lovelace"}}, "[Ada Lovelace]"},
+		"times":           {[]time.Time{time.Unix(0, 0).UTC()}, "[1970-01-01 00:00:00 +0000 UTC]"},
+		"duration":        {time.Second, "1s"},
+		"table":           {Table{Columns: []Column{{Name: "x"}}}, "x\n"},
+		"JSON":            {json.RawMessage(`{"a":[1]}`), "{\n  \"a\": [\n    1\n  ]\n}"},
+		"image":           {image.NewGray(image.Rect(0, 0, 2, 3)), "image of 2 × 3 pixels"},
+		"endless image":   {image.NewUniform(color.Black), "image of 2000000000 × 2000000000 pixels: not shown"},
+		"no text":         {Bundle{SVG: []byte("<svg/>")}, "[image/svg+xml]"},
+		"no bundle":       {&shy{}, "[]"},
+		"nil displayer":   {(*shy)(nil), "a *display.shy that cannot be shown: its method panicked: runtime error: invalid memory address or nil pointer dereference"},
+		"rude displayer":  {&rude{}, "a *display.rude that cannot be shown: its method panicked: no display"},
+		"holds itself":    {[]any{ring}[0], "key   value\nself  " + strings.Repeat("map[self:", 10)},
+		"steers":          {[]string{"\x1b[2J"}, "[␛[2J]"},
+		"made at runtime": {struct{ Xname, XML string }{"a", "b"}, "{name:a XML:b}"},
 	} {
-		if got := string(Of(c.v)[PlainText]); got != c.want {
-			t.Errorf("%s is shown as %q, want %q", name, got, c.want)
+		got := string(Of(c.v)[PlainText])
+		if what == "holds itself" {
+			got = got[:min(len(got), len(c.want))]
 		}
-	}
-	if got := Of(strings.Repeat("é", MaxText))[PlainText]; len(got) > MaxText+100 || !bytes.Contains(got, []byte("more bytes")) {
-		t.Errorf("a huge text is shown with %d bytes", len(got))
-	}
-}
-
-// hostile is a graph that a model could have caused.
-func hostile() methods.Graph {
-	return methods.Graph{Kind: "l<wt", Nodes: []methods.Node{
-		{ID: "a", Label: "</text><script>x</script>", Value: "\"'&\x00"}, {ID: "b", Layer: -5, State: "failed"}, {ID: "b"}, {ID: ""}, {ID: "c", Text: strings.Repeat("z", 5000)},
-	}, Edges: []methods.Edge{{From: "a", To: "b"}, {From: "b", To: "a"}, {From: "a", To: "nowhere"}, {From: "c", To: "c"}, {From: "a", To: "c", Kind: "link"}}}
-}
-
-func wellFormed(t *testing.T, svg []byte) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(svg))
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			t.Fatalf("the drawing is no XML: %v\n%.2000s", err, svg)
-		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "script" {
-			t.Error("the drawing holds a script")
+		if got != c.want {
+			t.Errorf("%s is shown as %q, want %q", what, got, c.want)
 		}
 	}
 }
 
-func TestDrawingOfAnything(t *testing.T) {
-	big := methods.Graph{Kind: "tree"}
-	for i := range 2000 {
-		big.Nodes = append(big.Nodes, methods.Node{ID: strings.Repeat("n", i+1)})
+func TestOfIsBounded(t *testing.T) {
+	deep := any("x")
+	for range 1000 {
+		deep = []any{deep, deep} // 2¹⁰⁰⁰ leaves
 	}
-	for _, g := range []methods.Graph{{}, hostile(), big} {
-		b := Draw(g).Display()
-		wellFormed(t, b[SVG])
-		if len(b[PlainText]) == 0 {
-			t.Error("no text form")
+	for what, v := range map[string]any{
+		"text":    strings.Repeat("é", MaxText),
+		"numbers": make([]int64, 5_000_000),
+		"nested":  deep,
+		"cells":   []row{{Name: strings.Repeat("x", 1<<24)}},
+		"own":     &shy{Bundle{PlainText: bytes.Repeat([]byte("x"), 2*MaxText)}},
+	} {
+		for mime, content := range Of(v) {
+			if len(content) > MaxText+100 {
+				t.Errorf("%s: %s has %d bytes", what, mime, len(content))
+			}
 		}
-		Draw(g).DOT()
-		Draw(g).Mermaid()
+	}
+	if got := string(Of(make([]int64, 1<<20))[PlainText]); !strings.HasSuffix(got, "0 …") {
+		t.Errorf("a cut text ends with %q", got[len(got)-10:])
+	}
+	many := make([]row, 1180)
+	if got := string(Of(many)[PlainText]); !strings.HasSuffix(got, "… 980 more\n") {
+		t.Errorf("a long table ends with %q", got[len(got)-20:])
 	}
 }
 
-func TestLayersFollowTheEdges(t *testing.T) {
-	g := Draw(methods.Graph{Kind: "lwt", Nodes: []methods.Node{{ID: "final"}, {ID: "c1"}, {ID: "c2"}, {ID: "and"}}, Edges: []methods.Edge{
-		{From: "c1", To: "and"}, {From: "c2", To: "and"}, {From: "and", To: "final"}, {From: "c1", To: "final"},
-	}})
-	want := "lwt graph: 4 nodes, 4 edges\n 0  c1\n 0  c2\n 1  and ← c1, c2\n 2  final ← and, c1\n"
-	if got := g.Text(); got != want {
-		t.Errorf("text is\n%s\nwant\n%s", got, want)
+func TestOfTooManyColumns(t *testing.T) {
+	m := map[string]int{}
+	for _, r := range "abcdefghijklmnopqrstuvwxyz" {
+		m["column "+string(r)] = 1
 	}
-}
-
-func TestPlotsAreTheSameTwice(t *testing.T) {
-	p := Plot{Title: "accuracy and cost", X: Axis{Label: "cost"}, Y: Axis{Label: "accuracy", Max: 1}, Series: []Series{
-		{"anot", []Point{{X: 1, Y: 0.5, Low: 0.4, High: 0.6, Label: "anot"}, {X: math.NaN(), Y: 1}, {X: 2, Y: 0.7}}},
-		{"nobody", nil}, {"infinite", []Point{{X: 1, Y: math.Inf(1)}}},
-	}}
-	for _, style := range []Style{Lines, Dots, Bars} {
-		p.Style = style
-		a, b := p.Display(), p.Display()
-		if !bytes.Equal(a[SVG], b[SVG]) || !bytes.Equal(a[PNG], b[PNG]) || len(a[PNG]) == 0 {
-			t.Errorf("style %d: two drawings differ, or there is none", style)
-		}
-		wellFormed(t, a[SVG])
-	}
-	if text := string(p.Display()[PlainText]); !strings.Contains(text, "0.5 [0.4, 0.6]") {
-		t.Errorf("text is %s", text)
+	got := string(Of([]map[string]int{m})[PlainText])
+	if !strings.Contains(got, "… 6 more columns: column u, ") {
+		t.Errorf("the table does not name what it lacks: %s", got)
 	}
 }
 
@@ -149,5 +234,12 @@ func TestJoin(t *testing.T) {
 	}
 	if got := string(b[HTML]); !strings.HasPrefix(got, "<pre>a &lt; b</pre>") {
 		t.Errorf("HTML is %q", got)
+	}
+	b = Join(PNGImage([]byte("p"), `<a "picture">`), Bundle{SVG: []byte("<svg/>")})
+	if got := string(b[HTML]); got != `<img alt="&lt;a &#34;picture&#34;&gt;" src="data:image/png;base64,cA==">`+"\n<svg/>" {
+		t.Errorf("HTML is %q", got)
+	}
+	if _, ok := Join()[PlainText]; !ok {
+		t.Error("nothing, joined, has no text")
 	}
 }

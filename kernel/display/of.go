@@ -47,7 +47,7 @@ func Of(v any) (b Bundle) {
 	if t, ok := tableOf(r); ok {
 		return t.Display()
 	}
-	return Text(sprint(r, MaxText))
+	return Text(sprint(r, MaxText-16)) // 16: room for a note that it is cut
 }
 
 // complete gives a bundle the text form that it lacks, and bounds the one that

@@ -66,6 +66,7 @@ func (c *chart) words() {
 	c.Title.Text, c.X.Label.Text, c.Y.Label.Text = Line(p.Title, 90), Line(p.X.Label, 60), Line(p.Y.Label, 60)
 	c.Title.Padding = vg.Points(8)
 	c.Title.TextStyle.Font.Size = vg.Points(12)
+	c.X.Label.Padding, c.Y.Label.Padding = vg.Points(4), vg.Points(4)
 	c.Legend.Top, c.Legend.Left, c.Legend.Padding = true, true, vg.Points(3)
 	c.Legend.TextStyle.Font.Size = vg.Points(10)
 	for _, f := range []*font.Font{
@@ -119,9 +120,11 @@ var (
 func (c *chart) inlined(svg []byte) []byte {
 	head := `<svg role="img" aria-label="` + text(Line(c.of.Title, 200)) + `" `
 	svg = append([]byte(head), prolog.ReplaceAll(svg, nil)...)
-	return styles.ReplaceAllFunc(svg, func(style []byte) []byte {
+	svg = styles.ReplaceAllFunc(svg, func(style []byte) []byte {
 		return rule.ReplaceAll(styles.FindSubmatch(style)[1], []byte(`$1="$2" `))
 	})
+	const family = `font-family="Liberation Sans`
+	return bytes.ReplaceAll(svg, []byte(family+`"`), []byte(family+`, Arial, Helvetica, sans-serif"`))
 }
 
 func (c *chart) axes() {
@@ -150,7 +153,7 @@ func (c *chart) axis(axis *plot.Axis, want Axis, mayLog bool) {
 	}
 	axis.Scale = plot.LogScale{}
 	if axis.Max/axis.Min > 20 { // else its labels at powers of ten would be too few
-		axis.Tick.Marker = plot.LogTicks{Prec: 3}
+		axis.Tick.Marker = plot.LogTicks{Prec: 6}
 	}
 }
 

@@ -19,7 +19,7 @@ func sprint(v reflect.Value, limit int) string {
 	p := printer{limit: limit}
 	p.value(v, 0)
 	if p.cut {
-		p.WriteString(" …")
+		return strings.TrimRight(p.String(), " ") + " …"
 	}
 	return p.String()
 }

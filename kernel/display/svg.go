@@ -21,15 +21,15 @@ const (
 type drawing struct {
 	strings.Builder
 	at            map[string]spot
-	rows          []row
+	rows          []level
 	width, height int
 }
 
 // spot is where a node stands.
 type spot struct{ x, row int } // left edge
 
-// row is nodes side by side.
-type row struct {
+// level is nodes side by side.
+type level struct {
 	y    int   // upper edge
 	gaps []int // middles of the ways between the nodes and beside them
 }
@@ -91,7 +91,7 @@ func (d *drawing) place(layers [][]methods.Node, least int) {
 			d.at[n.ID] = spot{x: left + i/rows*(nodeWidth+spaceX), row: len(d.rows) + i%rows}
 		}
 		for range rows {
-			d.rows = append(d.rows, row{y, gaps})
+			d.rows = append(d.rows, level{y, gaps})
 			y += nodeHeight + spaceY
 		}
 	}
@@ -116,7 +116,7 @@ func (d *drawing) edge(e methods.Edge) {
 	fmt.Fprintf(&path, "M%d %d", x, y)
 	if from.row == to.row {
 		y = d.rows[to.row].y + nodeHeight
-		fmt.Fprintf(&path, "C%d %d %d %d %d %d", x, y+spaceY, end, y+spaceY, end, y)
+		fmt.Fprintf(&path, "C%d %d %d %d %d %d", x, y+spaceY/2, end, y+spaceY/2, end, y)
 		down = -1
 	} else {
 		for r := from.row + down; r != to.row; r += down {
