@@ -93,7 +93,7 @@ func TestSameOptionsSameTask(t *testing.T) {
 		return d
 	}
 	o := Options{Questions: 12, Words: 200}
-	if digest(o) != digest(o) {
+	if first, again := digest(o), digest(o); first != again {
 		t.Error("the same options give two tasks")
 	}
 	o.Wikipedia = "http://127.0.0.1:1"
