@@ -111,6 +111,11 @@ func below(w io.Writer, s *runner.Summary) {
 		fmt.Fprintf(w, "; %s completions shared between methods", count(s.SharedCalls))
 	}
 	fmt.Fprintln(w)
+	for _, m := range s.Methods {
+		if m.Hops != nil {
+			fmt.Fprintf(w, "per hop   %s: %s tokens; %.1f steps a trial\n", m.Method, count(int(m.Hops.Tokens+0.5)), m.Hops.Steps)
+		}
+	}
 	if s.Seeds != nil {
 		fmt.Fprintf(w, "seeds     method seeds cost %d calls and %s, charged to no trial\n", s.Seeds.Calls, money(s.Seeds.CostUSD, 1))
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"noema/kernel/record"
@@ -48,6 +49,7 @@ type MethodSummary struct {
 	Causes   []Cause                 `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
 	Usage    Usage                   `json:"usage"` // totals over the trials, as charged
+	Hops     *PerHop                 `json:"per_hop,omitempty"`
 }
 
 // Cause is one way in which trials of a method came to no answer.
@@ -155,11 +157,40 @@ func chance(ids []string, samples map[string]task.Sample) (map[string]float64, e
 	return means, nil
 }
 
+// PerHop is what research takes, over trials whose samples say how many hops they
+// have (metadata "hops").
+type PerHop struct {
+	Tokens float64 `json:"tokens"` // used for each hop
+	Steps  float64 `json:"steps"`  // model calls of a trial
+}
+
+// perHop is nil where a sample does not say its hops, or tokens are not known.
+func perHop(epochs map[string][]*record.Trial, samples map[string]task.Sample) *PerHop {
+	tokens, hops, calls, n := int64(0), 0, 0, 0
+	for id, trials := range epochs {
+		h, err := strconv.Atoi(samples[id].Metadata["hops"])
+		if err != nil || h < 1 {
+			return nil
+		}
+		for _, t := range trials {
+			if t.Usage.Unmetered > 0 {
+				return nil
+			}
+			tokens, hops, calls, n = tokens+t.Usage.Tokens(), hops+h, calls+t.Usage.Calls, n+1
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return &PerHop{float64(tokens) / float64(hops), float64(calls) / float64(n)}
+}
+
 func summarizeMethod(m record.Method, c record.Config, samples map[string]task.Sample, trials []*record.Trial) (MethodSummary, error) {
 	s := MethodSummary{
 		Method: m.Label, Version: m.Version, Outcomes: map[methods.Outcome]int{}, Metrics: map[string]score.Metric{},
 	}
 	epochs := s.count(trials)
+	s.Hops = perHop(epochs, samples)
 	s.Causes = causes(m.Label, trials)
 	var reduced []score.Reduced
 	var predictions [][]score.Prediction

@@ -29,6 +29,11 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	for _, name := range names {
 		r, err := a.lab.Load(name)
 		if err != nil {
+			for _, t := range a.lab.Catalog().Tasks() {
+				if t.Name == name {
+					err = usage(fmt.Errorf("%q is a task and no run: write --task %s; see \"noema compare --help\"", name, name))
+				}
+			}
 			return err
 		}
 		results = append(results, r)

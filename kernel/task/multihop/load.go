@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"noema/kernel/task"
@@ -165,7 +166,8 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 		}
 		t.Samples = append(t.Samples, task.Sample{
 			ID: a.id, Group: a.group, Target: gold,
-			Problem: methods.Problem{Query: a.question, Context: context, Answer: methods.AnswerSpec{Kind: methods.Text}},
+			Problem:  methods.Problem{Query: a.question, Context: context, Answer: methods.AnswerSpec{Kind: methods.Text}},
+			Metadata: map[string]string{"hops": strconv.Itoa(max(1, len(a.evidence)))},
 		})
 	}
 	corpus, err := wiki.NewCorpus(pages, nil)

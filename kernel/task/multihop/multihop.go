@@ -259,7 +259,7 @@ func (a *asker) sample(i int, q words.Question, articles int) (task.Sample, erro
 	return task.Sample{
 		ID: fmt.Sprintf("M%03d", i+1), Group: fmt.Sprintf("%d hops", len(q.Chain)), Target: target,
 		Problem:  methods.Problem{Query: q.String(), Context: raw, Answer: methods.AnswerSpec{Kind: methods.Text}},
-		Metadata: map[string]string{"path": strings.Join(path, " → ")},
+		Metadata: map[string]string{"path": strings.Join(path, " → "), "hops": strconv.Itoa(len(q.Chain))},
 	}, err
 }
 
