@@ -62,37 +62,7 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	}
 	results, repeated := withoutRepeats(results)
 	notes = append(notes, repeated...)
-	rename := relabel(results)
-	var labels []string
-	var trials []*record.Trial
-	for i, r := range results {
-		for _, m := range r.Run.Config.Methods {
-			labels = append(labels, rename[i][m.Label])
-		}
-		for _, t := range r.Trials {
-			named := *t
-			named.ID.Method = rename[i][t.ID.Method]
-			trials = append(trials, &named)
-		}
-	}
-	samples := slices.Clone(results[0].Task.Samples)
-	used := map[string]bool{}
-	for _, t := range trials {
-		used[t.ID.Sample] = true
-	}
-	known := map[string]bool{}
-	for _, s := range samples {
-		known[s.ID] = true
-	}
-	for _, r := range results[1:] {
-		for _, s := range r.Task.Samples {
-			if !known[s.ID] {
-				known[s.ID] = true
-				samples = append(samples, s)
-			}
-		}
-	}
-	samples = slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] })
+	labels, samples, trials := joined(results)
 	data, err := compare.FromTrials(labels, samples, trials, o.Metrics...)
 	if err != nil {
 		return nil, Misused(err)
@@ -110,6 +80,40 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	return out, nil
+}
+
+// joined puts the methods, samples and trials of several runs together, with
+// labels that are unique.
+func joined(results []*Result) (labels []string, samples []Sample, trials []*record.Trial) {
+	rename := relabel(results)
+	for i, r := range results {
+		for _, m := range r.Run.Config.Methods {
+			labels = append(labels, rename[i][m.Label])
+		}
+		for _, t := range r.Trials {
+			named := *t
+			named.ID.Method = rename[i][t.ID.Method]
+			trials = append(trials, &named)
+		}
+	}
+	samples = slices.Clone(results[0].Task.Samples)
+	used := map[string]bool{}
+	for _, t := range trials {
+		used[t.ID.Sample] = true
+	}
+	known := map[string]bool{}
+	for _, s := range samples {
+		known[s.ID] = true
+	}
+	for _, r := range results[1:] {
+		for _, s := range r.Task.Samples {
+			if !known[s.ID] {
+				known[s.ID] = true
+				samples = append(samples, s)
+			}
+		}
+	}
+	return labels, slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] }), trials
 }
 
 // comparable refuses runs whose samples are not the same, or notes it.

@@ -154,6 +154,18 @@ func answer(messages []methods.Message, n noise) string {
 		text, ok = answerNumber(rest, n)
 	case head == "Reason, then answer (number).", head == "Plan, solve, then answer (number).":
 		text, ok = reasonNumber(rest, n)
+	default:
+		text, ok = answerWithTools(head, rest, turns, n)
+	}
+	if !ok {
+		return CannotAnswer
+	}
+	return text
+}
+
+// answerWithTools is what the model says where methods offer tools or articles.
+func answerWithTools(head, rest string, turns []methods.Message, n noise) (text string, ok bool) {
+	switch {
 	case head == "Research Tree: choose the next action.":
 		text, ok = research(rest, n)
 	case head == "Research Tree: answer now.":
@@ -181,10 +193,7 @@ func answer(messages []methods.Message, n noise) string {
 	case strings.HasPrefix(head, "Join the results ("):
 		text, ok = answerOf(head, rest, n)
 	}
-	if !ok {
-		return CannotAnswer
-	}
-	return text
+	return text, ok
 }
 
 // conversation splits messages into the first user message, which tells the
