@@ -136,12 +136,13 @@ type name struct{ First, Last string }
 
 func (n name) String() string { return n.First + " " + n.Last }
 
+type secret struct {
+	A int
+	b []string
+	f func(int) bool
+}
+
 func TestOf(t *testing.T) {
-	type secret struct {
-		A int
-		b []string
-		f func(int) bool
-	}
 	ring := map[string]any{}
 	ring["self"] = ring
 	for what, c := range map[string]struct {
