@@ -20,7 +20,7 @@ lint:
 
 # run the concurrent packages under the race detector
 race:
-    go test -race ./cache/... ./plugins/... ./kernel/runner ./kernel/gateway ./kernel/record
+    go test -race ./cache/... ./plugins/... ./kernel ./kernel/runner ./kernel/gateway ./kernel/record
 
 # run every benchmark
 bench:
