@@ -35,6 +35,7 @@ type Result struct {
 type Error struct {
 	Kind   string   // "syntax error", "type error", "unsupported", "panic", "interrupted", "exit"
 	Faults []Fault  // at least one
+	Code   int      // for an exit: the status
 	Trace  []string // for a panic: the frames of interpreted code, innermost first, as "cell 3, line 2, in f"
 }
 

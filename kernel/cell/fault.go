@@ -1,0 +1,131 @@
+package cell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"noema/kernel/cell/machine"
+)
+
+// Kinds of [Error].
+const (
+	kindSyntax      = "syntax error"
+	kindType        = "type error"
+	kindUnsupported = "unsupported"
+	kindPanic       = "panic"
+	kindInterrupted = "interrupted"
+	kindExit        = "exit"
+)
+
+// died is told of a panic that ended a goroutine of cells. It fails the cell
+// if that still runs, as it would end a program.
+func (l *life) died(e *machine.Execution, p *machine.Panic) {
+	err := l.panicError(p)
+	if e.Number > 0 && l.machine.Current() == e {
+		e.Stop(err, true)
+		return
+	}
+	fmt.Fprintf(l.stderr, "panic in a goroutine of cell %d: %v\n", e.Number, err)
+}
+
+// panicError describes a panic.
+func (l *life) panicError(p *machine.Panic) *Error {
+	message := l.panicText(p.Value)
+	f := Fault{Message: message, Hint: hintFor(message)}
+	e := &Error{Kind: kindPanic}
+	if machine.Unsupported(p.Value) {
+		e.Kind = kindUnsupported
+	}
+	for _, fr := range p.Trace {
+		at := l.fset.Position(fr.Pos)
+		if !fr.Pos.IsValid() || at.Filename == "" {
+			continue
+		}
+		if f.Source == "" {
+			f.Source, f.Line, f.Column = at.Filename, at.Line, at.Column
+		}
+		line := fmt.Sprintf("%s, line %d", at.Filename, at.Line)
+		if name := functionName(fr.Function); name != "" {
+			line += ", in " + name
+		}
+		e.Trace = append(e.Trace, line)
+	}
+	e.Faults = []Fault{f}
+	return e
+}
+
+// functionName is what cells call the function of a frame; "" for the cell's
+// own statements.
+func functionName(function string) string {
+	name := strings.TrimPrefix(function, "main.")
+	name = strings.ReplaceAll(name, "(*main.", "(*")
+	name = strings.ReplaceAll(name, "(main.", "(")
+	if rest, ok := strings.CutPrefix(name, "statements__"); ok {
+		if rest == "" {
+			return ""
+		}
+		return "func" + strings.ReplaceAll(rest, "$", "")
+	}
+	return name
+}
+
+// panicText is what the Go runtime would print behind "panic: ".
+func (l *life) panicText(v any) (text string) {
+	defer func() {
+		if r := recover(); r != nil {
+			text = fmt.Sprintf("a value whose text cannot be had: %v", r)
+		}
+	}()
+	switch v := l.machine.View(v).(type) {
+	case error:
+		return v.Error()
+	case fmt.Stringer:
+		return v.String()
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+const nilDereference = "runtime error: invalid memory address or nil pointer dereference"
+
+// hintFor gives cures for messages that many meet.
+func hintFor(message string) string {
+	if strings.HasPrefix(message, nilDereference) {
+		return "a pointer, map, function or interface in the expression is nil"
+	}
+	return ""
+}
+
+// stoppedError says why a cell was stopped.
+func stoppedError(of *machine.Execution, reason error) error {
+	var e *Error
+	var code exitStatus
+	switch {
+	case errors.As(reason, &e):
+		return e
+	case errors.As(reason, &code):
+		out := fail(kindExit, fmt.Sprintf("exit status %d", int(code)), "")
+		out.Code = int(code)
+		return out
+	}
+	hint := ""
+	if n := of.Live(); n > 0 {
+		hint = fmt.Sprintf("%d of its goroutines wait in compiled code, and end when that returns", n)
+	}
+	return fail(kindInterrupted, reason.Error(), hint)
+}
+
+// fail makes an Error of one fault without a place.
+func fail(kind, message, hint string) *Error {
+	return &Error{Kind: kind, Faults: []Fault{{Message: message, Hint: hint}}}
+}
+
+// asError makes every error one of a cell's.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return fail(kindUnsupported, err.Error(), "")
+}

@@ -1,0 +1,129 @@
+package machine
+
+import (
+	"reflect"
+	"runtime"
+	"unsafe"
+	"weak"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// closure is a function value of a cell. In memory it is a Go function that
+// compiled code can call; the machine finds the closure by that function's
+// address and calls it directly.
+type closure struct {
+	slot *slotOfCode
+	free []slot
+}
+
+func (cl *closure) invoke(th *Thread, caller *frame, deferred bool, args []slot) slot {
+	fr := newFrame(th, caller, cl.slot.code.Load())
+	copy(fr.regs, args)
+	copy(fr.regs[len(args):], cl.free)
+	fr.deferred = deferred
+	fr.exec()
+	return fr.result
+}
+
+func (c *code) makeClosure(i *ssa.MakeClosure) op {
+	d, free := c.loc(i), c.registersOf(i.Bindings)
+	s, rt := c.m.slotFor(i.Fn.(*ssa.Function)), c.m.layouts.of(i.Type())
+	return func(fr *frame) {
+		values := make([]slot, len(free))
+		for k, r := range free {
+			values[k] = fr.regs[r]
+		}
+		*at[unsafe.Pointer](fr, d) = c.m.function(&closure{s, values}, rt)
+	}
+}
+
+// functionValue is a declared function as a value. The lock is held.
+func (m *Machine) functionValue(fn *ssa.Function) unsafe.Pointer {
+	if fn.Blocks == nil {
+		n := m.nativeOf(fn)
+		if !n.threaded {
+			return word(n.fn)
+		}
+		rt := m.layouts.of(fn.Signature)
+		return word(reflect.MakeFunc(rt, func(in []reflect.Value) []reflect.Value {
+			return call(n.fn, append([]reflect.Value{reflect.ValueOf(m.foreign())}, in...), n.variadic)
+		}))
+	}
+	return m.function(&closure{slot: m.slotFor(fn)}, m.layouts.of(fn.Signature))
+}
+
+// function makes a Go function of a closure.
+func (m *Machine) function(cl *closure, rt reflect.Type) unsafe.Pointer {
+	p := word(reflect.MakeFunc(rt, func(in []reflect.Value) []reflect.Value { return m.callback(cl, in) }))
+	key, value := uintptr(p), weak.Make(cl)
+	m.closures.Store(key, value)
+	// Another function may have come to stand at the address by then.
+	runtime.AddCleanup((*byte)(p), func(key uintptr) { m.closures.CompareAndDelete(key, value) }, key)
+	return p
+}
+
+// word is what a variable that holds the function holds.
+func word(fn reflect.Value) unsafe.Pointer { return *(*unsafe.Pointer)(pointerTo(fn)) }
+
+// closureAt is the closure behind a function value, or nil for a compiled one.
+func (m *Machine) closureAt(p unsafe.Pointer) *closure {
+	v, ok := m.closures.Load(uintptr(p))
+	if !ok {
+		return nil
+	}
+	return v.(weak.Pointer[closure]).Value()
+}
+
+// foreign is a thread for a call that comes from compiled code. It belongs to
+// the cell that runs.
+func (m *Machine) foreign() *Thread {
+	e := m.current.Load()
+	if e == nil {
+		e = &Execution{m: m, done: make(chan struct{}), grace: grace}
+		e.ctx, e.cancel = backgroundContext()
+	}
+	return &Thread{Execution: e}
+}
+
+// callback calls a closure for compiled code. A panic goes on through compiled
+// code where the machine is below it; in a goroutine that compiled code started
+// it would end the process, and ends the goroutine instead.
+func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
+	th := m.foreign()
+	if th.nested.Add(1) > maxNested {
+		th.nested.Add(-1)
+		panic(errOverflow)
+	}
+	defer th.nested.Add(-1)
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		if _, ours := m.routines.Load(goid()); ours {
+			return
+		}
+		if r := recover(); r != nil {
+			th.died(r)
+			runtime.Goexit()
+		}
+	}()
+	c := cl.slot.code.Load()
+	fr := newFrame(th, nil, c)
+	for i, v := range in {
+		c.params[i].set(&fr.regs[i], v)
+	}
+	copy(fr.regs[len(in):], cl.free)
+	fr.exec()
+	out := make([]reflect.Value, len(c.results))
+	for i, k := range c.results {
+		s := &fr.result
+		if len(c.results) > 1 {
+			s = &(*(*[]slot)(fr.result.p))[i]
+		}
+		out[i] = k.value(s)
+	}
+	ended = true
+	return out
+}
