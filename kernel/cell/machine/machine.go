@@ -58,6 +58,7 @@ type Machine struct {
 	o          Options
 	program    *ssa.Program
 	boxes      sync.Map // reflect.Type of a box -> *descriptor
+	reflected  sync.Map // reflect.Type of a cell's type that was looked at -> its name
 	wrappers   sync.Map // reflect.Type of a wrapper -> true
 	adapters   sync.Map // reflect.Type of an interface -> *adapter
 	closures   sync.Map // uintptr of a function value -> *closure
