@@ -43,6 +43,7 @@ type Options struct {
 	// Screen is where Show and progress go. Default: Show prints text on
 	// standard output, and progress goes to Stderr.
 	Screen display.Screen
+	Stdout io.Writer // where Show prints without a Screen; default os.Stdout
 	Stderr io.Writer // default os.Stderr
 	Debug  int       // prints the methods' events: 0 none, 1 summary, 2 verbose, 3 full
 }
@@ -51,6 +52,9 @@ type Options struct {
 func Open(o Options) *Lab {
 	if o.Context == nil {
 		o.Context = context.Background
+	}
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
@@ -173,7 +177,7 @@ func (l *Lab) Update(id string, v any) {
 		l.o.Screen.Show(id, b)
 		return
 	}
-	fmt.Fprintln(os.Stdout, strings.TrimRight(string(b[display.PlainText]), "\n"))
+	fmt.Fprintln(l.o.Stdout, strings.TrimRight(string(b[display.PlainText]), "\n"))
 }
 
 // progress tells how a run gets on, on the screen or on Stderr.

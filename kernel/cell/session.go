@@ -87,6 +87,9 @@ func (s *Session) Count() int {
 	return s.count
 }
 
+// Writers lead to where cells print.
+func (s *Session) Writers() (stdout, stderr io.Writer) { return s.console.stdout, s.console.stderr }
+
 // Terminal returns the process's stdout and stderr as they were before
 // Options.Capture: what a face prints there does not come back as output.
 func (s *Session) Terminal() (stdout, stderr io.Writer) { return s.console.terminal() }

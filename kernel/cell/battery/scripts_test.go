@@ -6,17 +6,32 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
-	"noema/kernel/cell"
+	"noema/kernel"
+	"noema/kernel/builtin"
 )
 
 // leastScripts is how many scripts of experiments must run both ways.
-const leastScripts = 0
+const leastScripts = 3
+
+// TestMain lets the test's own program serve the built-in methods, which a
+// script starts as plugins.
+func TestMain(m *testing.M) {
+	if builtin.Serve(os.Args[1:]) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// runID is a run's name, which has its time in it.
+var runID = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`)
 
 // TestScripts runs every script of experiments with "go run" and in a session,
-// each in a store of its own, and demands the same output.
+// each in a store of its own, and demands the same output, which is also the one
+// that the experiment's folder has.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	must(t, err)
@@ -31,9 +46,18 @@ func TestScripts(t *testing.T) {
 	}
 	for _, path := range paths {
 		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
-			want := compiledScript(t, goTool, root, path)
-			if got := sessionScript(t, path); got != want {
+			want := runID.ReplaceAllString(compiledScript(t, goTool, root, path), "RUN")
+			if got := runID.ReplaceAllString(sessionScript(t, path), "RUN"); got != want {
 				t.Errorf("in a session it prints\n%s\nwith go run\n%s", got, want)
+			}
+			pinned := filepath.Join(filepath.Dir(path), "output.txt")
+			if *update {
+				must(t, os.WriteFile(pinned, []byte(want), 0o644))
+			}
+			text, err := os.ReadFile(pinned)
+			must(t, err)
+			if string(text) != want {
+				t.Errorf("it prints\n%s\nand %s has\n%s", want, pinned, text)
 			}
 		})
 	}
@@ -59,10 +83,13 @@ func compiledScript(t *testing.T, goTool, root, path string) string {
 // sessionScript is what it prints in a session.
 func sessionScript(t *testing.T, path string) string {
 	t.Helper()
-	t.Setenv("NOEMA_HOME", t.TempDir())
-	session, err := cell.New(cell.Options{Args: []string{path}})
+	home := t.TempDir()
+	session, lab, err := builtin.NewSession(builtin.SessionOptions{
+		Lab: kernel.Options{Home: home, Catalog: builtin.Catalog{}}, Args: []string{path}, Script: true,
+	})
 	must(t, err)
 	defer session.Close()
+	defer lab.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var out recorder

@@ -50,7 +50,7 @@ func tuneMemory() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr}
+	a := &app{stdout: stdout, stderr: stderr, stdin: newLineReader(os.Stdin)}
 	defer a.close()
 	root := newRoot(a)
 	root.SetArgs(args)

@@ -14,6 +14,7 @@ import (
 // app is what the verbs share.
 type app struct {
 	stdout, stderr io.Writer
+	stdin          *lineReader
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
 	debug          int

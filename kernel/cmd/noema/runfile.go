@@ -41,17 +41,25 @@ type experimentFile struct {
 func runCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "run FILE.yaml...",
-		Short: "run experiments that files declare",
-		Long: `Runs the comparisons that YAML files declare, one after the other. Their keys are
+		Use:   "run FILE.yaml... | FILE.go [ARGUMENT...]",
+		Short: "run experiments that files declare, or a script",
+		Long: `Runs a script, a Go file of package main, in a session of cells: the same file
+also runs with "go run". Its arguments follow its name, after -- if they begin
+with a dash. The exit code is the script's own.
+
+Or runs the comparisons that YAML files declare, one after the other. Their keys are
 the flags of compare: name, question, task, task-options, model, methods,
 method-options, sampling, limit, sample-id, epochs, seed, scale, attack,
 call-limit, token-limit, cost-limit. Given again after an interruption, finished runs are
 repeated from the store, and the unfinished one goes on.`,
-		Example: `  noema run experiments/cafes/experiment.yaml
+		Example: `  noema run experiments/first-comparison/main.go
+  noema run experiments/cafes/experiment.yaml
   noema run experiments/grid/*.yaml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.HasSuffix(args[0], ".go") {
+				return a.script(cmd.Context(), args)
+			}
 			all := make([]comparison, len(args))
 			for i, file := range args { // all are read before the first is run
 				all[i] = c

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/cell"
+	"noema/kernel/display"
+)
+
+// sessionOptions are those of a session of cells of this command.
+func (a *app) sessionOptions() builtin.SessionOptions {
+	return builtin.SessionOptions{Lab: kernel.Options{
+		Home: a.home, PluginDirs: builtin.PluginDirs(a.pluginPath, a.home), Catalog: builtin.Catalog{}, Debug: a.debug,
+	}}
+}
+
+// script runs a file of Go and returns what main.go's exit codes need.
+func (a *app) script(ctx context.Context, args []string) error {
+	o := a.sessionOptions()
+	o.Args, o.Script = args, true
+	session, lab, err := builtin.NewSession(o)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	defer lab.Close()
+	err = session.RunFile(ctx, args[0], plainOutput{a.stdout, a.stderr, a.stdin})
+	var e *cell.Error
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &e):
+		return err
+	case e.Kind == "exit":
+		return &codedError{code: e.Code}
+	}
+	for _, f := range e.Faults {
+		fmt.Fprintln(a.stderr, scriptFault(e.Kind, f))
+	}
+	for _, line := range e.Trace {
+		fmt.Fprintln(a.stderr, "\t"+line)
+	}
+	code := exitError
+	if e.Kind != "panic" && e.Kind != "interrupted" {
+		code = exitUsage
+	}
+	return &codedError{code: code}
+}
+
+// scriptFault words a fault as compilers do: file:line:column: message.
+func scriptFault(kind string, f cell.Fault) string {
+	var b strings.Builder
+	if f.Source != "" {
+		fmt.Fprintf(&b, "%s:%d:%d: ", f.Source, f.Line, f.Column)
+	}
+	if kind == "panic" {
+		b.WriteString("panic: ")
+	}
+	b.WriteString(f.Message)
+	if f.Hint != "" {
+		fmt.Fprintf(&b, " (%s)", f.Hint)
+	}
+	return b.String()
+}
+
+// plainOutput is the output of a cell in a pipe or a terminal, as it comes.
+type plainOutput struct {
+	stdout, stderr io.Writer
+	stdin          *lineReader
+}
+
+var _ cell.Output = plainOutput{}
+
+// Stream implements [cell.Output].
+func (o plainOutput) Stream(name string, text []byte) {
+	w := o.stdout
+	if name == "stderr" {
+		w = o.stderr
+	}
+	_, _ = w.Write(text) // a reader that is gone ends the program by a signal
+}
+
+// Show implements [display.Screen]. What is shown again under an id is live and
+// not for a pipe.
+func (o plainOutput) Show(id string, b display.Bundle) {
+	if id == "" {
+		o.Stream("stdout", append(b[display.PlainText], '\n'))
+	}
+}
+
+// Clear implements [display.Screen].
+func (o plainOutput) Clear(bool) {}
+
+// Input implements [cell.Output]: the next line of the standard input.
+func (o plainOutput) Input(ctx context.Context, prompt string, _ bool) (string, error) {
+	o.Stream("stdout", []byte(prompt))
+	return o.stdin.line(ctx)
+}

@@ -1,0 +1,40 @@
+package provider
+
+// Support says how a provider's protocol does a thing that a request asks for.
+type Support string
+
+// The degrees of support.
+const (
+	// Native: the protocol has it, and the server is held to it.
+	Native Support = "native"
+	// BestEffort: the protocol has it, and promises nothing.
+	BestEffort Support = "best effort"
+	// Emulated: the protocol lacks it; the provider does it another way.
+	Emulated Support = "emulated"
+	// Ignored: it is not sent. The request succeeds without it.
+	Ignored Support = "ignored"
+	// Unsupported: the vocabulary or the protocol has no room for it.
+	Unsupported Support = "unsupported"
+)
+
+// Features is what a provider does with each part of a request, as a row of
+// the table in the documentation. A server or a model may support less: what
+// it refuses, the provider learns and does without, as How says.
+type Features struct {
+	Provider string // kind of provider, for example "openai"
+	Protocol string // what it speaks, for example "chat completions"
+
+	Temperature Support
+	TopP        Support
+	TopK        Support
+	MaxTokens   Support
+	Stop        Support
+	Seed        Support // same request and seed, same reply
+	Draws       Support // draws of one request are answered independently
+	Schema      Support // replies are valid against the request's schema
+	Tools       Support
+	Logprobs    Support
+	Streaming   Support // replies are read as they are written, so a stall is noticed
+
+	How []string // what degrades and how, one sentence each
+}
