@@ -83,11 +83,15 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if err != nil {
 		return runner.Method{}, err
 	}
-	p, err := host.Open(ctx, src)
+	digest, err := plugins.OpenDigests(filepath.Join(l.o.Home, "digests.json")).Of(src)
 	if err != nil {
 		return runner.Method{}, err
 	}
-	digest, err := plugins.OpenDigests(filepath.Join(l.o.Home, "digests.json")).Of(src)
+	at, err := l.snapshot(src, digest)
+	if err != nil {
+		return runner.Method{}, err
+	}
+	p, err := host.Open(ctx, at)
 	if err != nil {
 		return runner.Method{}, err
 	}

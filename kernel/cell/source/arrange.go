@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -221,7 +222,8 @@ func (r *cellReader) world(hooks *types.Package) {
 		}
 	}
 	for _, path := range r.w.Dot {
-		if r.needsDot(path, mentioned) {
+		here := slices.Contains(declaredImports(r.decls), Import{".", path})
+		if !here && r.needsDot(path, mentioned) {
 			specs = append(specs, importSpec(".", path))
 		}
 	}

@@ -153,15 +153,6 @@ func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
 	return nil
 }
 
-func pluginCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "plugin", Short: "list the methods", RunE: helpOnly}
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
-	})
-	return cmd
-}
-
 func (a *app) listPlugins(ctx context.Context) error {
 	sources, faults := a.lab.Plugins()
 	host, err := plugins.NewHost(plugins.HostOptions{})

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/scaffold"
+)
+
+func pluginCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "plugin", Short: "list, make, build and promote methods as plugins", RunE: helpOnly}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
+		},
+		newPluginCommand(a), buildPluginCommand(a), promoteCommand(a),
+	)
+	return cmd
+}
+
+// pluginDir is the folder in which plugins are made: the first of those that
+// are searched.
+func (a *app) pluginDir(given string) string {
+	if given != "" {
+		return given
+	}
+	return builtin.PluginDirs(a.pluginPath, a.home)[0]
+}
+
+// pluginAt finds the folder of a plugin by name or path.
+func (a *app) pluginAt(name string) string {
+	if strings.ContainsRune(name, filepath.Separator) || name == "." {
+		return name
+	}
+	sources, _ := a.lab.Plugins() // a faulty one beside it is no matter here
+	for _, s := range sources {
+		if s.Name == name && !s.Builtin {
+			return s.Path
+		}
+	}
+	return filepath.Join(a.pluginDir(""), name)
+}
+
+// refuseBuiltin refuses a name under which no plugin would be found.
+func refuseBuiltin(name string) error {
+	for _, taken := range (builtin.Catalog{}).Methods() {
+		if taken == name {
+			return usage(fmt.Errorf("new plugin %q: a built-in method has this name", name))
+		}
+	}
+	return nil
+}
+
+func newPluginCommand(a *app) *cobra.Command {
+	var o scaffold.Options
+	cmd := &cobra.Command{
+		Use: "new NAME", Short: "make a folder with a method that works", Args: cobra.ExactArgs(1),
+		Long: `Makes a folder with a method that works, its manifest, a test and a README of one
+screen, in the first folder of $NOEMA_PLUGINS, or among the plugins of the home.
+Edit it, build it, compare it.`,
+		Example: `  noema plugin new my-method
+  noema plugin build my-method
+  noema compare --task arithmetic --methods direct,my-method --limit 20`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.Name, o.Dir = args[0], a.pluginDir(o.Dir)
+			if err := refuseBuiltin(o.Name); err != nil {
+				return err
+			}
+			dir, err := scaffold.New(o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "made %s\nnext: noema plugin build %s\n", dir, o.Name)
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&o.Language, "lang", "go", "go or python")
+	cmd.Flags().StringVar(&o.Dir, "dir", "", "make it in this folder")
+	cmd.Flags().StringVar(&o.Checkout, "source", "", "noema's source, which it is built with (default: found)")
+	return cmd
+}
+
+func buildPluginCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "build NAME", Short: "build a plugin: compile Go, check Python", Args: cobra.ExactArgs(1),
+		Example: "  noema plugin build my-method",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir, begun := a.pluginAt(args[0]), time.Now()
+			if err := scaffold.Build(cmd.Context(), dir, a.stderr); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "built %s in %.1f s\n", dir, time.Since(begun).Seconds())
+			return nil
+		},
+	}
+}
+
+func promoteCommand(a *app) *cobra.Command {
+	var o scaffold.Options
+	var task, model string
+	var samples int
+	cmd := &cobra.Command{
+		Use: "promote FILE", Short: "make a plugin of a function in a script or notebook", Args: cobra.ExactArgs(1),
+		Long: `Makes a plugin of the function that a script or notebook hands to lab.AddMethod:
+copies it with all that it needs of the file, builds it, and runs function and
+plugin on the same samples to show that they make the same calls and give the
+same answers.`,
+		Example: "  noema plugin promote experiments/write-a-method/main.go",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Dir = a.pluginDir(o.Dir)
+			p, err := scaffold.Promote(args[0], o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "made %s of %s\n", p.Dir, p.Function)
+			if err := scaffold.Build(cmd.Context(), p.Dir, a.stderr); err != nil {
+				return err
+			}
+			return a.prove(cmd.Context(), p, kernel.Experiment{Task: task, Model: model, Limit: fmt.Sprint(samples)})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Name, "name", "", "which method, if the file adds several")
+	f.StringVar(&o.Dir, "dir", "", "make it in this folder")
+	f.StringVar(&o.Checkout, "source", "", "noema's source, which it is built with (default: found)")
+	f.StringVar(&task, "task", "arithmetic", "the task of the proof")
+	f.StringVar(&model, "model", "sim?error=0.2", "the model of the proof")
+	f.IntVar(&samples, "samples", 5, "how many samples the proof takes")
+	return cmd
+}
+
+// prove runs function and plugin on the same samples, and compares call by
+// call.
+func (a *app) prove(ctx context.Context, p scaffold.Promotion, exp kernel.Experiment) error {
+	o := a.sessionOptions()
+	session, lab, err := builtin.NewSession(o)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	defer lab.Close()
+	name, _, _ := strings.Cut(p.Name, "@")
+	out := plainOutput{a.stderr, a.stderr, a.stdin}
+	add := fmt.Sprintf("if err := lab.AddMethod(%q, %s, %s); err != nil { panic(err) }", name, p.Function, p.Kinds)
+	for _, text := range []string{p.Declarations, add} {
+		if _, err := session.Run(ctx, text, out); err != nil {
+			return fmt.Errorf("prove: run the function: %w", err)
+		}
+	}
+	exp.Methods = []string{name}
+	function, err := lab.Run(exp)
+	if err != nil {
+		return fmt.Errorf("prove: run the function: %w", err)
+	}
+	if err := lab.Close(); err != nil { // the store takes one at a time
+		return err
+	}
+	exp.Methods = []string{p.Dir}
+	plugin, err := a.lab.Run(exp)
+	if err != nil {
+		return fmt.Errorf("prove: run the plugin: %w", err)
+	}
+	return a.sameTranscripts(function, plugin)
+}
+
+// sameTranscripts demands that two runs of one sample each made the same calls
+// and gave the same answers.
+func (a *app) sameTranscripts(x, y *kernel.Result) error {
+	calls := 0
+	for i, t := range x.Trials {
+		other := y.Trials[i]
+		if t.ID.Sample != other.ID.Sample || len(t.Calls) != len(other.Calls) {
+			return fmt.Errorf("prove: sample %s: the function made %d calls, the plugin %d", t.ID.Sample, len(t.Calls), len(other.Calls))
+		}
+		for k, c := range t.Calls {
+			if o := other.Calls[k]; c.Path != o.Path || c.Key != o.Key || c.Digest != o.Digest {
+				return fmt.Errorf("prove: sample %s, call %s: function and plugin differ", t.ID.Sample, c.Path)
+			}
+			calls++
+		}
+		if fmt.Sprint(t.Answer) != fmt.Sprint(other.Answer) {
+			return fmt.Errorf("prove: sample %s: function and plugin answer differently", t.ID.Sample)
+		}
+	}
+	fmt.Fprintf(a.stdout, "proven: function and plugin make the same %d calls on %d samples and give the same answers\n", calls, len(x.Trials))
+	return nil
+}

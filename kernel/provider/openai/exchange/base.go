@@ -1,0 +1,45 @@
+package exchange
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Base is a parsed base URL: what requests go to, and what identifies it.
+type Base struct {
+	URL      string     // with credentials, without query
+	Query    url.Values // to be sent with every request
+	Endpoint string     // for methods.ModelID; empty for the provider's own
+}
+
+// ParseBase parses a base URL, or the provider's own if raw is empty. variable
+// names the environment variable that users set it with, for errors.
+func ParseBase(kind, raw, own, variable string) (Base, error) {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		raw = own
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		// The error of url.Parse quotes its input, which may hold a password.
+		return Base{}, fmt.Errorf("%s: base URL is not a URL (check %s)", kind, variable)
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return Base{}, fmt.Errorf("%s: base URL %q is not of the form %s (check %s)", kind, u.Redacted(), own, variable)
+	}
+	if port := u.Port(); u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	u.Path = strings.TrimSuffix(path.Clean("/"+u.Path), "/")
+	b := Base{Query: u.Query()}
+	u.RawQuery, u.Fragment, u.RawPath = "", "", ""
+	b.URL = u.String()
+	u.User = nil
+	if b.Endpoint = u.String(); b.Endpoint == own {
+		b.Endpoint = ""
+	}
+	return b, nil
+}

@@ -1,0 +1,102 @@
+package exchange
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"hash/fnv"
+	"strconv"
+	"strings"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+// Count is a number of tokens as a server reports it. Servers report
+// nonsense at times; a reply is not lost for that, and not paid for again.
+type Count struct {
+	N     int64
+	Known bool // it was there, and a number of tokens can be so
+}
+
+// tooMany is above what any model reads or writes in one call.
+const tooMany = 100_000_000
+
+// UnmarshalJSON implements [json.Unmarshaler]. It never fails.
+func (c *Count) UnmarshalJSON(raw []byte) error {
+	*c = Count{}
+	f, err := strconv.ParseFloat(strings.TrimSpace(string(raw)), 64)
+	if err != nil || f != f || f < 0 || f > tooMany || f != float64(int64(f)) {
+		return nil
+	}
+	*c = Count{N: int64(f), Known: true}
+	return nil
+}
+
+// Usage is what a call consumed, as its server counted it. What is unknown or
+// cannot be is counted as unknown: no input at all, or no output where the
+// model said something.
+func Usage(price *provider.Price, input, output Count, said bool) methods.Usage {
+	u := methods.Usage{Calls: 1}
+	if !input.Known || !output.Known || input.N == 0 || (said && output.N == 0) {
+		u.Unmetered, u.Unpriced = 1, 1
+		return u
+	}
+	u.InputTokens, u.OutputTokens = input.N, output.N
+	cost, known := price.Cost(u.InputTokens, u.OutputTokens)
+	if u.Cost = cost; !known {
+		u.Unpriced = 1
+	}
+	return u
+}
+
+// WireSeed is the seed that is sent for a request: a number within 0 and
+// 2^31-1, which every known server accepts. It depends on the draw, because a
+// server that honours seeds would otherwise answer all draws alike.
+func WireSeed(seed uint64, draw int) int64 {
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:8], seed)
+	binary.LittleEndian.PutUint64(b[8:], uint64(draw))
+	h := fnv.New64a()
+	_, _ = h.Write(b[:])
+	return int64(h.Sum64() >> 33)
+}
+
+// Arguments makes sure that a tool call's arguments are JSON. What a model
+// wrote that is none becomes a JSON string of it, so that it stays readable
+// and no validator takes it for an object.
+func Arguments(text string) json.RawMessage {
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil { // strings always encode
+		panic(err)
+	}
+	return quoted
+}
+
+// WireArguments undoes what Arguments does to those that are no JSON, so that
+// a model reads back what it wrote.
+func WireArguments(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// ObjectArguments is a tool call's arguments for protocols that take nothing
+// but an object: what is none is wrapped in one.
+func ObjectArguments(raw json.RawMessage) map[string]any {
+	var object map[string]any
+	if json.Unmarshal(raw, &object) == nil && object != nil {
+		return object
+	}
+	if len(raw) == 0 {
+		return map[string]any{}
+	}
+	return map[string]any{"invalid_arguments": WireArguments(raw)}
+}

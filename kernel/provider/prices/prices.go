@@ -1,0 +1,178 @@
+// Package prices is the table of what models cost: one data file for all
+// providers, with its date and source, and over it the user's own file, for
+// prices that have changed, contracts, and servers that have a price of their
+// own. A price that neither has is unknown, which is not 0.
+package prices
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+//go:embed prices.yaml
+var builtin []byte
+
+// Tariff is what a model charges. A nil Price is an unknown one.
+type Tariff struct {
+	Price *provider.Price
+	UpTo  int64 // the longest prompt, in tokens, that Price is for; 0 is no limit
+}
+
+// Cost is the price of one call; the second result is false if it is unknown.
+func (t Tariff) Cost(input, output int64) (methods.NanoUSD, bool) {
+	if t.UpTo > 0 && input > t.UpTo {
+		return 0, false
+	}
+	return t.Price.Cost(input, output)
+}
+
+// Table holds prices. It does not change once made.
+type Table struct {
+	date, source string
+	tariffs      map[string]map[string]Tariff // by provider and model
+}
+
+// Builtin is the table that comes with the program.
+func Builtin() *Table {
+	t, err := parse(builtin)
+	if err != nil { // embedded, and covered by a test
+		panic(err)
+	}
+	return t
+}
+
+// Load is the built-in table with the entries of the user's file over it. The
+// file has the same form, in YAML or JSON: providers, below them models with
+// [input, output] in US dollars per million tokens, and optionally the longest
+// prompt that the price is for. A model that is null has no known price. A
+// file that is not there is an empty one.
+func Load(path string) (*Table, error) {
+	t := Builtin()
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %w", err)
+	}
+	own, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read prices: %s: %w", path, err)
+	}
+	for kind, models := range own.tariffs {
+		if t.tariffs[kind] == nil {
+			t.tariffs[kind] = map[string]Tariff{}
+		}
+		for model, tariff := range models {
+			t.tariffs[kind][model] = tariff
+		}
+	}
+	t.source = strings.TrimSuffix("own prices from "+path+"; else "+t.source, "; else ")
+	return t, nil
+}
+
+// Source says where the prices come from and of when they are.
+func (t *Table) Source() string { return fmt.Sprintf("%s (%s)", t.source, t.date) }
+
+// Lookup is the price of a provider's model, or nil if it is unknown.
+func (t *Table) Lookup(kind, model string) *provider.Price { return t.Tariff(kind, model).Price }
+
+// version matches what names a fixed or the newest version of a model, such as
+// -2025-08-07, -20250514, -001 and -latest.
+var version = regexp.MustCompile(`(-\d{4}-\d{2}-\d{2}|-\d{8}|-\d{3}|-latest)$`)
+
+// Tariff is what a provider's model charges. A version costs what its model
+// does unless the table says otherwise.
+func (t *Table) Tariff(kind, model string) Tariff {
+	models := t.tariffs[kind]
+	if tariff, ok := models[model]; ok {
+		return tariff
+	}
+	model = strings.TrimPrefix(model, "models/")
+	if tariff, ok := models[model]; ok {
+		return tariff
+	}
+	return models[version.ReplaceAllString(model, "")]
+}
+
+func parse(raw []byte) (*Table, error) {
+	var file map[string]any
+	if err := yaml.Unmarshal(raw, &file); err != nil {
+		return nil, err
+	}
+	t := &Table{tariffs: map[string]map[string]Tariff{}}
+	for kind, value := range file {
+		switch kind {
+		case "date":
+			t.date = fmt.Sprint(value)
+			continue
+		case "source":
+			t.source = fmt.Sprint(value)
+			continue
+		}
+		models, ok := value.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("%s: want models with their prices, as in {%s: {model: [0.5, 1.5]}}", kind, kind)
+		}
+		t.tariffs[kind] = map[string]Tariff{}
+		for model, entry := range models {
+			tariff, err := parseTariff(entry)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", kind, model, err)
+			}
+			t.tariffs[kind][model] = tariff
+		}
+	}
+	return t, nil
+}
+
+func parseTariff(entry any) (Tariff, error) {
+	if entry == nil {
+		return Tariff{}, nil
+	}
+	list, ok := entry.([]any)
+	if !ok || len(list) < 2 || len(list) > 3 {
+		return Tariff{}, fmt.Errorf("%v is no price: write [input, output] in US dollars per million tokens, or null", entry)
+	}
+	numbers := make([]float64, len(list))
+	for i, e := range list {
+		n, ok := number(e)
+		if !ok || n < 0 || (i < 2 && n > 1e6) || (i == 2 && (n < 1 || n > 1e9)) {
+			return Tariff{}, fmt.Errorf("%v is no price in US dollars per million tokens", e)
+		}
+		numbers[i] = n
+	}
+	t := Tariff{Price: &provider.Price{Input: perToken(numbers[0]), Output: perToken(numbers[1])}}
+	if len(numbers) == 3 {
+		t.UpTo = int64(numbers[2])
+	}
+	return t, nil
+}
+
+func number(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, !math.IsNaN(v)
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+// perToken turns dollars per million tokens into nano-dollars per token.
+func perToken(usdPerMillion float64) methods.NanoUSD {
+	return methods.NanoUSD(math.Round(usdPerMillion * 1000))
+}

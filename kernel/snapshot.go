@@ -1,0 +1,143 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"noema/plugins"
+)
+
+// A run must not mix two versions of a plugin's code, and code is edited while
+// runs are under way. So a plugin is run from a copy of its code, in a folder
+// named after its digest: a run that has begun goes on with the copy, the next
+// one finds another digest.
+
+// snapshotAge is how long an unused copy is kept.
+const snapshotAge = 14 * 24 * time.Hour
+
+// linked are the folders beside a plugin's code that are no part of its digest;
+// the copy leads to them.
+var linked = []string{".venv", ".git", "__pycache__"}
+
+// snapshot returns the source of a copy of src, whose digest is given.
+func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error) {
+	if src.Builtin {
+		return src, nil
+	}
+	root := filepath.Join(l.o.Home, "code")
+	dir := filepath.Join(root, digest[:32])
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err == nil {
+		return moved(src, dir), nil
+	}
+	dropOld(root, now.Add(-snapshotAge))
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+	}
+	fresh, err := os.MkdirTemp(root, ".new-")
+	if err != nil {
+		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+	}
+	defer os.RemoveAll(fresh) // nothing is left of it once it is renamed
+	if err := copyCode(src, fresh); err != nil {
+		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+	}
+	// Another process may have made the same copy meanwhile.
+	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, statErr := os.Stat(dir); statErr != nil {
+			return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+		}
+	}
+	return moved(src, dir), nil
+}
+
+// moved is src with its code in another folder.
+func moved(src plugins.Source, dir string) plugins.Source {
+	src.Command = slices.Clone(src.Command)
+	if src.Dir == "" { // one executable file
+		src.Command[0] = filepath.Join(dir, filepath.Base(src.Path))
+		src.Path = src.Command[0]
+		return src
+	}
+	for i, word := range src.Command {
+		if rest, ok := strings.CutPrefix(word, src.Dir+string(filepath.Separator)); ok {
+			src.Command[i] = filepath.Join(dir, rest)
+		}
+	}
+	src.Dir, src.Path = dir, dir
+	return src
+}
+
+// copyCode copies what a plugin's digest covers.
+func copyCode(src plugins.Source, to string) error {
+	if src.Dir == "" {
+		return copyFile(src.Path, filepath.Join(to, filepath.Base(src.Path)))
+	}
+	return filepath.WalkDir(src.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(src.Dir, path)
+		if err != nil || name == "." {
+			return err
+		}
+		target := filepath.Join(to, name)
+		switch {
+		case e.IsDir() && slices.Contains(linked, e.Name()):
+			if err := os.Symlink(path, target); err != nil {
+				return err
+			}
+			return filepath.SkipDir
+		case e.IsDir():
+			return os.Mkdir(target, 0o700)
+		case e.Type().IsRegular():
+			return copyFile(path, target)
+		case e.Type()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(to, target)
+		}
+		return nil
+	})
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// dropOld removes copies that were not used since a time, and what a killed
+// process left half made.
+func dropOld(root string, since time.Time) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(since) {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // it is made again when it is needed
+		}
+	}
+}
