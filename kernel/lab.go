@@ -180,6 +180,14 @@ func (l *Lab) Update(id string, v any) {
 	fmt.Fprintln(l.o.Stdout, strings.TrimRight(string(b[display.PlainText]), "\n"))
 }
 
+// Clear removes what the present cell has shown, where the screen can do that;
+// with wait, only when the next thing is shown.
+func (l *Lab) Clear(wait bool) {
+	if l.o.Screen != nil {
+		l.o.Screen.Clear(wait)
+	}
+}
+
 // progress tells how a run gets on, on the screen or on Stderr.
 func (l *Lab) progress() *report.Progress {
 	if l.o.Screen == nil {

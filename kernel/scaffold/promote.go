@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func Promote(file string, o Options) (Promotion, error) {
 		version = after
 	}
 	v.More = map[string]string{
-		"Body": body, "Function": added.function, "Kinds": p.Kinds, "Version": strconv.Quote(version), "File": file,
+		"Body": body, "Function": added.function, "Kinds": p.Kinds, "Version": strconv.Quote(version), "File": filepath.Base(file),
 	}
 	if p.Dir, err = o.write(v, "promoted"); err != nil {
 		return Promotion{}, err

@@ -11,12 +11,17 @@ import (
 
 func table_noema_kernel_provider() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"BestEffort":    reflect.ValueOf(provider.BestEffort),
 		"ContextLength": reflect.ValueOf(provider.ContextLength),
+		"Emulated":      reflect.ValueOf(provider.Emulated),
 		"Error":         reflect.ValueOf((*provider.Error)(nil)),
+		"Features":      reflect.ValueOf((*provider.Features)(nil)),
+		"Ignored":       reflect.ValueOf(provider.Ignored),
 		"Info":          reflect.ValueOf((*provider.Info)(nil)),
 		"Kind":          reflect.ValueOf((*provider.Kind)(nil)),
 		"KindOf":        reflect.ValueOf(provider.KindOf),
 		"Malformed":     reflect.ValueOf(provider.Malformed),
+		"Native":        reflect.ValueOf(provider.Native),
 		"Network":       reflect.ValueOf(provider.Network),
 		"Price":         reflect.ValueOf((*provider.Price)(nil)),
 		"Provider":      reflect.ValueOf((*provider.Provider)(nil)),
@@ -24,8 +29,10 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"RateLimited":   reflect.ValueOf(provider.RateLimited),
 		"Rejected":      reflect.ValueOf(provider.Rejected),
 		"Retryable":     reflect.ValueOf(provider.Retryable),
+		"Support":       reflect.ValueOf((*provider.Support)(nil)),
 		"Unauthorized":  reflect.ValueOf(provider.Unauthorized),
 		"Unavailable":   reflect.ValueOf(provider.Unavailable),
+		"Unsupported":   reflect.ValueOf(provider.Unsupported),
 	}
 }
 

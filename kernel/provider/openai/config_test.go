@@ -41,23 +41,40 @@ func TestNew(t *testing.T) {
 	}
 }
 
+func TestIdentityNamesWhatChangesAnswers(t *testing.T) {
+	for want, c := range map[string]Config{
+		"openai/m":                          {},
+		"openai/m?api=responses&effort=low": {API: Responses, Effort: "low"},
+	} {
+		c.Model, c.APIKey = "m", "k"
+		p, err := New(c)
+		if err != nil || p.Info().ID.String() != want {
+			t.Errorf("%v (%v), want %s", p.Info().ID, err, want)
+		}
+	}
+	if _, err := New(Config{Model: "m", APIKey: "k", API: "telnet"}); err == nil {
+		t.Error("an unknown API was taken")
+	}
+}
+
 func TestOnlyTheDefaultEndpointHasListPrices(t *testing.T) {
 	known, err := New(Config{Model: "gpt-5-nano-2025-08-07", APIKey: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known.price == nil || known.price.Input != 50 || known.price.Output != 400 {
-		t.Errorf("price %+v, want 50 and 400 nano-dollars a token", known.price)
+	if known.tariff.Price == nil || known.tariff.Price.Input != 50 || known.tariff.Price.Output != 400 {
+		t.Errorf("price %+v, want 50 and 400 nano-dollars a token", known.tariff.Price)
 	}
 	elsewhere, err := New(Config{Model: "gpt-5-nano", BaseURL: "http://localhost/v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if elsewhere.price != nil {
-		t.Errorf("a server of one's own costs %+v", elsewhere.price)
+	if elsewhere.tariff.Price != nil {
+		t.Errorf("a server of one's own costs %+v", elsewhere.tariff.Price)
 	}
-	if Price("no-such-model") != nil {
-		t.Error("an unknown model has a price")
+	unknown, err := New(Config{Model: "no-such-model", APIKey: "k"})
+	if err != nil || unknown.tariff.Price != nil {
+		t.Errorf("an unknown model has a price (%v)", err)
 	}
 }
 
@@ -79,19 +96,4 @@ func TestQualifiesForStrict(t *testing.T) {
 			t.Errorf("%s: %v, want %v", schema, got, want)
 		}
 	}
-}
-
-func FuzzParseFault(f *testing.F) {
-	for _, s := range []string{`{"error":{"message":"x","param":null,"code":429}}`, `{"error":"x"}`, `{"detail":[1]}`, `<html>`, ``, `[]`, `{"error":null}`, `{"message":"secret-key"}`} {
-		f.Add([]byte(s))
-	}
-	p := &Provider{key: "secret-key"}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		fault := parseFault(body)
-		fault.status = 400
-		text := p.faultError(fault).Error()
-		if strings.Contains(text, "secret-key") || strings.Contains(text, "\n") || len([]rune(text)) > 500 {
-			t.Errorf("%q gives %q", body, text)
-		}
-	})
 }

@@ -1,44 +1,29 @@
 package openai
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/shared"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/openai/exchange"
 	"noema/methods"
 )
 
-// WireSeed is the seed that is sent for a request: a number within 0 and
-// 2^31-1, which every known server accepts. It depends on the draw, because a
-// server that honours seeds would otherwise answer all draws alike.
-func WireSeed(seed uint64, draw int) int64 {
-	var b [16]byte
-	binary.LittleEndian.PutUint64(b[:8], seed)
-	binary.LittleEndian.PutUint64(b[8:], uint64(draw))
-	h := fnv.New64a()
-	_, _ = h.Write(b[:])
-	return int64(h.Sum64() >> 33)
-}
+// WireSeed is the seed that is sent for a request; see [exchange.WireSeed].
+func WireSeed(seed uint64, draw int) int64 { return exchange.WireSeed(seed, draw) }
 
-// params writes r as the SDK's parameters, in the form that the server is
+// chatParams writes r as the SDK's parameters, in the form that the server is
 // known to accept.
-func (p *Provider) params(r methods.Request, f form) (sdk.ChatCompletionNewParams, error) {
+func (p *Provider) chatParams(r methods.Request, f exchange.Form) (sdk.ChatCompletionNewParams, error) {
 	params := sdk.ChatCompletionNewParams{Model: p.info.ID.Model}
-	messages := r.Messages
-	if r.Schema != nil {
-		if f.schema == schemaInstruction {
-			messages = withInstruction(messages, r.Schema)
-		} else {
-			params.ResponseFormat = responseFormat(r.Schema)
-		}
+	if r.Schema != nil && !p.rules.InWords(f) {
+		params.ResponseFormat = responseFormat(r.Schema)
 	}
-	for i, m := range messages {
+	for i, m := range r.Messages {
 		wire, err := message(m)
 		if err != nil {
 			return params, fmt.Errorf("message %d: %w", i+1, err)
@@ -53,31 +38,37 @@ func (p *Provider) params(r methods.Request, f form) (sdk.ChatCompletionNewParam
 		params.Tools = append(params.Tools, wire)
 	}
 	sampling(&params, r, f)
+	if !f.Without[stream] && !f.Without[streamOptions] {
+		params.StreamOptions.IncludeUsage = param.NewOpt(true)
+	}
+	if p.effort != "" {
+		params.ReasoningEffort = shared.ReasoningEffort(p.effort)
+	}
 	return params, nil
 }
 
-func sampling(params *sdk.ChatCompletionNewParams, r methods.Request, f form) {
+func sampling(params *sdk.ChatCompletionNewParams, r methods.Request, f exchange.Form) {
 	s := r.Sampling
-	if !f.without[temperature] { // 0 is greedy, and no server's default: it is always sent
+	if !f.Without[temperature] { // 0 is greedy, and no server's default: it is always sent
 		params.Temperature = param.NewOpt(s.Temperature)
 	}
-	if !f.without[seed] {
+	if !f.Without[seed] {
 		params.Seed = param.NewOpt(WireSeed(s.Seed, r.Draw))
 	}
-	if s.TopP != 0 && !f.without[topP] {
+	if s.TopP != 0 && !f.Without[topP] {
 		params.TopP = param.NewOpt(s.TopP)
 	}
-	if len(s.Stop) > 0 && !f.without[stop] {
+	if len(s.Stop) > 0 && !f.Without[stop] {
 		params.Stop.OfStringArray = s.Stop
 	}
 	if s.MaxTokens > 0 {
-		if f.oldTokens {
+		if !f.Alternate {
 			params.MaxTokens = param.NewOpt(int64(s.MaxTokens))
 		} else {
 			params.MaxCompletionTokens = param.NewOpt(int64(s.MaxTokens))
 		}
 	}
-	if s.TopK > 0 && !f.without[topK] { // no parameter of OpenAI's, but of most compatible servers
+	if s.TopK > 0 && !f.Without[topK] { // no parameter of OpenAI's, but of most compatible servers
 		params.SetExtraFields(map[string]any{topK: s.TopK})
 	}
 }
@@ -97,7 +88,7 @@ func message(m methods.Message) (sdk.ChatCompletionMessageParamUnion, error) {
 		}
 		for _, c := range m.ToolCalls {
 			call := &sdk.ChatCompletionMessageFunctionToolCallParam{ID: c.ID}
-			call.Function.Name, call.Function.Arguments = c.Name, wireArguments(c.Arguments)
+			call.Function.Name, call.Function.Arguments = c.Name, exchange.WireArguments(c.Arguments)
 			wire.ToolCalls = append(wire.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: call})
 		}
 		return sdk.ChatCompletionMessageParamUnion{OfAssistant: &wire}, nil
@@ -105,16 +96,6 @@ func message(m methods.Message) (sdk.ChatCompletionMessageParamUnion, error) {
 	return sdk.ChatCompletionMessageParamUnion{}, &provider.Error{
 		Kind: provider.Rejected, Err: fmt.Errorf("unknown role %q", m.Role),
 	}
-}
-
-// wireArguments undoes what arguments does to those that are no JSON, so that
-// a model reads back what it wrote.
-func wireArguments(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
 }
 
 func tool(t methods.ToolSpec) (sdk.ChatCompletionToolUnionParam, error) {
@@ -138,17 +119,4 @@ func responseFormat(s *methods.Schema) sdk.ChatCompletionNewParamsResponseFormat
 	format.JSONSchema.Schema = s.JSON
 	format.JSONSchema.Strict = param.NewOpt(qualifiesForStrict(s.JSON))
 	return sdk.ChatCompletionNewParamsResponseFormatUnion{OfJSONSchema: format}
-}
-
-// withInstruction returns the conversation with the schema asked for in
-// words. It goes into the last user turn where that is the last one: some
-// servers insist on alternating roles.
-func withInstruction(messages []methods.Message, s *methods.Schema) []methods.Message {
-	text := "Reply with exactly one JSON value and nothing else: no prose, no code fence. It must be valid against this JSON Schema:\n" + string(s.JSON)
-	out := append([]methods.Message(nil), messages...)
-	if n := len(out); n > 0 && out[n-1].Role == methods.User {
-		out[n-1].Content += "\n\n" + text
-		return out
-	}
-	return append(out, methods.Message{Role: methods.User, Content: text})
 }

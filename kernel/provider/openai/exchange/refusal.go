@@ -117,7 +117,7 @@ func (f *Refusal) setCode(fields map[string]json.RawMessage) {
 var statuses = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
 	"request_too_large": 413, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504, "overloaded_error": 529,
-	"rate_limit_exceeded": 429, "insufficient_quota": 429, "server_error": 500, "context_length_exceeded": 400,
+	"rate_limit_exceeded": 429, "insufficient_quota": 429, "server_error": 500, "invalid_prompt": 400, "context_length_exceeded": 400,
 	"INVALID_ARGUMENT": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
 	"RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
 }

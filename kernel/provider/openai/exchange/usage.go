@@ -3,6 +3,7 @@ package exchange
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -32,18 +33,19 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Usage is what a call consumed, as its server counted it. What is unknown or
+// Usage is what a call consumed, as its server counted it, and what that
+// costs, if known. What is unknown or
 // cannot be is counted as unknown: no input at all, or no output where the
 // model said something.
-func Usage(price *provider.Price, input, output Count, said bool) methods.Usage {
+func Usage(cost func(input, output int64) (methods.NanoUSD, bool), input, output Count, said bool) methods.Usage {
 	u := methods.Usage{Calls: 1}
 	if !input.Known || !output.Known || input.N == 0 || (said && output.N == 0) {
 		u.Unmetered, u.Unpriced = 1, 1
 		return u
 	}
 	u.InputTokens, u.OutputTokens = input.N, output.N
-	cost, known := price.Cost(u.InputTokens, u.OutputTokens)
-	if u.Cost = cost; !known {
+	price, known := cost(u.InputTokens, u.OutputTokens)
+	if u.Cost = price; !known {
 		u.Unpriced = 1
 	}
 	return u
@@ -99,4 +101,30 @@ func ObjectArguments(raw json.RawMessage) map[string]any {
 		return map[string]any{}
 	}
 	return map[string]any{"invalid_arguments": WireArguments(raw)}
+}
+
+// Object reads a JSON object, such as the schema of the named tool.
+func Object(name string, raw json.RawMessage) (map[string]any, error) {
+	if len(raw) == 0 {
+		return map[string]any{"type": "object", "properties": map[string]any{}}, nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
+		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("schema of %q is no JSON object", name)}
+	}
+	return object, nil
+}
+
+// CutAtStop ends a text before the first of the stop strings, for servers
+// that know none.
+func CutAtStop(c *methods.Completion, stop []string) {
+	end := -1
+	for _, s := range stop {
+		if i := strings.Index(c.Text, s); s != "" && i >= 0 && (end < 0 || i < end) {
+			end = i
+		}
+	}
+	if end >= 0 {
+		c.Text, c.Finish = c.Text[:end], methods.FinishStop
+	}
 }

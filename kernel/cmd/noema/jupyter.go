@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/cell"
+	"noema/kernel/display"
+	"noema/kernel/jupyter"
+)
+
+func jupyterCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{Use: "jupyter", Short: "be a kernel of Jupyter notebooks", RunE: helpOnly}
+	var place jupyter.Place
+	var user bool
+	where := func(c *cobra.Command) *cobra.Command {
+		c.Flags().BoolVar(&user, "user", false, "in the user's own folder (the default)")
+		c.Flags().StringVar(&place.Prefix, "prefix", "", "below this folder, such as a Python environment's")
+		c.MarkFlagsMutuallyExclusive("user", "prefix")
+		return c
+	}
+	var connection string
+	run := &cobra.Command{
+		Use: "run -f FILE", Short: "serve a notebook; Jupyter starts this",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection) },
+	}
+	run.Flags().StringVarP(&connection, "connection-file", "f", "", "the connection file that Jupyter wrote")
+	_ = run.MarkFlagRequired("connection-file") // the flag is the one above
+	cmd.AddCommand(
+		where(&cobra.Command{
+			Use: "install", Short: "make noema a kernel that Jupyter offers",
+			Example: "  noema jupyter install --user\n  noema jupyter install --prefix \"$VIRTUAL_ENV\"",
+			RunE:    func(*cobra.Command, []string) error { return a.jupyterInstall(place) },
+		}),
+		run,
+		where(&cobra.Command{
+			Use: "uninstall", Short: "take that back",
+			RunE: func(*cobra.Command, []string) error {
+				dir, err := jupyter.Uninstall(place)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, "removed", dir)
+				return nil
+			},
+		}),
+	)
+	return cmd
+}
+
+// jupyterInstall installs the running binary, with the home that is in force.
+func (a *app) jupyterInstall(place jupyter.Place) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find own executable: %w", err)
+	}
+	args := []string{"jupyter", "run", "-f"}
+	if a.home != "" {
+		args = []string{"--home", a.home, "jupyter", "run", "-f"}
+	}
+	dir, err := jupyter.Install(place, self, args...)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, "installed", dir)
+	return nil
+}
+
+func (a *app) jupyterRun(ctx context.Context, file string) error {
+	c, err := jupyter.ReadConnection(file)
+	if err != nil {
+		return usage(err)
+	}
+	o := a.sessionOptions()
+	o.Capture = true
+	session, lab, err := builtin.NewSession(o)
+	if err != nil {
+		return err
+	}
+	defer lab.Close()
+	defer session.Close()
+	_, terminal := session.Terminal()
+	if err := os.MkdirAll(a.home, 0o700); err != nil {
+		return err
+	}
+	return jupyter.Run(ctx, c, session, jupyter.Options{
+		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,
+		Commands: listings(lab),
+	})
+}
+
+// listings are the commands that list what a Lab has.
+func listings(lab *kernel.Lab) map[string]func(context.Context, string, cell.Output) error {
+	listed := func(list func() (display.Displayer, error)) func(context.Context, string, cell.Output) error {
+		return func(_ context.Context, _ string, out cell.Output) error {
+			d, err := list()
+			if err != nil {
+				return err
+			}
+			out.Show("", d.Display())
+			return nil
+		}
+	}
+	return map[string]func(context.Context, string, cell.Output) error{
+		"methods": listed(func() (display.Displayer, error) { return methodsTable(lab) }),
+		"tasks":   listed(func() (display.Displayer, error) { return tasksTable(), nil }),
+		"runs":    listed(func() (display.Displayer, error) { return lab.Runs() }),
+	}
+}
+
+// version is noema's, as the build has it.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "development"
+}
+
+func methodsTable(lab *kernel.Lab) (display.Table, error) {
+	sources, err := lab.Plugins()
+	var t display.Table
+	t.Add("method", "code")
+	for _, s := range sources {
+		where := "built in"
+		if !s.Builtin {
+			where = s.Path
+		}
+		t.Row(s.Name, where)
+	}
+	return t, err
+}
+
+func tasksTable() display.Table {
+	var t display.Table
+	t.Add("task", "what it is")
+	for _, e := range (builtin.Catalog{}).Tasks() {
+		t.Row(e.Name, e.Summary)
+	}
+	return t
+}

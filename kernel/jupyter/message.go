@@ -1,0 +1,152 @@
+package jupyter
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// protocolVersion is the version of the messaging protocol that is spoken.
+const protocolVersion = "5.4"
+
+// header begins every message.
+type header struct {
+	ID       string `json:"msg_id"`
+	Session  string `json:"session"`
+	Username string `json:"username"`
+	Date     string `json:"date"`
+	Type     string `json:"msg_type"`
+	Version  string `json:"version"`
+}
+
+// message is one as it stands on the wire, without its signature.
+type message struct {
+	route    [][]byte // what stands before the delimiter: the way back
+	header   header
+	parent   json.RawMessage // the header of the message that this one answers
+	metadata json.RawMessage
+	content  json.RawMessage
+	raw      json.RawMessage // the header as it came
+	from     *peer
+}
+
+var delimiter = []byte("<IDS|MSG>")
+
+// signer signs and checks messages with the key of the connection file.
+type signer struct{ key []byte }
+
+func (s signer) sign(parts ...[]byte) string {
+	if len(s.key) == 0 {
+		return ""
+	}
+	mac := hmac.New(sha256.New, s.key)
+	for _, p := range parts {
+		mac.Write(p)
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// decode reads a message and checks its signature.
+func (s signer) decode(frames [][]byte) (*message, error) {
+	at := -1
+	for i, f := range frames {
+		if bytes.Equal(f, delimiter) {
+			at = i
+			break
+		}
+	}
+	if at < 0 || len(frames) < at+6 {
+		return nil, errors.New("read message: frames are missing")
+	}
+	m := &message{route: frames[:at], raw: frames[at+2], parent: frames[at+3], metadata: frames[at+4], content: frames[at+5]}
+	want := s.sign(m.raw, m.parent, m.metadata, m.content)
+	if !hmac.Equal([]byte(want), frames[at+1]) {
+		return nil, errors.New("read message: the signature is not that of the connection's key")
+	}
+	if err := json.Unmarshal(m.raw, &m.header); err != nil {
+		return nil, fmt.Errorf("read message: header: %w", err)
+	}
+	return m, nil
+}
+
+// encode makes the frames of a message behind a route.
+func (s signer) encode(route [][]byte, h header, parent json.RawMessage, metadata, content any) ([][]byte, error) {
+	if len(parent) == 0 {
+		parent = json.RawMessage("{}")
+	}
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	parts := [][]byte{nil, parent, nil, nil}
+	for i, v := range map[int]any{0: h, 2: metadata, 3: content} {
+		raw, err := marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("write message %s: %w", h.Type, err)
+		}
+		parts[i] = raw
+	}
+	frames := append(append([][]byte{}, route...), delimiter, []byte(s.sign(parts...)))
+	return append(frames, parts...), nil
+}
+
+// marshal is JSON without the escapes that HTML would need.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// newID is a fresh identity of a message or session.
+func newID() string { return rand.Text() }
+
+// newHeader makes the header of a message of the kernel's.
+func newHeader(session, kind string) header {
+	return header{
+		ID: newID(), Session: session, Username: "noema", Type: kind, Version: protocolVersion,
+		Date: time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
+	}
+}
+
+// Connection is what a connection file says.
+type Connection struct {
+	Transport string `json:"transport"`
+	IP        string `json:"ip"`
+	Shell     int    `json:"shell_port"`
+	Control   int    `json:"control_port"`
+	Stdin     int    `json:"stdin_port"`
+	IOPub     int    `json:"iopub_port"`
+	Heartbeat int    `json:"hb_port"`
+	Scheme    string `json:"signature_scheme"`
+	Key       string `json:"key"`
+}
+
+// ReadConnection reads a connection file, which the Jupyter server wrote for
+// this kernel.
+func ReadConnection(file string) (Connection, error) {
+	var c Connection
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return c, fmt.Errorf("read connection file: %w", err)
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("read connection file %s: %w", file, err)
+	}
+	if c.Transport != "tcp" {
+		return c, fmt.Errorf("read connection file %s: transport %q: only tcp is spoken", file, c.Transport)
+	}
+	if c.Key != "" && c.Scheme != "hmac-sha256" {
+		return c, fmt.Errorf("read connection file %s: signature scheme %q: only hmac-sha256 is spoken", file, c.Scheme)
+	}
+	return c, nil
+}

@@ -1,0 +1,158 @@
+package jupyter
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"noema/kernel/cell"
+	"noema/kernel/display"
+)
+
+// Stream output is collected for so long, or up to so many bytes, before it is
+// published: thousands of small prints are a few messages.
+const (
+	collectFor = 20 * time.Millisecond
+	collectTo  = 256 << 10
+)
+
+// output is where the running cell's output goes.
+type output struct {
+	k *kernel
+
+	mu     sync.Mutex
+	parent *message
+	silent bool
+	stdin  bool
+	name   string // of the stream in buffer
+	buffer []byte
+	timer  *time.Timer
+	ids    map[string]bool // display ids that were shown
+	closed bool
+}
+
+var _ cell.Output = (*output)(nil)
+
+func newOutput(k *kernel) *output { return &output{k: k, ids: map[string]bool{}} }
+
+// begin sends what follows on behalf of a request.
+func (o *output) begin(m *message, silent, stdin bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flushLocked()
+	o.parent, o.silent, o.stdin = m, silent, stdin
+}
+
+// Stream implements [cell.Output].
+func (o *output) Stream(name string, text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silent || o.closed {
+		return
+	}
+	if name != o.name {
+		o.flushLocked()
+		o.name = name
+	}
+	o.buffer = append(o.buffer, text...)
+	if len(o.buffer) >= collectTo {
+		o.flushLocked()
+		return
+	}
+	if o.timer == nil {
+		o.timer = time.AfterFunc(collectFor, o.flush)
+	}
+}
+
+// flush publishes what was collected.
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flushLocked()
+}
+
+func (o *output) flushLocked() {
+	if o.timer != nil {
+		o.timer.Stop()
+		o.timer = nil
+	}
+	if len(o.buffer) == 0 || o.closed {
+		return
+	}
+	text := string(o.buffer)
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	o.buffer = o.buffer[:0]
+	if cap(o.buffer) > 4*collectTo {
+		o.buffer = nil
+	}
+	o.k.publish(o.parent, "stream", map[string]any{"name": o.name, "text": text})
+}
+
+// Show implements [display.Screen]. Shown again, an id is updated in its place.
+func (o *output) Show(id string, b display.Bundle) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silent || o.closed {
+		return
+	}
+	o.flushLocked()
+	content := map[string]any{"data": dataOf(b), "metadata": map[string]any{}, "transient": map[string]any{}}
+	kind := "display_data"
+	if id != "" {
+		content["transient"] = map[string]any{"display_id": id}
+		if o.ids[id] {
+			kind = "update_display_data"
+		}
+		o.ids[id] = true
+	}
+	o.k.publish(o.parent, kind, content)
+}
+
+// Clear implements [display.Screen].
+func (o *output) Clear(wait bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.silent || o.closed {
+		return
+	}
+	o.flushLocked()
+	o.k.publish(o.parent, "clear_output", map[string]any{"wait": wait})
+}
+
+// Input implements [cell.Output]: it asks the client that sent the cell.
+func (o *output) Input(ctx context.Context, prompt string, password bool) (string, error) {
+	o.mu.Lock()
+	o.flushLocked()
+	parent, allowed := o.parent, o.stdin
+	o.mu.Unlock()
+	if !allowed || parent == nil {
+		return "", errors.New("read input: the client of this cell cannot be asked")
+	}
+	p := o.k.stdin.find(parent.from.identity)
+	if p == nil {
+		return "", errors.New("read input: the client of this cell has no stdin channel")
+	}
+	frames, err := o.k.signer.encode(nil, newHeader(o.k.id, "input_request"), parent.raw, nil,
+		map[string]any{"prompt": prompt, "password": password})
+	if err != nil {
+		return "", err
+	}
+	p.send(frames, 0)
+	select {
+	case line := <-o.k.answers:
+		return line, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.flushLocked()
+	o.closed = true
+}

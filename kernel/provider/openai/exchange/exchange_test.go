@@ -1,0 +1,313 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+// serve answers all requests with h, and returns what makes one.
+func serve(t *testing.T, c Config, h http.HandlerFunc) (*Exchange, func(context.Context) ([]byte, error)) {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	x := New(c)
+	t.Cleanup(x.CloseIdleConnections)
+	return x, func(ctx context.Context) ([]byte, error) {
+		return x.Do(ctx, func(ctx context.Context) error {
+			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader("{}"))
+			if err != nil {
+				return err
+			}
+			req.Header.Set("X-Api-Key", "secret-key")
+			res, err := x.Client().Do(req)
+			if err == nil {
+				err = res.Body.Close()
+			}
+			return err
+		})
+	}
+}
+
+func kindOf(t *testing.T, x *Exchange, err error) provider.Kind {
+	t.Helper()
+	var e *provider.Error
+	if !errors.As(x.Failure(t.Context(), err), &e) {
+		t.Fatalf("%v is no provider error", err)
+	}
+	return e.Kind
+}
+
+func write(w http.ResponseWriter, text string) {
+	_, _ = io.WriteString(w, text)
+	w.(http.Flusher).Flush()
+}
+
+// hang says nothing more until the client leaves.
+func hang(r *http.Request) { <-r.Context().Done() }
+
+func TestStallsAreNoticed(t *testing.T) {
+	const soon, late = 50 * time.Millisecond, time.Hour
+	cases := map[string]struct {
+		config Config
+		serve  func(w http.ResponseWriter)
+		want   string // in the error; empty if there is none
+	}{
+		"before the first byte": {Config{First: soon, Idle: late}, func(http.ResponseWriter) {}, "no byte of a reply for 50ms"},
+		"after the headers":     {Config{First: soon, Idle: late}, func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, "no byte of a reply for 50ms"},
+		"in its middle":         {Config{First: late, Idle: soon}, func(w http.ResponseWriter) { write(w, "data: 1\n\n") }, "stops in its middle"},
+		"while it thinks":       {Config{First: soon, Idle: late, Answering: "delta"}, func(w http.ResponseWriter) { write(w, "data: begun\n\n") }, "no byte of a reply"},
+		"in its answer":         {Config{First: late, Idle: soon, Answering: "delta"}, func(w http.ResponseWriter) { write(w, "data: del"); write(w, "ta\n\n") }, "stops in its middle"},
+		"after its end": {
+			Config{First: late, Idle: soon, Complete: func(b []byte) bool { return bytes.Contains(b, []byte("[DONE]")) }},
+			func(w http.ResponseWriter) { write(w, "data: [DONE]\n\n") }, "",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			x, do := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) { c.serve(w); hang(r) })
+			body, err := do(t.Context())
+			if c.want == "" {
+				if err != nil || len(body) == 0 {
+					t.Errorf("a whole reply was lost: %q, %v", body, err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || kindOf(t, x, err) != provider.Network {
+				t.Errorf("got %v, want a network error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A reply may take long as long as it goes on.
+func TestSlowIsNotStalled(t *testing.T) {
+	_, do := serve(t, Config{First: time.Second, Idle: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for range 15 {
+			<-tick.C
+			write(w, "x")
+		}
+	})
+	if body, err := do(t.Context()); err != nil || len(body) != 15 {
+		t.Errorf("%q, %v", body, err)
+	}
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	stolen := false
+	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen = true }))
+	defer thief.Close()
+	x, do := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
+	})
+	_, err := do(t.Context())
+	if kindOf(t, x, err) != provider.Rejected || stolen {
+		t.Errorf("got %v; the key went elsewhere: %v", err, stolen)
+	}
+	if text := x.Failure(t.Context(), err).Error(); !strings.Contains(text, "redirects") {
+		t.Errorf("%q does not name the cure", text)
+	}
+}
+
+func TestOneRequestPerAttempt(t *testing.T) {
+	served := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { served++; write(w, "x") }))
+	defer s.Close()
+	x := New(Config{})
+	defer x.CloseIdleConnections()
+	get := func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+		if err != nil {
+			return err
+		}
+		res, err := x.Client().Do(req)
+		if err == nil {
+			err = res.Body.Close()
+		}
+		return err
+	}
+	body, err := x.Do(t.Context(), func(ctx context.Context) error {
+		if err := get(ctx); err != nil {
+			return err
+		}
+		if err := get(ctx); !errors.Is(err, errTwice) {
+			t.Errorf("a second request: %v", err)
+		}
+		return nil
+	})
+	if err != nil || string(body) != "x" || served != 1 {
+		t.Errorf("%q, %v, %d requests", body, err, served)
+	}
+	if err := get(t.Context()); !errors.Is(err, errTwice) {
+		t.Errorf("a request outside of an attempt: %v", err)
+	}
+	if _, err := x.Do(t.Context(), func(context.Context) error { return nil }); err == nil {
+		t.Error("no request is no error")
+	}
+}
+
+func TestEvents(t *testing.T) {
+	cases := map[string]struct {
+		body string
+		want string // the events, joined by |
+		done bool
+		ok   bool
+	}{
+		"plain JSON":    {`{"a":1}`, "", false, false},
+		"empty":         {"", "", false, false},
+		"two":           {"data: 1\n\ndata:2\n\n", "1|2", false, true},
+		"named":         {"event: x\ndata: 1\n\n", "1", false, true},
+		"comments":      {": hi\n\ndata: 1\n\n: bye\n\n", "1", false, true},
+		"end mark":      {"data: 1\n\ndata: [DONE]\n\n", "1", true, true},
+		"carriage":      {"data: 1\r\n\r\ndata: 2\r\n\r\n", "1|2", false, true},
+		"lines":         {"data: 1\ndata: 2\n\n", "1\n2", false, true},
+		"cut":           {"data: 1\n\ndata: {\"a", "1", false, true},
+		"no last empty": {"data: 1\n\ndata: 2\n", "1|2", false, true},
+	}
+	for name, c := range cases {
+		events, done, ok := Events([]byte(c.body))
+		if got := string(bytes.Join(events, []byte("|"))); got != c.want || done != c.done || ok != c.ok {
+			t.Errorf("%s: %q, %v, %v", name, got, done, ok)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for raw, want := range map[string]Count{
+		"0": {0, true}, "12": {12, true}, "12.0": {12, true}, "1e3": {1000, true},
+		"-1": {}, "1.5": {}, "1e30": {}, "null": {}, `"12"`: {}, "[]": {}, "{}": {}, "true": {}, "100000001": {},
+	} {
+		var c Count
+		if err := json.Unmarshal([]byte(raw), &c); err != nil || c != want {
+			t.Errorf("%s: %+v, %v, want %+v", raw, c, err, want)
+		}
+	}
+}
+
+func TestUsageThatCannotBeIsUnknown(t *testing.T) {
+	price := &provider.Price{Input: 2, Output: 3}
+	unknown := methods.Usage{Calls: 1, Unmetered: 1, Unpriced: 1}
+	for _, c := range []struct {
+		in, out Count
+		said    bool
+		want    methods.Usage
+	}{
+		{Count{10, true}, Count{5, true}, true, methods.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5, Cost: 35}},
+		{Count{10, true}, Count{0, true}, false, methods.Usage{Calls: 1, InputTokens: 10, Cost: 20}},
+		{Count{10, true}, Count{0, true}, true, unknown},
+		{Count{0, true}, Count{5, true}, true, unknown},
+		{Count{}, Count{5, true}, true, unknown},
+		{Count{5, true}, Count{}, true, unknown},
+	} {
+		if got := Usage(price.Cost, c.in, c.out, c.said); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c, got, c.want)
+		}
+	}
+}
+
+func TestRefusalsOfAllServers(t *testing.T) {
+	cases := map[string]struct {
+		status int
+		body   string
+		kind   provider.Kind
+		after  time.Duration
+	}{
+		"anthropic overloaded": {529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, provider.Unavailable, 0},
+		"anthropic too long":   {400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, provider.ContextLength, 0},
+		"anthropic no credit":  {400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, provider.Rejected, 0},
+		"gemini rate": {429, `{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"}]}}`,
+			provider.RateLimited, 1500 * time.Millisecond},
+		"gemini list":     {503, `[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`, provider.Unavailable, 0},
+		"gemini key":      {400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, provider.Unauthorized, 0},
+		"gemini too long": {400, `{"error":{"code":400,"message":"The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}`, provider.ContextLength, 0},
+		"ollama too long": {400, `{"error":"the input length exceeds the context length"}`, provider.ContextLength, 0},
+		"rate not length": {429, `{"error":{"message":"too many tokens per minute"}}`, provider.RateLimited, 0},
+		"empty":           {500, ``, provider.Unavailable, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			x, do := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				write(w, c.body)
+			})
+			_, err := do(t.Context())
+			var e *provider.Error
+			if !errors.As(x.Failure(t.Context(), err), &e) || e.Kind != c.kind || e.RetryAfter != c.after || e.Status != c.status {
+				t.Errorf("%+v, want %s after %v", e, c.kind, c.after)
+			}
+		})
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for text, want := range map[string]string{"": "{}", " \n": "{}", `{"a":1}`: `{"a":1}`, `{"a":`: `"{\"a\":"`} {
+		got := Arguments(text)
+		if string(got) != want {
+			t.Errorf("%q: %s", text, got)
+		}
+		if back := WireArguments(got); strings.TrimSpace(text) != "" && back != text {
+			t.Errorf("%q comes back as %q", text, back)
+		}
+	}
+	if got := ObjectArguments(Arguments(`{"a":`)); got["invalid_arguments"] != `{"a":` {
+		t.Errorf("no object: %v", got)
+	}
+	if got := ObjectArguments(json.RawMessage(`{"a":true}`)); got["a"] != true {
+		t.Errorf("object: %v", got)
+	}
+}
+
+func TestCutAtStop(t *testing.T) {
+	c := methods.Completion{Text: "one END two STOP", Finish: methods.FinishLength}
+	CutAtStop(&c, []string{"STOP", "", "END"})
+	if c.Text != "one " || c.Finish != methods.FinishStop {
+		t.Errorf("%+v", c)
+	}
+	CutAtStop(&c, []string{"END"})
+	if c.Text != "one " {
+		t.Errorf("%+v", c)
+	}
+}
+
+func FuzzParseRefusal(f *testing.F) {
+	for _, s := range []string{`{"error":{"message":"x","param":null,"code":429}}`, `{"error":"x"}`, `{"detail":[1]}`, `<html>`, ``, `[]`, `[{"error":{}}]`, `{"error":null}`, `{"message":"secret-key"}`} {
+		f.Add([]byte(s))
+	}
+	x := New(Config{Kind: "test", Key: "secret-key"})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		refused := ParseRefusal(body)
+		refused.Status = 400
+		text := x.Refused(refused).Error()
+		if strings.Contains(text, "secret-key") || strings.Contains(text, "\n") || len([]rune(text)) > 500 {
+			t.Errorf("%q gives %q", body, text)
+		}
+	})
+}
+
+func FuzzEvents(f *testing.F) {
+	f.Add([]byte("data: 1\n\ndata: [DONE]\n\n"))
+	f.Add([]byte("event: x\r\ndata:\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		events, _, ok := Events(body)
+		if !ok && len(events) > 0 {
+			t.Error("events of what is no stream")
+		}
+		for _, line := range Lines(body) {
+			if len(line) == 0 {
+				t.Error("an empty line")
+			}
+		}
+	})
+}
