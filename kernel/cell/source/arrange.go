@@ -33,7 +33,7 @@ func (r *cellReader) arrange(show bool) error {
 				return err
 			}
 		case *ast.ExprStmt:
-			if show && i == len(r.body.Body.List)-1 {
+			if show && i == len(r.body.Body.List)-1 && !prints(s.X) {
 				s.X = &ast.CallExpr{Fun: &ast.Ident{NamePos: s.Pos(), Name: ShowName}, Lparen: s.Pos(), Args: []ast.Expr{s.X}, Rparen: s.End()}
 			}
 			r.steps = append(r.steps, step{stmt: s})
@@ -55,6 +55,21 @@ func (r *cellReader) arrange(show bool) error {
 	}
 	r.decls = append(r.decls, r.body)
 	return nil
+}
+
+// prints says whether an expression is a call that prints or scans with package fmt: how
+// many bytes or values that were is not what anyone wants to see.
+func prints(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == "fmt" && (strings.Contains(sel.Sel.Name, "rint") && sel.Sel.Name[0] != 'S' || strings.HasPrefix(sel.Sel.Name, "Scan"))
 }
 
 func (r *cellReader) fault(pos token.Pos, kind, message, hint string) error {

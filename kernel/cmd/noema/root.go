@@ -66,7 +66,7 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 	})
 	root.AddCommand(
 		compareCommand(a), runCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), runsCommand(a), cacheCommand(a),
-		viewCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), doctorCommand(a),
+		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), doctorCommand(a),
 	)
 	usageArgs(root)
 	return root

@@ -54,7 +54,10 @@ func write(w http.ResponseWriter, text string) {
 }
 
 // hang says nothing more until the client leaves.
-func hang(r *http.Request) { <-r.Context().Done() }
+func hang(r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the client leave
+	<-r.Context().Done()
+}
 
 func TestStallsAreNoticed(t *testing.T) {
 	const soon, late = 50 * time.Millisecond, time.Hour
@@ -75,7 +78,7 @@ func TestStallsAreNoticed(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			x, do := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) { c.serve(w); hang(r) })
+			x, do := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); c.serve(w); hang(r) })
 			body, err := do(t.Context())
 			if c.want == "" {
 				if err != nil || len(body) == 0 {
