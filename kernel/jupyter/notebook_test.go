@@ -19,7 +19,7 @@ func TestNotebooks(t *testing.T) {
 	}
 	for _, book := range books {
 		t.Run(filepath.Base(filepath.Dir(book)), func(t *testing.T) {
-			got := string(script(t, []string{"nbclient", "nbformat"}, "notebook.py", filepath.Join("..", book)))
+			got := string(script(t, []string{"nbclient", "nbformat"}, "runbook.py", filepath.Join("..", book)))
 			pinned := strings.TrimSuffix(book, ".ipynb") + ".txt"
 			if *update {
 				if err := os.WriteFile(pinned, []byte(got), 0o644); err != nil {
