@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"google.golang.org/protobuf/proto"
+
 	"noema/methods"
 	"noema/plugins/internal/wire"
 )
@@ -73,6 +75,17 @@ func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error {
 	return err
 }
 
+// frameRoom is what the frames around a call or an answer may take.
+const frameRoom = 1 << 10
+
+// fits refuses what the kernel would refuse, where the method can still say so.
+func fits(what string, m proto.Message) error {
+	if n := int64(proto.Size(m)); n > wire.MaxMessage-frameRoom {
+		return fmt.Errorf("%s: a message of %s: it may hold %s", what, size(n), size(wire.MaxMessage))
+	}
+	return nil
+}
+
 // scopeKey marks the context of a method seed's build with the id of the
 // seed_get that ordered it.
 type scopeKey struct{}
@@ -84,6 +97,9 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	}
 	if c.Scope == 0 {
 		c.Scope, _ = ctx.Value(scopeKey{}).(uint64)
+	}
+	if err := fits("call host", c); err != nil {
+		return nil, err
 	}
 	waiting := make(chan *wire.Result, 1)
 	h.mu.Lock()

@@ -20,7 +20,11 @@ import (
 type HostOptions struct {
 	MaxIdle      int           // processes kept ready between trials; 0 means 8
 	StartTimeout time.Duration // for a process to answer; 0 means 30 s
-	StopGrace    time.Duration // for a cancelled trial to end; 0 means 2 s
+	StopGrace    time.Duration // for a cancelled trial, or a process that is no longer needed, to end; 0 means 2 s
+	Limits       Limits        // of each plugin process
+
+	speaks   []int // protocol versions, oldest first; nil means this package's
+	cageless bool  // makes no cgroups
 }
 
 // Host starts, reuses and ends plugin processes. It is safe for concurrent
@@ -28,10 +32,13 @@ type HostOptions struct {
 type Host struct {
 	opts    HostOptions
 	tempDir string
+	cages   *cages
 
-	mu     sync.Mutex
-	idle   []*process // least recently used first
-	closed bool
+	mu      sync.Mutex
+	idle    []*process // least recently used first
+	started int
+	usage   Usage
+	closed  bool
 }
 
 // NewHost returns a Host without any process. Close it to end them all.
@@ -45,24 +52,42 @@ func NewHost(opts HostOptions) (*Host, error) {
 	if opts.StopGrace == 0 {
 		opts.StopGrace = 2 * time.Second
 	}
+	if opts.speaks == nil {
+		opts.speaks = protocols()
+	}
+	opts.Limits = opts.Limits.withDefaults()
 	sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", tempPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, fmt.Errorf("open plugin host: %w", err)
 	}
-	return &Host{opts: opts, tempDir: dir}, nil
+	h := &Host{opts: opts, tempDir: dir, cages: &cages{}}
+	if !opts.cageless {
+		h.cages = openCages()
+	}
+	return h, nil
 }
 
 // tempPrefix begins the name of a host's temporary folder; the process id
 // follows.
 const tempPrefix = "noema-plugins-"
 
-// sweep removes the temporary folders of kernels that were killed.
+// sweep removes the temporary folders of kernels that were killed, and kills
+// what their plugins had started.
 func sweep(dir string) {
+	for _, path := range abandoned(dir) {
+		killMarked(path)
+		_ = os.RemoveAll(path) // another kernel may sweep at the same time
+	}
+}
+
+// abandoned returns the folders that kernels made which are no longer there.
+func abandoned(dir string) []string {
 	paths, err := filepath.Glob(filepath.Join(dir, tempPrefix+"*"))
 	if err != nil { // the pattern is a constant
-		return
+		return nil
 	}
+	var dead []string
 	for _, path := range paths {
 		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), tempPrefix), "-")
 		pid, err := strconv.Atoi(owner)
@@ -70,9 +95,24 @@ func sweep(dir string) {
 			continue
 		}
 		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
-			_ = os.RemoveAll(path) // another kernel may sweep at the same time
+			dead = append(dead, path)
 		}
 	}
+	return dead
+}
+
+// Usage returns the most that any plugin process took so far, to within the
+// tenth of a second between two looks at it.
+func (h *Host) Usage() Usage {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.usage
+}
+
+func (h *Host) note(u Usage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.usage = h.usage.most(u)
 }
 
 // Close ends every process. Trials under way should have ended before.
@@ -86,6 +126,7 @@ func (h *Host) Close() error {
 		ending.Go(p.stop)
 	}
 	ending.Wait()
+	h.cages.close()
 	return os.RemoveAll(h.tempDir)
 }
 
@@ -110,7 +151,7 @@ func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	desc, err := proc.describe(ctx)
+	desc, err := proc.describe(ctx, h.opts.StartTimeout)
 	h.release(proc, err)
 	if err != nil {
 		return nil, err
@@ -137,7 +178,7 @@ func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.H
 	if err != nil {
 		return methods.Answer{}, err
 	}
-	answer, err := proc.solve(ctx, problem, h, p.host.opts.StopGrace)
+	answer, err := proc.solve(ctx, problem, h)
 	p.host.release(proc, err)
 	return answer, err
 }
@@ -150,16 +191,18 @@ func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
 			h.mu.Unlock()
 			return nil, fmt.Errorf("start plugin %q: the plugin host is closed", src.Name)
 		}
-		i := slices.IndexFunc(h.idle, func(p *process) bool { return p.source.Name == src.Name && p.source.Path == src.Path })
+		i := slices.IndexFunc(h.idle, func(p *process) bool { return p.child.source.Name == src.Name && p.child.source.Path == src.Path })
 		if i < 0 {
+			h.started++
+			number := h.started
 			h.mu.Unlock()
-			return startProcess(ctx, src, h.tempDir, h.opts.StartTimeout)
+			return h.start(ctx, src, number)
 		}
 		proc := h.idle[i]
 		h.idle = slices.Delete(h.idle, i, i+1)
 		h.mu.Unlock()
-		if !proc.client.Exited() {
-			proc.stderr.Reset()
+		if !proc.exited() {
+			proc.child.beginTrial()
 			return proc, nil
 		}
 		proc.stop()
@@ -168,6 +211,7 @@ func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
 
 // release takes a process back after a trial that ended with err.
 func (h *Host) release(proc *process, err error) {
+	proc.child.measure()
 	var failure *Failure
 	if errors.As(err, &failure) {
 		proc.stop()

@@ -251,7 +251,6 @@ func TestProcessFailuresNameThePlugin(t *testing.T) {
 	for name, want := range map[string][]string{
 		"panic": {`plugin "panic" method panicked: boom`, "goroutine"},
 		"exit":  {`plugin "exit" crashed (exit status 7)`, "cannot go on"},
-		"huge":  {`plugin "huge" broke its connection`, "larger than max"},
 	} {
 		p := open(t, h, name)
 		_, err := p.Solve(t.Context(), methods.Problem{}, newKernel())
@@ -265,6 +264,16 @@ func TestProcessFailuresNameThePlugin(t *testing.T) {
 				t.Errorf("%s: %q is not in the error:\n%v", name, part, err)
 			}
 		}
+	}
+}
+
+// An answer that cannot cross is the method's error, and costs no process.
+func TestAnswerThatIsTooLarge(t *testing.T) {
+	p := open(t, openHost(t), "huge")
+	_, err := p.Solve(t.Context(), methods.Problem{}, newKernel())
+	var f *Failure
+	if err == nil || errors.As(err, &f) || !strings.Contains(err.Error(), "answer: a message of 80.0 MiB: it may hold 64 MiB") {
+		t.Fatalf("err = %v", err)
 	}
 }
 
@@ -331,7 +340,7 @@ func TestDeafPluginIsKilled(t *testing.T) {
 func TestStartFailures(t *testing.T) {
 	h := openHost(t)
 	for name, want := range map[string]string{
-		"future": "rebuild it against this checkout",
+		"future": "rebuild the plugin for this one with: noema plugin build future",
 		"chatty": "is it a noema plugin",
 	} {
 		if _, err := h.Open(t.Context(), source(name)); err == nil || !strings.Contains(err.Error(), want) {

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"noema/methods"
 	"noema/plugins/internal/wire"
@@ -21,7 +25,7 @@ import (
 type Failure struct {
 	Plugin string
 	Reason string // "crashed (signal: killed)", "did not stop within 2s", …
-	Stderr string // the last lines of its stderr
+	Stderr string // the last lines that it wrote
 	Err    error  // the cause, if there is one worth keeping
 }
 
@@ -39,63 +43,80 @@ func (f *Failure) Unwrap() error { return f.Err }
 
 // process is one running plugin process.
 type process struct {
-	source  Source
-	cmd     *exec.Cmd
+	child   *child
 	client  *plugin.Client
 	service wire.MethodClient
-	stderr  *tail
+	grace   time.Duration
 }
 
-// startProcess starts a process and waits until it answers.
-func startProcess(ctx context.Context, src Source, tempDir string, timeout time.Duration) (*process, error) {
+// start starts a process and waits until it answers.
+func (h *Host) start(ctx context.Context, src Source, number int) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(src.Command[0], src.Command[1:]...)
-	cmd.Dir = src.Dir
-	if cmd.Dir == "" {
-		cmd.Dir = tempDir
-	}
-	cmd.Env = environment(tempDir)
-	dieWithParent(cmd)
-	p := &process{source: src, cmd: cmd, stderr: &tail{}}
+	p := &process{grace: h.opts.StopGrace, child: &child{
+		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
+		limits: h.opts.Limits, cages: h.cages, report: h.note, gone: make(chan struct{}), out: &output{},
+	}}
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshake(),
-		VersionedPlugins: versions(nil),
-		Cmd:              cmd,
+		VersionedPlugins: versions(h.opts.speaks, nil),
+		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
+			p.child.env = append(environment(p.child.dir), spec.Env...)
+			return p.child, nil
+		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     timeout,
-		Stderr:           p.stderr,
-		SyncStdout:       p.stderr,
-		SyncStderr:       p.stderr,
+		StartTimeout:     2 * h.opts.StartTimeout, // below, the process is ended before
+		SyncStdout:       lateStream{p.child, "stdout"},
+		SyncStderr:       lateStream{p.child, "stderr"},
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions:  dialOptions(),
-		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: tempDir},
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
 	})
-	stop := context.AfterFunc(ctx, p.client.Kill)
-	defer stop()
-	conn, err := p.client.Client()
-	if err != nil {
-		p.client.Kill()
+	late := time.AfterFunc(h.opts.StartTimeout, func() {
+		p.child.end(fmt.Sprintf("did not start: it had not completed the handshake after %v", h.opts.StartTimeout))
+	})
+	defer late.Stop()
+	defer context.AfterFunc(ctx, func() { p.child.end("") })()
+	if err := p.connect(); err != nil {
+		p.kill()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, p.startFailure(err)
 	}
-	service, err := conn.Dispense(pluginName)
-	if err != nil {
-		p.client.Kill()
-		return nil, p.startFailure(err)
-	}
-	p.service = service.(wire.MethodClient)
+	limitMemory(p.child.cmd.Process.Pid, h.opts.Limits)
+	p.child.beginTrial()
 	return p, nil
 }
 
+func (p *process) connect() error {
+	conn, err := p.client.Client()
+	if err != nil {
+		return err
+	}
+	service, err := conn.Dispense(pluginName)
+	if err != nil {
+		return err
+	}
+	p.service = service.(wire.MethodClient)
+	return nil
+}
+
+// lateStream writes to the child's output, which is there once it has started.
+type lateStream struct {
+	child *child
+	name  string
+}
+
+// Write implements io.Writer.
+func (s lateStream) Write(b []byte) (int, error) { return s.child.out.stream(s.name).Write(b) }
+
 // environment is what a plugin sees of the kernel's: enough to find programs
 // and a home, but no keys.
-func environment(tempDir string) []string {
-	env := []string{"TMPDIR=" + tempDir}
+func environment(dir string) []string {
+	env := []string{"TMPDIR=" + dir, "PWD=" + dir}
 	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "TZ", "SYSTEMROOT"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
@@ -104,20 +125,22 @@ func environment(tempDir string) []string {
 	return env
 }
 
-// startFailure turns go-plugin's words into ours, with the cure where the
-// cause is known.
+// startFailure turns go-plugin's words into ours.
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
-	switch text := err.Error(); {
-	case strings.Contains(text, "incompatible API version"):
-		reason = fmt.Sprintf("speaks another protocol version than this noema, which speaks %d (%s): rebuild it against this checkout",
-			ProtocolVersion, firstLine(text))
-	case strings.Contains(text, "Unrecognized remote plugin message"), strings.Contains(text, "failed to read any lines"):
-		reason = "did not complete the handshake: is it a noema plugin, and does it write nothing to stdout before it serves?"
-	case strings.Contains(text, "timeout while waiting"):
-		reason = "did not start in time"
+	if p.exited() && p.child.cmd.ProcessState != nil {
+		reason = fmt.Sprintf("ended before it had completed the handshake (%s): %s", p.child.cmd.ProcessState, handshakeCure)
 	}
-	return &Failure{Plugin: p.source.Name, Reason: reason, Stderr: p.stderr.String(), Err: err}
+	return p.failure(reason, err)
+}
+
+// failure is a Failure with the reason, unless the process was killed for
+// another.
+func (p *process) failure(reason string, cause error) *Failure {
+	if why := p.child.why(); why != "" {
+		reason = why
+	}
+	return &Failure{Plugin: p.child.source.Name, Reason: reason, Stderr: p.child.out.String(), Err: cause}
 }
 
 func firstLine(s string) string {
@@ -126,7 +149,11 @@ func firstLine(s string) string {
 }
 
 // describe asks the plugin what it is.
-func (p *process) describe(ctx context.Context) (methods.Description, error) {
+func (p *process) describe(ctx context.Context, timeout time.Duration) (methods.Description, error) {
+	late := time.AfterFunc(timeout, func() {
+		p.child.end(fmt.Sprintf("did not say what it is: it had not answered Describe after %v", timeout))
+	})
+	defer late.Stop()
 	d, err := p.service.Describe(ctx, &wire.DescribeRequest{})
 	if err != nil {
 		if ctx.Err() != nil {
@@ -137,48 +164,53 @@ func (p *process) describe(ctx context.Context) (methods.Description, error) {
 	return wire.ToDescription(d), nil
 }
 
+// result is how a trial ended.
+type result struct {
+	answer methods.Answer
+	err    error
+}
+
 // solve runs one trial. When ctx ends the plugin is asked to stop and has
 // grace to do so; then it is killed. The process may be used again unless the
 // error is a *Failure.
-func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.Host, grace time.Duration) (methods.Answer, error) {
+func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
 	streamCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	stream, err := p.service.Session(streamCtx)
 	if err != nil {
 		return methods.Answer{}, p.broken(err)
 	}
-	type result struct {
-		answer methods.Answer
-		err    error
-	}
 	done := make(chan result, 1)
 	go func() {
 		a, err := newSession(ctx, h).run(stream, problem, ctx.Done())
 		done <- result{a, err}
 	}()
-	var r result
 	select {
-	case r = <-done:
+	case r := <-done:
+		return p.judge(r)
 	case <-ctx.Done():
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case r = <-done:
-		case <-timer.C:
-			p.kill()
-			<-done
-			return methods.Answer{}, &Failure{
-				Plugin: p.source.Name, Reason: fmt.Sprintf("did not stop within %v", grace),
-				Stderr: p.stderr.String(), Err: context.Cause(ctx),
-			}
-		}
 	}
+	timer := time.NewTimer(p.grace)
+	defer timer.Stop()
+	select {
+	case r := <-done:
+		return p.judge(r)
+	case <-timer.C:
+	}
+	p.child.end(fmt.Sprintf("did not stop within %v of being asked to, and was killed", p.grace))
+	p.kill()
+	<-done
+	return methods.Answer{}, p.failure("did not stop", context.Cause(ctx))
+}
+
+// judge tells the plugin's failures from the method's errors.
+func (p *process) judge(r result) (methods.Answer, error) {
 	var broken *brokenError
-	if errors.As(r.err, &broken) {
+	switch {
+	case errors.As(r.err, &broken):
 		return methods.Answer{}, p.broken(broken.err)
-	}
-	if errors.Is(r.err, wire.ErrPanic) {
-		return methods.Answer{}, &Failure{Plugin: p.source.Name, Reason: r.err.Error(), Stderr: p.stderr.String(), Err: r.err}
+	case errors.Is(r.err, wire.ErrPanic):
+		return methods.Answer{}, p.failure(r.err.Error(), r.err)
 	}
 	return r.answer, r.err
 }
@@ -190,44 +222,62 @@ const exitPatience = 500 * time.Millisecond
 // broken explains a connection that ended: by a crash, or by a process that
 // lives on and must be killed.
 func (p *process) broken(cause error) error {
-	f := &Failure{Plugin: p.source.Name, Err: cause}
-	if p.awaitExit(exitPatience) {
-		f.Reason = "crashed"
-		if state := p.cmd.ProcessState; state != nil {
-			f.Reason = fmt.Sprintf("crashed (%s)", state)
-		}
-	} else {
+	if errors.Is(cause, errProtocol) || !p.child.awaitGone(exitPatience) {
+		p.child.end(brokenReason(cause))
 		p.kill()
-		f.Reason = "broke its connection: " + firstLine(cause.Error())
+		return p.failure(brokenReason(cause), cause)
 	}
-	f.Stderr = p.stderr.String()
-	return f
+	reason := "crashed"
+	if state := p.child.cmd.ProcessState; state != nil {
+		reason = fmt.Sprintf("crashed (%s)", state)
+		if state.Success() {
+			reason = fmt.Sprintf("ended (%s) in the middle of its work, without an answer", state)
+		}
+	}
+	if used, may := p.child.used().Memory, p.child.limits.Memory; may > 0 && used > may/10*9 {
+		reason += fmt.Sprintf(", having used %s of the %s of memory that it may", size(used), size(may))
+	}
+	return p.failure(reason, cause)
 }
 
-// awaitExit reports whether the process has ended, waiting up to patience.
-// go-plugin offers no channel for that, so it asks every millisecond.
-func (p *process) awaitExit(patience time.Duration) bool {
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for !p.client.Exited() {
-		select {
-		case <-tick.C:
-		case <-timer.C:
-			return p.client.Exited()
-		}
+// brokenReason says how a process that lives broke its connection.
+func brokenReason(cause error) string {
+	text := firstLine(status.Convert(cause).Message())
+	switch {
+	case errors.Is(cause, errProtocol), errors.Is(cause, errNoFinish):
+		return firstLine(cause.Error())
+	case status.Code(cause) == codes.ResourceExhausted:
+		return fmt.Sprintf("broke its connection: a message may hold %s: %s", size(wire.MaxMessage), text)
+	case status.Code(cause) == codes.Unimplemented:
+		return "completed the handshake, but does not serve methods of noema: " + text
+	case status.Code(cause) == codes.Unavailable:
+		return "does not serve at the address that it announced, or broke off: " + text
 	}
-	return true
+	return "broke its connection: " + text
+}
+
+// exited reports whether nothing is left of the process.
+func (p *process) exited() bool {
+	select {
+	case <-p.child.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // kill ends the process without asking it.
 func (p *process) kill() {
-	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill() // already gone is as good
-	}
+	p.child.end("")
 	p.client.Kill()
 }
 
-// stop asks the process to end, and kills it if it does not.
-func (p *process) stop() { p.client.Kill() }
+// stop asks the process to end: by the protocol, by SIGTERM after half of the
+// grace, and by SIGKILL when it is over.
+func (p *process) stop() {
+	ask := time.AfterFunc(p.grace/2, p.child.ask)
+	defer ask.Stop()
+	force := time.AfterFunc(p.grace, func() { p.child.end("") })
+	defer force.Stop()
+	p.client.Kill()
+}

@@ -35,11 +35,26 @@ func handshake() plugin.HandshakeConfig {
 // pluginName is the key under which go-plugin knows the one service.
 const pluginName = "method"
 
-// versions is what one side can speak; method is nil on the kernel's side.
-func versions(method methods.Method) map[int]plugin.PluginSet {
-	return map[int]plugin.PluginSet{
-		ProtocolVersion: {pluginName: &servicePlugin{method: method}},
+// OldestProtocol is the oldest version of the protocol whose plugins this
+// package still runs.
+const OldestProtocol = 1
+
+// protocols are the versions that this package speaks, oldest first.
+func protocols() []int {
+	var all []int
+	for v := OldestProtocol; v <= ProtocolVersion; v++ {
+		all = append(all, v)
 	}
+	return all
+}
+
+// versions is what one side can speak; method is nil on the kernel's side.
+func versions(speaks []int, method methods.Method) map[int]plugin.PluginSet {
+	sets := map[int]plugin.PluginSet{}
+	for _, v := range speaks {
+		sets[v] = plugin.PluginSet{pluginName: &servicePlugin{method: method}}
+	}
+	return sets
 }
 
 // servicePlugin adapts the gRPC service to go-plugin.

@@ -24,7 +24,7 @@ func Serve(m methods.Method) {
 	go exitWithParent()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  handshake(),
-		VersionedPlugins: versions(m),
+		VersionedPlugins: versions(protocols(), m),
 		Logger:           hclog.NewNullLogger(),
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(append(opts, serverOptions()...)...)
@@ -92,10 +92,17 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 			return stream.Send(&wire.PluginMessage{Frames: batch})
 		})
 	}()
-	answer, err := solve(ctx, g.method, problem, h)
+	m := g.method
+	if problem.ID == wire.BenchID {
+		m = bench{}
+	}
+	answer, err := solve(ctx, m, problem, h)
 	finish := &wire.Finish{Error: wire.FromError(err)}
 	if err == nil {
 		finish.Answer = wire.FromAnswer(answer)
+		if err := fits("answer", finish.Answer); err != nil {
+			finish = &wire.Finish{Error: wire.FromError(err)}
+		}
 	}
 	h.put(stream.Context(), &wire.PluginFrame{Frame: &wire.PluginFrame_Finish{Finish: finish}})
 	close(finished)

@@ -6,27 +6,47 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
 
 	"noema/methods"
 	"noema/plugins/internal/wire"
 )
 
-// maxCalls bounds the calls of one trial that the kernel works on at once. A
-// plugin that asks for more waits, and its further frames with it.
-const maxCalls = 256
+// What one trial may hold of the kernel. A plugin that has as many calls or
+// bytes of calls under way as it may waits, and its further frames with it; so
+// a hundred thousand calls take time, but no memory. Seeds cannot wait, since
+// they may wait for one another: too many of them break the protocol.
+const (
+	maxCalls     = 256
+	maxCallBytes = 4 * wire.MaxMessage
+	maxSeeds     = 1024
+	maxSeedBytes = 4 * wire.MaxMessage
+	// Events are kept with the trial's record.
+	maxEventBytes = 4 * wire.MaxMessage
+	// A method that fans out may learn many times that its budget is spent; one
+	// that goes on for so long takes no notice.
+	maxRefused = 50_000
+)
 
 // session is one trial on the kernel's side of the boundary.
 type session struct {
-	ctx    context.Context // of the trial's calls
-	host   methods.Host
-	out    *wire.Outbox[*wire.HostFrame]
-	slots  chan struct{}
-	calls  sync.WaitGroup
-	finish *wire.Finish
+	ctx     context.Context // of the trial's calls
+	host    methods.Host
+	out     *wire.Outbox[*wire.HostFrame]
+	slots   chan struct{}
+	room    *semaphore.Weighted // bytes of calls
+	events  int                 // bytes so far
+	refused atomic.Int64        // calls that the budget refused
+	calls   sync.WaitGroup
+	finish  *wire.Finish
 
-	mu       sync.Mutex
-	inFlight map[uint64]context.CancelFunc
-	builds   map[uint64]*build // by the id of the seed_get that ordered them
+	mu               sync.Mutex
+	inFlight         map[uint64]context.CancelFunc
+	builds           map[uint64]*build // by the id of the seed_get that ordered them
+	seeds, seedBytes int               // under way
 }
 
 // build is a method seed that the plugin has been told to build.
@@ -39,13 +59,14 @@ func newSession(ctx context.Context, h methods.Host) *session {
 	return &session{
 		ctx: ctx, host: h,
 		out:   wire.NewOutbox[*wire.HostFrame](),
-		slots: make(chan struct{}, maxCalls), inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
+		slots: make(chan struct{}, maxCalls), room: semaphore.NewWeighted(maxCallBytes),
+		inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
 	}
 }
 
 var (
-	errNoFinish = errors.New("the plugin ended the session without an answer")
-	errProtocol = errors.New("the plugin broke the protocol")
+	errNoFinish = errors.New("ended the session without an answer")
+	errProtocol = errors.New("broke the protocol")
 )
 
 // run drives the session over stream until the plugin finishes or the stream
@@ -122,6 +143,10 @@ func (s *session) receive(stream wire.Method_SessionClient) error {
 func (s *session) handle(f *wire.PluginFrame) error {
 	switch f := f.GetFrame().(type) {
 	case *wire.PluginFrame_Event:
+		s.events += proto.Size(f.Event)
+		if s.events > maxEventBytes {
+			return fmt.Errorf("%w: it emitted more than %s of events in one trial", errProtocol, size(maxEventBytes))
+		}
 		s.host.Emit(wire.ToEvent(f.Event))
 	case *wire.PluginFrame_Cancel:
 		s.mu.Lock()
@@ -158,14 +183,13 @@ func (s *session) start(c *wire.Call) error {
 		s.deliver(b, c)
 		return nil
 	}
-	_, isSeed := c.GetWhat().(*wire.Call_SeedGet)
-	if !isSeed {
-		select {
-		case s.slots <- struct{}{}:
-		case <-s.ctx.Done():
-			s.reply(failure(c.GetId(), s.ctx.Err()))
-			return nil
-		}
+	free, err := s.admit(c)
+	if errors.Is(err, errProtocol) {
+		return err
+	}
+	if err != nil {
+		s.reply(failure(c.GetId(), err))
+		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
@@ -177,11 +201,48 @@ func (s *session) start(c *wire.Call) error {
 		s.mu.Lock()
 		delete(s.inFlight, c.GetId())
 		s.mu.Unlock()
-		if !isSeed {
-			<-s.slots
-		}
+		free()
 	})
 	return nil
+}
+
+// admit waits until there is room for a call, and returns what gives the room
+// back.
+func (s *session) admit(c *wire.Call) (free func(), err error) {
+	if n := s.refused.Load(); n > maxRefused {
+		return nil, fmt.Errorf("%w: it made %d more calls after its budget was exhausted", errProtocol, n)
+	}
+	bytes := proto.Size(c)
+	if _, isSeed := c.GetWhat().(*wire.Call_SeedGet); isSeed {
+		return s.admitSeed(bytes)
+	}
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.ctx.Done():
+		return nil, s.ctx.Err()
+	}
+	if err := s.room.Acquire(s.ctx, int64(bytes)); err != nil {
+		<-s.slots
+		return nil, err
+	}
+	return func() { s.room.Release(int64(bytes)); <-s.slots }, nil
+}
+
+func (s *session) admitSeed(bytes int) (free func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seeds++; s.seeds > maxSeeds {
+		return nil, fmt.Errorf("%w: it asked for more than %d seeds at once", errProtocol, maxSeeds)
+	}
+	if s.seedBytes += bytes; s.seedBytes > maxSeedBytes {
+		return nil, fmt.Errorf("%w: it asked at once for seeds of more than %s", errProtocol, size(maxSeedBytes))
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seeds--
+		s.seedBytes -= bytes
+	}, nil
 }
 
 // deliver hands a finished seed to the build that ordered it.
@@ -218,6 +279,9 @@ func (s *session) answer(ctx context.Context, c *wire.Call) {
 		r.What = &wire.Result_Seed{Seed: &wire.Seed{Data: data}}
 	default:
 		err = fmt.Errorf("call host: unknown kind of call")
+	}
+	if errors.Is(err, methods.ErrBudget) {
+		s.refused.Add(1)
 	}
 	if err != nil {
 		r = failure(r.GetId(), err)

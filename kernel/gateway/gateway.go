@@ -48,14 +48,16 @@ type Options struct {
 	Store          *cache.Store
 	Provider       provider.Provider
 	Mode           Mode          // default Auto
-	MaxConnections int           // provider calls at once; 0 takes the provider's own, or 32
+	MaxConnections int           // most provider calls at once; 0 takes the provider's own, or 64; see the package
 	Retry          Retry         // zero fields take defaults
 	RunLimits      record.Limits // of all trials together; reaching one stops the run
 	Spent          methods.Usage // charged to RunLimits before this execution, by the run that it resumes
 	Seeds          []record.Seed // the method seeds in Spent, which are not charged again
 	Since          time.Time     // when the run began: Refresh asks again for what is older; zero means now
 	RunSeed        uint64
-	Warn           func(string) // told what a user should know, such as a damaged record; may be nil
+	DownAfter      int           // failures in a row by which a provider is down; default 5
+	Patience       time.Duration // longest pause for a provider that is down; default 30 min
+	Warn           func(string)  // told what a user should know, such as a damaged record; may be nil
 }
 
 // Stats counts where answers came from, in this execution.
@@ -65,6 +67,10 @@ type Stats struct {
 	Cached   int // answered by the store
 	Failed   int // attempts that failed
 	Corrupt  int // damaged records found
+
+	Limit  int           // provider calls that may be under way at once now
+	Pauses int           // times that the provider was down
+	Paused time.Duration // how long that was in all, up to now
 }
 
 // Drift is a recorded answer that the provider no longer gives.
@@ -78,7 +84,7 @@ type Drift struct {
 type Gateway struct {
 	opts    Options
 	id      methods.ModelID
-	slots   chan struct{}
+	gate    gate
 	running sync.WaitGroup // the flights of both kinds
 	flights flights[cache.CompletionRecord]
 	tools   flights[cache.ToolRecord]
@@ -95,6 +101,11 @@ type Gateway struct {
 	fatal  error
 }
 
+// defaultConnections is the most calls at once where neither the user nor the
+// provider says. Servers that queue what they cannot answer refuse nothing, so
+// that no refusal would end the search for more.
+const defaultConnections = 64
+
 // New returns a Gateway.
 func New(opts Options) (*Gateway, error) {
 	if opts.Mode == "" {
@@ -108,7 +119,13 @@ func New(opts Options) (*Gateway, error) {
 		opts.MaxConnections = info.MaxConnections
 	}
 	if opts.MaxConnections <= 0 {
-		opts.MaxConnections = 32
+		opts.MaxConnections = defaultConnections
+	}
+	if opts.DownAfter <= 0 {
+		opts.DownAfter = 5
+	}
+	if opts.Patience <= 0 {
+		opts.Patience = 30 * time.Minute
 	}
 	opts.Retry = opts.Retry.withDefaults()
 	if opts.Warn == nil {
@@ -118,10 +135,13 @@ func New(opts Options) (*Gateway, error) {
 		opts.Since = time.Now()
 	}
 	g := &Gateway{
-		opts: opts, id: info.ID, slots: make(chan struct{}, opts.MaxConnections), spent: opts.Spent,
+		opts: opts, id: info.ID, spent: opts.Spent,
 		done: map[cache.Key]bool{}, bad: map[cache.Key]bool{},
 		built: map[string]record.Seed{}, kept: map[cache.Key]cache.SeedRecord{},
 	}
+	g.gate.retry, g.gate.warn = opts.Retry, opts.Warn
+	g.gate.limit = newLimiter(opts.MaxConnections)
+	g.gate.breaker = breaker{after: opts.DownAfter, patience: opts.Patience}
 	g.flights.running, g.tools.running = &g.running, &g.running
 	for _, s := range opts.Seeds {
 		g.built[s.Key] = s
@@ -153,8 +173,12 @@ var ErrRunLimit = errors.New("run limit reached")
 // Stats returns the counts so far.
 func (g *Gateway) Stats() Stats {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.stats
+	s := g.stats
+	g.mu.Unlock()
+	g.gate.mu.Lock()
+	defer g.gate.mu.Unlock()
+	s.Limit, s.Pauses, s.Paused = g.gate.limit.now(), g.gate.breaker.pauses, g.gate.breaker.paused(time.Now())
+	return s
 }
 
 // Drifts returns what Verify found to differ.
@@ -338,53 +362,4 @@ func (g *Gateway) verify(ctx context.Context, key cache.Key, r methods.Request, 
 		g.drifts = append(g.drifts, Drift{Path: r.Path, Key: key.String(), Recorded: recorded.Completion.Text, Now: now.Completion.Text})
 	}
 	return nil
-}
-
-// ask calls the provider until it answers or fails for good.
-func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (cache.CompletionRecord, error) {
-	var rec cache.CompletionRecord
-	err := g.opts.Retry.run(ctx, key, func(ctx context.Context) error {
-		select {
-		case g.slots <- struct{}{}:
-			defer func() { <-g.slots }()
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		start := time.Now()
-		c, err := g.opts.Provider.Complete(ctx, r)
-		if err != nil {
-			return err
-		}
-		if c.Usage.Latency == 0 {
-			c.Usage.Latency = time.Since(start)
-		}
-		c.Text = valid(c.Text)
-		rec.Completion, rec.At = c, start
-		return nil
-	}, func(a cache.Attempt) {
-		rec.Attempts = append(rec.Attempts, a)
-		g.count(func(s *Stats) { s.Failed++ })
-	})
-	if err != nil {
-		return rec, g.providerError(ctx, err, len(rec.Attempts))
-	}
-	g.count(func(s *Stats) { s.Provider++ })
-	return rec, nil
-}
-
-// providerError gives a final failure its words, and stops the run when every
-// further call would fail the same way.
-func (g *Gateway) providerError(ctx context.Context, err error, attempts int) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if attempts > 1 {
-		err = fmt.Errorf("after %d attempts: %w", attempts, err)
-	}
-	err = fmt.Errorf("%w: %s: %w", methods.ErrProvider, g.id.Provider, err)
-	var pe *provider.Error
-	if errors.As(err, &pe) && (pe.Kind == provider.Unauthorized || pe.Status == 404) {
-		g.abort(err)
-	}
-	return err
 }

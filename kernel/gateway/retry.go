@@ -38,22 +38,29 @@ func (r Retry) withDefaults() Retry {
 }
 
 // run repeats attempt until it succeeds, fails for good or ctx ends, and
-// tells failed of each failure.
-func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) error, failed func(cache.Attempt)) error {
-	for n := 1; ; n++ {
-		err := attempt(ctx)
+// tells failed of each failure. Attempts that are free, or made again by
+// attempt itself, are not counted.
+func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) (verdict, error), failed func(cache.Attempt)) error {
+	for counted, n := 0, 1; ; n++ {
+		v, err := attempt(ctx)
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if v.final {
+			return err
+		}
+		if !v.free {
+			counted++
+		}
 		note := cache.Attempt{Kind: "error", Message: err.Error()}
 		var pe *provider.Error
 		if errors.As(err, &pe) {
 			note.Kind, note.Status = string(pe.Kind), pe.Status
 		}
-		final := n >= r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
+		final := counted >= r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
 		if !final {
 			note.Wait = r.wait(key, n, pe.RetryAfter)
 		}
@@ -61,24 +68,41 @@ func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Cont
 		if final {
 			return err
 		}
-		timer := time.NewTimer(note.Wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return context.Cause(ctx)
+		if err := pause(ctx, note.Wait); err != nil {
+			return err
 		}
 	}
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// hold is how long no call starts after whole rounds were refused, n in a row.
+// It is shorter than what any of the refused calls waits by itself.
+func (r Retry) hold(n int) time.Duration { return r.backoff(n) / 2 }
+
+// backoff is what doubles from Base up to Max.
+func (r Retry) backoff(n int) time.Duration {
+	if n < 32 && r.Base<<(n-1) > 0 && r.Base<<(n-1) < r.Max {
+		return r.Base << (n - 1)
+	}
+	return r.Max
 }
 
 // wait is how long to wait after the n-th failure. The jitter, between half
 // and all of the wait, comes from the key: calls that fail together do not
 // come back together, and nothing here is random.
 func (r Retry) wait(key cache.Key, n int, after time.Duration) time.Duration {
-	wait := r.Max
-	if n < 32 && r.Base<<(n-1) > 0 && r.Base<<(n-1) < r.Max {
-		wait = r.Base << (n - 1)
-	}
+	wait := r.backoff(n)
 	bits := binary.BigEndian.Uint64(key[(n%4)*8:])
 	jitter := float64(bits>>11) / (1 << 53)
 	wait = wait/2 + time.Duration(jitter*float64(wait/2))

@@ -49,7 +49,7 @@ func TestConvert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"<svg", "<table", "replayed: the root hash is that of run"} {
+	for _, part := range []string{"image/svg+xml", "<table", "replayed: the root hash is that of run"} {
 		if !strings.Contains(string(page), part) {
 			t.Errorf("the page lacks %q", part)
 		}

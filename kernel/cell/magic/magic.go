@@ -7,31 +7,59 @@ import "strings"
 // Command is such a line.
 type Command struct {
 	Name string // "!" for the shell, or what follows the %
-	Args string // the rest; of %time, the rest of the cell if its line has none
+	Args string // the rest of the line; of %time, Go code placed as Split's rest is
 }
 
 // Split takes the commands off the beginning of a cell. A line that begins with
 // ! or % is one as long as nothing but commands and empty lines stand before
 // it; Go has no line that begins so.
+//
+// The rest, and the code of %time, which is the rest of its line or else of the
+// cell, keep their places: spaces stand for what was taken off, so that faults
+// found in them name the lines and columns of the cell. A rest of nothing but
+// spaces is empty.
 func Split(text string) (commands []Command, rest string) {
+	at := 0
 	for {
-		trimmed := strings.TrimLeft(text, " \t\r\n")
-		if trimmed == "" || trimmed[0] != '%' && trimmed[0] != '!' {
-			return commands, text
+		begin := at + leading(text[at:])
+		if begin == len(text) || text[begin] != '%' && text[begin] != '!' {
+			return commands, placed(text, at)
 		}
-		line, after, _ := strings.Cut(trimmed, "\n")
-		line = strings.TrimRight(line, " \t\r")
-		if line[0] == '!' {
-			commands = append(commands, Command{"!", strings.TrimSpace(line[1:])})
-			text = after
-			continue
+		end := len(text)
+		if i := strings.IndexByte(text[begin:], '\n'); i >= 0 {
+			end = begin + i
 		}
-		name, args, _ := strings.Cut(strings.TrimLeft(line, "%"), " ")
-		c := Command{name, strings.TrimSpace(args)}
-		if name == "time" && c.Args == "" {
-			c.Args, after = after, ""
+		c := Command{"!", strings.TrimSpace(text[begin+1 : end])}
+		if text[begin] == '%' {
+			name, args, _ := strings.Cut(strings.TrimLeft(text[begin:end], "%"), " ")
+			c = Command{strings.TrimSpace(name), strings.TrimSpace(args)}
+		}
+		if c.Name == "time" {
+			code := begin + strings.Index(text[begin:end], c.Name) + len(c.Name)
+			if c.Args == "" {
+				end = len(text)
+			}
+			c.Args = placed(text[:end], code)
 		}
 		commands = append(commands, c)
-		text = after
+		at = end
 	}
+}
+
+// leading is how many bytes of space a text begins with.
+func leading(text string) int { return len(text) - len(strings.TrimLeft(text, " \t\r\n")) }
+
+// placed is text[at:] in its place: what stands before it becomes spaces, byte
+// by byte, but for line ends.
+func placed(text string, at int) string {
+	if strings.TrimSpace(text[at:]) == "" {
+		return ""
+	}
+	b := []byte(text)
+	for i := range at {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+	return string(b)
 }

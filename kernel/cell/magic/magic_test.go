@@ -2,22 +2,58 @@ package magic
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
 func TestSplit(t *testing.T) {
 	for _, c := range []struct{ text, commands, rest string }{
 		{"x := 1", "[]", "x := 1"},
-		{"!ls -l\nx", "[{! ls -l}]", "x"},
-		{"\n%who\n!pwd\n\nx % 2", "[{who } {! pwd}]", "\nx % 2"},
-		{"%time f(1)", "[{time f(1)}]", ""},
-		{"%%time\nf(1)\ng()", "[{time f(1)\ng()}]", ""},
+		{"!ls -l\nx", `[{"!" "ls -l"}]`, "      \nx"},
+		{"\n%who\n!pwd\n\nx % 2", `[{"who" ""} {"!" "pwd"}]`, "\n    \n    \n\nx % 2"},
+		{"%time f(1)", `[{"time" "      f(1)"}]`, ""},
+		{"%time f(1)\ng()", `[{"time" "      f(1)"}]`, "          \ng()"},
+		{"!a\n%time f(1)", `[{"!" "a"} {"time" "  \n      f(1)"}]`, ""},
+		{"%%time\nf(1)\ng()", `[{"time" "      \nf(1)\ng()"}]`, ""},
+		{"%time", `[{"time" ""}]`, ""},
+		{"%run a.go  \r\n", `[{"run" "a.go"}]`, ""},
+		{"%who\r\nx", `[{"who" ""}]`, "     \nx"},
+		{"!é\nx", `[{"!" "é"}]`, "   \nx"}, // columns are bytes
 		{"x\n%who", "[]", "x\n%who"},
+		{"%", `[{"" ""}]`, ""},
+		{"!", `[{"!" ""}]`, ""},
 		{"", "[]", ""},
+		{" \n ", "[]", ""},
 	} {
 		commands, rest := Split(c.text)
-		if fmt.Sprint(commands) != c.commands || rest != c.rest {
-			t.Errorf("Split(%q) is %v and %q, want %s and %q", c.text, commands, rest, c.commands, c.rest)
+		if got := fmt.Sprintf("%q", commands); got != c.commands || rest != c.rest {
+			t.Errorf("Split(%q) is %s and %q, want %s and %q", c.text, got, rest, c.commands, c.rest)
 		}
 	}
+}
+
+// FuzzSplit checks that what Go gets stands where it stood.
+func FuzzSplit(f *testing.F) {
+	for _, text := range []string{"x", "!ls\nx", "%time f()\ng()", "%%time\nx", "%\n!\n\n%who\r\ny"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		commands, rest := Split(text)
+		codes := []string{rest}
+		for _, c := range commands {
+			if c.Name == "time" {
+				codes = append(codes, c.Args)
+			}
+		}
+		for _, code := range codes {
+			if len(code) > len(text) || strings.Count(code, "\n") != strings.Count(text[:len(code)], "\n") {
+				t.Fatalf("Split(%q) moved %q", text, code)
+			}
+			for i := range code {
+				if code[i] != ' ' && code[i] != text[i] {
+					t.Fatalf("Split(%q) changed byte %d in %q", text, i, code)
+				}
+			}
+		}
+	})
 }

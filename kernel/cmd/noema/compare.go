@@ -30,6 +30,7 @@ type comparison struct {
 	temperature   float64
 	replay        bool
 	dryRun        bool
+	watch         bool
 	scale         []int // sizes of the task, one run each
 	paired        pairing
 }
@@ -108,6 +109,7 @@ func (c *comparison) carryFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Retries, "retries", kernel.DefaultRetries, "further attempts after a failed provider call")
 	f.DurationVar(&c.TrialTimeout, "trial-timeout", 15*time.Minute, "wall-clock time after which a hanging trial fails")
 	f.BoolVar(&c.dryRun, "dry-run", false, "make no call: tell what the store has, and estimate the calls and the cost of the rest")
+	f.BoolVar(&c.watch, "watch", false, "compare again whenever the code of a plugin among the methods changes, until Ctrl-C")
 	c.paired.flags(cmd)
 }
 
@@ -134,6 +136,9 @@ same samples (--force pairs what can be paired).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.paired)
+			}
+			if c.watch {
+				return a.watch(cmd.Context(), &c)
 			}
 			return a.compare(cmd.Context(), &c)
 		},

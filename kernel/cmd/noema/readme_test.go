@@ -23,7 +23,7 @@ func TestReadme(t *testing.T) {
 		t.Fatalf("no experiments found: %v", err)
 	}
 	commands := 0
-	for _, file := range append(files, filepath.Join(root, "README.md")) {
+	for _, file := range append(files, filepath.Join(root, "plugins", "WRITE.md"), filepath.Join(root, "README.md")) {
 		t.Setenv("NOEMA_HOME", t.TempDir())
 		commands += checkReadme(t, root, file)
 	}

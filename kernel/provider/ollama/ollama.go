@@ -67,6 +67,9 @@ func New(c Config) (*Provider, error) {
 	if strings.TrimSpace(c.Model) == "" {
 		return nil, errors.New("ollama: no model named (write ollama/NAME, for example ollama/llama3.2)")
 	}
+	if c.BaseURL = strings.TrimSpace(c.BaseURL); c.BaseURL != "" && !strings.Contains(c.BaseURL, "://") {
+		c.BaseURL = "http://" + c.BaseURL // as Ollama's own tools take it: 127.0.0.1:11434
+	}
 	base, err := exchange.ParseBase(Kind, c.BaseURL, DefaultBaseURL, "OLLAMA_HOST")
 	if err != nil {
 		return nil, err

@@ -1,0 +1,200 @@
+package grammar
+
+import (
+	"math"
+	"slices"
+)
+
+// edge leads from a state over the bytes lo to hi.
+type edge struct {
+	lo, hi byte
+	to     int32
+}
+
+// dfaState is one state of a byte automaton.
+type dfaState struct {
+	edges  []edge // by ascending bytes, none overlapping
+	accept bool
+	label  int32 // in a literal's accepting state: which literal
+	dist   int32 // bytes to the nearest accepting state
+}
+
+// dfa is a deterministic automaton over bytes that starts in state 0. From
+// every state that can be reached an accepting one can be reached too, so that
+// a text which is still alive is a prefix of an accepted one.
+type dfa struct{ states []dfaState }
+
+// next returns the state after b, or -1.
+func (d *dfa) next(state int32, b byte) int32 {
+	for _, e := range d.states[state].edges {
+		if b <= e.hi {
+			if b >= e.lo {
+				return e.to
+			}
+			return -1
+		}
+	}
+	return -1
+}
+
+// addState appends an empty state.
+func (d *dfa) addState() int32 {
+	d.states = append(d.states, dfaState{})
+	return int32(len(d.states) - 1)
+}
+
+// addEdge appends an edge to state's; bytes come in ascending order.
+func (d *dfa) addEdge(state int32, lo, hi byte, to int32) {
+	edges := d.states[state].edges
+	if n := len(edges); n > 0 && edges[n-1].to == to && edges[n-1].hi+1 == lo {
+		edges[n-1].hi = hi
+		return
+	}
+	d.states[state].edges = append(edges, edge{lo, hi, to})
+}
+
+const unreachable = math.MaxInt32
+
+// finish computes the distances to acceptance and cuts what leads nowhere. It
+// reports whether anything is accepted at all.
+func (d *dfa) finish() bool {
+	back := make([][]int32, len(d.states))
+	var queue []int32
+	for i := range d.states {
+		for _, e := range d.states[i].edges {
+			back[e.to] = append(back[e.to], int32(i))
+		}
+		d.states[i].dist = unreachable
+		if d.states[i].accept {
+			d.states[i].dist = 0
+			queue = append(queue, int32(i))
+		}
+	}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		for _, p := range back[s] {
+			if d.states[p].dist == unreachable {
+				d.states[p].dist = d.states[s].dist + 1
+				queue = append(queue, p)
+			}
+		}
+	}
+	for i := range d.states {
+		d.states[i].edges = slices.DeleteFunc(d.states[i].edges, func(e edge) bool {
+			return d.states[e.to].dist == unreachable
+		})
+	}
+	return len(d.states) > 0 && d.states[0].dist != unreachable
+}
+
+// appendShortest writes the shortest way from state to acceptance, the lowest
+// bytes first.
+func (d *dfa) appendShortest(dst []byte, state int32) []byte {
+	for d.states[state].dist > 0 {
+		for _, e := range d.states[state].edges {
+			if d.states[e.to].dist < d.states[state].dist {
+				dst, state = append(dst, e.lo), e.to
+				break
+			}
+		}
+	}
+	return dst
+}
+
+// explore builds the automaton whose states are the values that step reaches
+// from start over the alphabet's bytes (ascending). It returns nil when
+// nothing is accepted.
+func explore[S comparable](c *compiler, start S, alphabet string, step func(S, byte) (S, bool), accept func(S) bool) (*dfa, error) {
+	d := &dfa{}
+	ids := map[S]int32{}
+	var todo []S
+	id := func(s S) int32 {
+		n, ok := ids[s]
+		if !ok {
+			n = d.addState()
+			ids[s] = n
+			d.states[n].accept = accept(s)
+			todo = append(todo, s)
+		}
+		return n
+	}
+	id(start)
+	for i := 0; i < len(todo); i++ {
+		if err := c.spend(len(alphabet)); err != nil {
+			return nil, err
+		}
+		for _, b := range []byte(alphabet) {
+			if to, ok := step(todo[i], b); ok {
+				n := id(to)
+				d.addEdge(int32(i), b, b, n)
+			}
+		}
+	}
+	if !d.finish() {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// lexeme is a value without structure: a string, a number, a literal, or the
+// name of an additional property.
+type lexeme struct {
+	*dfa
+	// A counted lexeme is a string of min to max code points (max -1: without
+	// limit) over the automaton of all strings; state inString begins each.
+	counted  bool
+	min, max int
+	// literals is how many texts a lexeme of literals lists; reach holds for
+	// each state the set of those that can still be meant, if at most 64.
+	literals int
+	reach    []uint64
+	name     bool // the lexeme is an additional property's name
+}
+
+// shortest is the length of the shortest text.
+func (l *lexeme) shortest() int64 {
+	return int64(l.states[0].dist) + int64(l.min)
+}
+
+// maxUnique is how many literals uniqueItems can tell apart: a word's bits.
+const maxUnique = 64
+
+// literalLexeme accepts exactly the texts.
+func literalLexeme(c *compiler, texts [][]byte) (*lexeme, error) {
+	d := &dfa{}
+	d.addState()
+	l := &lexeme{dfa: d, literals: len(texts)}
+	slices.SortStableFunc(texts, slices.Compare[[]byte])
+	for i, text := range texts {
+		if err := c.spend(len(text) + 1); err != nil {
+			return nil, err
+		}
+		state := int32(0)
+		for _, b := range text {
+			to := d.next(state, b)
+			if to < 0 {
+				to = d.addState()
+				edges := d.states[state].edges
+				d.states[state].edges = append(edges, edge{b, b, to})
+			}
+			state = to
+		}
+		d.states[state].accept, d.states[state].label = true, int32(i)
+	}
+	if len(texts) <= maxUnique {
+		l.reach = make([]uint64, len(d.states))
+		for i, text := range texts {
+			state := int32(0)
+			l.reach[0] |= 1 << i
+			for _, b := range text {
+				state = d.next(state, b)
+				l.reach[state] |= 1 << i
+			}
+		}
+	}
+	if !d.finish() {
+		return nil, nil
+	}
+	return l, nil
+}

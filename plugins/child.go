@@ -1,0 +1,337 @@
+package plugins
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+// child is the process of a plugin with all that it starts: its own process
+// group, its own working directory, bounded output, and limits that a watcher
+// enforces. It is the runner that go-plugin starts and ends processes with.
+// When the plugin's process ends, for whatever reason, what it started is
+// killed with it.
+type child struct {
+	source Source
+	speaks []int  // protocol versions of this side
+	dir    string // working directory and TMPDIR; removed with the process
+	env    []string
+	limits Limits
+	cages  *cages
+	report func(Usage) // is told of the usage, often
+
+	cmd  *exec.Cmd
+	cage *cage // nil where there is none
+	out  *output
+	line *io.PipeWriter // the handshake, on its way to go-plugin
+	// What go-plugin reads: the handshake, and nothing where it expects stderr.
+	handshake, silence *io.PipeReader
+	gone               chan struct{} // closed when nothing of it is left
+	waitErr            error         // set before gone is closed
+
+	mu      sync.Mutex
+	ended   bool
+	verdict string // why it was killed; empty if it was not, or only to be rid of it
+	peak    Usage
+	base    time.Duration // CPU time before the trial under way
+}
+
+var _ runner.Runner = (*child)(nil)
+
+// Start starts the process and what reads and watches it.
+func (c *child) Start(context.Context) error {
+	if err := os.Mkdir(c.dir, 0o700); err != nil {
+		return fmt.Errorf("make its working directory: %w", err)
+	}
+	c.out = &output{limit: c.limits.Output, flood: func(stream string) {
+		c.end(fmt.Sprintf("wrote more than %s to its %s in one trial", size(c.limits.Output), stream))
+	}}
+	c.handshake, c.line = io.Pipe()
+	var quiet *io.PipeWriter
+	c.silence, quiet = io.Pipe()
+	pipes, err := c.launch()
+	if err != nil {
+		_ = os.RemoveAll(c.dir)
+		return err
+	}
+	var reading sync.WaitGroup
+	reading.Go(func() { c.readStdout(pipes[0]) })
+	reading.Go(func() { _, _ = io.Copy(c.out.stream("stderr"), pipes[1]) })
+	go c.watch()
+	go func() {
+		c.tend(&reading, pipes)
+		_ = c.line.Close()
+		_ = quiet.Close()
+		close(c.gone)
+	}()
+	return nil
+}
+
+// launch starts the process, in a cage if there can be one, and returns the
+// ends of its stdout and stderr.
+func (c *child) launch() (pipes [2]*os.File, err error) {
+	if err := c.furnish(); err != nil {
+		return pipes, fmt.Errorf("furnish its working directory: %w", err)
+	}
+	var far [2]*os.File
+	for i := range pipes {
+		if pipes[i], far[i], err = os.Pipe(); err != nil {
+			return pipes, err
+		}
+		defer far[i].Close()
+	}
+	keepDescriptors()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return pipes, context.Canceled
+	}
+	c.cage = c.cages.open(c.limits)
+	err = c.exec(far)
+	if err != nil && c.cage != nil { // the system may have cages and yet refuse this
+		c.cage.close()
+		c.cage = nil
+		err = c.exec(far)
+	}
+	if err != nil {
+		return pipes, errors.Join(err, pipes[0].Close(), pipes[1].Close())
+	}
+	limitProcess(c.cmd.Process.Pid, c.limits)
+	return pipes, nil
+}
+
+func (c *child) exec(far [2]*os.File) error {
+	c.cmd = exec.Command(c.source.Command[0], c.source.Command[1:]...)
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = c.dir, c.env, far[0], far[1]
+	setApart(c.cmd, c.cage)
+	return c.cmd.Start()
+}
+
+// furnish leads from the working directory to what is in the plugin's folder,
+// so that relative names in its command and code hold, while files that it
+// makes stay out of that folder.
+func (c *child) furnish() error {
+	if c.source.Dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(c.source.Dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Symlink(filepath.Join(c.source.Dir, e.Name()), filepath.Join(c.dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readStdout hands the handshake on and keeps the rest as output.
+func (c *child) readStdout(r io.Reader) {
+	buf := bufio.NewReaderSize(r, maxHandshake)
+	line, err := buf.ReadSlice('\n')
+	fault := ""
+	switch {
+	case errors.Is(err, bufio.ErrBufferFull):
+		fault = fmt.Sprintf("wrote more than %s to stdout where the handshake belongs: %s", size(maxHandshake), handshakeCure)
+	case err == nil:
+		fault = checkHandshake(string(line), c.source.Name, c.speaks)
+	}
+	switch {
+	case err == nil && fault == "":
+		_, _ = c.line.Write(line)
+	case err != nil:
+		_, _ = c.out.stream("stdout").Write(line)
+	}
+	if fault != "" {
+		c.end(fault)
+	}
+	_ = c.line.Close()
+	_, _ = io.Copy(c.out.stream("stdout"), buf)
+}
+
+// drainPatience is how long output may be read after everything that should
+// hold the other end was killed.
+const drainPatience = 200 * time.Millisecond
+
+// tend waits for the process, then ends and removes what it leaves behind.
+func (c *child) tend(reading *sync.WaitGroup, pipes [2]*os.File) {
+	awaitExit(c.cmd.Process.Pid)
+	c.measure() // of what it leaves behind
+	c.mu.Lock()
+	c.ended = true // once it is reaped its number may be another's
+	c.killKin()
+	c.mu.Unlock()
+	c.waitErr = c.cmd.Wait()
+	late := time.AfterFunc(drainPatience, func() {
+		for _, p := range pipes {
+			_ = p.Close()
+		}
+	})
+	reading.Wait()
+	late.Stop()
+	for _, p := range pipes {
+		_ = p.Close()
+	}
+	c.note(usageOf(c.cmd.ProcessState))
+	if c.cage != nil {
+		c.cage.close()
+	}
+	_ = os.RemoveAll(c.dir)
+}
+
+// watchEvery is how often a process is measured.
+const watchEvery = 100 * time.Millisecond
+
+// watch kills the process when it takes more than it may.
+func (c *child) watch() {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.gone:
+			return
+		case <-tick.C:
+			if fault := c.measure(); fault != "" {
+				c.end(fault)
+			}
+		}
+	}
+}
+
+// measure takes the usage of the process and its kin, and says what of it is
+// too much.
+func (c *child) measure() (fault string) {
+	now, ok := usage(c.cmd.Process.Pid, c.dir, c.cage, c.limits)
+	if !ok {
+		return ""
+	}
+	c.note(now)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limits.excess(now, now.CPUTime-c.base)
+}
+
+func (c *child) note(u Usage) {
+	c.mu.Lock()
+	c.peak = c.peak.most(u)
+	c.mu.Unlock()
+	c.report(u)
+}
+
+// beginTrial starts the accounts of a trial.
+func (c *child) beginTrial() {
+	c.out.Reset()
+	now, ok := usage(c.cmd.Process.Pid, c.dir, c.cage, c.limits)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	c.base = now.CPUTime
+	c.mu.Unlock()
+	limitCPU(c.cmd.Process.Pid, now.CPUTime, c.limits)
+}
+
+// end kills the process with all its kin. The first verdict stands; an empty
+// one only gets rid of the process.
+func (c *child) end(verdict string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
+	c.ended, c.verdict = true, verdict
+	if c.cmd != nil && c.cmd.Process != nil {
+		c.killKin()
+	}
+}
+
+// ask sends the process a SIGTERM.
+func (c *child) ask() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		terminate(c.cmd.Process.Pid)
+	}
+}
+
+// killKin kills what the process started, and itself.
+func (c *child) killKin() { killTree(c.cmd.Process.Pid, c.dir, c.cage) }
+
+// why returns the verdict.
+func (c *child) why() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.verdict
+}
+
+// used returns the most that it took.
+func (c *child) used() Usage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.peak
+}
+
+// awaitGone reports whether nothing is left of it, waiting up to patience.
+func (c *child) awaitGone(patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-c.gone:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// Wait implements runner.Runner.
+func (c *child) Wait(context.Context) error {
+	<-c.gone
+	return c.waitErr
+}
+
+// Kill implements runner.Runner.
+func (c *child) Kill(context.Context) error {
+	c.end("")
+	return nil
+}
+
+// Stdout implements runner.Runner: the handshake and nothing more.
+func (c *child) Stdout() io.ReadCloser { return c.handshake }
+
+// Stderr implements runner.Runner. What the plugin writes there is read by the
+// child itself; go-plugin would parse every line of it.
+func (c *child) Stderr() io.ReadCloser { return c.silence }
+
+// Name implements runner.Runner.
+func (c *child) Name() string { return c.source.Name }
+
+// ID implements runner.Runner.
+func (c *child) ID() string {
+	if c.cmd == nil || c.cmd.Process == nil {
+		return ""
+	}
+	return fmt.Sprint(c.cmd.Process.Pid)
+}
+
+// Diagnose implements runner.Runner; the failures explain themselves.
+func (c *child) Diagnose(context.Context) string { return "" }
+
+// PluginToHost implements runner.Runner: both sides see the same addresses.
+func (c *child) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin implements runner.Runner.
+func (c *child) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}

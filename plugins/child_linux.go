@@ -1,0 +1,275 @@
+package plugins
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// setApart gives the plugin a process group of its own, so that all of it can
+// be killed at once, and a cage if there is one. The operating system kills the
+// plugin when the kernel dies, whatever language the plugin is in.
+func setApart(cmd *exec.Cmd, c *cage) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if c != nil {
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(c.fd.Fd())
+	}
+}
+
+// keepDescriptors marks this process's descriptors as not to be inherited. Go's
+// own are already; others may come from who started this process.
+func keepDescriptors() {
+	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // before Linux 5.11 there is no such call
+}
+
+// limitProcess sets the limits that hold from the start; they pass on to what
+// the process starts. A core file of the size of its memory is of no use.
+func limitProcess(pid int, l Limits) {
+	limit(pid, unix.RLIMIT_CORE, 0)
+	if l.Files > 0 {
+		limit(pid, unix.RLIMIT_NOFILE, uint64(l.Files))
+	}
+}
+
+// limit lowers a limit of a process for good. One that is gone needs none.
+func limit(pid, resource int, value uint64) {
+	_ = unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil)
+}
+
+// limitCPU stops each process of the plugin a little beyond the CPU time of one
+// trial: it reaches those that have left the sight of the watcher.
+func limitCPU(pid int, used time.Duration, l Limits) {
+	if l.CPUTime == 0 {
+		return
+	}
+	const margin = 5 * time.Second
+	seconds := uint64((used + l.CPUTime + margin) / time.Second)
+	_ = unix.Prlimit(pid, unix.RLIMIT_CPU, &unix.Rlimit{Cur: seconds, Max: unix.RLIM_INFINITY}, nil)
+}
+
+// limitMemory keeps a process that has started from outrunning the watcher: it
+// may have twice its memory, beyond what its runtime has set aside by now. Some
+// runtimes set aside much more than they use, which is why the limit can only
+// be set then, and why resident memory is what counts.
+func limitMemory(pid int, l Limits) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil || l.Memory == 0 {
+		return
+	}
+	_, rest, found := bytes.Cut(raw, []byte("VmData:"))
+	fields := bytes.Fields(rest)
+	if !found || len(fields) == 0 {
+		return
+	}
+	if kilobytes, err := strconv.ParseUint(string(fields[0]), 10, 64); err == nil {
+		limit(pid, unix.RLIMIT_DATA, kilobytes<<10+2*uint64(l.Memory))
+	}
+}
+
+// awaitExit waits until the process has ended, without reaping it: as long as
+// it is not reaped, its number and its group's stand for nobody else.
+func awaitExit(pid int) {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return
+		}
+	}
+}
+
+// usageOf is what a process took by the account of the operating system.
+func usageOf(s *os.ProcessState) Usage {
+	if s == nil {
+		return Usage{}
+	}
+	u := Usage{CPUTime: s.UserTime() + s.SystemTime(), Processes: 1}
+	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
+		u.Memory = r.Maxrss << 10
+	}
+	return u
+}
+
+// killTree kills a plugin's process with all that it started, wherever those
+// went: what is in its cage and its group, and, where there is no cage, what
+// bears its mark in the environment. What is forked meanwhile is found by
+// looking again.
+func killTree(pid int, mark string, c *cage) {
+	if c != nil {
+		c.kill()
+	}
+	_ = unix.Kill(-pid, unix.SIGKILL)
+	_ = unix.Kill(pid, unix.SIGKILL) // it may have left its group
+	if c != nil {
+		return
+	}
+	const rounds = 20
+	for range rounds {
+		kin := marked(mark)
+		if len(kin) == 0 {
+			return
+		}
+		for _, p := range kin {
+			_ = unix.Kill(p, unix.SIGKILL)
+		}
+	}
+}
+
+// terminate asks the plugin's processes to end.
+func terminate(pid int) { _ = unix.Kill(-pid, unix.SIGTERM) }
+
+// kin returns the living processes of a plugin.
+func kin(pid int, mark string, c *cage) []int {
+	if c != nil {
+		return c.members()
+	}
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		all = append(all, childrenOf(all[i])...)
+	}
+	return all
+}
+
+// childrenOf returns the processes that were started by one, and still are its
+// children.
+func childrenOf(pid int) []int {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, list := range lists {
+		raw, err := os.ReadFile(list)
+		if err != nil { // a thread that has ended
+			continue
+		}
+		all = append(all, numbers(string(raw))...)
+	}
+	return all
+}
+
+func numbers(s string) []int {
+	var all []int
+	for _, word := range strings.Fields(s) {
+		if n, err := strconv.Atoi(word); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// marked returns the living processes whose environment has the TMPDIR that
+// marks a plugin's. Only a process that hides on purpose is missed.
+func marked(dir string) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	want := []byte("\x00TMPDIR=" + dir)
+	self := os.Getpid()
+	var all []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == self {
+			continue
+		}
+		// A zombie's environment is empty.
+		raw, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err != nil {
+			continue
+		}
+		_, rest, found := bytes.Cut(append([]byte{0}, raw...), want)
+		if found && (len(rest) == 0 || rest[0] == 0 || rest[0] == '/') {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
+
+// usage measures a plugin's processes, and whether there are any.
+func usage(pid int, mark string, c *cage, l Limits) (Usage, bool) {
+	var u Usage
+	members := kin(pid, mark, c)
+	for _, p := range members {
+		s, ok := readStat(p)
+		if !ok {
+			continue
+		}
+		u.Memory += s.memory
+		u.CPUTime += s.cpu
+		u.Processes++
+	}
+	if l.Memory > 0 && u.Memory > l.Memory && u.Processes > 1 {
+		u.Memory = proportional(members)
+	}
+	return u, u.Processes > 0
+}
+
+// stat is what /proc/PID/stat says of a process.
+type stat struct {
+	cpu    time.Duration // with that of children that it has waited for
+	memory int64         // resident bytes
+}
+
+// tick is the unit of CPU time that Linux shows to programs, whatever it counts
+// in.
+const tick = 10 * time.Millisecond
+
+// readStat reads one process; a zombie is none.
+func readStat(pid int) (stat, bool) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, false
+	}
+	// The second field is the program's name, in parentheses and of any form.
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
+	const state, user, reaped, resident = 0, 11, 14, 21 // counted from the third field
+	if len(fields) <= resident || fields[state] == "Z" || fields[state] == "X" {
+		return stat{}, false
+	}
+	var s stat
+	for _, f := range fields[user : reaped+1] {
+		if n, err := strconv.ParseInt(f, 10, 64); err == nil {
+			s.cpu += time.Duration(n) * tick
+		}
+	}
+	if pages, err := strconv.ParseInt(fields[resident], 10, 64); err == nil {
+		s.memory = pages * int64(os.Getpagesize())
+	}
+	return s, true
+}
+
+// proportional is the memory of processes that share some of it, each page
+// counted once. It is exact and slow.
+func proportional(pids []int) int64 {
+	var sum int64
+	for _, pid := range pids {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		if err != nil {
+			continue
+		}
+		_, rest, _ := bytes.Cut(raw, []byte("\nPss:"))
+		if fields := strings.Fields(string(rest)); len(fields) > 0 {
+			if kilobytes, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
+				sum += kilobytes << 10
+			}
+		}
+	}
+	return sum
+}
+
+// killMarked kills what killed kernels left behind.
+func killMarked(dir string) {
+	for _, pid := range slices.Compact(marked(dir)) {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+}

@@ -1,0 +1,47 @@
+//go:build !linux
+
+package plugins
+
+import (
+	"os"
+	"os/exec"
+	"time"
+)
+
+// Where the operating system is not Linux a plugin is killed alone, and watches
+// its parent itself, as Serve does.
+
+func setApart(*exec.Cmd, *cage)                      {}
+func keepDescriptors()                               {}
+func limitProcess(int, Limits)                       {}
+func limitMemory(int, Limits)                        {}
+func limitCPU(int, time.Duration, Limits)            {}
+func awaitExit(pid int)                              {}
+func killMarked(string)                              {}
+func usage(int, string, *cage, Limits) (Usage, bool) { return Usage{}, false }
+
+func usageOf(s *os.ProcessState) Usage {
+	if s == nil {
+		return Usage{}
+	}
+	return Usage{CPUTime: s.UserTime() + s.SystemTime(), Processes: 1}
+}
+
+func killTree(pid int, _ string, _ *cage) {
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill()
+	}
+}
+
+func terminate(pid int) { killTree(pid, "", nil) }
+
+// cages and cage stand for what this system does not have.
+type (
+	cages struct{}
+	cage  struct{}
+)
+
+func openCages() *cages          { return &cages{} }
+func (*cages) open(Limits) *cage { return nil }
+func (*cages) close()            {}
+func (*cage) close()             {}

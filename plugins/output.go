@@ -1,0 +1,69 @@
+package plugins
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+)
+
+// How much of a plugin's output is kept for errors.
+const (
+	tailBytes = 8 << 10
+	tailLines = 12
+)
+
+// output keeps the end of what a plugin writes to stdout and stderr, and counts
+// how much it writes in one trial.
+type output struct {
+	limit int64               // bytes of one trial; 0 means any
+	flood func(stream string) // called with each write beyond the limit
+
+	mu    sync.Mutex
+	buf   []byte
+	count int64
+}
+
+// stream returns the writer for one of the two streams.
+func (o *output) stream(name string) io.Writer { return &stream{o, name} }
+
+type stream struct {
+	all  *output
+	name string
+}
+
+// Write implements io.Writer and never fails.
+func (s *stream) Write(p []byte) (int, error) {
+	if s.all.add(p) {
+		s.all.flood(s.name)
+	}
+	return len(p), nil
+}
+
+// add keeps the end of p, and reports whether it is too much.
+func (o *output) add(p []byte) (tooMuch bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf = append(o.buf, p[max(0, len(p)-tailBytes):]...)
+	if over := len(o.buf) - tailBytes; over > 0 {
+		o.buf = append(o.buf[:0], o.buf[over:]...)
+	}
+	o.count += int64(len(p))
+	return o.limit > 0 && o.count > o.limit
+}
+
+// Reset forgets everything.
+func (o *output) Reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.buf, o.count = o.buf[:0], 0
+}
+
+// String returns the last lines, as valid UTF-8.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := bytes.Split(bytes.TrimSpace(o.buf), []byte("\n"))
+	lines = lines[max(0, len(lines)-tailLines):]
+	return strings.ToValidUTF8(string(bytes.Join(lines, []byte("\n"))), "\uFFFD")
+}

@@ -1,0 +1,214 @@
+"""The messages of method.proto, and their conversion to and from the contract.
+
+The classes are made from a committed descriptor (method.binpb) when the module
+is loaded, so that no generated code has to match the installed version of
+protobuf. ``go test ./plugins/python -run Descriptor -update`` writes it anew.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from . import contract as c
+from .errors import from_code, to_code
+
+PACKAGE = "noema.method.v1"
+SERVICE = PACKAGE + ".Method"
+
+# MAX_MESSAGE is the largest message that either side accepts, in bytes.
+MAX_MESSAGE = 64 << 20
+
+
+def _classes() -> Dict[str, Any]:
+    files = descriptor_pb2.FileDescriptorSet()
+    files.ParseFromString(Path(__file__).with_name("method.binpb").read_bytes())
+    pool = descriptor_pool.DescriptorPool()
+    for file in files.file:
+        pool.AddSerializedFile(file.SerializeToString())
+    names = [m.name for file in files.file for m in file.message_type]
+    descriptors = {name: pool.FindMessageTypeByName(f"{PACKAGE}.{name}") for name in names}
+    if hasattr(message_factory, "GetMessageClass"):
+        return {name: message_factory.GetMessageClass(d) for name, d in descriptors.items()}
+    factory = message_factory.MessageFactory(pool)  # before protobuf 4.22
+    return {name: factory.GetPrototype(d) for name, d in descriptors.items()}
+
+
+M = _classes()
+
+
+def clean(text: Any) -> str:
+    """The text as valid UTF-8: halves of surrogate pairs are joined, or replaced by U+FFFD."""
+    text = str(text)
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def dump(value: Optional[c.JSON]) -> bytes:
+    """JSON for the wire; None is none."""
+    return b"" if value is None else clean(c.encode(value)).encode()
+
+
+def load(raw: bytes) -> Optional[c.JSON]:
+    """The inverse of dump."""
+    return json.loads(raw) if raw else None
+
+
+def to_problem(m: Any, description: c.Description) -> c.Problem:
+    a = m.answer
+    return c.Problem(
+        id=m.id,
+        query=m.query,
+        context_json=m.context.decode(),
+        tools=tuple(to_tool(t) for t in m.tools),
+        answer=c.AnswerSpec(a.kind, a.n, a.k, tuple(a.labels), tuple(a.names)),
+        seed=m.seed,
+        options=description.fill(load(m.options) or {}),
+    )
+
+
+def to_tool(m: Any) -> c.ToolSpec:
+    return c.ToolSpec(m.name, m.description, load(m.parameters), load(m.result), m.pure)
+
+
+def from_tool(t: c.ToolSpec) -> Any:
+    return M["ToolSpec"](
+        name=clean(t.name),
+        description=clean(t.description),
+        parameters=dump(t.parameters),
+        result=dump(t.result),
+        pure=t.pure,
+    )
+
+
+def from_tool_call(t: c.ToolCall) -> Any:
+    return M["ToolCall"](id=clean(t.id), name=clean(t.name), arguments=dump(t.arguments), path=clean(t.path))
+
+
+def to_tool_call(m: Any) -> c.ToolCall:
+    # A model may write arguments that are no JSON: they come as their text.
+    try:
+        arguments = load(m.arguments)
+    except ValueError:
+        arguments = m.arguments.decode(errors="replace")
+    return c.ToolCall(m.name, arguments, m.id, m.path)
+
+
+def from_request(r: c.Request) -> Any:
+    s = r.sampling
+    out = M["Request"](
+        messages=[
+            M["Message"](
+                role=clean(m.role),
+                content=clean(m.content),
+                tool_calls=[from_tool_call(t) for t in m.tool_calls],
+                call_id=clean(m.call_id),
+            )
+            for m in r.messages
+        ],
+        sampling=M["Sampling"](
+            temperature=s.temperature,
+            top_p=s.top_p,
+            top_k=s.top_k,
+            max_tokens=s.max_tokens,
+            stop=[clean(t) for t in s.stop],
+            seed=s.seed,
+        ),
+        tools=[from_tool(t) for t in r.tools],
+        draw=r.draw,
+        path=clean(r.path),
+    )
+    if r.schema is not None:
+        out.schema.name = clean(r.schema_name)
+        out.schema.json = dump(r.schema)
+    return out
+
+
+def to_completion(m: Any) -> c.Completion:
+    u = m.usage
+    usage = c.Usage(
+        u.calls, u.tool_calls, u.input_tokens, u.output_tokens, u.cost_nano_usd, u.latency_ns, u.unpriced, u.unmetered
+    )
+    return c.Completion(m.text, tuple(to_tool_call(t) for t in m.tool_calls), m.finish, m.model, usage)
+
+
+def from_answer(a: c.Answer) -> Any:
+    return M["Answer"](
+        value=clean(a.value_json).encode(),
+        outcome=clean(a.outcome),
+        reason=clean(a.reason),
+        evidence=[M["Evidence"](source=clean(e.source), text=clean(e.text)) for e in a.evidence],
+    )
+
+
+def from_event(e: c.Event) -> Any:
+    return M["Event"](
+        path=clean(e.path),
+        phase=clean(e.phase),
+        kind=clean(e.kind),
+        text=clean(" ".join(str(e.text).splitlines())),
+        data=dump(e.data),
+        level=e.level,
+    )
+
+
+def from_error(error: BaseException) -> Any:
+    code, message = to_code(error)
+    return M["Error"](code=code, message=clean(message))
+
+
+def from_description(d: c.Description) -> bytes:
+    options = [
+        M["Option"](
+            name=clean(o.name),
+            type=o.type,
+            default=clean(o.default_text),
+            choices=[clean(x) for x in o.choices],
+            doc=clean(o.doc),
+        )
+        for o in d.options
+    ]
+    message = M["Description"](
+        name=clean(d.name),
+        version=clean(d.version),
+        prompt_version=clean(d.prompt_version),
+        summary=clean(d.summary),
+        answers=[clean(a) for a in d.answers],
+        options=options,
+    )
+    raw: bytes = message.SerializeToString()
+    return raw
+
+
+def to_result(m: Any) -> Tuple[Any, Optional[BaseException]]:
+    """What a call came to: a value, or an error."""
+    what = m.WhichOneof("what")
+    if what == "completion":
+        return to_completion(m.completion), None
+    if what == "tool":
+        return c.ToolResult(m.tool.content, m.tool.is_error), None
+    if what == "seed":
+        return (None if m.seed.build else m.seed.data), None
+    if what == "error":
+        return None, from_code(m.error.code, m.error.message)
+    return None, from_code(0, "call host: the kernel sent a result of unknown kind")
+
+
+def problem_message(problem: c.Problem, options: Mapping[str, Any]) -> Any:
+    """A problem as the kernel sends it; for tests of this module."""
+    a = problem.answer
+    return M["Problem"](
+        id=problem.id,
+        query=problem.query,
+        context=problem.context_json.encode(),
+        tools=[from_tool(t) for t in problem.tools],
+        answer=M["AnswerSpec"](kind=a.kind, n=a.n, k=a.k, labels=a.labels, names=a.names),
+        seed=problem.seed,
+        options=dump(dict(options)),
+    )
