@@ -51,7 +51,6 @@ type kernel struct {
 	mu        sync.Mutex // guards what follows
 	interrupt context.CancelFunc
 	count     int
-	stopped   bool // the queued executions are to be aborted
 }
 
 // tick is the grain of what waits for queues to empty.

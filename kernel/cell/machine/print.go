@@ -1,11 +1,9 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"go/types"
 	"reflect"
-	"slices"
 	"strings"
 	"unsafe"
 )
@@ -294,64 +292,6 @@ func (p *printer) mapping(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 		p.value(et, p.layout(et, rt.Elem()), pointerTo(v.MapIndex(key)), depth+1, exported)
 	}
 	p.write(end)
-}
-
-// sorted are a map's keys in the order in which fmt prints them.
-func (p *printer) sorted(v reflect.Value) []reflect.Value {
-	keys := v.MapKeys()
-	slices.SortStableFunc(keys, p.compareKeys)
-	return keys
-}
-
-func (p *printer) compareKeys(a, b reflect.Value) int {
-	switch {
-	case a.CanInt():
-		return cmp.Compare(a.Int(), b.Int())
-	case a.CanUint():
-		return cmp.Compare(a.Uint(), b.Uint())
-	case a.CanFloat():
-		return cmp.Compare(a.Float(), b.Float())
-	case a.Kind() == reflect.String:
-		return cmp.Compare(a.String(), b.String())
-	case a.Kind() == reflect.Bool:
-		return cmp.Compare(boolRank(a), boolRank(b))
-	case a.Kind() == reflect.Struct, a.Kind() == reflect.Array:
-		for i := range parts(a) {
-			if c := p.compareKeys(part(a, i), part(b, i)); c != 0 {
-				return c
-			}
-		}
-	case a.Kind() == reflect.Interface && !a.IsNil() && !b.IsNil():
-		x, y := a.Elem(), b.Elem()
-		if x.Type() != y.Type() {
-			return cmp.Compare(x.Type().String(), y.Type().String())
-		}
-		return p.compareKeys(x, y)
-	case a.Kind() == reflect.Pointer, a.Kind() == reflect.Chan:
-		return cmp.Compare(a.Pointer(), b.Pointer())
-	}
-	return 0
-}
-
-func boolRank(v reflect.Value) int {
-	if v.Bool() {
-		return 1
-	}
-	return 0
-}
-
-func parts(v reflect.Value) int {
-	if v.Kind() == reflect.Struct {
-		return v.NumField()
-	}
-	return v.Len()
-}
-
-func part(v reflect.Value, i int) reflect.Value {
-	if v.Kind() == reflect.Struct {
-		return v.Field(i)
-	}
-	return v.Index(i)
 }
 
 // dynamic prints what is in an interface.
