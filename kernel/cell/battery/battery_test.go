@@ -61,8 +61,8 @@ type result struct {
 type outcome string
 
 const (
-	works   outcome = "works"   // the interpreter alone has it right, too
-	lowered outcome = "lowered" // the cell rewrites it, or the session takes care
+	works   outcome = "works"   // yaegi's interpreter has it right, too
+	lowered outcome = "lowered" // it does not
 	refused outcome = "refused" // with a message and no other effect
 	asGo    outcome = "an error, as in Go"
 )

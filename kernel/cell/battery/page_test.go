@@ -7,11 +7,11 @@ import (
 
 const pageHead = `# What a cell can hold
 
-A cell of a notebook, the terminal or a script is Go. It is checked with Go's own type checker and run by an interpreter, and where the interpreter alone would be wrong the cell is rewritten before it runs. This page lists what was tried: every line below ran in a session and, compiled by the Go toolchain, as a program, and printed the same, or was refused with a message.
+A cell of a notebook, the terminal or a script is Go. It is checked with Go's own type checker and lowered to the plain instructions of go/ssa, in which the language's finer points are spelled out; package machine executes these on ordinary Go memory. Compiled packages are reached through yaegi's symbol tables. This page lists what was tried: every line below ran in a session and, compiled by the Go toolchain, as a program, and printed the same, or was refused with a message.
 
-- **works**: the interpreter alone has it right, too.
-- **lowered**: it works because the session rewrites it or takes care of it.
-- **refused**: the session says that it cannot do it, and what to write instead.
+- **works**: yaegi's own interpreter, given the text as it stands, has it right, too.
+- **lowered**: it does not, mostly in silence; a session has it right.
+- **refused**: the session says that it cannot do it, and what to do instead.
 - **an error, as in Go**: the Go compiler refuses it with the same message.
 
 The page is written by the test of kernel/cell/battery, where each line's text can be read: ` + "`go test ./kernel/cell/battery -update`" + `.
@@ -27,7 +27,7 @@ func renderPage(themes []theme, found map[*snippet]result) string {
 	}
 	fmt.Fprintf(&b, "\n%d pieces: %d work, %d are lowered, %d are refused, %d are errors in Go, too.\n",
 		len(found), count[works], count[lowered], count[refused], count[asGo])
-	b.WriteString("\n## Where the interpreter alone goes wrong\n\n| in Go | pieces | in cells |\n|---|---|---|\n")
+	b.WriteString("\n## Where an interpreter easily goes wrong\n\n| in Go | pieces | in cells |\n|---|---|---|\n")
 	for _, trap := range traps {
 		per := map[outcome]int{}
 		total := 0
