@@ -26,11 +26,12 @@ func (l *life) overrides(tables machine.Tables) machine.Tables {
 			"Stdout": reflect.ValueOf(&l.out).Elem(),
 			"Stderr": reflect.ValueOf(&l.errs).Elem(),
 		},
-		"errors/errors": {"As": reflect.ValueOf(func(err error, target any) bool { return l.machine.As(err, target) })},
-		"fmt/fmt":       l.printFunctions(),
-		"time/time":     {"Sleep": reflect.ValueOf(l.sleep)},
-		"log/log":       l.logFunctions(tables["log/log"]),
-		"flag/flag":     l.flagFunctions(tables["flag/flag"]),
+		"errors/errors":   {"As": reflect.ValueOf(func(err error, target any) bool { return l.machine.As(err, target) })},
+		"reflect/reflect": {"DeepEqual": reflect.ValueOf(func(x, y any) bool { return l.machine.DeepEqual(x, y) })},
+		"fmt/fmt":         l.printFunctions(),
+		"time/time":       {"Sleep": reflect.ValueOf(l.sleep)},
+		"log/log":         l.logFunctions(tables["log/log"]),
+		"flag/flag":       l.flagFunctions(tables["flag/flag"]),
 	}
 }
 

@@ -45,6 +45,9 @@ func (c *code) builtin(name string, args []ssa.Value, i *ssa.Call) op {
 		return c.complexes(name, args, d)
 	case "print", "println":
 		return c.prints(name, args)
+	case "panic": // deferred, or in a goroutine of its own
+		value := c.loc(args[0])
+		return func(fr *frame) { panic(newPanic(fr, *at[any](fr, value))) }
 	case "recover":
 		return func(fr *frame) {
 			if v := fr.recovered(); i != nil {
@@ -225,22 +228,16 @@ func (c *code) prints(name string, args []ssa.Value) op {
 func printed(v reflect.Value) string {
 	switch {
 	case v.CanFloat():
-		text := strconv.FormatFloat(v.Float(), 'e', 6, 64)
-		if v.Float() >= 0 {
-			text = "+" + text
-		}
-		if i := strings.IndexByte(text, 'e'); i >= 0 && len(text)-i == 4 {
-			text = text[:i+2] + "0" + text[i+2:]
-		}
-		return text
+		return strconv.FormatFloat(v.Float(), 'g', -1, v.Type().Bits())
 	case v.CanComplex():
-		return fmt.Sprintf("(%s%si)", printed(reflect.ValueOf(real(v.Complex()))), printed(reflect.ValueOf(imag(v.Complex()))))
+		return strconv.FormatComplex(v.Complex(), 'g', -1, v.Type().Bits())
 	case v.CanInt(), v.CanUint(), v.Kind() == reflect.Bool, v.Kind() == reflect.String:
 		return fmt.Sprint(v.Interface())
 	case v.Kind() == reflect.Slice:
 		return fmt.Sprintf("[%d/%d]%#x", v.Len(), v.Cap(), v.Pointer())
 	case v.Kind() == reflect.Interface:
-		return fmt.Sprintf("(%p)", v.Interface())
+		words := (*pair)(v.Addr().UnsafePointer())
+		return fmt.Sprintf("(%#x,%#x)", uintptr(words.typ), uintptr(words.data))
 	}
 	return fmt.Sprintf("%#x", uintptr(v.UnsafePointer()))
 }

@@ -1,8 +1,8 @@
 package machine
 
 import (
+	"fmt"
 	"go/types"
-	"reflect"
 	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
@@ -128,8 +128,7 @@ func (c *code) arrayPointer(i *ssa.SliceToArrayPointer) op {
 	return func(fr *frame) {
 		h := at[header](fr, s)
 		if h.len < n {
-			// the compiler's own panic has the right words
-			_ = reflect.ValueOf(make([]byte, h.len)).Convert(reflect.PointerTo(reflect.ArrayOf(n, reflect.TypeFor[byte]())))
+			panic(runtimeError(fmt.Sprintf("cannot convert slice with length %d to array or pointer to array with length %d", h.len, n)))
 		}
 		*at[unsafe.Pointer](fr, d) = h.p
 	}

@@ -159,6 +159,9 @@ func (l *layouts) named(t *types.Named) reflect.Type {
 		if rt, ok := l.compiled[o]; ok {
 			return rt
 		}
+		if rt := l.search(o); rt != nil {
+			return rt
+		}
 		if u, ok := t.Underlying().(*types.Interface); ok && u.NumMethods() > 0 {
 			panic(unsupported("the type %s of a compiled package", t))
 		}
@@ -166,6 +169,51 @@ func (l *layouts) named(t *types.Named) reflect.Type {
 	l.making[t] = true
 	defer delete(l.making, t)
 	return l.of(t.Underlying())
+}
+
+// search looks for an unexported type of a compiled package in what the package
+// exports: its variables and functions, and the fields of its types.
+func (l *layouts) search(o *types.TypeName) reflect.Type {
+	seen := map[reflect.Type]bool{}
+	var look func(rt reflect.Type, depth int) reflect.Type
+	look = func(rt reflect.Type, depth int) reflect.Type {
+		if rt.Name() == o.Name() && rt.PkgPath() == o.Pkg().Path() {
+			return rt
+		}
+		if depth == 0 || seen[rt] {
+			return nil
+		}
+		seen[rt] = true
+		var parts []reflect.Type
+		switch rt.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map, reflect.Chan:
+			parts = append(parts, rt.Elem())
+		case reflect.Struct:
+			for i := range rt.NumField() {
+				parts = append(parts, rt.Field(i).Type)
+			}
+		case reflect.Func:
+			for i := range rt.NumIn() {
+				parts = append(parts, rt.In(i))
+			}
+			for i := range rt.NumOut() {
+				parts = append(parts, rt.Out(i))
+			}
+		}
+		for _, part := range parts {
+			if found := look(part, depth-1); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	for _, v := range l.tables[o.Pkg().Path()] {
+		if found := look(v.Type(), 4); found != nil {
+			l.compiled[o] = found
+			return found
+		}
+	}
+	return nil
 }
 
 // meet notes the compiled form of unexported types that a compiled function or

@@ -57,6 +57,7 @@ func (m *Machine) nativeOf(fn *ssa.Function) *native {
 	n.results = m.kindsOf(fn.Signature.Results())
 	m.fit(n)
 	m.viewed(n, o, len(n.params)-fn.Signature.Params().Len())
+	m.refuseValue(n, o)
 	m.natives[fn] = n
 	return n
 }

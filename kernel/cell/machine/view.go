@@ -54,6 +54,7 @@ func (m *Machine) reflect(d *descriptor) error {
 		return unsupported("reflection on a cell's own type that is no struct (%s)", typeName(d.Type()))
 	}
 	m.reflected.Store(rt, typeName(t))
+	m.reflected.Store(d.rt, typeName(d.Type()))
 	return nil
 }
 
@@ -70,6 +71,26 @@ func (m *Machine) refuseMethod(v any, name string) {
 	if own, ok := m.reflected.Load(rt); ok {
 		panic(unsupported("the method %s of reflect.Type for the cell's own type %s", name, own))
 	}
+}
+
+// refuseValue refuses the methods of reflect.Value that would find no methods on
+// a cell's value.
+func (m *Machine) refuseValue(n *native, o *types.Func) {
+	if o.Pkg().Path() != "reflect" || !slices.Contains([]string{"Method", "MethodByName", "NumMethod"}, o.Name()) || len(n.params) == 0 {
+		return
+	}
+	if n.params[0].rt != reflect.TypeFor[reflect.Value]() {
+		return
+	}
+	fn := n.fn
+	n.fn = reflect.MakeFunc(fn.Type(), func(in []reflect.Value) []reflect.Value {
+		if v := in[0].Interface().(reflect.Value); v.IsValid() {
+			if own, ok := m.reflected.Load(v.Type()); ok {
+				panic(unsupported("the method %s of reflect.Value for a value of the cell's own type %s", o.Name(), own))
+			}
+		}
+		return fn.Call(in)
+	})
 }
 
 // withMethods says whether a type or a part of it has methods that a cell
@@ -105,6 +126,8 @@ func (m *Machine) withMethods(t types.Type, seen map[types.Type]bool) bool {
 func viewOf(o *types.Func) viewing {
 	name := o.Name()
 	switch path := o.Pkg().Path(); {
+	case path == "reflect" && name == "DeepEqual":
+		return asBox
 	case path == "fmt" && strings.Contains(strings.ToLower(name), "scan"):
 		return asPlain
 	case path == "encoding/json" && (strings.HasPrefix(name, "Marshal") || name == "Encode"):
@@ -113,7 +136,7 @@ func viewOf(o *types.Func) viewing {
 		return asJSONTarget
 	case path == "fmt", path == "log", path == "log/slog", path == "testing", strings.HasPrefix(path, "noema/"):
 		return asPrinted
-	case path == "reflect", path == "sort", strings.HasPrefix(path, "encoding/"), strings.HasSuffix(path, "/template"):
+	case path == "reflect", path == "sort", path == "runtime", strings.HasPrefix(path, "encoding/"), strings.HasSuffix(path, "/template"):
 		return asPlain
 	}
 	return asBox
