@@ -1,8 +1,10 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -23,24 +25,23 @@ func (bench) Solve(ctx context.Context, p methods.Problem, h methods.Host) (meth
 	if err := json.Unmarshal(p.Options, &want); err != nil {
 		return methods.Answer{}, fmt.Errorf("bench: read options: %w", err)
 	}
-	var next, failed atomic.Int64
-	var fault atomic.Value
+	var next atomic.Int64
+	var fault atomic.Pointer[error]
 	var callers sync.WaitGroup
 	for range want.Callers {
 		callers.Go(func() {
 			for next.Add(1) <= int64(want.Calls) {
 				_, err := h.Complete(ctx, methods.Request{Messages: methods.Ask(p.Query), Path: benchPath})
 				if err != nil {
-					fault.Store(err.Error())
-					failed.Add(1)
+					fault.Store(&err)
 					return
 				}
 			}
 		})
 	}
 	callers.Wait()
-	if failed.Load() > 0 {
-		return methods.Answer{}, fmt.Errorf("bench: %v", fault.Load())
+	if err := fault.Load(); err != nil {
+		return methods.Answer{}, fmt.Errorf("bench: %w", *err)
 	}
 	return methods.NumberAnswer(float64(want.Calls)), nil
 }
@@ -50,8 +51,8 @@ const benchPath = "bench"
 // CallCost is what calls from a plugin to the kernel cost, the answers taking no
 // time.
 type CallCost struct {
-	Callers   int // calls at once
-	PerCall   time.Duration
+	Callers   int           // calls at once
+	PerCall   time.Duration // the time that many took, over how many they were
 	PerSecond float64
 }
 
@@ -75,23 +76,16 @@ func (p *Plugin) Bench(ctx context.Context, calls, callers int) (CallCost, error
 	_, err = p.Solve(ctx, problem, h)
 	took := time.Since(begun)
 	if made := h.calls.Load(); made < int64(calls) {
-		return CallCost{}, fmt.Errorf("bench plugin %q: it made %d of %d calls: has it a bench?: %w", p.source.Name, made, calls, orNone(err))
+		return CallCost{}, fmt.Errorf("bench plugin %q: it made %d of %d calls: %w", p.source.Name, made, calls, cmp.Or(err, errNoBench))
 	}
 	return CallCost{
-		Callers: callers, PerCall: took * time.Duration(callers) / time.Duration(calls),
+		Callers: callers, PerCall: took / time.Duration(calls),
 		PerSecond: float64(calls) / took.Seconds(),
 	}, err
 }
 
-// errNoBench is the cause when nothing else is known.
-var errNoBench = fmt.Errorf("it took the order for a problem")
-
-func orNone(err error) error {
-	if err == nil {
-		return errNoBench
-	}
-	return err
-}
+// errNoBench is the cause when the plugin saw no failure.
+var errNoBench = errors.New("it took the order for a problem: it is not made with a package that has a bench")
 
 // benchHost answers at once.
 type benchHost struct {

@@ -211,7 +211,9 @@ func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
 
 // release takes a process back after a trial that ended with err.
 func (h *Host) release(proc *process, err error) {
-	proc.child.measure()
+	if !proc.exited() {
+		proc.child.measure()
+	}
 	var failure *Failure
 	if errors.As(err, &failure) {
 		proc.stop()

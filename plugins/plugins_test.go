@@ -98,7 +98,21 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// buildDir is a folder for what the tests build; it is set before they run.
+var buildDir string
+
+// run runs the tests with a folder for what they build.
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "plugins-test-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	buildDir = dir
+	return m.Run()
 }
 
 func source(name string) Source {

@@ -129,7 +129,10 @@ func environment(dir string) []string {
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
 	if p.exited() && p.child.cmd.ProcessState != nil {
-		reason = fmt.Sprintf("ended before it had completed the handshake (%s): %s", p.child.cmd.ProcessState, handshakeCure)
+		reason = fmt.Sprintf("ended before it had completed the handshake (%s)", p.child.cmd.ProcessState)
+		if p.child.cmd.ProcessState.Success() {
+			reason += ": " + handshakeCure
+		}
 	}
 	return p.failure(reason, err)
 }

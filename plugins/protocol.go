@@ -7,6 +7,28 @@
 // A process serves one trial at a time. When it crashes, hangs or breaks the
 // protocol, exactly that trial fails, with the plugin's name and the last
 // lines of its stderr, and the next trial gets a fresh process.
+//
+// # Isolation
+//
+// A plugin is kept from doing harm by accident. Its process has [Limits], of
+// which it is killed when it goes beyond, with an error that says so; a process
+// group, and a cgroup where the user may make one, with which everything that
+// it started is killed when it ends; an environment without the kernel's
+// variables, of which only PATH, HOME, the language and the time zone pass; a
+// working directory and TMPDIR of its own, which lead to the files of its
+// folder and are removed with it; and none of the kernel's descriptors. It may
+// hold no more of the kernel than a bounded number of calls, seeds, events and
+// bytes; a call too many waits. Its first line must name a socket of this
+// machine and a version of the protocol that both sides speak.
+//
+// This is no security boundary. A plugin runs as the user who runs noema: it
+// can read and write the user's files, keys in the home folder included, use
+// the network, fill the disk, signal other processes, raise limits that are not
+// hard, and, if it wants to, leave its group, its cgroup and its mark in the
+// environment. Memory and CPU time are looked at ten times a second, so that it
+// can exceed both for a moment. Run code that you do not trust in a container or
+// a virtual machine, or as another user. Where the operating system is not
+// Linux, a plugin is killed alone, and of its limits only that on output holds.
 package plugins
 
 import (

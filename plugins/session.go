@@ -28,7 +28,7 @@ const (
 	maxEventBytes = 4 * wire.MaxMessage
 	// A method that fans out may learn many times that its budget is spent; one
 	// that goes on for so long takes no notice.
-	maxRefused = 50_000
+	maxRefused = 10_000
 )
 
 // session is one trial on the kernel's side of the boundary.

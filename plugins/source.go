@@ -14,7 +14,7 @@ import (
 type Source struct {
 	Name    string   // as written after --methods
 	Command []string // program and arguments
-	Dir     string   // working directory; empty for a fresh temporary one
+	Dir     string   // folder that its working directory leads to; empty if it is one file
 	Builtin bool     // served by the noema binary itself
 	Path    string   // the file or folder that holds the code
 }

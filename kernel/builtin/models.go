@@ -1,16 +1,21 @@
 package builtin
 
 import (
-	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"noema/kernel"
 	"noema/kernel/provider"
+	"noema/kernel/provider/anthropic"
+	"noema/kernel/provider/gemini"
 	"noema/kernel/provider/none"
+	"noema/kernel/provider/ollama"
 	"noema/kernel/provider/openai"
+	"noema/kernel/provider/prices"
 	"noema/kernel/provider/scripted"
 	"noema/kernel/provider/sim"
 	"noema/methods"
@@ -18,7 +23,7 @@ import (
 
 // Models implements [kernel.Catalog].
 func (Catalog) Models() []string {
-	return []string{"sim", "openai/NAME", "scripted/FILE"}
+	return []string{"sim", "openai/NAME", "anthropic/NAME", "gemini/NAME", "ollama/NAME", "scripted/FILE"}
 }
 
 // Model implements [kernel.Catalog]: the provider of a model written
@@ -47,30 +52,98 @@ func (c Catalog) openModel(s kernel.Spec, recorded bool, maxConnections int) (pr
 			return nil, kernel.Misused(err)
 		}
 		return p, nil
-	case openai.Kind:
-		return openOpenAI(name, s.Options, recorded, maxConnections)
+	case openai.Kind, anthropic.Kind, gemini.Kind, ollama.Kind:
+		return openServed(kind, name, s.Options, recorded, maxConnections)
 	case scripted.Kind:
 		return scripted.Load(name)
 	}
 	return nil, kernel.Misused(fmt.Errorf("unknown model %q: use one of %s", s.Name, strings.Join(c.Models(), ", ")))
 }
 
-// openOpenAI reads key and server from the variables that everyone knows.
-func openOpenAI(name string, options map[string]string, recorded bool, maxConnections int) (provider.Provider, error) {
+// server is where a kind of provider finds its server and key.
+type server struct{ url, key, example string }
+
+// servers are read from the variables that everyone knows.
+var servers = map[string]server{
+	openai.Kind:    {"OPENAI_BASE_URL", "OPENAI_API_KEY", "openai/gpt-5-nano"},
+	anthropic.Kind: {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "anthropic/claude-haiku-4-5"},
+	gemini.Kind:    {"GEMINI_BASE_URL", "GEMINI_API_KEY", "gemini/gemini-2.5-flash"},
+	ollama.Kind:    {"OLLAMA_HOST", "OLLAMA_API_KEY", "ollama/llama3.2"},
+}
+
+// openServed opens a model that a server serves.
+func openServed(kind, name string, options map[string]string, recorded bool, maxConnections int) (provider.Provider, error) {
+	at := servers[kind]
 	if name == "" {
-		return nil, kernel.Misused(errors.New("model \"openai\": say which, as in openai/gpt-5-nano"))
+		return nil, kernel.Misused(fmt.Errorf("model %q: say which, as in %s", kind, at.example))
+	}
+	options = maps.Clone(options)
+	take := func(name string) string {
+		text := options[name]
+		delete(options, name)
+		return text
+	}
+	api, effort := "", ""
+	if kind == openai.Kind {
+		api, effort = take("api"), take("effort")
 	}
 	price, err := parsePrice(options)
 	if err != nil {
 		return nil, kernel.Misused(err)
 	}
-	key := os.Getenv("OPENAI_API_KEY")
+	table, err := priceTable()
+	if err != nil {
+		return nil, kernel.Misused(err)
+	}
+	url, key := os.Getenv(at.url), os.Getenv(at.key)
+	if kind == gemini.Kind && key == "" {
+		key = os.Getenv("GOOGLE_API_KEY")
+	}
 	if recorded && key == "" {
 		key = "not needed"
 	}
+	switch kind {
+	case anthropic.Kind:
+		return anthropic.New(anthropic.Config{Model: name, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections})
+	case gemini.Kind:
+		return gemini.New(gemini.Config{Model: name, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections})
+	case ollama.Kind:
+		return ollama.New(ollama.Config{Model: name, BaseURL: url, APIKey: os.Getenv(at.key), Price: price, Prices: table, MaxConnections: maxConnections})
+	}
+	if api != "" && api != string(openai.Chat) && api != string(openai.Responses) {
+		return nil, kernel.Misused(fmt.Errorf("model options: api %q: use chat or responses", api))
+	}
 	return openai.New(openai.Config{
-		Model: name, BaseURL: os.Getenv("OPENAI_BASE_URL"), APIKey: key, Price: price, MaxConnections: maxConnections,
+		Model: name, API: openai.API(api), Effort: effort, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections,
 	})
+}
+
+// priceTable is the built-in one with $NOEMA_HOME/prices.yaml over it.
+func priceTable() (*prices.Table, error) {
+	home, err := Home(os.Getenv("NOEMA_HOME"))
+	if err != nil {
+		return nil, err
+	}
+	return prices.Load(filepath.Join(home, "prices.yaml"))
+}
+
+// Features are what each provider that a server serves does with a request, in
+// the order of the documentation.
+func Features() []provider.Features {
+	return []provider.Features{
+		openai.Features(openai.Chat), openai.Features(openai.Responses), anthropic.Features(), gemini.Features(), ollama.Features(),
+	}
+}
+
+// FeaturesOf are those of a model written provider/name?options.
+func FeaturesOf(s kernel.Spec) (provider.Features, bool) {
+	kind, _, _ := strings.Cut(s.Name, "/")
+	for _, f := range Features() {
+		if f.Provider == kind && (kind != openai.Kind || s.Options["api"] != string(openai.Responses) || f.Protocol != openai.Features(openai.Chat).Protocol) {
+			return f, true
+		}
+	}
+	return provider.Features{}, false
 }
 
 // parsePrice reads price_input and price_output, in dollars per million

@@ -38,6 +38,7 @@ type gate struct {
 type pass struct {
 	round, era uint64
 	probe      bool
+	start      time.Time
 }
 
 // ticket is a place in the queue.
@@ -93,7 +94,7 @@ func (g *gate) abandon(place *list.Element, t *ticket) {
 
 // admit gives a pass if a call may start now; g.mu is held.
 func (g *gate) admit(now time.Time) (pass, bool) {
-	p := pass{round: g.limit.round, era: g.breaker.era, probe: g.breaker.open}
+	p := pass{round: g.limit.round, era: g.breaker.era, probe: g.breaker.open, start: now}
 	switch {
 	case now.Before(g.held):
 		return pass{}, false
@@ -104,6 +105,9 @@ func (g *gate) admit(now time.Time) (pass, bool) {
 	}
 	g.breaker.probing = p.probe
 	g.inFlight++
+	if gap := g.limit.gap(); gap > 0 {
+		g.held = now.Add(gap)
+	}
 	return p, true
 }
 
@@ -155,8 +159,8 @@ func (g *gate) leave(p pass, key cache.Key, o outcome) verdict {
 	full := g.inFlight >= g.limit.now()
 	g.inFlight--
 	notice := g.hold(now, p, o)
-	if o.answered {
-		g.limit.answered(p.round, full)
+	if o.answered && !p.probe {
+		g.limit.answered(p.round, full, now.Sub(p.start))
 	}
 	v, news := g.judge(now, p, key, o)
 	g.dispatch(now)

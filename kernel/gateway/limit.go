@@ -1,64 +1,97 @@
 package gateway
 
+import "time"
+
 // limiter says how many calls of a model may be under way at once. It finds
 // the number that the provider stands, which nobody tells: additive increase
 // and multiplicative decrease as in TCP (Chiu and Jain 1989; RFC 5681), with
-// three deviations for calls that take seconds and differ in length.
+// deviations for calls that take seconds and differ in length.
 //
-//   - A decrease is gentle, to 85 %, since a refused call costs little; it is
+//   - A decrease is gentle, to 90 %, since a refused call costs little; it is
 //     a halving where nothing was answered since the decrease before it, and
 //     at the end of slow start, which overshoots by up to twice.
-//   - Past the last known peak each round adds one more than the round before,
-//     so that a limit that was raised meanwhile is found in √n rounds, not n.
+//   - An increase is a quarter of what is left to the last known peak, if that
+//     is more than one.
+//   - Past that peak each round adds one more than the round before,
+//     so that a limit that was raised by n meanwhile is found in √n rounds.
 //   - When a whole round is refused the number is not the cause: the model is
 //     held for a while; see Retry.hold.
+//   - Below one, one call at a time is made, with pauses: half a call at once
+//     is one call in every two round trips. A quota per minute needs it. Only
+//     refusals between answers lead there, since nothing leads out of it fast.
 //
-// It knows neither time nor locks: the gate has both.
+// It knows neither clocks nor locks: the gate has both.
 type limiter struct {
 	limit          float64 // at least floor, at most ceiling
 	floor, ceiling float64
 	slowTo         float64 // below it each answer adds one: the limit doubles per round trip
 	peak           float64 // the limit that was refused last
 	step           float64 // added per round trip
-	round          uint64  // decreases so far; a call belongs to the round in which it started
-	answers        bool    // something was answered since the last decrease
-	dry            int     // refusals in a row
-	holds          int     // whole rounds refused in a row
+	stood          float64 // the limit when a call was answered while it was used up
+	trip           time.Duration
+	round          uint64 // decreases so far; a call belongs to the round in which it started
+	answers        bool   // something was answered since the last decrease
+	dry            int    // refusals in a row
+	holds          int    // whole rounds refused in a row
 }
 
-// firstLimit is where slow start begins.
-const firstLimit = 8
-
 const (
-	gentle = 0.85
-	halved = 0.5
+	firstLimit  = 8 // where slow start begins
+	lowestLimit = 1.0 / 256
+	gentle      = 0.9
+	halved      = 0.5
+	creep       = 0.02 // added per answer, of a limit below one
 )
 
 func newLimiter(ceiling int) limiter {
-	return limiter{
-		limit: float64(min(firstLimit, ceiling)), floor: 1, ceiling: float64(ceiling),
-		slowTo: float64(ceiling), peak: float64(ceiling), step: 1, answers: true,
-	}
+	c := float64(ceiling)
+	first := min(firstLimit, c)
+	return limiter{limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, stood: first, answers: true}
 }
 
 // now is the limit as a number of calls.
-func (l *limiter) now() int { return int(l.limit) }
+func (l *limiter) now() int { return max(1, int(l.limit)) }
 
-// answered is told that a call of that round got its answer. full says that
-// the limit was used up meanwhile: one that is not says nothing on more.
-func (l *limiter) answered(round uint64, full bool) {
-	l.dry, l.holds, l.answers = 0, 0, true
-	if !full || round != l.round {
-		return
+// gap is the least time from the start of a call to that of the next, 0 for a
+// limit of one or more.
+func (l *limiter) gap() time.Duration {
+	if l.limit >= 1 {
+		return 0
 	}
+	return time.Duration(float64(l.trip) / l.limit)
+}
+
+// answered is told that a call of that round got its answer, and how long that
+// took. full says that the limit was used up meanwhile: one that is not says
+// nothing on more.
+func (l *limiter) answered(round uint64, full bool, took time.Duration) {
+	if l.trip == 0 {
+		l.trip = took
+	}
+	l.trip += (took - l.trip) / 8
+	l.dry, l.holds, l.answers = 0, 0, true
+	if full {
+		l.stood = l.limit
+	}
+	if full && round == l.round {
+		l.grow()
+	}
+}
+
+func (l *limiter) grow() {
 	switch {
+	case l.limit < min(1, l.slowTo):
+		l.limit *= 2
 	case l.limit < l.slowTo:
 		l.limit++
+	case l.limit < 1:
+		l.limit *= 1 + creep*l.step
 	default:
-		l.limit += l.step / l.limit
-		if l.limit > l.peak {
-			l.step += 1 / l.limit
-		}
+		// A quarter at most: from one to two is no small step.
+		l.limit += min(max(l.step, (l.peak-l.limit)/4)/l.limit, l.limit/4)
+	}
+	if l.limit > l.peak {
+		l.step += 1 / max(l.limit, firstLimit)
 	}
 	l.limit = min(l.limit, l.ceiling)
 }
@@ -81,25 +114,26 @@ func (l *limiter) refused(round uint64, inFlight int) (all bool) {
 }
 
 func (l *limiter) decrease(inFlight int) {
-	factor := gentle
-	if l.limit < l.slowTo || !l.answers {
-		factor = halved
-	}
 	// What is not used was not refused; yet one refusal halves at most.
 	used := max(min(l.limit, float64(inFlight)), l.limit/2)
-	l.peak, l.step, l.slowTo = l.limit, 1, 0
-	l.limit = max(l.floor, used*factor)
-	if factor == halved {
-		l.peak = l.limit // the old limit was a guess and no peak
+	switch {
+	case l.limit >= l.slowTo && l.answers:
+		l.peak, l.limit = l.limit, used*gentle
+	case l.limit > 1: // the old limit was a guess and no peak
+		l.limit = max(1, used*halved)
+		l.peak = l.limit
 	}
+	l.limit = max(l.limit, l.floor)
+	l.step, l.slowTo = 1, 0
 	l.round++
 	l.answers = false
 }
 
-// restart begins again after an outage, up to what the provider stood before:
-// a server that has just come back is cold.
+// restart begins again after an outage, with slow start up to what the provider
+// stood before it: a server that has just come back is cold.
 func (l *limiter) restart() {
-	l.slowTo, l.peak, l.step = l.limit, l.limit, 1
-	l.limit = max(l.floor, min(l.limit, firstLimit))
+	l.slowTo = max(l.limit, gentle*l.stood)
+	l.limit = min(l.slowTo, firstLimit)
+	l.peak, l.step = l.slowTo, 1
 	l.dry, l.holds = 0, 0
 }

@@ -102,8 +102,8 @@ func TestCancelEndsAWait(t *testing.T) {
 // TestWaitingHoldsNoSlot: while one call waits to be repeated, another goes.
 func TestWaitingHoldsNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := failing(fault(provider.RateLimited, time.Minute))
-		g := newGateway(t, Options{Provider: m, Mode: Off, MaxConnections: 1})
+		m := failing(fault(provider.Malformed, 0))
+		g := newGateway(t, Options{Provider: m, Mode: Off, MaxConnections: 1, Retry: Retry{Base: time.Minute}})
 		start := time.Now()
 		var wg sync.WaitGroup
 		wg.Go(func() { mustComplete(t, g.Host(trialOf("m", "s", 0)), ask("waits", "p")) })

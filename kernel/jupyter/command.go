@@ -2,14 +2,16 @@ package jupyter
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"noema/kernel/cell"
 	"noema/kernel/cell/magic"
 	"noema/kernel/display"
 )
@@ -26,8 +28,18 @@ expression is shown. fmt and noema/kernel are imported, and lab is the workbench
   %reset        forgets everything
 `
 
+// ownCommands are the kernel's own, beside those of Options.
+var ownCommands = []string{"help", "load", "reset", "run", "time", "who"}
+
+// commandNames are those of all commands.
+func (k *kernel) commandNames() []string {
+	names := slices.AppendSeq(slices.Clone(ownCommands), maps.Keys(k.o.Commands))
+	slices.Sort(names)
+	return names
+}
+
 // command runs a % or ! line. What %load loads is returned.
-func (k *kernel) command(ctx context.Context, c magic.Command) (load string, err error) {
+func (k *kernel) command(ctx context.Context, c magic.Command, count int) (load string, err error) {
 	switch c.Name {
 	case "!":
 		return "", k.shellCommand(ctx, c.Args)
@@ -35,19 +47,12 @@ func (k *kernel) command(ctx context.Context, c magic.Command) (load string, err
 		k.output.Stream("stdout", []byte(help+k.more()))
 		return "", nil
 	case "time":
-		begun := time.Now()
-		result, err := k.session.Run(ctx, c.Args, k.output)
-		took := time.Since(begun)
-		if err == nil && len(result.Value) > 0 {
-			k.output.Show("", result.Value)
-		}
-		k.output.Stream("stdout", fmt.Appendf(nil, "took %v\n", took.Round(10*time.Microsecond)))
-		return "", err
+		return "", k.timed(ctx, c.Args, count)
 	case "who":
-		k.output.Show("", whoTable(k.session).Display())
+		k.output.Show("", k.whoTable().Display())
 		return "", nil
 	case "run":
-		return "", k.session.RunFile(ctx, c.Args, k.output)
+		return "", k.numbers.run(k.session, count, func() error { return k.session.RunFile(ctx, c.Args, k.output) })
 	case "load":
 		raw, err := os.ReadFile(c.Args)
 		if err != nil {
@@ -63,39 +68,56 @@ func (k *kernel) command(ctx context.Context, c magic.Command) (load string, err
 	return "", fmt.Errorf("unknown command %%%s: see %%help", c.Name)
 }
 
+// timed runs Go and says how long it took.
+func (k *kernel) timed(ctx context.Context, text string, count int) error {
+	if text == "" {
+		return errors.New("%time: there is nothing to run: write code behind it, or below")
+	}
+	begun := time.Now()
+	value, err := k.run(ctx, text, k.output, count)
+	took := time.Since(begun)
+	if err == nil && len(value) > 0 {
+		k.output.Show("", value)
+	}
+	k.output.Stream("stdout", fmt.Appendf(nil, "took %v\n", took.Round(10*time.Microsecond)))
+	return err
+}
+
 // more lists the commands that Options gave.
 func (k *kernel) more() string {
-	var names []string
-	for name := range k.o.Commands {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	var b strings.Builder
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(k.o.Commands)) {
 		fmt.Fprintf(&b, "  %%%s\n", name)
 	}
 	return b.String()
 }
 
-func whoTable(s *cell.Session) display.Table {
+func (k *kernel) whoTable() display.Table {
 	var t display.Table
 	t.Add("name", "kind", "type", "cell")
-	for _, v := range s.Variables() {
+	for _, v := range k.session.Variables() {
 		where := ""
-		if v.Cell > 0 {
-			where = fmt.Sprint(v.Cell)
+		if shown, ok := k.numbers[v.Cell]; ok {
+			where = fmt.Sprint(shown)
 		}
 		t.Row(v.Name, v.Kind, v.Type, where)
 	}
 	return t
 }
 
-// shellCommand runs a command with the cell's output.
+// shellCommand runs a command with the cell's output. An interrupt ends it with
+// all that it started.
 func (k *kernel) shellCommand(ctx context.Context, text string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", text)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Stdout, cmd.Stderr = streamWriter{k.output, "stdout"}, streamWriter{k.output, "stderr"}
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return fmt.Errorf("!%s: interrupted", text)
+	}
+	if err != nil {
 		return fmt.Errorf("!%s: %w", text, err)
 	}
 	return nil

@@ -50,7 +50,7 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})
 	}
 	k.output.begin(m, c.Silent, isTrue(c.AllowStdin))
-	value, payload, err := k.runText(ctx, c.Code)
+	value, payload, err := k.runText(ctx, c.Code, count)
 	k.output.flush()
 	if err != nil {
 		k.failed(m, c, count, err)
@@ -60,13 +60,13 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.publish(m, "execute_result", map[string]any{"execution_count": count, "data": dataOf(value), "metadata": map[string]any{}})
 	}
 	k.reply(m, "execute_reply", map[string]any{
-		"status": "ok", "execution_count": count, "payload": payload, "user_expressions": k.expressions(ctx, c.UserExpressions),
+		"status": "ok", "execution_count": count, "payload": payload, "user_expressions": k.expressions(ctx, c.UserExpressions, count),
 	})
 }
 
 // runText runs a cell's text: Go, or a command of its own line, or name? for
 // the pager.
-func (k *kernel) runText(ctx context.Context, text string) (display.Bundle, []any, error) {
+func (k *kernel) runText(ctx context.Context, text string, count int) (display.Bundle, []any, error) {
 	payload := []any{}
 	if name, ok := asked(text); ok {
 		d, found := k.session.Inspect(name, len(name))
@@ -78,7 +78,7 @@ func (k *kernel) runText(ctx context.Context, text string) (display.Bundle, []an
 	}
 	commands, rest := magic.Split(text)
 	for _, c := range commands {
-		load, err := k.command(ctx, c)
+		load, err := k.command(ctx, c, count)
 		if err != nil {
 			return nil, payload, err
 		}
@@ -86,14 +86,23 @@ func (k *kernel) runText(ctx context.Context, text string) (display.Bundle, []an
 			payload = append(payload, map[string]any{"source": "set_next_input", "text": load, "replace": true})
 		}
 	}
-	if strings.TrimSpace(rest) == "" {
+	if rest == "" {
 		return nil, payload, nil
 	}
-	result, err := k.session.Run(ctx, rest, k.output)
-	if err != nil {
-		return nil, payload, err
-	}
-	return result.Value, payload, nil
+	value, err := k.run(ctx, rest, k.output, count)
+	return value, payload, err
+}
+
+// run runs Go under a number of the notebook's.
+func (k *kernel) run(ctx context.Context, text string, out cell.Output, count int) (value display.Bundle, err error) {
+	err = k.numbers.run(k.session, count, func() error {
+		result, err := k.session.Run(ctx, text, out)
+		if result != nil {
+			value = result.Value
+		}
+		return err
+	})
+	return value, err
 }
 
 // asked is the name in a text such as fmt.Println?.
@@ -109,7 +118,9 @@ func asked(text string) (string, bool) {
 	return name, name != ""
 }
 
-// dataOf is a bundle as the protocol has it: images in base64, JSON as it is.
+// dataOf is a bundle as the protocol has it: images in base64, JSON as it is. A
+// form that is no JSON though it should be is left out, not sent as something
+// else.
 func dataOf(b display.Bundle) map[string]any {
 	data := map[string]any{}
 	for mime, raw := range b {
@@ -117,7 +128,9 @@ func dataOf(b display.Bundle) map[string]any {
 		case mime == display.PNG || mime == display.JPEG:
 			data[mime] = base64.StdEncoding.EncodeToString(raw)
 		case mime == display.JSON || strings.HasSuffix(mime, "+json"):
-			data[mime] = json.RawMessage(raw)
+			if json.Valid(raw) {
+				data[mime] = json.RawMessage(raw)
+			}
 		default:
 			data[mime] = string(raw)
 		}
@@ -126,16 +139,16 @@ func dataOf(b display.Bundle) map[string]any {
 }
 
 // expressions evaluates the user's expressions, each for itself.
-func (k *kernel) expressions(ctx context.Context, all map[string]string) map[string]any {
+func (k *kernel) expressions(ctx context.Context, all map[string]string, count int) map[string]any {
 	out := map[string]any{}
 	for name, text := range all {
-		result, err := k.session.Run(ctx, text, quiet{})
+		value, err := k.run(ctx, text, quiet{}, count)
 		if err != nil {
 			kind, message := faultOf(err)
 			out[name] = map[string]any{"status": "error", "ename": kind, "evalue": message, "traceback": []string{message}}
 			continue
 		}
-		out[name] = map[string]any{"status": "ok", "data": dataOf(result.Value), "metadata": map[string]any{}}
+		out[name] = map[string]any{"status": "ok", "data": dataOf(value), "metadata": map[string]any{}}
 	}
 	return out
 }
@@ -162,7 +175,7 @@ func faultOf(err error) (kind, message string) {
 // failed reports a cell that failed, and has those that wait behind it aborted.
 func (k *kernel) failed(m *message, c executeRequest, count int, err error) {
 	kind, message := faultOf(err)
-	trace := traceback(err, c.Code)
+	trace := traceback(err, c.Code, count)
 	if !c.Silent {
 		k.publish(m, "error", map[string]any{"ename": kind, "evalue": message, "traceback": trace})
 	}
@@ -197,7 +210,7 @@ const (
 
 // traceback is a failure for people: each fault with the line that it is in, and
 // the calls that were under way.
-func traceback(err error, text string) []string {
+func traceback(err error, text string, count int) []string {
 	var e *cell.Error
 	if !errors.As(err, &e) {
 		return []string{red + err.Error() + plain}
@@ -210,7 +223,7 @@ func traceback(err error, text string) []string {
 			break
 		}
 		out = append(out, fmt.Sprintf("%s%s%s: %s", red, e.Kind, plain, f))
-		if f.Line > 0 && f.Line <= len(lines) && strings.HasPrefix(f.Source, "cell") {
+		if f.Line > 0 && f.Line <= len(lines) && f.Source == fmt.Sprintf("cell %d", count) {
 			out = append(out, marked(lines, f)...)
 		}
 		if f.Hint != "" {

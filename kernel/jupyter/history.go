@@ -1,13 +1,16 @@
 package jupyter
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"path"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -22,6 +25,7 @@ type entry struct {
 type history struct {
 	mu      sync.Mutex
 	file    string
+	logf    func(string, ...any)
 	session int
 	entries []entry
 }
@@ -29,27 +33,52 @@ type history struct {
 // maxHistory bounds what is kept of earlier sessions.
 const maxHistory = 10_000
 
-// openHistory reads a history; a file that is missing or damaged is as good as
-// none, line by line.
-func openHistory(file string) *history {
-	h := &history{file: file, session: 1}
-	raw, err := os.ReadFile(file)
-	if file == "" || err != nil {
+// openHistory reads a history; a line that is damaged is left out. A file that
+// has grown to twice what is kept is cut to that.
+func openHistory(file string, logf func(string, ...any)) *history {
+	h := &history{file: file, logf: logf, session: 1}
+	if file == "" {
 		return h
 	}
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
+	raw, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		logf("read history: %v", err)
+	}
+	for line := range bytes.Lines(raw) {
 		var e entry
-		if json.Unmarshal(lines.Bytes(), &e) == nil {
+		if json.Unmarshal(line, &e) == nil && e.Session > 0 {
 			h.entries = append(h.entries, e)
 			h.session = max(h.session, e.Session+1)
 		}
 	}
-	if len(h.entries) > maxHistory {
-		h.entries = slices.Clone(h.entries[len(h.entries)-maxHistory:])
+	if n := len(h.entries); n > maxHistory {
+		h.entries = slices.Clone(h.entries[n-maxHistory:])
+		if n > 2*maxHistory {
+			h.rewrite()
+		}
 	}
 	return h
+}
+
+// rewrite makes the file hold what is kept.
+func (h *history) rewrite() {
+	var b bytes.Buffer
+	for _, e := range h.entries {
+		raw, err := marshal(e)
+		if err != nil {
+			h.logf("shorten history: %v", err)
+			return
+		}
+		b.Write(append(raw, '\n'))
+	}
+	fresh := fmt.Sprintf("%s.%d", h.file, os.Getpid())
+	err := os.WriteFile(fresh, b.Bytes(), 0o600)
+	if err == nil {
+		err = os.Rename(fresh, h.file)
+	}
+	if err != nil {
+		h.logf("shorten history: %v", err)
+	}
 }
 
 // add keeps a cell. That it cannot be written is no reason not to run it.
@@ -61,16 +90,24 @@ func (h *history) add(line int, source string) {
 	if h.file == "" {
 		return
 	}
+	if err := h.write(e); err != nil {
+		h.logf("keep history: %v", err)
+	}
+}
+
+// write puts an entry at the end of the file, by one write, so that kernels that
+// share it do not mix their lines.
+func (h *history) write(e entry) error {
 	raw, err := marshal(e)
 	if err != nil {
-		return
+		return err
 	}
 	f, err := os.OpenFile(h.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return
+		return err
 	}
-	_, _ = f.Write(append(raw, '\n'))
-	_ = f.Close()
+	_, err = f.Write(append(raw, '\n'))
+	return errors.Join(err, f.Close())
 }
 
 // historyRequest is the content of a history_request.
@@ -113,14 +150,17 @@ func (h *history) find(r historyRequest) []entry {
 	return slices.Clone(all)
 }
 
-// search finds entries by a pattern with * and ?.
+// search finds entries by a pattern in which * stands for any text and ? for
+// any character; with unique, of the same only the last.
 func (h *history) search(r historyRequest) (out []entry) {
+	pattern, err := glob(r.Pattern)
+	if err != nil {
+		h.logf("search history: %v", err)
+		return nil
+	}
 	seen := map[string]bool{}
 	for _, e := range slices.Backward(h.entries) {
-		if ok, err := path.Match(r.Pattern, e.Source); err != nil || !ok && !matchAcross(r.Pattern, e.Source) {
-			continue
-		}
-		if r.Unique && seen[e.Source] {
+		if !pattern.MatchString(e.Source) || r.Unique && seen[e.Source] {
 			continue
 		}
 		seen[e.Source] = true
@@ -130,23 +170,12 @@ func (h *history) search(r historyRequest) (out []entry) {
 	return out
 }
 
-// matchAcross is path.Match whose * also matches slashes.
-func matchAcross(pattern, text string) bool {
-	if pattern == "" {
-		return text == ""
-	}
-	switch pattern[0] {
-	case '*':
-		for i := range len(text) + 1 {
-			if matchAcross(pattern[1:], text[i:]) {
-				return true
-			}
-		}
-		return false
-	case '?':
-		return text != "" && matchAcross(pattern[1:], text[1:])
-	}
-	return text != "" && text[0] == pattern[0] && matchAcross(pattern[1:], text[1:])
+// glob is a pattern as a regular expression, whose time grows with the text
+// alone.
+func glob(pattern string) (*regexp.Regexp, error) {
+	quoted := regexp.QuoteMeta(strings.ToValidUTF8(pattern, "\uFFFD"))
+	quoted = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted)
+	return regexp.Compile(`(?s)\A` + quoted + `\z`)
 }
 
 func (k *kernel) historyOf(_ context.Context, m *message) {

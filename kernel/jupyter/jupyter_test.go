@@ -106,10 +106,14 @@ func TestOfficialSuite(t *testing.T) {
 // stress is what stress.py prints.
 type stress struct {
 	Prints struct {
-		Lines int
-		Last  string
+		Seconds float64
+		Lines   int
+		Last    string
 	}
-	Display        struct{ Bytes int }
+	Display struct {
+		Seconds float64
+		Bytes   int
+	}
 	Reconnects     int
 	Second         string
 	Stalled        struct{ Seconds, Next float64 }
@@ -130,6 +134,10 @@ func TestUnderStress(t *testing.T) {
 	}
 	if got.Prints.Lines != 20000 || got.Prints.Last != "19999" {
 		t.Errorf("of 20,000 lines came %d, the last is %q", got.Prints.Lines, got.Prints.Last)
+	}
+	if got.Prints.Seconds > 3 || got.Stalled.Seconds > 10 || got.Stalled.Next > 2 {
+		t.Errorf("20,000 lines took %.1f s, 30 MB beside a stalled subscriber %.1f s, the next cell %.1f s",
+			got.Prints.Seconds, got.Stalled.Seconds, got.Stalled.Next)
 	}
 	if got.Display.Bytes != 50<<20 {
 		t.Errorf("a display of 50 MB came with %d bytes", got.Display.Bytes)
@@ -157,6 +165,7 @@ func TestUnderStress(t *testing.T) {
 	if got.Expressions["x"] != "ok:14" || got.Expressions["bad"] != "error:" {
 		t.Errorf("user expressions: %v", got.Expressions)
 	}
+	t.Logf("20,000 lines took %.2f s, a display of 50 MB %.2f s", got.Prints.Seconds, got.Display.Seconds)
 	t.Logf("a stalled subscriber: others got 30 MB in %.2f s, the next cell took %.3f s; interrupts %v", got.Stalled.Seconds, got.Stalled.Next, got.Interrupts)
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -25,86 +26,133 @@ type Options struct {
 	History string    // a file that keeps the history across sessions; "" keeps none
 	Version string    // of noema
 	Log     io.Writer // told of what was refused; nil: nobody
+	Relay   *Relay    // the session's output between cells; nil: none
 	// Commands are those of %name in cells, beside the kernel's own.
 	Commands map[string]func(ctx context.Context, args string, out cell.Output) error
+
+	waiting int // how many bytes may wait for a subscriber; 0: maxWaiting
 }
 
-// maxWaiting bounds what waits for a subscriber that does not read.
+// maxWaiting bounds the output that waits for a subscriber that does not read.
+// What tells of the course of a request is small, and may go beyond, so that a
+// client that was only slow does not wait for an end that it missed.
 const maxWaiting = 128 << 20
 
-// Kernel serves one session.
+// kernel serves one session.
 type kernel struct {
-	session *cell.Session
+	session Session
 	o       Options
-	signer  signer
+	signer  *signer
 	id      string // of this kernel's session, in headers
+	parent  int    // see function parent
 
 	shell, control, stdin, iopub, heartbeat *socket
 
 	requests chan *message // of the shell
-	answers  chan string   // to input requests
-	over     chan bool     // closed at a shutdown
+	asking   question      // of the running cell
+	over     chan bool     // closed at the end
 	overOnce sync.Once
 	history  *history
 	output   *output
+	numbers  numbers // used by the shell's goroutine alone
 
 	mu        sync.Mutex // guards what follows
 	interrupt context.CancelFunc
 	count     int
+
+	logging sync.Mutex
 }
 
-// tick is the grain of what waits for queues to empty.
-func tick() <-chan time.Time { return time.After(2 * time.Millisecond) }
-
-// Run serves a session until a client shuts it down, or ctx ends. An interrupt
-// by signal or message ends the cell that runs.
-func Run(ctx context.Context, c Connection, s *cell.Session, o Options) error {
+// Run serves a session until a client shuts it down, the process that started
+// the kernel is gone, a SIGTERM comes, or ctx ends, whose error it then returns.
+// An interrupt, by SIGINT or message, ends the cell that runs and nothing else;
+// so ctx must not be one that a SIGINT ends.
+func Run(ctx context.Context, c Connection, s Session, o Options) error {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	k := &kernel{
-		session: s, o: o, signer: signer{[]byte(c.Key)}, id: newID(),
-		requests: make(chan *message, 1024), answers: make(chan string), over: make(chan bool),
-		history: openHistory(o.History),
+	if o.waiting == 0 {
+		o.waiting = maxWaiting
 	}
+	k := &kernel{
+		session: s, o: o, signer: newSigner(c.Key), id: newID(),
+		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, parent: parent(),
+	}
+	k.history = openHistory(o.History, k.logf)
 	k.output = newOutput(k)
-	defer k.output.close()
 	if err := k.open(c); err != nil {
 		return err
 	}
 	defer k.close()
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt, syscall.SIGINT)
-	defer signal.Stop(interrupts)
-	ctx, cancel := context.WithCancel(ctx)
+	o.Relay.lead(k.output)
+	defer o.Relay.lead(nil)
+	return k.serve(ctx)
+}
+
+// serve runs requests until the end, and sees to that.
+func (k *kernel) serve(ctx context.Context) error {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	worker := make(chan struct{})
 	go func() {
 		defer close(worker)
-		k.work(ctx)
+		k.work(working)
 	}()
 	k.status("starting", nil)
+	err := k.wait(ctx, signals)
+	k.end()
+	cancel() // which interrupts the cell that runs
+	patience, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer done()
+	select {
+	case <-worker:
+	case <-patience.Done():
+	}
+	k.output.close()
+	for _, s := range []*socket{k.shell, k.control, k.iopub} {
+		s.flush(patience)
+	}
+	return err
+}
+
+// wait returns when the kernel is to end.
+func (k *kernel) wait(ctx context.Context, signals <-chan os.Signal) error {
+	look := time.NewTicker(time.Second)
+	defer look.Stop()
 	for {
 		select {
-		case <-interrupts:
-			k.interruptCell()
-		case <-k.over:
-			cancel()
-			k.interruptCell()
-			wait, done := context.WithTimeout(context.Background(), time.Second)
-			defer done()
-			select {
-			case <-worker:
-			case <-wait.Done():
+		case s := <-signals:
+			if s == syscall.SIGTERM {
+				return nil
 			}
-			k.output.flush()
-			k.flush(wait)
+			k.interruptCell()
+		case <-look.C:
+			if k.parent != 0 && os.Getppid() != k.parent {
+				k.logf("the process that started the kernel is gone")
+				return nil
+			}
+		case <-k.over:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
+
+// parent is the process without which a kernel that Jupyter started is of no use
+// and only holds files; 0 if it was started in another way.
+func parent() int {
+	if pid := os.Getppid(); os.Getenv("JPY_PARENT_PID") == strconv.Itoa(pid) {
+		return pid
+	}
+	return 0
+}
+
+// end has everything end.
+func (k *kernel) end() { k.overOnce.Do(func() { close(k.over) }) }
 
 // open opens the sockets.
 func (k *kernel) open(c Connection) error {
@@ -128,10 +176,9 @@ func (k *kernel) open(c Connection) error {
 		opened.received = s.received
 		*s.to = opened
 	}
-	k.iopub.limit = maxWaiting
 	k.iopub.joined = k.welcome
 	for _, s := range k.sockets() {
-		go s.serve()
+		s.start()
 	}
 	return nil
 }
@@ -151,13 +198,11 @@ func (k *kernel) close() {
 	}
 }
 
-func (k *kernel) flush(ctx context.Context) {
-	k.shell.flush(ctx)
-	k.control.flush(ctx)
-	k.iopub.flush(ctx)
+func (k *kernel) logf(format string, args ...any) {
+	k.logging.Lock()
+	defer k.logging.Unlock()
+	fmt.Fprintf(k.o.Log, format+"\n", args...)
 }
-
-func (k *kernel) logf(format string, args ...any) { fmt.Fprintf(k.o.Log, format+"\n", args...) }
 
 // decode reads a message, or says in the log why it was dropped.
 func (k *kernel) decode(p *peer, frames [][]byte) *message {
@@ -172,17 +217,30 @@ func (k *kernel) decode(p *peer, frames [][]byte) *message {
 
 func (k *kernel) fromShell(p *peer, frames [][]byte) {
 	if m := k.decode(p, frames); m != nil {
-		select {
-		case k.requests <- m:
-		case <-k.over:
-		}
+		k.queue(m)
 	}
 }
 
-// fromControl serves requests that must not wait for a cell.
+// queue has the shell's goroutine serve a request.
+func (k *kernel) queue(m *message) {
+	select {
+	case k.requests <- m:
+	case <-k.over:
+	}
+}
+
+// fromControl serves at once what must not wait for a cell. The rest takes its
+// turn, as if it had come by the shell.
 func (k *kernel) fromControl(p *peer, frames [][]byte) {
-	if m := k.decode(p, frames); m != nil {
+	m := k.decode(p, frames)
+	if m == nil {
+		return
+	}
+	switch m.header.Type {
+	case "kernel_info_request", "interrupt_request", "shutdown_request", "debug_request", "comm_info_request":
 		k.handle(context.Background(), m)
+	default:
+		k.queue(m)
 	}
 }
 
@@ -192,15 +250,11 @@ func (k *kernel) fromStdin(p *peer, frames [][]byte) {
 	if m == nil || m.header.Type != "input_reply" {
 		return
 	}
-	var c struct {
+	c := content[struct {
 		Value string `json:"value"`
-	}
-	if json.Unmarshal(m.content, &c) != nil {
-		return
-	}
-	select {
-	case k.answers <- c.Value:
-	case <-time.After(time.Second): // nobody asked
+	}](k, m)
+	if !k.asking.answer(p, c.Value) {
+		k.logf("dropped: an input_reply that no cell waits for")
 	}
 }
 
@@ -209,7 +263,9 @@ func (k *kernel) work(ctx context.Context) {
 	for {
 		select {
 		case m := <-k.requests:
-			k.handle(ctx, m)
+			if ctx.Err() == nil {
+				k.handle(ctx, m)
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -227,7 +283,7 @@ func (k *kernel) interruptCell() {
 
 // reply answers a request.
 func (k *kernel) reply(m *message, kind string, content any) {
-	frames, err := k.signer.encode(m.route, newHeader(k.id, kind), m.raw, nil, content)
+	frames, err := k.signer.encode(m.route, newHeader(k.id, kind), m.raw, content)
 	if err != nil {
 		k.logf("%v", err)
 		return
@@ -241,12 +297,21 @@ func (k *kernel) publish(parent *message, kind string, content any) {
 	if parent != nil {
 		raw = parent.raw
 	}
-	frames, err := k.signer.encode([][]byte{[]byte(kind)}, newHeader(k.id, kind), raw, nil, content)
+	frames, err := k.signer.encode([][]byte{[]byte(kind)}, newHeader(k.id, kind), raw, content)
 	if err != nil {
 		k.logf("%v", err)
 		return
 	}
-	k.iopub.publish(frames)
+	limit := k.o.waiting
+	switch kind {
+	case "status", "execute_input", "error", "shutdown_reply":
+		limit *= 2
+	}
+	if begun, over := k.iopub.publish(kind, frames, limit); begun > 0 {
+		k.logf("dropped: output for %d clients that do not read", begun)
+	} else if over > 0 {
+		k.logf("a client reads again: it has missed %d messages", over)
+	}
 }
 
 func (k *kernel) status(state string, parent *message) {
@@ -254,9 +319,13 @@ func (k *kernel) status(state string, parent *message) {
 }
 
 // welcome greets a new subscriber, so that it knows that nothing of what
-// follows is lost.
+// follows is lost. The message's topic is the subscription, which it so passes.
 func (k *kernel) welcome(p *peer, topic string) {
-	frames, err := k.signer.encode([][]byte{[]byte("iopub_welcome")}, newHeader(k.id, "iopub_welcome"), nil, nil,
+	name := topic
+	if name == "" {
+		name = "iopub_welcome"
+	}
+	frames, err := k.signer.encode([][]byte{[]byte(name)}, newHeader(k.id, "iopub_welcome"), nil,
 		map[string]any{"subscription": topic})
 	if err != nil {
 		k.logf("%v", err)

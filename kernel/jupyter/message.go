@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -28,21 +29,57 @@ type header struct {
 
 // message is one as it stands on the wire, without its signature.
 type message struct {
-	route    [][]byte // what stands before the delimiter: the way back
-	header   header
-	parent   json.RawMessage // the header of the message that this one answers
-	metadata json.RawMessage
-	content  json.RawMessage
-	raw      json.RawMessage // the header as it came
-	from     *peer
+	route   [][]byte // what stands before the delimiter: the way back
+	header  header
+	content json.RawMessage
+	raw     json.RawMessage // the header as it came
+	from    *peer
 }
 
 var delimiter = []byte("<IDS|MSG>")
 
 // signer signs and checks messages with the key of the connection file.
-type signer struct{ key []byte }
+type signer struct {
+	key []byte
 
-func (s signer) sign(parts ...[]byte) string {
+	mu     sync.Mutex // guards what follows
+	seen   map[string]bool
+	recent []string // the same in the order in which they came, as a ring
+	next   int
+}
+
+// maxSeen is how many signatures are remembered: as many as Jupyter's own
+// clients and kernels do.
+const maxSeen = 1 << 16
+
+func newSigner(key string) *signer {
+	return &signer{key: []byte(key), seen: map[string]bool{}}
+}
+
+// fresh says whether a signature comes for the first time, and remembers it. A
+// message holds an identity and a time, so that no two are the same.
+func (s *signer) fresh(signature []byte) bool {
+	if len(s.key) == 0 {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := string(signature)
+	if s.seen[name] {
+		return false
+	}
+	s.seen[name] = true
+	if len(s.recent) < maxSeen {
+		s.recent = append(s.recent, name)
+		return true
+	}
+	delete(s.seen, s.recent[s.next])
+	s.recent[s.next] = name
+	s.next = (s.next + 1) % maxSeen
+	return true
+}
+
+func (s *signer) sign(parts ...[]byte) string {
 	if len(s.key) == 0 {
 		return ""
 	}
@@ -54,7 +91,7 @@ func (s signer) sign(parts ...[]byte) string {
 }
 
 // decode reads a message and checks its signature.
-func (s signer) decode(frames [][]byte) (*message, error) {
+func (s *signer) decode(frames [][]byte) (*message, error) {
 	at := -1
 	for i, f := range frames {
 		if bytes.Equal(f, delimiter) {
@@ -65,10 +102,13 @@ func (s signer) decode(frames [][]byte) (*message, error) {
 	if at < 0 || len(frames) < at+6 {
 		return nil, errors.New("read message: frames are missing")
 	}
-	m := &message{route: frames[:at], raw: frames[at+2], parent: frames[at+3], metadata: frames[at+4], content: frames[at+5]}
-	want := s.sign(m.raw, m.parent, m.metadata, m.content)
+	m := &message{route: frames[:at], raw: frames[at+2], content: frames[at+5]}
+	want := s.sign(frames[at+2 : at+6]...)
 	if !hmac.Equal([]byte(want), frames[at+1]) {
 		return nil, errors.New("read message: the signature is not that of the connection's key")
+	}
+	if !s.fresh(frames[at+1]) {
+		return nil, errors.New("read message: it came before")
 	}
 	if err := json.Unmarshal(m.raw, &m.header); err != nil {
 		return nil, fmt.Errorf("read message: header: %w", err)
@@ -77,21 +117,19 @@ func (s signer) decode(frames [][]byte) (*message, error) {
 }
 
 // encode makes the frames of a message behind a route.
-func (s signer) encode(route [][]byte, h header, parent json.RawMessage, metadata, content any) ([][]byte, error) {
+func (s *signer) encode(route [][]byte, h header, parent json.RawMessage, content any) ([][]byte, error) {
 	if len(parent) == 0 {
 		parent = json.RawMessage("{}")
 	}
-	if metadata == nil {
-		metadata = map[string]any{}
+	rawHeader, err := marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("write message %s: %w", h.Type, err)
 	}
-	parts := [][]byte{nil, parent, nil, nil}
-	for i, v := range map[int]any{0: h, 2: metadata, 3: content} {
-		raw, err := marshal(v)
-		if err != nil {
-			return nil, fmt.Errorf("write message %s: %w", h.Type, err)
-		}
-		parts[i] = raw
+	rawContent, err := marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("write message %s: %w", h.Type, err)
 	}
+	parts := [][]byte{rawHeader, parent, []byte("{}"), rawContent}
 	frames := append(append([][]byte{}, route...), delimiter, []byte(s.sign(parts...)))
 	return append(frames, parts...), nil
 }
@@ -145,7 +183,7 @@ func ReadConnection(file string) (Connection, error) {
 	if c.Transport != "tcp" {
 		return c, fmt.Errorf("read connection file %s: transport %q: only tcp is spoken", file, c.Transport)
 	}
-	if c.Key != "" && c.Scheme != "hmac-sha256" {
+	if c.Key != "" && c.Scheme != "" && c.Scheme != "hmac-sha256" {
 		return c, fmt.Errorf("read connection file %s: signature scheme %q: only hmac-sha256 is spoken", file, c.Scheme)
 	}
 	return c, nil

@@ -29,7 +29,7 @@ type output struct {
 	name   string // of the stream in buffer
 	buffer []byte
 	timer  *time.Timer
-	ids    map[string]bool // display ids that were shown
+	ids    map[string]bool // display ids that the cell has shown
 	closed bool
 }
 
@@ -37,12 +37,15 @@ var _ cell.Output = (*output)(nil)
 
 func newOutput(k *kernel) *output { return &output{k: k, ids: map[string]bool{}} }
 
-// begin sends what follows on behalf of a request.
+// begin sends what follows on behalf of a request. Displays are new in each
+// cell: one that is run again has lost its outputs, so that there is nothing
+// left to update.
 func (o *output) begin(m *message, silent, stdin bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flushLocked()
 	o.parent, o.silent, o.stdin = m, silent, stdin
+	clear(o.ids)
 }
 
 // Stream implements [cell.Output].
@@ -136,20 +139,61 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 	if p == nil {
 		return "", errors.New("read input: the client of this cell has no stdin channel")
 	}
-	frames, err := o.k.signer.encode(nil, newHeader(o.k.id, "input_request"), parent.raw, nil,
+	frames, err := o.k.signer.encode(nil, newHeader(o.k.id, "input_request"), parent.raw,
 		map[string]any{"prompt": prompt, "password": password})
 	if err != nil {
 		return "", err
 	}
+	answers, done := o.k.asking.ask(p)
+	defer done()
 	p.send(frames, 0)
 	select {
-	case line := <-o.k.answers:
+	case line := <-answers:
 		return line, nil
+	case <-p.gone:
+		return "", errors.New("read input: the client of this cell has left")
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 }
 
+// question is the input request that waits for an answer, if one does. Answers
+// do not say what they answer; one that comes when nothing was asked, as after
+// an interrupt, must not be taken for that of the next question.
+type question struct {
+	mu      sync.Mutex
+	of      *peer
+	answers chan string
+}
+
+// ask has answers of p come, until done is called.
+func (q *question) ask(p *peer) (answers <-chan string, done func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	own := make(chan string, 1)
+	q.of, q.answers = p, own
+	return own, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.answers == own {
+			q.of, q.answers = nil, nil
+		}
+	}
+}
+
+// answer takes the answer of p, and says whether it was asked.
+func (q *question) answer(p *peer, line string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.of != p || p == nil {
+		return false
+	}
+	q.answers <- line // it has room for the one
+	q.of, q.answers = nil, nil
+	return true
+}
+
+// close publishes what was collected, and drops what comes later.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

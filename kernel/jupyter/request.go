@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"noema/kernel/cell"
+	"noema/kernel/cell/magic"
 )
 
 // handle serves one request of the shell or the control channel.
@@ -17,7 +18,7 @@ func (k *kernel) handle(ctx context.Context, m *message) {
 		k.output.flush()
 		k.status("idle", m)
 		if m.header.Type == "shutdown_request" {
-			k.overOnce.Do(func() { close(k.over) })
+			k.end()
 		}
 	}()
 	serve, ok := map[string]func(context.Context, *message){
@@ -83,7 +84,7 @@ type cursorRequest struct {
 
 func (k *kernel) complete(_ context.Context, m *message) {
 	c := content[cursorRequest](k, m)
-	found := k.session.Complete(c.Code, byteOffset(c.Code, c.Cursor))
+	found := k.completions(c.Code, byteOffset(c.Code, c.Cursor))
 	matches, kinds := []string{}, []any{}
 	start, end := runeOffset(c.Code, found.Start), runeOffset(c.Code, found.End)
 	for _, i := range found.Items {
@@ -94,6 +95,34 @@ func (k *kernel) complete(_ context.Context, m *message) {
 		"status": "ok", "matches": matches, "cursor_start": start, "cursor_end": end,
 		"metadata": map[string]any{"_jupyter_types_experimental": kinds},
 	})
+}
+
+// completions are those of Go, or of the command that the cursor is in.
+func (k *kernel) completions(text string, cursor int) cell.Completions {
+	line := text[strings.LastIndexByte(text[:cursor], '\n')+1 : cursor]
+	if name, ok := strings.CutPrefix(line, "%"); ok && !strings.ContainsAny(name, " \t") && goOf(text[:cursor]) == "" {
+		found := cell.Completions{Start: cursor - len(name), End: cursor}
+		for _, command := range k.commandNames() {
+			if strings.HasPrefix(command, name) {
+				found.Items = append(found.Items, cell.Completion{Text: command, Kind: "keyword", Detail: "a command: see %help"})
+			}
+		}
+		return found
+	}
+	if code := goOf(text); code != "" {
+		text = code
+	}
+	return k.session.Complete(text, cursor)
+}
+
+// goOf is what is Go in a cell, in its place: without commands but for the code
+// of %time.
+func goOf(text string) string {
+	commands, rest := magic.Split(text)
+	if rest == "" && len(commands) > 0 && commands[len(commands)-1].Name == "time" {
+		return commands[len(commands)-1].Args
+	}
+	return rest
 }
 
 // docText is what is known of a name, as text.
@@ -110,7 +139,10 @@ func docText(d cell.Doc, detail int) string {
 
 func (k *kernel) inspect(_ context.Context, m *message) {
 	c := content[cursorRequest](k, m)
-	d, ok := k.session.Inspect(c.Code, byteOffset(c.Code, c.Cursor))
+	d, ok := cell.Doc{}, false
+	if code := goOf(c.Code); code != "" {
+		d, ok = k.session.Inspect(code, min(byteOffset(c.Code, c.Cursor), len(code)))
+	}
 	data := map[string]any{}
 	if ok {
 		data["text/plain"] = docText(d, c.Detail)
@@ -120,7 +152,11 @@ func (k *kernel) inspect(_ context.Context, m *message) {
 
 func (k *kernel) isComplete(_ context.Context, m *message) {
 	c := content[cursorRequest](k, m)
-	is := k.session.IsComplete(c.Code)
+	is := cell.Completeness{Status: "complete"} // as commands are
+	code := goOf(c.Code)
+	if _, page := asked(c.Code); !page && (code != "" || strings.TrimSpace(c.Code) == "") {
+		is = k.session.IsComplete(code)
+	}
 	reply := map[string]any{"status": is.Status}
 	if is.Status == "incomplete" {
 		reply["indent"] = is.Indent

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/go-zeromq/zmq4"
 	"github.com/go-zeromq/zmq4/security/null"
@@ -17,64 +18,76 @@ import (
 // goroutine of its own.
 type socket struct {
 	kind     zmq4.SocketType
-	listener net.Listener
+	listener *net.TCPListener
 	received func(*peer, [][]byte) // called from the connection's own goroutine
 	joined   func(p *peer, topic string)
-	limit    int // how many bytes may wait for one peer before more are dropped; 0: no limit
 
 	mu     sync.Mutex
+	open   map[*net.TCPConn]bool // also those that still shake hands
 	peers  map[*peer]bool
 	closed bool
 	ending sync.WaitGroup
 }
 
-// peer is one connection.
-type peer struct {
-	conn     *zmq4.Conn
-	identity string
-
-	mu      sync.Mutex
-	queue   [][][]byte
-	waiting int // bytes
-	wake    chan struct{}
-	gone    chan struct{}
-	once    sync.Once
-}
+// handshake is how long a connection may take to say what it is.
+const handshake = 10 * time.Second
 
 // listen opens a socket.
 func listen(c Connection, port int, kind zmq4.SocketType) (*socket, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(c.IP, strconv.Itoa(port)))
+	host := c.IP
+	if host == "*" {
+		host = ""
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		return nil, fmt.Errorf("open %s socket: %w", kind, err)
 	}
-	return &socket{kind: kind, listener: l, peers: map[*peer]bool{}}, nil
+	return &socket{kind: kind, listener: l.(*net.TCPListener), open: map[*net.TCPConn]bool{}, peers: map[*peer]bool{}}, nil
 }
 
-// serve accepts connections until the socket is closed.
-func (s *socket) serve() {
-	for {
-		c, err := s.listener.Accept()
-		if err != nil {
-			return
+// start accepts connections until the socket is closed.
+func (s *socket) start() {
+	s.ending.Go(func() {
+		for {
+			c, err := s.listener.AcceptTCP()
+			if err != nil {
+				return
+			}
+			if s.enter(c) {
+				s.ending.Go(func() { s.connection(c) })
+			}
 		}
-		s.ending.Go(func() { s.connection(c) })
+	})
+}
+
+// enter notes a connection, so that closing the socket closes it.
+func (s *socket) enter(c *net.TCPConn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		_ = c.Close()
+		return false
 	}
+	s.open[c] = true
+	return true
 }
 
 // connection shakes hands with a peer and reads what it sends.
-func (s *socket) connection(c net.Conn) {
-	conn, err := zmq4.Open(c, null.Security(), s.kind, nil, true, nil)
-	if err != nil {
-		_ = c.Close() // it spoke no ZMTP
-		return
-	}
-	p := &peer{conn: conn, identity: conn.Peer.Meta["Identity"], wake: make(chan struct{}, 1), gone: make(chan struct{})}
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+func (s *socket) connection(c *net.TCPConn) {
+	defer func() {
 		_ = c.Close()
-		return
+		s.mu.Lock()
+		delete(s.open, c)
+		s.mu.Unlock()
+	}()
+	_ = c.SetDeadline(time.Now().Add(handshake))
+	conn, err := zmq4.Open(newGuarded(c), null.Security(), s.kind, nil, true, nil)
+	if err != nil {
+		return // it spoke no ZMTP
 	}
+	_ = c.SetDeadline(time.Time{})
+	p := newPeer(conn)
+	s.mu.Lock()
 	s.peers[p] = true
 	s.mu.Unlock()
 	s.ending.Go(p.write)
@@ -96,8 +109,8 @@ func (s *socket) connection(c net.Conn) {
 // take hands on what a peer sent; a subscription is told to joined.
 func (s *socket) take(p *peer, frames [][]byte) {
 	if s.kind == zmq4.XPub {
-		if len(frames) == 1 && len(frames[0]) > 0 && frames[0][0] == 1 && s.joined != nil {
-			s.joined(p, string(frames[0][1:]))
+		if topic, begun := p.subscribe(frames); begun && s.joined != nil {
+			s.joined(p, topic)
 		}
 		return
 	}
@@ -106,102 +119,48 @@ func (s *socket) take(p *peer, frames [][]byte) {
 	}
 }
 
-// leave closes the connection.
-func (p *peer) leave() {
-	p.once.Do(func() {
-		close(p.gone)
-		_ = p.conn.Close()
-	})
-}
-
-// send queues a message for the peer. Over the limit it is dropped, unless
-// nothing waits: a single message may be of any size.
-func (p *peer) send(frames [][]byte, limit int) {
-	size := 0
-	for _, f := range frames {
-		size += len(f)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if limit > 0 && p.waiting > 0 && p.waiting+size > limit {
-		return
-	}
-	p.waiting += size
-	p.queue = append(p.queue, frames)
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
-
-// write sends what is queued.
-func (p *peer) write() {
-	for {
-		select {
-		case <-p.wake:
-		case <-p.gone:
-			return
-		}
-		for {
-			p.mu.Lock()
-			if len(p.queue) == 0 {
-				p.mu.Unlock()
-				break
-			}
-			frames := p.queue[0]
-			p.queue = p.queue[1:]
-			p.mu.Unlock()
-			m := zmq4.NewMsgFrom(frames...)
-			if err := p.conn.SendMsg(m); err != nil {
-				p.leave()
-				return
-			}
-			p.mu.Lock()
-			for _, f := range frames {
-				p.waiting -= len(f)
-			}
-			p.mu.Unlock()
-		}
-	}
-}
-
-// publish sends a message to all peers.
-func (s *socket) publish(frames [][]byte) {
+// publish sends a message to the peers that want its topic, but for those for
+// whom more than limit bytes wait. It returns how many peers begin to miss
+// messages by that, and how many messages were missed by those that have since
+// read all the rest.
+func (s *socket) publish(topic string, frames [][]byte, limit int) (begun, over int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p := range s.peers {
-		p.send(frames, s.limit)
+		if !p.wants(topic) {
+			continue
+		}
+		caughtUp := p.idle()
+		switch sent := p.send(frames, limit); {
+		case sent && caughtUp:
+			over += p.missed
+			p.missed = 0
+		case !sent && p.missed == 0:
+			begun++
+			fallthrough
+		case !sent:
+			p.missed++
+		}
 	}
+	return begun, over
 }
 
-// find returns the peer of an identity, or any.
+// find returns the peer of an identity. A client that gives itself none is found
+// when it is the only one.
 func (s *socket) find(identity string) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var other *peer
 	for p := range s.peers {
-		if p.identity == identity && identity != "" {
+		if p.identity == identity && (identity != "" || len(s.peers) == 1) {
 			return p
 		}
-		other = p
 	}
-	return other
+	return nil
 }
 
 // flush waits until what was queued has been sent, or ctx ends.
 func (s *socket) flush(ctx context.Context) {
-	for ctx.Err() == nil {
-		s.mu.Lock()
-		busy := false
-		for p := range s.peers {
-			p.mu.Lock()
-			busy = busy || p.waiting > 0
-			p.mu.Unlock()
-		}
-		s.mu.Unlock()
-		if !busy {
-			return
-		}
+	for ctx.Err() == nil && s.busy() {
 		select {
 		case <-ctx.Done():
 		case <-tick():
@@ -209,16 +168,28 @@ func (s *socket) flush(ctx context.Context) {
 	}
 }
 
+// tick is the grain of waiting for queues to empty.
+func tick() <-chan time.Time { return time.After(2 * time.Millisecond) }
+
+func (s *socket) busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p := range s.peers {
+		if !p.idle() {
+			return true
+		}
+	}
+	return false
+}
+
 // close ends the socket and its connections.
 func (s *socket) close() {
 	s.mu.Lock()
 	s.closed = true
-	peers := s.peers
-	s.peers = map[*peer]bool{}
+	for c := range s.open {
+		_ = c.Close()
+	}
 	s.mu.Unlock()
 	_ = s.listener.Close()
-	for p := range peers {
-		p.leave()
-	}
 	s.ending.Wait()
 }

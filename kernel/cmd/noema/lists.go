@@ -192,11 +192,12 @@ func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
 }
 
 func modelCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "model", Short: "list the models", RunE: helpOnly}
+	cmd := &cobra.Command{Use: "model", Short: "list the models, and test one", RunE: helpOnly}
 	cmd.AddCommand(&cobra.Command{
 		Use: "list", Short: "list what --model takes", Example: "  noema model list",
 		RunE: func(*cobra.Command, []string) error { return a.listModels() },
 	})
+	cmd.AddCommand(testModelCommand(a))
 	return cmd
 }
 
@@ -204,11 +205,21 @@ func (a *app) listModels() error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "sim\ta simulated model that reads only the prompt; for developing and testing, no evidence about language models")
 	optionLines(w, sim.OptionsDoc())
-	fmt.Fprintln(w, "openai/NAME\tchat completions of OpenAI, or of the compatible server at OPENAI_BASE_URL; key in OPENAI_API_KEY")
-	optionLines(w, []methods.Option{
-		{Name: "price_input", Doc: "dollars per million input tokens, where the built-in table does not know"},
+	priced := []methods.Option{
+		{Name: "price_input", Doc: "dollars per million input tokens, where neither the built-in table nor $NOEMA_HOME/prices.yaml knows"},
 		{Name: "price_output", Doc: "dollars per million output tokens"},
-	})
+	}
+	fmt.Fprintln(w, "openai/NAME\tOpenAI, or the compatible server at OPENAI_BASE_URL; key in OPENAI_API_KEY")
+	optionLines(w, append([]methods.Option{
+		{Name: "api", Doc: "chat (default) or responses"},
+		{Name: "effort", Doc: "reasoning effort, such as low"},
+	}, priced...))
+	fmt.Fprintln(w, "anthropic/NAME\tAnthropic's messages; key in ANTHROPIC_API_KEY")
+	optionLines(w, priced)
+	fmt.Fprintln(w, "gemini/NAME\tGoogle's Gemini; key in GEMINI_API_KEY")
+	optionLines(w, priced)
+	fmt.Fprintln(w, "ollama/NAME\tOllama's own protocol at OLLAMA_HOST")
+	optionLines(w, priced)
 	fmt.Fprintln(w, "scripted/FILE\treplies from a JSON or YAML file, for tests")
 	return w.Flush()
 }

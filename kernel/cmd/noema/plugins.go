@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/plugincheck"
 	"noema/kernel/scaffold"
 )
 
@@ -21,7 +23,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		newPluginCommand(a), buildPluginCommand(a), promoteCommand(a),
+		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a),
 	)
 	return cmd
 }
@@ -192,4 +194,48 @@ func (a *app) sameTranscripts(x, y *kernel.Result) error {
 	}
 	fmt.Fprintf(a.stdout, "proven: function and plugin make the same %d calls on %d samples and give the same answers\n", calls, len(x.Trials))
 	return nil
+}
+
+func checkPluginCommand(a *app) *cobra.Command {
+	var o plugincheck.Options
+	var memory int64
+	cmd := &cobra.Command{
+		Use: "check NAME|PATH", Short: "hold a plugin to what the kernel relies on", Args: cobra.ExactArgs(1),
+		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
+keeps the contract: answers, does the same twice, stops at its budget and when it
+is cancelled, bears hostile input, and keeps to its memory. --bench prints what a
+call to the kernel costs.`,
+		Example: "  noema plugin check my-method\n  noema plugin check ./my-method --bench",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Limits.Memory = memory << 20
+			o.Progress = func(r plugincheck.Result) { fmt.Fprint(a.stderr, ".") }
+			report, err := a.checkPlugin(cmd.Context(), args[0], o)
+			fmt.Fprintln(a.stderr)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.stdout, report)
+			if report.Failed() > 0 {
+				return &codedError{code: exitError}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&o.Bench, "bench", false, "measure what a call to the kernel costs")
+	cmd.Flags().Int64Var(&memory, "memory", 0, "memory that a process may have, in MiB (default: the kernel's own limit)")
+	return cmd
+}
+
+// checkPlugin checks a plugin by name, also a built-in one, or by path.
+func (a *app) checkPlugin(ctx context.Context, name string, o plugincheck.Options) (*plugincheck.Report, error) {
+	if strings.ContainsRune(name, filepath.Separator) || name == "." {
+		return plugincheck.Check(ctx, name, o)
+	}
+	sources, faults := a.lab.Plugins()
+	for _, s := range sources {
+		if s.Name == name {
+			return plugincheck.CheckSource(ctx, s, o)
+		}
+	}
+	return nil, errors.Join(usage(fmt.Errorf("check plugin %q: there is none of that name: see noema plugin list", name)), faults)
 }

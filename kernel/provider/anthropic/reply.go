@@ -218,7 +218,7 @@ func (p *Provider) usage(u usage, said bool) methods.Usage {
 	}
 	for _, more := range []*exchange.Count{u.Read, u.Written} {
 		if more != nil {
-			in.N += more.N
+			in.N, in.Known = in.N+more.N, in.Known && more.Known
 		}
 	}
 	result := exchange.Usage(p.tariff.Cost, in, out, said)

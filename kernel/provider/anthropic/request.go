@@ -33,7 +33,7 @@ var (
 	// lowerLimit finds the model's own limit in "max_tokens: 8192 > 4096,
 	// which is the maximum allowed number of output tokens for …".
 	lowerLimit = regexp.MustCompile(`max_tokens: \d+ > (\d+)`)
-	eitherOr   = regexp.MustCompile("(?i)temperature\\W+and\\W+top_p\\W+cannot both")
+	eitherOr   = regexp.MustCompile(`(?i)temperature\W+and\W+top_p\W+cannot both`)
 )
 
 // rules are what models refuse.

@@ -123,13 +123,3 @@ func (d decimal) split() (whole, fraction string, err error) {
 		return d.digits[:d.exp], d.digits[d.exp:], nil
 	}
 }
-
-// sameNumber compares two numbers in JSON's spelling by value.
-func sameNumber(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, errX := parseDecimal(a)
-	y, errY := parseDecimal(b)
-	return errX == nil && errY == nil && x == y
-}

@@ -121,7 +121,7 @@ func explore[S comparable](c *compiler, start S, alphabet string, step func(S, b
 	}
 	id(start)
 	for i := 0; i < len(todo); i++ {
-		if err := c.spend(len(alphabet)); err != nil {
+		if err := c.spend(4 * len(alphabet)); err != nil {
 			return nil, err
 		}
 		for _, b := range []byte(alphabet) {
@@ -167,7 +167,7 @@ func literalLexeme(c *compiler, texts [][]byte) (*lexeme, error) {
 	l := &lexeme{dfa: d, literals: len(texts)}
 	slices.SortStableFunc(texts, slices.Compare[[]byte])
 	for i, text := range texts {
-		if err := c.spend(len(text) + 1); err != nil {
+		if err := c.spend(8 * (len(text) + 1)); err != nil {
 			return nil, err
 		}
 		state := int32(0)

@@ -85,27 +85,37 @@ func readEnum(_ *compiler, s *schema, v *value, path string) error {
 	if v.kind != '[' {
 		return fmt.Errorf("%s: wants a list of values", path)
 	}
-	s.literals = both(s.literals, v.items)
+	s.addLiterals(v.items)
 	return nil
 }
 
 func readConst(_ *compiler, s *schema, v *value, _ string) error {
-	s.literals = both(s.literals, []*value{v})
+	s.addLiterals([]*value{v})
 	return nil
 }
 
-// both returns the values that are in a and in b; nil stands for every value.
-func both(a, b []*value) []*value {
+// addLiterals restricts the values that s allows to those listed.
+func (s *schema) addLiterals(list []*value) {
+	keys := make(map[string]bool, len(list))
+	for _, v := range list {
+		if key := v.key(); s.literalKeys == nil || s.literalKeys[key] {
+			keys[key] = true
+		}
+	}
+	s.literals = both(s.literals, list, keys)
+	s.literalKeys = keys
+}
+
+// both returns the values of a whose keys are listed; without an a (nil, which
+// stands for every value) it is b.
+func both(a, b []*value, keys map[string]bool) []*value {
 	out := []*value{}
 	if a == nil {
 		return append(out, b...)
 	}
 	for _, v := range a {
-		for _, w := range b {
-			if v.equal(w) {
-				out = append(out, v)
-				break
-			}
+		if keys[v.key()] {
+			out = append(out, v)
 		}
 	}
 	return out
@@ -115,9 +125,11 @@ func readProperties(c *compiler, s *schema, v *value, path string) error {
 	if v.kind != '{' {
 		return fmt.Errorf("%s: wants an object of schemas", path)
 	}
+	s.object.byName = make(map[string]*schema, len(v.members))
 	for _, m := range v.members {
 		sub := c.schemaAt(m.value, path+"/"+escapePointer.Replace(m.name))
-		s.object.properties = append(s.object.properties, property{m.name, sub})
+		s.object.names = append(s.object.names, m.name)
+		s.object.byName[m.name] = sub
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func (r *numberRules) stepFirst(s numberState, b byte, digit bool) (numberState,
 	if b == '-' {
 		return numberState{part: numMinus, neg: true}, s.part == numStart && !r.bySign[1].empty
 	}
-	if !digit || r.interval1(s.neg).empty {
+	if !digit || r.signed(s.neg).empty {
 		return s, false
 	}
 	if b == '0' {
@@ -184,7 +184,7 @@ func (r *numberRules) stepFirst(s numberState, b byte, digit bool) (numberState,
 	return r.stepWhole(s, b)
 }
 
-func (r *numberRules) interval1(neg bool) interval {
+func (r *numberRules) signed(neg bool) interval {
 	if neg {
 		return r.bySign[1]
 	}
@@ -200,9 +200,6 @@ func (r *numberRules) stepWhole(s numberState, b byte) (numberState, bool) {
 	if r.multiple > 0 {
 		s.rest = int16((int(s.rest)*10 + int(b-'0')) % int(r.multiple))
 	}
-	if !r.whole && !r.bounded {
-		s.low, s.high = 0, 0
-	}
 	return s, true
 }
 
@@ -214,7 +211,7 @@ func (r *numberRules) compareWhole(s numberState, b byte) numberState {
 		}
 		return int8(compare(int(b), int(x.whole[s.n])))
 	}
-	i := r.interval1(s.neg)
+	i := r.signed(s.neg)
 	s.low, s.high = at(i.low, s.low), at(i.high, s.high)
 	return s
 }
@@ -230,7 +227,7 @@ func (r *numberRules) settleWhole(s numberState) numberState {
 		}
 		return so
 	}
-	i := r.interval1(s.neg)
+	i := r.signed(s.neg)
 	s.low, s.high = at(i.low, s.low), at(i.high, s.high)
 	return s
 }
@@ -262,7 +259,7 @@ func (r *numberRules) stepFraction(s numberState, b byte) (numberState, bool) {
 		}
 		return int8(compare(int(b), int(theirs)))
 	}
-	i := r.interval1(s.neg)
+	i := r.signed(s.neg)
 	s.low, s.high = at(i.low, s.low), at(i.high, s.high)
 	s.part = numFraction
 	s.n++
@@ -281,7 +278,7 @@ func (r *numberRules) accepts(s numberState) bool {
 	default:
 		return false
 	}
-	i := r.interval1(s.neg)
+	i := r.signed(s.neg)
 	at := func(x *bound, so int8) int8 {
 		if so == 0 && int(s.n) < len(x.fraction) {
 			return -1 // the bound goes on with a digit above 0

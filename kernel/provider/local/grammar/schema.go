@@ -60,10 +60,12 @@ type schema struct {
 	never    bool // the schema false
 	types    types
 	literals []*value // of enum and const; nil without either
-	object   objectKeywords
-	array    arrayKeywords
-	text     textKeywords
-	number   numberKeywords
+	// literalKeys are the keys of the literals.
+	literalKeys map[string]bool
+	object      objectKeywords
+	array       arrayKeywords
+	text        textKeywords
+	number      numberKeywords
 
 	ref          *schema
 	allOf        []*schema
@@ -72,14 +74,10 @@ type schema struct {
 }
 
 type objectKeywords struct {
-	properties []property
+	names      []string // of the properties, as they appear
+	byName     map[string]*schema
 	required   []string
 	additional *schema // nil when the keyword is absent
-}
-
-type property struct {
-	name   string
-	schema *schema
 }
 
 type arrayKeywords struct {

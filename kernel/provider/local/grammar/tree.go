@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -224,27 +225,31 @@ func canonicalEscape(r rune) string {
 	return ""
 }
 
-// equal compares two values as JSON Schema does: numbers by value, objects
-// without regard to order.
-func (v *value) equal(w *value) bool {
-	if v.kind != w.kind || len(v.items) != len(w.items) || len(v.members) != len(w.members) {
-		return false
-	}
+// key is the same text for values that JSON Schema holds equal, and for no
+// others: numbers count by value, and objects without regard to order.
+func (v *value) key() string { return string(v.appendKey(nil)) }
+
+func (v *value) appendKey(dst []byte) []byte {
 	switch v.kind {
-	case '"':
-		return v.text == w.text
 	case '0':
-		return sameNumber(v.text, w.text)
-	}
-	for i := range v.items {
-		if !v.items[i].equal(w.items[i]) {
-			return false
+		d, err := parseDecimal(v.text)
+		if err != nil {
+			return append(dst, v.text...)
 		}
-	}
-	for _, m := range v.members {
-		if o := w.get(m.name); o == nil || !m.value.equal(o) {
-			return false
+		return fmt.Appendf(dst, "%v:%s:%d", d.neg, d.digits, d.exp)
+	case '[':
+		dst = append(dst, '[')
+		for _, item := range v.items {
+			dst = append(item.appendKey(dst), ',')
 		}
+		return append(dst, ']')
+	case '{':
+		members := make([]string, len(v.members))
+		for i, m := range v.members {
+			members[i] = string(m.value.appendKey(append(appendString(nil, m.name), ':')))
+		}
+		slices.Sort(members)
+		return fmt.Appendf(dst, "{%s}", strings.Join(members, ","))
 	}
-	return true
+	return v.appendText(dst)
 }

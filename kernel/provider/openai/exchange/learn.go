@@ -146,7 +146,7 @@ func (l *Learned) dropSchema(f Form, s *methods.Schema, text string) bool {
 }
 
 // badSchema matches refusals of one schema rather than of all.
-var badSchema = regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, property`)
+var badSchema = regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, ('|property)`)
 
 // List says in words what was refused so far and what is sent in its place.
 // It is sorted, and empty for a server that accepts everything.

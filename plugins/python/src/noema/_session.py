@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import sys
+import termios
 import threading
+import time
 import traceback
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, Optional, Union
+from collections.abc import Iterator
+from typing import Any, Callable, Optional, Union
 
 from . import contract as c
-from ._wire import M, from_answer, from_error, from_event, from_request, from_tool_call, to_result
+from ._wire import M, clean, fill_request, from_answer, from_error, from_event, from_tool_call, to_result
 from .errors import PANIC, Cancelled, Failed, to_code
 
 
@@ -43,7 +49,7 @@ class Outbox:
 
     def __init__(self) -> None:
         self._changed = threading.Condition(threading.Lock())
-        self._frames: Deque[bytes] = deque()
+        self._frames: deque[bytes] = deque()
         self._closed = False
         self._idle = False  # the sender waits
 
@@ -90,8 +96,11 @@ class Outbox:
 
     def _batch(self) -> bytes:
         """PluginMessage.frames is field 1: each frame follows a tag and its length."""
-        parts, size = [], 0
-        while self._frames and len(parts) < 3 * _BATCH_FRAMES and (not size or size < _BATCH_BYTES):
+        parts: list[bytes] = []
+        size = 0
+        while self._frames and len(parts) < 3 * _BATCH_FRAMES:
+            if parts and size + len(self._frames[0]) > _BATCH_BYTES:
+                break
             frame = self._frames.popleft()
             parts += [b"\x0a", _varint(len(frame)), frame]
             size += len(frame)
@@ -115,7 +124,7 @@ class Session:
         self.outbox = Outbox()
         self._lock = threading.Lock()
         self._last = 0
-        self._pending: Dict[int, Done] = {}
+        self._pending: dict[int, Done] = {}
         self._over: Optional[BaseException] = None
         self._on_cancel: Optional[Callable[[], None]] = None
 
@@ -126,21 +135,21 @@ class Session:
 
     def send(self, ask: Ask, scope: int, done: Done) -> int:
         """Asks the kernel; done is called once, from any thread, unless drop comes first."""
-        what = _call(ask)
+        frame = _call(ask)
         with self._lock:
             over = self._over
             self._last += 1
             number = self._last
-            # The end of a build is told even when the trial has ended: others wait for it.
-            if over is None or isinstance(ask, SeedPut):
+            if over is None:
                 self._pending[number] = done
-        what.call.id, what.call.scope = number, scope
-        if over is not None and not isinstance(ask, SeedPut):
+        # The end of a build is told even when the trial is over: others wait for it.
+        if over is None or isinstance(ask, SeedPut):
+            frame.call.id, frame.call.scope = number, scope
+            sent = self.outbox.put(frame)
+            if over is None and not sent and self._take(number):
+                done(None, Failed("call host: the trial is over"))
+        if over is not None:
             done(None, type(over)(*over.args))
-        elif not self.outbox.put(what) and self._take(number):
-            done(None, Failed("call host: the trial is over"))
-        elif self._over is not None and isinstance(ask, SeedPut) and self._take(number):
-            done(None, type(self._over)(*self._over.args))
         return number
 
     def drop(self, number: int) -> None:
@@ -192,7 +201,9 @@ class Session:
         try:
             answer = solve()
             if not isinstance(answer, c.Answer):
-                raise TypeError(f"solve returned {type(answer).__name__}: return a noema.Answer, such as Answer.text(…)")
+                raise TypeError(
+                    f"solve returned {type(answer).__name__}: return a noema.Answer, such as Answer.text(…)"
+                )
             frame.finish.answer.CopyFrom(from_answer(answer))
         except BaseException as error:
             report(error)
@@ -206,27 +217,45 @@ class Session:
 
 
 def report(error: BaseException) -> None:
-    """Writes the traceback of a fault in the method's code to stderr."""
+    """Writes the traceback of a fault in the method's code to stderr, from the method's own code on."""
     code, _ = to_code(error)
-    if code == PANIC:
-        traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
-        sys.stderr.flush()
+    if code != PANIC:
+        return
+    own = os.path.dirname(os.path.abspath(__file__))
+    start = error.__traceback__
+    while start is not None and os.path.dirname(start.tb_frame.f_code.co_filename) == own:
+        start = start.tb_next
+    traceback.print_exception(type(error), error, start or error.__traceback__, file=sys.stderr)
+    sys.stderr.flush()
+    _drain(2)
+
+
+def _drain(fd: int) -> None:
+    """Waits a moment until the kernel has read what was written to a pipe.
+
+    The kernel shows the last lines of stderr with a trial's error, and takes
+    them when the error arrives.
+    """
+    with contextlib.suppress(OSError):
+        for _ in range(100):
+            waiting = fcntl.ioctl(fd, termios.FIONREAD, b"\0\0\0\0")
+            if not any(waiting):
+                return
+            time.sleep(0.001)
 
 
 def _call(ask: Ask) -> Any:
     frame = M["PluginFrame"]()
     if isinstance(ask, c.Request):
-        frame.call.complete.CopyFrom(from_request(ask))
+        fill_request(frame.call.complete, ask)
     elif isinstance(ask, c.ToolCall):
         frame.call.tool.CopyFrom(from_tool_call(ask))
     elif isinstance(ask, SeedGet):
-        frame.call.seed_get.kind, frame.call.seed_get.content = ask.kind, ask.content
         frame.call.seed_get.SetInParent()
+        frame.call.seed_get.kind, frame.call.seed_get.content = clean(ask.kind), clean(ask.content)
     else:
         frame.call.seed_put.data = ask.data
         if ask.error is not None:
             frame.call.seed_put.error.CopyFrom(from_error(ask.error))
         frame.call.seed_put.SetInParent()
     return frame
-
-

@@ -8,8 +8,9 @@ protobuf. ``go test ./plugins/python -run Descriptor -update`` writes it anew.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Optional
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -23,7 +24,7 @@ SERVICE = PACKAGE + ".Method"
 MAX_MESSAGE = 64 << 20
 
 
-def _classes() -> Dict[str, Any]:
+def _classes() -> dict[str, Any]:
     files = descriptor_pb2.FileDescriptorSet()
     files.ParseFromString(Path(__file__).with_name("method.binpb").read_bytes())
     pool = descriptor_pool.DescriptorPool()
@@ -40,9 +41,11 @@ def _classes() -> Dict[str, Any]:
 M = _classes()
 
 
-def clean(text: Any) -> str:
+def clean(value: Any) -> str:
     """The text as valid UTF-8: halves of surrogate pairs are joined, or replaced by U+FFFD."""
-    text = str(text)
+    text = value if type(value) is str else str(value)
+    if text.isascii():
+        return text
     try:
         text.encode()
         return text
@@ -100,34 +103,37 @@ def to_tool_call(m: Any) -> c.ToolCall:
     return c.ToolCall(m.name, arguments, m.id, m.path)
 
 
-def from_request(r: c.Request) -> Any:
-    s = r.sampling
-    out = M["Request"](
-        messages=[
-            M["Message"](
-                role=clean(m.role),
-                content=clean(m.content),
-                tool_calls=[from_tool_call(t) for t in m.tool_calls],
-                call_id=clean(m.call_id),
-            )
-            for m in r.messages
-        ],
-        sampling=M["Sampling"](
-            temperature=s.temperature,
-            top_p=s.top_p,
-            top_k=s.top_k,
-            max_tokens=s.max_tokens,
-            stop=[clean(t) for t in s.stop],
-            seed=s.seed,
-        ),
-        tools=[from_tool(t) for t in r.tools],
-        draw=r.draw,
-        path=clean(r.path),
-    )
+def fill_request(out: Any, r: c.Request) -> None:
+    """Writes r into a message. In place, as it is done for every call."""
+    out.SetInParent()
+    for m in r.messages:
+        turn = out.messages.add()
+        turn.role, turn.content = clean(m.role), clean(m.content)
+        if m.tool_calls:
+            turn.tool_calls.extend([from_tool_call(t) for t in m.tool_calls])
+        if m.call_id:
+            turn.call_id = clean(m.call_id)
+    _fill_sampling(out.sampling, r.sampling)
     if r.schema is not None:
-        out.schema.name = clean(r.schema_name)
-        out.schema.json = dump(r.schema)
-    return out
+        out.schema.SetInParent()
+        out.schema.name, out.schema.json = clean(r.schema_name), dump(r.schema)
+    if r.tools:
+        out.tools.extend([from_tool(t) for t in r.tools])
+    out.draw, out.path = r.draw, clean(r.path)
+
+
+def _fill_sampling(out: Any, s: c.Sampling) -> None:
+    out.seed = s.seed
+    if s.temperature:
+        out.temperature = s.temperature
+    if s.top_p:
+        out.top_p = s.top_p
+    if s.top_k:
+        out.top_k = s.top_k
+    if s.max_tokens:
+        out.max_tokens = s.max_tokens
+    if s.stop:
+        out.stop.extend([clean(t) for t in s.stop])
 
 
 def to_completion(m: Any) -> c.Completion:
@@ -135,7 +141,8 @@ def to_completion(m: Any) -> c.Completion:
     usage = c.Usage(
         u.calls, u.tool_calls, u.input_tokens, u.output_tokens, u.cost_nano_usd, u.latency_ns, u.unpriced, u.unmetered
     )
-    return c.Completion(m.text, tuple(to_tool_call(t) for t in m.tool_calls), m.finish, m.model, usage)
+    calls = tuple(to_tool_call(t) for t in m.tool_calls) if m.tool_calls else ()
+    return c.Completion(m.text, calls, m.finish, m.model, usage)
 
 
 def from_answer(a: c.Answer) -> Any:
@@ -186,7 +193,7 @@ def from_description(d: c.Description) -> bytes:
     return raw
 
 
-def to_result(m: Any) -> Tuple[Any, Optional[BaseException]]:
+def to_result(m: Any) -> tuple[Any, Optional[BaseException]]:
     """What a call came to: a value, or an error."""
     what = m.WhichOneof("what")
     if what == "completion":

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, NamedTuple, Optional, Protocol, TypedDict, Union
 
 JSON = Any
 
@@ -53,8 +54,8 @@ class AnswerSpec:
     kind: str = TEXT
     n: int = 0  # ranking: how many items there are
     k: int = 0  # ranking: how many of them to name, at most
-    labels: Tuple[str, ...] = ()  # choice: what may be chosen
-    names: Tuple[str, ...] = ()  # fields: the field names
+    labels: tuple[str, ...] = ()  # choice: what may be chosen
+    names: tuple[str, ...] = ()  # fields: the field names
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Problem:
     query: str
     id: str = ""  # for events and errors
     context_json: str = ""  # structured data as JSON, as the task wrote it; empty if none
-    tools: Tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
     answer: AnswerSpec = field(default_factory=AnswerSpec)
     seed: int = 0  # the only source of randomness; host.rng is made of it
     options: Mapping[str, Any] = field(default_factory=dict)  # the method's, defaults filled in
@@ -110,7 +111,7 @@ class Message:
 
     role: str
     content: str = ""
-    tool_calls: Tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
     call_id: str = ""  # of a tool turn: the call that it answers
 
 
@@ -132,7 +133,7 @@ def assistant(content: str, tool_calls: Sequence[ToolCall] = ()) -> Message:
 Prompt = Union[str, Message, Mapping[str, Any], Sequence[Union[Message, Mapping[str, Any]]]]
 
 
-def conversation(prompt: Prompt) -> Tuple[Message, ...]:
+def conversation(prompt: Prompt) -> tuple[Message, ...]:
     """The turns of a prompt: one text, one turn, or several as Message or {"role", "content"}."""
     if isinstance(prompt, str):
         return (user(prompt),)
@@ -141,15 +142,14 @@ def conversation(prompt: Prompt) -> Tuple[Message, ...]:
     return tuple(m if isinstance(m, Message) else Message(**m) for m in prompt)
 
 
-@dataclass(frozen=True)
-class Sampling:
+class Sampling(NamedTuple):
     """The decoding parameters; zeros mean greedy decoding and the provider's limits."""
 
     temperature: float = 0.0
     top_p: float = 0.0
     top_k: int = 0
     max_tokens: int = 0
-    stop: Tuple[str, ...] = ()
+    stop: tuple[str, ...] = ()
     seed: int = 0
 
 
@@ -157,17 +157,30 @@ class Sampling:
 class Request:
     """One model call. Make it with host.request, which fills in path and seed."""
 
-    messages: Tuple[Message, ...]
+    messages: tuple[Message, ...]
     sampling: Sampling = field(default_factory=Sampling)
     schema: Optional[JSON] = None  # JSON Schema of the reply
     schema_name: str = "reply"
-    tools: Tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
     draw: int = 0  # which repeat of an otherwise identical request
     path: str = ""  # the call's place in the trial, such as "P3/c2"
 
 
-@dataclass(frozen=True)
-class Usage:
+class CallOptions(TypedDict, total=False):
+    """The options of a model call, beside prompt, path and draw. See Request and Sampling."""
+
+    schema: Optional[JSON]
+    schema_name: str
+    temperature: float
+    top_p: float
+    top_k: int
+    max_tokens: int
+    stop: Sequence[str]
+    seed: Optional[int]
+    tools: Sequence[ToolSpec]
+
+
+class Usage(NamedTuple):
     """What calls consumed. What is unknown is counted in unpriced and unmetered."""
 
     calls: int = 0
@@ -185,7 +198,7 @@ class Completion:
     """A model's reply."""
 
     text: str
-    tool_calls: Tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
     finish: str = "stop"  # stop, length, tool_calls, content_filter or other
     model: str = ""
     usage: Usage = field(default_factory=Usage)
@@ -227,7 +240,7 @@ class Answer:
     value_json: str = ""  # empty for none
     outcome: str = ANSWERED
     reason: str = ""  # why the outcome is not "answered"; else empty
-    evidence: Tuple[Evidence, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
 
     @classmethod
     def ranking(cls, items: Sequence[int]) -> Answer:
@@ -295,7 +308,7 @@ class Option:
     default: Any = None
     doc: str = ""
     type: str = ""
-    choices: Tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.type:
@@ -325,13 +338,20 @@ class Description:
     version: str = ""
     prompt_version: str = ""
     summary: str = ""
-    answers: Tuple[str, ...] = ()  # the kinds it can answer; empty means all
-    options: Tuple[Option, ...] = ()
+    answers: tuple[str, ...] = ()  # the kinds it can answer; empty means all
+    options: tuple[Option, ...] = ()
 
-    def fill(self, given: Mapping[str, Any]) -> Dict[str, Any]:
+    def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options as given, with the defaults of the others. ValueError names an unknown one."""
         known = {o.name: o.default for o in self.options}
-        unknown: List[str] = sorted(set(given) - set(known))
+        unknown: list[str] = sorted(set(given) - set(known))
         if unknown:
             raise ValueError(f"unknown option {unknown[0]!r}: there are {', '.join(sorted(known)) or 'none'}")
         return {**known, **given}
+
+
+class Method(Protocol):
+    """What serve takes. Beside solve a method may have describe(), or the attributes of a Description."""
+
+    def solve(self, problem: Problem, host: Any, /) -> Any:
+        """The answer to a problem; ``async def`` gets an AsyncHost, else host is a Host."""

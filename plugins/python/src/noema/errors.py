@@ -7,7 +7,8 @@ BudgetExceeded, or anything ``from`` it, ends the trial with that error there.
 
 from __future__ import annotations
 
-from typing import Iterator, Optional, Tuple, Type
+from collections.abc import Iterator
+from typing import Optional
 
 
 class Error(Exception):
@@ -66,8 +67,14 @@ class Cancelled(BaseException):
     code = 5
 
 
-_KINDS: Tuple[Type[BaseException], ...] = (
-    Failed, BudgetExceeded, ReplayMiss, UnknownTool, ProviderFailed, Cancelled, DeadlineExceeded,
+_KINDS: tuple[type[BaseException], ...] = (
+    Failed,
+    BudgetExceeded,
+    ReplayMiss,
+    UnknownTool,
+    ProviderFailed,
+    Cancelled,
+    DeadlineExceeded,
 )
 
 # PANIC is the code of an exception that nobody expected: a fault in the
@@ -83,7 +90,7 @@ def from_code(code: int, message: str) -> BaseException:
     return Failed(message)
 
 
-def to_code(error: BaseException) -> Tuple[int, str]:
+def to_code(error: BaseException) -> tuple[int, str]:
     """Code and text of an exception for the wire.
 
     The kind is that of the exception or of what it was raised ``from``, also

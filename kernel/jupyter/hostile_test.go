@@ -1,0 +1,259 @@
+package jupyter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// TestHostileMessages sends what no client sends. The kernel notes it and lives.
+func TestHostileMessages(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	h := newHeader("client", "execute_request")
+	cellFrames := func(key string, content any) [][]byte {
+		frames, err := newSigner(key).encode(nil, h, nil, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return frames
+	}
+	good := cellFrames(testKey, cellOf("value 1"))
+	c.shell.frames(good)
+	c.ran(h.ID)
+	notJSON := append([][]byte{}, good...)
+	notJSON[2] = []byte("{")
+	notJSON[1] = []byte(newSigner(testKey).sign(notJSON[2:]...))
+	for name, x := range map[string]struct {
+		frames [][]byte
+		log    string
+	}{
+		"replayed":        {good, "it came before"},
+		"another key":     {cellFrames("another key", cellOf("value 2")), "the signature is not"},
+		"no key":          {cellFrames("", cellOf("value 2")), "the signature is not"},
+		"changed content": {append(append([][]byte{}, good[:5]...), []byte(`{"code":"value 3"}`)), "the signature is not"},
+		"frames missing":  {good[:4], "frames are missing"},
+		"no delimiter":    {good[1:], "frames are missing"},
+		"no JSON":         {notJSON, "header"},
+		"empty frame":     {[][]byte{{}}, "frames are missing"},
+	} {
+		before := r.log.count(x.log)
+		c.shell.frames(x.frames)
+		until(t, name+" in the log", func() bool { return r.log.count(x.log) > before })
+	}
+	c.shell.send("nothing_request", map[string]any{})
+	c.shell.send("execute_request", "no object")
+	if reply, shown := c.run("value 4"); reply["execution_count"] != 3.0 || shown != "[execute_result 4]" {
+		t.Errorf("afterwards a cell counts %v and shows %q", reply["execution_count"], shown)
+	}
+}
+
+// TestHostileConnections opens connections that are no clients.
+func TestHostileConnections(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	for _, port := range []int{r.c.Shell, r.c.Control, r.c.Stdin, r.c.IOPub, r.c.Heartbeat} {
+		address := net.JoinHostPort(r.c.IP, strconv.Itoa(port))
+		for _, junk := range []string{"", "GET / HTTP/1.1\r\n\r\n", strings.Repeat("\xff", 200)} {
+			raw, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer raw.Close() // it stays open until the kernel has ended
+			if _, err := raw.Write([]byte(junk)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// A frame that says that more follows than there is memory ends its connection.
+	for _, size := range []uint64{maxMessage + 1, 1 << 40, 1 << 62, 1<<64 - 1} {
+		bad := r.dial(r.c.Shell, zmq4.Dealer, "bad").listen()
+		if _, err := bad.raw.Write(append([]byte{flagLong}, binary.BigEndian.AppendUint64(nil, size)...)); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case m, open := <-bad.got:
+			if open {
+				t.Errorf("a frame of %d bytes is answered with %v", size, m)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("a frame of %d bytes is waited for", size)
+		}
+	}
+	if _, shown := c.run("value 4"); shown != "[execute_result 4]" {
+		t.Errorf("afterwards a cell shows %q", shown)
+	}
+	begun := time.Now()
+	c.control.send("shutdown_request", map[string]any{})
+	r.end()
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("the kernel takes %v to end while others hold connections", took)
+	}
+}
+
+// TestGuarded checks that whole messages pass, however they are cut.
+func TestGuarded(t *testing.T) {
+	r := start(t, "")
+	c := r.dial(r.c.Heartbeat, zmq4.Req, "a")
+	for _, size := range []int{0, 1, 255, 256, 1 << 20} {
+		body := strings.Repeat("x", size)
+		c.frames([][]byte{{}, []byte("more"), []byte(body)})
+		m, err := c.conn.RecvMsg()
+		if err != nil || len(m.Frames) != 3 || string(m.Frames[2]) != body {
+			t.Fatalf("a message of %d bytes comes back as %d frames (%v)", size, len(m.Frames), err)
+		}
+	}
+}
+
+// TestStalledSubscriber has one that reads nothing while another gets ten times
+// what may wait for it. Once it reads, it learns how the last request ended.
+func TestStalledSubscriber(t *testing.T) {
+	r := startWith(t, Options{waiting: 4 << 20})
+	c := r.client("a")
+	stalled := r.dial(r.c.IOPub, zmq4.Sub, "stalled")
+	stalled.frames([][]byte{{1}})
+	var slowest time.Duration
+	for range 40 {
+		begun := time.Now()
+		_, published := c.finish(c.shell.send("execute_request", cellOf("flood 1")))
+		slowest = max(slowest, time.Since(begun))
+		if n := lengthOf(published); n != 1<<20 {
+			t.Fatalf("the other subscriber gets %d bytes of 1 MB", n)
+		}
+	}
+	if slowest > 2*time.Second {
+		t.Errorf("a cell takes %v beside a stalled subscriber", slowest)
+	}
+	t.Logf("the slowest of 40 cells of 1 MB takes %v", slowest)
+	if n := r.log.count("do not read"); n != 1 {
+		t.Errorf("the log says %d times that output was dropped, want once", n)
+	}
+	last := c.shell.send("execute_request", cellOf("value 1"))
+	c.ran(last)
+	stalled.listen()
+	for m := stalled.next(); m.parent != last || m.content["execution_state"] != "idle"; m = stalled.next() {
+	}
+	c.run("value 2")
+	if r.log.count("it has missed") != 1 {
+		t.Error("the log does not say how much the stalled subscriber has missed")
+	}
+}
+
+func lengthOf(published []received) (n int) {
+	for _, m := range published {
+		if m.kind == "stream" {
+			n += len(m.content["text"].(string))
+		}
+	}
+	return n
+}
+
+// TestManyPrints checks that small prints are few messages, and lose nothing.
+func TestManyPrints(t *testing.T) {
+	c := start(t, "").client("a")
+	begun := time.Now()
+	_, published := c.finish(c.shell.send("execute_request", cellOf("lines")))
+	took := time.Since(begun)
+	var text strings.Builder
+	messages := 0
+	for _, m := range published {
+		if m.kind == "stream" {
+			messages++
+			text.WriteString(m.content["text"].(string))
+		}
+	}
+	lines := strings.Fields(text.String())
+	for i, line := range lines {
+		if line != fmt.Sprint(i) {
+			t.Fatalf("line %d is %q", i, line)
+		}
+	}
+	if len(lines) != 20000 || messages > 200 || took > 3*time.Second {
+		t.Errorf("%d lines come in %d messages in %v", len(lines), messages, took)
+	}
+}
+
+func TestReconnects(t *testing.T) {
+	r := start(t, "")
+	first := r.client("first")
+	for i := range 20 {
+		c := r.client(fmt.Sprint("again ", i))
+		if _, shown := c.run("value 1"); shown != "[execute_result 1]" {
+			t.Fatalf("connection %d shows %q", i, shown)
+		}
+		for _, ch := range []*channel{c.shell, c.control, c.stdin, c.iopub} {
+			ch.conn.Close()
+		}
+	}
+	if reply, _ := first.run("value 2"); reply["execution_count"] != 21.0 {
+		t.Errorf("the first client's cell has the number %v", reply["execution_count"])
+	}
+}
+
+// TestTopics subscribes to some of what is published.
+func TestTopics(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	some := r.dial(r.c.IOPub, zmq4.Sub, "some").listen()
+	some.frames([][]byte{append([]byte{1}, "stre"...)})
+	if m := some.next(); m.kind != "iopub_welcome" || m.content["subscription"] != "stre" {
+		t.Errorf("the subscriber is greeted with %v", m)
+	}
+	c.run("print a")
+	if m := some.next(); m.kind != "stream" {
+		t.Errorf("the subscriber gets %v", m)
+	}
+	some.frames([][]byte{append([]byte{0}, "stre"...)})
+	some.frames([][]byte{append([]byte{1}, "err"...)}) // whose welcome says that the rest was read
+	if m := some.next(); m.kind != "iopub_welcome" {
+		t.Errorf("the subscriber gets %v", m)
+	}
+	c.run("print b\nfail")
+	if m := some.next(); m.kind != "error" {
+		t.Errorf("the subscriber gets %v", m)
+	}
+}
+
+func TestReplayMemoryIsBounded(t *testing.T) {
+	s := newSigner("k")
+	for i := range 3 * maxSeen {
+		if !s.fresh(fmt.Append(nil, i)) {
+			t.Fatalf("signature %d is taken for an old one", i)
+		}
+	}
+	if len(s.seen) != maxSeen || s.fresh(fmt.Append(nil, 3*maxSeen-1)) {
+		t.Errorf("%d signatures are remembered, want the last %d", len(s.seen), maxSeen)
+	}
+}
+
+func TestReadConnection(t *testing.T) {
+	for _, x := range []struct{ text, want string }{
+		{`{"transport":"tcp","ip":"127.0.0.1","shell_port":1,"key":"k","signature_scheme":"hmac-sha256"}`, ""},
+		{`{"transport":"tcp","key":""}`, ""},
+		{`{"transport":"ipc"}`, "only tcp"},
+		{`{"transport":"tcp","key":"k","signature_scheme":"hmac-md5"}`, "only hmac-sha256"},
+		{`{`, "unexpected end"},
+	} {
+		_, err := ReadConnection(write(t, "c.json", x.text))
+		if (err == nil) != (x.want == "") || err != nil && !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s is read with the error %v, want %q", x.text, err, x.want)
+		}
+	}
+	if _, err := ReadConnection("nothere"); !os.IsNotExist(unwrapped(err)) {
+		t.Errorf("a missing file gives %v", err)
+	}
+}
+
+func unwrapped(err error) error {
+	if w, ok := err.(interface{ Unwrap() error }); ok {
+		return w.Unwrap()
+	}
+	return err
+}

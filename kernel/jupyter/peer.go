@@ -1,0 +1,202 @@
+package jupyter
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// peer is one connection.
+type peer struct {
+	conn     *zmq4.Conn
+	identity string
+	missed   int // messages, since it last had all; guarded by the socket's mu
+
+	mu      sync.Mutex
+	topics  map[string]bool // that it has subscribed to
+	queue   [][][]byte
+	waiting int // bytes
+	wake    chan struct{}
+	gone    chan struct{}
+	once    sync.Once
+}
+
+func newPeer(conn *zmq4.Conn) *peer {
+	return &peer{
+		conn: conn, identity: conn.Peer.Meta["Identity"], topics: map[string]bool{},
+		wake: make(chan struct{}, 1), gone: make(chan struct{}),
+	}
+}
+
+// leave closes the connection.
+func (p *peer) leave() {
+	p.once.Do(func() {
+		close(p.gone)
+		_ = p.conn.Close()
+	})
+}
+
+// send queues a message for the peer, and says whether it did: over the limit
+// it is dropped, unless nothing waits, as a single message may be of any size.
+// A limit of 0 is none.
+func (p *peer) send(frames [][]byte, limit int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	size := sizeOf(frames)
+	if limit > 0 && p.waiting > 0 && p.waiting+size > limit {
+		return false
+	}
+	p.waiting += size
+	p.queue = append(p.queue, frames)
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func sizeOf(frames [][]byte) (n int) {
+	for _, f := range frames {
+		n += len(f)
+	}
+	return n
+}
+
+// write sends what is queued, until the peer is gone.
+func (p *peer) write() {
+	for {
+		select {
+		case <-p.wake:
+		case <-p.gone:
+			return
+		}
+		for frames := p.next(); frames != nil; frames = p.next() {
+			if err := p.conn.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
+				p.leave()
+				return
+			}
+			p.mu.Lock()
+			p.waiting -= sizeOf(frames)
+			p.mu.Unlock()
+		}
+	}
+}
+
+// next takes a message off the queue; nil means that it is empty.
+func (p *peer) next() [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.queue) == 0 {
+		p.queue = nil // and its memory, of which there may have been much
+		return nil
+	}
+	frames := p.queue[0]
+	p.queue[0] = nil
+	p.queue = p.queue[1:]
+	return frames
+}
+
+// idle says whether nothing waits to be sent.
+func (p *peer) idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.waiting == 0
+}
+
+// subscribe reads a subscription, or the end of one, and says whether it is new.
+func (p *peer) subscribe(frames [][]byte) (topic string, begun bool) {
+	if len(frames) != 1 || len(frames[0]) == 0 || frames[0][0] > 1 {
+		return "", false
+	}
+	topic = string(frames[0][1:])
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if frames[0][0] == 0 {
+		delete(p.topics, topic)
+		return topic, false
+	}
+	p.topics[topic] = true
+	return topic, true
+}
+
+// wants says whether the peer has subscribed to a topic.
+func (p *peer) wants(topic string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := range p.topics {
+		if strings.HasPrefix(topic, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxMessage bounds a message that is received. Whoever reaches the port can
+// send one, before any signature is checked.
+const maxMessage = 256 << 20
+
+// greetingSize is how many bytes a peer sends before its first frame.
+const greetingSize = 64
+
+// guarded is a connection that ends with an error at a frame which says that
+// too much follows. The library would have made room for it, and where there is
+// no such room the process ends.
+type guarded struct {
+	*net.TCPConn        // not net.Conn: a message goes out in one system call
+	skip         uint64 // bytes until the next frame's header
+	header       []byte // what is there of it
+	sum          uint64 // of the frames of the message
+}
+
+func newGuarded(c *net.TCPConn) *guarded { return &guarded{TCPConn: c, skip: greetingSize} }
+
+// Read implements [io.Reader].
+func (g *guarded) Read(p []byte) (int, error) {
+	n, err := g.TCPConn.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		if pass := min(g.skip, uint64(len(rest))); pass > 0 {
+			g.skip -= pass
+			rest = rest[pass:]
+			continue
+		}
+		g.header = append(g.header, rest[0])
+		rest = rest[1:]
+		if refused := g.frame(); refused != nil {
+			return 0, refused
+		}
+	}
+	return n, err
+}
+
+// Flags of a frame's first byte.
+const (
+	flagMore = 1
+	flagLong = 2
+)
+
+// frame looks at a header once it is whole.
+func (g *guarded) frame() error {
+	size := 2
+	if g.header[0]&flagLong != 0 {
+		size = 9
+	}
+	if len(g.header) < size {
+		return nil
+	}
+	g.skip = uint64(g.header[1])
+	if size == 9 {
+		g.skip = binary.BigEndian.Uint64(g.header[1:])
+	}
+	if g.skip > maxMessage || g.sum+g.skip > maxMessage {
+		return fmt.Errorf("read message: it has more than %d bytes", maxMessage)
+	}
+	if g.sum += g.skip + uint64(size); g.header[0]&flagMore == 0 {
+		g.sum = 0
+	}
+	g.header = g.header[:0]
+	return nil
+}

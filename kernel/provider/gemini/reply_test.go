@@ -1,0 +1,75 @@
+package gemini
+
+import (
+	"errors"
+	"testing"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+func decoder(t *testing.T) *Provider {
+	t.Helper()
+	p, err := New(Config{Model: "m", APIKey: "k", Price: &provider.Price{Input: 1, Output: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestRepliesThatAreNone(t *testing.T) {
+	cases := map[string]struct {
+		body   string
+		kind   provider.Kind // empty if there is no error
+		finish methods.FinishReason
+		usage  methods.Usage
+	}{
+		"blocked prompt": {
+			`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":4}}`, "",
+			methods.FinishFilter, methods.Usage{Calls: 1, InputTokens: 4, Cost: 4},
+		},
+		"thoughts alone": {
+			`{"candidates":[{"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":4,"thoughtsTokenCount":9}}`, "",
+			methods.FinishLength, methods.Usage{Calls: 1, InputTokens: 4, OutputTokens: 9, Cost: 22},
+		},
+		"bad call":       {`{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, provider.Malformed, "", methods.Usage{}},
+		"no candidates":  {`{}`, provider.Malformed, "", methods.Usage{}},
+		"no finish":      {`{"candidates":[{"content":{"parts":[{"text":"a"}]}}]}`, provider.Network, "", methods.Usage{}},
+		"error in a 200": {`[{"error":{"code":503,"status":"UNAVAILABLE","message":"busy"}}]`, provider.Unavailable, "", methods.Usage{}},
+		"nameless call":  {`{"candidates":[{"finishReason":"STOP","content":{"parts":[{"functionCall":{}}]}}]}`, provider.Malformed, "", methods.Usage{}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := decoder(t).decode([]byte(c.body))
+			var e *provider.Error
+			if c.kind != "" {
+				if !errors.As(err, &e) || e.Kind != c.kind {
+					t.Errorf("%+v, %v, want %s", got, err, c.kind)
+				}
+				return
+			}
+			if err != nil || got.Finish != c.finish || got.Usage != c.usage {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":-4}}` + "\n\n"))
+	f.Add([]byte(`[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":[]}}]}}]}]`))
+	p, err := New(Config{Model: "m", APIKey: "secret-key"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		c, err := p.decode(body)
+		var e *provider.Error
+		if err != nil && !errors.As(err, &e) {
+			t.Errorf("%v is no provider error", err)
+		}
+		if u := c.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 {
+			t.Errorf("usage %+v", u)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Others are the files besides the weights that change what a model answers.
+// Those that a folder lacks are left out.
+var others = []string{
+	"chat_template.jinja", "config.json", "generation_config.json", "special_tokens_map.json",
+	"tokenizer.json", "tokenizer_config.json",
+}
+
+// Digest is a SHA-256 over all files in dir that change what the model
+// answers: names, sizes and contents. Where the folder lies does not matter.
+func Digest(dir string) (string, error) {
+	names, err := weightFiles(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	sum := sha256.New()
+	for _, name := range names {
+		if err := add(sum, filepath.Join(dir, name)); err != nil {
+			return "", fmt.Errorf("digest of the model: %w", err)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// add writes a file's name, size and content.
+func add(sum io.Writer, file string) error {
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sum, "%q %d\n", filepath.Base(file), info.Size())
+	_, err = io.Copy(sum, f)
+	return err
+}

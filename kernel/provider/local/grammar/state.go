@@ -1,0 +1,407 @@
+package grammar
+
+import (
+	"fmt"
+	"slices"
+)
+
+// State is a place in a text that a grammar is reading or writing. It is an
+// immutable value: it may be copied, kept, advanced in several ways and used
+// from several goroutines. The zero State belongs to no grammar; get one from
+// Grammar.Start.
+type State struct {
+	g    *Grammar
+	tops []*frame
+}
+
+// Refusal is the error of a byte that cannot follow.
+type Refusal struct {
+	At   int  // index of the byte in the token
+	Byte byte // the byte
+}
+
+// Error says which byte was refused.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("advance grammar: byte %d of the token, %q, cannot stand here; offer only tokens that Mask allows", r.At, []byte{r.Byte})
+}
+
+// phase is where in a structure a frame stands.
+type phase uint8
+
+const (
+	phaseDone       phase = iota // the text is complete
+	phaseRoot                    // the value is to begin
+	phaseLexeme                  // within a lexeme
+	phaseObject                  // after {
+	phaseName                    // within a declared property's name
+	phaseExtraName               // below an additional property's name
+	phaseColon                   // after an additional property's name
+	phaseValue                   // after a name's colon
+	phaseAfterValue              // after a property
+	phaseNextName                // after the comma
+	phaseArray                   // after [
+	phaseNextItem                // after the comma
+	phaseAfterItem               // after an item
+	phaseUnique                  // below an item that must differ from the others
+	phaseExit                    // below a frame that is looked at alone
+)
+
+// local is a frame's own part of the state. Two frames with the same local
+// part at the same place in a text go on in the same ways until they end.
+type local struct {
+	phase phase
+	depth int32 // how many arrays and objects are open
+	ref   int32 // index of the lexeme, object or array
+	// at is the automaton's state in a lexeme, the next property in an object,
+	// and the next item in an array as far as prefixItems reach.
+	at  int32
+	key int32 // the node of the name's trie, or the value that follows
+	// need and room are how many characters or items must and may still come;
+	// room is -1 without a limit.
+	need, room int
+	used       uint64 // which literals an array has, or an item may not be
+	hash       uint64 // of an additional property's name so far
+	names      *nameSet
+}
+
+// nameSet is the additional names that an object has, as a list of hashes. Two
+// names with the same hash cannot both be used, which no one will miss.
+type nameSet struct {
+	hash uint64
+	rest *nameSet
+}
+
+func (n *nameSet) has(hash uint64) bool {
+	for ; n != nil; n = n.rest {
+		if n.hash == hash {
+			return true
+		}
+	}
+	return false
+}
+
+// frame is a stack's top with what lies below. Stacks with equal tops share
+// the frame and differ in its parents, so their number stays small however
+// many ways there are to read a text.
+type frame struct {
+	local
+	parents []*frame
+}
+
+// frontier collects the tops after a byte.
+type frontier struct{ tops []*frame }
+
+// add puts a frame into the frontier, joining it with an equal one.
+func (f *frontier) add(l local, parents []*frame) {
+	for i, t := range f.tops {
+		if t.local == l {
+			f.tops[i] = joined(t, parents)
+			return
+		}
+	}
+	f.tops = append(f.tops, &frame{l, parents})
+}
+
+// addFrame is add for a frame that exists already.
+func (f *frontier) addFrame(p *frame) {
+	for i, t := range f.tops {
+		if t == p {
+			return
+		}
+		if t.local == p.local {
+			f.tops[i] = joined(t, p.parents)
+			return
+		}
+	}
+	f.tops = append(f.tops, p)
+}
+
+// joined is t with more parents.
+func joined(t *frame, parents []*frame) *frame {
+	all := slices.Clip(t.parents)
+	for _, p := range parents {
+		if !slices.Contains(all, p) {
+			all = append(all, p)
+		}
+	}
+	return &frame{t.local, all}
+}
+
+// Start returns the state before the first byte.
+func (g *Grammar) Start() State {
+	done := &frame{local: local{phase: phaseDone}}
+	return State{g, []*frame{{local{phase: phaseRoot}, []*frame{done}}}}
+}
+
+// CanEnd says whether the text so far is a complete value.
+func (s State) CanEnd() bool {
+	return slices.ContainsFunc(s.tops, func(f *frame) bool { return f.phase == phaseDone })
+}
+
+// Advance returns the state after token. The error is a *Refusal when a byte
+// cannot follow; the state itself is not changed by trying.
+func (s State) Advance(token []byte) (State, error) {
+	tops := s.tops
+	for i, b := range token {
+		var next frontier
+		for _, f := range tops {
+			s.g.step(f, b, &next)
+		}
+		if len(next.tops) == 0 {
+			return s, &Refusal{At: i, Byte: b}
+		}
+		tops = next.tops
+	}
+	return State{s.g, tops}, nil
+}
+
+// step puts into out what f becomes after b.
+func (g *Grammar) step(f *frame, b byte, out *frontier) {
+	switch f.phase {
+	case phaseRoot:
+		g.beginValue(f, 0, f.parents, b, out)
+	case phaseLexeme:
+		l, alive, done := g.lexemes[f.ref].step(f.local, b)
+		if done {
+			g.pop(f, l, out)
+		}
+		if alive {
+			out.add(l, f.parents)
+		}
+	case phaseArray, phaseNextItem, phaseAfterItem:
+		g.stepArray(f, b, out)
+	case phaseDone, phaseExit:
+	default:
+		g.stepObject(f, b, out)
+	}
+}
+
+// beginValue starts value v with the byte b; parents are the frames that go on
+// after it.
+func (g *Grammar) beginValue(f *frame, v int32, parents []*frame, b byte, out *frontier) {
+	node := &g.values[v]
+	slack := g.maxDepth - f.depth
+	switch b {
+	case '{':
+		for _, id := range node.objects {
+			if g.objects[id].height <= slack {
+				out.add(local{phase: phaseObject, depth: f.depth + 1, ref: id}, parents)
+			}
+		}
+	case '[':
+		for _, id := range node.arrays {
+			if a := g.arrays[id]; a.height <= slack {
+				out.add(local{phase: phaseArray, depth: f.depth + 1, ref: id, need: a.min, room: a.max}, parents)
+			}
+		}
+	}
+	for _, id := range node.lexemes {
+		lex := g.lexemes[id]
+		l, alive, done := lex.step(lex.start(id, f.used), b)
+		if done {
+			g.pop(&frame{parents: parents}, l, out)
+		}
+		if alive {
+			out.add(l, parents)
+		}
+	}
+}
+
+// start is the state before a lexeme's first byte.
+func (l *lexeme) start(id int32, used uint64) local {
+	return local{phase: phaseLexeme, ref: id, need: l.min, room: l.max, used: used}
+}
+
+// step is a lexeme's state after b: alive when it may go on, done when it may
+// end there.
+func (l *lexeme) step(at local, b byte) (next local, alive, done bool) {
+	to := l.next(at.at, b)
+	if to < 0 {
+		return at, false, false
+	}
+	if l.counted && at.at == inStringState {
+		switch {
+		case b == '"' && at.need > 0, b != '"' && at.room == 0:
+			return at, false, false
+		case b != '"':
+			at.need = max(0, at.need-1)
+			at.room = max(-1, at.room-1)
+		}
+	}
+	if l.name {
+		at.hash = nextHash(at.hash, b)
+	}
+	at.at = to
+	state := &l.states[to]
+	alive, done = len(state.edges) > 0, state.accept
+	if at.used != 0 {
+		left := l.reach[to] &^ at.used
+		if done {
+			own := uint64(1) << state.label
+			done, left = left&own != 0, left&^own
+		}
+		alive = left != 0
+	}
+	return at, alive, done
+}
+
+// nextHash is a step of FNV-1a whose start, for convenience, is 0.
+func nextHash(h uint64, b byte) uint64 {
+	if h == 0 {
+		h = 14695981039346656037
+	}
+	return (h ^ uint64(b)) * 1099511628211
+}
+
+// pop ends f's lexeme in the state l: its parents go on.
+func (g *Grammar) pop(f *frame, l local, out *frontier) {
+	for _, p := range f.parents {
+		switch p.phase {
+		case phaseExtraName:
+			o := g.objects[p.ref]
+			if _, declared := o.declared[l.hash]; declared || p.names.has(l.hash) {
+				continue
+			}
+			next := p.local
+			next.phase, next.names = phaseColon, &nameSet{l.hash, p.names}
+			out.add(next, p.parents)
+		case phaseUnique:
+			next := p.local
+			next.phase = phaseAfterItem
+			next.used |= 1 << g.lexemes[l.ref].states[l.at].label
+			out.add(next, p.parents)
+		default:
+			out.addFrame(p)
+		}
+	}
+}
+
+// stepArray reads a byte of an array's own.
+func (g *Grammar) stepArray(f *frame, b byte, out *frontier) {
+	if b == ']' && f.phase != phaseNextItem {
+		if f.need == 0 {
+			f.end(out)
+		}
+		return
+	}
+	a := g.arrays[f.ref]
+	if !g.moreItems(f.local, a) {
+		return
+	}
+	next := f.local
+	if f.phase == phaseAfterItem {
+		if b == ',' {
+			next.phase = phaseNextItem
+			out.add(next, f.parents)
+		}
+		return
+	}
+	next.phase = phaseAfterItem
+	if a.unique {
+		next.phase = phaseUnique
+	}
+	next.at = min(next.at+1, int32(len(a.prefix)))
+	next.need = max(0, next.need-1)
+	next.room = max(-1, next.room-1)
+	g.beginValue(f, a.item(int(f.at)), []*frame{{next, f.parents}}, b, out)
+}
+
+// moreItems says whether another item can follow.
+func (g *Grammar) moreItems(l local, a *array) bool {
+	return l.room != 0 && g.values[a.item(int(l.at))].height <= g.maxDepth-l.depth
+}
+
+// end closes an array or object.
+func (f *frame) end(out *frontier) {
+	for _, p := range f.parents {
+		out.addFrame(p)
+	}
+}
+
+// stepObject reads a byte of an object's own.
+func (g *Grammar) stepObject(f *frame, b byte, out *frontier) {
+	o := g.objects[f.ref]
+	next := f.local
+	switch f.phase {
+	case phaseObject, phaseAfterValue:
+		switch {
+		case b == '}':
+			if o.complete(f.at) {
+				f.end(out)
+			}
+		case f.phase == phaseObject:
+			g.beginName(f, o, b, out)
+		case b == ',' && g.moreNames(f.local, o):
+			next.phase = phaseNextName
+			out.add(next, f.parents)
+		}
+	case phaseNextName:
+		g.beginName(f, o, b, out)
+	case phaseName:
+		next.key = o.trie[f.key].child(b)
+		if next.key < 0 || !g.offered(f.local, o, next.key) {
+			return
+		}
+		if end := o.trie[next.key].end; end >= 0 {
+			next.phase, next.at, next.key = phaseValue, end+1, o.properties[end].value
+		}
+		out.add(next, f.parents)
+	case phaseColon:
+		if b == ':' {
+			next.phase, next.key = phaseValue, o.additional
+			out.add(next, f.parents)
+		}
+	case phaseValue:
+		next.phase, next.key = phaseAfterValue, 0
+		g.beginValue(f, f.key, []*frame{{next, f.parents}}, b, out)
+	}
+}
+
+// complete says whether no required property is left from the one at on.
+func (o *object) complete(at int32) bool { return int(o.nextRequired[at]) == len(o.properties) }
+
+// beginName starts a name with b, the quote.
+func (g *Grammar) beginName(f *frame, o *object, b byte, out *frontier) {
+	if b != '"' {
+		return
+	}
+	next := f.local
+	if node := o.trie[0].child(b); node >= 0 && g.offered(f.local, o, node) {
+		next.phase, next.key = phaseName, node
+		out.add(next, f.parents)
+	}
+	if g.extraNames(f.local, o) {
+		next = f.local
+		next.phase, next.key, next.at = phaseExtraName, 0, int32(len(o.properties))
+		names := g.lexemes[g.names]
+		l, _, _ := names.step(names.start(g.names, 0), b)
+		out.add(l, []*frame{{next, f.parents}})
+	}
+}
+
+// moreNames says whether another property can follow.
+func (g *Grammar) moreNames(l local, o *object) bool {
+	return g.extraNames(l, o) || len(o.properties) > 0 && g.offered(l, o, o.trie[0].edges[0].to)
+}
+
+// extraNames says whether an additional property can follow.
+func (g *Grammar) extraNames(l local, o *object) bool {
+	return o.additional >= 0 && o.complete(l.at) && g.values[o.additional].height <= g.maxDepth-l.depth
+}
+
+// offered says whether a property that goes through the trie's node can
+// follow: not an earlier one, not one past a required one, and one whose value
+// still fits.
+func (g *Grammar) offered(l local, o *object, node int32) bool {
+	keys := o.trie[node].keys
+	from, _ := slices.BinarySearch(keys, l.at)
+	for _, k := range keys[from:] {
+		if k > o.nextRequired[l.at] {
+			return false
+		}
+		if g.values[o.properties[k].value].height <= g.maxDepth-l.depth {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,27 @@
+package network
+
+import (
+	"fmt"
+
+	"github.com/gomlx/compute"
+	_ "github.com/gomlx/compute/gobackend" // the default backend
+)
+
+// goBackend is the pure Go backend, with its operations one after the other.
+// Run at once, as is its default, they can wait for each other for ever: each
+// holds a worker, and a large multiplication within one waits for another
+// worker (compute v0.1.2, workerspool.Saturate).
+const goBackend = "go:ops_sequential"
+
+// NewBackend makes a backend from its GoMLX name and options, such as "xla" in
+// a program that links it. Empty stands for the pure Go backend.
+func NewBackend(name string) (compute.Backend, error) {
+	if name == "" || name == "go" {
+		name = goBackend
+	}
+	b, err := compute.NewWithConfig(name)
+	if err != nil {
+		return nil, fmt.Errorf("make backend %q: %w", name, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,194 @@
+package tokenizer_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"noema/kernel/provider/local/localtest"
+	"noema/kernel/provider/local/tokenizer"
+)
+
+// reference runs texts through Hugging Face's tokenizers library.
+const reference = `
+import sys, json
+from tokenizers import Tokenizer
+for line in sys.stdin:
+    job = json.loads(line)
+    t = Tokenizer.from_file(job["dir"] + "/tokenizer.json")
+    plain = [t.encode(x, add_special_tokens=False).ids for x in job["texts"]]
+    framed = [t.encode(x).ids for x in job["texts"]]
+    print(json.dumps({"plain": plain, "framed": framed, "decoded": [t.decode(ids) for ids in plain]}))
+`
+
+var texts = []string{
+	"", " ", "Hello, world!", "hello world", "  two  spaces ", "The answer is 42.", "1234567890 items",
+	"don't we'll I'M it's", "line\nbreak\r\n\r\n  indented\ttab", "naïve café ÀÉÎ", "数学 is 漢字かな", "emoji 🙂👩‍👩‍👧 done",
+	"a_b-c/d\\e", "{\"answer\": [1, 2, 3], \"ok\": true}", "   ", "\n\n\n", "x\u00a0y\u2003z", "İstanbul ǅ ß", "e\u0301 combining",
+	"<|im_start|>user\nhi<|im_end|>", "<s>[INST] hi [/INST]</s>", "<|begin_of_text|>x", "a <|endoftext|> b", "[CLS] a [MASK] [SEP]",
+	strings.Repeat("a long word", 40), strings.Repeat("0", 50), "\x00\x01control", "…—“quotes”", "tokenization unbelievable answers",
+}
+
+func python(t *testing.T, modules ...string) string {
+	t.Helper()
+	name := os.Getenv("NOEMA_TEST_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("no Python: set NOEMA_TEST_PYTHON to one that has %s", strings.Join(modules, " and "))
+	}
+	if err := exec.Command(path, "-c", "import "+strings.Join(modules, ", ")).Run(); err != nil {
+		t.Skipf("%s lacks %s: set NOEMA_TEST_PYTHON to one that has them", path, strings.Join(modules, " or "))
+	}
+	return path
+}
+
+// random makes a text of letters, digits, spaces, marks and whole words.
+func random(rng *rand.Rand) string {
+	alphabet := []string{" ", " ", "\n", "\t", "a", "e", "the", "answer", "Hello", "1", "23", ".", ",", "'s", "'", "{\"", "é", "中", "🙂", "_", "-", "\u0301", "Ж", "ß", "٣", "½"}
+	var b strings.Builder
+	for range rng.IntN(30) {
+		b.WriteString(alphabet[rng.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+// variants changes a tokenizer.json into other ones that are in use.
+var variants = map[string]func(file map[string]any){
+	"smollm/prefix space": func(f map[string]any) { f["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true} },
+	"mistral/metaspace first": func(f map[string]any) {
+		f["normalizer"] = nil
+		f["pre_tokenizer"] = object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}
+		f["decoder"] = object{"type": "Sequence", "decoders": []object{{"type": "ByteFallback"}, {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}}}
+	},
+	"mistral/metaspace always": func(f map[string]any) {
+		f["normalizer"] = nil
+		f["pre_tokenizer"] = object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}
+		f["decoder"] = nil
+	},
+	"bert/cased": func(f map[string]any) {
+		f["normalizer"].(object)["lowercase"] = false
+		f["post_processor"] = object{"type": "BertProcessing", "sep": []any{"[SEP]", 3}, "cls": []any{"[CLS]", 2}}
+	},
+	"bert/whitespace": func(f map[string]any) {
+		f["normalizer"] = object{"type": "Sequence", "normalizers": []object{{"type": "Strip", "strip_left": true, "strip_right": true},
+			{"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Lowercase"}}}
+		f["pre_tokenizer"] = object{"type": "Whitespace"}
+	},
+	"qwen2/digits": func(f map[string]any) {
+		f["normalizer"] = object{"type": "Replace", "pattern": object{"Regex": "[xyz]+"}, "content": "q"}
+		f["pre_tokenizer"] = object{"type": "Sequence", "pretokenizers": []object{
+			{"type": "Split", "pattern": object{"String": "the"}, "behavior": "MergedWithPrevious", "invert": false},
+			{"type": "Split", "pattern": object{"Regex": "[,.]+"}, "behavior": "MergedWithNext", "invert": false},
+			{"type": "Split", "pattern": object{"Regex": "\\s"}, "behavior": "Contiguous", "invert": false},
+			{"type": "Digits", "individual_digits": false}, {"type": "Punctuation", "behavior": "Isolated"},
+			{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}}}
+	},
+	"llama/added": func(f map[string]any) {
+		f["added_tokens"] = append(f["added_tokens"].([]any),
+			object{"id": 900, "content": "answer", "single_word": true, "lstrip": false, "rstrip": false, "normalized": false, "special": false},
+			object{"id": 901, "content": "<think>", "single_word": false, "lstrip": true, "rstrip": true, "normalized": false, "special": false})
+	},
+}
+
+type object = map[string]any
+
+// vary writes a variant of an architecture's tokenizer.
+func vary(t *testing.T, dir, name string) {
+	t.Helper()
+	path := dir + "/tokenizer.json"
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f object
+	if err := json.Unmarshal(raw, &f); err != nil {
+		t.Fatal(err)
+	}
+	variants[name](f)
+	if raw, err = json.Marshal(f); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestParity holds all kinds of tokenizers to Hugging Face's library.
+func TestParity(t *testing.T) {
+	path := python(t, "tokenizers")
+	names := localtest.Archs()
+	for name := range variants {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	rng := rand.New(rand.NewPCG(1, 1))
+	all := slices.Clone(texts)
+	for range 300 {
+		all = append(all, random(rng))
+	}
+	var in strings.Builder
+	var made []*tokenizer.Tokenizer
+	for _, name := range names {
+		dir := t.TempDir()
+		arch, _, _ := strings.Cut(name, "/")
+		if err := localtest.WriteCheckpoint(dir, arch, 1); err != nil {
+			t.Fatal(err)
+		}
+		if variants[name] != nil {
+			vary(t, dir, name)
+		}
+		tok, err := tokenizer.Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, tok)
+		raw, err := json.Marshal(object{"dir": dir, "texts": all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Write(append(raw, '\n'))
+	}
+	cmd := exec.CommandContext(t.Context(), path, "-c", reference)
+	cmd.Stdin = strings.NewReader(in.String())
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("tokenizers: %v", err)
+	}
+	dec := json.NewDecoder(strings.NewReader(string(out)))
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) { hold(t, dec, made[i], all) })
+	}
+}
+
+// hold compares the next answer of the library.
+func hold(t *testing.T, dec *json.Decoder, tok *tokenizer.Tokenizer, texts []string) {
+	var want struct {
+		Plain, Framed [][]int
+		Decoded       []string
+	}
+	if err := dec.Decode(&want); err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for i, text := range texts {
+		got := tok.Encode(text, true)
+		if !slices.Equal(got, want.Plain[i]) {
+			bad++
+			t.Errorf("%q: tokens %v, want %v", text, got, want.Plain[i])
+		}
+		if framed := tok.Framed(got); !slices.Equal(framed, want.Framed[i]) && slices.Equal(got, want.Plain[i]) {
+			bad++
+			t.Errorf("%q: framed %v, want %v", text, framed, want.Framed[i])
+		}
+		if bad > 5 {
+			t.Fatal("and more")
+		}
+	}
+}

@@ -1,0 +1,317 @@
+// Package modeltest asks a live model what it can do. A provider says what its
+// protocol has; a server behind it may have less, and a model less still. What
+// a researcher must know before a run is what this very model does: whether
+// the same seed gives the same reply, whether draws differ, whether replies
+// keep to a schema. It costs about a dozen short calls.
+package modeltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"noema/kernel/provider"
+	"noema/methods"
+)
+
+// Outcome is what a check found.
+type Outcome string
+
+// The outcomes.
+const (
+	Yes     Outcome = "yes"
+	No      Outcome = "no"      // the model or its server does not do it
+	Unclear Outcome = "unclear" // one try cannot tell
+	Failed  Outcome = "failed"  // the call failed: see Row.Detail
+	Skipped Outcome = "skipped" // it would say nothing: see Row.Detail
+)
+
+// Row is one check.
+type Row struct {
+	Check   string           // such as "seed repeats"
+	Claimed provider.Support // what the provider's protocol has; empty where it claims nothing
+	Outcome Outcome
+	Detail  string // what was seen, in one line; may be empty
+	Usage   methods.Usage
+}
+
+// longest is the prompt for the check of the context's length, in bytes: more
+// than any model reads.
+const longest = 12 << 20
+
+// tester makes calls and adds up what they cost.
+type tester struct {
+	ctx   context.Context
+	model provider.Provider
+	usage methods.Usage
+}
+
+// Test makes the checks, one after the other, and returns a row for each. The
+// first one is a plain call: if that fails for good, the others are skipped.
+// The error is ctx's, if that ended.
+func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row, error) {
+	checks := []struct {
+		name    string
+		claimed provider.Support
+		run     func(*tester) (Outcome, string)
+	}{
+		{"plain reply", "", plain},
+		{"tokens counted", "", counted},
+		{"seed repeats", f.Seed, seedRepeats},
+		{"draws differ", f.Draws, drawsDiffer},
+		{"stop strings", f.Stop, stops},
+		{"limit of tokens", f.MaxTokens, limits},
+		{"schema", f.Schema, schema},
+		{"tool call", f.Tools, toolCall},
+		{"tool result", f.Tools, toolResult},
+		{"logprobs", f.Logprobs, logprobs},
+		{"context length", "", contextLength},
+	}
+	rows := make([]Row, 0, len(checks))
+	reached := true
+	for _, c := range checks {
+		row := Row{Check: c.name, Claimed: c.claimed, Outcome: Skipped, Detail: "the plain call failed"}
+		if reached {
+			t := &tester{ctx: ctx, model: p}
+			row.Outcome, row.Detail = c.run(t)
+			row.Usage = t.usage
+			if ctx.Err() != nil {
+				return rows, ctx.Err()
+			}
+		}
+		reached = reached && (c.name != "plain reply" || row.Outcome != Failed)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// call makes one call. Retryable failures are tried again, twice.
+func (t *tester) call(r methods.Request) (methods.Completion, error) {
+	var c methods.Completion
+	var err error
+	for range 3 {
+		if c, err = t.model.Complete(t.ctx, r); err == nil {
+			t.usage = t.usage.Plus(c.Usage)
+			return c, nil
+		}
+		if t.ctx.Err() != nil || !provider.Retryable(err) {
+			break
+		}
+	}
+	return c, err
+}
+
+func ask(prompt string, maxTokens int) methods.Request {
+	return methods.Request{Messages: methods.Ask(prompt), Sampling: methods.Sampling{MaxTokens: maxTokens, Seed: 1}}
+}
+
+// short is a text for a table's cell.
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > 60 {
+		return string(runes[:60]) + "…"
+	}
+	return s
+}
+
+func failed(err error) (Outcome, string) { return Failed, err.Error() }
+
+func plain(t *tester) (Outcome, string) {
+	c, err := t.call(ask("Reply with the one word: noema", 512))
+	switch {
+	case err != nil:
+		return failed(err)
+	case strings.Contains(strings.ToLower(c.Text), "noema"):
+		return Yes, fmt.Sprintf("%s says %q", c.Model, short(c.Text))
+	}
+	return Unclear, fmt.Sprintf("%s says %q (%s)", c.Model, short(c.Text), c.Finish)
+}
+
+func counted(t *tester) (Outcome, string) {
+	if _, err := t.call(ask("Say hello.", 512)); err != nil {
+		return failed(err)
+	}
+	u := t.usage
+	if u.Unmetered > 0 {
+		return No, "the server reports no tokens that can be"
+	}
+	price := "price unknown"
+	if u.Unpriced == 0 {
+		price = fmt.Sprintf("$%.9f", u.Cost.USD())
+	}
+	return Yes, fmt.Sprintf("%d in, %d out, %s", u.InputTokens, u.OutputTokens, price)
+}
+
+// creative asks for what two honest draws hardly have in common.
+func creative(draw int) methods.Request {
+	r := ask("Invent a sentence of about thirty unusual words. Reply with the sentence alone.", 1024)
+	r.Sampling.Temperature, r.Draw = 1, draw
+	return r
+}
+
+func seedRepeats(t *tester) (Outcome, string) {
+	same, a, b, err := t.twice(creative(0), creative(0))
+	switch {
+	case err != nil:
+		return failed(err)
+	case same:
+		return Yes, "two calls at temperature 1 agree"
+	}
+	return No, fmt.Sprintf("%q, then %q", short(a), short(b))
+}
+
+func drawsDiffer(t *tester) (Outcome, string) {
+	same, a, _, err := t.twice(creative(0), creative(1))
+	switch {
+	case err != nil:
+		return failed(err)
+	case same:
+		return No, fmt.Sprintf("two draws at temperature 1 both say %q", short(a))
+	}
+	return Yes, ""
+}
+
+func (t *tester) twice(first, second methods.Request) (same bool, a, b string, err error) {
+	one, err := t.call(first)
+	if err != nil {
+		return false, "", "", err
+	}
+	two, err := t.call(second)
+	return one.Text == two.Text, one.Text, two.Text, err
+}
+
+func stops(t *tester) (Outcome, string) {
+	r := ask("Count from 1 to 9 in digits, separated by spaces. Reply with the numbers alone.", 512)
+	r.Sampling.Stop = []string{"5"}
+	c, err := t.call(r)
+	switch {
+	case err != nil:
+		return failed(err)
+	case strings.Contains(c.Text, "5"):
+		return No, fmt.Sprintf("%q holds the stop string", short(c.Text))
+	case strings.Contains(c.Text, "4"):
+		return Yes, ""
+	}
+	return Unclear, fmt.Sprintf("%q", short(c.Text))
+}
+
+func limits(t *tester) (Outcome, string) {
+	c, err := t.call(ask("Write an essay of a thousand words on the sea.", 16))
+	switch {
+	case err != nil:
+		return failed(err)
+	case t.usage.Unmetered == 0 && t.usage.OutputTokens > 32, len(c.Text) > 400:
+		return No, fmt.Sprintf("%d output tokens and %d bytes for a limit of 16", t.usage.OutputTokens, len(c.Text))
+	case c.Finish != methods.FinishLength:
+		return Unclear, fmt.Sprintf("the reply ends with %q rather than %q", c.Finish, methods.FinishLength)
+	}
+	return Yes, ""
+}
+
+// answerSchema has an enumeration that no model would think of.
+const answerSchema = `{"type":"object","properties":{"colour":{"type":"string","enum":["qx-17","qx-23"]},` +
+	`"count":{"type":"integer"}},"required":["colour","count"],"additionalProperties":false}`
+
+func schema(t *tester) (Outcome, string) {
+	r := ask("Which colour is the sky, and how many suns has it? Answer in JSON.", 1024)
+	r.Schema = &methods.Schema{Name: "answer", JSON: json.RawMessage(answerSchema)}
+	c, err := t.call(r)
+	if err != nil {
+		return failed(err)
+	}
+	if err := valid(c.Text); err != nil {
+		return No, fmt.Sprintf("%q is not of the schema", short(c.Text))
+	}
+	return Yes, short(c.Text)
+}
+
+func valid(text string) error {
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(answerSchema))
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("answer.json", doc); err != nil {
+		return err
+	}
+	compiled, err := compiler.Compile("answer.json")
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(text)))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
+}
+
+// withTool asks what only the tool can tell.
+func withTool() methods.Request {
+	r := ask("What is the reading of gauge K7? Use the tool.", 1024)
+	r.Tools = []methods.ToolSpec{{
+		Name: "read_gauge", Description: "Reads a gauge.",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"gauge":{"type":"string"}},"required":["gauge"]}`),
+	}}
+	return r
+}
+
+func toolCall(t *tester) (Outcome, string) {
+	c, err := t.call(withTool())
+	switch {
+	case err != nil:
+		return failed(err)
+	case len(c.ToolCalls) == 0:
+		return No, fmt.Sprintf("it says %q", short(c.Text))
+	}
+	call := c.ToolCalls[0]
+	var arguments struct{ Gauge string }
+	if call.Name != "read_gauge" || json.Unmarshal(call.Arguments, &arguments) != nil || !strings.Contains(arguments.Gauge, "K7") {
+		return No, fmt.Sprintf("it calls %s%s", call.Name, short(string(call.Arguments)))
+	}
+	return Yes, fmt.Sprintf("%s%s", call.Name, call.Arguments)
+}
+
+func toolResult(t *tester) (Outcome, string) {
+	r := withTool()
+	c, err := t.call(r)
+	switch {
+	case err != nil:
+		return failed(err)
+	case len(c.ToolCalls) == 0:
+		return Skipped, "it called no tool"
+	}
+	r.Messages = append(r.Messages, methods.Message{Role: methods.Assistant, Content: c.Text, ToolCalls: c.ToolCalls})
+	for _, call := range c.ToolCalls {
+		r.Messages = append(r.Messages, methods.Message{Role: methods.Tool, CallID: call.ID, Content: "48213"})
+	}
+	if c, err = t.call(r); err != nil {
+		return failed(err)
+	}
+	if !strings.Contains(strings.NewReplacer(",", "", " ", "", ".", "").Replace(c.Text), "48213") {
+		return No, fmt.Sprintf("it says %q", short(c.Text))
+	}
+	return Yes, ""
+}
+
+func logprobs(*tester) (Outcome, string) {
+	return Skipped, "completions have no room for them"
+}
+
+// contextLength sends more than any model reads. What is refused is not paid
+// for; a model that answers has had its prompt cut.
+func contextLength(t *tester) (Outcome, string) {
+	c, err := t.call(ask("Repeat the first word of this:"+strings.Repeat(" word", longest/5), 16))
+	var e *provider.Error
+	switch {
+	case err == nil:
+		return No, fmt.Sprintf("a prompt of %d MiB was answered with %q: the server cuts prompts in silence", longest>>20, short(c.Text))
+	case errors.As(err, &e) && e.Kind == provider.ContextLength:
+		return Yes, "a prompt that does not fit is refused as such"
+	}
+	return Unclear, err.Error()
+}

@@ -1,0 +1,109 @@
+package ollama_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"noema/kernel/provider/ollama"
+	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/providertest"
+	"noema/methods"
+)
+
+const closed = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}`
+
+func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *ollama.Provider) {
+	t.Helper()
+	var bodies []map[string]any
+	refuse := c.Refuse
+	c.Protocol = providertest.Ollama
+	c.Refuse = func(a providertest.Ask) string {
+		bodies = append(bodies, a.Body)
+		if refuse == nil {
+			return ""
+		}
+		return refuse(a)
+	}
+	s := providertest.New(c)
+	t.Cleanup(s.Close)
+	p, err := ollama.New(ollama.Config{Model: "m", BaseURL: strings.TrimPrefix(s.URL(), "http://"), KeepAlive: "30m", Context: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.CloseIdleConnections)
+	return &bodies, p
+}
+
+func TestRequestOnTheWire(t *testing.T) {
+	bodies, p := serve(t, providertest.Config{})
+	r := methods.Request{
+		Messages: []methods.Message{
+			{Role: methods.System, Content: "sys"},
+			{Role: methods.User, Content: "hi"},
+			{Role: methods.Assistant, ToolCalls: []methods.ToolCall{{ID: "c1", Name: "add", Arguments: json.RawMessage(`"{\"x\":"`)}}},
+			{Role: methods.Tool, Content: "2", CallID: "c1"},
+		},
+		Sampling: methods.Sampling{Temperature: 0.5, TopP: 0.9, TopK: 40, MaxTokens: 99, Stop: []string{"END"}, Seed: 7},
+		Schema:   &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
+		Tools:    []methods.ToolSpec{{Name: "add", Description: "adds", Parameters: json.RawMessage(closed)}},
+		Draw:     2,
+	}
+	if _, err := p.Complete(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`{"model":"m","stream":true,"truncate":false,"shift":false,"keep_alive":"30m","format":%s,
+		"options":{"temperature":0.5,"top_p":0.9,"top_k":40,"num_predict":99,"num_ctx":4096,"stop":["END"],"seed":%d},
+		"tools":[{"type":"function","function":{"name":"add","description":"adds","parameters":%s}}],
+		"messages":[{"role":"system","content":"sys"},{"role":"user","content":"hi"},
+		{"role":"assistant","content":"","tool_calls":[{"id":"c1","function":{"name":"add","arguments":{"invalid_arguments":"{\"x\":"}}}]},
+		{"role":"tool","content":"2","tool_name":"add","tool_call_id":"c1"}]}`, closed, exchange.WireSeed(7, 2), closed)
+	var v any
+	if err := json.Unmarshal([]byte(want), &v); err != nil {
+		t.Fatal(err)
+	}
+	g, err := json.Marshal((*bodies)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := json.Marshal(v)
+	if err != nil || string(g) != string(w) {
+		t.Errorf("sent %s\nwant %s", g, w)
+	}
+}
+
+func TestSchemaFallsBackOnWords(t *testing.T) {
+	bodies, p := serve(t, providertest.Config{Refuse: func(a providertest.Ask) string {
+		if a.Schema {
+			return `invalid JSON schema in format: failed to parse grammar`
+		}
+		return ""
+	}})
+	for range 2 {
+		r := methods.Request{Messages: methods.Ask("give"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(closed)}}
+		if _, err := p.Complete(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := json.Marshal((*bodies)[2]["messages"])
+	if err != nil || len(*bodies) != 3 || !strings.Contains(string(raw), "JSON Schema") || len(p.Adaptations()) != 1 {
+		t.Errorf("%d requests, the last %s; %q", len(*bodies), raw, p.Adaptations())
+	}
+}
+
+func TestNew(t *testing.T) {
+	for want, c := range map[string]ollama.Config{
+		"no model":    {},
+		"OLLAMA_HOST": {Model: "m", BaseURL: "ftp://x"},
+		"context":     {Model: "m", Context: -1},
+	} {
+		if _, err := ollama.New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
+		}
+	}
+	p, err := ollama.New(ollama.Config{Model: "llama3.2", Context: 8192})
+	if err != nil || p.Info().ID.String() != "ollama/llama3.2?context=8192" || p.Info().ID.Endpoint != "" {
+		t.Errorf("%+v, %v", p.Info().ID, err)
+	}
+}

@@ -1,0 +1,261 @@
+package providertest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"noema/cache"
+	"noema/kernel/gateway"
+	"noema/kernel/provider"
+	"noema/kernel/record"
+	"noema/methods"
+)
+
+// Provider is what can be tested: a provider that holds connections.
+type Provider interface {
+	provider.Provider
+	CloseIdleConnections()
+}
+
+// StormConfig says what to test.
+type StormConfig struct {
+	Protocol Protocol
+	Requests int // a fifth of them repeat others
+	// Open makes the provider under test; patience is to be both of its
+	// timeouts.
+	Open func(url string, patience time.Duration) (Provider, error)
+}
+
+// patience is how long a storm's provider waits for a byte. It is long enough
+// for a busy machine, which must not be taken for a silent one.
+const patience = 700 * time.Millisecond
+
+// stormFaults are those of a storm. The ones that wait for a timeout come
+// seldom, so that a storm is over soon.
+func stormFaults() []Fault {
+	var faults []Fault
+	for _, f := range All() {
+		n := 10
+		switch f {
+		case HalfOpen, Silent, NeverCloses:
+			n = 1
+		}
+		for range n {
+			faults = append(faults, f)
+		}
+	}
+	return faults
+}
+
+// Storm lets a provider make many requests through the gateway at a server
+// that fails in every way it can: plain ones, some with a schema that is asked
+// again until the reply is valid, some with a tool and its result. It checks
+// that all answers are right, that nothing was delivered, and so paid, twice,
+// that a replay asks for nothing, and that no goroutine is left.
+func Storm(t *testing.T, c StormConfig) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	t.Run("storm", func(t *testing.T) {
+		s := New(Config{Protocol: c.Protocol, Answer: Oracle, Plan: Plan{
+			Seed: 1, Rate: 0.2, Faults: stormFaults(), Most: 8, Storm: 20, StormEvery: 500,
+		}})
+		defer s.Close()
+		p, err := c.Open(s.URL(), patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.CloseIdleConnections()
+		store, err := cache.Open(t.Context(), t.TempDir(), cache.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		began := time.Now()
+		stats := weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
+		t.Logf("%d requests, %d sent in %.1f s, at most %d at once, %d pauses; faults %v",
+			c.Requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Pauses, s.Faults())
+		s.checkBooks(t, stats)
+		sent := s.Requests()
+		weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
+		if n := s.Requests() - sent; n != 0 {
+			t.Errorf("a replay sent %d requests", n)
+		}
+	})
+	noneLeft(t, before)
+}
+
+// weather makes all requests through one gateway.
+func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
+	t.Helper()
+	o.MaxConnections = 64
+	o.Retry = gateway.Retry{Attempts: 40, Base: time.Millisecond, Max: 20 * time.Millisecond}
+	g, err := gateway.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for i := range work {
+				if err := talk(t.Context(), g, i%(requests-requests/5)); err != nil {
+					t.Errorf("request %d: %v", i, err)
+				}
+			}
+		})
+	}
+	for i := range requests {
+		work <- i
+	}
+	close(work)
+	wg.Wait()
+	g.Wait(time.Minute)
+	return g.Stats()
+}
+
+// checkBooks checks that every request was delivered once.
+func (s *Server) checkBooks(t *testing.T, stats gateway.Stats) {
+	t.Helper()
+	bills, twice, never := s.Bills(), 0, 0
+	for _, b := range bills {
+		switch {
+		case b.Delivered > 1:
+			twice++
+		case b.Delivered == 0:
+			never++
+		}
+	}
+	if twice > 0 || never > 0 {
+		t.Errorf("of %d requests %d were paid twice and %d never answered", len(bills), twice, never)
+	}
+	if stats.Provider != len(bills) {
+		t.Errorf("the gateway counts %d answers, the server %d", stats.Provider, len(bills))
+	}
+	for _, f := range All() {
+		if s.Faults()[f] == 0 {
+			t.Errorf("no %q in this storm: it proves nothing about it", f)
+		}
+	}
+}
+
+// noneLeft waits until there are no more goroutines than before.
+func noneLeft(t *testing.T, before int) {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; <-tick.C {
+		if time.Now().After(deadline) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines, were %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// sign is what an answer to a prompt must hold: nothing else could have made
+// it.
+func sign(prompt string) string {
+	sum := sha256.Sum256([]byte(prompt))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Oracle is the model of a storm.
+func Oracle(a Ask) Answer {
+	question, _, _ := strings.Cut(a.Prompt, "\n")
+	switch {
+	case a.Schema:
+		return Answer{Text: `{"answer": "` + sign(question) + `"}`}
+	case len(a.Tools) > 0 && len(a.Results) == 0:
+		return Answer{Calls: []Call{{Name: a.Tools[0], Arguments: `{"key": "` + sign(question) + `"}`}}}
+	case len(a.Results) > 0:
+		return Answer{Text: "the tool says: " + strings.Join(a.Results, ", ")}
+	}
+	return Answer{Text: "ünswer " + sign(question)}
+}
+
+// talk has one conversation and checks the answer.
+func talk(ctx context.Context, g *gateway.Gateway, i int) error {
+	h := g.Host(gateway.Trial{ID: record.TrialID{Method: "storm", Sample: fmt.Sprint(i)}, Method: "storm"})
+	question := fmt.Sprintf("question %d of many?", i)
+	r := methods.Request{Messages: methods.Ask(question), Path: "ask", Sampling: methods.Sampling{Seed: 1, MaxTokens: 100}}
+	var err error
+	switch i % 10 {
+	case 3, 7:
+		err = talkJSON(ctx, h, r, question)
+	case 5:
+		err = talkTool(ctx, h, r, question)
+	default:
+		var c methods.Completion
+		if c, err = complete(ctx, h, r); err == nil && (c.Text != "ünswer "+sign(question) || c.Finish != methods.FinishStop) {
+			err = fmt.Errorf("answered %+v", c)
+		}
+	}
+	return err
+}
+
+// complete makes one call and checks what holds for all.
+func complete(ctx context.Context, h *gateway.Host, r methods.Request) (methods.Completion, error) {
+	c, err := h.Complete(ctx, r)
+	u := c.Usage
+	if err == nil && (u.Calls != 1 || u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 ||
+		(u.Unmetered == 0) != (u.InputTokens > 0 && u.OutputTokens > 0) || u.InputTokens > 1e6) {
+		err = fmt.Errorf("usage %+v cannot be", u)
+	}
+	return c, err
+}
+
+func talkJSON(ctx context.Context, h *gateway.Host, r methods.Request, question string) error {
+	r.Schema = &methods.Schema{Name: "answer", JSON: json.RawMessage(
+		`{"type":"object","properties":{"answer":{"type":"string"}},"required":["answer"],"additionalProperties":false}`)}
+	for n := range 10 {
+		r.Path = fmt.Sprintf("ask/%d", n)
+		c, err := complete(ctx, h, r)
+		if err != nil {
+			return err
+		}
+		var reply struct{ Answer string }
+		if json.Unmarshal([]byte(c.Text), &reply) == nil && reply.Answer == sign(question) {
+			return nil
+		}
+		r.Messages = append(r.Messages,
+			methods.Message{Role: methods.Assistant, Content: c.Text},
+			methods.Message{Role: methods.User, Content: fmt.Sprintf("%s\nThat was no JSON of this schema. Attempt %d.", question, n+2)})
+	}
+	return errors.New("no reply of the schema in 10 attempts")
+}
+
+func talkTool(ctx context.Context, h *gateway.Host, r methods.Request, question string) error {
+	r.Tools = []methods.ToolSpec{{Name: "lookup", Description: "looks up", Parameters: json.RawMessage(
+		`{"type":"object","properties":{"key":{"type":"string"}},"required":["key"]}`)}}
+	c, err := complete(ctx, h, r)
+	if err != nil {
+		return err
+	}
+	if len(c.ToolCalls) != 1 || c.Finish != methods.FinishTools || c.ToolCalls[0].ID == "" || c.ToolCalls[0].Name != "lookup" {
+		return fmt.Errorf("want one tool call, got %+v", c)
+	}
+	var arguments struct{ Key string }
+	if err := json.Unmarshal(c.ToolCalls[0].Arguments, &arguments); err != nil || arguments.Key != sign(question) {
+		return fmt.Errorf("the call's arguments are %s", c.ToolCalls[0].Arguments)
+	}
+	r.Path = "ask/result"
+	r.Messages = append(r.Messages,
+		methods.Message{Role: methods.Assistant, ToolCalls: c.ToolCalls},
+		methods.Message{Role: methods.Tool, CallID: c.ToolCalls[0].ID, Content: "found " + arguments.Key})
+	if c, err = complete(ctx, h, r); err == nil && !strings.Contains(c.Text, "found "+sign(question)) {
+		err = fmt.Errorf("the tool's result did not arrive: %+v", c)
+	}
+	return err
+}
