@@ -103,6 +103,9 @@ func (c *checker) run() error {
 	c.cases = c.o.Cases
 	if c.cases == nil {
 		c.cases = methodtest.Cases(p.Describe())
+		for i := range c.cases {
+			c.cases[i].Sampled = true // a method may sample; that it repeats is checked
+		}
 	}
 	if len(c.cases) == 0 {
 		c.add("cases", "it supports no known kind of answer, so that nothing can be asked of it")

@@ -22,8 +22,9 @@ type matcher struct {
 	byFirst map[byte][]addedToken
 }
 
-func (m *matcher) add(a addedToken) {
-	if a.Content == "" {
+// add looks for a token under a text, which is its own or its normalised one.
+func (m *matcher) add(a addedToken, text string) {
+	if a.Content = text; text == "" {
 		return
 	}
 	if m.byFirst == nil {

@@ -61,7 +61,9 @@ func random(rng *rand.Rand) string {
 
 // variants changes a tokenizer.json into other ones that are in use.
 var variants = map[string]func(file map[string]any){
-	"smollm/prefix space": func(f map[string]any) { f["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true} },
+	"smollm/prefix space": func(f map[string]any) {
+		f["pre_tokenizer"] = object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true}
+	},
 	"mistral/metaspace first": func(f map[string]any) {
 		f["normalizer"] = nil
 		f["pre_tokenizer"] = object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": false}
@@ -163,12 +165,13 @@ func TestParity(t *testing.T) {
 	}
 	dec := json.NewDecoder(strings.NewReader(string(out)))
 	for i, name := range names {
-		t.Run(name, func(t *testing.T) { hold(t, dec, made[i], all) })
+		t.Run(name, func(t *testing.T) { hold(t, dec, made[i], all, !strings.HasPrefix(name, "bert")) })
 	}
 }
 
-// hold compares the next answer of the library.
-func hold(t *testing.T, dec *json.Decoder, tok *tokenizer.Tokenizer, texts []string) {
+// hold compares the next answer of the library. WordPiece texts are not decoded
+// the same: the library makes up their spaces by rules for English.
+func hold(t *testing.T, dec *json.Decoder, tok *tokenizer.Tokenizer, texts []string, decode bool) {
 	var want struct {
 		Plain, Framed [][]int
 		Decoded       []string
@@ -186,6 +189,10 @@ func hold(t *testing.T, dec *json.Decoder, tok *tokenizer.Tokenizer, texts []str
 		if framed := tok.Framed(got); !slices.Equal(framed, want.Framed[i]) && slices.Equal(got, want.Plain[i]) {
 			bad++
 			t.Errorf("%q: framed %v, want %v", text, framed, want.Framed[i])
+		}
+		if text := tok.Decode(want.Plain[i]); decode && text != want.Decoded[i] {
+			bad++
+			t.Errorf("%v: text %q, want %q", want.Plain[i], text, want.Decoded[i])
 		}
 		if bad > 5 {
 			t.Fatal("and more")

@@ -90,21 +90,29 @@ func Parse(data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// index adds the added tokens and builds the tables by id.
+// index adds the added tokens.
 func (t *Tokenizer) index(added []addedToken) error {
-	for _, a := range added {
+	for i := range added {
+		a := &added[i]
 		if a.Content == "" {
 			return fmt.Errorf("added token %d is empty", a.ID)
+		}
+		if id, ok := t.ids[a.Content]; ok { // the library takes the model's id
+			a.ID = id
 		}
 		t.ids[a.Content] = a.ID
 		t.special[a.ID] = a.Special
 		if a.Normalized {
-			a.Content = t.normal(a.Content)
-			t.normalized.add(a)
+			t.normalized.add(*a, t.normal(a.Content))
 		} else {
-			t.raw.add(a)
+			t.raw.add(*a, a.Content)
 		}
 	}
+	return t.tables(added)
+}
+
+// tables builds what is looked up by id.
+func (t *Tokenizer) tables(added []addedToken) error {
 	size := 0
 	for token, id := range t.ids {
 		if id < 0 || id >= maxTokens {
@@ -116,12 +124,9 @@ func (t *Tokenizer) index(added []addedToken) error {
 	for token, id := range t.ids {
 		t.tokens[id] = token
 	}
-	for _, a := range added { // where two tokens share an id, the added one counts
-		t.tokens[a.ID] = a.Content
-	}
 	isAdded := map[int]bool{}
-	for _, a := range added {
-		isAdded[a.ID] = true
+	for _, a := range added { // where two tokens share an id, the added one counts
+		t.tokens[a.ID], isAdded[a.ID] = a.Content, true
 	}
 	for id, token := range t.tokens {
 		switch {
