@@ -54,9 +54,19 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 	case "go":
 		return buildGo(ctx, dir, m, out)
 	case "python":
-		return run(ctx, dir, out, "python3", "-m", "compileall", "-q", ".")
+		return checkPython(ctx, dir, m, out)
 	}
 	return nil // it says how it is started, and needs nothing more
+}
+
+// checkPython reads a plugin's files for errors of syntax, with the interpreter
+// that will run it.
+func checkPython(ctx context.Context, dir string, m manifest, out io.Writer) error {
+	if len(m.Command) == 0 {
+		return kernel.Misused(fmt.Errorf("build plugin: %s names no command", filepath.Join(dir, plugins.ManifestName)))
+	}
+	const script = "import ast, pathlib\nfor p in sorted(pathlib.Path('.').glob('*.py')): ast.parse(p.read_text(encoding='utf-8'), str(p))"
+	return run(ctx, dir, out, m.Command[0], "-c", script)
 }
 
 // buildGo compiles into a file of its own and then renames: a plugin that runs

@@ -30,6 +30,7 @@ type Options struct {
 	Language string // "go" or "python"
 	Dir      string // the folder in which the plugin's own is made
 	Checkout string // noema's source, which a plugin in Go is built with; "" finds it
+	Python   string // the interpreter of a plugin in Python; "" is python3
 }
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
@@ -50,7 +51,7 @@ func New(o Options) (string, error) {
 // values are what the templates are filled in with.
 type values struct {
 	Name, Module, GoVersion, Checkout string
-	Class                             string            // of the method in Python
+	Class, SDK, Python                string            // of the method in Python; where the package noema is
 	More                              map[string]string // what a promoted function adds
 }
 
@@ -68,7 +69,12 @@ func (o Options) values() (values, error) {
 			class += strings.ToUpper(part[:1]) + part[1:]
 		}
 	}
+	python := o.Python
+	if python == "" {
+		python = "python3"
+	}
 	return values{
+		SDK: filepath.Join(checkout, "plugins", "python", "src"), Python: python,
 		Name: o.Name, Module: strings.ReplaceAll(o.Name, "-", ""), Class: class, Checkout: checkout,
 		GoVersion: goVersion(checkout),
 	}, nil

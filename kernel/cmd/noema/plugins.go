@@ -85,6 +85,7 @@ Edit it, build it, compare it.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.Language, "lang", "go", "go or python")
+	cmd.Flags().StringVar(&o.Python, "python", "", "the Python that runs it (default: python3)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "make it in this folder")
 	cmd.Flags().StringVar(&o.Checkout, "source", "", "noema's source, which it is built with (default: found)")
 	return cmd

@@ -160,16 +160,13 @@ func (l *lexeme) shortest() int64 {
 // maxUnique is how many literals uniqueItems can tell apart: a word's bits.
 const maxUnique = 64
 
-// literalLexeme accepts exactly the texts.
-func literalLexeme(c *compiler, texts [][]byte) (*lexeme, error) {
+// literalLexeme accepts exactly the texts, of which there is at least one.
+func literalLexeme(texts [][]byte) *lexeme {
 	d := &dfa{}
 	d.addState()
 	l := &lexeme{dfa: d, literals: len(texts)}
 	slices.SortStableFunc(texts, slices.Compare[[]byte])
 	for i, text := range texts {
-		if err := c.spend(8 * (len(text) + 1)); err != nil {
-			return nil, err
-		}
 		state := int32(0)
 		for _, b := range text {
 			to := d.next(state, b)
@@ -193,8 +190,6 @@ func literalLexeme(c *compiler, texts [][]byte) (*lexeme, error) {
 			}
 		}
 	}
-	if !d.finish() {
-		return nil, nil
-	}
-	return l, nil
+	d.finish()
+	return l
 }

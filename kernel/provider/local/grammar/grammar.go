@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // Options are the choices of a compilation; the zero value is the default.
@@ -107,9 +106,7 @@ type Grammar struct {
 	// most s deep; more than len(best)-1 changes nothing.
 	best [][]int64
 
-	mu    sync.RWMutex
-	masks map[maskKey]*baseMask
-	held  int // bytes of masks
+	masks maskCache
 }
 
 // valueNode is a place where a value stands, with the kinds it may have.

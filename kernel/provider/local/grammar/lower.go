@@ -177,7 +177,7 @@ func (c *compiler) addLiterals(node *valueNode, literals []*value) error {
 	seen := map[string]bool{}
 	for _, v := range literals {
 		text, same := v.appendText(nil), v.key()
-		if err := c.spend(len(text) + 1); err != nil {
+		if err := c.spend(8 * (len(text) + 1)); err != nil {
 			return err
 		}
 		if !seen[same] {
@@ -186,7 +186,7 @@ func (c *compiler) addLiterals(node *valueNode, literals []*value) error {
 		}
 	}
 	key := "=" + string(slices.Concat(texts...))
-	return c.addLexeme(node, key, func() (*lexeme, error) { return literalLexeme(c, texts) })
+	return c.addLexeme(node, key, func() (*lexeme, error) { return literalLexeme(texts), nil })
 }
 
 func (c *compiler) addNumber(node *valueNode, f *flat) error {

@@ -37,8 +37,14 @@ func NewVocab(tokens [][]byte) *Vocab {
 		v.longest = max(v.longest, len(t))
 	}
 	slices.SortStableFunc(v.order, func(a, b int32) int { return bytes.Compare(tokens[a], tokens[b]) })
+	size := 0
+	for _, t := range tokens {
+		size += len(t)
+	}
+	arena := make([]byte, 0, size) // one allocation for all the copies
 	for _, t := range v.order {
-		v.spelled = append(v.spelled, bytes.Clone(tokens[t]))
+		arena = append(arena, tokens[t]...)
+		v.spelled = append(v.spelled, arena[len(arena)-len(tokens[t]):])
 	}
 	v.build()
 	return v

@@ -39,8 +39,9 @@ type segment struct {
 	id   int
 }
 
-// split cuts a text at added tokens: at each place the longest one counts.
-func (m *matcher) split(text string, allowed func(id int) bool) []segment {
+// split cuts a text at the added tokens that are allowed where they stand: at
+// each place the longest one counts.
+func (m *matcher) split(text string, allowed func(id, from, to int) bool) []segment {
 	var all []segment
 	start := 0
 	for at := 0; at < len(text); {
@@ -68,10 +69,10 @@ func (m *matcher) split(text string, allowed func(id int) bool) []segment {
 	return all
 }
 
-func (m *matcher) at(text string, at int, allowed func(id int) bool) (addedToken, bool) {
+func (m *matcher) at(text string, at int, allowed func(id, from, to int) bool) (addedToken, bool) {
 	var best addedToken
 	for _, a := range m.byFirst[text[at]] {
-		if len(a.Content) > len(best.Content) && strings.HasPrefix(text[at:], a.Content) && allowed(a.ID) &&
+		if len(a.Content) > len(best.Content) && strings.HasPrefix(text[at:], a.Content) && allowed(a.ID, at, at+len(a.Content)) &&
 			(!a.SingleWord || alone(text, at, at+len(a.Content))) {
 			best = a
 		}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -171,34 +172,54 @@ func (t *Tokenizer) Bytes(id int) []byte {
 	return t.bytes[id]
 }
 
-// Encode gives the tokens of a text. Texts of special tokens in it become
-// those tokens if specials is true; else they are texts like any other, which
-// is what a text from elsewhere should be.
-func (t *Tokenizer) Encode(text string, specials bool) []int {
+// Part is a stretch of a text. In a trusted one, texts of special tokens
+// become those tokens; in another they are texts like any other, which is what
+// a text from elsewhere should be.
+type Part struct {
+	Text    string
+	Trusted bool
+}
+
+// Encode gives the tokens of the text that the parts make together.
+func (t *Tokenizer) Encode(parts ...Part) []int {
+	var all strings.Builder
+	var trusted []bool // by byte
+	for _, p := range parts {
+		text := strings.ToValidUTF8(p.Text, "\uFFFD")
+		all.WriteString(text)
+		for range len(text) {
+			trusted = append(trusted, p.Trusted)
+		}
+	}
+	found := t.raw.split(all.String(), func(id, from, to int) bool {
+		return !t.special[id] || !slices.Contains(trusted[from:to], false)
+	})
 	var ids []int
-	first := true
-	for _, s := range t.raw.split(strings.ToValidUTF8(text, "\uFFFD"), t.allowed(specials)) {
+	for i, s := range found {
 		if s.id >= 0 {
 			ids = append(ids, s.id)
-			first = false
 			continue
 		}
-		for _, n := range t.normalized.split(t.normal(s.text), t.allowed(specials)) {
-			if n.id >= 0 {
-				ids = append(ids, n.id)
-			} else {
-				for _, word := range t.cut([]string{n.text}, first) {
-					ids = append(ids, t.model.tokens(word)...)
-				}
-			}
-			first = false
-		}
+		ids = t.plain(ids, s.text, i == 0)
 	}
 	return ids
 }
 
-func (t *Tokenizer) allowed(specials bool) func(id int) bool {
-	return func(id int) bool { return specials || !t.special[id] }
+// plain appends the tokens of a text without special tokens. Those that are
+// looked for after normalising, which is rare, are not found at all: no one
+// can tell by then which part they stood in.
+func (t *Tokenizer) plain(ids []int, text string, first bool) []int {
+	found := t.normalized.split(t.normal(text), func(id, _, _ int) bool { return !t.special[id] })
+	for i, s := range found {
+		if s.id >= 0 {
+			ids = append(ids, s.id)
+			continue
+		}
+		for _, word := range t.cut([]string{s.text}, first && i == 0) {
+			ids = append(ids, t.model.tokens(word)...)
+		}
+	}
+	return ids
 }
 
 // Framed puts the special tokens of a whole text around its tokens, such as

@@ -1,0 +1,292 @@
+// Package local is the provider of models in the process: a folder as Hugging
+// Face lays it out is loaded and run on GoMLX, by default on its pure Go
+// backend, so experiments need neither a server nor a key. The same request
+// gives the same bytes, on any number of threads and whatever else is asked
+// at the time.
+//
+// # What it reads
+//
+// config.json, model.safetensors (or shards with their index, in F32, F16 or
+// BF16), tokenizer.json, and where there are tokenizer_config.json,
+// generation_config.json and chat_template.jinja. Families: Llama (also
+// SmolLM), Mistral, Qwen2, Qwen3, GPT-2; BERT for embeddings. Weights are held
+// as 32-bit floats, so a model of a billion parameters takes 4 GB.
+//
+// # How it talks
+//
+// Chat templates are programs in Jinja. They are not run: the layout of the
+// family that a template belongs to is recognised by its marks, which are
+// those of ChatML, Llama 3, Llama 2, Mistral, and Zephyr and Phi. The default
+// system text of a ChatML template is kept; dates and tool descriptions that
+// some templates add are not. A model without a template of these gets lines
+// of "role: text".
+//
+// What users write is never read as a special token.
+//
+// # How it decodes
+//
+// Temperature 0 takes the likeliest token, the first one of equals. Otherwise
+// top-k and then top-p narrow the choice, and a PCG generator seeded with the
+// request's seed and draw makes it. A schema bounds every token, so the reply
+// is valid against it; near the length limit the value is closed by the
+// shortest way. A reply ends at the model's end tokens, at a stop string, which
+// is not part of it, at the length limit or at the end of the context.
+//
+// # Identity
+//
+// A model is its folder's name and a digest over its files. Bits can differ
+// between builds with and without GOEXPERIMENT=simd, which makes the pure Go
+// backend several times faster on amd64, between processor architectures and
+// between backends; none of these is part of the identity, save the backend.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"noema/kernel/provider"
+	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/tokenizer"
+	"noema/methods"
+)
+
+// Kind is the provider's name, as written before the slash of a model.
+const Kind = "local"
+
+// DefaultMaxTokens is how long a reply gets if neither the request nor the
+// options say.
+const DefaultMaxTokens = 1024
+
+// Options are the choices of a user. The zero value is the default.
+type Options struct {
+	MaxTokens int    // tokens of a reply whose request does not say; 0 means DefaultMaxTokens
+	Context   int    // tokens of prompt and reply; 0 means what the model was made for
+	Batch     int    // replies written at once; 0 means 8, the most
+	Backend   string // of GoMLX, by its name there; empty means pure Go
+}
+
+// Provider serves one model. It is safe for concurrent use.
+type Provider struct {
+	info      provider.Info
+	tokenizer *tokenizer.Tokenizer
+	layout    layout
+	ends      map[int]bool // tokens that end a reply
+	vocab     *grammar.Vocab
+	unused    []int // ids without a token, which are never taken
+	size      int   // ids of the model
+	context   int
+	maxTokens int
+	engine    *engine
+}
+
+var _ provider.Provider = (*Provider)(nil)
+
+// New loads the model in dir, which takes seconds for each GB.
+func New(dir string, o Options) (*Provider, error) {
+	if o.MaxTokens < 0 || o.Context < 0 || o.Batch < 0 || o.Batch > network.MaxRows {
+		return nil, fmt.Errorf("local: options %+v: no number may be negative, and a batch is at most %d", o, network.MaxRows)
+	}
+	p, err := load(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("local: %w", err)
+	}
+	return p, nil
+}
+
+func load(dir string, o Options) (*Provider, error) {
+	config, err := checkpoint.ReadConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tokenizer.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	if t.Size() > config.Vocab {
+		return nil, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, t.Size(), config.Vocab)
+	}
+	talk, err := readConversation(dir, t)
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := loadDecoder(dir, config, o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := checkpoint.Digest(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Provider{
+		info:      provider.Info{ID: identity(dir, digest, o), MaxConnections: 2 * network.MaxRows},
+		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: config.MaxContext,
+		maxTokens: orElse(o.MaxTokens, DefaultMaxTokens),
+		engine:    &engine{decoder: decoder, most: orElse(o.Batch, network.MaxRows)},
+	}
+	if o.Context > 0 {
+		p.context = min(o.Context, p.context)
+	}
+	for _, id := range config.EOS {
+		p.ends[id] = true
+	}
+	p.index()
+	return p, nil
+}
+
+// index lists the tokens for schemas, and the ids without one.
+func (p *Provider) index() {
+	spelled := make([][]byte, p.size)
+	for id := range spelled {
+		spelled[id] = p.tokenizer.Bytes(id)
+		if p.tokenizer.Token(id) == "" {
+			p.unused = append(p.unused, id)
+		}
+	}
+	p.vocab = grammar.NewVocab(spelled)
+}
+
+func loadDecoder(dir string, c checkpoint.Config, backend string) (*network.Decoder, error) {
+	weights, err := checkpoint.OpenWeights(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer weights.Close()
+	b, err := network.NewBackend(backend)
+	if err != nil {
+		return nil, err
+	}
+	return network.LoadDecoder(b, c, weights)
+}
+
+func orElse(n, other int) int {
+	if n == 0 {
+		return other
+	}
+	return n
+}
+
+// identity names the model by its folder. Only options that change answers
+// are in it.
+func identity(dir, digest string, o Options) methods.ModelID {
+	name := filepath.Base(dir)
+	if abs, err := filepath.Abs(dir); err == nil {
+		name = filepath.Base(abs)
+	}
+	var config []string
+	if o.Backend != "" && o.Backend != "go" {
+		config = append(config, "backend="+o.Backend)
+	}
+	if o.Context > 0 {
+		config = append(config, fmt.Sprintf("context=%d", o.Context))
+	}
+	if o.MaxTokens > 0 {
+		config = append(config, fmt.Sprintf("max_tokens=%d", o.MaxTokens))
+	}
+	return methods.ModelID{Provider: Kind, Model: name, Weights: digest, Config: strings.Join(config, "&")}
+}
+
+// Info describes the provider.
+func (p *Provider) Info() provider.Info { return p.info }
+
+// Complete writes a reply.
+func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	reply, err := p.Generate(ctx, r)
+	return reply.Completion, err
+}
+
+// Reply is a completion with what the vocabulary of methods has no room for.
+type Reply struct {
+	methods.Completion
+	Tokens []Token
+}
+
+// Token is one token of a reply.
+type Token struct {
+	ID      int
+	Text    string  // as in tokenizer.json
+	Logprob float64 // natural logarithm of its probability at temperature 1, before any narrowing
+}
+
+// Generate is Complete, with the tokens of the reply.
+func (p *Provider) Generate(ctx context.Context, r methods.Request) (Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return Reply{}, fmt.Errorf("local: %w", err)
+	}
+	prompt, err := p.prompt(r)
+	if err != nil {
+		return Reply{}, err
+	}
+	w, err := p.newWriter(r, p.context-len(prompt))
+	if err != nil {
+		return Reply{}, err
+	}
+	if err := p.engine.write(ctx, prompt, w); err != nil {
+		if ctx.Err() != nil {
+			return Reply{}, fmt.Errorf("local: %w", ctx.Err())
+		}
+		return Reply{}, &provider.Error{Kind: provider.Rejected, Err: err}
+	}
+	reply := w.reply()
+	reply.Model = p.info.ID.Model
+	reply.Usage = methods.Usage{Calls: 1, InputTokens: int64(len(prompt)), OutputTokens: int64(len(w.tokens))}
+	return reply, nil
+}
+
+// prompt gives the tokens of a conversation, or an error if they do not fit.
+func (p *Provider) prompt(r methods.Request) ([]int, error) {
+	if err := check(r); err != nil {
+		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
+	}
+	prompt, err := p.layout.encode(p.tokenizer, r.Messages)
+	if err != nil {
+		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
+	}
+	if len(prompt) >= p.context {
+		return nil, &provider.Error{
+			Kind: provider.ContextLength,
+			Err:  fmt.Errorf("a prompt of %d tokens leaves no room for a reply in a context of %d", len(prompt), p.context),
+			Hint: "shorten the prompt, or take a model with a longer context",
+		}
+	}
+	return prompt, nil
+}
+
+// check refuses what cannot be honoured.
+func check(r methods.Request) error {
+	s := r.Sampling
+	switch {
+	case len(r.Messages) == 0:
+		return errors.New("the request has no messages")
+	case len(r.Tools) > 0:
+		return errors.New("local models are not offered tools")
+	case !(s.Temperature >= 0) || !(s.TopP >= 0 && s.TopP <= 1) || s.TopK < 0 || s.MaxTokens < 0:
+		return fmt.Errorf("sampling %+v is out of range", s)
+	}
+	for _, m := range r.Messages {
+		if m.Role == methods.Tool || len(m.ToolCalls) > 0 {
+			return errors.New("local models are not shown tool calls")
+		}
+	}
+	return nil
+}
+
+// Features says what becomes of the parts of a request.
+func Features() provider.Features {
+	return provider.Features{
+		Provider: Kind, Protocol: "in the process, on GoMLX",
+		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
+		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Native, Draws: provider.Native,
+		Schema: provider.Native, Tools: provider.Unsupported, Logprobs: provider.Native, Streaming: provider.Unsupported,
+		How: []string{
+			"The same request gives the same bytes, on any number of threads and with any others beside it.",
+			"A schema that cannot be decoded by is refused with the keyword's place.",
+			"A chat template is recognised by its marks, not run; without one, turns are lines of \"role: text\".",
+			"Tools and tool calls are refused.",
+		},
+	}
+}

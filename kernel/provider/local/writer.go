@@ -1,0 +1,136 @@
+package local
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"noema/kernel/provider"
+	"noema/kernel/provider/local/grammar"
+	"noema/methods"
+)
+
+// writer makes one reply from the scores that a model gives, token by token.
+type writer struct {
+	p       *Provider
+	sampler *sampler
+	stops   []string
+	longest int // bytes of the longest stop string
+	most    int // tokens of the reply
+	room    int // tokens that the context has left
+	state   *grammar.State
+	allow   []bool
+
+	tokens []Token
+	text   []byte
+	finish methods.FinishReason
+}
+
+// newWriter prepares a reply. room is what the context has left.
+func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
+	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, most: orElse(r.Sampling.MaxTokens, p.maxTokens)}
+	w.most = min(w.most, room)
+	for _, s := range r.Sampling.Stop {
+		if s != "" {
+			w.stops, w.longest = append(w.stops, s), max(w.longest, len(s))
+		}
+	}
+	if r.Schema == nil {
+		if len(p.unused) > 0 {
+			w.allow = make([]bool, p.size)
+			for id := range w.allow {
+				w.allow[id] = true
+			}
+			for _, id := range p.unused {
+				w.allow[id] = false
+			}
+		}
+		return w, nil
+	}
+	// Properties that a schema does not name would be noise from most models.
+	g, err := grammar.Options{Closed: true}.Compile(r.Schema.JSON)
+	if err != nil {
+		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("schema %q: %w", r.Schema.Name, err)}
+	}
+	state := g.Start()
+	w.state, w.allow = &state, make([]bool, p.size)
+	return w, nil
+}
+
+// choose takes the next token from its scores and reports whether the reply
+// goes on.
+func (w *writer) choose(logits []float32) (token int, more bool, err error) {
+	for _, l := range logits {
+		if math.IsNaN(float64(l)) || math.IsInf(float64(l), 0) {
+			return 0, false, errNoNumbers
+		}
+	}
+	if w.state != nil {
+		token, err = w.bounded(logits)
+	} else {
+		token = w.sampler.choose(logits, w.allow)
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	w.tokens = append(w.tokens, Token{token, w.p.tokenizer.Token(token), logprob(logits, token)})
+	if w.p.ends[token] {
+		w.finish = methods.FinishStop
+		return 0, false, nil
+	}
+	return token, !w.add(w.p.tokenizer.Bytes(token)), nil
+}
+
+// add appends bytes and reports whether the reply is complete.
+func (w *writer) add(bytes []byte) bool {
+	from := max(0, len(w.text)-w.longest+1)
+	w.text = append(w.text, bytes...)
+	if cut := w.stop(from); cut >= 0 {
+		w.text, w.finish = w.text[:cut], methods.FinishStop
+		return true
+	}
+	if w.state != nil && w.state.CanEnd() && len(w.state.Shortest()) == 0 && w.closed() {
+		w.finish = methods.FinishStop
+		return true
+	}
+	if len(w.tokens) >= w.most {
+		w.finish = methods.FinishLength
+		return true
+	}
+	return false
+}
+
+// stop finds the first stop string from a place on.
+func (w *writer) stop(from int) int {
+	cut := -1
+	for _, s := range w.stops {
+		if i := strings.Index(string(w.text[from:]), s); i >= 0 && (cut < 0 || from+i < cut) {
+			cut = from + i
+		}
+	}
+	return cut
+}
+
+// reply is what was written.
+func (w *writer) reply() Reply {
+	text := w.text
+	if w.finish == methods.FinishLength { // the limit may have cut a character
+		text = whole(text)
+	}
+	return Reply{Completion: methods.Completion{Text: w.p.tokenizer.Text(text), Finish: w.finish}, Tokens: w.tokens}
+}
+
+// whole drops an incomplete character from the end.
+func whole(text []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		tail := text[len(text)-n:]
+		if utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return text[:len(text)-n]
+			}
+			return text
+		}
+	}
+	return text
+}
