@@ -6,7 +6,8 @@ import (
 
 // bounded chooses a token under the schema. It takes what the model likes
 // best as long as the value can still be closed within the limit, and closes
-// it by the shortest way when it no longer could.
+// it by the shortest way when it no longer could. It gives -1 if the value is
+// complete and every longer one would be too long.
 func (w *writer) bounded(logits []float32) (int, error) {
 	clear(w.allow)
 	canEnd := w.state.Mask(w.p.vocab, w.allow)
@@ -31,7 +32,11 @@ func (w *writer) bounded(logits []float32) (int, error) {
 	// and the limit cuts it.
 	left := w.most - len(w.tokens) - 1
 	if len(next.Shortest()) > left {
-		if end := w.state.Shortest(); len(end) > 0 && len(end) <= left+1 {
+		end := w.state.Shortest()
+		if len(end) == 0 {
+			return -1, nil
+		}
+		if len(end) <= left+1 {
 			token = w.along(end)
 			if next, err = w.state.Advance(w.p.tokenizer.Bytes(token)); err != nil {
 				return 0, err

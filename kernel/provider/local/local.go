@@ -77,8 +77,8 @@ type Provider struct {
 	layout    layout
 	ends      map[int]bool // tokens that end a reply
 	vocab     *grammar.Vocab
-	unused    []int // ids without a token, which are never taken
-	size      int   // ids of the model
+	used      []bool // ids that have a token, which the others of the model have not
+	size      int    // ids of the model
 	context   int
 	maxTokens int
 	engine    *engine
@@ -140,12 +140,11 @@ func load(dir string, o Options) (*Provider, error) {
 
 // index lists the tokens for schemas, and the ids without one.
 func (p *Provider) index() {
+	p.used = make([]bool, p.size)
 	spelled := make([][]byte, p.size)
 	for id := range spelled {
 		spelled[id] = p.tokenizer.Bytes(id)
-		if p.tokenizer.Token(id) == "" {
-			p.unused = append(p.unused, id)
-		}
+		p.used[id] = p.tokenizer.Token(id) != ""
 	}
 	p.vocab = grammar.NewVocab(spelled)
 }

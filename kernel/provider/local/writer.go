@@ -37,15 +37,7 @@ func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
 		}
 	}
 	if r.Schema == nil {
-		if len(p.unused) > 0 {
-			w.allow = make([]bool, p.size)
-			for id := range w.allow {
-				w.allow[id] = true
-			}
-			for _, id := range p.unused {
-				w.allow[id] = false
-			}
-		}
+		w.allow = p.used
 		return w, nil
 	}
 	// Properties that a schema does not name would be noise from most models.
@@ -73,6 +65,10 @@ func (w *writer) choose(logits []float32) (token int, more bool, err error) {
 	}
 	if err != nil {
 		return 0, false, err
+	}
+	if token < 0 {
+		w.finish = methods.FinishStop
+		return 0, false, nil
 	}
 	w.tokens = append(w.tokens, Token{token, w.p.tokenizer.Token(token), logprob(logits, token)})
 	if w.p.ends[token] {

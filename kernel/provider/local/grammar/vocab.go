@@ -3,6 +3,7 @@ package grammar
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Vocab is a model's tokens as a trie over their bytes, so that tokens with a
@@ -86,3 +87,13 @@ func (v *Vocab) text(node int32) []byte {
 
 // leaf says whether no token goes on after a node.
 func (v *Vocab) leaf(node int32) bool { return v.nodes[node].skip == node+1 }
+
+// goesOn says whether a token goes on after a node with one of the bytes.
+func (v *Vocab) goesOn(node int32, with string) bool {
+	for child := node + 1; child < v.nodes[node].skip; child = v.nodes[child].skip {
+		if strings.IndexByte(with, v.nodes[child].b) >= 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -36,17 +36,28 @@ func (w *walker) leave(key maskKey, f *frame, exits []int32) {
 	}
 }
 
-// leaveAsking is leave for a lexeme whose text the frames below look at.
+// leaveAsking is leave for a lexeme whose text the frames below look at. Most
+// exits are the ends of tokens, so frames are made only for the others.
 func (w *walker) leaveAsking(f *frame, exits []int32) {
 	lex := w.g.lexemes[f.ref]
 	for _, node := range exits {
 		l := f.local
 		for _, b := range w.v.text(node) {
-			l, _, _ = lex.step(l, b)
+			if lex.name {
+				l.hash = nextHash(l.hash, b)
+			} else {
+				l.at = lex.next(l.at, b)
+			}
 		}
-		var out frontier
-		w.g.pop(f, l, &out)
-		w.arrive(node, out.tops)
+		if !w.g.mayPop(f, l) {
+			continue
+		}
+		w.mark(node)
+		if w.v.goesOn(node, ":,]") {
+			var out frontier
+			w.g.pop(f, l, &out)
+			w.walk(node, out.tops)
+		}
 	}
 }
 
