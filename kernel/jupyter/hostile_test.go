@@ -135,6 +135,7 @@ func TestStalledSubscriber(t *testing.T) {
 	if n := r.log.count("do not read"); n != 1 {
 		t.Errorf("the log says %d times that output was dropped, want once", n)
 	}
+	c.run("shows") // which fill the room that big messages have left
 	last := c.shell.send("execute_request", cellOf("value 1"))
 	c.ran(last)
 	stalled.listen()

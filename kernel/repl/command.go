@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -28,29 +29,33 @@ func (r *repl) own() []Command {
 	}
 }
 
+// commands are the REPL's own and those of Options.
+func (r *repl) commands() []Command { return append(r.own(), r.o.Commands...) }
+
 // command runs a line that began with a colon.
 func (r *repl) command(ctx context.Context, line string) error {
-	name, args, _ := strings.Cut(strings.TrimSpace(line), " ")
-	args = strings.TrimSpace(args)
+	name, args := strings.TrimSpace(line), ""
+	if i := strings.IndexAny(name, " \t\n"); i >= 0 {
+		name, args = name[:i], strings.TrimSpace(name[i:])
+	}
+	for _, c := range r.own() {
+		if c.Name == name && c.Args != "" && args == "" {
+			return fmt.Errorf(":%s needs something: \":%s %s\" %s", name, name, c.Args, c.Help)
+		}
+	}
 	switch name {
 	case "help", "h", "?":
 		r.help()
-		return nil
 	case "quit", "q", "exit":
 		r.done = true
-		return nil
 	case "type":
-		return r.typeOf(ctx, args)
+		return r.typeOf(args)
 	case "doc":
 		return r.doc(args)
 	case "who":
 		r.who()
-		return nil
 	case "time":
-		begun := time.Now()
-		err := r.cell(ctx, args)
-		fmt.Fprintf(r.o.Out, "took %v\n", since(begun))
-		return err
+		return r.time(ctx, args)
 	case "save":
 		return r.save(args)
 	case "load":
@@ -58,7 +63,14 @@ func (r *repl) command(ctx context.Context, line string) error {
 	case "reset":
 		r.cells = nil
 		return r.session.Reset()
+	default:
+		return r.other(ctx, name, args)
 	}
+	return nil
+}
+
+// other runs a command of Options.
+func (r *repl) other(ctx context.Context, name, args string) error {
 	for _, c := range r.o.Commands {
 		if c.Name == name {
 			return c.Run(ctx, args, r.screen)
@@ -68,27 +80,29 @@ func (r *repl) command(ctx context.Context, line string) error {
 }
 
 func (r *repl) help() {
-	fmt.Fprintln(r.o.Out, "A cell is Go; the value of its last expression is shown. Enter runs it when it is complete.")
-	for _, c := range append(r.own(), r.o.Commands...) {
-		fmt.Fprintf(r.o.Out, "  %-12s %s\n", strings.TrimSpace(":"+c.Name+" "+c.Args), c.Help)
+	var b strings.Builder
+	b.WriteString("A cell is Go; the value of its last expression is shown. Enter runs it when it is complete.")
+	line := func(what, help string) { fmt.Fprintf(&b, "\n  %-12s %s", what, help) }
+	for _, c := range r.commands() {
+		line(strings.TrimSpace(":"+c.Name+" "+c.Args), c.Help)
 	}
-	fmt.Fprintf(r.o.Out, "  %-12s %s\n  %-12s %s\n", "!COMMAND", "runs a command of the shell", "Ctrl-C", "ends the cell that runs, or clears what is typed")
+	line("!COMMAND", "runs a command of the shell")
+	line("Tab", "completes a name")
+	line("Ctrl-C", "ends the cell that runs, or clears what is typed")
+	r.screen.say(b.String())
 }
 
 // typeOf lets the checker say it, without running anything.
-func (r *repl) typeOf(ctx context.Context, text string) error {
-	if text == "" {
-		return errors.New(":type needs an expression")
-	}
+func (r *repl) typeOf(text string) error {
 	if d, ok := r.session.Inspect(text, len(text)); ok && d.Name != "" && strings.HasSuffix(text, d.Name) && d.Signature != "" {
-		fmt.Fprintln(r.o.Out, d.Signature)
+		r.screen.say(d.Signature)
 		return nil
 	}
 	t, err := r.session.TypeOf(text)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(r.o.Out, t)
+	r.screen.say(t)
 	return nil
 }
 
@@ -97,12 +111,12 @@ func (r *repl) doc(name string) error {
 	if !ok {
 		return fmt.Errorf("nothing is known of %q", name)
 	}
-	fmt.Fprintln(r.o.Out, d.Signature)
+	r.screen.say(d.Signature)
 	if d.Comment != "" {
-		fmt.Fprintln(r.o.Out, "\n"+strings.TrimSpace(d.Comment))
+		r.screen.say("\n" + strings.TrimSpace(d.Comment))
 	}
 	if d.Source != "" && d.Source != d.Signature {
-		fmt.Fprintln(r.o.Out, "\n"+d.Source)
+		r.screen.say("\n" + d.Source)
 	}
 	return nil
 }
@@ -120,19 +134,34 @@ func (r *repl) who() {
 	r.screen.Show("", t.Display())
 }
 
+// time runs a cell and says how long it took, also if it failed.
+func (r *repl) time(ctx context.Context, text string) error {
+	begun := time.Now()
+	err := r.cell(ctx, text)
+	r.screen.say(fmt.Sprintf("took %v", time.Since(begun).Round(10*time.Microsecond)))
+	return err
+}
+
 // separator stands between cells in a saved file.
 const separator = "\n\n// ---\n\n"
 
 func (r *repl) save(file string) error {
-	if file == "" {
-		return errors.New(":save needs a file's name")
+	var all strings.Builder
+	for i, c := range r.cells {
+		if i > 0 {
+			all.WriteString(separator)
+		}
+		all.WriteString(strings.TrimRight(c, "\n"))
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(r.cells, separator)+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(all.String()+"\n"), 0o644); err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
-	fmt.Fprintf(r.o.Out, "wrote %d cells to %s\n", len(r.cells), file)
+	r.screen.say(fmt.Sprintf("wrote %d cells to %s", len(r.cells), file))
 	return nil
 }
+
+// packageMain begins a script, after nothing but comments.
+var packageMain = regexp.MustCompile(`^(\s|//[^\n]*\n|/\*(?s:.*?)\*/)*package\s+main\b`)
 
 // load runs a script, or a file of cells, one after the other.
 func (r *repl) load(ctx context.Context, file string) error {
@@ -140,28 +169,45 @@ func (r *repl) load(ctx context.Context, file string) error {
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	text := string(raw)
-	if slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "package main") }) {
+	r.line = 0 // faults are in the file, not in what was typed
+	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
+	if packageMain.MatchString(text) {
+		r.origins[filepath.Base(file)] = origin{text: text}
 		return r.session.RunFile(ctx, file, r.screen)
 	}
-	for _, c := range strings.Split(text, separator) {
-		if err := r.cell(ctx, c); err != nil {
+	for c := range strings.SplitSeq(text, separator) {
+		if strings.TrimSpace(c) == "" {
+			continue
+		}
+		if err := r.cell(ctx, c); err != nil || r.done {
 			return err
 		}
 	}
 	return nil
 }
 
-// shellCommand runs a command of the shell with the terminal as its own.
+// shellPatience is how long a command has to end after Ctrl-C.
+const shellPatience = time.Second
+
+// shellCommand runs a command of the shell with the terminal as its own. In a
+// pipe it reads nothing: what follows there are cells.
 func (r *repl) shellCommand(ctx context.Context, text string) error {
+	text = strings.TrimSpace(text)
 	cmd := exec.CommandContext(ctx, "sh", "-c", text)
 	cmd.Stdout, cmd.Stderr = r.o.Out, r.o.Err
+	cmd.WaitDelay = shellPatience
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if r.o.Terminal {
 		cmd.Stdin = os.Stdin
+		cmd.Cancel = func() error { return nil } // the terminal has told it
 	}
-	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("!%s: %w", strings.TrimSpace(text), err)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if ctx.Err() != nil || errors.As(err, &exit) && exit.String() == "signal: interrupt" { // which may be known first
+		return errInterrupted
+	}
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // a child of its own goes on, as with "&"
+		return fmt.Errorf("!%s: %w", text, err)
 	}
 	return nil
 }

@@ -13,36 +13,92 @@ import (
 type pipe struct {
 	in       *bufio.Reader
 	complete func(string) cell.Completeness
+	turn     chan struct{} // holds a token while somebody reads
+	coming   chan incoming // a line that was asked for; nil if none is
+	number   int           // of the last line that was read, from 1
+}
+
+// incoming is a line that was read, or why there is none.
+type incoming struct {
+	line string
+	err  error
+}
+
+func newPipe(in io.Reader, complete func(string) cell.Completeness) *pipe {
+	return &pipe{in: bufio.NewReader(in), complete: complete, turn: make(chan struct{}, 1)}
+}
+
+// next reads a line with its end. A read cannot be called off: the line that
+// comes after ctx has ended is the next reader's, so that none is lost.
+func (p *pipe) next(ctx context.Context) (string, error) {
+	select {
+	case p.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	defer func() { <-p.turn }()
+	if p.coming == nil {
+		coming := make(chan incoming, 1)
+		p.coming = coming
+		go func() {
+			line, err := p.in.ReadString('\n')
+			coming <- incoming{line, err}
+		}()
+	}
+	select {
+	case got := <-p.coming:
+		p.coming = nil
+		if got.line != "" {
+			p.number++
+		}
+		return got.line, got.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 // cell reads lines until they are a complete cell. What is incomplete at the
 // end of the input is a cell, too: running it says what is missing.
-func (p *pipe) cell() (string, error) {
+func (p *pipe) cell(ctx context.Context) (string, int, error) {
 	var text strings.Builder
+	var open brackets
+	begins, single := 0, false
 	for {
-		line, err := p.in.ReadString('\n')
-		text.WriteString(line)
-		so := text.String()
-		if err != nil {
-			return so, io.EOF
+		line, err := p.next(ctx)
+		if begins == 0 {
+			if strings.TrimSpace(line) == "" && err == nil {
+				continue
+			}
+			begins, single = p.number, isCommand(line)
 		}
-		trimmed := strings.TrimSpace(so)
-		switch {
-		case trimmed == "":
-			return "", nil
-		case strings.HasPrefix(trimmed, ":"), strings.HasPrefix(trimmed, "!"):
-			return so, nil
-		case p.complete(so).Status != "incomplete":
-			return so, nil
+		text.WriteString(line)
+		open.line(line)
+		if err == io.EOF || err == nil && (single || p.closed(open, text.String())) {
+			return text.String(), begins, err
+		}
+		if err != nil {
+			return "", 0, err
 		}
 	}
 }
 
-// line reads the next line, for a cell that asks.
-func (p *pipe) line(_ context.Context, _ string) (string, error) {
-	line, err := p.in.ReadString('\n')
+// closed asks the session only where the brackets allow it, for that reads the
+// whole text each time.
+func (p *pipe) closed(open brackets, text string) bool {
+	return open.closed() && p.complete(text).Status != "incomplete"
+}
+
+// ask reads the next line, for a cell that asks.
+func (p *pipe) ask(ctx context.Context, _ string, _ bool) (string, error) {
+	line, err := p.next(ctx)
 	if line != "" {
 		err = nil
 	}
 	return strings.TrimRight(line, "\r\n"), err
+}
+
+// isCommand says whether a text is a command of the REPL or of the shell.
+func isCommand(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	return strings.HasPrefix(trimmed, ":") || strings.HasPrefix(trimmed, "!")
 }

@@ -5,7 +5,6 @@
 package repl
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,11 +13,26 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"noema/kernel/cell"
-	"noema/kernel/display"
 )
+
+// Session is what a REPL needs of a [cell.Session].
+type Session interface {
+	Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error)
+	RunFile(ctx context.Context, path string, out cell.Output) error
+	Complete(text string, cursor int) cell.Completions
+	Inspect(text string, cursor int) (cell.Doc, bool)
+	IsComplete(text string) cell.Completeness
+	TypeOf(text string) (string, error)
+	Variables() []cell.Variable
+	Count() int
+	Reset() error
+}
+
+var _ Session = (*cell.Session)(nil)
 
 // Options are what a REPL works with.
 type Options struct {
@@ -39,77 +53,174 @@ type Command struct {
 	Run  func(ctx context.Context, args string, out cell.Output) error
 }
 
+// Exit codes of a REPL that a signal ended, as shells have them.
+const (
+	exitInterrupted = 130
+	exitTerminated  = 143
+)
+
+// twice is how soon a second Ctrl-C follows for it to mean "how do I leave?".
+const twice = time.Second
+
 // repl is one run of it.
 type repl struct {
 	o       Options
-	session *cell.Session
+	session Session
 	editor  editor
 	screen  *screen
-	cells   []string // that ran, for :save
+	cells   []string          // that ran, for :save
+	origins map[string]origin // what faults call a text -> the text
+	line    int               // of the input, where what runs now begins
 	failed  bool
 	done    bool
+
+	mu      sync.Mutex
+	cancel  context.CancelFunc // of what runs now; nil at the prompt
+	pressed time.Time          // the last Ctrl-C
+}
+
+// origin is a text that faults may point into.
+type origin struct {
+	text string
+	line int // of the input, where the text begins; 0 if it was not typed there
 }
 
 // editor reads what is typed: whole cells, and lines that a cell asks for.
 type editor interface {
-	// cell reads a cell. At the end of the input the error is [io.EOF].
-	cell() (string, error)
-	line(ctx context.Context, prompt string) (string, error)
+	// cell reads a cell and says on which line of the input it begins, from 1; 0
+	// where lines are not counted. At the end of the input the error is [io.EOF].
+	cell(ctx context.Context) (text string, line int, err error)
+	// ask reads a line; hidden is one that must not be seen.
+	ask(ctx context.Context, prompt string, hidden bool) (string, error)
 }
 
 // Run reads and runs cells until the input ends or :quit. The exit code is 1 if
-// a cell failed in a pipe.
-func Run(ctx context.Context, s *cell.Session, o Options) (exit int, err error) {
-	r := &repl{o: o, session: s}
+// a cell failed in a pipe. Ctrl-C ends the cell that runs and keeps the session;
+// in a pipe, while no cell runs, it ends the REPL with code 130, and SIGTERM
+// ends it always, with code 143.
+func Run(ctx context.Context, s Session, o Options) (exit int, err error) {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+	defer stop()
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	r := &repl{o: o, session: s, origins: map[string]origin{}}
 	if o.Terminal {
-		r.editor = newShell(s, o)
+		r.editor = newShell(s, o, r.commands())
 	} else {
-		r.editor = &pipe{in: bufio.NewReader(o.In), complete: s.IsComplete}
+		r.editor = newPipe(o.In, s.IsComplete)
 	}
-	r.screen = &screen{o: o, ask: r.editor.line}
+	r.screen = newScreen(o, r.ask)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	go r.watch(ctx, interrupts, leave)
 	if o.Terminal && o.Greeting != "" {
 		fmt.Fprintln(o.Out, o.Greeting)
 	}
-	for !r.done && ctx.Err() == nil {
-		text, err := r.editor.cell()
-		switch {
-		case errors.Is(err, errAgain):
-			continue
-		case errors.Is(err, io.EOF):
-			r.done = true
-		case err != nil:
-			return 1, fmt.Errorf("read a cell: %w", err)
-		}
-		if strings.TrimSpace(text) != "" {
-			r.run(ctx, text)
-		}
+	if err := r.loop(ctx); err != nil {
+		return 1, fmt.Errorf("read a cell: %w", err)
 	}
 	if o.Terminal {
 		fmt.Fprintln(o.Out)
 	}
-	if r.failed && !o.Terminal {
-		return 1, nil
+	return r.exit(ctx), nil
+}
+
+// loop reads and runs cells until there is a reason to end.
+func (r *repl) loop(ctx context.Context) error {
+	for !r.done && ctx.Err() == nil {
+		text, line, err := r.editor.cell(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, errAgain):
+			r.press(strings.TrimSpace(text) == "")
+			continue
+		case errors.Is(err, io.EOF):
+			r.done = true
+		case err != nil:
+			return err
+		}
+		if strings.TrimSpace(text) != "" {
+			r.line = line
+			r.run(ctx, text)
+		}
 	}
-	return 0, nil
+	return nil
+}
+
+// exit is the exit code in the end.
+func (r *repl) exit(ctx context.Context) int {
+	switch {
+	case !r.done && errors.Is(context.Cause(ctx), errInterrupted):
+		return exitInterrupted
+	case !r.done && ctx.Err() != nil:
+		return exitTerminated
+	case r.failed && !r.o.Terminal:
+		return 1
+	}
+	return 0
+}
+
+var errInterrupted = errors.New("interrupted")
+
+// watch acts on Ctrl-C. An editor at a terminal reads Ctrl-C as a key, so a
+// signal comes there only while something runs.
+func (r *repl) watch(ctx context.Context, interrupts <-chan os.Signal, leave context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-interrupts:
+			if !r.interrupt() && !r.o.Terminal {
+				leave(errInterrupted)
+			}
+		}
+	}
+}
+
+// interrupt ends what runs now, and says whether there is anything.
+func (r *repl) interrupt() bool {
+	r.mu.Lock()
+	cancel := r.cancel
+	r.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel()
+	r.press(true)
+	return true
+}
+
+// press counts a Ctrl-C. Who presses it again, where there is nothing to clear,
+// may want to leave.
+func (r *repl) press(idle bool) {
+	r.mu.Lock()
+	again := idle && time.Since(r.pressed) < twice
+	r.pressed = time.Now()
+	r.mu.Unlock()
+	if again && r.o.Terminal {
+		r.screen.say("Ctrl-D at an empty prompt leaves, and so does :quit")
+	}
+}
+
+// ask reads a line for a cell. Ctrl-C there is meant for the cell.
+func (r *repl) ask(ctx context.Context, prompt string, hidden bool) (string, error) {
+	line, err := r.editor.ask(ctx, prompt, hidden)
+	if errors.Is(err, errAgain) {
+		r.interrupt()
+		return "", errInterrupted
+	}
+	return line, err
 }
 
 // run runs what was typed; Ctrl-C ends it and keeps the session.
 func (r *repl) run(ctx context.Context, text string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	defer signal.Stop(interrupts)
-	over := make(chan struct{})
-	defer close(over)
-	go func() {
-		select {
-		case <-interrupts:
-			cancel()
-		case <-over:
-		}
-	}()
-	r.screen.begin()
+	r.mu.Lock()
+	r.cancel, r.pressed = cancel, time.Time{}
+	r.mu.Unlock()
 	var err error
 	trimmed := strings.TrimSpace(text)
 	switch {
@@ -120,15 +231,22 @@ func (r *repl) run(ctx context.Context, text string) {
 	default:
 		err = r.cell(ctx, text)
 	}
+	r.mu.Lock()
+	r.cancel = nil
+	r.mu.Unlock()
+	r.screen.settle()
 	if err != nil {
 		r.failed = true
-		r.fault(err, text)
+		r.fault(err)
 	}
+	r.screen.endLine()
 }
 
 // cell runs a cell and shows its value.
 func (r *repl) cell(ctx context.Context, text string) error {
+	r.origins[fmt.Sprintf("cell %d", r.session.Count()+1)] = origin{text, r.line}
 	result, err := r.session.Run(ctx, text, r.screen)
+	r.screen.settle()
 	if err != nil {
 		var e *cell.Error
 		if errors.As(err, &e) && e.Kind == "exit" {
@@ -144,139 +262,3 @@ func (r *repl) cell(ctx context.Context, text string) error {
 	}
 	return nil
 }
-
-const (
-	red   = "\x1b[31m"
-	faint = "\x1b[2m"
-	plain = "\x1b[0m"
-)
-
-// paint colours a text where that is wanted.
-func (r *repl) paint(color, text string) string {
-	if !r.o.Color {
-		return text
-	}
-	return color + text + plain
-}
-
-// fault prints what went wrong, each fault with its line and a mark below the
-// place.
-func (r *repl) fault(err error, text string) {
-	var e *cell.Error
-	if !errors.As(err, &e) {
-		fmt.Fprintln(r.o.Err, r.paint(red, err.Error()))
-		return
-	}
-	lines := strings.Split(text, "\n")
-	for i, f := range e.Faults {
-		if i == 10 {
-			fmt.Fprintf(r.o.Err, "… and %d more\n", len(e.Faults)-i)
-			break
-		}
-		kind := e.Kind + ": "
-		if e.Kind == "interrupted" {
-			kind = ""
-		}
-		fmt.Fprintln(r.o.Err, r.paint(red, kind)+f.String())
-		if f.Line > 0 && f.Line <= len(lines) && strings.HasPrefix(f.Source, "cell ") {
-			r.mark(lines[f.Line-1], f.Column)
-		}
-		if f.Hint != "" {
-			fmt.Fprintln(r.o.Err, r.paint(faint, "hint: "+f.Hint))
-		}
-	}
-	for i, frame := range e.Trace {
-		if i > 0 && i < 12 {
-			fmt.Fprintln(r.o.Err, r.paint(faint, "  at "+frame))
-		}
-	}
-}
-
-// mark prints a line with a caret below a column, which counts bytes.
-func (r *repl) mark(line string, column int) {
-	if len(line) > 200 {
-		return
-	}
-	fmt.Fprintln(r.o.Err, "    "+line)
-	if column < 1 || column > len(line)+1 {
-		return
-	}
-	var pad strings.Builder
-	for _, c := range line[:column-1] {
-		if c != '\t' {
-			c = ' '
-		}
-		pad.WriteRune(c)
-	}
-	fmt.Fprintln(r.o.Err, "    "+pad.String()+r.paint(red, "^"))
-}
-
-// screen is the output of cells.
-type screen struct {
-	o   Options
-	ask func(ctx context.Context, prompt string) (string, error)
-
-	mu     sync.Mutex
-	live   string // the id of what stands last on the terminal
-	height int    // its lines
-}
-
-var _ cell.Output = (*screen)(nil)
-
-func (s *screen) begin() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.live = ""
-}
-
-// Stream implements [cell.Output].
-func (s *screen) Stream(name string, text []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.live = ""
-	w := s.o.Out
-	if name == "stderr" {
-		w = s.o.Err
-	}
-	_, _ = w.Write(text) // a reader that is gone ends the program
-}
-
-// Show implements [display.Screen]. What stands last on a terminal is replaced
-// by what is shown with the same id; a pipe gets only what has no id.
-func (s *screen) Show(id string, b display.Bundle) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text := strings.TrimRight(string(b[display.PlainText]), "\n")
-	if id != "" {
-		if !s.o.Terminal {
-			return
-		}
-		if s.live == id && s.height > 0 {
-			fmt.Fprintf(s.o.Out, "\x1b[%dA\x1b[J", s.height)
-		}
-	}
-	if text == "" {
-		text = pictureNote(b)
-	}
-	fmt.Fprintln(s.o.Out, text)
-	s.live, s.height = id, strings.Count(text, "\n")+1
-}
-
-// pictureNote says what a terminal cannot show.
-func pictureNote(b display.Bundle) string {
-	for mime := range b {
-		return "(" + mime + ": shown in a notebook)"
-	}
-	return ""
-}
-
-// Clear implements [display.Screen]: what scrolled by stays.
-func (s *screen) Clear(bool) {}
-
-// Input implements [cell.Output].
-func (s *screen) Input(ctx context.Context, prompt string, _ bool) (string, error) {
-	return s.ask(ctx, prompt)
-}
-
-// since is how long something took, for people.
-func since(begun time.Time) time.Duration { return time.Since(begun).Round(10 * time.Microsecond) }

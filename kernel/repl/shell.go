@@ -1,10 +1,8 @@
 package repl
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +14,8 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/reeflective/readline"
+	"github.com/reeflective/readline/inputrc"
+	"golang.org/x/term"
 
 	"noema/kernel/cell"
 )
@@ -26,72 +26,194 @@ var errAgain = errors.New("cleared")
 // shell is the line editor of a terminal.
 type shell struct {
 	*readline.Shell
-	session *cell.Session
-	asking  bool // a cell reads a line
+	session   Session
+	commands  []Command
+	history   *history
+	size      func() (columns, rows int)
+	highlight func([]rune) string
+
+	reading sync.Mutex // held while the editor reads
+	asking  bool       // a cell reads a line
+	prompt  string     // of that line
 }
 
-func newShell(s *cell.Session, o Options) *shell {
-	sh := &shell{Shell: readline.NewShell(), session: s}
+func newShell(s Session, o Options, commands []Command) *shell {
+	sh := &shell{Shell: readline.NewShell(), session: s, commands: commands, history: openHistory(o.History), size: sizeOf(o.Out)}
 	sh.Prompt.Primary(func() string {
 		if sh.asking {
-			return ""
+			return sh.prompt
 		}
 		return fmt.Sprintf("[%d] ", s.Count()+1)
 	})
 	sh.Prompt.Secondary(func() string { return "... " })
 	sh.AcceptMultiline = func(line []rune) bool { return sh.accepts(string(line)) }
 	if o.Color {
-		sh.SyntaxHighlighter = highlighter()
+		sh.highlight = highlighter()
 	}
 	sh.Completer = sh.completions
-	if o.History != "" {
-		sh.History.Delete()
-		sh.History.Add("cells", openHistory(o.History))
+	// The editor would ask the terminal where the cursor is at every key, and
+	// what comes in one piece with the answer is lost to it, such as what was
+	// typed while a cell ran. It is enough that the prompt begins a line.
+	_ = sh.Config.Set("cursor-position-probe", false)
+	// Tab completes what all candidates have in common and lists them; Tab again
+	// goes through them.
+	_ = sh.Config.Set("menu-complete-display-prefix", true)
+	for _, keys := range []string{"emacs", "emacs-standard", "vi-insert"} {
+		_ = sh.Config.Bind(keys, inputrc.Unescape(`\C-i`), "menu-complete", false)
 	}
+	sh.History.Delete()
+	sh.History.Add("cells", sh.history)
 	return sh
 }
 
 // accepts says whether Enter runs what is typed. An empty line at the end of
 // something incomplete does not: it may be meant.
 func (sh *shell) accepts(text string) bool {
-	trimmed := strings.TrimSpace(text)
-	if sh.asking || trimmed == "" || trimmed[0] == ':' || trimmed[0] == '!' {
+	if timed, ok := strings.CutPrefix(strings.TrimSpace(text), ":time "); ok {
+		text = timed
+	}
+	if sh.asking || strings.TrimSpace(text) == "" || isCommand(text) {
 		return true
 	}
 	return sh.session.IsComplete(text).Status != "incomplete"
 }
 
-func (sh *shell) cell() (string, error) {
+// cell implements editor. The editor cannot be told to stop: when ctx ends, its
+// terminal is set right and it is left to end with the process.
+func (sh *shell) cell(ctx context.Context) (string, int, error) {
+	stdin := int(os.Stdin.Fd())
+	before, stateErr := term.GetState(stdin)
+	read := make(chan incoming, 1)
+	go func() {
+		text, err := sh.read(sh.highlight)
+		read <- incoming{text, err}
+	}()
+	select {
+	case got := <-read:
+		return got.line, 0, got.err
+	case <-ctx.Done():
+		if stateErr == nil {
+			_ = term.Restore(stdin, before)
+		}
+		return "", 0, ctx.Err()
+	}
+}
+
+// read reads once. A cell that was interrupted from outside while it asked
+// leaves a read behind, which the next one waits for.
+func (sh *shell) read(highlight func([]rune) string) (string, error) {
+	sh.reading.Lock()
+	defer sh.reading.Unlock()
+	return sh.readLocked(highlight)
+}
+
+func (sh *shell) readLocked(highlight func([]rune) string) (string, error) {
+	sh.SyntaxHighlighter = highlight
 	text, err := sh.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		return "", errAgain
+		err = errAgain
 	}
 	return text, err
 }
 
-// line reads a line for a cell.
-func (sh *shell) line(_ context.Context, prompt string) (string, error) {
-	fmt.Print(prompt)
-	sh.asking = true
-	defer func() { sh.asking = false }()
-	return sh.Readline()
+// ask implements editor.
+func (sh *shell) ask(ctx context.Context, prompt string, hidden bool) (string, error) {
+	sh.reading.Lock()
+	defer sh.reading.Unlock()
+	if ctx.Err() != nil { // nobody waits for the line any more
+		return "", ctx.Err()
+	}
+	sh.asking, sh.prompt = true, prompt
+	sh.history.mute(true)
+	defer func() {
+		sh.asking = false
+		sh.history.mute(false)
+	}()
+	var show func([]rune) string
+	if hidden {
+		show = func(line []rune) string { return strings.Repeat("*", len(line)) }
+	}
+	return sh.readLocked(show)
 }
 
-// completions are what could stand at the cursor.
+// completions are what could stand at the cursor, which counts runes.
 func (sh *shell) completions(line []rune, cursor int) readline.Completions {
-	text := string(line)
-	at := len(string(line[:cursor]))
-	found := sh.session.Complete(text, at)
+	text, at := string(line), len(string(line[:cursor]))
+	if sh.asking {
+		return readline.Completions{}
+	}
+	found := sh.complete(text, at)
 	if len(found.Items) == 0 || found.Start > at {
 		return readline.Completions{}
 	}
-	// The editor completes what stands between blanks.
-	head := text[strings.LastIndexAny(text[:found.Start], " \t\n")+1 : found.Start]
-	var values []readline.Completion
-	for _, i := range found.Items {
-		values = append(values, readline.Completion{Value: head + i.Text, Display: i.Text, Description: i.Detail})
+	// The editor replaces a prefix that ends at the cursor, and takes the word
+	// between blanks if that is empty: so a byte before the name is part of it.
+	// It counts the prefix in bytes, so that can only be ASCII.
+	from := max(found.Start-1, 0)
+	for i := from; i < at; i++ {
+		if text[i] >= 0x80 {
+			from = i + 1
+		}
 	}
-	return readline.CompleteRaw(values).NoSpace('*')
+	if from == at && at > 0 {
+		return readline.Completions{}
+	}
+	columns, rows := sh.size()
+	c := readline.CompleteRaw(fitting(values(found, text, at, from), columns, rows-rowsOf(text, columns)-menuFrame))
+	c.PREFIX = text[from:at]
+	return c
+}
+
+// values are what may replace text[from:at].
+func values(found cell.Completions, text string, at, from int) []readline.Completion {
+	var all []readline.Completion
+	for _, i := range found.Items {
+		whole := text[:found.Start] + i.Text
+		if strings.HasPrefix(whole, text[:at]) {
+			all = append(all, readline.Completion{Value: whole[from:], Display: i.Text, Description: i.Detail})
+		}
+	}
+	return all
+}
+
+// menuFrame is how many rows a menu leaves free: for the prompt, the editor's
+// own line below the menu, and one to spare.
+const menuFrame = 3
+
+// fitting makes a menu of a number of rows of candidates, for a menu that is
+// taller than the terminal pushes the line that is typed off it. Too many for a
+// line each stand side by side without their types; of still more the first are
+// there, and who types on gets the others.
+func fitting(all []readline.Completion, columns, rows int) []readline.Completion {
+	if rows < 1 || len(all) <= rows {
+		return all
+	}
+	widest := 1
+	for i := range all {
+		all[i].Description = ""
+		widest = max(widest, len([]rune(all[i].Display)))
+	}
+	return all[:min(len(all), rows*max(1, columns/(widest+gridGap)))]
+}
+
+// gridGap is what the editor leaves between columns of a menu.
+const gridGap = 2
+
+// complete asks the session, or knows the REPL's own commands.
+func (sh *shell) complete(text string, at int) cell.Completions {
+	if !strings.HasPrefix(text, ":") {
+		return sh.session.Complete(text, at)
+	}
+	if space := strings.IndexByte(text, ' '); space >= 0 && space < at {
+		c := sh.session.Complete(text[space+1:], at-space-1)
+		c.Start += space + 1
+		return c
+	}
+	c := cell.Completions{End: at}
+	for _, k := range sh.commands {
+		c.Items = append(c.Items, cell.Completion{Text: ":" + k.Name, Detail: k.Help})
+	}
+	return c
 }
 
 // highlighter colours Go.
@@ -117,92 +239,4 @@ func highlighter() func([]rune) string {
 		}
 		return out
 	}
-}
-
-// history is the cells of this and earlier sessions, each once.
-type history struct {
-	mu    sync.Mutex
-	file  string
-	cells []string
-}
-
-var _ readline.History = (*history)(nil)
-
-// maxHistory bounds what is kept.
-const maxHistory = 5_000
-
-// openHistory reads a history; a damaged line is as good as none.
-func openHistory(file string) *history {
-	h := &history{file: file}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return h
-	}
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var text string
-		if json.Unmarshal(lines.Bytes(), &text) == nil {
-			h.keep(text)
-		}
-	}
-	return h
-}
-
-// keep adds a cell and forgets an earlier one of the same text.
-func (h *history) keep(text string) {
-	for i, c := range h.cells {
-		if c == text {
-			h.cells = append(h.cells[:i], h.cells[i+1:]...)
-			break
-		}
-	}
-	h.cells = append(h.cells, text)
-	if len(h.cells) > maxHistory {
-		h.cells = h.cells[len(h.cells)-maxHistory:]
-	}
-}
-
-// Write implements [readline.History].
-func (h *history) Write(text string) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if strings.TrimSpace(text) == "" {
-		return len(h.cells), nil
-	}
-	h.keep(text)
-	raw, err := json.Marshal(text)
-	if err != nil {
-		return len(h.cells), err
-	}
-	f, err := os.OpenFile(h.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return len(h.cells), err
-	}
-	_, err = f.Write(append(raw, '\n'))
-	return len(h.cells), errors.Join(err, f.Close())
-}
-
-// GetLine implements [readline.History].
-func (h *history) GetLine(i int) (string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if i < 0 || i >= len(h.cells) {
-		return "", fmt.Errorf("history has no entry %d", i)
-	}
-	return h.cells[i], nil
-}
-
-// Len implements [readline.History].
-func (h *history) Len() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.cells)
-}
-
-// Dump implements [readline.History].
-func (h *history) Dump() any {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]string{}, h.cells...)
 }

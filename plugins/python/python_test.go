@@ -165,6 +165,18 @@ func (k *kernel) Seed(ctx context.Context, key methods.SeedKey, build func(conte
 
 func (k *kernel) Emit(e methods.Event) { k.events <- e }
 
+// next is the text of the next event.
+func (k *kernel) next(t *testing.T) string {
+	t.Helper()
+	select {
+	case e := <-k.events:
+		return e.Text
+	case <-time.After(30 * time.Second):
+		t.Fatal("the plugin sent no event in 30 s")
+		return ""
+	}
+}
+
 // TestUnits runs the Python tests of the SDK and of the example.
 func TestUnits(t *testing.T) {
 	for _, dir := range []string{"tests", "examples/tree_of_thoughts"} {

@@ -1,12 +1,14 @@
 package python_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -224,7 +226,7 @@ func TestCancelledTrialEndsSoonAndKeepsTheProcess(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error)
 			go func() { _, err := p.Solve(ctx, methods.Problem{}, k); done <- err }()
-			pids[i] = (<-k.events).Text
+			pids[i] = k.next(t)
 			cancel()
 			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s: err = %v", name, err)
@@ -242,7 +244,7 @@ func TestDeafPluginIsKilled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { _, err := p.Solve(ctx, methods.Problem{}, k); done <- err }()
-	<-k.events
+	k.next(t)
 	cancel()
 	var f *plugins.Failure
 	if err := <-done; !errors.As(err, &f) || !strings.Contains(err.Error(), "did not stop within") {
@@ -258,11 +260,11 @@ func TestKillFailsOneTrialOnly(t *testing.T) {
 	errs := make(chan error, 2)
 	go func() { _, err := p.Solve(ctx, methods.Problem{}, killed); errs <- err }()
 	var pid int
-	if _, err := fmt.Sscan((<-killed.events).Text, &pid); err != nil {
+	if _, err := fmt.Sscan(killed.next(t), &pid); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _, err := p.Solve(ctx, methods.Problem{}, other); errs <- err }()
-	<-other.events
+	other.next(t)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +290,7 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	done := make(chan error)
 	go func() { _, err := p.Solve(ctx, methods.Problem{}, k); done <- err }()
 	var pid int
-	if _, err := fmt.Sscan((<-k.events).Text, &pid); err != nil {
+	if _, err := fmt.Sscan(k.next(t), &pid); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
@@ -305,10 +307,12 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 // no death signal reaches it.
 func TestNoPythonOutlivesItsParent(t *testing.T) {
 	t.Parallel()
-	src := source(t, "echo")
-	// The shell tells the plugin's pid and is gone once the plugin serves.
-	script := `NOEMA_PLUGIN=method "$@" 3>&1 1>"$0" & echo $!; until grep -q "grpc$" "$0"; do :; done`
-	cmd := exec.Command("sh", append([]string{"-c", script, t.TempDir() + "/handshake"}, src.Command...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `"$0" "$@" & echo $!; read line`}, source(t, "echo").Command...)...)
+	cmd.Env = append(os.Environ(), "NOEMA_PLUGIN=method")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -316,20 +320,24 @@ func TestNoPythonOutlivesItsParent(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var pid int
-	if _, err := fmt.Fscan(out, &pid); err != nil {
+	lines := bufio.NewScanner(out)
+	lines.Scan()
+	pid, err := strconv.Atoi(lines.Text())
+	if err != nil {
 		t.Fatal(err)
 	}
-	// Descriptor 3 of the plugin is the other end of this pipe: it ends with the plugin.
-	ended := make(chan error, 1)
-	go func() { _, err := io.Copy(io.Discard, out); ended <- err }()
-	select {
-	case err = <-ended:
-	case <-time.After(5 * time.Second):
-		err = syscall.Kill(pid, syscall.SIGKILL)
-		t.Error("the plugin outlived its parent by 5 s")
+	for lines.Scan() && !strings.HasSuffix(lines.Text(), "|grpc") {
 	}
-	if err = errors.Join(err, cmd.Wait()); err != nil {
+	if err := in.Close(); err != nil { // the shell ends
 		t.Fatal(err)
 	}
+	// The plugin holds the other end of this pipe for as long as it lives.
+	late := time.AfterFunc(10*time.Second, func() {
+		t.Error("the plugin outlived its parent by 10 s")
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	})
+	for lines.Scan() {
+	}
+	late.Stop()
+	_ = cmd.Wait() // read fails at the end of its input
 }

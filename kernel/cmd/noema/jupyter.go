@@ -78,8 +78,9 @@ func (a *app) jupyterRun(ctx context.Context, file string) error {
 	if err != nil {
 		return usage(err)
 	}
+	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture = true
+	o.Capture, o.Output = true, relay
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err
@@ -90,7 +91,9 @@ func (a *app) jupyterRun(ctx context.Context, file string) error {
 	if err := os.MkdirAll(a.home, 0o700); err != nil {
 		return err
 	}
-	return jupyter.Run(ctx, c, session, jupyter.Options{
+	// Ctrl-C and its signal end a cell, not the kernel, which handles both.
+	return jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
+		Relay:   relay,
 		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,
 		Commands: listings(lab),
 	})

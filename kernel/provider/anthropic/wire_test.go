@@ -103,12 +103,6 @@ func TestSchemaDegrades(t *testing.T) {
 		}
 		return ""
 	}
-	answer := func(a providertest.Ask) providertest.Answer {
-		if a.Body["tool_choice"] != nil {
-			return providertest.Answer{Calls: []providertest.Call{{Name: "out", Arguments: `{"a": 12345678901234567890}`}}}
-		}
-		return providertest.Answer{Text: `{"a":1}`}
-	}
 	for name, c := range map[string]struct {
 		refuse   func(providertest.Ask) string
 		schema   string
@@ -124,20 +118,8 @@ func TestSchemaDegrades(t *testing.T) {
 		"words":       {inWords, closed, false, `{"a":1}`, 4, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bodies, p := serve(t, providertest.Config{Refuse: c.refuse, Answer: answer})
-			for range 2 {
-				r := methods.Request{Messages: methods.Ask("give"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(c.schema)}}
-				if c.tools {
-					r.Tools = []methods.ToolSpec{{Name: "other"}}
-				}
-				got, err := p.Complete(t.Context(), r)
-				if err != nil || got.Text != c.want || len(got.ToolCalls) != 0 || got.Finish != methods.FinishStop {
-					t.Fatalf("%+v, %v, want %s", got, err, c.want)
-				}
-				if r.Messages[0].Content != "give" {
-					t.Error("the caller's request was changed")
-				}
-			}
+			bodies, p := serve(t, providertest.Config{Refuse: c.refuse, Answer: answerJSON})
+			askTwice(t, p, c.schema, c.tools, c.want)
 			if len(*bodies) != c.requests {
 				t.Errorf("%d requests, want %d", len(*bodies), c.requests)
 			}
@@ -149,6 +131,32 @@ func TestSchemaDegrades(t *testing.T) {
 				t.Errorf("adaptations %q", p.Adaptations())
 			}
 		})
+	}
+}
+
+func answerJSON(a providertest.Ask) providertest.Answer {
+	if a.Body["tool_choice"] != nil {
+		return providertest.Answer{Calls: []providertest.Call{{Name: "out", Arguments: `{"a": 12345678901234567890}`}}}
+	}
+	return providertest.Answer{Text: `{"a":1}`}
+}
+
+// askTwice asks for a schema two times, so that what the first call learned
+// shows in the second.
+func askTwice(t *testing.T, p *anthropic.Provider, schema string, tools bool, want string) {
+	t.Helper()
+	for range 2 {
+		r := methods.Request{Messages: methods.Ask("give"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(schema)}}
+		if tools {
+			r.Tools = []methods.ToolSpec{{Name: "other"}}
+		}
+		got, err := p.Complete(t.Context(), r)
+		if err != nil || got.Text != want || len(got.ToolCalls) != 0 || got.Finish != methods.FinishStop {
+			t.Fatalf("%+v, %v, want %s", got, err, want)
+		}
+		if r.Messages[0].Content != "give" {
+			t.Error("the caller's request was changed")
+		}
 	}
 }
 

@@ -112,7 +112,6 @@ func TestSignaturesGoBack(t *testing.T) {
 }
 
 func TestWhatModelsRefuse(t *testing.T) {
-	config := func(a providertest.Ask) map[string]any { m, _ := a.Body["generationConfig"].(map[string]any); return m }
 	for name, c := range map[string]struct {
 		refuse func(providertest.Ask) string
 		gone   string // of the generation config
@@ -130,41 +129,52 @@ func TestWhatModelsRefuse(t *testing.T) {
 			return ""
 		}, "responseJsonSchema"},
 		"unknown field": {func(a providertest.Ask) string {
-			if config(a)["seed"] != nil {
+			if config(a.Body)["seed"] != nil {
 				return `Invalid JSON payload received. Unknown name "seed" at 'generation_config': Cannot find field.`
 			}
 			return ""
 		}, "seed"},
 		"snake": {func(a providertest.Ask) string {
-			if config(a)["topK"] != nil {
+			if config(a.Body)["topK"] != nil {
 				return "top_k is not supported by this model"
 			}
 			return ""
 		}, "topK"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bodies, p := serve(t, providertest.Config{Refuse: c.refuse})
-			r := methods.Request{
-				Messages: methods.Ask("give"), Sampling: methods.Sampling{TopK: 4}, Tools: []methods.ToolSpec{{Name: "f"}},
-				Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
-			}
-			for range 2 {
-				if _, err := p.Complete(t.Context(), r); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if len(*bodies) != 3 || len(p.Adaptations()) != 1 {
-				t.Fatalf("%d requests, want 3; adaptations %q", len(*bodies), p.Adaptations())
-			}
-			last, _ := (*bodies)[2]["generationConfig"].(map[string]any)
-			if last[c.gone] != nil {
-				t.Errorf("%s was sent again", c.gone)
-			}
-			if words := strings.Contains(encode(t, (*bodies)[2]["contents"]), "JSON Schema"); words != (c.gone == "responseJsonSchema") {
-				t.Errorf("asked in words: %v", words)
-			}
+			askTwice(t, c.refuse, c.gone)
 		})
 	}
+}
+
+// askTwice asks with all that can be refused, two times, so that what the
+// first call learned shows in the second.
+func askTwice(t *testing.T, refuse func(providertest.Ask) string, gone string) {
+	t.Helper()
+	bodies, p := serve(t, providertest.Config{Refuse: refuse})
+	r := methods.Request{
+		Messages: methods.Ask("give"), Sampling: methods.Sampling{TopK: 4}, Tools: []methods.ToolSpec{{Name: "f"}},
+		Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
+	}
+	for range 2 {
+		if _, err := p.Complete(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(*bodies) != 3 || len(p.Adaptations()) != 1 {
+		t.Fatalf("%d requests, want 3; adaptations %q", len(*bodies), p.Adaptations())
+	}
+	if config((*bodies)[2])[gone] != nil {
+		t.Errorf("%s was sent again", gone)
+	}
+	if words := strings.Contains(encode(t, (*bodies)[2]["contents"]), "JSON Schema"); words != (gone == "responseJsonSchema") {
+		t.Errorf("asked in words: %v", words)
+	}
+}
+
+func config(body map[string]any) map[string]any {
+	m, _ := body["generationConfig"].(map[string]any)
+	return m
 }
 
 func TestNew(t *testing.T) {

@@ -39,8 +39,8 @@ type conversation struct {
 	ends   map[int]bool
 }
 
-// config holds what is read of tokenizer_config.json.
-type config struct {
+// tokenizerConfig holds what is read of tokenizer_config.json.
+type tokenizerConfig struct {
 	Template json.RawMessage `json:"chat_template"`
 	BOS      special         `json:"bos_token"`
 	EOS      special         `json:"eos_token"`
@@ -65,7 +65,7 @@ func (s *special) UnmarshalJSON(data []byte) error {
 // readConversation reads the files that say how a model talks. All of them may
 // be missing.
 func readConversation(dir string, t *tokenizer.Tokenizer) (conversation, error) {
-	var c config
+	var c tokenizerConfig
 	if err := readOptional(dir, "tokenizer_config.json", &c); err != nil {
 		return conversation{}, err
 	}

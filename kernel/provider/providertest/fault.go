@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -49,10 +50,49 @@ type Plan struct {
 	Faults []Fault // of which one is chosen; none means All
 	// Most is how often requests of one content fail at most; 0 is no limit.
 	Most int
+	// Each makes every fault that there is so often at least, to the first
+	// requests that it can befall, some way apart.
+	Each int
 	// Storm, if set, answers so many requests in a row with 429, out of every
 	// StormEvery that arrive.
 	Storm, StormEvery int
 }
+
+// owed are the faults that Each demands.
+func (p Plan) owed() []Fault {
+	var owed []Fault
+	for range p.Each {
+		owed = append(owed, All()...)
+	}
+	return owed
+}
+
+// apart is how many requests lie between two faults that Each demands: a
+// provider that failed every request at first would be held for down.
+const apart = 7
+
+// plan is the fault that a request meets.
+func (s *Server) plan(a Ask) Fault {
+	if s.config.Fault != nil {
+		return s.config.Fault(a)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.Attempt == 1 && len(s.bills)%apart == 0 {
+		for i, f := range s.owed {
+			if f.befalls(a) {
+				s.owed = slices.Delete(s.owed, i, i+1)
+				return f
+			}
+		}
+	}
+	if f := s.config.Plan.fault(a); f.befalls(a) {
+		return f
+	}
+	return None
+}
+
+func (f Fault) befalls(a Ask) bool { return f != BadSchema || a.Schema }
 
 func (p Plan) fault(a Ask) Fault {
 	if p.StormEvery > 0 && a.Number%p.StormEvery < p.Storm {

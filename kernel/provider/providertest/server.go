@@ -101,6 +101,7 @@ type Server struct {
 	most     int
 	bills    map[string]*Bill
 	faults   map[Fault]int
+	owed     []Fault // faults still to be made; see Plan.Each
 }
 
 // wire is a protocol.
@@ -132,7 +133,7 @@ func New(c Config) *Server {
 	if c.Stall <= 0 {
 		c.Stall = time.Minute
 	}
-	s := &Server{config: c, bills: map[string]*Bill{}, faults: map[Fault]int{}}
+	s := &Server{config: c, bills: map[string]*Bill{}, faults: map[Fault]int{}, owed: c.Plan.owed()}
 	switch c.Protocol {
 	case Responses:
 		s.wire = responsesWire{}
@@ -215,10 +216,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if s.rejected(w, ask) {
 		return
 	}
-	fault := s.config.Plan.fault(ask)
-	if s.config.Fault != nil {
-		fault = s.config.Fault(ask)
-	}
+	fault := s.plan(ask)
 	s.count(func() { s.faults[fault]++ })
 	s.answer(w, r, ask, fault)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,21 +40,9 @@ type StormConfig struct {
 // for a busy machine, which must not be taken for a silent one.
 const patience = 700 * time.Millisecond
 
-// stormFaults are those of a storm. The ones that wait for a timeout come
-// seldom, so that a storm is over soon.
-func stormFaults() []Fault {
-	var faults []Fault
-	for _, f := range All() {
-		n := 10
-		switch f {
-		case HalfOpen, Silent, NeverCloses:
-			n = 1
-		}
-		for range n {
-			faults = append(faults, f)
-		}
-	}
-	return faults
+// swift are the faults that a provider does not wait for.
+func swift() []Fault {
+	return slices.DeleteFunc(All(), func(f Fault) bool { return f == HalfOpen || f == Silent || f == NeverCloses })
 }
 
 // Storm lets a provider make many requests through the gateway at a server
@@ -66,7 +55,7 @@ func Storm(t *testing.T, c StormConfig) {
 	before := runtime.NumGoroutine()
 	t.Run("storm", func(t *testing.T) {
 		s := New(Config{Protocol: c.Protocol, Answer: Oracle, Plan: Plan{
-			Seed: 1, Rate: 0.2, Faults: stormFaults(), Most: 8, Storm: 20, StormEvery: 500,
+			Seed: 1, Rate: 0.2, Faults: swift(), Most: 8, Each: 2, Storm: 20, StormEvery: 500,
 		}})
 		defer s.Close()
 		p, err := c.Open(s.URL(), patience)
@@ -106,12 +95,15 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A gateway that lets nobody through must fail the test, not hang it.
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
 			for i := range work {
-				if err := talk(t.Context(), g, i%(requests-requests/5)); err != nil {
+				if err := talk(ctx, g, i%(requests-requests/5)); err != nil && ctx.Err() == nil {
 					t.Errorf("request %d: %v", i, err)
 				}
 			}
@@ -122,6 +114,9 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 	}
 	close(work)
 	wg.Wait()
+	if ctx.Err() != nil {
+		t.Fatalf("not finished after a minute: %+v", g.Stats())
+	}
 	g.Wait(time.Minute)
 	return g.Stats()
 }
@@ -145,8 +140,8 @@ func (s *Server) checkBooks(t *testing.T, stats gateway.Stats) {
 		t.Errorf("the gateway counts %d answers, the server %d", stats.Provider, len(bills))
 	}
 	for _, f := range All() {
-		if s.Faults()[f] == 0 {
-			t.Errorf("no %q in this storm: it proves nothing about it", f)
+		if n := s.Faults()[f]; n < 2 {
+			t.Errorf("%q was met %d times in this storm: it proves nothing about it", f, n)
 		}
 	}
 }

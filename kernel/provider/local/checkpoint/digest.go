@@ -13,8 +13,8 @@ import (
 // Others are the files besides the weights that change what a model answers.
 // Those that a folder lacks are left out.
 var others = []string{
-	"chat_template.jinja", "config.json", "generation_config.json", "special_tokens_map.json",
-	"tokenizer.json", "tokenizer_config.json",
+	"chat_template.jinja", "config.json", "generation_config.json", "sentence_bert_config.json",
+	"special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
 }
 
 // Digest is a SHA-256 over all files in dir that change what the model

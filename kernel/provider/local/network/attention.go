@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	. "github.com/gomlx/gomlx/core/graph" //nolint:staticcheck // see parts.go
+	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 )
 
 // heads is the layout of attention in one sequence: T new tokens that see

@@ -1,13 +1,7 @@
 package network_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"slices"
-	"strings"
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
@@ -34,23 +28,6 @@ for line in sys.stdin:
     print(json.dumps({"logits": logits, "tokens": out}))
 `
 
-// python finds an interpreter that has the modules, or skips the test.
-func python(t *testing.T, modules ...string) string {
-	t.Helper()
-	name := os.Getenv("NOEMA_TEST_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("no Python: set NOEMA_TEST_PYTHON to one that has %s", strings.Join(modules, " and "))
-	}
-	if err := exec.Command(path, "-c", "import "+strings.Join(modules, ", ")).Run(); err != nil {
-		t.Skipf("%s lacks %s: set NOEMA_TEST_PYTHON to one that has them", path, strings.Join(modules, " or "))
-	}
-	return path
-}
-
 type job struct {
 	Dir    string `json:"dir"`
 	Prompt []int  `json:"prompt"`
@@ -62,91 +39,71 @@ type answer struct {
 	Tokens []int       `json:"tokens"`
 }
 
-// ask runs all jobs in one process, since starting one costs seconds.
-func ask(t *testing.T, jobs []job) []answer {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), python(t, "torch", "transformers"), "-c", reference)
-	var in strings.Builder
-	for _, j := range jobs {
-		raw, err := json.Marshal(j)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&in, "%s\n", raw)
-	}
-	cmd.Stdin = strings.NewReader(in.String())
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("transformers: %v\n%s", err, stderr.String())
-	}
-	answers := make([]answer, len(jobs))
-	dec := json.NewDecoder(strings.NewReader(string(out)))
-	for i := range answers {
-		if err := dec.Decode(&answers[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return answers
-}
-
 // TestParity holds every architecture to transformers: logits within 1e-4 and
 // the same greedy tokens, over prompts that take one piece, several pieces,
 // and caches of two sizes.
 func TestParity(t *testing.T) {
-	type variant struct {
-		localtest.Spec
-		name   string
-		prompt int
-	}
-	var variants []variant
-	for _, arch := range localtest.Archs() {
-		if arch == "bert" {
-			continue
-		}
-		variants = append(variants, variant{localtest.Spec{Arch: arch, Seed: 1}, arch + "/short", 5},
-			variant{localtest.Spec{Arch: arch, Seed: 2, Shards: 2, DType: "BF16"}, arch + "/cache grows", 120},
-			variant{localtest.Spec{Arch: arch, Seed: 3, DType: "F16", KVHeads: 1}, arch + "/pieces", 300})
-	}
-	variants = append(variants, variant{localtest.Spec{Arch: "smollm", Seed: 4, Config: map[string]any{
-		"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}}}, "linear rope", 40})
-
+	variants := variants()
 	models := make([]*network.Decoder, len(variants))
-	jobs := make([]job, len(variants))
+	jobs, answers := make([]any, len(variants)), make([]any, len(variants))
 	for i, v := range variants {
 		dir := t.TempDir()
 		if err := localtest.Write(dir, v.Spec); err != nil {
 			t.Fatal(err)
 		}
 		models[i] = load(t, dir)
-		jobs[i] = job{dir, tokens(v.prompt, uint64(i)), 20}
+		jobs[i], answers[i] = job{dir, tokens(v.prompt, uint64(i)), 20}, &answer{}
 	}
-	for i, want := range ask(t, jobs) {
-		t.Run(variants[i].name, func(t *testing.T) {
-			s := &network.Sequence{}
-			got, err := models[i].Prefill(s, jobs[i].Prompt, func() error { return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
-			var worst float64
-			for step, token := range want.Tokens {
-				for j := range got[:len(want.Logits[step])] {
-					worst = max(worst, math.Abs(float64(got[j]-want.Logits[step][j])))
-				}
-				if best := slices.Index(got, slices.Max(got)); best != token {
-					t.Fatalf("step %d: greedy token %d, transformers has %d", step, best, token)
-				}
-				next, err := models[i].Next([]*network.Sequence{s}, []int{token})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = next[0]
-			}
-			if !(worst <= 1e-4) { // also if it is not a number
-				t.Errorf("logits differ by up to %g", worst)
-			}
-			t.Logf("logits differ by up to %.2g", worst)
-		})
+	// All jobs go to one process, since starting one costs seconds.
+	localtest.Python(t, reference, jobs, answers, "torch", "transformers")
+	for i, v := range variants {
+		t.Run(v.name, func(t *testing.T) { hold(t, models[i], jobs[i].(job), answers[i].(*answer)) })
 	}
+}
+
+// variant is a model and the length of a prompt.
+type variant struct {
+	localtest.Spec
+	name   string
+	prompt int
+}
+
+func variants() []variant {
+	var all []variant
+	for _, arch := range localtest.Archs() {
+		if arch == "bert" {
+			continue
+		}
+		all = append(all, variant{localtest.Spec{Arch: arch, Seed: 1}, arch + "/short", 5},
+			variant{localtest.Spec{Arch: arch, Seed: 2, Shards: 2, DType: "BF16"}, arch + "/cache grows", 120},
+			variant{localtest.Spec{Arch: arch, Seed: 3, DType: "F16", KVHeads: 1}, arch + "/pieces", 300})
+	}
+	linear := map[string]any{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}}
+	return append(all, variant{localtest.Spec{Arch: "smollm", Seed: 4, Config: linear}, "linear rope", 40})
+}
+
+func hold(t *testing.T, d *network.Decoder, j job, want *answer) {
+	s := &network.Sequence{}
+	got, err := d.Prefill(s, j.Prompt, never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var worst float64
+	for step, token := range want.Tokens {
+		for i, w := range want.Logits[step] {
+			worst = max(worst, math.Abs(float64(got[i]-w)))
+		}
+		if best(got) != token {
+			t.Fatalf("step %d: greedy token %d, transformers has %d", step, best(got), token)
+		}
+		next, err := d.Next([]*network.Sequence{s}, []int{token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = next[0]
+	}
+	if !(worst <= 1e-4) { // also if it is not a number
+		t.Errorf("logits differ by up to %g", worst)
+	}
+	t.Logf("logits differ by up to %.2g", worst)
 }

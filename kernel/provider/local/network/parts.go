@@ -6,7 +6,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
-	. "github.com/gomlx/gomlx/core/graph" //nolint:staticcheck // the graph's own vocabulary reads as formulas only without a prefix
+	. "github.com/gomlx/gomlx/core/graph" // formulas are legible only without a prefix
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"noema/kernel/provider/local/checkpoint"

@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
-	. "github.com/gomlx/gomlx/core/graph" //nolint:staticcheck // see parts.go
+	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
+
+	"noema/kernel/provider/local/checkpoint"
 )
 
 // step feeds either several tokens to one sequence or one to each of several,
@@ -166,15 +168,20 @@ func (d *Decoder) inputs(k shape, batch []*Sequence, tokens []int) ([]any, error
 
 // embed writes a token's embedding at a position.
 func (d *Decoder) embed(x []float32, token, position int) error {
-	step := rowsOfPart(d.config.Vocab, d.config.Hidden)
-	row := token % step * d.config.Hidden
-	err := d.weights[d.embedding[token/step]].ConstFlatData(func(flat any) { copy(x, flat.([]float32)[row:]) })
+	err := lookUp(x, d.weights, d.embedding, token, d.config)
 	if d.positions != nil {
 		for i, p := range d.positions[position*d.config.Hidden : (position+1)*d.config.Hidden] {
 			x[i] += p
 		}
 	}
 	return err
+}
+
+// lookUp copies a token's row of an embedding, which is cut into parts.
+func lookUp(x []float32, weights []*tensors.Tensor, embedding []weightID, token int, c checkpoint.Config) error {
+	step := rowsOfPart(c.Vocab, c.Hidden)
+	row := token % step * c.Hidden
+	return weights[embedding[token/step]].ConstFlatData(func(flat any) { copy(x, flat.([]float32)[row:]) })
 }
 
 // selfMask hides from each new token those after it and those beyond the
@@ -207,104 +214,4 @@ func (d *Decoder) pastMask(k shape, length int) *tensors.Tensor {
 
 func (d *Decoder) beyond(distance int) bool {
 	return d.config.Window > 0 && distance >= d.config.Window
-}
-
-// build makes the graph of a step. It gives the hidden states, [N, Hidden],
-// and each block's keys and values, [N, KVHeads·HeadDim].
-func (d *Decoder) build(k shape, in []*Node) []*Node {
-	take := func() *Node {
-		n := in[0]
-		in = in[1:]
-		return n
-	}
-	g := pass{decoder: d, shape: k, x: take()}
-	if d.frequencies != nil {
-		g.cos, g.sin = take(), take()
-	}
-	masks := make([]masked, k.rows)
-	if k.tokens > 1 {
-		masks[0].self = take()
-	}
-	if k.past > 0 {
-		for i := range masks {
-			masks[i].past = take()
-		}
-	}
-	caches := make([][]*Node, len(d.blocks))
-	if k.past > 0 {
-		for i := range caches {
-			caches[i], in = in[:2*k.rows], in[2*k.rows:]
-		}
-	}
-	g.masks, g.weights = masks, in
-	var remembered []*Node
-	for i := range d.blocks {
-		keys, values := g.block(&d.blocks[i], caches[i])
-		remembered = append(remembered, keys, values)
-	}
-	return append([]*Node{g.x}, remembered...)
-}
-
-// pass is the graph of a step while it is built.
-type pass struct {
-	decoder  *Decoder
-	shape    shape
-	weights  []*Node
-	x        *Node // the residual stream, [N, Hidden]
-	cos, sin *Node
-	masks    []masked // by row
-}
-
-// block adds one block and gives its keys and values.
-func (g *pass) block(b *block, cache []*Node) (keys, values *Node) {
-	c := g.decoder.config
-	x := b.first.apply(g.weights, g.x, c.Epsilon)
-	q := g.turn(b.q.apply(g.weights, x), b.qNorm, c.Heads)
-	keys = g.turn(b.k.apply(g.weights, x), b.kNorm, c.KVHeads)
-	values = b.v.apply(g.weights, x)
-	x = b.out.apply(g.weights, g.attend(q, keys, values, cache))
-	g.x = Add(g.x, x)
-	x = b.second.apply(g.weights, g.x, c.Epsilon)
-	g.x = Add(g.x, b.mlp(g.weights, x, c.Activation))
-	return keys, values
-}
-
-// turn normalises heads, in qwen3, and applies rotary positions.
-func (g *pass) turn(x *Node, n norm, heads int) *Node {
-	c := g.decoder.config
-	if n.weight != none {
-		rows := x.Shape().Dim(0)
-		x = n.apply(g.weights, Reshape(x, rows, heads, c.HeadDim), c.Epsilon)
-		x = Reshape(x, rows, heads*c.HeadDim)
-	}
-	if g.cos != nil {
-		x = rotate(x, g.cos, g.sin, heads, c.HeadDim)
-	}
-	return x
-}
-
-// attend runs each sequence's attention by itself.
-func (g *pass) attend(q, k, v *Node, cache []*Node) *Node {
-	c := g.decoder.config
-	h := heads{kv: c.KVHeads, group: c.Heads / c.KVHeads, dim: c.HeadDim, tokens: g.shape.tokens, past: g.shape.past}
-	outs := make([]*Node, g.shape.rows)
-	for i := range outs {
-		var pastK, pastV *Node
-		if len(cache) > 0 {
-			pastK, pastV = cache[2*i], cache[2*i+1]
-		}
-		outs[i] = h.attend(g.row(q, i), g.row(k, i), g.row(v, i), pastK, pastV, g.masks[i])
-	}
-	if len(outs) == 1 {
-		return outs[0]
-	}
-	return Concatenate(outs, 0)
-}
-
-// row gives the tokens of one sequence.
-func (g *pass) row(x *Node, i int) *Node {
-	if g.shape.rows == 1 {
-		return x
-	}
-	return Slice(x, AxisRange(i, i+1), AxisRange())
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -31,22 +30,6 @@ var texts = []string{
 	"a_b-c/d\\e", "{\"answer\": [1, 2, 3], \"ok\": true}", "   ", "\n\n\n", "x\u00a0y\u2003z", "İstanbul ǅ ß", "e\u0301 combining",
 	"<|im_start|>user\nhi<|im_end|>", "<s>[INST] hi [/INST]</s>", "<|begin_of_text|>x", "a <|endoftext|> b", "[CLS] a [MASK] [SEP]",
 	strings.Repeat("a long word", 40), strings.Repeat("0", 50), "\x00\x01control", "…—“quotes”", "tokenization unbelievable answers",
-}
-
-func python(t *testing.T, modules ...string) string {
-	t.Helper()
-	name := os.Getenv("NOEMA_TEST_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("no Python: set NOEMA_TEST_PYTHON to one that has %s", strings.Join(modules, " and "))
-	}
-	if err := exec.Command(path, "-c", "import "+strings.Join(modules, ", ")).Run(); err != nil {
-		t.Skipf("%s lacks %s: set NOEMA_TEST_PYTHON to one that has them", path, strings.Join(modules, " or "))
-	}
-	return path
 }
 
 // random makes a text of letters, digits, spaces, marks and whole words.
@@ -122,9 +105,14 @@ func vary(t *testing.T, dir, name string) {
 	}
 }
 
+// answer is what the library makes of the texts.
+type answer struct {
+	Plain, Framed [][]int
+	Decoded       []string
+}
+
 // TestParity holds all kinds of tokenizers to Hugging Face's library.
 func TestParity(t *testing.T) {
-	path := python(t, "tokenizers")
 	names := localtest.Archs()
 	for name := range variants {
 		names = append(names, name)
@@ -135,9 +123,9 @@ func TestParity(t *testing.T) {
 	for range 300 {
 		all = append(all, random(rng))
 	}
-	var in strings.Builder
-	var made []*tokenizer.Tokenizer
-	for _, name := range names {
+	made := make([]*tokenizer.Tokenizer, len(names))
+	jobs, answers := make([]any, len(names)), make([]any, len(names))
+	for i, name := range names {
 		dir := t.TempDir()
 		arch, _, _ := strings.Cut(name, "/")
 		if err := localtest.WriteCheckpoint(dir, arch, 1); err != nil {
@@ -146,56 +134,42 @@ func TestParity(t *testing.T) {
 		if variants[name] != nil {
 			vary(t, dir, name)
 		}
-		tok, err := tokenizer.Read(dir)
-		if err != nil {
+		var err error
+		if made[i], err = tokenizer.Read(dir); err != nil {
 			t.Fatal(err)
 		}
-		made = append(made, tok)
-		raw, err := json.Marshal(object{"dir": dir, "texts": all})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(raw, '\n'))
+		jobs[i], answers[i] = object{"dir": dir, "texts": all}, &answer{}
 	}
-	cmd := exec.CommandContext(t.Context(), path, "-c", reference)
-	cmd.Stdin = strings.NewReader(in.String())
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("tokenizers: %v", err)
-	}
-	dec := json.NewDecoder(strings.NewReader(string(out)))
+	localtest.Python(t, reference, jobs, answers, "tokenizers")
 	for i, name := range names {
-		t.Run(name, func(t *testing.T) { hold(t, dec, made[i], all, !strings.HasPrefix(name, "bert")) })
+		t.Run(name, func(t *testing.T) {
+			hold(t, answers[i].(*answer), made[i], all, !strings.HasPrefix(name, "bert"))
+		})
 	}
 }
 
-// hold compares the next answer of the library. WordPiece texts are not decoded
-// the same: the library makes up their spaces by rules for English.
-func hold(t *testing.T, dec *json.Decoder, tok *tokenizer.Tokenizer, texts []string, decode bool) {
-	var want struct {
-		Plain, Framed [][]int
-		Decoded       []string
-	}
-	if err := dec.Decode(&want); err != nil {
-		t.Fatal(err)
-	}
+// hold compares answers. WordPiece texts are not decoded the same: the library
+// makes up their spaces by rules for English.
+func hold(t *testing.T, want *answer, tok *tokenizer.Tokenizer, texts []string, decode bool) {
+	t.Helper()
 	bad := 0
+	wrong := func(text, format string, got, want any) {
+		t.Helper()
+		if t.Errorf("%q: "+format, text, got, want); bad > 5 {
+			t.Fatal("and more")
+		}
+		bad++
+	}
 	for i, text := range texts {
 		got := tok.Encode(tokenizer.Part{Text: text, Trusted: true})
 		if !slices.Equal(got, want.Plain[i]) {
-			bad++
-			t.Errorf("%q: tokens %v, want %v", text, got, want.Plain[i])
+			wrong(text, "tokens %v, want %v", got, want.Plain[i])
 		}
-		if framed := tok.Framed(got); !slices.Equal(framed, want.Framed[i]) && slices.Equal(got, want.Plain[i]) {
-			bad++
-			t.Errorf("%q: framed %v, want %v", text, framed, want.Framed[i])
+		if framed := tok.Framed(want.Plain[i]); !slices.Equal(framed, want.Framed[i]) {
+			wrong(text, "framed %v, want %v", framed, want.Framed[i])
 		}
-		if text := tok.Decode(want.Plain[i]); decode && text != want.Decoded[i] {
-			bad++
-			t.Errorf("%v: text %q, want %q", want.Plain[i], text, want.Decoded[i])
-		}
-		if bad > 5 {
-			t.Fatal("and more")
+		if back := tok.Decode(want.Plain[i]); decode && back != want.Decoded[i] {
+			wrong(text, "decoded %q, want %q", back, want.Decoded[i])
 		}
 	}
 }

@@ -58,7 +58,8 @@ Steps so far:
 {steps}
 
 Does each step follow from the problem, and do they lead to what is asked? Say in short what is right or wrong, then \
-end with one word on a line of its own: sure, if all are right; likely, if they may lead there; impossible, if one is wrong.
+end with one word on a line of its own: sure, if all are right; likely, if they may lead there; impossible, if one is \
+wrong.
 """
 
 STEPS_ANSWER = """\

@@ -62,11 +62,10 @@ def marked(text: str) -> str:
 
 
 def _after_mark(text: str) -> Optional[str]:
-    found = None
-    for found in _MARK.finditer(text):
-        pass
-    if found is None:
+    every = list(_MARK.finditer(text))
+    if not every:
         return None
+    found = every[-1]
     return found.group(1).strip(_DECORATION) or text[found.end() :].strip()
 
 

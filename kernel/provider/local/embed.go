@@ -1,0 +1,127 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/tokenizer"
+)
+
+// Embedder turns texts into vectors by a model of the BERT family, such as
+// MiniLM, so that texts of like meaning get vectors of a small angle. It is
+// safe for concurrent use.
+type Embedder struct {
+	id        string
+	tokenizer *tokenizer.Tokenizer
+	encoder   *network.Encoder
+	context   int
+}
+
+// NewEmbedder loads the model in dir. sentence_bert_config.json, where there
+// is one, says how many tokens of a text count.
+func NewEmbedder(dir string, o Options) (*Embedder, error) {
+	e, err := loadEmbedder(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("local: %w", err)
+	}
+	return e, nil
+}
+
+func loadEmbedder(dir string, o Options) (*Embedder, error) {
+	config, err := checkpoint.ReadConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	t, err := tokenizer.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	if t.Size() > config.Vocab {
+		return nil, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, t.Size(), config.Vocab)
+	}
+	var sentences struct {
+		Max int `json:"max_seq_length"`
+	}
+	if err := readOptional(dir, "sentence_bert_config.json", &sentences); err != nil {
+		return nil, err
+	}
+	weights, err := checkpoint.OpenWeights(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer weights.Close()
+	b, err := network.NewBackend(o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	e := &Embedder{tokenizer: t, context: config.MaxContext}
+	if e.encoder, err = network.LoadEncoder(b, config, weights); err != nil {
+		return nil, err
+	}
+	for _, n := range []int{sentences.Max, o.Context} {
+		if n > 0 {
+			e.context = min(e.context, n)
+		}
+	}
+	digest, err := checkpoint.Digest(dir)
+	if err != nil {
+		return nil, err
+	}
+	id := identity(dir, digest, Options{Backend: o.Backend, Context: e.context})
+	e.id = fmt.Sprintf("%s weights=%s", id, digest)
+	return e, nil
+}
+
+// ID names the model with the digest of its files and what else changes its
+// vectors. It is fit for the key of a cache.
+func (e *Embedder) ID() string { return e.id }
+
+// Embed gives a vector of length 1 for each text: the mean of its tokens'
+// states in the last layer, as sentence-transformers makes it. What does not
+// fit the model's context is left out. A text's vector does not depend on the
+// others.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		states, err := e.encoder.Encode(ctx, e.tokens(text))
+		if err != nil {
+			return nil, fmt.Errorf("local: embed text %d: %w", i, err)
+		}
+		vectors[i] = pooled(states, e.encoder.Config().Hidden)
+	}
+	return vectors, nil
+}
+
+// tokens cuts a text so that it fits together with what goes around it.
+func (e *Embedder) tokens(text string) []int {
+	around := len(e.tokenizer.Framed(nil))
+	ids := e.tokenizer.Encode(tokenizer.Part{Text: text})
+	ids = ids[:min(len(ids), max(0, e.context-around))]
+	if framed := e.tokenizer.Framed(ids); len(framed) > 0 {
+		return framed
+	}
+	return []int{0} // an empty text of a model that puts nothing around it
+}
+
+// pooled is the mean of states, [n, width], scaled to length 1. It adds in 64
+// bits.
+func pooled(states []float32, width int) []float32 {
+	mean := make([]float64, width)
+	for i, s := range states {
+		mean[i%width] += float64(s)
+	}
+	var square float64
+	for i := range mean {
+		mean[i] /= float64(len(states) / width)
+		square += mean[i] * mean[i]
+	}
+	length := max(math.Sqrt(square), 1e-12)
+	vector := make([]float32, width)
+	for i := range mean {
+		vector[i] = float32(mean[i] / length)
+	}
+	return vector
+}

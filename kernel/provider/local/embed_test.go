@@ -1,0 +1,123 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"noema/kernel/provider/local"
+	"noema/kernel/provider/local/localtest"
+)
+
+// sentences runs texts through transformers, with the pooling that
+// sentence-transformers does.
+const sentences = `
+import sys, json, torch
+from transformers import AutoModel, AutoTokenizer
+torch.set_num_threads(1)
+for line in sys.stdin:
+    job = json.loads(line)
+    tokenizer = AutoTokenizer.from_pretrained(job["dir"])
+    model = AutoModel.from_pretrained(job["dir"], dtype=torch.float32, attn_implementation="eager").eval()
+    vectors = []
+    with torch.no_grad():
+        for text in job["texts"]:
+            batch = tokenizer(text, return_tensors="pt", truncation=True, max_length=job["max"])
+            states = model(**batch).last_hidden_state[0]
+            vectors.append(torch.nn.functional.normalize(states.mean(0), dim=0).tolist())
+    print(json.dumps(vectors))
+`
+
+var sentencesToEmbed = []string{
+	"hello world", "Which are true?", "", "naïve café, 漢字!", strings.Repeat("the answer is in the item ", 60), "one", "two three",
+}
+
+func embedder(t *testing.T, s localtest.Spec) (*local.Embedder, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := localtest.Write(dir, s); err != nil {
+		t.Fatal(err)
+	}
+	e, err := local.NewEmbedder(dir, local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, dir
+}
+
+func TestEmbeddingParity(t *testing.T) {
+	e, dir := embedder(t, localtest.Spec{Arch: "bert", Seed: 1, Context: 128, DType: "F16", Shards: 2})
+	got, err := e.Embed(t.Context(), sentencesToEmbed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want [][]float32
+	jobs := []any{map[string]any{"dir": dir, "texts": sentencesToEmbed, "max": 128}}
+	localtest.Python(t, sentences, jobs, []any{&want}, "torch", "transformers")
+	for i := range want {
+		for j := range want[i] {
+			if d := math.Abs(float64(got[i][j] - want[i][j])); !(d <= 1e-5) {
+				t.Fatalf("text %d: vectors differ by %g", i, d)
+			}
+		}
+	}
+}
+
+func TestEmbeddings(t *testing.T) {
+	e, _ := embedder(t, localtest.Spec{Arch: "bert", Seed: 2, Hidden: 96, Inner: 400})
+	all, err := e.Embed(t.Context(), sentencesToEmbed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range all {
+		var square float64
+		for _, x := range v {
+			square += float64(x) * float64(x)
+		}
+		if len(v) != 96 || math.Abs(square-1) > 1e-5 {
+			t.Errorf("text %d: %d numbers, length² %g", i, len(v), square)
+		}
+	}
+	var group sync.WaitGroup
+	for i, text := range sentencesToEmbed {
+		group.Go(func() {
+			one, err := e.Embed(t.Context(), []string{text})
+			if err != nil || !slices.Equal(one[0], all[i]) {
+				t.Errorf("text %d has another vector by itself (%v)", i, err)
+			}
+		})
+	}
+	group.Wait()
+	if slices.Equal(all[0], all[1]) {
+		t.Error("two texts have the same vector")
+	}
+	other, _ := embedder(t, localtest.Spec{Arch: "bert", Seed: 3})
+	if e.ID() == other.ID() || !strings.Contains(e.ID(), "weights=") {
+		t.Errorf("two models are %q and %q", e.ID(), other.ID())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.Embed(ctx, sentencesToEmbed); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v of a cancelled call", err)
+	}
+}
+
+func TestWrongKindOfModel(t *testing.T) {
+	dir := t.TempDir()
+	if err := localtest.WriteCheckpoint(dir, "gpt2", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := local.NewEmbedder(dir, local.Options{}); err == nil || !strings.Contains(err.Error(), "makes text, not embeddings") {
+		t.Errorf("embedder of a decoder: %v", err)
+	}
+	if err := localtest.WriteCheckpoint(dir, "bert", 1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := local.New(dir, local.Options{}); err == nil || !strings.Contains(err.Error(), "makes embeddings, not text") {
+		t.Errorf("provider of an encoder: %v", err)
+	}
+}

@@ -1,0 +1,220 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"golang.org/x/term"
+	"golang.org/x/text/width"
+
+	"noema/kernel/cell"
+	"noema/kernel/display"
+)
+
+// screen is the output of cells. What has an id changes while a cell runs: on a
+// terminal it is redrawn in its place as long as it is the last thing there;
+// its last state is printed when the cell is over if the terminal does not show
+// that already, and so it is in a pipe.
+type screen struct {
+	o    Options
+	asks func(ctx context.Context, prompt string, hidden bool) (string, error)
+	size func() (columns, rows int) // of the terminal; 0 if not known
+
+	mu      sync.Mutex
+	tail    string            // what was printed since the last end of a line
+	live    string            // the id of what stands last on the terminal
+	rows    int               // how many it takes there
+	drawn   map[string]bool   // ids that this cell showed on the terminal
+	waiting []string          // ids whose last state is not on the screen
+	states  map[string]string // of those
+}
+
+var _ cell.Output = (*screen)(nil)
+
+// maxTail bounds how much of an unfinished line is kept.
+const maxTail = 4 << 10
+
+func newScreen(o Options, asks func(context.Context, string, bool) (string, error)) *screen {
+	return &screen{o: o, asks: asks, size: sizeOf(o.Out), drawn: map[string]bool{}, states: map[string]string{}}
+}
+
+// sizeOf asks a terminal for its size each time: it may change.
+func sizeOf(w io.Writer) func() (int, int) {
+	f, ok := w.(*os.File)
+	return func() (int, int) {
+		if !ok {
+			return 0, 0
+		}
+		columns, rows, err := term.GetSize(int(f.Fd()))
+		if err != nil {
+			return 0, 0
+		}
+		return columns, rows
+	}
+}
+
+// Stream implements [cell.Output].
+func (s *screen) Stream(name string, text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(text) == 0 {
+		return
+	}
+	s.live = ""
+	if name == "stderr" {
+		_, _ = s.o.Err.Write(text)
+		if !s.o.Terminal {
+			return // it shares no line with stdout
+		}
+	} else {
+		_, _ = s.o.Out.Write(text) // a reader that is gone ends the program
+	}
+	s.follow(string(text))
+}
+
+// follow keeps what stands on the last line.
+func (s *screen) follow(text string) {
+	if i := strings.LastIndexAny(text, "\n\r"); i >= 0 {
+		s.tail, text = "", text[i+1:]
+	}
+	s.tail += text
+	if extra := len(s.tail) - maxTail; extra > 0 {
+		s.tail = s.tail[extra:]
+	}
+}
+
+// endLine ends an unfinished line: an editor would draw its prompt over it.
+func (s *screen) endLine() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.o.Terminal {
+		s.fresh()
+	}
+}
+
+// fresh begins a line.
+func (s *screen) fresh() {
+	if s.tail != "" {
+		fmt.Fprintln(s.o.Out)
+		s.tail = ""
+	}
+}
+
+// say prints a text of the REPL's own on lines of its own.
+func (s *screen) say(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fresh()
+	s.live = ""
+	fmt.Fprintln(s.o.Out, text)
+}
+
+// Show implements [display.Screen].
+func (s *screen) Show(id string, b display.Bundle) {
+	text := textOf(b)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	columns, rows := s.size()
+	switch again := s.live == id && s.rows < rows; {
+	case id == "":
+		s.draw("", text, columns)
+	case !s.o.Terminal, s.drawn[id] && !again:
+		if _, ok := s.states[id]; !ok {
+			s.waiting = append(s.waiting, id)
+		}
+		s.states[id] = text
+	case s.drawn[id]:
+		fmt.Fprintf(s.o.Out, "\x1b[%dA\x1b[J", s.rows)
+		s.draw(id, text, columns)
+	default:
+		s.draw(id, text, columns)
+	}
+}
+
+// draw prints a text on lines of its own.
+func (s *screen) draw(id, text string, columns int) {
+	s.fresh()
+	fmt.Fprintln(s.o.Out, text)
+	s.live, s.rows = id, rowsOf(text, columns)
+	if id != "" {
+		s.drawn[id] = true
+	}
+}
+
+// settle prints what the screen does not show yet. A cell is over.
+func (s *screen) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range s.waiting {
+		s.draw("", s.states[id], 0)
+	}
+	s.waiting, s.live = nil, ""
+	clear(s.states)
+	clear(s.drawn)
+}
+
+// Clear implements [display.Screen]: what scrolled by stays.
+func (s *screen) Clear(bool) {}
+
+// Input implements [cell.Output]. What a cell printed on the line where it asks
+// is the editor's prompt, or that would draw over it.
+func (s *screen) Input(ctx context.Context, prompt string, hidden bool) (string, error) {
+	s.mu.Lock()
+	s.live = ""
+	if s.o.Terminal {
+		columns, _ := s.size()
+		if rowsOf(s.tail+prompt, columns) > 1 {
+			s.fresh()
+		}
+		prompt, s.tail = s.tail+prompt, ""
+		fmt.Fprint(s.o.Out, "\r\x1b[K")
+	}
+	s.mu.Unlock()
+	return s.asks(ctx, prompt, hidden)
+}
+
+// textOf is the form of a bundle for a terminal.
+func textOf(b display.Bundle) string {
+	if text := strings.TrimRight(string(b[display.PlainText]), "\n"); text != "" {
+		return text
+	}
+	if forms := slices.Sorted(maps.Keys(b)); len(forms) > 0 && forms[0] != display.PlainText {
+		return "(" + strings.Join(forms, ", ") + ": shown in a notebook)"
+	}
+	return ""
+}
+
+// rowsOf is how many rows of a terminal a text takes.
+func rowsOf(text string, columns int) int {
+	rows := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		wide := 0
+		for _, c := range line {
+			wide += cells(c)
+		}
+		rows++
+		if columns > 0 && wide > columns {
+			rows += (wide - 1) / columns
+		}
+	}
+	return rows
+}
+
+// cells is how many columns of a terminal a rune takes.
+func cells(c rune) int {
+	if unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	switch width.LookupRune(c).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}

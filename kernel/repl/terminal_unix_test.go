@@ -1,0 +1,234 @@
+//go:build unix
+
+package repl
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"noema/kernel/cell"
+)
+
+// asREPL makes the test's binary a REPL with the history of that name.
+const asREPL = "NOEMA_TEST_REPL_HISTORY"
+
+func TestMain(m *testing.M) {
+	if file := os.Getenv(asREPL); file != "" {
+		os.Exit(beREPL(file))
+	}
+	os.Exit(m.Run())
+}
+
+func beREPL(history string) int {
+	s, err := cell.New(cell.Options{Imports: []string{"fmt", "strings"}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer s.Close()
+	live := Command{Name: "live", Help: "shows something that changes", Run: func(_ context.Context, _ string, out cell.Output) error {
+		for i := range 3 {
+			out.Show("progress", plainText(fmt.Sprintf("done %d of 2\nmore %d", i, 2-i)))
+		}
+		return nil
+	}}
+	exit, err := Run(context.Background(), s, Options{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, History: history, Terminal: true, Color: os.Getenv("NO_COLOR") == "",
+		Greeting: "hello", Commands: []Command{live},
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return exit
+}
+
+// terminal is a REPL in a terminal of tmux.
+type terminal struct {
+	*testing.T
+	socket, history string
+}
+
+// newTerminal starts a REPL in a terminal of its own server.
+func newTerminal(t *testing.T, env ...string) *terminal {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed: the REPL at a terminal is not tested")
+	}
+	dir, err := os.MkdirTemp("", "repl") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &terminal{t, filepath.Join(dir, "s"), filepath.Join(dir, "history")}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-S", c.socket, "kill-server").Run() // it may have ended
+		_ = os.RemoveAll(dir)
+	})
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.tmux("new-session", "-d", "-x", "80", "-y", "40", "sh")
+	c.keys("PS1='$ '", "Enter")
+	c.keys(fmt.Sprintf("clear; INPUTRC=/dev/null %s=%s %s '%s'", asREPL, c.history, strings.Join(env, " "), self), "Enter")
+	c.waitFor("[1]")
+	return c
+}
+
+func (c *terminal) tmux(args ...string) string {
+	c.Helper()
+	out, err := exec.CommandContext(c.Context(), "tmux", append([]string{"-f", "/dev/null", "-S", c.socket}, args...)...).CombinedOutput()
+	if err != nil {
+		c.Fatalf("tmux %q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// keys presses keys, such as "Enter"; everything else is typed.
+func (c *terminal) keys(keys ...string) {
+	c.Helper()
+	c.tmux(append([]string{"send-keys"}, keys...)...)
+}
+
+// shown is what the terminal shows, without blanks at the ends of lines.
+func (c *terminal) shown() string {
+	c.Helper()
+	var lines []string
+	for line := range strings.SplitSeq(c.tmux("capture-pane", "-p"), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+// waitUntil waits for a state of the terminal.
+func (c *terminal) waitUntil(what string, ok func(shown string) bool) {
+	c.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	shown := ""
+	for time.Now().Before(deadline) {
+		if shown = c.shown(); ok(shown) {
+			return
+		}
+	}
+	c.Fatalf("the terminal never has %s, but shows\n%s", what, shown)
+}
+
+// waitFor waits until the terminal's last lines are text.
+func (c *terminal) waitFor(text string) {
+	c.Helper()
+	c.waitUntil(fmt.Sprintf("%q at its end", text), func(shown string) bool { return strings.HasSuffix("\n"+shown, "\n"+text) })
+}
+
+// waitForPart waits until text is somewhere on the terminal.
+func (c *terminal) waitForPart(text string) {
+	c.Helper()
+	c.waitUntil(fmt.Sprintf("%q", text), func(shown string) bool { return strings.Contains(shown, text) })
+}
+
+// enter types a cell and waits for what then stands on the terminal.
+func (c *terminal) enter(text, want string) {
+	c.Helper()
+	c.keys("-l", text)
+	c.keys("Enter")
+	c.waitFor(want)
+}
+
+func TestTerminalCells(t *testing.T) {
+	c := newTerminal(t, "NO_COLOR=1")
+	c.enter("1 + 1", "hello\n[1] 1 + 1\n2\n[2]")
+	c.enter("func f(n int) int {", "[2] func f(n int) int {")
+	c.enter("return n + 1", "    return n + 1")
+	c.enter("}", "    }\n[3]")
+	c.enter("f(41)", "[3] f(41)\n42\n[4]")
+	c.enter(`fmt.Print("no end")`, "no end\n[5]")
+	c.enter("x := zz + 1", "type error: cell 5, line 1: undefined: zz\n    x := zz + 1\n         ^\n[6]")
+	c.enter(":live", "[6] :live\ndone 2 of 2\nmore 0\n[6]")
+	c.enter("!echo out; tty | sed 's/[0-9].*//'", "out\n/dev/pts/\n[6]")
+	c.keys("C-d")
+	c.waitFor("$")
+}
+
+func TestTerminalInterrupts(t *testing.T) {
+	c := newTerminal(t)
+	c.keys(`fmt.Println("on"); for {}`, "Enter")
+	c.waitFor("on")
+	c.keys("C-c")
+	c.waitFor("^Cinterrupted\n[2]")
+	c.keys("var s string; fmt.Print(\"who? \"); fmt.Scanln(&s)", "Enter")
+	c.waitFor("who?")
+	c.keys("C-c")
+	c.waitFor("interrupted\n[3]")
+	c.keys("!echo on; sleep 60", "Enter")
+	c.waitFor("on")
+	c.keys("C-c")
+	c.waitFor("^Cinterrupted\n[3]")
+	c.keys("half a cell")
+	c.waitFor("[3] half a cell")
+	c.keys("C-c")
+	c.waitFor("[3] half a cell\n[3]")
+	for range 5 { // two within a second, also on a slow machine
+		before := strings.Count(c.shown(), "\n[3]")
+		c.keys("C-c")
+		c.waitUntil("a new prompt", func(shown string) bool { return strings.Count(shown, "\n[3]") > before })
+	}
+	c.waitFor("Ctrl-D at an empty prompt leaves, and so does :quit\n[3]")
+	c.enter("1 + 2", "3\n[4]")
+}
+
+// TestTerminalTypeAhead types while a cell runs.
+func TestTerminalTypeAhead(t *testing.T) {
+	c := newTerminal(t)
+	c.keys("!echo ready; read -r line; echo got $line", "Enter")
+	c.waitForPart("\nready")
+	c.keys("on", "Enter", "1 + 1", "Enter", "2 + 2", "Enter")
+	c.waitForPart("\ngot on\n")
+	c.waitFor("[1] 1 + 1\n2\n[2] 2 + 2\n4\n[3]")
+}
+
+// TestTerminalCompletion types on after a completion: nothing may be lost.
+func TestTerminalCompletion(t *testing.T) {
+	c := newTerminal(t)
+	c.keys("-l", "fmt.Println(strings.ToUp")
+	c.waitFor("[1] fmt.Println(strings.ToUp")
+	c.keys("Tab")
+	c.waitForPart("ToUpperSpecial")
+	c.enter(`("abc"))`, "ABC\n[2]")
+	c.keys("-l", "strings.Trim")
+	c.keys("Tab")
+	c.waitForPart("TrimSuffix")
+	c.waitForPart("[2] strings.Trim\n")
+	c.enter(`Left("xxa", "x")`, "a\n[3]")
+	c.keys("-l", ":ti")
+	c.keys("Tab")
+	c.waitFor("[3] :time")
+	c.keys("C-c")
+	c.waitFor("[3] :time\n[3]") // what comes in one piece with a Ctrl-C is cleared, too
+	c.keys("-l", "strings.")
+	c.keys("Tab")
+	c.waitForPart("[3] strings.\n") // however long the menu is
+	c.enter(`Repeat("ab", 2)`, "abab\n[4]")
+}
+
+// TestTerminalAnswersAreForgotten answers a cell, and looks for that in the
+// history.
+func TestTerminalAnswersAreForgotten(t *testing.T) {
+	c := newTerminal(t)
+	c.keys("var s string; fmt.Print(\"key? \"); fmt.Scanln(&s); len(s)", "Enter")
+	c.waitFor("key?")
+	c.enter("sk-secret", "key? sk-secret\n9\n[2]")
+	c.keys("Up")
+	c.waitFor(`[2] var s string; fmt.Print("key? "); fmt.Scanln(&s); len(s)`)
+	c.keys("C-c")
+	c.waitFor("[2]")
+	c.keys("C-d")
+	c.waitFor("$")
+	raw, err := os.ReadFile(c.history)
+	if err != nil || strings.Contains(string(raw), "secret") || !strings.Contains(string(raw), "Scanln") {
+		t.Errorf("the history is %q, %v", raw, err)
+	}
+}
