@@ -12,6 +12,7 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
 	"noema/kernel/provider/gemini"
+	"noema/kernel/provider/local"
 	"noema/kernel/provider/none"
 	"noema/kernel/provider/ollama"
 	"noema/kernel/provider/openai"
@@ -23,7 +24,7 @@ import (
 
 // Models implements [kernel.Catalog].
 func (Catalog) Models() []string {
-	return []string{"sim", "openai/NAME", "anthropic/NAME", "gemini/NAME", "ollama/NAME", "scripted/FILE"}
+	return []string{"sim", "openai/NAME", "anthropic/NAME", "gemini/NAME", "ollama/NAME", "local/FOLDER", "scripted/FILE"}
 }
 
 // Model implements [kernel.Catalog]: the provider of a model written
@@ -54,6 +55,8 @@ func (c Catalog) openModel(s kernel.Spec, recorded bool, maxConnections int) (pr
 		return p, nil
 	case openai.Kind, anthropic.Kind, gemini.Kind, ollama.Kind:
 		return openServed(kind, name, s.Options, recorded, maxConnections)
+	case local.Kind:
+		return openLocal(name, s.Options)
 	case scripted.Kind:
 		return scripted.Load(name)
 	}
@@ -118,6 +121,35 @@ func openServed(kind, name string, options map[string]string, recorded bool, max
 	})
 }
 
+// openLocal loads a model from a folder.
+func openLocal(dir string, options map[string]string) (provider.Provider, error) {
+	if dir == "" {
+		return nil, kernel.Misused(fmt.Errorf("model %q: name a folder, as in local/models/SmolLM2-135M-Instruct", local.Kind))
+	}
+	var o local.Options
+	into := map[string]*int{"max_tokens": &o.MaxTokens, "context": &o.Context, "batch": &o.Batch}
+	for name, text := range options {
+		if name == "backend" {
+			o.Backend = text
+			continue
+		}
+		field, ok := into[name]
+		if !ok {
+			return nil, kernel.Misused(fmt.Errorf("model options: local has no option %q: there are backend, batch, context and max_tokens", name))
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 {
+			return nil, kernel.Misused(fmt.Errorf("model options: %s %q is no number", name, text))
+		}
+		*field = n
+	}
+	p, err := local.New(dir, o)
+	if err != nil {
+		return nil, kernel.Misused(err)
+	}
+	return p, nil
+}
+
 // priceTable is the built-in one with $NOEMA_HOME/prices.yaml over it.
 func priceTable() (*prices.Table, error) {
 	home, err := Home(os.Getenv("NOEMA_HOME"))
@@ -131,7 +163,7 @@ func priceTable() (*prices.Table, error) {
 // the order of the documentation.
 func Features() []provider.Features {
 	return []provider.Features{
-		openai.Features(openai.Chat), openai.Features(openai.Responses), anthropic.Features(), gemini.Features(), ollama.Features(),
+		openai.Features(openai.Chat), openai.Features(openai.Responses), anthropic.Features(), gemini.Features(), ollama.Features(), local.Features(),
 	}
 }
 

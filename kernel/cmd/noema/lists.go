@@ -220,6 +220,13 @@ func (a *app) listModels() error {
 	optionLines(w, priced)
 	fmt.Fprintln(w, "ollama/NAME\tOllama's own protocol at OLLAMA_HOST")
 	optionLines(w, priced)
+	fmt.Fprintln(w, "local/FOLDER\ta model in the process, from a folder as Hugging Face lays it out (Llama, Mistral, Qwen2, Qwen3, GPT-2)")
+	optionLines(w, []methods.Option{
+		{Name: "max_tokens", Doc: "tokens of a reply whose request does not say"},
+		{Name: "context", Doc: "tokens of prompt and reply (default: the model's)"},
+		{Name: "batch", Doc: "replies written at once"},
+		{Name: "backend", Doc: "of GoMLX, by its name there (default: pure Go)"},
+	})
 	fmt.Fprintln(w, "scripted/FILE\treplies from a JSON or YAML file, for tests")
 	return w.Flush()
 }

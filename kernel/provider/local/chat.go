@@ -23,6 +23,7 @@ const (
 	llama3  family = "llama3"
 	llama2  family = "llama2"
 	mistral family = "mistral"
+	tight   family = "mistral-tight" // Mistral from v0.3 on
 	zephyr  family = "zephyr" // also of TinyLlama and Phi-3
 )
 
@@ -151,7 +152,7 @@ func recognise(template, bos, eos string) layout {
 		marks  []string
 	}{
 		{chatML, []string{"<|im_start|>"}}, {llama3, []string{"<|start_header_id|>"}}, {llama2, []string{"[INST]", "<<SYS>>"}},
-		{mistral, []string{"[INST]"}}, {zephyr, []string{"<|user|>", "<|assistant|>"}},
+		{mistral, []string{"[INST]", " [/INST]"}}, {tight, []string{"[INST]"}}, {zephyr, []string{"<|user|>", "<|assistant|>"}},
 	} {
 		all := true
 		for _, m := range f.marks {
@@ -214,7 +215,7 @@ func (l layout) encode(t *tokenizer.Tokenizer, messages []methods.Message) ([]in
 			p.mark("<|eot_id|>")
 		}
 		p.mark("<|start_header_id|>assistant<|end_header_id|>\n\n")
-	case llama2, mistral:
+	case llama2, mistral, tight:
 		if err := l.instructions(p, messages); err != nil {
 			return nil, err
 		}
@@ -248,44 +249,62 @@ func (l layout) chatML(p *page, messages []methods.Message) {
 }
 
 // instructions writes users' turns between [INST] and [/INST]. The system text
-// is part of the first one.
+// is part of the first one, or of the last one since Mistral v0.3.
 func (l layout) instructions(p *page, messages []methods.Message) error {
-	system := ""
+	system, bearer := "", -1
 	for i, m := range messages {
-		text := m.Content
-		if l.family == llama2 {
-			text = strings.TrimSpace(text)
-		}
-		switch m.Role {
-		case methods.System:
-			if i > 0 {
-				return fmt.Errorf("the %s layout has room for a system message only before all others", l.family)
-			}
+		switch {
+		case m.Role == methods.System && i > 0:
+			return fmt.Errorf("the %s layout has room for a system message only before all others", l.family)
+		case m.Role == methods.System:
 			system = m.Content
-			continue
-		case methods.Assistant:
-			if l.family == llama2 {
-				text = " " + text + " "
-			}
-			p.say(text)
-			p.mark(l.eos)
-			continue
+		case m.Role == methods.User && (bearer < 0 || l.family == tight):
+			bearer = i
 		}
-		if l.family == llama2 {
-			p.mark(l.bos)
-		}
-		p.mark("[INST] ")
-		if system != "" && l.family == llama2 {
-			text = "<<SYS>>\n" + system + "\n<</SYS>>\n\n" + text
-		} else if system != "" {
-			text = system + "\n\n" + text
-		}
-		p.say(text)
-		p.mark(" [/INST]")
-		system = ""
 	}
-	if system != "" {
-		return errors.New("the request has nothing but a system message")
+	if system != "" && bearer < 0 {
+		return errors.New("the request has a system message and no user's message to put it in")
+	}
+	for i, m := range messages {
+		switch {
+		case m.Role == methods.Assistant:
+			p.say(l.answer(m.Content))
+			p.mark(l.eos)
+		case m.Role == methods.User && i == bearer:
+			l.instruction(p, system, m.Content)
+		case m.Role == methods.User:
+			l.instruction(p, "", m.Content)
+		}
 	}
 	return nil
+}
+
+func (l layout) answer(text string) string {
+	switch l.family {
+	case llama2:
+		return " " + strings.TrimSpace(text) + " "
+	case tight:
+		return " " + strings.TrimSpace(text)
+	}
+	return text
+}
+
+func (l layout) instruction(p *page, system, text string) {
+	switch {
+	case system != "" && l.family == llama2:
+		text = "<<SYS>>\n" + system + "\n<</SYS>>\n\n" + text
+	case system != "":
+		text = system + "\n\n" + text
+	}
+	end := " [/INST]"
+	switch l.family {
+	case llama2:
+		p.mark(l.bos)
+		text = strings.TrimSpace(text)
+	case tight:
+		end = "[/INST]"
+	}
+	p.mark("[INST] ")
+	p.say(text)
+	p.mark(end)
 }

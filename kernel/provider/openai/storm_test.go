@@ -10,7 +10,7 @@ import (
 
 // Requests through the real gateway at a server that fails in every way.
 func TestStorm(t *testing.T) {
-	requests := map[openai.API]int{openai.Chat: 2000, openai.Responses: 1000}
+	requests := map[openai.API]int{openai.Chat: 2000, openai.Responses: 500}
 	for api, protocol := range map[openai.API]providertest.Protocol{
 		openai.Chat: providertest.Chat, openai.Responses: providertest.Responses,
 	} {
