@@ -64,7 +64,7 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	}
 	t := &ticket{ready: make(chan struct{})}
 	place := g.queue.PushBack(t)
-	g.arm(now)
+	g.dispatch(now) // the timer may be late
 	g.mu.Unlock()
 
 	select {
@@ -111,7 +111,8 @@ func (g *gate) admit(now time.Time) (pass, bool) {
 	return p, true
 }
 
-// dispatch lets in all who may start; g.mu is held.
+// dispatch lets in all who may start, and sets the timer for the others; g.mu is
+// held.
 func (g *gate) dispatch(now time.Time) {
 	for g.queue.Len() > 0 {
 		p, ok := g.admit(now)
@@ -125,7 +126,9 @@ func (g *gate) dispatch(now time.Time) {
 	g.arm(now)
 }
 
-// arm sets the timer for those whom only time keeps waiting; g.mu is held.
+// arm sets the timer for those whom only time keeps waiting. It takes the place
+// of one that may be due and not yet run, so that only dispatch calls it; g.mu
+// is held.
 func (g *gate) arm(now time.Time) {
 	at := g.held
 	if g.breaker.open && !g.breaker.probing && g.breaker.next.After(at) {

@@ -358,3 +358,25 @@ func TestOrder(t *testing.T) {
 		}
 	})
 }
+
+// TestLateTimer: a call that comes when the hold is over, and the timer has not
+// run yet, leaves nobody in the queue.
+func TestLateTimer(t *testing.T) {
+	g := newGateway(t, Options{Provider: &model{}, Mode: Off})
+	gate := &g.gate
+	gate.mu.Lock()
+	gate.held = time.Now().Add(time.Hour)
+	gate.mu.Unlock()
+	var wg sync.WaitGroup
+	wg.Go(func() { mustComplete(t, g.Host(trialOf("m", "s", 0)), ask("first", "p")) })
+	eventually(t, "the first in the queue", func() bool {
+		gate.mu.Lock()
+		defer gate.mu.Unlock()
+		return gate.queue.Len() == 1 && gate.timer != nil
+	})
+	gate.mu.Lock()
+	gate.held = time.Now() // an hour later, were it not for the timer
+	gate.mu.Unlock()
+	mustComplete(t, g.Host(trialOf("m", "s", 0)), ask("second", "p"))
+	wg.Wait()
+}

@@ -24,7 +24,7 @@ const (
 	llama2  family = "llama2"
 	mistral family = "mistral"
 	tight   family = "mistral-tight" // Mistral from v0.3 on
-	zephyr  family = "zephyr" // also of TinyLlama and Phi-3
+	zephyr  family = "zephyr"        // also of TinyLlama and Phi-3
 )
 
 // layout writes conversations as a model knows them.
@@ -152,7 +152,7 @@ func recognise(template, bos, eos string) layout {
 		marks  []string
 	}{
 		{chatML, []string{"<|im_start|>"}}, {llama3, []string{"<|start_header_id|>"}}, {llama2, []string{"[INST]", "<<SYS>>"}},
-		{mistral, []string{"[INST]", " [/INST]"}}, {tight, []string{"[INST]"}}, {zephyr, []string{"<|user|>", "<|assistant|>"}},
+		{mistral, []string{"[INST]", " [/INST]"}}, {tight, []string{"[INST]"}}, {zephyr, []string{"<|assistant|>"}},
 	} {
 		all := true
 		for _, m := range f.marks {

@@ -50,7 +50,9 @@ var templates = map[string]struct{ arch, template string }{
 		`{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% else %}{{ eos_token }}{% endif %}`},
 }
 
-func say(role methods.Role, text string) methods.Message { return methods.Message{Role: role, Content: text} }
+func say(role methods.Role, text string) methods.Message {
+	return methods.Message{Role: role, Content: text}
+}
 
 // talks are conversations that every template takes.
 var talks = [][]methods.Message{

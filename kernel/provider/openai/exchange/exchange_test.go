@@ -314,3 +314,21 @@ func FuzzEvents(f *testing.F) {
 		}
 	})
 }
+
+// Servers quote keys in whole, in part and in addresses.
+func TestCleanHidesKeys(t *testing.T) {
+	x := New(Config{Key: "topsecret"})
+	for text, want := range map[string]string{
+		"wrong key topsecret.":                    "wrong key [key].",
+		"wrong key sk-abc-123 given":              "wrong key [key] given",
+		"wrong key abcd****6789 given":            "wrong key [key] given",
+		"Bearer abc refused":                      "[key] refused",
+		"GET https://host/v1?key=abc&alt=sse: no": "GET https://host/v1[key]&alt=sse: no",
+		"AIzaSyA-1 is not valid":                  "[key] is not valid",
+		"two\n\tlines":                            "two lines",
+	} {
+		if got := x.Clean(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
