@@ -108,11 +108,7 @@ func (l *life) run(ctx context.Context, j job, number int) (display.Bundle, erro
 	defer l.machine.End(e)
 	defer l.shown.Delete(e)
 	var o outcome
-	over := make(chan struct{})
-	e.Go(func(th *machine.Thread) {
-		defer close(over) // also when it panics or is ended
-		o.value, o.err = l.execute(th, j, number)
-	})
+	over := e.Go(func(th *machine.Thread) { o.value, o.err = l.execute(th, j, number) })
 	ended := false
 	select {
 	case <-over:

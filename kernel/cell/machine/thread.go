@@ -119,12 +119,15 @@ func (e *Execution) Gone() <-chan struct{} {
 	return e.gone
 }
 
-// Go runs f in a goroutine of the execution.
-func (e *Execution) Go(f func(*Thread)) {
+// Go runs f in a goroutine of the execution. The channel is closed when it has
+// ended, and what it panicked with has been told.
+func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
+	over := make(chan struct{})
 	e.mu.Lock()
 	if e.reason != nil && e.live == 0 {
 		e.mu.Unlock()
-		return // what has ended starts nothing
+		close(over)
+		return over // what has ended starts nothing
 	}
 	e.live++
 	e.mu.Unlock()
@@ -134,6 +137,7 @@ func (e *Execution) Go(f func(*Thread)) {
 		defer func() {
 			e.m.routines.Delete(id)
 			e.left()
+			close(over)
 		}()
 		th := &Thread{Execution: e}
 		defer func() {
@@ -143,6 +147,7 @@ func (e *Execution) Go(f func(*Thread)) {
 		}()
 		f(th)
 	}()
+	return over
 }
 
 // left takes a goroutine off the books.

@@ -42,8 +42,8 @@ func (a *app) repl(ctx context.Context) error {
 		Greeting: fmt.Sprintf("noema %s: cells of Go, and the workbench as lab. :help lists the commands, Ctrl-D leaves.", version()),
 	}
 	o.Color = o.Terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	for name, help := range map[string]string{"methods": "lists the methods", "tasks": "lists the tasks", "runs": "lists the runs of the store"} {
-		o.Commands = append(o.Commands, repl.Command{Name: name, Help: help, Run: listings(lab)[name]})
+	for _, c := range [][2]string{{"methods", "lists the methods"}, {"tasks", "lists the tasks"}, {"runs", "lists the runs of the store"}} {
+		o.Commands = append(o.Commands, repl.Command{Name: c[0], Help: c[1], Run: listings(lab)[c[0]]})
 	}
 	// Ctrl-C ends a cell, not the session.
 	exit, err := repl.Run(context.WithoutCancel(ctx), session, o)

@@ -24,6 +24,7 @@ type Spec struct {
 	Heads   int    // default 4
 	KVHeads int    // default 2, where the family has them
 	Context int    // positions; default 512
+	Vocab   int    // places for tokens; default a few more than the tokenizer has
 
 	Config map[string]any // entries of config.json to add or replace
 }
@@ -45,7 +46,7 @@ func Write(dir string, s Spec) error {
 		return err
 	}
 	tok := tokenizer(s.Arch)
-	vocab := (tok.size + 15) / 8 * 8 // some places stay unused, as in real models
+	vocab := max(s.Vocab, (tok.size+15)/8*8) // some places stay unused, as in real models
 	if err := writeJSON(dir, "config.json", s.config(vocab)); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // decodes as many values of its output into answers, which are pointers. It
 // skips the test where no Python has the modules: the one that
 // NOEMA_TEST_PYTHON names, or else python3.
-func Python(t *testing.T, script string, jobs, answers []any, modules ...string) {
+func Python(t testing.TB, script string, jobs, answers []any, modules ...string) {
 	t.Helper()
 	name := os.Getenv("NOEMA_TEST_PYTHON")
 	if name == "" {

@@ -60,7 +60,7 @@ type file struct {
 }
 
 // maxTokens bounds ids, so that a corrupt file cannot ask for much memory.
-const maxTokens = 1 << 24
+const maxTokens = 1 << 22
 
 // Parse reads the content of a tokenizer.json.
 func Parse(data []byte) (*Tokenizer, error) {
