@@ -171,9 +171,9 @@ func TestNeverHeard(t *testing.T) {
 func TestPoison(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &outage{kind: provider.Unavailable, from: 1 << 40, bad: func(r methods.Request) bool { return r.Messages[0].Content == "1" }}
-		g := newGateway(t, Options{Provider: o, Mode: Off})
+		g := newGateway(t, Options{Provider: o, Mode: Off, Retry: Retry{Attempts: 9}})
 		took, failed := all(40, 8, adaptive(g))
-		if failed != 1 || o.answered != 39 || g.Fatal() != nil || took > 3*time.Minute {
+		if failed != 1 || g.Stats().Pauses != 1 || o.answered != 39 || g.Fatal() != nil || took > 3*time.Minute {
 			t.Errorf("%d failed in %v, %d answered, fatal %v", failed, took, o.answered, g.Fatal())
 		}
 		if err := adaptive(g)(2); err != nil {
@@ -210,6 +210,101 @@ func TestLeavingWhilePaused(t *testing.T) {
 		wg.Wait()
 		if g.gate.inFlight != 0 || g.gate.queue.Len() != 0 || g.gate.timer != nil || g.gate.breaker.open || g.gate.breaker.probing {
 			t.Errorf("left: %+v", &g.gate.breaker)
+		}
+	})
+}
+
+// TestProberLeaves: the call that probes is given up while it does; the next
+// one probes at once.
+func TestProberLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &outage{kind: provider.Network, from: 1, last: 10 * time.Second}
+		g := newGateway(t, Options{Provider: o, Mode: Off})
+		h := g.Host(trialOf("m", "s", 0))
+		mustComplete(t, h, ask("q", "p"))
+		ctx, cancel := context.WithCancelCause(t.Context())
+		left := make(chan error)
+		go func() {
+			_, err := h.Complete(ctx, ask("first", "p"))
+			left <- err
+		}()
+		for !g.gate.breaker.probing { // time passes only when all wait
+			if err := pause(t.Context(), 100*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cause := errors.New("enough")
+		cancel(cause)
+		if err := <-left; !errors.Is(err, cause) {
+			t.Errorf("%v", err)
+		}
+		tries, start := len(o.tries), time.Now()
+		mustComplete(t, h, ask("second", "p"))
+		if len(o.tries) > tries && o.began.Add(o.tries[tries]).Sub(start) != time.Second {
+			t.Errorf("the next probe began %v later", o.began.Add(o.tries[tries]).Sub(start)-time.Second)
+		}
+	})
+}
+
+// TestPassOfOneWhoLeft: a pass that comes as its caller leaves goes to the next
+// in the queue, a probe's, too.
+func TestPassOfOneWhoLeft(t *testing.T) {
+	g := &newGateway(t, Options{Provider: &model{}, Mode: Off}).gate
+	for name, open := range map[string]bool{"call": false, "probe": true} {
+		g.breaker.open = open
+		p, ok := g.admit(time.Now())
+		if !ok || p.probe != open {
+			t.Fatalf("%s: %+v, %t", name, p, ok)
+		}
+		left := &ticket{ready: make(chan struct{}), pass: p}
+		close(left.ready)
+		g.abandon(nil, left)
+		if g.inFlight != 0 || g.breaker.probing {
+			t.Errorf("%s: %d in flight, probing %t", name, g.inFlight, g.breaker.probing)
+		}
+	}
+}
+
+// TestStaleFailures: what fails of the calls from before a pause, after it, is
+// no sign of another outage.
+func TestStaleFailures(t *testing.T) {
+	b := breaker{after: 5, patience: time.Hour, heard: true}
+	now := time.Now()
+	for i := range 4 {
+		if b.failed(now, 0, [32]byte{byte(i)}) {
+			t.Fatalf("open after %d", i+1)
+		}
+	}
+	if !b.failed(now, 0, [32]byte{}) || b.close(now.Add(time.Minute)) != time.Minute {
+		t.Fatal("not opened")
+	}
+	for range 100 {
+		if b.failed(now, 0, [32]byte{}) {
+			t.Fatal("opened by calls from before")
+		}
+	}
+	for i := range 5 {
+		if b.failed(now, b.era, [32]byte{}) != (i == 4) {
+			t.Errorf("failure %d", i+1)
+		}
+	}
+}
+
+// TestColdStart: after an outage, which may be the provider's start, calls
+// come by and by, and up to what it stood before.
+func TestColdStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &outage{kind: provider.Network, from: 500, last: time.Minute}
+		g := newGateway(t, Options{Provider: o, Mode: Off})
+		all(500, 64, adaptive(g))
+		before := g.Stats().Limit
+		all(5, 5, adaptive(g)) // opens the breaker, and waits until it is over
+		if after := g.Stats().Limit; before != 64 || after != firstLimit {
+			t.Errorf("limit %d, then %d", before, after)
+		}
+		all(500, 64, adaptive(g))
+		if n := g.Stats().Limit; n < 57 {
+			t.Errorf("limit %d in the end", n)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/graph"
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -26,7 +25,7 @@ type Encoder struct {
 	blocks    []block
 
 	mu     sync.Mutex
-	graphs map[int]*graph.Exec // by padded number of tokens
+	graphs map[int]*Exec // by padded number of tokens
 }
 
 // LoadEncoder moves the weights of a BERT model to a backend.
@@ -38,7 +37,7 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 	if w.Has("bert.embeddings.word_embeddings.weight") {
 		l.prefix = "bert."
 	}
-	e := &Encoder{config: c, backend: b, graphs: map[int]*graph.Exec{}}
+	e := &Encoder{config: c, backend: b, graphs: map[int]*Exec{}}
 	e.embedding = l.split(l.read("embeddings.word_embeddings.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
 	e.positions = l.read("embeddings.position_embeddings.weight", c.MaxContext, c.Hidden)
 	types := l.read("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
@@ -123,7 +122,7 @@ func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
 	for _, w := range e.weights {
 		args = append(args, w)
 	}
-	outs, err := exec.Exec(args...)
+	outs, err := exec.Call(args...)
 	if err != nil {
 		return nil, err
 	}
@@ -131,13 +130,13 @@ func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
 	return tensors.CopyFlatData[float32](outs[0])
 }
 
-func (e *Encoder) compiled(n int) (*graph.Exec, error) {
+func (e *Encoder) compiled(n int) (*Exec, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if g := e.graphs[n]; g != nil {
 		return g, nil
 	}
-	g, err := graph.NewExec(e.backend, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
+	g, err := NewExec(e.backend, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
 	if err != nil {
 		return nil, fmt.Errorf("build graph: %w", err)
 	}

@@ -3,7 +3,6 @@ package network
 import (
 	"fmt"
 
-	"github.com/gomlx/gomlx/core/graph"
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -29,7 +28,7 @@ func (d *Decoder) step(batch []*Sequence, tokens []int) ([]float32, error) {
 	for _, w := range d.weights {
 		args = append(args, w)
 	}
-	outs, err := exec.Exec(args...)
+	outs, err := exec.Call(args...)
 	if err != nil {
 		return nil, fmt.Errorf("run %d×%d tokens after %d: %w", k.rows, k.tokens, k.past, err)
 	}
@@ -48,18 +47,18 @@ func release(ts []*tensors.Tensor) {
 }
 
 // compiled gives the graph of a shape, built at its first use.
-func (d *Decoder) compiled(k shape) (*graph.Exec, error) {
+func (d *Decoder) compiled(k shape) (*Exec, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.steps[k]; e != nil {
 		return e, nil
 	}
-	e, err := graph.NewExec(d.backend, func(in []*Node) []*Node { return d.build(k, in) })
+	e, err := NewExec(d.backend, func(in []*Node) []*Node { return d.build(k, in) })
 	if err != nil {
 		return nil, fmt.Errorf("build graph: %w", err)
 	}
 	if d.steps == nil {
-		d.steps = map[shape]*graph.Exec{}
+		d.steps = map[shape]*Exec{}
 	}
 	d.steps[k] = e
 	return e, nil
@@ -75,7 +74,7 @@ func (d *Decoder) logits(states []float32, rows int) ([][]float32, error) {
 	for _, id := range d.headWeights() {
 		args = append(args, d.weights[id])
 	}
-	outs, err := exec.Exec(args...)
+	outs, err := exec.Call(args...)
 	if err != nil {
 		return nil, fmt.Errorf("run the output layer: %w", err)
 	}
@@ -91,7 +90,7 @@ func (d *Decoder) logits(states []float32, rows int) ([][]float32, error) {
 	return byRow, nil
 }
 
-// headWeights are the inputs of the output layer's graph.
+// headWeights are the inputs of the output layer's
 func (d *Decoder) headWeights() []weightID {
 	ids := append([]weightID{d.final.weight}, d.head.parts...)
 	for _, id := range []weightID{d.final.bias, d.head.bias} {
@@ -102,14 +101,14 @@ func (d *Decoder) headWeights() []weightID {
 	return ids
 }
 
-func (d *Decoder) compiledHead(rows int) (*graph.Exec, error) {
+func (d *Decoder) compiledHead(rows int) (*Exec, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.heads[rows]; e != nil {
 		return e, nil
 	}
 	ids := d.headWeights()
-	e, err := graph.NewExec(d.backend, func(in []*Node) []*Node {
+	e, err := NewExec(d.backend, func(in []*Node) []*Node {
 		weights := make([]*Node, len(d.weights))
 		for i, id := range ids {
 			weights[id] = in[1+i]
@@ -120,7 +119,7 @@ func (d *Decoder) compiledHead(rows int) (*graph.Exec, error) {
 		return nil, fmt.Errorf("build graph: %w", err)
 	}
 	if d.heads == nil {
-		d.heads = map[int]*graph.Exec{}
+		d.heads = map[int]*Exec{}
 	}
 	d.heads[rows] = e
 	return e, nil
