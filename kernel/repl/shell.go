@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/formatters"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
 	"golang.org/x/term"
@@ -214,29 +209,4 @@ func (sh *shell) complete(text string, at int) cell.Completions {
 		c.Items = append(c.Items, cell.Completion{Text: ":" + k.Name, Detail: k.Help})
 	}
 	return c
-}
-
-// highlighter colours Go.
-func highlighter() func([]rune) string {
-	lexer, style, formatter := lexers.Get("go"), styles.Get("native"), formatters.Get("terminal256")
-	if lexer == nil || style == nil || formatter == nil {
-		return nil
-	}
-	lexer = chroma.Coalesce(lexer)
-	return func(line []rune) string {
-		text := string(line)
-		tokens, err := lexer.Tokenise(nil, text)
-		if err != nil {
-			return text
-		}
-		var b bytes.Buffer
-		if formatter.Format(&b, style, tokens) != nil {
-			return text
-		}
-		out := b.String()
-		if !strings.HasSuffix(text, "\n") {
-			out = strings.TrimSuffix(out, "\n")
-		}
-		return out
-	}
 }

@@ -57,7 +57,7 @@ func bandwidth() float64 {
 	return best
 }
 
-// BenchmarkModel measures a model of SmolLM-135M's shape: prefill of 256
+// BenchmarkModel measures a model of SmolLM-135M's shape: prefill of 128
 // tokens, and decoding one sequence and eight, after a warm-up that compiles
 // the graphs. The limit is what memory allows one sequence: the weights that
 // each token needs, by the bandwidth of copying. With NOEMA_TEST_PYTHON,
@@ -73,7 +73,7 @@ func BenchmarkModel(b *testing.B) {
 		b.Fatal(err)
 	}
 	d := load(b, dir)
-	prompt := tokens(256, 1)
+	prompt := tokens(128, 1)
 	b.Run("prefill", func(b *testing.B) {
 		for b.Loop() {
 			prefilled(b, d, prompt)
@@ -86,7 +86,7 @@ func BenchmarkModel(b *testing.B) {
 			var all []*network.Sequence
 			fed := make([]int, n)
 			for range n {
-				all = append(all, prefilled(b, d, prompt))
+				all = append(all, prefilled(b, d, prompt[:16]))
 			}
 			step := func() {
 				if _, err := d.Next(all, fed); err != nil {
