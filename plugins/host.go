@@ -56,8 +56,9 @@ func NewHost(opts HostOptions) (*Host, error) {
 		opts.speaks = protocols()
 	}
 	opts.Limits = opts.Limits.withDefaults()
-	sweep(os.TempDir())
-	dir, err := os.MkdirTemp("", tempPrefix+strconv.Itoa(os.Getpid())+"-")
+	base := tempBase()
+	sweep(base)
+	dir, err := os.MkdirTemp(base, tempPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
 		return nil, fmt.Errorf("open plugin host: %w", err)
 	}
@@ -66,6 +67,24 @@ func NewHost(opts HostOptions) (*Host, error) {
 		h.cages = openCages()
 	}
 	return h, nil
+}
+
+// maxBase is how long the name of the folder for temporary ones may be: a
+// socket's address has room for about a hundred bytes, and below the folder
+// there are three more names.
+const maxBase = 32
+
+// tempBase is where temporary folders are made: where the user wants them, if
+// sockets can be opened there.
+func tempBase() string {
+	dir := os.TempDir()
+	if len(dir) <= maxBase {
+		return dir
+	}
+	if info, err := os.Stat("/tmp"); err == nil && info.IsDir() {
+		return "/tmp"
+	}
+	return dir
 }
 
 // tempPrefix begins the name of a host's temporary folder; the process id

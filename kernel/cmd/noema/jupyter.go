@@ -29,7 +29,8 @@ func jupyterCommand(a *app) *cobra.Command {
 	var connection string
 	run := &cobra.Command{
 		Use: "run -f FILE", Short: "serve a notebook; Jupyter starts this",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection) },
+		Example: "  noema jupyter run -f connection.json",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection) },
 	}
 	run.Flags().StringVarP(&connection, "connection-file", "f", "", "the connection file that Jupyter wrote")
 	_ = run.MarkFlagRequired("connection-file") // the flag is the one above
@@ -42,6 +43,7 @@ func jupyterCommand(a *app) *cobra.Command {
 		run,
 		where(&cobra.Command{
 			Use: "uninstall", Short: "take that back",
+			Example: "  noema jupyter uninstall",
 			RunE: func(*cobra.Command, []string) error {
 				dir, err := jupyter.Uninstall(place)
 				if err != nil {

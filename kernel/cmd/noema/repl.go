@@ -21,7 +21,7 @@ colour, in a pipe as they come. The workbench is the variable lab; the names of
 packages fmt and noema/kernel are there. In a pipe the exit code is 1 if a cell
 failed.`,
 		Example: `  noema repl
-  echo '1 + 1' | noema repl`,
+  noema --home experiment repl`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.repl(cmd.Context()) },
 	}
 }
