@@ -63,6 +63,9 @@ func bandwidth() float64 {
 // each token needs, by the bandwidth of copying. With NOEMA_TEST_PYTHON,
 // BenchmarkModel/peer gives transformers' figures on the same files.
 func BenchmarkModel(b *testing.B) {
+	if os.Getenv("NOEMA_BENCH") == "" {
+		b.Skip("writes and runs half a gigabyte of weights for minutes: set NOEMA_BENCH=1")
+	}
 	dir := b.TempDir()
 	err := localtest.Write(dir, localtest.Spec{Arch: "smollm", Seed: 1, Hidden: 576, Inner: 1536, Layers: 30, Heads: 9, KVHeads: 3, Vocab: 49152, Context: 2048})
 	if err != nil {
