@@ -228,7 +228,12 @@ func TestProberLeaves(t *testing.T) {
 			_, err := h.Complete(ctx, ask("first", "p"))
 			left <- err
 		}()
-		for !g.gate.breaker.probing { // time passes only when all wait
+		probing := func() bool {
+			g.gate.mu.Lock()
+			defer g.gate.mu.Unlock()
+			return g.gate.breaker.probing
+		}
+		for !probing() { // time passes only when all wait
 			if err := pause(t.Context(), 100*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
