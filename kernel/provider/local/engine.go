@@ -33,7 +33,7 @@ type job struct {
 	done     chan struct{}
 }
 
-// write has w write a reply to a prompt.
+// write has w write a reply to a prompt. If it fails, w must not be used.
 func (e *engine) write(ctx context.Context, prompt []int, w *writer) error {
 	j := &job{ctx: ctx, prompt: prompt, writer: w, done: make(chan struct{})}
 	e.mu.Lock()
@@ -43,8 +43,12 @@ func (e *engine) write(ctx context.Context, prompt []int, w *writer) error {
 		go e.run()
 	}
 	e.mu.Unlock()
-	<-j.done // a job whose context ends is given up within a step
-	return j.err
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done(): // the engine sees it too, after the step that it is in
+		return ctx.Err()
+	}
 }
 
 func (e *engine) run() {

@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"noema/kernel/provider"
@@ -210,37 +208,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("error %v, want a rejection", err)
 			}
 		})
-	}
-}
-
-// TestCancel ends requests while they wait, read and write, and holds that
-// the engine goes to rest.
-func TestCancel(t *testing.T) {
-	p := model(t, localtest.Spec{Arch: "llama", Seed: 1, Context: 4096}, local.Options{MaxTokens: 4000, Batch: 2})
-	before := runtime.NumGoroutine()
-	ctx, cancel := context.WithCancel(t.Context())
-	var group sync.WaitGroup
-	for i := range 6 {
-		group.Go(func() {
-			_, err := p.Complete(ctx, ask(strings.Repeat("hello world ", 1+i*60), methods.Sampling{Temperature: 3, Seed: uint64(i), Stop: nil}))
-			if err != nil && !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-	generate(t, p, ask("in between", methods.Sampling{MaxTokens: 1}))
-	cancel()
-	group.Wait()
-	if _, err := p.Complete(ctx, ask("late", methods.Sampling{})); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v after the end", err)
-	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
-	if r := generate(t, p, ask("after", methods.Sampling{MaxTokens: 2})); len(r.Tokens) == 0 {
-		t.Error("no reply after others were cancelled")
 	}
 }
 

@@ -2,6 +2,8 @@ package network
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	_ "github.com/gomlx/compute/gobackend" // the default backend
@@ -18,6 +20,11 @@ const goBackend = "go:ops_sequential"
 func NewBackend(name string) (compute.Backend, error) {
 	if name == "" || name == "go" {
 		name = goBackend
+	}
+	kind, _, _ := strings.Cut(name, ":")
+	if known := compute.List(); !slices.Contains(known, kind) { // which GoMLX panics at
+		slices.Sort(known)
+		return nil, fmt.Errorf("make backend %q: this program has only %s", name, strings.Join(known, ", "))
 	}
 	b, err := compute.NewWithConfig(name)
 	if err != nil {

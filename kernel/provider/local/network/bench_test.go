@@ -85,25 +85,7 @@ func BenchmarkModel(b *testing.B) {
 	})
 	limit := bandwidth() / float64(info.Size())
 	for _, n := range []int{1, 8} {
-		b.Run(fmt.Sprintf("decode %d", n), func(b *testing.B) {
-			var all []*network.Sequence
-			fed := make([]int, n)
-			for range n {
-				all = append(all, prefilled(b, d, prompt[:16]))
-			}
-			step := func() {
-				if _, err := d.Next(all, fed); err != nil {
-					b.Fatal(err)
-				}
-			}
-			step()
-			for b.Loop() {
-				step()
-			}
-			rate := float64(b.N*n) / b.Elapsed().Seconds()
-			b.ReportMetric(rate, "tokens/s")
-			b.ReportMetric(rate/limit, "of-limit")
-		})
+		b.Run(fmt.Sprintf("decode %d", n), func(b *testing.B) { decode(b, d, n, limit) })
 	}
 	b.Run("peer", func(b *testing.B) {
 		var rates [2]float64
@@ -113,6 +95,26 @@ func BenchmarkModel(b *testing.B) {
 		b.ReportMetric(rates[1], "decode-tokens/s")
 		b.ReportMetric(rates[1]/limit, "of-limit")
 	})
+}
+
+// decode measures steps of n sequences.
+func decode(b *testing.B, d *network.Decoder, n int, limit float64) {
+	all, fed := make([]*network.Sequence, n), make([]int, n)
+	for i := range all {
+		all[i] = prefilled(b, d, tokens(16, 1))
+	}
+	step := func() {
+		if _, err := d.Next(all, fed); err != nil {
+			b.Fatal(err)
+		}
+	}
+	step()
+	for b.Loop() {
+		step()
+	}
+	rate := float64(b.N*n) / b.Elapsed().Seconds()
+	b.ReportMetric(rate, "tokens/s")
+	b.ReportMetric(rate/limit, "of-limit")
 }
 
 func prefilled(b *testing.B, d *network.Decoder, prompt []int) *network.Sequence {
