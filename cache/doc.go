@@ -2,17 +2,18 @@
 // so that it can be replayed exactly and is never paid for twice.
 //
 // It holds completions (with the requests that they answer, and the versions
-// that a refresh replaced), tool results, method seeds, runs, trials and
-// blobs, in one directory that many processes may have open at once: the
-// first one owns it and serves the others, who take over when it goes. A
-// [Store] is the same on both sides.
+// that a refresh replaced), tool results, embeddings, method seeds, runs,
+// trials and blobs, in one directory that many processes may have open at
+// once: the first one owns it and serves the others, who take over when it
+// goes. A [Store] is the same on both sides.
 //
 // # Keys
 //
 // A [Key] is a SHA-256 over a canonical encoding of an allow-list of what may
-// change an answer, and of nothing else: see [CompletionKey], [ToolKey] and
-// [SeedKey]. The encodings carry a version. Changing what an existing one
-// yields makes every recorded answer unreachable; golden tests hold them.
+// change an answer, and of nothing else: see [CompletionKey], [ToolKey],
+// [EmbeddingKey] and [SeedKey]. The encodings carry a version. Changing what
+// an existing one yields makes every recorded answer unreachable; golden tests
+// hold them.
 //
 // # Durability and damage
 //

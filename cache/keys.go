@@ -35,6 +35,7 @@ const (
 	completionDomain = "noema/completion/1"
 	toolDomain       = "noema/tool/1"
 	seedDomain       = "noema/seed/1"
+	embeddingDomain  = "noema/embedding/1"
 )
 
 // The tags of the fields. They are part of the keys: never renumber them.

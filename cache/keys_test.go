@@ -53,6 +53,7 @@ func TestGoldenKeys(t *testing.T) {
 		{"local model", CompletionKey(local, 0, methods.Request{Messages: methods.Ask("é\x00\xff")}), "6f2e34f433ccc62dfb3b8ba8b3228516ab40f11a4fa8055ffdb72ba2649f80d5"},
 		{"invalid JSON", CompletionKey(testModel, 0, methods.Request{Schema: &methods.Schema{JSON: json.RawMessage(`{"a":`)}}), "7889290e7ae061e66e1be53e52ec9937272e9128e1e6418b3f30e6b3dd20cb81"},
 		{"tool", ToolKey("cafes/1", "sha256:ab", 0, call), "6f5d6f19cda7f74fa9a5e3ae0547dcb77516388983e31eb75a8704da2b661dfe"},
+		{"embedding", EmbeddingKey("local/minilm weights=ab", "a café"), "ee627922c129292bfe504f55741d689f18a72d9b4416332cc65285644e5f6df9"},
 		{"seed", SeedKey("anot/1", testModel, methods.SeedKey{Kind: "formula", Content: "x AND y"}, 7), "8c97e50c42fa328832d3e69296a426124c6a373aac891d65eb8c5aab740bfd86"},
 	} {
 		if c.got.String() != c.want {

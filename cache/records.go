@@ -61,6 +61,7 @@ const (
 	Requests    Space = "requests"
 	Versions    Space = "versions" // completions that a refresh replaced
 	ToolResults Space = "tool results"
+	Embeddings  Space = "embeddings"
 	Seeds       Space = "seeds"
 	Runs        Space = "runs"
 	Trials      Space = "trials"
@@ -69,7 +70,7 @@ const (
 
 // Spaces lists every Space in display order.
 func Spaces() []Space {
-	return []Space{Completions, Requests, Versions, ToolResults, Seeds, Runs, Trials, Blobs}
+	return []Space{Completions, Requests, Versions, ToolResults, Embeddings, Seeds, Runs, Trials, Blobs}
 }
 
 // prefix is the first byte of the keys of a space. It is part of the format.
@@ -83,6 +84,8 @@ func (s Space) prefix() byte {
 		return 'v'
 	case ToolResults:
 		return 'o'
+	case Embeddings:
+		return 'e'
 	case Seeds:
 		return 's'
 	case Runs:

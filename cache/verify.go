@@ -105,6 +105,11 @@ func (s *Store) verify(space Space, rec kv.Record) error {
 			return s.corrupted(space, rec.Key, errors.New("content has another SHA-256"))
 		}
 	}
+	if space == Embeddings {
+		if _, err := vectorFrom(payload); err != nil {
+			return s.corrupted(space, rec.Key, err)
+		}
+	}
 	if m := message(space); m != nil {
 		if err := proto.Unmarshal(payload, m); err != nil {
 			return s.corrupted(space, rec.Key, err)
