@@ -257,6 +257,11 @@ func TestStoppedOwner(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	// The signal is delivered a moment after it was sent: wait for its effect.
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("the owner is not stopped: %v, %v", status, err)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := client.Get(ctx, []byte("k")); !errors.Is(err, context.DeadlineExceeded) {
