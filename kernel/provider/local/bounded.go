@@ -1,13 +1,17 @@
 package local
 
 import (
-	"bytes"
+	"noema/kernel/provider/local/grammar"
 )
 
-// bounded chooses a token under the schema. It takes what the model likes
-// best as long as the value can still be closed within the limit, and closes
-// it by the shortest way when it no longer could. It gives -1 if the value is
-// complete and every longer one would be too long.
+// bounded chooses a token under the schema: what the model likes best, as long
+// as the value can still be closed within the limit, and otherwise the next
+// token of a way to close it. It gives -1 if the value is complete and every
+// longer one would be too long.
+//
+// The rule needs a way to close the value before each token, whatever was
+// chosen before. Where even the shortest value is longer than the limit, which
+// only a limit of few tokens is, the model goes on and the limit cuts it.
 func (w *writer) bounded(logits []float32) (int, error) {
 	clear(w.allow)
 	canEnd := w.state.Mask(w.p.vocab, w.allow)
@@ -27,36 +31,53 @@ func (w *writer) bounded(logits []float32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	// A byte takes one token at most. Where even the shortest way is longer
-	// than the limit, which only a limit of few tokens is, the model goes on
-	// and the limit cuts it.
-	left := w.most - len(w.tokens) - 1
-	if len(next.Shortest()) > left {
-		end := w.state.Shortest()
-		if len(end) == 0 {
+	left := w.most - len(w.tokens) - 1 // after this one
+	closing, fits := w.end(next, left)
+	if !fits {
+		if closing, fits = w.way(left + 1); fits && len(closing) == 0 {
 			return -1, nil
 		}
-		if len(end) <= left+1 {
-			token = w.along(end)
-			if next, err = w.state.Advance(w.p.tokenizer.Bytes(token)); err != nil {
-				return 0, err
-			}
+		if fits {
+			token, closing = closing[0], closing[1:]
+			next, err = w.state.Advance(w.p.tokenizer.Bytes(token))
 		}
 	}
-	*w.state = next
+	if err != nil {
+		return 0, err
+	}
+	w.closing, *w.state = closing, next
 	return token, nil
 }
 
-// along is the longest allowed token that a text begins with.
-func (w *writer) along(text []byte) int {
-	best := -1
-	for id, ok := range w.allow {
-		spelled := w.p.tokenizer.Bytes(id)
-		if ok && bytes.HasPrefix(text, spelled) && (best < 0 || len(spelled) > len(w.p.tokenizer.Bytes(best))) && len(spelled) > 0 {
-			best = id
-		}
+// end reports whether a value can be closed with a number of tokens. It gives
+// the tokens too, unless any that spell the shortest end would do.
+func (w *writer) end(s grammar.State, most int) (tokens []int, fits bool) {
+	text := s.Shortest()
+	if len(text) <= most { // a byte takes one token at most
+		return nil, true
 	}
-	return best
+	if most <= 0 || len(text) > most*w.p.vocab.Longest() {
+		return nil, false
+	}
+	return w.fewest(text, most)
+}
+
+// way gives the tokens that close the value as it stands, if there are few
+// enough. The way that is known is kept to: another one may be as short in
+// bytes and yet longer in tokens.
+func (w *writer) way(most int) (tokens []int, fits bool) {
+	if w.closing != nil {
+		return w.closing, true
+	}
+	return w.fewest(w.state.Shortest(), most)
+}
+
+// fewest spells a text with up to a number of tokens.
+func (w *writer) fewest(text []byte, most int) (tokens []int, fits bool) {
+	if tokens, fits = w.p.vocab.Fewest(text); !fits || len(tokens) > most {
+		return nil, false
+	}
+	return tokens, true
 }
 
 // closed reports whether nothing can follow the value that was written.

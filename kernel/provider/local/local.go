@@ -82,6 +82,7 @@ type Provider struct {
 	context   int
 	maxTokens int
 	engine    *engine
+	grammars  grammars
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -127,6 +128,7 @@ func load(dir string, o Options) (*Provider, error) {
 		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: config.MaxContext,
 		maxTokens: orElse(o.MaxTokens, DefaultMaxTokens),
 		engine:    &engine{decoder: decoder, most: orElse(o.Batch, network.MaxRows)},
+		grammars:  grammars{room: maxMaskBytes},
 	}
 	if o.Context > 0 {
 		p.context = min(o.Context, p.context)
@@ -143,7 +145,9 @@ func (p *Provider) index() {
 	p.used = make([]bool, p.size)
 	spelled := make([][]byte, p.size)
 	for id := range spelled {
-		spelled[id] = p.tokenizer.Bytes(id)
+		if !p.ends[id] { // which end a reply, also in the middle of a value
+			spelled[id] = p.tokenizer.Bytes(id)
+		}
 		p.used[id] = p.tokenizer.Token(id) != ""
 	}
 	p.vocab = grammar.NewVocab(spelled)

@@ -9,7 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"noema/kernel/provider/local"
+	"noema/kernel/provider/local/grammar"
 	"noema/kernel/provider/local/localtest"
+	"noema/kernel/provider/local/tokenizer"
 	"noema/methods"
 )
 
@@ -42,21 +44,58 @@ func compiled(t *testing.T, source string) *jsonschema.Schema {
 	return s
 }
 
+// shortest is how many tokens a model needs for the shortest value of each
+// schema.
+func shortest(t *testing.T, dir string) []int {
+	t.Helper()
+	tok, err := tokenizer.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spelled := make([][]byte, tok.Size())
+	for id := range spelled {
+		spelled[id] = tok.Bytes(id)
+	}
+	vocab := grammar.NewVocab(spelled)
+	var all []int
+	for _, s := range schemas {
+		g, err := grammar.Options{Closed: true}.Compile(json.RawMessage(s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tokens, ok := vocab.Fewest(g.Start().Shortest())
+		if !ok {
+			t.Fatalf("no tokens for %s", s)
+		}
+		all = append(all, len(tokens))
+	}
+	return all
+}
+
 // TestSchemas has models of noise write 1,000 values, hot and cold, with room
-// and without: every one must be valid, and those with a limit complete.
+// and with none to spare: every one must be complete and valid.
 func TestSchemas(t *testing.T) {
 	var judges []*jsonschema.Schema
 	for _, s := range schemas {
 		judges = append(judges, compiled(t, s))
 	}
 	archs := []string{"llama", "mistral", "qwen2", "gpt2"}
-	total := 0
+	total, tight := 0, 0
 	for a, arch := range archs {
-		p := model(t, localtest.Spec{Arch: arch, Seed: uint64(a), Hidden: 16, Heads: 2, KVHeads: 1, Layers: 1, Context: 1024}, local.Options{})
+		dir := t.TempDir()
+		if err := localtest.Write(dir, localtest.Spec{Arch: arch, Seed: uint64(a), Hidden: 16, Heads: 2, KVHeads: 1, Layers: 1, Context: 1024}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := local.New(dir, local.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := shortest(t, dir)
 		for i := range 1000 / len(archs) {
 			which := (i + a) % len(schemas)
 			r := ask("Which are true?", methods.Sampling{
-				Temperature: []float64{0, 0.7, 1, 3}[i%4], TopP: []float64{0, 0.9}[i/4%2], MaxTokens: []int{60, 90, 130}[i%3], Seed: uint64(i),
+				Temperature: []float64{0, 0.7, 1, 3}[i%4], TopP: []float64{0, 0.9}[i/4%2], Seed: uint64(i),
+				MaxTokens: least[which] + []int{0, 1, 2, 7, 23, 90}[i/len(schemas)%6],
 			})
 			r.Schema = &methods.Schema{Name: fmt.Sprintf("s%d", which), JSON: json.RawMessage(schemas[which])}
 			reply := generate(t, p, r)
@@ -64,14 +103,17 @@ func TestSchemas(t *testing.T) {
 			if err == nil {
 				err = judges[which].Validate(value)
 			}
-			if err != nil || reply.Finish != methods.FinishStop {
-				t.Fatalf("%s, request %d, schema %d: finish %q, %v:\n%s", arch, i, which, reply.Finish, err, reply.Text)
+			if err != nil || reply.Finish != methods.FinishStop || len(reply.Tokens) > r.Sampling.MaxTokens {
+				t.Fatalf("%s, request %d, schema %d: finish %q after %d of %d tokens, %v:\n%s",
+					arch, i, which, reply.Finish, len(reply.Tokens), r.Sampling.MaxTokens, err, reply.Text)
 			}
-			total++
+			if total++; len(reply.Tokens) == r.Sampling.MaxTokens {
+				tight++
+			}
 		}
 	}
-	if total != 1000 {
-		t.Errorf("%d values were written", total)
+	if total != 1000 || tight < 300 {
+		t.Errorf("%d values were written, %d of them to their limit", total, tight)
 	}
 }
 

@@ -21,6 +21,7 @@ type writer struct {
 	room    int // tokens that the context has left
 	state   *grammar.State
 	allow   []bool
+	closing []int // tokens that close the value within the limit; nil if none had to be found
 
 	tokens []Token
 	text   []byte
@@ -40,8 +41,7 @@ func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
 		w.allow = p.used
 		return w, nil
 	}
-	// Properties that a schema does not name would be noise from most models.
-	g, err := grammar.Options{Closed: true}.Compile(r.Schema.JSON)
+	g, err := p.grammars.of(r.Schema.JSON)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("schema %q: %w", r.Schema.Name, err)}
 	}
@@ -92,6 +92,9 @@ func (w *writer) add(bytes []byte) bool {
 	}
 	if len(w.tokens) >= w.most {
 		w.finish = methods.FinishLength
+		if w.state != nil && w.state.CanEnd() { // the value was kept short enough
+			w.finish = methods.FinishStop
+		}
 		return true
 	}
 	return false

@@ -42,6 +42,13 @@ type maskCache struct {
 	held  int
 }
 
+// Held is roughly how many bytes the masks that the grammar keeps take.
+func (g *Grammar) Held() int {
+	g.masks.mu.RLock()
+	defer g.masks.mu.RUnlock()
+	return g.masks.held
+}
+
 // reserve makes room for one more mask; the caller holds the lock.
 func (c *maskCache) reserve(m *baseMask) {
 	if c.base == nil || c.held+m.size() > maxHeld {

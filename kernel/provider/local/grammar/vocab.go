@@ -97,3 +97,45 @@ func (v *Vocab) goesOn(node int32, with string) bool {
 	}
 	return false
 }
+
+// Longest is how many bytes the longest token has.
+func (v *Vocab) Longest() int { return v.longest }
+
+// Fewest gives the fewest tokens that together spell a text, the longest one
+// first where there are several ways. It reports false if the tokens cannot
+// spell it.
+func (v *Vocab) Fewest(text []byte) (tokens []int, ok bool) {
+	// From the end: how many tokens the rest takes, and the token it begins with.
+	count, first := make([]int, len(text)+1), make([]int32, len(text))
+	for i := len(text) - 1; i >= 0; i-- {
+		count[i] = -1
+		for node := v.child(0, text[i]); node > 0; {
+			n := &v.nodes[node]
+			after := i + int(n.depth)
+			if n.lo < n.hi && count[after] >= 0 && (count[i] < 0 || count[after]+1 <= count[i]) {
+				count[i], first[i] = count[after]+1, n.lo
+			}
+			if after == len(text) {
+				break
+			}
+			node = v.child(node, text[after])
+		}
+	}
+	if count[0] < 0 {
+		return nil, false
+	}
+	for i := 0; i < len(text); i += len(v.spelled[first[i]]) {
+		tokens = append(tokens, int(v.order[first[i]]))
+	}
+	return tokens, true
+}
+
+// child is the node below a node for a byte, or 0 if there is none.
+func (v *Vocab) child(node int32, b byte) int32 {
+	for child := node + 1; child < v.nodes[node].skip; child = v.nodes[child].skip {
+		if v.nodes[child].b == b {
+			return child
+		}
+	}
+	return 0
+}
