@@ -10,8 +10,8 @@ import (
 	"noema/cache/internal/kv"
 )
 
-// maxID is the longest id of a run or trial, in bytes.
-const maxID = 1024
+// MaxID is the longest id of a run or trial, in bytes.
+const MaxID = 1024
 
 // Run returns the bytes of the run id.
 func (s *Store) Run(ctx context.Context, id string) ([]byte, error) {
@@ -122,8 +122,8 @@ func checkID(kind, id string) error {
 	if id == "" {
 		return fmt.Errorf("write %s: the id is empty", kind)
 	}
-	if len(id) > maxID {
-		return fmt.Errorf("write %s %.40q…: the id has %d bytes and may have %d", kind, id, len(id), maxID)
+	if len(id) > MaxID {
+		return fmt.Errorf("write %s %.40q…: the id has %d bytes and may have %d", kind, id, len(id), MaxID)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func TestManyTrials(t *testing.T) {
 
 func TestBadIDs(t *testing.T) {
 	s := mustOpen(t, t.TempDir())
-	for _, id := range []string{"", strings.Repeat("x", maxID+1)} {
+	for _, id := range []string{"", strings.Repeat("x", MaxID+1)} {
 		for _, err := range []error{
 			s.PutRun(t.Context(), id, nil), s.DeleteRun(t.Context(), id),
 			s.PutTrial(t.Context(), id, "t", nil), s.PutTrial(t.Context(), "r", id, nil),
@@ -111,7 +111,7 @@ func TestBadIDs(t *testing.T) {
 			t.Errorf("run with an id of %d bytes: %v", len(id), err)
 		}
 	}
-	if err := s.PutRun(t.Context(), strings.Repeat("x", maxID), nil); err != nil {
+	if err := s.PutRun(t.Context(), strings.Repeat("x", MaxID), nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -105,12 +105,45 @@ func (t *Trial) Seal() error {
 	return err
 }
 
+// MaxDepth bounds how deep JSON in a record is nested. Readers of JSON give up
+// at some depth, Go's own at 10,000, and a record is a few levels deeper than
+// what it holds: what a method may send must not make it unreadable.
+const MaxDepth = 1000
+
+// Depth is how deep lists and objects are nested in raw.
+func Depth(raw json.RawMessage) int {
+	deepest, depth := 0, 0
+	inText := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case inText && c == '\\':
+			i++
+		case c == '"':
+			inText = !inText
+		case inText:
+		case c == '[', c == '{':
+			depth++
+			deepest = max(deepest, depth)
+		case c == ']', c == '}':
+			depth--
+		}
+	}
+	return deepest
+}
+
 // canonical is raw as it comes back from the store, so that what was recorded
 // and what is computed now can be compared byte by byte. What is no JSON stays
-// as it is.
+// as it is, and what is nested too deep becomes a text.
 func canonical(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
+	}
+	if Depth(raw) > MaxDepth {
+		text, err := Marshal(string(raw))
+		if err != nil { // a string always encodes
+			panic(err)
+		}
+		return text
 	}
 	compact, err := Marshal(raw)
 	switch {

@@ -263,3 +263,25 @@ func FuzzComparePaths(f *testing.F) {
 		}
 	})
 }
+
+func TestDepth(t *testing.T) {
+	for raw, want := range map[string]int{
+		"": 0, "1": 0, `"[["`: 0, `"\\"`: 0, `["\"[["]`: 1, "[]": 1, `{"a":[1,{"b":2}],"c":[]}`: 3, "[[[": 3,
+	} {
+		if got := Depth(json.RawMessage(raw)); got != want {
+			t.Errorf("%s: %d, want %d", raw, got, want)
+		}
+	}
+}
+
+// TestDeepDataIsText: what is too deep to be read within a record is kept as a
+// text, and stays that text when it is read.
+func TestDeepDataIsText(t *testing.T) {
+	for depth, text := range map[int]bool{MaxDepth: false, MaxDepth + 1: true} {
+		raw := json.RawMessage(strings.Repeat("[", depth) + strings.Repeat("]", depth))
+		got := canonical(raw)
+		if isText := got[0] == '"'; isText != text || string(canonical(got)) != string(got) {
+			t.Errorf("depth %d: %.20s", depth, got)
+		}
+	}
+}

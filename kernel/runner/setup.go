@@ -11,12 +11,14 @@ package runner
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"noema/cache"
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
 	"noema/kernel/record"
@@ -154,7 +156,30 @@ func (e Setup) config(samples []task.Sample) (record.Config, error) {
 		}
 		c.Methods = append(c.Methods, m.identity())
 	}
-	return c, e.check(samples)
+	return c, errors.Join(e.check(samples), checkNames(c))
+}
+
+// checkNames refuses trials that the store could not keep, or not apart: labels
+// and ids of samples may hold the slash that separates them. One epoch stands
+// for all, since nothing follows it in a name; the last has the longest.
+func checkNames(c record.Config) error {
+	last := max(0, c.Epochs-1)
+	c.Epochs = 1
+	seen := map[string]record.TrialID{}
+	for _, id := range c.Trials() {
+		id.Epoch = last
+		name := id.String()
+		if len(name) > cache.MaxID {
+			return fmt.Errorf("declare experiment: the name of trial %.40q… has %d bytes and may have %d bytes: use shorter ids and options",
+				name, len(name), cache.MaxID)
+		}
+		if other, twice := seen[name]; twice {
+			return fmt.Errorf("declare experiment: two trials are called %q: sample %q of method %q and sample %q of method %q: rename a sample",
+				name, other.Sample, other.Method, id.Sample, id.Method)
+		}
+		seen[name] = id
+	}
+	return nil
 }
 
 func (m Method) identity() record.Method {
@@ -172,6 +197,12 @@ func (e Setup) check(samples []task.Sample) error {
 	}
 	if _, err := gateway.ParseMode(string(e.Mode)); err != nil {
 		return fmt.Errorf("declare experiment: %w", err)
+	}
+	for _, s := range samples {
+		if depth := max(record.Depth(s.Target), record.Depth(s.Problem.Context)); depth > record.MaxDepth {
+			return fmt.Errorf("declare experiment: sample %q of task %q holds JSON that is nested %d deep: at most %d are kept",
+				s.ID, e.Task.Name, depth, record.MaxDepth)
+		}
 	}
 	for _, m := range e.Methods {
 		for _, s := range samples {

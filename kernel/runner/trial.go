@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"noema/kernel/gateway"
@@ -61,13 +62,22 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
 		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
 	}
-	report := host.Report()
-	t.Calls, t.Events, t.Usage, t.Provider = report.Calls, report.Events, report.Usage, report.Provider
-	if report.Flooded && solveErr == nil {
-		solveErr = fmt.Errorf("the method emitted more than %d MiB of events", gateway.MaxEventBytes>>20)
-	}
-	conclude(t, x.exp.Task.Scorer, sample, answer, solveErr)
+	conclude(t, x.exp.Task.Scorer, sample, answer, transcribe(t, host.Report(), answer, solveErr))
 	return t, t.Seal()
+}
+
+// transcribe takes the transcript into the trial, unless there is too much of it,
+// and returns how the method ended.
+func transcribe(t *record.Trial, r gateway.Report, answer methods.Answer, err error) error {
+	t.Calls, t.Events, t.Usage, t.Provider = r.Calls, r.Events, r.Usage, r.Provider
+	if transcriptSize(t.Calls, t.Events, answer) > maxTranscript {
+		t.Calls, t.Events = nil, nil
+		return fmt.Errorf("its calls, events and answer hold more than %d MiB", maxTranscript>>20)
+	}
+	if r.Flooded && err == nil {
+		return fmt.Errorf("the method emitted more than %d MiB of events", gateway.MaxEventBytes>>20)
+	}
+	return err
 }
 
 // methodIdentity is what method seeds are kept under: all that decides what
@@ -95,12 +105,12 @@ func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.H
 func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, err error) {
 	spec := s.Problem.Answer
 	if err == nil {
-		if err = spec.Check(answer); err == nil {
+		if err = check(spec, answer); err == nil {
 			t.Answer = answer
 		}
 	}
 	if err != nil {
-		t.Failure = err.Error()
+		t.Failure = clip(err.Error())
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}
 		var process *plugins.Failure
 		switch {
@@ -110,15 +120,57 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 			t.Infra = true
 		}
 	}
-	var sc score.Score
 	by, err := score.ByName(scorer, spec)
-	if err == nil {
-		sc, err = by.Score(spec, t.Answer, t.Target)
-	}
 	if err != nil {
 		t.Failure = err.Error()
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}
 		return
 	}
-	t.Score = sc
+	if t.Score, err = by.Score(spec, t.Answer, t.Target); err != nil {
+		t.Failure = clip(err.Error())
+		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}
+		// What cannot be scored is wrong. Without a score it would be left out
+		// of comparisons, and a method could choose what it is measured on. If
+		// the target is to blame there is no score.
+		t.Score, _ = by.Score(spec, t.Answer, t.Target)
+	}
+}
+
+// check reports whether an answer is one to the spec, and can be kept.
+func check(spec methods.AnswerSpec, a methods.Answer) error {
+	if depth := record.Depth(a.Value); depth > record.MaxDepth {
+		return fmt.Errorf("check answer: its JSON is nested %d deep: at most %d are kept", depth, record.MaxDepth)
+	}
+	return spec.Check(a)
+}
+
+// maxTranscript bounds what a trial's record is made of, in bytes, so that one
+// method without measure fails its trial and not, when the store refuses the
+// record, the run of all others.
+const maxTranscript = 24 << 20
+
+// transcriptSize is the same for equal executions: it counts texts, not their
+// encoding.
+func transcriptSize(calls []record.Call, events []methods.Event, a methods.Answer) int {
+	const each = 256 // what a call or an event takes beside its texts, roughly
+	size := len(a.Value) + len(a.Reason)
+	for _, e := range a.Evidence {
+		size += len(e.Source) + len(e.Text)
+	}
+	for _, c := range calls {
+		size += len(c.Path) + len(c.Error) + each
+	}
+	for _, e := range events {
+		size += len(e.Path) + len(e.Phase) + len(e.Kind) + len(e.Text) + len(e.Data)
+	}
+	return size
+}
+
+// clip bounds the words of a failure, which may be a plugin's.
+func clip(s string) string {
+	const most = 64 << 10
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
