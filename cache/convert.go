@@ -21,6 +21,7 @@ func completionToPB(r CompletionRecord) *recordpb.Completion {
 		At:        timeToPB(r.At),
 		Draw:      int64(r.Draw),
 		Epoch:     int64(r.Epoch),
+		Logprobs:  each(r.Completion.Logprobs, logprobToPB),
 	}
 }
 
@@ -32,6 +33,7 @@ func completionFromPB(p *recordpb.Completion) CompletionRecord {
 			Finish:    methods.FinishReason(p.GetFinish()),
 			Model:     p.GetModel(),
 			Usage:     usageFromPB(p.GetUsage()),
+			Logprobs:  each(p.GetLogprobs(), logprobFromPB),
 		},
 		Attempts: each(p.GetAttempts(), attemptFromPB),
 		At:       timeFromPB(p.GetAt()),
@@ -57,6 +59,7 @@ func requestToPB(id methods.ModelID, r methods.Request) *recordpb.Request {
 			MaxTokens:   int64(r.Sampling.MaxTokens),
 			Stop:        r.Sampling.Stop,
 			Seed:        r.Sampling.Seed,
+			Logprobs:    int64(r.Sampling.Logprobs),
 		},
 		Tools: each(r.Tools, toolToPB),
 		Draw:  int64(r.Draw),
@@ -79,6 +82,7 @@ func requestFromPB(p *recordpb.Request) (methods.ModelID, methods.Request) {
 			MaxTokens:   int(s.GetMaxTokens()),
 			Stop:        s.GetStop(),
 			Seed:        s.GetSeed(),
+			Logprobs:    int(s.GetLogprobs()),
 		},
 		Tools: each(p.GetTools(), toolFromPB),
 		Draw:  int(p.GetDraw()),
@@ -154,6 +158,19 @@ func messageFromPB(p *recordpb.Message) methods.Message {
 	}
 }
 
+func logprobToPB(t methods.TokenLogprob) *recordpb.TokenLogprob {
+	return &recordpb.TokenLogprob{Token: t.Token, Bytes: t.Bytes, Logprob: t.Logprob, Top: each(t.Top, logprobToPB)}
+}
+
+func logprobFromPB(p *recordpb.TokenLogprob) methods.TokenLogprob {
+	return methods.TokenLogprob{
+		Token:   p.GetToken(),
+		Bytes:   orNil(p.GetBytes()),
+		Logprob: p.GetLogprob(),
+		Top:     each(p.GetTop(), logprobFromPB),
+	}
+}
+
 func toolToPB(t methods.ToolSpec) *recordpb.ToolSpec {
 	return &recordpb.ToolSpec{
 		Name:        t.Name,
@@ -197,6 +214,10 @@ func usageToPB(u methods.Usage) *recordpb.Usage {
 		LatencyNs:    int64(u.Latency),
 		Unpriced:     int64(u.Unpriced),
 		Unmetered:    int64(u.Unmetered),
+
+		CachedTokens:     u.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens,
+		ReasoningTokens:  u.ReasoningTokens,
 	}
 }
 
@@ -210,6 +231,10 @@ func usageFromPB(p *recordpb.Usage) methods.Usage {
 		Latency:      time.Duration(p.GetLatencyNs()),
 		Unpriced:     int(p.GetUnpriced()),
 		Unmetered:    int(p.GetUnmetered()),
+
+		CachedTokens:     p.GetCachedTokens(),
+		CacheWriteTokens: p.GetCacheWriteTokens(),
+		ReasoningTokens:  p.GetReasoningTokens(),
 	}
 }
 

@@ -77,6 +77,11 @@ const (
 	tagKind
 )
 
+// tagLogprobs came later than those above and is written only where it says
+// something, so keys without it are what they were. It leaves room for more of
+// the kinds above.
+const tagLogprobs = 64
+
 // CompletionKey names the answer to r by the model id. It covers the model,
 // the messages (role, content, tool calls with their ids, names and
 // arguments, call id), the sampling, the schema, the tools (name, description
@@ -232,4 +237,7 @@ func (e *encoder) sampling(s methods.Sampling) {
 		e.text(tagStop, stop)
 	}
 	e.number(tagSeed, s.Seed)
+	if s.Logprobs != 0 {
+		e.number(tagLogprobs, uint64(s.Logprobs))
+	}
 }

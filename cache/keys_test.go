@@ -24,7 +24,7 @@ func fullRequest() methods.Request {
 			}},
 			{Role: methods.Tool, Content: "9-17", CallID: "call_1"},
 		},
-		Sampling: methods.Sampling{Temperature: 0.7, TopP: 0.9, TopK: 40, MaxTokens: 256, Stop: []string{"\n\n", "END"}, Seed: 42},
+		Sampling: methods.Sampling{Temperature: 0.7, TopP: 0.9, TopK: 40, MaxTokens: 256, Stop: []string{"\n\n", "END"}, Seed: 42, Logprobs: 5},
 		Schema:   &methods.Schema{Name: "answer", JSON: json.RawMessage(`{"type": "object", "properties": {"n": {"type": "integer"}}}`)},
 		Tools: []methods.ToolSpec{{
 			Name: "hours", Description: "Opening hours", Parameters: json.RawMessage(`{"type":"object"}`),
@@ -39,6 +39,8 @@ func fullRequest() methods.Request {
 // recorded out there can no longer be found: do not adjust it, but give the
 // domain a new number.
 func TestGoldenKeys(t *testing.T) {
+	before := fullRequest() // as it was before there were log probabilities
+	before.Sampling.Logprobs = 0
 	local := methods.ModelID{Provider: "local", Endpoint: "http://127.0.0.1:8080/v1", Model: "m", Weights: "sha256:00ff", Config: "a=1&b=2"}
 	call := methods.ToolCall{ID: "x", Name: "hours", Arguments: json.RawMessage(`{"day":"Mon","cafe":3}`), Path: "P1"}
 	for _, c := range []struct {
@@ -49,7 +51,8 @@ func TestGoldenKeys(t *testing.T) {
 		{"empty request", CompletionKey(methods.ModelID{}, 0, methods.Request{}), "b90ff47c0876cbd1792f77456e4fd056cee66201d71431a0ed3f4b626d85b0d7"},
 		{"question", CompletionKey(testModel, 0, methods.Request{Messages: methods.Ask("What is 2+2?")}), "2ce460bedd041c764cf3db1bf1bb60299c9042b4e19023714d9279e6eaefe285"},
 		{"question, epoch 3", CompletionKey(testModel, 3, methods.Request{Messages: methods.Ask("What is 2+2?")}), "09af22e471fd4b17f752c60404bd0fd0b3e03b8739a3079ec3de657fc52e9c1d"},
-		{"everything", CompletionKey(testModel, 1, fullRequest()), "8334b9b7ac9863db1b2d3b5eea3a4c17f6be005d93e9d1815ada95773c285586"},
+		{"everything but logprobs", CompletionKey(testModel, 1, before), "8334b9b7ac9863db1b2d3b5eea3a4c17f6be005d93e9d1815ada95773c285586"},
+		{"everything", CompletionKey(testModel, 1, fullRequest()), "98d5f506e420b71c2af0161df97c4bcb79f4e5f7bd860b247b00f5d2ee335f65"},
 		{"local model", CompletionKey(local, 0, methods.Request{Messages: methods.Ask("é\x00\xff")}), "6f2e34f433ccc62dfb3b8ba8b3228516ab40f11a4fa8055ffdb72ba2649f80d5"},
 		{"invalid JSON", CompletionKey(testModel, 0, methods.Request{Schema: &methods.Schema{JSON: json.RawMessage(`{"a":`)}}), "7889290e7ae061e66e1be53e52ec9937272e9128e1e6418b3f30e6b3dd20cb81"},
 		{"tool", ToolKey("cafes/1", "sha256:ab", 0, call), "6f5d6f19cda7f74fa9a5e3ae0547dcb77516388983e31eb75a8704da2b661dfe"},
@@ -72,7 +75,7 @@ func TestFieldsAreClassified(t *testing.T) {
 		{methods.Request{}, "Messages Sampling Schema Tools Draw", "Path"},
 		{methods.Message{}, "Role Content ToolCalls CallID", ""},
 		{methods.ToolCall{}, "ID Name Arguments", "Path"},
-		{methods.Sampling{}, "Temperature TopP TopK MaxTokens Stop Seed", ""},
+		{methods.Sampling{}, "Temperature TopP TopK MaxTokens Stop Seed Logprobs", ""},
 		{methods.Schema{}, "Name JSON", ""},
 		{methods.ToolSpec{}, "Name Description Parameters", "Result Pure"},
 		{methods.ModelID{}, "Provider Endpoint Model Weights Config", ""},
@@ -113,6 +116,8 @@ var changes = map[string]func(r *methods.Request){
 	"stop":              func(r *methods.Request) { r.Sampling.Stop = []string{"\n\nEND"} },
 	"stop split":        func(r *methods.Request) { r.Sampling.Stop = []string{"\n\nE", "ND"} },
 	"seed":              func(r *methods.Request) { r.Sampling.Seed = 43 },
+	"no logprobs":       func(r *methods.Request) { r.Sampling.Logprobs = 0 },
+	"logprobs":          func(r *methods.Request) { r.Sampling.Logprobs = 6 },
 	"no schema":         func(r *methods.Request) { r.Schema = nil },
 	"empty schema":      func(r *methods.Request) { r.Schema = &methods.Schema{} },
 	"schema name":       func(r *methods.Request) { r.Schema.Name = "a" },

@@ -49,6 +49,11 @@ func fullCompletion() CompletionRecord {
 			Model:     "gpt-5-nano-2025-08-07",
 			Usage: methods.Usage{
 				Calls: 1, ToolCalls: 2, InputTokens: 3, OutputTokens: 4, Cost: 5, Latency: 6, Unpriced: 7, Unmetered: 8,
+				CachedTokens: 9, CacheWriteTokens: 10, ReasoningTokens: 11,
+			},
+			Logprobs: []methods.TokenLogprob{
+				{Token: "item", Logprob: -1.0 / 3, Top: []methods.TokenLogprob{{Token: "thing", Logprob: -5e-324}, {Token: "item", Logprob: -1.0 / 3}}},
+				{Token: "\uFFFD", Bytes: []byte{0xff, 0xfe}, Logprob: -745.13, Top: []methods.TokenLogprob{{Token: "\uFFFD", Bytes: []byte{0xff}}}},
 			},
 		},
 		Attempts: []Attempt{{Kind: "rate_limited", Status: 429, Message: "slow down \xff", Wait: 2 * time.Second}, {Kind: "network"}},
@@ -114,7 +119,7 @@ func TestCompletionRoundTrip(t *testing.T) {
 // above leave at zero, and so would not miss.
 func TestEveryFieldIsStored(t *testing.T) {
 	r, c := fullRequest(), fullCompletion()
-	for _, v := range []any{c, c.Completion, c.Completion.Usage, c.Attempts[0], r, r.Sampling, *r.Schema, r.Tools[0], c.Completion.ToolCalls[0]} {
+	for _, v := range []any{c, c.Completion, c.Completion.Usage, c.Completion.Logprobs[1], c.Attempts[0], r, r.Sampling, *r.Schema, r.Tools[0], c.Completion.ToolCalls[0]} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {
 			if rv.Field(i).IsZero() {

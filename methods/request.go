@@ -49,7 +49,16 @@ type Sampling struct {
 	MaxTokens   int     // 0 means the provider's default
 	Stop        []string
 	Seed        uint64 // usually Problem.Seed
+	// Logprobs asks for the log probability of every token of the reply's
+	// text and of the Logprobs likeliest tokens at its place: 1 to
+	// MaxLogprobs, or 0 for none. It is part of a completion's key when it is
+	// set. A provider that has none to give refuses the request.
+	Logprobs int
 }
+
+// MaxLogprobs is the most that Sampling.Logprobs may ask for: what providers
+// have in common.
+const MaxLogprobs = 20
 
 // Schema asks for structured output.
 type Schema struct {
@@ -64,6 +73,27 @@ type Completion struct {
 	Finish    FinishReason
 	Model     string // the model as the provider reports it, for example with its date
 	Usage     Usage
+	// Logprobs are the tokens of Text in order, if Sampling.Logprobs asked for
+	// them. Tokens of tool calls and thoughts are not among them, nor are
+	// marks such as the end of the turn. Together they are Text, which may
+	// end within the last of them where a stop string cut it.
+	Logprobs []TokenLogprob `json:",omitempty"`
+}
+
+// TokenLogprob is one token and how likely the model held it.
+type TokenLogprob struct {
+	Token   string         // its text; what is no valid UTF-8 is replaced by U+FFFD
+	Bytes   []byte         `json:",omitempty"` // what it stands for, where that is not Token: a part of a character
+	Logprob float64        // natural logarithm of its probability: finite, and at most 0
+	Top     []TokenLogprob `json:",omitempty"` // the likeliest tokens at this place, likeliest first, without a Top of their own
+}
+
+// Raw is what the token stands for.
+func (t TokenLogprob) Raw() []byte {
+	if t.Bytes != nil {
+		return t.Bytes
+	}
+	return []byte(t.Token)
 }
 
 // FinishReason says why the model stopped.
@@ -91,6 +121,13 @@ type Usage struct {
 	Latency      time.Duration // summed over the calls, as measured when they were made
 	Unpriced     int           // model calls whose price is not known
 	Unmetered    int           // model calls whose provider reported no tokens
+
+	// Details, where the provider tells: parts of the two sums above, and 0
+	// where it does not.
+
+	CachedTokens     int64 `json:",omitempty"` // of InputTokens: read from the provider's own cache
+	CacheWriteTokens int64 `json:",omitempty"` // of InputTokens: written to that cache, where the provider counts it apart
+	ReasoningTokens  int64 `json:",omitempty"` // of OutputTokens: thoughts
 }
 
 // NanoUSD is an amount of money in 1e-9 US dollars.
@@ -113,6 +150,10 @@ func (u Usage) Plus(v Usage) Usage {
 		Latency:      u.Latency + v.Latency,
 		Unpriced:     u.Unpriced + v.Unpriced,
 		Unmetered:    u.Unmetered + v.Unmetered,
+
+		CachedTokens:     u.CachedTokens + v.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
+		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
 	}
 }
 

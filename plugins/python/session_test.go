@@ -63,6 +63,36 @@ func TestContract(t *testing.T) {
 	methodtest.Run(t, open(t, openHost(t), "async-echo"), textCase())
 }
 
+// TestLogprobsCross demands that what a model said of its tokens reaches a
+// method bit by bit, and that the wish for it reaches the kernel.
+func TestLogprobsCross(t *testing.T) {
+	t.Parallel()
+	k := newKernel()
+	third := -1.0 / 3
+	k.complete = func(_ context.Context, r methods.Request) (methods.Completion, error) {
+		if r.Sampling.Logprobs != 3 {
+			return methods.Completion{}, fmt.Errorf("asked for %d log probabilities", r.Sampling.Logprobs)
+		}
+		return methods.Completion{
+			Text: "é",
+			Logprobs: []methods.TokenLogprob{
+				{Token: "\uFFFD", Bytes: []byte{0xc3}, Logprob: third, Top: []methods.TokenLogprob{{Token: "e", Logprob: -5e-324}}},
+				{Token: "\uFFFD", Bytes: []byte{0xa9}, Logprob: 0},
+			},
+			Usage: methods.Usage{
+				Calls: 1, ToolCalls: 2, InputTokens: 3, OutputTokens: 4, Cost: 5, Latency: 6, Unpriced: 7, Unmetered: 8,
+				CachedTokens: 9, CacheWriteTokens: 10, ReasoningTokens: 11,
+			},
+		}, nil
+	}
+	a, err := open(t, openHost(t), "sure").Solve(t.Context(), methods.Problem{}, k)
+	want := `[[["\uFFFD","c3","-0x1.5555555555555p-2",[["e","65","-0x0.0000000000001p-1022",[]]]],["\uFFFD","a9","0x0.0p+0",[]]],[1,2,3,4,5,6,7,8,9,10,11]]`
+	want = strings.ReplaceAll(want, `\uFFFD`, "\uFFFD")
+	if text, _ := a.Text(); err != nil || text != want {
+		t.Errorf("%v\n got %s\nwant %s", err, text, want)
+	}
+}
+
 func TestManyCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	h := openHost(t)

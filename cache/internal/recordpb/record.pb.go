@@ -33,6 +33,7 @@ type Completion struct {
 	At            *Time                  `protobuf:"bytes,7,opt,name=at" json:"at,omitempty"`
 	Draw          int64                  `protobuf:"varint,8,opt,name=draw" json:"draw,omitempty"`
 	Epoch         int64                  `protobuf:"varint,9,opt,name=epoch" json:"epoch,omitempty"`
+	Logprobs      []*TokenLogprob        `protobuf:"bytes,10,rep,name=logprobs" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -130,6 +131,82 @@ func (x *Completion) GetEpoch() int64 {
 	return 0
 }
 
+func (x *Completion) GetLogprobs() []*TokenLogprob {
+	if x != nil {
+		return x.Logprobs
+	}
+	return nil
+}
+
+// TokenLogprob is a token and the logarithm of its probability.
+type TokenLogprob struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Token         string                 `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
+	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes" json:"bytes,omitempty"` // where they are not those of token
+	Logprob       float64                `protobuf:"fixed64,3,opt,name=logprob" json:"logprob,omitempty"`
+	Top           []*TokenLogprob        `protobuf:"bytes,4,rep,name=top" json:"top,omitempty"` // the likeliest tokens at its place
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TokenLogprob) Reset() {
+	*x = TokenLogprob{}
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenLogprob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenLogprob) ProtoMessage() {}
+
+func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
+func (*TokenLogprob) Descriptor() ([]byte, []int) {
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TokenLogprob) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *TokenLogprob) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
+func (x *TokenLogprob) GetLogprob() float64 {
+	if x != nil {
+		return x.Logprob
+	}
+	return 0
+}
+
+func (x *TokenLogprob) GetTop() []*TokenLogprob {
+	if x != nil {
+		return x.Top
+	}
+	return nil
+}
+
 // Request is what a completion answers. It is a record of its own, so that a
 // hit need not read the prompt.
 type Request struct {
@@ -147,7 +224,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -159,7 +236,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -172,7 +249,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{1}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Request) GetModel() *ModelID {
@@ -239,7 +316,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -251,7 +328,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -264,7 +341,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{2}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ToolResult) GetCall() *ToolCall {
@@ -321,7 +398,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +410,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +423,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{3}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Seed) GetData() []byte {
@@ -383,7 +460,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +472,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +485,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{4}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Attempt) GetKind() string {
@@ -440,22 +517,25 @@ func (x *Attempt) GetWaitNs() int64 {
 }
 
 type Usage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Calls         int64                  `protobuf:"varint,1,opt,name=calls" json:"calls,omitempty"`
-	ToolCalls     int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
-	InputTokens   int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens" json:"input_tokens,omitempty"`
-	OutputTokens  int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens" json:"output_tokens,omitempty"`
-	CostNanoUsd   int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd" json:"cost_nano_usd,omitempty"`
-	LatencyNs     int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs" json:"latency_ns,omitempty"`
-	Unpriced      int64                  `protobuf:"varint,7,opt,name=unpriced" json:"unpriced,omitempty"`
-	Unmetered     int64                  `protobuf:"varint,8,opt,name=unmetered" json:"unmetered,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Calls            int64                  `protobuf:"varint,1,opt,name=calls" json:"calls,omitempty"`
+	ToolCalls        int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
+	InputTokens      int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens" json:"input_tokens,omitempty"`
+	OutputTokens     int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens" json:"output_tokens,omitempty"`
+	CostNanoUsd      int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd" json:"cost_nano_usd,omitempty"`
+	LatencyNs        int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs" json:"latency_ns,omitempty"`
+	Unpriced         int64                  `protobuf:"varint,7,opt,name=unpriced" json:"unpriced,omitempty"`
+	Unmetered        int64                  `protobuf:"varint,8,opt,name=unmetered" json:"unmetered,omitempty"`
+	CachedTokens     int64                  `protobuf:"varint,9,opt,name=cached_tokens,json=cachedTokens" json:"cached_tokens,omitempty"`                // of input_tokens
+	CacheWriteTokens int64                  `protobuf:"varint,10,opt,name=cache_write_tokens,json=cacheWriteTokens" json:"cache_write_tokens,omitempty"` // of input_tokens
+	ReasoningTokens  int64                  `protobuf:"varint,11,opt,name=reasoning_tokens,json=reasoningTokens" json:"reasoning_tokens,omitempty"`      // of output_tokens
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +547,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +560,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{5}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Usage) GetCalls() int64 {
@@ -539,6 +619,27 @@ func (x *Usage) GetUnmetered() int64 {
 	return 0
 }
 
+func (x *Usage) GetCachedTokens() int64 {
+	if x != nil {
+		return x.CachedTokens
+	}
+	return 0
+}
+
+func (x *Usage) GetCacheWriteTokens() int64 {
+	if x != nil {
+		return x.CacheWriteTokens
+	}
+	return 0
+}
+
+func (x *Usage) GetReasoningTokens() int64 {
+	if x != nil {
+		return x.ReasoningTokens
+	}
+	return 0
+}
+
 type ToolCall struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
@@ -551,7 +652,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +664,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +677,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{6}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ToolCall) GetId() string {
@@ -619,7 +720,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +732,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +745,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{7}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Message) GetRole() string {
@@ -683,13 +784,14 @@ type Sampling struct {
 	MaxTokens     int64                  `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens" json:"max_tokens,omitempty"`
 	Stop          []string               `protobuf:"bytes,5,rep,name=stop" json:"stop,omitempty"`
 	Seed          uint64                 `protobuf:"fixed64,6,opt,name=seed" json:"seed,omitempty"`
+	Logprobs      int64                  `protobuf:"varint,7,opt,name=logprobs" json:"logprobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +803,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +816,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{8}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Sampling) GetTemperature() float64 {
@@ -759,6 +861,13 @@ func (x *Sampling) GetSeed() uint64 {
 	return 0
 }
 
+func (x *Sampling) GetLogprobs() int64 {
+	if x != nil {
+		return x.Logprobs
+	}
+	return 0
+}
+
 type Schema struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
@@ -769,7 +878,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -781,7 +890,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -794,7 +903,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{9}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Schema) GetName() string {
@@ -824,7 +933,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +945,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +958,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{10}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -900,7 +1009,7 @@ type ModelID struct {
 
 func (x *ModelID) Reset() {
 	*x = ModelID{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1021,7 @@ func (x *ModelID) String() string {
 func (*ModelID) ProtoMessage() {}
 
 func (x *ModelID) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1034,7 @@ func (x *ModelID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelID.ProtoReflect.Descriptor instead.
 func (*ModelID) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{11}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ModelID) GetProvider() string {
@@ -974,7 +1083,7 @@ type Time struct {
 
 func (x *Time) Reset() {
 	*x = Time{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1095,7 @@ func (x *Time) String() string {
 func (*Time) ProtoMessage() {}
 
 func (x *Time) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1108,7 @@ func (x *Time) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Time.ProtoReflect.Descriptor instead.
 func (*Time) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Time) GetSeconds() int64 {
@@ -1020,7 +1129,7 @@ var File_cache_internal_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\n" +
-	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\"\xb9\x02\n" +
+	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\"\xf3\x02\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x127\n" +
@@ -1032,7 +1141,14 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\battempts\x18\x06 \x03(\v2\x17.noema.cache.v1.AttemptR\battempts\x12$\n" +
 	"\x02at\x18\a \x01(\v2\x14.noema.cache.v1.TimeR\x02at\x12\x12\n" +
 	"\x04draw\x18\b \x01(\x03R\x04draw\x12\x14\n" +
-	"\x05epoch\x18\t \x01(\x03R\x05epoch\"\xab\x02\n" +
+	"\x05epoch\x18\t \x01(\x03R\x05epoch\x128\n" +
+	"\blogprobs\x18\n" +
+	" \x03(\v2\x1c.noema.cache.v1.TokenLogprobR\blogprobs\"\x84\x01\n" +
+	"\fTokenLogprob\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +
+	"\alogprob\x18\x03 \x01(\x01R\alogprob\x12.\n" +
+	"\x03top\x18\x04 \x03(\v2\x1c.noema.cache.v1.TokenLogprobR\x03top\"\xab\x02\n" +
 	"\aRequest\x12-\n" +
 	"\x05model\x18\x01 \x01(\v2\x17.noema.cache.v1.ModelIDR\x05model\x123\n" +
 	"\bmessages\x18\x02 \x03(\v2\x17.noema.cache.v1.MessageR\bmessages\x124\n" +
@@ -1058,7 +1174,7 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x03R\x06status\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x17\n" +
-	"\await_ns\x18\x04 \x01(\x03R\x06waitNs\"\x81\x02\n" +
+	"\await_ns\x18\x04 \x01(\x03R\x06waitNs\"\xff\x02\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x1d\n" +
 	"\n" +
@@ -1069,7 +1185,11 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"latency_ns\x18\x06 \x01(\x03R\tlatencyNs\x12\x1a\n" +
 	"\bunpriced\x18\a \x01(\x03R\bunpriced\x12\x1c\n" +
-	"\tunmetered\x18\b \x01(\x03R\tunmetered\"`\n" +
+	"\tunmetered\x18\b \x01(\x03R\tunmetered\x12#\n" +
+	"\rcached_tokens\x18\t \x01(\x03R\fcachedTokens\x12,\n" +
+	"\x12cache_write_tokens\x18\n" +
+	" \x01(\x03R\x10cacheWriteTokens\x12)\n" +
+	"\x10reasoning_tokens\x18\v \x01(\x03R\x0freasoningTokens\"`\n" +
 	"\bToolCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
@@ -1080,7 +1200,7 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x127\n" +
 	"\n" +
 	"tool_calls\x18\x03 \x03(\v2\x18.noema.cache.v1.ToolCallR\ttoolCalls\x12\x17\n" +
-	"\acall_id\x18\x04 \x01(\tR\x06callId\"\x9d\x01\n" +
+	"\acall_id\x18\x04 \x01(\tR\x06callId\"\xb9\x01\n" +
 	"\bSampling\x12 \n" +
 	"\vtemperature\x18\x01 \x01(\x01R\vtemperature\x12\x13\n" +
 	"\x05top_p\x18\x02 \x01(\x01R\x04topP\x12\x13\n" +
@@ -1088,7 +1208,8 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\n" +
 	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x12\n" +
 	"\x04stop\x18\x05 \x03(\tR\x04stop\x12\x12\n" +
-	"\x04seed\x18\x06 \x01(\x06R\x04seed\"0\n" +
+	"\x04seed\x18\x06 \x01(\x06R\x04seed\x12\x1a\n" +
+	"\blogprobs\x18\a \x01(\x03R\blogprobs\"0\n" +
 	"\x06Schema\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04json\x18\x02 \x01(\fR\x04json\"\x8c\x01\n" +
@@ -1122,43 +1243,46 @@ func file_cache_internal_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_cache_internal_recordpb_record_proto_rawDescData
 }
 
-var file_cache_internal_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cache_internal_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_cache_internal_recordpb_record_proto_goTypes = []any{
-	(*Completion)(nil), // 0: noema.cache.v1.Completion
-	(*Request)(nil),    // 1: noema.cache.v1.Request
-	(*ToolResult)(nil), // 2: noema.cache.v1.ToolResult
-	(*Seed)(nil),       // 3: noema.cache.v1.Seed
-	(*Attempt)(nil),    // 4: noema.cache.v1.Attempt
-	(*Usage)(nil),      // 5: noema.cache.v1.Usage
-	(*ToolCall)(nil),   // 6: noema.cache.v1.ToolCall
-	(*Message)(nil),    // 7: noema.cache.v1.Message
-	(*Sampling)(nil),   // 8: noema.cache.v1.Sampling
-	(*Schema)(nil),     // 9: noema.cache.v1.Schema
-	(*ToolSpec)(nil),   // 10: noema.cache.v1.ToolSpec
-	(*ModelID)(nil),    // 11: noema.cache.v1.ModelID
-	(*Time)(nil),       // 12: noema.cache.v1.Time
+	(*Completion)(nil),   // 0: noema.cache.v1.Completion
+	(*TokenLogprob)(nil), // 1: noema.cache.v1.TokenLogprob
+	(*Request)(nil),      // 2: noema.cache.v1.Request
+	(*ToolResult)(nil),   // 3: noema.cache.v1.ToolResult
+	(*Seed)(nil),         // 4: noema.cache.v1.Seed
+	(*Attempt)(nil),      // 5: noema.cache.v1.Attempt
+	(*Usage)(nil),        // 6: noema.cache.v1.Usage
+	(*ToolCall)(nil),     // 7: noema.cache.v1.ToolCall
+	(*Message)(nil),      // 8: noema.cache.v1.Message
+	(*Sampling)(nil),     // 9: noema.cache.v1.Sampling
+	(*Schema)(nil),       // 10: noema.cache.v1.Schema
+	(*ToolSpec)(nil),     // 11: noema.cache.v1.ToolSpec
+	(*ModelID)(nil),      // 12: noema.cache.v1.ModelID
+	(*Time)(nil),         // 13: noema.cache.v1.Time
 }
 var file_cache_internal_recordpb_record_proto_depIdxs = []int32{
-	6,  // 0: noema.cache.v1.Completion.tool_calls:type_name -> noema.cache.v1.ToolCall
-	5,  // 1: noema.cache.v1.Completion.usage:type_name -> noema.cache.v1.Usage
-	4,  // 2: noema.cache.v1.Completion.attempts:type_name -> noema.cache.v1.Attempt
-	12, // 3: noema.cache.v1.Completion.at:type_name -> noema.cache.v1.Time
-	11, // 4: noema.cache.v1.Request.model:type_name -> noema.cache.v1.ModelID
-	7,  // 5: noema.cache.v1.Request.messages:type_name -> noema.cache.v1.Message
-	8,  // 6: noema.cache.v1.Request.sampling:type_name -> noema.cache.v1.Sampling
-	9,  // 7: noema.cache.v1.Request.schema:type_name -> noema.cache.v1.Schema
-	10, // 8: noema.cache.v1.Request.tools:type_name -> noema.cache.v1.ToolSpec
-	6,  // 9: noema.cache.v1.ToolResult.call:type_name -> noema.cache.v1.ToolCall
-	12, // 10: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
-	4,  // 11: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
-	5,  // 12: noema.cache.v1.Seed.usage:type_name -> noema.cache.v1.Usage
-	12, // 13: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
-	6,  // 14: noema.cache.v1.Message.tool_calls:type_name -> noema.cache.v1.ToolCall
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	7,  // 0: noema.cache.v1.Completion.tool_calls:type_name -> noema.cache.v1.ToolCall
+	6,  // 1: noema.cache.v1.Completion.usage:type_name -> noema.cache.v1.Usage
+	5,  // 2: noema.cache.v1.Completion.attempts:type_name -> noema.cache.v1.Attempt
+	13, // 3: noema.cache.v1.Completion.at:type_name -> noema.cache.v1.Time
+	1,  // 4: noema.cache.v1.Completion.logprobs:type_name -> noema.cache.v1.TokenLogprob
+	1,  // 5: noema.cache.v1.TokenLogprob.top:type_name -> noema.cache.v1.TokenLogprob
+	12, // 6: noema.cache.v1.Request.model:type_name -> noema.cache.v1.ModelID
+	8,  // 7: noema.cache.v1.Request.messages:type_name -> noema.cache.v1.Message
+	9,  // 8: noema.cache.v1.Request.sampling:type_name -> noema.cache.v1.Sampling
+	10, // 9: noema.cache.v1.Request.schema:type_name -> noema.cache.v1.Schema
+	11, // 10: noema.cache.v1.Request.tools:type_name -> noema.cache.v1.ToolSpec
+	7,  // 11: noema.cache.v1.ToolResult.call:type_name -> noema.cache.v1.ToolCall
+	13, // 12: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
+	5,  // 13: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
+	6,  // 14: noema.cache.v1.Seed.usage:type_name -> noema.cache.v1.Usage
+	13, // 15: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
+	7,  // 16: noema.cache.v1.Message.tool_calls:type_name -> noema.cache.v1.ToolCall
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_cache_internal_recordpb_record_proto_init() }
@@ -1172,7 +1296,7 @@ func file_cache_internal_recordpb_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cache_internal_recordpb_record_proto_rawDesc), len(file_cache_internal_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

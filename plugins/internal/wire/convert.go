@@ -130,7 +130,7 @@ func FromRequest(r methods.Request) *Request {
 		}),
 		Sampling: &Sampling{
 			Temperature: s.Temperature, TopP: s.TopP, TopK: int64(s.TopK), MaxTokens: int64(s.MaxTokens),
-			Stop: mapSlice(s.Stop, clean[string]), Seed: s.Seed,
+			Stop: mapSlice(s.Stop, clean[string]), Seed: s.Seed, Logprobs: int64(s.Logprobs),
 		},
 		Tools: mapSlice(r.Tools, fromToolSpec), Draw: int64(r.Draw), Path: clean(r.Path),
 	}
@@ -152,7 +152,7 @@ func ToRequest(r *Request) methods.Request {
 		}),
 		Sampling: methods.Sampling{
 			Temperature: s.GetTemperature(), TopP: s.GetTopP(), TopK: int(s.GetTopK()), MaxTokens: int(s.GetMaxTokens()),
-			Stop: s.GetStop(), Seed: s.GetSeed(),
+			Stop: s.GetStop(), Seed: s.GetSeed(), Logprobs: int(s.GetLogprobs()),
 		},
 		Tools: mapSlice(r.GetTools(), toToolSpec), Draw: int(r.GetDraw()), Path: r.GetPath(),
 	}
@@ -170,7 +170,9 @@ func FromCompletion(c methods.Completion) *Completion {
 		Usage: &Usage{
 			Calls: int64(u.Calls), ToolCalls: int64(u.ToolCalls), InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
 			CostNanoUsd: int64(u.Cost), LatencyNs: int64(u.Latency), Unpriced: int64(u.Unpriced), Unmetered: int64(u.Unmetered),
+			CachedTokens: u.CachedTokens, CacheWriteTokens: u.CacheWriteTokens, ReasoningTokens: u.ReasoningTokens,
 		},
+		Logprobs: mapSlice(c.Logprobs, fromLogprob),
 	}
 }
 
@@ -184,8 +186,18 @@ func ToCompletion(c *Completion) methods.Completion {
 			Calls: int(u.GetCalls()), ToolCalls: int(u.GetToolCalls()), InputTokens: u.GetInputTokens(), OutputTokens: u.GetOutputTokens(),
 			Cost: methods.NanoUSD(u.GetCostNanoUsd()), Latency: time.Duration(u.GetLatencyNs()),
 			Unpriced: int(u.GetUnpriced()), Unmetered: int(u.GetUnmetered()),
+			CachedTokens: u.GetCachedTokens(), CacheWriteTokens: u.GetCacheWriteTokens(), ReasoningTokens: u.GetReasoningTokens(),
 		},
+		Logprobs: mapSlice(c.GetLogprobs(), toLogprob),
 	}
+}
+
+func fromLogprob(t methods.TokenLogprob) *TokenLogprob {
+	return &TokenLogprob{Token: clean(t.Token), Bytes: t.Bytes, Logprob: t.Logprob, Top: mapSlice(t.Top, fromLogprob)}
+}
+
+func toLogprob(t *TokenLogprob) methods.TokenLogprob {
+	return methods.TokenLogprob{Token: t.GetToken(), Bytes: raw(t.GetBytes()), Logprob: t.GetLogprob(), Top: mapSlice(t.GetTop(), toLogprob)}
 }
 
 func fromToolSpec(t methods.ToolSpec) *ToolSpec {

@@ -1694,6 +1694,7 @@ type Sampling struct {
 	MaxTokens     int64                  `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
 	Stop          []string               `protobuf:"bytes,5,rep,name=stop,proto3" json:"stop,omitempty"`
 	Seed          uint64                 `protobuf:"varint,6,opt,name=seed,proto3" json:"seed,omitempty"`
+	Logprobs      int64                  `protobuf:"varint,7,opt,name=logprobs,proto3" json:"logprobs,omitempty"` // likeliest tokens to report at each place of the reply, 1 to 20; 0 for none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1770,6 +1771,13 @@ func (x *Sampling) GetSeed() uint64 {
 	return 0
 }
 
+func (x *Sampling) GetLogprobs() int64 {
+	if x != nil {
+		return x.Logprobs
+	}
+	return 0
+}
+
 type Schema struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1829,6 +1837,7 @@ type Completion struct {
 	Finish        string                 `protobuf:"bytes,3,opt,name=finish,proto3" json:"finish,omitempty"`
 	Model         string                 `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
 	Usage         *Usage                 `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Logprobs      []*TokenLogprob        `protobuf:"bytes,6,rep,name=logprobs,proto3" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1898,23 +1907,101 @@ func (x *Completion) GetUsage() *Usage {
 	return nil
 }
 
-type Usage struct {
+func (x *Completion) GetLogprobs() []*TokenLogprob {
+	if x != nil {
+		return x.Logprobs
+	}
+	return nil
+}
+
+type TokenLogprob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Calls         int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
-	ToolCalls     int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	InputTokens   int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	OutputTokens  int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	CostNanoUsd   int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd,proto3" json:"cost_nano_usd,omitempty"`
-	LatencyNs     int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs,proto3" json:"latency_ns,omitempty"`
-	Unpriced      int64                  `protobuf:"varint,7,opt,name=unpriced,proto3" json:"unpriced,omitempty"`
-	Unmetered     int64                  `protobuf:"varint,8,opt,name=unmetered,proto3" json:"unmetered,omitempty"`
+	Token         string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes,proto3" json:"bytes,omitempty"` // what it stands for, where that is not token: a part of a character
+	Logprob       float64                `protobuf:"fixed64,3,opt,name=logprob,proto3" json:"logprob,omitempty"`
+	Top           []*TokenLogprob        `protobuf:"bytes,4,rep,name=top,proto3" json:"top,omitempty"` // the likeliest tokens at its place, likeliest first
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
+func (x *TokenLogprob) Reset() {
+	*x = TokenLogprob{}
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TokenLogprob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TokenLogprob) ProtoMessage() {}
+
+func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
+func (*TokenLogprob) Descriptor() ([]byte, []int) {
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *TokenLogprob) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *TokenLogprob) GetBytes() []byte {
+	if x != nil {
+		return x.Bytes
+	}
+	return nil
+}
+
+func (x *TokenLogprob) GetLogprob() float64 {
+	if x != nil {
+		return x.Logprob
+	}
+	return 0
+}
+
+func (x *TokenLogprob) GetTop() []*TokenLogprob {
+	if x != nil {
+		return x.Top
+	}
+	return nil
+}
+
+type Usage struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Calls            int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
+	ToolCalls        int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	InputTokens      int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	OutputTokens     int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	CostNanoUsd      int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd,proto3" json:"cost_nano_usd,omitempty"`
+	LatencyNs        int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs,proto3" json:"latency_ns,omitempty"`
+	Unpriced         int64                  `protobuf:"varint,7,opt,name=unpriced,proto3" json:"unpriced,omitempty"`
+	Unmetered        int64                  `protobuf:"varint,8,opt,name=unmetered,proto3" json:"unmetered,omitempty"`
+	CachedTokens     int64                  `protobuf:"varint,9,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`                // of input_tokens: read from the provider's cache
+	CacheWriteTokens int64                  `protobuf:"varint,10,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"` // of input_tokens: written to it
+	ReasoningTokens  int64                  `protobuf:"varint,11,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`      // of output_tokens: thoughts
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2013,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2026,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{25}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Usage) GetCalls() int64 {
@@ -1998,6 +2085,27 @@ func (x *Usage) GetUnmetered() int64 {
 	return 0
 }
 
+func (x *Usage) GetCachedTokens() int64 {
+	if x != nil {
+		return x.CachedTokens
+	}
+	return 0
+}
+
+func (x *Usage) GetCacheWriteTokens() int64 {
+	if x != nil {
+		return x.CacheWriteTokens
+	}
+	return 0
+}
+
+func (x *Usage) GetReasoningTokens() int64 {
+	if x != nil {
+		return x.ReasoningTokens
+	}
+	return 0
+}
+
 type ToolSpec struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2011,7 +2119,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2023,7 +2131,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2036,7 +2144,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{26}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -2086,7 +2194,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2206,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2219,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{27}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ToolCall) GetId() string {
@@ -2152,7 +2260,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2272,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2285,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{28}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ToolResult) GetContent() string {
@@ -2304,7 +2412,7 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x128\n" +
 	"\n" +
 	"tool_calls\x18\x03 \x03(\v2\x19.noema.method.v1.ToolCallR\ttoolCalls\x12\x17\n" +
-	"\acall_id\x18\x04 \x01(\tR\x06callId\"\x9d\x01\n" +
+	"\acall_id\x18\x04 \x01(\tR\x06callId\"\xb9\x01\n" +
 	"\bSampling\x12 \n" +
 	"\vtemperature\x18\x01 \x01(\x01R\vtemperature\x12\x13\n" +
 	"\x05top_p\x18\x02 \x01(\x01R\x04topP\x12\x13\n" +
@@ -2312,10 +2420,11 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\n" +
 	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x12\n" +
 	"\x04stop\x18\x05 \x03(\tR\x04stop\x12\x12\n" +
-	"\x04seed\x18\x06 \x01(\x04R\x04seed\"0\n" +
+	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12\x1a\n" +
+	"\blogprobs\x18\a \x01(\x03R\blogprobs\"0\n" +
 	"\x06Schema\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\xb6\x01\n" +
+	"\x04json\x18\x02 \x01(\fR\x04json\"\xf1\x01\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x128\n" +
@@ -2323,7 +2432,13 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"tool_calls\x18\x02 \x03(\v2\x19.noema.method.v1.ToolCallR\ttoolCalls\x12\x16\n" +
 	"\x06finish\x18\x03 \x01(\tR\x06finish\x12\x14\n" +
 	"\x05model\x18\x04 \x01(\tR\x05model\x12,\n" +
-	"\x05usage\x18\x05 \x01(\v2\x16.noema.method.v1.UsageR\x05usage\"\x81\x02\n" +
+	"\x05usage\x18\x05 \x01(\v2\x16.noema.method.v1.UsageR\x05usage\x129\n" +
+	"\blogprobs\x18\x06 \x03(\v2\x1d.noema.method.v1.TokenLogprobR\blogprobs\"\x85\x01\n" +
+	"\fTokenLogprob\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
+	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +
+	"\alogprob\x18\x03 \x01(\x01R\alogprob\x12/\n" +
+	"\x03top\x18\x04 \x03(\v2\x1d.noema.method.v1.TokenLogprobR\x03top\"\xff\x02\n" +
 	"\x05Usage\x12\x14\n" +
 	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x1d\n" +
 	"\n" +
@@ -2334,7 +2449,11 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\n" +
 	"latency_ns\x18\x06 \x01(\x03R\tlatencyNs\x12\x1a\n" +
 	"\bunpriced\x18\a \x01(\x03R\bunpriced\x12\x1c\n" +
-	"\tunmetered\x18\b \x01(\x03R\tunmetered\"\x8c\x01\n" +
+	"\tunmetered\x18\b \x01(\x03R\tunmetered\x12#\n" +
+	"\rcached_tokens\x18\t \x01(\x03R\fcachedTokens\x12,\n" +
+	"\x12cache_write_tokens\x18\n" +
+	" \x01(\x03R\x10cacheWriteTokens\x12)\n" +
+	"\x10reasoning_tokens\x18\v \x01(\x03R\x0freasoningTokens\"\x8c\x01\n" +
 	"\bToolSpec\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1e\n" +
@@ -2379,7 +2498,7 @@ func file_plugins_internal_wire_method_proto_rawDescGZIP() []byte {
 }
 
 var file_plugins_internal_wire_method_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(Code)(0),               // 0: noema.method.v1.Code
 	(*DescribeRequest)(nil), // 1: noema.method.v1.DescribeRequest
@@ -2407,10 +2526,11 @@ var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(*Sampling)(nil),        // 23: noema.method.v1.Sampling
 	(*Schema)(nil),          // 24: noema.method.v1.Schema
 	(*Completion)(nil),      // 25: noema.method.v1.Completion
-	(*Usage)(nil),           // 26: noema.method.v1.Usage
-	(*ToolSpec)(nil),        // 27: noema.method.v1.ToolSpec
-	(*ToolCall)(nil),        // 28: noema.method.v1.ToolCall
-	(*ToolResult)(nil),      // 29: noema.method.v1.ToolResult
+	(*TokenLogprob)(nil),    // 26: noema.method.v1.TokenLogprob
+	(*Usage)(nil),           // 27: noema.method.v1.Usage
+	(*ToolSpec)(nil),        // 28: noema.method.v1.ToolSpec
+	(*ToolCall)(nil),        // 29: noema.method.v1.ToolCall
+	(*ToolResult)(nil),      // 30: noema.method.v1.ToolResult
 }
 var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	3,  // 0: noema.method.v1.Description.options:type_name -> noema.method.v1.Option
@@ -2424,36 +2544,38 @@ var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	20, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
 	14, // 9: noema.method.v1.PluginFrame.finish:type_name -> noema.method.v1.Finish
 	21, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
-	28, // 11: noema.method.v1.Call.tool:type_name -> noema.method.v1.ToolCall
+	29, // 11: noema.method.v1.Call.tool:type_name -> noema.method.v1.ToolCall
 	11, // 12: noema.method.v1.Call.seed_get:type_name -> noema.method.v1.SeedGet
 	12, // 13: noema.method.v1.Call.seed_put:type_name -> noema.method.v1.SeedPut
 	25, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
-	29, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
+	30, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
 	13, // 16: noema.method.v1.Result.seed:type_name -> noema.method.v1.Seed
 	15, // 17: noema.method.v1.Result.error:type_name -> noema.method.v1.Error
 	15, // 18: noema.method.v1.SeedPut.error:type_name -> noema.method.v1.Error
 	18, // 19: noema.method.v1.Finish.answer:type_name -> noema.method.v1.Answer
 	15, // 20: noema.method.v1.Finish.error:type_name -> noema.method.v1.Error
 	0,  // 21: noema.method.v1.Error.code:type_name -> noema.method.v1.Code
-	27, // 22: noema.method.v1.Problem.tools:type_name -> noema.method.v1.ToolSpec
+	28, // 22: noema.method.v1.Problem.tools:type_name -> noema.method.v1.ToolSpec
 	17, // 23: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
 	19, // 24: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
 	22, // 25: noema.method.v1.Request.messages:type_name -> noema.method.v1.Message
 	23, // 26: noema.method.v1.Request.sampling:type_name -> noema.method.v1.Sampling
 	24, // 27: noema.method.v1.Request.schema:type_name -> noema.method.v1.Schema
-	27, // 28: noema.method.v1.Request.tools:type_name -> noema.method.v1.ToolSpec
-	28, // 29: noema.method.v1.Message.tool_calls:type_name -> noema.method.v1.ToolCall
-	28, // 30: noema.method.v1.Completion.tool_calls:type_name -> noema.method.v1.ToolCall
-	26, // 31: noema.method.v1.Completion.usage:type_name -> noema.method.v1.Usage
-	1,  // 32: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
-	4,  // 33: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
-	2,  // 34: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
-	6,  // 35: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
-	34, // [34:36] is the sub-list for method output_type
-	32, // [32:34] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	28, // 28: noema.method.v1.Request.tools:type_name -> noema.method.v1.ToolSpec
+	29, // 29: noema.method.v1.Message.tool_calls:type_name -> noema.method.v1.ToolCall
+	29, // 30: noema.method.v1.Completion.tool_calls:type_name -> noema.method.v1.ToolCall
+	27, // 31: noema.method.v1.Completion.usage:type_name -> noema.method.v1.Usage
+	26, // 32: noema.method.v1.Completion.logprobs:type_name -> noema.method.v1.TokenLogprob
+	26, // 33: noema.method.v1.TokenLogprob.top:type_name -> noema.method.v1.TokenLogprob
+	1,  // 34: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
+	4,  // 35: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
+	2,  // 36: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
+	6,  // 37: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
+	36, // [36:38] is the sub-list for method output_type
+	34, // [34:36] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_plugins_internal_wire_method_proto_init() }
@@ -2490,7 +2612,7 @@ func file_plugins_internal_wire_method_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugins_internal_wire_method_proto_rawDesc), len(file_plugins_internal_wire_method_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

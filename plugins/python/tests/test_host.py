@@ -198,6 +198,22 @@ class Values(unittest.TestCase):
         turns = noema.contract.conversation([noema.system("s"), {"role": "user", "content": "u"}])
         self.assertEqual([(m.role, m.content) for m in turns], [("system", "s"), ("user", "u")])
 
+    def test_logprobs(self):
+        top = (noema.TokenLogprob("a", -0.1, b"a"), noema.TokenLogprob("b", -2.5, b"b"))
+        reply = noema.Completion("a", logprobs=(noema.TokenLogprob("a", -0.1, b"a", top),))
+
+        def solve(problem, host):
+            sure = host.complete("?", path="P1", logprobs=2)
+            host.complete("?", path="P2")
+            return Answer.number(sure.logprobs[0].top[1].logprob)
+
+        trial = run(solve, model=lambda request: reply)
+        self.assertEqual([c.sampling.logprobs for c in trial.calls], [2, 0])
+        self.assertEqual(trial.answer.value, -2.5)
+        for wrong in (-1, 21, 50):
+            with self.assertRaisesRegex(ValueError, f"logprobs={wrong}: give 1 to 20"):
+                run(lambda problem, host: host.complete("?", logprobs=wrong))
+
     def test_half_characters(self):
         self.assertEqual(noema._wire.clean("a\ud834\udd1eb\ud800"), "a𝄞b\ufffd")
 

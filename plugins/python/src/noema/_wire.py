@@ -134,15 +134,32 @@ def _fill_sampling(out: Any, s: c.Sampling) -> None:
         out.max_tokens = s.max_tokens
     if s.stop:
         out.stop.extend([clean(t) for t in s.stop])
+    if s.logprobs:
+        out.logprobs = s.logprobs
 
 
 def to_completion(m: Any) -> c.Completion:
     u = m.usage
     usage = c.Usage(
-        u.calls, u.tool_calls, u.input_tokens, u.output_tokens, u.cost_nano_usd, u.latency_ns, u.unpriced, u.unmetered
+        u.calls,
+        u.tool_calls,
+        u.input_tokens,
+        u.output_tokens,
+        u.cost_nano_usd,
+        u.latency_ns,
+        u.unpriced,
+        u.unmetered,
+        u.cached_tokens,
+        u.cache_write_tokens,
+        u.reasoning_tokens,
     )
     calls = tuple(to_tool_call(t) for t in m.tool_calls) if m.tool_calls else ()
-    return c.Completion(m.text, calls, m.finish, m.model, usage)
+    logprobs = tuple(to_logprob(t) for t in m.logprobs) if m.logprobs else ()
+    return c.Completion(m.text, calls, m.finish, m.model, usage, logprobs)
+
+
+def to_logprob(m: Any) -> c.TokenLogprob:
+    return c.TokenLogprob(m.token, m.logprob, m.bytes or m.token.encode(), tuple(to_logprob(t) for t in m.top))
 
 
 def from_answer(a: c.Answer) -> Any:

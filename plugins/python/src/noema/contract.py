@@ -151,6 +151,7 @@ class Sampling(NamedTuple):
     max_tokens: int = 0
     stop: tuple[str, ...] = ()
     seed: int = 0
+    logprobs: int = 0  # likeliest tokens to report at each place of the reply, 1 to 20
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ class CallOptions(TypedDict, total=False):
     max_tokens: int
     stop: Sequence[str]
     seed: Optional[int]
+    logprobs: int
     tools: Sequence[ToolSpec]
 
 
@@ -191,6 +193,18 @@ class Usage(NamedTuple):
     latency_ns: int = 0
     unpriced: int = 0
     unmetered: int = 0
+    cached_tokens: int = 0  # of input_tokens: read from the provider's cache
+    cache_write_tokens: int = 0  # of input_tokens: written to it
+    reasoning_tokens: int = 0  # of output_tokens: thoughts
+
+
+class TokenLogprob(NamedTuple):
+    """One token of a reply and the natural logarithm of its probability."""
+
+    token: str  # its text; a part of a character comes as U+FFFD
+    logprob: float
+    raw: bytes  # the bytes it stands for
+    top: tuple[TokenLogprob, ...] = ()  # the likeliest tokens at its place, likeliest first
 
 
 @dataclass(frozen=True)
@@ -202,6 +216,7 @@ class Completion:
     finish: str = "stop"  # stop, length, tool_calls, content_filter or other
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    logprobs: tuple[TokenLogprob, ...] = ()  # of the tokens of text, if the request asked for them
 
     def json(self) -> JSON:
         """The JSON value in the reply; ValueError if it holds none."""

@@ -42,6 +42,9 @@ R = TypeVar("R")
 # This many calls of one gather are under way at once; the kernel works on no more.
 WINDOW = 256
 
+# MAX_LOGPROBS is the most that providers report at each place of a reply.
+MAX_LOGPROBS = 20
+
 
 class Road(Protocol):
     """How a host's calls get to the kernel, or to what stands in for it."""
@@ -120,12 +123,21 @@ class BaseHost:
         max_tokens: int = 0,
         stop: Sequence[str] = (),
         seed: Optional[int] = None,
+        logprobs: int = 0,
         tools: Sequence[c.ToolSpec] = (),
         draw: int = 0,
     ) -> c.Request:
-        """A model call that is not yet made. schema, a JSON Schema, binds the reply's form."""
+        """A model call that is not yet made.
+
+        schema, a JSON Schema, binds the reply's form. logprobs, 1 to 20, asks
+        for the log probability of each token of the reply and of as many of
+        the likeliest ones at its place; see Completion.logprobs.
+        """
+        if not 0 <= logprobs <= MAX_LOGPROBS:
+            raise ValueError(f"logprobs={logprobs}: give 1 to {MAX_LOGPROBS}, or 0 for none")
         scope = self._scope
-        sampling = c.Sampling(temperature, top_p, top_k, max_tokens, tuple(stop), scope.seed if seed is None else seed)
+        own = scope.seed if seed is None else seed
+        sampling = c.Sampling(temperature, top_p, top_k, max_tokens, tuple(stop), own, logprobs)
         turns = c.conversation(prompt)
         return c.Request(turns, sampling, schema, schema_name, tuple(tools), draw, scope.path(path))
 

@@ -35,6 +35,18 @@ class AsyncEcho(Echo):
         return Answer.text(reply.text)
 
 
+class Sure:
+    """Tells what it was told of probabilities and of tokens, digit by digit."""
+
+    def solve(self, problem, host):
+        reply = host.complete("sure?", path="P1", logprobs=3)
+
+        def tell(t):
+            return [t.token, t.raw.hex(), t.logprob.hex(), [tell(x) for x in t.top]]
+
+        return Answer.text(noema.contract.encode([[tell(t) for t in reply.logprobs], list(reply.usage)]))
+
+
 class Many:
     def solve(self, problem, host):
         def one(i):
@@ -183,6 +195,7 @@ class BenchGather(Bench):
 METHODS = {
     "echo": Echo,
     "async-echo": AsyncEcho,
+    "sure": Sure,
     "many": Many,
     "async-many": AsyncMany,
     "tool": Tool,
