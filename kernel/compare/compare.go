@@ -13,7 +13,7 @@
 //     the smallest difference that could have been found is given.
 //   - Trials that the infrastructure failed are left out; every other
 //     non-answer is wrong. Where that matters, both other ways to count stand
-//     beside the result.
+//     beside the result, and nobody wins by what was left out.
 //   - What is undefined is null, and warnings travel with the numbers.
 //
 // [FromTrials] reads the records of runs, [Compare] does the statistics; the

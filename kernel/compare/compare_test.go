@@ -72,6 +72,56 @@ func TestGradedValuesThatDoNotVary(t *testing.T) {
 	if d, _ := Paired("f1", a, a, nil, Options{}); !strings.Contains(d.Verdict(), "equal on every sample") {
 		t.Errorf("verdict %q", d.Verdict())
 	}
+	// Thirty samples are not few.
+	if d, _ := Paired("f1", a, b, nil, Options{}); !d.Constant || !strings.Contains(d.Verdict(), "the same on every sample") {
+		t.Errorf("verdict %q", d.Verdict())
+	}
+}
+
+// TestClustersThatDoNotVary: right on everything against wrong on everything is
+// decided, by the clusters alone, and equal on everything is not.
+func TestClustersThatDoNotVary(t *testing.T) {
+	clusters := make([]string, 60)
+	for i := range clusters {
+		clusters[i] = fmt.Sprint(i / 3)
+	}
+	ones, zeros := slices.Repeat([]float64{1}, 60), make([]float64, 60)
+	for _, c := range []struct {
+		a, b         []float64
+		wins, losses int // clusters
+		winner       string
+	}{{ones, zeros, 20, 0, "A"}, {zeros, ones, 0, 20, "B"}, {ones, ones, 0, 0, ""}} {
+		d, err := Paired("x", c.a, c.b, clusters, Options{})
+		low, high := Tango(c.wins, c.losses, 20, 0.95)
+		if err != nil || d.Winner != c.winner || d.Difference.Low != low || d.Difference.High != high || d.Difference.N != 60 {
+			t.Errorf("%+v, %v", d, err)
+		}
+		if alone, _ := Paired("x", c.a[:20], c.b[:20], nil, Options{}); d.Detectable.Defined() != alone.Detectable.Defined() ||
+			d.Detectable.Defined() && d.Detectable != alone.Detectable {
+			t.Errorf("detectable %v, of as many samples that stand alone %v", d.Detectable, alone.Detectable)
+		}
+	}
+	three := []string{"x", "x", "x", "x", "y", "z"}
+	if d, _ := Paired("x", ones[:6], zeros[:6], three, Options{}); d.Winner != "" {
+		t.Errorf("three clusters decide: %+v", d)
+	}
+}
+
+// TestFailuresNameNoWinner: a method whose process dies on what it cannot do is
+// measured on the rest, and must not win by that.
+func TestFailuresNameNoWinner(t *testing.T) {
+	c := compared(t, Options{}, []string{"quitter", "honest"}, map[string]string{
+		"quitter": marks(40, "x", 60, "1"), "honest": marks(40, "1", 20, "0", 40, "1"),
+	})
+	p := c.Pairs[0]
+	if p.Winner != "" || !strings.Contains(p.Verdict, "not decided") || !strings.Contains(p.Verdict, "counted as wrong") {
+		t.Errorf("winner %q: %s", p.Winner, p.Verdict)
+	}
+	// A few failures that change nothing hide no winner.
+	c = compared(t, Options{}, []string{"a", "b"}, map[string]string{"a": marks(2, "x", 58, "1"), "b": marks(30, "0", 30, "1")})
+	if c.Pairs[0].Winner != "a" {
+		t.Errorf("%s", c.Pairs[0].Verdict)
+	}
 }
 
 func TestHolmOverTheFamily(t *testing.T) {

@@ -21,6 +21,9 @@ type Difference struct {
 	MeanB      Number       `json:"mean_b"`
 	Difference score.Metric `json:"difference"` // the mean of A minus B; above 0 speaks for A
 	Interval   string       `json:"interval"`   // how its interval was made
+	// Constant says that the difference is the same on every sample and not 0,
+	// which leaves graded values without an interval.
+	Constant bool `json:"constant,omitempty"`
 
 	P      Number `json:"p"` // two-sided, of no difference
 	Test   string `json:"test"`
@@ -53,8 +56,8 @@ type Difference struct {
 // nil if all stand alone. The three must have one length. The result is a
 // family of its own.
 //
-// The interval is [Tango]'s for 0/1 values of samples that stand alone, and
-// otherwise Student's from a cluster-robust standard error. The test is
+// The interval is [Tango]'s for 0/1 values of samples that stand alone, or of
+// clusters that all differ alike, and otherwise Student's from a cluster-robust standard error. The test is
 // [McNemar]'s or, of clusters or graded values, that of flipping their signs.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
@@ -77,6 +80,7 @@ func differ(metric, a, b string, p pairing, o Options) Difference {
 		d.MeanA, d.MeanB = Number(stat.Mean(p.a, nil)), Number(stat.Mean(p.b, nil))
 	}
 	d.Wins, d.Losses, d.Ties = p.sides()
+	d.Constant = d.Interval == "" && p.units > 1 && d.Ties < len(p.d)
 	value, test := p.test(stream(o.Seed, "flip", metric, a, b))
 	d.P, d.Test = Number(value), test
 	return d
@@ -103,7 +107,8 @@ func (d Data) difference(a, b int, metric string, o Options) Difference {
 
 // settle corrects the tests of a family and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
-// 1-level. The detectable difference is taken at the strictest of Holm's
+// 1-level, unless that takes leaving failed trials out: a method may have failed
+// on just what it could not do. The detectable difference is taken at the strictest of Holm's
 // steps, so that it suffices wherever the pair comes in the family.
 func settle(family []Difference, level float64) {
 	ps, tested := make([]float64, len(family)), 0
@@ -125,15 +130,36 @@ func settle(family []Difference, level float64) {
 
 // winner is who is better beyond doubt, if anybody.
 func (d Difference) winner(alpha float64) string {
-	switch m := d.Difference; {
-	case !m.HasInterval() || !(float64(d.Holm) <= alpha):
+	if !d.Difference.HasInterval() || !(float64(d.Holm) <= alpha) || d.onFailures() {
 		return ""
-	case m.Low > 0:
+	}
+	switch sideOf(d.Difference) {
+	case 1:
 		return d.A
-	case m.High < 0:
+	case -1:
 		return d.B
 	}
 	return ""
+}
+
+// sideOf is the side of zero on which the whole interval lies, 0 for neither.
+func sideOf(m score.Metric) int {
+	switch {
+	case !m.HasInterval():
+		return 0
+	case m.Low > 0:
+		return 1
+	case m.High < 0:
+		return -1
+	}
+	return 0
+}
+
+// onFailures reports whether the interval is off zero only as long as failed
+// trials are left out.
+func (d Difference) onFailures() bool {
+	side := sideOf(d.Difference)
+	return side != 0 && d.FailedAsWrong != nil && sideOf(*d.FailedAsWrong) != side
 }
 
 // Verdict says who is better and by how much or, where that is not decided,
@@ -172,12 +198,22 @@ func (d Difference) figures(sign float64) string {
 
 // reach says what could have been decided.
 func (d Difference) reach() string {
+	if d.onFailures() {
+		m, interval := *d.FailedAsWrong, ""
+		if m.HasInterval() {
+			interval = fmt.Sprintf(" [%+.3f, %+.3f]", zero(m.Low), zero(m.High))
+		}
+		return fmt.Sprintf("that is without the failed trials; counted as wrong, they make it %+.3f%s", zero(m.Value), interval)
+	}
 	if d.Detectable.Defined() {
 		s := fmt.Sprintf("detectable from %.3f", float64(d.Detectable))
-		if m := d.Difference; m.HasInterval() && (m.Low > 0 || m.High < 0) {
+		if sideOf(d.Difference) != 0 {
 			s = "the test does not confirm the interval; " + s
 		}
 		return s
+	}
+	if d.Constant {
+		return "the difference is the same on every sample, which leaves no interval to decide by"
 	}
 	if d.Wins+d.Losses == 0 && d.Ties > 1 {
 		return "they are equal on every sample"

@@ -78,6 +78,20 @@ func (p pairing) matched() bool {
 	return !p.clustered()
 }
 
+// alike returns a table of matched outcomes with one row for each cluster, where
+// every value is 0 or 1 and the difference is the same on all samples. Their
+// spread is 0 and says nothing on the next cluster; as single observations the
+// clusters have an interval.
+func (p pairing) alike() (clusters pairing, ok bool) {
+	whole := p
+	whole.units = len(p.d)
+	if !p.clustered() || p.units < 2 || !whole.matched() || !same(p.d) {
+		return pairing{}, false
+	}
+	n := p.units
+	return pairing{a: p.a[:n], b: p.b[:n], d: p.d[:n], units: n}, true
+}
+
 // sides counts the samples that a wins, that it loses, and the ties.
 func (p pairing) sides() (wins, losses, ties int) {
 	for _, d := range p.d {
@@ -126,6 +140,11 @@ func (p pairing) interval(name string, level float64) (m score.Metric, how strin
 		m.Low, m.High = Tango(wins, losses, m.N, level)
 		return m, "Tango's score interval"
 	default:
+		if clusters, ok := p.alike(); ok {
+			wins, losses, _ := clusters.sides()
+			m.Low, m.High = Tango(wins, losses, p.units, level)
+			return m, fmt.Sprintf("Tango's score interval of %d clusters", p.units)
+		}
 		se, df := robust(p.d, p.unit, p.units)
 		if se <= 1e-12*math.Abs(m.Value) || se == 0 { // rounding alone
 			warn(&m, "the difference is the same on all %d samples: no interval", m.N)

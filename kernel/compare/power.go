@@ -20,6 +20,9 @@ const Power = 0.8
 // (t_{1-alpha/2} + t_{power}) SE of Bloom 1995, "Minimum detectable effects",
 // and Miller 2024, "Adding Error Bars to Evals", with the standard error seen.
 func (p pairing) detectable(alpha float64) float64 {
+	if clusters, ok := p.alike(); ok {
+		p = clusters
+	}
 	if p.matched() && len(p.d) > 0 {
 		wins, losses, _ := p.sides()
 		return newMatchedPower(wins, losses, len(p.d), alpha).detectable()
