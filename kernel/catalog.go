@@ -13,6 +13,7 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/kernel/task"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -28,6 +29,8 @@ type Catalog interface {
 	// Model returns the provider of a model. With recorded set it will never be
 	// called, and needs no key.
 	Model(s Spec, recorded bool, maxConnections int) (provider.Provider, error)
+	// Embedder opens an embedding model, written as models are.
+	Embedder(name string) (task.Embedder, error)
 	// Methods names the built-in methods. The program serves each, as a plugin
 	// of its own, when it is started with ServeArgs and the name.
 	Methods() []string

@@ -112,6 +112,9 @@ func (l *Lab) pluginHost() (*plugins.Host, error) {
 }
 
 // Task opens the task of a text such as "cafes?n=20", with more options beside.
+// Any task takes the options embeddings, which names an embedding model such as
+// "local/models/all-MiniLM-L6-v2", and search, "meaning" or "hybrid"; see
+// task.WithEmbedder.
 func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 	s, err := ParseSpec(text)
 	if err != nil {
@@ -121,13 +124,15 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 	added, ok := l.tasks[s.Name]
 	l.mu.Unlock()
 	maps.Copy(s.Options, more)
-	if ok {
+	return l.withEmbeddings(s.Options, func() (*Task, error) {
+		if !ok {
+			return l.o.Catalog.Task(s)
+		}
 		if len(s.Options) > 0 {
-			return nil, Misused(fmt.Errorf("task %q takes no options", s.Name))
+			return nil, Misused(fmt.Errorf("task %q takes no options but embeddings and search", s.Name))
 		}
 		return added, nil
-	}
-	return l.o.Catalog.Task(s)
+	})
 }
 
 // AddTask makes t a task of this Lab under its name, to be named in

@@ -19,6 +19,7 @@ import (
 	"noema/kernel/provider/prices"
 	"noema/kernel/provider/scripted"
 	"noema/kernel/provider/sim"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -119,6 +120,20 @@ func openServed(kind, name string, options map[string]string, recorded bool, max
 	return openai.New(openai.Config{
 		Model: name, API: openai.API(api), Effort: effort, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections,
 	})
+}
+
+// Embedder implements [kernel.Catalog]: models of the BERT family in a folder,
+// written local/FOLDER.
+func (Catalog) Embedder(name string) (task.Embedder, error) {
+	kind, dir, _ := strings.Cut(name, "/")
+	if kind != local.Kind || dir == "" {
+		return nil, kernel.Misused(fmt.Errorf("embedding model %q: name a folder with a model of the BERT family, as in local/models/all-MiniLM-L6-v2", name))
+	}
+	e, err := local.NewEmbedder(dir, local.Options{})
+	if err != nil {
+		return nil, kernel.Misused(err)
+	}
+	return e, nil
 }
 
 // openLocal loads a model from a folder.

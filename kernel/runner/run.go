@@ -100,7 +100,10 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 		return nil, err
 	}
 	observe.Start(x.run, len(x.trials), len(config.Trials()))
-	runErr := x.runTrials(ctx)
+	runErr := x.prepare(ctx)
+	if runErr == nil {
+		runErr = x.runTrials(ctx)
+	}
 	x.gateway.Wait(lastCalls)
 	result, err := x.finish(context.WithoutCancel(ctx))
 	return result, errors.Join(runErr, err)
@@ -123,6 +126,19 @@ func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.
 		x.samples[s.ID] = s
 	}
 	return x
+}
+
+// prepare has the environment do what it does once, so that no trial pays for
+// it. A run without a trial to run needs none of it.
+func (x *execution) prepare(ctx context.Context) error {
+	p, ok := x.exp.Task.Environment.(task.Preparer)
+	if !ok || len(x.pending()) == 0 {
+		return nil
+	}
+	if err := p.Prepare(ctx); err != nil {
+		return fmt.Errorf("prepare the tools of task %q: %w", x.exp.Task.Name, err)
+	}
+	return nil
 }
 
 // runTrials runs what is not finished, MaxSamples at a time. Trials are begun

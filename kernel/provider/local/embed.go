@@ -3,8 +3,6 @@ package local
 import (
 	"context"
 	"fmt"
-	"math"
-
 	"noema/kernel/provider/local/checkpoint"
 	"noema/kernel/provider/local/network"
 	"noema/kernel/provider/local/tokenizer"
@@ -18,6 +16,7 @@ type Embedder struct {
 	tokenizer *tokenizer.Tokenizer
 	encoder   *network.Encoder
 	context   int
+	first     bool // a text's vector is the state of its first token, not the mean of all
 }
 
 // NewEmbedder loads the model in dir. sentence_bert_config.json, where there
@@ -48,6 +47,10 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 	if err := readOptional(dir, "sentence_bert_config.json", &sentences); err != nil {
 		return nil, err
 	}
+	first, err := readPooling(dir)
+	if err != nil {
+		return nil, err
+	}
 	weights, err := checkpoint.OpenWeights(dir)
 	if err != nil {
 		return nil, err
@@ -57,7 +60,7 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Embedder{tokenizer: t, context: config.MaxContext}
+	e := &Embedder{tokenizer: t, context: config.MaxContext, first: first}
 	if e.encoder, err = network.LoadEncoder(b, config, weights); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 		return nil, err
 	}
 	id := identity(dir, digest, Options{Backend: o.Backend, Context: e.context})
-	e.id = fmt.Sprintf("%s weights=%s", id, digest)
+	e.id = fmt.Sprintf("%s weights=%s %s", Kind, digest, id.Config) // not the folder's name: it changes no vector
 	return e, nil
 }
 
@@ -80,9 +83,9 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 func (e *Embedder) ID() string { return e.id }
 
 // Embed gives a vector of length 1 for each text: the mean of its tokens'
-// states in the last layer, as sentence-transformers makes it. What does not
-// fit the model's context is left out. A text's vector does not depend on the
-// others.
+// states in the last layer, or the first of them, as sentence-transformers makes
+// it. What does not fit the model's context is left out. A text's vector does
+// not depend on the others.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -90,7 +93,13 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		if err != nil {
 			return nil, fmt.Errorf("local: embed text %d: %w", i, err)
 		}
-		vectors[i] = pooled(states, e.encoder.Config().Hidden)
+		width := e.encoder.Config().Hidden
+		if e.first {
+			states = states[:width]
+		}
+		if vectors[i], err = pooled(states, width); err != nil {
+			return nil, fmt.Errorf("local: embed text %d: %w", i, err)
+		}
 	}
 	return vectors, nil
 }
@@ -104,24 +113,4 @@ func (e *Embedder) tokens(text string) []int {
 		return framed
 	}
 	return []int{0} // an empty text of a model that puts nothing around it
-}
-
-// pooled is the mean of states, [n, width], scaled to length 1. It adds in 64
-// bits.
-func pooled(states []float32, width int) []float32 {
-	mean := make([]float64, width)
-	for i, s := range states {
-		mean[i%width] += float64(s)
-	}
-	var square float64
-	for i := range mean {
-		mean[i] /= float64(len(states) / width)
-		square += mean[i] * mean[i]
-	}
-	length := max(math.Sqrt(square), 1e-12)
-	vector := make([]float32, width)
-	for i := range mean {
-		vector[i] = float32(mean[i] / length)
-	}
-	return vector
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -28,7 +30,8 @@ for line in sys.stdin:
         for text in job["texts"]:
             batch = tokenizer(text, return_tensors="pt", truncation=True, max_length=job["max"])
             states = model(**batch).last_hidden_state[0]
-            vectors.append(torch.nn.functional.normalize(states.mean(0), dim=0).tolist())
+            state = states[0] if job["first"] else states.mean(0)
+            vectors.append(torch.nn.functional.normalize(state, dim=0).tolist())
     print(json.dumps(vectors))
 `
 
@@ -49,20 +52,62 @@ func embedder(t *testing.T, s localtest.Spec) (*local.Embedder, string) {
 	return e, dir
 }
 
+// pooling writes what sentence-transformers keeps beside a model.
+func pooling(t *testing.T, dir, modules, modes string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "1_Pooling"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"modules.json": modules, "1_Pooling/config.json": modes} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const threeModules = `[{"idx":0,"type":"sentence_transformers.models.Transformer"},{"idx":1,"path":"1_Pooling","type":"sentence_transformers.models.Pooling"},
+	{"idx":2,"type":"sentence_transformers.models.Normalize"}]`
+
 func TestEmbeddingParity(t *testing.T) {
-	e, dir := embedder(t, localtest.Spec{Arch: "bert", Seed: 1, Context: 128, DType: "F16", Shards: 2})
-	got, err := e.Embed(t.Context(), sentencesToEmbed)
+	spec := localtest.Spec{Arch: "bert", Seed: 1, Context: 128, DType: "F16", Shards: 2}
+	mean, dir := embedder(t, spec)
+	pooling(t, dir, threeModules, `{"word_embedding_dimension":32,"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":false}`)
+	first, err := local.NewEmbedder(dir, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want [][]float32
-	jobs := []any{map[string]any{"dir": dir, "texts": sentencesToEmbed, "max": 128}}
-	localtest.Python(t, sentences, jobs, []any{&want}, "torch", "transformers")
-	for i := range want {
-		for j := range want[i] {
-			if d := math.Abs(float64(got[i][j] - want[i][j])); !(d <= 1e-5) {
-				t.Fatalf("text %d: vectors differ by %g", i, d)
+	if mean.ID() == first.ID() {
+		t.Error("another pooling has the same identity")
+	}
+	for i, e := range []*local.Embedder{mean, first} {
+		got, err := e.Embed(t.Context(), sentencesToEmbed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want [][]float32
+		jobs := []any{map[string]any{"dir": dir, "texts": sentencesToEmbed, "max": 128, "first": i == 1}}
+		localtest.Python(t, sentences, jobs, []any{&want}, "torch", "transformers")
+		for i := range want {
+			for j := range want[i] {
+				if d := math.Abs(float64(got[i][j] - want[i][j])); !(d <= 1e-5) {
+					t.Fatalf("text %d: vectors differ by %g", i, d)
+				}
 			}
+		}
+	}
+}
+
+func TestUnknownPooling(t *testing.T) {
+	_, dir := embedder(t, localtest.Spec{Arch: "bert", Seed: 1})
+	for fault, files := range map[string][2]string{
+		`1_Pooling/config.json pools by max_tokens and mean_tokens`: {threeModules, `{"pooling_mode_mean_tokens":true,"pooling_mode_max_tokens":true}`},
+		`modules.json has a module "Dense"`:                         {`[{"type":"sentence_transformers.models.Dense"}]`, `{}`},
+		`read ` + filepath.Join(dir, "1_Pooling", "config.json"):    {threeModules, `{`},
+		`read ` + filepath.Join(dir, "modules.json"):                {`{}`, `{}`},
+	} {
+		pooling(t, dir, files[0], files[1])
+		if _, err := local.NewEmbedder(dir, local.Options{}); err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("error %v, want one with %q", err, fault)
 		}
 	}
 }

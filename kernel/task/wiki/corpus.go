@@ -2,7 +2,6 @@ package wiki
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -41,7 +40,8 @@ type Hit struct {
 // ErrNoPage says that there is no article under a URL.
 var ErrNoPage = errors.New("no such article")
 
-// Corpus is articles in memory, searched by BM25.
+// Corpus is articles in memory, searched by BM25, or by meaning where the
+// environment has an embedding model.
 //
 // Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework:
 // BM25 and Beyond", with k1 = 1.2 and b = 0.75; the title counts three times.
@@ -122,6 +122,12 @@ func wordsOf(s string) []string {
 // Search implements [Source]. Equally good articles come in the order of their
 // titles.
 func (c *Corpus) Search(_ context.Context, query string, n int) ([]Hit, error) {
+	best := c.ranked(query)
+	return c.hits(best[:min(n, len(best))]), nil
+}
+
+// ranked lists the articles that have a word of the query, the best first.
+func (c *Corpus) ranked(query string) []int {
 	scores := map[int]float64{}
 	asked := wordsOf(query)
 	slices.Sort(asked)
@@ -137,15 +143,18 @@ func (c *Corpus) Search(_ context.Context, query string, n int) ([]Hit, error) {
 	for i := range scores {
 		best = append(best, i)
 	}
-	slices.SortFunc(best, func(a, b int) int {
-		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(c.pages[a].Title, c.pages[b].Title))
-	})
+	c.sort(best, func(i int) float64 { return scores[i] })
+	return best
+}
+
+// hits shows articles as a search finds them.
+func (c *Corpus) hits(pages []int) []Hit {
 	hits := []Hit{}
-	for _, i := range best[:min(n, len(best))] {
+	for _, i := range pages {
 		p := c.pages[i]
 		hits = append(hits, Hit{p.Title, p.URL, snippet(p.Lead)})
 	}
-	return hits, nil
+	return hits
 }
 
 // snippet is about two lines.

@@ -13,7 +13,7 @@ import (
 // Others are the files besides the weights that change what a model answers.
 // Those that a folder lacks are left out.
 var others = []string{
-	"chat_template.jinja", "config.json", "generation_config.json", "sentence_bert_config.json",
+	"1_Pooling/config.json", "chat_template.jinja", "config.json", "generation_config.json", "sentence_bert_config.json",
 	"special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
 }
 
@@ -32,7 +32,7 @@ func Digest(dir string) (string, error) {
 	slices.Sort(names)
 	sum := sha256.New()
 	for _, name := range names {
-		if err := add(sum, filepath.Join(dir, name)); err != nil {
+		if err := add(sum, dir, name); err != nil {
 			return "", fmt.Errorf("digest of the model: %w", err)
 		}
 	}
@@ -40,8 +40,8 @@ func Digest(dir string) (string, error) {
 }
 
 // add writes a file's name, size and content.
-func add(sum io.Writer, file string) error {
-	f, err := os.Open(file)
+func add(sum io.Writer, dir, name string) error {
+	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func add(sum io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(sum, "%q %d\n", filepath.Base(file), info.Size())
+	fmt.Fprintf(sum, "%q %d\n", name, info.Size())
 	_, err = io.Copy(sum, f)
 	return err
 }

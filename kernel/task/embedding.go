@@ -1,0 +1,164 @@
+package task
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"noema/methods"
+)
+
+// Embedder turns texts into vectors: those of texts of like meaning have a small
+// angle between them. It is safe for concurrent use.
+type Embedder interface {
+	// ID identifies the model by all that changes a vector, its weights
+	// included, and by nothing else.
+	ID() string
+	// Embed returns a vector of length 1 for each text. A text's vector does not
+	// depend on the others.
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Searcher is an environment whose tools search. WithEmbedder returns one that
+// searches by meaning, or, if hybrid is set, by words and meaning together.
+type Searcher interface {
+	Environment
+	WithEmbedder(e Embedder, hybrid bool) (Environment, error)
+}
+
+// Preparer is an environment with work to do once before its tools are called,
+// which no trial shall be charged for.
+type Preparer interface {
+	Prepare(ctx context.Context) error
+}
+
+// WithEmbedder returns t with an embedding model: where its environment searches,
+// it does so by meaning; elsewhere its problems get the tool similarity. The
+// model enters the task's version, because other vectors make another task.
+func WithEmbedder(t *Task, e Embedder, hybrid bool) (*Task, error) {
+	with := *t
+	sum := sha256.Sum256([]byte(e.ID()))
+	with.Version += "+embeddings=" + hex.EncodeToString(sum[:])[:12]
+	if hybrid {
+		with.Version += "+hybrid"
+	}
+	var err error
+	if s, ok := t.Environment.(Searcher); ok {
+		with.Environment, err = s.WithEmbedder(e, hybrid)
+	} else if hybrid {
+		err = errors.New("its tools do not search: leave search=hybrid out")
+	} else {
+		with.Environment, err = withSimilarity(t.Environment, e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("give task %q an embedding model: %w", t.Name, err)
+	}
+	return &with, nil
+}
+
+// SimilarityTool is the name of the tool that compares texts by meaning. Its
+// arguments are {"queries": […], "texts": […]}, its result is
+// {"similarity": [[…], …]}: a row for each query, with the cosine of the angle
+// to each text, from -1 to 1.
+const SimilarityTool = "similarity"
+
+// What one call may ask.
+const (
+	maxQueries = 100
+	maxTexts   = 1000
+)
+
+func similaritySpec() methods.ToolSpec {
+	return methods.ToolSpec{
+		Name:        SimilarityTool,
+		Description: "how alike in meaning texts are to queries: for each query a row with a number for each text, from -1 to 1",
+		Parameters: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{`+
+			`"queries":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":%d},`+
+			`"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":%d}},`+
+			`"required":["queries","texts"],"additionalProperties":false}`, maxQueries, maxTexts)),
+		Result: json.RawMessage(`{"type":"object","properties":{"similarity":{"type":"array","items":{"type":"array","items":{"type":"number"}}}},"required":["similarity"]}`),
+		Pure:   true,
+	}
+}
+
+// similarity is an environment with the tool of that name beside others.
+type similarity struct {
+	others   Environment // may be nil
+	embedder Embedder
+}
+
+func withSimilarity(others Environment, e Embedder) (Environment, error) {
+	if others != nil && slices.ContainsFunc(others.Tools(), func(t methods.ToolSpec) bool { return t.Name == SimilarityTool }) {
+		return nil, fmt.Errorf("it has a tool %q of its own", SimilarityTool)
+	}
+	return similarity{others, e}, nil
+}
+
+// Tools implements [Environment].
+func (s similarity) Tools() []methods.ToolSpec {
+	if s.others == nil {
+		return []methods.ToolSpec{similaritySpec()}
+	}
+	return append(slices.Clone(s.others.Tools()), similaritySpec())
+}
+
+// Prepare implements [Preparer] for the other tools.
+func (s similarity) Prepare(ctx context.Context) error {
+	if p, ok := s.others.(Preparer); ok {
+		return p.Prepare(ctx)
+	}
+	return nil
+}
+
+// Call implements [Environment].
+func (s similarity) Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	if c.Name != SimilarityTool {
+		if s.others == nil {
+			return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
+		}
+		return s.others.Call(ctx, c)
+	}
+	var args struct{ Queries, Texts []string }
+	d := json.NewDecoder(bytes.NewReader(c.Arguments))
+	d.DisallowUnknownFields()
+	err := d.Decode(&args)
+	switch {
+	case err != nil:
+		return methods.ToolResult{Content: fmt.Sprintf("%s: read arguments: %v", c.Name, err), IsError: true}, nil
+	case len(args.Queries) == 0 || len(args.Queries) > maxQueries || len(args.Texts) == 0 || len(args.Texts) > maxTexts:
+		return methods.ToolResult{
+			Content: fmt.Sprintf("%s: %d queries and %d texts: want 1 to %d and 1 to %d", c.Name, len(args.Queries), len(args.Texts), maxQueries, maxTexts),
+			IsError: true,
+		}, nil
+	}
+	vectors, err := s.embedder.Embed(ctx, slices.Concat(args.Queries, args.Texts))
+	if err != nil {
+		return methods.ToolResult{}, err
+	}
+	queries, texts := vectors[:len(args.Queries)], vectors[len(args.Queries):]
+	rows := make([][]float64, len(queries))
+	for i, q := range queries {
+		rows[i] = make([]float64, len(texts))
+		for j, text := range texts {
+			rows[i][j] = math.Round(Cosine(q, text)*1e6) / 1e6
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"similarity": rows})
+	return methods.ToolResult{Content: string(raw)}, err
+}
+
+// Cosine is the cosine of the angle between two vectors of length 1 and of as
+// many numbers. It adds in 64 bits, in order.
+func Cosine(a, b []float32) float64 {
+	var sum float64
+	for i, x := range a {
+		sum += float64(x) * float64(b[i])
+	}
+	return sum
+}
