@@ -35,7 +35,7 @@ type Experiment struct {
 	SampleIDs     []string          // use only these samples
 	Epochs        int               // repetitions of each sample; default 1
 	Seed          uint64            // the run's random seed
-	Sampling      map[string]string // of every call: temperature, top_p, top_k, max_tokens
+	Sampling      map[string]string // of every call: temperature, top_p, top_k, max_tokens, logprobs
 
 	// Limits of each trial; 0 is none.
 	CallLimit  int
@@ -188,8 +188,14 @@ func setSampling(s *record.Sampling, name, text string) error {
 		} else {
 			s.MaxTokens = &v
 		}
+	case "logprobs":
+		v, err := strconv.Atoi(text)
+		if err != nil || v < 0 || v > methods.MaxLogprobs {
+			return fmt.Errorf("sampling %s=%s: use a whole number from 0 to %d", name, text, methods.MaxLogprobs)
+		}
+		s.Logprobs = &v
 	default:
-		return fmt.Errorf("sampling %s: use temperature, top_p, top_k or max_tokens", name)
+		return fmt.Errorf("sampling %s: use temperature, top_p, top_k, max_tokens or logprobs", name)
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package record
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"noema/methods"
@@ -61,6 +63,7 @@ type Sampling struct {
 	TopP        *float64 `json:"top_p,omitempty"`
 	TopK        *int     `json:"top_k,omitempty"`
 	MaxTokens   *int     `json:"max_tokens,omitempty"`
+	Logprobs    *int     `json:"logprobs,omitempty"`
 }
 
 // Apply overrides s.
@@ -76,6 +79,9 @@ func (o Sampling) Apply(s methods.Sampling) methods.Sampling {
 	}
 	if o.MaxTokens != nil {
 		s.MaxTokens = *o.MaxTokens
+	}
+	if o.Logprobs != nil {
+		s.Logprobs = *o.Logprobs
 	}
 	return s
 }
@@ -255,8 +261,8 @@ func UnmarshalTrial(raw []byte) (*Trial, error) {
 	return &t, nil
 }
 
-// ResponseDigest identifies a completion: its text, tool calls and finish
-// reason, and not what it cost.
+// ResponseDigest identifies a completion: its text, tool calls, finish reason
+// and, where it has any, log probabilities, and not what it cost.
 func ResponseDigest(c methods.Completion) string {
 	type call struct {
 		ID, Name  string
@@ -270,7 +276,26 @@ func ResponseDigest(c methods.Completion) string {
 	if err != nil { // strings and bytes always encode
 		panic(err)
 	}
-	return digest("noema/completion/1", []byte(c.Text), []byte(c.Finish), raw)
+	parts := [][]byte{[]byte(c.Text), []byte(c.Finish), raw}
+	if len(c.Logprobs) > 0 {
+		parts = append(parts, appendLogprobs(nil, c.Logprobs))
+	}
+	return digest("noema/completion/1", parts...)
+}
+
+// appendLogprobs writes tokens so that no two lists of them are the same
+// bytes: the digest covers every bit of their probabilities.
+func appendLogprobs(out []byte, tokens []methods.TokenLogprob) []byte {
+	out = binary.BigEndian.AppendUint64(out, uint64(len(tokens)))
+	for _, t := range tokens {
+		for _, part := range [][]byte{[]byte(t.Token), t.Bytes} {
+			out = binary.BigEndian.AppendUint64(out, uint64(len(part)))
+			out = append(out, part...)
+		}
+		out = binary.BigEndian.AppendUint64(out, math.Float64bits(t.Logprob))
+		out = appendLogprobs(out, t.Top)
+	}
+	return out
 }
 
 // ToolDigest identifies a tool result.

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func fullConfig() Config {
 		Methods:  []Method{{Label: "anot", Name: "anot", Version: "1", PromptVersion: "2", Options: json.RawMessage(`{"a":1}`), Shuffle: true, Code: "c"}},
 		Epochs:   2,
 		Seed:     3,
-		Sampling: Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(40), MaxTokens: ptr(100)},
+		Sampling: Sampling{Temperature: ptr(0.5), TopP: ptr(0.9), TopK: ptr(40), MaxTokens: ptr(100), Logprobs: ptr(5)},
 		Limits:   Limits{Calls: 1, Tokens: 2, Cost: 3, Time: 4},
 	}
 }
@@ -185,7 +186,7 @@ func TestSamplingApply(t *testing.T) {
 	if got := (Sampling{}).Apply(own); !reflect.DeepEqual(got, own) {
 		t.Errorf("%+v", got)
 	}
-	want := methods.Sampling{Temperature: 0, TopP: 0.9, TopK: 40, MaxTokens: 100, Stop: []string{"x"}, Seed: 4}
+	want := methods.Sampling{Temperature: 0, TopP: 0.9, TopK: 40, MaxTokens: 100, Stop: []string{"x"}, Seed: 4, Logprobs: 5}
 	over := fullConfig().Sampling
 	over.Temperature = ptr(0.0)
 	if got := over.Apply(own); !reflect.DeepEqual(got, want) {
@@ -235,8 +236,27 @@ func TestDigests(t *testing.T) {
 			t.Errorf("change %d does not show", i)
 		}
 	}
+	seen := map[string]int{ResponseDigest(base): -1}
+	top := []methods.TokenLogprob{{Token: "b", Logprob: -1.5}}
+	for i, tokens := range [][]methods.TokenLogprob{
+		{{Token: "a", Logprob: -0.5}},
+		{{Token: "a", Logprob: math.Nextafter(-0.5, 0)}}, // one bit
+		{{Token: "a", Logprob: -0.5, Bytes: []byte{0xc3}}},
+		{{Token: "a", Logprob: -0.5, Top: top}},
+		{{Token: "a", Logprob: -0.5, Top: append(top, top...)}},
+		{{Token: "a", Logprob: -0.5}, top[0]},
+		{{Token: "ab", Logprob: -0.5}},
+	} {
+		c := base
+		c.Logprobs = tokens
+		if other, twice := seen[ResponseDigest(c)]; twice {
+			t.Errorf("log probabilities %d and %d have one digest", i, other)
+		}
+		seen[ResponseDigest(c)] = i
+	}
 	same := base
-	same.Usage, same.Model = methods.Usage{Calls: 1, Cost: 3}, "m-2026-01-01"
+	same.Usage, same.Model = methods.Usage{Calls: 1, Cost: 3, CachedTokens: 1, ReasoningTokens: 1}, "m-2026-01-01"
+	same.Logprobs = []methods.TokenLogprob{}
 	if ResponseDigest(same) != ResponseDigest(base) {
 		t.Error("the digest covers what an answer cost")
 	}

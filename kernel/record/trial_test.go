@@ -72,10 +72,15 @@ func stored(t testing.TB, tr *Trial) *Trial {
 func TestGoldenHashes(t *testing.T) {
 	infra := fullTrial()
 	infra.Infra = true
-	usual, err := fullConfig().Digest()
+	config := fullConfig()
+	config.Sampling.Logprobs = nil // as it was before there were any
+	usual, err := config.Digest()
 	if err != nil {
 		t.Fatal(err)
 	}
+	sure := methods.Completion{Text: "t", Logprobs: []methods.TokenLogprob{
+		{Token: "t", Logprob: -0.5, Top: []methods.TokenLogprob{{Token: "u", Bytes: []byte{0xff}, Logprob: -1}}},
+	}}
 	for name, c := range map[string]struct{ got, want string }{
 		"trial":        {seal(t, fullTrial()).Hash, "0b6eb5144cee3e93bb8c460daffc9a12d53fefc3ea6a3ad65f88aae529fc91a9"},
 		"infra trial":  {seal(t, infra).Hash, "8feb12e42a815d354c912c5deee0007f8a405c05e344d3527094642741b9831f"},
@@ -84,6 +89,7 @@ func TestGoldenHashes(t *testing.T) {
 		"root":         {Root("c", []string{"1", "2", "3"}), "f8b7fefc9a9d11a3a486b0843cb0f9731b8e4a8f6f46a539bbb2bf87b69293ba"},
 		"root of none": {Root("c", nil), "7f810215f9767a6f5c3ee2e414991c693186a1edb2baf20782125034f3c2dda2"},
 		"completion":   {ResponseDigest(methods.Completion{Text: "t", Finish: "stop", ToolCalls: []methods.ToolCall{{ID: "1", Name: "n", Arguments: []byte("{}")}}}), "bd7f48331713990df170c9b353b33c963b9fa7560a8d39cdb6a39525ac800345"},
+		"logprobs":     {ResponseDigest(sure), "aee12aaed916dd808d64ac0daaff696aa71e5bfdab10f5401c87ad5337228821"},
 		"tool result":  {ToolDigest(methods.ToolResult{Content: "c", IsError: true}), "5bba38e2b9de96b0f7606869e042b60ad4ad33b932d2659c211f2f8e146c4cf9"},
 		"method seed":  {BytesDigest([]byte("b")), "1bb4093831d1c091feebf322a1eb8e495123bbe888a23162ff45b67261eb90f5"},
 		"trial's seed": {fmt.Sprint(TrialSeed(1, "task", "sample", 2)), "620338781459830419"},

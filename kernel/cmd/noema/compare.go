@@ -79,7 +79,7 @@ func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f.StringVar(&c.Model, "model", "sim", "model: sim, sim?error=0.1, openai/NAME, scripted/FILE")
 	f.StringArrayVarP(&c.methodOptions, "method-option", "M", nil, "option of every method that has it, or of one, as in -M anot.builder=compiled")
 	f.StringArrayVarP(&c.taskOptions, "task-option", "T", nil, "option of the task, as in -T n=20")
-	f.StringArrayVarP(&c.sampling, "sampling", "S", nil, "sampling of every call: temperature, top_p, top_k, max_tokens")
+	f.StringArrayVarP(&c.sampling, "sampling", "S", nil, "sampling of every call: temperature, top_p, top_k, max_tokens, logprobs")
 	f.StringVar(&c.Limit, "limit", "", "samples to use: 10 for the first ten, 10-20 for a range")
 	f.StringSliceVar(&c.SampleIDs, "sample-id", nil, "use only the samples with these ids")
 	f.IntVar(&c.Epochs, "epochs", 1, "repetitions of each sample")
