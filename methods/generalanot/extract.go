@@ -12,8 +12,8 @@ import (
 	"noema/methods/reply"
 )
 
-// Relevant picks the reviews that the seed's keywords are about; filter is one
-// of [Filters].
+// Relevant picks the reviews that have one of the seed's keywords; filter is one
+// of [Filters], but none that goes by meaning: those need a host.
 func (p *Program) Relevant(c *Context, filter string) []Review {
 	m := newMatcher(p.Seed.FilterKeywords, filter)
 	var picked []Review
@@ -23,18 +23,6 @@ func (p *Program) Relevant(c *Context, filter string) []Review {
 		}
 	}
 	return picked
-}
-
-// filter is the filter phase.
-func (t *trial) filter(p *Program) []Review {
-	relevant := p.Relevant(t.data, t.opts.Filter)
-	numbers := make([]int, len(relevant))
-	for i, r := range relevant {
-		numbers[i] = r.N
-	}
-	t.emit(phaseFilter, methods.PhaseEnd, 1, map[string]any{"reviews": len(t.data.Reviews), "relevant": numbers},
-		"%d of %d reviews are relevant (%s)", len(relevant), len(t.data.Reviews), t.opts.Filter)
-	return relevant
 }
 
 // extracted is what came of the extract phase.

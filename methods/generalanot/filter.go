@@ -13,11 +13,19 @@ const (
 	filterWords     = "words"
 	filterSubstring = "substring"
 	filterNone      = "none"
+	filterSemantic  = "semantic"
+	filterUnion     = "union"
 )
 
 // Filters lists the ways to filter reviews: whole words, anything that
-// contains the keyword, no filter at all.
-func Filters() []string { return []string{filterWords, filterSubstring, filterNone} }
+// contains the keyword, no filter at all, by meaning, by whole words or
+// meaning.
+func Filters() []string {
+	return append([]string{filterWords, filterSubstring, filterNone}, semanticFilters()...)
+}
+
+// semanticFilters are those that need an embedding model.
+func semanticFilters() []string { return []string{filterSemantic, filterUnion} }
 
 // matcher finds reviews that contain a keyword.
 type matcher struct {

@@ -3,10 +3,10 @@
 //
 // The policy is compiled once into a [FormulaSeed], by a model, and the seed
 // is kept in the store. It is then carried out for one restaurant after the
-// other: FILTER picks reviews by keyword, EXTRACT has a model fill in a few
-// fields for each of them, COMPUTE evaluates Python expressions over what was
-// filled in (see package pyexpr). So a model reads text, and arithmetic is
-// left to a machine.
+// other: FILTER picks reviews by keyword or by meaning, EXTRACT has a model
+// fill in a few fields for each of them, COMPUTE evaluates Python expressions
+// over what was filled in (see package pyexpr). So a model reads text, and
+// arithmetic is left to a machine.
 //
 // Source: seed 001. Differs: keywords match whole words; an extraction that
 // fails is left out and counted instead of being replaced by a default; a
@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,24 +41,27 @@ func New() methods.Method { return Method{} }
 
 // options are the method's options with their names as users write them.
 type options struct {
-	Filter         string `json:"filter"`
-	Rounds         int    `json:"rounds"`
-	Retries        int    `json:"retries"`
-	MaxFailed      int    `json:"max_failed"`
-	MaxReviewChars int    `json:"max_review_chars"`
-	Strategy       string `json:"strategy"`
-	MaxTokens      int    `json:"max_tokens"`
-	Seed           string `json:"seed"`
+	Filter         string  `json:"filter"`
+	Threshold      float64 `json:"threshold"`
+	Rounds         int     `json:"rounds"`
+	Retries        int     `json:"retries"`
+	MaxFailed      int     `json:"max_failed"`
+	MaxReviewChars int     `json:"max_review_chars"`
+	Strategy       string  `json:"strategy"`
+	MaxTokens      int     `json:"max_tokens"`
+	Seed           string  `json:"seed"`
 }
 
 func defaults() options {
-	return options{Filter: filterWords, Rounds: 3, Retries: reply.DefaultRetries, Strategy: keepHead}
+	return options{Filter: filterWords, Threshold: 0.3, Rounds: 3, Retries: reply.DefaultRetries, Strategy: keepHead}
 }
 
 func (o options) check() error {
 	switch {
 	case !slices.Contains(Filters(), o.Filter):
 		return fmt.Errorf("option filter: %q is none of %s", o.Filter, strings.Join(Filters(), ", "))
+	case !(math.Abs(o.Threshold) <= 1):
+		return fmt.Errorf("option threshold: %v is no similarity: want -1 to 1", o.Threshold)
 	case !slices.Contains(Strategies(), o.Strategy):
 		return fmt.Errorf("option strategy: %q is none of %s", o.Strategy, strings.Join(Strategies(), ", "))
 	case o.Rounds < 1:
@@ -78,7 +82,9 @@ func (Method) Describe() methods.Description {
 		Answers:       []methods.AnswerKind{methods.Fields},
 		Options: []methods.Option{
 			{Name: "filter", Type: methods.StringOption, Default: filterWords, Choices: Filters(),
-				Doc: "how keywords pick reviews: as whole words, as any part of the text, or not at all"},
+				Doc: "how keywords pick reviews: as whole words, as any part of the text, not at all, by their meaning, or by words or meaning"},
+			{Name: "threshold", Type: methods.NumberOption, Default: "0.3",
+				Doc: "from which similarity of meaning on a review is picked, by filters that need a task with embeddings"},
 			{Name: "rounds", Type: methods.IntOption, Default: "3", Doc: "how often the policy may be compiled until the Formula Seed is valid"},
 			{Name: "retries", Type: methods.IntOption, Default: "2", Doc: "how often a review is asked about again after an unusable reply"},
 			{Name: "max_failed", Type: methods.IntOption, Default: "0", Doc: "how many extractions may fail for the outcome to be answered all the same"},
@@ -155,7 +161,10 @@ func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 	if err != nil {
 		return methods.Answer{}, err
 	}
-	relevant := t.filter(p)
+	relevant, err := t.filter(ctx, p)
+	if err != nil {
+		return methods.Answer{}, err
+	}
 	found, err := t.extract(ctx, p, relevant)
 	if err != nil {
 		return methods.Answer{}, err
