@@ -32,7 +32,7 @@ var floors = map[string]float64{
 	"plugins": 2, "kernel/record": 2, "kernel/task": 2, "kernel/provider": 2,
 	"kernel/task/*": 2.5, "kernel/task/wiki": 2.3, "kernel/task/attack": 2.7,
 
-	"kernel/provider/prices": 2.5, "kernel/provider/local/grammar": 0, "kernel/provider/providertest": 3.5, "kernel/provider/modeltest": 3.5, "kernel/provider/openai/exchange": 2.7,
+	"kernel/provider/prices": 2.5, "kernel/provider/local/grammar": 0, "kernel/provider/providertest": 3.5, "kernel/provider/modeltest": 3.5, "kernel/provider/exchange": 2.7,
 	"kernel/gateway": 3, "kernel/provider/*": 3, "kernel/compare": 3,
 	"kernel/display": 1, "kernel/diff": 3, "kernel/runner": 4, "kernel/report": 4.3, "kernel/export": 4.3, "kernel": 4.6,
 

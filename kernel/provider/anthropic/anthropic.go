@@ -34,7 +34,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
 	"noema/methods"
 )

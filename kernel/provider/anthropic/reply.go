@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 

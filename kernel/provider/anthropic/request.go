@@ -10,7 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 

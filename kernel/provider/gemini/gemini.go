@@ -31,7 +31,7 @@ import (
 	"google.golang.org/genai"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
 	"noema/methods"
 )

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
 	"noema/methods"
 )

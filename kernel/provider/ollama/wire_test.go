@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/ollama"
-	"noema/kernel/provider/openai/exchange"
 	"noema/kernel/provider/providertest"
 	"noema/methods"
 )

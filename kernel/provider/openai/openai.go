@@ -38,7 +38,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
 	"noema/methods"
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 

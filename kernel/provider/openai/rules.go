@@ -4,7 +4,7 @@ import (
 	"regexp"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/openai/exchange"
+	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 
