@@ -90,6 +90,7 @@ func (c *child) launch() (pipes [2]*os.File, err error) {
 		defer far[i].Close()
 	}
 	keepDescriptors()
+	keepSecrets()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {

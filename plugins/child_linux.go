@@ -32,6 +32,15 @@ func keepDescriptors() {
 	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // before Linux 5.11 there is no such call
 }
 
+// keepSecrets closes this process's memory and environment to other processes of
+// the user: through /proc a plugin, or what runs in it, could else read the keys
+// and the targets of the samples that it is measured on. Root sees them all the
+// same. The price is that no debugger of the user's can attach, and no core file
+// is written. A program that this process starts is not touched.
+func keepSecrets() {
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
 // limitProcess sets the limits that hold from the start; they pass on to what
 // the process starts. A core file of the size of its memory is of no use.
 func limitProcess(pid int, l Limits) {

@@ -13,6 +13,7 @@ import (
 
 func setApart(*exec.Cmd, *cage)                      {}
 func keepDescriptors()                               {}
+func keepSecrets()                                   {}
 func limitProcess(int, Limits)                       {}
 func limitMemory(int, Limits)                        {}
 func limitCPU(int, time.Duration, Limits)            {}

@@ -275,8 +275,8 @@ func TestCancelledStart(t *testing.T) {
 	}
 }
 
-// TestWhatAPluginSees: no keys, no descriptors of the kernel, and a working
-// directory of its own that leads to its files.
+// TestWhatAPluginSees: no keys, no descriptors of the kernel, nothing of its
+// memory and environment unless both are root's, and a working directory of its own that leads to its files.
 func TestWhatAPluginSees(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-secret")
 	t.Setenv("NOEMA_HOME", "/secret")
@@ -308,11 +308,14 @@ func TestWhatAPluginSees(t *testing.T) {
 		t.Errorf("the plugin sees: %s", text)
 	}
 	var v struct {
-		Dir   string
-		Files []string
+		Dir          string
+		Files, Pried []string
 	}
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
 		t.Fatal(err)
+	}
+	if open, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0); err != nil || open != 0 || os.Geteuid() != 0 && v.Pried != nil {
+		t.Errorf("of the kernel's process the plugin can read %v; dumpable %d, %v", v.Pried, open, err)
 	}
 	if !strings.HasPrefix(v.Dir, h.tempDir+"/") || !slices.Equal(v.Files, []string{"plugin.yaml", "prompts.txt"}) {
 		t.Errorf("working directory %s with %v", v.Dir, v.Files)

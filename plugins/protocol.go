@@ -12,14 +12,16 @@
 //
 // A plugin is kept from doing harm by accident. Its process has [Limits], of
 // which it is killed when it goes beyond, with an error that says so; a process
-// group, and a cgroup where the user may make one, with which everything that
-// it started is killed when it ends; an environment without the kernel's
-// variables, of which only PATH, HOME, the language and the time zone pass; a
-// working directory and TMPDIR of its own, which lead to the files of its
-// folder and are removed with it; and none of the kernel's descriptors. It may
-// hold no more of the kernel than a bounded number of calls, seeds, events and
-// bytes; a call too many waits. Its first line must name a socket of this
-// machine and a version of the protocol that both sides speak.
+// group, and a cgroup where the user may make one, with which everything that it
+// started is killed when it ends; an environment without the kernel's variables,
+// of which only PATH, HOME, the language and the time zone pass; a working
+// directory and TMPDIR of its own, which lead to the files of its folder and are
+// removed with it; and none of the kernel's descriptors. On Linux the kernel's
+// memory and environment, with its keys and the targets of samples, are closed to
+// it, unless it runs as root. It may hold no more of the kernel than a bounded
+// number of calls, seeds, events and bytes; a call too many waits. Its first line
+// must name a socket of this machine and a version of the protocol that both
+// sides speak.
 //
 // This is no security boundary. A plugin runs as the user who runs noema: it
 // can read and write the user's files, keys in the home folder included, use

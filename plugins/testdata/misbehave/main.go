@@ -211,6 +211,7 @@ type View struct {
 	Dir         string
 	Files       []string // in Dir
 	Descriptors []string // what the descriptors beyond 2 lead to
+	Pried       []string // what of the kernel's process can be opened
 }
 
 func tell(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
@@ -229,6 +230,12 @@ func tell(context.Context, methods.Problem, methods.Host) (methods.Answer, error
 	for fd := 3; fd < 100; fd++ {
 		if to, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); err == nil {
 			v.Descriptors = append(v.Descriptors, to)
+		}
+	}
+	for _, name := range []string{"environ", "mem", "maps"} {
+		if f, err := os.Open(fmt.Sprintf("/proc/%d/%s", os.Getppid(), name)); err == nil {
+			v.Pried = append(v.Pried, name)
+			_ = f.Close() // it was opened for reading
 		}
 	}
 	if err := os.WriteFile("left-behind", nil, 0o600); err != nil {
