@@ -47,7 +47,7 @@ func Diff(w io.Writer, d *diff.Diff, v DiffView) {
 		ids []record.TrialID
 	}{{"a", d.OnlyA}, {"b", d.OnlyB}} {
 		if len(only.ids) > 0 {
-			fmt.Fprintf(w, "%s only in %s: %s\n", plural(len(only.ids), "trial"), only.run, someTrials(only.ids))
+			fmt.Fprintf(w, "%s only in %s: %s\n", plural(len(only.ids), "trial"), only.run, Plain(someTrials(only.ids)))
 		}
 	}
 	shown := d.Trials
@@ -80,7 +80,7 @@ func diffTrial(w io.Writer, t diff.Trial, v DiffView) {
 	if t.B != t.A {
 		name += " and " + t.B.String()
 	}
-	fmt.Fprintf(w, "\n%s", name)
+	fmt.Fprintf(w, "\n%s", Plain(name))
 	if t.Flipped() {
 		fmt.Fprintf(w, "  %s %s → %s", t.Metric, optional(t.ScoreA), optional(t.ScoreB))
 	}
@@ -155,6 +155,7 @@ func words(w io.Writer, what, a, b string, colour bool) {
 
 // Fork prints what replacing one reply did.
 func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record.Trial) {
+	w = Guarded(w)
 	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
 	name, was, hadScore := Headline(before.Score)
 	_, now, hasScore := Headline(after.Score)

@@ -29,7 +29,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 		fmt.Fprintln(w, "no runs yet: noema compare makes one")
 		return
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := tabwriter.NewWriter(Guarded(w), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "run\tstatus\ttask\tmodel\tmethods\ttrials\troot")
 	for _, r := range runs {
 		labels := make([]string, len(r.Config.Methods))
@@ -53,6 +53,7 @@ func modelName(m record.Model) string {
 // Details prints what a run's table leaves out: where its code and data came
 // from, which answers methods share, and which trials failed.
 func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
+	w = Guarded(w)
 	fmt.Fprintln(w)
 	if r.Name != "" || r.Question != "" {
 		fmt.Fprintf(w, "experiment  %s  %s\n", r.Name, r.Question)
@@ -105,6 +106,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	if asJSON {
 		return JSON(w, t)
 	}
+	w = Guarded(w)
 	digest, err := t.Digest()
 	if err != nil {
 		return err
@@ -125,6 +127,7 @@ func Sample(w io.Writer, s task.Sample, asJSON bool) error {
 	if asJSON {
 		return JSON(w, s)
 	}
+	w = Guarded(w)
 	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target)
 	for _, k := range slices.Sorted(maps.Keys(s.Metadata)) {
 		fmt.Fprintf(w, "%s: %s\n", k, printable(s.Metadata[k]))

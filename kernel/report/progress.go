@@ -62,13 +62,13 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	defer p.mu.Unlock()
 	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
 	if p.live != nil {
-		p.live(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, modelName(run.Config.Model)))
+		p.live(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelName(run.Config.Model))))
 		return
 	}
 	if done > 0 {
-		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, modelName(run.Config.Model))
+		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, printable(modelName(run.Config.Model)))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %d trials, %s\n", run.ID, total, modelName(run.Config.Model))
+		fmt.Fprintf(p.w, "run %s: %d trials, %s\n", run.ID, total, printable(modelName(run.Config.Model)))
 	}
 	p.nextTenth = 1
 }
@@ -81,7 +81,7 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), e.Phase, id.Sample, printable(e.Text))
+	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), printable(e.Phase), printable(id.Sample), printable(e.Text))
 	if p.debug >= 3 && len(e.Data) > 0 {
 		fmt.Fprintf(p.w, "    %s\n", printable(string(e.Data)))
 	}
@@ -96,9 +96,9 @@ func (p *Progress) Call(id record.TrialID, r methods.Request, c methods.Completi
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
-	fmt.Fprintf(p.w, "[%s] [%s:%s] call\n", time.Now().Format("15:04:05.000"), printable(r.Path), id.Sample)
+	fmt.Fprintf(p.w, "[%s] [%s:%s] call\n", time.Now().Format("15:04:05.000"), printable(r.Path), printable(id.Sample))
 	for _, m := range r.Messages {
-		block(p.w, string(m.Role), m.Content)
+		block(p.w, printable(string(m.Role)), m.Content)
 	}
 	if err != nil {
 		block(p.w, "failed", err.Error())
@@ -150,7 +150,7 @@ func (p *Progress) line(now time.Time) string {
 	parts := []string{fmt.Sprintf("%d/%d", p.done, p.total)}
 	for _, m := range p.run.Config.Methods {
 		if h := p.hits[m.Label]; h.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.2f", m.Label, h.sum/float64(h.n)))
+			parts = append(parts, fmt.Sprintf("%s %.2f", printable(m.Label), h.sum/float64(h.n)))
 		}
 	}
 	parts = append(parts, fmt.Sprintf("%s, %s new", plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))

@@ -53,6 +53,7 @@ func columns(s *runner.Summary) []column {
 
 // Summary prints a run's table.
 func Summary(w io.Writer, s *runner.Summary) {
+	w = Guarded(w)
 	fmt.Fprintln(w, title(s))
 	for _, note := range s.Notes {
 		fmt.Fprintln(w, "note:", note)
@@ -84,7 +85,7 @@ func SummaryTables(s *runner.Summary) []display.Table {
 func SummaryNotes(s *runner.Summary) string {
 	var b bytes.Buffer
 	for _, note := range s.Notes {
-		fmt.Fprintln(&b, "note:", note)
+		fmt.Fprintln(Guarded(&b), "note:", note)
 	}
 	below(&b, s)
 	return b.String()
@@ -101,6 +102,7 @@ func Cost(u methods.Usage) string {
 
 // below prints what stands below the tables.
 func below(w io.Writer, s *runner.Summary) {
+	w = Guarded(w)
 	causes(w, s)
 	warnings(w, s)
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
@@ -324,6 +326,7 @@ func Replay(w io.Writer, s *runner.Summary, r *runner.ReplayResult) {
 
 // Verdict says whether a replay proved its run, and if not, where it parted.
 func Verdict(w io.Writer, r *runner.ReplayResult) {
+	w = Guarded(w)
 	if r.Skipped > 0 {
 		fmt.Fprintf(w, "%d trials had failed for reasons outside the method and were not repeated\n", r.Skipped)
 	}

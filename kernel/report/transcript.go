@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
@@ -14,6 +15,7 @@ import (
 // Transcript prints a trial of a run: its calls with their failed attempts,
 // its events, its answer and its score. read fetches what a call asked.
 func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.Call) (runner.Exchange, error)) {
+	w = Guarded(w)
 	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
 	fmt.Fprintf(w, "model   %s\n", modelName(run.Config.Model))
 	fmt.Fprintf(w, "answer  %s %s", t.Answer.Outcome, t.Answer.Value)
@@ -73,24 +75,27 @@ func block(w io.Writer, head, text string) {
 	}
 }
 
-// printable keeps model output from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f || 0x80 <= r && r < 0xa0 {
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-}
+// printable keeps model output from steering the terminal, and on its line.
+func printable(s string) string { return strings.ReplaceAll(display.Visible(s), "\n", "\u240a") }
 
 // Plain is printable for texts of several lines, such as errors that quote a
 // server or a plugin.
-func Plain(s string) string {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		lines[i] = printable(l)
+func Plain(s string) string { return display.Visible(s) }
+
+// Guarded is w for texts with parts that are others': names and versions that a
+// plugin gives itself, ids and groups of a data set, paths of calls. What could
+// steer a terminal becomes visible. Each Write must be whole characters, as those
+// of fmt are.
+func Guarded(w io.Writer) io.Writer { return guarded{w} }
+
+type guarded struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (g guarded) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(g.w, display.Visible(string(p))); err != nil {
+		return 0, err
 	}
-	return strings.Join(lines, "\n")
+	return len(p), nil
 }
 
 func oneLine(s string, limit int) string {
@@ -103,6 +108,7 @@ func oneLine(s string, limit int) string {
 
 // Answer prints an answer with what it rests on, and the target beside it.
 func Answer(w io.Writer, a methods.Answer, target json.RawMessage) {
+	w = Guarded(w)
 	fmt.Fprintf(w, "answer  %s %s\n", a.Outcome, Plain(string(a.Value)))
 	if a.Reason != "" {
 		fmt.Fprintf(w, "reason  %s\n", oneLine(a.Reason, 300))

@@ -137,7 +137,7 @@ func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
 		return nil
 	}
 	for _, tool := range t.Environment.Tools() {
-		fmt.Fprintf(a.stdout, "tool    %s\n", tool.Name)
+		fmt.Fprintf(a.text(), "tool    %s\n", tool.Name)
 	}
 	if !slices.ContainsFunc(t.Environment.Tools(), func(s methods.ToolSpec) bool { return s.Name == "get_log_count" }) {
 		return nil
@@ -185,7 +185,7 @@ func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
 	if d.Summary != "" {
 		where += ": " + d.Summary
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s, %s\n", src.Name, where)
 	optionLines(w, d.Options)
 	return w.Flush()

@@ -88,14 +88,14 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "%d  %s %s %s", atom.ID, atom.Kind, report.Plain(atom.Name), bytes.TrimSpace(input))
+		fmt.Fprintf(a.text(), "%d  %s %s %s", atom.ID, atom.Kind, atom.Name, bytes.TrimSpace(input))
 		if len(atom.DependsOn) > 0 {
-			fmt.Fprintf(a.stdout, "  after %v", atom.DependsOn)
+			fmt.Fprintf(a.text(), "  after %v", atom.DependsOn)
 		}
-		fmt.Fprintln(a.stdout)
+		fmt.Fprintln(a.text())
 	}
 	for _, fault := range faults {
-		fmt.Fprintln(a.stdout, "fault:", fault)
+		fmt.Fprintln(a.text(), "fault:", fault)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("show plan: %d faults", len(faults))
@@ -224,7 +224,7 @@ func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFil
 		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
 			status = "kept"
 		}
-		fmt.Fprintf(a.stdout, "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
+		fmt.Fprintf(a.text(), "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
 		kept = withAtom(kept, s)
 		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
 	}}
@@ -233,7 +233,7 @@ func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFil
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "answer  %s\n", state.Answer)
+	fmt.Fprintf(a.text(), "answer  %s\n", state.Answer)
 	return nil
 }
 

@@ -215,7 +215,7 @@ call to the kernel costs.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(a.stdout, report)
+			fmt.Fprint(a.text(), report)
 			if report.Failed() > 0 {
 				return &codedError{code: exitError}
 			}

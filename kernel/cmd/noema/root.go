@@ -9,6 +9,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/report"
 )
 
 // app is what the verbs share.
@@ -20,6 +21,10 @@ type app struct {
 	debug          int
 	lab            *kernel.Lab // where the verb works, once the flags are settled
 }
+
+// text is where a verb prints what is partly others' word: a plugin's, a model's
+// or a data set's, which must not steer the terminal.
+func (a *app) text() io.Writer { return report.Guarded(a.stdout) }
 
 // close ends what the verb opened.
 func (a *app) close() {

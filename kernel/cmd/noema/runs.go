@@ -180,6 +180,6 @@ func (a *app) printResult(r *runner.Result, asJSON bool) error {
 // printDrifts tells which recorded answers the model no longer gives.
 func (a *app) printDrifts(r *runner.Result) {
 	for _, d := range r.Drifts {
-		fmt.Fprintf(a.stdout, "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)
+		fmt.Fprintf(a.text(), "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)
 	}
 }

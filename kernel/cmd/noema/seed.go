@@ -83,15 +83,15 @@ func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run
 		fmt.Fprintf(a.stdout, "run %s used no method seeds\n", run.ID)
 	}
 	for _, s := range run.Seeds {
-		fmt.Fprintf(a.stdout, "%.12s  %s of %s, calls to build: %d\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
+		fmt.Fprintf(a.text(), "%.12s  %s of %s, calls to build: %d\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
 		compiled, err := readSeed(ctx, store, s)
 		switch {
 		case err != nil:
-			fmt.Fprintf(a.stdout, "  %v\n", err)
+			fmt.Fprintf(a.text(), "  %v\n", err)
 		case compiled.Seed == nil:
-			fmt.Fprintf(a.stdout, "  refused: %s\n", compiled.Refused)
+			fmt.Fprintf(a.text(), "  refused: %s\n", compiled.Refused)
 		default:
-			fmt.Fprintf(a.stdout, "  %s: %d keywords, %d fields, %d formulas, output %s\n", compiled.Seed.TaskName,
+			fmt.Fprintf(a.text(), "  %s: %d keywords, %d fields, %d formulas, output %s\n", compiled.Seed.TaskName,
 				len(compiled.Seed.FilterKeywords), len(compiled.Seed.ExtractionFields), len(compiled.Seed.ComputeDAG),
 				strings.Join(compiled.Seed.OutputFields, " "))
 		}
@@ -195,7 +195,7 @@ func seedValidateCommand(a *app) *cobra.Command {
 			}
 			faults := generalanot.Validate(s, sample.Problem.Answer)
 			for _, fault := range faults {
-				fmt.Fprintln(a.stdout, fault)
+				fmt.Fprintln(a.text(), fault)
 			}
 			if len(faults) > 0 {
 				return fmt.Errorf("validate Formula Seed %s: %d faults", args[0], len(faults))
@@ -302,11 +302,11 @@ func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sampl
 	var failed []error
 	for _, step := range result.Steps {
 		if step.Err != nil {
-			fmt.Fprintf(a.stdout, "%s  undefined: %v\n", step.Name, step.Err)
+			fmt.Fprintf(a.text(), "%s  undefined: %v\n", step.Name, step.Err)
 			failed = append(failed, step.Err)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "%s = %s  from reviews %v: %s\n", step.Name, step.Text, step.Sources, step.Formula)
+		fmt.Fprintf(a.text(), "%s = %s  from reviews %v: %s\n", step.Name, step.Text, step.Sources, step.Formula)
 	}
 	return errors.Join(failed...)
 }
