@@ -13,7 +13,8 @@ const (
 	Emulated Support = "emulated"
 	// Ignored: it is not sent. The request succeeds without it.
 	Ignored Support = "ignored"
-	// Unsupported: the vocabulary or the protocol has no room for it.
+	// Unsupported: the protocol has no room for it. A request that asks for it
+	// is refused before it is sent.
 	Unsupported Support = "unsupported"
 )
 

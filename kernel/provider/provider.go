@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"noema/methods"
@@ -105,13 +106,58 @@ func KindOf(status int) Kind {
 // million tokens is 1000.
 type Price struct {
 	Input, Output methods.NanoUSD
+	CachedInput   *methods.NanoUSD // of input that the provider read from its cache; nil is Input
+	CacheWrite    *methods.NanoUSD // of input that it wrote to its cache; nil is Input
 }
 
-// Cost is the price of one call. A nil Price is an unknown one: the second
-// result is then false.
-func (p *Price) Cost(input, output int64) (methods.NanoUSD, bool) {
+// Cost is the price of the tokens of u. A nil Price is an unknown one: the
+// second result is then false.
+func (p *Price) Cost(u methods.Usage) (methods.NanoUSD, bool) {
 	if p == nil {
 		return 0, false
 	}
-	return p.Input*methods.NanoUSD(input) + p.Output*methods.NanoUSD(output), true
+	cached, written := p.Input, p.Input
+	if p.CachedInput != nil {
+		cached = *p.CachedInput
+	}
+	if p.CacheWrite != nil {
+		written = *p.CacheWrite
+	}
+	plain := u.InputTokens - u.CachedTokens - u.CacheWriteTokens
+	return p.Input*methods.NanoUSD(plain) + cached*methods.NanoUSD(u.CachedTokens) +
+		written*methods.NanoUSD(u.CacheWriteTokens) + p.Output*methods.NanoUSD(u.OutputTokens), true
+}
+
+// CheckLogprobs refuses a request for more or fewer log probabilities than can
+// be. Every provider that has any asks it before a call.
+func CheckLogprobs(s methods.Sampling) error {
+	if s.Logprobs >= 0 && s.Logprobs <= methods.MaxLogprobs {
+		return nil
+	}
+	return &Error{
+		Kind: Rejected, Err: fmt.Errorf("%d log probabilities for each token are asked for", s.Logprobs),
+		Hint: fmt.Sprintf("ask for 1 to %d, or 0 for none", methods.MaxLogprobs),
+	}
+}
+
+// NoLogprobs refuses a request for log probabilities, for a provider of the
+// given kind that has none to give: a reply without them would look like an
+// answer to what was asked.
+func NoLogprobs(kind string, s methods.Sampling) error {
+	if err := CheckLogprobs(s); err != nil || s.Logprobs == 0 {
+		return err
+	}
+	return &Error{
+		Kind: Rejected, Err: fmt.Errorf("%s gives no log probabilities", kind),
+		Hint: "ask for none, or take a model of a provider that has them",
+	}
+}
+
+// TokenLogprob is a token of the given bytes with its log probability.
+func TokenLogprob(raw []byte, logprob float64) methods.TokenLogprob {
+	t := methods.TokenLogprob{Token: strings.ToValidUTF8(string(raw), "\uFFFD"), Logprob: logprob}
+	if t.Token != string(raw) {
+		t.Bytes = raw
+	}
+	return t
 }

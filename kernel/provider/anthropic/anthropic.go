@@ -156,7 +156,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	var err error
+	err := provider.NoLogprobs(Kind, r.Sampling)
+	if err != nil {
+		return methods.Completion{}, err
+	}
 	for range maxAdaptations {
 		form := p.learned.Form(r.Schema)
 		var c methods.Completion

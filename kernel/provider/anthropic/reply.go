@@ -54,6 +54,13 @@ type usage struct {
 	Output  *exchange.Count `json:"output_tokens"`
 	Read    *exchange.Count `json:"cache_read_input_tokens"`
 	Written *exchange.Count `json:"cache_creation_input_tokens"`
+
+	Creation *exchange.Detail[struct {
+		Hour exchange.Count `json:"ephemeral_1h_input_tokens"`
+	}] `json:"cache_creation"`
+	Details *exchange.Detail[struct {
+		Thinking exchange.Count `json:"thinking_tokens"`
+	}] `json:"output_tokens_details"`
 }
 
 func (u *usage) update(v *usage) {
@@ -66,6 +73,12 @@ func (u *usage) update(v *usage) {
 		if *f.from != nil {
 			*f.to = *f.from
 		}
+	}
+	if v.Creation != nil {
+		u.Creation = v.Creation
+	}
+	if v.Details != nil {
+		u.Details = v.Details
 	}
 }
 
@@ -204,25 +217,30 @@ func finish(reason string) methods.FinishReason {
 }
 
 // usage counts what the server reported. Input that was read from a cache or
-// written to one is reported apart, and is input all the same; it is charged
-// in full, which is too much for what was read, and leaves the cost unknown
-// for what was written, which costs more. Requests of this package ask for no
-// cache.
+// written to one is reported apart, and is input all the same. What was
+// written costs more than other input: by the price of cache_write for five
+// minutes, while that of an hour, or without such a price, is not known.
+// Requests of this package ask for no cache; servers between may.
 func (p *Provider) usage(u usage, said bool) methods.Usage {
-	var in, out exchange.Count
-	if u.Input != nil {
-		in = *u.Input
+	or := func(c *exchange.Count) exchange.Count {
+		if c == nil {
+			return exchange.Count{}
+		}
+		return *c
 	}
-	if u.Output != nil {
-		out = *u.Output
-	}
+	c := exchange.Counts{Input: or(u.Input), Output: or(u.Output), Cached: or(u.Read), CacheWrite: or(u.Written)}
 	for _, more := range []*exchange.Count{u.Read, u.Written} {
 		if more != nil {
-			in.N, in.Known = in.N+more.N, in.Known && more.Known
+			c.Input.N, c.Input.Known = c.Input.N+more.N, c.Input.Known && more.Known
 		}
 	}
-	result := exchange.Usage(p.tariff.Cost, in, out, said)
-	if u.Written != nil && u.Written.N > 0 && result.Unpriced == 0 {
+	if u.Details != nil {
+		c.Reasoning = u.Details.Value.Thinking
+	}
+	result := exchange.Usage(p.tariff.Cost, c, said)
+	forAnHour := u.Creation != nil && u.Creation.Value.Hour.N > 0
+	noPrice := p.tariff.Price == nil || p.tariff.Price.CacheWrite == nil || forAnHour
+	if result.CacheWriteTokens > 0 && noPrice {
 		result.Cost, result.Unpriced = 0, 1
 	}
 	return result

@@ -203,6 +203,7 @@ func Features() provider.Features {
 		How: []string{
 			"The API has no seed: draws differ by chance alone, and two calls at temperature 0 may differ.",
 			"Where a model takes temperature or top_p but not both, top_p is not sent.",
+			"The API has no log probabilities: a request for them is refused before it is sent.",
 			"A schema that the server does not enforce becomes a tool that the model must call, or is asked for in words.",
 			fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens),
 		},

@@ -214,7 +214,7 @@ func TestUsageThatCannotBeIsUnknown(t *testing.T) {
 		{Count{}, Count{5, true}, true, unknown},
 		{Count{5, true}, Count{}, true, unknown},
 	} {
-		if got := Usage(price.Cost, c.in, c.out, c.said); got != c.want {
+		if got := Usage(price.Cost, Counts{Input: c.in, Output: c.out}, c.said); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c, got, c.want)
 		}
 	}

@@ -19,6 +19,19 @@ type Count struct {
 	Known bool // it was there, and a number of tokens can be so
 }
 
+// Detail is a part of a reply that the reply can do without: where it is not
+// of its form, it is left at zero.
+type Detail[T any] struct{ Value T }
+
+// UnmarshalJSON implements [json.Unmarshaler]. It never fails.
+func (d *Detail[T]) UnmarshalJSON(raw []byte) error {
+	var v T
+	if json.Unmarshal(raw, &v) == nil {
+		d.Value = v
+	}
+	return nil
+}
+
 // tooMany is above what any model reads or writes in one call.
 const tooMany = 100_000_000
 
@@ -33,18 +46,33 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// Counts is what a server says of a call's tokens. Input and Output are
+// totals; the others are parts of them, left at zero where the server does not
+// tell.
+type Counts struct {
+	Input, Output      Count
+	Cached, CacheWrite Count // of Input
+	Reasoning          Count // of Output
+}
+
 // Usage is what a call consumed, as its server counted it, and what that
-// costs, if known. What is unknown or
-// cannot be is counted as unknown: no input at all, or no output where the
-// model said something.
-func Usage(cost func(input, output int64) (methods.NanoUSD, bool), input, output Count, said bool) methods.Usage {
+// costs, if known. What is unknown or cannot be is counted as unknown: no
+// input at all, or no output where the model said something. Parts that are
+// more than the whole are no parts: they are left out, and charged in full.
+func Usage(cost func(methods.Usage) (methods.NanoUSD, bool), c Counts, said bool) methods.Usage {
 	u := methods.Usage{Calls: 1}
-	if !input.Known || !output.Known || input.N == 0 || (said && output.N == 0) {
+	if !c.Input.Known || !c.Output.Known || c.Input.N == 0 || (said && c.Output.N == 0) {
 		u.Unmetered, u.Unpriced = 1, 1
 		return u
 	}
-	u.InputTokens, u.OutputTokens = input.N, output.N
-	price, known := cost(u.InputTokens, u.OutputTokens)
+	u.InputTokens, u.OutputTokens = c.Input.N, c.Output.N
+	if c.Cached.N+c.CacheWrite.N <= u.InputTokens {
+		u.CachedTokens, u.CacheWriteTokens = c.Cached.N, c.CacheWrite.N
+	}
+	if c.Reasoning.N <= u.OutputTokens {
+		u.ReasoningTokens = c.Reasoning.N
+	}
+	price, known := cost(u)
 	if u.Cost = price; !known {
 		u.Unpriced = 1
 	}
@@ -126,5 +154,6 @@ func CutAtStop(c *methods.Completion, stop []string) {
 	}
 	if end >= 0 {
 		c.Text, c.Finish = c.Text[:end], methods.FinishStop
+		c.Logprobs = begunBefore(c.Logprobs, end)
 	}
 }

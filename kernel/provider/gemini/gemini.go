@@ -66,6 +66,7 @@ type Provider struct {
 	exchange *exchange.Exchange
 	rules    *exchange.Rules
 	learned  *exchange.Learned
+	logprobs exchange.Logprobs
 	models   *genai.Models
 }
 
@@ -144,7 +145,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	var err error
+	err := p.logprobs.Check(r.Sampling)
+	if err != nil {
+		return methods.Completion{}, err
+	}
 	for range maxAdaptations {
 		form := p.learned.Form(r.Schema)
 		var c methods.Completion
@@ -183,5 +187,9 @@ func (p *Provider) attempt(ctx context.Context, r methods.Request, f exchange.Fo
 	if err != nil {
 		return methods.Completion{}, err
 	}
-	return p.decode(raw)
+	c, err := p.decode(raw)
+	if err == nil {
+		err = p.logprobs.Settle(&c, r.Sampling)
+	}
+	return c, err
 }

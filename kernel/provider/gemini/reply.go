@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
@@ -24,10 +25,38 @@ type part struct {
 }
 
 type candidate struct {
-	Index   int
-	Content struct{ Parts []contentPart }
-	Finish  string `json:"finishReason"`
-	Message string `json:"finishMessage"`
+	Index    int
+	Content  struct{ Parts []contentPart }
+	Finish   string                    `json:"finishReason"`
+	Message  string                    `json:"finishMessage"`
+	Logprobs exchange.Detail[logprobs] `json:"logprobsResult"`
+}
+
+// logprobs are the tokens of a part: those that were chosen, and at the same
+// index the likeliest ones.
+type logprobs struct {
+	Chosen []token                        `json:"chosenCandidates"`
+	Top    []struct{ Candidates []token } `json:"topCandidates"`
+}
+
+type token struct {
+	Token   string
+	Logprob float64 `json:"logProbability"` // 0 is left out
+}
+
+// tokens are in the vocabulary's form.
+func (l logprobs) tokens() []methods.TokenLogprob {
+	var out []methods.TokenLogprob
+	for i, t := range l.Chosen {
+		one := provider.TokenLogprob([]byte(t.Token), t.Logprob)
+		if i < len(l.Top) {
+			for _, other := range l.Top[i].Candidates {
+				one.Top = append(one.Top, provider.TokenLogprob([]byte(other.Token), other.Logprob))
+			}
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 type contentPart struct {
@@ -46,6 +75,7 @@ type usage struct {
 	Tools    *exchange.Count `json:"toolUsePromptTokenCount"`
 	Answer   *exchange.Count `json:"candidatesTokenCount"`
 	Thoughts *exchange.Count `json:"thoughtsTokenCount"`
+	Cached   exchange.Count  `json:"cachedContentTokenCount"` // within Prompt
 }
 
 // parts are those of a reply, of a stream or of a server that does not stream.
@@ -125,6 +155,7 @@ type replySum struct {
 	finish, message string
 	text            strings.Builder
 	calls           []methods.ToolCall
+	tokens          []methods.TokenLogprob
 	usage           *usage
 }
 
@@ -146,6 +177,7 @@ func (s *replySum) add(p part) error {
 		if c.Finish != "" {
 			s.finish, s.message = c.Finish, c.Message
 		}
+		s.tokens = append(s.tokens, c.Logprobs.Value.tokens()...)
 		for _, part := range c.Content.Parts {
 			if part.Call != nil {
 				if part.Call.Name == "" {
@@ -168,19 +200,23 @@ func (s *replySum) add(p part) error {
 }
 
 func (p *Provider) completion(s replySum) methods.Completion {
-	c := methods.Completion{Text: s.text.String(), ToolCalls: s.calls, Finish: finish(s.finish, len(s.calls)), Model: s.model}
+	c := methods.Completion{Text: s.text.String(), ToolCalls: s.calls, Finish: finish(s.finish, len(s.calls)), Model: s.model, Logprobs: s.tokens}
 	if c.Text == "" && c.Finish == methods.FinishFilter {
 		c.Text = s.message // why it was refused, where the server says
 	}
-	var in, out exchange.Count
+	var counts exchange.Counts
 	if u := s.usage; u != nil {
-		in, out = sumOf(u.Prompt, u.Tools), sumOf(u.Answer, u.Thoughts)
+		counts = exchange.Counts{Input: sumOf(u.Prompt, u.Tools), Output: sumOf(u.Answer, u.Thoughts), Cached: u.Cached}
+		if u.Thoughts != nil {
+			counts.Reasoning = *u.Thoughts
+		}
 	}
-	c.Usage = exchange.Usage(p.tariff.Cost, in, out, s.text.Len() > 0 || len(s.calls) > 0)
-	if c.Finish == methods.FinishFilter && out == (exchange.Count{}) && in.Known {
+	said := s.text.Len() > 0 || len(s.calls) > 0
+	if c.Finish == methods.FinishFilter && counts.Output == (exchange.Count{}) && counts.Input.Known {
 		// A blocked prompt has no answer, and no count of it.
-		c.Usage = exchange.Usage(p.tariff.Cost, in, exchange.Count{Known: true}, false)
+		counts.Output, said = exchange.Count{Known: true}, false
 	}
+	c.Usage = exchange.Usage(p.tariff.Cost, counts, said)
 	return c
 }
 

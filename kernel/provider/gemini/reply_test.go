@@ -30,7 +30,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 		},
 		"thoughts alone": {
 			`{"candidates":[{"finishReason":"MAX_TOKENS"}],"usageMetadata":{"promptTokenCount":4,"thoughtsTokenCount":9}}`, "",
-			methods.FinishLength, methods.Usage{Calls: 1, InputTokens: 4, OutputTokens: 9, Cost: 22},
+			methods.FinishLength, methods.Usage{Calls: 1, InputTokens: 4, OutputTokens: 9, Cost: 22, ReasoningTokens: 9},
 		},
 		"bad call":       {`{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL"}]}`, provider.Malformed, "", methods.Usage{}},
 		"no candidates":  {`{}`, provider.Malformed, "", methods.Usage{}},

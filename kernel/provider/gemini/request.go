@@ -77,6 +77,9 @@ func (p *Provider) request(r methods.Request, f exchange.Form) ([]*genai.Content
 	if len(s.Stop) > 0 && !f.Without[stop] {
 		config.StopSequences = s.Stop
 	}
+	if s.Logprobs > 0 {
+		config.ResponseLogprobs, config.Logprobs = true, genai.Ptr(int32(s.Logprobs))
+	}
 	config.MaxOutputTokens = int32(min(s.MaxTokens, math.MaxInt32))
 	for _, t := range r.Tools {
 		declaration := &genai.FunctionDeclaration{Name: t.Name, Description: t.Description}
@@ -189,10 +192,11 @@ func Features() provider.Features {
 		Provider: Kind, Protocol: "generateContent",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
+		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.BestEffort, Streaming: provider.Native,
 		How: []string{
 			"A parameter that the server refuses is not sent again, and the list of them is kept.",
 			"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
+			"Few models give log probabilities, and some fewer of them than were asked for; a model that refuses them or leaves them out is an error.",
 			"Thoughts are counted as output tokens and are no part of the reply.",
 			"Each draw sends a seed of its own.",
 		},

@@ -17,13 +17,15 @@ type part struct {
 	Model   string
 	Message struct {
 		Content   string
+		Thinking  string
 		ToolCalls []call `json:"tool_calls"`
 	}
-	Done   bool
-	Reason string `json:"done_reason"`
-	Error  json.RawMessage
-	Prompt exchange.Count `json:"prompt_eval_count"`
-	Eval   exchange.Count `json:"eval_count"`
+	Logprobs exchange.Tokens
+	Done     bool
+	Reason   string `json:"done_reason"`
+	Error    json.RawMessage
+	Prompt   exchange.Count `json:"prompt_eval_count"`
+	Eval     exchange.Count `json:"eval_count"`
 }
 
 // complete reports whether a reply that was cut is whole all the same.
@@ -53,6 +55,9 @@ func (p *Provider) decode(raw []byte) (methods.Completion, error) {
 			return methods.Completion{}, p.exchange.Malformed(line, errors.New("decode reply: it holds an error"))
 		}
 		text.WriteString(one.Message.Content)
+		if one.Message.Thinking == "" || one.Message.Content != "" { // else they are of a thought
+			c.Logprobs = append(c.Logprobs, one.Logprobs...)
+		}
 		for _, call := range one.Message.ToolCalls {
 			if call.Function.Name == "" {
 				return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: a tool call without a name"))
@@ -70,7 +75,7 @@ func (p *Provider) decode(raw []byte) (methods.Completion, error) {
 		if one.Done {
 			c.Text = text.String()
 			c.Finish = finish(one.Reason, len(c.ToolCalls))
-			c.Usage = exchange.Usage(p.tariff.Cost, one.Prompt, one.Eval, c.Text != "" || len(c.ToolCalls) > 0)
+			c.Usage = exchange.Usage(p.tariff.Cost, exchange.Counts{Input: one.Prompt, Output: one.Eval}, c.Text != "" || len(c.ToolCalls) > 0)
 			return c, nil
 		}
 	}

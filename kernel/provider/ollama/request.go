@@ -24,6 +24,8 @@ type request struct {
 	// still cut.
 	Truncate  bool           `json:"truncate"`
 	Shift     bool           `json:"shift"`
+	Logprobs  bool           `json:"logprobs,omitempty"`
+	Top       int            `json:"top_logprobs,omitempty"`
 	KeepAlive string         `json:"keep_alive,omitempty"`
 	Options   map[string]any `json:"options"`
 }
@@ -60,6 +62,9 @@ type toolFunction struct {
 // request writes r for the server.
 func (p *Provider) request(r methods.Request, f exchange.Form) (request, error) {
 	wire := request{Model: p.info.ID.Model, Stream: true, KeepAlive: p.keepAlive, Options: p.options(r)}
+	if n := r.Sampling.Logprobs; n > 0 {
+		wire.Logprobs, wire.Top = true, n
+	}
 	if r.Schema != nil {
 		if p.rules.InWords(f) {
 			r.Messages = exchange.Instruct(r.Messages, r.Schema)
@@ -138,9 +143,10 @@ func Features() provider.Features {
 		Provider: Kind, Protocol: "ollama chat",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
+		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
 		How: []string{
 			"A schema that the server cannot turn into a grammar is asked for in words and validated by whoever asked.",
+			"Log probabilities came with Ollama 0.12.11; an older server, which ignores that they are asked for, is an error.",
 			"A prompt that does not fit is refused by servers that can; older ones cut it in silence.",
 			"Each draw sends a seed of its own.",
 		},

@@ -86,6 +86,7 @@ type Provider struct {
 	exchange *exchange.Exchange
 	rules    *exchange.Rules
 	learned  *exchange.Learned
+	logprobs exchange.Logprobs
 	options  []option.RequestOption
 }
 
@@ -203,7 +204,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	var err error
+	err := p.logprobs.Check(r.Sampling)
+	if err != nil {
+		return methods.Completion{}, err
+	}
 	for range maxAdaptations {
 		form := p.learned.Form(r.Schema)
 		var c methods.Completion
@@ -235,6 +239,9 @@ func (p *Provider) attempt(ctx context.Context, r methods.Request, f exchange.Fo
 		decode = p.decodeResponse
 	}
 	c, err := decode(raw)
+	if err == nil {
+		err = p.logprobs.Settle(&c, r.Sampling)
+	}
 	if err == nil && (p.api == Responses || f.Without[stop]) {
 		exchange.CutAtStop(&c, r.Sampling.Stop)
 	}

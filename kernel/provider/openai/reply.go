@@ -25,6 +25,7 @@ type chatChoice struct {
 	Finish  string `json:"finish_reason"`
 	Message chatMessage
 	Delta   chatMessage
+	Probs   exchange.Detail[struct{ Content, Refusal exchange.Tokens }] `json:"logprobs"`
 }
 
 type chatMessage struct {
@@ -46,9 +47,8 @@ type chatUsage struct {
 	Prompt     exchange.Count `json:"prompt_tokens"`
 	Completion exchange.Count `json:"completion_tokens"`
 	Total      exchange.Count `json:"total_tokens"`
-	Details    struct {
-		Reasoning exchange.Count `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
+	In         inputDetails   `json:"prompt_tokens_details"`
+	Out        outputDetails  `json:"completion_tokens_details"`
 }
 
 // looseText is a string, or what some servers send in its place: null, parts
@@ -138,7 +138,8 @@ func (p *Provider) decodeWhole(raw []byte) (methods.Completion, error) {
 type chatSum struct {
 	any             bool // a choice was there
 	model, finish   string
-	content, reason strings.Builder // reason is why the model refused
+	content, reason strings.Builder        // reason is why the model refused
+	said, refused   []methods.TokenLogprob // the tokens of content and of reason
 	calls           []*callSum
 	usage           *chatUsage
 }
@@ -164,6 +165,7 @@ func (s *chatSum) add(r chatReply) {
 		if c.Finish != "" {
 			s.finish = c.Finish
 		}
+		s.said, s.refused = append(s.said, c.Probs.Value.Content...), append(s.refused, c.Probs.Value.Refusal...)
 		for _, m := range []chatMessage{c.Message, c.Delta} {
 			s.content.WriteString(string(m.Content))
 			s.reason.WriteString(string(m.Refusal))
@@ -200,9 +202,9 @@ func (s *chatSum) addCall(i int, part chatCall) {
 }
 
 func (p *Provider) completion(s chatSum) (methods.Completion, error) {
-	c := methods.Completion{Text: s.content.String(), Finish: finish(s.finish), Model: s.model}
+	c := methods.Completion{Text: s.content.String(), Finish: finish(s.finish), Model: s.model, Logprobs: s.said}
 	if c.Text == "" && s.reason.Len() > 0 {
-		c.Text, c.Finish = s.reason.String(), methods.FinishFilter
+		c.Text, c.Finish, c.Logprobs = s.reason.String(), methods.FinishFilter, s.refused
 	}
 	for i, call := range s.calls {
 		if call.name == "" {
@@ -238,15 +240,17 @@ func finish(reason string) methods.FinishReason {
 
 // usage counts what the server reported. Reasoning tokens are within the
 // completion tokens at OpenAI; where a server counts them apart, which its
-// total tells, they are added. Cached input is charged in full: the cost is
-// an upper bound where a server gives a discount for it.
+// total tells, they are added. Cached input is within the prompt tokens.
 func (p *Provider) usage(u *chatUsage, said bool) methods.Usage {
 	if u == nil {
-		return exchange.Usage(p.tariff.Cost, exchange.Count{}, exchange.Count{}, said)
+		return exchange.Usage(p.tariff.Cost, exchange.Counts{}, said)
 	}
 	out := u.Completion
-	if apart := u.Details.Reasoning.N; apart > 0 && u.Total.Known && u.Total.N == u.Prompt.N+out.N+apart {
+	if apart := u.Out.Value.Reasoning.N; apart > 0 && u.Total.Known && u.Total.N == u.Prompt.N+out.N+apart {
 		out.N += apart
 	}
-	return exchange.Usage(p.tariff.Cost, u.Prompt, out, said)
+	return exchange.Usage(p.tariff.Cost, exchange.Counts{
+		Input: u.Prompt, Output: out, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written,
+		Reasoning: u.Out.Value.Reasoning,
+	}, said)
 }

@@ -68,6 +68,9 @@ func sampling(params *sdk.ChatCompletionNewParams, r methods.Request, f exchange
 			params.MaxCompletionTokens = param.NewOpt(int64(s.MaxTokens))
 		}
 	}
+	if s.Logprobs > 0 {
+		params.Logprobs, params.TopLogprobs = param.NewOpt(true), param.NewOpt(int64(s.Logprobs))
+	}
 	if s.TopK > 0 && !f.Without[topK] { // no parameter of OpenAI's, but of most compatible servers
 		params.SetExtraFields(map[string]any{topK: s.TopK})
 	}

@@ -56,6 +56,10 @@ func (p *Provider) responseParams(r methods.Request, f exchange.Form) (responses
 	if s.MaxTokens > 0 {
 		params.MaxOutputTokens = param.NewOpt(int64(s.MaxTokens))
 	}
+	if s.Logprobs > 0 {
+		params.TopLogprobs = param.NewOpt(int64(s.Logprobs))
+		params.Include = []responses.ResponseIncludable{responses.ResponseIncludableMessageOutputTextLogprobs}
+	}
 	if p.effort != "" {
 		params.Reasoning.Effort = shared.ReasoningEffort(p.effort)
 	}
@@ -95,12 +99,28 @@ type response struct {
 	Usage      *struct {
 		Input  exchange.Count `json:"input_tokens"`
 		Output exchange.Count `json:"output_tokens"`
+		In     inputDetails   `json:"input_tokens_details"`
+		Out    outputDetails  `json:"output_tokens_details"`
 	}
 }
 
+// inputDetails and outputDetails are what both protocols say of tokens.
+type (
+	inputDetails = exchange.Detail[struct {
+		Cached  exchange.Count `json:"cached_tokens"`
+		Written exchange.Count `json:"cache_write_tokens"`
+	}]
+	outputDetails = exchange.Detail[struct {
+		Reasoning exchange.Count `json:"reasoning_tokens"`
+	}]
+)
+
 type responseItem struct {
-	Type      string
-	Content   []struct{ Type, Text, Refusal string }
+	Type    string
+	Content []struct {
+		Type, Text, Refusal string
+		Logprobs            exchange.Tokens
+	}
 	CallID    string `json:"call_id"`
 	Name      string
 	Arguments looseText
@@ -173,6 +193,7 @@ func (p *Provider) decodeWholeResponse(raw []byte) (methods.Completion, error) {
 		for _, part := range item.Content {
 			if item.Type == "message" { // the others are thoughts
 				text.WriteString(part.Text)
+				c.Logprobs = append(c.Logprobs, part.Logprobs...)
 				refusal.WriteString(part.Refusal)
 			}
 		}
@@ -190,10 +211,13 @@ func (p *Provider) decodeWholeResponse(raw []byte) (methods.Completion, error) {
 	case len(c.ToolCalls) > 0:
 		c.Finish = methods.FinishTools
 	}
-	var in, out exchange.Count
-	if r.Usage != nil {
-		in, out = r.Usage.Input, r.Usage.Output
+	var counts exchange.Counts
+	if u := r.Usage; u != nil {
+		counts = exchange.Counts{
+			Input: u.Input, Output: u.Output, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written,
+			Reasoning: u.Out.Value.Reasoning,
+		}
 	}
-	c.Usage = exchange.Usage(p.tariff.Cost, in, out, c.Text != "" || len(c.ToolCalls) > 0)
+	c.Usage = exchange.Usage(p.tariff.Cost, counts, c.Text != "" || len(c.ToolCalls) > 0)
 	return c, nil
 }

@@ -56,19 +56,22 @@ func responsesRules() *exchange.Rules {
 	}
 }
 
+const logprobsHow = "Log probabilities that the server refuses or leaves out are an error, never a reply without them."
+
 // Features says what becomes of the parts of a request.
 func Features(api API) provider.Features {
 	f := provider.Features{
 		Provider: Kind, Protocol: "chat completions",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.BestEffort,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
+		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
 		How: []string{
 			"A parameter that the server refuses is not sent again, and the list of them is kept.",
 			"A stop string that the server refuses is applied to the reply here.",
 			"A schema that the server cannot enforce is asked for in words and validated by whoever asked.",
 			"top_k is no parameter of OpenAI's own server; compatible ones have it.",
 			"Each draw sends a seed of its own.",
+			logprobsHow,
 		},
 	}
 	if api == Responses {
@@ -79,6 +82,7 @@ func Features(api API) provider.Features {
 			"The protocol has no stop strings: they are applied to the reply here, after it was paid for.",
 			"The protocol has no seed and no top_k: they are not sent.",
 			"A schema that the server cannot enforce is asked for in words and validated by whoever asked.",
+			logprobsHow,
 		}
 	}
 	return f

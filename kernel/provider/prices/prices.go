@@ -12,6 +12,7 @@ import (
 	"math"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -30,11 +31,11 @@ type Tariff struct {
 }
 
 // Cost is the price of one call; the second result is false if it is unknown.
-func (t Tariff) Cost(input, output int64) (methods.NanoUSD, bool) {
-	if t.UpTo > 0 && input > t.UpTo {
+func (t Tariff) Cost(u methods.Usage) (methods.NanoUSD, bool) {
+	if t.UpTo > 0 && u.InputTokens > t.UpTo {
 		return 0, false
 	}
-	return t.Price.Cost(input, output)
+	return t.Price.Cost(u)
 }
 
 // Table holds prices. It does not change once made.
@@ -55,8 +56,11 @@ func Builtin() *Table {
 // Load is the built-in table with the entries of the user's file over it. The
 // file has the same form, in YAML or JSON: providers, below them models with
 // [input, output] in US dollars per million tokens, and optionally the longest
-// prompt that the price is for. A model that is null has no known price. A
-// file that is not there is an empty one.
+// prompt that the price is for. In place of the list may stand {input, output,
+// cached_input, cache_write, longest}, of which the last three may be left
+// out: input that the provider read from its cache, or wrote to it, is then
+// charged as other input. A model that is null has no known price. A file that
+// is not there is an empty one.
 func Load(path string) (*Table, error) {
 	t := Builtin()
 	raw, err := os.ReadFile(path)
@@ -137,27 +141,73 @@ func parse(raw []byte) (*Table, error) {
 	return t, nil
 }
 
+// longest is the name of a tariff's Tariff.UpTo.
+const longest = "longest"
+
+// names are those of the numbers of a tariff, in the order of its short form.
+var names = []string{"input", "output", longest, "cached_input", "cache_write"}
+
+const form = "write [input, output] in US dollars per million tokens, {input: …, output: …, cached_input: …, cache_write: …, longest: …}, or null"
+
 func parseTariff(entry any) (Tariff, error) {
-	if entry == nil {
+	numbers := map[string]float64{}
+	switch entry := entry.(type) {
+	case nil:
 		return Tariff{}, nil
-	}
-	list, ok := entry.([]any)
-	if !ok || len(list) < 2 || len(list) > 3 {
-		return Tariff{}, fmt.Errorf("%v is no price: write [input, output] in US dollars per million tokens, or null", entry)
-	}
-	numbers := make([]float64, len(list))
-	for i, e := range list {
-		n, ok := number(e)
-		if !ok || n < 0 || (i < 2 && n > 1e6) || (i == 2 && (n < 1 || n > 1e9)) {
-			return Tariff{}, fmt.Errorf("%v is no price in US dollars per million tokens", e)
+	case []any:
+		if len(entry) > 3 {
+			return Tariff{}, fmt.Errorf("%v is no price: %s", entry, form)
 		}
-		numbers[i] = n
+		for i, e := range entry {
+			if err := put(numbers, names[i], e); err != nil {
+				return Tariff{}, err
+			}
+		}
+	case map[string]any:
+		for name, e := range entry {
+			if err := put(numbers, name, e); err != nil {
+				return Tariff{}, err
+			}
+		}
 	}
-	t := Tariff{Price: &provider.Price{Input: perToken(numbers[0]), Output: perToken(numbers[1])}}
-	if len(numbers) == 3 {
-		t.UpTo = int64(numbers[2])
+	input, hasInput := numbers["input"]
+	output, hasOutput := numbers["output"]
+	if !hasInput || !hasOutput {
+		return Tariff{}, fmt.Errorf("%v is no price: %s", entry, form)
 	}
-	return t, nil
+	return Tariff{
+		Price: &provider.Price{
+			Input: perToken(input), Output: perToken(output),
+			CachedInput: optional(numbers, "cached_input"), CacheWrite: optional(numbers, "cache_write"),
+		},
+		UpTo: int64(numbers[longest]),
+	}, nil
+}
+
+// put adds the number of the given name.
+func put(numbers map[string]float64, name string, value any) error {
+	if !slices.Contains(names, name) {
+		return fmt.Errorf("%q is no price: %s", name, form)
+	}
+	n, ok := number(value)
+	least, most := 0.0, 1e6
+	if name == longest {
+		least, most = 1, 1e9
+	}
+	if !ok || n < least || n > most {
+		return fmt.Errorf("%s: %v is no price in US dollars per million tokens, nor a number of tokens", name, value)
+	}
+	numbers[name] = n
+	return nil
+}
+
+func optional(numbers map[string]float64, name string) *methods.NanoUSD {
+	n, ok := numbers[name]
+	if !ok {
+		return nil
+	}
+	price := perToken(n)
+	return &price
 }
 
 func number(v any) (float64, bool) {

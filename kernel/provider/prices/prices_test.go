@@ -3,11 +3,25 @@ package prices
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"noema/kernel/provider"
+	"noema/methods"
 )
+
+// price is in nano-dollars a token: input, output, cached input, cache write.
+func price(input, output methods.NanoUSD, cache ...methods.NanoUSD) *provider.Price {
+	p := &provider.Price{Input: input, Output: output}
+	if len(cache) > 0 {
+		p.CachedInput = &cache[0]
+	}
+	if len(cache) > 1 {
+		p.CacheWrite = &cache[1]
+	}
+	return p
+}
 
 func TestLookup(t *testing.T) {
 	table := Builtin()
@@ -15,19 +29,19 @@ func TestLookup(t *testing.T) {
 		kind, model string
 		want        *provider.Price
 	}{
-		{"openai", "gpt-5-nano", &provider.Price{Input: 50, Output: 400}},
-		{"openai", "gpt-5-nano-2025-08-07", &provider.Price{Input: 50, Output: 400}},
-		{"openai", "gpt-4o-2024-05-13", &provider.Price{Input: 5000, Output: 15000}},
-		{"anthropic", "claude-sonnet-4-20250514", &provider.Price{Input: 3000, Output: 15000}},
-		{"anthropic", "claude-3-5-haiku-latest", &provider.Price{Input: 800, Output: 4000}},
-		{"gemini", "models/gemini-2.0-flash-001", &provider.Price{Input: 100, Output: 400}},
+		{"openai", "gpt-5-nano", price(50, 400, 5)},
+		{"openai", "gpt-5-nano-2025-08-07", price(50, 400, 5)},
+		{"openai", "gpt-4o-2024-05-13", price(5000, 15000)},
+		{"anthropic", "claude-sonnet-4-20250514", price(3000, 15000, 300, 3750)},
+		{"anthropic", "claude-3-5-haiku-latest", price(800, 4000, 80, 1000)},
+		{"gemini", "models/gemini-2.0-flash-001", price(100, 400, 25)},
 		{"gemini", "gpt-5", nil},
 		{"openai", "no-such-model", nil},
 		{"ollama", "llama3", nil},
 	}
 	for _, c := range cases {
 		got := table.Lookup(c.kind, c.model)
-		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s/%s: %+v, want %+v", c.kind, c.model, got, c.want)
 		}
 	}
@@ -40,13 +54,13 @@ func TestLookup(t *testing.T) {
 // than too low.
 func TestLongPromptsHaveNoKnownCost(t *testing.T) {
 	tariff := Builtin().Tariff("gemini", "gemini-2.5-pro")
-	if cost, known := tariff.Cost(200_000, 1); !known || cost != 200_000*1250+10_000 {
+	if cost, known := tariff.Cost(methods.Usage{InputTokens: 200_000, OutputTokens: 1}); !known || cost != 200_000*1250+10_000 {
 		t.Errorf("200,000 tokens: %d, %v", cost, known)
 	}
-	if cost, known := tariff.Cost(200_001, 1); known || cost != 0 {
+	if cost, known := tariff.Cost(methods.Usage{InputTokens: 200_001, OutputTokens: 1}); known || cost != 0 {
 		t.Errorf("200,001 tokens: %d, %v, want unknown", cost, known)
 	}
-	if _, known := (Tariff{}).Cost(1, 1); known {
+	if _, known := (Tariff{}).Cost(methods.Usage{InputTokens: 1, OutputTokens: 1}); known {
 		t.Error("no price is known to be 0")
 	}
 }
@@ -56,7 +70,7 @@ func TestLoad(t *testing.T) {
 	if table, err := Load(path); err != nil || table.Lookup("openai", "gpt-5") == nil {
 		t.Fatalf("no file: %v", err)
 	}
-	own := "openai:\n  gpt-5: [1, 2]\n  gpt-4o: null\nmine:\n  \"a:b\": [0, 0]\n"
+	own := "openai:\n  gpt-5: [1, 2]\n  gpt-4o: null\nmine:\n  \"a:b\": [0, 0]\n  c: {input: 4, output: 8, cached_input: 0, cache_write: 5, longest: 1000}\n"
 	if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +86,9 @@ func TestLoad(t *testing.T) {
 	}
 	if p := table.Lookup("mine", "a:b"); p == nil || *p != (provider.Price{}) {
 		t.Errorf("free of charge: %+v, want a known price of 0", p)
+	}
+	if own := table.Tariff("mine", "c"); !reflect.DeepEqual(own, Tariff{Price: price(4000, 8000, 0, 5000), UpTo: 1000}) {
+		t.Errorf("by name: %+v", own)
 	}
 	if table.Lookup("gemini", "gemini-2.5-pro") == nil {
 		t.Error("the built-in prices are gone")
@@ -97,7 +114,11 @@ func TestLoadRefusesNonsense(t *testing.T) {
 		"openai: [":                       "read prices",
 		`{"openai": {"m": [1, 2, 3, 4]}}`: "no price",
 		`{"openai": {"m": {"input": 1}}}`: "no price",
-		"- a\n- b\n":                      "read prices",
+
+		"openai: {m: {input: 1, output: 2, cached: 3}}":        `"cached" is no price`,
+		"openai: {m: {input: 1, output: 2, cached_input: -3}}": "cached_input: -3 is no price",
+		"openai: {m: {input: 1, output: 2, longest: 0.5}}":     "longest: 0.5 is no price",
+		"- a\n- b\n": "read prices",
 	} {
 		path := filepath.Join(t.TempDir(), "prices.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

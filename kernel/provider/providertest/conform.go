@@ -26,12 +26,14 @@ type ConformConfig struct {
 
 // Conform checks what holds for every provider: the faults have their kinds,
 // one call is one request, usage is never below zero, the key stays secret,
-// contexts are honoured, tool calls go both ways.
+// contexts are honoured, tool calls and log probabilities arrive whole.
 func Conform(t *testing.T, c ConformConfig) {
 	t.Helper()
 	t.Run("faults", func(t *testing.T) { conformFaults(t, c) })
 	t.Run("replies", func(t *testing.T) { conformReplies(t, c) })
 	t.Run("usage", func(t *testing.T) { conformUsage(t, c) })
+	t.Run("parts of usage", func(t *testing.T) { conformParts(t, c) })
+	t.Run("logprobs", func(t *testing.T) { conformLogprobs(t, c) })
 	t.Run("key", func(t *testing.T) { conformKey(t, c) })
 	t.Run("context", func(t *testing.T) { conformContext(t, c) })
 	t.Run("tools", func(t *testing.T) { conformTools(t, c) })

@@ -13,6 +13,9 @@ type chatWire struct{}
 func (chatWire) parse(path string, a *Ask) bool {
 	a.Model, a.Seed, a.Stream = str(a.Body["model"]), num(a.Body["seed"]), a.Body["stream"] == true
 	a.Schema = a.Body["response_format"] != nil
+	if a.Body["logprobs"] == true {
+		a.Logprobs = int(num(a.Body["top_logprobs"]))
+	}
 	for _, e := range list(a.Body["messages"]) {
 		m := sub(e)
 		switch m["role"] {
@@ -56,7 +59,11 @@ func (w chatWire) usage(a Ask, answer Answer, u usage) any {
 	if !ok {
 		return nil
 	}
-	return fields{"prompt_tokens": in, "completion_tokens": out}
+	return fields{
+		"prompt_tokens": in, "completion_tokens": out,
+		"prompt_tokens_details":     fields{"cached_tokens": answer.Cached, "cache_write_tokens": answer.Written},
+		"completion_tokens_details": fields{"reasoning_tokens": answer.Reasoning},
+	}
 }
 
 func (w chatWire) whole(a Ask, answer Answer, u usage) []byte {
@@ -66,16 +73,20 @@ func (w chatWire) whole(a Ask, answer Answer, u usage) []byte {
 	}
 	return encode(fields{
 		"id": "x", "object": "chat.completion", "created": 1, "model": a.Model, "usage": w.usage(a, answer, u),
-		"choices": []any{fields{"index": 0, "finish_reason": w.finish(answer), "message": message}},
+		"choices": []any{fields{
+			"index": 0, "finish_reason": w.finish(answer), "message": message, "logprobs": chatLogprobs(a, answer.Tokens),
+		}},
 	})
 }
 
 func (w chatWire) frames(a Ask, answer Answer, u usage) [][]byte {
+	var tokens any // of the next chunk
 	chunk := func(delta fields, finish, usage any) []byte {
 		choices := []any{}
 		if delta != nil {
-			choices = append(choices, fields{"index": 0, "delta": delta, "finish_reason": finish})
+			choices = append(choices, fields{"index": 0, "delta": delta, "finish_reason": finish, "logprobs": tokens})
 		}
+		tokens = nil
 		return event("", fields{"id": "x", "object": "chat.completion.chunk", "model": a.Model, "choices": choices, "usage": usage})
 	}
 	field := "content"
@@ -83,7 +94,8 @@ func (w chatWire) frames(a Ask, answer Answer, u usage) [][]byte {
 		field = "refusal"
 	}
 	frames := [][]byte{chunk(fields{"role": "assistant", field: ""}, nil, nil)}
-	for _, t := range thirds(answer.Text) {
+	for i, t := range thirds(answer.Text) {
+		tokens = chatLogprobs(a, share(answer.Tokens, i))
 		frames = append(frames, chunk(fields{field: t}, nil, nil))
 	}
 	for i, c := range answer.Calls {
@@ -127,6 +139,11 @@ type responsesWire struct{ chatWire }
 func (responsesWire) parse(path string, a *Ask) bool {
 	a.Model, a.Stream = str(a.Body["model"]), a.Body["stream"] == true
 	a.Schema = sub(a.Body["text"])["format"] != nil
+	for _, e := range list(a.Body["include"]) {
+		if e == "message.output_text.logprobs" {
+			a.Logprobs = int(num(a.Body["top_logprobs"]))
+		}
+	}
 	for _, e := range list(a.Body["input"]) {
 		m := sub(e)
 		switch {
@@ -145,7 +162,7 @@ func (responsesWire) parse(path string, a *Ask) bool {
 }
 
 func (responsesWire) response(a Ask, answer Answer, u usage) fields {
-	part := fields{"type": "output_text", "text": answer.Text}
+	part := fields{"type": "output_text", "text": answer.Text, "logprobs": wireTokens(a, answer.Tokens)}
 	if answer.Refused {
 		part = fields{"type": "refusal", "refusal": answer.Text}
 	}
@@ -163,7 +180,11 @@ func (responsesWire) response(a Ask, answer Answer, u usage) fields {
 		r["status"], r["incomplete_details"] = "incomplete", fields{"reason": "max_output_tokens"}
 	}
 	if in, out, ok := u.report(a, answer); ok {
-		r["usage"] = fields{"input_tokens": in, "output_tokens": out, "output_tokens_details": fields{"reasoning_tokens": 0}}
+		r["usage"] = fields{
+			"input_tokens": in, "output_tokens": out,
+			"input_tokens_details":  fields{"cached_tokens": answer.Cached, "cache_write_tokens": answer.Written},
+			"output_tokens_details": fields{"reasoning_tokens": answer.Reasoning},
+		}
 	}
 	return r
 }

@@ -50,9 +50,22 @@ func (w anthropicWire) whole(a Ask, answer Answer, u usage) []byte {
 	}
 	m := fields{"id": "x", "type": "message", "role": "assistant", "model": a.Model, "content": content, "stop_reason": w.stop(answer)}
 	if in, out, ok := u.report(a, answer); ok {
-		m["usage"] = fields{"input_tokens": in, "output_tokens": out}
+		m["usage"] = w.usage(in, out, answer)
 	}
 	return encode(m)
+}
+
+// usage counts what was read from the cache, or written to it, apart.
+func (anthropicWire) usage(in, out any, answer Answer) fields {
+	if n, ok := in.(int64); ok {
+		in = n - answer.Cached - answer.Written
+	}
+	return fields{
+		"input_tokens": in, "output_tokens": out,
+		"cache_read_input_tokens": answer.Cached, "cache_creation_input_tokens": answer.Written,
+		"cache_creation":        fields{"ephemeral_5m_input_tokens": answer.Written, "ephemeral_1h_input_tokens": 0},
+		"output_tokens_details": fields{"thinking_tokens": answer.Reasoning},
+	}
 }
 
 func (anthropicWire) call(i int, c Call, input any) fields {
@@ -64,7 +77,8 @@ func (w anthropicWire) frames(a Ask, answer Answer, u usage) [][]byte {
 	start := fields{"id": "x", "type": "message", "role": "assistant", "model": a.Model, "content": []any{}}
 	last := fields{"type": "message_delta", "delta": fields{"stop_reason": w.stop(answer)}}
 	if ok {
-		start["usage"], last["usage"] = fields{"input_tokens": in, "output_tokens": 1}, fields{"output_tokens": out}
+		start["usage"] = w.usage(in, 1, answer)
+		last["usage"] = fields{"output_tokens": out, "output_tokens_details": fields{"thinking_tokens": answer.Reasoning}}
 	}
 	frames := [][]byte{event("message_start", fields{"type": "message_start", "message": start}), event("ping", fields{"type": "ping"})}
 	block := func(i int, begin fields, delta string, field string, parts []string) {
@@ -115,6 +129,9 @@ func (geminiWire) parse(path string, a *Ask) bool {
 	model, verb, _ := strings.Cut(strings.TrimPrefix(path, "/v1beta/models/"), ":")
 	a.Model, a.Stream, a.Seed = model, verb == "streamGenerateContent", num(config["seed"])
 	a.Schema = config["responseJsonSchema"] != nil
+	if config["responseLogprobs"] == true {
+		a.Logprobs = int(num(config["logprobs"]))
+	}
 	a.System = text(sub(a.Body["systemInstruction"])["parts"])
 	for _, e := range list(a.Body["contents"]) {
 		c := sub(e)
@@ -146,8 +163,11 @@ func (geminiWire) finish(answer Answer) string {
 }
 
 // part is a part of a reply; finish and usage are nil for all but the last.
-func (geminiWire) part(a Ask, parts []any, finish any, counts any) fields {
+func (geminiWire) part(a Ask, parts []any, tokens []Token, finish any, counts fields) fields {
 	c := fields{"index": 0, "content": fields{"role": "model", "parts": parts}}
+	if len(tokens) > 0 && a.Logprobs > 0 {
+		c["logprobsResult"] = geminiLogprobs(tokens)
+	}
 	if finish != nil {
 		c["finishReason"] = finish
 	}
@@ -158,7 +178,7 @@ func (geminiWire) part(a Ask, parts []any, finish any, counts any) fields {
 	return p
 }
 
-func (w geminiWire) last(a Ask, parts []any, answer Answer, u usage) fields {
+func (w geminiWire) last(a Ask, parts []any, tokens []Token, answer Answer, u usage) fields {
 	for i, c := range answer.Calls {
 		call := fields{"name": c.Name, "args": json.RawMessage(c.Arguments)}
 		if c.ID != "" {
@@ -171,24 +191,33 @@ func (w geminiWire) last(a Ask, parts []any, answer Answer, u usage) fields {
 		}
 		parts = append(parts, p)
 	}
-	var counts any
+	var counts fields
 	if in, out, ok := u.report(a, answer); ok {
+		if n, isNumber := out.(int64); isNumber {
+			out = n - answer.Reasoning
+		}
 		counts = fields{"promptTokenCount": in, "candidatesTokenCount": out}
+		if answer.Cached > 0 { // zeros are left out
+			counts["cachedContentTokenCount"] = answer.Cached
+		}
+		if answer.Reasoning > 0 {
+			counts["thoughtsTokenCount"] = answer.Reasoning
+		}
 	}
-	return w.part(a, parts, w.finish(answer), counts)
+	return w.part(a, parts, tokens, w.finish(answer), counts)
 }
 
 func (w geminiWire) whole(a Ask, answer Answer, u usage) []byte {
-	return encode(w.last(a, []any{fields{"text": answer.Text}}, answer, u))
+	return encode(w.last(a, []any{fields{"text": answer.Text}}, answer.Tokens, answer, u))
 }
 
 func (w geminiWire) frames(a Ask, answer Answer, u usage) [][]byte {
 	t := thirds(answer.Text)
 	return [][]byte{
-		event("", w.part(a, []any{fields{"text": "hm", "thought": true}}, nil, nil)),
-		event("", w.part(a, []any{fields{"text": t[0]}}, nil, nil)),
-		event("", w.part(a, []any{fields{"text": t[1]}}, nil, nil)),
-		event("", w.last(a, []any{fields{"text": t[2]}}, answer, u)),
+		event("", w.part(a, []any{fields{"text": "hm", "thought": true}}, nil, nil, nil)),
+		event("", w.part(a, []any{fields{"text": t[0]}}, share(answer.Tokens, 0), nil, nil)),
+		event("", w.part(a, []any{fields{"text": t[1]}}, share(answer.Tokens, 1), nil, nil)),
+		event("", w.last(a, []any{fields{"text": t[2]}}, share(answer.Tokens, 2), answer, u)),
 	}
 }
 
@@ -214,7 +243,7 @@ type ollamaWire struct{ chatWire }
 
 func (ollamaWire) parse(path string, a *Ask) bool {
 	chatWire{}.parse(path, a)
-	a.Seed, a.Schema = num(sub(a.Body["options"])["seed"]), a.Body["format"] != nil
+	a.Seed, a.Schema = num(sub(a.Body["options"])["seed"]), a.Body["format"] != nil // and log probabilities as in chat
 	return path == "/api/chat"
 }
 
@@ -246,13 +275,19 @@ func (ollamaWire) done(a Ask, answer Answer, u usage) fields {
 }
 
 func (w ollamaWire) whole(a Ask, answer Answer, u usage) []byte {
-	return w.line(a, fields{"role": "assistant", "content": answer.Text, "tool_calls": w.calls(answer)}, w.done(a, answer, u))
+	more := w.done(a, answer, u)
+	more["logprobs"] = wireTokens(a, answer.Tokens)
+	return w.line(a, fields{"role": "assistant", "content": answer.Text, "tool_calls": w.calls(answer)}, more)
 }
 
 func (w ollamaWire) frames(a Ask, answer Answer, u usage) [][]byte {
 	var frames [][]byte
-	for _, t := range thirds(answer.Text) {
-		frames = append(frames, w.line(a, fields{"role": "assistant", "content": t}, nil))
+	if len(answer.Tokens) > 0 { // those of thoughts are no part of the reply's text
+		thought := fields{"role": "assistant", "content": "", "thinking": "hm"}
+		frames = append(frames, w.line(a, thought, fields{"logprobs": wireTokens(a, []Token{{Text: "hm", Logprob: -9}})}))
+	}
+	for i, t := range thirds(answer.Text) {
+		frames = append(frames, w.line(a, fields{"role": "assistant", "content": t}, fields{"logprobs": wireTokens(a, share(answer.Tokens, i))}))
 	}
 	if len(answer.Calls) > 0 {
 		frames = append(frames, w.line(a, fields{"role": "assistant", "content": "", "tool_calls": w.calls(answer)}, nil))

@@ -67,6 +67,8 @@ type Ask struct {
 	Tools   []string // names
 	Seed    float64
 	Stream  bool
+	// Logprobs is how many likeliest tokens are asked for at each place.
+	Logprobs int
 }
 
 // Answer is what the model says.
@@ -77,6 +79,10 @@ type Answer struct {
 	Truncated bool // by the limit of tokens
 	Input     int64
 	Output    int64 // tokens; 0 counts one for each 4 bytes, of Input too
+
+	Cached, Written int64   // of Input: read from the server's cache, and written to it
+	Reasoning       int64   // of Output
+	Tokens          []Token // of Text; sent where log probabilities are asked for
 }
 
 // Call is a tool call. Arguments is JSON.
