@@ -174,3 +174,13 @@ func quiz(n int) string {
 	}
 	return b.String()
 }
+
+// rootOf is the root hash in a table.
+func rootOf(stdout string) string {
+	for line := range strings.Lines(stdout) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == "root" {
+			return f[1]
+		}
+	}
+	return ""
+}

@@ -81,16 +81,6 @@ func TestTwoKernels(t *testing.T) {
 	}
 }
 
-// rootOf is the root hash in a table.
-func rootOf(stdout string) string {
-	for line := range strings.Lines(stdout) {
-		if f := strings.Fields(line); len(f) == 2 && f[0] == "root" {
-			return f[1]
-		}
-	}
-	return ""
-}
-
 // TestInterrupt presses Ctrl-C, which reaches the plugins as well: the run
 // stops with what it has, no trial fails of it, and it can go on.
 func TestInterrupt(t *testing.T) {

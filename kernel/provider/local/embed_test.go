@@ -166,3 +166,22 @@ func TestWrongKindOfModel(t *testing.T) {
 		t.Errorf("provider of an encoder: %v", err)
 	}
 }
+
+// BenchmarkEmbed embeds a passage of 120 words by a model of MiniLM's size.
+func BenchmarkEmbed(b *testing.B) {
+	dir := b.TempDir()
+	spec := localtest.Spec{Arch: "bert", Seed: 1, Context: 512, Hidden: 384, Inner: 1536, Layers: 6, Heads: 12}
+	if err := localtest.Write(dir, spec); err != nil {
+		b.Fatal(err)
+	}
+	e, err := local.NewEmbedder(dir, local.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	texts := []string{strings.Repeat("the answer is in the item ", 20)}
+	for b.Loop() {
+		if _, err := e.Embed(b.Context(), texts); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
