@@ -128,6 +128,9 @@ func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.
 	return x
 }
 
+// patience is how long a user waits without a word.
+const patience = 5 * time.Second
+
 // prepare has the environment do what it does once, so that no trial pays for
 // it. A run without a trial to run needs none of it.
 func (x *execution) prepare(ctx context.Context) error {
@@ -135,7 +138,14 @@ func (x *execution) prepare(ctx context.Context) error {
 	if !ok || len(x.pending()) == 0 {
 		return nil
 	}
-	if err := p.Prepare(ctx); err != nil {
+	last := time.Now()
+	err := p.Prepare(ctx, func(done, total int) {
+		if time.Since(last) >= patience {
+			last = time.Now()
+			x.observe.Warn(fmt.Sprintf("the tools are being prepared: %d of %d", done, total))
+		}
+	})
+	if err != nil {
 		return fmt.Errorf("prepare the tools of task %q: %w", x.exp.Task.Name, err)
 	}
 	return nil

@@ -33,9 +33,10 @@ type Searcher interface {
 }
 
 // Preparer is an environment with work to do once before its tools are called,
-// which no trial shall be charged for.
+// which no trial shall be charged for. It tells progress as it goes on, if
+// that is set.
 type Preparer interface {
-	Prepare(ctx context.Context) error
+	Prepare(ctx context.Context, progress func(done, total int)) error
 }
 
 // WithEmbedder returns t with an embedding model: where its environment searches,
@@ -109,9 +110,9 @@ func (s similarity) Tools() []methods.ToolSpec {
 }
 
 // Prepare implements [Preparer] for the other tools.
-func (s similarity) Prepare(ctx context.Context) error {
+func (s similarity) Prepare(ctx context.Context, progress func(done, total int)) error {
 	if p, ok := s.others.(Preparer); ok {
-		return p.Prepare(ctx)
+		return p.Prepare(ctx, progress)
 	}
 	return nil
 }

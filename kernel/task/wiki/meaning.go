@@ -38,8 +38,8 @@ const (
 )
 
 // embeddedAtOnce is how many passages are embedded between two looks at whether
-// somebody still waits.
-const embeddedAtOnce = 256
+// somebody still waits, and what is told.
+const embeddedAtOnce = 64
 
 // WithEmbedder implements [task.Searcher] for a corpus. A server's search is its
 // own.
@@ -53,9 +53,9 @@ func (e Environment) WithEmbedder(m task.Embedder, hybrid bool) (task.Environmen
 
 // Prepare implements [task.Preparer]: it embeds a corpus that is searched by
 // meaning.
-func (e Environment) Prepare(ctx context.Context) error {
+func (e Environment) Prepare(ctx context.Context, progress func(done, total int)) error {
 	if m, ok := e.source.(*byMeaning); ok {
-		_, err := m.embedded(ctx)
+		_, err := m.embedded(ctx, progress)
 		return err
 	}
 	return nil
@@ -87,7 +87,7 @@ func windows(page int, heading, text string) []passage {
 
 // embedded returns the passages' vectors. Who is first makes them, the others
 // wait; if the first is cancelled, another goes on.
-func (m *byMeaning) embedded(ctx context.Context) ([][]float32, error) {
+func (m *byMeaning) embedded(ctx context.Context, progress func(done, total int)) ([][]float32, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -107,6 +107,9 @@ func (m *byMeaning) embedded(ctx context.Context) ([][]float32, error) {
 			return nil, fmt.Errorf("embed the corpus, passage %d of %d: %w", len(m.vectors)+1, len(m.passages), err)
 		}
 		m.vectors = append(m.vectors, vectors...)
+		if progress != nil {
+			progress(len(m.vectors), len(m.passages))
+		}
 	}
 	return m.vectors, nil
 }
@@ -114,7 +117,7 @@ func (m *byMeaning) embedded(ctx context.Context) ([][]float32, error) {
 // Search implements [Source]. Equally near articles come in the order of their
 // titles.
 func (m *byMeaning) Search(ctx context.Context, query string, n int) ([]Hit, error) {
-	vectors, err := m.embedded(ctx)
+	vectors, err := m.embedded(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

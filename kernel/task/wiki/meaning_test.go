@@ -160,18 +160,25 @@ func TestPrepare(t *testing.T) {
 	m := &concepts{asked: map[string]int{}}
 	m.after = func([]string) error { cancel(); return nil }
 	e := with(t, c, m, false).(Environment)
-	if err := e.Prepare(cancelled); !errors.Is(err, context.Canceled) || len(m.asked) != embeddedAtOnce {
+	if err := e.Prepare(cancelled, nil); !errors.Is(err, context.Canceled) || len(m.asked) != embeddedAtOnce {
 		t.Fatalf("cancelled: %v after %d passages", err, len(m.asked))
 	}
 	m.after = func([]string) error { return broken }
-	if err := e.Prepare(ctx); !errors.Is(err, broken) || !strings.Contains(err.Error(), "passage 257 of 400") {
+	if err := e.Prepare(ctx, nil); !errors.Is(err, broken) || !strings.Contains(err.Error(), fmt.Sprintf("passage %d of 400", embeddedAtOnce+1)) {
 		t.Fatalf("failed: %v", err)
 	}
 	m.after = nil
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			if err := e.Prepare(ctx); err != nil {
+			last := 0
+			err := e.Prepare(ctx, func(done, total int) {
+				if done <= last || total != 400 {
+					t.Errorf("%d of %d after %d", done, total, last)
+				}
+				last = done
+			})
+			if err != nil {
 				t.Error(err)
 			}
 			if _, err := e.source.Search(ctx, fmt.Sprint("query ", i%2), 3); err != nil {
@@ -188,7 +195,7 @@ func TestPrepare(t *testing.T) {
 	if len(m.asked) != 402 {
 		t.Errorf("%d texts were embedded", len(m.asked))
 	}
-	if err := NewEnvironment(c, Options{}).Prepare(ctx); err != nil {
+	if err := NewEnvironment(c, Options{}).Prepare(ctx, nil); err != nil {
 		t.Errorf("without a model: %v", err)
 	}
 }
