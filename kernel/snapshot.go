@@ -49,6 +49,10 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 	if err := copyCode(src, fresh); err != nil {
 		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
 	}
+	// The copy stands for the digest from now on, so it must be of that code.
+	if copied, err := plugins.CodeDigest(moved(src, fresh)); err != nil || copied != digest {
+		return src, errors.Join(fmt.Errorf("copy plugin %q: its code changed meanwhile: run again", src.Name), err)
+	}
 	// Another process may have made the same copy meanwhile.
 	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, statErr := os.Stat(dir); statErr != nil {
@@ -100,16 +104,31 @@ func copyCode(src plugins.Source, to string) error {
 		case e.Type().IsRegular():
 			return copyFile(path, target)
 		case e.Type()&fs.ModeSymlink != 0:
-			to, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(to, target)
+			return copyLink(path, target)
 		}
 		return nil
 	})
 }
 
+// copyLink copies the file that a link leads to. Any other link leads on to the
+// same place, also from a folder elsewhere.
+func copyLink(path, target string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return copyFile(path, target)
+	}
+	to, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(path), to)
+	}
+	return os.Symlink(to, target)
+}
+
+// copyFile makes a copy that cannot be written: through its working directory a
+// plugin reaches these files, and what one trial left in them would be in all
+// later ones, under a digest that says otherwise.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -120,7 +139,7 @@ func copyFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()&^0o222)
 	if err != nil {
 		return err
 	}

@@ -47,21 +47,15 @@ func (d *Digests) Of(s Source) (string, error) {
 		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
 	}
 	if info.IsDir() {
-		digest, err := folderDigest(s.Path)
-		if err != nil {
-			return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
-		}
-		return digest, nil
+		return CodeDigest(s)
 	}
 	now := knownDigest{Size: info.Size(), ModTime: info.ModTime().UnixNano()}
 	if was := d.known[s.Path]; was.Digest != "" && was.Size == now.Size && was.ModTime == now.ModTime {
 		return was.Digest, nil
 	}
-	hash := sha256.New()
-	if err := addFile(hash, s.Path); err != nil {
-		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	if now.Digest, err = CodeDigest(s); err != nil {
+		return "", err
 	}
-	now.Digest = hex.EncodeToString(hash.Sum(nil))
 	d.known[s.Path] = now
 	d.save()
 	return now.Digest, nil
@@ -90,6 +84,30 @@ func (d *Digests) save() {
 	}
 }
 
+// CodeDigest is what [Digests.Of] remembers, computed.
+func CodeDigest(s Source) (string, error) {
+	digest, err := codeDigest(s.Path)
+	if err != nil {
+		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
+	}
+	return digest, nil
+}
+
+func codeDigest(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		return folderDigest(path)
+	}
+	hash := sha256.New()
+	if err := addFile(hash, path); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
 func addFile(w io.Writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -100,7 +118,8 @@ func addFile(w io.Writer, path string) error {
 	return err
 }
 
-// folderDigest leaves out what a run of the plugin itself may write there.
+// folderDigest leaves out what a run of the plugin itself may write there. A link
+// to a file is the file. What a link to a folder leads to is not covered.
 func folderDigest(dir string) (string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -110,7 +129,7 @@ func folderDigest(dir string) (string, error) {
 		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
 			return filepath.SkipDir
 		}
-		if e.Type().IsRegular() {
+		if e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 && leadsToFile(path) {
 			files = append(files, path)
 		}
 		return nil
@@ -132,4 +151,9 @@ func folderDigest(dir string) (string, error) {
 		fmt.Fprintf(all, "%d %s %x\n", len(name), name, one.Sum(nil))
 	}
 	return hex.EncodeToString(all.Sum(nil)), nil
+}
+
+func leadsToFile(link string) bool {
+	info, err := os.Stat(link)
+	return err == nil && info.Mode().IsRegular()
 }
