@@ -161,3 +161,16 @@ func TokenLogprob(raw []byte, logprob float64) methods.TokenLogprob {
 	}
 	return t
 }
+
+// CutLogprobs are the tokens of which some bytes stand before the end of a
+// text that was cut.
+func CutLogprobs(tokens []methods.TokenLogprob, end int) []methods.TokenLogprob {
+	at := 0
+	for i, t := range tokens {
+		if at >= end {
+			return tokens[:i:i]
+		}
+		at += len(t.Raw())
+	}
+	return tokens
+}

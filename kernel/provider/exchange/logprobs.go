@@ -123,16 +123,3 @@ func (l *Logprobs) Settle(c *methods.Completion, s methods.Sampling) error {
 	}
 	return nil
 }
-
-// begunBefore are the tokens of which some bytes stand before the end of a
-// text that was cut.
-func begunBefore(tokens []methods.TokenLogprob, end int) []methods.TokenLogprob {
-	at := 0
-	for i, t := range tokens {
-		if at >= end {
-			return tokens[:i:i]
-		}
-		at += len(t.Raw())
-	}
-	return tokens
-}

@@ -154,6 +154,6 @@ func CutAtStop(c *methods.Completion, stop []string) {
 	}
 	if end >= 0 {
 		c.Text, c.Finish = c.Text[:end], methods.FinishStop
-		c.Logprobs = begunBefore(c.Logprobs, end)
+		c.Logprobs = provider.CutLogprobs(c.Logprobs, end)
 	}
 }

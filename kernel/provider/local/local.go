@@ -242,6 +242,9 @@ func (p *Provider) Generate(ctx context.Context, r methods.Request) (Reply, erro
 
 // prompt gives the tokens of a conversation, or an error if they do not fit.
 func (p *Provider) prompt(r methods.Request) ([]int, error) {
+	if err := provider.CheckLogprobs(r.Sampling); err != nil {
+		return nil, err
+	}
 	if err := check(r); err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
@@ -290,6 +293,7 @@ func Features() provider.Features {
 			"A schema that cannot be decoded by is refused with the keyword's place.",
 			"A chat template is recognised by its marks, not run; without one, turns are lines of \"role: text\".",
 			"Tools and tool calls are refused.",
+			"Log probabilities are the model's own, at temperature 1, before top_k, top_p or a schema narrow the choice.",
 		},
 	}
 }

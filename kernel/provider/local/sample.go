@@ -103,14 +103,3 @@ func nucleus(all []candidate, p float64) []candidate {
 	}
 	return all
 }
-
-// logprob is the logarithm of a token's probability. The sum runs in the order
-// of ids, in 64 bits.
-func logprob(logits []float32, id int) float64 {
-	top := float64(slices.Max(logits))
-	var sum float64
-	for _, l := range logits {
-		sum += math.Exp(float64(l) - top)
-	}
-	return float64(logits[id]) - top - math.Log(sum)
-}

@@ -26,11 +26,14 @@ type writer struct {
 	tokens []Token
 	text   []byte
 	finish methods.FinishReason
+
+	logprobs int // likeliest tokens to tell at each place; 0 tells nothing
+	told     []methods.TokenLogprob
 }
 
 // newWriter prepares a reply. room is what the context has left.
 func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
-	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, most: orElse(r.Sampling.MaxTokens, p.maxTokens)}
+	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, logprobs: r.Sampling.Logprobs, most: orElse(r.Sampling.MaxTokens, p.maxTokens)}
 	w.most = min(w.most, room)
 	for _, s := range r.Sampling.Stop {
 		if s != "" {
@@ -75,7 +78,11 @@ func (w *writer) choose(logits []float32) (token int, more bool, err error) {
 		w.finish = methods.FinishStop
 		return 0, false, nil
 	}
-	return token, !w.add(w.p.tokenizer.Bytes(token)), nil
+	spelled := w.p.tokenizer.Bytes(token)
+	if w.logprobs > 0 && len(spelled) > 0 {
+		w.told = append(w.told, w.tell(logits, token))
+	}
+	return token, !w.add(spelled), nil
 }
 
 // add appends bytes and reports whether the reply is complete.
@@ -117,7 +124,8 @@ func (w *writer) reply() Reply {
 	if w.finish == methods.FinishLength { // the limit may have cut a character
 		text = whole(text)
 	}
-	return Reply{Completion: methods.Completion{Text: w.p.tokenizer.Text(text), Finish: w.finish}, Tokens: w.tokens}
+	c := methods.Completion{Text: w.p.tokenizer.Text(text), Finish: w.finish, Logprobs: provider.CutLogprobs(w.told, len(text))}
+	return Reply{Completion: c, Tokens: w.tokens}
 }
 
 // whole drops an incomplete character from the end.

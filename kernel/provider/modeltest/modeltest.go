@@ -298,8 +298,32 @@ func toolResult(t *tester) (Outcome, string) {
 	return Yes, ""
 }
 
-func logprobs(*tester) (Outcome, string) {
-	return Skipped, "completions have no room for them"
+// logprobs asks for the likeliest three tokens at each place. A model that
+// refuses has none; one that replies must give the tokens of its very reply.
+func logprobs(t *tester) (Outcome, string) {
+	r := ask("Reply with the one word: noema", 512)
+	r.Sampling.Logprobs = 3
+	c, err := t.call(r)
+	var e *provider.Error
+	switch {
+	case errors.As(err, &e) && e.Kind == provider.Rejected:
+		return No, short(e.Err.Error())
+	case err != nil:
+		return failed(err)
+	case len(c.Logprobs) == 0:
+		return Unclear, fmt.Sprintf("it says %q", short(c.Text))
+	}
+	spelled, sum, told := "", 0.0, 0
+	for _, token := range c.Logprobs {
+		spelled, sum, told = spelled+string(token.Raw()), sum+token.Logprob, max(told, len(token.Top))
+		if token.Logprob > 1e-3 { // less is rounding
+			return No, fmt.Sprintf("the log probability of %q is %g, which none can be", token.Token, token.Logprob)
+		}
+	}
+	if strings.TrimSpace(spelled) != strings.TrimSpace(c.Text) {
+		return No, fmt.Sprintf("the tokens spell %q, the reply is %q", short(spelled), short(c.Text))
+	}
+	return Yes, fmt.Sprintf("%d tokens, %.3f in sum, up to %d likeliest at a place", len(c.Logprobs), sum, told)
 }
 
 // contextLength sends more than any model reads. What is refused is not paid

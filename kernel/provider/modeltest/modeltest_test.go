@@ -43,7 +43,7 @@ func able(a providertest.Ask) providertest.Answer {
 	case strings.Contains(a.Prompt, "Invent"):
 		return providertest.Answer{Text: fmt.Sprint("sentence ", a.Seed)}
 	}
-	return providertest.Answer{Text: "noema"}
+	return providertest.Answer{Text: "noema", Tokens: []providertest.Token{{Text: "no", Logprob: -1}, {Text: "ema", Logprob: -0.5}}}
 }
 
 // wilful is a model that does nothing of it.
@@ -74,17 +74,17 @@ func TestModels(t *testing.T) {
 		"able": {
 			providertest.Config{Answer: able, Limit: 1 << 20},
 			"plain reply yes; tokens counted yes; seed repeats yes; draws differ yes; stop strings yes; limit of tokens yes; " +
-				"schema yes; tool call yes; tool result yes; logprobs skipped; context length yes",
+				"schema yes; tool call yes; tool result yes; logprobs yes; context length yes",
 		},
 		"wilful": {
 			providertest.Config{Answer: wilful},
 			"plain reply unclear; tokens counted yes; seed repeats no; draws differ yes; stop strings no; limit of tokens no; " +
-				"schema no; tool call no; tool result skipped; logprobs skipped; context length no",
+				"schema no; tool call no; tool result skipped; logprobs no; context length no",
 		},
 		"always the same, counts nothing": {
 			providertest.Config{Fault: func(providertest.Ask) providertest.Fault { return providertest.WrongUsage }},
 			"plain reply unclear; tokens counted no; seed repeats yes; draws differ no; stop strings unclear; limit of tokens unclear; " +
-				"schema no; tool call no; tool result skipped; logprobs skipped; context length no",
+				"schema no; tool call no; tool result skipped; logprobs no; context length no",
 		},
 		"wrong key": {
 			providertest.Config{Key: "another"},
@@ -99,7 +99,7 @@ func TestModels(t *testing.T) {
 				return providertest.None
 			}},
 			"plain reply yes; tokens counted yes; seed repeats yes; draws differ yes; stop strings yes; limit of tokens yes; " +
-				"schema yes; tool call yes; tool result yes; logprobs skipped; context length yes",
+				"schema yes; tool call yes; tool result yes; logprobs yes; context length yes",
 		},
 	}
 	for name, c := range cases {

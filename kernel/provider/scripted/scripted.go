@@ -100,6 +100,9 @@ func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Com
 	if err := ctx.Err(); err != nil {
 		return methods.Completion{}, fmt.Errorf("scripted: %w", err)
 	}
+	if err := provider.NoLogprobs(Kind, r.Sampling); err != nil {
+		return methods.Completion{}, err
+	}
 	prompt := text(r)
 	rule := p.find(prompt, r.Path)
 	if rule == nil {

@@ -151,6 +151,18 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 }
 
+// A script says nothing of probabilities: a reply without them would look like
+// one that has none.
+func TestLogprobsAreRefused(t *testing.T) {
+	for n, want := range map[int]string{1: "scripted gives no log probabilities", 50: "ask for 1 to 20"} {
+		var e *provider.Error
+		_, err := load(t, "default: {reply: x}").Complete(t.Context(), methods.Request{Messages: methods.Ask("a"), Sampling: methods.Sampling{Logprobs: n}})
+		if !errors.As(err, &e) || e.Kind != provider.Rejected || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -112,6 +112,9 @@ func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Comp
 	if err := ctx.Err(); err != nil {
 		return methods.Completion{}, fmt.Errorf("sim: %w", err)
 	}
+	if err := provider.NoLogprobs(Kind, r.Sampling); err != nil {
+		return methods.Completion{}, err
+	}
 	n := newNoise(p.options.rates(), r)
 	text := answer(r.Messages, n)
 	if n.errs(format) {
