@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"noema/kernel/score"
 	"noema/methods"
@@ -133,10 +134,14 @@ func Depth(raw json.RawMessage) int {
 
 // canonical is raw as it comes back from the store, so that what was recorded
 // and what is computed now can be compared byte by byte. What is no JSON stays
-// as it is, and what is nested too deep becomes a text.
+// as it is, and what is nested too deep becomes a text. Bytes that are no UTF-8
+// pass for JSON in Go and nowhere else.
 func canonical(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
+	}
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	if Depth(raw) > MaxDepth {
 		text, err := Marshal(string(raw))

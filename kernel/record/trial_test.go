@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"noema/kernel/score"
 	"noema/methods"
@@ -289,5 +290,24 @@ func TestDeepDataIsText(t *testing.T) {
 		if isText := got[0] == '"'; isText != text || string(canonical(got)) != string(got) {
 			t.Errorf("depth %d: %.20s", depth, got)
 		}
+	}
+}
+
+// TestRecordsAreUTF8: readers other than Go's refuse a whole record for one byte.
+func TestRecordsAreUTF8(t *testing.T) {
+	tr := fullTrial()
+	tr.Answer.Value = json.RawMessage("\"\xff\"")
+	tr.Events[0].Data = json.RawMessage("{\"\xfe\": 1}")
+	hash := seal(t, tr).Hash
+	raw, err := Marshal(tr)
+	if err != nil || !utf8.Valid(raw) {
+		t.Errorf("%q, %v", raw, err)
+	}
+	again, err := UnmarshalTrial(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seal(t, again).Hash != hash {
+		t.Error("read again, the trial has another hash")
 	}
 }
