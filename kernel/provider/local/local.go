@@ -115,6 +115,11 @@ func load(dir string, o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	for id := range talk.ends {
+		if id < 0 || id >= config.Vocab {
+			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, config.Vocab)
+		}
+	}
 	decoder, err := loadDecoder(dir, config, o.Backend)
 	if err != nil {
 		return nil, err

@@ -96,6 +96,8 @@ func TestOpenWeights(t *testing.T) {
 		"negative":        {safetensors(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 24), "wrong offsets"},
 		"overflow":        {safetensors(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,9223372036854775807]}}`, 24), "wrong offsets"},
 		"huge shape":      {safetensors(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 24), "0 bytes do not hold"},
+		"overlap":         {safetensors(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"c":{"dtype":"F32","shape":[0],"data_offsets":[4,4]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, 24), `tensors "a" and "b" overlap`},
+		"not fetched":     {[]byte("version https://git-lfs.github.com/spec/v1\n"), "a Git LFS pointer"},
 		"negative shape":  {safetensors(`{"a":{"dtype":"F32","shape":[-1,-6],"data_offsets":[0,24]}}`, 24), "do not hold"},
 	}
 	for name, tt := range tests {

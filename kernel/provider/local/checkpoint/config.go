@@ -280,6 +280,14 @@ func (c *Config) check() error {
 			return fmt.Errorf("%s is missing or not positive", n.name)
 		}
 	}
+	if c.Family != GPT2 && c.Family != BERT && !(c.Rope.Theta > 0) {
+		return fmt.Errorf("rope_theta %g is not positive", c.Rope.Theta)
+	}
+	for _, id := range c.EOS {
+		if id < 0 || id >= c.Vocab {
+			return fmt.Errorf("eos_token_id %d is not among the %d tokens", id, c.Vocab)
+		}
+	}
 	if c.Heads%c.KVHeads != 0 {
 		return fmt.Errorf("%d attention heads are not a multiple of %d key/value heads", c.Heads, c.KVHeads)
 	}

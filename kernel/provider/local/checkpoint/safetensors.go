@@ -1,12 +1,14 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -66,7 +68,7 @@ func weightFiles(dir string) ([]string, error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, singleFile)); err != nil {
-			return nil, fmt.Errorf("read weights: %s has neither %s nor %s", dir, singleFile, indexFile)
+			return nil, fmt.Errorf("read weights: %s has neither %s nor %s%s", dir, singleFile, indexFile, otherFormat(dir))
 		}
 		return []string{singleFile}, nil
 	}
@@ -93,6 +95,16 @@ func weightFiles(dir string) ([]string, error) {
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// otherFormat is what to do about weights in another format.
+func otherFormat(dir string) string {
+	for _, pattern := range []string{"pytorch_model*.bin", "*.pth", "*.gguf", "tf_model.h5", "*.msgpack"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+			return fmt.Sprintf(", but %s: save the model as safetensors, as save_pretrained of transformers does", filepath.Base(found[0]))
+		}
+	}
+	return ""
 }
 
 // Close closes the files.
@@ -126,6 +138,9 @@ func (w *Weights) header(f *os.File) error {
 	if _, err := f.ReadAt(length[:], 0); err != nil {
 		return fmt.Errorf("truncated: %d bytes hold no header", info.Size())
 	}
+	if string(length[:]) == "version " {
+		return errors.New("a Git LFS pointer and not the file: fetch it with git lfs pull")
+	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader {
 		return fmt.Errorf("not a safetensors file: its header would be %d bytes", n)
@@ -142,16 +157,35 @@ func (w *Weights) header(f *os.File) error {
 		return fmt.Errorf("header: %w", err)
 	}
 	delete(entries, "__metadata__")
-	for name, entry := range entries {
+	return w.add(f, entries, 8+int64(n), info.Size())
+}
+
+// add notes where a file's tensors lie. Their data starts at base and the file
+// ends at end.
+func (w *Weights) add(f *os.File, entries map[string]json.RawMessage, base, end int64) error {
+	names := slices.Sorted(maps.Keys(entries))
+	for _, name := range names {
 		if _, twice := w.tensors[name]; twice {
 			return fmt.Errorf("tensor %q is in another shard too", name)
 		}
-		t, err := readEntry(entry, 8+int64(n), info.Size())
+		t, err := readEntry(entries[name], base, end)
 		if err != nil {
 			return fmt.Errorf("tensor %q: %w", name, err)
 		}
 		t.file = f
 		w.tensors[name] = t
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(w.tensors[a].start, w.tensors[b].start) })
+	last := -1 // the last one that is not empty
+	for i, name := range names {
+		t := w.tensors[name]
+		if t.size == 0 {
+			continue
+		}
+		if last >= 0 && w.tensors[names[last]].start+w.tensors[names[last]].size > t.start {
+			return fmt.Errorf("tensors %q and %q overlap", names[last], name)
+		}
+		last = i
 	}
 	return nil
 }
@@ -238,6 +272,9 @@ func (t tensor) read(shape []int) ([]float32, error) {
 			values[i] = float16.FromBits(binary.LittleEndian.Uint16(data[2*i:])).Float32()
 		case "BF16":
 			values[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(data[2*i:])) << 16)
+		}
+		if values[i] != values[i] {
+			return nil, fmt.Errorf("value %d is not a number: the file is damaged, or the training that wrote it failed", i)
 		}
 	}
 	return values, nil

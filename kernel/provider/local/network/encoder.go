@@ -45,7 +45,7 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 		l.err = errors.New("load weights: the config has no token types")
 	}
 	e.first = l.layerNorm("embeddings.LayerNorm", c.Hidden)
-	for i := range c.Layers {
+	for i := 0; i < c.Layers && l.err == nil; i++ {
 		e.blocks = append(e.blocks, l.bertBlock(fmt.Sprintf("encoder.layer.%d.", i)))
 	}
 	if l.err != nil {

@@ -20,10 +20,12 @@ func LoadDecoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 		l.gpt2(d)
 	} else {
 		l.llama(d)
-		d.frequencies = frequencies(c.Rope, c.HeadDim)
 	}
 	if l.err != nil {
 		return nil, l.err
+	}
+	if c.Family != checkpoint.GPT2 {
+		d.frequencies = frequencies(c.Rope, c.HeadDim)
 	}
 	d.weights = l.weights
 	return d, nil
@@ -36,7 +38,7 @@ func (l *loader) llama(d *Decoder) {
 		l.prefix = "model."
 	}
 	d.embedding = l.split(l.read("embed_tokens.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
-	for i := range c.Layers {
+	for i := 0; i < c.Layers && l.err == nil; i++ {
 		d.blocks = append(d.blocks, l.llamaBlock(fmt.Sprintf("layers.%d.", i)))
 	}
 	d.final = l.rms("norm", c.Hidden)
@@ -76,7 +78,7 @@ func (l *loader) gpt2(d *Decoder) {
 	}
 	d.embedding = l.split(l.read("wte.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
 	d.positions = l.read("wpe.weight", c.MaxContext, c.Hidden)
-	for i := range c.Layers {
+	for i := 0; i < c.Layers && l.err == nil; i++ {
 		d.blocks = append(d.blocks, l.gpt2Block(fmt.Sprintf("h.%d.", i)))
 	}
 	d.final = l.layerNorm("ln_f", c.Hidden)

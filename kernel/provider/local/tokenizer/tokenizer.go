@@ -41,13 +41,27 @@ func Read(dir string) (*Tokenizer, error) {
 	file := filepath.Join(dir, "tokenizer.json")
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read tokenizer: %w", err)
+		return nil, fmt.Errorf("read tokenizer: %w%s", err, otherFormat(dir))
+	}
+	if strings.HasPrefix(string(data), "version https://git-lfs") {
+		return nil, fmt.Errorf("read tokenizer %s: a Git LFS pointer and not the file: fetch it with git lfs pull", file)
 	}
 	t, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("read tokenizer %s: %w", file, err)
 	}
 	return t, nil
+}
+
+// otherFormat is what to do about a tokenizer in an older format, which lacks
+// how to cut texts.
+func otherFormat(dir string) string {
+	for _, name := range []string{"tokenizer.model", "vocab.json", "vocab.txt"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return fmt.Sprintf("; from %s it is made by AutoTokenizer.from_pretrained(DIR).save_pretrained(DIR) of transformers", name)
+		}
+	}
+	return ""
 }
 
 type file struct {
