@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/dtypes"
@@ -186,7 +187,10 @@ func multiply(x, w *Node) *Node {
 	if rows > MaxRows {
 		return DotGeneral(x, []int{1}, nil, Reshape(w, k*n, in), []int{1}, nil)
 	}
-	y := DotGeneral(BroadcastPrefix(x, k), []int{2}, []int{0}, w, []int{2}, []int{0}) // [lanes, rows, n]
+	// Joined copies are what a broadcast gives, by copying memory and not by
+	// looking up each element.
+	copies := slices.Repeat([]*Node{InsertAxes(x, 0)}, k)
+	y := DotGeneral(Concatenate(copies, 0), []int{2}, []int{0}, w, []int{2}, []int{0}) // [lanes, rows, n]
 	if rows > 1 {
 		y = Transpose(y, 0, 1)
 	}
