@@ -28,6 +28,7 @@ type gate struct {
 	limit    limiter
 	breaker  breaker
 	held     time.Time // no call starts before
+	answered time.Time // when a call was, last
 	inFlight int
 	queue    list.List   // of *ticket
 	timer    *time.Timer // wakes the queue, where only time keeps it waiting
@@ -151,6 +152,7 @@ func (g *gate) arm(now time.Time) {
 type verdict struct {
 	again bool  // it was a probe: it counts for nothing, and the call waits again
 	free  bool  // the outage is to blame: the attempt does not count as one of the call's
+	busy  bool  // the load is to blame: the attempt counts as half of one
 	final bool  // no further attempt
 	err   error // in place of the attempt's own
 }
@@ -164,8 +166,10 @@ func (g *gate) leave(p pass, key cache.Key, o outcome) verdict {
 	notice := g.hold(now, p, o)
 	if o.answered && !p.probe {
 		g.limit.answered(p.round, full, now.Sub(p.start))
+		g.answered = now
 	}
 	v, news := g.judge(now, p, key, o)
+	v.busy = o.loaded
 	g.dispatch(now)
 	g.mu.Unlock()
 	for _, s := range []string{notice, news} {
@@ -212,6 +216,8 @@ func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict
 		v = verdict{final: true, err: g.giveUp(now, o.err)}
 	case o.down && p.probe:
 		v.again = true
+	case o.down && o.loaded && !b.open && now.Sub(g.answered) < 2*g.limit.trip:
+		// What answers others is full and not down.
 	case o.down:
 		if b.failed(now, p.era, key) {
 			notice = fmt.Sprintf("provider is down: paused; asking again for up to %v: %v", b.patience, o.err)

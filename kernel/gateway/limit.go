@@ -1,19 +1,26 @@
 package gateway
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // limiter says how many calls of a model may be under way at once. It finds
 // the number that the provider stands, which nobody tells: additive increase
 // and multiplicative decrease as in TCP (Chiu and Jain 1989; RFC 5681), with
 // deviations for calls that take seconds and differ in length.
 //
-//   - A decrease is gentle, to 90 %, since a refused call costs little; it is
-//     a halving where nothing was answered since the decrease before it, and
-//     at the end of slow start, which overshoots by up to twice.
+//   - What decreases it are more refusals than come whatever the limit; see
+//     noise.
+//   - A decrease is gentle, since a refused call costs little: to 90 % of the
+//     limit at which those refusals began. It is a halving where nothing was
+//     answered since the decrease before it.
+//   - After it no increase comes until the answers outnumber the refusals that
+//     it took: where few calls are stood, the next refusal is near.
 //   - An increase is a quarter of what is left to the last known peak, if that
 //     is more than one.
-//   - Past that peak each round adds one more than the round before,
-//     so that a limit that was raised by n meanwhile is found in √n rounds.
+//   - Past that peak each round adds more than the round before, so that a
+//     limit that was raised meanwhile by much is found in few rounds.
 //   - When a whole round is refused the number is not the cause: the model is
 //     held for a while; see Retry.hold.
 //   - Below one, one call at a time is made, with pauses: half a call at once
@@ -33,6 +40,11 @@ type limiter struct {
 	answers        bool   // something was answered since the last decrease
 	dry            int    // refusals in a row
 	holds          int    // whole rounds refused in a row
+
+	noise noise
+	from  float64 // the limit when the refusals began that noise does not explain
+	over  float64 // calls at once that were too much at the last decrease
+	debt  float64 // answers to come before the limit grows again
 }
 
 const (
@@ -40,17 +52,30 @@ const (
 	lowestLimit = 1.0 / 256
 	gentle      = 0.9
 	halved      = 0.5
-	creep       = 0.02 // added per answer, of a limit below one
+	creep       = 0.05 // added per answer, of a limit below one
+	wellBelow   = 0.95
+	price       = 3 // answers that make up for one refusal after a decrease …
+	longestDebt = 4 // … in at most so many round trips
 )
 
 func newLimiter(ceiling int) limiter {
 	c := float64(ceiling)
 	first := min(firstLimit, c)
-	return limiter{limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, stood: first, answers: true}
+	return limiter{
+		limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, stood: first, answers: true,
+		noise: newNoise(), over: math.Inf(1),
+	}
 }
 
 // now is the limit as a number of calls.
 func (l *limiter) now() int { return max(1, int(l.limit)) }
+
+// low reports whether the limit is well below what was too much: a refusal is
+// then no sign that it is too high. Of a quota that stands less than one call
+// at once that can never be said.
+func (l *limiter) low() bool { return l.limit >= 1 && float64(l.now()) <= wellBelow*l.over }
+
+func (l *limiter) slow() bool { return l.limit < l.slowTo }
 
 // gap is the least time from the start of a call to that of the next, 0 for a
 // limit of one or more.
@@ -69,11 +94,16 @@ func (l *limiter) answered(round uint64, full bool, took time.Duration) {
 		l.trip = took
 	}
 	l.trip += (took - l.trip) / 8
+	l.noise.answered(l.low(), l.slow())
 	l.dry, l.holds, l.answers = 0, 0, true
 	if full {
 		l.stood = l.limit
 	}
-	if full && round == l.round {
+	switch {
+	case !full || round != l.round:
+	case l.debt > 0:
+		l.debt--
+	default:
 		l.grow()
 	}
 }
@@ -82,7 +112,7 @@ func (l *limiter) grow() {
 	switch {
 	case l.limit < min(1, l.slowTo):
 		l.limit *= 2
-	case l.limit < l.slowTo:
+	case l.slow():
 		l.limit++
 	case l.limit < 1:
 		l.limit *= 1 + creep*l.step
@@ -91,7 +121,7 @@ func (l *limiter) grow() {
 		l.limit += min(max(l.step, (l.peak-l.limit)/4)/l.limit, l.limit/4)
 	}
 	if l.limit > l.peak {
-		l.step += 1 / max(l.limit, firstLimit)
+		l.step += max(1, l.step/2) / max(l.limit, firstLimit)
 	}
 	l.limit = min(l.limit, l.ceiling)
 }
@@ -99,11 +129,19 @@ func (l *limiter) grow() {
 // refused is told that the provider had too much to do for a call of that
 // round, with inFlight under way, it included. It reports whether a whole
 // round was refused. Calls that started before the last decrease were refused
-// for what that decrease has mended: they change nothing.
+// for what that decrease has mended: they lower nothing.
 func (l *limiter) refused(round uint64, inFlight int) (all bool) {
 	l.dry++
-	if round == l.round {
-		l.decrease(inFlight)
+	l.noise.refused(l.low() && round == l.round)
+	if round != l.round {
+		l.owe(price)
+	} else {
+		if l.noise.excess == 0 {
+			l.from = l.limit
+		}
+		if l.noise.tooMany(l.slow()) {
+			l.decrease(inFlight)
+		}
 	}
 	if l.dry <= l.now() {
 		return false
@@ -114,19 +152,28 @@ func (l *limiter) refused(round uint64, inFlight int) (all bool) {
 }
 
 func (l *limiter) decrease(inFlight int) {
-	// What is not used was not refused; yet one refusal halves at most.
-	used := max(min(l.limit, float64(inFlight)), l.limit/2)
+	// What is not used was not refused; yet one decrease halves at most.
+	used := max(min(l.limit, l.from, float64(inFlight)), l.limit/2)
+	l.over = math.Floor(used)
 	switch {
-	case l.limit >= l.slowTo && l.answers:
-		l.peak, l.limit = l.limit, used*gentle
+	case l.answers:
+		l.peak, l.limit = used, used*gentle
 	case l.limit > 1: // the old limit was a guess and no peak
 		l.limit = max(1, used*halved)
 		l.peak = l.limit
 	}
 	l.limit = max(l.limit, l.floor)
 	l.step, l.slowTo = 1, 0
+	l.debt = 0
+	l.owe(price * l.noise.excess)
+	l.noise.excess = 0
 	l.round++
 	l.answers = false
+}
+
+// owe keeps the limit from growing until so many more calls were answered.
+func (l *limiter) owe(answers float64) {
+	l.debt = min(l.debt+answers, longestDebt*float64(l.now()))
 }
 
 // restart begins again after an outage, with slow start up to what the provider
@@ -135,5 +182,5 @@ func (l *limiter) restart() {
 	l.slowTo = max(l.limit, gentle*l.stood)
 	l.limit = min(l.slowTo, firstLimit)
 	l.peak, l.step = l.slowTo, 1
-	l.dry, l.holds = 0, 0
+	l.dry, l.holds, l.debt, l.noise.excess = 0, 0, 0, 0
 }

@@ -218,7 +218,7 @@ func TestUnusedLimitDoesNotGrow(t *testing.T) {
 // first counts; one that starts afterwards counts again.
 func TestOneDecreasePerRoundTrip(t *testing.T) {
 	l := newLimiter(100)
-	l.limit, l.slowTo = 40, 0
+	l.limit, l.slowTo, l.noise.alone = 40, 0, 0
 	for range 40 {
 		l.refused(0, 40)
 	}
@@ -250,10 +250,12 @@ func TestOneDecreasePerRoundTrip(t *testing.T) {
 	}
 	for range 1000 {
 		l.answered(l.round, true, time.Second)
-		l.refused(l.round, 1)
+		for range 3 {
+			l.refused(l.round, 1)
+		}
 	}
 	if l.limit != lowestLimit || l.gap() != 256*time.Second || l.now() != 1 {
-		t.Errorf("limit %v, gap %v, %d calls where every other call is refused", l.limit, l.gap(), l.now())
+		t.Errorf("limit %v, gap %v, %d calls where three of four are refused", l.limit, l.gap(), l.now())
 	}
 }
 

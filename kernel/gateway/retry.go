@@ -41,7 +41,7 @@ func (r Retry) withDefaults() Retry {
 // tells failed of each failure. Attempts that are free, or made again by
 // attempt itself, are not counted.
 func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) (verdict, error), failed func(cache.Attempt)) error {
-	for counted, n := 0, 1; ; n++ {
+	for spent, n := 0, 1; ; n++ {
 		v, err := attempt(ctx)
 		if err == nil {
 			return nil
@@ -52,15 +52,19 @@ func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Cont
 		if v.final {
 			return err
 		}
-		if !v.free {
-			counted++
+		switch {
+		case v.free:
+		case v.busy:
+			spent++
+		default:
+			spent += 2
 		}
 		note := cache.Attempt{Kind: "error", Message: err.Error()}
 		var pe *provider.Error
 		if errors.As(err, &pe) {
 			note.Kind, note.Status = string(pe.Kind), pe.Status
 		}
-		final := counted >= r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
+		final := spent >= 2*r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
 		if !final {
 			note.Wait = r.wait(key, n, pe.RetryAfter)
 		}
