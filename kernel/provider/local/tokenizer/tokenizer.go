@@ -254,7 +254,9 @@ func (t *Tokenizer) Framed(ids []int) []int {
 }
 
 // Decode gives the text of tokens, without special ones. Bytes that are no
-// UTF-8 become U+FFFD.
+// UTF-8 become U+FFFD, as in the library but for one thing: where byte tokens
+// of a SentencePiece vocabulary stand in a row and are no UTF-8 together, the
+// library gives up all of them, and this keeps the characters among them.
 func (t *Tokenizer) Decode(ids []int) string {
 	var text []byte
 	for _, id := range ids {
@@ -270,5 +272,5 @@ func (t *Tokenizer) Text(joined []byte) string {
 	for range t.decoder.lead {
 		s = strings.TrimPrefix(s, " ")
 	}
-	return strings.ToValidUTF8(s, "\uFFFD")
+	return lossy(s)
 }
