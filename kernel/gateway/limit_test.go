@@ -130,8 +130,8 @@ func adaptive(g *Gateway) func(int) error {
 	}
 }
 
-// TestThroughput: within 1.2 times of the best fixed number of calls at once,
-// which a search finds for each provider, and no call fails.
+// TestThroughput: within 1.2 times of the best fixed number of calls at once in
+// short runs, too, and no call fails; see TestBest.
 func TestThroughput(t *testing.T) {
 	const callers = 400
 	for name, c := range map[string]struct {
@@ -139,11 +139,7 @@ func TestThroughput(t *testing.T) {
 		serve func() *stands
 		try   []int
 	}{
-		"4 at once":       {600, func() *stands { return &stands{atOnce: 4, latency: even(time.Second)} }, []int{2, 3, 4, 5, 8}},
-		"20 at once":      {3000, func() *stands { return &stands{atOnce: 20, latency: uneven(time.Second)} }, []int{10, 16, 20, 24, 32}},
-		"100 at once":     {10_000, func() *stands { return &stands{atOnce: 100, latency: uneven(2 * time.Second)} }, []int{64, 90, 100, 110, 128}},
 		"503 beyond 50":   {5000, func() *stands { return &stands{atOnce: 50, status: 503, latency: uneven(time.Second)} }, []int{32, 45, 50, 55, 64}},
-		"30 per second":   {4000, func() *stands { return &stands{rate: 30, burst: 30, latency: uneven(time.Second)} }, []int{20, 25, 30, 35, 45}},
 		"both":            {4000, func() *stands { return &stands{atOnce: 40, rate: 30, burst: 10, latency: uneven(time.Second)} }, []int{20, 25, 30, 35, 40}},
 		"1 per 2 seconds": {300, func() *stands { return &stands{rate: 0.5, burst: 2, latency: even(time.Second)} }, []int{1, 2, 3}},
 		"with retry after": {4000, func() *stands {
