@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type Provider interface {
 // StormConfig says what to test.
 type StormConfig struct {
 	Protocol Protocol
-	Requests int // a fifth of them repeat others
+	Requests int // a fifth of them repeat others; see Storm for more
 	// Open makes the provider under test; patience is to be both of its
 	// timeouts.
 	Open func(url string, patience time.Duration) (Provider, error)
@@ -50,12 +51,19 @@ func swift() []Fault {
 // again until the reply is valid, some with a tool and its result. It checks
 // that all answers are right, that nothing was delivered, and so paid, twice,
 // that a replay asks for nothing, and that no goroutine is left.
+//
+// With NOEMA_BENCH=1 it makes at least 10,000 requests, and those that stall
+// for 60 s are as frequent as all other faults, which takes minutes.
 func Storm(t *testing.T, c StormConfig) {
 	t.Helper()
+	faults := swift()
+	if os.Getenv("NOEMA_BENCH") == "1" {
+		c.Requests, faults = max(c.Requests, 10_000), All()
+	}
 	before := runtime.NumGoroutine()
 	t.Run("storm", func(t *testing.T) {
 		s := New(Config{Protocol: c.Protocol, Answer: Oracle, Plan: Plan{
-			Seed: 1, Rate: 0.2, Faults: swift(), Most: 8, Each: 2, Storm: 20, StormEvery: 500,
+			Seed: 1, Rate: 0.2, Faults: faults, Most: 8, Each: 2, Storm: 20, StormEvery: 500,
 		}})
 		defer s.Close()
 		p, err := c.Open(s.URL(), patience)
@@ -74,8 +82,8 @@ func Storm(t *testing.T, c StormConfig) {
 		}()
 		began := time.Now()
 		stats := weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
-		t.Logf("%d requests, %d sent in %.1f s, at most %d at once, %d pauses; faults %v",
-			c.Requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Pauses, s.Faults())
+		t.Logf("%d requests, %d sent in %.1f s, at most %d at once, limit %d in the end, %d pauses; faults %v",
+			c.Requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Limit, stats.Pauses, s.Faults())
 		s.checkBooks(t, stats)
 		sent := s.Requests()
 		weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
@@ -96,7 +104,8 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 		t.Fatal(err)
 	}
 	// A gateway that lets nobody through must fail the test, not hang it.
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	limit := max(time.Minute, time.Duration(requests)*30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	work := make(chan int)
 	var wg sync.WaitGroup
@@ -115,7 +124,7 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 	close(work)
 	wg.Wait()
 	if ctx.Err() != nil {
-		t.Fatalf("not finished after a minute: %+v", g.Stats())
+		t.Fatalf("not finished after %v: %+v", limit, g.Stats())
 	}
 	g.Wait(time.Minute)
 	return g.Stats()
