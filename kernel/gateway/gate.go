@@ -28,7 +28,7 @@ type gate struct {
 	limit    limiter
 	breaker  breaker
 	held     time.Time // no call starts before
-	answered time.Time // when a call was, last
+	answered time.Time // the last time that a call was
 	inFlight int
 	queue    list.List   // of *ticket
 	timer    *time.Timer // wakes the queue, where only time keeps it waiting
@@ -152,7 +152,7 @@ func (g *gate) arm(now time.Time) {
 type verdict struct {
 	again bool  // it was a probe: it counts for nothing, and the call waits again
 	free  bool  // the outage is to blame: the attempt does not count as one of the call's
-	busy  bool  // the load is to blame: the attempt counts as half of one
+	busy  bool  // the load is to blame: it counts as half of one
 	final bool  // no further attempt
 	err   error // in place of the attempt's own
 }
@@ -169,7 +169,7 @@ func (g *gate) leave(p pass, key cache.Key, o outcome) verdict {
 		g.answered = now
 	}
 	v, news := g.judge(now, p, key, o)
-	v.busy = o.loaded
+	v.busy = o.loaded && g.working(now)
 	g.dispatch(now)
 	g.mu.Unlock()
 	for _, s := range []string{notice, news} {
@@ -202,6 +202,17 @@ func (g *gate) hold(now time.Time, p pass, o outcome) (notice string) {
 	return notice
 }
 
+// working reports whether the provider seems to answer calls, so that one that
+// it has too much to do for tells of its load and of nothing else: the last
+// answer is not long ago, or none has come yet and others are waited for; g.mu
+// is held.
+func (g *gate) working(now time.Time) bool {
+	if g.answered.IsZero() {
+		return g.inFlight > 0
+	}
+	return now.Sub(g.answered) < 2*g.limit.trip
+}
+
 // judge tells the breaker what an attempt says of the provider; g.mu is held.
 func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict, notice string) {
 	b := &g.breaker
@@ -216,8 +227,7 @@ func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict
 		v = verdict{final: true, err: g.giveUp(now, o.err)}
 	case o.down && p.probe:
 		v.again = true
-	case o.down && o.loaded && !b.open && now.Sub(g.answered) < 2*g.limit.trip:
-		// What answers others is full and not down.
+	case o.down && o.loaded && !b.open && g.working(now): // it is full
 	case o.down:
 		if b.failed(now, p.era, key) {
 			notice = fmt.Sprintf("provider is down: paused; asking again for up to %v: %v", b.patience, o.err)

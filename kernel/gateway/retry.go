@@ -13,7 +13,10 @@ import (
 // Retry says how failed attempts are repeated. The wait doubles from Base up
 // to Max, with jitter; a server's Retry-After takes its place when longer.
 type Retry struct {
-	Attempts int           // in all; default 6
+	// Attempts are how many there are in all. A refusal for load counts as half
+	// of one while other calls are answered: it says nothing of the call.
+	// Default 6.
+	Attempts int
 	Base     time.Duration // first wait; default 500 ms
 	Max      time.Duration // longest wait of our own choice; default 30 s
 	// MaxAfter is the longest Retry-After that is obeyed; a server that asks
