@@ -64,8 +64,9 @@ func checkTold(t *testing.T, name string, r local.Reply, s methods.Sampling) {
 			t.Errorf("%s: token %d is %q and the likeliest %q", name, i, told.Token, told.Top[0].Token)
 		}
 	}
-	if text := strings.ToValidUTF8(spelled, "\uFFFD"); strings.TrimSpace(text) != strings.TrimSpace(r.Text) || len(r.Logprobs) == 0 {
-		t.Errorf("%s: %q is spelled %q", name, r.Text, text)
+	text := strings.ReplaceAll(r.Text, "\uFFFD", "") // what stands for bytes that are no text
+	if spelled = strings.ToValidUTF8(spelled, ""); strings.TrimSpace(text) != strings.TrimSpace(spelled) || len(r.Logprobs) == 0 {
+		t.Errorf("%s: %q is spelled %q", name, r.Text, spelled)
 	}
 }
 
