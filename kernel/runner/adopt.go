@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -25,16 +26,13 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 		return nil, err
 	}
 	for _, r := range runs { // newest first
-		if r.Digest != digest || r.Parent != "" {
+		if r.Parent != "" {
 			continue // a fork is not what the configuration alone gives
 		}
-		if r.Status == record.Finished {
-			if x.recorded == "" && config.Limits != (record.Limits{}) {
-				x.recorded = r.ID
-			}
-			continue
+		if config.Limits != (record.Limits{}) && sameGround(config, r.Config) {
+			x.follow(r)
 		}
-		if x.exp.Fresh {
+		if r.Digest != digest || r.Status == record.Finished || x.exp.Fresh {
 			continue
 		}
 		unlock, err := lockRun(x.store.Dir(), r.ID)
@@ -189,17 +187,47 @@ func (x *execution) spent() methods.Usage {
 	return u
 }
 
+// precedent is where an earlier execution of a method's trials is kept.
+type precedent struct{ run, label string }
+
+// sameGround reports whether trials of one method are the same in both
+// configurations.
+func sameGround(a, b record.Config) bool {
+	return a.Task.Digest == b.Task.Digest && a.Model == b.Model && a.Seed == b.Seed && a.Limits == b.Limits &&
+		reflect.DeepEqual(a.Sampling, b.Sampling)
+}
+
+// follow lets the transcripts of a run settle what limits refuse to the methods
+// that it has in common with this execution, whatever their labels. Runs that
+// came first to be followed count first.
+func (x *execution) follow(run *record.Run) {
+	const enough = 8 // runs to look into, for a trial that is not in the first
+	for label, m := range x.methods {
+		for _, was := range run.Config.Methods {
+			now := m.identity()
+			now.Label = was.Label
+			if len(x.precedents[label]) < enough && reflect.DeepEqual(now, was) {
+				x.precedents[label] = append(x.precedents[label], precedent{run.ID, was.Label})
+			}
+		}
+	}
+}
+
 // precedent is an earlier execution of a trial, where one settles anything.
 func (x *execution) precedent(ctx context.Context, id record.TrialID) (*record.Trial, error) {
-	if x.recorded == "" {
-		return nil, nil
+	for _, p := range x.precedents[id.Method] {
+		id.Method = p.label
+		raw, err := x.store.Trial(ctx, p.run, id.String())
+		if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		t, err := record.UnmarshalTrial(raw)
+		if err != nil || !t.Infra { // one that was cut short settles nothing
+			return t, err
+		}
 	}
-	raw, err := x.store.Trial(ctx, x.recorded, id.String())
-	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return record.UnmarshalTrial(raw)
+	return nil, nil
 }

@@ -85,6 +85,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 	e.Seed, e.Epochs = parent.Config.Seed, parent.Config.Epochs
 	x := newExecution(e, store, observe, e.Task.Samples)
 	x.parent, x.replacements = parent, replaced
+	x.follow(parent)
 	unlock, err := x.create(ctx, parent.Config, parent.Digest, nil)
 	if err != nil {
 		return nil, err

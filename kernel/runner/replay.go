@@ -103,7 +103,10 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	}
 	exp := Setup{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
 	x := newExecution(exp, store, observe, t.Samples)
-	x.run, x.recorded = r.Run, r.Run.ID
+	x.run = r.Run
+	for _, m := range r.Methods { // also one whose code has changed since
+		x.precedents[m.Label] = []precedent{{r.Run.ID, m.Label}}
+	}
 	x.gateway, err = gateway.New(gateway.Options{
 		Store: store, Provider: r.Provider, Mode: gateway.Replay, RunSeed: r.Run.Config.Seed, Warn: observe.Warn,
 	})

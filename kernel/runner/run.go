@@ -63,8 +63,8 @@ type execution struct {
 	methods map[string]Method
 	samples map[string]task.Sample
 
-	keep     func(context.Context, *record.Trial) error // what makes a trial durable
-	recorded string                                     // the run whose transcripts settle what limits refused; may be empty
+	keep       func(context.Context, *record.Trial) error // what makes a trial durable
+	precedents map[string][]precedent                     // by method, what settles whom limits refuse
 
 	parent       *record.Run          // of a fork
 	replacements []record.Replacement // of a fork
@@ -117,6 +117,7 @@ func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.
 	x := &execution{
 		exp: e, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
+		precedents: map[string][]precedent{},
 	}
 	x.keep = x.saveTrial
 	for _, m := range e.Methods {
