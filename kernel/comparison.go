@@ -10,6 +10,7 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
+	"noema/methods"
 )
 
 // Comparing says how results are compared; the zero value compares every pair
@@ -73,7 +74,7 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
-	c.Notes = append(notes, c.Notes...)
+	c.Notes = append(append(notes, c.Notes...), seedNotes(results)...)
 	out := &Comparison{Comparison: c, byGroup: o.ByGroup}
 	for _, r := range results {
 		out.Runs = append(out.Runs, r.Run.ID)
@@ -114,6 +115,40 @@ func joined(results []*Result) (labels []string, samples []Sample, trials []*rec
 		}
 	}
 	return labels, slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] }), trials
+}
+
+// seedNotes tells what methods spent on their seeds. A seed serves many trials and
+// is charged to none, so that a method that compiles much, or one seed for each
+// sample, would else look cheaper than it is.
+func seedNotes(results []*Result) (notes []string) {
+	rename := relabel(results)
+	for i, r := range results {
+		for _, label := range runner.Labels(r.Run) {
+			seeds, trials := 0, 0
+			var u methods.Usage
+			for _, s := range r.Run.Seeds {
+				if s.Method == label {
+					seeds++
+					u = u.Plus(s.Usage)
+				}
+			}
+			for _, t := range r.Trials {
+				if t.ID.Method == label {
+					trials++
+				}
+			}
+			if u.Calls+u.ToolCalls == 0 || trials == 0 {
+				continue
+			}
+			each, tokens := float64(trials), "unknown tokens"
+			if u.Unmetered == 0 {
+				tokens = fmt.Sprintf("%d tokens (%.3g)", u.Tokens(), float64(u.Tokens())/each)
+			}
+			notes = append(notes, fmt.Sprintf("%s: %d method seeds took %d calls (%.3g for each trial) and %s to build: no trial is charged for them",
+				rename[i][label], seeds, u.Calls+u.ToolCalls, float64(u.Calls+u.ToolCalls)/each, tokens))
+		}
+	}
+	return notes
 }
 
 // comparable refuses runs whose samples are not the same, or notes it.
