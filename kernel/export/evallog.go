@@ -102,13 +102,24 @@ func evalResults(m runner.MethodSummary) object {
 	return object{"total_samples": m.Trials, "completed_samples": m.Trials - m.Failed, "scores": scores}
 }
 
+// modelUsage is in Inspect's terms: what was read from the provider's cache or
+// written to it stands beside the other input, and is in the total.
 func modelUsage(c record.Config, u runner.Usage) object {
 	if u.InputTokens == nil || u.OutputTokens == nil {
 		return object{}
 	}
-	return object{c.Model.ID.String(): object{
-		"input_tokens": *u.InputTokens, "output_tokens": *u.OutputTokens, "total_tokens": *u.InputTokens + *u.OutputTokens,
-	}}
+	o := object{
+		"input_tokens": *u.InputTokens - u.CachedTokens - u.CacheWriteTokens, "output_tokens": *u.OutputTokens,
+		"total_tokens": *u.InputTokens + *u.OutputTokens,
+	}
+	for name, n := range map[string]int64{
+		"input_tokens_cache_read": u.CachedTokens, "input_tokens_cache_write": u.CacheWriteTokens, "reasoning_tokens": u.ReasoningTokens,
+	} {
+		if n > 0 { // 0 may also be what the provider does not tell
+			o[name] = n
+		}
+	}
+	return object{c.Model.ID.String(): o}
 }
 
 func (s Source) evalSamples(method string) ([]object, error) {
@@ -140,7 +151,7 @@ func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) 
 		"metadata": object{
 			"outcome": t.Answer.Outcome, "reason": t.Answer.Reason, "group": sample.Group, "seed": formatSeed(t.Seed), "hash": t.Hash,
 		},
-		"store": object{}, "model_usage": modelUsage(s.Run.Config, usageOf(t.Usage)),
+		"store": object{}, "model_usage": modelUsage(s.Run.Config, runner.UsageOf(t.Usage)),
 		"started_at": stamp(t.Started), "completed_at": stamp(t.Started.Add(t.Wall)),
 		"total_time": t.Wall.Seconds(), "working_time": t.Usage.Latency.Seconds(),
 	}
@@ -188,10 +199,26 @@ func (s Source) evalOutput(c methods.Completion) object {
 	if c.Finish == methods.FinishLength {
 		stop = "max_tokens"
 	}
-	return object{
-		"model":   s.Run.Config.Model.ID.String(),
-		"choices": []object{{"message": object{"role": "assistant", "content": c.Text}, "stop_reason": stop}},
+	choice := object{"message": object{"role": "assistant", "content": c.Text}, "stop_reason": stop}
+	if len(c.Logprobs) > 0 {
+		choice["logprobs"] = object{"content": evalLogprobs(c.Logprobs)}
 	}
+	return object{"model": s.Run.Config.Model.ID.String(), "choices": []object{choice}}
+}
+
+func evalLogprobs(tokens []methods.TokenLogprob) []object {
+	out := make([]object, len(tokens))
+	for i, t := range tokens {
+		var bytes []int
+		for _, b := range t.Raw() {
+			bytes = append(bytes, int(b))
+		}
+		out[i] = object{"token": t.Token, "logprob": t.Logprob, "bytes": bytes}
+		if len(t.Top) > 0 {
+			out[i]["top_logprobs"] = evalLogprobs(t.Top)
+		}
+	}
+	return out
 }
 
 func evalMessages(messages []methods.Message) []object {
@@ -209,13 +236,6 @@ func evalScores(t *record.Trial) object {
 		scores[name] = object{"value": v, "answer": string(t.Answer.Value), "metadata": object{"outcome": t.Answer.Outcome}}
 	}
 	return scores
-}
-
-func usageOf(u methods.Usage) runner.Usage {
-	if u.Unmetered > 0 {
-		return runner.Usage{}
-	}
-	return runner.Usage{InputTokens: &u.InputTokens, OutputTokens: &u.OutputTokens}
 }
 
 // redactAll takes keys out of every text of a JSON value made of objects.

@@ -130,12 +130,12 @@ func TestCallsHoldContents(t *testing.T) {
 		t.Fatalf("%d rows for %d calls", len(rows.Rows), want)
 	}
 	last := rows.Rows[0]
-	if text, _ := last[len(last)-2].(string); !strings.Contains(text, `"role":"user"`) {
+	if text, _ := last[len(last)-3].(string); !strings.Contains(text, `"role":"user"`) {
 		t.Errorf("messages are %q", text)
 	}
 	s.Read = nil
-	if rows, err = s.Calls(); err != nil || rows.Rows[0][len(last)-1] != nil {
-		t.Errorf("without contents a reply is %v (%v)", rows.Rows[0][len(last)-1], err)
+	if rows, err = s.Calls(); err != nil || rows.Rows[0][len(last)-2] != nil {
+		t.Errorf("without contents a reply is %v (%v)", rows.Rows[0][len(last)-2], err)
 	}
 }
 
@@ -194,16 +194,26 @@ func TestEvalLogLoadsInInspect(t *testing.T) {
 		t.Error("a log of a method that was not run")
 	}
 	py := python(t, "inspect_ai.log")
-	path := filepath.Join(t.TempDir(), "anot.json")
-	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+	var detailed bytes.Buffer
+	if err := detailedSource(t).EvalLog(&detailed, "direct"); err != nil {
 		t.Fatal(err)
+	}
+	paths := []string{filepath.Join(t.TempDir(), "anot.json"), filepath.Join(t.TempDir(), "detailed.json")}
+	for i, b := range []bytes.Buffer{file, detailed} {
+		if err := os.WriteFile(paths[i], b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got := runPython(t, py, `import sys
 from inspect_ai.log import read_eval_log
 log = read_eval_log(sys.argv[1])
 s = log.samples[0]
-print(log.status, log.eval.solver, len(log.samples), sorted(s.scores)[:2], len(s.events) > 3, s.messages[-1].role, log.results.scores[0].metrics["mean"].name)`, path)
-	if want := `success anot 5 ['first', 'hits@1'] True assistant mean`; got != want {
+print(log.status, log.eval.solver, len(log.samples), sorted(s.scores)[:2], len(s.events) > 3, s.messages[-1].role, log.results.scores[0].metrics["mean"].name)
+log = read_eval_log(sys.argv[2])
+u = log.stats.model_usage["test/m"]
+p = log.samples[0].output.choices[0].logprobs.content[0]
+print(u.input_tokens, u.input_tokens_cache_read, u.input_tokens_cache_write, u.reasoning_tokens, u.total_tokens, p.token, p.logprob, p.bytes, p.top_logprobs[1].bytes)`, paths...)
+	if want := "success anot 5 ['first', 'hits@1'] True assistant mean\n30 60 10 40 150 3 -0.25 [51] [195]"; got != want {
 		t.Errorf("Inspect reads %q, want %q", got, want)
 	}
 }

@@ -75,13 +75,20 @@ func (s Source) whereOf(t *record.Trial) []any {
 var amounts = []Column{
 	{"calls", Integer}, {"tool_calls", Integer}, {"input_tokens", Integer}, {"output_tokens", Integer},
 	{"cost_usd", Float}, {"latency_ms", Float},
+	// parts of the tokens; 0 also where the provider does not tell
+	{"cached_tokens", Integer}, {"cache_write_tokens", Integer}, {"reasoning_tokens", Integer},
 }
 
 // amountsOf leaves out what is not known: it is no 0.
 func amountsOf(u methods.Usage) []any {
-	row := []any{int64(u.Calls), int64(u.ToolCalls), u.InputTokens, u.OutputTokens, u.Cost.USD(), milliseconds(u.Latency)}
+	row := []any{
+		int64(u.Calls), int64(u.ToolCalls), u.InputTokens, u.OutputTokens, u.Cost.USD(), milliseconds(u.Latency),
+		u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens,
+	}
 	if u.Unmetered > 0 {
-		row[2], row[3] = nil, nil
+		for _, i := range []int{2, 3, 6, 7, 8} {
+			row[i] = nil
+		}
 	}
 	if u.Unpriced > 0 {
 		row[4] = nil
@@ -124,40 +131,52 @@ func (s Source) Trials() Rows {
 	return r.redacted()
 }
 
-// Calls is a row for each call of each trial, with the messages, as JSON, and
-// the reply of model calls if the source can read them. A content that cannot
-// be read is an error.
+// Calls is a row for each call of each trial, with the messages, as JSON, the
+// reply, and its log probabilities where it has any, as JSON, of model calls if
+// the source can read them. A content that cannot be read is an error.
 func (s Source) Calls() (Rows, error) {
 	r := Rows{Columns: slices.Concat(where, []Column{
 		{"path", String}, {"kind", String}, {"draw", Integer}, {"key", String}, {"digest", String},
 		{"fault", String}, {"error", String}, {"failed_attempts", Integer},
-	}, amounts, []Column{{"messages", String}, {"reply", String}})}
+	}, amounts, []Column{{"messages", String}, {"reply", String}, {"logprobs", String}})}
 	for _, t := range s.Result.Trials {
 		for _, c := range t.Calls {
 			row := slices.Concat(s.whereOf(t), []any{
 				c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
 			}, amountsOf(c.Usage))
-			messages, reply, err := s.content(t.ID, c)
+			content, err := s.content(t.ID, c)
 			if err != nil {
 				return r, err
 			}
-			r.Rows = append(r.Rows, append(row, messages, reply))
+			r.Rows = append(r.Rows, append(row, content...))
 		}
 	}
 	return r.redacted(), nil
 }
 
-// content is what a model call asked and was told, or nil.
-func (s Source) content(id record.TrialID, c record.Call) (messages, reply any, err error) {
+// content is what a model call asked and was told: the values of the last
+// three columns.
+func (s Source) content(id record.TrialID, c record.Call) ([]any, error) {
 	if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {
-		return nil, nil, nil
+		return []any{nil, nil, nil}, nil
 	}
 	x, err := s.Read(id, c)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	raw, err := record.Marshal(chat(x.Request.Messages))
-	return string(raw), x.Record.Completion.Text, err
+	messages, err := record.Marshal(chat(x.Request.Messages))
+	if err != nil {
+		return nil, err
+	}
+	var tokens any
+	if told := x.Record.Completion.Logprobs; len(told) > 0 {
+		raw, err := record.Marshal(evalLogprobs(told))
+		if err != nil {
+			return nil, err
+		}
+		tokens = string(raw)
+	}
+	return []any{string(messages), x.Record.Completion.Text, tokens}, nil
 }
 
 // message is a message as most tools write it.

@@ -17,6 +17,7 @@ import (
 
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/methods"
 )
 
 // Spans gives the run as OpenTelemetry spans under the conventions for
@@ -58,6 +59,7 @@ func (s Source) trialSpans(ctx context.Context, tracer trace.Tracer, red redacto
 		attribute.String("noema.outcome", string(t.Answer.Outcome)), attribute.String("noema.answer", red.text(string(t.Answer.Value))),
 		attribute.String("noema.trial.hash", t.Hash), attribute.Bool("noema.simulated_model", s.Run.Config.Model.Simulated),
 	))
+	span.SetAttributes(parts(t.Usage)...)
 	for _, name := range slices.Sorted(maps.Keys(t.Score.Values)) {
 		span.SetAttributes(attribute.Float64("noema.score."+name, t.Score.Values[name]))
 	}
@@ -87,6 +89,7 @@ func (s Source) callSpan(ctx context.Context, tracer trace.Tracer, red redactor,
 			attribute.String("gen_ai.provider.name", s.Run.Config.Model.ID.Provider), attribute.String("gen_ai.request.model", s.Run.Config.Model.ID.String()),
 			attribute.Int64("gen_ai.usage.input_tokens", c.Usage.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", c.Usage.OutputTokens),
 		)
+		span.SetAttributes(parts(c.Usage)...)
 	}
 	if c.Fault != "" {
 		span.SetStatus(codes.Error, red.text(c.Error))
@@ -101,6 +104,24 @@ func (s Source) callSpan(ctx context.Context, tracer trace.Tracer, red redactor,
 		return err
 	}
 	return contentAttributes(span, red, x)
+}
+
+// parts are those of the tokens that the provider told.
+func parts(u methods.Usage) []attribute.KeyValue {
+	var out []attribute.KeyValue
+	for _, p := range []struct {
+		name string
+		n    int64
+	}{
+		{"gen_ai.usage.cache_read.input_tokens", u.CachedTokens},
+		{"gen_ai.usage.cache_creation.input_tokens", u.CacheWriteTokens},
+		{"gen_ai.usage.reasoning.output_tokens", u.ReasoningTokens},
+	} {
+		if p.n > 0 {
+			out = append(out, attribute.Int64(p.name, p.n))
+		}
+	}
+	return out
 }
 
 func contentAttributes(span trace.Span, red redactor, x runner.Exchange) error {

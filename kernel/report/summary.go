@@ -105,6 +105,11 @@ func below(w io.Writer, s *runner.Summary) {
 	w = Guarded(w)
 	causes(w, s)
 	warnings(w, s)
+	for _, m := range s.Methods {
+		if told := parts(m.Usage, "", ""); told != "" {
+			fmt.Fprintf(w, "tokens    %s: %s\n", m.Method, told)
+		}
+	}
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.ToolRuns > 0 {
 		fmt.Fprintf(w, ", %s runs of tools", count(s.ToolRuns))
@@ -220,6 +225,26 @@ func tokens(u runner.Usage, n float64) string {
 		return "unknown"
 	}
 	return fmt.Sprintf("%s+%s", count(int(float64(*u.InputTokens)/n+0.5)), count(int(float64(*u.OutputTokens)/n+0.5)))
+}
+
+// parts tells what of the tokens was cached or thought, between the given
+// texts, or is empty.
+func parts(u runner.Usage, before, after string) string {
+	var told []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{
+		{u.CachedTokens, "in from the provider's cache"}, {u.CacheWriteTokens, "in written to the provider's cache"}, {u.ReasoningTokens, "out thought"},
+	} {
+		if p.n > 0 {
+			told = append(told, count(int(p.n))+" "+p.what)
+		}
+	}
+	if told == nil {
+		return ""
+	}
+	return before + strings.Join(told, ", ") + after
 }
 
 // money shows three significant digits, so that a tenth of a cent is seen.

@@ -45,7 +45,8 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		fmt.Fprintf(w, "  FAILED (%s): %s\n", c.Fault, oneLine(c.Error, 200))
 		return
 	}
-	fmt.Fprintf(w, "  %d+%d tokens  %s\n", c.Usage.InputTokens, c.Usage.OutputTokens, seconds(c.Usage.Latency))
+	u := runner.UsageOf(c.Usage)
+	fmt.Fprintf(w, "  %d+%d tokens%s  %s\n", c.Usage.InputTokens, c.Usage.OutputTokens, parts(u, " (", ")"), seconds(c.Usage.Latency))
 	if c.Kind != record.CompletionCall {
 		return
 	}
@@ -65,6 +66,13 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		block(w, string(m.Role), m.Content)
 	}
 	block(w, "reply", x.Record.Completion.Text)
+	if told := x.Record.Completion.Logprobs; len(told) > 0 {
+		sum := 0.0
+		for _, t := range told {
+			sum += t.Logprob
+		}
+		fmt.Fprintf(w, "    log probability: %.3f over %s\n", sum, plural(len(told), "token"))
+	}
 }
 
 // block prints a text indented under its heading.

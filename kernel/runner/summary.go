@@ -69,12 +69,20 @@ type Usage struct {
 	OutputTokens *int64   `json:"output_tokens"`
 	CostUSD      *float64 `json:"cost_usd"`
 	LatencyMS    float64  `json:"latency_ms"` // summed over calls, also those that ran side by side
+
+	// Parts of the tokens, where the provider tells them; see methods.Usage.
+
+	CachedTokens     int64 `json:"cached_tokens,omitempty"`
+	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
 }
 
-func usageOf(u methods.Usage) Usage {
+// UsageOf is u for people and scripts.
+func UsageOf(u methods.Usage) Usage {
 	out := Usage{Calls: u.Calls, ToolCalls: u.ToolCalls, LatencyMS: float64(u.Latency) / float64(time.Millisecond)}
 	if u.Unmetered == 0 {
 		out.InputTokens, out.OutputTokens = &u.InputTokens, &u.OutputTokens
+		out.CachedTokens, out.CacheWriteTokens, out.ReasoningTokens = u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens
 	}
 	if u.Unpriced == 0 {
 		cost := u.Cost.USD()
@@ -116,7 +124,7 @@ func Summarize(r *Result) (*Summary, error) {
 		for _, seed := range run.Seeds {
 			u = u.Plus(seed.Usage)
 		}
-		usage := usageOf(u)
+		usage := UsageOf(u)
 		s.Seeds = &usage
 	}
 	for _, m := range run.Config.Methods {
@@ -242,7 +250,7 @@ func (s *MethodSummary) count(trials []*record.Trial) map[string][]*record.Trial
 		usage = usage.Plus(t.Usage)
 		epochs[t.ID.Sample] = append(epochs[t.ID.Sample], t)
 	}
-	s.Usage = usageOf(usage)
+	s.Usage = UsageOf(usage)
 	return epochs
 }
 
