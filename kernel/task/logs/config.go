@@ -75,6 +75,11 @@ func ReadConfig(path string) (Config, error) {
 	if c.File == "" {
 		return c, fmt.Errorf("read log configuration %s: no file: add a line such as file: records.csv", path)
 	}
+	if !filepath.IsLocal(c.File) {
+		// A folder from elsewhere must not have any file of the user's read and
+		// sent to a model.
+		return c, fmt.Errorf("read log configuration %s: file %q is outside of the folder: move the log there, or link to it from there", path, c.File)
+	}
 	c.File = filepath.Join(filepath.Dir(path), c.File)
 	return c, c.check(path)
 }
@@ -136,14 +141,37 @@ type Log struct {
 
 // OpenLog returns the log of a configuration.
 func OpenLog(c Config) (*Log, error) {
-	if _, err := os.Stat(c.File); err != nil {
+	was, err := os.Stat(c.File)
+	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	pattern, err := regexp.Compile(c.Pattern)
 	if err != nil {
 		return nil, fmt.Errorf("open log: pattern: %w", err)
 	}
-	return &Log{config: c, pattern: pattern, open: func() (io.ReadCloser, error) { return os.Open(c.File) }}, nil
+	return &Log{config: c, pattern: pattern, open: func() (io.ReadCloser, error) { return reopen(c.File, was) }}, nil
+}
+
+// errChanged is an error of the machine and no result of a tool: recorded, it
+// would stand for the log's content for ever.
+var errChanged = errors.New("the log is not there as it was when the task was opened")
+
+// reopen opens a log if it is still what it was: the task's digest, under which
+// results are kept, is of that content.
+func reopen(path string, was os.FileInfo) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errChanged, err)
+	}
+	now, err := f.Stat()
+	if err == nil && (now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())) {
+		err = fmt.Errorf("%s has changed: copy it, or start anew", filepath.Base(path))
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%w: %w", errChanged, err)
+	}
+	return f, nil
 }
 
 // memoryLog is a log in memory, as CSV.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -241,6 +242,49 @@ func TestLogsOfOnesOwn(t *testing.T) {
 		if _, err := LoadDir(dir); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q gives %v, want %q", wrong, err, says)
 		}
+	}
+}
+
+// TestLogThatChanges: what tools find is kept under the digest that the log had,
+// so of another content nothing may be found; and a file that is away for a moment
+// is no finding.
+func TestLogThatChanges(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "app.csv")
+	for path, text := range map[string]string{
+		log: "severity,time\nERROR,2024-03-01\n", filepath.Join(dir, ConfigName): "file: app.csv\nqueries: [{query: count all logs, target: 1}]\n",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func() (methods.ToolResult, error) {
+		return made.Environment.Call(t.Context(), methods.ToolCall{Name: "get_log_count", Arguments: json.RawMessage(`{}`)})
+	}
+	if r, err := count(); err != nil || r.IsError {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if err := os.Rename(log, log+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := count(); !errors.Is(err, errChanged) {
+		t.Errorf("without its log: %+v, %v", r, err)
+	}
+	if err := os.Rename(log+".away", log); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := count(); err != nil || r.IsError {
+		t.Errorf("back again: %+v, %v", r, err)
+	}
+	if err := os.WriteFile(log, []byte("severity,time\nERROR,2024-03-01\nINFO,2024-03-02\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := count(); !errors.Is(err, errChanged) || !strings.Contains(err.Error(), "app.csv has changed") {
+		t.Errorf("with a line more: %+v, %v", r, err)
 	}
 }
 

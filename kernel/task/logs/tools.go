@@ -102,6 +102,9 @@ func (e Environment) Call(ctx context.Context, c methods.ToolCall) (methods.Tool
 	if ctx.Err() != nil {
 		return methods.ToolResult{}, ctx.Err()
 	}
+	if errors.Is(err, errChanged) {
+		return methods.ToolResult{}, err
+	}
 	if err != nil {
 		return methods.ToolResult{Content: err.Error(), IsError: true}, nil
 	}
