@@ -48,10 +48,6 @@ const DefaultBaseURL = "https://api.anthropic.com"
 // DefaultMaxTokens is the limit of output tokens of requests that have none.
 const DefaultMaxTokens = 8192
 
-// maxAdaptations bounds the requests of one Complete: one for each parameter
-// that a server can refuse.
-const maxAdaptations = 8
-
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "claude-haiku-4-5"
@@ -156,22 +152,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	err := provider.NoLogprobs(Kind, r.Sampling)
-	if err != nil {
+	if err := provider.NoLogprobs(Kind, r.Sampling); err != nil {
 		return methods.Completion{}, err
 	}
-	for range maxAdaptations {
-		form := p.learned.Form(r.Schema)
-		var c methods.Completion
-		if c, err = p.attempt(ctx, r, form); err == nil {
-			return c, nil
-		}
-		var refused *exchange.Refusal
-		if !errors.As(err, &refused) || !p.adapt(form, r, refused) {
-			break
-		}
-	}
-	return methods.Completion{}, p.exchange.Failure(ctx, err)
+	return p.learned.Complete(ctx, p.exchange, r, p.attempt, p.adapt)
 }
 
 // adapt learns from a refusal and reports whether there is another form worth

@@ -42,10 +42,6 @@ const Kind = "gemini"
 // DefaultBaseURL is where requests go if Config names no other server.
 const DefaultBaseURL = "https://generativelanguage.googleapis.com"
 
-// maxAdaptations bounds the requests of one Complete: one for each parameter
-// that a server can refuse.
-const maxAdaptations = 7
-
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "gemini-2.5-flash"
@@ -145,22 +141,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	err := p.logprobs.Check(r.Sampling)
-	if err != nil {
+	if err := p.logprobs.Check(r.Sampling); err != nil {
 		return methods.Completion{}, err
 	}
-	for range maxAdaptations {
-		form := p.learned.Form(r.Schema)
-		var c methods.Completion
-		if c, err = p.attempt(ctx, r, form); err == nil {
-			return c, nil
-		}
-		var refused *exchange.Refusal
-		if !errors.As(err, &refused) || !p.adapt(form, r, refused) {
-			break
-		}
-	}
-	return methods.Completion{}, p.exchange.Failure(ctx, err)
+	return p.learned.Complete(ctx, p.exchange, r, p.attempt, p.adapt)
 }
 
 // adapt learns from a refusal. The API names parameters in many ways.

@@ -30,9 +30,6 @@ const Kind = "ollama"
 // DefaultBaseURL is where requests go if Config names no other server.
 const DefaultBaseURL = "http://localhost:11434"
 
-// maxAdaptations bounds the requests of one Complete.
-const maxAdaptations = 3
-
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "llama3.2:3b"
@@ -124,22 +121,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	err := p.logprobs.Check(r.Sampling)
-	if err != nil {
+	if err := p.logprobs.Check(r.Sampling); err != nil {
 		return methods.Completion{}, err
 	}
-	for range maxAdaptations {
-		form := p.learned.Form(r.Schema)
-		var c methods.Completion
-		if c, err = p.attempt(ctx, r, form); err == nil {
-			return c, nil
-		}
-		var refused *exchange.Refusal
-		if !errors.As(err, &refused) || !p.learned.Adapt(form, r, refused) {
-			break
-		}
-	}
-	return methods.Completion{}, p.exchange.Failure(ctx, err)
+	return p.learned.Complete(ctx, p.exchange, r, p.attempt, p.learned.Adapt)
 }
 
 func (p *Provider) attempt(ctx context.Context, r methods.Request, f exchange.Form) (methods.Completion, error) {

@@ -58,10 +58,6 @@ const (
 	Responses API = "responses" // responses
 )
 
-// maxAdaptations bounds the requests of one Complete: one for each parameter
-// that a server can refuse.
-const maxAdaptations = 12
-
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "gpt-5-nano"
@@ -204,22 +200,10 @@ func (p *Provider) CloseIdleConnections() { p.exchange.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps
 // ctx's error if ctx ended.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	err := p.logprobs.Check(r.Sampling)
-	if err != nil {
+	if err := p.logprobs.Check(r.Sampling); err != nil {
 		return methods.Completion{}, err
 	}
-	for range maxAdaptations {
-		form := p.learned.Form(r.Schema)
-		var c methods.Completion
-		if c, err = p.attempt(ctx, r, form); err == nil {
-			return c, nil
-		}
-		var refused *exchange.Refusal
-		if !errors.As(err, &refused) || !p.learned.Adapt(form, r, refused) {
-			break
-		}
-	}
-	return methods.Completion{}, p.exchange.Failure(ctx, err)
+	return p.learned.Complete(ctx, p.exchange, r, p.attempt, p.learned.Adapt)
 }
 
 func (p *Provider) attempt(ctx context.Context, r methods.Request, f exchange.Form) (methods.Completion, error) {
