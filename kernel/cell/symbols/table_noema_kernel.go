@@ -9,6 +9,7 @@ import (
 	"noema/kernel"
 	"noema/kernel/display"
 	"noema/kernel/provider"
+	"noema/kernel/task"
 	"noema/methods"
 	"reflect"
 	"time"
@@ -106,12 +107,17 @@ func table_noema_kernel() map[string]reflect.Value {
 // wrap_noema_kernel_Catalog lets interpreted types be a kernel.Catalog.
 type wrap_noema_kernel_Catalog struct {
 	IValue     any
+	WEmbedder  func(a0 string) (task.Embedder, error)
 	WMethods   func() []string
 	WModel     func(a0 kernel.Spec, a1 bool, a2 int) (provider.Provider, error)
 	WModels    func() []string
 	WServeArgs func() []string
 	WTask      func(a0 kernel.Spec) (*kernel.Task, error)
 	WTasks     func() []kernel.TaskEntry
+}
+
+func (w wrap_noema_kernel_Catalog) Embedder(a0 string) (task.Embedder, error) {
+	return w.WEmbedder(a0)
 }
 
 func (w wrap_noema_kernel_Catalog) Methods() []string {

@@ -12,7 +12,9 @@ import (
 func table_noema_kernel_provider() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"BestEffort":    reflect.ValueOf(provider.BestEffort),
+		"CheckLogprobs": reflect.ValueOf(provider.CheckLogprobs),
 		"ContextLength": reflect.ValueOf(provider.ContextLength),
+		"CutLogprobs":   reflect.ValueOf(provider.CutLogprobs),
 		"Emulated":      reflect.ValueOf(provider.Emulated),
 		"Error":         reflect.ValueOf((*provider.Error)(nil)),
 		"Features":      reflect.ValueOf((*provider.Features)(nil)),
@@ -23,6 +25,7 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"Malformed":     reflect.ValueOf(provider.Malformed),
 		"Native":        reflect.ValueOf(provider.Native),
 		"Network":       reflect.ValueOf(provider.Network),
+		"NoLogprobs":    reflect.ValueOf(provider.NoLogprobs),
 		"Price":         reflect.ValueOf((*provider.Price)(nil)),
 		"Provider":      reflect.ValueOf((*provider.Provider)(nil)),
 		"_Provider":     reflect.ValueOf((*wrap_noema_kernel_provider_Provider)(nil)),
@@ -30,6 +33,7 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"Rejected":      reflect.ValueOf(provider.Rejected),
 		"Retryable":     reflect.ValueOf(provider.Retryable),
 		"Support":       reflect.ValueOf((*provider.Support)(nil)),
+		"TokenLogprob":  reflect.ValueOf(provider.TokenLogprob),
 		"Unauthorized":  reflect.ValueOf(provider.Unauthorized),
 		"Unavailable":   reflect.ValueOf(provider.Unavailable),
 		"Unsupported":   reflect.ValueOf(provider.Unsupported),

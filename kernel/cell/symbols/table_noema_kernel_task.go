@@ -13,15 +13,39 @@ import (
 
 func table_noema_kernel_task() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"EachLine":     reflect.ValueOf(task.EachLine),
-		"Environment":  reflect.ValueOf((*task.Environment)(nil)),
-		"_Environment": reflect.ValueOf((*wrap_noema_kernel_task_Environment)(nil)),
-		"ItemsKey":     reflect.ValueOf(constant.MakeFromLiteral("\"items\"", token.STRING, 0)),
-		"Line":         reflect.ValueOf((*task.Line)(nil)),
-		"LoadJSONL":    reflect.ValueOf(task.LoadJSONL),
-		"Sample":       reflect.ValueOf((*task.Sample)(nil)),
-		"Task":         reflect.ValueOf((*task.Task)(nil)),
+		"Cosine":         reflect.ValueOf(task.Cosine),
+		"EachLine":       reflect.ValueOf(task.EachLine),
+		"Embedder":       reflect.ValueOf((*task.Embedder)(nil)),
+		"_Embedder":      reflect.ValueOf((*wrap_noema_kernel_task_Embedder)(nil)),
+		"Environment":    reflect.ValueOf((*task.Environment)(nil)),
+		"_Environment":   reflect.ValueOf((*wrap_noema_kernel_task_Environment)(nil)),
+		"ItemsKey":       reflect.ValueOf(constant.MakeFromLiteral("\"items\"", token.STRING, 0)),
+		"Line":           reflect.ValueOf((*task.Line)(nil)),
+		"LoadJSONL":      reflect.ValueOf(task.LoadJSONL),
+		"Preparer":       reflect.ValueOf((*task.Preparer)(nil)),
+		"_Preparer":      reflect.ValueOf((*wrap_noema_kernel_task_Preparer)(nil)),
+		"Sample":         reflect.ValueOf((*task.Sample)(nil)),
+		"Searcher":       reflect.ValueOf((*task.Searcher)(nil)),
+		"_Searcher":      reflect.ValueOf((*wrap_noema_kernel_task_Searcher)(nil)),
+		"SimilarityTool": reflect.ValueOf(constant.MakeFromLiteral("\"similarity\"", token.STRING, 0)),
+		"Task":           reflect.ValueOf((*task.Task)(nil)),
+		"WithEmbedder":   reflect.ValueOf(task.WithEmbedder),
 	}
+}
+
+// wrap_noema_kernel_task_Embedder lets interpreted types be a task.Embedder.
+type wrap_noema_kernel_task_Embedder struct {
+	IValue any
+	WEmbed func(a0 context.Context, a1 []string) ([][]float32, error)
+	WID    func() string
+}
+
+func (w wrap_noema_kernel_task_Embedder) Embed(a0 context.Context, a1 []string) ([][]float32, error) {
+	return w.WEmbed(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Embedder) ID() string {
+	return w.WID()
 }
 
 // wrap_noema_kernel_task_Environment lets interpreted types be a task.Environment.
@@ -37,4 +61,34 @@ func (w wrap_noema_kernel_task_Environment) Call(a0 context.Context, a1 methods.
 
 func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec {
 	return w.WTools()
+}
+
+// wrap_noema_kernel_task_Preparer lets interpreted types be a task.Preparer.
+type wrap_noema_kernel_task_Preparer struct {
+	IValue   any
+	WPrepare func(a0 context.Context, a1 func(done int, total int)) error
+}
+
+func (w wrap_noema_kernel_task_Preparer) Prepare(a0 context.Context, a1 func(done int, total int)) error {
+	return w.WPrepare(a0, a1)
+}
+
+// wrap_noema_kernel_task_Searcher lets interpreted types be a task.Searcher.
+type wrap_noema_kernel_task_Searcher struct {
+	IValue        any
+	WCall         func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WTools        func() []methods.ToolSpec
+	WWithEmbedder func(a0 task.Embedder, a1 bool) (task.Environment, error)
+}
+
+func (w wrap_noema_kernel_task_Searcher) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Searcher) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
+func (w wrap_noema_kernel_task_Searcher) WithEmbedder(a0 task.Embedder, a1 bool) (task.Environment, error) {
+	return w.WWithEmbedder(a0, a1)
 }
