@@ -84,6 +84,8 @@ func TestSameBits(t *testing.T) {
 	for _, spec := range []localtest.Spec{
 		{Arch: "qwen2", Seed: 1, Hidden: 288, Inner: 2048, Heads: 9, KVHeads: 3, Layers: 1},
 		{Arch: "gpt2", Seed: 3, Hidden: 64, Inner: 264, Heads: 2, Layers: 2},
+		{Arch: "mistral", Seed: 4, Layers: 1},
+		{Arch: "qwen3", Seed: 5, Layers: 1},
 	} {
 		t.Run(spec.Arch, func(t *testing.T) {
 			dir := t.TempDir()
@@ -100,11 +102,11 @@ func TestSameBits(t *testing.T) {
 					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 					d := load(t, dir)
 					if want == nil {
-						want = alone(t, d, prompts, 4)
+						want = alone(t, d, prompts, 2)
 					} else {
-						compare(t, want, alone(t, d, prompts, 4))
+						compare(t, want, alone(t, d, prompts, 2))
 					}
-					compare(t, want, together(t, d, prompts, 4))
+					compare(t, want, together(t, d, prompts, 2))
 				})
 			}
 		})
