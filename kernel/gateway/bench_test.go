@@ -3,7 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"os"
+	"net/http"
 	"runtime"
 	"strings"
 	"sync"
@@ -150,51 +150,58 @@ func askAll(b *testing.B, ask complete, epoch int, rs []methods.Request) {
 	})
 }
 
-// TestBestFixed prints how long calls take over HTTP with adaptive concurrency
-// as a multiple of the best fixed number of calls at once, found by search. It
-// takes minutes, and runs with NOEMA_BENCH=1 only; TestThroughput holds the
-// same in the time of a bubble.
-func TestBestFixed(t *testing.T) {
-	if os.Getenv("NOEMA_BENCH") != "1" {
-		t.Skip("measures for minutes: set NOEMA_BENCH=1")
-	}
-	const n, callers = 4000, 256
-	for name, c := range map[string]struct {
+// BenchmarkBestFixed says how long calls take over real HTTP with adaptive
+// concurrency as a multiple of the best fixed number of calls at once, found by
+// search before (x-best), and how many refusals came for each answer. Calls are
+// 20 times as short as those of a model, and so is the wait after a failure.
+// Once is enough: -benchtime 1x. TestBest holds the same in bubbles.
+func BenchmarkBestFixed(b *testing.B) {
+	const (
+		n, callers = 4000, 256
+		latency    = 50 * time.Millisecond
+		base       = 25 * time.Millisecond
+	)
+	for _, c := range []struct {
+		name   string
 		atOnce int
 		rate   float64
+		odds   float64
 		try    []int
 	}{
-		"32 at once":                 {32, 0, []int{16, 24, 28, 32, 36, 40, 48, 64}},
-		"500 per second":             {0, 500, []int{16, 20, 24, 28, 32, 40, 64}},
-		"40 at once, 500 per second": {40, 500, []int{16, 20, 24, 28, 32, 40, 64}},
-		"100 at once":                {100, 0, []int{48, 64, 80, 96, 100, 112, 128}},
+		{"32 at once", 32, 0, 0, []int{24, 28, 32, 36, 40, 48}},
+		{"32 at once, 10 % refused", 32, 0, 0.1, []int{24, 28, 32, 36, 40, 48}},
+		{"500 per second", 0, 500, 0, []int{20, 24, 28, 32, 40, 64}},
+		{"100 at once, 5 % refused", 100, 0, 0.05, []int{80, 90, 100, 112, 128}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			measure := func(ask func(p provider.Provider) func(int) error) (time.Duration, int) {
-				server := newFaultServer(&stands{atOnce: c.atOnce, rate: c.rate, burst: 100, latency: uneven(50 * time.Millisecond)}, nil)
+		b.Run(c.name, func(b *testing.B) {
+			measure := func(ask func(p provider.Provider) func(int) error) (time.Duration, *faultServer) {
+				server := newFaultServer(&stands{atOnce: c.atOnce, rate: c.rate, burst: 100, latency: uneven(latency)}, func(i int) int {
+					if (dice{prompt: fmt.Sprint(i)}).roll("refusal") < c.odds {
+						return http.StatusTooManyRequests
+					}
+					return 0
+				})
 				defer server.Close()
-				took, failed := all(n, callers, ask(newNetModel(t, server.URL)))
-				return took, failed + n - len(server.paid)
+				took, failed := all(n, callers, ask(newNetModel(b, server.URL)))
+				if failed > 0 || len(server.paid) != n {
+					b.Fatalf("%d failed, %d answers", failed, len(server.paid))
+				}
+				return took, server
 			}
 			best, at := time.Hour, 0
 			for _, atOnce := range c.try {
-				took, _ := measure(func(p provider.Provider) func(int) error { return fixed(p, atOnce) })
-				t.Logf("fixed %3d: %v", atOnce, took.Round(time.Millisecond))
-				if took < best {
+				if took, _ := measure(func(p provider.Provider) func(int) error { return fixed(p, atOnce, base) }); took < best {
 					best, at = took, atOnce
 				}
 			}
-			var stats func() Stats
-			took, failed := measure(func(p provider.Provider) func(int) error {
-				g := newGateway(t, Options{Provider: p, Mode: Off, MaxConnections: 256})
-				stats = g.Stats
-				return adaptive(g)
-			})
-			ratio := float64(took) / float64(best)
-			t.Logf("adaptive: %v, %.3f of the best fixed (%d), %d refusals, %d failed", took.Round(time.Millisecond), ratio, at, stats().Failed, failed)
-			if ratio > 1.2 || failed > 0 {
-				t.Errorf("ratio %.3f, %d failed", ratio, failed)
+			for b.Loop() {
+				took, server := measure(func(p provider.Provider) func(int) error {
+					return adaptive(newGateway(b, Options{Provider: p, Mode: Off, MaxConnections: 256, Retry: Retry{Base: base}}))
+				})
+				b.ReportMetric(float64(took)/float64(best), "x-best")
+				b.ReportMetric(float64(server.requests-n)/n, "refusals/answer")
 			}
+			b.ReportMetric(float64(at), "best-fixed")
 		})
 	}
 }

@@ -99,7 +99,7 @@ func bestFixed(t *testing.T, start int, thorough bool, serve func() *island) (be
 	try := func(n int) bool {
 		took := best
 		synctest.Test(t, func(*testing.T) {
-			took, _ = inOrder(islandCalls, islandCallers, fixed(serve(), n))
+			took, _ = inOrder(islandCalls, islandCallers, fixed(serve(), n, 0))
 		})
 		if took < best {
 			best, at = took, n

@@ -108,12 +108,13 @@ func all(n, callers int, ask func(i int) error) (time.Duration, int) {
 }
 
 // fixed asks p with a number of calls at once that never changes: what there
-// was before the limiter.
-func fixed(p provider.Provider, atOnce int) func(int) error {
+// was before the limiter. The first wait after a failure is base.
+func fixed(p provider.Provider, atOnce int, base time.Duration) func(int) error {
+	retry := Retry{Attempts: 1000, Base: base}
 	slots := make(chan struct{}, atOnce)
 	return func(i int) error {
 		key := cache.CompletionKey(methods.ModelID{}, i, ask("q", ""))
-		return Retry{Attempts: 1000}.withDefaults().run(context.Background(), key, func(ctx context.Context) (verdict, error) {
+		return retry.withDefaults().run(context.Background(), key, func(ctx context.Context) (verdict, error) {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			_, err := p.Complete(ctx, ask(fmt.Sprint(i), ""))
@@ -157,7 +158,7 @@ func TestThroughput(t *testing.T) {
 			best, at := time.Duration(math.MaxInt64), 0
 			for _, n := range c.try {
 				synctest.Test(t, func(t *testing.T) {
-					if took, _ := all(c.calls, callers, fixed(serve(), n)); took < best {
+					if took, _ := all(c.calls, callers, fixed(serve(), n, 0)); took < best {
 						best, at = took, n
 					}
 				})
