@@ -82,51 +82,108 @@ var errNoReviews = errors.New("its data has no reviews: attacks work on tasks wh
 
 // context attacks the reviews of a problem's data. All else keeps its bytes.
 func (a Attack) context(raw json.RawMessage, decides decider, rng *rand.Rand) (json.RawMessage, error) {
-	var fields map[string]json.RawMessage
-	if len(raw) == 0 || json.Unmarshal(raw, &fields) != nil {
+	if at, ok := member(raw, "reviews"); ok {
+		return a.replace(raw, at, decides, rng)
+	}
+	items, ok := member(raw, "items")
+	if !ok {
 		return nil, errNoReviews
 	}
-	if list, ok := fields["reviews"]; ok {
-		return a.replace(raw, list, decides, rng)
-	}
-	var items []json.RawMessage
-	if json.Unmarshal(fields["items"], &items) != nil || len(items) == 0 {
-		return nil, errNoReviews
-	}
-	out, found := raw, false
-	for _, item := range items {
-		var parts map[string]json.RawMessage
-		if json.Unmarshal(item, &parts) != nil || parts["reviews"] == nil {
+	var b bytes.Buffer
+	done, found := 0, false
+	for _, item := range elements(raw[items.from:items.to]) {
+		from, to := items.from+item.from, items.from+item.to
+		at, ok := member(raw[from:to], "reviews")
+		if !ok {
 			continue
 		}
 		found = true
-		changed, err := a.replace(item, parts["reviews"], decides, rng)
+		changed, err := a.replace(raw[from:to], at, decides, rng)
 		if err != nil {
 			return nil, err
 		}
-		out = bytes.Replace(out, item, changed, 1)
+		b.Write(raw[done:from])
+		b.Write(changed)
+		done = to
 	}
 	if !found {
 		return nil, errNoReviews
 	}
-	return out, nil
+	b.Write(raw[done:])
+	return b.Bytes(), nil
 }
 
-// replace puts attacked reviews in the place of a list within its surroundings.
-func (a Attack) replace(around, list json.RawMessage, decides decider, rng *rand.Rand) (json.RawMessage, error) {
+// replace puts attacked reviews in the place of the list at a place in its
+// surroundings.
+func (a Attack) replace(around json.RawMessage, at span, decides decider, rng *rand.Rand) (json.RawMessage, error) {
 	var reviews []json.RawMessage
-	if err := json.Unmarshal(list, &reviews); err != nil {
+	if err := json.Unmarshal(around[at.from:at.to], &reviews); err != nil {
 		return nil, fmt.Errorf("read reviews: %w", err)
 	}
 	attacked, err := a.reviews(reviews, decides, rng)
-	if err != nil {
-		return nil, err
+	if err != nil || slices.EqualFunc(attacked, reviews, func(x, y json.RawMessage) bool { return bytes.Equal(x, y) }) {
+		return around, err
 	}
 	raw, err := plain(attacked)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Replace(around, list, raw, 1), nil
+	return at.replace(around, raw), nil
+}
+
+// span is where a value stands in JSON text. Values are replaced by their place:
+// the same bytes may stand elsewhere as well.
+type span struct{ from, to int }
+
+func (s span) replace(around, with json.RawMessage) json.RawMessage {
+	return slices.Concat(around[:s.from], with, around[s.to:])
+}
+
+// member is where the value of an object's field is.
+func member(object json.RawMessage, name string) (at span, ok bool) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return span{}, false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return span{}, false
+		}
+		value, err := next(d)
+		if err != nil {
+			return span{}, false
+		}
+		if key == name {
+			at, ok = value, true // the last counts, as for readers
+		}
+	}
+	return at, ok
+}
+
+// elements are where the elements of a list are.
+func elements(list json.RawMessage) (all []span) {
+	d := json.NewDecoder(bytes.NewReader(list))
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		return nil
+	}
+	for d.More() {
+		at, err := next(d)
+		if err != nil {
+			return nil
+		}
+		all = append(all, at)
+	}
+	return all
+}
+
+func next(d *json.Decoder) (span, error) {
+	var value json.RawMessage
+	if err := d.Decode(&value); err != nil {
+		return span{}, err
+	}
+	to := int(d.InputOffset())
+	return span{to - len(value), to}, nil
 }
 
 func (a Attack) reviews(list []json.RawMessage, decides decider, rng *rand.Rand) ([]json.RawMessage, error) {
@@ -186,7 +243,8 @@ func (a Attack) review(raw json.RawMessage, decides decider, rng *rand.Rand) (ke
 	if err != nil {
 		return nil, nil, err
 	}
-	return bytes.Replace(raw, review["text"], with, 1), nil, nil
+	at, _ := member(raw, "text") // review has it
+	return at.replace(raw, with), nil, nil
 }
 
 // The texts that are added. None says anything that a request or a policy could

@@ -3,6 +3,7 @@ package attack
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -126,5 +127,33 @@ func TestWhatBitesNothingIsRefused(t *testing.T) {
 	}
 	if a, err := Parse("fake-review:0.25"); err != nil || a.String() != "fake-review:0.25" {
 		t.Errorf("%v (%v)", a, err)
+	}
+}
+
+// TestOnlyTheTextChanges: what is changed is found by its place, though its bytes
+// stand in other fields as well, and nothing is not changed into something.
+func TestOnlyTheTextChanges(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"items":[{"tags":[],"reviews":[]},{"reviews":[{"author":"Pleasant","text":"Pleasant"}]}]}`:                                                  `{"items":[{"tags":[],"reviews":[]},{"reviews":[{"author":"Pleasant","text":"Plaesant"}]}]}`,
+		`{"items":[{"n":1,"reviews":[{"text":"Pleasant"}]}, {"n":1,"reviews":[{"text":"Pleasant"}]}],"copy":{"n":1,"reviews":[{"text":"Pleasant"}]}}`: "",
+		`{"tags":[{"text":"Pleasant"}],"reviews": [{"text":"Pleasant"}]}`:                                                                             `{"tags":[{"text":"Pleasant"}],"reviews": [{"text":"Plaesant"}]}`,
+	} {
+		rng := rand.New(rand.NewPCG(1, 1))
+		got, err := Attack{"typo", 1}.context(json.RawMessage(raw), func(string) bool { return false }, rng)
+		if err != nil || !json.Valid(got) {
+			t.Errorf("%s becomes %s, %v", raw, got, err)
+		}
+		same := func(s string) string { // which letters are swapped is drawn
+			for _, typo := range []string{"Plaesant", "Pelasant", "Plesaant", "Pleaasnt", "Pleasnat", "Pleasatn", "Peasant"} {
+				s = strings.ReplaceAll(s, typo, "Plaesant")
+			}
+			return s
+		}
+		if want != "" && same(string(got)) != want {
+			t.Errorf("%s becomes %s", raw, got)
+		}
+		if want == "" && (strings.Count(string(got), "Pleasant") != 1 || !strings.HasSuffix(string(got), `"copy":{"n":1,"reviews":[{"text":"Pleasant"}]}}`)) {
+			t.Errorf("%s becomes %s", raw, got)
+		}
 	}
 }
