@@ -132,9 +132,10 @@ func (f Fork) replacements(ctx context.Context, store *cache.Store) ([]record.Re
 	if recorded.Completion.Text == f.Reply {
 		return list, nil
 	}
-	// It is charged what the recorded one was: a reply by hand has no price.
+	// It is charged what the recorded one was: a reply by hand has no price. It
+	// has no log probabilities, either: those of the recorded one are of its words.
 	c := recorded.Completion
-	c.Text, c.ToolCalls = f.Reply, nil
+	c.Text, c.ToolCalls, c.Logprobs = f.Reply, nil, nil
 	raw, err := json.Marshal(c)
 	if err != nil {
 		return nil, fmt.Errorf("fork: encode the reply: %w", err)
