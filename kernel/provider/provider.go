@@ -19,7 +19,8 @@ import (
 
 // Provider serves one model. Complete makes one attempt; a failure is an
 // [*Error] wherever the provider can tell what went wrong. Complete fills
-// Usage (Calls is 1) but leaves Usage.Latency zero, unless it simulates one.
+// Usage (Calls is 1) but leaves Usage.Latency zero, unless it simulates one. A
+// provider without log probabilities refuses to be asked for them: [NoLogprobs].
 type Provider interface {
 	methods.Model
 	Info() Info
