@@ -45,21 +45,29 @@ type Preparer interface {
 func WithEmbedder(t *Task, e Embedder, hybrid bool) (*Task, error) {
 	with := *t
 	sum := sha256.Sum256([]byte(e.ID()))
-	with.Version += "+embeddings=" + hex.EncodeToString(sum[:])[:12]
-	if hybrid {
-		with.Version += "+hybrid"
-	}
+	model := hex.EncodeToString(sum[:])[:12]
+	with.Version += "+embeddings=" + model
+	var note string
 	var err error
-	if s, ok := t.Environment.(Searcher); ok {
-		with.Environment, err = s.WithEmbedder(e, hybrid)
-	} else if hybrid {
+	s, searches := t.Environment.(Searcher)
+	switch {
+	case searches && hybrid:
+		with.Version += "+hybrid"
+		note = "its tools search by words and by meaning"
+		with.Environment, err = s.WithEmbedder(e, true)
+	case searches:
+		note = "its tools search by meaning"
+		with.Environment, err = s.WithEmbedder(e, false)
+	case hybrid:
 		err = errors.New("its tools do not search: leave search=hybrid out")
-	} else {
+	default:
+		note = "it has a tool that compares texts by meaning"
 		with.Environment, err = withSimilarity(t.Environment, e)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("give task %q an embedding model: %w", t.Name, err)
 	}
+	with.Notes = append(slices.Clone(t.Notes), fmt.Sprintf("%s (embedding model %s)", note, model))
 	return &with, nil
 }
 

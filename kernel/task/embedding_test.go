@@ -98,6 +98,9 @@ func TestWithEmbedder(t *testing.T) {
 	if plain.Version != "1" || !strings.HasPrefix(with.Version, "1+embeddings=") {
 		t.Errorf("versions %q and %q", plain.Version, with.Version)
 	}
+	if len(plain.Notes) != 0 || len(with.Notes) != 1 || !strings.Contains(with.Notes[0], "compares texts by meaning (embedding model ") {
+		t.Errorf("notes %q and %q", plain.Notes, with.Notes)
+	}
 	a, errA := plain.Digest()
 	b, errB := with.Digest()
 	if errA != nil || errB != nil || a == b {
