@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"noema/kernel/record"
 	"noema/methods"
 )
 
@@ -125,5 +127,34 @@ func TestTrialNames(t *testing.T) {
 	fine.Epochs = 1
 	if _, err := fine.withDefaults().config(fine.Task.Samples); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRemoveUnderWay: a run cannot be removed from under itself.
+func TestRemoveUnderWay(t *testing.T) {
+	store, ctx := openStore(t, t.TempDir()), context.Background()
+	var removal error
+	w := &watcher{onTrial: func(*record.Trial) {
+		if runs, err := Runs(ctx, store); err == nil && removal == nil {
+			removal = Remove(ctx, store, runs[0].ID)
+		}
+	}}
+	solve := solver(func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
+		return methods.RankingAnswer([]int{1}), nil
+	})
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), MaxSamples: 1}
+	r, err := e.Run(ctx, store, w)
+	if err != nil || removal == nil || !strings.Contains(removal.Error(), "under way: end it first") {
+		t.Fatalf("%v, %v", err, removal)
+	}
+	trials, err := Trials(ctx, store, r.Run)
+	if err != nil || slices.Contains(trials, nil) {
+		t.Errorf("trials are gone: %v, %v", trials, err)
+	}
+	if err := Remove(ctx, store, r.Run.ID); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := Runs(ctx, store); err != nil || len(runs) > 0 {
+		t.Errorf("%d runs, %v", len(runs), err)
 	}
 }

@@ -143,3 +143,18 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run) (*Resu
 	}
 	return &Result{Run: run, Task: t, Trials: slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil })}, nil
 }
+
+// Remove removes a run with its transcripts; the answers that it used stay in the
+// store. A run that is under way stays: it would come back at its end, without the
+// trials that were finished before.
+func Remove(ctx context.Context, store *cache.Store, id string) error {
+	unlock, err := lockRun(store.Dir(), id)
+	if errors.Is(err, errLocked) {
+		return fmt.Errorf("remove run %q: it is under way: end it first", id)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return store.DeleteRun(ctx, id)
+}

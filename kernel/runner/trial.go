@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,7 +117,7 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 		switch {
 		case errors.Is(err, methods.ErrBudget):
 			t.Answer = methods.Answer{Outcome: methods.OverBudget, Reason: "a limit was reached"}
-		case errors.As(err, &process), errors.Is(err, methods.ErrProvider), errors.Is(err, errTrialTimeout):
+		case errors.As(err, &process), errors.Is(err, methods.ErrProvider) && providerFailed(t.Calls), errors.Is(err, errTrialTimeout):
 			t.Infra = true
 		}
 	}
@@ -134,6 +135,11 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 		// the target is to blame there is no score.
 		t.Score, _ = by.Score(spec, t.Answer, t.Target)
 	}
+}
+
+// providerFailed reports whether the transcript bears out a method that says so.
+func providerFailed(calls []record.Call) bool {
+	return slices.ContainsFunc(calls, func(c record.Call) bool { return c.Fault == record.ProviderFault })
 }
 
 // check reports whether an answer is one to the spec, and can be kept.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/gateway"
+	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/methods"
 	"noema/plugins"
@@ -70,6 +72,13 @@ func TestInvalidAnswers(t *testing.T) {
 	}
 }
 
+// broken answers nothing.
+type broken struct{ provider.Provider }
+
+func (broken) Complete(context.Context, methods.Request) (methods.Completion, error) {
+	return methods.Completion{}, errors.New("out of order")
+}
+
 // TestOutcomesOfErrors: which failures are the method's and which are not.
 func TestOutcomesOfErrors(t *testing.T) {
 	fails := func(err error) solver {
@@ -81,6 +90,10 @@ func TestOutcomesOfErrors(t *testing.T) {
 		<-ctx.Done()
 		return methods.Answer{}, ctx.Err()
 	}
+	asks := func(ctx context.Context, _ methods.Problem, h methods.Host) (methods.Answer, error) {
+		_, err := h.Complete(ctx, methods.Request{Path: "P3", Messages: methods.Ask("?")})
+		return methods.Answer{}, err
+	}
 	for name, c := range map[string]struct {
 		solve   solver
 		timeout time.Duration
@@ -89,13 +102,18 @@ func TestOutcomesOfErrors(t *testing.T) {
 		failure string
 	}{
 		"budget":   {fails(fmt.Errorf("P3: %w", methods.ErrBudget)), 0, methods.OverBudget, false, "budget exhausted"},
-		"provider": {fails(fmt.Errorf("P3: %w", methods.ErrProvider)), 0, methods.Failed, true, "provider failed"},
+		"provider": {asks, 0, methods.Failed, true, "provider failed"},
+		"a lie":    {fails(fmt.Errorf("P3: %w", methods.ErrProvider)), 0, methods.Failed, false, "provider failed"},
 		"plugin":   {fails(fmt.Errorf("x: %w", &plugins.Failure{Plugin: "p", Reason: "crashed"})), 0, methods.Failed, true, `plugin "p" crashed`},
 		"hanging":  {hangs, 20 * time.Millisecond, methods.Failed, true, "the trial took longer than its wall-clock limit (20ms)"},
 		"its own":  {fails(errors.New("odd")), 0, methods.Failed, false, "odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tr := oneTrial(t, ofThree, "[1]", c.solve, c.timeout)
+			e := Setup{
+				Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(solver(c.solve))}, TrialTimeout: c.timeout, Retry: gateway.Retry{Attempts: 1},
+				Provider: broken{simModel(t, "")},
+			}
+			tr := mustRun(t, e, openStore(t, t.TempDir())).Trials[0]
 			if tr.Answer.Outcome != c.outcome || tr.Infra != c.infra || !strings.Contains(tr.Failure, c.failure) {
 				t.Errorf("outcome %s, infra %t, failure %q", tr.Answer.Outcome, tr.Infra, tr.Failure)
 			}

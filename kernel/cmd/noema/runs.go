@@ -152,7 +152,7 @@ func runsRemoveCommand(a *app) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					if err := store.DeleteRun(cmd.Context(), run.ID); err != nil {
+					if err := runner.Remove(cmd.Context(), store, run.ID); err != nil {
 						return err
 					}
 					fmt.Fprintln(a.stdout, "removed", run.ID)
