@@ -3,7 +3,9 @@ package openai
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
+	"unicode/utf8"
 
 	"noema/kernel/provider"
 	"noema/methods"
@@ -72,19 +74,15 @@ func TestReasoningTokens(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"prompt_tokens":-1}}`))
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":7}]}}]}\n\ndata: [DONE]\n\n"))
+	f.Add([]byte(`{"choices":[{"message":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":-1,"bytes":[195],"top_logprobs":[{"token":"b","logprob":-2}]}]}}],` +
+		`"usage":{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":2}}}`))
 	p, err := New(Config{Model: "m", APIKey: "secret-key"})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := p.decodeChat(body)
-		var e *provider.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%v is no provider error", err)
-		}
-		if u := c.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 {
-			t.Errorf("usage %+v", u)
-		}
+		checkFuzzed(t, c, err)
 	})
 }
 
@@ -97,12 +95,24 @@ func FuzzDecodeResponse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		c, err := p.decodeResponse(body)
-		var e *provider.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%v is no provider error", err)
-		}
-		if u := c.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 {
-			t.Errorf("usage %+v", u)
-		}
+		checkFuzzed(t, c, err)
 	})
+}
+
+// checkFuzzed holds a reply to what the vocabulary promises of every one.
+func checkFuzzed(t *testing.T, c methods.Completion, err error) {
+	t.Helper()
+	var e *provider.Error
+	if err != nil && !errors.As(err, &e) {
+		t.Errorf("%v is no provider error", err)
+	}
+	if u := c.Usage; u.InputTokens < u.CachedTokens+u.CacheWriteTokens || u.OutputTokens < u.ReasoningTokens ||
+		min(u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens) < 0 || u.Cost < 0 {
+		t.Errorf("usage %+v", u)
+	}
+	for _, token := range c.Logprobs {
+		if !utf8.ValidString(token.Token) || math.IsNaN(token.Logprob) || math.IsInf(token.Logprob, 0) || token.Bytes != nil && string(token.Bytes) == token.Token {
+			t.Errorf("token %+v", token)
+		}
+	}
 }
