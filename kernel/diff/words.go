@@ -23,44 +23,78 @@ type Piece struct {
 	Text string `json:"text"`
 }
 
-// maxWords bounds the effort of a diff: texts with more distinct words or more
-// words are compared line by line.
-const maxWords = 20000
+// effort bounds what a diff costs. Texts are what models wrote, also such as would
+// keep a page busy for minutes.
+const effort = 10_000 * 10_000
+
+// cost is what comparing two texts takes at most: the product of their numbers of
+// parts, without those that they begin and end with in common.
+func cost(a, b []string) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	return len(a) * len(b)
+}
 
 // Words compares two texts word by word: a word, a run of spaces and every
 // other character count as one. Joined, the pieces that are not Insert give a,
-// and those that are not Delete give b.
+// and those that are not Delete give b. Long texts are compared line by line, and
+// word by word within the lines that differ as far as the effort allows.
 func Words(a, b string) []Piece {
-	split := splitWords
-	if len(a)+len(b) > 8*maxWords {
-		split = func(s string) []string { return strings.SplitAfter(s, "\n") }
+	wordsA, wordsB := splitWords(a), splitWords(b)
+	if cost(wordsA, wordsB) <= effort {
+		return compare(wordsA, wordsB)
 	}
+	linesA, linesB := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	if cost(linesA, linesB) > effort {
+		return []Piece{{Delete, a}, {Insert, b}}
+	}
+	left := effort
+	var pieces []Piece
+	lines := compare(linesA, linesB)
+	for i := 0; i < len(lines); i++ {
+		if i+1 < len(lines) && lines[i].Op == Delete && lines[i+1].Op == Insert {
+			wordsA, wordsB = splitWords(lines[i].Text), splitWords(lines[i+1].Text)
+			if c := cost(wordsA, wordsB); c <= left {
+				left -= c
+				pieces = append(pieces, compare(wordsA, wordsB)...)
+				i++
+				continue
+			}
+		}
+		pieces = append(pieces, lines[i])
+	}
+	return pieces
+}
+
+// compare compares two texts that are cut into parts.
+func compare(a, b []string) []Piece {
 	names := map[string]rune{}
-	var words []string
-	code := func(text string) []rune {
-		var runes []rune
-		for _, w := range split(text) {
+	var parts []string
+	code := func(text []string) []rune {
+		runes := make([]rune, len(text))
+		for i, w := range text {
 			r, ok := names[w]
 			if !ok {
-				r = symbol(len(words))
+				r = symbol(len(parts))
 				names[w] = r
-				words = append(words, w)
+				parts = append(parts, w)
 			}
-			runes = append(runes, r)
+			runes[i] = r
 		}
 		return runes
 	}
 	ra, rb := code(a), code(b)
-	if len(ra)+len(rb) > 20*maxWords { // beyond any use, and any patience
-		return []Piece{{Delete, a}, {Insert, b}}
-	}
 	m := diffmatchpatch.New()
 	m.DiffTimeout = 0 // its result must not depend on the machine's speed
 	var pieces []Piece
 	for _, d := range m.DiffMainRunes(ra, rb, false) {
 		var text strings.Builder
 		for _, r := range d.Text {
-			text.WriteString(words[index(r)])
+			text.WriteString(parts[index(r)])
 		}
 		pieces = append(pieces, Piece{opOf(d.Type), text.String()})
 	}

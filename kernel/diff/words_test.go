@@ -3,6 +3,7 @@ package diff
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,5 +67,47 @@ func TestHunksKeepALittleAround(t *testing.T) {
 	}
 	if got := Hunks(Words(same, same), 10); len(got) != 0 {
 		t.Errorf("hunks of equal texts are %q", got)
+	}
+}
+
+// TestLongTexts: texts of which every word is another are compared within bounds,
+// and long ones that differ in a few words still show those.
+func TestLongTexts(t *testing.T) {
+	noise := func(seed uint64, n int) string {
+		random := rand.New(rand.NewPCG(seed, 1))
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "!#$%&()*+,-./:;<=>?"[random.IntN(19)]
+		}
+		return string(b)
+	}
+	a, b := noise(1, 80_000), noise(2, 80_000)
+	if p := Words(a, b); len(p) != 2 || p[0] != (Piece{Delete, a}) || p[1] != (Piece{Insert, b}) {
+		t.Errorf("%d pieces", len(p))
+	}
+	long := strings.Repeat("one two three\n", 4000) + "the end"
+	changed := strings.Replace(strings.Replace(long, "two", "2", 1), "the end", "the START", 1)
+	var shown []Piece
+	for _, p := range Words(long, changed) {
+		if p.Op != Equal {
+			shown = append(shown, p)
+		}
+	}
+	if want := []Piece{{Delete, "two"}, {Insert, "2"}, {Delete, "end"}, {Insert, "START"}}; !slices.Equal(shown, want) {
+		t.Errorf("%q", shown)
+	}
+	for _, texts := range [][2]string{{long, changed}, {a + long, b + changed}, {long, ""}, {"", a + "\n" + long}} {
+		var first, second strings.Builder
+		for _, p := range Words(texts[0], texts[1]) {
+			if p.Op != Insert {
+				first.WriteString(p.Text)
+			}
+			if p.Op != Delete {
+				second.WriteString(p.Text)
+			}
+		}
+		if first.String() != texts[0] || second.String() != texts[1] {
+			t.Errorf("the pieces of %.20q and %.20q give other texts", texts[0], texts[1])
+		}
 	}
 }
