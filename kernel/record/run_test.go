@@ -236,6 +236,20 @@ func TestDigests(t *testing.T) {
 			t.Errorf("change %d does not show", i)
 		}
 	}
+	same := base
+	same.Usage, same.Model = methods.Usage{Calls: 1, Cost: 3, CachedTokens: 1, ReasoningTokens: 1}, "m-2026-01-01"
+	same.Logprobs = []methods.TokenLogprob{}
+	if ResponseDigest(same) != ResponseDigest(base) {
+		t.Error("the digest covers what an answer cost")
+	}
+	if ToolDigest(methods.ToolResult{Content: "x"}) == ToolDigest(methods.ToolResult{Content: "x", IsError: true}) {
+		t.Error("an error is no result")
+	}
+}
+
+// TestDigestsCoverLogprobs: to the last bit, where there are any.
+func TestDigestsCoverLogprobs(t *testing.T) {
+	base := methods.Completion{Text: "a", Finish: methods.FinishStop}
 	seen := map[string]int{ResponseDigest(base): -1}
 	top := []methods.TokenLogprob{{Token: "b", Logprob: -1.5}}
 	for i, tokens := range [][]methods.TokenLogprob{
@@ -253,14 +267,5 @@ func TestDigests(t *testing.T) {
 			t.Errorf("log probabilities %d and %d have one digest", i, other)
 		}
 		seen[ResponseDigest(c)] = i
-	}
-	same := base
-	same.Usage, same.Model = methods.Usage{Calls: 1, Cost: 3, CachedTokens: 1, ReasoningTokens: 1}, "m-2026-01-01"
-	same.Logprobs = []methods.TokenLogprob{}
-	if ResponseDigest(same) != ResponseDigest(base) {
-		t.Error("the digest covers what an answer cost")
-	}
-	if ToolDigest(methods.ToolResult{Content: "x"}) == ToolDigest(methods.ToolResult{Content: "x", IsError: true}) {
-		t.Error("an error is no result")
 	}
 }
