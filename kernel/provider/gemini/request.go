@@ -196,7 +196,7 @@ func Features() provider.Features {
 		How: []string{
 			"A parameter that the server refuses is not sent again, and the list of them is kept.",
 			"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
-			"Few models give log probabilities, and some fewer of them than were asked for; a model that refuses them or leaves them out is an error.",
+			"Not every model gives log probabilities; one that refuses them or leaves them out is an error. The protocol has no bytes of tokens: a part of a character is told as the server writes it.",
 			"Thoughts are counted as output tokens and are no part of the reply.",
 			"Each draw sends a seed of its own.",
 		},
