@@ -157,7 +157,7 @@ func askAll(b *testing.B, ask complete, epoch int, rs []methods.Request) {
 // Once is enough: -benchtime 1x. TestBest holds the same in bubbles.
 func BenchmarkBestFixed(b *testing.B) {
 	const (
-		n, callers = 4000, 256
+		n, callers = 10_000, 256
 		latency    = 50 * time.Millisecond
 		base       = 25 * time.Millisecond
 	)
