@@ -11,9 +11,8 @@ import (
 // tell is a token of the reply with its log probability and the likeliest ones
 // at its place, the first of equals first. They are the model's own, at
 // temperature 1 and before top-k, top-p or a schema narrow the choice.
-func (w *writer) tell(logits []float32, token int) methods.TokenLogprob {
-	top, rest := logSum(logits)
-	one := w.spelled(token, float64(logits[token])-top-rest)
+func (w *writer) tell(logits []float32, s scale, token int) methods.TokenLogprob {
+	one := w.spelled(token, s.of(logits[token]))
 	var best []int // ids, likeliest first
 	for id, l := range logits {
 		if !w.p.used[id] || len(best) == w.logprobs && l <= logits[best[len(best)-1]] {
@@ -29,7 +28,7 @@ func (w *writer) tell(logits []float32, token int) methods.TokenLogprob {
 		best = best[:min(len(best), w.logprobs)]
 	}
 	for _, id := range best {
-		one.Top = append(one.Top, w.spelled(id, float64(logits[id])-top-rest))
+		one.Top = append(one.Top, w.spelled(id, s.of(logits[id])))
 	}
 	return one
 }
@@ -43,19 +42,19 @@ func (w *writer) spelled(id int, logprob float64) methods.TokenLogprob {
 	return provider.TokenLogprob(raw, logprob)
 }
 
-// logprob is the logarithm of a token's probability.
-func logprob(logits []float32, id int) float64 {
-	top, rest := logSum(logits)
-	return float64(logits[id]) - top - rest
-}
+// scale is the logarithm of the sum of the exponentials of scores, as the
+// greatest score and what comes to it.
+type scale struct{ top, rest float64 }
 
-// logSum is the logarithm of the sum of the exponentials, as the greatest
-// score and what comes to it. The sum runs in the order of ids, in 64 bits.
-func logSum(logits []float32) (top, rest float64) {
-	top = float64(slices.Max(logits))
+// logSum sums in the order of ids, in 64 bits.
+func logSum(logits []float32) scale {
+	top := float64(slices.Max(logits))
 	var sum float64
 	for _, l := range logits {
 		sum += math.Exp(float64(l) - top)
 	}
-	return top, math.Log(sum)
+	return scale{top, math.Log(sum)}
 }
+
+// of is the logarithm of the probability that belongs to a score.
+func (s scale) of(logit float32) float64 { return float64(logit) - s.top - s.rest }

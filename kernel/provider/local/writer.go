@@ -73,14 +73,15 @@ func (w *writer) choose(logits []float32) (token int, more bool, err error) {
 		w.finish = methods.FinishStop
 		return 0, false, nil
 	}
-	w.tokens = append(w.tokens, Token{token, w.p.tokenizer.Token(token), logprob(logits, token)})
+	scale := logSum(logits)
+	w.tokens = append(w.tokens, Token{token, w.p.tokenizer.Token(token), scale.of(logits[token])})
 	if w.p.ends[token] {
 		w.finish = methods.FinishStop
 		return 0, false, nil
 	}
 	spelled := w.p.tokenizer.Bytes(token)
 	if w.logprobs > 0 && len(spelled) > 0 {
-		w.told = append(w.told, w.tell(logits, token))
+		w.told = append(w.told, w.tell(logits, scale, token))
 	}
 	return token, !w.add(spelled), nil
 }
