@@ -2,9 +2,9 @@ package compare
 
 import (
 	"math"
-	"regexp"
 	"slices"
 
+	"noema/kernel/record"
 	"noema/kernel/score"
 	"noema/methods"
 )
@@ -93,9 +93,6 @@ func (d Data) usage(m int, r Resource, o Options) score.Metric {
 	return u
 }
 
-// specifics are the parts of a reason in which trials with one cause differ.
-var specifics = regexp.MustCompile(`"[^"]*"|[0-9]+`)
-
 // causes groups the trials without an answer by outcome and reason.
 func (d Data) causes(m int) []Cause {
 	var found []Cause
@@ -104,7 +101,7 @@ func (d Data) causes(m int) []Cause {
 		if c.Outcome == methods.Answered {
 			return false
 		}
-		key := string(c.Outcome) + specifics.ReplaceAllString(c.Reason, "")
+		key := record.CauseKey(c.Outcome, c.Reason)
 		i, known := at[key]
 		if !known {
 			i = len(found)

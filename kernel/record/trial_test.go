@@ -311,3 +311,12 @@ func TestRecordsAreUTF8(t *testing.T) {
 		t.Error("read again, the trial has another hash")
 	}
 }
+
+func TestCauseKey(t *testing.T) {
+	if CauseKey(methods.Unparsed, `no label in "yes, 12" of reply 3`) != CauseKey(methods.Unparsed, `no label in "no" of reply 44`) {
+		t.Error("numbers and quoted words tell causes apart")
+	}
+	if CauseKey(methods.Unparsed, "x") == CauseKey(methods.Refused, "x") || CauseKey(methods.Unparsed, "x") == CauseKey(methods.Unparsed, "y") {
+		t.Error("two causes are one")
+	}
+}

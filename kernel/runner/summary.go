@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -254,9 +253,6 @@ func (s *MethodSummary) count(trials []*record.Trial) map[string][]*record.Trial
 	return epochs
 }
 
-// specifics are the parts of a reason in which trials with one cause differ.
-var specifics = regexp.MustCompile(`"[^"]*"|[0-9]+`)
-
 // causes groups the trials without an answer by outcome and reason.
 func causes(label string, trials []*record.Trial) []Cause {
 	var found []Cause
@@ -269,7 +265,7 @@ func causes(label string, trials []*record.Trial) []Cause {
 		if text == "" {
 			text = t.Answer.Reason
 		}
-		key := string(t.Answer.Outcome) + specifics.ReplaceAllString(text, "")
+		key := record.CauseKey(t.Answer.Outcome, text)
 		i, known := at[key]
 		if !known {
 			i = len(found)
