@@ -13,7 +13,9 @@ import (
 // others wait for: it ends when the last who waits has left, and who comes
 // after that starts anew.
 type flights[R any] struct {
-	running  *sync.WaitGroup
+	running   *sync.WaitGroup
+	abandoned func(R) // told what came when nobody waited any more; may be nil
+
 	mu       sync.Mutex
 	underWay map[cache.Key]*flight[R]
 }
@@ -21,6 +23,7 @@ type flights[R any] struct {
 type flight[R any] struct {
 	cancel  context.CancelFunc
 	waiters int
+	ended   bool
 	done    chan struct{} // closed when result and err are set
 	result  R
 	err     error
@@ -43,11 +46,14 @@ func (f *flights[R]) do(ctx context.Context, key cache.Key, work func(context.Co
 		return fl.result, fl.err
 	case <-ctx.Done():
 		f.mu.Lock()
+		defer f.mu.Unlock()
+		if fl.ended { // at the same moment: somebody must take the result
+			return fl.result, fl.err
+		}
 		if fl.waiters--; fl.waiters == 0 {
 			fl.cancel()
 			f.forget(key, fl)
 		}
-		f.mu.Unlock()
 		var none R
 		return none, context.Cause(ctx)
 	}
@@ -66,8 +72,13 @@ func (f *flights[R]) start(ctx context.Context, key cache.Key, work func(context
 		fl.result, fl.err = guarded(ctx, work)
 		f.mu.Lock()
 		f.forget(key, fl)
+		fl.ended = true
+		alone := fl.waiters == 0
 		f.mu.Unlock()
 		close(fl.done)
+		if alone && fl.err == nil && f.abandoned != nil {
+			f.abandoned(fl.result)
+		}
 	})
 	return fl
 }

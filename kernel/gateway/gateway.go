@@ -97,6 +97,7 @@ type Gateway struct {
 	bad    map[cache.Key]bool // keys whose damaged record was reported
 	drifts []Drift
 	built  map[string]record.Seed         // by key
+	paid   map[string]bool                // keys of seeds that were built here, call by call
 	kept   map[cache.Key]cache.SeedRecord // in mode Off, in place of the store
 	fatal  error
 }
@@ -137,12 +138,13 @@ func New(opts Options) (*Gateway, error) {
 	g := &Gateway{
 		opts: opts, id: info.ID, spent: opts.Spent,
 		done: map[cache.Key]bool{}, bad: map[cache.Key]bool{},
-		built: map[string]record.Seed{}, kept: map[cache.Key]cache.SeedRecord{},
+		built: map[string]record.Seed{}, paid: map[string]bool{}, kept: map[cache.Key]cache.SeedRecord{},
 	}
 	g.gate.retry, g.gate.warn = opts.Retry, opts.Warn
 	g.gate.limit = newLimiter(opts.MaxConnections)
 	g.gate.breaker = breaker{after: opts.DownAfter, patience: opts.Patience}
 	g.flights.running, g.tools.running = &g.running, &g.running
+	g.flights.abandoned = func(rec cache.CompletionRecord) { g.charge(rec.Completion.Usage) }
 	for _, s := range opts.Seeds {
 		g.built[s.Key] = s
 	}

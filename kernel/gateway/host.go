@@ -59,6 +59,7 @@ type Host struct {
 	calls    []record.Call
 	events   []methods.Event
 	emitted  int           // bytes of all events, roughly
+	refused  bool          // there were more than MaxCalls
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
@@ -140,13 +141,27 @@ type Report struct {
 	Calls    []record.Call
 	Events   []methods.Event
 	Usage    methods.Usage
-	Provider int  // calls that reached the provider in this execution
-	Flooded  bool // the method emitted more than MaxEventBytes; its events are dropped
+	Provider int    // calls that reached the provider in this execution
+	Excess   string // what the method did so much of that it was dropped or refused; empty if nothing
 }
 
-// MaxEventBytes bounds what the events of a trial may hold: a method that
-// never stops to emit must not take the kernel's memory.
-const MaxEventBytes = 16 << 20
+// What a trial may hold: a method that never stops to emit or to call must not
+// take the kernel's memory.
+const (
+	MaxEventBytes = 16 << 20 // of all events
+	MaxCalls      = 100_000  // of models, tools and seeds together
+)
+
+// excess says what there is too much of; h.mu is held.
+func (h *Host) excess() string {
+	switch {
+	case h.emitted > MaxEventBytes:
+		return fmt.Sprintf("the method emitted more than %d MiB of events", MaxEventBytes>>20)
+	case h.refused:
+		return fmt.Sprintf("the method made more than %d calls", MaxCalls)
+	}
+	return ""
+}
 
 // Report returns the transcript so far, in order of arrival.
 func (h *Host) Report() Report {
@@ -154,7 +169,7 @@ func (h *Host) Report() Report {
 	defer h.mu.Unlock()
 	return Report{
 		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
-		Usage: h.spent, Provider: h.provider, Flooded: h.emitted > MaxEventBytes,
+		Usage: h.spent, Provider: h.provider, Excess: h.excess(),
 	}
 }
 
@@ -304,6 +319,10 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.calls) >= MaxCalls {
+		h.refused = true
+		return wrapCall(call.Path, fmt.Errorf("%w: a trial may make %d calls", methods.ErrBudget, MaxCalls))
+	}
 	if fault, err := h.refuse(call); err != nil {
 		call.Fault, call.Error = fault, err.Error()
 		h.calls = append(h.calls, *call)
@@ -334,17 +353,20 @@ func (h *Host) refuse(call *record.Call) (record.Fault, error) {
 	return "", nil
 }
 
-// note writes a call into the transcript and charges it. Calls that build a
-// method seed belong to the seed instead.
+// note writes a call into the transcript and charges it to the trial and the
+// run. Calls that build a method seed belong to the seed, not to the trial; the
+// run pays for them one by one, also when the build fails.
 func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error) {
 	if err != nil {
 		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
+	h.gateway.charge(call.Usage)
 	if s := scopeOf(ctx); s != nil {
 		s.add(call.Usage)
 		return
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	if call.Fault != record.CancelFault {
 		h.calls = append(h.calls, call)
 	}
@@ -352,8 +374,6 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 	if asked {
 		h.provider++
 	}
-	h.mu.Unlock()
-	h.gateway.charge(call.Usage)
 }
 
 func faultOf(ctx context.Context, kind record.CallKind, err error) record.Fault {

@@ -17,15 +17,15 @@ func TestEventFloodIsBounded(t *testing.T) {
 	tr.OnEvent = func(methods.Event) { seen++ }
 	h := newGateway(t, Options{Store: openStore(t, t.TempDir()), Provider: &model{}}).Host(tr)
 	h.Emit(methods.Event{Path: "P1", Text: "fine"})
-	if r := h.Report(); r.Flooded || len(r.Events) != 1 {
+	if r := h.Report(); r.Excess != "" || len(r.Events) != 1 {
 		t.Fatalf("one event: %+v", r)
 	}
 	big := strings.Repeat("x", 1<<20)
 	for range 40 {
 		h.Emit(methods.Event{Path: "P1", Text: big})
 	}
-	if r := h.Report(); !r.Flooded || len(r.Events) != 0 {
-		t.Errorf("after 40 MiB: flooded %t, %d events kept", r.Flooded, len(r.Events))
+	if r := h.Report(); r.Excess != "the method emitted more than 16 MiB of events" || len(r.Events) != 0 {
+		t.Errorf("after 40 MiB: %q, %d events kept", r.Excess, len(r.Events))
 	}
 	if seen > 17 {
 		t.Errorf("%d events were passed on", seen)

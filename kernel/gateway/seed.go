@@ -50,7 +50,11 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	// first.
 	if call.Fault != record.CancelFault && scopeOf(ctx) == nil {
 		h.mu.Lock()
-		h.calls = append(h.calls, call)
+		if len(h.calls) < MaxCalls {
+			h.calls = append(h.calls, call)
+		} else {
+			h.refused = true
+		}
 		h.mu.Unlock()
 	}
 	return rec.Data, wrapCall(call.Path, err)
@@ -72,14 +76,15 @@ func (h *Host) findSeed(ctx context.Context, id cache.Key, call *record.Call, bu
 	return h.gateway.seed(ctx, id, build)
 }
 
-// useSeed notes that the run uses a seed and charges its cost to the run,
-// once.
+// useSeed notes that the run uses a seed and charges its cost to the run, once:
+// here, unless its calls were charged when they were made.
 func (g *Gateway) useSeed(s record.Seed) {
 	g.mu.Lock()
 	_, known := g.built[s.Key]
+	paid := g.paid[s.Key]
 	g.built[s.Key] = s
 	g.mu.Unlock()
-	if !known {
+	if !known && !paid {
 		g.charge(s.Usage)
 	}
 }
@@ -110,6 +115,9 @@ func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Con
 	if err != nil {
 		return rec, err
 	}
+	g.mu.Lock()
+	g.paid[id.String()] = true
+	g.mu.Unlock()
 	rec = cache.SeedRecord{Data: data, Usage: s.usage, At: start}
 	return g.keepSeed(ctx, id, rec)
 }

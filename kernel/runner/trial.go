@@ -75,8 +75,8 @@ func transcribe(t *record.Trial, r gateway.Report, answer methods.Answer, err er
 		t.Calls, t.Events = nil, nil
 		return fmt.Errorf("its calls, events and answer hold more than %d MiB", maxTranscript>>20)
 	}
-	if r.Flooded && err == nil {
-		return fmt.Errorf("the method emitted more than %d MiB of events", gateway.MaxEventBytes>>20)
+	if r.Excess != "" && err == nil {
+		return errors.New(r.Excess)
 	}
 	return err
 }
