@@ -53,7 +53,7 @@ type Sampling struct {
 	// text and of the Logprobs likeliest tokens at its place: 1 to
 	// MaxLogprobs, or 0 for none. It is part of a completion's key when it is
 	// set. A provider that has none to give refuses the request.
-	Logprobs int
+	Logprobs int `json:",omitempty"`
 }
 
 // MaxLogprobs is the most that Sampling.Logprobs may ask for: what providers

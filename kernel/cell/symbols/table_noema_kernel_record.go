@@ -18,6 +18,7 @@ func table_noema_kernel_record() map[string]reflect.Value {
 		"CallKind":        reflect.ValueOf((*record.CallKind)(nil)),
 		"Calls":           reflect.ValueOf((*record.Calls)(nil)),
 		"CancelFault":     reflect.ValueOf(record.CancelFault),
+		"CauseKey":        reflect.ValueOf(record.CauseKey),
 		"ComparePaths":    reflect.ValueOf(record.ComparePaths),
 		"CompletionCall":  reflect.ValueOf(record.CompletionCall),
 		"Config":          reflect.ValueOf((*record.Config)(nil)),
