@@ -3,6 +3,10 @@ package local
 import (
 	"context"
 	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
 	"noema/kernel/provider/local/checkpoint"
 	"noema/kernel/provider/local/network"
 	"noema/kernel/provider/local/tokenizer"
@@ -88,20 +92,32 @@ func (e *Embedder) ID() string { return e.id }
 // not depend on the others.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0)) // a short text by itself does not keep all cores busy
 	for i, text := range texts {
-		states, err := e.encoder.Encode(ctx, e.tokens(text))
-		if err != nil {
-			return nil, fmt.Errorf("local: embed text %d: %w", i, err)
-		}
-		width := e.encoder.Config().Hidden
-		if e.first {
-			states = states[:width]
-		}
-		if vectors[i], err = pooled(states, width); err != nil {
-			return nil, fmt.Errorf("local: embed text %d: %w", i, err)
-		}
+		group.Go(func() (err error) {
+			if vectors[i], err = e.one(ctx, text); err != nil {
+				return fmt.Errorf("local: embed text %d: %w", i, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return vectors, nil
+}
+
+func (e *Embedder) one(ctx context.Context, text string) ([]float32, error) {
+	states, err := e.encoder.Encode(ctx, e.tokens(text))
+	if err != nil {
+		return nil, err
+	}
+	width := e.encoder.Config().Hidden
+	if e.first {
+		states = states[:width]
+	}
+	return pooled(states, width)
 }
 
 // tokens cuts a text so that it fits together with what goes around it.
