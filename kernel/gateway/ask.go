@@ -76,7 +76,7 @@ func (g *Gateway) providerError(ctx context.Context, err error, attempts int) er
 	switch {
 	case errors.Is(err, errDown):
 		g.abort(fmt.Errorf("%w: run the same command to go on when it is back", err))
-	case errors.As(err, &pe) && (pe.Kind == provider.Unauthorized || pe.Status == 404):
+	case errors.As(err, &pe) && (pe.Kind == provider.Unauthorized || pe.Kind == provider.Exhausted || pe.Status == 404):
 		g.abort(err)
 	}
 	return err

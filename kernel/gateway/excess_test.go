@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/methods"
 )
@@ -86,5 +87,66 @@ func TestAbandonedAnswerIsCharged(t *testing.T) {
 	}
 	if n := entries(t, store, "completions"); n != 1 {
 		t.Errorf("%d answers are kept", n)
+	}
+}
+
+// TestLimitsOfWhatIsUnknown: a limit on a cost or on tokens that nobody knows
+// stops the run; one on something else does not, and neither does a replay.
+func TestLimitsOfWhatIsUnknown(t *testing.T) {
+	cost, tokens, calls := record.Limits{Cost: 1000}, record.Limits{Tokens: 1000}, record.Limits{Calls: 1000}
+	unpriced, unmetered := methods.Usage{Calls: 1, Unpriced: 1, InputTokens: 5}, methods.Usage{Calls: 1, Unmetered: 1, Cost: 5}
+	for _, c := range []struct {
+		name       string
+		trial, run record.Limits
+		usage      methods.Usage
+		want       string // of the error that stops the run
+	}{
+		{"cost of a trial", cost, record.Limits{}, unpriced, "give price_input and price_output"},
+		{"cost of the run", record.Limits{}, cost, unpriced, "give price_input and price_output"},
+		{"tokens of a trial", tokens, record.Limits{}, unmetered, "limit calls or time"},
+		{"tokens of the run", record.Limits{}, tokens, unmetered, "limit calls or time"},
+		{"tokens, which are known", tokens, tokens, unpriced, ""},
+		{"cost, which is known", cost, cost, unmetered, ""},
+		{"calls", calls, calls, methods.Usage{Calls: 1, Unpriced: 1, Unmetered: 1}, ""},
+	} {
+		m := &model{answer: func(context.Context, int64, methods.Request) (methods.Completion, error) {
+			return methods.Completion{Text: "x", Finish: methods.FinishStop, Usage: c.usage}, nil
+		}}
+		store := openStore(t, t.TempDir())
+		for _, mode := range []Mode{Auto, Replay} {
+			g := newGateway(t, Options{Store: store, Provider: m, Mode: mode, RunLimits: c.run})
+			tr := trialOf("m", "s", 0)
+			tr.Limits = c.trial
+			mustComplete(t, g.Host(tr), ask("?", "p"))
+			err := g.Fatal()
+			if stops := c.want != "" && mode == Auto; stops != (err != nil) || stops && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s, %s: %v", c.name, mode, err)
+			}
+		}
+	}
+}
+
+// TestTooLongIsTheMethodsDoing: a prompt that does not fit is no failure of the
+// provider, and says so in the transcript and in its replay.
+func TestTooLongIsTheMethodsDoing(t *testing.T) {
+	m := &model{answer: func(context.Context, int64, methods.Request) (methods.Completion, error) {
+		return methods.Completion{}, &provider.Error{Kind: provider.ContextLength, Err: errors.New("600 tokens, the model takes 512")}
+	}}
+	store := openStore(t, t.TempDir())
+	g := newGateway(t, Options{Store: store, Provider: m})
+	h := g.Host(trialOf("m", "s", 0))
+	_, err := h.Complete(t.Context(), ask("?", "p"))
+	cold := sealed(t, h)
+	if !errors.Is(err, methods.ErrProvider) || len(cold.Calls) != 1 || cold.Calls[0].Fault != record.LengthFault || g.Fatal() != nil {
+		t.Errorf("%v: %+v", err, cold.Calls)
+	}
+	tr := trialOf("m", "s", 0)
+	tr.Recorded = cold
+	h = newGateway(t, Options{Store: store, Provider: m, Mode: Replay}).Host(tr)
+	if _, again := h.Complete(t.Context(), ask("?", "p")); again == nil || again.Error() != err.Error() {
+		t.Errorf("replay: %v, was %v", again, err)
+	}
+	if d := record.FirstDivergence(cold, sealed(t, h)); d != nil {
+		t.Errorf("replay diverges: %v", d)
 	}
 }

@@ -225,6 +225,21 @@ func (g *Gateway) charge(u methods.Usage) {
 	}
 }
 
+// countable stops the run where a limit, of a trial or of the run, is on what is
+// not known of its calls: it would bound nothing, without a word.
+func (g *Gateway) countable(trial record.Limits, u methods.Usage) {
+	if g.opts.Mode == Replay { // nothing is spent
+		return
+	}
+	run := g.opts.RunLimits
+	switch {
+	case u.Unpriced > 0 && (trial.Cost > 0 || run.Cost > 0):
+		g.abort(fmt.Errorf("limit the cost: the price of %s is not known: give price_input and price_output behind its name, or its price in prices.yaml, or limit tokens or calls", g.id))
+	case u.Unmetered > 0 && (trial.Tokens > 0 || run.Tokens > 0):
+		g.abort(fmt.Errorf("limit the tokens: the server of %s does not say how many a call took: limit calls or time", g.id))
+	}
+}
+
 // abort stops the run for a failure that every further call would share.
 func (g *Gateway) abort(err error) {
 	g.mu.Lock()

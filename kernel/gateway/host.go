@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"noema/cache"
+	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/task"
 	"noema/methods"
@@ -118,7 +119,7 @@ func (h *Host) repeat(recorded record.Call) error {
 		return nil
 	}
 	switch recorded.Fault {
-	case record.ProviderFault:
+	case record.ProviderFault, record.LengthFault:
 		return &recordedError{recorded.Error, methods.ErrProvider}
 	case record.ToolFault, record.BuildFault:
 		return &recordedError{recorded.Error, nil}
@@ -361,6 +362,7 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
 	h.gateway.charge(call.Usage)
+	h.gateway.countable(h.trial.Limits, call.Usage)
 	if s := scopeOf(ctx); s != nil {
 		s.add(call.Usage)
 		return
@@ -386,8 +388,17 @@ func faultOf(ctx context.Context, kind record.CallKind, err error) record.Fault 
 		return record.ToolFault
 	case kind == record.SeedCall && !errors.Is(err, methods.ErrProvider):
 		return record.BuildFault
+	case tooLong(err):
+		return record.LengthFault
 	}
 	return record.ProviderFault
+}
+
+// tooLong reports whether the prompt did not fit the model, which is its
+// author's doing and no failure of the provider's.
+func tooLong(err error) bool {
+	var pe *provider.Error
+	return errors.As(err, &pe) && pe.Kind == provider.ContextLength
 }
 
 func wrapCall(path string, err error) error {

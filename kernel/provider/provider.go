@@ -43,6 +43,7 @@ const (
 	Network       Kind = "network"        // refused, reset, cut, timed out: try again
 	Malformed     Kind = "malformed"      // a reply that is no completion: try again
 	Unauthorized  Kind = "unauthorized"   // 401, 403: the key is wrong
+	Exhausted     Kind = "exhausted"      // the account has no credit left, whatever the status
 	ContextLength Kind = "context_length" // the prompt does not fit
 	Rejected      Kind = "rejected"       // any other refusal of this request
 )

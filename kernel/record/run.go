@@ -180,10 +180,11 @@ type Replacement struct {
 
 // Calls counts where answers came from.
 type Calls struct {
-	Provider int `json:"provider"` // calls that a provider answered
-	Tools    int `json:"tools"`    // tools that ran
-	Cached   int `json:"cached"`   // calls that the store answered
-	Shared   int `json:"shared"`   // distinct completions that more than one method used
+	Provider int `json:"provider"`         // calls that a provider answered
+	Tools    int `json:"tools"`            // tools that ran
+	Cached   int `json:"cached"`           // calls that the store answered
+	Shared   int `json:"shared"`           // distinct completions that more than one method used
+	Failed   int `json:"failed,omitempty"` // requests to a provider that brought no answer
 }
 
 // Seed is a method seed that a run used. Its cost is the run's, not a

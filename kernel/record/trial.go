@@ -53,6 +53,7 @@ const (
 	BudgetFault   Fault = "budget"   // refused: a limit of the trial was reached
 	MissFault     Fault = "miss"     // not recorded, in a replay
 	ProviderFault Fault = "provider" // the provider failed for good
+	LengthFault   Fault = "length"   // the provider's model cannot take a prompt so long
 	ToolFault     Fault = "tool"     // the environment failed
 	BuildFault    Fault = "build"    // the method could not build its seed
 	CancelFault   Fault = "cancel"   // the caller no longer wanted it

@@ -111,6 +111,9 @@ func below(w io.Writer, s *runner.Summary) {
 		}
 	}
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
+	if s.FailedAttempts > 0 {
+		fmt.Fprintf(w, ", %s requests without an answer", count(s.FailedAttempts))
+	}
 	if s.ToolRuns > 0 {
 		fmt.Fprintf(w, ", %s runs of tools", count(s.ToolRuns))
 	}

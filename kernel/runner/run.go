@@ -49,8 +49,9 @@ type Result struct {
 	Trials []*record.Trial
 	Task   *task.Task
 	Drifts []gateway.Drift // of mode verify
-	// NewCalls, ToolRuns and CachedCalls count this execution alone.
-	NewCalls, ToolRuns, CachedCalls int
+	// NewCalls, ToolRuns, CachedCalls and FailedAttempts count this execution
+	// alone.
+	NewCalls, ToolRuns, CachedCalls, FailedAttempts int
 }
 
 // execution is one attempt to carry out a run.
@@ -233,11 +234,13 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 	x.run.Calls.Provider += stats.Provider
 	x.run.Calls.Tools += stats.Tools
 	x.run.Calls.Cached += stats.Cached
+	x.run.Calls.Failed += stats.Failed
 	x.run.Seeds = mergeSeeds(x.run.Seeds, x.gateway.Seeds())
 	x.run.Ended = time.Now().UTC()
 
 	result := &Result{
 		Run: x.run, Task: x.exp.Task, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, ToolRuns: stats.Tools, CachedCalls: stats.Cached,
+		FailedAttempts: stats.Failed,
 	}
 	complete := true
 	var hashes []string

@@ -22,13 +22,16 @@ type Summary struct {
 	ProviderCalls int    `json:"provider_calls"` // of this execution: answered by the provider
 	ToolRuns      int    `json:"tool_runs"`      // of this execution: tools that ran
 	CachedCalls   int    `json:"cached_calls"`   // of this execution: answered by the store
-	SharedCalls   int    `json:"shared_calls"`   // distinct completions that more than one method used
-	Model         string `json:"model"`
-	Simulated     bool   `json:"simulated"` // the numbers say nothing about language models
-	Task          string `json:"task"`
-	Samples       int    `json:"samples"`
-	Epochs        int    `json:"epochs"`
-	Seed          uint64 `json:"seed"`
+	// FailedAttempts are the requests of this execution that brought no answer,
+	// though they may have been paid for.
+	FailedAttempts int    `json:"failed_attempts,omitempty"`
+	SharedCalls    int    `json:"shared_calls"` // distinct completions that more than one method used
+	Model          string `json:"model"`
+	Simulated      bool   `json:"simulated"` // the numbers say nothing about language models
+	Task           string `json:"task"`
+	Samples        int    `json:"samples"`
+	Epochs         int    `json:"epochs"`
+	Seed           uint64 `json:"seed"`
 
 	Chance   map[string]float64 `json:"chance"`             // what guessing earns, by metric, where that is defined
 	Majority map[string]float64 `json:"majority,omitempty"` // what always naming the most frequent label earns
@@ -96,7 +99,7 @@ func Summarize(r *Result) (*Summary, error) {
 	run := r.Run
 	s := &Summary{
 		Run: run.ID, RootHash: run.Root, Status: string(run.Status),
-		ProviderCalls: r.NewCalls, ToolRuns: r.ToolRuns, CachedCalls: r.CachedCalls, SharedCalls: run.Calls.Shared,
+		ProviderCalls: r.NewCalls, ToolRuns: r.ToolRuns, CachedCalls: r.CachedCalls, FailedAttempts: r.FailedAttempts, SharedCalls: run.Calls.Shared,
 		Model: run.Config.Model.ID.String(), Simulated: run.Config.Model.Simulated, Task: run.Config.Task.Name,
 		Samples: len(run.Config.Task.Samples), Epochs: run.Config.Epochs, Seed: run.Config.Seed,
 		Notes: slices.Clone(run.Notes),

@@ -58,6 +58,7 @@ func (c *cache) get(id string) (*loaded, error) {
 	}
 	l := &loaded{Result: result, summary: summary, at: time.Now(), trials: map[record.TrialID]*record.Trial{}}
 	l.summary.ProviderCalls, l.summary.CachedCalls, l.summary.ToolRuns = result.Run.Calls.Provider, result.Run.Calls.Cached, result.Run.Calls.Tools
+	l.summary.FailedAttempts = result.Run.Calls.Failed
 	for _, t := range result.Trials {
 		l.trials[t.ID] = t
 	}

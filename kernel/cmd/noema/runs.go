@@ -90,7 +90,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if err != nil {
 		return err
 	}
-	result.NewCalls, result.ToolRuns, result.CachedCalls = run.Calls.Provider, run.Calls.Tools, run.Calls.Cached
+	result.NewCalls, result.ToolRuns, result.CachedCalls, result.FailedAttempts = run.Calls.Provider, run.Calls.Tools, run.Calls.Cached, run.Calls.Failed
 	if asJSON {
 		return a.printResult(result, true)
 	}
