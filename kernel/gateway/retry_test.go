@@ -49,6 +49,7 @@ func TestRetry(t *testing.T) {
 		"short retry after": {[]error{fault(provider.RateLimited, time.Millisecond)}, 2, 250 * time.Millisecond, 500 * time.Millisecond, false, false},
 		"retry after a day": {[]error{fault(provider.RateLimited, 24*time.Hour)}, 1, 0, 0, false, true},
 		"wrong key":         {[]error{fault(provider.Unauthorized, 0)}, 1, 0, 0, true, true},
+		"no credit":         {[]error{fault(provider.Exhausted, 0)}, 1, 0, 0, true, true},
 		"no such model":     {[]error{&provider.Error{Kind: provider.Rejected, Status: 404}}, 1, 0, 0, true, true},
 		"rejected":          {[]error{fault(provider.Rejected, 0)}, 1, 0, 0, false, true},
 		"too long":          {[]error{fault(provider.ContextLength, 0)}, 1, 0, 0, false, true},

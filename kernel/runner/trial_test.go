@@ -75,7 +75,10 @@ func TestInvalidAnswers(t *testing.T) {
 // broken answers nothing.
 type broken struct{ provider.Provider }
 
-func (broken) Complete(context.Context, methods.Request) (methods.Completion, error) {
+func (broken) Complete(_ context.Context, r methods.Request) (methods.Completion, error) {
+	if len(r.Messages[0].Content) > 100 {
+		return methods.Completion{}, &provider.Error{Kind: provider.ContextLength, Err: errors.New("the prompt is too long")}
+	}
 	return methods.Completion{}, errors.New("out of order")
 }
 
@@ -94,6 +97,10 @@ func TestOutcomesOfErrors(t *testing.T) {
 		_, err := h.Complete(ctx, methods.Request{Path: "P3", Messages: methods.Ask("?")})
 		return methods.Answer{}, err
 	}
+	asksMuch := func(ctx context.Context, _ methods.Problem, h methods.Host) (methods.Answer, error) {
+		_, err := h.Complete(ctx, methods.Request{Path: "P3", Messages: methods.Ask(strings.Repeat("?", 200))})
+		return methods.Answer{}, err
+	}
 	for name, c := range map[string]struct {
 		solve   solver
 		timeout time.Duration
@@ -103,6 +110,7 @@ func TestOutcomesOfErrors(t *testing.T) {
 	}{
 		"budget":   {fails(fmt.Errorf("P3: %w", methods.ErrBudget)), 0, methods.OverBudget, false, "budget exhausted"},
 		"provider": {asks, 0, methods.Failed, true, "provider failed"},
+		"too long": {asksMuch, 0, methods.Failed, false, "the prompt is too long"},
 		"a lie":    {fails(fmt.Errorf("P3: %w", methods.ErrProvider)), 0, methods.Failed, false, "provider failed"},
 		"plugin":   {fails(fmt.Errorf("x: %w", &plugins.Failure{Plugin: "p", Reason: "crashed"})), 0, methods.Failed, true, `plugin "p" crashed`},
 		"hanging":  {hangs, 20 * time.Millisecond, methods.Failed, true, "the trial took longer than its wall-clock limit (20ms)"},
