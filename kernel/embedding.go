@@ -12,7 +12,7 @@ import (
 // The options that every task takes besides its own.
 const (
 	embeddingsOption = "embeddings" // the embedding model, such as "local/models/all-MiniLM-L6-v2"
-	searchOption     = "search"     // "meaning" or "hybrid"
+	searchOption     = "search"     // "meaning" or "hybrid"; without a model "words"
 )
 
 // withEmbeddings opens a task by open, with the embedding model that options
@@ -22,9 +22,12 @@ func (l *Lab) withEmbeddings(options map[string]string, open func() (*Task, erro
 	delete(options, embeddingsOption)
 	delete(options, searchOption)
 	switch {
-	case search != "" && search != "meaning" && search != "hybrid":
-		return nil, Misused(fmt.Errorf("task option search=%s: use meaning or hybrid", search))
-	case search != "" && model == "":
+	case search == "words" && model != "":
+		return nil, Misused(errors.New("task option search=words needs no embedding model: leave embeddings out"))
+	case search == "" || search == "words":
+	case search != "meaning" && search != "hybrid":
+		return nil, Misused(fmt.Errorf("task option search=%s: use words, meaning or hybrid", search))
+	case model == "":
 		return nil, Misused(fmt.Errorf("task option search=%s needs an embedding model: embeddings=local/FOLDER", search))
 	}
 	t, err := open()

@@ -129,7 +129,8 @@ func TestEmbeddingsMisused(t *testing.T) {
 		{"config.json", []string{"policy", "-T", "embeddings=local/" + dir + "x"}},
 		{"makes text, not embeddings", []string{"policy", "-T", "embeddings=local/" + decoder}},
 		{"model.safetensors", []string{"policy", "-T", "embeddings=local/" + broken}},
-		{"use meaning or hybrid", []string{"multihop", "-T", option, "-T", "search=words"}},
+		{"leave embeddings out", []string{"multihop", "-T", option, "-T", "search=words"}},
+		{"use words, meaning or hybrid", []string{"multihop", "-T", option, "-T", "search=bm25"}},
 		{"needs an embedding model", []string{"multihop", "-T", "search=hybrid"}},
 		{"leave search=hybrid out", []string{"policy", "-T", option, "-T", "search=hybrid"}},
 		{"embeddings need a corpus", []string{"multihop", "-T", option, "-T", "wikipedia=http://127.0.0.1:1"}},
@@ -137,4 +138,5 @@ func TestEmbeddingsMisused(t *testing.T) {
 		want(t, user.run(exitUsage, append([]string{"task", "validate"}, c.args...)...).stderr, c.want)
 	}
 	want(t, user.run(0, "task", "validate", "policy", "-T", option).stdout, "similarity")
+	want(t, user.run(0, "task", "validate", "multihop", "-T", "search=words").stdout, "search")
 }
