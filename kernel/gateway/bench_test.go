@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -154,8 +155,11 @@ func askAll(b *testing.B, ask complete, epoch int, rs []methods.Request) {
 // concurrency as a multiple of the best fixed number of calls at once, found by
 // search before (x-best), and how many refusals came for each answer. Calls are
 // 20 times as short as those of a model, and so is the wait after a failure.
-// Once is enough: -benchtime 1x. TestBest holds the same in bubbles.
+// Once is enough: NOEMA_BENCH=1 and -benchtime 1x. TestBest holds the same in bubbles.
 func BenchmarkBestFixed(b *testing.B) {
+	if os.Getenv("NOEMA_BENCH") == "" {
+		b.Skip("makes 270,000 calls in some minutes: set NOEMA_BENCH=1")
+	}
 	const (
 		n, callers = 10_000, 256
 		latency    = 50 * time.Millisecond
