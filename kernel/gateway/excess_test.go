@@ -91,7 +91,7 @@ func TestAbandonedAnswerIsCharged(t *testing.T) {
 }
 
 // TestLimitsOfWhatIsUnknown: a limit on a cost or on tokens that nobody knows
-// stops the run; one on something else does not, and neither does a replay.
+// stops the run; one on something else does not, and neither does a rerun.
 func TestLimitsOfWhatIsUnknown(t *testing.T) {
 	cost, tokens, calls := record.Limits{Cost: 1000}, record.Limits{Tokens: 1000}, record.Limits{Calls: 1000}
 	unpriced, unmetered := methods.Usage{Calls: 1, Unpriced: 1, InputTokens: 5}, methods.Usage{Calls: 1, Unmetered: 1, Cost: 5}
@@ -113,13 +113,13 @@ func TestLimitsOfWhatIsUnknown(t *testing.T) {
 			return methods.Completion{Text: "x", Finish: methods.FinishStop, Usage: c.usage}, nil
 		}}
 		store := openStore(t, t.TempDir())
-		for _, mode := range []Mode{Auto, Replay} {
+		for _, mode := range []Mode{Refresh, Auto, Replay} {
 			g := newGateway(t, Options{Store: store, Provider: m, Mode: mode, RunLimits: c.run})
 			tr := trialOf("m", "s", 0)
 			tr.Limits = c.trial
 			mustComplete(t, g.Host(tr), ask("?", "p"))
 			err := g.Fatal()
-			if stops := c.want != "" && mode == Auto; stops != (err != nil) || stops && !strings.Contains(err.Error(), c.want) {
+			if stops := c.want != "" && mode == Refresh; stops != (err != nil) || stops && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %s: %v", c.name, mode, err)
 			}
 		}

@@ -228,9 +228,6 @@ func (g *Gateway) charge(u methods.Usage) {
 // countable stops the run where a limit, of a trial or of the run, is on what is
 // not known of its calls: it would bound nothing, without a word.
 func (g *Gateway) countable(trial record.Limits, u methods.Usage) {
-	if g.opts.Mode == Replay { // nothing is spent
-		return
-	}
 	run := g.opts.RunLimits
 	switch {
 	case u.Unpriced > 0 && (trial.Cost > 0 || run.Cost > 0):

@@ -362,7 +362,9 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
 	h.gateway.charge(call.Usage)
-	h.gateway.countable(h.trial.Limits, call.Usage)
+	if asked { // what the store answers costs nothing now
+		h.gateway.countable(h.trial.Limits, call.Usage)
+	}
 	if s := scopeOf(ctx); s != nil {
 		s.add(call.Usage)
 		return
