@@ -229,7 +229,10 @@ func TestRefusalsOfAllServers(t *testing.T) {
 	}{
 		"anthropic overloaded": {529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`, provider.Unavailable, 0},
 		"anthropic too long":   {400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, provider.ContextLength, 0},
-		"anthropic no credit":  {400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, provider.Rejected, 0},
+		"anthropic no credit":  {400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API."}}`, provider.Exhausted, 0},
+		"gemini no credit":     {429, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Your prepayment credits are depleted."}}`, provider.Exhausted, 0},
+		"gemini too fast":      {429, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"You exceeded your current quota, please check your plan and billing details."}}`, provider.RateLimited, 0},
+		"payment required":     {402, `{"error":{"message":"Insufficient Balance"}}`, provider.Exhausted, 0},
 		"gemini rate": {429, `{"error":{"code":429,"message":"Quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"}]}}`,
 			provider.RateLimited, 1500 * time.Millisecond},
 		"gemini list":     {503, `[{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}]`, provider.Unavailable, 0},

@@ -158,8 +158,8 @@ func (x *Exchange) Refused(f *Refusal) error {
 	switch {
 	case e.Kind == provider.Unauthorized, f.Status == http.StatusBadRequest && badKey.MatchString(f.Text):
 		e.Kind, e.Hint = provider.Unauthorized, x.config.KeyHint
-	case noCredit.MatchString(f.Code + " " + f.Text):
-		e.Kind, e.Hint = provider.Rejected, "the account has no credit left"
+	case f.Status == http.StatusPaymentRequired, noCredit.MatchString(f.Code + " " + f.Text):
+		e.Kind, e.Hint = provider.Exhausted, "the account has no credit left"
 	case f.Status == http.StatusRequestEntityTooLarge, f.Code == "context_length_exceeded",
 		f.Status < 500 && f.Status != http.StatusTooManyRequests && contextLength.MatchString(f.Text):
 		e.Kind, e.Hint = provider.ContextLength, "the prompt does not fit the model's context"
@@ -174,7 +174,9 @@ func (x *Exchange) Refused(f *Refusal) error {
 var (
 	contextLength = regexp.MustCompile(`(?i)maximum context length|context (window|length|size|limit)|prompt is too long|too many tokens|exceeds the maximum number of tokens|input length exceeds`)
 	badKey        = regexp.MustCompile(`(?i)API key (not valid|expired|not found)`)
-	noCredit      = regexp.MustCompile(`(?i)insufficient_quota|credit balance is too low`)
+	// Gemini's "check your plan and billing details" is not among these: it says
+	// that of its limits per minute too.
+	noCredit = regexp.MustCompile(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|credit balance is too low|credits are depleted|spending cap`)
 )
 
 // retryAfter reads how long the server asks to wait: retry-after-ms, or

@@ -47,7 +47,7 @@ type Config struct {
 	Model          string          // as the server knows it, for example "gemini-2.5-flash"
 	BaseURL        string          // empty means DefaultBaseURL; without the version
 	APIKey         string          // may be empty for servers of one's own
-	Price          *provider.Price // nil takes the one in Prices, for Google's own models
+	Price          *provider.Price // nil takes the one in Prices; see prices.Table.At
 	Prices         *prices.Table   // nil means the built-in one
 	MaxConnections int             // see provider.Info
 	HTTPClient     *http.Client    // nil means one that stands 1,000 connections to the server
@@ -94,11 +94,8 @@ func New(c Config) (*Provider, error) {
 		tariff: prices.Tariff{Price: c.Price},
 		rules:  rules(),
 	}
-	if c.Price == nil && base.Endpoint == "" {
-		if c.Prices == nil {
-			c.Prices = prices.Builtin()
-		}
-		p.tariff = c.Prices.Tariff(Kind, c.Model)
+	if c.Price == nil {
+		p.tariff = c.Prices.At(Kind, base.Endpoint, c.Model)
 	}
 	p.learned = exchange.NewLearned(p.rules, exchange.Form{})
 	p.exchange = exchange.New(exchange.Config{

@@ -65,7 +65,7 @@ type Config struct {
 	Effort         string          // reasoning effort, such as "low"; empty leaves it to the model
 	BaseURL        string          // empty means DefaultBaseURL
 	APIKey         string          // may be empty for servers of one's own
-	Price          *provider.Price // nil takes the one in Prices, for OpenAI's own models
+	Price          *provider.Price // nil takes the one in Prices; see prices.Table.At
 	Prices         *prices.Table   // nil means the built-in one
 	MaxConnections int             // see provider.Info
 	HTTPClient     *http.Client    // nil means one that stands 1,000 connections to the server
@@ -140,17 +140,12 @@ func identity(c Config) string {
 	return strings.Join(parts, "&")
 }
 
-// tariff is what the model charges. A server of one's own has no list price.
+// tariff is what the model charges.
 func tariff(c Config, base exchange.Base) prices.Tariff {
-	switch {
-	case c.Price != nil:
+	if c.Price != nil {
 		return prices.Tariff{Price: c.Price}
-	case base.Endpoint != "":
-		return prices.Tariff{}
-	case c.Prices == nil:
-		c.Prices = prices.Builtin()
 	}
-	return c.Prices.Tariff(Kind, c.Model)
+	return c.Prices.At(Kind, base.Endpoint, c.Model)
 }
 
 func (p *Provider) exchangeConfig(c Config, key string) exchange.Config {

@@ -143,7 +143,7 @@ func TestFaults(t *testing.T) {
 		"429 none":       {openaitest.RateLimit(""), failure{provider.RateLimited, 429, 0, ""}},
 		"429 negative":   {openaitest.RateLimit("-5"), failure{provider.RateLimited, 429, 0, ""}},
 		"429 absurd":     {openaitest.RateLimit("1e300"), failure{provider.RateLimited, 429, 24 * time.Hour, ""}},
-		"429 no credit":  {openaitest.Status(429, "You exceeded your quota.", "", "insufficient_quota"), failure{provider.Rejected, 429, 0, "no credit"}},
+		"429 no credit":  {openaitest.Status(429, "You exceeded your quota.", "", "insufficient_quota"), failure{provider.Exhausted, 429, 0, "no credit"}},
 		"500":            {openaitest.ServerError(), failure{provider.Unavailable, 500, 0, "server had an error"}},
 		"502 page":       {openaitest.HTML(502), failure{provider.Unavailable, 502, 0, "HTML page"}},
 		"200 page":       {openaitest.HTML(200), failure{provider.Malformed, 0, 0, "HTML page"}},

@@ -42,6 +42,7 @@ func (t Tariff) Cost(u methods.Usage) (methods.NanoUSD, bool) {
 type Table struct {
 	date, source string
 	tariffs      map[string]map[string]Tariff // by provider and model
+	own          *Table                       // the user's entries alone; nil if there are none
 }
 
 // Builtin is the table that comes with the program.
@@ -82,6 +83,7 @@ func Load(path string) (*Table, error) {
 			t.tariffs[kind][model] = tariff
 		}
 	}
+	t.own = own
 	t.source = strings.TrimSuffix("own prices from "+path+"; else "+t.source, "; else ")
 	return t, nil
 }
@@ -108,6 +110,23 @@ func (t *Table) Tariff(kind, model string) Tariff {
 		return tariff
 	}
 	return models[version.ReplaceAllString(model, "")]
+}
+
+// At is what a provider's model charges at an endpoint, which is empty for the
+// provider's own server. List prices are not those of another server that
+// speaks its protocol; what the user wrote down counts wherever it is.
+func (t *Table) At(kind, endpoint, model string) Tariff {
+	switch {
+	case t == nil && endpoint != "":
+		return Tariff{}
+	case t == nil:
+		t = Builtin()
+	case endpoint != "" && t.own == nil:
+		return Tariff{}
+	case endpoint != "":
+		t = t.own
+	}
+	return t.Tariff(kind, model)
 }
 
 func parse(raw []byte) (*Table, error) {

@@ -90,6 +90,17 @@ func TestLoad(t *testing.T) {
 	if own := table.Tariff("mine", "c"); !reflect.DeepEqual(own, Tariff{Price: price(4000, 8000, 0, 5000), UpTo: 1000}) {
 		t.Errorf("by name: %+v", own)
 	}
+	for model, at := range map[string]string{"gpt-5": "http://own", "gpt-5-2025-08-07": "http://own", "gpt-5-nano": ""} {
+		if table.At("openai", at, model).Price == nil {
+			t.Errorf("%s at %q has no price", model, at)
+		}
+	}
+	if p := table.At("openai", "http://own", "gpt-5-nano").Price; p != nil {
+		t.Errorf("another server charges the list price: %+v", p)
+	}
+	if p := Builtin().At("openai", "http://own", "gpt-5").Price; p != nil {
+		t.Errorf("another server, and no prices of one's own: %+v", p)
+	}
 	if table.Lookup("gemini", "gemini-2.5-pro") == nil {
 		t.Error("the built-in prices are gone")
 	}
