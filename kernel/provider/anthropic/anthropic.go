@@ -51,7 +51,7 @@ const DefaultMaxTokens = 8192
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "claude-haiku-4-5"
-	BaseURL        string          // empty means DefaultBaseURL; without the /v1
+	BaseURL        string          // empty means DefaultBaseURL; a /v1 at its end is dropped
 	APIKey         string          // may be empty for servers of one's own
 	Price          *provider.Price // nil takes the one in Prices; see prices.Table.At
 	Prices         *prices.Table   // nil means the built-in one
@@ -80,7 +80,7 @@ func New(c Config) (*Provider, error) {
 	if strings.TrimSpace(c.Model) == "" {
 		return nil, errors.New("anthropic: no model named (write anthropic/NAME, for example anthropic/claude-haiku-4-5)")
 	}
-	base, err := exchange.ParseBase(Kind, c.BaseURL, DefaultBaseURL, "ANTHROPIC_BASE_URL")
+	base, err := exchange.ParseBase(Kind, exchange.WithoutV1(c.BaseURL), DefaultBaseURL, "ANTHROPIC_BASE_URL")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func New(c Config) (*Provider, error) {
 	p.exchange = exchange.New(exchange.Config{
 		Kind: Kind, Client: c.HTTPClient, Key: key,
 		KeyHint:  "check ANTHROPIC_API_KEY",
-		URLHint:  "check the model's name and ANTHROPIC_BASE_URL, which is without the /v1",
+		URLHint:  "check the model's name and ANTHROPIC_BASE_URL",
 		First:    c.FirstTimeout,
 		Idle:     c.IdleTimeout,
 		Complete: complete,

@@ -14,6 +14,17 @@ type Base struct {
 	Endpoint string     // for methods.ModelID; empty for the provider's own
 }
 
+// WithoutV1 drops the version that ends a base URL, for protocols whose paths
+// begin with it: people copy the URL of OpenAI's protocol, which ends in it.
+func WithoutV1(raw string) string {
+	before, query, has := strings.Cut(strings.TrimSpace(raw), "?")
+	before = strings.TrimSuffix(strings.TrimRight(before, "/"), "/v1")
+	if has {
+		return before + "?" + query
+	}
+	return before
+}
+
 // ParseBase parses a base URL, or the provider's own if raw is empty. variable
 // names the environment variable that users set it with, for errors.
 func ParseBase(kind, raw, own, variable string) (Base, error) {

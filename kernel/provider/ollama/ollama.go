@@ -14,7 +14,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -33,7 +35,7 @@ const DefaultBaseURL = "http://localhost:11434"
 // Config says which model to serve and from where.
 type Config struct {
 	Model          string          // as the server knows it, for example "llama3.2:3b"
-	BaseURL        string          // empty means DefaultBaseURL
+	BaseURL        string          // as Ollama reads OLLAMA_HOST: a port alone will do; empty means DefaultBaseURL
 	APIKey         string          // usually empty; sent as a bearer token
 	Price          *provider.Price // nil takes the one in Prices, if that has it
 	Prices         *prices.Table   // nil means the built-in one
@@ -65,10 +67,7 @@ func New(c Config) (*Provider, error) {
 	if strings.TrimSpace(c.Model) == "" {
 		return nil, errors.New("ollama: no model named (write ollama/NAME, for example ollama/llama3.2)")
 	}
-	if c.BaseURL = strings.TrimSpace(c.BaseURL); c.BaseURL != "" && !strings.Contains(c.BaseURL, "://") {
-		c.BaseURL = "http://" + c.BaseURL // as Ollama's own tools take it: 127.0.0.1:11434
-	}
-	base, err := exchange.ParseBase(Kind, c.BaseURL, DefaultBaseURL, "OLLAMA_HOST")
+	base, err := exchange.ParseBase(Kind, host(c.BaseURL), DefaultBaseURL, "OLLAMA_HOST")
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +105,39 @@ func New(c Config) (*Provider, error) {
 		Complete: complete,
 	})
 	return p, nil
+}
+
+// host is a base URL of what Ollama's own tools take as one: the scheme, the
+// host and the port may each be left out, and a server's own OLLAMA_HOST, which
+// listens everywhere, is found at home. The /v1 of its other protocol is
+// dropped. What is no URL stays as it is, for the error.
+func host(raw string) string {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		return ""
+	}
+	port := "11434"
+	if scheme, _, ok := strings.Cut(raw, "://"); !ok {
+		raw = "http://" + raw
+	} else if port = "80"; strings.EqualFold(scheme, "https") {
+		port = "443"
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	if p := u.Port(); p != "" {
+		port = p
+	}
+	name := u.Hostname()
+	switch name {
+	case "", "0.0.0.0":
+		name = "127.0.0.1"
+	case "::":
+		name = "::1"
+	}
+	u.Host = net.JoinHostPort(name, port)
+	return exchange.WithoutV1(u.String())
 }
 
 // Info describes the provider.

@@ -36,6 +36,29 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *ollama.Prov
 	return &bodies, p
 }
 
+// TestHost: OLLAMA_HOST is what Ollama's own tools take.
+func TestHost(t *testing.T) {
+	for raw, want := range map[string]string{
+		"":                         "",
+		"127.0.0.1":                "http://127.0.0.1:11434",
+		":18711":                   "http://127.0.0.1:18711",
+		"0.0.0.0":                  "http://127.0.0.1:11434",
+		"0.0.0.0:99":               "http://127.0.0.1:99",
+		"[::]:99":                  "http://[::1]:99",
+		"localhost":                "",
+		"http://localhost:11434/":  "",
+		"http://box":               "http://box",
+		"https://box/v1":           "https://box",
+		"box:99/v1/":               "http://box:99",
+		"http://box:99/ollama?a=b": "http://box:99/ollama",
+	} {
+		p, err := ollama.New(ollama.Config{Model: "m", BaseURL: raw})
+		if err != nil || p.Info().ID.Endpoint != want {
+			t.Errorf("%q: %v, %v, want %q", raw, p, err, want)
+		}
+	}
+}
+
 func TestRequestOnTheWire(t *testing.T) {
 	bodies, p := serve(t, providertest.Config{})
 	r := methods.Request{

@@ -5,6 +5,7 @@
 package prices
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -144,6 +145,9 @@ func parse(raw []byte) (*Table, error) {
 			t.source = fmt.Sprint(value)
 			continue
 		}
+		if !slices.Contains(kinds, kind) {
+			return nil, fmt.Errorf("line %d: %q is no provider with prices: there are %s", lineOf(raw, kind), kind, strings.Join(kinds, ", "))
+		}
 		models, ok := value.(map[string]any)
 		if !ok {
 			return nil, fmt.Errorf("%s: want models with their prices, as in {%s: {model: [0.5, 1.5]}}", kind, kind)
@@ -158,6 +162,19 @@ func parse(raw []byte) (*Table, error) {
 		}
 	}
 	return t, nil
+}
+
+// kinds are the providers that have prices. They are not imported: they import
+// this package.
+var kinds = []string{"openai", "anthropic", "gemini", "ollama"}
+
+// lineOf is the line, from 1, on which a key stands first.
+func lineOf(raw []byte, name string) int {
+	at := regexp.MustCompile(`(?m)(?:^|[{,])\s*["']?` + regexp.QuoteMeta(name) + `["']?\s*:`).FindIndex(raw)
+	if at == nil { // spelled by another way of quoting
+		return 1
+	}
+	return 1 + bytes.Count(bytes.TrimSpace(raw[:at[1]]), []byte("\n"))
 }
 
 // longest is the name of a tariff's Tariff.UpTo.

@@ -70,7 +70,7 @@ func TestLoad(t *testing.T) {
 	if table, err := Load(path); err != nil || table.Lookup("openai", "gpt-5") == nil {
 		t.Fatalf("no file: %v", err)
 	}
-	own := "openai:\n  gpt-5: [1, 2]\n  gpt-4o: null\nmine:\n  \"a:b\": [0, 0]\n  c: {input: 4, output: 8, cached_input: 0, cache_write: 5, longest: 1000}\n"
+	own := "openai:\n  gpt-5: [1, 2]\n  gpt-4o: null\nollama:\n  \"a:b\": [0, 0]\n  c: {input: 4, output: 8, cached_input: 0, cache_write: 5, longest: 1000}\n"
 	if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +84,10 @@ func TestLoad(t *testing.T) {
 	if p := table.Lookup("openai", "gpt-4o"); p != nil {
 		t.Errorf("null: %+v, want unknown", p)
 	}
-	if p := table.Lookup("mine", "a:b"); p == nil || *p != (provider.Price{}) {
+	if p := table.Lookup("ollama", "a:b"); p == nil || *p != (provider.Price{}) {
 		t.Errorf("free of charge: %+v, want a known price of 0", p)
 	}
-	if own := table.Tariff("mine", "c"); !reflect.DeepEqual(own, Tariff{Price: price(4000, 8000, 0, 5000), UpTo: 1000}) {
+	if own := table.Tariff("ollama", "c"); !reflect.DeepEqual(own, Tariff{Price: price(4000, 8000, 0, 5000), UpTo: 1000}) {
 		t.Errorf("by name: %+v", own)
 	}
 	for model, at := range map[string]string{"gpt-5": "http://own", "gpt-5-2025-08-07": "http://own", "gpt-5-nano": ""} {
@@ -114,6 +114,7 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefusesNonsense(t *testing.T) {
 	for text, want := range map[string]string{
+		"openai: {m: [1, 2]}\nopenia: {}": `line 2: "openia" is no provider with prices: there are openai, anthropic, gemini, ollama`,
 		"openai: 5":                       "want models",
 		"openai: {m: 5}":                  "no price",
 		"openai: {m: [1]}":                "no price",
