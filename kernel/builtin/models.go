@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,7 +62,11 @@ func (c Catalog) openModel(s kernel.Spec, recorded bool, maxConnections int) (pr
 	case scripted.Kind:
 		return scripted.Load(name)
 	}
-	return nil, kernel.Misused(fmt.Errorf("unknown model %q: use one of %s", s.Name, strings.Join(c.Models(), ", ")))
+	return nil, unknownModel(s.Name)
+}
+
+func unknownModel(name string) error {
+	return kernel.Misused(fmt.Errorf("unknown model %q: use one of %s", name, strings.Join(Catalog{}.Models(), ", ")))
 }
 
 // server is where a kind of provider finds its server and key.
@@ -90,6 +95,15 @@ func openServed(kind, name string, options map[string]string, recorded bool, max
 	api, effort := "", ""
 	if kind == openai.Kind {
 		api, effort = take("api"), take("effort")
+	}
+	known := []string{"price_input", "price_output"}
+	if kind == openai.Kind {
+		known = append([]string{"api", "effort"}, known...)
+	}
+	for _, option := range slices.Sorted(maps.Keys(options)) {
+		if !slices.Contains(known, option) {
+			return nil, kernel.Misused(fmt.Errorf("model options: %s has no option %q: there are %s", kind, option, strings.Join(known, ", ")))
+		}
 	}
 	price, err := parsePrice(options)
 	if err != nil {
@@ -129,6 +143,9 @@ func (Catalog) Embedder(name string) (task.Embedder, error) {
 	if kind != local.Kind || dir == "" {
 		return nil, kernel.Misused(fmt.Errorf("embedding model %q: name a folder with a model of the BERT family, as in local/models/all-MiniLM-L6-v2", name))
 	}
+	if _, options, ok := strings.Cut(dir, "?"); ok {
+		return nil, kernel.Misused(fmt.Errorf("embedding model %q: embedding models have no options: leave out %q", name, "?"+options))
+	}
 	e, err := local.NewEmbedder(dir, local.Options{})
 	if err != nil {
 		return nil, kernel.Misused(err)
@@ -153,8 +170,11 @@ func openLocal(dir string, options map[string]string) (provider.Provider, error)
 			return nil, kernel.Misused(fmt.Errorf("model options: local has no option %q: there are backend, batch, context and max_tokens", name))
 		}
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 {
+		if err != nil {
 			return nil, kernel.Misused(fmt.Errorf("model options: %s %q is no number", name, text))
+		}
+		if n < 0 {
+			return nil, kernel.Misused(fmt.Errorf("model options: %s %d is below 0", name, n))
 		}
 		*field = n
 	}
@@ -203,16 +223,13 @@ func parsePrice(options map[string]string) (*provider.Price, error) {
 	for name, into := range map[string]*methods.NanoUSD{"price_input": &price.Input, "price_output": &price.Output} {
 		text, ok := options[name]
 		if !ok {
-			return nil, fmt.Errorf("model options: give price_input and price_output, in dollars per million tokens, and nothing else")
+			return nil, fmt.Errorf("model options: give price_input and price_output, in dollars per million tokens: one needs the other")
 		}
 		dollars, err := strconv.ParseFloat(text, 64)
 		if err != nil || dollars < 0 || dollars > 1e6 {
 			return nil, fmt.Errorf("model options: %s %q is no price in dollars per million tokens", name, text)
 		}
 		*into = methods.NanoUSD(dollars*1000 + 0.5)
-	}
-	if len(options) > 2 {
-		return nil, fmt.Errorf("model options: only price_input and price_output are known")
 	}
 	return &price, nil
 }

@@ -76,7 +76,7 @@ func (c *comparison) contentFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.Task, "task", "cafes", "task: cafes, cafes?n=20, a .jsonl file, or a folder in the public ANoT format")
 	f.StringSliceVar(&c.Methods, "methods", []string{"direct", "cot", "anot"}, "methods to compare, as in direct,anot?builder=compiled")
-	f.StringVar(&c.Model, "model", "sim", "model: sim, sim?error=0.1, openai/NAME, scripted/FILE")
+	f.StringVar(&c.Model, "model", "sim", "model: sim, openai/NAME, anthropic/NAME, gemini/NAME, ollama/NAME, local/FOLDER, scripted/FILE, with ?options (keys and servers: noema model list)")
 	f.StringArrayVarP(&c.methodOptions, "method-option", "M", nil, "option of every method that has it, or of one, as in -M anot.builder=compiled")
 	f.StringArrayVarP(&c.taskOptions, "task-option", "T", nil, "option of the task, as in -T n=20")
 	f.StringArrayVarP(&c.sampling, "sampling", "S", nil, "sampling of every call: temperature, top_p, top_k, max_tokens, logprobs")
@@ -176,7 +176,9 @@ func completeCompare(a *app, cmd *cobra.Command) {
 			}
 			return names
 		},
-		"model": func() []string { return []string{"sim", "openai/", "scripted/"} },
+		"model": func() []string {
+			return []string{"sim", "openai/", "anthropic/", "gemini/", "ollama/", "local/", "scripted/"}
+		},
 		"cache": func() []string { return []string{"auto", "replay", "refresh", "verify", "off"} },
 	}
 	for flag, values := range complete {

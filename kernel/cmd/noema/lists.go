@@ -206,19 +206,19 @@ func (a *app) listModels() error {
 	fmt.Fprintln(w, "sim\ta simulated model that reads only the prompt; for developing and testing, no evidence about language models")
 	optionLines(w, sim.OptionsDoc())
 	priced := []methods.Option{
-		{Name: "price_input", Doc: "dollars per million input tokens, where neither the built-in table nor $NOEMA_HOME/prices.yaml knows"},
-		{Name: "price_output", Doc: "dollars per million output tokens"},
+		{Name: "price_input", Doc: "dollars per million input tokens, in place of what the built-in table and $NOEMA_HOME/prices.yaml say; needs price_output"},
+		{Name: "price_output", Doc: "dollars per million output tokens; needs price_input"},
 	}
 	fmt.Fprintln(w, "openai/NAME\tOpenAI, or the compatible server at OPENAI_BASE_URL; key in OPENAI_API_KEY")
 	optionLines(w, append([]methods.Option{
 		{Name: "api", Doc: "chat (default) or responses"},
 		{Name: "effort", Doc: "reasoning effort, such as low"},
 	}, priced...))
-	fmt.Fprintln(w, "anthropic/NAME\tAnthropic's messages; key in ANTHROPIC_API_KEY")
+	fmt.Fprintln(w, "anthropic/NAME\tAnthropic's messages, or the server at ANTHROPIC_BASE_URL; key in ANTHROPIC_API_KEY")
 	optionLines(w, priced)
-	fmt.Fprintln(w, "gemini/NAME\tGoogle's Gemini; key in GEMINI_API_KEY")
+	fmt.Fprintln(w, "gemini/NAME\tGoogle's Gemini, or the server at GEMINI_BASE_URL; key in GEMINI_API_KEY or GOOGLE_API_KEY")
 	optionLines(w, priced)
-	fmt.Fprintln(w, "ollama/NAME\tOllama's own protocol at OLLAMA_HOST")
+	fmt.Fprintln(w, "ollama/NAME\tOllama's own protocol at OLLAMA_HOST (localhost:11434 if it is not set)")
 	optionLines(w, priced)
 	fmt.Fprintln(w, "local/FOLDER\ta model in the process, from a folder as Hugging Face lays it out (Llama, Mistral, Qwen2, Qwen3, GPT-2)")
 	optionLines(w, []methods.Option{

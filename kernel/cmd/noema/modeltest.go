@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -13,31 +14,40 @@ import (
 )
 
 func testModelCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	cmd := &cobra.Command{
 		Use: "test PROVIDER/MODEL", Short: "ask a model a few small things, and tell what it can do", Args: cobra.ExactArgs(1),
 		Long: `Makes about a dozen small calls, past the store, and prints what the model does with
-each part of a request: seeds, draws, schemas, tools, stops, limits.`,
+each part of a request: seeds, draws, schemas, tools, stops, limits. A model that
+cannot be used at all is an error: its cause is told, and the exit status is 1.`,
 		Example: "  noema model test openai/gpt-5-nano\n  noema model test ollama/llama3.2",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0], asJSON) },
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the checks as JSON")
+	return cmd
 }
 
-func (a *app) testModel(ctx context.Context, text string) error {
+func (a *app) testModel(ctx context.Context, text string, asJSON bool) error {
 	spec, err := kernel.ParseSpec(text)
 	if err != nil {
 		return usage(err)
-	}
-	features, ok := builtin.FeaturesOf(spec)
-	if !ok {
-		return usage(fmt.Errorf("test model %q: only models that a server serves can be tested: see noema model list", text))
 	}
 	p, err := (builtin.Catalog{}).Model(spec, false, 0)
 	if err != nil {
 		return err
 	}
+	features, ok := builtin.FeaturesOf(spec)
+	if !ok {
+		return usage(fmt.Errorf("test model %q: only models that a server serves can be tested: see noema model list", text))
+	}
 	rows, err := modeltest.Test(ctx, p, features)
 	if err != nil {
-		return err
+		return fmt.Errorf("model %q cannot be used: %w", text, err)
+	}
+	if asJSON {
+		encoder := json.NewEncoder(a.stdout)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(rows)
 	}
 	t := display.Table{Title: text + ", by " + features.Protocol}
 	t.Add("check", "claimed", "outcome", "what was seen")

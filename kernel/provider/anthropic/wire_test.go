@@ -262,3 +262,13 @@ func TestNew(t *testing.T) {
 		t.Errorf("the default spelled out: %+v, %v", p.Info(), err)
 	}
 }
+
+// People copy a base URL with the version of another protocol at its end.
+func TestVersionInBaseURL(t *testing.T) {
+	for raw, want := range map[string]string{"http://box:8/v1/": "http://box:8", "http://box:8/v1": "http://box:8", anthropic.DefaultBaseURL + "/v1": ""} {
+		p, err := anthropic.New(anthropic.Config{Model: "m", BaseURL: raw, APIKey: "k"})
+		if err != nil || p.Info().ID.Endpoint != want {
+			t.Errorf("%s: %v, %v, want endpoint %q", raw, p, err, want)
+		}
+	}
+}

@@ -120,6 +120,9 @@ func load(dir string, o Options) (*Provider, error) {
 			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, config.Vocab)
 		}
 	}
+	if o.Context > config.MaxContext {
+		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, config.MaxContext, dir)
+	}
 	decoder, err := loadDecoder(dir, config, o.Backend)
 	if err != nil {
 		return nil, err
@@ -136,7 +139,7 @@ func load(dir string, o Options) (*Provider, error) {
 		grammars:  grammars{room: maxMaskBytes},
 	}
 	if o.Context > 0 {
-		p.context = min(o.Context, p.context)
+		p.context = o.Context
 	}
 	for _, id := range config.EOS {
 		p.ends[id] = true

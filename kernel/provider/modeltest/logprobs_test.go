@@ -12,7 +12,7 @@ func TestLogprobsThatLie(t *testing.T) {
 	for want, tokens := range map[string][]providertest.Token{
 		`no: the tokens spell "noe", the reply is "noema"`:             {{Text: "noe", Logprob: -1}},
 		`no: the log probability of "noema" is 0.5, which none can be`: {{Text: "noema", Logprob: 0.5}},
-		`no: the server ignores that log probabilities are asked for`:  nil,
+		`no: provider rejected: the server ignores that log probabilities are asked for (ask for none, or take a model and a server that have them)`: nil,
 		`yes: 2 tokens, -1.500 in sum, up to 1 likeliest at a place`: {
 			{Text: "no", Logprob: -1, Top: []providertest.Token{{Text: "no", Logprob: -1}}}, {Text: "ema\n", Logprob: -0.5},
 		},
@@ -30,5 +30,17 @@ func TestLogprobsThatLie(t *testing.T) {
 		if got := string(outcome) + ": " + detail; got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// A token may end within a character; the reply then has U+FFFD in its place.
+func TestReadable(t *testing.T) {
+	for spelled, reply := range map[string]string{"a\xe2\x82": "a\uFFFD", "\xff\xfe b ": "\uFFFD\uFFFD b", "\u20ac": "\u20ac"} {
+		if readable(spelled) != readable(reply) {
+			t.Errorf("%q is not %q", spelled, reply)
+		}
+	}
+	if readable("a\xff") == readable("a") {
+		t.Error("a byte that the reply lacks goes unnoticed")
 	}
 }

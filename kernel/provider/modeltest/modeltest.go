@@ -33,11 +33,11 @@ const (
 
 // Row is one check.
 type Row struct {
-	Check   string           // such as "seed repeats"
-	Claimed provider.Support // what the provider's protocol has; empty where it claims nothing
-	Outcome Outcome
-	Detail  string // what was seen, in one line; may be empty
-	Usage   methods.Usage
+	Check   string           `json:"check"`             // such as "seed repeats"
+	Claimed provider.Support `json:"claimed,omitempty"` // what the provider's protocol has; empty where it claims nothing
+	Outcome Outcome          `json:"outcome"`
+	Detail  string           `json:"detail,omitempty"` // what was seen, in one line; may be empty
+	Usage   methods.Usage    `json:"usage"`
 }
 
 // longest is the prompt for the check of the context's length, in bytes: more
@@ -49,11 +49,12 @@ type tester struct {
 	ctx   context.Context
 	model provider.Provider
 	usage methods.Usage
+	err   error // of the last call
 }
 
 // Test makes the checks, one after the other, and returns a row for each. The
-// first one is a plain call: if that fails for good, the others are skipped.
-// The error is ctx's, if that ended.
+// first one is a plain call: if that fails for good, its error is returned, for
+// the model cannot be used. Otherwise the error is ctx's, if that ended.
 func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row, error) {
 	checks := []struct {
 		name    string
@@ -73,19 +74,16 @@ func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row,
 		{"context length", "", contextLength},
 	}
 	rows := make([]Row, 0, len(checks))
-	reached := true
-	for _, c := range checks {
-		row := Row{Check: c.name, Claimed: c.claimed, Outcome: Skipped, Detail: "the plain call failed"}
-		if reached {
-			t := &tester{ctx: ctx, model: p}
-			row.Outcome, row.Detail = c.run(t)
-			row.Usage = t.usage
-			if ctx.Err() != nil {
-				return rows, ctx.Err()
-			}
+	for i, c := range checks {
+		t := &tester{ctx: ctx, model: p}
+		outcome, detail := c.run(t)
+		if ctx.Err() != nil {
+			return rows, ctx.Err()
 		}
-		reached = reached && (c.name != "plain reply" || row.Outcome != Failed)
-		rows = append(rows, row)
+		if i == 0 && t.err != nil {
+			return rows, t.err
+		}
+		rows = append(rows, Row{Check: c.name, Claimed: c.claimed, Outcome: outcome, Detail: detail, Usage: t.usage})
 	}
 	return rows, nil
 }
@@ -95,7 +93,8 @@ func (t *tester) call(r methods.Request) (methods.Completion, error) {
 	var c methods.Completion
 	var err error
 	for range 3 {
-		if c, err = t.model.Complete(t.ctx, r); err == nil {
+		c, err = t.model.Complete(t.ctx, r)
+		if t.err = err; err == nil {
 			t.usage = t.usage.Plus(c.Usage)
 			return c, nil
 		}
@@ -119,7 +118,21 @@ func short(s string) string {
 	return s
 }
 
-func failed(err error) (Outcome, string) { return Failed, err.Error() }
+// failed is what a failed call says: a request that is refused for what it
+// asks for is one that the model cannot answer.
+func failed(err error) (Outcome, string) {
+	var e *provider.Error
+	if errors.As(err, &e) && e.Kind == provider.Rejected {
+		return No, strings.Join(strings.Fields(err.Error()), " ")
+	}
+	return Failed, strings.Join(strings.Fields(err.Error()), " ")
+}
+
+// readable is a text as a reply shows it, with U+FFFD for bytes that are no
+// UTF-8, however many stand together.
+func readable(s string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(s, "\uFFFD", "\xff"), "\uFFFD"))
+}
 
 func plain(t *tester) (Outcome, string) {
 	c, err := t.call(ask("Reply with the one word: noema", 512))
@@ -304,10 +317,7 @@ func logprobs(t *tester) (Outcome, string) {
 	r := ask("Reply with the one word: noema", 512)
 	r.Sampling.Logprobs = 3
 	c, err := t.call(r)
-	var e *provider.Error
 	switch {
-	case errors.As(err, &e) && e.Kind == provider.Rejected:
-		return No, short(e.Err.Error())
 	case err != nil:
 		return failed(err)
 	case len(c.Logprobs) == 0:
@@ -320,7 +330,7 @@ func logprobs(t *tester) (Outcome, string) {
 			return No, fmt.Sprintf("the log probability of %q is %g, which none can be", token.Token, token.Logprob)
 		}
 	}
-	if strings.TrimSpace(spelled) != strings.TrimSpace(c.Text) {
+	if readable(spelled) != readable(c.Text) {
 		return No, fmt.Sprintf("the tokens spell %q, the reply is %q", short(spelled), short(c.Text))
 	}
 	return Yes, fmt.Sprintf("%d tokens, %.3f in sum, up to %d likeliest at a place", len(c.Logprobs), sum, told)

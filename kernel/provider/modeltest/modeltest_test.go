@@ -86,11 +86,6 @@ func TestModels(t *testing.T) {
 			"plain reply unclear; tokens counted no; seed repeats yes; draws differ no; stop strings unclear; limit of tokens unclear; " +
 				"schema no; tool call no; tool result skipped; logprobs no; context length no",
 		},
-		"wrong key": {
-			providertest.Config{Key: "another"},
-			"plain reply failed; tokens counted skipped; seed repeats skipped; draws differ skipped; stop strings skipped; " +
-				"limit of tokens skipped; schema skipped; tool call skipped; tool result skipped; logprobs skipped; context length skipped",
-		},
 		"bad days": {
 			providertest.Config{Answer: able, Limit: 1 << 20, Fault: func(a providertest.Ask) providertest.Fault {
 				if a.Number%3 != 0 {
@@ -112,6 +107,15 @@ func TestModels(t *testing.T) {
 				t.Errorf("%+v", rows[2])
 			}
 		})
+	}
+}
+
+// A model that cannot be used has no features, but a reason.
+func TestUnusable(t *testing.T) {
+	rows, err := modeltest.Test(t.Context(), open(t, providertest.Config{Key: "another"}), provider.Features{})
+	var e *provider.Error
+	if len(rows) != 0 || !errors.As(err, &e) || e.Kind != provider.Unauthorized {
+		t.Errorf("%v, %v, want an error of the kind unauthorized alone", rows, err)
 	}
 }
 

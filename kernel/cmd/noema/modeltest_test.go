@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"noema/kernel/provider/modeltest"
+	"noema/kernel/provider/openai/openaitest"
+)
+
+// TestModelTest: a model that cannot be used is an error with its whole cause,
+// one that can has a row for each check.
+func TestModelTest(t *testing.T) {
+	t.Parallel()
+	server := openaitest.NewServer(openaitest.Config{Reply: yes, Key: rightKey, Models: []string{"big"}})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), "OPENAI_API_KEY="+wrongKey)
+	r := c.run(exitError, "model", "test", "openai/big")
+	want(t, r.stderr, `noema: model "openai/big" cannot be used: provider unauthorized (HTTP 401)`, "check OPENAI_API_KEY")
+	if r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("want one line of error, have:\n%s%s", r.stdout, r.stderr)
+	}
+	c.env[1] = "OPENAI_API_KEY=" + rightKey
+	want(t, c.run(exitError, "model", "test", "openai/tiny").stderr, "cannot be used", "The model 'tiny' does not exist")
+	var rows []modeltest.Row
+	if err := json.Unmarshal([]byte(c.run(0, "model", "test", "--json", "openai/big").stdout), &rows); err != nil || len(rows) != 11 {
+		t.Errorf("%d rows, %v, want 11", len(rows), err)
+	}
+}
+
+// TestWrongModel: what is wrong with a model's name or options is said.
+func TestWrongModel(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t, "OPENAI_API_KEY="+wrongKey)
+	for model, says := range map[string]string{
+		"openai/x?apii=chat":         `openai has no option "apii": there are api, effort, price_input, price_output`,
+		"ollama/x?api=chat":          `ollama has no option "api": there are price_input, price_output`,
+		"openai/x?price_input=1":     "one needs the other",
+		"local/models?max_tokens=-1": "max_tokens -1 is below 0",
+		"foo/x":                      `unknown model "foo/x": use one of sim, openai/NAME, anthropic/NAME`,
+	} {
+		want(t, c.run(exitUsage, "compare", "--limit", "1", "--methods", "direct", "--model", model).stderr, says)
+		want(t, c.run(exitUsage, "model", "test", model).stderr, says)
+	}
+}
