@@ -80,11 +80,28 @@ var servers = map[string]server{
 	ollama.Kind:    {"OLLAMA_HOST", "OLLAMA_API_KEY", "ollama/llama3.2"},
 }
 
+// checkOptions refuses options that a kind of provider has not.
+func checkOptions(kind string, options map[string]string) error {
+	known := []string{"price_input", "price_output"}
+	if kind == openai.Kind {
+		known = append([]string{"api", "effort"}, known...)
+	}
+	for _, option := range slices.Sorted(maps.Keys(options)) {
+		if !slices.Contains(known, option) {
+			return kernel.Misused(fmt.Errorf("model options: %s has no option %q: there are %s", kind, option, strings.Join(known, ", ")))
+		}
+	}
+	return nil
+}
+
 // openServed opens a model that a server serves.
 func openServed(kind, name string, options map[string]string, recorded bool, maxConnections int) (provider.Provider, error) {
 	at := servers[kind]
 	if name == "" {
 		return nil, kernel.Misused(fmt.Errorf("model %q: say which, as in %s", kind, at.example))
+	}
+	if err := checkOptions(kind, options); err != nil {
+		return nil, err
 	}
 	options = maps.Clone(options)
 	take := func(name string) string {
@@ -95,15 +112,6 @@ func openServed(kind, name string, options map[string]string, recorded bool, max
 	api, effort := "", ""
 	if kind == openai.Kind {
 		api, effort = take("api"), take("effort")
-	}
-	known := []string{"price_input", "price_output"}
-	if kind == openai.Kind {
-		known = append([]string{"api", "effort"}, known...)
-	}
-	for _, option := range slices.Sorted(maps.Keys(options)) {
-		if !slices.Contains(known, option) {
-			return nil, kernel.Misused(fmt.Errorf("model options: %s has no option %q: there are %s", kind, option, strings.Join(known, ", ")))
-		}
 	}
 	price, err := parsePrice(options)
 	if err != nil {
