@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -22,10 +24,27 @@ func TestModelTest(t *testing.T) {
 		t.Errorf("want one line of error, have:\n%s%s", r.stdout, r.stderr)
 	}
 	c.env[1] = "OPENAI_API_KEY=" + rightKey
+	if err := os.MkdirAll(c.home, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	want(t, c.run(exitError, "model", "test", "openai/tiny").stderr, "cannot be used", "The model 'tiny' does not exist")
 	var rows []modeltest.Row
 	if err := json.Unmarshal([]byte(c.run(0, "model", "test", "--json", "openai/big").stdout), &rows); err != nil || len(rows) != 11 {
 		t.Errorf("%d rows, %v, want 11", len(rows), err)
+	} else if rows[0].Usage.Unpriced == 0 {
+		t.Error("a server of one's own has a price")
+	}
+
+	// What the user wrote down counts for that server too.
+	if err := os.WriteFile(filepath.Join(c.home, "prices.yaml"), []byte("openai:\n  big: [1000, 2000]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows = nil
+	if err := json.Unmarshal([]byte(c.run(0, "model", "test", "--json", "openai/big").stdout), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if u := rows[0].Usage; u.Unpriced != 0 || u.Cost == 0 {
+		t.Errorf("with an own price: %+v", u)
 	}
 }
 
