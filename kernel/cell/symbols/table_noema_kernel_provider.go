@@ -17,6 +17,7 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"CutLogprobs":   reflect.ValueOf(provider.CutLogprobs),
 		"Emulated":      reflect.ValueOf(provider.Emulated),
 		"Error":         reflect.ValueOf((*provider.Error)(nil)),
+		"Exhausted":     reflect.ValueOf(provider.Exhausted),
 		"Features":      reflect.ValueOf((*provider.Features)(nil)),
 		"Ignored":       reflect.ValueOf(provider.Ignored),
 		"Info":          reflect.ValueOf((*provider.Info)(nil)),

@@ -28,6 +28,7 @@ func table_noema_kernel_record() map[string]reflect.Value {
 		"Finished":        reflect.ValueOf(record.Finished),
 		"FirstDivergence": reflect.ValueOf(record.FirstDivergence),
 		"Format":          reflect.ValueOf(constant.MakeFromLiteral("1", token.INT, 0)),
+		"LengthFault":     reflect.ValueOf(record.LengthFault),
 		"Limits":          reflect.ValueOf((*record.Limits)(nil)),
 		"Marshal":         reflect.ValueOf(record.Marshal),
 		"MaxDepth":        reflect.ValueOf(constant.MakeFromLiteral("1000", token.INT, 0)),
