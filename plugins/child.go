@@ -154,7 +154,7 @@ func (c *child) readStdout(r io.Reader) {
 		_, _ = c.out.stream("stdout").Write(line)
 	}
 	if fault != "" {
-		c.end(fault)
+		c.blame(fault)
 	}
 	_ = c.line.Close()
 	_, _ = io.Copy(c.out.stream("stdout"), buf)
@@ -253,6 +253,17 @@ func (c *child) end(verdict string) {
 	c.ended, c.verdict = true, verdict
 	if c.cmd != nil && c.cmd.Process != nil {
 		c.killKin()
+	}
+}
+
+// blame ends the process for what it wrote, which is to be told also if it has
+// ended by itself meanwhile.
+func (c *child) blame(fault string) {
+	c.end(fault)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.verdict == "" {
+		c.verdict = fault
 	}
 }
 
