@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,17 +17,24 @@ import (
 // that stands still while anything runs, and returns what the user was told.
 func told(t *testing.T, calls int, answer func(ctx context.Context, n int64, r methods.Request) (methods.Completion, error)) []string {
 	t.Helper()
+	var mu sync.Mutex
 	var notices []string
 	synctest.Test(t, func(t *testing.T) {
 		g := newGateway(t, Options{
 			Mode: Off, Provider: &model{answer: answer}, Retry: Retry{Attempts: 1000},
-			Warn: func(s string) { notices = append(notices, s) },
+			Warn: func(s string) {
+				mu.Lock()
+				defer mu.Unlock()
+				notices = append(notices, s)
+			},
 		})
 		h := g.Host(trialOf("m", "s", 0))
 		for i := range calls {
 			mustComplete(t, h, ask(fmt.Sprint(i), "p"))
 		}
 	})
+	mu.Lock()
+	defer mu.Unlock()
 	return notices
 }
 
