@@ -137,64 +137,6 @@ type recordedError struct {
 func (e *recordedError) Error() string { return e.text }
 func (e *recordedError) Unwrap() error { return e.class }
 
-// Report is what a trial's calls add up to.
-type Report struct {
-	Calls    []record.Call
-	Events   []methods.Event
-	Usage    methods.Usage
-	Provider int    // calls that reached the provider in this execution
-	Excess   string // what the method did so much of that it was dropped or refused; empty if nothing
-}
-
-// What a trial may hold: a method that never stops to emit or to call must not
-// take the kernel's memory.
-const (
-	MaxEventBytes = 16 << 20 // of all events
-	MaxCalls      = 100_000  // of models, tools and seeds together
-)
-
-// excess says what there is too much of; h.mu is held.
-func (h *Host) excess() string {
-	switch {
-	case h.emitted > MaxEventBytes:
-		return fmt.Sprintf("the method emitted more than %d MiB of events", MaxEventBytes>>20)
-	case h.refused:
-		return fmt.Sprintf("the method made more than %d calls", MaxCalls)
-	}
-	return ""
-}
-
-// Report returns the transcript so far, in order of arrival.
-func (h *Host) Report() Report {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return Report{
-		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
-		Usage: h.spent, Provider: h.provider, Excess: h.excess(),
-	}
-}
-
-// Emit implements methods.Tracer. Data that is not JSON is kept as a string.
-func (h *Host) Emit(e methods.Event) {
-	e.Path, e.Phase, e.Text = valid(e.Path), valid(e.Phase), valid(e.Text)
-	e.Kind = methods.EventKind(valid(string(e.Kind)))
-	if len(e.Data) > 0 && !json.Valid(e.Data) {
-		e.Data, _ = json.Marshal(valid(string(e.Data))) // a string always encodes
-	}
-	h.mu.Lock()
-	h.emitted += len(e.Path) + len(e.Phase) + len(e.Kind) + len(e.Text) + len(e.Data) + 64
-	flooded := h.emitted > MaxEventBytes
-	if flooded {
-		h.events = nil
-	} else {
-		h.events = append(h.events, e)
-	}
-	h.mu.Unlock()
-	if h.trial.OnEvent != nil && !flooded {
-		h.trial.OnEvent(e)
-	}
-}
-
 // valid is s as valid UTF-8, the only text that crosses processes, so that a
 // method meets the same text wherever it runs.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
