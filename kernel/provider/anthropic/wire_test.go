@@ -37,22 +37,6 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *anthropic.P
 	return &bodies, p
 }
 
-func sameJSON(t *testing.T, got any, want string) {
-	t.Helper()
-	g, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var v any
-	if err := json.Unmarshal([]byte(want), &v); err != nil {
-		t.Fatal(err)
-	}
-	w, err := json.Marshal(v)
-	if err != nil || string(g) != string(w) {
-		t.Errorf("sent %s\nwant %s", g, w)
-	}
-}
-
 func TestRequestOnTheWire(t *testing.T) {
 	bodies, p := serve(t, providertest.Config{})
 	r := methods.Request{
@@ -74,7 +58,7 @@ func TestRequestOnTheWire(t *testing.T) {
 	if _, err := p.Complete(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	sameJSON(t, (*bodies)[0], `{"model":"m","max_tokens":99,"stream":true,"temperature":0.5,"top_p":0.9,"top_k":40,
+	providertest.SameJSON(t, (*bodies)[0], `{"model":"m","max_tokens":99,"stream":true,"temperature":0.5,"top_p":0.9,"top_k":40,
 		"stop_sequences":["END"],"system":[{"type":"text","text":"sys"},{"type":"text","text":"more"}],
 		"output_config":{"format":{"type":"json_schema","schema":`+closed+`}},
 		"tools":[{"name":"add","description":"adds","input_schema":`+closed+`}],

@@ -46,17 +46,6 @@ func encode(t *testing.T, v any) string {
 	return string(raw)
 }
 
-func sameJSON(t *testing.T, got any, want string) {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(want), &v); err != nil {
-		t.Fatal(err)
-	}
-	if g, w := encode(t, got), encode(t, v); g != w {
-		t.Errorf("sent %s\nwant %s", g, w)
-	}
-}
-
 func TestRequestOnTheWire(t *testing.T) {
 	bodies, p := serve(t, providertest.Config{})
 	r := methods.Request{
@@ -76,7 +65,7 @@ func TestRequestOnTheWire(t *testing.T) {
 	if _, err := p.Complete(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	sameJSON(t, (*bodies)[0], fmt.Sprintf(`{
+	providertest.SameJSON(t, (*bodies)[0], fmt.Sprintf(`{
 		"generationConfig":{"temperature":0.5,"topP":0.25,"topK":40,"maxOutputTokens":99,"stopSequences":["END"],"seed":%d,
 			"responseMimeType":"application/json","responseJsonSchema":%s},
 		"systemInstruction":{"role":"user","parts":[{"text":"sys"}]},
