@@ -117,7 +117,7 @@ func TestDecodeOptions(t *testing.T) {
 		{``, options{2, "react"}, ""},
 		{`{"retries":0}`, options{0, "react"}, ""},
 		{`{"retries":"0"}`, options{}, "retries"},
-		{`{"retrys":0}`, options{}, `unknown field "retrys"`},
+		{`{"retrys":0}`, options{}, `unknown option "retrys", did you mean "retries"?`},
 		{`{} {}`, options{}, "more than one value"},
 		{`[`, options{}, "decode options"},
 	} {
@@ -129,6 +129,44 @@ func TestDecodeOptions(t *testing.T) {
 		case c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)):
 			t.Errorf("%s: err = %v, want %q in it", c.raw, err, c.fault)
 		}
+	}
+}
+
+func TestParseOptions(t *testing.T) {
+	type options struct {
+		N       int      `json:"n" default:"10" min:"2" max:"50" doc:"items"`
+		Seed    uint64   `json:"seed" doc:"random seed"`
+		Builder string   `json:"builder" default:"react" choices:"react,compiled"`
+		Price   *float64 `json:"price" min:"0"`
+		Fast    bool     `json:"fast"`
+	}
+	for _, c := range []struct {
+		given map[string]string
+		want  string // the filled struct, or the error
+	}{
+		{nil, `{"n":10,"seed":0,"builder":"react","price":null,"fast":false}`},
+		{map[string]string{"n": "20", "seed": "18446744073709551615", "price": "0.5", "fast": "true"},
+			`{"n":20,"seed":18446744073709551615,"builder":"react","price":0.5,"fast":true}`},
+		{map[string]string{"n": "0"}, `option "n": 0 is too small: the minimum is 2`},
+		{map[string]string{"n": "51"}, `option "n": 51 is too large: the maximum is 50`},
+		{map[string]string{"n": "ten"}, `option "n": "ten" is not a whole number`},
+		{map[string]string{"seed": "-1"}, `option "seed": -1 does not fit type uint64`},
+		{map[string]string{"price": "NaN"}, `option "price": "NaN" is not a number`},
+		{map[string]string{"builder": "x"}, `option "builder": "x" is not among react, compiled`},
+		{map[string]string{"fast": "maybe"}, `option "fast": "maybe" is not true or false`},
+		{map[string]string{"sede": "1"}, `unknown option "sede", did you mean "seed"?: the options are n, seed, builder, price, fast`},
+		{map[string]string{"colour": "1"}, `unknown option "colour": the options are n, seed, builder, price, fast`},
+	} {
+		var o options
+		err := methods.ParseOptions(c.given, &o)
+		raw, _ := json.Marshal(o)
+		if got := string(raw); err == nil && got != c.want || err != nil && err.Error() != c.want {
+			t.Errorf("%v: %s, %v, want %s", c.given, got, err, c.want)
+		}
+	}
+	want := methods.Option{Name: "n", Type: methods.IntOption, Default: "10", Doc: "items, 2 to 50"}
+	if got := methods.OptionsOf(options{})[0]; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
