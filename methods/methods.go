@@ -77,6 +77,14 @@ const (
 	StringOption OptionType = "string"
 )
 
+// The types that only declarations read on the kernel's side have, such as an
+// experiment's: options of methods have the four above.
+const (
+	DurationOption OptionType = "duration" // as in "90s"
+	ListOption     OptionType = "list"
+	MapOption      OptionType = "map"
+)
+
 // Problem is everything that a method may see of a sample.
 type Problem struct {
 	ID      string          // the sample's id, for events and errors; carries no information on the target
