@@ -35,7 +35,7 @@ func (l *Lab) Variants(method string, over []string) ([]string, error) {
 		return nil, err
 	}
 	if len(over) == 0 {
-		return nil, Misused(fmt.Errorf("ablate %s: name what to change with --over: it has %s", method, strings.Join(optionNamesOf(m.Description), ", ")))
+		return nil, Misused(fmt.Errorf("ablate %s: name what to change with --over: it has %s", method, strings.Join(optionNames(m.Description), ", ")))
 	}
 	var out []string
 	for _, text := range over {
@@ -57,14 +57,6 @@ func (l *Lab) Variants(method string, over []string) ([]string, error) {
 	return out, nil
 }
 
-func optionNamesOf(d methods.Description) []string {
-	names := []string{shuffleOption}
-	for _, o := range d.Options {
-		names = append(names, o.Name)
-	}
-	return names
-}
-
 // otherValues are what an option could be instead of what it is.
 func otherValues(d methods.Description, name, now string) ([]string, error) {
 	if name == shuffleOption {
@@ -72,7 +64,7 @@ func otherValues(d methods.Description, name, now string) ([]string, error) {
 	}
 	i := slices.IndexFunc(d.Options, func(o methods.Option) bool { return o.Name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("no option %q: it has %s", name, strings.Join(optionNamesOf(d), ", "))
+		return nil, methods.UnknownOption(name, optionNames(d))
 	}
 	o := d.Options[i]
 	if now == "" {

@@ -76,7 +76,7 @@ func (l *Lab) plugin(name string) (plugins.Source, error) {
 		names = append(names, src.Name)
 	}
 	names = append(names, l.functionNames()...)
-	err := fmt.Errorf("unknown method %q: there are %s", name, strings.Join(names, ", "))
+	err := fmt.Errorf("unknown method %q%s: the methods are %s", name, methods.DidYouMean(name, names), strings.Join(names, ", "))
 	return plugins.Source{}, Misused(errors.Join(err, faults))
 }
 
@@ -139,8 +139,7 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 	}
 	for name := range shared {
 		if !used[name] {
-			return nil, Misused(fmt.Errorf("-M %s: none of the methods %s has this option: they have %s",
-				name, strings.Join(texts, ", "), knownOptions(out)))
+			return nil, Misused(fmt.Errorf("method option for %s: %w", strings.Join(texts, ", "), methods.UnknownOption(name, knownOptions(out))))
 		}
 	}
 	return out, nil
@@ -195,17 +194,13 @@ func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Meth
 }
 
 // knownOptions lists what shared options can name for the given methods.
-func knownOptions(all []runner.Method) string {
-	names := []string{shuffleOption}
+func knownOptions(all []runner.Method) []string {
+	var names []string
 	for _, m := range all {
-		for _, o := range m.Description.Options {
-			if !slices.Contains(names, o.Name) {
-				names = append(names, o.Name)
-			}
-		}
+		names = append(names, optionNames(m.Description)...)
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return slices.Compact(names)
 }
 
 // sharedOptions picks what of the shared options a method takes, and notes it
@@ -231,7 +226,7 @@ func takeShuffle(options map[string]string) (bool, error) {
 	delete(options, shuffleOption)
 	shuffle, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, fmt.Errorf("option %q: %q is no bool", shuffleOption, text)
+		return false, fmt.Errorf("option %q: %q is not true or false", shuffleOption, text)
 	}
 	return shuffle, nil
 }

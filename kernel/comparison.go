@@ -16,14 +16,14 @@ import (
 // Comparing says how results are compared; the zero value compares every pair
 // of methods on the headline measure.
 type Comparing struct {
-	Baseline     string   // compare every other method with this one alone
-	Metrics      []string // the first is the headline; default the task's
-	ByGroup      bool     // show the groups of samples
-	BudgetTokens int64    // envelope: a trial that used more counts as wrong
-	BudgetCalls  int
-	BudgetCost   float64 // dollars
-	Seed         uint64  // of the bootstrap
-	Force        bool    // pair what can be paired of runs over different data, and warn
+	Baseline     string   `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
+	Metrics      []string `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
+	By           string   `json:"by" part:"pair" choices:"group" doc:"group: show each group of samples, too"`
+	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
+	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
+	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
+	Seed         uint64   `json:"bootstrap-seed" part:"pair" doc:"random seed of the bootstrap intervals"`
+	Force        bool     `json:"force" part:"stored" doc:"pair what can be paired of stored runs over different data"`
 }
 
 // Comparison is methods side by side: shown, it is their table.
@@ -69,13 +69,13 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		return nil, Misused(err)
 	}
 	c, err := compare.Compare(data, compare.Options{
-		Seed: o.Seed, Baseline: o.Baseline, Budget: limits(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
+		Seed: o.Seed, Baseline: o.Baseline, Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
 	})
 	if err != nil {
 		return nil, Misused(err)
 	}
 	c.Notes = append(append(notes, c.Notes...), seedNotes(results)...)
-	out := &Comparison{Comparison: c, byGroup: o.ByGroup}
+	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
 	for _, r := range results {
 		out.Runs = append(out.Runs, r.Run.ID)
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated

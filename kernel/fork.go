@@ -6,7 +6,6 @@ import (
 
 	"noema/kernel/diff"
 	"noema/kernel/display"
-	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -86,9 +85,8 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 	}
 	t, _ := runner.SameTask(r.Task, live)
 	return runner.Setup{
-		Name: r.Run.Name, Question: r.Run.Question, Task: t, Methods: methods, Provider: model, Mode: gateway.Auto,
-		Select: runner.Selection{IDs: config.Task.Samples}, Sampling: config.Sampling, Limits: config.Limits,
-		Epochs: config.Epochs, Seed: config.Seed,
+		Experiment: Experiment{Name: r.Run.Name, Question: r.Run.Question, Seed: config.Seed},
+		Task:       t, Methods: methods, Provider: model,
 	}, nil
 }
 

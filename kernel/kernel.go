@@ -22,13 +22,21 @@ package kernel
 
 import (
 	"context"
-	"errors"
 
 	"noema/kernel/display"
 	"noema/kernel/record"
+	"noema/kernel/runner"
 	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/methods"
+)
+
+type (
+	// Experiment is a declared comparison: what to run, named as on the command
+	// line, and how. What is left out has the same default as there.
+	Experiment = runner.Experiment
+	// Misuse marks an error as a mistake in what was asked for.
+	Misuse = runner.Misuse
 )
 
 // The words of the contract and of tasks, so that one import serves a script.
@@ -88,26 +96,9 @@ const (
 	Assistant = methods.Assistant
 )
 
-// Misuse marks an error as a mistake in what was asked for, such as a method
-// that there is not, in contrast to what failed while it was carried out.
-type Misuse struct{ Err error }
+// Misused marks err as a mistake in what was asked for, such as a method that
+// does not exist, in contrast to a failure while it was carried out.
+func Misused(err error) error { return runner.Misused(err) }
 
-// Error implements error.
-func (m *Misuse) Error() string { return m.Err.Error() }
-
-// Unwrap returns the mistake.
-func (m *Misuse) Unwrap() error { return m.Err }
-
-// Misused marks err, if there is one.
-func Misused(err error) error {
-	if err == nil || IsMisuse(err) {
-		return err
-	}
-	return &Misuse{err}
-}
-
-// IsMisuse reports whether err, or one it wraps, is marked.
-func IsMisuse(err error) bool {
-	var m *Misuse
-	return errors.As(err, &m)
-}
+// IsMisuse reports whether err, or one it wraps, is marked so.
+func IsMisuse(err error) bool { return runner.IsMisuse(err) }

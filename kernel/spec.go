@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"noema/methods"
@@ -86,9 +85,9 @@ func encodeOptions(d methods.Description, given map[string]string) (json.RawMess
 	for name, value := range given {
 		i := slices.IndexFunc(d.Options, func(o methods.Option) bool { return o.Name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("method %q has no option %q: %s", d.Name, name, optionNames(d.Options))
+			return nil, fmt.Errorf("method %q: %w", d.Name, methods.UnknownOption(name, optionNames(d)))
 		}
-		v, err := typedValue(d.Options[i], value)
+		v, err := d.Options[i].Parse(value)
 		if err != nil {
 			return nil, fmt.Errorf("method %q: option %q: %w", d.Name, name, err)
 		}
@@ -97,33 +96,12 @@ func encodeOptions(d methods.Description, given map[string]string) (json.RawMess
 	return json.Marshal(typed)
 }
 
-func optionNames(options []methods.Option) string {
-	if len(options) == 0 {
-		return "it takes none"
+// optionNames lists what a method can be given: its own options and shuffle,
+// which the kernel keeps for every method.
+func optionNames(d methods.Description) []string {
+	names := []string{shuffleOption}
+	for _, o := range d.Options {
+		names = append(names, o.Name)
 	}
-	names := make([]string, len(options))
-	for i, o := range options {
-		names[i] = o.Name
-	}
-	return "it has " + strings.Join(names, ", ")
-}
-
-func typedValue(o methods.Option, value string) (v any, err error) {
-	if len(o.Choices) > 0 && !slices.Contains(o.Choices, value) {
-		return nil, fmt.Errorf("%q is not among %s", value, strings.Join(o.Choices, ", "))
-	}
-	switch o.Type {
-	case methods.BoolOption:
-		v, err = strconv.ParseBool(value)
-	case methods.IntOption:
-		v, err = strconv.ParseInt(value, 10, 64)
-	case methods.NumberOption:
-		v, err = strconv.ParseFloat(value, 64)
-	default:
-		v = value
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%q is no %s", value, o.Type)
-	}
-	return v, nil
+	return names
 }

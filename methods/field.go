@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -87,6 +88,7 @@ func optionType(t reflect.Type) OptionType {
 // span says the range in words, for the documentation.
 func (f Field) span() string {
 	switch {
+	case f.Type == DurationOption: // whose bounds are in seconds
 	case f.Min != nil && f.Max != nil:
 		return fmt.Sprintf(", %s to %s", short(*f.Min), short(*f.Max))
 	case f.Min != nil && *f.Min > 0:
@@ -156,6 +158,9 @@ func (f Field) setJSON(raw json.RawMessage) error {
 
 func (f Field) add(text string) error {
 	values, err := csv.NewReader(strings.NewReader(text)).Read()
+	if errors.Is(err, io.EOF) {
+		return errors.New("it is empty: give at least one value")
+	}
 	if err != nil {
 		return fmt.Errorf("%q is not a list: separate its values by commas", text)
 	}

@@ -52,10 +52,10 @@ func detailedSource(t *testing.T) Source {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	two := 2
 	setup := runner.Setup{
-		Task: tk, Provider: detailed{}, Select: runner.Selection{To: 1}, Sampling: record.Sampling{Logprobs: &two},
-		Methods: []runner.Method{{Label: "direct", Solver: once{}, Description: methods.Description{Name: "direct", Version: "1"}}},
+		Task: tk, Provider: detailed{},
+		Methods:    []runner.Method{{Label: "direct", Solver: once{}, Description: methods.Description{Name: "direct", Version: "1"}}},
+		Experiment: runner.Experiment{Limit: "1", Sampling: map[string]string{"logprobs": "2"}},
 	}
 	r, err := setup.Run(t.Context(), store, runner.Quiet{})
 	if err != nil {

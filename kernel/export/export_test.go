@@ -46,7 +46,7 @@ func source(t *testing.T) Source {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	setup := runner.Setup{Task: tk, Provider: model, Select: runner.Selection{To: 5}}
+	setup := runner.Setup{Task: tk, Provider: model, Experiment: runner.Experiment{Limit: "5"}}
 	for _, m := range []methods.Method{baseline.Direct(), anot.New()} {
 		d := m.(methods.Describer).Describe()
 		setup.Methods = append(setup.Methods, runner.Method{Label: d.Name, Solver: m, Description: d, Shuffle: true})

@@ -59,11 +59,11 @@ type Method struct {
 // Sampling holds what the experiment overrides in every request; nil leaves
 // the method's own choice.
 type Sampling struct {
-	Temperature *float64 `json:"temperature,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	TopK        *int     `json:"top_k,omitempty"`
-	MaxTokens   *int     `json:"max_tokens,omitempty"`
-	Logprobs    *int     `json:"logprobs,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty" min:"0" max:"100"`
+	TopP        *float64 `json:"top_p,omitempty" min:"0" max:"1"`
+	TopK        *int     `json:"top_k,omitempty" min:"1"`
+	MaxTokens   *int     `json:"max_tokens,omitempty" min:"1"`
+	Logprobs    *int     `json:"logprobs,omitempty" min:"0" max:"20"`
 }
 
 // Apply overrides s.

@@ -40,21 +40,16 @@ type MethodEstimate struct {
 // same task. A trial's calls after its first miss cannot be foreseen, only
 // estimated.
 func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer) (*Estimate, error) {
-	s = s.withDefaults()
-	s.Mode, s.Limits, s.RunLimits = gateway.Replay, record.Limits{}, record.Limits{}
+	s.CallLimit, s.TokenLimit, s.CostLimit, s.TimeLimit = 0, 0, 0, 0
 	info := s.Provider.Info()
 	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated})
-	samples, err := s.Select.apply(s.Task)
-	if err != nil {
-		return nil, err
-	}
-	config, err := s.config(samples)
+	config, samples, err := s.resolve()
 	if err != nil {
 		return nil, err
 	}
 	x := newExecution(s, store, observe, samples)
 	x.run = &record.Run{Config: config}
-	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: s.Mode, RunSeed: s.Seed}); err != nil {
+	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: gateway.Replay, RunSeed: s.Seed}); err != nil {
 		return nil, err
 	}
 	observe.Start(x.run, 0, len(config.Trials()))

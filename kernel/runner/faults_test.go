@@ -149,7 +149,8 @@ func TestWrongKeyOfAServer(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	e := Setup{
 		Task: sampleTask(ofThree, "[1]", names(30)...), Methods: []Method{inProcess(baseline.Direct())},
-		Provider: openaiModel(t, server, "sk-wrong"), MaxSamples: 4,
+		Provider:   openaiModel(t, server, "sk-wrong"),
+		Experiment: Experiment{MaxSamples: 4},
 	}
 	first, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, methods.ErrProvider) || strings.Count(fmt.Sprint(err), "401") != 1 || !strings.Contains(err.Error(), "check OPENAI_API_KEY") || strings.Contains(err.Error(), "sk-wrong") {
@@ -170,7 +171,7 @@ func TestServerStaysDown(t *testing.T) {
 	defer server.Close()
 	e := Setup{
 		Task: sampleTask(ofThree, "[1]", "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: openaiModel(t, server, "k"),
-		Retry: gateway.Retry{Attempts: 3, Base: time.Microsecond},
+		Retry: gateway.Retry{Base: time.Microsecond}, Experiment: Experiment{Retries: 2},
 	}
 	run := mustRun(t, e, openStore(t, t.TempDir()))
 	for _, tr := range run.Trials {

@@ -80,9 +80,10 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 	if err != nil {
 		return nil, err
 	}
-	e := f.Setup.withDefaults()
-	e.Fresh = true
-	e.Seed, e.Epochs = parent.Config.Seed, parent.Config.Epochs
+	e := f.Setup
+	if e.Experiment, err = e.Complete(); err != nil {
+		return nil, err
+	}
 	x := newExecution(e, store, observe, e.Task.Samples)
 	x.parent, x.replacements = parent, replaced
 	x.follow(parent)
@@ -101,7 +102,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 		x.trials[t.ID] = t
 	}
 	if x.gateway, err = gateway.New(gateway.Options{
-		Store: store, Provider: e.Provider, Mode: e.Mode, MaxConnections: e.MaxConnections, Retry: e.Retry,
+		Store: store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Retry: e.retry(e.Retry),
 		Seeds: parent.Seeds, Since: x.run.Created, RunSeed: parent.Config.Seed, Warn: observe.Warn,
 	}); err != nil {
 		return nil, err

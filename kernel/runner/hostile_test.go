@@ -91,7 +91,7 @@ func TestRecordTooLarge(t *testing.T) {
 		return methods.RankingAnswer([]int{1}), nil
 	}))
 	modest.Label = "modest"
-	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(greedy), modest}, Provider: simModel(t, ""), MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(greedy), modest}, Provider: simModel(t, ""), Experiment: Experiment{MaxSamples: 1}}
 	r, err := e.Run(context.Background(), store, Quiet{})
 	if err != nil {
 		t.Fatal(err)
@@ -124,8 +124,7 @@ func TestTrialNames(t *testing.T) {
 		}
 	}
 	fine := Setup{Task: sampleTask(ofThree, "[1]", "1", "z/1"), Methods: []Method{a, b}, Provider: simModel(t, "")}
-	fine.Epochs = 1
-	if _, err := fine.withDefaults().config(fine.Task.Samples); err != nil {
+	if _, _, err := fine.resolve(); err != nil {
 		t.Error(err)
 	}
 }
@@ -142,7 +141,7 @@ func TestRemoveUnderWay(t *testing.T) {
 	solve := solver(func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
 		return methods.RankingAnswer([]int{1}), nil
 	})
-	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), Experiment: Experiment{MaxSamples: 1}}
 	r, err := e.Run(ctx, store, w)
 	if err != nil || removal == nil || !strings.Contains(removal.Error(), "under way: end it first") {
 		t.Fatalf("%v, %v", err, removal)

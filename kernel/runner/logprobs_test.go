@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"noema/kernel/provider"
-	"noema/kernel/record"
 	"noema/methods"
 )
 
@@ -66,9 +65,8 @@ func TestLogprobsReplay(t *testing.T) {
 		t.Errorf("forked: %+v", events)
 	}
 	// For a whole run, the same wish is a part of its configuration.
-	three := 3
 	over := e
-	over.Sampling = record.Sampling{Logprobs: &three}
+	over.Sampling = map[string]string{"logprobs": "3"}
 	if again := mustRun(t, over, store); again.Run.Root == run.Run.Root || again.Trials[0].Hash != tr.Hash {
 		t.Errorf("root %.8s and %.8s, trial %.8s and %.8s", again.Run.Root, run.Run.Root, again.Trials[0].Hash, tr.Hash)
 	}

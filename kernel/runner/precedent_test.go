@@ -57,7 +57,7 @@ func TestLimitsBiteAlike(t *testing.T) {
 	method := inProcess(fan(calls))
 	e := Setup{
 		Task: sampleTask(ofThree, "[1]", names(30)...), Methods: []Method{method}, Provider: slowModel(t, calls),
-		Limits: record.Limits{Tokens: 20}, MaxSamples: 1,
+		Experiment: Experiment{TokenLimit: 20, MaxSamples: 1},
 	}
 	cold := mustRun(t, e, store)
 	if n := len(cold.Trials[0].Calls); n != calls || cold.Trials[0].Usage.Calls != calls {
@@ -68,7 +68,7 @@ func TestLimitsBiteAlike(t *testing.T) {
 	renamed := method
 	renamed.Label = "func?again"
 	warm.Methods = []Method{renamed, method}
-	warm.Select.From = 2
+	warm.Limit = "2-30"
 	for i, tr := range mustRun(t, warm, store).Trials[29:] {
 		if was := cold.Trials[i+1]; tr.ID != was.ID || tr.Hash != was.Hash {
 			t.Errorf("beside another method: %s", record.FirstDivergence(was, tr))

@@ -94,15 +94,15 @@ func describe(m record.Method) string {
 }
 
 func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observer) (*execution, error) {
-	if r.MaxSamples <= 0 {
-		r.MaxSamples = 16
-	}
 	t, err := LoadTask(ctx, store, r.Run)
 	if err != nil {
 		return nil, err
 	}
-	exp := Setup{Task: t, Methods: r.Methods, Provider: r.Provider, Mode: gateway.Replay, MaxSamples: r.MaxSamples}.withDefaults()
-	x := newExecution(exp, store, observe, t.Samples)
+	e, err := Experiment{MaxSamples: r.MaxSamples}.Complete()
+	if err != nil {
+		return nil, err
+	}
+	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider}, store, observe, t.Samples)
 	x.run = r.Run
 	for _, m := range r.Methods { // also one whose code has changed since
 		x.precedents[m.Label] = []precedent{{r.Run.ID, m.Label}}

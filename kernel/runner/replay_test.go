@@ -37,7 +37,7 @@ func replayOf(t *testing.T, store *cache.Store, run *record.Run, ms []Method, p 
 func TestReplay(t *testing.T) {
 	dir := t.TempDir()
 	store, p := openStore(t, dir), simModel(t, "")
-	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: p, Epochs: 2}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: p, Experiment: Experiment{Epochs: 2}}
 	run := mustRun(t, e, store)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
@@ -70,12 +70,13 @@ func TestReplayUnderLimits(t *testing.T) {
 	free := mustRun(t, Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: simModel(t, "")}, openStore(t, t.TempDir())).Trials
 	slices.SortFunc(free, func(a, b *record.Trial) int { return cmp.Compare(a.Usage.Cost, b.Usage.Cost) })
 	u := free[len(free)/2].Usage
-	for name, limits := range map[string]record.Limits{
-		"calls": {Calls: u.Calls - 1}, "tokens": {Tokens: u.Tokens()}, "cost": {Cost: u.Cost}, "time": {Time: u.Latency},
+	for name, limited := range map[string]Experiment{
+		"calls": {CallLimit: u.Calls - 1}, "tokens": {TokenLimit: u.Tokens()}, "cost": {CostLimit: u.Cost.USD()}, "time": {TimeLimit: u.Latency},
 	} {
 		t.Run(name, func(t *testing.T) {
+			limited.MaxSamples = 8
 			store, p := openStore(t, t.TempDir()), simModel(t, "")
-			e := Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: p, Limits: limits, MaxSamples: 8}
+			e := Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: p, Experiment: limited}
 			run := mustRun(t, e, store)
 			over := 0
 			for _, tr := range run.Trials {
@@ -246,7 +247,7 @@ func TestReplayOfTools(t *testing.T) {
 		}
 		return methods.TextAnswer(p.Tools[0].Description + " " + r.Content), nil
 	})
-	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"rolls 1"`, "s"), Methods: []Method{inProcess(solve)}, Provider: p, Epochs: 3}
+	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"rolls 1"`, "s"), Methods: []Method{inProcess(solve)}, Provider: p, Experiment: Experiment{Epochs: 3}}
 	e.Task.Environment = env
 	run := mustRun(t, e, store)
 	if r := replayOf(t, store, run.Run, e.Methods, p, 1); !r.Same() || env.rolls.Load() != 3 {

@@ -79,12 +79,7 @@ type execution struct {
 // calls that were answered are not made again. When ctx ends, the run stays
 // unfinished.
 func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*Result, error) {
-	e = e.withDefaults()
-	samples, err := e.Select.apply(e.Task)
-	if err != nil {
-		return nil, err
-	}
-	config, err := e.config(samples)
+	config, samples, err := e.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +90,8 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 	}
 	defer unlock()
 	if x.gateway, err = gateway.New(gateway.Options{
-		Store: store, Provider: e.Provider, Mode: e.Mode, MaxConnections: e.MaxConnections, Retry: e.Retry,
-		RunLimits: e.RunLimits, Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: e.Seed, Warn: observe.Warn,
+		Store: store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Retry: e.retry(e.Retry),
+		RunLimits: e.RunLimits(), Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: e.Seed, Warn: observe.Warn,
 	}); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ import (
 // that it is the first, however many trials run at once.
 func TestWarmRunIsTheSame(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, ""))
-	e := Setup{Task: cafesTask(t, 20), Methods: builtins(), Provider: m, Seed: 3, MaxSamples: 8}
+	e := Setup{Task: cafesTask(t, 20), Methods: builtins(), Provider: m, Experiment: Experiment{Seed: 3, MaxSamples: 8}}
 	cold := mustRun(t, e, store)
 	asked := m.calls
 	if cold.NewCalls != asked || asked < 60 || len(cold.Trials) != 60 {
@@ -53,8 +53,8 @@ func TestRootDependsOnConfiguration(t *testing.T) {
 	roots := map[string]bool{mustRun(t, e, store).Run.Root: true}
 	for _, change := range []func(*Setup){
 		func(e *Setup) { e.Seed++ },
-		func(e *Setup) { e.Select.To = 9 },
-		func(e *Setup) { e.Limits.Calls = 100 },
+		func(e *Setup) { e.Limit = "9" },
+		func(e *Setup) { e.CallLimit = 100 },
 		func(e *Setup) { e.Methods = []Method{inProcess(baseline.CoT())} },
 	} {
 		changed := e
@@ -70,7 +70,7 @@ func TestRootDependsOnConfiguration(t *testing.T) {
 // repeats them.
 func TestEpochs(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, "error=0.2"))
-	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct()), inProcess(baseline.CoT())}, Provider: m, Epochs: 5}
+	e := Setup{Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.Direct()), inProcess(baseline.CoT())}, Provider: m, Experiment: Experiment{Epochs: 5}}
 	cold := mustRun(t, e, store)
 	answers := map[string]map[string]bool{}
 	for _, tr := range cold.Trials {
@@ -101,7 +101,7 @@ func TestEpochs(t *testing.T) {
 // finished stays, what is paid for is not paid again, and the root is that of
 // an undisturbed run.
 func TestInterruptedRun(t *testing.T) {
-	base := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, ""), MaxSamples: 4}
+	base := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: simModel(t, ""), Experiment: Experiment{MaxSamples: 4}}
 	undisturbed := mustRun(t, base, openStore(t, t.TempDir()))
 	for _, stopAfter := range []int64{1, 2, 13, 40, 77} {
 		t.Run(fmt.Sprint(stopAfter), func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestTwoAtOnce(t *testing.T) {
 // then the run that it would have been.
 func TestRunLimit(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, ""))
-	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: m, MaxSamples: 2, RunLimits: record.Limits{Calls: 25}}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins(), Provider: m, Experiment: Experiment{MaxSamples: 2, RunCallLimit: 25}}
 	first, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, gateway.ErrRunLimit) || !strings.Contains(err.Error(), "25 calls") || first.Run.Status != record.Unfinished {
 		t.Fatalf("%v, %s", err, first.Run.Status)
@@ -212,7 +212,7 @@ func TestRunLimit(t *testing.T) {
 	if _, err := e.Run(context.Background(), store, Quiet{}); !errors.Is(err, gateway.ErrRunLimit) {
 		t.Errorf("the same limit again: %v", err)
 	}
-	e.RunLimits = record.Limits{Calls: 10000}
+	e.RunCallLimit = 10000
 	second := mustRun(t, e, store)
 	want := mustRun(t, Setup{Task: e.Task, Methods: e.Methods, Provider: e.Provider}, openStore(t, t.TempDir()))
 	if second.Run.ID != first.Run.ID || second.Run.Root != want.Run.Root {
@@ -223,12 +223,12 @@ func TestRunLimit(t *testing.T) {
 // TestFresh leaves the unfinished run alone.
 func TestFresh(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Setup{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, ""), RunLimits: record.Limits{Calls: 3}, MaxSamples: 1}
+	e := Setup{Task: cafesTask(t, 10), Methods: builtins()[:1], Provider: simModel(t, ""), Experiment: Experiment{RunCallLimit: 3, MaxSamples: 1}}
 	first, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, gateway.ErrRunLimit) {
 		t.Fatal(err)
 	}
-	e.RunLimits, e.Fresh = record.Limits{}, true
+	e.RunCallLimit, e.Fresh = 0, true
 	if second := mustRun(t, e, store); second.Run.ID == first.Run.ID {
 		t.Error("a fresh run went on with the old one")
 	}
@@ -246,7 +246,7 @@ func TestFatalErrorStopsTheRun(t *testing.T) {
 		return methods.Completion{}, &provider.Error{Kind: provider.Unauthorized, Status: 401, Hint: "check the key"}
 	})
 	m := newMeter(refusing)
-	e := Setup{Task: sampleTask(ofThree, "[1]", names(20)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: m, MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(20)...), Methods: []Method{inProcess(baseline.Direct())}, Provider: m, Experiment: Experiment{MaxSamples: 1}}
 	r, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, methods.ErrProvider) || strings.Count(err.Error(), "check the key") != 1 {
 		t.Errorf("error %v", err)

@@ -13,10 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"noema/cache"
 	"noema/kernel/gateway"
@@ -26,32 +26,16 @@ import (
 	"noema/methods"
 )
 
-// Setup is one configuration of an experiment, with everything at hand: a
-// task, a model, methods and all else that a result depends on. It makes one
-// run.
+// Setup is an experiment with what it names at hand: a task, a model and
+// methods. It makes one run.
 type Setup struct {
-	Name     string // optional
-	Question string // what it shall tell; optional
+	Experiment
 
 	Task     *task.Task
 	Methods  []Method
 	Provider provider.Provider
-	Select   Selection
-	Epochs   int    // default 1
-	Seed     uint64 // the run's random seed
-	Sampling record.Sampling
-	Limits   record.Limits // of each trial
-
-	// What follows decides how the run is carried out, not what it computes.
-
-	RunLimits      record.Limits // of all trials together; reaching one leaves the run to be resumed
-	Mode           gateway.Mode
-	MaxSamples     int           // trials at once; default 16
-	MaxConnections int           // provider calls at once; default the provider's
-	TrialTimeout   time.Duration // wall-clock limit that fails a hanging trial; default 15 min
-	Retry          gateway.Retry
-	Fresh          bool     // do not go on with an unfinished run of the same configuration
-	Command        []string // kept in the run's record, for people
+	Retry    gateway.Retry // its delays; the experiment declares the attempts
+	Command  []string      // kept in the run's record, for people
 }
 
 // Method is a method as it takes part in an experiment.
@@ -65,47 +49,46 @@ type Method struct {
 	Plugin      record.Plugin   // where its code is
 }
 
-// Selection picks samples of a task. The zero value picks all.
-type Selection struct {
-	From, To int      // 1-based and inclusive; 0 leaves that end open
-	IDs      []string // if any, only these
+// selection picks samples of a task. The zero value picks all.
+type selection struct {
+	from, to int      // 1-based and inclusive; 0 leaves that end open
+	ids      []string // if any, only these
 }
 
-// ParseLimit reads "10", the first ten, or "10-20".
-func ParseLimit(s string) (Selection, error) {
+// parseLimit reads "10", the first ten, or "10-20". Nothing is no limit.
+func parseLimit(s string) (sel selection, err error) {
+	if s == "" {
+		return sel, nil
+	}
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {
 		from, to = "1", s
 	}
-	sel := Selection{}
-	var err error
-	if sel.From, err = strconv.Atoi(from); err == nil {
-		sel.To, err = strconv.Atoi(to)
+	if sel.from, err = strconv.Atoi(from); err == nil {
+		sel.to, err = strconv.Atoi(to)
 	}
-	if err != nil || sel.From < 1 || sel.To < sel.From {
+	if err != nil || sel.from < 1 || sel.to < sel.from {
 		return sel, fmt.Errorf("parse limit %q: use a count such as 10, or a range such as 10-20", s)
 	}
 	return sel, nil
 }
 
 // apply returns the chosen samples, in the task's order.
-func (s Selection) apply(t *task.Task) ([]task.Sample, error) {
-	if len(s.IDs) > 0 {
-		known := map[string]bool{}
-		for _, sample := range t.Samples {
-			known[sample.ID] = true
-		}
-		for _, id := range s.IDs {
-			if !known[id] {
-				return nil, fmt.Errorf("select samples: task %q has no sample %q", t.Name, id)
-			}
+func (s selection) apply(t *task.Task) ([]task.Sample, error) {
+	known := map[string]bool{}
+	for _, sample := range t.Samples {
+		known[sample.ID] = true
+	}
+	for _, id := range s.ids {
+		if !known[id] {
+			return nil, fmt.Errorf("select samples: task %q has no sample %q%s", t.Name, id, methods.DidYouMean(id, slices.Collect(maps.Keys(known))))
 		}
 	}
 	var chosen []task.Sample
 	for i, sample := range t.Samples {
 		n := i + 1
-		inRange := (s.From == 0 || n >= s.From) && (s.To == 0 || n <= s.To)
-		if inRange && (len(s.IDs) == 0 || slices.Contains(s.IDs, sample.ID)) {
+		inRange := (s.from == 0 || n >= s.from) && (s.to == 0 || n <= s.to)
+		if inRange && (len(s.ids) == 0 || slices.Contains(s.ids, sample.ID)) {
 			chosen = append(chosen, sample)
 		}
 	}
@@ -115,26 +98,34 @@ func (s Selection) apply(t *task.Task) ([]task.Sample, error) {
 	return chosen, nil
 }
 
-// withDefaults fills in what was left open.
-func (e Setup) withDefaults() Setup {
-	if e.Epochs <= 0 {
-		e.Epochs = 1
+// resolve completes the declaration and returns what the results depend on, with
+// the chosen samples.
+func (e *Setup) resolve() (record.Config, []task.Sample, error) {
+	var none record.Config
+	var err error
+	if e.Experiment, err = e.Complete(); err != nil {
+		return none, nil, err
 	}
-	if e.MaxSamples <= 0 {
-		e.MaxSamples = 16
+	sel, err := parseLimit(e.Limit)
+	if err != nil {
+		return none, nil, Misused(err)
 	}
-	if e.TrialTimeout <= 0 {
-		e.TrialTimeout = 15 * time.Minute
+	sel.ids = e.SampleIDs
+	samples, err := sel.apply(e.Task)
+	if err != nil {
+		return none, nil, Misused(err)
 	}
-	if e.Mode == "" {
-		e.Mode = gateway.Auto
-	}
-	return e
+	config, err := e.config(samples)
+	return config, samples, err
 }
 
 // config is what the results depend on.
-func (e Setup) config(samples []task.Sample) (record.Config, error) {
+func (e *Setup) config(samples []task.Sample) (record.Config, error) {
 	digest, err := e.Task.Digest()
+	if err != nil {
+		return record.Config{}, err
+	}
+	sampling, err := e.sampling()
 	if err != nil {
 		return record.Config{}, err
 	}
@@ -144,19 +135,19 @@ func (e Setup) config(samples []task.Sample) (record.Config, error) {
 		Model:    record.Model{ID: info.ID, Simulated: info.Simulated},
 		Epochs:   e.Epochs,
 		Seed:     e.Seed,
-		Sampling: e.Sampling,
-		Limits:   e.Limits,
+		Sampling: sampling,
+		Limits:   e.Limits(),
 	}
 	for _, s := range samples {
 		c.Task.Samples = append(c.Task.Samples, s.ID)
 	}
 	for _, m := range e.Methods {
 		if slices.ContainsFunc(c.Methods, func(have record.Method) bool { return have.Label == m.Label }) {
-			return c, fmt.Errorf("declare experiment: method %q is named twice", m.Label)
+			return c, Misused(fmt.Errorf("declare experiment: method %q is named twice", m.Label))
 		}
 		c.Methods = append(c.Methods, m.identity())
 	}
-	return c, errors.Join(e.check(samples), checkNames(c))
+	return c, Misused(errors.Join(e.check(samples), checkNames(c)))
 }
 
 // checkNames refuses trials that the store could not keep, or not apart: labels
@@ -191,12 +182,9 @@ func (m Method) identity() record.Method {
 }
 
 // check refuses combinations that could only fail.
-func (e Setup) check(samples []task.Sample) error {
+func (e *Setup) check(samples []task.Sample) error {
 	if len(e.Methods) == 0 {
 		return fmt.Errorf("declare experiment: no methods")
-	}
-	if _, err := gateway.ParseMode(string(e.Mode)); err != nil {
-		return fmt.Errorf("declare experiment: %w", err)
 	}
 	for _, s := range samples {
 		if depth := max(record.Depth(s.Target), record.Depth(s.Problem.Context)); depth > record.MaxDepth {

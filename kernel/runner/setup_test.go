@@ -17,15 +17,15 @@ import (
 )
 
 func TestParseLimit(t *testing.T) {
-	for s, want := range map[string]Selection{
-		"1": {From: 1, To: 1}, "10": {From: 1, To: 10}, "10-20": {From: 10, To: 20}, "7-7": {From: 7, To: 7},
+	for s, want := range map[string]selection{
+		"": {}, "1": {from: 1, to: 1}, "10": {from: 1, to: 10}, "10-20": {from: 10, to: 20}, "7-7": {from: 7, to: 7},
 	} {
-		if got, err := ParseLimit(s); err != nil || got.From != want.From || got.To != want.To {
+		if got, err := parseLimit(s); err != nil || got.from != want.from || got.to != want.to {
 			t.Errorf("%q: %+v, %v", s, got, err)
 		}
 	}
-	for _, s := range []string{"", "0", "-1", "-", "5-", "20-10", "0-3", "a", "1-2-3", "1.5", "99999999999999999999"} {
-		if got, err := ParseLimit(s); err == nil || !strings.Contains(err.Error(), "use a count such as 10, or a range") {
+	for _, s := range []string{"0", "-1", "-", "5-", "20-10", "0-3", "a", "1-2-3", "1.5", "99999999999999999999"} {
+		if got, err := parseLimit(s); err == nil || !strings.Contains(err.Error(), "use a count such as 10, or a range") {
 			t.Errorf("%q: %+v, %v", s, got, err)
 		}
 	}
@@ -34,18 +34,18 @@ func TestParseLimit(t *testing.T) {
 func TestSelection(t *testing.T) {
 	five := sampleTask(ofThree, "[1]", "a", "b", "c", "d", "e")
 	for _, c := range []struct {
-		sel  Selection
+		sel  selection
 		want string
 	}{
-		{Selection{}, "a b c d e"},
-		{Selection{From: 2, To: 3}, "b c"},
-		{Selection{To: 99}, "a b c d e"},
-		{Selection{From: 5}, "e"},
-		{Selection{IDs: []string{"d", "b", "d"}}, "b d"},
-		{Selection{From: 3, IDs: []string{"d", "b"}}, "d"},
-		{Selection{From: 6}, "error: nothing is left of the 5 samples"},
-		{Selection{To: 1, IDs: []string{"b"}}, "error: nothing is left"},
-		{Selection{IDs: []string{"b", "x"}}, `error: task "little" has no sample "x"`},
+		{selection{}, "a b c d e"},
+		{selection{from: 2, to: 3}, "b c"},
+		{selection{to: 99}, "a b c d e"},
+		{selection{from: 5}, "e"},
+		{selection{ids: []string{"d", "b", "d"}}, "b d"},
+		{selection{from: 3, ids: []string{"d", "b"}}, "d"},
+		{selection{from: 6}, "error: nothing is left of the 5 samples"},
+		{selection{to: 1, ids: []string{"b"}}, "error: nothing is left"},
+		{selection{ids: []string{"b", "x"}}, `error: task "little" has no sample "x"`},
 	} {
 		chosen, err := c.sel.apply(five)
 		var ids []string
@@ -70,11 +70,11 @@ func TestDeclarationsRefused(t *testing.T) {
 	bad.Options = json.RawMessage("{")
 	for says, e := range map[string]Setup{
 		`method "anot" answers [ranking], but sample "s" of task "little" wants a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
-		"no methods":                     {Task: sampleTask(ofThree, "[1]", "s")},
-		`method "direct" is named twice`: {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
-		"nothing is left":                {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},
-		"digest configuration":           {Methods: []Method{bad}, Task: sampleTask(ofThree, "[1]", "s")},
-		"unknown mode":                   {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]", "s"), Mode: "sometimes"},
+		"no methods":                           {Task: sampleTask(ofThree, "[1]", "s")},
+		`method "direct" is named twice`:       {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
+		"nothing is left":                      {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},
+		"digest configuration":                 {Methods: []Method{bad}, Task: sampleTask(ofThree, "[1]", "s")},
+		`cache: "sometimes" is not among auto`: {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]", "s"), Experiment: Experiment{Cache: "sometimes"}},
 	} {
 		e.Provider = m
 		if _, err := e.Run(context.Background(), store, Quiet{}); err == nil || !strings.Contains(err.Error(), says) {
@@ -192,8 +192,8 @@ func TestLock(t *testing.T) {
 // runs were listed, and has finished already, is not written over.
 func TestCreateKeepsOthersRuns(t *testing.T) {
 	store := openStore(t, t.TempDir())
-	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: builtins()[:1], Provider: simModel(t, "")}.withDefaults()
-	config, err := e.config(e.Task.Samples)
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: builtins()[:1], Provider: simModel(t, "")}
+	config, _, err := e.resolve()
 	if err != nil {
 		t.Fatal(err)
 	}

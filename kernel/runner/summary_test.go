@@ -60,7 +60,8 @@ func TestSummary(t *testing.T) {
 	again.Label = "direct again"
 	e := Setup{
 		Task: cafesTask(t, 10), Methods: []Method{inProcess(baseline.CoT()), inProcess(baseline.Direct()), again},
-		Provider: simModel(t, "error=0"), Epochs: 2, Name: "n",
+		Provider:   simModel(t, "error=0"),
+		Experiment: Experiment{Epochs: 2, Name: "n"},
 	}
 	run := mustRun(t, e, store)
 	m := decoded(t, run)
@@ -114,7 +115,7 @@ func TestUnknownIsNull(t *testing.T) {
 	if c := at(t, m, "chance").(map[string]any); len(c) != 0 {
 		t.Errorf("chance of a text: %v", c)
 	}
-	e.Select.To = 1
+	e.Limit = "1"
 	m = decoded(t, mustRun(t, e, store))
 	if usage := at(t, m, "methods", 0, "usage"); at(t, usage, "cost_usd") != 1.0 || at(t, usage, "input_tokens") != 5.0 {
 		t.Errorf("usage %v", usage)
@@ -133,7 +134,7 @@ func TestSummaryOfNothing(t *testing.T) {
 	if r, err := e.Run(ctx, store, Quiet{}); r != nil || !errors.Is(err, context.Canceled) {
 		t.Fatalf("a run that was cancelled before it began: %v, %v", r, err)
 	}
-	e.RunLimits = record.Limits{Calls: 1}
+	e.RunCallLimit = 1
 	r, err := e.Run(context.Background(), store, Quiet{})
 	if !errors.Is(err, gateway.ErrRunLimit) {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func seeded(ctx context.Context, p methods.Problem, h methods.Host) (methods.Ans
 // after a kill that left the run's own list behind.
 func TestMethodSeeds(t *testing.T) {
 	store, m := openStore(t, t.TempDir()), newMeter(simModel(t, "error=0.3"))
-	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, names(12)...), Methods: []Method{inProcess(solver(seeded))}, Provider: m, MaxSamples: 6}
+	e := Setup{Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, names(12)...), Methods: []Method{inProcess(solver(seeded))}, Provider: m, Experiment: Experiment{MaxSamples: 6}}
 	cold := mustRun(t, e, store)
 	if cold.NewCalls != 13 || len(cold.Run.Seeds) != 1 || cold.Run.Seeds[0].Usage.Calls != 1 {
 		t.Fatalf("%d calls, seeds %+v", cold.NewCalls, cold.Run.Seeds)

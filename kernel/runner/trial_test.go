@@ -21,7 +21,8 @@ import (
 func oneTrial(t *testing.T, spec methods.AnswerSpec, target string, solve solver, timeout time.Duration) *record.Trial {
 	t.Helper()
 	e := Setup{
-		Task: sampleTask(spec, target, "s"), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), TrialTimeout: timeout,
+		Task: sampleTask(spec, target, "s"), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""),
+		Experiment: Experiment{TrialTimeout: timeout},
 	}
 	return mustRun(t, e, openStore(t, t.TempDir())).Trials[0]
 }
@@ -118,8 +119,9 @@ func TestOutcomesOfErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Setup{
-				Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(solver(c.solve))}, TrialTimeout: c.timeout, Retry: gateway.Retry{Attempts: 1},
-				Provider: broken{simModel(t, "")},
+				Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{inProcess(solver(c.solve))}, Retry: gateway.Retry{Attempts: 1},
+				Provider:   broken{simModel(t, "")},
+				Experiment: Experiment{TrialTimeout: c.timeout},
 			}
 			tr := mustRun(t, e, openStore(t, t.TempDir())).Trials[0]
 			if tr.Answer.Outcome != c.outcome || tr.Infra != c.infra || !strings.Contains(tr.Failure, c.failure) {
@@ -146,7 +148,7 @@ func TestInfraTrialIsRunAgain(t *testing.T) {
 		}
 		return methods.RankingAnswer([]int{1, 2}), nil
 	})
-	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), MaxSamples: 1}
+	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), Experiment: Experiment{MaxSamples: 1}}
 	first, err := e.Run(ctx, store, Quiet{})
 	if !errors.Is(err, context.Canceled) || len(first.Trials) != 2 || !first.Trials[0].Infra {
 		t.Fatalf("%v, trials %s", err, trialKeys(first.Trials))
@@ -188,7 +190,7 @@ func TestShuffle(t *testing.T) {
 	}
 	a, b, c := inProcess(solver(solve)), inProcess(solver(solve)), inProcess(solver(solve))
 	b.Label, c.Label, c.Shuffle = "second", "third", false
-	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{a, b, c}, Provider: simModel(t, ""), Epochs: 12}
+	e := Setup{Task: sampleTask(ofThree, "[1]", "s"), Methods: []Method{a, b, c}, Provider: simModel(t, ""), Experiment: Experiment{Epochs: 12}}
 	for _, tr := range mustRun(t, e, openStore(t, t.TempDir())).Trials {
 		var p struct{ Items []string }
 		if err := json.Unmarshal([]byte(tr.Events[0].Text), &p); err != nil {

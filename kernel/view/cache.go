@@ -85,6 +85,6 @@ func (c *cache) touch(id string) {
 
 // compared is the comparison of the run's methods, computed when first asked for.
 func (l *loaded) compared() (*kernel.Comparison, error) {
-	l.once.Do(func() { l.comparison, l.fault = l.Compare(kernel.Comparing{ByGroup: true}) })
+	l.once.Do(func() { l.comparison, l.fault = l.Compare(kernel.Comparing{By: "group"}) })
 	return l.comparison, l.fault
 }

@@ -161,7 +161,7 @@ func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error)
 		}
 		results = append(results, l.Result)
 	}
-	c, err := kernel.Compare(kernel.Comparing{ByGroup: true, Force: r.URL.Query().Get("force") != ""}, results...)
+	c, err := kernel.Compare(kernel.Comparing{By: "group", Force: r.URL.Query().Get("force") != ""}, results...)
 	return c, ids, err
 }
 

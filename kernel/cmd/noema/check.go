@@ -35,7 +35,7 @@ first call that differs is named, and the exit code is 4.`,
 			if err != nil {
 				return err
 			}
-			if c.paired.json {
+			if c.JSON {
 				err = report.JSON(a.stdout, map[string]any{
 					"run": checked.Run.ID(), "trials": checked.Trials, "deterministic": checked.First == nil, "first": checked.First,
 				})
@@ -48,11 +48,7 @@ first call that differs is named, and the exit code is 4.`,
 			return err
 		},
 	}
-	c.contentFlags(cmd)
-	c.carryFlags(cmd)
-	for _, hidden := range []string{"methods", "replay", "fresh", "dry-run", "html", "md", "by", "baseline", "metric"} {
-		cmd.Flags().MarkHidden(hidden) //nolint:errcheck // they are declared above
-	}
+	bind(cmd, &c, []string{"what", "how", "json"}, "methods", "scale", "replay", "fresh")
 	return cmd
 }
 
@@ -75,34 +71,31 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 			if err != nil {
 				return usage(err)
 			}
-			options, err := c.paired.options()
-			if err != nil {
-				return usage(err)
-			}
-			if c.dryRun {
+			if c.DryRun {
 				if exp, err = a.lab.AblationOf(exp, over); err != nil {
 					return err
 				}
-				return a.estimate(exp, c.paired.json)
+				if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
+					return err
+				}
+				return a.estimate(exp, c.JSON)
 			}
-			found, err := a.lab.Ablate(exp, over, options)
+			found, err := a.lab.Ablate(exp, over, c.Comparing)
 			if err != nil {
 				if cmd.Context().Err() != nil {
 					return errors.New("interrupted: run the same command to go on")
 				}
 				return err
 			}
-			if c.paired.json {
+			if c.JSON {
 				err = report.JSON(a.stdout, found.Comparison.Comparison)
 			} else {
-				err = a.print(display.Of(found), c.paired.md)
+				err = a.print(display.Of(found), c.MD)
 			}
-			return errors.Join(err, a.writePage(found.Comparison, c.paired.html, found.Result), failedTrials(found.Result.Result))
+			return errors.Join(err, a.writePage(found.Comparison, c.HTML, found.Result), failedTrials(found.Result.Result))
 		},
 	}
 	cmd.Flags().StringSliceVar(&over, "over", nil, "options to change, as in builder,shuffle,retries=5")
-	c.contentFlags(cmd)
-	c.carryFlags(cmd)
-	cmd.Flags().MarkHidden("methods") //nolint:errcheck // it is declared above
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "methods", "scale", "watch", "baseline")
 	return cmd
 }

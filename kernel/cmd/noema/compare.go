@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,97 +19,23 @@ import (
 	"noema/methods"
 )
 
-// comparison is what the flags of compare, or an experiment file, say.
+// comparison is what the flags of compare, or an experiment file, declare.
 type comparison struct {
 	kernel.Experiment
-
-	methodOptions []string // key=value
-	taskOptions   []string
-	sampling      []string
-	temperature   float64
-	replay        bool
-	dryRun        bool
-	watch         bool
-	scale         []int // sizes of the task, one run each
-	paired        pairing
+	Scale       []int    `json:"scale" part:"what" doc:"run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50"`
+	Temperature *float64 `json:"temperature" part:"what" min:"0" doc:"temperature of every call (default: the method's own, which is 0)"`
+	Replay      bool     `json:"replay" part:"how" doc:"answer from the store alone; the same as --cache replay"`
+	pairing
+	DryRun bool `json:"dry-run" part:"flow" doc:"make no call: tell what the store has, and estimate the calls and the cost of the rest"`
+	Watch  bool `json:"watch" part:"flow" doc:"compare again whenever the code of a plugin among the methods changes, until Ctrl-C"`
 }
 
 // pairing is how methods are compared, and what is printed of it.
 type pairing struct {
 	kernel.Comparing
-	by       string
-	html     string
-	md, json bool
-}
-
-// flags declares the flags of whatever compares methods.
-func (p *pairing) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&p.Baseline, "baseline", "", "compare every other method with this one (default: every pair)")
-	f.StringSliceVar(&p.Metrics, "metric", nil, "measures to compare, the headline first (default: the task's)")
-	f.StringVar(&p.by, "by", "", "group: show each group of samples, too")
-	f.Int64Var(&p.BudgetTokens, "budget-tokens", 0, "count trials that used more tokens as wrong, so that all methods have the same budget")
-	f.IntVar(&p.BudgetCalls, "budget-calls", 0, "count trials that made more calls as wrong")
-	f.Float64Var(&p.BudgetCost, "budget-cost", 0, "count trials that cost more dollars as wrong")
-	f.Uint64Var(&p.Comparing.Seed, "bootstrap-seed", 0, "random seed of the bootstrap intervals")
-	f.StringVar(&p.html, "html", "", "write the comparison to this file, as one HTML page with plots")
-	f.BoolVar(&p.md, "md", false, "print Markdown")
-	f.BoolVar(&p.json, "json", false, "print one JSON object instead of the table")
-}
-
-// options checks the flags.
-func (p *pairing) options() (kernel.Comparing, error) {
-	if p.by != "" && p.by != "group" {
-		return p.Comparing, fmt.Errorf("--by %q: use group", p.by)
-	}
-	if p.md && p.json {
-		return p.Comparing, errors.New("--md and --json exclude each other")
-	}
-	p.ByGroup = p.by == "group"
-	return p.Comparing, nil
-}
-
-// flags declares the flags that compare and run share; those of selection
-// and content are compare's alone, because an experiment file says them.
-func (c *comparison) contentFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&c.Task, "task", "cafes", "task: cafes, cafes?n=20, a .jsonl file, or a folder in the public ANoT format")
-	f.StringSliceVar(&c.Methods, "methods", []string{"direct", "cot", "anot"}, "methods to compare, as in direct,anot?builder=compiled")
-	f.StringVar(&c.Model, "model", "sim", "model: sim, openai/NAME, anthropic/NAME, gemini/NAME, ollama/NAME, local/FOLDER, scripted/FILE, with ?options (keys and servers: noema model list)")
-	f.StringArrayVarP(&c.methodOptions, "method-option", "M", nil, "option of every method that has it, or of one, as in -M anot.builder=compiled")
-	f.StringArrayVarP(&c.taskOptions, "task-option", "T", nil, "option of the task, as in -T n=20")
-	f.StringArrayVarP(&c.sampling, "sampling", "S", nil, "sampling of every call: temperature, top_p, top_k, max_tokens, logprobs")
-	f.StringVar(&c.Limit, "limit", "", "samples to use: 10 for the first ten, 10-20 for a range")
-	f.StringSliceVar(&c.SampleIDs, "sample-id", nil, "use only the samples with these ids")
-	f.IntVar(&c.Epochs, "epochs", 1, "repetitions of each sample")
-	f.Uint64Var(&c.Seed, "seed", 0, "random seed of the run")
-	f.Float64Var(&c.temperature, "temperature", math.NaN(), "temperature of every call (default: the method's own, which is 0)")
-	f.IntVar(&c.CallLimit, "call-limit", 0, "model and tool calls per trial")
-	f.Int64Var(&c.TokenLimit, "token-limit", 0, "tokens per trial")
-	f.Float64Var(&c.CostLimit, "cost-limit", 0, "dollars per trial")
-	f.DurationVar(&c.TimeLimit, "time-limit", 0, "recorded model and tool time per trial, as in 90s")
-	f.StringVar(&c.Attack, "attack", "", "change the texts that methods read: typo, inject, fake-review, sarcastic, verbose, duplicate or heterogeneous, at a rate, as in typo:0.1")
-	f.IntSliceVar(&c.scale, "scale", nil, "run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50")
-	f.Lookup("temperature").DefValue = "0" // which help leaves out
-}
-
-// carryFlags declares the flags that say how a run is carried out.
-func (c *comparison) carryFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.IntVar(&c.RunCallLimit, "run-call-limit", 0, "model and tool calls of the whole run; when reached, it stops and can be resumed")
-	f.Int64Var(&c.RunTokenLimit, "run-token-limit", 0, "tokens of the whole run")
-	f.Float64Var(&c.RunCostLimit, "run-cost-limit", 0, "dollars of the whole run")
-	f.DurationVar(&c.RunTimeLimit, "run-time-limit", 0, "recorded model and tool time of the whole run")
-	f.StringVar(&c.Cache, "cache", "auto", "how to use the store: auto, replay, refresh, verify or off")
-	f.BoolVar(&c.replay, "replay", false, "answer from the store alone; the same as --cache replay")
-	f.BoolVar(&c.Fresh, "fresh", false, "begin a new run even if an unfinished one could be resumed")
-	f.IntVar(&c.MaxSamples, "max-samples", 16, "trials at once")
-	f.IntVar(&c.MaxConnections, "max-connections", 0, "provider calls at once (default: the provider's)")
-	f.IntVar(&c.Retries, "retries", kernel.DefaultRetries, "further attempts after a failed provider call")
-	f.DurationVar(&c.TrialTimeout, "trial-timeout", 15*time.Minute, "wall-clock time after which a hanging trial fails")
-	f.BoolVar(&c.dryRun, "dry-run", false, "make no call: tell what the store has, and estimate the calls and the cost of the rest")
-	f.BoolVar(&c.watch, "watch", false, "compare again whenever the code of a plugin among the methods changes, until Ctrl-C")
-	c.paired.flags(cmd)
+	HTML string `json:"html" part:"print" doc:"write the comparison to this file, as one HTML page with plots"`
+	MD   bool   `json:"md" part:"print" doc:"print Markdown"`
+	JSON bool   `json:"json" part:"json" doc:"print one JSON object instead of the table"`
 }
 
 func compareCommand(a *app) *cobra.Command {
@@ -135,17 +60,15 @@ same samples (--force pairs what can be paired).`,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return a.compareRuns(cmd, args, &c.paired)
+				return a.compareRuns(cmd, args, &c.pairing)
 			}
-			if c.watch {
-				return a.watch(cmd.Context(), &c)
+			if c.Watch {
+				return a.watch(cmd, &c)
 			}
-			return a.compare(cmd.Context(), &c)
+			return a.compare(cmd, &c)
 		},
 	}
-	cmd.Flags().BoolVar(&c.paired.Force, "force", false, "pair what can be paired of runs over different data")
-	c.contentFlags(cmd)
-	c.carryFlags(cmd)
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "stored", "print", "json"})
 	completeCompare(a, cmd)
 	return cmd
 }
@@ -177,9 +100,16 @@ func completeCompare(a *app, cmd *cobra.Command) {
 			return names
 		},
 		"model": func() []string {
-			return []string{"sim", "openai/", "anthropic/", "gemini/", "ollama/", "local/", "scripted/"}
+			var names []string
+			for _, form := range (builtin.Catalog{}).Models() {
+				name, _, named := strings.Cut(form, "/")
+				if named {
+					name += "/"
+				}
+				names = append(names, name)
+			}
+			return names
 		},
-		"cache": func() []string { return []string{"auto", "replay", "refresh", "verify", "off"} },
 	}
 	for flag, values := range complete {
 		if err := cmd.RegisterFlagCompletionFunc(flag, list(values)); err != nil {
@@ -189,33 +119,35 @@ func completeCompare(a *app, cmd *cobra.Command) {
 }
 
 // compare carries a comparison out and prints its result.
-func (a *app) compare(ctx context.Context, c *comparison) error {
+func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	exp, err := c.experiment()
 	if err != nil {
 		return usage(err)
 	}
-	options, err := c.paired.options()
-	if err != nil {
-		return usage(err)
+	if c.DryRun {
+		if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
+			return err
+		}
+		return a.estimate(exp, c.JSON)
 	}
-	if c.dryRun {
-		return a.estimate(exp, c.paired.json)
+	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "print", "json"); err != nil {
+		return err
 	}
-	if len(c.scale) > 0 {
-		return a.compareScaled(ctx, c, exp, options)
+	if len(c.Scale) > 0 {
+		return a.compareScaled(cmd.Context(), c, exp)
 	}
-	_, err = a.compareOnce(ctx, c, exp, options)
+	_, err = a.compareOnce(cmd.Context(), c, exp)
 	return err
 }
 
 // compareOnce runs one experiment and prints its result.
-func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experiment, options kernel.Comparing) (*kernel.Result, error) {
+func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experiment) (*kernel.Result, error) {
 	result, err := a.lab.Run(exp)
 	if result == nil {
 		return nil, err
 	}
 	if err == nil || len(result.Trials) > 0 {
-		if printErr := a.printCompared(result, options, &c.paired); printErr != nil {
+		if printErr := a.printCompared(result, &c.pairing); printErr != nil {
 			return result, errors.Join(err, printErr)
 		}
 	}
@@ -230,29 +162,33 @@ func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experim
 
 // compareScaled runs an experiment at several sizes of its task, with the same
 // requests at each, and prints how the methods bear it.
-func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Experiment, options kernel.Comparing) error {
+func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Experiment) error {
+	if c.HTML != "" {
+		return usage(errors.New("--html has no effect with --scale: run one size, or compare the stored runs"))
+	}
 	var results []*kernel.Result
-	for _, n := range c.scale {
+	for _, n := range c.Scale {
 		at := exp
-		at.TaskOptions = maps.Clone(exp.TaskOptions)
+		at.TaskOptions = map[string]string{}
+		maps.Copy(at.TaskOptions, exp.TaskOptions)
 		at.TaskOptions["n"] = strconv.Itoa(n)
-		result, err := a.compareOnce(ctx, c, at, options)
+		result, err := a.compareOnce(ctx, c, at)
 		if err != nil {
 			return err
 		}
 		results = append(results, result)
-		if !c.paired.json {
+		if !c.JSON {
 			fmt.Fprintln(a.stdout)
 		}
 	}
-	if c.paired.json {
+	if c.JSON {
 		return nil
 	}
-	table, err := report.ScaleTable(c.scale, summaries(results))
+	table, err := report.ScaleTable(c.Scale, summaries(results))
 	if err != nil {
 		return err
 	}
-	return a.print(table.Display(), c.paired.md)
+	return a.print(table.Display(), c.MD)
 }
 
 func summaries(results []*kernel.Result) []*runner.Summary {
@@ -284,48 +220,28 @@ func failedTrials(r *runner.Result) error {
 		failed, len(r.Trials), first.ID, first.Failure)}
 }
 
-// experiment is what the flags declare.
+// experiment is what is declared, with the flags that stand for others in their
+// place.
 func (c *comparison) experiment() (kernel.Experiment, error) {
 	e := c.Experiment
-	if len(e.Methods) == 0 {
-		return e, errors.New("--methods is empty: name one, as in direct")
-	}
-	for flag, pairs := range map[string]struct {
-		given []string
-		into  *map[string]string
-	}{"-M": {c.methodOptions, &e.MethodOptions}, "-T": {c.taskOptions, &e.TaskOptions}, "-S": {c.sampling, &e.Sampling}} {
-		var err error
-		if *pairs.into, err = kernel.ParsePairs(flag, pairs.given); err != nil {
-			return e, err
-		}
-	}
-	if !math.IsNaN(c.temperature) {
+	if c.Temperature != nil {
 		if _, twice := e.Sampling["temperature"]; twice {
-			return e, errors.New("temperature is given by --temperature and by -S")
+			return e, errors.New("temperature is given by --temperature and by -S: leave one of them out")
 		}
-		e.Sampling["temperature"] = strconv.FormatFloat(c.temperature, 'g', -1, 64)
-	}
-	if c.replay {
-		e.Cache = string(gateway.Replay)
-	}
-	return e, c.checkNumbers(&e)
-}
-
-// checkNumbers refuses what would otherwise be taken for the default: on the
-// command line a 0 was meant.
-func (c *comparison) checkNumbers(e *kernel.Experiment) error {
-	for flag, value := range map[string]float64{
-		"epochs": float64(e.Epochs), "max-samples": float64(e.MaxSamples), "trial-timeout": e.TrialTimeout.Seconds(),
-	} {
-		if value <= 0 {
-			return fmt.Errorf("--%s is too small: %g, where more than 0 makes sense", flag, value)
+		e.Sampling = maps.Clone(e.Sampling)
+		if e.Sampling == nil {
+			e.Sampling = map[string]string{}
 		}
+		e.Sampling["temperature"] = strconv.FormatFloat(*c.Temperature, 'g', -1, 64)
 	}
-	if e.Retries < 0 {
-		return fmt.Errorf("--retries is too small: %d, where at least 0 makes sense", e.Retries)
+	if replay := string(gateway.Replay); c.Replay {
+		if e.Cache != "" && e.Cache != replay {
+			return e, fmt.Errorf("--replay and --cache %s exclude each other: leave one of them out", e.Cache)
+		}
+		e.Cache = replay
 	}
-	if e.Retries == 0 {
-		e.Retries = -1
+	if c.MD && c.JSON {
+		return e, errors.New("--md and --json exclude each other: leave one of them out")
 	}
-	return nil
+	return e, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,12 +17,11 @@ import (
 
 // compareRuns compares the methods of stored runs.
 func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error {
-	if err := onlyPaired(cmd); err != nil {
-		return usage(err)
+	if err := a.onlyParts(cmd, "on stored runs", "pair", "stored", "print", "json"); err != nil {
+		return err
 	}
-	options, err := p.options()
-	if err != nil {
-		return usage(err)
+	if p.MD && p.JSON {
+		return usage(errors.New("--md and --json exclude each other: leave one of them out"))
 	}
 	var results []*kernel.Result
 	for _, name := range names {
@@ -31,33 +29,23 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 		if err != nil {
 			for _, t := range a.lab.Catalog().Tasks() {
 				if t.Name == name {
-					err = usage(fmt.Errorf("%q is a task and no run: write --task %s; see \"noema compare --help\"", name, name))
+					err = usage(fmt.Errorf("%q is a task, not a run: write --task %s; see \"noema compare --help\"", name, name))
 				}
 			}
 			return err
 		}
 		results = append(results, r)
 	}
-	c, err := kernel.Compare(options, results...)
+	c, err := kernel.Compare(p.Comparing, results...)
 	if err != nil {
 		return err
 	}
-	if p.json {
+	if p.JSON {
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Simulated})
 	} else {
-		err = a.print(c.Display(), p.md)
+		err = a.print(c.Display(), p.MD)
 	}
-	return errors.Join(err, a.writePage(c, p.html, nil))
-}
-
-// onlyPaired refuses flags that say what to run, where stored runs are named.
-func onlyPaired(cmd *cobra.Command) error {
-	for _, flag := range []string{"task", "methods", "model", "method-option", "task-option", "sampling", "limit", "sample-id", "epochs", "seed", "temperature", "dry-run"} {
-		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed && slices.Contains(os.Args, "--"+flag) {
-			return fmt.Errorf("--%s says what to run, but stored runs were named: leave one of them out", flag)
-		}
-	}
-	return nil
+	return errors.Join(err, a.writePage(c, p.HTML, nil))
 }
 
 // comparedJSON is a comparison for scripts.
@@ -75,24 +63,24 @@ type summaryJSON struct {
 }
 
 // printCompared prints a run and, if it has several methods, how they compare.
-func (a *app) printCompared(r *kernel.Result, o kernel.Comparing, p *pairing) error {
+func (a *app) printCompared(r *kernel.Result, p *pairing) error {
 	summary, err := r.Summary()
 	if err != nil {
 		return err
 	}
-	c, err := r.Compare(o)
+	c, err := r.Compare(p.Comparing)
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return errors.Join(report.JSON(a.stdout, summaryJSON{summary, c.Comparison}), a.writePage(c, p.html, r))
+	if p.JSON {
+		return errors.Join(report.JSON(a.stdout, summaryJSON{summary, c.Comparison}), a.writePage(c, p.HTML, r))
 	}
-	shown := report.RunBundle(summary, c.Comparison, report.ComparisonView{Groups: o.ByGroup})
-	if err := a.print(shown, p.md); err != nil {
+	shown := report.RunBundle(summary, c.Comparison, report.ComparisonView{Groups: p.By == "group"})
+	if err := a.print(shown, p.MD); err != nil {
 		return err
 	}
 	a.printDrifts(r.Result)
-	return a.writePage(c, p.html, r)
+	return a.writePage(c, p.HTML, r)
 }
 
 // print writes the text or the Markdown of a bundle.

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
 	"noema/kernel/report"
+	"noema/methods"
 )
 
 // app is what the verbs share.
@@ -19,7 +22,8 @@ type app struct {
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
 	debug          int
-	lab            *kernel.Lab // where the verb works, once the flags are settled
+	lab            *kernel.Lab       // where the verb works, once the flags are settled
+	source         map[string]string // of the value of each flag that was given; see settleFlags
 }
 
 // text is where a verb prints what is partly others' word: a plugin's, a model's
@@ -54,6 +58,7 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
   noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --limit 20
   noema replay last
   noema runs show last`,
+		Version:       versionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -61,17 +66,18 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetVersionTemplate("{{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "folder of the store and of plugins (default: noema in the user's data folder)")
 	flags.StringVar(&a.pluginPath, "plugins", "", "folders to search for plugins, separated as in PATH")
 	flags.IntVar(&a.debug, "debug", 0, "print the methods' events: 0 none, 1 summary, 2 verbose, 3 full")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+		return usage(fmt.Errorf("%w%s: see \"%s --help\"", err, similarFlag(cmd, err), cmd.CommandPath()))
 	})
 	root.AddCommand(
 		compareCommand(a), runCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), runsCommand(a), cacheCommand(a),
-		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), doctorCommand(a),
+		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), schemaCommand(a), doctorCommand(a), versionCommand(a),
 	)
 	usageArgs(root)
 	return root
@@ -85,7 +91,7 @@ func usageArgs(c *cobra.Command) {
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.HasSubCommands() && len(args) > 0 {
-			return usage(fmt.Errorf("unknown command %q: see \"%s --help\"", args[0], cmd.CommandPath()))
+			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], methods.DidYouMean(args[0], commandNames(cmd)), cmd.CommandPath()))
 		}
 		if err := check(cmd, args); err != nil {
 			return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
@@ -97,12 +103,31 @@ func usageArgs(c *cobra.Command) {
 	}
 }
 
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
+}
+
+// similarFlag suggests a flag in place of one that does not exist.
+func similarFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return methods.DidYouMean("--"+unknown.GetSpecifiedName(), names)
+}
+
 // settle fills flags from the environment and noema.yaml, and finds the home.
 func (a *app) settle(cmd *cobra.Command) error {
 	if err := builtin.LoadEnvFile(); err != nil {
 		return err
 	}
-	if err := settleFlags(cmd); err != nil {
+	var err error
+	if a.source, err = settleFlags(cmd); err != nil {
 		return usage(err)
 	}
 	if a.debug < 0 || a.debug > 3 {

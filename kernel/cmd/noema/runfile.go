@@ -2,41 +2,21 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
+
+	"noema/methods"
 )
-
-// experimentFile is an experiment declared as YAML. Its keys are compare's
-// flags; options are maps.
-type experimentFile struct {
-	Name     string `yaml:"name"`
-	Question string `yaml:"question"`
-
-	Task        string         `yaml:"task"`
-	TaskOptions map[string]any `yaml:"task-options"`
-	Model       string         `yaml:"model"`
-	Methods     []string       `yaml:"methods"`
-	Options     map[string]any `yaml:"method-options"`
-	Sampling    map[string]any `yaml:"sampling"`
-	Limit       string         `yaml:"limit"`
-	SampleIDs   []string       `yaml:"sample-id"`
-	Epochs      int            `yaml:"epochs"`
-	Seed        uint64         `yaml:"seed"`
-	Scale       []int          `yaml:"scale"`
-	Attack      string         `yaml:"attack"`
-
-	CallLimit  int     `yaml:"call-limit"`
-	TokenLimit int64   `yaml:"token-limit"`
-	CostLimit  float64 `yaml:"cost-limit"`
-}
 
 func runCommand(a *app) *cobra.Command {
 	var c comparison
@@ -48,71 +28,157 @@ also runs with "go run". Its arguments follow its name, after -- if they begin
 with a dash. The exit code is the script's own.
 
 Or runs the comparisons that YAML files declare, one after the other. Their keys are
-the flags of compare: name, question, task, task-options, model, methods,
-method-options, sampling, limit, sample-id, epochs, seed, scale, attack,
-call-limit, token-limit, cost-limit. Given again after an interruption, finished runs are
-repeated from the store, and the unfinished one goes on.`,
+the flags of compare, with task-options, method-options and sampling as maps; "noema
+schema experiment" prints them all for an editor. Flags and the environment win over
+the file. Given again after an interruption, finished runs are repeated from the
+store, and the unfinished one goes on.`,
 		Example: `  noema run experiments/first-comparison/main.go
   noema run experiments/cafes/experiment.yaml
   noema run experiments/grid/*.yaml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.HasSuffix(args[0], ".go") {
+				if err := a.onlyParts(cmd, "on a script"); err != nil {
+					return err
+				}
 				return a.script(cmd.Context(), args)
 			}
 			all := make([]comparison, len(args))
 			for i, file := range args { // all are read before the first is run
 				all[i] = c
-				if err := all[i].readFile(file); err != nil {
+				if err := a.readFile(file, &all[i]); err != nil {
 					return usage(err)
 				}
 			}
 			for i := range all {
-				if i > 0 && !c.paired.json {
+				if i > 0 && !c.JSON {
 					fmt.Fprintln(a.stdout)
 				}
-				if err := a.compare(cmd.Context(), &all[i]); err != nil {
+				if err := a.compare(cmd, &all[i]); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	c.carryFlags(cmd)
+	bind(cmd, &c, []string{"how", "pair", "print", "json"})
 	return cmd
 }
 
-// readFile fills in what an experiment file says.
-func (c *comparison) readFile(path string) error {
+// inFiles are the parts of a declaration that an experiment file may hold.
+var inFiles = []string{"what", "how"}
+
+// readFile fills in what an experiment file says. Flags and the environment
+// win over it.
+func (a *app) readFile(path string, c *comparison) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read experiment: %w", err)
 	}
-	file := experimentFile{Task: "cafes", Model: "sim", Epochs: 1}
-	err = yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&file)
-	if err != nil && !errors.Is(err, io.EOF) {
+	file, err := parser.ParseBytes(bytes.TrimSpace(raw), 0)
+	if err != nil {
 		return fmt.Errorf("read experiment %s: %w", path, err)
 	}
-	if len(file.Methods) == 0 {
-		return fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path)
+	fields := methods.FieldsOf(c)
+	var faults []error
+	for _, doc := range file.Docs {
+		pairs, err := pairsOf(doc.Body)
+		if err != nil {
+			return fmt.Errorf("read experiment %s: %w", path, err)
+		}
+		for _, pair := range pairs {
+			if err := a.setKey(fields, pair); err != nil {
+				faults = append(faults, fmt.Errorf("read experiment %s:%d: %w", path, pair.Key.GetToken().Position.Line, err))
+			}
+		}
 	}
-	c.temperature = math.NaN()
-	c.Name, c.Question, c.Task, c.Model, c.Methods = file.Name, file.Question, file.Task, file.Model, file.Methods
+	if len(c.Methods) == 0 {
+		faults = append(faults, fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path))
+	}
 	if strings.HasPrefix(c.Task, "./") || strings.HasPrefix(c.Task, "../") { // as seen from the file
 		c.Task = filepath.Join(filepath.Dir(path), c.Task)
 	}
-	c.taskOptions, c.methodOptions, c.sampling = pairs(file.TaskOptions), pairs(file.Options), pairs(file.Sampling)
-	c.Limit, c.SampleIDs, c.Epochs, c.Seed, c.scale = file.Limit, file.SampleIDs, file.Epochs, file.Seed, file.Scale
-	c.Attack = file.Attack
-	c.CallLimit, c.TokenLimit, c.CostLimit = file.CallLimit, file.TokenLimit, file.CostLimit
-	return nil
+	return errors.Join(faults...)
 }
 
-// pairs writes a map as key=value; kernel.ParsePairs does not mind the order.
-func pairs(m map[string]any) []string {
-	var out []string
-	for k, v := range m {
-		out = append(out, fmt.Sprintf("%s=%v", k, v))
+// pairsOf are the keys and values of a file. An empty file has none.
+func pairsOf(body ast.Node) ([]*ast.MappingValueNode, error) {
+	switch node := body.(type) {
+	case nil:
+		return nil, nil
+	case *ast.MappingNode:
+		return node.Values, nil
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{node}, nil
 	}
-	return out
+	return nil, fmt.Errorf("line %d: it must hold keys and values, as in methods: [direct, anot]", body.GetToken().Position.Line)
+}
+
+// setKey sets the field that a key names.
+func (a *app) setKey(fields []methods.Field, pair *ast.MappingValueNode) error {
+	key := pair.Key.GetToken().Value
+	var known []string
+	for _, f := range fields {
+		if !slices.Contains(inFiles, f.Tag.Get("part")) {
+			continue
+		}
+		known = append(known, f.Name)
+		if f.Name != key {
+			continue
+		}
+		if from := a.source[flagName(f)]; from == fromCommandLine || from == fromEnvironment {
+			return nil
+		}
+		var value any
+		if err := yaml.NodeToValue(pair.Value, &value); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		if err := setValue(f, value); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown key %q%s: the keys are %s", key, methods.DidYouMean(key, known), strings.Join(known, ", "))
+}
+
+// setValue sets a field from a YAML value.
+func setValue(f methods.Field, value any) error {
+	f.Clear()
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		if f.Type != methods.MapOption {
+			return fmt.Errorf("it must be a %s, not a map", f.Type)
+		}
+		for key, item := range v {
+			if err := setField(f, fmt.Sprintf("%s=%v", key, item)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case []any:
+		if f.Type != methods.ListOption {
+			return fmt.Errorf("it must be a %s, not a list", f.Type)
+		}
+		for _, item := range v {
+			if err := f.Set(quoted(fmt.Sprint(item))); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if f.Type == methods.MapOption {
+		return errors.New("it must be a map, as in {n: 20}")
+	}
+	return f.Set(fmt.Sprint(value))
+}
+
+// quoted is one value of a list whose values are separated by commas.
+func quoted(value string) string {
+	var b strings.Builder
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{value}) // a strings.Builder takes all
+	w.Flush()
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -13,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"noema/kernel/builtin"
+	"noema/methods"
 )
 
 // variable is the environment variable of a flag.
@@ -20,31 +23,45 @@ func variable(flag string) string {
 	return "NOEMA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// Where the value of a flag comes from.
+const (
+	fromCommandLine = "the command line"
+	fromEnvironment = "the environment"
+	fromFile        = "noema.yaml"
+)
+
 // settleFlags sets the flags of cmd that the command line left open, from the
-// environment or else from noema.yaml. An empty variable counts as not set.
-func settleFlags(cmd *cobra.Command) error {
+// environment or else from noema.yaml, and returns where each flag's value comes
+// from. An empty variable counts as not set.
+func settleFlags(cmd *cobra.Command) (map[string]string, error) {
 	file, values, err := readSettings(cmd.Root())
 	if err != nil {
-		return err
+		return nil, err
 	}
+	source := map[string]string{}
 	var faults []error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			source[f.Name] = fromCommandLine
+		}
 		if f.Changed || f.Name == "help" {
 			return
 		}
 		if v := os.Getenv(variable(f.Name)); v != "" {
+			source[f.Name] = fromEnvironment
 			if err := cmd.Flags().Set(f.Name, v); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", variable(f.Name), err))
 			}
 			return
 		}
 		for _, v := range values[f.Name] {
+			source[f.Name] = fromFile
 			if err := cmd.Flags().Set(f.Name, v); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %s: %w", file, f.Name, err))
 			}
 		}
 	})
-	return errors.Join(faults...)
+	return source, errors.Join(faults...)
 }
 
 // readSettings reads the nearest noema.yaml: flag names with a value or a list
@@ -72,7 +89,7 @@ func readSettings(root *cobra.Command) (file string, values map[string][]string,
 	values = map[string][]string{}
 	for name, v := range content {
 		if !known[name] {
-			return "", nil, fmt.Errorf("read %s: no verb has a flag %q", file, name)
+			return "", nil, fmt.Errorf("read %s: unknown flag %q%s", file, name, methods.DidYouMean(name, slices.Collect(maps.Keys(known))))
 		}
 		if values[name], err = settingValues(v); err != nil {
 			return "", nil, fmt.Errorf("read %s: %s: %w", file, name, err)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"noema/kernel"
 	"noema/kernel/scaffold"
 )
@@ -19,7 +21,8 @@ const watchEvery = 150 * time.Millisecond
 // watch compares again whenever the code of a plugin among the methods changes,
 // until ctx ends. What needs a build is built first; a build or a run that
 // fails is told, and waits for the next change.
-func (a *app) watch(ctx context.Context, c *comparison) error {
+func (a *app) watch(cmd *cobra.Command, c *comparison) error {
+	ctx := cmd.Context()
 	dirs := a.watched(c.Methods)
 	if len(dirs) == 0 {
 		return usage(errors.New("--watch: none of the methods is a plugin of its own"))
@@ -28,7 +31,7 @@ func (a *app) watch(ctx context.Context, c *comparison) error {
 		err := a.build(ctx, dirs)
 		seen := stamp(dirs) // with what the build wrote
 		if err == nil {
-			err = a.compare(ctx, c)
+			err = a.compare(cmd, c)
 		}
 		if err != nil {
 			fmt.Fprintln(a.stderr, "noema:", err)

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"noema/methods"
+)
+
+// flagValue is a declared option as a flag. A list that is given replaces the
+// default, and grows when it is given again.
+type flagValue struct {
+	methods.Field
+	given bool
+}
+
+var _ pflag.Value = (*flagValue)(nil)
+
+// String implements [pflag.Value]: the default, for help.
+func (v *flagValue) String() string { return v.Default }
+
+// Set implements [pflag.Value].
+func (v *flagValue) Set(text string) error {
+	if !v.given && v.Option.Type != methods.MapOption {
+		v.Clear()
+	}
+	v.given = true
+	return setField(v.Field, text)
+}
+
+// Type implements [pflag.Value]: how help writes the value.
+func (v *flagValue) Type() string {
+	if v.Option.Type == methods.MapOption {
+		return "key=value"
+	}
+	return string(v.Option.Type)
+}
+
+// setField sets a declared option from text. In key=@FILE the value is the
+// content of the file.
+func setField(f methods.Field, text string) error {
+	if key, file, ok := strings.Cut(text, "=@"); ok && f.Type == methods.MapOption && !strings.Contains(key, "=") {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		text = key + "=" + string(raw)
+	}
+	return f.Set(text)
+}
+
+// flagName is the name of a declared option on the command line.
+func flagName(f methods.Field) string {
+	if name := f.Tag.Get("flag"); name != "" {
+		return name
+	}
+	return f.Name
+}
+
+// partOf is the key of a flag's annotation that says which part of a
+// declaration it belongs to.
+const partOf = "part"
+
+// bind declares the options of the struct behind a pointer as flags: those of
+// the given parts, without the named ones.
+func bind(cmd *cobra.Command, pointer any, parts []string, without ...string) {
+	for _, f := range methods.FieldsOf(pointer) {
+		name, part := flagName(f), f.Tag.Get("part")
+		if !slices.Contains(parts, part) || slices.Contains(without, name) {
+			continue
+		}
+		flag := cmd.Flags().VarPF(&flagValue{Field: f}, name, f.Tag.Get("short"), f.Doc)
+		flag.Annotations = map[string][]string{partOf: {part}}
+		if f.Type == methods.BoolOption {
+			flag.NoOptDefVal = "true"
+		}
+		if len(f.Choices) > 0 {
+			choices := cobra.FixedCompletions(f.Choices, cobra.ShellCompDirectiveNoFileComp)
+			if err := cmd.RegisterFlagCompletionFunc(name, choices); err != nil {
+				panic(err) // the flag is declared above
+			}
+		}
+	}
+}
+
+// onlyParts refuses flags on the command line that have no effect: those of
+// other parts than the given ones. Settings from the environment and from files
+// are for all verbs, and are passed over.
+func (a *app) onlyParts(cmd *cobra.Command, when string, parts ...string) error {
+	var faults []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		part := f.Annotations[partOf]
+		if len(part) == 1 && a.source[f.Name] == fromCommandLine && !slices.Contains(parts, part[0]) {
+			faults = append(faults, fmt.Errorf("--%s has no effect %s: leave it out", f.Name, when))
+		}
+	})
+	return usage(errors.Join(faults...))
+}
