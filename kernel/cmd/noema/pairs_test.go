@@ -69,7 +69,7 @@ func spread(all []task.Sample, n int) []task.Sample {
 
 // TestSupportedPairs puts every method through the conformance suite on every task
 // that it supports, in a process of its own as users meet it, and holds the table
-// of those pairs in the README to what is so. Run with -update to write it.
+// of those pairs in methods/README.md to what is so. Run with -update to write it.
 func TestSupportedPairs(t *testing.T) {
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestSupportedPairs(t *testing.T) {
 	for _, method := range slices.Sorted(maps.Keys(rows)) {
 		table.Row(append([]string{method}, rows[method]...)...)
 	}
-	holdTable(t, filepath.Join("..", "..", "..", "README.md"), table.Markdown())
+	holdTable(t, filepath.Join("..", "..", "..", "methods", "README.md"), table.Markdown())
 }
 
 // conforms runs the suite on one sample of the task, through a plugin.

@@ -1,35 +1,84 @@
 package main
 
 import (
+	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
 )
 
 // runLine holds the one thing of a run's table that differs from run to run.
 var runLine = regexp.MustCompile(`(?m)^run       \d{8}-\d{6}-\S+$`)
 
-// TestReadme runs every line that begins with "$" in the README and in those
-// of the experiments, in order, and compares the output with what the file
-// shows below it, root hashes included. Run with -update to write the outputs
-// anew.
+// TestReadme runs every line that begins with "$" in the project's Markdown
+// files, in order, and compares the output with what the file shows below it,
+// root hashes included; and it runs the Go snippets of each file as cells of one
+// session. Run with -update to write the outputs anew.
 func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
-	files, err := filepath.Glob(filepath.Join(root, "experiments", "*", "README.md"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no experiments found: %v", err)
-	}
-	commands := 0
-	for _, file := range append(files, filepath.Join(root, "plugins", "WRITE.md"), filepath.Join(root, "README.md")) {
+	commands, snippets := 0, 0
+	for _, file := range markdown(t, root) {
 		t.Setenv("NOEMA_HOME", t.TempDir())
 		commands += checkReadme(t, root, file)
+		snippets += runSnippets(t, file)
 	}
-	if commands < 20 {
-		t.Errorf("only %d commands found", commands)
+	if commands < 40 || snippets < 1 {
+		t.Errorf("only %d commands and %d snippets found", commands, snippets)
 	}
+}
+
+// markdown lists the project's Markdown files.
+func markdown(t *testing.T, root string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != root && (strings.HasPrefix(e.Name(), ".") || e.Name() == "testdata" || e.Name() == "node_modules"):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".md"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// runSnippets runs the Go snippets of a file and returns how many they are.
+func runSnippets(t *testing.T, file string) int {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(raw), -1)
+	if len(found) == 0 {
+		return 0
+	}
+	s, lab, err := builtin.NewSession(builtin.SessionOptions{Lab: kernel.Options{
+		Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.Close()
+	defer s.Close()
+	for _, snippet := range found {
+		if _, err := s.Run(t.Context(), snippet[1], nil); err != nil {
+			t.Errorf("%s: %v in\n%s", file, err, snippet[1])
+		}
+	}
+	return len(found)
 }
 
 // checkReadme runs the commands of one file and returns how many they are.

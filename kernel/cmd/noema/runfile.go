@@ -61,7 +61,7 @@ store, and the unfinished one goes on.`,
 			return nil
 		},
 	}
-	bind(cmd, &c, []string{"how", "pair", "print", "json"})
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
 	return cmd
 }
 
