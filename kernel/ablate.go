@@ -35,7 +35,7 @@ func (l *Lab) Variants(method string, over []string) ([]string, error) {
 		return nil, err
 	}
 	if len(over) == 0 {
-		return nil, Misused(fmt.Errorf("ablate %s: name what to change with --over: it has %s", method, strings.Join(optionNames(m.Description), ", ")))
+		return nil, Misused(fmt.Errorf("ablate %s: name the options to change with --over: the options are %s", method, strings.Join(optionNames(m.Description), ", ")))
 	}
 	var out []string
 	for _, text := range over {
@@ -79,7 +79,7 @@ func otherValues(d methods.Description, name, now string) ([]string, error) {
 	case (o.Type == methods.IntOption || o.Type == methods.NumberOption) && now != "0":
 		return []string{"0"}, nil
 	}
-	return nil, fmt.Errorf("option %q has no opposite: give a value, as in %s=VALUE", name, name)
+	return nil, fmt.Errorf("option %q needs a value here, as in %s=VALUE", name, name)
 }
 
 // Ablate runs e, whose one method is the full one, with its variants, and compares

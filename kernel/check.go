@@ -52,7 +52,7 @@ func (l *Lab) Check(e Experiment) (*Checked, error) {
 			return nil, err
 		}
 		if again.Skipped == len(r.Trials) {
-			return nil, errors.New("check: every trial failed by plugin, provider or time: there is nothing to repeat")
+			return nil, errors.New("check: every trial failed (plugin, provider or time-out), so there is nothing to repeat")
 		}
 		if !again.Same() && again.First != nil {
 			checked.First = &Deviation{

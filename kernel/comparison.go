@@ -164,7 +164,7 @@ func comparable(results []*Result, force bool) (notes []string, err error) {
 			what = fmt.Sprintf("over task %s?%s, not %s?%s", b.Name, b.Config, a.Name, a.Config)
 		}
 		if !force {
-			return nil, fmt.Errorf("compare runs %s and %s: the second is %s (digests %.12s and %.12s): --force pairs what can be paired",
+			return nil, fmt.Errorf("compare runs %s and %s: the second is %s (digests %.12s and %.12s): use --force to pair samples by id",
 				first.ID, r.Run.ID, what, a.Digest, b.Digest)
 		}
 		notes = append(notes, fmt.Sprintf("WARNING: run %s is %s: samples are paired by their ids alone, and may not be the same questions", r.Run.ID, what))

@@ -129,7 +129,7 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 			return l.o.Catalog.Task(s)
 		}
 		if len(s.Options) > 0 {
-			return nil, Misused(fmt.Errorf("task %q takes no options but embeddings and search", s.Name))
+			return nil, Misused(fmt.Errorf("task %q takes only the options embeddings and search", s.Name))
 		}
 		return added, nil
 	})
@@ -139,7 +139,7 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 // experiments. NewTask makes one.
 func (l *Lab) AddTask(t *Task) error {
 	if t == nil || t.Name == "" || strings.ContainsAny(t.Name, "?&=/") {
-		return Misused(errors.New("add task: it needs a name without any of ?&=/"))
+		return Misused(errors.New("add task: the name is missing or holds one of ?&=/"))
 	}
 	for _, entry := range l.o.Catalog.Tasks() {
 		if entry.Name == t.Name {

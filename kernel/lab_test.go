@@ -141,7 +141,7 @@ func TestMisuseIsToldApart(t *testing.T) {
 		"no function":     lab.AddMethod("mine", nil, kernel.Number),
 		"a built-in task": lab.AddTask(&kernel.Task{Name: "cafes", Samples: []kernel.Sample{{}}}),
 		"an empty task":   lab.AddTask(&kernel.Task{Name: "mine"}),
-		"no task":         run(lab, kernel.Experiment{Methods: []string{"cot"}}),
+		"no such task":    run(lab, kernel.Experiment{Task: "caffes", Methods: []string{"cot"}}),
 		"no such method":  run(lab, kernel.Experiment{Task: "cafes", Methods: []string{"magic"}}),
 		"no such model":   run(lab, kernel.Experiment{Task: "cafes", Methods: []string{"cot"}, Model: "magic/1"}),
 		"bad sampling":    run(lab, kernel.Experiment{Task: "cafes", Methods: []string{"cot"}, Sampling: map[string]string{"heat": "1"}}),

@@ -44,11 +44,11 @@ func (r *Result) Metric(method, name string) (Metric, error) {
 		}
 		metric, ok := m.Metrics[name]
 		if !ok {
-			return Metric{}, fmt.Errorf("metric %q of method %q: there are %s", name, method, strings.Join(sortedKeys(m.Metrics), ", "))
+			return Metric{}, fmt.Errorf("metric %q of method %q: the metrics are %s", name, method, strings.Join(sortedKeys(m.Metrics), ", "))
 		}
 		return metric, nil
 	}
-	return Metric{}, fmt.Errorf("metric of method %q: run %s has %s", method, r.Run.ID, strings.Join(r.labels(), ", "))
+	return Metric{}, fmt.Errorf("metric of method %q: the methods of run %s are %s", method, r.Run.ID, strings.Join(r.labels(), ", "))
 }
 
 func (r *Result) labels() []string {
@@ -76,7 +76,7 @@ func (r *Result) Trial(name string) (*Trial, error) {
 			return &Trial{t, r}, nil
 		}
 	}
-	return nil, fmt.Errorf("trial %q: run %s has none of that name: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
+	return nil, fmt.Errorf("trial %q: run %s has no such trial: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
 		name, r.Run.ID, r.Run.Config.Trials()[0])
 }
 
@@ -170,7 +170,7 @@ func (t *Trial) Calls() []Call {
 func (t *Trial) Graph() (Displayer, error) {
 	g, ok := report.GraphOf(t.Trial)
 	if !ok {
-		return nil, fmt.Errorf("graph of %s: the method drew none", t.ID)
+		return nil, fmt.Errorf("graph of %s: the method drew no graph", t.ID)
 	}
 	return display.Draw(g), nil
 }

@@ -51,7 +51,7 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 	}
 	// The copy stands for the digest from now on, so it must be of that code.
 	if copied, err := plugins.CodeDigest(moved(src, fresh)); err != nil || copied != digest {
-		return src, errors.Join(fmt.Errorf("copy plugin %q: its code changed meanwhile: run again", src.Name), err)
+		return src, errors.Join(fmt.Errorf("copy plugin %q: its code changed while it was copied: run again", src.Name), err)
 	}
 	// Another process may have made the same copy meanwhile.
 	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {

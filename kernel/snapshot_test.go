@@ -86,7 +86,7 @@ func TestSnapshotIsTheCode(t *testing.T) {
 	if err := os.WriteFile(shared, []byte("one = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lab.snapshot(src, changed); err == nil || !strings.Contains(err.Error(), "changed meanwhile: run again") {
+	if _, err := lab.snapshot(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
 		t.Errorf("%v", err)
 	}
 	if at, err = lab.snapshot(src, digestOf(t, src)); err != nil {

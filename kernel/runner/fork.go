@@ -178,7 +178,7 @@ func ReplacedReply(ctx context.Context, store *cache.Store, r record.Replacement
 	}
 	raw, err := store.Blob(ctx, key)
 	if err != nil {
-		return c, fmt.Errorf("read the reply by hand of call %s: %w", r.Path, err)
+		return c, fmt.Errorf("read the replaced reply of call %s: %w", r.Path, err)
 	}
 	return c, json.Unmarshal(raw, &c)
 }

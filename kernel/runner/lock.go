@@ -10,7 +10,7 @@ import (
 )
 
 // errLocked says that another process works on a run.
-var errLocked = errors.New("run is under way in another process")
+var errLocked = errors.New("the run is in progress in another process")
 
 // lockRun claims a run for this process until unlock, or until the process
 // ends in whatever way.

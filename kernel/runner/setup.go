@@ -161,7 +161,7 @@ func checkNames(c record.Config) error {
 		id.Epoch = last
 		name := id.String()
 		if len(name) > cache.MaxID {
-			return fmt.Errorf("declare experiment: the name of trial %.40q… has %d bytes and may have %d bytes: use shorter ids and options",
+			return fmt.Errorf("declare experiment: the name of trial %.40q… has %d bytes, more than the maximum of %d: use shorter ids and options",
 				name, len(name), cache.MaxID)
 		}
 		if other, twice := seen[name]; twice {
@@ -184,18 +184,18 @@ func (m Method) identity() record.Method {
 // check refuses combinations that could only fail.
 func (e *Setup) check(samples []task.Sample) error {
 	if len(e.Methods) == 0 {
-		return fmt.Errorf("declare experiment: no methods")
+		return fmt.Errorf("declare experiment: no methods: name one, such as direct")
 	}
 	for _, s := range samples {
 		if depth := max(record.Depth(s.Target), record.Depth(s.Problem.Context)); depth > record.MaxDepth {
-			return fmt.Errorf("declare experiment: sample %q of task %q holds JSON that is nested %d deep: at most %d are kept",
+			return fmt.Errorf("declare experiment: sample %q of task %q holds JSON nested %d levels deep: the maximum is %d",
 				s.ID, e.Task.Name, depth, record.MaxDepth)
 		}
 	}
 	for _, m := range e.Methods {
 		for _, s := range samples {
 			if kind := s.Problem.Answer.Kind; !m.Description.Supports(kind) {
-				return fmt.Errorf("declare experiment: method %q answers %v, but sample %q of task %q wants a %s",
+				return fmt.Errorf("declare experiment: method %q answers %v, but sample %q of task %q asks for a %s",
 					m.Label, m.Description.Answers, s.ID, e.Task.Name, kind)
 			}
 		}

@@ -69,7 +69,7 @@ func TestDeclarationsRefused(t *testing.T) {
 	bad := direct
 	bad.Options = json.RawMessage("{")
 	for says, e := range map[string]Setup{
-		`method "anot" answers [ranking], but sample "s" of task "little" wants a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
+		`method "anot" answers [ranking], but sample "s" of task "little" asks for a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
 		"no methods":                           {Task: sampleTask(ofThree, "[1]", "s")},
 		`method "direct" is named twice`:       {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
 		"nothing is left":                      {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},
@@ -100,7 +100,7 @@ func TestFindRun(t *testing.T) {
 			t.Errorf("%q: %v, %v", name, r, err)
 		}
 	}
-	if _, err := FindRun(t.Context(), store, "2"); err == nil || !strings.Contains(err.Error(), "2 runs begin so") {
+	if _, err := FindRun(t.Context(), store, "2"); err == nil || !strings.Contains(err.Error(), "2 runs begin with this") {
 		t.Errorf("an ambiguous beginning: %v", err)
 	}
 	if _, err := FindRun(t.Context(), store, "x"); err == nil || !strings.Contains(err.Error(), `run "x"`) {

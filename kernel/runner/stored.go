@@ -60,9 +60,9 @@ func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run,
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("find run %q: there is none: \"noema runs list\" shows those there are", name)
+		return nil, fmt.Errorf("find run %q: no such run: \"noema runs list\" lists all runs", name)
 	case len(found) > 1 && name != "last":
-		return nil, fmt.Errorf("find run %q: %d runs begin so: give more of the id", name, len(found))
+		return nil, fmt.Errorf("find run %q: %d runs begin with this: give more of the id", name, len(found))
 	}
 	return found[0], nil
 }
@@ -150,7 +150,7 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run) (*Resu
 func Remove(ctx context.Context, store *cache.Store, id string) error {
 	unlock, err := lockRun(store.Dir(), id)
 	if errors.Is(err, errLocked) {
-		return fmt.Errorf("remove run %q: it is under way: end it first", id)
+		return fmt.Errorf("remove run %q: it is still running: stop it first", id)
 	}
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func providerFailed(calls []record.Call) bool {
 // check reports whether an answer is one to the spec, and can be kept.
 func check(spec methods.AnswerSpec, a methods.Answer) error {
 	if depth := record.Depth(a.Value); depth > record.MaxDepth {
-		return fmt.Errorf("check answer: its JSON is nested %d deep: at most %d are kept", depth, record.MaxDepth)
+		return fmt.Errorf("check answer: its JSON is nested %d levels deep: the maximum is %d", depth, record.MaxDepth)
 	}
 	return spec.Check(a)
 }

@@ -57,7 +57,7 @@ func ablateCommand(a *app) *cobra.Command {
 	var over []string
 	cmd := &cobra.Command{
 		Use:   "ablate METHOD --over OPTION,...",
-		Short: "run a method with one option changed at a time, and tell what each option gains",
+		Short: "run a method with one option changed at a time, and show what each option gains",
 		Long: `Compares a method with itself, one option changed at a time: a yes-or-no option takes
 its opposite, a choice all its other values, a number 0, or what you name, as in
 retries=5. All variants meet the same samples, seeds and draws, and share every answer

@@ -42,7 +42,7 @@ func compareCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
 		Use:   "compare [RUN...]",
-		Short: "compare methods side by side: run them over a task, or take stored runs",
+		Short: "compare methods side by side: run them over a task, or use stored runs",
 		Long: `Runs every method over every sample of a task, with the same samples, seeds and
 draws for each, and prints them side by side, with the difference of each pair and
 how sure it is. All model calls go through the store: what was asked before is not

@@ -20,7 +20,7 @@ func diffCommand(a *app) *cobra.Command {
 	var force, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "show where two runs part: the first differing call of each trial",
+		Short: "show where two runs differ: the first differing call of each trial",
 		Long: `Pairs the trials of two runs by sample, epoch and method, and shows for each pair
 that differs the first call that does, word by word, and how the score changed. Runs
 of one method each are paired whatever the methods are called.`,

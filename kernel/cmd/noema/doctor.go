@@ -15,7 +15,7 @@ import (
 
 func doctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "doctor", Short: "check that everything noema needs is in order", Example: "  noema doctor",
+		Use: "doctor", Short: "check the installation: store, plugins, models, keys", Example: "  noema doctor",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
 	}
 }
@@ -41,7 +41,7 @@ func (a *app) doctor(ctx context.Context) error {
 		fmt.Fprintf(a.stdout, "note  %-8s no python3 found: plugins in Python will not start\n", "python")
 	}
 	if !healthy {
-		return errors.New("doctor: something is wrong: see the lines that begin with FAIL")
+		return errors.New("doctor: some checks failed: see the lines that begin with FAIL")
 	}
 	return nil
 }

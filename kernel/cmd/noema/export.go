@@ -31,7 +31,7 @@ func runsExportCommand(a *app) *cobra.Command {
 	var e exporting
 	cmd := &cobra.Command{
 		Use:   "export RUN",
-		Short: "write a run in a form that other tools read",
+		Short: "write a run in a format that other tools read",
 		Long: `Writes a run's trials or calls as rows (jsonl, csv, parquet), one method's trials as
 Inspect's log file (evallog), or everything as OpenTelemetry spans: otlp sends them to
 the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, otlp-file writes them as OTLP's

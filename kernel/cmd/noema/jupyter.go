@@ -17,7 +17,7 @@ import (
 )
 
 func jupyterCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "jupyter", Short: "be a kernel of Jupyter notebooks", RunE: helpOnly}
+	cmd := &cobra.Command{Use: "jupyter", Short: "install or run the Jupyter kernel", RunE: helpOnly}
 	var place jupyter.Place
 	var user bool
 	where := func(c *cobra.Command) *cobra.Command {
@@ -36,13 +36,13 @@ func jupyterCommand(a *app) *cobra.Command {
 	_ = run.MarkFlagRequired("connection-file") // the flag is the one above
 	cmd.AddCommand(
 		where(&cobra.Command{
-			Use: "install", Short: "make noema a kernel that Jupyter offers",
+			Use: "install", Short: "install the kernel into Jupyter",
 			Example: "  noema jupyter install --user\n  noema jupyter install --prefix \"$VIRTUAL_ENV\"",
 			RunE:    func(*cobra.Command, []string) error { return a.jupyterInstall(place) },
 		}),
 		run,
 		where(&cobra.Command{
-			Use: "uninstall", Short: "take that back",
+			Use: "uninstall", Short: "remove the kernel from Jupyter",
 			Example: "  noema jupyter uninstall",
 			RunE: func(*cobra.Command, []string) error {
 				dir, err := jupyter.Uninstall(place)

@@ -192,9 +192,9 @@ func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
 }
 
 func modelCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "model", Short: "list the models, and test one", RunE: helpOnly}
+	cmd := &cobra.Command{Use: "model", Short: "list the models, or test one", RunE: helpOnly}
 	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "list what --model takes", Example: "  noema model list",
+		Use: "list", Short: "list the models that --model takes", Example: "  noema model list",
 		RunE: func(*cobra.Command, []string) error { return a.listModels() },
 	})
 	cmd.AddCommand(testModelCommand(a))
@@ -232,7 +232,7 @@ func (a *app) listModels() error {
 }
 
 func cacheCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "cache", Short: "look into the store", RunE: helpOnly}
+	cmd := &cobra.Command{Use: "cache", Short: "inspect the store", RunE: helpOnly}
 	var asJSON bool
 	stats := &cobra.Command{
 		Use: "stats", Short: "count what the store holds", Example: "  noema cache stats",
@@ -240,7 +240,7 @@ func cacheCommand(a *app) *cobra.Command {
 	}
 	stats.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	verify := &cobra.Command{
-		Use: "verify", Short: "read everything and check it", Example: "  noema cache verify",
+		Use: "verify", Short: "read every record and check it", Example: "  noema cache verify",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.cacheVerify(cmd.Context()) },
 	}
 	cmd.AddCommand(stats, verify)

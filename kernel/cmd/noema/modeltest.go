@@ -16,7 +16,7 @@ import (
 func testModelCommand(a *app) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "test PROVIDER/MODEL", Short: "ask a model a few small things, and tell what it can do", Args: cobra.ExactArgs(1),
+		Use: "test PROVIDER/MODEL", Short: "ask a model a few small questions, and show what it supports", Args: cobra.ExactArgs(1),
 		Long: `Makes about a dozen small calls, past the store, and prints what the model does with
 each part of a request: seeds, draws, schemas, tools, stops, limits. A model that
 cannot be used at all is an error: its cause is told, and the exit status is 1.`,

@@ -23,7 +23,7 @@ import (
 
 func planCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan", Short: "look at, edit and execute AoT's plans without a model", RunE: helpOnly,
+		Use: "plan", Short: "show, edit and run AoT plans without a model", RunE: helpOnly,
 		Long: `A plan is JSON: atoms, each one operation with its arguments and dependencies.
 "plan export" writes the one of a trial to a file, which can be edited, drawn and run.`,
 	}

@@ -201,7 +201,7 @@ func checkPluginCommand(a *app) *cobra.Command {
 	var o plugincheck.Options
 	var memory int64
 	cmd := &cobra.Command{
-		Use: "check NAME|PATH", Short: "hold a plugin to what the kernel relies on", Args: cobra.ExactArgs(1),
+		Use: "check NAME|PATH", Short: "check that a plugin keeps the contract", Args: cobra.ExactArgs(1),
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
 keeps the contract: answers, does the same twice, stops at its budget and when it
 is cancelled, bears hostile input, and keeps to its memory. --bench prints what a
@@ -238,5 +238,5 @@ func (a *app) checkPlugin(ctx context.Context, name string, o plugincheck.Option
 			return plugincheck.CheckSource(ctx, s, o)
 		}
 	}
-	return nil, errors.Join(usage(fmt.Errorf("check plugin %q: there is none of that name: see noema plugin list", name)), faults)
+	return nil, errors.Join(usage(fmt.Errorf("check plugin %q: no plugin has this name: see noema plugin list", name)), faults)
 }

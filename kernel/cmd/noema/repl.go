@@ -15,7 +15,7 @@ import (
 
 func replCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "repl", Short: "type experiments, cell by cell",
+		Use: "repl", Short: "run experiments interactively, cell by cell",
 		Long: `Reads cells of Go and runs them: at a terminal with history, completion and
 colour, in a pipe as they come. The workbench is the variable lab; the names of
 packages fmt and noema/kernel are there. In a pipe the exit code is 1 if a cell

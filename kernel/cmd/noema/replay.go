@@ -18,7 +18,7 @@ func replayCommand(a *app) *cobra.Command {
 	var maxSamples int
 	cmd := &cobra.Command{
 		Use:   "replay RUN",
-		Short: "compute a run again from the store and prove it is the same",
+		Short: "compute a run again from the store and prove that it is the same",
 		Long: `Runs every trial of a finished run again. All answers come from the store; no
 provider is called and no socket is opened. Prints the same root hash, or names
 the first call that differs and exits with 4. RUN is an id, the beginning of

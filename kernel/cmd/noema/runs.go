@@ -110,7 +110,7 @@ func findTrial(run *record.Run, name string) (record.TrialID, error) {
 			return id, nil
 		}
 	}
-	return record.TrialID{}, fmt.Errorf("show trial %q: run %s has none of that name: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
+	return record.TrialID{}, fmt.Errorf("show trial %q: run %s has no such trial: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
 		name, run.ID, run.Config.Trials()[0])
 }
 

@@ -52,7 +52,7 @@ func (f *sampleFlags) open(a *app) (*task.Task, task.Sample, error) {
 
 func seedCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "seed", Short: "look at, edit and execute Formula Seeds by hand", RunE: helpOnly,
+		Use: "seed", Short: "show, edit and run Formula Seeds", RunE: helpOnly,
 		Long: `A Formula Seed is a policy that General ANoT has compiled: keywords, fields to
 extract from each review, and formulas. "seed export" writes the one of a run to a
 file, which can be edited, validated and run on any sample, or used in a comparison
@@ -101,7 +101,7 @@ func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run
 
 func readSeed(ctx context.Context, store *cache.Store, s record.Seed) (*generalanot.Compiled, error) {
 	if s.Kind != generalanot.SeedKind {
-		return nil, fmt.Errorf("a seed of kind %q is no Formula Seed", s.Kind)
+		return nil, fmt.Errorf("a seed of kind %q is not a Formula Seed", s.Kind)
 	}
 	key, err := cache.ParseKey(s.Key)
 	if err != nil {
@@ -212,7 +212,7 @@ func seedRunCommand(a *app) *cobra.Command {
 	var f sampleFlags
 	var model, extractions string
 	cmd := &cobra.Command{
-		Use: "run FILE", Short: "execute a Formula Seed on a sample", Args: cobra.ExactArgs(1),
+		Use: "run FILE", Short: "run a Formula Seed on a sample", Args: cobra.ExactArgs(1),
 		Long: `Executes a Formula Seed on one sample: the model extracts, the formulas compute.
 With --extractions the fields come from a file, a JSON list of {"review": 3, "fields":
 {…}}, and no model is asked.`,

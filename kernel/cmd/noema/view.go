@@ -15,7 +15,7 @@ func viewCommand(a *app) *cobra.Command {
 	var port int
 	cmd := &cobra.Command{
 		Use:   "view",
-		Short: "serve a web page over the runs, for this machine alone",
+		Short: "serve a web page of the runs, on this machine only",
 		Long: `Serves a page with the list of runs, each run (live while it is under way), comparisons
 with plots, samples side by side, and every trial down to the single call. It listens
 on this machine alone, and needs the token in the address that it prints.`,
@@ -38,6 +38,6 @@ func (a *app) view(ctx context.Context, port int) error {
 		return fmt.Errorf("serve page: %w: choose another --port", err)
 	}
 	fmt.Fprintf(a.stdout, "http://%s/?token=%s\n", listener.Addr(), page.Token())
-	fmt.Fprintln(a.stderr, "Ctrl-C ends it")
+	fmt.Fprintln(a.stderr, "press Ctrl-C to stop")
 	return page.Serve(ctx, listener)
 }

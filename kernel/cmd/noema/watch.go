@@ -25,7 +25,7 @@ func (a *app) watch(cmd *cobra.Command, c *comparison) error {
 	ctx := cmd.Context()
 	dirs := a.watched(c.Methods)
 	if len(dirs) == 0 {
-		return usage(errors.New("--watch: none of the methods is a plugin of its own"))
+		return usage(errors.New("--watch: none of the methods is a plugin: built-in methods do not change"))
 	}
 	for {
 		err := a.build(ctx, dirs)
@@ -36,7 +36,7 @@ func (a *app) watch(cmd *cobra.Command, c *comparison) error {
 		if err != nil {
 			fmt.Fprintln(a.stderr, "noema:", err)
 		}
-		fmt.Fprintf(a.stderr, "watching %s; Ctrl-C ends it\n", strings.Join(dirs, ", "))
+		fmt.Fprintf(a.stderr, "watching %s; press Ctrl-C to stop\n", strings.Join(dirs, ", "))
 		if !changed(ctx, dirs, seen) {
 			return nil
 		}
