@@ -143,7 +143,7 @@ func TestRemoveUnderWay(t *testing.T) {
 	})
 	e := Setup{Task: sampleTask(ofThree, "[1]", names(4)...), Methods: []Method{inProcess(solve)}, Provider: simModel(t, ""), Experiment: Experiment{MaxSamples: 1}}
 	r, err := e.Run(ctx, store, w)
-	if err != nil || removal == nil || !strings.Contains(removal.Error(), "under way: end it first") {
+	if err != nil || removal == nil || !strings.Contains(removal.Error(), "still running: stop it first") {
 		t.Fatalf("%v, %v", err, removal)
 	}
 	trials, err := Trials(ctx, store, r.Run)
