@@ -74,6 +74,9 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
+	if prompts, unknown := runner.NotUnderstood(trials); unknown > 0 {
+		notes = append(notes, report.NotUnderstood(prompts, unknown))
+	}
 	c.Notes = append(append(notes, c.Notes...), seedNotes(results)...)
 	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
 	for _, r := range results {

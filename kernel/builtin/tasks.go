@@ -16,6 +16,7 @@ import (
 	"noema/kernel/task/multihop"
 	"noema/kernel/task/policy"
 	"noema/kernel/task/wiki"
+	"noema/methods"
 )
 
 // generatedTask is a task that needs no files.
@@ -24,25 +25,31 @@ type generatedTask struct {
 	open func(map[string]string) (*task.Task, error)
 }
 
-// opener joins a task's option parser and its constructor; what the parser
+// opener reads the options that O declares and opens a task with them; what it
 // refuses is wrong usage.
-func opener[O any](parse func(map[string]string) (O, error), open func(O) (*task.Task, error)) func(map[string]string) (*task.Task, error) {
+func opener[O any](name string, open func(O) (*task.Task, error)) func(map[string]string) (*task.Task, error) {
 	return func(given map[string]string) (*task.Task, error) {
-		o, err := parse(given)
-		if err != nil {
-			return nil, kernel.Misused(err)
+		var o O
+		if err := methods.ParseOptions(given, &o); err != nil {
+			return nil, kernel.Misused(fmt.Errorf("task %q: %w", name, err))
 		}
 		return open(o)
 	}
 }
 
+func generated[O any](name, summary string, open func(O) (*task.Task, error)) generatedTask {
+	var o O
+	return generatedTask{kernel.TaskEntry{Name: name, Summary: summary, Options: methods.OptionsOf(o)}, opener(name, open)}
+}
+
+// generatedTasks is the table of tasks that need no files.
 func generatedTasks() []generatedTask {
 	return []generatedTask{
-		{kernel.TaskEntry{Name: cafes.Name, Summary: "find the one cafe that fits a request: ten groups of rising difficulty", Options: cafes.OptionsDoc()}, opener(cafes.ParseOptions, cafes.New)},
-		{kernel.TaskEntry{Name: policy.Name, Summary: "judge restaurants by a policy over their reviews: six policies, three verdicts", Options: policy.OptionsDoc()}, opener(policy.ParseOptions, policy.New)},
-		{kernel.TaskEntry{Name: arithmetic.Name, Summary: "solve word problems with tools: five levels, one to eight operations", Options: arithmetic.OptionsDoc()}, opener(arithmetic.ParseOptions, arithmetic.New)},
-		{kernel.TaskEntry{Name: multihop.Name, Summary: "answer questions of two to four hops over a closed wiki, with tools or from full articles", Options: multihop.OptionsDoc()}, opener(multihop.ParseOptions, multihop.New)},
-		{kernel.TaskEntry{Name: logs.Name, Summary: "answer questions about cable network logs with tools: six types of question", Options: logs.OptionsDoc()}, opener(logs.ParseOptions, logs.New)},
+		generated(cafes.Name, "find the one cafe that fits a request: ten groups of rising difficulty", cafes.New),
+		generated(policy.Name, "judge restaurants by a policy over their reviews: six policies, three verdicts", policy.New),
+		generated(arithmetic.Name, "solve word problems with tools: five levels, one to eight operations", arithmetic.New),
+		generated(multihop.Name, "answer questions of two to four hops over a closed wiki, with tools or from full articles", multihop.New),
+		generated(logs.Name, "answer questions about cable network logs with tools: six types of question", logs.New),
 	}
 }
 
@@ -81,7 +88,7 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 	}
 	info, err := os.Stat(s.Name)
 	if err != nil {
-		return nil, kernel.Misused(fmt.Errorf("unknown task %q: it is none of %s, no file and no folder", s.Name, strings.Join(names, ", ")))
+		return nil, kernel.Misused(fmt.Errorf("unknown task %q%s: there is no file or folder of that name; the generated tasks are %s", s.Name, methods.DidYouMean(s.Name, names), strings.Join(names, ", ")))
 	}
 	if info.IsDir() {
 		return openTaskFolder(s)
@@ -115,9 +122,9 @@ func openTaskFolder(s kernel.Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, kernel.Misused(fmt.Errorf("open task folder %q: %w", s.Name, err))
 	}
-	open := opener(cafes.ParseDirOptions, func(o cafes.DirOptions) (*task.Task, error) { return cafes.LoadDir(s.Name, o) })
+	open := opener(s.Name, func(o cafes.DirOptions) (*task.Task, error) { return cafes.LoadDir(s.Name, o) })
 	if len(judged) > 0 {
-		open = opener(policy.ParseDirOptions, func(o policy.DirOptions) (*task.Task, error) { return policy.LoadDir(s.Name, o) })
+		open = opener(s.Name, func(o policy.DirOptions) (*task.Task, error) { return policy.LoadDir(s.Name, o) })
 	}
 	return open(s.Options)
 }
@@ -147,16 +154,18 @@ type articleSource struct {
 }
 
 func articles(s kernel.Spec) (articleSource, error) {
-	for name := range s.Options {
-		if name != "corpus" && name != "wikipedia" {
-			return articleSource{}, kernel.Misused(fmt.Errorf("task %q has no option %q: there are corpus=FOLDER or FILE.jsonl, and wikipedia=URL", s.Name, name))
-		}
+	var o struct {
+		Corpus    string `json:"corpus" doc:"a folder of HTML or Markdown, or a .jsonl of paragraphs, for tools that search"`
+		Wikipedia string `json:"wikipedia" doc:"base URL of a MediaWiki server, for tools that search"`
 	}
-	if base := s.Options["wikipedia"]; base != "" {
-		return articleSource{&wiki.MediaWiki{Base: base}, "wikipedia=" + base}, nil
+	if err := methods.ParseOptions(s.Options, &o); err != nil {
+		return articleSource{}, kernel.Misused(fmt.Errorf("task %q: %w", s.Name, err))
 	}
-	if path := s.Options["corpus"]; path != "" {
-		c, err := wiki.LoadCorpus(path)
+	if o.Wikipedia != "" {
+		return articleSource{&wiki.MediaWiki{Base: o.Wikipedia}, "wikipedia=" + o.Wikipedia}, nil
+	}
+	if o.Corpus != "" {
+		c, err := wiki.LoadCorpus(o.Corpus)
 		if err != nil {
 			return articleSource{}, kernel.Misused(err)
 		}

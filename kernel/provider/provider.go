@@ -176,3 +176,7 @@ func CutLogprobs(tokens []methods.TokenLogprob, end int) []methods.TokenLogprob 
 	}
 	return tokens
 }
+
+// NotUnderstood is the reply of the simulated model to a prompt that it does not
+// understand. Runs count such replies, because they say nothing about a method.
+const NotUnderstood = "I am a simulated model and cannot answer this."

@@ -100,6 +100,12 @@ func Cost(u methods.Usage) string {
 	return money(&usd, 1)
 }
 
+// NotUnderstood says how many prompts the simulated model did not understand, with
+// the cure.
+func NotUnderstood(prompts, unknown int) string {
+	return fmt.Sprintf("sim did not understand %s of %s prompts: use a real or scripted model", count(unknown), count(prompts))
+}
+
 // below prints what stands below the tables.
 func below(w io.Writer, s *runner.Summary) {
 	w = Guarded(w)
@@ -109,6 +115,9 @@ func below(w io.Writer, s *runner.Summary) {
 		if told := parts(m.Usage, "", ""); told != "" {
 			fmt.Fprintf(w, "tokens    %s: %s\n", m.Method, told)
 		}
+	}
+	if s.NotUnderstood > 0 {
+		fmt.Fprintf(w, "prompts   %s\n", NotUnderstood(s.Prompts, s.NotUnderstood))
 	}
 	fmt.Fprintf(w, "calls     %s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.FailedAttempts > 0 {

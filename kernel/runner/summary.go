@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/score"
 	"noema/kernel/task"
@@ -38,6 +39,11 @@ type Summary struct {
 	Methods  []MethodSummary    `json:"methods"`            // in the order asked for
 	Seeds    *Usage             `json:"method_seeds,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`
+
+	// Of the simulated model: how many of the prompts it did not understand.
+
+	Prompts       int `json:"prompts,omitempty"`
+	NotUnderstood int `json:"not_understood,omitempty"`
 }
 
 // MethodSummary is one method of a run in numbers.
@@ -129,6 +135,9 @@ func Summarize(r *Result) (*Summary, error) {
 		usage := UsageOf(u)
 		s.Seeds = &usage
 	}
+	if prompts, unknown := NotUnderstood(r.Trials); unknown > 0 {
+		s.Prompts, s.NotUnderstood = prompts, unknown
+	}
 	for _, m := range run.Config.Methods {
 		method, err := summarizeMethod(m, run.Config, samples, r.Trials)
 		if err != nil {
@@ -137,6 +146,24 @@ func Summarize(r *Result) (*Summary, error) {
 		s.Methods = append(s.Methods, method)
 	}
 	return s, nil
+}
+
+// NotUnderstood counts the prompts of trials and those of them that the simulated
+// model did not understand. It tells them by the digest of their response, so that
+// it counts the same in a stored run and in a replay.
+func NotUnderstood(trials []*record.Trial) (prompts, notUnderstood int) {
+	unknown := record.ResponseDigest(methods.Completion{Text: provider.NotUnderstood, Finish: methods.FinishStop})
+	for _, t := range trials {
+		for _, c := range t.Calls {
+			if c.Kind == record.CompletionCall && c.Digest != "" {
+				prompts++
+				if c.Digest == unknown {
+					notUnderstood++
+				}
+			}
+		}
+	}
+	return prompts, notUnderstood
 }
 
 // majority is what always naming the most frequent label earns.

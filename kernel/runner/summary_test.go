@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"noema/kernel/gateway"
 	"noema/kernel/record"
+	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/baseline"
 )
@@ -195,5 +198,37 @@ func TestMethodSeeds(t *testing.T) {
 	}
 	if summaryOf(t, resumed) != summaryOf(t, cold) {
 		t.Errorf("\n%s\n%s", summaryOf(t, resumed), summaryOf(t, cold))
+	}
+}
+
+// Prompts that the simulated model does not understand are counted, in a run and
+// in its replay alike.
+func TestPromptsNotUnderstoodAreCounted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "own.jsonl")
+	if err := os.WriteFile(file, []byte(`{"input": "What is 2+2?", "target": 4}`+"\n"+`{"input": "Ana has 3 pencils. Ana finds 4 more pencils. How many pencils does Ana have now?", "target": 7}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	own, err := task.LoadJSONL(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asks := solver(func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+		c, err := h.Complete(ctx, methods.Request{Messages: methods.Ask("Riddle: " + p.Query + "\nSolution:"), Path: "ask"})
+		if err != nil || c.Text != "7" {
+			return methods.Answer{Outcome: methods.Unparsed, Reason: c.Text}, err
+		}
+		return methods.Answer{Outcome: methods.Answered, Value: []byte(c.Text)}, nil
+	})
+	e := Setup{Task: own, Methods: []Method{inProcess(asks)}, Provider: simModel(t, "error=0")}
+	store := openStore(t, t.TempDir())
+	for _, run := range []*Result{mustRun(t, e, store), mustRun(t, e, store)} {
+		s := decoded(t, run)
+		if at(t, s, "prompts") != 2.0 || at(t, s, "not_understood") != 1.0 || at(t, s, "methods", 0, "outcomes", "answered") != 1.0 {
+			t.Errorf("%v", s)
+		}
+	}
+	s := decoded(t, mustRun(t, Setup{Task: cafesTask(t, 2), Methods: []Method{inProcess(baseline.Direct())}, Provider: simModel(t, "")}, store))
+	if _, told := s["not_understood"]; told {
+		t.Errorf("prompts are not understood in %v", s)
 	}
 }

@@ -204,7 +204,7 @@ func modelCommand(a *app) *cobra.Command {
 func (a *app) listModels() error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "sim\ta simulated model that reads only the prompt; for developing and testing, no evidence about language models")
-	optionLines(w, sim.OptionsDoc())
+	optionLines(w, methods.OptionsOf(sim.Options{}))
 	priced := []methods.Option{
 		{Name: "price_input", Doc: "dollars per million input tokens, in place of what the built-in table and $NOEMA_HOME/prices.yaml say; needs price_output"},
 		{Name: "price_output", Doc: "dollars per million output tokens; needs price_input"},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"noema/kernel/task/arithmetic/words"
 )
@@ -21,16 +20,12 @@ type atom struct {
 // planAtoms answers the plan prompt of AoT: one atom for each step of the
 // story, with the planning errors. It plans nothing for which there is no
 // tool.
-func planAtoms(prompt string, n noise) (string, bool) {
-	tools, rest, ok := section(prompt, "tools")
-	if !ok || !strings.Contains(rest, "The final answer is one number.") {
-		return "", false
-	}
-	c, ok := calculate(prompt, n, step)
+func planAtoms(p prompt, n noise) (string, bool) {
+	c, ok := calculate(p, n, step)
 	if !ok {
 		return "", false
 	}
-	names := toolNames(tools)
+	names := p.tools()
 	var plan struct {
 		Atoms []atom `json:"atoms"`
 	}
@@ -59,18 +54,4 @@ func newAtom(id int, kind, name string, operands map[string]words.Operand) atom 
 	slices.Sort(a.DependsOn) // the operands came in no order
 	a.DependsOn = slices.Compact(a.DependsOn)
 	return a
-}
-
-// toolNames are the names of tools, of which prompts list one to a line.
-func toolNames(list string) []string {
-	var names []string
-	for line := range strings.Lines(list) {
-		var tool struct {
-			Name string `json:"name"`
-		}
-		if json.Unmarshal([]byte(line), &tool) == nil {
-			names = append(names, tool.Name)
-		}
-	}
-	return names
 }

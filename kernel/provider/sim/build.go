@@ -176,7 +176,7 @@ func (b *builder) step(c condition) string {
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "Check condition %d: %s\n", c.number, c.text)
+	fmt.Fprintf(&out, conditionStep+"%d: %s\n", c.number, c.text)
 	b.friendLines(&out, c.test)
 	var suffix strings.Builder
 	for _, key := range path {
@@ -212,7 +212,7 @@ func (b *builder) friendLines(out *strings.Builder, t test) {
 // final is the prompt that combines the outputs of the other steps.
 func (b *builder) final() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Rank the items 1 to %d.\n<request>\n{(query)}\n</request>\n", b.items)
+	fmt.Fprintf(&out, finalStep+"%d.\n<request>\n{(query)}\n</request>\n", b.items)
 	for _, c := range b.conditions {
 		fmt.Fprintf(&out, "Condition %d: %s\nSatisfied by: {(c%d)}\n", c.number, c.text, c.number)
 	}

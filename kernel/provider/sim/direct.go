@@ -3,8 +3,11 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"noema/kernel/task/cafes/words"
 )
 
 // list is a full list of items as direct prompts show it.
@@ -13,29 +16,19 @@ type list struct {
 	friends map[string][]string
 }
 
-// answerDirectly answers a direct ranking prompt.
-func answerDirectly(prompt string, n noise) (string, bool) {
-	_, order, ok := readAndRank(prompt, n)
+// solveRanking answers a request for the items of a list.
+func solveRanking(p prompt, n noise) (solution, bool) {
+	j, order, ok := readAndRank(p, n)
 	if !ok {
-		return "", false
-	}
-	return `{"answer": ` + listOf(order) + `}`, true
-}
-
-// reason answers a chain-of-thought ranking prompt: the same reading as
-// answerDirectly, written down.
-func reason(prompt string, n noise) (string, bool) {
-	p, order, ok := readAndRank(prompt, n)
-	if !ok {
-		return "", false
+		return solution{}, false
 	}
 	var b strings.Builder
 	b.WriteString("The request sets these conditions.\n")
-	for i, t := range p.tests {
-		fmt.Fprintf(&b, "%d. %s: items %s.\n", i+1, t, listOf(p.yes[i]))
+	for i, t := range j.tests {
+		fmt.Fprintf(&b, "%d. %s: items %s.\n", i+1, t, listOf(j.yes[i]))
 	}
-	fmt.Fprintf(&b, "They combine as %s.\nAnswer: %s", p.logic, listOf(order))
-	return b.String(), true
+	fmt.Fprintf(&b, "They combine as %s.\n", j.logic)
+	return solution{steps: b.String(), value: listOf(order)}, true
 }
 
 // judged is a plan with the items that satisfy each test.
@@ -46,17 +39,26 @@ type judged struct {
 
 // readAndRank reads the request and the whole list, judges every item by
 // every condition, with the reading errors, and ranks.
-func readAndRank(prompt string, n noise) (judged, []int, bool) {
-	query, rest, ok1 := section(prompt, "request")
-	p, ok2 := understand(query)
-	l, rest, ok3 := readList(rest)
-	best, ok4 := between(rest, "name the best ", ",")
-	if !ok1 || !ok2 || !ok3 || !ok4 {
+func readAndRank(p prompt, n noise) (judged, []int, bool) {
+	query, marked := p.question()
+	if !marked {
+		query = words.Find(query)
+	}
+	wish, ok := understand(query)
+	if !ok {
 		return judged{}, nil, false
 	}
-	j := judged{plan: p, yes: make([][]int, len(p.tests))}
-	verdicts := make([][]bool, len(p.tests))
-	for c, t := range p.tests {
+	l, ok := readList(p)
+	if !ok {
+		return judged{}, nil, false
+	}
+	best := len(l.items)
+	if m := bestItems.FindStringSubmatch(p.frame); m != nil {
+		best, _ = strconv.Atoi(m[1]) // digits; a number too large is no bound
+	}
+	j := judged{plan: wish, yes: make([][]int, len(wish.tests))}
+	verdicts := make([][]bool, len(wish.tests))
+	for c, t := range wish.tests {
 		verdicts[c] = make([]bool, len(l.items))
 		var authors map[string]bool
 		if t.kind == "SOCIAL" {
@@ -68,18 +70,25 @@ func readAndRank(prompt string, n noise) (judged, []int, bool) {
 			}
 		}
 	}
-	order := ranking(len(l.items), p.logic, func(item, condition int) bool { return verdicts[condition-1][item-1] })
+	order := ranking(len(l.items), wish.logic, func(item, condition int) bool { return verdicts[condition-1][item-1] })
 	return j, order[:min(best, len(order))], true
 }
 
-// readList reads the items, and the friends if there are any.
-func readList(text string) (list, string, bool) {
+// bestItems is how many items are to be named.
+var bestItems = regexp.MustCompile(`(?i)\b(?:best|top) (\d+)`)
+
+// readList reads the items, numbered a line each or as a list in JSON, and the
+// friends if there are any.
+func readList(p prompt) (list, bool) {
 	var l list
-	items, rest, ok := section(text, "items")
-	if !ok {
-		return l, text, false
+	p.read("friends", &l.friends)
+	text := p.text
+	if items, _, ok := section(text, "items"); ok {
+		text = items
+	} else if p.read("items", &l.items) {
+		return l, len(l.items) > 0
 	}
-	for line := range strings.Lines(items) {
+	for line := range strings.Lines(text) {
 		number, value, ok := numbered(line)
 		if !ok || number != len(l.items)+1 {
 			continue
@@ -90,15 +99,7 @@ func readList(text string) (list, string, bool) {
 		}
 		l.items = append(l.items, item)
 	}
-	if data, after, ok := section(rest, "data"); ok {
-		rest = after
-		for line := range strings.Lines(data) {
-			if value, ok := strings.CutPrefix(line, "friends: "); ok && json.Unmarshal([]byte(value), &l.friends) != nil {
-				l.friends = nil
-			}
-		}
-	}
-	return l, rest, len(l.items) > 0
+	return l, len(l.items) > 0
 }
 
 // holds judges an item by its own data.

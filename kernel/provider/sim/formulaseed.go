@@ -42,8 +42,8 @@ func compileSeed(prompt string, n noise) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	p, err := words.ReadPolicy(text)
-	if err != nil {
+	p, ok := words.FindPolicy(text)
+	if !ok {
 		return "", false
 	}
 	keywords := p.Keywords()

@@ -3,15 +3,16 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"noema/kernel/provider"
 	"noema/kernel/task/logs/words"
-	"noema/methods"
 )
 
 // asksLogs reports whether a prompt offers the tools for logs.
-func asksLogs(prompt string) bool { return strings.Contains(prompt, `"name":"search_logs"`) }
+func asksLogs(p prompt) bool { return slices.Contains(p.tools(), "search_logs") }
 
 // misreadQuery is what a careless reader takes a query for: another type, no
 // value, another severity, or another kind of entity, evenly.
@@ -77,15 +78,9 @@ func entityNames(list string) (names []string, aliases map[string]string) {
 	return names, aliases
 }
 
-// toolUse is one call of a tool; its selection is that of the call before.
-type toolUse struct {
-	tool string
-	args map[string]any
-}
-
 // searches are the calls that answer a query.
 func searches(q words.Query, aliases map[string]string) []toolUse {
-	search := toolUse{"search_logs", map[string]any{}}
+	search := toolUse{"Next.", "search_logs", map[string]any{}}
 	if q.Value != "" && q.Type != words.CountAll {
 		search.args["value"] = q.Value
 	}
@@ -93,112 +88,61 @@ func searches(q words.Query, aliases map[string]string) []toolUse {
 	switch q.Type {
 	case words.FilterAndShow, words.FilterEntities:
 		if q.Severity != "" {
-			calls = append(calls, toolUse{"filter_by_severity", map[string]any{"severities": []string{q.Severity}}})
+			calls = append(calls, toolUse{"Next.", "filter_by_severity", map[string]any{"severities": []string{q.Severity}}})
 		}
 	case words.Timeline:
 		if q.Start != "" {
-			calls = append(calls, toolUse{"filter_by_time", map[string]any{"start": q.Start, "end": q.End}})
+			calls = append(calls, toolUse{"Next.", "filter_by_time", map[string]any{"start": q.Start, "end": q.End}})
 		}
 	}
 	if kind, ok := aliases[q.Entity]; ok && (q.Type == words.FindRelationship || q.Type == words.FilterEntities) {
-		calls = append(calls, toolUse{"extract_entities", map[string]any{"entity_types": []string{kind}}})
+		calls = append(calls, toolUse{"Next.", "extract_entities", map[string]any{"entity_types": []string{kind}}})
 	}
 	return calls
 }
 
-// contextEntities finds the entities in the problem's data, as methods that
-// plan by a model show it.
-func contextEntities(prompt string) map[string]string {
+// plannedSearches reads the question of a prompt; the entities are in its data.
+func plannedSearches(p prompt, n noise) ([]toolUse, words.Query, bool) {
+	var entities map[string]struct{ Aliases []string }
+	p.read("entities", &entities)
 	aliases := map[string]string{}
-	data, _, _ := section(prompt, "data")
-	for line := range strings.Lines(data) {
-		value, ok := strings.CutPrefix(strings.TrimSpace(line), "entities: ")
-		if !ok {
-			continue
-		}
-		var entities map[string]struct{ Aliases []string }
-		if json.Unmarshal([]byte(value), &entities) != nil {
-			continue
-		}
-		for name, e := range entities {
-			aliases[name] = name
-			for _, a := range e.Aliases {
-				aliases[a] = name
-			}
+	for name, e := range entities {
+		aliases[name] = name
+		for _, a := range e.Aliases {
+			aliases[a] = name
 		}
 	}
-	return aliases
-}
-
-// plannedSearches reads the request of a prompt.
-func plannedSearches(prompt string, n noise) ([]toolUse, words.Query, bool) {
-	query, _, ok := section(prompt, "request")
-	aliases := contextEntities(prompt)
-	var names []string
-	for _, name := range aliases {
-		names = append(names, name)
+	query, marked := p.question()
+	if !marked {
+		query = words.Find(query)
 	}
-	slices.Sort(names)
-	q, ok2 := misreadQuery(query, slices.Compact(names), n)
-	return searches(q, aliases), q, ok && ok2
+	q, ok := misreadQuery(query, slices.Sorted(maps.Keys(entities)), n)
+	return searches(q, aliases), q, ok
 }
 
-// searchInTurns is the next turn of a conversation over a log.
-func searchInTurns(prompt string, after []methods.Message, n noise) (string, bool) {
-	calls, q, ok := plannedSearches(prompt, n)
+// search is the next call over a log, on the selection of the call before, or the
+// answer.
+func search(p prompt, n noise) (work, bool) {
+	uses, q, ok := plannedSearches(p, n)
 	if !ok {
-		return "", false
+		return work{}, false
 	}
-	var results []string
-	for _, m := range after {
-		if seen, is := strings.CutPrefix(m.Content, "Observation: "); is && m.Role == methods.User {
-			results = append(results, seen)
-		}
-	}
-	if len(results) >= len(calls) || failed(results) || demanded(after) {
+	results := p.results()
+	if len(results) >= len(uses) || failed(results) || demanded(p.after) {
 		if len(results) == 0 {
-			return CannotAnswer, true
+			return work{solution: solution{none: provider.NotUnderstood}}, true
 		}
 		answer, ok := conclusion(results[len(results)-1], q.Count)
-		return fmt.Sprintf(`{"thought": "That is all.", "answer": %s}`, answer), ok
+		return work{after: "That is all.", solution: solution{value: answer}}, ok
 	}
-	call := calls[len(results)]
+	use := uses[len(results)]
 	if len(results) > 0 {
 		var before struct{ Selection json.RawMessage }
 		if json.Unmarshal([]byte(results[len(results)-1]), &before) == nil && before.Selection != nil {
-			call.args["selection"] = before.Selection
+			use.args["selection"] = before.Selection
 		}
 	}
-	return plainJSON(map[string]any{"thought": "Next.", "tool": call.tool, "args": call.args}), true
-}
-
-// planSearch lists the calls, each on the selection of the one before.
-func planSearch(prompt string, n noise) (string, bool) {
-	calls, _, ok := plannedSearches(prompt, n)
-	if !ok {
-		return "", false
-	}
-	var list []map[string]any
-	for i, c := range calls {
-		if i > 0 {
-			c.args["selection"] = fmt.Sprintf("$%d", i)
-		}
-		list = append(list, map[string]any{"id": i + 1, "tool": c.tool, "args": c.args})
-	}
-	return plainJSON(map[string]any{"calls": list}), true
-}
-
-// joinSearch answers from the last result.
-func joinSearch(prompt string) (string, bool) {
-	results, rest, _ := section(prompt, "results")
-	last := ""
-	for line := range strings.Lines(results) {
-		if _, value, ok := strings.Cut(strings.TrimSpace(line), "): "); ok && strings.HasPrefix(line, "$") {
-			last = value
-		}
-	}
-	answer, ok := conclusion(last, !strings.Contains(rest+prompt, "The answer is a set of texts."))
-	return `{"answer": ` + answer + `}`, ok
+	return work{next: &use}, true
 }
 
 // conclusion is what a result says: how many, or which.

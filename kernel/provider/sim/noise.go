@@ -26,37 +26,6 @@ const (
 	readings
 )
 
-// kind is a reading with its name in options.
-type kind struct {
-	reading reading
-	name    string
-	doc     string // what happens when it goes wrong
-}
-
-// kinds lists the readings in the order of listings.
-func kinds() []kind {
-	return []kind{
-		{extract, "extract", "phase 1 of ANoT misreads or loses a condition"},
-		{build, "build", "phase 2 of ANoT leaves an item out of a step or names a wrong field"},
-		{judge, "judge", "phase 3 of ANoT reverses its verdict on one item and one condition"},
-		{rank, "rank", "the final step of ANoT swaps two neighbours in the ranking"},
-		{compile, "compile", "General ANoT misreads one formula of a policy or loses a field or a value of one"},
-		{label, "review", "General ANoT misreads one field of one review"},
-		{step, "plan", "AoT misreads or loses one step of its plan"},
-		{read, "read", "direct and cot misread one condition on one item, one field of one review or one step of a calculation"},
-		{format, "format", "a reply is prose without an answer"},
-	}
-}
-
-// kindNames are the names of the readings in the order of listings.
-func kindNames() []string {
-	var names []string
-	for _, k := range kinds() {
-		names = append(names, k.name)
-	}
-	return names
-}
-
 // noise decides which readings of one request go wrong. It is a pure function
 // of the request.
 type noise struct {

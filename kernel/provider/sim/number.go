@@ -13,40 +13,28 @@ import (
 // value, because it divides by zero.
 const undefinedReply = "This does not work out: as I read it, something is divided by zero."
 
-// answerNumber answers a direct prompt for a number.
-func answerNumber(prompt string, n noise) (string, bool) {
-	c, ok := calculate(prompt, n, read)
+// solveStory answers a story by calculating step by step.
+func solveStory(p prompt, n noise) (solution, bool) {
+	c, ok := calculate(p, n, read)
 	if !ok {
-		return "", false
+		return solution{}, false
 	}
-	value, err := c.value(c.result)
-	if err != nil {
-		return undefinedReply, true
-	}
-	return `{"answer": ` + value + `}`, true
-}
-
-// reasonNumber answers a chain-of-thought prompt for a number: the same
-// reading as answerNumber, written down.
-func reasonNumber(prompt string, n noise) (string, bool) {
-	c, ok := calculate(prompt, n, read)
-	if !ok {
-		return "", false
-	}
+	var s solution
 	var b strings.Builder
 	b.WriteString("The story gives these steps.\n")
-	for i, s := range c.steps {
+	for i, step := range c.steps {
 		value, err := c.value(words.Operand{Step: i + 1})
 		if err != nil {
-			return b.String() + undefinedReply, true
+			return solution{steps: b.String(), none: undefinedReply}, true
 		}
-		fmt.Fprintf(&b, "%d. %s %s and %s: %s.\n", i+1, s.Op, c.shown(s.A), c.shown(s.B), value)
+		fmt.Fprintf(&b, "%d. %s %s and %s: %s.\n", i+1, step.Op, c.shown(step.A), c.shown(step.B), value)
 	}
-	value, err := c.value(c.result)
-	if err != nil {
-		return b.String() + undefinedReply, true
+	s.steps = b.String()
+	var err error
+	if s.value, err = c.value(c.result); err != nil {
+		s.none = undefinedReply
 	}
-	return b.String() + "Answer: " + value, true
+	return s, true
 }
 
 // calculation is a story as understood.
@@ -56,16 +44,20 @@ type calculation struct {
 }
 
 // calculate reads the story of a prompt, with the errors of the given reading.
-func calculate(prompt string, n noise, r reading) (calculation, bool) {
-	query, _, ok := section(prompt, "request")
-	if !ok {
-		return calculation{}, false
-	}
-	story, err := words.Read(query)
+func calculate(p prompt, n noise, r reading) (calculation, bool) {
+	story, err := findStory(p)
 	if err != nil || slices.ContainsFunc(story.Numbers, func(x string) bool { return !json.Valid([]byte(x)) }) {
 		return calculation{}, false // numbers such as 007 have no form in a reply
 	}
 	return misreadStory(story, n, r), true
+}
+
+func findStory(p prompt) (words.Story, error) {
+	query, marked := p.question()
+	if marked {
+		return words.Read(query)
+	}
+	return words.Find(query)
 }
 
 // value is an operand's value as a decimal; an error if there is none.

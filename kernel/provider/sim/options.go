@@ -2,9 +2,7 @@ package sim
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,33 +13,20 @@ import (
 // changes it.
 const version = "1"
 
-// DefaultError is the error rate of every reading unless options say
-// otherwise; format errors are off unless asked for.
-const DefaultError = 0.05
-
-// Options are the error rates, each a probability.
+// Options are error rates, each a probability. The rate of a single reading that
+// is nil is Error; format errors are off unless asked for. The zero value makes no
+// errors.
 type Options struct {
-	Error float64            // of every reading but "format"
-	Rates map[string]float64 // of single readings, by name, such as "judge"
-}
-
-// DefaultOptions is what "sim" means without options.
-func DefaultOptions() Options { return Options{Error: DefaultError} }
-
-// OptionsDoc describes the options for listings.
-func OptionsDoc() []methods.Option {
-	out := []methods.Option{{
-		Name: "error", Type: methods.NumberOption, Default: number(DefaultError),
-		Doc: "probability that an elementary reading goes wrong, for all kinds but format",
-	}}
-	for _, k := range kinds() {
-		o := methods.Option{Name: "error." + k.name, Type: methods.NumberOption, Doc: "probability that " + k.doc}
-		if k.reading == format {
-			o.Default = "0"
-		}
-		out = append(out, o)
-	}
-	return out
+	Error   float64  `json:"error" default:"0.05" min:"0" max:"1" doc:"probability that an elementary reading goes wrong, for all kinds but format"`
+	Extract *float64 `json:"error.extract" min:"0" max:"1" doc:"probability that phase 1 of ANoT misreads or loses a condition"`
+	Build   *float64 `json:"error.build" min:"0" max:"1" doc:"probability that phase 2 of ANoT leaves an item out of a step or names a wrong field"`
+	Judge   *float64 `json:"error.judge" min:"0" max:"1" doc:"probability that phase 3 of ANoT reverses its verdict on one item and one condition"`
+	Rank    *float64 `json:"error.rank" min:"0" max:"1" doc:"probability that the final step of ANoT swaps two neighbours in the ranking"`
+	Compile *float64 `json:"error.compile" min:"0" max:"1" doc:"probability that General ANoT misreads one formula of a policy or loses a field or a value of one"`
+	Review  *float64 `json:"error.review" min:"0" max:"1" doc:"probability that General ANoT misreads one field of one review"`
+	Plan    *float64 `json:"error.plan" min:"0" max:"1" doc:"probability that a plan misreads or loses one step"`
+	Read    *float64 `json:"error.read" min:"0" max:"1" doc:"probability that an answer without a plan misreads one condition on one item, one field of one review or one step of a calculation"`
+	Format  *float64 `json:"error.format" default:"0" min:"0" max:"1" doc:"probability that a reply is prose without an answer"`
 }
 
 // Parse reads options as they stand after "sim?", for example
@@ -61,64 +46,46 @@ func Parse(query string) (Options, error) {
 	return ParseOptions(single)
 }
 
-// ParseOptions reads options by name. An unknown name is an error that lists
-// the known ones.
-func ParseOptions(values map[string]string) (Options, error) {
-	o := DefaultOptions()
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		value := values[name]
-		kindName, single := strings.CutPrefix(name, "error.")
-		switch {
-		case name == "v":
-			if value != version {
-				return Options{}, fmt.Errorf("sim: version %q of the simulated model is not version %s, which this build has", value, version)
-			}
-			continue
-		case name != "error" && !(single && slices.Contains(kindNames(), kindName)):
-			return Options{}, fmt.Errorf("sim: unknown option %q (known are error and error.X with X one of %s)", name, strings.Join(kindNames(), ", "))
+// ParseOptions reads options by name. The option v is the version of the model,
+// which recorded options have.
+func ParseOptions(given map[string]string) (o Options, err error) {
+	rest := map[string]string{}
+	for name, value := range given {
+		if name != "v" {
+			rest[name] = value
+		} else if value != version {
+			return o, fmt.Errorf("sim: the options are of version %q of the simulated model, this build has version %s", value, version)
 		}
-		rate, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return Options{}, fmt.Errorf("sim: option %s: %q is no number", name, value)
-		}
-		if !single {
-			o.Error = rate
-			continue
-		}
-		if o.Rates == nil {
-			o.Rates = map[string]float64{}
-		}
-		o.Rates[kindName] = rate
 	}
-	return o, o.check()
+	if err := methods.ParseOptions(rest, &o); err != nil {
+		return o, fmt.Errorf("sim: %w", err)
+	}
+	return o, nil
 }
 
-func (o Options) check() error {
-	if !probability(o.Error) {
-		return fmt.Errorf("sim: option error: %v is not between 0 and 1", o.Error)
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Rates)) {
-		if !slices.Contains(kindNames(), name) {
-			return fmt.Errorf("sim: unknown reading %q (known are %s)", name, strings.Join(kindNames(), ", "))
-		}
-		if !probability(o.Rates[name]) {
-			return fmt.Errorf("sim: option error.%s: %v is not between 0 and 1", name, o.Rates[name])
-		}
-	}
-	return nil
+// single is the rate of one kind of reading.
+type single struct {
+	name string
+	kind reading
+	rate *float64
 }
 
-// probability is false for NaN as well.
-func probability(x float64) bool { return x >= 0 && x <= 1 }
+// singles lists the rates of single readings by name.
+func (o Options) singles() []single {
+	return []single{
+		{"build", build, o.Build}, {"compile", compile, o.Compile}, {"extract", extract, o.Extract}, {"format", format, o.Format}, {"judge", judge, o.Judge},
+		{"plan", step, o.Plan}, {"rank", rank, o.Rank}, {"read", read, o.Read}, {"review", label, o.Review},
+	}
+}
 
 func (o Options) rates() [readings]float64 {
 	var rates [readings]float64
-	for _, k := range kinds() {
-		if k.reading != format {
-			rates[k.reading] = o.Error
-		}
-		if rate, ok := o.Rates[k.name]; ok {
-			rates[k.reading] = rate
+	for _, s := range o.singles() {
+		switch {
+		case s.rate != nil:
+			rates[s.kind] = *s.rate
+		case s.kind != format:
+			rates[s.kind] = o.Error
 		}
 	}
 	return rates
@@ -127,15 +94,16 @@ func (o Options) rates() [readings]float64 {
 // String is the canonical form of the options with the version, as in
 // "error=0.05&error.judge=0.1&v=1". Rates that add nothing are left out.
 func (o Options) String() string {
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	parts := []string{"error=" + number(o.Error)}
-	rates, plain := o.rates(), Options{Error: o.Error}.rates()
-	sorted := slices.SortedFunc(slices.Values(kinds()), func(a, b kind) int { return strings.Compare(a.name, b.name) })
-	for _, k := range sorted {
-		if rates[k.reading] != plain[k.reading] {
-			parts = append(parts, "error."+k.name+"="+number(rates[k.reading]))
+	for _, s := range o.singles() {
+		plain := o.Error
+		if s.kind == format {
+			plain = 0
+		}
+		if s.rate != nil && *s.rate != plain {
+			parts = append(parts, "error."+s.name+"="+number(*s.rate))
 		}
 	}
 	return strings.Join(append(parts, "v="+version), "&")
 }
-
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -11,11 +11,11 @@ import (
 )
 
 func phase1(query string) string {
-	return "ANoT phase 1: extract the strategy.\n<request>\n" + query + "\n</request>\n\nThe list has 10 items. Examples follow.\n"
+	return "ANoT phase 1: extract the strategy.\n<request>\n" + query + "\n</request>\n\nThe list has 10 items. Reply in exactly this form:\n===STRATEGY===\n"
 }
 
 func ExampleProvider() {
-	p, err := sim.New(sim.Options{Error: 0})
+	p, err := sim.New(sim.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

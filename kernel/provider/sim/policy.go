@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,21 +20,11 @@ type assessment struct {
 	values  map[string]any
 }
 
-// answerFields answers a direct prompt for a fields answer.
-func answerFields(prompt string, n noise) (string, bool) {
-	a, ok := assess(prompt, n)
+// solvePolicy answers a policy by reading the reviews.
+func solvePolicy(p prompt, n noise) (solution, bool) {
+	a, ok := assess(p, n)
 	if !ok {
-		return "", false
-	}
-	return `{"answer": ` + a.object() + `}`, true
-}
-
-// reasonFields answers a chain-of-thought prompt for a fields answer: the same
-// reading as answerFields, written down.
-func reasonFields(prompt string, n noise) (string, bool) {
-	a, ok := assess(prompt, n)
-	if !ok {
-		return "", false
+		return solution{}, false
 	}
 	var b strings.Builder
 	b.WriteString("The reviews that say something:\n")
@@ -45,8 +37,8 @@ func reasonFields(prompt string, n noise) (string, bool) {
 	for _, name := range a.policy.Primitives() {
 		fmt.Fprintf(&b, "- %s is %s.\n", name, plainJSON(a.values[name]))
 	}
-	fmt.Fprintf(&b, "- The verdict is %s.\nAnswer: %s", plainJSON(a.values[words.VerdictName]), a.object())
-	return b.String(), true
+	fmt.Fprintf(&b, "- The verdict is %s.\n", plainJSON(a.values[words.VerdictName]))
+	return solution{steps: b.String(), value: a.object()}, true
 }
 
 // said lists what labels tell, in the order of the policy.
@@ -71,20 +63,16 @@ func (a assessment) object() string {
 
 // assess reads the policy and all reviews, with the reading errors, and
 // computes the policy.
-func assess(prompt string, n noise) (assessment, bool) {
-	query, rest, ok1 := section(prompt, "request")
-	data, rest, ok2 := section(rest, "data")
-	_, list, ok3 := strings.Cut(rest, "a value for each of these fields: ")
-	list, _, ok4 := strings.Cut(list, ".\n")
-	var a assessment
-	if !ok1 || !ok2 || !ok3 || !ok4 || json.Unmarshal([]byte("["+list+"]"), &a.asked) != nil {
+func assess(p prompt, n noise) (assessment, bool) {
+	a := assessment{}
+	query, _ := p.question()
+	list, shown := p.data("reviews")
+	var known bool
+	if a.policy, known = words.FindPolicy(query); !known || !shown {
 		return a, false
 	}
-	var err error
-	if a.policy, err = words.ReadPolicy(query); err != nil {
-		return a, false
-	}
-	for i, r := range readReviews(data) {
+	a.asked = fieldsAsked(p, a.policy)
+	for i, r := range readReviews(list) {
 		l, err := words.Read(r.Text, a.policy.Name)
 		if err != nil {
 			return a, false // a policy in whose words nobody writes reviews
@@ -132,29 +120,47 @@ func (r ratedReview) year() int {
 	return year
 }
 
-// readReviews reads the line "reviews: [...]" of the data, as far as it goes:
-// a prompt may show the beginning of a long list only.
-func readReviews(data string) []ratedReview {
-	for line := range strings.Lines(data) {
-		list, ok := strings.CutPrefix(line, "reviews: ")
-		if !ok {
-			continue
-		}
-		d := json.NewDecoder(strings.NewReader(list))
-		if open, err := d.Token(); err != nil || open != json.Delim('[') {
-			return nil
-		}
-		var reviews []ratedReview
-		for d.More() {
-			var r ratedReview
-			if d.Decode(&r) != nil {
-				break
-			}
-			reviews = append(reviews, r)
-		}
-		return reviews
+// readReviews reads a list of reviews as far as it goes: a prompt may show the
+// beginning of a long list only.
+func readReviews(list string) []ratedReview {
+	d := json.NewDecoder(strings.NewReader(list))
+	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+		return nil
 	}
-	return nil
+	var reviews []ratedReview
+	for d.More() {
+		var r ratedReview
+		if d.Decode(&r) != nil {
+			break
+		}
+		reviews = append(reviews, r)
+	}
+	return reviews
+}
+
+// fieldsAsked are the fields of the answer: those that the prompt lists or that
+// its schema has, or else all of the policy.
+func fieldsAsked(p prompt, policy words.Policy) (asked []string) {
+	_, list, _ := strings.Cut(p.text, "a value for each of these fields: ")
+	list, _, listed := strings.Cut(list, ".\n")
+	if listed && json.Unmarshal([]byte("["+list+"]"), &asked) == nil {
+		return asked
+	}
+	all := append(policy.Primitives(), words.VerdictName)
+	var s schema
+	if p.request.Schema == nil || json.Unmarshal(p.request.Schema.JSON, &s) != nil {
+		return all
+	}
+	has := func(s schema) bool { _, ok := s.Properties[words.VerdictName]; return ok }
+	for _, inner := range s.Properties {
+		if has(inner) {
+			s = inner
+		}
+	}
+	if !has(s) {
+		return all
+	}
+	return slices.Sorted(maps.Keys(s.Properties))
 }
 
 // plainJSON is v as JSON without the escapes that are for HTML only.

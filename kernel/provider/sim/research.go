@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -52,21 +51,19 @@ func otherName(text, subject, object string, n noise, at int) string {
 	return names[n.below(len(names), read, at)]
 }
 
-// fromArticles answers a question from the full articles that a prompt shows.
-func fromArticles(prompt string, n noise) (reached []string, complete, ok bool) {
-	query, rest, ok1 := section(prompt, "request")
+// solveArticles answers a question from the full articles that a prompt shows.
+func solveArticles(p prompt, n noise) (solution, bool) {
+	query, marked := p.question()
+	if !marked {
+		query = words.FindQuestion(query)
+	}
 	q, err := words.ReadQuestion(strings.TrimSpace(query))
-	data, _, ok2 := section(rest, "data")
-	if !ok1 || !ok2 || err != nil {
-		return nil, false, false
-	}
 	var articles []struct{ Title, Text string }
-	for line := range strings.Lines(data) {
-		if list, is := strings.CutPrefix(line, "articles: "); is && json.Unmarshal([]byte(list), &articles) != nil {
-			return nil, false, false // cut short, perhaps
-		}
+	_, shown := p.data("articles")
+	if err != nil || !shown && !(marked && p.has("data")) || shown && !p.read("articles", &articles) {
+		return solution{}, false // cut short, perhaps
 	}
-	reached, complete = follow(q, func(title string) string {
+	reached, complete := follow(q, func(title string) string {
 		for _, a := range articles {
 			if a.Title == title {
 				return a.Text
@@ -74,29 +71,11 @@ func fromArticles(prompt string, n noise) (reached []string, complete, ok bool) 
 		}
 		return ""
 	}, n)
-	return reached, complete, true
-}
-
-func answerFromArticles(prompt string, n noise) (string, bool) {
-	reached, complete, ok := fromArticles(prompt, n)
-	if !ok {
-		return "", false
-	}
 	if !complete {
-		return `{"answer": "unknown"}`, true
+		return solution{steps: "The articles do not say.\n", value: `"unknown"`, plain: "unknown"}, true
 	}
-	return plainJSON(map[string]string{"answer": reached[len(reached)-1]}), true
-}
-
-func reasonFromArticles(prompt string, n noise) (string, bool) {
-	reached, complete, ok := fromArticles(prompt, n)
-	if !ok {
-		return "", false
-	}
-	if !complete {
-		return "The articles do not say.\nAnswer: unknown", true
-	}
-	return "I follow the articles: " + strings.Join(reached, ", then ") + ".\nAnswer: " + reached[len(reached)-1], true
+	last := reached[len(reached)-1]
+	return solution{steps: "I follow the articles: " + strings.Join(reached, ", then ") + ".\n", value: plainJSON(last), plain: last, tight: true}, true
 }
 
 // act writes an action of Research Tree.

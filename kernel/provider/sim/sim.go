@@ -8,20 +8,18 @@
 //
 // # What it reads
 //
-// Only the text of the messages. It recognises a prompt by the first line of
-// the first user message:
+// Only the request. It answers every prompt in which it finds the whole
+// question of a generated task with the data that the question needs: a request
+// for a cafe with the items, a policy with the reviews, a story, a question over
+// articles, a question about logs with the tools. The reply has the form that the
+// request's schema, its tools or the prompt's own lines ask for, see [reply.go].
+// Beyond that it knows the dialogues of ANoT, General ANoT, AoT, Engine Planner,
+// Research Tree and of the tool-using baselines by their structure: sections
+// between tags, keys of the JSON that is wanted, lines of a strategy.
 //
-//   - ANoT: phases 1 and 2, the condition steps and the final step of phase 3
-//   - General ANoT: compile, and extract from one review
-//   - AoT: plan, and plan again, for answers that are numbers
-//   - direct and chain of thought: rankings, fields answers to a policy,
-//     numbers
-//
-// It reads requests, policies, reviews and stories with the packages words of
-// the tasks, which know the wording of generated texts and of no others. Items
-// it judges, and policies it computes, from what the prompt shows. It sees no
-// target, no sample id, no call path. To every other prompt it says that it
-// cannot answer.
+// It reads questions with the tasks' own packages, which know the wording of
+// generated texts and of no others. It sees no target, no sample id, no call
+// path. To every other prompt it says [provider.NotUnderstood], which runs count.
 //
 // # How it errs
 //
@@ -79,9 +77,6 @@ const (
 	OutputPrice methods.NanoUSD = 400
 )
 
-// CannotAnswer is the reply to a prompt that the simulation does not know.
-const CannotAnswer = "I am a simulated model and cannot answer this."
-
 // malformedReply is what a format error looks like.
 const malformedReply = "Sure! I looked at everything with care, and there are several good options here; which one fits best depends on what matters most to you."
 
@@ -92,8 +87,10 @@ var _ provider.Provider = Provider{}
 
 // New makes a simulated model.
 func New(o Options) (Provider, error) {
-	if err := o.check(); err != nil {
-		return Provider{}, err
+	for _, rate := range o.rates() {
+		if !(rate >= 0 && rate <= 1) {
+			return Provider{}, fmt.Errorf("sim: the error rate %v is not between 0 and 1", rate)
+		}
 	}
 	return Provider{o}, nil
 }
@@ -116,98 +113,62 @@ func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Comp
 		return methods.Completion{}, err
 	}
 	n := newNoise(p.options.rates(), r)
-	text := answer(r.Messages, n)
+	text, calls := answer(newPrompt(r), n)
 	if n.errs(format) {
-		text = malformedReply
+		text, calls = malformedReply, nil
 	}
 	text, finish := cut(text, r.Sampling)
-	return methods.Completion{Text: text, Finish: finish, Model: Kind, Usage: meter(r, text, n)}, nil
+	if calls != nil {
+		finish = methods.FinishTools
+	}
+	return methods.Completion{Text: text, ToolCalls: calls, Finish: finish, Model: Kind, Usage: meter(r, text, n)}, nil
 }
 
 // answer is what the model says, format errors aside.
-func answer(messages []methods.Message, n noise) string {
-	prompt, turns := conversation(messages)
-	head, rest, _ := strings.Cut(prompt, "\n")
-	var text string
-	var ok bool
-	switch {
-	case head == "ANoT phase 1: extract the strategy.":
-		text, ok = extractStrategy(rest, n)
-	case head == "ANoT phase 2: build the LWT.":
-		text, ok = buildLWT(rest, turns, n)
-	case strings.HasPrefix(head, "Check condition "):
-		text, ok = checkCondition(head, rest, n)
-	case strings.HasPrefix(head, "Rank the items 1 to "):
-		text, ok = rankItems(head, rest, n)
-	case head == "Answer directly (ranking).":
-		text, ok = answerDirectly(rest, n)
-	case head == "Reason, then answer (ranking).", head == "Plan, solve, then answer (ranking).":
-		text, ok = reason(rest, n)
-	case head == "General ANoT: compile the policy.":
-		text, ok = compileSeed(rest, n)
-	case head == "General ANoT: extract from one review.":
-		text, ok = extractFields(rest, n)
-	case head == "Answer directly (fields).":
-		text, ok = answerFields(rest, n)
-	case head == "Reason, then answer (fields).", head == "Plan, solve, then answer (fields).":
-		text, ok = reasonFields(rest, n)
-	case head == "AoT: make a plan.":
-		text, ok = planAtoms(rest, n)
-	case head == "Answer directly (number).":
-		text, ok = answerNumber(rest, n)
-	case head == "Reason, then answer (number).", head == "Plan, solve, then answer (number).":
-		text, ok = reasonNumber(rest, n)
-	default:
-		text, ok = answerWithTools(head, rest, turns, n)
+func answer(p prompt, n noise) (string, []methods.ToolCall) {
+	if call, ok := p.callTool(n); ok {
+		return "", []methods.ToolCall{call}
 	}
-	if !ok {
-		return CannotAnswer
+	if text, ok := dialogue(p, n); ok {
+		return text, nil
 	}
-	return text
+	return provider.NotUnderstood, nil
 }
 
-// answerWithTools is what the model says where methods offer tools or articles.
-func answerWithTools(head, rest string, turns []methods.Message, n noise) (text string, ok bool) {
+// dialogue answers the prompts of methods with a dialogue of their own, which
+// it knows by their sections and by the keys and marks that the reply shall
+// have, and every other prompt by the question in it.
+func dialogue(p prompt, n noise) (string, bool) {
+	head, rest, _ := strings.Cut(p.text, "\n")
 	switch {
-	case head == "Research Tree: choose the next action.":
-		text, ok = research(rest, n)
-	case head == "Research Tree: answer now.":
-		text, ok = answerNow(rest)
-	case head == "Answer directly (text).", head == "Join the results (text).", head == "Think, act and observe in turns (text).":
-		text, ok = answerFromArticles(rest, n)
-	case head == "Reason, then answer (text).", head == "Plan, solve, then answer (text).":
-		text, ok = reasonFromArticles(rest, n)
-	case head == "Engine Planner: extract facts from a query.":
-		text, ok = evaluateQuery(rest, n)
-	case asksLogs(rest) && strings.HasPrefix(head, "Think, act and observe in turns ("):
-		text, ok = searchInTurns(rest, turns, n)
-	case asksLogs(rest) && strings.HasPrefix(head, "Plan tool calls"):
-		text, ok = planSearch(rest, n)
-	case strings.HasPrefix(head, "Join the results (") && strings.Contains(rest, "search_logs("):
-		text, ok = joinSearch(rest)
-	case head == "Think, act and observe in turns (number).":
-		text, ok = actInTurns(rest, turns, n)
-	case strings.HasPrefix(head, "Think, act and observe in turns ("):
-		text, ok = answerOf(head, rest, n)
-	case head == "Plan tool calls that run in parallel.":
-		text, ok = planCalls(rest, n)
-	case head == "Join the results (number).":
-		text, ok = joinNumber(rest, n)
-	case strings.HasPrefix(head, "Join the results ("):
-		text, ok = answerOf(head, rest, n)
+	case checkLine.MatchString(head): // a step that buildLWT wrote
+		return checkCondition(head, rest, n)
+	case strings.HasPrefix(head, finalStep): // as well
+		return rankItems(head, rest, n)
+	case p.wants("===STRATEGY==="):
+		return extractStrategy(p.text, n)
+	case p.has("strategy"):
+		return buildLWT(p.text, p.after, n)
+	case p.has("policy") && p.wants(`compute_dag`):
+		return compileSeed(p.text, n)
+	case p.has("review") && p.has("fields"):
+		return extractFields(p.text, n)
+	case p.wants(`"query_type"`):
+		return evaluateQuery(p.text, n)
+	case p.has("tree") && p.wants(`"tool"`):
+		return research(p.text, n)
+	case p.has("tree"):
+		return answerNow(p.text)
+	case p.wants(`{"atoms": [`):
+		return planAtoms(p, n)
+	case p.wants(`{"calls": [`):
+		return planCalls(p, n)
+	case p.has("results"):
+		return joinResults(p, n)
+	case p.wants(`"thought"`) && p.wants(`"answer"`):
+		return actInTurns(p, n)
 	}
-	return text, ok
-}
-
-// conversation splits messages into the first user message, which tells the
-// kind of prompt, and what was said after it.
-func conversation(messages []methods.Message) (prompt string, after []methods.Message) {
-	for i, m := range messages {
-		if m.Role == methods.User {
-			return m.Content, messages[i+1:]
-		}
-	}
-	return "", nil
+	return p.reply(n)
 }
 
 // cut applies the limits that a real model would obey.

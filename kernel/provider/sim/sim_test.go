@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/provider"
 	"noema/kernel/provider/sim"
 	"noema/kernel/task/policy/words"
 	"noema/methods"
@@ -109,9 +110,9 @@ func TestFinalStep(t *testing.T) {
 		{"AND(1, OR(2, NOT(3)))", []string{"[1, 2]", "[]", "[1]"}, "[2, 1, 3]"},
 		{"AND(1)", []string{""}, "[1, 2, 3]"}, // a failed step
 		{"AND(1, 99)", []string{"[4]"}, "[4, 1, 2]"},
-		{"AND()", []string{"[4]"}, sim.CannotAnswer},
-		{"NOT(1, 2)", []string{"[4]"}, sim.CannotAnswer},
-		{strings.Repeat("NOT(", 5000) + "1" + strings.Repeat(")", 5000), []string{"[4]"}, sim.CannotAnswer},
+		{"AND()", []string{"[4]"}, provider.NotUnderstood},
+		{"NOT(1, 2)", []string{"[4]"}, provider.NotUnderstood},
+		{strings.Repeat("NOT(", 5000) + "1" + strings.Repeat(")", 5000), []string{"[4]"}, provider.NotUnderstood},
 	}
 	for _, c := range cases {
 		if got := say(t, p, ask(finalPrompt(c.logic, c.outputs...), 1)).Text; got != c.want {
@@ -133,12 +134,12 @@ func TestUnknownPrompts(t *testing.T) {
 		"AoT: make a plan.", "AoT: make a plan.\n<request>\nxyz\n</request>\n<tools>\nx\n</tools>\nThe final answer is one number.\n", "Reason, then answer (ranking).\n<items>\n</items>\x00\xff",
 	} {
 		r := ask(prompt, 1)
-		if c := say(t, model(t, "error=1&error.format=0"), r); c.Text != sim.CannotAnswer {
+		if c := say(t, model(t, "error=1&error.format=0"), r); c.Text != provider.NotUnderstood {
 			t.Errorf("%q: got %q", prompt, c.Text)
 		}
 		_ = say(t, p, r)
 	}
-	if c := say(t, p, methods.Request{}); c.Text != sim.CannotAnswer {
+	if c := say(t, p, methods.Request{}); c.Text != provider.NotUnderstood {
 		t.Errorf("no messages: got %q", c.Text)
 	}
 }
@@ -245,12 +246,12 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"eror=1":           `unknown option "eror" (known are error and error.X`,
+		"eror=1":           `unknown option "eror", did you mean "error"?: the options are error, error.extract`,
 		"error.all=1":      "unknown option",
-		"error=2":          "between 0 and 1",
-		"error=NaN":        "between 0 and 1",
+		"error=2":          "the maximum is 1",
+		"error=NaN":        "is not a number",
 		"error.judge=-0.1": "error.judge",
-		"error=":           "no number",
+		"error=":           "is not a number",
 		"error=1&error=0":  "twice",
 		"v=2":              "version",
 		"error=%zz":        "options",
@@ -259,10 +260,10 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%q: got %v, want an error with %q", query, err, want)
 		}
 	}
-	if _, err := sim.New(sim.Options{Rates: map[string]float64{"nope": 0}}); err == nil {
-		t.Error("an unknown reading passes")
+	if _, err := sim.New(sim.Options{Error: 2}); err == nil {
+		t.Error("an error rate of 2 passes")
 	}
-	if n := len(sim.OptionsDoc()); n != 10 {
+	if n := len(methods.OptionsOf(sim.Options{})); n != 10 {
 		t.Errorf("%d options documented, want 10", n)
 	}
 }

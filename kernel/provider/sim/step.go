@@ -9,7 +9,13 @@ import (
 	"strings"
 )
 
-var checkLine = regexp.MustCompile(`^Check condition \d+: (.*)$`)
+// The first lines of the steps that buildLWT writes, and that ANoT's prompt shows.
+const (
+	conditionStep = "Check condition "
+	finalStep     = "Rank the items 1 to "
+)
+
+var checkLine = regexp.MustCompile(`^` + conditionStep + `\d+: (.*)$`)
 
 // checkCondition answers a condition step of phase 3: which items satisfy it.
 func checkCondition(head, body string, n noise) (string, bool) {
@@ -81,7 +87,7 @@ func rankItems(head, body string, n noise) (string, bool) {
 	}
 	satisfied, formula := outputs(rest)
 	l, ok1 := parseLogic(formula, maxConditions)
-	total, ok2 := between(head, "Rank the items 1 to ", ".")
+	total, ok2 := between(head, finalStep, ".")
 	best, ok3 := between(rest, "list of the best ", " item")
 	if !ok1 || !ok2 || !ok3 || total > maxItems {
 		return "", false

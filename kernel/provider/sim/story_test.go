@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/sim"
+	"noema/kernel/provider"
 	"noema/methods"
 	"noema/methods/aot"
 )
@@ -15,7 +15,11 @@ import (
 const story = "Ana buys 3 boxes of 12 pencils each. Ana gives 6 pencils to Ben. How many pencils does Ana have now?"
 
 func numberPrompt(head, query string) string {
-	return head + "\n<request>\n" + query + "\n</request>\n\nThe answer is one number.\n"
+	form := "Reply with one JSON object only: {\"answer\": number}\n"
+	if head == cotNumber {
+		form = "Answer: number\n"
+	}
+	return head + "\n<request>\n" + query + "\n</request>\n\nThe answer is one number.\n" + form
 }
 
 const (
@@ -30,7 +34,7 @@ const calculator = `{"name":"add","parameters":{"type":"object"}}
 {"name":"divide"}`
 
 func planPrompt(query, tools, wanted string) string {
-	return "AoT: make a plan.\nBreak …\n<request>\n" + query + "\n</request>\n<tools>\n" + tools + "\n</tools>\n<decisions>\n{\"name\":\"sum\"}\n</decisions>\n" + wanted
+	return "AoT: make a plan.\nBreak …\n<request>\n" + query + "\n</request>\n<tools>\n" + tools + "\n</tools>\n<decisions>\n{\"name\":\"sum\"}\n</decisions>\n" + wanted + "Reply with one JSON object only: {\"atoms\": [...]}\n"
 }
 
 const oneNumber = "The final answer is one number.\n"
@@ -44,10 +48,9 @@ func TestStories(t *testing.T) {
 			`{"id":1,"kind":"tool","name":"multiply","input":{"a":3,"b":12},"dependsOn":[]},` +
 			`{"id":2,"kind":"tool","name":"subtract","input":{"a":"<result_of_1>","b":6},"dependsOn":[1]},` +
 			`{"id":3,"kind":"final","name":"report","input":{"answer":"<result_of_2>"},"dependsOn":[2]}]}`},
-		{"no tool", planPrompt(story, `{"name":"multiply"}`, oneNumber), sim.CannotAnswer},
-		{"not a number", planPrompt(story, calculator, "The final answer is a short text.\n"), sim.CannotAnswer},
-		{"no story", numberPrompt(directNumber, "Ana thinks about 3 boxes."), sim.CannotAnswer},
-		{"a number without a form", planPrompt(strings.Replace(story, "6", "006", 1), calculator, oneNumber), sim.CannotAnswer},
+		{"no tool", planPrompt(story, `{"name":"multiply"}`, oneNumber), provider.NotUnderstood},
+		{"no story", numberPrompt(directNumber, "Ana thinks about 3 boxes."), provider.NotUnderstood},
+		{"a number without a form", planPrompt(strings.Replace(story, "6", "006", 1), calculator, oneNumber), provider.NotUnderstood},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,45 +3,78 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"noema/kernel/provider"
 	"noema/kernel/task/arithmetic/words"
 	"noema/methods"
 )
 
-// answerOf answers a prompt that wants a JSON object with the answer, of a
-// ranking or fields, where tools are of no use.
-func answerOf(head, prompt string, n noise) (string, bool) {
-	switch {
-	case strings.Contains(head, "(ranking)"):
-		return answerDirectly(prompt, n)
-	case strings.Contains(head, "(fields)"):
-		return answerFields(prompt, n)
-	}
-	return "", false
+// toolUse is one call of a tool.
+type toolUse struct {
+	thought, tool string
+	args          map[string]any
 }
 
-// actInTurns is the next turn of a conversation that calls a tool for each step
-// of a story and then answers. Each turn reads the story anew and may misread
-// another step, as a model that sees the whole conversation again does.
-func actInTurns(prompt string, after []methods.Message, n noise) (string, bool) {
-	tools, _, _ := section(prompt, "tools")
-	c, ok := calculate(prompt, n, step)
+// work is what remains to do with tools: the next call, or the answer if there
+// is none.
+type work struct {
+	next  *toolUse
+	after string // the thought with the answer
+	solution
+}
+
+// workOn finds out what to do next with the tools of a conversation. Each turn
+// reads the question anew and may misread another step, as a model that sees
+// the whole conversation again does.
+func workOn(p prompt, n noise) (work, bool) {
+	if asksLogs(p) {
+		return search(p, n)
+	}
+	c, ok := calculate(p, n, step)
 	if !ok {
-		return "", false
+		return work{}, false
 	}
-	var results []string
-	for _, m := range after {
-		if seen, is := strings.CutPrefix(m.Content, "Observation: "); is && m.Role == methods.User {
-			results = append(results, seen)
-		}
-	}
-	if len(toolNames(tools)) == 0 || len(results) >= len(c.steps) || failed(results) || demanded(after) {
-		return c.told(results)
+	results := p.results()
+	if len(p.tools()) == 0 || len(results) >= len(c.steps) || failed(results) || demanded(p.after) {
+		return c.told(results), true
 	}
 	s := c.steps[len(results)]
-	args := map[string]json.RawMessage{"a": given(s.A, results), "b": given(s.B, results)}
-	return plainJSON(map[string]any{"thought": fmt.Sprintf("Step %d needs %s.", len(results)+1, s.Op), "tool": string(s.Op), "args": args}), true
+	return work{next: &toolUse{
+		fmt.Sprintf("Step %d needs %s.", len(results)+1, s.Op), string(s.Op),
+		map[string]any{"a": given(s.A, results), "b": given(s.B, results)},
+	}}, true
+}
+
+// actInTurns is the next turn of a conversation that calls a tool or answers, as
+// a JSON object. A question for which tools are of no use is answered at once.
+func actInTurns(p prompt, n noise) (string, bool) {
+	w, ok := workOn(p, n)
+	switch {
+	case !ok && asksLogs(p):
+		return "", false
+	case !ok:
+		return p.reply(n)
+	case w.next != nil:
+		return plainJSON(map[string]any{"thought": w.next.thought, "tool": w.next.tool, "args": w.next.args}), true
+	case w.none != "":
+		return w.none, w.none != provider.NotUnderstood
+	}
+	return fmt.Sprintf(`{"thought": %s, "answer": %s}`, plainJSON(w.after), w.value), true
+}
+
+// callTool is the next call of a tool that the request itself offers.
+func (p prompt) callTool(n noise) (methods.ToolCall, bool) {
+	if len(p.request.Tools) == 0 {
+		return methods.ToolCall{}, false
+	}
+	w, ok := workOn(p, n)
+	if !ok || w.next == nil || !slices.Contains(p.tools(), w.next.tool) {
+		return methods.ToolCall{}, false
+	}
+	id := fmt.Sprintf("call_%d", len(p.results())+1)
+	return methods.ToolCall{ID: id, Name: w.next.tool, Arguments: json.RawMessage(plainJSON(w.next.args))}, true
 }
 
 // failed reports whether a tool has said that it cannot.
@@ -49,26 +82,31 @@ func failed(results []string) bool {
 	return len(results) > 0 && strings.HasPrefix(results[len(results)-1], "error")
 }
 
-// demanded reports whether no further turn is left.
+// demanded reports whether the last message asks for the answer and for nothing
+// else.
 func demanded(after []methods.Message) bool {
-	return len(after) > 0 && strings.HasPrefix(after[len(after)-1].Content, "There are no steps left.")
+	if len(after) == 0 {
+		return false
+	}
+	last := after[len(after)-1]
+	return last.Role == methods.User && strings.Contains(last.Content, "Reply now") && strings.Contains(last.Content, `"answer"`)
 }
 
 // told is the answer as far as the results go; a story that does not work out
 // has none.
-func (c calculation) told(results []string) (string, bool) {
+func (c calculation) told(results []string) work {
 	o := c.result
 	switch {
 	case o.Step == 0:
-		return fmt.Sprintf(`{"thought": "No step is left.", "answer": %s}`, o.Value), true
+		return work{after: "No step is left.", solution: solution{value: o.Value}}
 	case o.Step <= len(results) && !strings.HasPrefix(results[o.Step-1], "error"):
-		return fmt.Sprintf(`{"thought": "All steps are done.", "answer": %s}`, results[o.Step-1]), true
+		return work{after: "All steps are done.", solution: solution{value: results[o.Step-1]}}
 	}
 	value, err := c.value(o)
 	if err != nil {
-		return undefinedReply, true
+		return work{solution: solution{none: undefinedReply}}
 	}
-	return fmt.Sprintf(`{"thought": "I work the rest out myself.", "answer": %s}`, value), true
+	return work{after: "I work the rest out myself.", solution: solution{value: value}}
 }
 
 // given is an operand as an argument, with the results seen so far.
@@ -82,24 +120,31 @@ func given(o words.Operand, results []string) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// planCalls lists a tool call for each step of a story, and none where there is
-// nothing to calculate.
-func planCalls(prompt string, n noise) (string, bool) {
-	tools, _, _ := section(prompt, "tools")
-	type call struct {
-		ID   int                        `json:"id"`
-		Tool string                     `json:"tool"`
-		Args map[string]json.RawMessage `json:"args"`
-	}
-	plan := struct {
-		Calls []call `json:"calls"`
-	}{[]call{}}
-	if c, ok := calculate(prompt, n, step); ok && len(toolNames(tools)) > 0 {
+// planCalls lists the tool calls that a question needs, and none where there is
+// nothing to calculate or to search.
+func planCalls(p prompt, n noise) (string, bool) {
+	calls := []any{}
+	if asksLogs(p) {
+		uses, _, ok := plannedSearches(p, n)
+		if !ok {
+			return "", false
+		}
+		for i, u := range uses {
+			if i > 0 {
+				u.args["selection"] = fmt.Sprintf("$%d", i)
+			}
+			calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
+		}
+	} else if c, ok := calculate(p, n, step); ok && len(p.tools()) > 0 {
 		for i, s := range c.steps {
-			plan.Calls = append(plan.Calls, call{i + 1, string(s.Op), map[string]json.RawMessage{"a": referred(s.A), "b": referred(s.B)}})
+			calls = append(calls, struct {
+				ID   int            `json:"id"`
+				Tool string         `json:"tool"`
+				Args map[string]any `json:"args"`
+			}{i + 1, string(s.Op), map[string]any{"a": referred(s.A), "b": referred(s.B)}})
 		}
 	}
-	return plainJSON(plan), true
+	return plainJSON(map[string]any{"calls": calls}), true
 }
 
 // referred is an operand as a plan of calls writes it.
@@ -110,17 +155,22 @@ func referred(o words.Operand) json.RawMessage {
 	return json.RawMessage(fmt.Sprintf(`"$%d"`, o.Step))
 }
 
-// joinNumber takes the last result for the answer.
-func joinNumber(prompt string, n noise) (string, bool) {
-	results, _, _ := section(prompt, "results")
+// joinResults answers from the last of the planned calls' results, which stand a
+// line each, as in "$2 = add(…): 7".
+func joinResults(p prompt, n noise) (string, bool) {
+	results, rest, _ := section(p.text, "results")
 	last := ""
 	for line := range strings.Lines(results) {
 		if _, value, ok := strings.Cut(strings.TrimSpace(line), "): "); ok && strings.HasPrefix(line, "$") {
 			last = value
 		}
 	}
-	if last == "" {
-		return answerNumber(prompt, n)
+	if strings.Contains(results+rest, "search_logs(") {
+		answer, ok := conclusion(last, !strings.Contains(p.text, "The answer is a set of texts."))
+		return `{"answer": ` + answer + `}`, ok
+	}
+	if _, err := findStory(p); err != nil || last == "" {
+		return p.reply(n)
 	}
 	if !json.Valid([]byte(last)) {
 		return undefinedReply, true

@@ -42,9 +42,8 @@ const version = "1"
 // New generates the task. The same options always give the same samples, and a
 // larger N only adds to those of a smaller one.
 func New(o Options) (*task.Task, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("generate arithmetic: %w", err)
 	}
 	t := &task.Task{
 		Name:        Name,

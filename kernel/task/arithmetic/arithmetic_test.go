@@ -137,24 +137,10 @@ func TestSameOptionsSameTask(t *testing.T) {
 	}
 }
 
-func TestParseOptions(t *testing.T) {
-	o, err := arithmetic.ParseOptions(map[string]string{"n": "25", "level": "3", "seed": "18446744073709551615"})
-	if err != nil || o != (arithmetic.Options{N: 25, Level: 3, Seed: 1<<64 - 1}) {
-		t.Errorf("got %+v, %v", o, err)
-	}
-	for name, value := range map[string]string{"n": "0", "level": "6", "seed": "-1", "size": "3"} {
-		if o, err := arithmetic.ParseOptions(map[string]string{name: value}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s=%s gave %+v, %v", name, value, o, err)
-		}
-	}
+func TestOptionsOutOfRange(t *testing.T) {
 	for _, o := range []arithmetic.Options{{N: -1}, {N: 10_001}, {Level: 6}} {
 		if _, err := arithmetic.New(o); err == nil {
 			t.Errorf("New(%+v) worked", o)
-		}
-	}
-	for _, d := range arithmetic.OptionsDoc() {
-		if _, err := arithmetic.ParseOptions(map[string]string{d.Name: d.Default}); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -63,9 +63,8 @@ const (
 // New generates the task. The same options always give the same samples.
 // Every request is proven to have exactly one right cafe before New returns.
 func New(o Options) (*task.Task, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("generate cafes: %w", err)
 	}
 	w, err := newWorld(o.Seed)
 	if err != nil {

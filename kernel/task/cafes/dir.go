@@ -8,47 +8,20 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"noema/kernel/task"
 	"noema/methods"
 )
 
-// DirOptions choose what LoadDir takes of the data. The zero value is the
-// default.
+// defaultItems is how many items a problem shows if the folder has as many.
+const defaultItems = 10
+
+// DirOptions choose what LoadDir takes of the data.
 type DirOptions struct {
-	N     int    // items in each problem; 0 means 10, or all if there are fewer
-	Limit int    // the first so many requests; 0 means all
-	Seed  uint64 // of the choice and order of items
-}
-
-const maxDirItems = 1000
-
-// DirOptionsDoc describes what ParseDirOptions takes.
-func DirOptionsDoc() []methods.Option {
-	return []methods.Option{
-		{Name: "n", Type: methods.IntOption, Default: strconv.Itoa(defaultN), Doc: "items in each problem, the right one among them"},
-		{Name: "limit", Type: methods.IntOption, Default: "0", Doc: "only the first so many requests; 0 for all"},
-		{Name: "seed", Type: methods.IntOption, Default: "0", Doc: "seed of the choice and order of items"},
-	}
-}
-
-// ParseDirOptions reads options as a user types them.
-func ParseDirOptions(given map[string]string) (DirOptions, error) {
-	var o DirOptions
-	if err := known(given, DirOptionsDoc()); err != nil {
-		return o, err
-	}
-	var err error
-	if o.N, err = number(given, "n", 0, 2, maxDirItems); err != nil {
-		return o, err
-	}
-	if o.Limit, err = number(given, "limit", 0, 0, 1<<30); err != nil {
-		return o, err
-	}
-	o.Seed, err = seedOption(given)
-	return o, err
+	N     int    `json:"n" default:"0" min:"0" max:"1000" doc:"items in each problem, the right one among them; 0 for 10, or all if there are fewer"`
+	Limit int    `json:"limit" default:"0" min:"0" doc:"only the first so many requests; 0 for all"`
+	Seed  uint64 `json:"seed" default:"0" doc:"seed of the choice and order of items"`
 }
 
 // LoadDir reads a folder in the data format of the public ANoT project:
@@ -70,17 +43,18 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 	if err := d.read(dir); err != nil {
 		return nil, fmt.Errorf("load %s: %w", filepath.Base(dir), err)
 	}
-	if o.N == 0 {
-		o.N = min(defaultN, len(d.places))
+	n := o.N
+	if n == 0 {
+		n = min(defaultItems, len(d.places))
 	}
-	if o.N < 2 || o.N > len(d.places) {
-		return nil, fmt.Errorf("load %s: n is %d, but %s holds %d restaurants", filepath.Base(dir), o.N, restaurantsFile, len(d.places))
+	if n < 2 || n > len(d.places) {
+		return nil, fmt.Errorf("load %s: n is %d, but %s has %d restaurants", filepath.Base(dir), n, restaurantsFile, len(d.places))
 	}
 	t := &task.Task{
 		Name:    filepath.Base(filepath.Clean(dir)),
 		Version: "1",
 		Summary: "find the one place of N that fits a request (ANoT data format)",
-		Config:  fmt.Sprintf("limit=%d&n=%d&seed=%d", o.Limit, o.N, o.Seed),
+		Config:  fmt.Sprintf("limit=%d&n=%d&seed=%d", o.Limit, n, o.Seed),
 		Source:  d.source,
 		Notes:   d.notes(),
 	}
@@ -88,7 +62,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		if o.Limit > 0 && i == o.Limit {
 			break
 		}
-		s, err := d.sample(q, o)
+		s, err := d.sample(q, n, o.Seed)
 		if err != nil {
 			return nil, fmt.Errorf("load %s: request %q: %w", filepath.Base(dir), q.ID, err)
 		}
@@ -98,13 +72,13 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 }
 
 // sample presents a request with n items in an order of its own.
-func (d *data) sample(q query, o DirOptions) (task.Sample, error) {
+func (d *data) sample(q query, n int, seed uint64) (task.Sample, error) {
 	h := fnv.New64a()
 	h.Write([]byte(q.ID)) // a hash never fails to write
-	rng := rand.New(rand.NewPCG(o.Seed, h.Sum64()))
+	rng := rand.New(rand.NewPCG(seed, h.Sum64()))
 	shown := []int{q.gold}
 	for _, p := range rng.Perm(len(d.places)) {
-		if p != q.gold && len(shown) < o.N {
+		if p != q.gold && len(shown) < n {
 			shown = append(shown, p)
 		}
 	}
@@ -126,7 +100,7 @@ func (d *data) sample(q query, o DirOptions) (task.Sample, error) {
 		Problem: methods.Problem{
 			Query:   q.Text,
 			Context: context,
-			Answer:  methods.AnswerSpec{Kind: methods.Ranking, N: o.N, K: min(maxRanked, o.N)},
+			Answer:  methods.AnswerSpec{Kind: methods.Ranking, N: n, K: min(maxRanked, n)},
 		},
 		Target: methods.RankingAnswer([]int{slices.Index(shown, q.gold) + 1}).Value,
 		Metadata: map[string]string{

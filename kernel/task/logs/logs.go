@@ -25,7 +25,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
 
 	"noema/kernel/task"
@@ -43,70 +42,16 @@ const version = "1"
 
 // Options choose a generated task. The zero value is the default task.
 type Options struct {
-	Rows    int // records of the log; 0 means 2115, as many as seed 004 speaks of
-	Queries int // 0 means 60
-	Seed    uint64
-}
-
-const (
-	defaultRows, maxRows       = 2115, 2_000_000
-	defaultQueries, maxQueries = 60, 10_000
-)
-
-// OptionsDoc describes what ParseOptions takes.
-func OptionsDoc() []methods.Option {
-	return []methods.Option{
-		{Name: "rows", Type: methods.IntOption, Default: strconv.Itoa(defaultRows), Doc: "records of the log, 100 to 2000000"},
-		{Name: "queries", Type: methods.IntOption, Default: strconv.Itoa(defaultQueries), Doc: "how many questions, 1 to 10000, of six types in turn"},
-		{Name: "seed", Type: methods.IntOption, Default: "0", Doc: "seed of the log and the questions"},
-	}
-}
-
-// ParseOptions reads options as a user types them.
-func ParseOptions(given map[string]string) (Options, error) {
-	var o Options
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		v, err := strconv.ParseUint(given[name], 10, 64)
-		if err != nil {
-			return o, fmt.Errorf("parse task options: %s is %q, not a whole number from 0", name, given[name])
-		}
-		switch name {
-		case "rows":
-			o.Rows = int(min(v, maxRows+1))
-		case "queries":
-			o.Queries = int(min(v, maxQueries+1))
-		case "seed":
-			o.Seed = v
-		default:
-			return o, fmt.Errorf("parse task options: unknown option %q; there are queries, rows, seed", name)
-		}
-	}
-	_, err := o.withDefaults()
-	return o, err
-}
-
-func (o Options) withDefaults() (Options, error) {
-	if o.Rows == 0 {
-		o.Rows = defaultRows
-	}
-	if o.Queries == 0 {
-		o.Queries = defaultQueries
-	}
-	if o.Rows < 100 || o.Rows > maxRows {
-		return o, fmt.Errorf("parse task options: rows is %d, not within 100..%d", o.Rows, maxRows)
-	}
-	if o.Queries < 1 || o.Queries > maxQueries {
-		return o, fmt.Errorf("parse task options: queries is %d, not within 1..%d", o.Queries, maxQueries)
-	}
-	return o, nil
+	Rows    int    `json:"rows" default:"2115" min:"100" max:"2000000" doc:"records of the log"`
+	Queries int    `json:"queries" default:"60" min:"1" max:"10000" doc:"how many questions, of six types in turn"`
+	Seed    uint64 `json:"seed" default:"0" doc:"seed of the log and the questions"`
 }
 
 // New generates the task. The same options always give the same log and the same
 // questions.
 func New(o Options) (*task.Task, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("generate logs: %w", err)
 	}
 	rows := generate(o)
 	content := encode(rows)

@@ -34,92 +34,19 @@ const version = "1"
 
 // Options choose a generated task. The zero value is the default task.
 type Options struct {
-	Questions int // 0 means 40
-	Hops      int // 2..4; 0 means all in turn
-	Articles  int // full articles in each problem's context; 0 means 12
-	Words     int // of filler in an article; 0 means 4,000
-	Seed      uint64
-	Wikipedia string // base URL of a MediaWiki server to use the tools on, instead of the wiki in memory
-}
-
-const (
-	defaultQuestions = 40
-	defaultArticles  = 12
-	defaultWords     = 4000
-)
-
-// OptionsDoc describes what ParseOptions takes.
-func OptionsDoc() []methods.Option {
-	whole := func(name string, value int, doc string) methods.Option {
-		return methods.Option{Name: name, Type: methods.IntOption, Default: strconv.Itoa(value), Doc: doc}
-	}
-	return []methods.Option{
-		whole("questions", defaultQuestions, "how many, 1 to 2000"),
-		whole("hops", 0, "articles on the way to an answer: 2 to 4, or 0 for all in turn"),
-		whole("articles", defaultArticles, "full articles in each problem's context, 4 to 100, for methods that read everything"),
-		whole("words", defaultWords, "words of filler in an article, 100 to 20000"),
-		whole("seed", 0, "seed of the wiki and the questions"),
-		{Name: "wikipedia", Type: methods.StringOption, Doc: "base URL of a MediaWiki server for the tools, instead of the wiki in memory"},
-	}
-}
-
-// ParseOptions reads options as a user types them.
-func ParseOptions(given map[string]string) (Options, error) {
-	var o Options
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if name == "wikipedia" {
-			o.Wikipedia = given[name]
-			continue
-		}
-		v, err := strconv.ParseUint(given[name], 10, 64)
-		if err != nil {
-			return o, fmt.Errorf("parse task options: %s is %q, not a whole number from 0", name, given[name])
-		}
-		n := int(min(v, 1<<30))
-		switch name {
-		case "questions":
-			o.Questions = n
-		case "hops":
-			o.Hops = n
-		case "articles":
-			o.Articles = n
-		case "words":
-			o.Words = n
-		case "seed":
-			o.Seed = v
-		default:
-			return o, fmt.Errorf("parse task options: unknown option %q; there are articles, hops, questions, seed, wikipedia, words", name)
-		}
-	}
-	_, err := o.withDefaults()
-	return o, err
-}
-
-func (o Options) withDefaults() (Options, error) {
-	for _, d := range []struct {
-		name          string
-		value         *int
-		zero, lo, top int
-	}{{"questions", &o.Questions, defaultQuestions, 1, 2000}, {"articles", &o.Articles, defaultArticles, 4, 100}, {"words", &o.Words, defaultWords, 100, 20_000}} {
-		if *d.value == 0 {
-			*d.value = d.zero
-		}
-		if *d.value < d.lo || *d.value > d.top {
-			return o, fmt.Errorf("parse task options: %s is %d, not within %d..%d", d.name, *d.value, d.lo, d.top)
-		}
-	}
-	if o.Hops != 0 && (o.Hops < 2 || o.Hops > 4) {
-		return o, fmt.Errorf("parse task options: hops is %d, not within 2..4", o.Hops)
-	}
-	return o, nil
+	Questions int    `json:"questions" default:"40" min:"1" max:"2000" doc:"how many"`
+	Hops      int    `json:"hops" default:"0" choices:"0,2,3,4" doc:"articles on the way to an answer: 2 to 4, or 0 for all in turn"`
+	Articles  int    `json:"articles" default:"12" min:"4" max:"100" doc:"full articles in each problem's context, for methods that read everything"`
+	Words     int    `json:"words" default:"4000" min:"100" max:"20000" doc:"words of filler in an article"`
+	Seed      uint64 `json:"seed" default:"0" doc:"seed of the wiki and the questions"`
+	Wikipedia string `json:"wikipedia" doc:"base URL of a MediaWiki server for the tools, instead of the wiki in memory"`
 }
 
 // New generates the task. The same options always give the same wiki and
 // questions; where the tools get articles from makes no other task.
 func New(o Options) (*task.Task, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("generate multihop: %w", err)
 	}
 	w := newWorld(o.Seed, o.Words)
 	corpus, pages, err := w.corpus()

@@ -102,18 +102,10 @@ func TestSameOptionsSameTask(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	for _, bad := range []map[string]string{{"hops": "5"}, {"hops": "1"}, {"words": "7"}, {"colour": "red"}, {"seed": "-1"}, {"articles": "1000"}} {
-		if _, err := ParseOptions(bad); err == nil || !strings.Contains(err.Error(), "parse task options") {
-			t.Errorf("%v gives %v", bad, err)
-		}
-	}
-	for _, d := range OptionsDoc() {
-		if d.Default == "" {
-			continue
-		}
-		if _, err := ParseOptions(map[string]string{d.Name: d.Default}); err != nil {
-			t.Errorf("the documented default of %s: %v", d.Name, err)
+func TestOptionsOutOfRange(t *testing.T) {
+	for _, o := range []Options{{Hops: 5}, {Hops: 1}, {Words: 7}, {Articles: 1000}, {Questions: -1}} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%+v was accepted", o)
 		}
 	}
 }

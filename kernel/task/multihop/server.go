@@ -9,15 +9,15 @@ import (
 	"strings"
 
 	"noema/kernel/task/wiki"
+	"noema/methods"
 )
 
 // Handler serves the wiki of a generated task as a MediaWiki server does: its
 // search, its articles as HTML, and its redirects. It serves tests, and who wants
 // to see how a method does over HTTP.
 func Handler(o Options) (http.Handler, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("serve multihop: %w", err)
 	}
 	w := newWorld(o.Seed, o.Words)
 	corpus, _, err := w.corpus()

@@ -13,49 +13,12 @@ import (
 	"noema/methods"
 )
 
-// DirOptions choose what LoadDir takes of the data. The zero value is the
-// default.
+// DirOptions choose what LoadDir takes of the data.
 type DirOptions struct {
-	Task     string   // of the ground truth; may be empty if there is only one
-	K        int      // reviews of each restaurant; may be 0 if there is only one data set
-	Limit    int      // the first so many restaurants; 0 means all
-	Verdicts []string // the levels, mildest first; empty: in the order in which the policy first names them
-}
-
-// DirOptionsDoc describes what ParseDirOptions takes.
-func DirOptionsDoc() []methods.Option {
-	return []methods.Option{
-		{Name: "task", Type: methods.StringOption, Doc: "which ground truth to use, such as G1_allergy_V2; needed if there are several"},
-		{Name: "k", Type: methods.IntOption, Default: "0", Doc: "reviews of each restaurant; needed if there are several data sets"},
-		{Name: "limit", Type: methods.IntOption, Default: "0", Doc: "only the first so many restaurants; 0 for all"},
-		{Name: "verdicts", Type: methods.StringOption, Doc: "the verdict's levels, mildest first, separated by commas; default: as the policy names them"},
-	}
-}
-
-// ParseDirOptions reads options as a user types them.
-func ParseDirOptions(given map[string]string) (DirOptions, error) {
-	o := DirOptions{Task: given["task"]}
-	if err := known(given, DirOptionsDoc()); err != nil {
-		return o, err
-	}
-	for name, to := range map[string]*int{"k": &o.K, "limit": &o.Limit} {
-		if text, ok := given[name]; ok {
-			v, err := whole(name, text)
-			if err != nil {
-				return o, err
-			}
-			if v < 0 {
-				return o, fmt.Errorf("parse task options: %s is %d, less than 0", name, v)
-			}
-			*to = v
-		}
-	}
-	if text := given["verdicts"]; text != "" {
-		for _, v := range strings.Split(text, ",") {
-			o.Verdicts = append(o.Verdicts, strings.TrimSpace(v))
-		}
-	}
-	return o, nil
+	Task     string `json:"task" doc:"which ground truth to use, such as G1_allergy_V2; needed if there are several"`
+	K        int    `json:"k" default:"0" min:"0" doc:"reviews of each restaurant; needed if there are several data sets"`
+	Limit    int    `json:"limit" default:"0" min:"0" doc:"only the first so many restaurants; 0 for all"`
+	Verdicts string `json:"verdicts" doc:"the verdict's levels, mildest first, separated by commas; default: as the policy names them"`
 }
 
 // LoadDir reads a folder in the data format of the public benchmark that
@@ -139,7 +102,13 @@ func (d *data) sample(p dirPlace, verdicts []string) (task.Sample, error) {
 // levels are the verdict's levels, mildest first. Given ones must hold every
 // verdict of the ground truth; otherwise they are the found ones in the order
 // in which the policy first names them.
-func (d *data) levels(given []string) ([]string, error) {
+func (d *data) levels(list string) ([]string, error) {
+	var given []string
+	for v := range strings.SplitSeq(list, ",") {
+		if v = strings.TrimSpace(v); v != "" {
+			given = append(given, v)
+		}
+	}
 	var found []string
 	for _, p := range d.places {
 		if !slices.Contains(found, p.verdict) {

@@ -109,8 +109,8 @@ func TestLoadDirChoices(t *testing.T) {
 		{DirOptions{K: 3}, "", "ground truths of the tasks T1, T2: choose one, as in task=T1"},
 		{DirOptions{K: 3, Task: "T2"}, "k=3&limit=0&task=T2&verdicts=Low Risk,High Risk", ""},
 		{DirOptions{K: 3, Task: "T9"}, "", "T9_K3_groundtruth.json is missing"},
-		{DirOptions{K: 2, Verdicts: []string{"High Risk", "Low Risk", "None"}}, "k=2&limit=0&task=T1&verdicts=High Risk,Low Risk,None", ""},
-		{DirOptions{K: 2, Verdicts: []string{"Low Risk"}}, "", `verdict "High Risk", which is not among the levels Low Risk`},
+		{DirOptions{K: 2, Verdicts: "High Risk, Low Risk ,None"}, "k=2&limit=0&task=T1&verdicts=High Risk,Low Risk,None", ""},
+		{DirOptions{K: 2, Verdicts: "Low Risk"}, "", `verdict "High Risk", which is not among the levels Low Risk`},
 	} {
 		got, err := LoadDir(dir, test.o)
 		switch {
@@ -168,20 +168,5 @@ func TestLoadDirErrors(t *testing.T) {
 	}
 	if _, err := LoadDir(filepath.Join(t.TempDir(), "none"), DirOptions{}); err == nil {
 		t.Error("a missing folder was loaded")
-	}
-}
-
-func TestParseDirOptions(t *testing.T) {
-	got, err := ParseDirOptions(map[string]string{"task": "T1", "k": "25", "limit": "3", "verdicts": "Low, High ,Critical"})
-	if err != nil || got.Task != "T1" || got.K != 25 || got.Limit != 3 || !slices.Equal(got.Verdicts, []string{"Low", "High", "Critical"}) {
-		t.Errorf("parsed %+v, %v", got, err)
-	}
-	for given, want := range map[string]string{"k": `k is "x", not`, "limit": `limit is "x", not`, "n": `unknown option "n"`} {
-		if _, err := ParseDirOptions(map[string]string{given: "x"}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", given, err, want)
-		}
-	}
-	if _, err := ParseDirOptions(map[string]string{"k": "-1"}); err == nil {
-		t.Error("k = -1 was accepted")
 	}
 }

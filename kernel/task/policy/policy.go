@@ -21,9 +21,7 @@
 // restaurants in a row one is of each level, so always naming one level is
 // right in a third of the cases.
 //
-// The gold is computed from what each review was made to say, by code in this
-// package that shares nothing with the policy's text or with package words,
-// which writes it.
+// The gold is computed from what each review was made to say; no text reaches it.
 package policy
 
 import (
@@ -47,9 +45,8 @@ const version = "1"
 // smaller number of restaurants gives the first of a larger one, and a single
 // policy gives what it has among all.
 func New(o Options) (*task.Task, error) {
-	o, err := o.withDefaults()
-	if err != nil {
-		return nil, err
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return nil, fmt.Errorf("generate policy: %w", err)
 	}
 	t := &task.Task{
 		Name:    Name,

@@ -27,10 +27,8 @@ const maxTries = 5000
 func newRestaurant(p words.Policy, level, k int, rng *rand.Rand) (restaurant, error) {
 	for range maxTries {
 		facts := drawFacts(p, level, k, rng)
-		values, score, err := gold(p.Name, facts)
-		if err != nil {
-			return restaurant{}, err
-		}
+		values := p.Compute(facts)
+		score, _ := values[p.Verdict.Term].(float64)
 		if values[words.VerdictName] != p.Verdict.Labels[level] || doubtful(score, p.Verdict.Cuts) {
 			continue
 		}
@@ -54,15 +52,15 @@ func doubtful(score float64, cuts [2]float64) bool {
 
 // drawFacts draws k reviews' facts, a few of them telling. The level only
 // tilts the draw: what is good or bad is found at every level.
-func drawFacts(p words.Policy, level, k int, rng *rand.Rand) []fact {
-	facts := make([]fact, k)
+func drawFacts(p words.Policy, level, k int, rng *rand.Rand) []words.Review {
+	facts := make([]words.Review, k)
 	telling := 5 + rng.IntN(5+k/20)
 	for i := range facts {
 		l := p.Blank()
 		if i < telling {
 			tell(p, l, level, rng)
 		}
-		facts[i] = fact{labels: l, stars: stars(p, l, rng), year: weighted(rng, 8, 12, 14, 18, 22, 26) + 2019, useful: useful(rng)}
+		facts[i] = words.Review{Labels: l, Stars: stars(p, l, rng), Year: weighted(rng, 8, 12, 14, 18, 22, 26) + 2019, Useful: useful(rng)}
 	}
 	rng.Shuffle(k, func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
 	return facts
@@ -110,23 +108,23 @@ func useful(rng *rand.Rand) int {
 }
 
 // write makes the reviews that say facts.
-func write(p words.Policy, facts []fact, values map[string]any, rng *rand.Rand) (restaurant, error) {
+func write(p words.Policy, facts []words.Review, values map[string]any, rng *rand.Rand) (restaurant, error) {
 	r := restaurant{gold: values, reviews: make([]review, len(facts))}
 	authors := rng.Perm(len(people()) * len(initials))
 	for i, f := range facts {
-		text, err := words.Render(p.Name, f.labels, rng)
+		text, err := words.Render(p.Name, f.Labels, rng)
 		if err != nil {
 			return r, err
 		}
-		if !words.Labels(f.labels).Silent() {
+		if !f.Labels.Silent() {
 			r.telling++
 		}
 		who := authors[i]
 		r.reviews[i] = review{
 			Author: people()[who/len(initials)] + " " + string(initials[who%len(initials)]) + ".",
-			Stars:  f.stars,
-			Date:   fmt.Sprintf("%d-%02d-%02d", f.year, 1+rng.IntN(12), 1+rng.IntN(28)),
-			Useful: f.useful,
+			Stars:  f.Stars,
+			Date:   fmt.Sprintf("%d-%02d-%02d", f.Year, 1+rng.IntN(12), 1+rng.IntN(28)),
+			Useful: f.Useful,
 			Text:   text,
 		}
 	}

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,7 +44,45 @@ var slot = regexp.MustCompile(`\{\w+\}`)
 // text. It reads everything that [Render] says; any other sentence is an error
 // that quotes it.
 func Read(text string) (Story, error) {
-	facts, err := Facts(text)
+	if len(text) > maxText {
+		return Story{}, fmt.Errorf("read story: the text has %d bytes: the limit is %d", len(text), maxText)
+	}
+	return read(Sentences(text))
+}
+
+// Find reads the last whole story in a longer text, such as a prompt.
+func Find(text string) (Story, error) {
+	err := errors.New("find story: the text has none")
+	var found Story
+	var told []string
+	for line := range strings.Lines(tag.ReplaceAllString(text, "\n")) {
+		for _, sentence := range Sentences(line) {
+			f, ok := match(sentence)
+			if !ok { // the first of a story may follow a label
+				sentence = strings.TrimLeft(sentence[strings.LastIndex(sentence, ": ")+1:], " \"“")
+				told = nil
+				f, ok = match(sentence)
+			}
+			if !ok {
+				continue
+			}
+			if told = append(told, sentence); f.Kind.IsQuestion() {
+				if s, wrong := read(told); wrong == nil {
+					found, err = s, nil
+				}
+				told = nil
+			}
+		}
+	}
+	return found, err
+}
+
+// tag is what prompts put around a question.
+var tag = regexp.MustCompile(`</?\w+>`)
+
+// read recovers the computation from the sentences of a story.
+func read(sentences []string) (Story, error) {
+	facts, err := Facts(sentences)
 	if err != nil {
 		return Story{}, err
 	}
@@ -51,7 +90,7 @@ func Read(text string) (Story, error) {
 	if err != nil {
 		return Story{}, fmt.Errorf("read story: %w", err)
 	}
-	for _, n := range numbers.FindAllString(text, -1) {
+	for _, n := range numbers.FindAllString(strings.Join(sentences, " "), -1) {
 		s.Numbers = append(s.Numbers, plain(n))
 	}
 	return s, nil
@@ -63,14 +102,11 @@ var numbers = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?`)
 // maxText bounds what is read, in bytes.
 const maxText = 10_000
 
-// Facts recovers the facts of a story from its text, the question last.
-func Facts(text string) ([]Fact, error) {
-	if len(text) > maxText {
-		return nil, fmt.Errorf("read story: it has %d bytes; want at most %d", len(text), maxText)
-	}
+// Facts recovers the facts of a story from its sentences, the question last.
+func Facts(sentences []string) ([]Fact, error) {
 	var facts []Fact
 	subject := ""
-	for _, sentence := range split(text) {
+	for _, sentence := range sentences {
 		f, ok := match(sentence)
 		if !ok {
 			return nil, fmt.Errorf("read story: cannot read %.100q", sentence)
@@ -89,8 +125,8 @@ func Facts(text string) ([]Fact, error) {
 	return facts, nil
 }
 
-// split cuts a text into its sentences, without full stops and openers.
-func split(text string) []string {
+// Sentences cuts a text into its sentences, without full stops and openers.
+func Sentences(text string) []string {
 	var sentences []string
 	for rest := strings.TrimSpace(text); rest != ""; {
 		end := strings.IndexAny(rest, ".?")

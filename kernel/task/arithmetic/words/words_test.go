@@ -79,7 +79,7 @@ func TestRenderAndFactsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := words.Facts(text)
+		got, err := words.Facts(words.Sentences(text))
 		if err != nil {
 			t.Fatal(err)
 		}

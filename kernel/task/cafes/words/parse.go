@@ -3,6 +3,7 @@ package words
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // ErrNothing says that a text holds no phrase that the lexicon knows.
@@ -35,6 +36,21 @@ func Parse(text string) (Node, error) {
 		return Node{}, fmt.Errorf("parse request %.80q: %w", text, ErrNothing)
 	}
 	return AllOf(args...).Normal(), nil
+}
+
+// Find is the last request in a longer text, such as a prompt, from its opener to
+// the end of its line; "" if there is none.
+func Find(text string) string {
+	at := -1
+	for _, opener := range openers() {
+		at = max(at, strings.LastIndex(text, opener+" "))
+	}
+	if at < 0 {
+		return ""
+	}
+	line, _, _ := strings.Cut(text[at:], "\n")
+	line, _, _ = strings.Cut(line, "</")
+	return strings.TrimRight(line, ` "”`)
 }
 
 // lexeme is a phrase's condition or a connecting word.

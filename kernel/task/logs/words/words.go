@@ -103,6 +103,20 @@ func Read(text string) (Query, error) {
 	return Query{}, fmt.Errorf("read query %q: it is none of the known forms", text)
 }
 
+// Find is the line of a longer text, such as a prompt, that is a query, or what
+// follows its label; "" if there is none.
+func Find(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, query := range []string{line, strings.Trim(line[strings.Index(line, ": ")+1:], ` "`)} {
+			if _, err := Read(query); err == nil {
+				return query
+			}
+		}
+	}
+	return ""
+}
+
 // pattern is the regular expression of a form.
 func pattern(text string) *regexp.Regexp {
 	p := regexp.QuoteMeta(text)

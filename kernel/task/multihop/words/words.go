@@ -101,6 +101,19 @@ func ReadQuestion(text string) (Question, error) {
 	return q, nil
 }
 
+var inText = regexp.MustCompile(`(?i)(?:what|who|where) is the [^?\n]+\?`)
+
+// FindQuestion is the last question of a longer text, such as a prompt, that
+// ReadQuestion can read; "" if there is none.
+func FindQuestion(text string) (found string) {
+	for _, q := range inText.FindAllString(text, -1) {
+		if _, err := ReadQuestion(q); err == nil {
+			found = q
+		}
+	}
+	return found
+}
+
 // relationAt takes "the NAME of " off a text.
 func relationAt(text string) (name, after string) {
 	for _, r := range Relations() {

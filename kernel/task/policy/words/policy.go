@@ -2,7 +2,7 @@
 // exists so that the task has one place where meaning meets wording: the
 // generator writes a [Policy] with [Policy.Text] and what a review is to say
 // with [Render], and a simulated model, which sees the texts alone, recovers
-// the policy with [ReadPolicy] and what a review says with [Read].
+// the policy with [FindPolicy] and what a review says with [Read].
 //
 // A policy has three fields to be read from each review, each with "none" and
 // some telling values; terms, which are the primitives, each a [Formula] over
@@ -10,13 +10,12 @@
 // cuts of the last term. Every formula counts only reviews that carry a
 // telling value, so whoever leaves out silent reviews gets the same numbers.
 //
-// The task's gold is not computed here: package policy has code of its own
-// for it, and a test holds the two together.
+// [Policy.Compute] gives the task its gold. The task's tests compute it a second
+// time, by rules written out by hand.
 package words
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -166,12 +165,11 @@ func Find(name string) (Policy, bool) {
 	return Policy{}, false
 }
 
-// WithFields is the policy that reads exactly the named fields, which tells
-// of an extraction prompt which policy it belongs to.
-func WithFields(names []string) (Policy, bool) {
+// FindPolicy is the policy whose text stands somewhere in a longer one, such as a
+// prompt.
+func FindPolicy(text string) (Policy, bool) {
 	for _, p := range policies() {
-		missing := func(f Field) bool { return !slices.Contains(names, f.Name) }
-		if len(names) == len(p.Fields) && !slices.ContainsFunc(p.Fields, missing) {
+		if strings.Contains(text, strings.TrimSpace(p.Text())) {
 			return p, true
 		}
 	}

@@ -13,7 +13,7 @@ const (
 	termsIntro  = "Then compute the following over all reviews."
 )
 
-// Text says the policy in English. [ReadPolicy] reads it back.
+// Text says the policy in English. [FindPolicy] recognises it.
 func (p Policy) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s%s\n\n%s\n", p.Title, p.Purpose, evidenceRule, fieldsIntro)

@@ -108,8 +108,3 @@ func (w Where) sum(reviews []Review, of func(Review) float64) float64 {
 	}
 	return sum
 }
-
-// telling reports whether only reviews that say something can be selected.
-func (w Where) telling() bool {
-	return slices.ContainsFunc(w.Tests, func(t Test) bool { return slices.Contains(t.Values, None) == t.Not })
-}

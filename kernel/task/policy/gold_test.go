@@ -1,45 +1,34 @@
 package policy
 
 import (
-	"fmt"
 	"math/big"
 	"strconv"
+
+	"noema/kernel/task/policy/words"
 )
 
-// fact is what the gold is computed from: what a review was made to say, and
-// its metadata. No text reaches the gold.
-type fact struct {
-	labels              map[string]string
-	stars, year, useful int
-}
-
-// gold computes the primitives and the verdict of a policy by hand-written
-// rules. They repeat what the policies say in package words on purpose: two
-// statements of one policy that a test compares find the error in either.
-func gold(policy string, facts []fact) (map[string]any, float64, error) {
-	rules, ok := map[string]func(tally) (map[string]float64, float64, string){
+// byHand computes the primitives and the verdict of a policy by rules written out
+// by hand: a second statement of each policy, which finds an error in the first.
+func byHand(policy string, reviews []words.Review) map[string]any {
+	values, _, verdict := map[string]func(tally) (map[string]float64, float64, string){
 		"allergy":       allergyGold,
 		"hygiene":       hygieneGold,
 		"service":       serviceGold,
 		"value":         valueGold,
 		"accessibility": accessibilityGold,
 		"noise":         noiseGold,
-	}[policy]
-	if !ok {
-		return nil, 0, fmt.Errorf("no gold for policy %q", policy)
-	}
-	values, score, verdict := rules(tally(facts))
+	}[policy](reviews)
 	out := map[string]any{"verdict": verdict}
 	for name, v := range values {
 		out[name] = v
 	}
-	return out, score, nil
+	return out
 }
 
-// tally counts facts.
-type tally []fact
+// tally counts reviews.
+type tally []words.Review
 
-// count counts the facts that have all the labels, given as field, value,
+// count counts the reviews that have all the labels, given as field, value,
 // field, value and so on.
 func (t tally) count(pairs ...string) float64 { return float64(len(t.with(pairs...))) }
 
@@ -48,7 +37,7 @@ func (t tally) with(pairs ...string) tally {
 next:
 	for _, f := range t {
 		for i := 0; i < len(pairs); i += 2 {
-			if f.labels[pairs[i]] != pairs[i+1] {
+			if f.Labels[pairs[i]] != pairs[i+1] {
 				continue next
 			}
 		}
@@ -89,7 +78,7 @@ func allergyGold(t tally) (map[string]float64, float64, string) {
 	points := 2*mild + 5*moderate + 15*severe
 	latest := 0
 	for _, f := range mine {
-		latest = max(latest, f.year)
+		latest = max(latest, f.Year)
 	}
 	recency := 0.5
 	if latest >= 2023 {
@@ -120,10 +109,10 @@ func hygieneGold(t tally) (map[string]float64, float64, string) {
 	recent := 0.0
 	for _, f := range seen {
 		switch {
-		case f.labels["hygiene_issue"] == "minor":
-		case f.year >= 2023:
+		case f.Labels["hygiene_issue"] == "minor":
+		case f.Year >= 2023:
 			recent++
-		case f.year >= 2021:
+		case f.Year >= 2021:
 			recent += 0.5
 		default:
 			recent += 0.25
@@ -150,7 +139,7 @@ func serviceGold(t tally) (map[string]float64, float64, string) {
 	rate := hundredths(recovered, failures)
 	stars := 0
 	for _, f := range mine {
-		stars += f.stars
+		stars += f.Stars
 	}
 	load := slow + 2*wrong + 3*rude + 2*dismissed
 	loss := max(0, load-4*rate)
@@ -169,7 +158,7 @@ func valueGold(t tally) (map[string]float64, float64, string) {
 	share := hundredths(over, bargain+fair+over)
 	votes := 0
 	for _, f := range dear {
-		votes += min(4, f.useful)
+		votes += min(4, f.Useful)
 	}
 	pressure := max(0, 3*over+2*hidden-bargain)
 	gap := min(40, pressure+5*share+float64(votes)/2)
@@ -184,7 +173,7 @@ func accessibilityGold(t tally) (map[string]float64, float64, string) {
 	awkward, difficult, shut := met.count("barrier", "inconvenient"), met.count("barrier", "difficult"), met.count("barrier", "impassable")
 	recent := 0.0
 	for _, f := range met {
-		if f.year > 2022 {
+		if f.Year > 2022 {
 			recent++
 		}
 	}
@@ -210,12 +199,12 @@ func noiseGold(t tally) (map[string]float64, float64, string) {
 	share := hundredths(loud, quiet+lively+loud)
 	angry, recent := 0.0, 0.0
 	for _, f := range there {
-		if f.labels["noise_level"] != "quiet" && f.stars <= 2 {
+		if f.Labels["noise_level"] != "quiet" && f.Stars <= 2 {
 			angry++
 		}
 	}
 	for _, f := range there.with("noise_level", "deafening") {
-		if recent += 0.5; f.year >= 2022 {
+		if recent += 0.5; f.Year >= 2022 {
 			recent += 0.5
 		}
 	}

@@ -1,0 +1,52 @@
+package builtin
+
+import (
+	"strings"
+	"testing"
+
+	"noema/kernel"
+)
+
+// Every task takes its documented defaults, and says what is wrong with others.
+func TestTaskOptions(t *testing.T) {
+	for _, entry := range (Catalog{}).Tasks() {
+		defaults := map[string]string{}
+		for _, o := range entry.Options {
+			if o.Doc == "" {
+				t.Errorf("%s: option %q is not documented", entry.Name, o.Name)
+			}
+			if o.Default != "" {
+				defaults[o.Name] = o.Default
+			}
+		}
+		given, err := Catalog{}.Task(kernel.Spec{Name: entry.Name, Options: defaults})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := Catalog{}.Task(kernel.Spec{Name: entry.Name})
+		if err != nil || plain.Config != given.Config {
+			t.Errorf("%s: %q with its documented defaults, %q without, %v", entry.Name, given.Config, plain.Config, err)
+		}
+	}
+	for _, c := range []struct{ task, option, value, want string }{
+		{"cafes", "N", "50", `task "cafes": unknown option "N", did you mean "n"?: the options are n, requests, seed`},
+		{"cafes", "n", "1", `option "n": 1 is too small: the minimum is 2`},
+		{"cafes", "n", "ten", `option "n": "ten" is not a whole number`},
+		{"cafes", "seed", "-1", `option "seed"`},
+		{"policy", "policy", "weather", `option "policy": "weather" is not among allergy, hygiene`},
+		{"policy", "k", "30", `option "k": "30" is not among 25, 50, 100, 200`},
+		{"policy", "restaurants", "0", "the minimum is 1"},
+		{"arithmetic", "level", "6", `"6" is not among`},
+		{"multihop", "hops", "1", `"1" is not among`},
+		{"logs", "rows", "3", "the minimum is 100"},
+		{"cafe", "", "", `unknown task "cafe", did you mean "cafes"?`},
+	} {
+		options := map[string]string{}
+		if c.option != "" {
+			options[c.option] = c.value
+		}
+		if _, err := (Catalog{}).Task(kernel.Spec{Name: c.task, Options: options}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s?%s=%s: %v, want %q", c.task, c.option, c.value, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"noema/methods"
+)
+
+// prompt is a request as the model reads it.
+type prompt struct {
+	text    string            // of the first user message, or of all if that has no question
+	frame   string            // text without what stands between tags: the method's own words
+	after   []methods.Message // what was said after the first user message
+	request methods.Request
+}
+
+func newPrompt(r methods.Request) prompt {
+	p := prompt{request: r}
+	for i, m := range r.Messages {
+		if m.Role == methods.User {
+			p.text, p.after = m.Content, r.Messages[i+1:]
+			break
+		}
+	}
+	p.frame = frame(p.text)
+	return p
+}
+
+var opening = regexp.MustCompile(`<([a-z_]+)>\n`)
+
+// frame is text without its sections.
+func frame(text string) string {
+	var b strings.Builder
+	for {
+		at := opening.FindStringSubmatchIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		_, rest, ok := section(text[at[0]:], text[at[2]:at[3]])
+		if !ok {
+			rest = text[at[1]:]
+		}
+		b.WriteString(text[:at[0]])
+		text = rest
+	}
+}
+
+// has reports whether the prompt has a section.
+func (p prompt) has(tag string) bool { return strings.Contains(p.text, "<"+tag+">\n") }
+
+// wants reports whether the method's own words hold a mark of the wanted reply.
+func (p prompt) wants(mark string) bool { return strings.Contains(p.frame, mark) }
+
+// question is the section with the question, if the prompt marks it.
+func (p prompt) question() (text string, marked bool) {
+	for _, tag := range []string{"request", "question", "query"} {
+		if text, _, ok := section(p.text, tag); ok {
+			return text, true
+		}
+	}
+	return p.text, false
+}
+
+// data finds the JSON value of a name in the prompt's data: a line "name: …" or
+// a field of an object.
+func (p prompt) data(name string) (string, bool) {
+	text := p.text
+	if data, _, ok := section(text, "data"); ok {
+		text = data
+	}
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, name+": "); ok {
+			return value, true
+		}
+	}
+	_, value, ok := strings.Cut(text, `"`+name+`":`)
+	return value, ok
+}
+
+// read decodes the JSON value at the beginning of the data of a name.
+func (p prompt) read(name string, into any) bool {
+	value, ok := p.data(name)
+	return ok && json.NewDecoder(strings.NewReader(value)).Decode(into) == nil
+}
+
+// tools are the names of the tools on offer: those of the request, and those that
+// the prompt lists, a JSON object a line.
+func (p prompt) tools() []string {
+	var names []string
+	for _, t := range p.request.Tools {
+		names = append(names, t.Name)
+	}
+	list, _, _ := section(p.text, "tools")
+	for line := range strings.Lines(list) {
+		var tool struct {
+			Name string `json:"name"`
+		}
+		if json.Unmarshal([]byte(line), &tool) == nil {
+			names = append(names, tool.Name)
+		}
+	}
+	return names
+}
+
+// results are what tools said so far, in the conversation.
+func (p prompt) results() []string {
+	var results []string
+	for _, m := range p.after {
+		seen, told := strings.CutPrefix(m.Content, "Observation: ")
+		if m.Role == methods.Tool || told && m.Role == methods.User {
+			results = append(results, seen)
+		}
+	}
+	return results
+}
