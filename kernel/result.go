@@ -145,7 +145,7 @@ type Trial struct {
 // Right reports whether the trial earned the full score on the first measure
 // that its task is judged by.
 func (t *Trial) Right() bool {
-	_, v, ok := report.Headline(t.Score)
+	_, v, ok := t.Score.Headline()
 	return ok && v >= 1
 }
 

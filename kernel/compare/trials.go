@@ -158,5 +158,5 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 	if len(asked) > 0 {
 		return slices.Clone(asked), nil
 	}
-	return slices.DeleteFunc(all, func(n string) bool { return n == score.First }), nil
+	return slices.DeleteFunc(all, score.IsBias), nil
 }

@@ -8,21 +8,10 @@ import (
 	"noema/kernel/diff"
 	"noema/kernel/record"
 	"noema/kernel/runner"
-	"noema/kernel/score"
 )
 
-// Headline is the measure that a trial is judged by first, with its name.
-func Headline(s score.Score) (name string, value float64, ok bool) {
-	for _, name := range []string{score.Hits(1), score.Accuracy, score.VerdictAccuracy, score.F1} {
-		if v, ok := s.Get(name); ok {
-			return name, v, true
-		}
-	}
-	return "", 0, false
-}
-
-// TrialHeadline is Headline of a trial's score.
-func TrialHeadline(t *record.Trial) (string, float64, bool) { return Headline(t.Score) }
+// TrialHeadline is the measure that a trial is judged by first, with its name.
+func TrialHeadline(t *record.Trial) (string, float64, bool) { return t.Score.Headline() }
 
 // DiffView chooses what of a diff is printed, and in which form.
 type DiffView struct {
@@ -157,8 +146,8 @@ func words(w io.Writer, what, a, b string, colour bool) {
 func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record.Trial) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
-	name, was, hadScore := Headline(before.Score)
-	_, now, hasScore := Headline(after.Score)
+	name, was, hadScore := before.Score.Headline()
+	_, now, hasScore := after.Score.Headline()
 	score := func(v float64, ok bool) string {
 		if !ok {
 			return "undefined"

@@ -12,7 +12,6 @@ import (
 
 	"noema/kernel/record"
 	"noema/kernel/runner"
-	"noema/kernel/score"
 	"noema/methods"
 )
 
@@ -114,12 +113,9 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 	p.done++
 	p.provider += t.Provider
 	p.usage = p.usage.Plus(t.Usage)
-	for _, name := range []string{score.Hits(1), score.Accuracy, score.VerdictAccuracy} {
-		if v, ok := t.Score.Get(name); ok {
-			h := p.hits[t.ID.Method]
-			p.hits[t.ID.Method] = tally{h.sum + v, h.n + 1}
-			break
-		}
+	if _, v, ok := t.Score.Headline(); ok {
+		h := p.hits[t.ID.Method]
+		p.hits[t.ID.Method] = tally{h.sum + v, h.n + 1}
 	}
 	now := time.Now()
 	if p.terminal || p.live != nil {

@@ -24,9 +24,9 @@ func ScaleTable(sizes []int, at []*runner.Summary) (display.Table, error) {
 		t.Add(fmt.Sprintf("n = %d", n))
 	}
 	for i, m := range at[0].Methods {
-		quality, used := []string{m.Method + " " + metricName[0].title}, []string{m.Method + " tokens"}
+		quality, used := []string{m.Method + " " + metricName[0].Label}, []string{m.Method + " tokens"}
 		for _, s := range at {
-			quality = append(quality, metric(s.Methods[i].Metrics[metricName[0].name], true))
+			quality = append(quality, metric(s.Methods[i].Metrics[metricName[0].Name], true))
 			used = append(used, tokens(s.Methods[i].Usage, float64(max(s.Methods[i].Trials, 1))))
 		}
 		t.Row(quality...)
@@ -34,7 +34,7 @@ func ScaleTable(sizes []int, at []*runner.Summary) (display.Table, error) {
 	}
 	chance := []string{"chance"}
 	for _, s := range at {
-		if v, ok := s.Chance[metricName[0].name]; ok {
+		if v, ok := s.Chance[metricName[0].Name]; ok {
 			chance = append(chance, fmt.Sprintf("%.2f", v))
 		}
 	}

@@ -19,15 +19,9 @@ import (
 	"noema/methods"
 )
 
-// column is a metric of the table.
-type column struct {
-	name, title string
-	interval    bool
-}
-
 // columns picks the metrics to show: what rankings are judged by, or the
 // first measures of other kinds. JSON has them all.
-func columns(s *runner.Summary) []column {
+func columns(s *runner.Summary) []score.Info {
 	has := map[string]bool{}
 	last := 0 // the largest k of the hits@k
 	for _, m := range s.Methods {
@@ -38,17 +32,8 @@ func columns(s *runner.Summary) []column {
 			}
 		}
 	}
-	all := []column{
-		{score.Hits(1), "Hits@1", true}, {score.Hits(last), fmt.Sprintf("Hits@%d", last), true},
-		{score.Accuracy, "accuracy", true}, {score.F1, "F1", true},
-		{score.MRR, "MRR", false}, {score.First, "first", false},
-		{score.VerdictAccuracy, "verdict", true}, {score.PrimitiveAccuracy, "primitives", false},
-		{score.MacroF1, "macro-F1", true}, {score.AUPRC, "AUPRC", false}, {score.AdjustedAUPRC, "adj. AUPRC", true},
-	}
-	if last <= 1 {
-		all = slices.Delete(all, 1, 2)
-	}
-	return slices.DeleteFunc(all, func(c column) bool { return !has[c.name] })
+	all := score.Columns(last)
+	return slices.DeleteFunc(all, func(c score.Info) bool { return !has[c.Name] })
 }
 
 // Summary prints a run's table.
@@ -170,12 +155,12 @@ func quality(s *runner.Summary) display.Table {
 	var t display.Table
 	t.Add("method", "n")
 	for _, c := range cols {
-		t.Add(c.title)
+		t.Add(c.Label)
 	}
 	for _, m := range s.Methods {
 		cells := []string{m.Method, strconv.Itoa(m.N)}
 		for _, c := range cols {
-			cells = append(cells, metric(m.Metrics[c.name], c.interval))
+			cells = append(cells, metric(m.Metrics[c.Name], c.Interval))
 		}
 		t.Row(cells...)
 	}
@@ -185,11 +170,11 @@ func quality(s *runner.Summary) display.Table {
 }
 
 // baseline adds a line of what needs no method at all.
-func baseline(t *display.Table, name string, levels map[string]float64, cols []column) {
+func baseline(t *display.Table, name string, levels map[string]float64, cols []score.Info) {
 	cells, any := []string{name, ""}, false
 	for _, c := range cols {
 		cell := "–"
-		if level, ok := levels[c.name]; ok {
+		if level, ok := levels[c.Name]; ok {
 			cell, any = fmt.Sprintf("%.2f", level), true
 		}
 		cells = append(cells, cell)
@@ -337,11 +322,11 @@ func warnings(w io.Writer, s *runner.Summary) {
 	for _, m := range s.Methods {
 		for _, c := range columns(s) {
 			shown++
-			for _, text := range m.Metrics[c.name].Warnings {
+			for _, text := range m.Metrics[c.Name].Warnings {
 				if len(about[text]) == 0 {
 					texts = append(texts, text)
 				}
-				about[text] = append(about[text], m.Method+" "+c.title)
+				about[text] = append(about[text], m.Method+" "+c.Label)
 			}
 		}
 	}

@@ -44,8 +44,6 @@ func (c choice) grade(a methods.Answer) (map[string]float64, error) {
 	return map[string]float64{Accuracy: oneIf(label == c.want)}, err
 }
 
-func (c choice) miss() map[string]float64 { return zeros(Accuracy) }
-
 func (c choice) chance() map[string]float64 {
 	return map[string]float64{Accuracy: 1 / float64(c.labels)}
 }
@@ -77,10 +75,6 @@ func (n number) grade(a methods.Answer) (map[string]float64, error) {
 	}
 	return map[string]float64{Accuracy: oneIf(got.Cmp(n.want) == 0)}, nil
 }
-
-func (n number) miss() map[string]float64 { return zeros(Accuracy) }
-
-func (n number) chance() map[string]float64 { return map[string]float64{} }
 
 // Tolerances within which two numbers among fields are equal, unless both are
 // whole: the difference is at most RelTolerance of the target's size or at
@@ -145,7 +139,3 @@ func (s set) grade(a methods.Answer) (map[string]float64, error) {
 	}
 	return v, nil
 }
-
-func (s set) miss() map[string]float64 { return zeros(Accuracy, Precision, Recall, F1) }
-
-func (s set) chance() map[string]float64 { return map[string]float64{} }

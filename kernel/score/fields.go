@@ -62,10 +62,6 @@ func (f fields) grade(a methods.Answer) (map[string]float64, error) {
 	}, nil
 }
 
-func (f fields) miss() map[string]float64 { return zeros(Accuracy, FieldAccuracy) }
-
-func (f fields) chance() map[string]float64 { return map[string]float64{} }
-
 // decodeValue keeps numbers as text, so that integers beyond 2^53 stay apart.
 func decodeValue(raw json.RawMessage) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))

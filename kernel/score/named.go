@@ -3,22 +3,28 @@ package score
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"noema/methods"
 )
 
+// scorers is the table of scorers that tasks name.
+func scorers() map[string]Scorer {
+	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}}
+}
+
 // ByName returns the scorer that a task names, for tasks whose answers need
 // more than a comparison with the target; an empty name is [For].
 func ByName(name string, spec methods.AnswerSpec) (Scorer, error) {
-	switch name {
-	case "":
+	if name == "" {
 		return For(spec), nil
-	case "game24":
-		return game24Scorer{}, nil
-	case "research":
-		return researchScorer{}, nil
 	}
-	return nil, fmt.Errorf("score: no scorer is called %q", name)
+	if s, ok := scorers()[name]; ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("score: unknown scorer %q: the scorers are %s", name, strings.Join(slices.Sorted(maps.Keys(scorers())), ", "))
 }
 
 // game24Scorer checks expressions by Game24. The target is {"numbers": […]}.
@@ -33,7 +39,7 @@ func (game24Scorer) Score(spec methods.AnswerSpec, answer methods.Answer, target
 		return Score{}, fmt.Errorf("score: %w", err)
 	}
 	if !hasValue(answer) {
-		return Score{Values: zeros(Accuracy)}, nil
+		return Score{Values: map[string]float64{Accuracy: 0}}, nil
 	}
 	expression, err := answer.Text()
 	if err != nil {
@@ -41,7 +47,7 @@ func (game24Scorer) Score(spec methods.AnswerSpec, answer methods.Answer, target
 	}
 	values := map[string]float64{Accuracy: oneIf(Game24(expression, puzzle.Numbers) == nil)}
 	if answer.Outcome != methods.Answered {
-		return Score{Values: zeros(Accuracy), Given: values}, nil
+		return Score{Values: map[string]float64{Accuracy: 0}, Given: values}, nil
 	}
 	return Score{Values: values}, nil
 }

@@ -17,10 +17,12 @@ const (
 )
 
 // Hits is the name of the share of samples with a gold item in the first k.
-func Hits(k int) string { return "hits@" + strconv.Itoa(k) }
+func Hits(k int) string { return hitsAt + strconv.Itoa(k) }
 
 // NDCG is the name of the normalised discounted cumulative gain at k.
-func NDCG(k int) string { return "ndcg@" + strconv.Itoa(k) }
+func NDCG(k int) string { return ndcgAt + strconv.Itoa(k) }
+
+const hitsAt, ndcgAt = "hits@", "ndcg@"
 
 // ranking scores rankings of n items against one or more gold items, all of
 // the same worth. Only the first k ranked items count. With ranks from 1:
@@ -82,22 +84,12 @@ func hitCutoffs(k int) []int {
 	return append(cuts, k)
 }
 
-// rankingNames lists the correctness values of a ranking.
-func rankingNames(spec methods.AnswerSpec) []string {
-	k := cutoff(spec)
-	var names []string
-	for _, c := range hitCutoffs(k) {
-		names = append(names, Hits(c))
-	}
-	return append(names, MRR, NDCG(k))
-}
-
 func (r ranking) grade(a methods.Answer) (map[string]float64, error) {
 	items, err := a.Ranking()
 	if err != nil {
 		return nil, err
 	}
-	v := r.miss()
+	v := zero(methods.AnswerSpec{Kind: methods.Ranking, N: r.n, K: r.k})
 	if len(items) > 0 {
 		v[First] = oneIf(items[0] == 1)
 	}
@@ -118,10 +110,6 @@ func (r ranking) grade(a methods.Answer) (map[string]float64, error) {
 	}
 	v[NDCG(r.k)] = dcg / r.ideal()
 	return v, nil
-}
-
-func (r ranking) miss() map[string]float64 {
-	return zeros(rankingNames(methods.AnswerSpec{N: r.n, K: r.k})...)
 }
 
 // chance averages over all orders of the n items with g gold ones among them.

@@ -46,27 +46,6 @@ type Scorer interface {
 // that refuses every answer.
 func For(spec methods.AnswerSpec) Scorer { return kindScorer(spec.Kind) }
 
-// Names lists the values that [For]'s scorer gives for spec, in display order.
-// The first is the headline of its kind.
-func Names(spec methods.AnswerSpec) []string {
-	switch spec.Kind {
-	case methods.Ranking:
-		return append(rankingNames(spec), First)
-	case methods.Choice, methods.Number:
-		return []string{Accuracy}
-	case methods.Text:
-		return []string{Accuracy, EM, F1}
-	case methods.Set:
-		return []string{F1, Precision, Recall, Accuracy}
-	case methods.Fields:
-		if len(spec.Labels) > 0 {
-			return []string{VerdictAccuracy, PrimitiveAccuracy}
-		}
-		return []string{Accuracy, FieldAccuracy}
-	}
-	return nil
-}
-
 // Chance returns what guessing earns on a sample in expectation, by the names
 // that [For]'s scorer uses. For a ranking the guess is a uniformly random order
 // cut at K; for a choice it is a uniformly random label. Kinds without a
@@ -77,16 +56,21 @@ func Chance(spec methods.AnswerSpec, target json.RawMessage) (map[string]float64
 	if err != nil {
 		return nil, err
 	}
-	return g.chance(), nil
+	if by, ok := g.(guessed); ok {
+		return by.chance(), nil
+	}
+	return map[string]float64{}, nil
 }
 
 // grader knows the target of one sample.
 type grader interface {
 	// grade measures an answer that has a value and passed the spec's check.
 	grade(a methods.Answer) (map[string]float64, error)
-	// miss is what an answer earns that is no result.
-	miss() map[string]float64
-	// chance is what guessing earns; empty where guessing has no meaning.
+}
+
+// guessed is a grader of a kind where guessing has a meaning.
+type guessed interface {
+	// chance is what guessing earns.
 	chance() map[string]float64
 }
 
@@ -128,15 +112,19 @@ func (k kindScorer) Score(spec methods.AnswerSpec, answer methods.Answer, target
 	if err := spec.Check(answer); err != nil {
 		return Score{}, fmt.Errorf("score: %w", err)
 	}
+	miss := zero(spec)
+	if v, ok := g.(verdict); ok && len(v.primitives.want) == 0 {
+		delete(miss, PrimitiveAccuracy)
+	}
 	if !hasValue(answer) {
-		return Score{Values: g.miss()}, nil
+		return Score{Values: miss}, nil
 	}
 	values, err := g.grade(answer)
 	if err != nil {
 		return Score{}, fmt.Errorf("score: %w", err)
 	}
 	if answer.Outcome != methods.Answered {
-		return Score{Values: g.miss(), Given: values}, nil
+		return Score{Values: miss, Given: values}, nil
 	}
 	return Score{Values: values}, nil
 }
@@ -157,15 +145,6 @@ func parseTarget[T any](kind methods.AnswerKind, target json.RawMessage) (v T, e
 		return v, fmt.Errorf("score: %s target %.80q: %w", kind, target, err)
 	}
 	return v, nil
-}
-
-// zeros gives 0 under each name.
-func zeros(names ...string) map[string]float64 {
-	m := make(map[string]float64, len(names))
-	for _, n := range names {
-		m[n] = 0
-	}
-	return m
 }
 
 // oneIf is the value of a yes-or-no measure.

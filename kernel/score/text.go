@@ -51,10 +51,6 @@ func (t text) grade(a methods.Answer) (map[string]float64, error) {
 	return map[string]float64{Accuracy: em, EM: em, F1: f1}, nil
 }
 
-func (t text) miss() map[string]float64 { return zeros(Accuracy, EM, F1) }
-
-func (t text) chance() map[string]float64 { return map[string]float64{} }
-
 // Normalize brings a text into the form in which answers are compared: lower
 // case, punctuation and the articles a, an and the dropped, single spaces.
 // Differs from SQuAD's script: punctuation and symbols are Unicode's, not

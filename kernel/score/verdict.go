@@ -61,13 +61,6 @@ func (v verdict) grade(a methods.Answer) (map[string]float64, error) {
 	return values, nil
 }
 
-func (v verdict) miss() map[string]float64 {
-	if len(v.primitives.want) == 0 {
-		return zeros(VerdictAccuracy)
-	}
-	return zeros(VerdictAccuracy, PrimitiveAccuracy)
-}
-
 func (v verdict) chance() map[string]float64 {
 	return map[string]float64{VerdictAccuracy: 1 / float64(v.labels)}
 }

@@ -112,7 +112,7 @@ func (l *loaded) fits(s task.Sample, q url.Values) bool {
 }
 
 func right(t *record.Trial) bool {
-	_, v, ok := report.Headline(t.Score)
+	_, v, ok := t.Score.Headline()
 	return ok && v >= 1
 }
 
@@ -139,7 +139,7 @@ func (l *loaded) cell(t *record.Trial) cell {
 		return cell{State: "missing", Outcome: "not run"}
 	}
 	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "bad"}
-	if name, v, ok := report.Headline(t.Score); ok {
+	if name, v, ok := t.Score.Headline(); ok {
 		c.Score = fmt.Sprintf("%s %.3g", name, v)
 		if v >= 1 {
 			c.State = "good"

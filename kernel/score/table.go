@@ -1,0 +1,143 @@
+package score
+
+import (
+	"slices"
+	"strconv"
+
+	"noema/methods"
+)
+
+// Info is a row of the table of metrics.
+type Info struct {
+	Kind     methods.AnswerKind // of the answers that it measures
+	Name     string
+	Label    string // heading of its column; empty if tables do not show it
+	Interval bool   // the column shows the interval, too
+	Headline bool   // trials are judged by the first headline that they have
+	Bias     bool   // a habit of the method and not a merit: it is not compared
+}
+
+// judged is the kind of fields answers with a verdict in the table.
+const judged methods.AnswerKind = "fields with a verdict"
+
+// table lists the metrics of each kind of answer in display order; the first is
+// the headline of its kind. A grader gives them for a trial, [Corpus] gives the
+// last three for a run. Whoever adds a metric adds a row here.
+func table() []Info {
+	return []Info{
+		{Kind: methods.Ranking, Name: hitsAt, Label: "Hits@", Interval: true, Headline: true},
+		{Kind: methods.Ranking, Name: MRR, Label: "MRR"},
+		{Kind: methods.Ranking, Name: ndcgAt},
+		{Kind: methods.Ranking, Name: First, Label: "first", Bias: true},
+		{Kind: methods.Choice, Name: Accuracy, Label: "accuracy", Interval: true, Headline: true},
+		{Kind: methods.Number, Name: Accuracy},
+		{Kind: methods.Text, Name: Accuracy},
+		{Kind: methods.Text, Name: EM},
+		{Kind: methods.Text, Name: F1, Label: "F1", Interval: true, Headline: true},
+		{Kind: methods.Set, Name: F1},
+		{Kind: methods.Set, Name: Precision},
+		{Kind: methods.Set, Name: Recall},
+		{Kind: methods.Set, Name: Accuracy},
+		{Kind: methods.Fields, Name: Accuracy},
+		{Kind: methods.Fields, Name: FieldAccuracy},
+		{Kind: judged, Name: VerdictAccuracy, Label: "verdict", Interval: true, Headline: true},
+		{Kind: judged, Name: PrimitiveAccuracy, Label: "primitives"},
+		{Name: MacroF1, Label: "macro-F1", Interval: true},
+		{Name: AUPRC, Label: "AUPRC"},
+		{Name: AdjustedAUPRC, Label: "adj. AUPRC", Interval: true},
+	}
+}
+
+// rowsOf are the rows of spec's answers, one for each cutoff of a ranking.
+func rowsOf(spec methods.AnswerSpec) []Info {
+	kind := spec.Kind
+	if kind == methods.Fields && len(spec.Labels) > 0 {
+		kind = judged
+	}
+	var rows []Info
+	for _, row := range table() {
+		if row.Kind != kind || kind == "" {
+			continue
+		}
+		cuts := []int{0}
+		switch row.Name {
+		case hitsAt:
+			cuts = hitCutoffs(cutoff(spec))
+		case ndcgAt:
+			cuts = []int{cutoff(spec)}
+		}
+		for _, k := range cuts {
+			at := row
+			if k > 0 {
+				at.Name += strconv.Itoa(k)
+			}
+			rows = append(rows, at)
+		}
+	}
+	return rows
+}
+
+// Names lists the values that [For]'s scorer gives for spec, in display order.
+// The first is the headline of its kind.
+func Names(spec methods.AnswerSpec) []string {
+	var names []string
+	for _, row := range rowsOf(spec) {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// zero is what an answer that is no result earns: 0 on all that measures merit.
+func zero(spec methods.AnswerSpec) map[string]float64 {
+	values := map[string]float64{}
+	for _, row := range rowsOf(spec) {
+		if !row.Bias {
+			values[row.Name] = 0
+		}
+	}
+	return values
+}
+
+// IsBias reports whether the value of a name measures a habit and not a merit.
+func IsBias(name string) bool {
+	for _, row := range table() {
+		if row.Name == name {
+			return row.Bias
+		}
+	}
+	return false
+}
+
+// Columns lists the metrics that tables show, where last is the largest k of the
+// hits@k that there are.
+func Columns(last int) []Info {
+	var columns []Info
+	for _, row := range table() {
+		if row.Label == "" {
+			continue
+		}
+		if row.Name != hitsAt {
+			columns = append(columns, row)
+			continue
+		}
+		for _, k := range slices.Compact([]int{1, max(1, last)}) {
+			at := row
+			at.Name, at.Label = Hits(k), row.Label+strconv.Itoa(k)
+			columns = append(columns, at)
+		}
+	}
+	return columns
+}
+
+// Headline is the measure that a trial is judged by first, with its name.
+func (s Score) Headline() (name string, value float64, ok bool) {
+	for _, row := range table() {
+		if row.Name == hitsAt {
+			row.Name = Hits(1)
+		}
+		if v, ok := s.Get(row.Name); ok && row.Headline {
+			return row.Name, v, true
+		}
+	}
+	return "", 0, false
+}
