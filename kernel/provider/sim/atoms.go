@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"noema/kernel/task/arithmetic/words"
+	"noema/kernel/task/arithmetic"
 )
 
 // atom is one atom of a plan as prompts of AoT ask for it.
@@ -33,15 +33,15 @@ func planAtoms(p prompt, n noise) (string, bool) {
 		if !slices.Contains(names, string(s.Op)) {
 			return "", false
 		}
-		plan.Atoms = append(plan.Atoms, newAtom(i+1, "tool", string(s.Op), map[string]words.Operand{"a": s.A, "b": s.B}))
+		plan.Atoms = append(plan.Atoms, newAtom(i+1, "tool", string(s.Op), map[string]arithmetic.Operand{"a": s.A, "b": s.B}))
 	}
-	plan.Atoms = append(plan.Atoms, newAtom(len(c.steps)+1, "final", "report", map[string]words.Operand{"answer": c.result}))
+	plan.Atoms = append(plan.Atoms, newAtom(len(c.steps)+1, "final", "report", map[string]arithmetic.Operand{"answer": c.result}))
 	return plainJSON(plan), true
 }
 
 // newAtom writes operands as inputs: numbers as they stand in the text, steps
 // as references.
-func newAtom(id int, kind, name string, operands map[string]words.Operand) atom {
+func newAtom(id int, kind, name string, operands map[string]arithmetic.Operand) atom {
 	a := atom{ID: id, Kind: kind, Name: name, Input: map[string]json.RawMessage{}, DependsOn: []int{}}
 	for key, o := range operands {
 		if o.Step == 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"noema/kernel/provider"
-	"noema/kernel/task/logs/words"
+	"noema/kernel/task/logs"
 )
 
 // asksLogs reports whether a prompt offers the tools for logs.
@@ -16,8 +16,8 @@ func asksLogs(p prompt) bool { return slices.Contains(p.tools(), "search_logs") 
 
 // misreadQuery is what a careless reader takes a query for: another type, no
 // value, another severity, or another kind of entity, evenly.
-func misreadQuery(text string, entities []string, n noise) (words.Query, bool) {
-	q, err := words.Read(strings.TrimSpace(text))
+func misreadQuery(text string, entities []string, n noise) (logs.Question, bool) {
+	q, err := logs.ReadQuestion(strings.TrimSpace(text))
 	if err != nil {
 		return q, false
 	}
@@ -26,7 +26,7 @@ func misreadQuery(text string, entities []string, n noise) (words.Query, bool) {
 	}
 	switch n.below(3, read, 0) {
 	case 0:
-		others := []string{words.CountAll, words.SearchLogs, words.FindRelationship, words.FilterAndShow, words.FilterEntities, words.Timeline}
+		others := []string{logs.CountAll, logs.SearchLogs, logs.FindRelationship, logs.FilterAndShow, logs.FilterEntities, logs.Timeline}
 		others = slices.DeleteFunc(others, func(k string) bool { return k == q.Type })
 		q.Type = others[n.below(len(others), read, 1)]
 	case 1:
@@ -79,30 +79,30 @@ func entityNames(list string) (names []string, aliases map[string]string) {
 }
 
 // searches are the calls that answer a query.
-func searches(q words.Query, aliases map[string]string) []toolUse {
+func searches(q logs.Question, aliases map[string]string) []toolUse {
 	search := toolUse{"Next.", "search_logs", map[string]any{}}
-	if q.Value != "" && q.Type != words.CountAll {
+	if q.Value != "" && q.Type != logs.CountAll {
 		search.args["value"] = q.Value
 	}
 	calls := []toolUse{search}
 	switch q.Type {
-	case words.FilterAndShow, words.FilterEntities:
+	case logs.FilterAndShow, logs.FilterEntities:
 		if q.Severity != "" {
 			calls = append(calls, toolUse{"Next.", "filter_by_severity", map[string]any{"severities": []string{q.Severity}}})
 		}
-	case words.Timeline:
+	case logs.Timeline:
 		if q.Start != "" {
 			calls = append(calls, toolUse{"Next.", "filter_by_time", map[string]any{"start": q.Start, "end": q.End}})
 		}
 	}
-	if kind, ok := aliases[q.Entity]; ok && (q.Type == words.FindRelationship || q.Type == words.FilterEntities) {
+	if kind, ok := aliases[q.Entity]; ok && (q.Type == logs.FindRelationship || q.Type == logs.FilterEntities) {
 		calls = append(calls, toolUse{"Next.", "extract_entities", map[string]any{"entity_types": []string{kind}}})
 	}
 	return calls
 }
 
 // plannedSearches reads the question of a prompt; the entities are in its data.
-func plannedSearches(p prompt, n noise) ([]toolUse, words.Query, bool) {
+func plannedSearches(p prompt, n noise) ([]toolUse, logs.Question, bool) {
 	var entities map[string]struct{ Aliases []string }
 	p.read("entities", &entities)
 	aliases := map[string]string{}
@@ -114,7 +114,7 @@ func plannedSearches(p prompt, n noise) ([]toolUse, words.Query, bool) {
 	}
 	query, marked := p.question()
 	if !marked {
-		query = words.Find(query)
+		query = logs.FindQuestion(query)
 	}
 	q, ok := misreadQuery(query, slices.Sorted(maps.Keys(entities)), n)
 	return searches(q, aliases), q, ok

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/task/arithmetic/words"
+	"noema/kernel/task/arithmetic"
 )
 
 // undefinedReply is what the model says where its reading of a story has no
@@ -23,7 +23,7 @@ func solveStory(p prompt, n noise) (solution, bool) {
 	var b strings.Builder
 	b.WriteString("The story gives these steps.\n")
 	for i, step := range c.steps {
-		value, err := c.value(words.Operand{Step: i + 1})
+		value, err := c.value(arithmetic.Operand{Step: i + 1})
 		if err != nil {
 			return solution{steps: b.String(), none: undefinedReply}, true
 		}
@@ -39,8 +39,8 @@ func solveStory(p prompt, n noise) (solution, bool) {
 
 // calculation is a story as understood.
 type calculation struct {
-	steps  []words.Step
-	result words.Operand
+	steps  []arithmetic.Step
+	result arithmetic.Operand
 }
 
 // calculate reads the story of a prompt, with the errors of the given reading.
@@ -52,24 +52,24 @@ func calculate(p prompt, n noise, r reading) (calculation, bool) {
 	return misreadStory(story, n, r), true
 }
 
-func findStory(p prompt) (words.Story, error) {
+func findStory(p prompt) (arithmetic.Story, error) {
 	query, marked := p.question()
 	if marked {
-		return words.Read(query)
+		return arithmetic.ReadStory(query)
 	}
-	return words.Find(query)
+	return arithmetic.FindStory(query)
 }
 
 // value is an operand's value as a decimal; an error if there is none.
-func (c calculation) value(o words.Operand) (string, error) {
+func (c calculation) value(o arithmetic.Operand) (string, error) {
 	if o.Step == 0 {
 		return o.Value, nil
 	}
-	return words.Story{Steps: c.steps[:o.Step]}.Answer()
+	return arithmetic.Story{Steps: c.steps[:o.Step]}.Answer()
 }
 
 // shown is an operand as reasoning writes it.
-func (c calculation) shown(o words.Operand) string {
+func (c calculation) shown(o arithmetic.Operand) string {
 	if o.Step > 0 {
 		return fmt.Sprintf("the result of step %d", o.Step)
 	}
@@ -79,10 +79,10 @@ func (c calculation) shown(o words.Operand) string {
 // misreadStory is what a careless reader takes a story for. Of each wrong step
 // an operand is another number of the text, the operation is another, or the
 // step is lost and its first operand stands for it, evenly.
-func misreadStory(s words.Story, n noise, r reading) calculation {
+func misreadStory(s arithmetic.Story, n noise, r reading) calculation {
 	var c calculation
-	stands := make([]words.Operand, len(s.Steps)+1) // what stands for each step
-	through := func(o words.Operand) words.Operand {
+	stands := make([]arithmetic.Operand, len(s.Steps)+1) // what stands for each step
+	through := func(o arithmetic.Operand) arithmetic.Operand {
 		if o.Step > 0 {
 			return stands[o.Step]
 		}
@@ -102,7 +102,7 @@ func misreadStory(s words.Story, n noise, r reading) calculation {
 			}
 		}
 		c.steps = append(c.steps, step)
-		stands[i+1] = words.Operand{Step: len(c.steps)}
+		stands[i+1] = arithmetic.Operand{Step: len(c.steps)}
 	}
 	c.result = stands[len(s.Steps)]
 	return c
@@ -110,9 +110,9 @@ func misreadStory(s words.Story, n noise, r reading) calculation {
 
 // misreadOperand puts another of the text's numbers in the place of one that
 // the step has. Without one to change the operation is misread.
-func misreadOperand(s words.Step, numbers []string, n noise, r reading, at int) words.Step {
-	var operands []*words.Operand
-	for _, o := range []*words.Operand{&s.A, &s.B} {
+func misreadOperand(s arithmetic.Step, numbers []string, n noise, r reading, at int) arithmetic.Step {
+	var operands []*arithmetic.Operand
+	for _, o := range []*arithmetic.Operand{&s.A, &s.B} {
 		if o.Step == 0 {
 			operands = append(operands, o)
 		}
@@ -129,8 +129,8 @@ func misreadOperand(s words.Step, numbers []string, n noise, r reading, at int) 
 	return s
 }
 
-func misreadOperation(s words.Step, n noise, r reading, at int) words.Step {
-	others := slices.DeleteFunc([]words.Op{words.Add, words.Subtract, words.Multiply, words.Divide}, func(o words.Op) bool { return o == s.Op })
+func misreadOperation(s arithmetic.Step, n noise, r reading, at int) arithmetic.Step {
+	others := slices.DeleteFunc([]arithmetic.Op{arithmetic.Add, arithmetic.Subtract, arithmetic.Multiply, arithmetic.Divide}, func(o arithmetic.Op) bool { return o == s.Op })
 	s.Op = others[n.below(len(others), r, at, 1)]
 	return s
 }

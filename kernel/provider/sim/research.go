@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/task/multihop/words"
+	"noema/kernel/task/multihop"
 )
 
 // follow reads a chain of relations in a text for each subject, as far as the
 // texts go. A misread step takes another name of the same text for where the
 // relation leads.
-func follow(q words.Question, textOf func(title string) string, n noise) (reached []string, complete bool) {
+func follow(q multihop.Question, textOf func(title string) string, n noise) (reached []string, complete bool) {
 	at := q.Start
 	for i, name := range q.Chain {
-		r, ok := words.Find(name)
+		r, ok := multihop.FindRelation(name)
 		if !ok {
 			return reached, false
 		}
@@ -55,9 +55,9 @@ func otherName(text, subject, object string, n noise, at int) string {
 func solveArticles(p prompt, n noise) (solution, bool) {
 	query, marked := p.question()
 	if !marked {
-		query = words.FindQuestion(query)
+		query = multihop.FindQuestion(query)
 	}
-	q, err := words.ReadQuestion(strings.TrimSpace(query))
+	q, err := multihop.ReadQuestion(strings.TrimSpace(query))
 	var articles []struct{ Title, Text string }
 	_, shown := p.data("articles")
 	if err != nil || !shown && !(marked && p.has("data")) || shown && !p.read("articles", &articles) {
@@ -92,7 +92,7 @@ type known struct {
 }
 
 // readTree follows the question through the findings of the tree's view.
-func readTree(view string, q words.Question) known {
+func readTree(view string, q multihop.Question) known {
 	k := known{at: q.Start}
 	for line := range strings.Lines(view) {
 		id, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
@@ -112,7 +112,7 @@ func readTree(view string, q words.Question) known {
 // finding.
 func research(prompt string, n noise) (string, bool) {
 	question, rest, ok1 := section(prompt, "question")
-	q, err := words.ReadQuestion(strings.TrimSpace(question))
+	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
 	view, rest, ok2 := section(rest, "tree")
 	history, _, _ := section(rest, "history")
 	if !ok1 || !ok2 || err != nil {
@@ -122,7 +122,7 @@ func research(prompt string, n noise) (string, bool) {
 	if k.hop == len(q.Chain) {
 		return act("The findings suffice.", "answer", map[string]any{"answer": k.at, "evidence": k.nodes})
 	}
-	r, _ := words.Find(q.Chain[k.hop])
+	r, _ := multihop.FindRelation(q.Chain[k.hop])
 	last := lastStep(history)
 	switch {
 	case strings.HasPrefix(last.tool, "read_section") && strings.HasPrefix(last.seen, k.at+", "):
@@ -191,7 +191,7 @@ func found(seen, title string) string {
 // answerNow is the best answer when no steps are left.
 func answerNow(prompt string) (string, bool) {
 	question, rest, ok1 := section(prompt, "question")
-	q, err := words.ReadQuestion(strings.TrimSpace(question))
+	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
 	view, _, ok2 := section(rest, "tree")
 	if !ok1 || !ok2 || err != nil {
 		return "", false

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"noema/kernel/provider"
-	"noema/kernel/task/arithmetic/words"
+	"noema/kernel/task/arithmetic"
 	"noema/methods"
 )
 
@@ -110,7 +110,7 @@ func (c calculation) told(results []string) work {
 }
 
 // given is an operand as an argument, with the results seen so far.
-func given(o words.Operand, results []string) json.RawMessage {
+func given(o arithmetic.Operand, results []string) json.RawMessage {
 	if o.Step == 0 {
 		return json.RawMessage(o.Value)
 	}
@@ -148,7 +148,7 @@ func planCalls(p prompt, n noise) (string, bool) {
 }
 
 // referred is an operand as a plan of calls writes it.
-func referred(o words.Operand) json.RawMessage {
+func referred(o arithmetic.Operand) json.RawMessage {
 	if o.Step == 0 {
 		return json.RawMessage(o.Value)
 	}

@@ -4,7 +4,7 @@
 // [New] makes them from a seed, [LoadGSM8K] and [LoadGame24] read public data
 // of the same kind.
 //
-// A problem is a story said in varied English by package words, and a question
+// A problem is a story said in varied English, and a question
 // for one number. The right answer is computed while the story is made, in
 // exact fractions, and is a finite decimal.
 //
@@ -28,7 +28,6 @@ import (
 	"strconv"
 
 	"noema/kernel/task"
-	"noema/kernel/task/arithmetic/words"
 	"noema/methods"
 )
 
@@ -84,7 +83,7 @@ func sample(seed uint64, level, number int) (task.Sample, error) {
 			continue
 		}
 		noise := d.distract(&facts, level, result.divides)
-		query, err := words.Render(facts, rng)
+		query, err := Render(facts, rng)
 		if err != nil {
 			return task.Sample{}, err
 		}

@@ -11,7 +11,6 @@ import (
 	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
-	"noema/kernel/task/arithmetic/words"
 	"noema/methods"
 )
 
@@ -31,7 +30,7 @@ func TestReaderFindsEveryAnswer(t *testing.T) {
 	limits := map[string][2]int{"L1": {1, 2}, "L2": {2, 3}, "L3": {3, 5}, "L4": {4, 6}, "L5": {6, 8}}
 	for seed := range 3000 {
 		for _, s := range generate(t, arithmetic.Options{N: 1, Level: seed%5 + 1, Seed: uint64(seed)}).Samples {
-			story, err := words.Read(s.Problem.Query)
+			story, err := arithmetic.ReadStory(s.Problem.Query)
 			if err != nil {
 				t.Fatalf("seed %d, %s: %v", seed, s.ID, err)
 			}
@@ -52,20 +51,20 @@ func TestReaderFindsEveryAnswer(t *testing.T) {
 func TestDivisionByZeroIsReachable(t *testing.T) {
 	divides := 0
 	for _, s := range generate(t, arithmetic.Options{N: 500}).Samples {
-		story, err := words.Read(s.Problem.Query)
+		story, err := arithmetic.ReadStory(s.Problem.Query)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, step := range story.Steps {
-			if step.Op != words.Divide || s.Group < "L3" {
+			if step.Op != arithmetic.Divide || s.Group < "L3" {
 				continue
 			}
 			divides++
 			wrong := story
-			wrong.Steps = append([]words.Step(nil), story.Steps...)
+			wrong.Steps = append([]arithmetic.Step(nil), story.Steps...)
 			for _, n := range story.Numbers {
 				if n == "0" {
-					wrong.Steps[i].B = words.Operand{Value: n}
+					wrong.Steps[i].B = arithmetic.Operand{Value: n}
 				}
 			}
 			if _, err := wrong.Value(); err == nil || !strings.Contains(err.Error(), "division by zero") {

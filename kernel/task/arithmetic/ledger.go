@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"math/big"
 
-	"noema/kernel/task/arithmetic/words"
 	"noema/methods/decimal"
 )
 
 // ledger is what people have while a story is told. It computes the right
-// answers; package words, which reads stories, has its own book and no part in
+// answers; what reads stories has its own book and no part in
 // this one.
 type ledger struct {
 	amounts    map[[2]string]*big.Rat // by person and thing
@@ -29,7 +28,7 @@ type reckoning struct {
 // reckon computes a story. A negative amount, a part of an item, a part of a
 // cent and an answer without a short decimal form are errors: such a story is
 // drawn anew.
-func reckon(facts []words.Fact) (reckoning, error) {
+func reckon(facts []Fact) (reckoning, error) {
 	l := &ledger{amounts: map[[2]string]*big.Rat{}}
 	var answer *big.Rat
 	for _, f := range facts {
@@ -74,7 +73,7 @@ func (l *ledger) get(who, thing string) *big.Rat {
 
 // set enters an amount that is possible.
 func (l *ledger) set(who, thing string, r *big.Rat) {
-	decimals := map[string]int64{words.Dollars: 2, words.Kilometres: 3}[thing]
+	decimals := map[string]int64{Dollars: 2, Kilometres: 3}[thing]
 	if r.Sign() < 0 || !places(r, decimals) {
 		l.wrong = fmt.Errorf("%s cannot have %s %s", who, r.RatString(), thing)
 	}
@@ -104,41 +103,41 @@ func (l *ledger) add(who, thing string, more *big.Rat) {
 	l.set(who, thing, more)
 }
 
-func (l *ledger) tell(f words.Fact) {
+func (l *ledger) tell(f Fact) {
 	n := func() *big.Rat { return l.number(f.N) }
 	m := func() *big.Rat { return l.number(f.M) }
 	switch f.Kind {
-	case words.Have:
+	case Have:
 		l.set(f.Who, f.Thing, n())
-	case words.Gain:
+	case Gain:
 		l.add(f.Who, f.Thing, n())
-	case words.Packs, words.Work, words.Ride:
+	case Packs, Work, Ride:
 		l.add(f.Who, f.Thing, l.times(n(), m()))
-	case words.Lose:
+	case Lose:
 		l.set(f.Who, f.Thing, l.minus(l.get(f.Who, f.Thing), n()))
-	case words.Give:
+	case Give:
 		l.set(f.Who, f.Thing, l.minus(l.get(f.Who, f.Thing), n()))
 		l.add(f.Whom, f.Thing, n())
-	case words.Times:
+	case Times:
 		l.set(f.Who, f.Thing, l.times(l.get(f.Whom, f.Thing), n()))
-	case words.More:
+	case More:
 		l.set(f.Who, f.Thing, l.plus(l.get(f.Whom, f.Thing), n()))
-	case words.Fewer:
+	case Fewer:
 		l.set(f.Who, f.Thing, l.minus(l.get(f.Whom, f.Thing), n()))
-	case words.Half:
+	case Half:
 		l.set(f.Who, f.Thing, l.over(l.get(f.Whom, f.Thing), big.NewRat(2, 1)))
-	case words.Sell:
-		l.add(f.Who, words.Dollars, l.times(l.get(f.Who, f.Thing), n()))
-	case words.Buy:
-		l.set(f.Who, words.Dollars, l.minus(l.get(f.Who, words.Dollars), l.times(n(), m())))
+	case Sell:
+		l.add(f.Who, Dollars, l.times(l.get(f.Who, f.Thing), n()))
+	case Buy:
+		l.set(f.Who, Dollars, l.minus(l.get(f.Who, Dollars), l.times(n(), m())))
 	default:
 		l.wrong = fmt.Errorf("no fact of kind %q", f.Kind)
 	}
 }
 
-func (l *ledger) ask(f words.Fact) *big.Rat {
+func (l *ledger) ask(f Fact) *big.Rat {
 	result, heads := l.get(f.Who, f.Thing), int64(1)
-	if f.Kind == words.AskDiff {
+	if f.Kind == AskDiff {
 		return l.minus(result, l.get(f.Whom, f.Thing))
 	}
 	for _, other := range []string{f.Whom, f.Third} {
@@ -148,12 +147,12 @@ func (l *ledger) ask(f words.Fact) *big.Rat {
 		}
 	}
 	switch f.Kind {
-	case words.AskSplit:
+	case AskSplit:
 		return l.over(result, l.number(f.N))
-	case words.AskMean:
+	case AskMean:
 		return l.over(result, big.NewRat(heads, 1))
-	case words.AskSmall:
-		return l.times(result, big.NewRat(map[string]int64{words.Dollars: 100, words.Kilometres: 1000}[f.Thing], 1))
+	case AskSmall:
+		return l.times(result, big.NewRat(map[string]int64{Dollars: 100, Kilometres: 1000}[f.Thing], 1))
 	}
 	return result
 }

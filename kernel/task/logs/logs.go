@@ -28,7 +28,6 @@ import (
 	"time"
 
 	"noema/kernel/task"
-	"noema/kernel/task/logs/words"
 	"noema/methods"
 	"noema/methods/workflow"
 )
@@ -162,19 +161,19 @@ type asker struct {
 
 // kinds are the types of query in turn.
 func kinds() []string {
-	return []string{words.CountAll, words.FindRelationship, words.SearchLogs, words.FilterAndShow, words.FilterEntities, words.Timeline}
+	return []string{CountAll, FindRelationship, SearchLogs, FilterAndShow, FilterEntities, Timeline}
 }
 
 // sample makes question i. The first three are those of seed 004.
 func (a *asker) sample(i int) (task.Sample, error) {
 	kind := kinds()[i%len(kinds())]
-	q := words.Query{Type: kind, Count: kind != words.FindRelationship && kind != words.FilterEntities}
+	q := Question{Type: kind, Count: kind != FindRelationship && kind != FilterEntities}
 	r := a.rows[a.rng.IntN(len(a.rows))]
 	q.Value, q.Entity, q.Severity = r.rpd, []string{"cms", "cable modems", "modems", "mac domains"}[a.rng.IntN(4)], r.severity
-	if kind == words.FindRelationship && i >= len(kinds()) && a.rng.IntN(4) == 0 {
+	if kind == FindRelationship && i >= len(kinds()) && a.rng.IntN(4) == 0 {
 		q.Count = true
 	}
-	if kind == words.Timeline {
+	if kind == Timeline {
 		start := a.rng.IntN(len(a.rows))
 		end := min(len(a.rows)-1, start+len(a.rows)/5+a.rng.IntN(len(a.rows)/5))
 		q.Start, q.End = a.rows[start].clock, a.rows[end].clock
@@ -189,7 +188,7 @@ func (a *asker) sample(i int) (task.Sample, error) {
 	case 2:
 		q.Value, text = seedRPD, "How many logs mention "+seedRPD+"?"
 	default:
-		text, err = words.Say(q, a.rng)
+		text, err = say(q, a.rng)
 	}
 	if err != nil {
 		return task.Sample{}, err
@@ -198,14 +197,14 @@ func (a *asker) sample(i int) (task.Sample, error) {
 }
 
 // answered adds the answer, from the rows themselves.
-func (a *asker) answered(i int, q words.Query, text string) (task.Sample, error) {
+func (a *asker) answered(i int, q Question, text string) (task.Sample, error) {
 	members, count := map[string]bool{}, 0
 	for _, r := range a.rows {
-		hit := r.rpd == q.Value || q.Type == words.CountAll
+		hit := r.rpd == q.Value || q.Type == CountAll
 		switch q.Type {
-		case words.FilterAndShow, words.FilterEntities:
+		case FilterAndShow, FilterEntities:
 			hit = hit && r.severity == q.Severity
-		case words.Timeline:
+		case Timeline:
 			hit = hit && r.clock >= q.Start && r.clock <= q.End
 		}
 		if hit {
@@ -214,7 +213,7 @@ func (a *asker) answered(i int, q words.Query, text string) (task.Sample, error)
 		}
 	}
 	spec, target := methods.AnswerSpec{Kind: methods.Number}, any(count)
-	if q.Type == words.FindRelationship && q.Count {
+	if q.Type == FindRelationship && q.Count {
 		target = len(members)
 	}
 	if !q.Count {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"noema/kernel/task/logs/words"
 	"noema/methods"
 )
 
@@ -176,7 +175,7 @@ func TestTargetsAreWhatToolsFind(t *testing.T) {
 	}
 	e := made.Environment.(Environment)
 	for _, s := range made.Samples {
-		q, err := words.Read(s.Problem.Query)
+		q, err := ReadQuestion(s.Problem.Query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,29 +291,29 @@ func TestSayAndRead(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	for _, kind := range kinds() {
 		for range 20 {
-			q := words.Query{Type: kind, Count: kind != words.FindRelationship && kind != words.FilterEntities}
-			if kind != words.CountAll {
+			q := Question{Type: kind, Count: kind != FindRelationship && kind != FilterEntities}
+			if kind != CountAll {
 				q.Value = "MAWED07T01"
 			}
 			switch kind {
-			case words.FindRelationship, words.FilterEntities:
+			case FindRelationship, FilterEntities:
 				q.Entity = "cable modems"
-			case words.Timeline:
+			case Timeline:
 				q.Start, q.End = "2024-03-01T00:00:00Z", "2024-03-02T00:00:00Z"
 			}
-			if kind == words.FilterAndShow || kind == words.FilterEntities {
+			if kind == FilterAndShow || kind == FilterEntities {
 				q.Severity = "ERROR"
 			}
-			text, err := words.Say(q, dice)
+			text, err := say(q, dice)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back, err := words.Read(text); err != nil || back != q {
+			if back, err := ReadQuestion(text); err != nil || back != q {
 				t.Errorf("%q is read as %+v (%v), want %+v", text, back, err, q)
 			}
 		}
 	}
-	if _, err := words.Read("what is the weather?"); err == nil {
+	if _, err := ReadQuestion("what is the weather?"); err == nil {
 		t.Error("any query is read")
 	}
 }

@@ -21,7 +21,6 @@ import (
 	"strings"
 
 	"noema/kernel/task"
-	"noema/kernel/task/multihop/words"
 	"noema/kernel/task/wiki"
 	"noema/methods"
 )
@@ -69,7 +68,7 @@ func New(o Options) (*task.Task, error) {
 		if hops == 0 {
 			hops = 2 + i%3
 		}
-		q, ok := words.Question{Start: "Inception", Chain: []string{"director", "birthplace", "capital"}}, i == 0 && (o.Hops == 0 || o.Hops == 3)
+		q, ok := Question{Start: "Inception", Chain: []string{"director", "birthplace", "capital"}}, i == 0 && (o.Hops == 0 || o.Hops == 3)
 		if !ok {
 			if q, ok = a.question(hops); !ok {
 				break // the wiki has no more
@@ -116,10 +115,10 @@ type asker struct {
 }
 
 // question draws a chain that exists and was not asked yet.
-func (a *asker) question(hops int) (words.Question, bool) {
+func (a *asker) question(hops int) (Question, bool) {
 	for range 2000 {
 		t := a.things[a.rng.IntN(len(a.things))]
-		q := words.Question{Start: t.title}
+		q := Question{Start: t.title}
 		at := t
 		for range hops {
 			names := slices.Sorted(maps.Keys(at.facts))
@@ -139,7 +138,7 @@ func (a *asker) question(hops int) (words.Question, bool) {
 			return q, true
 		}
 	}
-	return words.Question{}, false
+	return Question{}, false
 }
 
 // loops reports whether a chain goes back and forth between spouses.
@@ -153,7 +152,7 @@ func loops(chain []string) bool {
 }
 
 // sample makes the problem of a question, with its gold answer and evidence.
-func (a *asker) sample(i int, q words.Question, articles int) (task.Sample, error) {
+func (a *asker) sample(i int, q Question, articles int) (task.Sample, error) {
 	at, path := q.Start, []string{}
 	for _, name := range q.Chain {
 		t := a.byTitle[at]

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"noema/kernel/task"
-	"noema/kernel/task/multihop/words"
 	"noema/methods"
 )
 
@@ -26,7 +25,7 @@ func TestEveryAnswerFollowsFromTheArticles(t *testing.T) {
 	groups := map[string]int{}
 	for _, s := range made.Samples {
 		groups[s.Group]++
-		q, err := words.ReadQuestion(s.Problem.Query)
+		q, err := ReadQuestion(s.Problem.Query)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +47,7 @@ func TestEveryAnswerFollowsFromTheArticles(t *testing.T) {
 			if gold.Evidence[i] != at {
 				t.Errorf("%s: evidence %d is %q, not %q", s.ID, i, gold.Evidence[i], at)
 			}
-			r, _ := words.Find(name)
+			r, _ := FindRelation(name)
 			at = r.Read(section(t, made, at, r.Section), at)
 		}
 		if at != gold.Answer {

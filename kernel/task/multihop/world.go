@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"noema/kernel/task/multihop/words"
 )
 
 // thing is what an article is about.
@@ -193,8 +191,8 @@ func listPage(name string, titles []string) string {
 	return b.String()
 }
 
-func find(relation string) words.Relation {
-	r, ok := words.Find(relation)
+func find(relation string) Relation {
+	r, ok := FindRelation(relation)
 	if !ok {
 		panic("unknown relation " + relation) // the names are those of this package
 	}

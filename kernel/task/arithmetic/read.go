@@ -1,4 +1,4 @@
-package words
+package arithmetic
 
 import (
 	"errors"
@@ -40,18 +40,18 @@ var patterns = sync.OnceValue(func() []pattern {
 // slot finds the slots of a template.
 var slot = regexp.MustCompile(`\{\w+\}`)
 
-// Read recovers the computation from the text of a story, and nothing but the
+// ReadStory recovers the computation from the text of a story, and nothing but the
 // text. It reads everything that [Render] says; any other sentence is an error
 // that quotes it.
-func Read(text string) (Story, error) {
+func ReadStory(text string) (Story, error) {
 	if len(text) > maxText {
 		return Story{}, fmt.Errorf("read story: the text has %d bytes: the limit is %d", len(text), maxText)
 	}
 	return read(Sentences(text))
 }
 
-// Find reads the last whole story in a longer text, such as a prompt.
-func Find(text string) (Story, error) {
+// FindStory reads the last whole story in a longer text, such as a prompt.
+func FindStory(text string) (Story, error) {
 	err := errors.New("find story: the text has none")
 	var found Story
 	var told []string

@@ -1,8 +1,4 @@
-// Package words says and reads what the closed wiki of the multihop task is made
-// of: relations, the sentences that state them, and questions that follow several
-// of them. It stands apart from the task so that the simulated model can read
-// questions and articles without knowing any answer.
-package words
+package multihop
 
 import (
 	"fmt"
@@ -33,8 +29,8 @@ func Relations() []Relation {
 	}
 }
 
-// Find returns the relation of a name.
-func Find(name string) (Relation, bool) {
+// FindRelation returns the relation of a name.
+func FindRelation(name string) (Relation, bool) {
 	for _, r := range Relations() {
 		if r.Name == name {
 			return r, true

@@ -1,4 +1,4 @@
-package words_test
+package arithmetic_test
 
 import (
 	"fmt"
@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/task/arithmetic/words"
+	"noema/kernel/task/arithmetic"
 )
 
-func ExampleRead() {
-	s, err := words.Read("Ana buys 3 boxes of 12 pencils each. She is 9 years old. Then she gives 5 pencils to Ben. How many pencils does Ana have now?")
+func ExampleReadStory() {
+	s, err := arithmetic.ReadStory("Ana buys 3 boxes of 12 pencils each. She is 9 years old. Then she gives 5 pencils to Ben. How many pencils does Ana have now?")
 	fmt.Println(s.Steps, s.Numbers, s.Unit, err)
 	fmt.Println(s.Answer())
 	// Output:
@@ -19,7 +19,7 @@ func ExampleRead() {
 	// 31 <nil>
 }
 
-func TestRead(t *testing.T) {
+func TestReadStory(t *testing.T) {
 	for text, want := range map[string]string{
 		"Ben has saved $1,250.50. Later, he spends $0.25 on lunch. How many cents does Ben have now?":                                     "125025 cents",
 		"Ana has twice as much money as Ben. How many dollars does Ana have now?":                                                         "error it does not say how many dollars Ben has",
@@ -39,7 +39,7 @@ func TestRead(t *testing.T) {
 		"1.2.3?. .": "error cannot read",
 		strings.Repeat("Ana has 30 eggs. ", 1000): "error bytes",
 	} {
-		s, err := words.Read(text)
+		s, err := arithmetic.ReadStory(text)
 		got := ""
 		if err == nil {
 			got, err = s.Answer()
@@ -56,30 +56,30 @@ func TestRead(t *testing.T) {
 // every thing.
 func TestRenderAndFactsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	counted := []words.Kind{words.Have, words.Packs, words.Gain, words.Lose, words.Give, words.Times, words.More, words.Fewer, words.Half, words.Sell, words.Buy}
-	money := []words.Kind{words.Have, words.Work, words.Gain, words.Lose, words.Give, words.Times, words.More, words.Fewer}
-	distance := []words.Kind{words.Ride, words.Gain, words.Times, words.More}
-	questions := []words.Kind{words.AskLeft, words.AskTogether, words.AskDiff, words.AskSplit, words.AskMean}
+	counted := []arithmetic.Kind{arithmetic.Have, arithmetic.Packs, arithmetic.Gain, arithmetic.Lose, arithmetic.Give, arithmetic.Times, arithmetic.More, arithmetic.Fewer, arithmetic.Half, arithmetic.Sell, arithmetic.Buy}
+	money := []arithmetic.Kind{arithmetic.Have, arithmetic.Work, arithmetic.Gain, arithmetic.Lose, arithmetic.Give, arithmetic.Times, arithmetic.More, arithmetic.Fewer}
+	distance := []arithmetic.Kind{arithmetic.Ride, arithmetic.Gain, arithmetic.Times, arithmetic.More}
+	questions := []arithmetic.Kind{arithmetic.AskLeft, arithmetic.AskTogether, arithmetic.AskDiff, arithmetic.AskSplit, arithmetic.AskMean}
 	texts := map[string]bool{}
 	for range 4000 {
-		thing, kinds, asks := words.Things()[rng.IntN(len(words.Things()))], counted, questions
+		thing, kinds, asks := arithmetic.Things()[rng.IntN(len(arithmetic.Things()))], counted, questions
 		switch rng.IntN(3) {
 		case 0:
-			thing, kinds, asks = words.Dollars, money, append(questions[:5:5], words.AskSmall)
+			thing, kinds, asks = arithmetic.Dollars, money, append(questions[:5:5], arithmetic.AskSmall)
 		case 1:
-			thing, kinds, asks = words.Kilometres, distance, append(questions[:5:5], words.AskSmall)
+			thing, kinds, asks = arithmetic.Kilometres, distance, append(questions[:5:5], arithmetic.AskSmall)
 		}
-		who := func() string { return words.Names()[rng.IntN(len(words.Names()))] }
-		facts := []words.Fact{
-			slots(words.Fact{Kind: kinds[rng.IntN(len(kinds))], Thing: thing}, who, rng), {Kind: words.Noise, Who: "Ana", N: "17"},
-			slots(words.Fact{Kind: kinds[rng.IntN(len(kinds))], Thing: thing}, who, rng), slots(words.Fact{Kind: asks[rng.IntN(len(asks))], Thing: thing}, who, rng),
+		who := func() string { return arithmetic.Names()[rng.IntN(len(arithmetic.Names()))] }
+		facts := []arithmetic.Fact{
+			slots(arithmetic.Fact{Kind: kinds[rng.IntN(len(kinds))], Thing: thing}, who, rng), {Kind: arithmetic.Noise, Who: "Ana", N: "17"},
+			slots(arithmetic.Fact{Kind: kinds[rng.IntN(len(kinds))], Thing: thing}, who, rng), slots(arithmetic.Fact{Kind: asks[rng.IntN(len(asks))], Thing: thing}, who, rng),
 		}
 		facts[2].Who = facts[0].Who // for the pronouns
-		text, err := words.Render(facts, rng)
+		text, err := arithmetic.Render(facts, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := words.Facts(words.Sentences(text))
+		got, err := arithmetic.Facts(arithmetic.Sentences(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,21 +95,21 @@ func TestRenderAndFactsAgree(t *testing.T) {
 }
 
 // slots fills those fields of a fact that its kind has.
-func slots(f words.Fact, who func() string, rng *rand.Rand) words.Fact {
+func slots(f arithmetic.Fact, who func() string, rng *rand.Rand) arithmetic.Fact {
 	number := func() string { return []string{"2", "3", "12.5", "1250", "0.75", "1234567"}[rng.IntN(6)] }
 	f.Who = who()
 	switch f.Kind {
-	case words.Packs, words.Work, words.Ride, words.Buy:
+	case arithmetic.Packs, arithmetic.Work, arithmetic.Ride, arithmetic.Buy:
 		f.N, f.M = number(), number()
-	case words.Give, words.Times, words.More, words.Fewer:
+	case arithmetic.Give, arithmetic.Times, arithmetic.More, arithmetic.Fewer:
 		f.N, f.Whom = number(), who()
-	case words.Half, words.AskDiff:
+	case arithmetic.Half, arithmetic.AskDiff:
 		f.Whom = who()
-	case words.AskTogether, words.AskMean:
+	case arithmetic.AskTogether, arithmetic.AskMean:
 		if f.Whom = who(); rng.IntN(2) == 0 {
 			f.Third = who()
 		}
-	case words.Have, words.Gain, words.Lose, words.Sell, words.AskSplit:
+	case arithmetic.Have, arithmetic.Gain, arithmetic.Lose, arithmetic.Sell, arithmetic.AskSplit:
 		f.N = number()
 	}
 	return f
@@ -117,23 +117,23 @@ func slots(f words.Fact, who func() string, rng *rand.Rand) words.Fact {
 
 func TestRenderRefuses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, facts := range [][]words.Fact{
+	for _, facts := range [][]arithmetic.Fact{
 		nil,
-		{{Kind: words.Have, Who: "Ana", Thing: "eggs", N: "3"}},
-		{{Kind: words.Sell, Who: "Ana", Thing: words.Kilometres, N: "3"}, {Kind: words.AskLeft, Who: "Ana", Thing: "eggs"}},
+		{{Kind: arithmetic.Have, Who: "Ana", Thing: "eggs", N: "3"}},
+		{{Kind: arithmetic.Sell, Who: "Ana", Thing: arithmetic.Kilometres, N: "3"}, {Kind: arithmetic.AskLeft, Who: "Ana", Thing: "eggs"}},
 	} {
-		if text, err := words.Render(facts, rng); err == nil {
+		if text, err := arithmetic.Render(facts, rng); err == nil {
 			t.Errorf("%+v became %q", facts, text)
 		}
 	}
 }
 
 func TestStoryRefusesBrokenSteps(t *testing.T) {
-	for _, s := range []words.Story{
+	for _, s := range []arithmetic.Story{
 		{},
-		{Steps: []words.Step{{Op: words.Add, A: words.Operand{Step: 1}, B: words.Operand{Value: "1"}}}},
-		{Steps: []words.Step{{Op: "power", A: words.Operand{Value: "1"}, B: words.Operand{Value: "1"}}}},
-		{Steps: []words.Step{{Op: words.Add, A: words.Operand{Value: "x"}, B: words.Operand{Value: "1"}}}},
+		{Steps: []arithmetic.Step{{Op: arithmetic.Add, A: arithmetic.Operand{Step: 1}, B: arithmetic.Operand{Value: "1"}}}},
+		{Steps: []arithmetic.Step{{Op: "power", A: arithmetic.Operand{Value: "1"}, B: arithmetic.Operand{Value: "1"}}}},
+		{Steps: []arithmetic.Step{{Op: arithmetic.Add, A: arithmetic.Operand{Value: "x"}, B: arithmetic.Operand{Value: "1"}}}},
 	} {
 		if v, err := s.Value(); err == nil {
 			t.Errorf("%+v is %v", s, v)
@@ -141,11 +141,11 @@ func TestStoryRefusesBrokenSteps(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadStory(f *testing.F) {
 	f.Add("Ana buys 3 boxes of 12 pencils each. She is 9 years old. How many pencils does Ana have now?")
 	f.Add("Ben has saved $1,250.50. Later, he spends $0.25 on lunch. How many cents does Ben have now?")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := words.Read(text)
+		s, err := arithmetic.ReadStory(text)
 		if err != nil {
 			return
 		}

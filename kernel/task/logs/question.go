@@ -1,7 +1,4 @@
-// Package words says queries about logs in English and reads them again. It
-// stands apart from the task so that the simulated model can read a query
-// without knowing any answer.
-package words
+package logs
 
 import (
 	"fmt"
@@ -20,8 +17,8 @@ const (
 	Timeline         = "timeline"
 )
 
-// Query is what a query asks for.
-type Query struct {
+// Question is what a query asks for.
+type Question struct {
 	Type       string
 	Value      string // what to search for
 	Entity     string // the kind of entity asked for, as said: a name or an alias
@@ -61,8 +58,8 @@ func forms() []form {
 	}
 }
 
-// Say words a query; rng chooses among the ways to say it.
-func Say(q Query, rng *rand.Rand) (string, error) {
+// say words a query; rng chooses among the ways to say it.
+func say(q Question, rng *rand.Rand) (string, error) {
 	var fit []string
 	for _, f := range forms() {
 		if f.kind == q.Type && f.count == q.Count {
@@ -76,14 +73,14 @@ func Say(q Query, rng *rand.Rand) (string, error) {
 	return strings.NewReplacer("{v}", q.Value, "{e}", q.Entity, "{s}", q.Severity, "{a}", q.Start, "{b}", q.End).Replace(text), nil
 }
 
-// Read finds out what a query asks for, from its text alone.
-func Read(text string) (Query, error) {
+// ReadQuestion finds out what a query asks for, from its text alone.
+func ReadQuestion(text string) (Question, error) {
 	for _, f := range forms() {
 		m := pattern(f.text).FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		q := Query{Type: f.kind, Count: f.count}
+		q := Question{Type: f.kind, Count: f.count}
 		for i, name := range pattern(f.text).SubexpNames() {
 			switch name {
 			case "v":
@@ -100,16 +97,16 @@ func Read(text string) (Query, error) {
 		}
 		return q, nil
 	}
-	return Query{}, fmt.Errorf("read query %q: it is none of the known forms", text)
+	return Question{}, fmt.Errorf("read query %q: it is none of the known forms", text)
 }
 
-// Find is the line of a longer text, such as a prompt, that is a query, or what
+// FindQuestion is the line of a longer text, such as a prompt, that is a query, or what
 // follows its label; "" if there is none.
-func Find(text string) string {
+func FindQuestion(text string) string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		for _, query := range []string{line, strings.Trim(line[strings.Index(line, ": ")+1:], ` "`)} {
-			if _, err := Read(query); err == nil {
+			if _, err := ReadQuestion(query); err == nil {
 				return query
 			}
 		}

@@ -1,14 +1,4 @@
-// Package words says small computations as stories and reads them back. The
-// arithmetic task renders its problems with it, and a simulated model, which
-// may know nothing but the text, reads them with it. Saying and reading share
-// the templates of this package and nothing else: the task computes its right
-// answers without it.
-//
-// A story is a list of facts, each a sentence of its own, and one question:
-//
-//	Ana buys 3 boxes of 12 pencils each. She gives 5 pencils to Ben. How many
-//	pencils does Ana have now?
-package words
+package arithmetic
 
 // Kind says what a fact does to what people have.
 type Kind string
