@@ -15,13 +15,13 @@ import (
 // below it, unless they have an entry of their own.
 //
 // Half floors hold packages that others of their floor share: the small
-// languages and helpers of methods, a task's own words, the base that the
+// languages and helpers of methods, the base that the
 // providers have in common. The store stands on the vocabulary, because what
 // it keeps are requests and completions and nothing is won by naming them
 // twice.
 var floors = map[string]float64{
 	"methods": 0, "cache/internal/*": 0, "kernel/provider/openai/openaitest": 0,
-	"kernel/task/cafes/words": 0, "kernel/task/policy/words": 0, "methods/workflow": 0.5,
+	"methods/workflow": 0.5,
 	"methods/pyliteral": 0.5, "methods/decimal": 0,
 
 	"cache": 1, "methods/reply": 1, "methods/methodtest": 1,

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/task/cafes/words"
+	"noema/kernel/task/cafes"
 )
 
 // list is a full list of items as direct prompts show it.
@@ -42,7 +42,7 @@ type judged struct {
 func readAndRank(p prompt, n noise) (judged, []int, bool) {
 	query, marked := p.question()
 	if !marked {
-		query = words.Find(query)
+		query = cafes.FindRequest(query)
 	}
 	wish, ok := understand(query)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"noema/kernel/task/policy/words"
+	"noema/kernel/task/policy"
 )
 
 // formulaSeed is a Formula Seed as prompts of General ANoT ask for it. The
@@ -42,7 +42,7 @@ func compileSeed(prompt string, n noise) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	p, ok := words.FindPolicy(text)
+	p, ok := policy.FindPolicy(text)
 	if !ok {
 		return "", false
 	}
@@ -75,7 +75,7 @@ func compileSeed(prompt string, n noise) (string, bool) {
 var noBraces = strings.NewReplacer("{", "(", "}", ")")
 
 // extractionPrompt says what the fields mean, as the policy does.
-func extractionPrompt(p words.Policy) string {
+func extractionPrompt(p policy.Policy) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\nRead from one review what it says about this restaurant. What it denies, or tells of another place, did not happen here.\n", p.Title)
 	for _, f := range p.Fields {
@@ -100,7 +100,7 @@ func extractFields(prompt string, n noise) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	labels, err := words.Read(text, name)
+	labels, err := policy.Read(text, name)
 	if err != nil {
 		return "", false
 	}
@@ -117,15 +117,15 @@ func extractFields(prompt string, n noise) (string, bool) {
 
 // offeredField is a field of a policy with the values that a prompt offers.
 type offeredField struct {
-	words.Field
-	offered []words.Value
+	policy.Field
+	offered []policy.Value
 }
 
 // nearest is v, or the nearest offered value before it, or the first.
 func (f offeredField) nearest(v string) string {
 	best := f.offered[0].Name
 	for _, known := range f.Values {
-		if slices.ContainsFunc(f.offered, func(o words.Value) bool { return o.Name == known.Name }) {
+		if slices.ContainsFunc(f.offered, func(o policy.Value) bool { return o.Name == known.Name }) {
 			best = known.Name
 		}
 		if known.Name == v {
@@ -137,30 +137,30 @@ func (f offeredField) nearest(v string) string {
 
 // fieldsOffered reads lines such as `mood: one of "none", "glad"`. All must be
 // fields of one policy, whose name it returns.
-func fieldsOffered(lines string) (policy string, fields []offeredField, ok bool) {
+func fieldsOffered(lines string) (owner string, fields []offeredField, ok bool) {
 	for line := range strings.Lines(lines) {
 		name, list, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": one of ")
 		p, known := policyOf()[name]
 		var values []string
-		if !found || !known || policy != "" && policy != p.Name || json.Unmarshal([]byte("["+list+"]"), &values) != nil || len(values) == 0 {
+		if !found || !known || owner != "" && owner != p.Name || json.Unmarshal([]byte("["+list+"]"), &values) != nil || len(values) == 0 {
 			return "", nil, false
 		}
-		at := slices.IndexFunc(p.Fields, func(f words.Field) bool { return f.Name == name })
+		at := slices.IndexFunc(p.Fields, func(f policy.Field) bool { return f.Name == name })
 		f := offeredField{Field: p.Fields[at]}
 		for _, v := range values {
-			f.offered = append(f.offered, words.Value{Name: v})
+			f.offered = append(f.offered, policy.Value{Name: v})
 		}
-		policy, fields = p.Name, append(fields, f)
+		owner, fields = p.Name, append(fields, f)
 	}
-	return policy, fields, len(fields) > 0
+	return owner, fields, len(fields) > 0
 }
 
 // policyOf is the policy that a field belongs to, by the field's name. No two
 // policies share one, which a test holds.
-var policyOf = sync.OnceValue(func() map[string]words.Policy {
-	owners := map[string]words.Policy{}
-	for _, name := range words.Names() {
-		p, _ := words.Find(name) // it is one of the names
+var policyOf = sync.OnceValue(func() map[string]policy.Policy {
+	owners := map[string]policy.Policy{}
+	for _, name := range policy.Names() {
+		p, _ := policy.Find(name) // it is one of the names
 		for _, f := range p.Fields {
 			owners[f.Name] = p
 		}

@@ -3,12 +3,12 @@ package sim
 import (
 	"slices"
 
-	"noema/kernel/task/policy/words"
+	"noema/kernel/task/policy"
 )
 
 // misreadPolicy is what a careless reader takes a policy for: each formula and
 // the verdict may be misread, each field or one of its values lost.
-func misreadPolicy(p words.Policy, n noise) words.Policy {
+func misreadPolicy(p policy.Policy, n noise) policy.Policy {
 	r := misreader{fields: p.Fields, noise: n}
 	terms := slices.Clone(p.Terms)
 	for i := range terms {
@@ -35,7 +35,7 @@ func misreadPolicy(p words.Policy, n noise) words.Policy {
 
 // misreader draws how the formula at a place is misread.
 type misreader struct {
-	fields []words.Field
+	fields []policy.Field
 	noise  noise
 	at     int
 }
@@ -44,32 +44,32 @@ type misreader struct {
 func (r misreader) draw(limit, which int) int { return r.noise.below(limit, compile, r.at, which) }
 
 // formula is f misread: it counts other reviews, or takes in other values.
-func (r misreader) formula(f words.Formula) words.Formula {
+func (r misreader) formula(f policy.Formula) policy.Formula {
 	switch f := f.(type) {
-	case words.Count:
+	case policy.Count:
 		f.Where = r.where(f.Where)
 		return f
-	case words.Average:
+	case policy.Average:
 		f.Where = r.where(f.Where)
 		return f
-	case words.Latest:
+	case policy.Latest:
 		f.Where = r.where(f.Where)
 		return f
-	case words.Votes:
+	case policy.Votes:
 		f.Where = r.where(f.Where)
 		return f
-	case words.ByYear:
+	case policy.ByYear:
 		f.Ages = slices.Clone(f.Ages)
 		f.Ages[r.draw(len(f.Ages), 0)].Since++
 		return f
-	case words.Linear:
+	case policy.Linear:
 		f.Parts = r.parts(f.Parts)
 		return f
-	case words.Product:
-		return words.Product{Names: f.Names[:max(1, len(f.Names)-1)]}
-	case words.Ratio:
-		return words.Ratio{Over: f.Under, Under: f.Over}
-	case words.Steps:
+	case policy.Product:
+		return policy.Product{Names: f.Names[:max(1, len(f.Names)-1)]}
+	case policy.Ratio:
+		return policy.Ratio{Over: f.Under, Under: f.Over}
+	case policy.Steps:
 		f.Rungs = slices.Clone(f.Rungs)
 		f.Rungs[r.draw(len(f.Rungs), 0)].AtLeast++
 		return f
@@ -79,7 +79,7 @@ func (r misreader) formula(f words.Formula) words.Formula {
 
 // parts loses a part of a sum or gives it double weight, evenly. The first
 // part is never lost: what follows it may begin with a minus.
-func (r misreader) parts(parts []words.Part) []words.Part {
+func (r misreader) parts(parts []policy.Part) []policy.Part {
 	parts = slices.Clone(parts)
 	i := r.draw(len(parts), 0)
 	if i > 0 && r.draw(2, 1) == 0 {
@@ -91,7 +91,7 @@ func (r misreader) parts(parts []words.Part) []words.Part {
 
 // where loses one of several tests or takes another value for the one that a
 // test asks for, evenly.
-func (r misreader) where(w words.Where) words.Where {
+func (r misreader) where(w policy.Where) policy.Where {
 	w.Tests = slices.Clone(w.Tests)
 	i := r.draw(len(w.Tests), 0)
 	if len(w.Tests) > 1 && r.draw(2, 1) == 0 {

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/task/policy/words"
+	"noema/kernel/task/policy"
 )
 
 // assessment is a policy applied to the reviews of one restaurant.
 type assessment struct {
-	policy  words.Policy
-	reviews []words.Review
+	policy  policy.Policy
+	reviews []policy.Review
 	asked   []string // the fields of the answer, in order
 	values  map[string]any
 }
@@ -37,15 +37,15 @@ func solvePolicy(p prompt, n noise) (solution, bool) {
 	for _, name := range a.policy.Primitives() {
 		fmt.Fprintf(&b, "- %s is %s.\n", name, plainJSON(a.values[name]))
 	}
-	fmt.Fprintf(&b, "- The verdict is %s.\n", plainJSON(a.values[words.VerdictName]))
+	fmt.Fprintf(&b, "- The verdict is %s.\n", plainJSON(a.values[policy.VerdictName]))
 	return solution{steps: b.String(), value: a.object()}, true
 }
 
 // said lists what labels tell, in the order of the policy.
-func (a assessment) said(l words.Labels) string {
+func (a assessment) said(l policy.Labels) string {
 	var parts []string
 	for _, f := range a.policy.Fields {
-		if v := l[f.Name]; v != words.None {
+		if v := l[f.Name]; v != policy.None {
 			parts = append(parts, f.Name+" "+v)
 		}
 	}
@@ -68,12 +68,12 @@ func assess(p prompt, n noise) (assessment, bool) {
 	query, _ := p.question()
 	list, shown := p.data("reviews")
 	var known bool
-	if a.policy, known = words.FindPolicy(query); !known || !shown {
+	if a.policy, known = policy.FindPolicy(query); !known || !shown {
 		return a, false
 	}
 	a.asked = fieldsAsked(p, a.policy)
 	for i, r := range readReviews(list) {
-		l, err := words.Read(r.Text, a.policy.Name)
+		l, err := policy.Read(r.Text, a.policy.Name)
 		if err != nil {
 			return a, false // a policy in whose words nobody writes reviews
 		}
@@ -82,14 +82,14 @@ func assess(p prompt, n noise) (assessment, bool) {
 				l[f.Name] = otherThan(l[f.Name], f.Values, n.below(len(f.Values)-1, read, i, j))
 			}
 		}
-		a.reviews = append(a.reviews, words.Review{Labels: l, Stars: int(r.Stars), Year: r.year(), Useful: int(r.Useful)})
+		a.reviews = append(a.reviews, policy.Review{Labels: l, Stars: int(r.Stars), Year: r.year(), Useful: int(r.Useful)})
 	}
 	a.values = a.policy.Compute(a.reviews)
 	return a, true
 }
 
 // otherThan is the value with the given number among those that are not v.
-func otherThan(v string, values []words.Value, number int) string {
+func otherThan(v string, values []policy.Value, number int) string {
 	for _, other := range values {
 		if other.Name == v {
 			continue
@@ -140,18 +140,18 @@ func readReviews(list string) []ratedReview {
 
 // fieldsAsked are the fields of the answer: those that the prompt lists or that
 // its schema has, or else all of the policy.
-func fieldsAsked(p prompt, policy words.Policy) (asked []string) {
+func fieldsAsked(p prompt, rules policy.Policy) (asked []string) {
 	_, list, _ := strings.Cut(p.text, "a value for each of these fields: ")
 	list, _, listed := strings.Cut(list, ".\n")
 	if listed && json.Unmarshal([]byte("["+list+"]"), &asked) == nil {
 		return asked
 	}
-	all := append(policy.Primitives(), words.VerdictName)
+	all := append(rules.Primitives(), policy.VerdictName)
 	var s schema
 	if p.request.Schema == nil || json.Unmarshal(p.request.Schema.JSON, &s) != nil {
 		return all
 	}
-	has := func(s schema) bool { _, ok := s.Properties[words.VerdictName]; return ok }
+	has := func(s schema) bool { _, ok := s.Properties[policy.VerdictName]; return ok }
 	for _, inner := range s.Properties {
 		if has(inner) {
 			s = inner

@@ -13,7 +13,6 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/task"
 	"noema/kernel/task/policy"
-	"noema/kernel/task/policy/words"
 	"noema/methods"
 	"noema/methods/baseline"
 	"noema/methods/generalanot"
@@ -142,8 +141,8 @@ func TestCompileErrorsTravel(t *testing.T) {
 // tell which policy it belongs to.
 func TestFieldsTellThePolicy(t *testing.T) {
 	owner := map[string]string{}
-	for _, name := range words.Names() {
-		p, _ := words.Find(name)
+	for _, name := range policy.Names() {
+		p, _ := policy.Find(name)
 		for _, f := range p.Fields {
 			if other, ok := owner[f.Name]; ok {
 				t.Errorf("field %s is in %s and %s", f.Name, other, name)
@@ -153,7 +152,7 @@ func TestFieldsTellThePolicy(t *testing.T) {
 	}
 }
 
-func compilePrompt(p words.Policy) string {
+func compilePrompt(p policy.Policy) string {
 	return "General ANoT: compile the policy.\nA policy says …\n<policy>\n" + p.Text() + "\n</policy>\n\n<output_fields>\nverdict\n</output_fields>\nThe keys of the object: compute_dag …\n"
 }
 
@@ -167,7 +166,7 @@ type compiled struct {
 	ComputeDAG       []struct{ Name, Formula string } `json:"compute_dag"`
 }
 
-func compileWith(t testing.TB, options string, p words.Policy, seed uint64) compiled {
+func compileWith(t testing.TB, options string, p policy.Policy, seed uint64) compiled {
 	t.Helper()
 	text := say(t, model(t, options), ask(compilePrompt(p), seed)).Text
 	var keys map[string]json.RawMessage
@@ -189,8 +188,8 @@ func compileWith(t testing.TB, options string, p words.Policy, seed uint64) comp
 // value; at rate 0 all is as the policy says.
 func TestCompileErrors(t *testing.T) {
 	kinds := map[string]int{}
-	for _, name := range words.Names() {
-		p, _ := words.Find(name)
+	for _, name := range policy.Names() {
+		p, _ := policy.Find(name)
 		right := compileWith(t, "error=0", p, 1)
 		steps := p.Steps()
 		for i, s := range right.ComputeDAG {
@@ -213,7 +212,7 @@ func TestCompileErrors(t *testing.T) {
 				kinds[name+" "+s.Name+" "+s.Formula]++
 			}
 			for _, f := range wrong.ExtractionFields {
-				if len(f.Values) != len(p.Fields[slices.IndexFunc(p.Fields, func(known words.Field) bool { return known.Name == f.Name })].Values)-1 || f.Values[0] != "none" {
+				if len(f.Values) != len(p.Fields[slices.IndexFunc(p.Fields, func(known policy.Field) bool { return known.Name == f.Name })].Values)-1 || f.Values[0] != "none" {
 					t.Errorf("%s: field %v lacks no value at rate 1", name, f)
 				}
 				kinds["value"]++
@@ -240,7 +239,7 @@ table_change: one of "none", "moved", "refused"`
 // rendered is a review that says the given labels of the noise policy.
 func rendered(t testing.TB, level, presence, change string, number int) string {
 	t.Helper()
-	text, err := words.Render("noise", words.Labels{"noise_level": level, "presence": presence, "table_change": change}, source(number))
+	text, err := policy.Render("noise", policy.Labels{"noise_level": level, "presence": presence, "table_change": change}, source(number))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +315,7 @@ func BenchmarkPolicy(b *testing.B) {
 	if _, err := baseline.Direct().Solve(b.Context(), problem, &recorder{host: &host{Provider: p}, requests: &requests}); err != nil {
 		b.Fatal(err)
 	}
-	noise, _ := words.Find("noise")
+	noise, _ := policy.Find("noise")
 	for name, r := range map[string]methods.Request{
 		"direct":  requests[0],
 		"compile": ask(compilePrompt(noise), 1),

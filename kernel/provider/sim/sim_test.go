@@ -11,7 +11,7 @@ import (
 
 	"noema/kernel/provider"
 	"noema/kernel/provider/sim"
-	"noema/kernel/task/policy/words"
+	"noema/kernel/task/policy"
 	"noema/methods"
 )
 
@@ -282,7 +282,7 @@ func FuzzComplete(f *testing.F) {
 	f.Add("ANoT phase 1: extract the strategy.\n<request>\nkid-friendly, not loud\n</request>\nThe list has 3 items.")
 	f.Add("ANoT phase 2: build the LWT.\n<strategy>\nCONDITIONS:\n  1. [ATTR] [\"a.b\"].c = True\n\nLOGIC: 1\n</strategy>\nThe list has 3 items. The final step names the best 2.")
 	f.Add("Reason, then answer (ranking).\n<request>\nkid-friendly\n</request>\n<items>\n1: {\"attributes\":{\"GoodForKids\":true}}\n2: {}\n</items>\nname the best 2, best first")
-	noise, _ := words.Find("noise")
+	noise, _ := policy.Find("noise")
 	f.Add("General ANoT: compile the policy.\n<policy>\n" + noise.Text() + "\n</policy>\n")
 	f.Add(extractPrompt("Deafening. Talking was not possible.", noiseFields))
 	f.Add("Reason, then answer (fields).\n<request>\n" + noise.Text() + "\n</request>\n<data>\nreviews: [{\"stars\":1e99,\"date\":\"x\",\"text\":\"\"}, 3\n</data>\na value for each of these fields: \"a\", \"verdict\".\n")

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"noema/kernel/task/cafes/words"
+	"noema/kernel/task/cafes"
 )
 
 // plan is a request as understood: numbered tests and how they combine.
@@ -15,7 +15,7 @@ type plan struct {
 
 // understand reads a request in natural words.
 func understand(query string) (plan, bool) {
-	tree, err := words.Parse(query)
+	tree, err := cafes.ParseRequest(query)
 	if err != nil {
 		return plan{}, false
 	}
@@ -28,7 +28,7 @@ func understand(query string) (plan, bool) {
 }
 
 // number gives every condition of a tree a number, equal ones the same.
-func (p *plan) number(n words.Node) logic {
+func (p *plan) number(n cafes.Node) logic {
 	if n.Op == "" {
 		t := testOf(n.Leaf)
 		for i, have := range p.tests {
@@ -46,13 +46,13 @@ func (p *plan) number(n words.Node) logic {
 	return l
 }
 
-func testOf(c words.Condition) test {
+func testOf(c cafes.Condition) test {
 	switch c.Kind {
-	case words.Hours:
+	case cafes.Hours:
 		return test{kind: "HOURS", day: c.Day, from: c.From, to: c.To}
-	case words.Review:
+	case cafes.Review:
 		return test{kind: "REVIEW_TEXT", pattern: c.Pattern}
-	case words.Social:
+	case cafes.Social:
 		return test{kind: "SOCIAL", pattern: c.Pattern, friend: c.Friend, hops: c.Hops}
 	}
 	t := test{kind: "ATTR", path: c.Path, op: "="}

@@ -22,7 +22,7 @@ import (
 	"unicode"
 
 	"noema/kernel/task"
-	"noema/kernel/task/policy/words"
+	"noema/kernel/task/policy"
 )
 
 // Attack is what is done, and to which share of the texts.
@@ -316,9 +316,9 @@ type decider func(text string) bool
 // deciderOf is that of a request: for a policy whatever its reader finds a mention
 // in, and else a text that shares a word with the request.
 func deciderOf(query string) decider {
-	if p, ok := words.FindPolicy(query); ok {
+	if p, ok := policy.FindPolicy(query); ok {
 		return func(text string) bool {
-			labels, err := words.Read(text, p.Name)
+			labels, err := policy.Read(text, p.Name)
 			return err != nil || !labels.Silent()
 		}
 	}

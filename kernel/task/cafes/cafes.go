@@ -5,7 +5,7 @@
 //
 // A world has 50 fictional cafes with attributes (some nested in dicts),
 // opening hours and reviews, and a friend graph of the people who wrote them.
-// A request is a tree of conditions, said in varied English by package words.
+// A request is a tree of conditions, said in varied English.
 // Exactly one of all 50 cafes satisfies it, and that one is among the N that a
 // problem presents, so growing N changes neither requests nor answers; the
 // items of a smaller N are among those of a larger one. About half of the
@@ -36,7 +36,6 @@ import (
 	"strconv"
 
 	"noema/kernel/task"
-	"noema/kernel/task/cafes/words"
 	"noema/methods"
 )
 
@@ -119,7 +118,7 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 	if err != nil {
 		return task.Sample{}, err
 	}
-	query, err := words.Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream)))
+	query, err := Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream)))
 	if err != nil {
 		return task.Sample{}, err
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"noema/kernel/task"
-	"noema/kernel/task/cafes/words"
 	"noema/methods"
 )
 
@@ -45,7 +44,7 @@ func TestOneAnswer(t *testing.T) {
 		t.Run(o.String(), func(t *testing.T) {
 			for _, s := range generate(t, o).Samples {
 				p := context(t, s)
-				tree, err := words.Parse(s.Problem.Query)
+				tree, err := ParseRequest(s.Problem.Query)
 				if err != nil {
 					t.Fatalf("%s: %v", s.ID, err)
 				}
@@ -266,12 +265,12 @@ func TestGroups(t *testing.T) {
 // nobody whose friends are asked for writes reviews.
 func TestNoDoubt(t *testing.T) {
 	for _, aside := range asides() {
-		for _, topic := range words.Topics() {
+		for _, topic := range Topics() {
 			if mentions(aside, topic) {
 				t.Errorf("%q names %q", aside, topic)
 			}
 		}
-		if tree, err := words.Parse(aside); err == nil {
+		if tree, err := ParseRequest(aside); err == nil {
 			t.Errorf("%q sounds like the condition %v", aside, tree)
 		}
 	}

@@ -6,45 +6,43 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"noema/kernel/task/cafes/words"
 )
 
 // holds decides whether item, a cafe as decoded from a problem's JSON,
 // satisfies n. It is the authority on what requests mean: it reads the
 // structured tree and the shown data, and shares no code with what writes or
 // reads requests.
-func holds(n words.Node, item map[string]any, friends map[string][]string) (bool, error) {
+func holds(n Node, item map[string]any, friends map[string][]string) (bool, error) {
 	switch n.Op {
 	case "":
 		return holdsLeaf(n.Leaf, item, friends)
-	case words.Not:
+	case Not:
 		if len(n.Args) != 1 {
 			return false, fmt.Errorf("check condition: NOT has %d arguments", len(n.Args))
 		}
 		ok, err := holds(n.Args[0], item, friends)
 		return !ok, err
-	case words.And, words.Or:
+	case And, Or:
 		for _, a := range n.Args {
 			ok, err := holds(a, item, friends)
-			if err != nil || ok == (n.Op == words.Or) {
+			if err != nil || ok == (n.Op == Or) {
 				return ok, err
 			}
 		}
-		return n.Op == words.And, nil
+		return n.Op == And, nil
 	}
 	return false, fmt.Errorf("check condition: unknown operator %q", n.Op)
 }
 
-func holdsLeaf(c words.Condition, item map[string]any, friends map[string][]string) (bool, error) {
+func holdsLeaf(c Condition, item map[string]any, friends map[string][]string) (bool, error) {
 	switch c.Kind {
-	case words.Attr:
+	case Attr:
 		return equals(lookup(item, c.Path), c.Want), nil
-	case words.Hours:
+	case Hours:
 		return covers(item, c)
-	case words.Review:
+	case Review:
 		return anyReview(item, func(_, text string) bool { return mentions(text, c.Pattern) }), nil
-	case words.Social:
+	case Social:
 		near := nearby(friends, c.Friend, c.Hops)
 		return anyReview(item, func(author, text string) bool { return near[author] && mentions(text, c.Pattern) }), nil
 	}
@@ -81,7 +79,7 @@ func equals(have, want any) bool {
 }
 
 // covers reports whether the cafe is open during all of the wanted time.
-func covers(item map[string]any, c words.Condition) (bool, error) {
+func covers(item map[string]any, c Condition) (bool, error) {
 	text, ok := lookup(item, "hours."+c.Day).(string)
 	if !ok {
 		return false, nil

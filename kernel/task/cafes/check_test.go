@@ -3,8 +3,6 @@ package cafes
 import (
 	"encoding/json"
 	"testing"
-
-	"noema/kernel/task/cafes/words"
 )
 
 func TestHolds(t *testing.T) {
@@ -17,17 +15,17 @@ func TestHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	friends := map[string][]string{"Kim": {"Ann"}, "Ann": {"Kim", "Cem"}, "Cem": {"Ann"}}
-	attr := func(path string, want any) words.Condition {
-		return words.Condition{Kind: words.Attr, Path: "attributes." + path, Want: want}
+	attr := func(path string, want any) Condition {
+		return Condition{Kind: Attr, Path: "attributes." + path, Want: want}
 	}
-	hours := func(day string, from, to int) words.Condition {
-		return words.Condition{Kind: words.Hours, Day: day, From: from, To: to}
+	hours := func(day string, from, to int) Condition {
+		return Condition{Kind: Hours, Day: day, From: from, To: to}
 	}
-	social := func(hops int, pattern string) words.Condition {
-		return words.Condition{Kind: words.Social, Friend: "Kim", Hops: hops, Pattern: pattern}
+	social := func(hops int, pattern string) Condition {
+		return Condition{Kind: Social, Friend: "Kim", Hops: hops, Pattern: pattern}
 	}
 	for _, test := range []struct {
-		c    words.Condition
+		c    Condition
 		want bool
 	}{
 		{attr("HasTV", false), true},
@@ -47,32 +45,32 @@ func TestHolds(t *testing.T) {
 		{hours("Friday", 22*60, 24*60), true},
 		{hours("Friday", 17*60, 24*60), false},
 		{hours("Saturday", 23*60, 24*60), true},
-		{words.Condition{Kind: words.Review, Pattern: "latte art"}, true},
-		{words.Condition{Kind: words.Review, Pattern: "jazz"}, false}, // part of a word
-		{words.Condition{Kind: words.Review, Pattern: "quiche"}, true},
-		{words.Condition{Kind: words.Review, Pattern: ""}, false},
+		{Condition{Kind: Review, Pattern: "latte art"}, true},
+		{Condition{Kind: Review, Pattern: "jazz"}, false}, // part of a word
+		{Condition{Kind: Review, Pattern: "quiche"}, true},
+		{Condition{Kind: Review, Pattern: ""}, false},
 		{social(1, "latte art"), true},
 		{social(1, "quiche"), false},
 		{social(2, "quiche"), true},
 		{social(2, "chai"), false}, // Kim is not near Kim
 	} {
-		got, err := holds(words.Is(test.c), item, friends)
+		got, err := holds(Is(test.c), item, friends)
 		if err != nil || got != test.want {
 			t.Errorf("%v: %v, %v; want %v", test.c, got, err, test.want)
 		}
-		if no, err := holds(words.No(words.Is(test.c)), item, friends); err != nil || no == test.want {
+		if no, err := holds(No(Is(test.c)), item, friends); err != nil || no == test.want {
 			t.Errorf("NOT %v: %v, %v", test.c, no, err)
 		}
 	}
 	item["hours"].(map[string]any)["Monday"] = "always"
-	for _, bad := range []words.Node{
-		words.Is(hours("Monday", 60, 120)), {Op: "XOR"}, {Op: words.Not}, words.Is(words.Condition{Kind: "smell"}),
+	for _, bad := range []Node{
+		Is(hours("Monday", 60, 120)), {Op: "XOR"}, {Op: Not}, Is(Condition{Kind: "smell"}),
 	} {
 		if _, err := holds(bad, item, friends); err == nil {
 			t.Errorf("%v was decided", bad)
 		}
 	}
-	if ok, err := holds(words.AnyOf(), item, nil); ok || err != nil {
+	if ok, err := holds(AnyOf(), item, nil); ok || err != nil {
 		t.Errorf("an empty OR is %v, %v", ok, err)
 	}
 }

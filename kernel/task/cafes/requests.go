@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
-
-	"noema/kernel/task/cafes/words"
 )
 
 // set is a set of cafes, one bit each.
@@ -20,7 +18,7 @@ const everyone set = 1<<worldSize - 1
 type request struct {
 	id, group  string
 	stream     uint64 // of its random numbers; the same at every number of requests
-	tree       words.Node
+	tree       Node
 	gold       int
 	nearMisses set   // cafes that fail exactly one conjunct
 	failing    []set // for each conjunct, the cafes that fail it and nothing else
@@ -28,21 +26,21 @@ type request struct {
 
 // shape draws a tree of a group's form that the drawer's gold cafe satisfies;
 // false if there is none with these random numbers.
-type shape func(d *drawer) ([]words.Node, bool)
+type shape func(d *drawer) ([]Node, bool)
 
 // groups are the forms of requests, in order of difficulty.
 func groups() []shape {
 	return []shape{
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.wish) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.either) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.hours) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.review) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.eitherPair) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.social(1)) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.wish, d.social(2)) },
-		func(d *drawer) ([]words.Node, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
-		func(d *drawer) ([]words.Node, bool) {
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.wish) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.either) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.hours) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.review) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.eitherPair) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.social(1)) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.social(2)) },
+		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
+		func(d *drawer) ([]Node, bool) {
 			return d.all(d.dislike, d.hours, d.eitherReview, d.social(1+d.rng.IntN(2)))
 		},
 	}
@@ -121,7 +119,7 @@ func (d *drawer) request(r *request, s shape, from []int, asked map[string]bool)
 			if !ok {
 				continue
 			}
-			tree := words.AllOf(args...)
+			tree := AllOf(args...)
 			failing, ok := d.facts.failing(args, gold)
 			if !ok || asked[tree.String()] {
 				continue
@@ -162,7 +160,7 @@ func union(sets []set) set {
 
 // failing returns for each conjunct which cafes fail it alone, or false if
 // gold is not the only cafe that satisfies all.
-func (f *facts) failing(args []words.Node, gold int) ([]set, bool) {
+func (f *facts) failing(args []Node, gold int) ([]set, bool) {
 	sets := make([]set, len(args))
 	all := everyone
 	for i, a := range args {

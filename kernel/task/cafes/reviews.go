@@ -3,8 +3,6 @@ package cafes
 import (
 	"math/rand/v2"
 	"strings"
-
-	"noema/kernel/task/cafes/words"
 )
 
 // newReviews writes six to ten short reviews by different people. What a
@@ -12,7 +10,7 @@ import (
 // say that it was missing, so a mention is never in doubt.
 func newReviews(rng *rand.Rand, reviewers []string) []review {
 	n := weighted(rng, []int{6, 7, 8, 9, 10}, 80, 10, 5, 3, 2)
-	topics := someOf(rng, words.Topics(), n, n)
+	topics := someOf(rng, Topics(), n, n)
 	var all []review
 	for i, author := range someOf(rng, reviewers, n, n) {
 		r := review{Author: author, Stars: weighted(rng, []int{1, 2, 3, 4, 5}, 5, 10, 20, 35, 30), Date: newDate(rng)}

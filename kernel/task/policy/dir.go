@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"noema/kernel/task"
-	"noema/kernel/task/policy/words"
 	"noema/methods"
 )
 
@@ -74,7 +73,7 @@ func (d *data) sample(p dirPlace, verdicts []string) (task.Sample, error) {
 	if err != nil {
 		return task.Sample{}, err
 	}
-	gold := map[string]json.RawMessage{words.VerdictName: p.truth[words.VerdictName]}
+	gold := map[string]json.RawMessage{VerdictName: p.truth[VerdictName]}
 	for _, name := range d.primitives {
 		gold[name] = p.truth[name]
 	}
@@ -90,7 +89,7 @@ func (d *data) sample(p dirPlace, verdicts []string) (task.Sample, error) {
 			Context: context,
 			Answer: methods.AnswerSpec{
 				Kind:   methods.Fields,
-				Names:  append(slices.Clone(d.primitives), words.VerdictName),
+				Names:  append(slices.Clone(d.primitives), VerdictName),
 				Labels: verdicts,
 			},
 		},

@@ -15,8 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"noema/kernel/task/policy/words"
 )
 
 // data is a folder as read.
@@ -181,7 +179,7 @@ func (d *data) readTruth(path string) (map[string]map[string]json.RawMessage, er
 	for _, id := range slices.Sorted(maps.Keys(file.Restaurants)) {
 		truth := file.Restaurants[id].Truth
 		var verdict string
-		if err := json.Unmarshal(truth[words.VerdictName], &verdict); err != nil || verdict == "" {
+		if err := json.Unmarshal(truth[VerdictName], &verdict); err != nil || verdict == "" {
 			return nil, fmt.Errorf("%s:%d: restaurant %q has no verdict", name, lineAt(raw, bytes.Index(raw, []byte(`"`+id+`"`))), id)
 		}
 		out[id] = truth
@@ -222,7 +220,7 @@ func (d *data) choosePrimitives() {
 		for name, raw := range p.truth {
 			if scalar(raw) {
 				count[name]++
-			} else if name != words.VerdictName {
+			} else if name != VerdictName {
 				d.dropped["ground_truth."+name] = true
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"noema/kernel/task"
-	"noema/kernel/task/policy/words"
 )
 
 // line is a line of the data set.
@@ -54,7 +53,7 @@ func (d *data) readDataset(path string, golds map[string]map[string]json.RawMess
 			d.unjudged = append(d.unjudged, in.ID)
 			return nil
 		}
-		if err := json.Unmarshal(p.truth[words.VerdictName], &p.verdict); err != nil {
+		if err := json.Unmarshal(p.truth[VerdictName], &p.verdict); err != nil {
 			return l.Errorf("verdict: %w", err)
 		}
 		if len(p.reviews) < d.k {

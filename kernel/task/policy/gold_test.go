@@ -3,13 +3,11 @@ package policy
 import (
 	"math/big"
 	"strconv"
-
-	"noema/kernel/task/policy/words"
 )
 
 // byHand computes the primitives and the verdict of a policy by rules written out
 // by hand: a second statement of each policy, which finds an error in the first.
-func byHand(policy string, reviews []words.Review) map[string]any {
+func byHand(policy string, reviews []Review) map[string]any {
 	values, _, verdict := map[string]func(tally) (map[string]float64, float64, string){
 		"allergy":       allergyGold,
 		"hygiene":       hygieneGold,
@@ -26,7 +24,7 @@ func byHand(policy string, reviews []words.Review) map[string]any {
 }
 
 // tally counts reviews.
-type tally []words.Review
+type tally []Review
 
 // count counts the reviews that have all the labels, given as field, value,
 // field, value and so on.

@@ -31,7 +31,6 @@ import (
 	"strconv"
 
 	"noema/kernel/task"
-	"noema/kernel/task/policy/words"
 	"noema/methods"
 )
 
@@ -56,7 +55,7 @@ func New(o Options) (*task.Task, error) {
 		Source:  "generated",
 		Notes:   []string{"fictional data; verdicts are balanced, so always naming one level is right for a third of the samples"},
 	}
-	for number, name := range words.Names() {
+	for number, name := range Names() {
 		if o.Policy != All && o.Policy != name {
 			continue
 		}
@@ -71,7 +70,7 @@ func New(o Options) (*task.Task, error) {
 
 // generate makes the samples of one policy.
 func generate(name string, number uint64, o Options) ([]task.Sample, error) {
-	p, ok := words.Find(name)
+	p, ok := Find(name)
 	if !ok {
 		return nil, fmt.Errorf("there is no such policy")
 	}
@@ -134,7 +133,7 @@ func encode(p place, reviews []review) (json.RawMessage, error) {
 }
 
 // sample is r under policy p.
-func (r restaurant) sample(p words.Policy, query string) (task.Sample, error) {
+func (r restaurant) sample(p Policy, query string) (task.Sample, error) {
 	context, err := encode(place{Name: r.name}, r.reviews)
 	if err != nil {
 		return task.Sample{}, err
@@ -150,14 +149,14 @@ func (r restaurant) sample(p words.Policy, query string) (task.Sample, error) {
 			Context: context,
 			Answer: methods.AnswerSpec{
 				Kind:   methods.Fields,
-				Names:  append(p.Primitives(), words.VerdictName),
+				Names:  append(p.Primitives(), VerdictName),
 				Labels: p.Verdict.Labels[:],
 			},
 		},
 		Target: target.Value,
 		Metadata: map[string]string{
 			"restaurant": r.name,
-			"verdict":    fmt.Sprint(r.gold[words.VerdictName]),
+			"verdict":    fmt.Sprint(r.gold[VerdictName]),
 			"telling":    strconv.Itoa(r.telling),
 		},
 	}, nil

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"noema/kernel/task"
-	"noema/kernel/task/policy/words"
 	"noema/methods"
 )
 
@@ -37,11 +36,11 @@ func reviewsOf(t *testing.T, s task.Sample) []review {
 }
 
 // read is what a reader of the texts alone makes of a sample's reviews.
-func read(t *testing.T, s task.Sample, policy string) []words.Review {
+func read(t *testing.T, s task.Sample, policy string) []Review {
 	t.Helper()
-	var out []words.Review
+	var out []Review
 	for _, r := range reviewsOf(t, s) {
-		l, err := words.Read(r.Text, policy)
+		l, err := Read(r.Text, policy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +48,7 @@ func read(t *testing.T, s task.Sample, policy string) []words.Review {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, words.Review{Labels: l, Stars: r.Stars, Year: date.Year(), Useful: r.Useful})
+		out = append(out, Review{Labels: l, Stars: r.Stars, Year: date.Year(), Useful: r.Useful})
 	}
 	return out
 }
@@ -60,7 +59,7 @@ func read(t *testing.T, s task.Sample, policy string) []words.Review {
 func TestSolvable(t *testing.T) {
 	for _, o := range []Options{{Restaurants: 60}, {K: 50, Restaurants: 12, Seed: 1}, {K: 100, Restaurants: 6, Seed: 2}, {K: 200, Restaurants: 6, Seed: 3}} {
 		for _, s := range generated(t, o).Samples {
-			p, ok := words.FindPolicy(s.Problem.Query)
+			p, ok := FindPolicy(s.Problem.Query)
 			if !ok {
 				t.Fatalf("%s has no known policy", s.ID)
 			}
@@ -79,19 +78,19 @@ func TestSolvable(t *testing.T) {
 // kinds, far from what restaurants have.
 func TestGoldAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, name := range words.Names() {
-		p, _ := words.Find(name)
+	for _, name := range Names() {
+		p, _ := Find(name)
 		for range 1500 {
-			reviews := make([]words.Review, rng.IntN(25))
+			reviews := make([]Review, rng.IntN(25))
 			for i := range reviews {
-				l := words.Labels{}
+				l := Labels{}
 				for _, f := range p.Fields {
 					l[f.Name] = f.Values[rng.IntN(len(f.Values))].Name
 				}
-				if l[p.Fields[0].Name] == words.None || l[p.Fields[1].Name] == words.None {
-					l[p.Fields[0].Name], l[p.Fields[1].Name] = words.None, words.None
+				if l[p.Fields[0].Name] == None || l[p.Fields[1].Name] == None {
+					l[p.Fields[0].Name], l[p.Fields[1].Name] = None, None
 				}
-				reviews[i] = words.Review{Labels: l, Stars: 1 + rng.IntN(5), Year: 2018 + rng.IntN(8), Useful: rng.IntN(9)}
+				reviews[i] = Review{Labels: l, Stars: 1 + rng.IntN(5), Year: 2018 + rng.IntN(8), Useful: rng.IntN(9)}
 			}
 			want := byHand(name, reviews)
 			if got := p.Compute(reviews); !reflect.DeepEqual(got, want) {
@@ -109,14 +108,14 @@ func TestPython(t *testing.T) {
 		t.Skip("no python3 on this machine")
 	}
 	type job struct {
-		Steps       []words.Step
+		Steps       []Step
 		Extractions []map[string]any
 		Target      json.RawMessage
 		ID          string
 	}
 	var jobs []job
 	for _, s := range generated(t, Options{Restaurants: 40, Seed: 9}).Samples {
-		p, _ := words.Find(s.Group)
+		p, _ := Find(s.Group)
 		j := job{Steps: p.Steps(), Target: s.Target, ID: s.ID}
 		for _, r := range read(t, s, p.Name) {
 			if r.Labels.Silent() {
@@ -187,8 +186,8 @@ func TestBalance(t *testing.T) {
 // TestVaried holds that primitives vary and that reviews hold what misleads:
 // what others told, what is feared, denials and instructions.
 func TestVaried(t *testing.T) {
-	for _, name := range words.Names() {
-		p, _ := words.Find(name)
+	for _, name := range Names() {
+		p, _ := Find(name)
 		values := map[string]map[string]bool{}
 		accounts := map[string]int{}
 		injected := 0
@@ -232,7 +231,7 @@ func TestShape(t *testing.T) {
 	}
 	ids := map[string]bool{}
 	for _, s := range all.Samples {
-		p, _ := words.Find(s.Group)
+		p, _ := Find(s.Group)
 		if ids[s.ID] || !strings.HasPrefix(s.ID, s.Group+"-") {
 			t.Errorf("id %q of group %q", s.ID, s.Group)
 		}
@@ -297,7 +296,7 @@ func TestOptionsOutOfRange(t *testing.T) {
 			t.Errorf("%+v was accepted", o)
 		}
 	}
-	for _, name := range words.Names() {
+	for _, name := range Names() {
 		if made, err := New(Options{Policy: name, Restaurants: 1}); err != nil || len(made.Samples) != 1 {
 			t.Errorf("policy %s: %v", name, err)
 		}

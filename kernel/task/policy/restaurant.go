@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-
-	"noema/kernel/task/policy/words"
 )
 
 // restaurant is a generated one.
@@ -24,12 +22,12 @@ const maxTries = 5000
 
 // newRestaurant draws facts until their verdict is the given level, mildest
 // 0, and then writes the reviews that say them.
-func newRestaurant(p words.Policy, level, k int, rng *rand.Rand) (restaurant, error) {
+func newRestaurant(p Policy, level, k int, rng *rand.Rand) (restaurant, error) {
 	for range maxTries {
 		facts := drawFacts(p, level, k, rng)
 		values := p.Compute(facts)
 		score, _ := values[p.Verdict.Term].(float64)
-		if values[words.VerdictName] != p.Verdict.Labels[level] || doubtful(score, p.Verdict.Cuts) {
+		if values[VerdictName] != p.Verdict.Labels[level] || doubtful(score, p.Verdict.Cuts) {
 			continue
 		}
 		return write(p, facts, values, rng)
@@ -52,22 +50,22 @@ func doubtful(score float64, cuts [2]float64) bool {
 
 // drawFacts draws k reviews' facts, a few of them telling. The level only
 // tilts the draw: what is good or bad is found at every level.
-func drawFacts(p words.Policy, level, k int, rng *rand.Rand) []words.Review {
-	facts := make([]words.Review, k)
+func drawFacts(p Policy, level, k int, rng *rand.Rand) []Review {
+	facts := make([]Review, k)
 	telling := 5 + rng.IntN(5+k/20)
 	for i := range facts {
 		l := p.Blank()
 		if i < telling {
 			tell(p, l, level, rng)
 		}
-		facts[i] = words.Review{Labels: l, Stars: stars(p, l, rng), Year: weighted(rng, 8, 12, 14, 18, 22, 26) + 2019, Useful: useful(rng)}
+		facts[i] = Review{Labels: l, Stars: stars(p, l, rng), Year: weighted(rng, 8, 12, 14, 18, 22, 26) + 2019, Useful: useful(rng)}
 	}
 	rng.Shuffle(k, func(i, j int) { facts[i], facts[j] = facts[j], facts[i] })
 	return facts
 }
 
 // tell makes l say something.
-func tell(p words.Policy, l words.Labels, level int, rng *rand.Rand) {
+func tell(p Policy, l Labels, level int, rng *rand.Rand) {
 	event, account, reply := p.Fields[0], p.Fields[1], p.Fields[2]
 	what := rng.IntN(100)
 	if what < 80 {
@@ -86,9 +84,9 @@ func tell(p words.Policy, l words.Labels, level int, rng *rand.Rand) {
 }
 
 // stars fit what a review says, with some noise.
-func stars(p words.Policy, l words.Labels, rng *rand.Rand) int {
-	at := func(f words.Field) int {
-		return slices.IndexFunc(f.Values, func(v words.Value) bool { return v.Name == l[f.Name] })
+func stars(p Policy, l Labels, rng *rand.Rand) int {
+	at := func(f Field) int {
+		return slices.IndexFunc(f.Values, func(v Value) bool { return v.Name == l[f.Name] })
 	}
 	weights := []int{4, 8, 20, 36, 32}
 	bad := at(p.Fields[0]) >= 2 && at(p.Fields[1]) == 1
@@ -108,11 +106,11 @@ func useful(rng *rand.Rand) int {
 }
 
 // write makes the reviews that say facts.
-func write(p words.Policy, facts []words.Review, values map[string]any, rng *rand.Rand) (restaurant, error) {
+func write(p Policy, facts []Review, values map[string]any, rng *rand.Rand) (restaurant, error) {
 	r := restaurant{gold: values, reviews: make([]review, len(facts))}
 	authors := rng.Perm(len(people()) * len(initials))
 	for i, f := range facts {
-		text, err := words.Render(p.Name, f.Labels, rng)
+		text, err := Render(p.Name, f.Labels, rng)
 		if err != nil {
 			return r, err
 		}

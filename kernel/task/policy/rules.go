@@ -1,18 +1,4 @@
-// Package words says policies and reviews in English and reads them back. It
-// exists so that the task has one place where meaning meets wording: the
-// generator writes a [Policy] with [Policy.Text] and what a review is to say
-// with [Render], and a simulated model, which sees the texts alone, recovers
-// the policy with [FindPolicy] and what a review says with [Read].
-//
-// A policy has three fields to be read from each review, each with "none" and
-// some telling values; terms, which are the primitives, each a [Formula] over
-// the reviews or over earlier terms; and a verdict of three levels by two
-// cuts of the last term. Every formula counts only reviews that carry a
-// telling value, so whoever leaves out silent reviews gets the same numbers.
-//
-// [Policy.Compute] gives the task its gold. The task's tests compute it a second
-// time, by rules written out by hand.
-package words
+package policy
 
 import (
 	"fmt"

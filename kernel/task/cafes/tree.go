@@ -1,18 +1,7 @@
-// Package words puts requests for a cafe into natural English and reads them
-// back. A request is a tree of typed conditions; [Render] says the same tree
-// in many ways, and [Parse] recovers an equivalent tree from the text alone.
-//
-// Two parties need it. The generator of the task "cafes" needs requests that
-// sound as if people wrote them while their meaning stays exact. The simulated
-// model needs to understand such requests without ever seeing the tree. Both
-// share one lexicon, and nothing else: Parse knows nothing of how, when or
-// with which random numbers a text was made.
-package words
+package cafes
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -125,7 +114,7 @@ func (n Node) Normal() Node { return normal(n, false) }
 func normal(n Node, negate bool) Node {
 	switch n.Op {
 	case "":
-		return literal(n.Leaf, negate)
+		return leaf(n.Leaf, negate)
 	case Not:
 		if len(n.Args) != 1 {
 			return normal(Node{Op: And, Args: n.Args}, !negate)
@@ -151,8 +140,8 @@ func normal(n Node, negate bool) Node {
 	return out
 }
 
-// literal is c or its negation in normal form.
-func literal(c Condition, negate bool) Node {
+// leaf is c or its negation in normal form.
+func leaf(c Condition, negate bool) Node {
 	c.Pattern = strings.ToLower(c.Pattern)
 	want, isBool := c.Want.(bool)
 	if c.Kind != Attr || !isBool {
@@ -168,30 +157,4 @@ func literal(c Condition, negate bool) Node {
 	}
 	c.Want = true
 	return No(Is(c))
-}
-
-// Equivalent reports whether a and b are the same up to the order of
-// arguments, repetition, nesting of like operators and De Morgan's laws.
-func Equivalent(a, b Node) bool { return a.Normal().sorted() == b.Normal().sorted() }
-
-// sorted is a text that equivalent normal trees share.
-func (n Node) sorted() string {
-	if n.Op == "" {
-		return fmt.Sprintf("%#v", n.Leaf)
-	}
-	parts := make([]string, len(n.Args))
-	for i, a := range n.Args {
-		parts[i] = a.sorted()
-	}
-	slices.Sort(parts)
-	parts = slices.Compact(parts)
-	if len(parts) == 1 && n.Op != Not {
-		return parts[0]
-	}
-	return string(n.Op) + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// clock writes minutes after midnight as in opening hours, "7:00".
-func clock(minutes int) string {
-	return strconv.Itoa(minutes/60) + fmt.Sprintf(":%02d", minutes%60)
 }

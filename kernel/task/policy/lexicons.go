@@ -1,4 +1,4 @@
-package words
+package policy
 
 // lexiconOf is the lexicon of the policy called name.
 func lexiconOf(name string) (lexicon, bool) {

@@ -1,4 +1,4 @@
-package words
+package policy
 
 func allergy() Policy {
 	own := is("account_type", "firsthand")

@@ -1,4 +1,4 @@
-package words
+package cafes
 
 import (
 	"fmt"
@@ -25,16 +25,16 @@ func Render(n Node, rng *rand.Rand) (string, error) {
 	if n.Op == And {
 		parts = slices.Clone(n.Args)
 	}
-	w := writer{rng}
+	w := sayer{rng}
 	return w.request(w.ordered(parts)), nil
 }
 
-type writer struct{ rng *rand.Rand }
+type sayer struct{ rng *rand.Rand }
 
-func (w writer) chance(percent int) bool { return w.rng.IntN(100) < percent }
+func (w sayer) chance(percent int) bool { return w.rng.IntN(100) < percent }
 
 // ordered shuffles the parts; mostly, what is unwanted comes last.
-func (w writer) ordered(parts []Node) []Node {
+func (w sayer) ordered(parts []Node) []Node {
 	w.rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	if w.chance(70) {
 		slices.SortStableFunc(parts, func(a, b Node) int { return rank(a) - rank(b) })
@@ -52,7 +52,7 @@ func rank(n Node) int {
 func negative(n Node) bool { return n.Op == Not || n.Op == "" && n.Leaf.Want == false }
 
 // request writes one sentence or two.
-func (w writer) request(parts []Node) string {
+func (w sayer) request(parts []Node) string {
 	second := []Node(nil)
 	if len(parts) > 2 && w.chance(35) {
 		cut := 1 + w.rng.IntN(len(parts)-1)
@@ -75,7 +75,7 @@ func (w writer) request(parts []Node) string {
 }
 
 // nounPhrase is "a quiet cafe with …".
-func (w writer) nounPhrase(parts []Node) string {
+func (w sayer) nounPhrase(parts []Node) string {
 	var before []string
 	var rest []Node
 	for _, n := range parts {
@@ -99,7 +99,7 @@ func (w writer) nounPhrase(parts []Node) string {
 }
 
 // adjectives lists the words for n that can stand before the noun.
-func (w writer) adjectives(n Node) []string {
+func (w sayer) adjectives(n Node) []string {
 	var out []string
 	if n.Op != "" {
 		return nil
@@ -113,7 +113,7 @@ func (w writer) adjectives(n Node) []string {
 }
 
 // body is what follows the noun.
-func (w writer) body(parts []Node) string {
+func (w sayer) body(parts []Node) string {
 	s, that := afterThat, "that "
 	if w.chance(50) {
 		s, that = afterPlace, ""
@@ -127,7 +127,7 @@ func (w writer) body(parts []Node) string {
 }
 
 // denials puts two neighbouring negatives into one "neither … nor".
-func (w writer) denials(parts []Node) []Node {
+func (w sayer) denials(parts []Node) []Node {
 	var out []Node
 	for _, n := range parts {
 		if len(out) > 0 && negative(n) && negative(out[len(out)-1]) && w.chance(60) {
@@ -143,7 +143,7 @@ func (w writer) denials(parts []Node) []Node {
 }
 
 // join lists texts; a last one that is unwanted may be set off by "but".
-func (w writer) join(texts []string, but bool) string {
+func (w sayer) join(texts []string, but bool) string {
 	n := len(texts)
 	if n == 1 {
 		return texts[0]
@@ -160,7 +160,7 @@ func (w writer) join(texts []string, but bool) string {
 
 // unit says n in a slot. Groups within groups of groups are put into
 // parentheses, because English has no other way to keep them apart.
-func (w writer) unit(n Node, s slot, depth int) string {
+func (w sayer) unit(n Node, s slot, depth int) string {
 	switch n.Op {
 	case "":
 		return w.literal(n.Leaf, false, s)
@@ -176,7 +176,7 @@ func (w writer) unit(n Node, s slot, depth int) string {
 	return w.group(n, s, depth)
 }
 
-func (w writer) group(n Node, s slot, depth int) string {
+func (w sayer) group(n Node, s slot, depth int) string {
 	if n.Op == Or && (w.shared(n.Args) == nil || w.chance(40)) {
 		return "either " + w.list(n.Args, s, depth, "or")
 	}
@@ -193,7 +193,7 @@ func (w writer) group(n Node, s slot, depth int) string {
 }
 
 // list is "A, B or C".
-func (w writer) list(args []Node, s slot, depth int, last string) string {
+func (w sayer) list(args []Node, s slot, depth int, last string) string {
 	texts := make([]string, len(args))
 	for i, a := range args {
 		texts[i] = w.unit(a, s, depth+1)
@@ -204,7 +204,7 @@ func (w writer) list(args []Node, s slot, depth int, last string) string {
 
 // choice shares the verb or preposition: "has either A or B". The arguments
 // must have a shared form.
-func (w writer) choice(args []Node, s slot, first, last string) string {
+func (w sayer) choice(args []Node, s slot, first, last string) string {
 	said := w.shared(args)
 	texts := make([]string, len(said))
 	for i, p := range said {
@@ -233,7 +233,7 @@ func lead(f form, s slot) string {
 
 // shared says every argument in the same form, noun or adjective, if all of
 // them are wishes that can be said so; nil otherwise.
-func (w writer) shared(args []Node) []phrase {
+func (w sayer) shared(args []Node) []phrase {
 	for _, f := range []form{noun, adjective} {
 		var out []phrase
 		for _, n := range args {
@@ -261,7 +261,7 @@ func (w writer) shared(args []Node) []phrase {
 }
 
 // literal says one condition or its opposite in s.
-func (w writer) literal(c Condition, negate bool, s slot) string {
+func (w sayer) literal(c Condition, negate bool, s slot) string {
 	var texts []string
 	for _, p := range ways(c, negate) {
 		p.text = c.details(p.text, w.rng)

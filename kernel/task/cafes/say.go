@@ -1,4 +1,4 @@
-package words
+package cafes
 
 import (
 	"fmt"
@@ -201,5 +201,3 @@ func checkPattern(pattern string) error {
 	}
 	return nil
 }
-
-func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }

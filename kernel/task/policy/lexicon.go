@@ -1,4 +1,4 @@
-package words
+package policy
 
 // lexicon is what the reviews of a policy say, in words. Templates hold slots
 // such as {dish}; {event} stands for a noun phrase that tells the value of

@@ -1,4 +1,4 @@
-package words
+package cafes
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ var ErrNesting = errors.New("nested too deeply")
 
 const maxNesting = 100
 
-// Parse reads a request and returns what it asks for in normal form (see
+// ParseRequest reads a request and returns what it asks for in normal form (see
 // [Node.Normal]). For every text that Render made, that is equivalent to the
 // rendered tree. Of other texts it takes the phrases that it recognises and
 // skips the rest; if there are none, the error wraps [ErrNothing].
@@ -23,7 +23,7 @@ const maxNesting = 100
 // between two phrases choose; "both … and …" and "all of …, … and …" group;
 // "neither … nor …" and words such as "not", "no" or "without" deny what
 // follows. Parentheses group anything.
-func Parse(text string) (Node, error) {
+func ParseRequest(text string) (Node, error) {
 	p := parser{in: lex(text)}
 	args := p.sequence()
 	for p.accept(")") { // one that nothing opened
@@ -38,9 +38,9 @@ func Parse(text string) (Node, error) {
 	return AllOf(args...).Normal(), nil
 }
 
-// Find is the last request in a longer text, such as a prompt, from its opener to
+// FindRequest is the last request in a longer text, such as a prompt, from its opener to
 // the end of its line; "" if there is none.
-func Find(text string) string {
+func FindRequest(text string) string {
 	at := -1
 	for _, opener := range openers() {
 		at = max(at, strings.LastIndex(text, opener+" "))

@@ -1,4 +1,4 @@
-package words
+package cafes
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// leaf draws any condition that can be said.
-func leaf(rng *rand.Rand) Condition {
+// anyLeaf draws any condition that can be said.
+func anyLeaf(rng *rand.Rand) Condition {
 	names := []string{"Kevin", "Ines", "Thomas", "Zoë"}
 	patterns := append(Topics(), "salted caramel", "it's a gem", "sugar and spice")
 	switch rng.IntN(6) {
@@ -28,7 +28,7 @@ func leaf(rng *rand.Rand) Condition {
 
 // tree draws a tree of at most the given depth, negations included.
 func tree(rng *rand.Rand, depth int) Node {
-	n := Is(leaf(rng))
+	n := Is(anyLeaf(rng))
 	if depth > 0 && rng.IntN(3) > 0 {
 		n = Node{Op: []Op{And, Or}[rng.IntN(2)]}
 		for range 2 + rng.IntN(3) {
@@ -49,11 +49,11 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		got, err := Parse(text)
+		got, err := ParseRequest(text)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, want)
 		}
-		if !Equivalent(got, want) {
+		if !equivalent(got, want) {
 			t.Fatalf("seed %d: %s\nwant %s\ngot  %s", seed, text, want.Normal(), got)
 		}
 	}
@@ -80,7 +80,7 @@ func TestEveryPhraseReadsBackAlone(t *testing.T) {
 						continue
 					}
 					placed++
-					if got, err := Parse(text); err != nil || !Equivalent(got, want) {
+					if got, err := ParseRequest(text); err != nil || !equivalent(got, want) {
 						t.Errorf("%q reads as %v (%v), want %v", text, got, err, want)
 					}
 				}
@@ -159,7 +159,7 @@ func TestParseOthersText(t *testing.T) {
 		"either quiet, or cheap, or with a valet; and dog-friendly":        `AND(OR(attributes.NoiseLevel = quiet, attributes.RestaurantsPriceRange2 = 1, attributes.BusinessParking.valet = true), attributes.DogsAllowed = true)`,
 		"a cafe \"quiet\" is only quoted here, but the place is cheap\x00": `attributes.RestaurantsPriceRange2 = 1`,
 	} {
-		got, err := Parse(text)
+		got, err := ParseRequest(text)
 		switch {
 		case want == "" && !errors.Is(err, ErrNothing):
 			t.Errorf("%q: got %v, %v, want ErrNothing", text, got, err)
@@ -176,12 +176,12 @@ func TestParseHostileText(t *testing.T) {
 		"deep lists":       strings.Repeat("either ", 20_000) + "quiet",
 		"long tie":         strings.Repeat("quiet together with ", 20_000),
 	} {
-		if _, err := Parse(text); !errors.Is(err, ErrNesting) {
+		if _, err := ParseRequest(text); !errors.Is(err, ErrNesting) {
 			t.Errorf("%s: %v, want ErrNesting", name, err)
 		}
 	}
 	for _, text := range []string{"\xff\xfe quiet", "quiet' '\"", "'", "\"", "'s", "7:", ":7 am", strings.Repeat("quiet, ", 20_000)} {
-		if _, err := Parse(text); err != nil && !errors.Is(err, ErrNothing) {
+		if _, err := ParseRequest(text); err != nil && !errors.Is(err, ErrNothing) {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestNormal(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.in, got, test.want)
 		}
 	}
-	if Equivalent(AllOf(tv, hip), AnyOf(tv, hip)) || Equivalent(tv, No(tv)) || !Equivalent(AllOf(tv, hip, tv), AllOf(hip, tv)) {
+	if equivalent(AllOf(tv, hip), AnyOf(tv, hip)) || equivalent(tv, No(tv)) || !equivalent(AllOf(tv, hip, tv), AllOf(hip, tv)) {
 		t.Error("Equivalent confuses trees")
 	}
 }
@@ -227,7 +227,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		n, err := Parse(text)
+		n, err := ParseRequest(text)
 		if err != nil {
 			return
 		}
@@ -235,7 +235,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return // a quoted pattern or a name may be one that cannot be written
 		}
-		if back, err := Parse(again); err != nil || !Equivalent(n, back) {
+		if back, err := ParseRequest(again); err != nil || !equivalent(n, back) {
 			t.Fatalf("%q reads as %v, is said as %q and reads as %v (%v)", text, n, again, back, err)
 		}
 	})
@@ -248,7 +248,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := Parse(text); err != nil {
+		if _, err := ParseRequest(text); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -266,9 +266,30 @@ func Example() {
 		return
 	}
 	fmt.Println(text)
-	back, err := Parse(text)
-	fmt.Println(Equivalent(n, back), err)
+	back, err := ParseRequest(text)
+	fmt.Println(equivalent(n, back), err)
 	// Output:
 	// Looking for a place that is family-friendly, either has a review that mentions latte art or has free WiFi, and doesn't have TVs on the walls.
 	// true <nil>
+}
+
+// equivalent reports whether a and b are the same up to the order of
+// arguments, repetition, nesting of like operators and De Morgan's laws.
+func equivalent(a, b Node) bool { return a.Normal().sorted() == b.Normal().sorted() }
+
+// sorted is a text that equivalent normal trees share.
+func (n Node) sorted() string {
+	if n.Op == "" {
+		return fmt.Sprintf("%#v", n.Leaf)
+	}
+	parts := make([]string, len(n.Args))
+	for i, a := range n.Args {
+		parts[i] = a.sorted()
+	}
+	slices.Sort(parts)
+	parts = slices.Compact(parts)
+	if len(parts) == 1 && n.Op != Not {
+		return parts[0]
+	}
+	return string(n.Op) + "(" + strings.Join(parts, ", ") + ")"
 }

@@ -1,4 +1,4 @@
-package words
+package cafes
 
 import (
 	"slices"
@@ -230,9 +230,9 @@ func nested() []entry {
 }
 
 // details are the conditions with slots.
-func details() []entry { return append(social(), hours(), review()) }
+func details() []entry { return append(socialPhrases(), hoursPhrases(), reviewPhrases()) }
 
-func hours() entry {
+func hoursPhrases() entry {
 	return entry{like: Condition{Kind: Hours}, say: phrases{
 		predicate: {
 			"open on {days} from {from} to {to}",
@@ -248,7 +248,7 @@ func hours() entry {
 	}}
 }
 
-func review() entry {
+func reviewPhrases() entry {
 	return entry{like: Condition{Kind: Review}, say: phrases{
 		verb: {"has reviews that mention {topic}", "has a review that mentions {topic}", "has been reviewed with a mention of {topic}"},
 		clause: {
@@ -261,7 +261,7 @@ func review() entry {
 	}}
 }
 
-func social() []entry {
+func socialPhrases() []entry {
 	return []entry{
 		{like: Condition{Kind: Social, Hops: 1}, say: phrases{
 			verb: {"has a review by a friend of {name} that mentions {topic}", "has a review by one of {name}'s friends that mentions {topic}"},
