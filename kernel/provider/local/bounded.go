@@ -1,7 +1,7 @@
 package local
 
 import (
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // bounded chooses a token under the schema: what the model likes best, as long

@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"strings"
 
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 

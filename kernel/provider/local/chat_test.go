@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"noema/kernel/provider/local/checkpoint"
-	"noema/kernel/provider/local/network"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/internal/tokenizer"
 )
 
 // Embedder turns texts into vectors by a model of the BERT family, such as

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/network"
 )
 
 // engine runs all replies of a model, in steps that each add a token to up to

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // What is kept of grammars: a run asks with few schemas and very often, and a

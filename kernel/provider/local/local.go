@@ -48,10 +48,10 @@ import (
 	"strings"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/local/checkpoint"
-	"noema/kernel/provider/local/grammar"
-	"noema/kernel/provider/local/network"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/grammar"
+	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 	"noema/methods"
 )
 

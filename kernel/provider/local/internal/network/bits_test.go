@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/network"
 )
 
 func never() error { return nil }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // hostileLimit is how long a compilation may take at most; it is far above

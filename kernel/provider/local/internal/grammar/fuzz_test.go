@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // FuzzCompile gives arbitrary schemas and texts: nothing panics, what is

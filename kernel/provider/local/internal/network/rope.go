@@ -3,7 +3,7 @@ package network
 import (
 	"math"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 )
 
 // frequencies are the angles per position of the dim/2 planes that rotary

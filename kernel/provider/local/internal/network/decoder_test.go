@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"noema/kernel/provider/local/checkpoint"
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/network"
 )
 
 // load loads a decoder on a backend of its own.

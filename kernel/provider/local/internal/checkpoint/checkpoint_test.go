@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/localtest"
 )
 

@@ -6,7 +6,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 )
 
 // step feeds either several tokens to one sequence or one to each of several,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // benchSchema is what a method asks of a model: nested, with free text, a

@@ -5,7 +5,7 @@ import (
 
 	"github.com/gomlx/compute"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 )
 
 // LoadDecoder moves the weights of a decoder, which is every family but BERT,

@@ -10,7 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 )
 
 // Encoder is a BERT model. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // TestShortestIsShortest checks the equation that only the true distances

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/tokenizer"
 )
 
 // reference runs texts through Hugging Face's tokenizers library.

@@ -10,7 +10,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph" // formulas are legible only without a prefix
 	"github.com/gomlx/gomlx/core/tensors"
 
-	"noema/kernel/provider/local/checkpoint"
+	"noema/kernel/provider/local/internal/checkpoint"
 )
 
 // partSize is the most elements of a weight that one multiplication reads.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/network"
 )
 
 // bandwidth is how many bytes a second all cores together read and write when

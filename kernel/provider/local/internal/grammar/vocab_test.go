@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // TestFewest holds the fewest tokens to those that trying all ways finds.

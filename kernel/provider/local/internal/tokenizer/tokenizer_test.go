@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/tokenizer"
 )
 
 func read(t testing.TB, arch string) *tokenizer.Tokenizer {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/network"
 )
 
 // reference runs the same tokens through transformers: the logits after a
