@@ -39,8 +39,7 @@ type compiled struct {
 func (k *grammars) of(schema json.RawMessage) (*grammar.Grammar, error) {
 	c := k.entry(sha256.Sum256(schema))
 	c.once.Do(func() {
-		// Properties that a schema does not name would be noise from most models.
-		g, err := grammar.Options{Closed: true}.Compile(schema)
+		g, err := grammar.Compile(schema)
 		c.grammar.Store(g)
 		c.err = err
 	})

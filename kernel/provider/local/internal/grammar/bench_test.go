@@ -17,7 +17,7 @@ const benchSchema = `{"type":"object","properties":{
 	"action":{"enum":["search","calculate","finish"]},
 	"scores":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"maxItems":10},
 	"steps":{"type":"array","items":{"anyOf":[{"type":"null"},{"type":"object","properties":{
-		"claim":{"type":"string"},"depends":{"type":"array","items":{"type":"integer"}}},"required":["claim"]}]}}
+		"claim":{"type":"string"},"depends":{"type":"array","items":{"type":"integer"}}},"required":["claim"],"additionalProperties":true}]}}
 },"required":["thought","action","steps"],"additionalProperties":false}`
 
 const benchText = `{"thought":"The sum of the first n odd numbers is n squared; \"check\" it for n = 3.\nThen 1+3+5 = 9, so it holds. Let us go on with the next case, é and 日本 included.","action":"calculate","scores":[0.25,0.5,1,0.125],"steps":[null,{"claim":"1+3+5 = 9","depends":[1,2,30]},{"claim":"n² = 9 for n = 3","depends":[],"note":"open"}]}`

@@ -11,7 +11,7 @@ func (g *Grammar) stepArray(f *frame, b byte, out *frontier) {
 		return
 	}
 	a := g.arrays[f.ref]
-	if !g.moreItems(f.local, a) {
+	if f.room == 0 || g.values[a.item].height > g.maxDepth-f.depth {
 		return
 	}
 	next := f.local
@@ -23,18 +23,9 @@ func (g *Grammar) stepArray(f *frame, b byte, out *frontier) {
 		return
 	}
 	next.phase = phaseAfterItem
-	if a.unique {
-		next.phase = phaseUnique
-	}
-	next.at = min(next.at+1, int32(len(a.prefix)))
 	next.need = max(0, next.need-1)
 	next.room = max(-1, next.room-1)
-	g.beginValue(f, a.item(int(f.at)), []*frame{{next, f.parents}}, b, out)
-}
-
-// moreItems says whether another item can follow.
-func (g *Grammar) moreItems(l local, a *array) bool {
-	return l.room != 0 && g.values[a.item(int(l.at))].height <= g.maxDepth-l.depth
+	g.beginValue(f, a.item, []*frame{{next, f.parents}}, b, out)
 }
 
 // end closes an array or object.
@@ -98,16 +89,16 @@ func (g *Grammar) beginName(f *frame, o *object, b byte, out *frontier) {
 	}
 	if g.extraNames(f.local, o) {
 		next = f.local
-		next.phase, next.key, next.at = phaseExtraName, 0, int32(len(o.properties))
+		next.phase, next.at = phaseExtraName, int32(len(o.properties))
 		names := g.lexemes[g.names]
-		l, _, _ := names.step(names.start(g.names, 0), b)
+		l, _, _ := names.step(names.start(g.names), b)
 		out.add(l, []*frame{{next, f.parents}})
 	}
 }
 
 // moreNames says whether another property can follow.
 func (g *Grammar) moreNames(l local, o *object) bool {
-	return g.extraNames(l, o) || len(o.properties) > 0 && g.offered(l, o, o.trie[0].edges[0].to)
+	return g.extraNames(l, o) || g.offered(l, o, 0)
 }
 
 // extraNames says whether an additional property can follow.

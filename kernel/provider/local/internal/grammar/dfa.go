@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"bytes"
 	"math"
 	"slices"
 )
@@ -15,13 +16,12 @@ type edge struct {
 type dfaState struct {
 	edges  []edge // by ascending bytes, none overlapping
 	accept bool
-	label  int32 // in a literal's accepting state: which literal
 	dist   int32 // bytes to the nearest accepting state
 }
 
 // dfa is a deterministic automaton over bytes that starts in state 0. From
-// every state that can be reached an accepting one can be reached too, so that
-// a text which is still alive is a prefix of an accepted one.
+// every state that can be reached an accepting one can be reached too, so a
+// text that is still alive is a prefix of an accepted one.
 type dfa struct{ states []dfaState }
 
 // next returns the state after b, or -1.
@@ -44,13 +44,13 @@ func (d *dfa) addState() int32 {
 }
 
 // addEdge appends an edge to state's; bytes come in ascending order.
-func (d *dfa) addEdge(state int32, lo, hi byte, to int32) {
+func (d *dfa) addEdge(state int32, b byte, to int32) {
 	edges := d.states[state].edges
-	if n := len(edges); n > 0 && edges[n-1].to == to && edges[n-1].hi+1 == lo {
-		edges[n-1].hi = hi
+	if n := len(edges); n > 0 && edges[n-1].to == to && edges[n-1].hi+1 == b {
+		edges[n-1].hi = b
 		return
 	}
-	d.states[state].edges = append(edges, edge{lo, hi, to})
+	d.states[state].edges = append(edges, edge{b, b, to})
 }
 
 const unreachable = math.MaxInt32
@@ -85,7 +85,7 @@ func (d *dfa) finish() bool {
 			return d.states[e.to].dist == unreachable
 		})
 	}
-	return len(d.states) > 0 && d.states[0].dist != unreachable
+	return d.states[0].dist != unreachable
 }
 
 // appendShortest writes the shortest way from state to acceptance, the lowest
@@ -105,7 +105,7 @@ func (d *dfa) appendShortest(dst []byte, state int32) []byte {
 // explore builds the automaton whose states are the values that step reaches
 // from start over the alphabet's bytes (ascending). It returns nil when
 // nothing is accepted.
-func explore[S comparable](c *compiler, start S, alphabet string, step func(S, byte) (S, bool), accept func(S) bool) (*dfa, error) {
+func explore[S comparable](start S, alphabet string, step func(S, byte) (S, bool), accept func(S) bool) *dfa {
 	d := &dfa{}
 	ids := map[S]int32{}
 	var todo []S
@@ -121,20 +121,16 @@ func explore[S comparable](c *compiler, start S, alphabet string, step func(S, b
 	}
 	id(start)
 	for i := 0; i < len(todo); i++ {
-		if err := c.spend(4 * len(alphabet)); err != nil {
-			return nil, err
-		}
 		for _, b := range []byte(alphabet) {
 			if to, ok := step(todo[i], b); ok {
-				n := id(to)
-				d.addEdge(int32(i), b, b, n)
+				d.addEdge(int32(i), b, id(to))
 			}
 		}
 	}
 	if !d.finish() {
-		return nil, nil
+		return nil
 	}
-	return d, nil
+	return d
 }
 
 // lexeme is a value without structure: a string, a number, a literal, or the
@@ -142,54 +138,33 @@ func explore[S comparable](c *compiler, start S, alphabet string, step func(S, b
 type lexeme struct {
 	*dfa
 	// A counted lexeme is a string of min to max code points (max -1: without
-	// limit) over the automaton of all strings; state inString begins each.
+	// limit) over the automaton of all strings.
 	counted  bool
 	min, max int
-	// literals is how many texts a lexeme of literals lists; reach holds for
-	// each state the set of those that can still be meant, if at most 64.
-	literals int
-	reach    []uint64
 	name     bool // the lexeme is an additional property's name
 }
 
 // shortest is the length of the shortest text.
-func (l *lexeme) shortest() int64 {
-	return int64(l.states[0].dist) + int64(l.min)
-}
-
-// maxUnique is how many literals uniqueItems can tell apart: a word's bits.
-const maxUnique = 64
+func (l *lexeme) shortest() int64 { return int64(l.states[0].dist) + int64(l.min) }
 
 // literalLexeme accepts exactly the texts, of which there is at least one.
 func literalLexeme(texts [][]byte) *lexeme {
 	d := &dfa{}
 	d.addState()
-	l := &lexeme{dfa: d, literals: len(texts)}
-	slices.SortStableFunc(texts, slices.Compare[[]byte])
-	for i, text := range texts {
+	texts = slices.Clone(texts)
+	slices.SortFunc(texts, bytes.Compare)
+	for _, text := range texts {
 		state := int32(0)
 		for _, b := range text {
 			to := d.next(state, b)
 			if to < 0 {
 				to = d.addState()
-				edges := d.states[state].edges
-				d.states[state].edges = append(edges, edge{b, b, to})
+				d.addEdge(state, b, to)
 			}
 			state = to
 		}
-		d.states[state].accept, d.states[state].label = true, int32(i)
-	}
-	if len(texts) <= maxUnique {
-		l.reach = make([]uint64, len(d.states))
-		for i, text := range texts {
-			state := int32(0)
-			l.reach[0] |= 1 << i
-			for _, b := range text {
-				state = d.next(state, b)
-				l.reach[state] |= 1 << i
-			}
-		}
+		d.states[state].accept = true
 	}
 	d.finish()
-	return l
+	return &lexeme{dfa: d}
 }

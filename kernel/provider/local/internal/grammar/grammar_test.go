@@ -115,10 +115,6 @@ func refusedAt(t *testing.T, g *grammar.Grammar, text string) int {
 			t.Fatalf("%q: mask says %v for byte %d, Advance says %v", text, allowed[text[i]], i, err)
 		}
 		if err != nil {
-			var r *grammar.Refusal
-			if !errors.As(err, &r) || r.At != 0 || r.Byte != text[i] {
-				t.Fatalf("error %v, want a Refusal of %q", err, text[i])
-			}
 			return i
 		}
 		s = next
@@ -131,7 +127,7 @@ func refusedAt(t *testing.T, g *grammar.Grammar, text string) int {
 
 // TestWalks generates texts at random and has the judge look at each.
 func TestWalks(t *testing.T) {
-	const each = 25
+	const each = 32
 	walks := 0
 	for i, sample := range samples {
 		g, valid := compile(t, sample.schema), judge(t, sample.schema)

@@ -1,9 +1,6 @@
 package grammar
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // maxHeld bounds the masks that a grammar keeps, in bytes.
 const maxHeld = 64 << 20
@@ -13,7 +10,6 @@ const maxHeld = 64 << 20
 type maskKey struct {
 	v     *Vocab
 	frame local
-	asks  bool
 }
 
 // baseMask is the part of a mask that a frame decides alone: the tokens that
@@ -69,7 +65,7 @@ func (s State) Mask(v *Vocab, allowed []bool) (canEnd bool) {
 		if f.phase == phaseDone {
 			continue
 		}
-		key := s.g.maskKey(v, f)
+		key := maskKey{v, s.g.noticed(v, f.local)}
 		base := s.g.base(key, f)
 		if i == 0 && base.all != nil {
 			copy(allowed, base.all)
@@ -93,15 +89,10 @@ func (m *baseMask) allow(allowed []bool) {
 	}
 }
 
-// maskKey leaves out of a frame what no token can notice.
-func (g *Grammar) maskKey(v *Vocab, f *frame) maskKey {
-	return maskKey{v, g.noticed(v, f.local), f.asksBelow()}
-}
-
-// noticed is l without depth where it does not matter, and without the counts
-// beyond what the longest token can use up.
+// noticed is l without what no token can notice: the depth where the limit is
+// far, and the counts beyond what the longest token can use up.
 func (g *Grammar) noticed(v *Vocab, l local) local {
-	if !g.limited || l.phase == phaseLexeme {
+	if l.phase == phaseLexeme || g.maxDepth-l.depth >= g.tallest+v.opens {
 		l.depth = 0
 	}
 	l.need = min(l.need, v.longest)
@@ -112,13 +103,8 @@ func (g *Grammar) noticed(v *Vocab, l local) local {
 	return l
 }
 
-// asksBelow says whether f is a lexeme and the frames below it look at what it
-// said.
-func (f *frame) asksBelow() bool {
-	return f.phase == phaseLexeme && slices.ContainsFunc(f.parents, func(p *frame) bool {
-		return p.phase == phaseExtraName || p.phase == phaseUnique
-	})
-}
+// isName says whether l is within an additional property's name.
+func (g *Grammar) isName(l local) bool { return l.phase == phaseLexeme && g.lexemes[l.ref].name }
 
 // base returns the mask that f decides alone, from the cache or by a walk.
 func (g *Grammar) base(key maskKey, f *frame) *baseMask {
@@ -129,7 +115,7 @@ func (g *Grammar) base(key maskKey, f *frame) *baseMask {
 	if m != nil {
 		return m
 	}
-	m = g.makeMask(key.v, f.local, []int32{0}, key.asks)
+	m = g.makeMask(key.v, f.local, []int32{0})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reserve(m)
@@ -148,7 +134,7 @@ func (g *Grammar) below(key maskKey, exits []int32, p *frame) *baseMask {
 	if m != nil {
 		return m
 	}
-	m = g.makeMask(key.v, p.local, exits, false)
+	m = g.makeMask(key.v, p.local, exits)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reserve(m)
@@ -157,8 +143,8 @@ func (g *Grammar) below(key maskKey, exits []int32, p *frame) *baseMask {
 }
 
 // makeMask walks the vocabulary below the nodes with one frame alone.
-func (g *Grammar) makeMask(v *Vocab, l local, nodes []int32, asks bool) *baseMask {
-	w := walker{g: g, v: v, allowed: make([]bool, v.n), asks: asks}
+func (g *Grammar) makeMask(v *Vocab, l local, nodes []int32) *baseMask {
+	w := walker{g: g, v: v, allowed: make([]bool, v.n), name: g.isName(l)}
 	alone := &frame{l, []*frame{{local: local{phase: phaseExit}}}}
 	for _, node := range nodes {
 		w.walk(node, []*frame{alone})

@@ -1,14 +1,18 @@
 package grammar
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // types is a set of JSON types. A "number" is the union of the whole numbers
-// and the others, so that sets intersect as the types do.
+// and the others.
 type types uint8
 
 const (
@@ -29,7 +33,7 @@ var typeNames = map[string]types{
 	"string": typeString, "array": typeArray, "object": typeObject,
 }
 
-// typeOf returns the type of a value; a number is whole by its value, so 1.0 is.
+// typeOf returns the type of a value; 1.0 is a whole number.
 func typeOf(v *value) types {
 	switch v.kind {
 	case '{':
@@ -39,7 +43,7 @@ func typeOf(v *value) types {
 	case '"':
 		return typeString
 	case '0':
-		if d, err := parseDecimal(v.text); err == nil && d.isInteger() {
+		if f, _ := strconv.ParseFloat(v.text, 64); f == math.Trunc(f) {
 			return typeWhole
 		}
 		return typeFraction
@@ -50,143 +54,225 @@ func typeOf(v *value) types {
 	}
 }
 
-// schema is one schema of the document, as its keywords say.
+// place is a schema in the document with its JSON pointer, "#/…".
+type place struct {
+	value *value
+	path  string
+}
+
+// schema is what the keywords at one place say.
 type schema struct {
-	id     int
-	path   string // JSON pointer from the document, "#/…"
-	source *value
-	loaded bool
-
-	never    bool // the schema false
+	path     string
+	present  []string // its keywords but annotations
+	never    bool     // the schema false
 	types    types
-	literals []*value // of enum and const; nil without either
-	// literalKeys are the keys of the literals.
-	literalKeys map[string]bool
-	object      objectKeywords
-	array       arrayKeywords
-	text        textKeywords
-	number      numberKeywords
+	literals []*value // of enum or const; nil without either
 
-	ref          *schema
-	allOf        []*schema
-	anyOf, oneOf []*schema
-	refused      []refusal
-}
-
-type objectKeywords struct {
 	names      []string // of the properties, as they appear
-	byName     map[string]*schema
+	properties map[string]place
 	required   []string
-	additional *schema // nil when the keyword is absent
+	additional *place // nil when the keyword is absent
+
+	items                *place // nil when the keyword is absent
+	minItems, maxItems   int    // a maximum of -1 is none
+	minLength, maxLength int    // in code points
+	minimum, maximum     *decimal
+
+	ref   string
+	anyOf []place
+
+	node *valueNode // what the schema allows, once it is known
+	// texts are its literals, which a value's alternatives list together.
+	texts [][]byte
 }
 
-type arrayKeywords struct {
-	prefix   []*schema
-	items    *schema // nil when the keyword is absent
-	min, max int     // max is -1 without a limit
-	unique   bool
+// keyword reads a keyword's value v, which stands at path, into s.
+type keyword func(s *schema, v *value, path string) error
+
+var keywords = map[string]keyword{
+	"type": readType,
+	"enum": func(s *schema, v *value, _ string) error {
+		if v.kind != '[' {
+			return errors.New("want a list of values")
+		}
+		s.literals = append([]*value{}, v.items...)
+		return nil
+	},
+	"const": func(s *schema, v *value, _ string) error {
+		s.literals = []*value{v}
+		return nil
+	},
+	"properties": readProperties,
+	"required":   readRequired,
+	"additionalProperties": func(s *schema, v *value, path string) error {
+		s.additional = &place{v, path}
+		return nil
+	},
+	"items": func(s *schema, v *value, path string) error {
+		s.items = &place{v, path}
+		return nil
+	},
+	"minItems":  count(func(s *schema) *int { return &s.minItems }),
+	"maxItems":  count(func(s *schema) *int { return &s.maxItems }),
+	"minLength": count(func(s *schema) *int { return &s.minLength }),
+	"maxLength": count(func(s *schema) *int { return &s.maxLength }),
+	"minimum":   limit(func(s *schema) **decimal { return &s.minimum }),
+	"maximum":   limit(func(s *schema) **decimal { return &s.maximum }),
+	"$ref": func(s *schema, v *value, _ string) error {
+		if s.ref = v.text; v.kind != '"' || s.ref == "" {
+			return errors.New("want a reference such as #/$defs/name")
+		}
+		return nil
+	},
+	"anyOf": func(s *schema, v *value, path string) error {
+		if v.kind != '[' || len(v.items) == 0 {
+			return errors.New("want a list of schemas, at least one")
+		}
+		for i, item := range v.items {
+			s.anyOf = append(s.anyOf, place{item, fmt.Sprintf("%s/%d", path, i)})
+		}
+		return nil
+	},
 }
 
-type textKeywords struct {
-	patterns []located
-	min, max int // code points; max is -1 without a limit
+// annotations are keywords that allow and forbid nothing.
+var annotations = []string{
+	"$comment", "$defs", "$schema", "default", "definitions", "deprecated", "description", "examples", "readOnly", "title", "writeOnly",
 }
 
-// located is a keyword's text and where it stands.
-type located struct{ text, path string }
-
-type numberKeywords struct {
-	low, high *limit
-	multiple  *decimal
-	path      string // of the keyword that was read last, for errors
-}
-
-// limit is a bound on numbers.
-type limit struct {
-	decimal
-	exclusive bool
-}
-
-// refusal is a keyword that cannot be honoured for values of some types.
-type refusal struct {
-	types types
-	err   error
-}
-
-// schemaAt returns the schema written at v, one for each place however often
-// it is referred to.
-func (c *compiler) schemaAt(v *value, path string) *schema {
-	if s, ok := c.schemas[v]; ok {
-		return s
+// load reads the schema at a place, once.
+func (c *compiler) load(p place) (*schema, error) {
+	if s := c.schemas[p.value]; s != nil {
+		return s, nil
 	}
-	s := &schema{id: len(c.schemas), path: path, source: v, types: typeAll}
-	s.array.max, s.text.max = -1, -1
-	c.schemas[v] = s
-	return s
-}
-
-// load reads the keywords of s, once.
-func (c *compiler) load(s *schema) error {
-	if s.loaded {
-		return nil
-	}
-	s.loaded = true
-	switch s.source.kind {
-	case 't':
-		return nil
-	case 'f':
-		s.never = true
-		return nil
-	case '{':
+	s := &schema{path: p.path, types: typeAll, maxItems: -1, maxLength: -1, never: p.value.kind == 'f'}
+	c.schemas[p.value] = s
+	switch p.value.kind {
+	case '{', 't', 'f':
 	default:
-		return fmt.Errorf("%s: a schema is an object, true or false", s.path)
+		return nil, fmt.Errorf("%s: a schema must be an object, true or false", p.path)
 	}
-	for _, m := range s.source.members {
-		path := s.path + "/" + escapePointer.Replace(m.name)
+	for _, m := range p.value.members {
+		if slices.Contains(annotations, m.name) {
+			continue
+		}
+		path := p.path + "/" + escapePointer.Replace(m.name)
 		read, ok := keywords[m.name]
 		if !ok {
-			continue // annotations and unknown words say nothing about validity
+			known := strings.Join(slices.Sorted(maps.Keys(keywords)), ", ")
+			return nil, fmt.Errorf("%s: keyword %q is not supported: the supported ones are %s", path, m.name, known)
 		}
-		if err := read(c, s, m.value, path); err != nil {
-			return err
+		s.present = append(s.present, m.name)
+		if err := read(s, m.value, path); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return s, s.checkCombination()
+}
+
+// checkCombination refuses keywords beside those that decide alone.
+func (s *schema) checkCombination() error {
+	for _, one := range []struct{ keyword, beside, cure string }{
+		{"$ref", "", "move it into the schema that is referred to"},
+		{"anyOf", "", "move it into each branch"},
+		{"enum", "type", "leave out the values that it excludes"},
+		{"const", "type", "leave it out"},
+	} {
+		if !slices.Contains(s.present, one.keyword) {
+			continue
+		}
+		for _, other := range s.present {
+			if other != one.keyword && other != one.beside {
+				return fmt.Errorf("%s/%s: not supported beside %s: %s", s.path, other, one.keyword, one.cure)
+			}
 		}
 	}
 	return nil
 }
 
-// resolve finds the schema that a $ref names; only references into the same
-// document are followed.
-func (c *compiler) resolve(ref, path string) (*schema, error) {
-	fragment, ok := strings.CutPrefix(ref, "#")
-	if !ok || fragment != "" && fragment[0] != '/' {
-		return nil, fmt.Errorf("%s: $ref %q is not a JSON pointer into this schema; write it as #/$defs/name", path, ref)
+func readType(s *schema, v *value, _ string) error {
+	names := v.items
+	if v.kind == '"' {
+		names = []*value{v}
 	}
-	if fragment == "" {
-		return c.schemaAt(c.document, "#"), nil
+	s.types = 0
+	for _, n := range names {
+		t, ok := typeNames[n.text]
+		if n.kind != '"' || !ok {
+			return fmt.Errorf("%.40q is not a JSON type", n.text)
+		}
+		s.types |= t
 	}
-	pointer, err := url.PathUnescape(fragment)
-	if err != nil {
-		return nil, fmt.Errorf("%s: $ref %q: %w", path, ref, err)
+	if len(names) == 0 {
+		return errors.New("want the name of a type or a list of names")
 	}
-	target := c.document.at(pointer)
-	if target == nil {
-		return nil, fmt.Errorf("%s: $ref %q names nothing in this schema", path, ref)
-	}
-	return c.schemaAt(target, "#"+pointer), nil
+	return nil
 }
 
-// count reads a keyword's value that is a whole number from 0.
-func count(v *value, path string) (int, error) {
-	if v.kind == '0' {
-		if d, err := parseDecimal(v.text); err == nil && d.isInteger() && !d.neg && d.exp <= 18 {
-			digits := d.digits + strings.Repeat("0", max(0, int(d.exp)-len(d.digits)))
-			if digits == "" {
-				return 0, nil
-			}
-			if n, err := strconv.Atoi(digits); err == nil {
-				return n, nil
-			}
-		}
+func readProperties(s *schema, v *value, path string) error {
+	if v.kind != '{' {
+		return errors.New("want an object of schemas")
 	}
-	return 0, fmt.Errorf("%s: wants a whole number from 0", path)
+	s.properties = make(map[string]place, len(v.members))
+	for _, m := range v.members {
+		s.names = append(s.names, m.name)
+		s.properties[m.name] = place{m.value, path + "/" + escapePointer.Replace(m.name)}
+	}
+	return nil
+}
+
+func readRequired(s *schema, v *value, _ string) error {
+	for _, n := range v.items {
+		if n.kind != '"' {
+			return errors.New("want a list of names")
+		}
+		s.required = append(s.required, n.text)
+	}
+	if v.kind != '[' {
+		return errors.New("want a list of names")
+	}
+	return nil
+}
+
+// count reads a whole number from 0.
+func count(field func(*schema) *int) keyword {
+	return func(s *schema, v *value, _ string) error {
+		n, err := strconv.ParseFloat(v.text, 64)
+		if v.kind != '0' || err != nil || n < 0 || n != math.Trunc(n) {
+			return errors.New("want a whole number from 0")
+		}
+		*field(s) = int(min(n, math.MaxInt32)) // more than any text has
+		return nil
+	}
+}
+
+func limit(field func(*schema) **decimal) keyword {
+	return func(s *schema, v *value, _ string) error {
+		if v.kind != '0' {
+			return errors.New("want a number")
+		}
+		d, err := parseDecimal(v.text)
+		*field(s) = &d
+		return err
+	}
+}
+
+// resolve finds the schema that a $ref names, in the same document.
+func (c *compiler) resolve(s *schema) (place, error) {
+	pointer, ok := strings.CutPrefix(s.ref, "#")
+	if !ok || pointer != "" && pointer[0] != '/' {
+		return place{}, fmt.Errorf("%s/$ref: %q is not a JSON pointer into this schema: write it as #/$defs/name", s.path, s.ref)
+	}
+	pointer, err := url.PathUnescape(pointer)
+	if err != nil {
+		return place{}, fmt.Errorf("%s/$ref: %q: %w", s.path, s.ref, err)
+	}
+	target := c.document
+	if pointer != "" {
+		target = c.document.at(pointer)
+	}
+	if target == nil {
+		return place{}, fmt.Errorf("%s/$ref: %q names nothing in this schema", s.path, s.ref)
+	}
+	return place{target, "#" + pointer}, nil
 }

@@ -2,7 +2,8 @@ package grammar
 
 // Shortest returns the shortest bytes that complete the text from here; none
 // where it is complete already. A writer that has few tokens left ends with
-// them.
+// them. Only where the limit on depth rules the shortest out is it longer than
+// it need be.
 func (s State) Shortest() []byte {
 	e := ender{g: s.g, known: map[*frame][]byte{}}
 	return e.best(s.tops)
@@ -32,11 +33,9 @@ func (e *ender) frame(f *frame) []byte {
 	}
 	var text []byte
 	switch f.phase {
-	case phaseDone:
+	case phaseDone, phaseExtraName: // a name's lexeme goes on through pop
 	case phaseLexeme:
 		text = e.lexeme(f)
-	case phaseExtraName:
-		// A name below which this frame lies ends through pop.
 	default:
 		text = append(e.inner(f.local), e.best(f.parents)...)
 	}
@@ -48,7 +47,7 @@ func (e *ender) frame(f *frame) []byte {
 func (e *ender) inner(l local) []byte {
 	switch l.phase {
 	case phaseRoot:
-		return e.g.appendValue(nil, 0, e.g.maxDepth, 0)
+		return e.g.appendValue(nil, 0, e.g.maxDepth)
 	case phaseArray, phaseNextItem, phaseAfterItem:
 		return e.g.appendItems(nil, l)
 	default:
@@ -62,29 +61,13 @@ func (e *ender) lexeme(f *frame) []byte {
 	if lex.name {
 		return e.name(f, lex)
 	}
-	var text []byte
-	l := f.local
-	if l.used != 0 {
-		text = lex.appendUnused(nil, l.at, l.used)
-	} else {
-		text = lex.appendEnd(nil, l)
-	}
-	for _, b := range text {
-		l, _, _ = lex.step(l, b)
-	}
-	var out frontier
-	e.g.pop(f, l, &out)
-	return append(text, e.best(out.tops)...)
+	return append(lex.appendEnd(nil, f.local), e.best(f.parents)...)
 }
 
-// appendEnd ends a lexeme without regard to what is used.
 func (l *lexeme) appendEnd(dst []byte, at local) []byte {
-	if !l.counted {
-		return l.appendShortest(dst, at.at)
-	}
 	begun := len(dst)
 	dst = l.appendShortest(dst, at.at)
-	if at.need == 0 {
+	if !l.counted || at.need == 0 {
 		return dst
 	}
 	// The fewest bytes to the string's end go through its content, where the
@@ -94,28 +77,6 @@ func (l *lexeme) appendEnd(dst []byte, at local) []byte {
 		dst = append(dst, ' ')
 	}
 	return append(dst, '"')
-}
-
-// appendUnused writes the shortest rest of a literal that is not used yet.
-func (l *lexeme) appendUnused(dst []byte, state int32, used uint64) []byte {
-	type at struct {
-		state int32
-		text  []byte
-	}
-	for queue := []at{{state, nil}}; len(queue) > 0; {
-		s := queue[0]
-		queue = queue[1:]
-		st := &l.states[s.state]
-		if len(s.text) > 0 && st.accept && used>>st.label&1 == 0 {
-			return append(dst, s.text...)
-		}
-		for _, e := range st.edges {
-			if l.reach[e.to]&^used != 0 {
-				queue = append(queue, at{e.to, append(append([]byte(nil), s.text...), e.lo)})
-			}
-		}
-	}
-	return dst
 }
 
 // name ends an additional property's name, with as many letters more as it
@@ -129,67 +90,62 @@ func (e *ender) name(f *frame, lex *lexeme) []byte {
 		start, _, _ = lex.step(start, b)
 	}
 	for more := 0; ; more++ {
-		l, text := start, append([]byte(nil), before...)
-		for n := more; n > 0; n /= 26 {
-			b := 'a' + byte(n%26)
-			text = append(text, b)
+		l, rest := start, append(letters(more), '"')
+		for _, b := range rest {
 			l, _, _ = lex.step(l, b)
 		}
-		l, _, _ = lex.step(l, '"')
 		var out frontier
-		e.g.pop(f, l, &out)
+		e.g.pop(f.parents, l, &out)
 		if len(out.tops) > 0 {
-			return append(append(text, '"'), e.best(out.tops)...)
+			return append(append(before, rest...), e.best(out.tops)...)
 		}
 	}
 }
 
-// appendValue writes the shortest text of value v that nests at most slack.
-func (g *Grammar) appendValue(dst []byte, v, slack int32, used uint64) []byte {
+// letters is the nth text of letters, shorter ones first.
+func letters(n int) (text []byte) {
+	for ; n > 0; n /= 26 {
+		text = append(text, 'a'+byte(n%26))
+	}
+	return text
+}
+
+// appendValue writes the shortest text of value v, choosing among the kinds
+// that fit slack levels.
+func (g *Grammar) appendValue(dst []byte, v, slack int32) []byte {
 	node := &g.values[v]
-	row := func(s int32) []int64 { return g.best[min(int(s), len(g.best)-1)] }
-	want := row(slack)[v]
+	best, write := int64(impossible), func() []byte { return dst }
 	for _, id := range node.lexemes {
-		lex := g.lexemes[id]
-		if used != 0 {
-			return lex.appendUnused(dst, 0, used)
-		}
-		if lex.shortest() == want {
-			return lex.appendEnd(dst, lex.start(id, 0))
+		if lex := g.lexemes[id]; lex.shortest() < best {
+			best, write = lex.shortest(), func() []byte { return lex.appendEnd(dst, lex.start(id)) }
 		}
 	}
-	inner := func(v int32) int64 { return row(slack - 1)[v] }
+	depth := g.maxDepth - slack + 1
 	for _, id := range node.objects {
-		if o := g.objects[id]; o.height <= slack && o.shortest(inner) == want {
-			return g.appendProperties(append(dst, '{'), local{phase: phaseObject, ref: id, depth: g.maxDepth - slack + 1})
+		if o := g.objects[id]; o.height <= slack && g.shortestObject(o) < best {
+			best, write = g.shortestObject(o), func() []byte {
+				return g.appendProperties(append(dst, '{'), local{phase: phaseObject, ref: id, depth: depth})
+			}
 		}
 	}
 	for _, id := range node.arrays {
-		if a := g.arrays[id]; a.height <= slack && g.shortestArray(a, inner) == want {
-			return g.appendItems(append(dst, '['), local{phase: phaseArray, ref: id, depth: g.maxDepth - slack + 1, need: a.min, room: a.max})
+		if a := g.arrays[id]; a.height <= slack && g.shortestArray(a) < best {
+			best, write = g.shortestArray(a), func() []byte {
+				return g.appendItems(append(dst, '['), local{phase: phaseArray, ref: id, depth: depth, need: a.min})
+			}
 		}
 	}
-	return dst
+	return write()
 }
 
 // appendItems ends an array with as few items as it must have.
 func (g *Grammar) appendItems(dst []byte, l local) []byte {
-	a := g.arrays[l.ref]
 	for l.need > 0 || l.phase == phaseNextItem {
 		if l.phase == phaseAfterItem {
 			dst = append(dst, ',')
 		}
-		begun := len(dst)
-		dst = g.appendValue(dst, a.item(int(l.at)), g.maxDepth-l.depth, l.used)
-		if a.unique {
-			lex := g.uniqueLiterals(a)
-			at := local{}
-			for _, b := range dst[begun:] {
-				at.at = lex.next(at.at, b)
-			}
-			l.used |= 1 << lex.states[at.at].label
-		}
-		l.phase, l.at, l.need = phaseAfterItem, min(l.at+1, int32(len(a.prefix))), max(0, l.need-1)
+		dst = g.appendValue(dst, g.arrays[l.ref].item, g.maxDepth-l.depth)
+		l.phase, l.need = phaseAfterItem, max(0, l.need-1)
 	}
 	return append(dst, ']')
 }
@@ -198,18 +154,14 @@ func (g *Grammar) appendItems(dst []byte, l local) []byte {
 func (g *Grammar) appendProperties(dst []byte, l local) []byte {
 	o := g.objects[l.ref]
 	slack := g.maxDepth - l.depth
-	comma := false
+	comma := l.phase != phaseObject
 	switch l.phase {
-	case phaseAfterValue:
-		comma = true
 	case phaseColon:
-		dst = append(dst, ':')
-		dst, comma = g.appendValue(dst, o.additional, slack, 0), true
+		dst = g.appendValue(append(dst, ':'), o.additional, slack)
 	case phaseValue:
-		dst, comma = g.appendValue(dst, l.key, slack, 0), true
+		dst = g.appendValue(dst, l.key, slack)
 	case phaseName, phaseNextName:
 		dst, l.at = g.appendName(dst, l, o)
-		comma = true
 	}
 	for i := o.nextRequired[l.at]; int(i) < len(o.properties); i = o.nextRequired[i+1] {
 		if comma {
@@ -217,7 +169,7 @@ func (g *Grammar) appendProperties(dst []byte, l local) []byte {
 		}
 		comma = true
 		p := &o.properties[i]
-		dst = g.appendValue(append(dst, p.spelling...), p.value, slack, 0)
+		dst = g.appendValue(append(dst, p.spelling...), p.value, slack)
 	}
 	return append(dst, '}')
 }
@@ -226,73 +178,41 @@ func (g *Grammar) appendProperties(dst []byte, l local) []byte {
 // value, and returns the next property.
 func (g *Grammar) appendName(dst []byte, l local, o *object) ([]byte, int32) {
 	slack := g.maxDepth - l.depth
-	row := g.best[min(int(slack), len(g.best)-1)]
-	node, written := int32(0), 0
+	node := &o.trie[0]
 	if l.phase == phaseName {
-		node = l.key
-		written = o.written(node)
+		node = &o.trie[l.key]
 	}
 	required := o.nextRequired[l.at]
 	best, cost := int32(-1), int64(impossible)
-	for _, k := range o.keysAt(node) {
+	for _, k := range node.keys {
 		p := &o.properties[k]
 		if k < l.at || k > required || g.values[p.value].height > slack {
 			continue
 		}
-		n := plus(int64(len(p.spelling)-written), row[p.value])
+		n := plus(int64(len(p.spelling)-node.depth), g.values[p.value].shortest)
 		if k < required && int(required) < len(o.properties) {
 			r := &o.properties[required] // this one does not save writing that one
-			n = plus(n, plus(int64(1+len(r.spelling)), row[r.value]))
+			n = plus(n, plus(int64(1+len(r.spelling)), g.values[r.value].shortest))
 		}
 		if n < cost {
 			best, cost = k, n
 		}
 	}
 	extra := l.phase == phaseNextName && g.extraNames(l, o)
-	if best < 0 || extra && plus(int64(len(`"":`)), row[o.additional]) < cost {
+	if best < 0 || extra && plus(int64(len(`"":`)), g.values[o.additional].shortest) < cost {
 		return g.appendExtra(dst, l, o)
 	}
 	p := &o.properties[best]
-	return g.appendValue(append(dst, p.spelling[written:]...), p.value, slack, 0), best + 1
-}
-
-// keysAt lists the properties through a node, at the root all of them.
-func (o *object) keysAt(node int32) []int32 {
-	if node == 0 {
-		if len(o.properties) == 0 {
-			return nil
-		}
-		return o.trie[o.trie[0].edges[0].to].keys
-	}
-	return o.trie[node].keys
-}
-
-// written is how many bytes of a name lead to a node.
-func (o *object) written(node int32) int {
-	p := &o.properties[o.trie[node].keys[0]]
-	at := int32(0)
-	for i, b := range p.spelling {
-		if at == node {
-			return i
-		}
-		at = o.trie[at].child(b)
-	}
-	return len(p.spelling)
+	return g.appendValue(append(dst, p.spelling[node.depth:]...), p.value, slack), best + 1
 }
 
 // appendExtra writes an additional property with a short new name.
 func (g *Grammar) appendExtra(dst []byte, l local, o *object) ([]byte, int32) {
 	for n := 0; ; n++ {
-		name := []byte{'"'}
-		for k := n; k > 0; k /= 26 {
-			name = append(name, 'a'+byte(k%26))
+		name := append(append([]byte{'"'}, letters(n)...), '"')
+		if h := hashName(name); !o.declared[h] && !l.names.has(h) {
+			dst = append(append(dst, name...), ':')
+			return g.appendValue(dst, o.additional, g.maxDepth-l.depth), int32(len(o.properties))
 		}
-		name = append(name, '"')
-		h := hashName(name)
-		if _, declared := o.declared[h]; declared || l.names.has(h) {
-			continue
-		}
-		dst = append(append(dst, name...), ':')
-		return g.appendValue(dst, o.additional, g.maxDepth-l.depth, 0), int32(len(o.properties))
 	}
 }

@@ -14,17 +14,6 @@ type State struct {
 	tops []*frame
 }
 
-// Refusal is the error of a byte that cannot follow.
-type Refusal struct {
-	At   int  // index of the byte in the token
-	Byte byte // the byte
-}
-
-// Error says which byte was refused.
-func (r *Refusal) Error() string {
-	return fmt.Sprintf("advance grammar: byte %d of the token, %q, cannot stand here; offer only tokens that Mask allows", r.At, []byte{r.Byte})
-}
-
 // phase is where in a structure a frame stands.
 type phase uint8
 
@@ -42,7 +31,6 @@ const (
 	phaseArray                   // after [
 	phaseNextItem                // after the comma
 	phaseAfterItem               // after an item
-	phaseUnique                  // below an item that must differ from the others
 	phaseExit                    // below a frame that is looked at alone
 )
 
@@ -52,14 +40,11 @@ type local struct {
 	phase phase
 	depth int32 // how many arrays and objects are open
 	ref   int32 // index of the lexeme, object or array
-	// at is the automaton's state in a lexeme, the next property in an object,
-	// and the next item in an array as far as prefixItems reach.
-	at  int32
-	key int32 // the node of the name's trie, or the value that follows
+	at    int32 // the automaton's state in a lexeme, the next property in an object
+	key   int32 // the node of the name's trie, or the value that follows
 	// need and room are how many characters or items must and may still come;
 	// room is -1 without a limit.
 	need, room int
-	used       uint64 // which literals an array has, or an item may not be
 	hash       uint64 // of an additional property's name so far
 	names      *nameSet
 }
@@ -138,8 +123,8 @@ func (s State) CanEnd() bool {
 	return slices.ContainsFunc(s.tops, func(f *frame) bool { return f.phase == phaseDone })
 }
 
-// Advance returns the state after token. The error is a *Refusal when a byte
-// cannot follow; the state itself is not changed by trying.
+// Advance returns the state after token, or an error if one of its bytes cannot
+// follow.
 func (s State) Advance(token []byte) (State, error) {
 	tops := s.tops
 	for i, b := range token {
@@ -148,7 +133,7 @@ func (s State) Advance(token []byte) (State, error) {
 			s.g.step(f, b, &next)
 		}
 		if len(next.tops) == 0 {
-			return s, &Refusal{At: i, Byte: b}
+			return s, fmt.Errorf("advance grammar: byte %d of the token, %q, cannot follow: offer only tokens that Mask allows", i, []byte{b})
 		}
 		tops = next.tops
 	}
@@ -163,7 +148,7 @@ func (g *Grammar) step(f *frame, b byte, out *frontier) {
 	case phaseLexeme:
 		l, alive, done := g.lexemes[f.ref].step(f.local, b)
 		if done {
-			g.pop(f, l, out)
+			g.pop(f.parents, l, out)
 		}
 		if alive {
 			out.add(l, f.parents)
@@ -197,9 +182,9 @@ func (g *Grammar) beginValue(f *frame, v int32, parents []*frame, b byte, out *f
 	}
 	for _, id := range node.lexemes {
 		lex := g.lexemes[id]
-		l, alive, done := lex.step(lex.start(id, f.used), b)
+		l, alive, done := lex.step(lex.start(id), b)
 		if done {
-			g.pop(&frame{parents: parents}, l, out)
+			g.pop(parents, l, out)
 		}
 		if alive {
 			out.add(l, parents)
@@ -208,8 +193,8 @@ func (g *Grammar) beginValue(f *frame, v int32, parents []*frame, b byte, out *f
 }
 
 // start is the state before a lexeme's first byte.
-func (l *lexeme) start(id int32, used uint64) local {
-	return local{phase: phaseLexeme, ref: id, need: l.min, room: l.max, used: used}
+func (l *lexeme) start(id int32) local {
+	return local{phase: phaseLexeme, ref: id, need: l.min, room: l.max}
 }
 
 // step is a lexeme's state after b: alive when it may go on, done when it may
@@ -219,7 +204,7 @@ func (l *lexeme) step(at local, b byte) (next local, alive, done bool) {
 	if to < 0 {
 		return at, false, false
 	}
-	if l.counted && at.at == inStringState {
+	if l.counted && at.at == inString {
 		switch {
 		case b == '"' && at.need > 0, b != '"' && at.room == 0:
 			return at, false, false
@@ -232,17 +217,15 @@ func (l *lexeme) step(at local, b byte) (next local, alive, done bool) {
 		at.hash = nextHash(at.hash, b)
 	}
 	at.at = to
-	state := &l.states[to]
-	alive, done = len(state.edges) > 0, state.accept
-	if at.used != 0 {
-		left := l.reach[to] &^ at.used
-		if done {
-			own := uint64(1) << state.label
-			done, left = left&own != 0, left&^own
-		}
-		alive = left != 0
+	return at, len(l.states[to].edges) > 0, l.states[to].accept
+}
+
+// hashName is the FNV-1a hash of a name's spelling with its quotes.
+func hashName(spelled []byte) (h uint64) {
+	for _, b := range spelled {
+		h = nextHash(h, b)
 	}
-	return at, alive, done
+	return h
 }
 
 // nextHash is a step of FNV-1a whose start, for convenience, is 0.
@@ -253,41 +236,22 @@ func nextHash(h uint64, b byte) uint64 {
 	return (h ^ uint64(b)) * 1099511628211
 }
 
-// pop ends f's lexeme in the state l: its parents go on.
-func (g *Grammar) pop(f *frame, l local, out *frontier) {
-	for _, p := range f.parents {
-		switch p.phase {
-		case phaseExtraName:
-			if g.knownName(p, l.hash) {
-				continue
-			}
+// pop ends a lexeme in the state l: its parents go on.
+func (g *Grammar) pop(parents []*frame, l local, out *frontier) {
+	for _, p := range parents {
+		if p.phase != phaseExtraName {
+			out.addFrame(p)
+			continue
+		}
+		if !g.knownName(p, l.hash) {
 			next := p.local
 			next.phase, next.names = phaseColon, &nameSet{l.hash, p.names}
 			out.add(next, p.parents)
-		case phaseUnique:
-			next := p.local
-			next.phase = phaseAfterItem
-			next.used |= 1 << g.lexemes[l.ref].states[l.at].label
-			out.add(next, p.parents)
-		default:
-			out.addFrame(p)
 		}
 	}
-}
-
-// mayPop says whether f's lexeme may end in the state l, which its automaton
-// accepts, as far as one of the frames below is concerned.
-func (g *Grammar) mayPop(f *frame, l local) bool {
-	for _, p := range f.parents {
-		if p.phase != phaseExtraName || !g.knownName(p, l.hash) {
-			return true
-		}
-	}
-	return false
 }
 
 // knownName says whether the object of p declares or already has a name.
 func (g *Grammar) knownName(p *frame, hash uint64) bool {
-	_, declared := g.objects[p.ref].declared[hash]
-	return declared || p.names.has(hash)
+	return g.objects[p.ref].declared[hash] || p.names.has(hash)
 }

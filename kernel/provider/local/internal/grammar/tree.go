@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -121,7 +120,7 @@ func (v *value) get(name string) *value {
 	return nil
 }
 
-// at follows a JSON pointer (RFC 6901, already without the leading '#').
+// at follows a JSON pointer (RFC 6901) without its #.
 func (v *value) at(pointer string) *value {
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		part = unescapePointer.Replace(part)
@@ -223,33 +222,4 @@ func canonicalEscape(r rune) string {
 		return fmt.Sprintf(`\u%04x`, r)
 	}
 	return ""
-}
-
-// key is the same text for values that JSON Schema holds equal, and for no
-// others: numbers count by value, and objects without regard to order.
-func (v *value) key() string { return string(v.appendKey(nil)) }
-
-func (v *value) appendKey(dst []byte) []byte {
-	switch v.kind {
-	case '0':
-		d, err := parseDecimal(v.text)
-		if err != nil {
-			return append(dst, v.text...)
-		}
-		return fmt.Appendf(dst, "%v:%s:%d", d.neg, d.digits, d.exp)
-	case '[':
-		dst = append(dst, '[')
-		for _, item := range v.items {
-			dst = append(item.appendKey(dst), ',')
-		}
-		return append(dst, ']')
-	case '{':
-		members := make([]string, len(v.members))
-		for i, m := range v.members {
-			members[i] = string(m.value.appendKey(append(appendString(nil, m.name), ':')))
-		}
-		slices.Sort(members)
-		return fmt.Appendf(dst, "{%s}", strings.Join(members, ","))
-	}
-	return v.appendText(dst)
 }

@@ -3,7 +3,6 @@ package grammar
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // Vocab is a model's tokens as a trie over their bytes, so that tokens with a
@@ -14,6 +13,7 @@ type Vocab struct {
 	spelled [][]byte  // those tokens' bytes
 	nodes   []vocNode // in preorder; node 0 is the root
 	longest int       // bytes of the longest token
+	opens   int32     // the most brackets and braces that a token opens
 }
 
 // vocNode is a node of the trie: a beginning that tokens share.
@@ -36,6 +36,7 @@ func NewVocab(tokens [][]byte) *Vocab {
 			v.order = append(v.order, int32(i))
 		}
 		v.longest = max(v.longest, len(t))
+		v.opens = max(v.opens, int32(bytes.Count(t, []byte("["))+bytes.Count(t, []byte("{"))))
 	}
 	slices.SortStableFunc(v.order, func(a, b int32) int { return bytes.Compare(tokens[a], tokens[b]) })
 	size := 0
@@ -87,16 +88,6 @@ func (v *Vocab) text(node int32) []byte {
 
 // leaf says whether no token goes on after a node.
 func (v *Vocab) leaf(node int32) bool { return v.nodes[node].skip == node+1 }
-
-// goesOn says whether a token goes on after a node with one of the bytes.
-func (v *Vocab) goesOn(node int32, with string) bool {
-	for child := node + 1; child < v.nodes[node].skip; child = v.nodes[child].skip {
-		if strings.IndexByte(with, v.nodes[child].b) >= 0 {
-			return true
-		}
-	}
-	return false
-}
 
 // Longest is how many bytes the longest token has.
 func (v *Vocab) Longest() int { return v.longest }

@@ -7,10 +7,8 @@ type walker struct {
 	g       *Grammar
 	v       *Vocab
 	allowed []bool
-	// asks says that what is below the frame at the walk's start decides also
-	// about tokens that end exactly with the frame.
-	asks  bool
-	exits []int32 // where the frame at the walk's start ended
+	name    bool    // the frame at the walk's start is a name; its object decides about its end
+	exits   []int32 // where the frame at the walk's start ended
 }
 
 // leave goes on with the tokens in whose middle f, whose key is given, ends.
@@ -18,8 +16,8 @@ func (w *walker) leave(key maskKey, f *frame, exits []int32) {
 	if len(exits) == 0 {
 		return
 	}
-	if key.asks {
-		w.leaveAsking(f, exits)
+	if w.g.isName(f.local) {
+		w.leaveName(f, exits)
 		return
 	}
 	for _, p := range f.parents {
@@ -36,26 +34,20 @@ func (w *walker) leave(key maskKey, f *frame, exits []int32) {
 	}
 }
 
-// leaveAsking is leave for a lexeme whose text the frames below look at. Most
-// exits are the ends of tokens, so frames are made only for the others.
-func (w *walker) leaveAsking(f *frame, exits []int32) {
-	lex := w.g.lexemes[f.ref]
+// leaveName is leave for a name, whose object decides whether it is a new one.
+func (w *walker) leaveName(f *frame, exits []int32) {
 	for _, node := range exits {
 		l := f.local
 		for _, b := range w.v.text(node) {
-			if lex.name {
-				l.hash = nextHash(l.hash, b)
-			} else {
-				l.at = lex.next(l.at, b)
-			}
+			l.hash = nextHash(l.hash, b)
 		}
-		if !w.g.mayPop(f, l) {
+		if !slices.ContainsFunc(f.parents, func(p *frame) bool { return !w.g.knownName(p, l.hash) }) {
 			continue
 		}
 		w.mark(node)
-		if w.v.goesOn(node, ":,]") {
+		if w.v.child(node, ':') > 0 { // seldom, so frames are made seldom
 			var out frontier
-			w.g.pop(f, l, &out)
+			w.g.pop(f.parents, l, &out)
 			w.walk(node, out.tops)
 		}
 	}
@@ -101,7 +93,7 @@ func (w *walker) arrive(node int32, tops []*frame) {
 
 // exit notes that the walk's first frame ends at node.
 func (w *walker) exit(node int32) {
-	if !w.asks {
+	if !w.name {
 		w.mark(node)
 		if w.v.leaf(node) {
 			return
@@ -116,7 +108,7 @@ func (w *walker) walkLexeme(node int32, f *frame, l local, lex *lexeme) {
 		next, alive, done := lex.step(l, w.v.nodes[child].b)
 		if done {
 			var out frontier
-			w.g.pop(f, next, &out)
+			w.g.pop(f.parents, next, &out)
 			w.arrive(child, out.tops)
 		}
 		if alive {
