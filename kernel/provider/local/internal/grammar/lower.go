@@ -115,10 +115,10 @@ func (c *compiler) lowerSchema(s *schema) (err error) {
 		return nil
 	}
 	s.node = &valueNode{}
-	if s.literals != nil {
-		for _, v := range s.literals {
-			if typeOf(v)&s.types != 0 {
-				s.texts = append(s.texts, v.appendText(nil))
+	if len(s.literals) > 0 {
+		for _, m := range s.literals {
+			if typeOf(m.value)&s.types != 0 {
+				s.texts = append(s.texts, m.value.appendText(nil))
 			}
 		}
 		return nil

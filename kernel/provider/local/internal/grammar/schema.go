@@ -66,7 +66,7 @@ type schema struct {
 	present  []string // its keywords but annotations
 	never    bool     // the schema false
 	types    types
-	literals []*value // of enum or const; nil without either
+	literals []member // of enum or const
 
 	names      []string // of the properties, as they appear
 	properties map[string]place
@@ -92,14 +92,14 @@ type keyword func(s *schema, v *value, path string) error
 var keywords = map[string]keyword{
 	"type": readType,
 	"enum": func(s *schema, v *value, _ string) error {
-		if v.kind != '[' {
-			return errors.New("want a list of values")
+		if v.kind != '[' || len(v.members) == 0 {
+			return errors.New("want a list of values, at least one")
 		}
-		s.literals = append([]*value{}, v.items...)
+		s.literals = v.members
 		return nil
 	},
 	"const": func(s *schema, v *value, _ string) error {
-		s.literals = []*value{v}
+		s.literals = []member{{value: v}}
 		return nil
 	},
 	"properties": readProperties,
@@ -125,11 +125,11 @@ var keywords = map[string]keyword{
 		return nil
 	},
 	"anyOf": func(s *schema, v *value, path string) error {
-		if v.kind != '[' || len(v.items) == 0 {
+		if v.kind != '[' || len(v.members) == 0 {
 			return errors.New("want a list of schemas, at least one")
 		}
-		for i, item := range v.items {
-			s.anyOf = append(s.anyOf, place{item, fmt.Sprintf("%s/%d", path, i)})
+		for i, m := range v.members {
+			s.anyOf = append(s.anyOf, place{m.value, fmt.Sprintf("%s/%d", path, i)})
 		}
 		return nil
 	},
@@ -191,15 +191,15 @@ func (s *schema) checkCombination() error {
 }
 
 func readType(s *schema, v *value, _ string) error {
-	names := v.items
+	names := v.members
 	if v.kind == '"' {
-		names = []*value{v}
+		names = []member{{value: v}}
 	}
 	s.types = 0
 	for _, n := range names {
-		t, ok := typeNames[n.text]
-		if n.kind != '"' || !ok {
-			return fmt.Errorf("%.40q is not a JSON type", n.text)
+		t, ok := typeNames[n.value.text]
+		if n.value.kind != '"' || !ok {
+			return fmt.Errorf("%.40q is not a JSON type", n.value.text)
 		}
 		s.types |= t
 	}
@@ -222,14 +222,14 @@ func readProperties(s *schema, v *value, path string) error {
 }
 
 func readRequired(s *schema, v *value, _ string) error {
-	for _, n := range v.items {
-		if n.kind != '"' {
-			return errors.New("want a list of names")
-		}
-		s.required = append(s.required, n.text)
-	}
 	if v.kind != '[' {
 		return errors.New("want a list of names")
+	}
+	for _, m := range v.members {
+		if m.value.kind != '"' {
+			return errors.New("want a list of names")
+		}
+		s.required = append(s.required, m.value.text)
 	}
 	return nil
 }
@@ -267,10 +267,7 @@ func (c *compiler) resolve(s *schema) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("%s/$ref: %q: %w", s.path, s.ref, err)
 	}
-	target := c.document
-	if pointer != "" {
-		target = c.document.at(pointer)
-	}
+	target := c.document.at(pointer)
 	if target == nil {
 		return place{}, fmt.Errorf("%s/$ref: %q names nothing in this schema", s.path, s.ref)
 	}

@@ -76,16 +76,8 @@ type frame struct {
 // frontier collects the tops after a byte.
 type frontier struct{ tops []*frame }
 
-// add puts a frame into the frontier, joining it with an equal one.
-func (f *frontier) add(l local, parents []*frame) {
-	for i, t := range f.tops {
-		if t.local == l {
-			f.tops[i] = joined(t, parents)
-			return
-		}
-	}
-	f.tops = append(f.tops, &frame{l, parents})
-}
+// add puts a frame into the frontier, joining it with one of an equal top.
+func (f *frontier) add(l local, parents []*frame) { f.addFrame(&frame{l, parents}) }
 
 // addFrame is add for a frame that exists already.
 func (f *frontier) addFrame(p *frame) {

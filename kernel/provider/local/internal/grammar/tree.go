@@ -15,12 +15,11 @@ import (
 const maxNesting = 512
 
 // value is a JSON value that keeps the order of an object's members, which
-// encoding/json's maps lose and which decides the order of properties.
+// decides the order of properties and which encoding/json's maps lose.
 type value struct {
-	kind    byte // one of { [ " 0 t f n
-	members []member
-	items   []*value
-	text    string // a string's content, or a number's spelling
+	kind    byte     // one of { [ " 0 t f n
+	members []member // of an object, or of an array, without names
+	text    string   // a string's content, or another scalar's spelling
 }
 
 // member is one name and value of an object.
@@ -47,96 +46,65 @@ func readValue(dec *json.Decoder, depth int) (*value, error) {
 	if depth > maxNesting {
 		return nil, fmt.Errorf("nested deeper than %d levels", maxNesting)
 	}
-	tok, err := dec.Token()
+	token, err := dec.Token()
 	if err != nil {
 		return nil, err
 	}
-	switch t := tok.(type) {
-	case json.Delim:
-		if t == '{' {
-			return readObject(dec, depth)
-		}
-		return readArray(dec, depth)
+	switch t := token.(type) {
 	case string:
 		return &value{kind: '"', text: t}, nil
 	case json.Number:
 		return &value{kind: '0', text: t.String()}, nil
 	case bool:
-		if t {
-			return &value{kind: 't'}, nil
-		}
-		return &value{kind: 'f'}, nil
-	default:
-		return &value{kind: 'n'}, nil
+		text := strconv.FormatBool(t)
+		return &value{kind: text[0], text: text}, nil
+	case json.Delim:
+		v := &value{kind: byte(t)}
+		return v, v.readMembers(dec, depth)
 	}
+	return &value{kind: 'n', text: "null"}, nil
 }
 
-func readObject(dec *json.Decoder, depth int) (*value, error) {
-	v := &value{kind: '{'}
+func (v *value) readMembers(dec *json.Decoder, depth int) error {
 	seen := map[string]bool{}
 	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		name, ok := tok.(string)
-		if !ok {
-			return nil, fmt.Errorf("object member name is not a string: %v", tok)
-		}
-		if seen[name] {
-			return nil, fmt.Errorf("member %q appears twice in an object", name)
-		}
-		seen[name] = true
-		child, err := readValue(dec, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		v.members = append(v.members, member{name, child})
-	}
-	_, err := dec.Token()
-	return v, err
-}
-
-func readArray(dec *json.Decoder, depth int) (*value, error) {
-	v := &value{kind: '['}
-	for dec.More() {
-		child, err := readValue(dec, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		v.items = append(v.items, child)
-	}
-	_, err := dec.Token()
-	return v, err
-}
-
-// get returns the member called name, or nil.
-func (v *value) get(name string) *value {
-	for _, m := range v.members {
-		if m.name == name {
-			return m.value
-		}
-	}
-	return nil
-}
-
-// at follows a JSON pointer (RFC 6901) without its #.
-func (v *value) at(pointer string) *value {
-	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		part = unescapePointer.Replace(part)
-		switch v.kind {
-		case '{':
-			v = v.get(part)
-		case '[':
-			i, err := strconv.Atoi(part)
-			if err != nil || i < 0 || i >= len(v.items) {
-				return nil
+		var m member
+		if v.kind == '{' {
+			token, err := dec.Token()
+			if err != nil {
+				return err
 			}
-			v = v.items[i]
-		default:
-			return nil
+			m.name, _ = token.(string) // the decoder refuses others
+			if seen[m.name] {
+				return fmt.Errorf("member %q appears twice in an object", m.name)
+			}
+			seen[m.name] = true
 		}
-		if v == nil {
+		var err error
+		if m.value, err = readValue(dec, depth+1); err != nil {
+			return err
+		}
+		v.members = append(v.members, m)
+	}
+	_, err := dec.Token()
+	return err
+}
+
+// at follows a JSON pointer (RFC 6901) without its #. It returns nil if the
+// pointer leads nowhere.
+func (v *value) at(pointer string) *value {
+	if pointer == "" {
+		return v
+	}
+	for part := range strings.SplitSeq(pointer[1:], "/") {
+		part = unescapePointer.Replace(part)
+		var next *value
+		for i, m := range v.members {
+			if v.kind == '{' && m.name == part || v.kind == '[' && strconv.Itoa(i) == part {
+				next = m.value
+			}
+		}
+		if v = next; v == nil {
 			return nil
 		}
 	}
@@ -152,36 +120,22 @@ var (
 // order, strings as appendString spells them, numbers as they were written.
 func (v *value) appendText(dst []byte) []byte {
 	switch v.kind {
-	case '{':
-		dst = append(dst, '{')
+	case '{', '[':
+		dst = append(dst, v.kind)
 		for i, m := range v.members {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendString(dst, m.name), ':')
+			if v.kind == '{' {
+				dst = append(appendString(dst, m.name), ':')
+			}
 			dst = m.value.appendText(dst)
 		}
-		return append(dst, '}')
-	case '[':
-		dst = append(dst, '[')
-		for i, item := range v.items {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = item.appendText(dst)
-		}
-		return append(dst, ']')
+		return append(dst, v.kind+2) // } or ]
 	case '"':
 		return appendString(dst, v.text)
-	case '0':
-		return append(dst, v.text...)
-	case 't':
-		return append(dst, "true"...)
-	case 'f':
-		return append(dst, "false"...)
-	default:
-		return append(dst, "null"...)
 	}
+	return append(dst, v.text...)
 }
 
 // appendString writes s in the one canonical spelling of a JSON string:
@@ -190,36 +144,14 @@ func (v *value) appendText(dst []byte) []byte {
 func appendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for _, r := range s {
-		if esc := canonicalEscape(r); esc != "" {
-			dst = append(dst, esc...)
-			continue
+		switch i := strings.IndexRune("\"\\\b\f\n\r\t", r); {
+		case i >= 0:
+			dst = append(dst, '\\', `"\bfnrt`[i])
+		case r < ' ':
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+		default:
+			dst = utf8.AppendRune(dst, r)
 		}
-		dst = utf8.AppendRune(dst, r)
 	}
 	return append(dst, '"')
-}
-
-// canonicalEscape returns how r is escaped in canonical spelling, or "" for a
-// character that stands for itself.
-func canonicalEscape(r rune) string {
-	switch r {
-	case '"':
-		return `\"`
-	case '\\':
-		return `\\`
-	case '\b':
-		return `\b`
-	case '\f':
-		return `\f`
-	case '\n':
-		return `\n`
-	case '\r':
-		return `\r`
-	case '\t':
-		return `\t`
-	}
-	if r < 0x20 {
-		return fmt.Sprintf(`\u%04x`, r)
-	}
-	return ""
 }
