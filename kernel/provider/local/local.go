@@ -41,6 +41,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,16 +59,18 @@ import (
 // Kind is the provider's name, as written before the slash of a model.
 const Kind = "local"
 
-// DefaultMaxTokens is how long a reply gets if neither the request nor the
+// defaultMaxTokens is how long a reply gets if neither the request nor the
 // options say.
-const DefaultMaxTokens = 1024
+const defaultMaxTokens = 1024
 
-// Options are the choices of a user. The zero value is the default.
+// Options are the options of a local model. The zero value is the default; an
+// option that is given becomes part of the model's identity, so none has a
+// default in its tag.
 type Options struct {
-	MaxTokens int    // tokens of a reply whose request does not say; 0 means DefaultMaxTokens
-	Context   int    // tokens of prompt and reply; 0 means what the model was made for
-	Batch     int    // replies written at once; 0 means 8, the most
-	Backend   string // of GoMLX, by its name there; empty means pure Go
+	MaxTokens int    `json:"max_tokens" min:"0" doc:"tokens of a reply if the request sets no limit; 0 means 1024"`
+	Context   int    `json:"context" min:"0" doc:"tokens of prompt and reply together; 0 means what the model was made for"`
+	Batch     int    `json:"batch" min:"0" max:"8" doc:"replies written at once; 0 means 8"`
+	Backend   string `json:"backend" doc:"GoMLX backend by its name; empty means pure Go"`
 }
 
 // Provider serves one model. It is safe for concurrent use.
@@ -89,8 +92,8 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New loads the model in dir, which takes seconds for each GB.
 func New(dir string, o Options) (*Provider, error) {
-	if o.MaxTokens < 0 || o.Context < 0 || o.Batch < 0 || o.Batch > network.MaxRows {
-		return nil, fmt.Errorf("local: options %+v: no number may be negative, and a batch is at most %d", o, network.MaxRows)
+	if err := methods.ParseOptions(nil, &o); err != nil { // checks the ranges
+		return nil, fmt.Errorf("local: %w", err)
 	}
 	p, err := load(dir, o)
 	if err != nil {
@@ -133,13 +136,10 @@ func load(dir string, o Options) (*Provider, error) {
 	}
 	p := &Provider{
 		info:      provider.Info{ID: identity(dir, digest, o), MaxConnections: 2 * network.MaxRows},
-		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: config.MaxContext,
-		maxTokens: orElse(o.MaxTokens, DefaultMaxTokens),
-		engine:    &engine{decoder: decoder, most: orElse(o.Batch, network.MaxRows)},
+		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: cmp.Or(o.Context, config.MaxContext),
+		maxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
+		engine:    &engine{decoder: decoder, most: cmp.Or(o.Batch, network.MaxRows)},
 		grammars:  grammars{room: maxMaskBytes},
-	}
-	if o.Context > 0 {
-		p.context = o.Context
 	}
 	for _, id := range config.EOS {
 		p.ends[id] = true
@@ -172,13 +172,6 @@ func loadDecoder(dir string, c checkpoint.Config, backend string) (*network.Deco
 		return nil, err
 	}
 	return network.LoadDecoder(b, c, weights)
-}
-
-func orElse(n, other int) int {
-	if n == 0 {
-		return other
-	}
-	return n
 }
 
 // identity names the model by its folder. Only options that change answers

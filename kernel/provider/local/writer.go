@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -33,7 +34,7 @@ type writer struct {
 
 // newWriter prepares a reply. room is what the context has left.
 func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
-	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, logprobs: r.Sampling.Logprobs, most: orElse(r.Sampling.MaxTokens, p.maxTokens)}
+	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, logprobs: r.Sampling.Logprobs, most: cmp.Or(r.Sampling.MaxTokens, p.maxTokens)}
 	w.most = min(w.most, room)
 	for _, s := range r.Sampling.Stop {
 		if s != "" {
