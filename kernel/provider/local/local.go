@@ -4,7 +4,7 @@
 // gives the same bytes, on any number of threads and whatever else is asked
 // at the time.
 //
-// # What it reads
+// # Files
 //
 // config.json, model.safetensors (or shards with their index, in F32, F16 or
 // BF16), tokenizer.json, and where there are tokenizer_config.json,
@@ -12,24 +12,24 @@
 // SmolLM), Mistral, Qwen2, Qwen3, GPT-2; BERT for embeddings. Weights are held
 // as 32-bit floats, so a model of a billion parameters takes 4 GB.
 //
-// # How it talks
+// # Chat templates
 //
-// Chat templates are programs in Jinja. They are not run: the layout of the
-// family that a template belongs to is recognised by its marks, which are
-// those of ChatML, Llama 3, Llama 2, Mistral, and Zephyr and Phi. The default
-// system text of a ChatML template is kept; dates and tool descriptions that
-// some templates add are not. A model without a template of these gets lines
-// of "role: text".
+// Chat templates are programs in Jinja. They are not run: a template's family
+// is recognised by its special tokens, which are those of ChatML, Llama 3,
+// Llama 2, Mistral, and Zephyr and Phi. The default system message of a ChatML
+// template is kept; dates and tool descriptions that some templates add are
+// not. A model without a template of these families gets lines of "role: text".
 //
-// What users write is never read as a special token.
+// The text of messages is never read as a special token.
 //
-// # How it decodes
+// # Decoding
 //
 // Temperature 0 takes the likeliest token, the first one of equals. Otherwise
 // top-k and then top-p narrow the choice, and a PCG generator seeded with the
 // request's seed and draw makes it. A schema bounds every token, so the reply
-// is valid against it; near the length limit the value is closed by the
-// shortest way. A reply ends at the model's end tokens, at a stop string, which
+// is valid against it; near the length limit the value is closed in the shortest
+// way. Package grammar says which schemas are known; another one is an error
+// that names the keyword and its place. A reply ends at the model's end tokens, at a stop string, which
 // is not part of it, at the length limit or at the end of the context.
 //
 // # Identity
@@ -47,6 +47,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/gomlx/compute"
 
 	"noema/kernel/provider"
 	"noema/kernel/provider/local/internal/checkpoint"
@@ -77,10 +79,10 @@ type Options struct {
 type Provider struct {
 	info      provider.Info
 	tokenizer *tokenizer.Tokenizer
-	layout    layout
+	template  chatTemplate
 	ends      map[int]bool // tokens that end a reply
 	vocab     *grammar.Vocab
-	used      []bool // ids that have a token, which the others of the model have not
+	used      []bool // ids that have a token
 	size      int    // ids of the model
 	context   int
 	maxTokens int
@@ -103,52 +105,80 @@ func New(dir string, o Options) (*Provider, error) {
 }
 
 func load(dir string, o Options) (*Provider, error) {
-	config, err := checkpoint.ReadConfig(dir)
+	f, err := readFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	t, err := tokenizer.Read(dir)
+	template, ends, err := readChatTemplate(dir, f.tokenizer)
 	if err != nil {
 		return nil, err
 	}
-	if t.Size() > config.Vocab {
-		return nil, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, t.Size(), config.Vocab)
-	}
-	talk, err := readConversation(dir, t)
-	if err != nil {
-		return nil, err
-	}
-	for id := range talk.ends {
-		if id < 0 || id >= config.Vocab {
-			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, config.Vocab)
+	for id := range ends {
+		if id < 0 || id >= f.config.Vocab {
+			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, f.config.Vocab)
 		}
 	}
-	if o.Context > config.MaxContext {
-		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, config.MaxContext, dir)
+	for _, id := range f.config.EOS {
+		ends[id] = true
 	}
-	decoder, err := loadDecoder(dir, config, o.Backend)
-	if err != nil {
-		return nil, err
+	if o.Context > f.config.MaxContext {
+		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, f.config.MaxContext, dir)
 	}
-	digest, err := checkpoint.Digest(dir)
+	decoder, digest, err := loadWeights(f, o.Backend, network.LoadDecoder)
 	if err != nil {
 		return nil, err
 	}
 	p := &Provider{
 		info:      provider.Info{ID: identity(dir, digest, o), MaxConnections: 2 * network.MaxRows},
-		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: cmp.Or(o.Context, config.MaxContext),
-		maxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
-		engine:    &engine{decoder: decoder, most: cmp.Or(o.Batch, network.MaxRows)},
-		grammars:  grammars{room: maxMaskBytes},
-	}
-	for _, id := range config.EOS {
-		p.ends[id] = true
+		tokenizer: f.tokenizer, template: template, ends: ends, size: f.config.Vocab,
+		context: cmp.Or(o.Context, f.config.MaxContext), maxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
+		engine:   &engine{decoder: decoder, most: cmp.Or(o.Batch, network.MaxRows)},
+		grammars: grammars{room: maxMaskBytes},
 	}
 	p.index()
 	return p, nil
 }
 
-// index lists the tokens for schemas, and the ids without one.
+// folder is a model's folder before its weights are loaded.
+type folder struct {
+	dir       string
+	config    checkpoint.Config
+	tokenizer *tokenizer.Tokenizer
+}
+
+func readFolder(dir string) (f folder, err error) {
+	f.dir = dir
+	if f.config, err = checkpoint.ReadConfig(dir); err != nil {
+		return f, err
+	}
+	if f.tokenizer, err = tokenizer.Read(dir); err != nil {
+		return f, err
+	}
+	if n := f.tokenizer.Size(); n > f.config.Vocab {
+		return f, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, n, f.config.Vocab)
+	}
+	return f, nil
+}
+
+// loadWeights loads a folder's weights and gives the digest of its files.
+func loadWeights[T any](f folder, backend string, load func(compute.Backend, checkpoint.Config, *checkpoint.Weights) (T, error)) (model T, digest string, err error) {
+	weights, err := checkpoint.OpenWeights(f.dir)
+	if err != nil {
+		return model, "", err
+	}
+	defer weights.Close()
+	b, err := network.NewBackend(backend)
+	if err != nil {
+		return model, "", err
+	}
+	if model, err = load(b, f.config, weights); err != nil {
+		return model, "", err
+	}
+	digest, err = checkpoint.Digest(f.dir)
+	return model, digest, err
+}
+
+// index lists the tokens that schemas choose from, and the ids that have one.
 func (p *Provider) index() {
 	p.used = make([]bool, p.size)
 	spelled := make([][]byte, p.size)
@@ -159,19 +189,6 @@ func (p *Provider) index() {
 		p.used[id] = p.tokenizer.Token(id) != ""
 	}
 	p.vocab = grammar.NewVocab(spelled)
-}
-
-func loadDecoder(dir string, c checkpoint.Config, backend string) (*network.Decoder, error) {
-	weights, err := checkpoint.OpenWeights(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer weights.Close()
-	b, err := network.NewBackend(backend)
-	if err != nil {
-		return nil, err
-	}
-	return network.LoadDecoder(b, c, weights)
 }
 
 // identity names the model by its folder. Only options that change answers
@@ -203,7 +220,7 @@ func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Com
 	return reply.Completion, err
 }
 
-// Reply is a completion with what the vocabulary of methods has no room for.
+// Reply is a completion with its tokens.
 type Reply struct {
 	methods.Completion
 	Tokens []Token
@@ -249,7 +266,7 @@ func (p *Provider) prompt(r methods.Request) ([]int, error) {
 	if err := check(r); err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
-	prompt, err := p.layout.encode(p.tokenizer, r.Messages)
+	prompt, err := p.template.encode(p.tokenizer, r.Messages)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
@@ -257,26 +274,26 @@ func (p *Provider) prompt(r methods.Request) ([]int, error) {
 		return nil, &provider.Error{
 			Kind: provider.ContextLength,
 			Err:  fmt.Errorf("a prompt of %d tokens leaves no room for a reply in a context of %d", len(prompt), p.context),
-			Hint: "shorten the prompt, or take a model with a longer context",
+			Hint: "shorten the prompt, or use a model with a longer context",
 		}
 	}
 	return prompt, nil
 }
 
-// check refuses what cannot be honoured.
+// check refuses requests that no local model can answer.
 func check(r methods.Request) error {
 	s := r.Sampling
 	switch {
 	case len(r.Messages) == 0:
 		return errors.New("the request has no messages")
 	case len(r.Tools) > 0:
-		return errors.New("local models are not offered tools")
+		return errors.New("tools are not supported by local models")
 	case !(s.Temperature >= 0) || !(s.TopP >= 0 && s.TopP <= 1) || s.TopK < 0 || s.MaxTokens < 0:
 		return fmt.Errorf("sampling %+v is out of range", s)
 	}
 	for _, m := range r.Messages {
 		if m.Role == methods.Tool || len(m.ToolCalls) > 0 {
-			return errors.New("local models are not shown tool calls")
+			return errors.New("tool calls in messages are not supported by local models")
 		}
 	}
 	return nil

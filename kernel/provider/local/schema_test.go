@@ -10,8 +10,8 @@ import (
 
 	"noema/kernel/provider/local"
 	"noema/kernel/provider/local/internal/grammar"
-	"noema/kernel/provider/local/localtest"
 	"noema/kernel/provider/local/internal/tokenizer"
+	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

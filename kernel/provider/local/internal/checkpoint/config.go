@@ -1,9 +1,9 @@
 // Package checkpoint reads a model folder as Hugging Face lays it out:
 // config.json, and the weights in model.safetensors or in shards of it. It
 // turns both into one description that the network is built from, and it says
-// in one line which file is wrong and why: a folder that was copied in a hurry
-// is the most common fault of local models, and a panic in a matrix
-// multiplication tells nobody so.
+// in one line which file is wrong and why: an incomplete copy of a folder is the
+// most common fault of local models, and otherwise shows only as a panic in a
+// matrix multiplication.
 package checkpoint
 
 import (
@@ -50,7 +50,7 @@ type Config struct {
 	Tied       bool    // the output weights are the token embeddings
 	Types      int     // token types of BERT
 	Rope       Rope
-	EOS        []int // tokens that end a reply, as config.json says
+	EOS        IDs
 }
 
 // Rope holds the parameters of rotary positions.
@@ -91,18 +91,18 @@ type raw struct {
 	HiddenAct string   `json:"hidden_act"`
 	Act       string   `json:"activation_function"`
 
-	Tied        *bool           `json:"tie_word_embeddings"`
-	Window      *int            `json:"sliding_window"`
-	UseWindow   bool            `json:"use_sliding_window"`
-	LayerTypes  []string        `json:"layer_types"`
-	Theta       *float64        `json:"rope_theta"`
-	Scaling     *rawRope        `json:"rope_scaling"`
-	Parameters  *rawRope        `json:"rope_parameters"`
-	EOS         json.RawMessage `json:"eos_token_id"`
-	Positions   string          `json:"position_embedding_type"`
-	ScaleByIdx  bool            `json:"scale_attn_by_inverse_layer_idx"`
-	ScaleAttn   *bool           `json:"scale_attn_weights"`
-	CrossAttend bool            `json:"add_cross_attention"`
+	Tied        *bool    `json:"tie_word_embeddings"`
+	Window      *int     `json:"sliding_window"`
+	UseWindow   bool     `json:"use_sliding_window"`
+	LayerTypes  []string `json:"layer_types"`
+	Theta       *float64 `json:"rope_theta"`
+	Scaling     *rawRope `json:"rope_scaling"`
+	Parameters  *rawRope `json:"rope_parameters"`
+	EOS         IDs      `json:"eos_token_id"`
+	Positions   string   `json:"position_embedding_type"`
+	ScaleByIdx  bool     `json:"scale_attn_by_inverse_layer_idx"`
+	ScaleAttn   *bool    `json:"scale_attn_weights"`
+	CrossAttend bool     `json:"add_cross_attention"`
 }
 
 type rawRope struct {
@@ -135,27 +135,15 @@ func parseConfig(data []byte) (Config, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return Config{}, err
 	}
-	c := Config{Family: Family(r.ModelType)}
+	c := Config{Family: Family(r.ModelType), EOS: r.EOS}
 	if !slices.Contains(families, c.Family) {
-		return Config{}, fmt.Errorf("unknown architecture %q (%s); known are %s", r.ModelType, strings.Join(r.Architectures, ", "), known())
+		return Config{}, fmt.Errorf("unknown architecture %q (%s); known are %v", r.ModelType, strings.Join(r.Architectures, ", "), families)
 	}
 	c.sizes(&r)
-	var err error
-	if c.EOS, err = tokenIDs(r.EOS); err != nil {
-		return Config{}, fmt.Errorf("eos_token_id: %w", err)
-	}
 	if err := c.positions(&r); err != nil {
 		return Config{}, err
 	}
 	return c, c.check()
-}
-
-func known() string {
-	names := make([]string, len(families))
-	for i, f := range families {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
 }
 
 func (c *Config) sizes(r *raw) {
@@ -192,20 +180,21 @@ func either[T any](p *T, other T) T {
 	return *p
 }
 
-// tokenIDs reads a number, a list of numbers, or null.
-func tokenIDs(data json.RawMessage) ([]int, error) {
-	if len(data) == 0 || string(data) == "null" {
-		return nil, nil
-	}
+// IDs are tokens that end a reply: in a file a number, a list of numbers, or
+// null.
+type IDs []int
+
+// UnmarshalJSON reads any of the forms.
+func (ids *IDs) UnmarshalJSON(data []byte) error {
 	var one int
-	if json.Unmarshal(data, &one) == nil {
-		return []int{one}, nil
+	if string(data) != "null" && json.Unmarshal(data, &one) == nil {
+		*ids = IDs{one}
+		return nil
 	}
-	var many []int
-	if err := json.Unmarshal(data, &many); err != nil {
-		return nil, errors.New("neither a number nor a list of numbers")
+	if json.Unmarshal(data, (*[]int)(ids)) != nil {
+		return errors.New("eos_token_id is not a number or a list of numbers")
 	}
-	return many, nil
+	return nil
 }
 
 // positions reads the window and the rotary parameters, and refuses the

@@ -5,11 +5,11 @@ import "sync"
 // maxHeld bounds the masks that a grammar keeps, in bytes.
 const maxHeld = 64 << 20
 
-// maskKey is all that a frame's mask depends on when nothing below the frame
-// is looked at.
+// maskKey is all that a frame's mask depends on. For a frame by itself, parent
+// is in phaseExit; otherwise it goes on where the frame ends.
 type maskKey struct {
-	v     *Vocab
-	frame local
+	v             *Vocab
+	frame, parent local
 }
 
 // baseMask is the part of a mask that a frame decides alone: the tokens that
@@ -24,17 +24,10 @@ type baseMask struct {
 // size is roughly how many bytes a mask takes.
 func (m *baseMask) size() int { return len(m.all) + 4*len(m.few) + 4*len(m.exits) + 512 }
 
-// belowKey is what a mask depends on where a frame ends and its parent goes on.
-type belowKey struct {
-	top    maskKey
-	parent local
-}
-
 // maskCache keeps masks; when they become too many it starts anew.
 type maskCache struct {
 	mu    sync.RWMutex
-	base  map[maskKey]*baseMask
-	below map[belowKey]*baseMask
+	masks map[maskKey]*baseMask
 	held  int
 }
 
@@ -47,8 +40,8 @@ func (g *Grammar) Held() int {
 
 // reserve makes room for one more mask; the caller holds the lock.
 func (c *maskCache) reserve(m *baseMask) {
-	if c.base == nil || c.held+m.size() > maxHeld {
-		c.base, c.below, c.held = map[maskKey]*baseMask{}, map[belowKey]*baseMask{}, 0
+	if c.masks == nil || c.held+m.size() > maxHeld {
+		c.masks, c.held = map[maskKey]*baseMask{}, 0
 	}
 	c.held += m.size()
 }
@@ -65,8 +58,8 @@ func (s State) Mask(v *Vocab, allowed []bool) (canEnd bool) {
 		if f.phase == phaseDone {
 			continue
 		}
-		key := maskKey{v, s.g.noticed(v, f.local)}
-		base := s.g.base(key, f)
+		key := maskKey{v, s.g.noticed(v, f.local), local{phase: phaseExit}}
+		base := s.g.mask(key, f.local, []int32{0})
 		if i == 0 && base.all != nil {
 			copy(allowed, base.all)
 		} else {
@@ -106,39 +99,21 @@ func (g *Grammar) noticed(v *Vocab, l local) local {
 // isName says whether l is within an additional property's name.
 func (g *Grammar) isName(l local) bool { return l.phase == phaseLexeme && g.lexemes[l.ref].name }
 
-// base returns the mask that f decides alone, from the cache or by a walk.
-func (g *Grammar) base(key maskKey, f *frame) *baseMask {
+// mask returns the mask of key, which l decides alone for the tokens below the
+// nodes, from the cache or by a walk.
+func (g *Grammar) mask(key maskKey, l local, nodes []int32) *baseMask {
 	c := &g.masks
 	c.mu.RLock()
-	m := c.base[key]
+	m := c.masks[key]
 	c.mu.RUnlock()
 	if m != nil {
 		return m
 	}
-	m = g.makeMask(key.v, f.local, []int32{0})
+	m = g.makeMask(key.v, l, nodes)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reserve(m)
-	c.base[key] = m
-	return m
-}
-
-// below returns the mask of the tokens in whose middle, at one of the exits,
-// the frame of key ends and the frame p goes on.
-func (g *Grammar) below(key maskKey, exits []int32, p *frame) *baseMask {
-	k := belowKey{key, g.noticed(key.v, p.local)}
-	c := &g.masks
-	c.mu.RLock()
-	m := c.below[k]
-	c.mu.RUnlock()
-	if m != nil {
-		return m
-	}
-	m = g.makeMask(key.v, p.local, exits)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reserve(m)
-	c.below[k] = m
+	c.masks[key] = m
 	return m
 }
 

@@ -21,7 +21,8 @@ func (w *walker) leave(key maskKey, f *frame, exits []int32) {
 		return
 	}
 	for _, p := range f.parents {
-		m := w.g.below(key, exits, p)
+		key.parent = w.g.noticed(w.v, p.local)
+		m := w.g.mask(key, p.local, exits)
 		m.allow(w.allowed)
 		if len(m.exits) == 0 {
 			continue

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/local/localtest"
 	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/localtest"
 )
 
 // bandwidth is how many bytes a second all cores together read and write when

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
 	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/localtest"
 )
 
 func never() error { return nil }

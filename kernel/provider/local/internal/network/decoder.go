@@ -33,10 +33,8 @@ package network
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"noema/kernel/provider/local/internal/checkpoint"
@@ -56,9 +54,8 @@ type Decoder struct {
 	final       norm
 	head        linear
 
-	mu    sync.Mutex
-	steps map[shape]*graph.Exec
-	heads map[int]*graph.Exec // by rows
+	steps graphs[shape]
+	heads graphs[int] // by rows
 }
 
 // shape is what a step's graph is compiled for.
@@ -75,18 +72,12 @@ const (
 // MaxRows is the most sequences that share a step.
 const MaxRows = 8
 
-// Config describes the model.
-func (d *Decoder) Config() checkpoint.Config { return d.config }
-
 // Sequence is the memory of one token sequence.
 type Sequence struct {
 	length       int
 	size         int               // places in the caches
 	keys, values []*tensors.Tensor // by layer, [KVHeads, size, HeadDim]
 }
-
-// Len is the number of tokens that the sequence has seen.
-func (s *Sequence) Len() int { return s.length }
 
 // Prefill feeds tokens to a sequence and gives the logits of what follows the
 // last of them. stop is asked between pieces; it ends the work with its error.

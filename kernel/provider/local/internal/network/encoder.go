@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
@@ -24,8 +23,7 @@ type Encoder struct {
 	first     norm      // of the embeddings
 	blocks    []block
 
-	mu     sync.Mutex
-	graphs map[int]*Exec // by padded number of tokens
+	graphs graphs[int] // by padded number of tokens
 }
 
 // LoadEncoder moves the weights of a BERT model to a backend.
@@ -37,7 +35,7 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 	if w.Has("bert.embeddings.word_embeddings.weight") {
 		l.prefix = "bert."
 	}
-	e := &Encoder{config: c, backend: b, graphs: map[int]*Exec{}}
+	e := &Encoder{config: c, backend: b}
 	e.embedding = l.split(l.read("embeddings.word_embeddings.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
 	e.positions = l.read("embeddings.position_embeddings.weight", c.MaxContext, c.Hidden)
 	types := l.read("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
@@ -111,7 +109,7 @@ func (e *Encoder) Encode(ctx context.Context, tokens []int) ([]float32, error) {
 }
 
 func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
-	exec, err := e.compiled(n)
+	exec, err := e.graphs.of(e.backend, n, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
 	if err != nil {
 		return nil, err
 	}
@@ -128,20 +126,6 @@ func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
 	}
 	defer release(outs)
 	return tensors.CopyFlatData[float32](outs[0])
-}
-
-func (e *Encoder) compiled(n int) (*Exec, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if g := e.graphs[n]; g != nil {
-		return g, nil
-	}
-	g, err := NewExec(e.backend, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
-	if err != nil {
-		return nil, fmt.Errorf("build graph: %w", err)
-	}
-	e.graphs[n] = g
-	return g, nil
 }
 
 func (e *Encoder) build(n int, in []*Node) *Node {

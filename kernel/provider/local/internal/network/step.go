@@ -2,7 +2,9 @@ package network
 
 import (
 	"fmt"
+	"sync"
 
+	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
@@ -17,7 +19,7 @@ func (d *Decoder) step(batch []*Sequence, tokens []int) ([]float32, error) {
 	if len(batch) == 1 {
 		k.tokens = piece(len(tokens))
 	}
-	exec, err := d.compiled(k)
+	exec, err := d.steps.of(d.backend, k, func(in []*Node) []*Node { return d.build(k, in) })
 	if err != nil {
 		return nil, err
 	}
@@ -46,32 +48,44 @@ func release(ts []*tensors.Tensor) {
 	}
 }
 
-// compiled gives the graph of a shape, built at its first use.
-func (d *Decoder) compiled(k shape) (*Exec, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e := d.steps[k]; e != nil {
+// graphs are the compiled graphs of one kind, each built at its first use.
+type graphs[K comparable] struct {
+	mu    sync.Mutex
+	known map[K]*Exec
+}
+
+func (g *graphs[K]) of(b compute.Backend, key K, build func(in []*Node) []*Node) (*Exec, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if e := g.known[key]; e != nil {
 		return e, nil
 	}
-	e, err := NewExec(d.backend, func(in []*Node) []*Node { return d.build(k, in) })
+	e, err := NewExec(b, build)
 	if err != nil {
 		return nil, fmt.Errorf("build graph: %w", err)
 	}
-	if d.steps == nil {
-		d.steps = map[shape]*Exec{}
+	if g.known == nil {
+		g.known = map[K]*Exec{}
 	}
-	d.steps[k] = e
+	g.known[key] = e
 	return e, nil
 }
 
 // logits normalises hidden states, [rows, Hidden], and scores the vocabulary.
 func (d *Decoder) logits(states []float32, rows int) ([][]float32, error) {
-	exec, err := d.compiledHead(rows)
+	ids := d.headWeights()
+	exec, err := d.heads.of(d.backend, rows, func(in []*Node) []*Node {
+		weights := make([]*Node, len(d.weights))
+		for i, id := range ids {
+			weights[id] = in[1+i]
+		}
+		return []*Node{d.head.apply(weights, d.final.apply(weights, in[0], d.config.Epsilon))}
+	})
 	if err != nil {
 		return nil, err
 	}
 	args := []any{tensors.FromFlatDataAndDimensions(states[:rows*d.config.Hidden], rows, d.config.Hidden)}
-	for _, id := range d.headWeights() {
+	for _, id := range ids {
 		args = append(args, d.weights[id])
 	}
 	outs, err := exec.Call(args...)
@@ -90,7 +104,7 @@ func (d *Decoder) logits(states []float32, rows int) ([][]float32, error) {
 	return byRow, nil
 }
 
-// headWeights are the inputs of the output layer's
+// headWeights are the weights of the output layer and the norm before it.
 func (d *Decoder) headWeights() []weightID {
 	ids := append([]weightID{d.final.weight}, d.head.parts...)
 	for _, id := range []weightID{d.final.bias, d.head.bias} {
@@ -99,30 +113,6 @@ func (d *Decoder) headWeights() []weightID {
 		}
 	}
 	return ids
-}
-
-func (d *Decoder) compiledHead(rows int) (*Exec, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e := d.heads[rows]; e != nil {
-		return e, nil
-	}
-	ids := d.headWeights()
-	e, err := NewExec(d.backend, func(in []*Node) []*Node {
-		weights := make([]*Node, len(d.weights))
-		for i, id := range ids {
-			weights[id] = in[1+i]
-		}
-		return []*Node{d.head.apply(weights, d.final.apply(weights, in[0], d.config.Epsilon))}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("build graph: %w", err)
-	}
-	if d.heads == nil {
-		d.heads = map[int]*Exec{}
-	}
-	d.heads[rows] = e
-	return e, nil
 }
 
 // inputs are a step's inputs but for the weights; build takes them in the same

@@ -31,7 +31,7 @@ const gpt2 = `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?
 
 func readPretokenizer(raw json.RawMessage) (pretokenizer, error) {
 	if absent(raw) {
-		return func(texts []string, _ bool) []string { return texts }, nil
+		return chain(), nil
 	}
 	var f cutFile
 	if err := json.Unmarshal(raw, &f); err != nil {
@@ -39,7 +39,8 @@ func readPretokenizer(raw json.RawMessage) (pretokenizer, error) {
 	}
 	switch f.Type {
 	case "Sequence":
-		return cutSequence(f.Parts)
+		all, err := readAll(f.Parts, readPretokenizer)
+		return chain(all...), err
 	case "ByteLevel":
 		return f.byteLevel()
 	case "Metaspace":
@@ -83,24 +84,17 @@ func bertCut() (pretokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(texts []string, first bool) []string { return points(spaces(texts, first), first) }, nil
+	return chain(spaces, points), nil
 }
 
-func cutSequence(parts []json.RawMessage) (pretokenizer, error) {
-	var all []pretokenizer
-	for _, p := range parts {
-		c, err := readPretokenizer(p)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
+// chain applies one pretokenizer after the other.
+func chain(all ...pretokenizer) pretokenizer {
 	return func(texts []string, first bool) []string {
 		for _, c := range all {
 			texts = c(texts, first)
 		}
 		return texts
-	}, nil
+	}
 }
 
 func byPattern(expr, behavior string) (pretokenizer, error) {
@@ -113,18 +107,42 @@ func byPattern(expr, behavior string) (pretokenizer, error) {
 
 // splitter cuts texts at the matches of a pattern, or with invert at what is
 // between them.
-func splitter(re *regexp2.Regexp, behavior string, invert bool) (pretokenizer, error) {
-	join, ok := behaviors[behavior]
+func splitter(re *regexp2.Regexp, name string, invert bool) (pretokenizer, error) {
+	b, ok := behaviors[name]
 	if !ok {
-		return nil, fmt.Errorf("behavior %q is not supported", behavior)
+		return nil, fmt.Errorf("behavior %q is not supported", name)
 	}
 	return func(texts []string, _ bool) []string {
 		var words []string
 		for _, text := range texts {
-			words = join(words, pieces(re, text, invert))
+			spans := pieces(re, text, invert)
+			for i, s := range spans {
+				switch {
+				case s.match && b.dropMatches, !s.match && b.dropOthers:
+				case i > 0 && b.joins != nil && b.joins(spans[i-1].match, s.match):
+					words[len(words)-1] += s.text
+				default:
+					words = append(words, s.text)
+				}
+			}
 		}
 		return words
 	}, nil
+}
+
+// behavior is what becomes of matches and of the text between them.
+type behavior struct {
+	dropMatches, dropOthers bool
+	joins                   func(before, match bool) bool // a span is joined to the one before
+}
+
+var behaviors = map[string]behavior{
+	"Removed":            {dropMatches: true},
+	"Matches":            {dropOthers: true},
+	"Isolated":           {},
+	"Contiguous":         {joins: func(before, match bool) bool { return before == match }},
+	"MergedWithPrevious": {joins: func(before, match bool) bool { return !before && match }},
+	"MergedWithNext":     {joins: func(before, match bool) bool { return before && !match }},
 }
 
 // span is a stretch of text; match says that the pattern found it.
@@ -152,65 +170,9 @@ func pieces(re *regexp2.Regexp, text string, invert bool) []span {
 	return all
 }
 
-// behaviors say what becomes of matches.
-var behaviors = map[string]func(words []string, spans []span) []string{
-	"Removed": func(words []string, spans []span) []string {
-		for _, s := range spans {
-			if !s.match {
-				words = append(words, s.text)
-			}
-		}
-		return words
-	},
-	"Matches": func(words []string, spans []span) []string {
-		for _, s := range spans {
-			if s.match {
-				words = append(words, s.text)
-			}
-		}
-		return words
-	},
-	"Isolated": func(words []string, spans []span) []string {
-		for _, s := range spans {
-			words = append(words, s.text)
-		}
-		return words
-	},
-	"Contiguous": func(words []string, spans []span) []string {
-		for i, s := range spans {
-			if i > 0 && s.match == spans[i-1].match {
-				words[len(words)-1] += s.text
-			} else {
-				words = append(words, s.text)
-			}
-		}
-		return words
-	},
-	"MergedWithPrevious": func(words []string, spans []span) []string {
-		for i, s := range spans {
-			if i > 0 && s.match && !spans[i-1].match {
-				words[len(words)-1] += s.text
-			} else {
-				words = append(words, s.text)
-			}
-		}
-		return words
-	},
-	"MergedWithNext": func(words []string, spans []span) []string {
-		for i, s := range spans {
-			if i > 0 && !s.match && spans[i-1].match {
-				words[len(words)-1] += s.text
-			} else {
-				words = append(words, s.text)
-			}
-		}
-		return words
-	},
-}
-
 // byteLevel cuts as GPT-2 does and writes bytes as printable characters.
 func (f *cutFile) byteLevel() (pretokenizer, error) {
-	cut := func(texts []string, _ bool) []string { return texts }
+	cut := chain()
 	if f.UseRegex == nil || *f.UseRegex {
 		var err error
 		if cut, err = byPattern(gpt2, "Isolated"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -58,20 +59,12 @@ func readFrame(raw json.RawMessage) ([]item, error) {
 }
 
 func frameSequence(parts []json.RawMessage) ([]item, error) {
-	var frame []item
-	for _, p := range parts {
-		next, err := readFrame(p)
-		if err != nil {
-			return nil, err
-		}
-		if len(next) > 0 && len(frame) > 0 {
-			return nil, errors.New("two processors that add tokens are not supported")
-		}
-		if len(next) > 0 {
-			frame = next
-		}
+	all, err := readAll(parts, readFrame)
+	all = slices.DeleteFunc(all, func(frame []item) bool { return len(frame) == 0 })
+	if len(all) > 1 {
+		return nil, errors.New("two processors that add tokens are not supported")
 	}
-	return frame, nil
+	return slices.Concat(all...), err
 }
 
 func (f *postFile) template() ([]item, error) {
@@ -99,7 +92,7 @@ func idOf(raw json.RawMessage) (int, error) {
 	var pair []json.RawMessage
 	var id int
 	if json.Unmarshal(raw, &pair) != nil || len(pair) != 2 || json.Unmarshal(pair[1], &id) != nil {
-		return 0, errors.New("a special token is no pair of text and id")
+		return 0, errors.New("a special token is not a pair of text and id")
 	}
 	return id, nil
 }

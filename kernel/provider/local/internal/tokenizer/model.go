@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 )
@@ -36,7 +37,7 @@ func (m *merge) UnmarshalJSON(data []byte) error {
 	}
 	a, b, ok := strings.Cut(s, " ")
 	if !ok {
-		return fmt.Errorf("merges: %q is no pair", s)
+		return fmt.Errorf("merges: %q is not a pair", s)
 	}
 	*m = merge{a, b}
 	return nil
@@ -71,22 +72,13 @@ func readModel(raw json.RawMessage) (model, map[string]int, error) {
 		if unknown < 0 {
 			return nil, nil, fmt.Errorf("unk_token %q is not in the vocabulary", f.Unknown)
 		}
-		return wordPiece{ids: ids, prefix: f.Prefix, unknown: unknown, most: max(f.MaxChars, 1)}, copied(ids), nil
+		return wordPiece{ids: ids, prefix: f.Prefix, unknown: unknown, most: max(f.MaxChars, 1)}, maps.Clone(ids), nil
 	}
 	if f.Prefix != "" || f.Suffix != "" {
 		return nil, nil, errors.New("byte-pair encoding with a prefix or suffix of words is not supported")
 	}
 	m := bpe{ids: ids, whole: f.IgnoreMerges, unknown: unknown, fuse: f.FuseUnknown, fallback: f.ByteFallback}
-	return m, copied(ids), m.read(f.Merges)
-}
-
-// copied keeps the model's own vocabulary free of added tokens.
-func copied(ids map[string]int) map[string]int {
-	c := make(map[string]int, len(ids))
-	for token, id := range ids {
-		c[token] = id
-	}
-	return c
+	return m, maps.Clone(ids), m.read(f.Merges)
 }
 
 // wordPiece takes the longest known beginning of what is left of a word.

@@ -61,7 +61,13 @@ func readNormalizer(raw json.RawMessage) (normalizer, error) {
 	}
 	switch f.Type {
 	case "Sequence":
-		return normalizerSequence(f.Parts)
+		all, err := readAll(f.Parts, readNormalizer)
+		return func(s string) string {
+			for _, n := range all {
+				s = n(s)
+			}
+			return s
+		}, err
 	case "NFC":
 		return norm.NFC.String, nil
 	case "NFD":
@@ -86,21 +92,16 @@ func readNormalizer(raw json.RawMessage) (normalizer, error) {
 	return nil, fmt.Errorf("type %q is not supported", f.Type)
 }
 
-func normalizerSequence(parts []json.RawMessage) (normalizer, error) {
-	var all []normalizer
-	for _, p := range parts {
-		n, err := readNormalizer(p)
-		if err != nil {
+// readAll reads the parts of a sequence.
+func readAll[T any](parts []json.RawMessage, read func(json.RawMessage) (T, error)) ([]T, error) {
+	all := make([]T, len(parts))
+	for i, p := range parts {
+		var err error
+		if all[i], err = read(p); err != nil {
 			return nil, err
 		}
-		all = append(all, n)
 	}
-	return func(s string) string {
-		for _, n := range all {
-			s = n(s)
-		}
-		return s
-	}, nil
+	return all, nil
 }
 
 func (f *normalizerFile) strip(s string) string {

@@ -16,6 +16,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Tokenizer is safe for concurrent use.
@@ -253,10 +255,10 @@ func (t *Tokenizer) Framed(ids []int) []int {
 	return all
 }
 
-// Decode gives the text of tokens, without special ones. Bytes that are no
-// UTF-8 become U+FFFD, as in the library but for one thing: where byte tokens
-// of a SentencePiece vocabulary stand in a row and are no UTF-8 together, the
-// library gives up all of them, and this keeps the characters among them.
+// Decode gives the text of tokens, without special ones. Bytes that are not
+// UTF-8 become U+FFFD, as in the library, with one difference: if byte tokens of
+// a SentencePiece vocabulary in a row are not UTF-8 together, the library
+// replaces all of them, and this keeps the characters among them.
 func (t *Tokenizer) Decode(ids []int) string {
 	var text []byte
 	for _, id := range ids {
@@ -272,5 +274,8 @@ func (t *Tokenizer) Text(joined []byte) string {
 	for range t.decoder.lead {
 		s = strings.TrimPrefix(s, " ")
 	}
-	return lossy(s)
+	// One U+FFFD for each longest beginning of a character, as Unicode
+	// recommends; Go's own functions write one for each byte, or one for several.
+	s, _ = unicode.UTF8.NewDecoder().String(s) // replaces what is invalid, so it never fails
+	return s
 }

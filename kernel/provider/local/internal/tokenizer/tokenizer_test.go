@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"noema/kernel/provider/local/localtest"
 	"noema/kernel/provider/local/internal/tokenizer"
+	"noema/kernel/provider/local/localtest"
 )
 
 func read(t testing.TB, arch string) *tokenizer.Tokenizer {
@@ -34,7 +34,7 @@ func TestWrongFiles(t *testing.T) {
 		"no vocabulary":      {`{"model":{"type":"BPE"}}`, "model: vocab"},
 		"empty vocabulary":   {`{"model":{"type":"BPE","vocab":{}}}`, "vocab is empty"},
 		"merge of unknowns":  {`{"model":{"type":"BPE",` + vocab + `,"merges":["a c"]}}`, `merges: "a" and "c"`},
-		"merge of one":       {`{"model":{"type":"BPE",` + vocab + `,"merges":["ab"]}}`, `"ab" is no pair`},
+		"merge of one":       {`{"model":{"type":"BPE",` + vocab + `,"merges":["ab"]}}`, `"ab" is not a pair`},
 		"merge of three":     {`{"model":{"type":"BPE",` + vocab + `,"merges":[["a","b","c"]]}}`, "neither a text nor a pair"},
 		"negative id":        {`{"model":{"type":"BPE","vocab":{"a":-1}}}`, `token "a" has id -1`},
 		"huge id":            {`{"model":{"type":"BPE","vocab":{"a":99999999999}}}`, "has id 99999999999"},

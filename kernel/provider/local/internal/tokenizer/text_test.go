@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-func TestLossy(t *testing.T) {
+// TestText replaces what is not UTF-8.
+func TestText(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                               "",
 		"plain é 🙂":                      "plain é 🙂",
@@ -19,7 +20,7 @@ func TestLossy(t *testing.T) {
 		"\xf4\x91\x92\x93\xffA\x80\xbfB": "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDA\uFFFD\uFFFDB", // Unicode, table 3-10
 		"\x61\xf1\x80\x80\xe1\x80\xc2\x62\x80\x63\x80\xbf\x64": "a\uFFFD\uFFFD\uFFFDb\uFFFDc\uFFFD\uFFFDd", // table 3-8 of older versions
 	} {
-		if got := lossy(text); got != want || !utf8.ValidString(got) {
+		if got := (&Tokenizer{}).Text([]byte(text)); got != want || !utf8.ValidString(got) {
 			t.Errorf("%q became %q, want %q", text, got, want)
 		}
 	}
