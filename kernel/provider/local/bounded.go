@@ -31,7 +31,7 @@ func (w *writer) bounded(logits []float32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	left := w.most - len(w.tokens) - 1 // after this one
+	left := w.most - w.written - 1 // after this one
 	closing, fits := w.end(next, left)
 	if !fits {
 		if closing, fits = w.way(left + 1); fits && len(closing) == 0 {

@@ -216,46 +216,27 @@ func (p *Provider) Info() provider.Info { return p.info }
 
 // Complete writes a reply.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	reply, err := p.Generate(ctx, r)
-	return reply.Completion, err
-}
-
-// Reply is a completion with its tokens.
-type Reply struct {
-	methods.Completion
-	Tokens []Token
-}
-
-// Token is one token of a reply.
-type Token struct {
-	ID      int
-	Text    string  // as in tokenizer.json
-	Logprob float64 // natural logarithm of its probability at temperature 1, before any narrowing
-}
-
-// Generate is Complete, with the tokens of the reply.
-func (p *Provider) Generate(ctx context.Context, r methods.Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
-		return Reply{}, fmt.Errorf("local: %w", err)
+		return methods.Completion{}, fmt.Errorf("local: %w", err)
 	}
 	prompt, err := p.prompt(r)
 	if err != nil {
-		return Reply{}, err
+		return methods.Completion{}, err
 	}
 	w, err := p.newWriter(r, p.context-len(prompt))
 	if err != nil {
-		return Reply{}, err
+		return methods.Completion{}, err
 	}
 	if err := p.engine.write(ctx, prompt, w); err != nil {
 		if ctx.Err() != nil {
-			return Reply{}, fmt.Errorf("local: %w", ctx.Err())
+			return methods.Completion{}, fmt.Errorf("local: %w", ctx.Err())
 		}
-		return Reply{}, &provider.Error{Kind: provider.Rejected, Err: err}
+		return methods.Completion{}, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
-	reply := w.reply()
-	reply.Model = p.info.ID.Model
-	reply.Usage = methods.Usage{Calls: 1, InputTokens: int64(len(prompt)), OutputTokens: int64(len(w.tokens))}
-	return reply, nil
+	c := w.completion()
+	c.Model = p.info.ID.Model
+	c.Usage = methods.Usage{Calls: 1, InputTokens: int64(len(prompt)), OutputTokens: int64(w.written)}
+	return c, nil
 }
 
 // prompt gives the tokens of a conversation, or an error if they do not fit.

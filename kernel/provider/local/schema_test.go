@@ -103,11 +103,11 @@ func TestSchemas(t *testing.T) {
 			if err == nil {
 				err = judges[which].Validate(value)
 			}
-			if err != nil || reply.Finish != methods.FinishStop || len(reply.Tokens) > r.Sampling.MaxTokens {
+			if err != nil || reply.Finish != methods.FinishStop || int(reply.Usage.OutputTokens) > r.Sampling.MaxTokens {
 				t.Fatalf("%s, request %d, schema %d: finish %q after %d of %d tokens, %v:\n%s",
-					arch, i, which, reply.Finish, len(reply.Tokens), r.Sampling.MaxTokens, err, reply.Text)
+					arch, i, which, reply.Finish, reply.Usage.OutputTokens, r.Sampling.MaxTokens, err, reply.Text)
 			}
-			if total++; len(reply.Tokens) == r.Sampling.MaxTokens {
+			if total++; int(reply.Usage.OutputTokens) == r.Sampling.MaxTokens {
 				tight++
 			}
 		}
@@ -122,7 +122,7 @@ func TestSchemaCut(t *testing.T) {
 	p := model(t, localtest.Spec{Arch: "gpt2", Seed: 1}, local.Options{})
 	r := ask("x", methods.Sampling{MaxTokens: 2})
 	r.Schema = &methods.Schema{Name: "s", JSON: json.RawMessage(`{"type":"object","properties":{"a_long_name":{"type":"boolean"}},"required":["a_long_name"]}`)}
-	if reply := generate(t, p, r); reply.Finish != methods.FinishLength || len(reply.Tokens) != 2 {
-		t.Errorf("finish %q after %d tokens: %q", reply.Finish, len(reply.Tokens), reply.Text)
+	if reply := generate(t, p, r); reply.Finish != methods.FinishLength || reply.Usage.OutputTokens != 2 {
+		t.Errorf("finish %q after %d tokens: %q", reply.Finish, reply.Usage.OutputTokens, reply.Text)
 	}
 }
