@@ -79,7 +79,7 @@ func readChatTemplate(dir string, t *tokenizer.Tokenizer) (l chatTemplate, ends 
 	for _, id := range g.EOS {
 		ends[id] = true
 	}
-	for _, token := range append(l.turnEnds(), string(c.EOS)) {
+	for _, token := range []string{l.end(), string(c.EOS)} {
 		if id, ok := t.ID(token); ok {
 			ends[id] = true
 		}
@@ -163,17 +163,20 @@ func recognise(template, bos, eos string) chatTemplate {
 	return l
 }
 
-// turnEnds are the tokens that end a turn.
-func (l chatTemplate) turnEnds() []string {
-	switch l.family {
-	case chatML:
-		return []string{"<|im_end|>"}
-	case llama3:
-		return []string{"<|eot_id|>"}
-	case zephyr:
-		return []string{l.eos}
-	}
-	return nil
+// turns are what stands before and after each message in the families that
+// write all roles alike.
+var turns = map[family]struct{ open, end, space string }{
+	chatML: {"<|im_start|>ROLE\n", "<|im_end|>", "\n"},
+	llama3: {"<|start_header_id|>ROLE<|end_header_id|>\n\n", "<|eot_id|>", ""},
+	zephyr: {"<|ROLE|>\n", "EOS", "\n"},
+}
+
+// end is the token that ends a turn, if the family has one of its own.
+func (l chatTemplate) end() string { return strings.ReplaceAll(turns[l.family].end, "EOS", l.eos) }
+
+// open begins a turn.
+func (l chatTemplate) open(role methods.Role) string {
+	return strings.ReplaceAll(turns[l.family].open, "ROLE", string(role))
 }
 
 // rendering is a conversation while it is rendered.
@@ -193,27 +196,24 @@ func (l chatTemplate) encode(t *tokenizer.Tokenizer, messages []methods.Message)
 	if l.bos != "" && l.family != llama2 { // llama2 writes it before every turn
 		p.mark(l.bos)
 	}
+	if l.system != "" && messages[0].Role != methods.System {
+		p.mark(l.open(methods.System) + l.system + l.end() + turns[l.family].space)
+	}
 	switch l.family {
-	case chatML:
-		l.chatML(p, messages)
-	case llama3:
+	case chatML, llama3, zephyr:
 		for _, m := range messages {
-			p.mark("<|start_header_id|>" + string(m.Role) + "<|end_header_id|>\n\n")
-			p.say(strings.TrimSpace(m.Content))
-			p.mark("<|eot_id|>")
+			p.mark(l.open(m.Role))
+			if l.family == llama3 {
+				m.Content = strings.TrimSpace(m.Content)
+			}
+			p.say(m.Content)
+			p.mark(l.end() + turns[l.family].space)
 		}
-		p.mark("<|start_header_id|>assistant<|end_header_id|>\n\n")
+		p.mark(l.open(methods.Assistant))
 	case llama2, mistral, tight:
 		if err := l.instructions(p, messages); err != nil {
 			return nil, err
 		}
-	case zephyr:
-		for _, m := range messages {
-			p.mark("<|" + string(m.Role) + "|>\n")
-			p.say(m.Content)
-			p.mark(l.eos + "\n")
-		}
-		p.mark("<|assistant|>\n")
 	default:
 		for _, m := range messages {
 			p.say(string(m.Role) + ": " + m.Content + "\n\n")
@@ -222,18 +222,6 @@ func (l chatTemplate) encode(t *tokenizer.Tokenizer, messages []methods.Message)
 		return t.Framed(t.Encode(p.parts...)), nil
 	}
 	return t.Encode(p.parts...), nil
-}
-
-func (l chatTemplate) chatML(p *rendering, messages []methods.Message) {
-	if l.system != "" && messages[0].Role != methods.System {
-		p.mark("<|im_start|>system\n" + l.system + "<|im_end|>\n")
-	}
-	for _, m := range messages {
-		p.mark("<|im_start|>" + string(m.Role) + "\n")
-		p.say(m.Content)
-		p.mark("<|im_end|>\n")
-	}
-	p.mark("<|im_start|>assistant\n")
 }
 
 // instructions writes users' turns between [INST] and [/INST]. The system text

@@ -3,6 +3,7 @@ package grammar
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -104,7 +105,7 @@ func numberLexeme(whole bool, low, high *decimal) *lexeme {
 }
 
 // numberPart is where in a number an automaton stands.
-type numberPart uint8
+type numberPart = int32
 
 const (
 	numStart numberPart = iota
@@ -118,6 +119,15 @@ const (
 	numExponent1
 	numExponent2
 )
+
+// numberSyntax are the transitions of every number.
+var numberSyntax = []transition{
+	{numStart, "--", numMinus}, {numStart, "00", numZero}, {numStart, "19", numWhole},
+	{numMinus, "00", numZero}, {numMinus, "19", numWhole}, {numWhole, "09", numWhole},
+	{numZero, "..", numDot}, {numWhole, "..", numDot}, {numDot, "09", numFraction}, {numFraction, "09", numFraction},
+	{numZero, "EEee", numE}, {numWhole, "EEee", numE}, {numFraction, "EEee", numE},
+	{numE, "++--", numSign}, {numE, "09", numExponent1}, {numSign, "09", numExponent1}, {numExponent1, "09", numExponent2},
+}
 
 // numberState is a state of the automaton of numbers.
 type numberState struct {
@@ -147,58 +157,30 @@ func (r *numberRules) compare(s numberState, with func(bound *decimal, so int8) 
 }
 
 func (r *numberRules) step(s numberState, b byte) (numberState, bool) {
-	digit := b >= '0' && b <= '9'
+	i := slices.IndexFunc(numberSyntax, func(t transition) bool { return t.from == s.part && t.takes(b) })
+	if i < 0 {
+		return s, false
+	}
+	s.part = numberSyntax[i].to
 	switch s.part {
-	case numStart, numMinus:
-		return r.stepFirst(s, b, digit)
+	case numMinus:
+		s.neg = true
+		return s, !r.bySign[1].empty
 	case numZero, numWhole:
-		switch {
-		case digit:
-			return r.stepWhole(s, b)
-		case b == '.':
-			s = r.endWhole(s)
-			s.part, s.n = numDot, 0
-			return s, !r.whole
-		}
-	case numDot, numFraction:
-		if digit {
-			return r.stepFraction(s, b)
-		}
-	case numE:
-		if b == '+' || b == '-' {
-			return numberState{part: numSign}, true
-		}
-		return numberState{part: numExponent1}, digit
-	case numSign:
-		return numberState{part: numExponent1}, digit
-	case numExponent1:
-		return numberState{part: numExponent2}, digit
-	case numExponent2:
-		return s, false
+		ok := !r.signed(s.neg).empty && s.n < r.wholeDigits && !(s.part == numZero && s.neg && r.whole)
+		return r.wholeDigit(s, b), ok
+	case numDot:
+		s = r.endWhole(s)
+		s.n = 0
+		return s, !r.whole
+	case numFraction:
+		return r.fractionDigit(s, b), s.n < r.fractionSize
+	default:
+		return numberState{part: s.part}, r.exponent
 	}
-	return numberState{part: numE}, r.exponent && s.part != numDot && (b == 'e' || b == 'E')
 }
 
-func (r *numberRules) stepFirst(s numberState, b byte, digit bool) (numberState, bool) {
-	if b == '-' {
-		return numberState{part: numMinus, neg: true}, s.part == numStart && !r.bySign[1].empty
-	}
-	if !digit || r.signed(s.neg).empty {
-		return s, false
-	}
-	s.part = numWhole
-	next, ok := r.stepWhole(s, b)
-	if b == '0' {
-		next.part = numZero
-		return next, !(s.neg && r.whole)
-	}
-	return next, ok
-}
-
-func (r *numberRules) stepWhole(s numberState, b byte) (numberState, bool) {
-	if s.part == numZero || s.n == r.wholeDigits {
-		return s, false
-	}
+func (r *numberRules) wholeDigit(s numberState, b byte) numberState {
 	s = r.compare(s, func(bound *decimal, so int8) int8 {
 		if so != 0 || int(s.n) >= len(bound.whole) {
 			return so
@@ -206,7 +188,7 @@ func (r *numberRules) stepWhole(s numberState, b byte) (numberState, bool) {
 		return int8(cmp.Compare(b, bound.whole[s.n]))
 	})
 	s.n++
-	return s, true
+	return s
 }
 
 // endWhole compares the whole parts, now that this one's length is known.
@@ -216,10 +198,7 @@ func (r *numberRules) endWhole(s numberState) numberState {
 	})
 }
 
-func (r *numberRules) stepFraction(s numberState, b byte) (numberState, bool) {
-	if s.n == r.fractionSize {
-		return s, false
-	}
+func (r *numberRules) fractionDigit(s numberState, b byte) numberState {
 	s = r.compare(s, func(bound *decimal, so int8) int8 {
 		theirs := byte('0')
 		if int(s.n) < len(bound.fraction) {
@@ -227,9 +206,8 @@ func (r *numberRules) stepFraction(s numberState, b byte) (numberState, bool) {
 		}
 		return int8(cmp.Or(int(so), cmp.Compare(b, theirs)))
 	})
-	s.part = numFraction
 	s.n++
-	return s, true
+	return s
 }
 
 // accepts says whether a number may end in s.
@@ -239,10 +217,8 @@ func (r *numberRules) accepts(s numberState) bool {
 		s = r.endWhole(s)
 		s.n = 0
 	case numFraction:
-	case numExponent1, numExponent2:
-		return true
 	default:
-		return false
+		return s.part == numExponent1 || s.part == numExponent2
 	}
 	s = r.compare(s, func(bound *decimal, so int8) int8 {
 		if so == 0 && int(s.n) < len(bound.fraction) {

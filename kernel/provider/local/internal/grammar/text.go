@@ -42,12 +42,22 @@ const (
 	stringParts
 )
 
-// transition leads from a part to another over pairs of a lowest and a highest
-// byte.
+// transition leads from one part of a text to another, over pairs of a lowest
+// and a highest byte.
 type transition struct {
-	from  stringPart
+	from  int32
 	pairs string
-	to    stringPart
+	to    int32
+}
+
+// takes says whether b is in one of the pairs.
+func (t transition) takes(b byte) bool {
+	for i := 0; i < len(t.pairs); i += 2 {
+		if t.pairs[i] <= b && b <= t.pairs[i+1] {
+			return true
+		}
+	}
+	return false
 }
 
 // characters are the transitions of every string.
