@@ -62,8 +62,7 @@ func (w *writer) end(s grammar.State, most int) (tokens []int, fits bool) {
 	return w.fewest(text, most)
 }
 
-// way gives the tokens that close the value as it stands, if there are few
-// enough. The way that is known is kept to: another one may be as short in
+// way gives the tokens that close the value from here, if they are few enough. The way that is known is kept to: another one may be as short in
 // bytes and yet longer in tokens.
 func (w *writer) way(most int) (tokens []int, fits bool) {
 	if w.closing != nil {

@@ -45,7 +45,7 @@ type tokenizerConfig struct {
 // special is the text of a special token, written as a text or as an object.
 type special string
 
-// UnmarshalJSON reads either form; null is no token.
+// UnmarshalJSON reads either form; null means no token.
 func (s *special) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*string)(s)) == nil {
 		return nil
@@ -163,7 +163,7 @@ func recognise(template, bos, eos string) chatTemplate {
 	return l
 }
 
-// turns are what stands before and after each message in the families that
+// turns are what comes before and after each message, in the families that
 // write all roles alike.
 var turns = map[family]struct{ open, end, space string }{
 	chatML: {"<|im_start|>ROLE\n", "<|im_end|>", "\n"},

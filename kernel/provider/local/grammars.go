@@ -26,7 +26,7 @@ type grammars struct {
 	order list.List // of *compiled, the one asked for last in front
 }
 
-// compiled is a schema's grammar, or why it has none. Requests that come with
+// compiled is a schema's grammar, or the error of compiling it. Requests that come with
 // a schema at the same time wait for one compilation.
 type compiled struct {
 	digest  [sha256.Size]byte

@@ -288,9 +288,9 @@ func Features() provider.Features {
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Native, Draws: provider.Native,
 		Schema: provider.Native, Tools: provider.Unsupported, Logprobs: provider.Native, Streaming: provider.Unsupported,
 		How: []string{
-			"The same request gives the same bytes, on any number of threads and with any others beside it.",
-			"A schema that cannot be decoded by is refused with the keyword's place.",
-			"A chat template is recognised by its marks, not run; without one, turns are lines of \"role: text\".",
+			"The same request gives the same bytes, on any number of threads and whatever other requests run.",
+			"A schema with an unsupported keyword is refused; the error names its place and the supported keywords.",
+			"A chat template is not run: its family is recognised by its special tokens; without one, messages are lines of \"role: text\".",
 			"Tools and tool calls are refused.",
 			"Log probabilities are the model's own, at temperature 1, before top_k, top_p or a schema narrow the choice.",
 		},

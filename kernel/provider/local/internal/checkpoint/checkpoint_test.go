@@ -86,19 +86,19 @@ func TestOpenWeights(t *testing.T) {
 		want string
 	}{
 		"good":            {safetensors(one, 24), ""},
-		"empty":           {nil, "truncated: 0 bytes hold no header"},
+		"empty":           {nil, "truncated: the file has 0 bytes"},
 		"half a header":   {safetensors(one, 0)[:30], "truncated: the header is"},
 		"half a tensor":   {safetensors(one, 20), `tensor "a": truncated`},
 		"not safetensors": {[]byte("PK\x03\x04 a zip file of another format"), "not a safetensors file"},
 		"no JSON":         {safetensors(`{"a":`, 24), "header: unexpected end"},
-		"wrong size":      {safetensors(`{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,24]}}`, 24), "24 bytes do not hold F32 of shape [2 2]"},
+		"wrong size":      {safetensors(`{"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,24]}}`, 24), "its 24 bytes are not the size of type F32 and shape [2 2]"},
 		"backwards":       {safetensors(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[8,4]}}`, 24), "wrong offsets"},
 		"negative":        {safetensors(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, 24), "wrong offsets"},
 		"overflow":        {safetensors(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,9223372036854775807]}}`, 24), "wrong offsets"},
-		"huge shape":      {safetensors(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 24), "0 bytes do not hold"},
+		"huge shape":      {safetensors(`{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0]}}`, 24), "its 0 bytes are not the size"},
 		"overlap":         {safetensors(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"c":{"dtype":"F32","shape":[0],"data_offsets":[4,4]},"b":{"dtype":"F32","shape":[2],"data_offsets":[4,12]}}`, 24), `tensors "a" and "b" overlap`},
 		"not fetched":     {[]byte("version https://git-lfs.github.com/spec/v1\n"), "a Git LFS pointer"},
-		"negative shape":  {safetensors(`{"a":{"dtype":"F32","shape":[-1,-6],"data_offsets":[0,24]}}`, 24), "do not hold"},
+		"negative shape":  {safetensors(`{"a":{"dtype":"F32","shape":[-1,-6],"data_offsets":[0,24]}}`, 24), "are not the size"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func (w *Weights) header(f *os.File) error {
 	}
 	var length [8]byte
 	if _, err := f.ReadAt(length[:], 0); err != nil {
-		return fmt.Errorf("truncated: %d bytes hold no header", info.Size())
+		return fmt.Errorf("truncated: the file has %d bytes, too few for a header", info.Size())
 	}
 	if string(length[:]) == "version " {
 		return errors.New("a Git LFS pointer and not the file: fetch it with git lfs pull")
@@ -211,7 +211,7 @@ func readEntry(entry json.RawMessage, base, end int64) (tensor, error) {
 	if width := widths[e.DType]; width != 0 {
 		want, ok := elements(e.Shape)
 		if !ok || want > math.MaxInt64/width || want*width != t.size {
-			return tensor{}, fmt.Errorf("%d bytes do not hold %s of shape %v", t.size, e.DType, e.Shape)
+			return tensor{}, fmt.Errorf("its %d bytes are not the size of type %s and shape %v", t.size, e.DType, e.Shape)
 		}
 	}
 	return t, nil

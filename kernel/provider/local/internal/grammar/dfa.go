@@ -145,7 +145,7 @@ type lexeme struct {
 }
 
 // shortest is the length of the shortest text.
-func (l *lexeme) shortest() int64 { return int64(l.states[0].dist) + int64(l.min) }
+func (l *lexeme) shortest() float64 { return float64(l.states[0].dist) + float64(l.min) }
 
 // literalLexeme accepts exactly the texts, of which there is at least one.
 func literalLexeme(texts [][]byte) *lexeme {

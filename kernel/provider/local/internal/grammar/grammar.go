@@ -106,7 +106,7 @@ type valueNode struct {
 
 // extent is how long the shortest text is, and how deep the flattest one nests.
 type extent struct {
-	shortest int64
+	shortest float64 // bytes
 	height   int32
 }
 

@@ -5,32 +5,10 @@ import (
 	"math"
 )
 
-const (
-	impossible = math.MaxInt64
-	tooLong    = maxShortest + 1
-	noHeight   = math.MaxInt32
-)
+const noHeight = math.MaxInt32
 
-// plus adds lengths, keeping to the two special ones.
-func plus(a, b int64) int64 {
-	if a == impossible || b == impossible {
-		return impossible
-	}
-	return min(a+b, tooLong)
-}
-
-// times is n times a length.
-func times(n int, a int64) int64 {
-	switch {
-	case n == 0 || a == 0:
-		return 0
-	case a == impossible:
-		return impossible
-	case int64(n) > tooLong/a:
-		return tooLong
-	}
-	return int64(n) * a
-}
+// impossible is the length of what cannot be written.
+var impossible = math.Inf(1)
 
 // measure finds every value's extent, and with it what cannot be written at
 // all: a schema can contradict itself, or recurse without end.
@@ -55,7 +33,7 @@ func (c *compiler) measure() error {
 		return fmt.Errorf("%s: no JSON text of up to %d levels satisfies the schema: it contradicts itself or recurses without end", g.values[0].path, g.maxDepth)
 	}
 	for _, v := range g.values {
-		if v.shortest == tooLong {
+		if v.shortest > maxShortest && v.shortest != impossible {
 			return fmt.Errorf("%s: the shortest text that is allowed here has more than %d bytes: lower the minimum", v.path, maxShortest)
 		}
 	}
@@ -65,7 +43,7 @@ func (c *compiler) measure() error {
 // measureLevel finds the extents of texts that nest up to level deep from those
 // up to level-1, and reports whether any has changed.
 func (g *Grammar) measureLevel(level int32) (changed bool) {
-	shortest := make([]int64, len(g.values))
+	shortest := make([]float64, len(g.values))
 	for i := range g.values {
 		shortest[i] = g.measureValue(&g.values[i], level)
 	}
@@ -80,15 +58,15 @@ func (g *Grammar) measureLevel(level int32) (changed bool) {
 	return changed
 }
 
-func (g *Grammar) measureValue(v *valueNode, level int32) int64 {
-	best := int64(impossible)
+func (g *Grammar) measureValue(v *valueNode, level int32) float64 {
+	best := impossible
 	for _, l := range v.lexemes {
-		best = min(best, g.lexemes[l].shortest(), tooLong)
+		best = min(best, g.lexemes[l].shortest())
 	}
 	if level == 0 {
 		return best
 	}
-	reach := func(height *int32, n int64) {
+	reach := func(height *int32, n float64) {
 		if n != impossible && *height == noHeight {
 			*height, g.tallest = level, level
 		}
@@ -104,23 +82,30 @@ func (g *Grammar) measureValue(v *valueNode, level int32) int64 {
 }
 
 // shortestObject is the length of the shortest object, given those of values.
-func (g *Grammar) shortestObject(o *object) int64 {
-	n := int64(len("{}"))
+func (g *Grammar) shortestObject(o *object) float64 {
+	n := float64(len("{}"))
 	for i := o.nextRequired[0]; int(i) < len(o.properties); i = o.nextRequired[i+1] {
 		if i > o.nextRequired[0] {
-			n = plus(n, int64(len(",")))
+			n += float64(len(","))
 		}
-		p := &o.properties[i]
-		n = plus(n, plus(int64(len(p.spelling)), g.values[p.value].shortest))
+		n += g.shortestProperty(o, i)
 	}
 	return n
 }
 
+// shortestProperty is the length of a name and its shortest value.
+func (g *Grammar) shortestProperty(o *object, i int32) float64 {
+	p := &o.properties[i]
+	return float64(len(p.spelling)) + g.values[p.value].shortest
+}
+
 // shortestArray is the length of the shortest array, given those of values.
-func (g *Grammar) shortestArray(a *array) int64 {
-	if a.max >= 0 && a.min > a.max {
+func (g *Grammar) shortestArray(a *array) float64 {
+	switch {
+	case a.max >= 0 && a.min > a.max:
 		return impossible
+	case a.min == 0:
+		return float64(len("[]"))
 	}
-	commas := int64(min(max(0, a.min-1), tooLong))
-	return plus(int64(len("[]")), plus(commas, times(a.min, g.values[a.item].shortest)))
+	return float64(len("[]")+a.min-1) + float64(a.min)*g.values[a.item].shortest
 }

@@ -52,7 +52,7 @@ func parseDecimal(text string) (decimal, error) {
 
 func (d *decimal) isZero() bool { return d.whole == "0" && d.fraction == "" }
 
-// interval is the magnitudes that are allowed under one sign; nil is no bound.
+// interval is the magnitudes that are allowed under one sign; nil means no bound.
 type interval struct {
 	empty     bool
 	low, high *decimal
@@ -104,7 +104,7 @@ func numberLexeme(whole bool, low, high *decimal) *lexeme {
 	return &lexeme{dfa: d}
 }
 
-// numberPart is where in a number an automaton stands.
+// numberPart is the place within a number.
 type numberPart = int32
 
 const (

@@ -86,7 +86,7 @@ type schema struct {
 	texts [][]byte
 }
 
-// keyword reads a keyword's value v, which stands at path, into s.
+// keyword reads a keyword's value v at path into s.
 type keyword func(s *schema, v *value, path string) error
 
 var keywords = map[string]keyword{

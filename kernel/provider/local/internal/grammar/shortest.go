@@ -114,7 +114,7 @@ func letters(n int) (text []byte) {
 // that fit slack levels.
 func (g *Grammar) appendValue(dst []byte, v, slack int32) []byte {
 	node := &g.values[v]
-	best, write := int64(impossible), func() []byte { return dst }
+	best, write := impossible, func() []byte { return dst }
 	for _, id := range node.lexemes {
 		if lex := g.lexemes[id]; lex.shortest() < best {
 			best, write = lex.shortest(), func() []byte { return lex.appendEnd(dst, lex.start(id)) }
@@ -183,23 +183,21 @@ func (g *Grammar) appendName(dst []byte, l local, o *object) ([]byte, int32) {
 		node = &o.trie[l.key]
 	}
 	required := o.nextRequired[l.at]
-	best, cost := int32(-1), int64(impossible)
+	best, cost := int32(-1), impossible
 	for _, k := range node.keys {
-		p := &o.properties[k]
-		if k < l.at || k > required || g.values[p.value].height > slack {
+		if k < l.at || k > required || g.values[o.properties[k].value].height > slack {
 			continue
 		}
-		n := plus(int64(len(p.spelling)-node.depth), g.values[p.value].shortest)
+		n := g.shortestProperty(o, k)
 		if k < required && int(required) < len(o.properties) {
-			r := &o.properties[required] // this one does not save writing that one
-			n = plus(n, plus(int64(1+len(r.spelling)), g.values[r.value].shortest))
+			n += 1 + g.shortestProperty(o, required) // this one does not save writing that one
 		}
 		if n < cost {
 			best, cost = k, n
 		}
 	}
 	extra := l.phase == phaseNextName && g.extraNames(l, o)
-	if best < 0 || extra && plus(int64(len(`"":`)), g.values[o.additional].shortest) < cost {
+	if best < 0 || extra && float64(len(`"":`))+g.values[o.additional].shortest < cost {
 		return g.appendExtra(dst, l, o)
 	}
 	p := &o.properties[best]

@@ -14,7 +14,7 @@ type State struct {
 	tops []*frame
 }
 
-// phase is where in a structure a frame stands.
+// phase is a frame's place within its structure.
 type phase uint8
 
 const (

@@ -2,8 +2,8 @@ package grammar
 
 import "slices"
 
-// stringPart is where in a JSON string an automaton stands. Between the bytes
-// of one character it keeps to UTF-8 without overlong forms, surrogates or code
+// stringPart is the place within a JSON string. Between the bytes of one
+// character it keeps to UTF-8 without overlong forms, surrogates or code
 // points past U+10FFFF (Unicode 15, table 3-7), and between the digits of \u
 // escapes to surrogates in pairs.
 type stringPart = int32

@@ -10,13 +10,13 @@ import (
 )
 
 // goBackend is the pure Go backend, with its operations one after the other.
-// Run at once, as is its default, they can wait for each other for ever: each
+// Run in parallel, as is its default, they can deadlock: each
 // holds a worker, and a large multiplication within one waits for another
 // worker (compute v0.1.2, workerspool.Saturate).
 const goBackend = "go:ops_sequential"
 
 // NewBackend makes a backend from its GoMLX name and options, such as "xla" in
-// a program that links it. Empty stands for the pure Go backend.
+// a program that links it. Empty means the pure Go backend.
 func NewBackend(name string) (compute.Backend, error) {
 	if name == "" || name == "go" {
 		name = goBackend

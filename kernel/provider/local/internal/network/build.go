@@ -12,7 +12,7 @@ func (d *Decoder) build(k shape, in []*Node) []*Node {
 		in = in[1:]
 		return n
 	}
-	g := pass{decoder: d, shape: k, x: take()}
+	g := forwardPass{decoder: d, shape: k, x: take()}
 	if d.frequencies != nil {
 		g.cos, g.sin = take(), take()
 	}
@@ -40,8 +40,8 @@ func (d *Decoder) build(k shape, in []*Node) []*Node {
 	return append([]*Node{g.x}, remembered...)
 }
 
-// pass is the graph of a step while it is built.
-type pass struct {
+// forwardPass is the graph of a step while it is built.
+type forwardPass struct {
 	decoder  *Decoder
 	shape    shape
 	weights  []*Node
@@ -51,7 +51,7 @@ type pass struct {
 }
 
 // block adds one block and gives its keys and values.
-func (g *pass) block(b *block, cache []*Node) (keys, values *Node) {
+func (g *forwardPass) block(b *block, cache []*Node) (keys, values *Node) {
 	c := g.decoder.config
 	x := b.first.apply(g.weights, g.x, c.Epsilon)
 	q := g.turn(b.q.apply(g.weights, x), b.qNorm, c.Heads)
@@ -65,7 +65,7 @@ func (g *pass) block(b *block, cache []*Node) (keys, values *Node) {
 }
 
 // turn normalises heads, in qwen3, and applies rotary positions.
-func (g *pass) turn(x *Node, n norm, heads int) *Node {
+func (g *forwardPass) turn(x *Node, n norm, heads int) *Node {
 	c := g.decoder.config
 	if n.weight != none {
 		rows := x.Shape().Dim(0)
@@ -79,7 +79,7 @@ func (g *pass) turn(x *Node, n norm, heads int) *Node {
 }
 
 // attend runs each sequence's attention by itself.
-func (g *pass) attend(q, k, v *Node, cache []*Node) *Node {
+func (g *forwardPass) attend(q, k, v *Node, cache []*Node) *Node {
 	c := g.decoder.config
 	h := heads{kv: c.KVHeads, group: c.Heads / c.KVHeads, dim: c.HeadDim, tokens: g.shape.tokens, past: g.shape.past}
 	outs := make([]*Node, g.shape.rows)
@@ -97,7 +97,7 @@ func (g *pass) attend(q, k, v *Node, cache []*Node) *Node {
 }
 
 // row gives the tokens of one sequence.
-func (g *pass) row(x *Node, i int) *Node {
+func (g *forwardPass) row(x *Node, i int) *Node {
 	if g.shape.rows == 1 {
 		return x
 	}

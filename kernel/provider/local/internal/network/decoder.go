@@ -14,7 +14,7 @@
 // no sum is split between threads. The second holds because sequences share a
 // step only if their caches have the same size, attention is computed apart
 // for each, and multiplications are kept below the size at which the backend
-// changes the order of its sums (see partSize). Tests hold both.
+// changes the order of its sums (see partSize). Tests check both.
 //
 // Builds with and without GOEXPERIMENT=simd, other processor architectures and
 // other backends add in other orders; their results differ in the last bits.

@@ -222,8 +222,8 @@ func (t *Tokenizer) Encode(parts ...Part) []int {
 }
 
 // plain appends the tokens of a text without special tokens. Those that are
-// looked for after normalising, which is rare, are not found at all: no one
-// can tell by then which part they stood in.
+// looked for after normalising, which is rare, are not found at all: by
+// then it is not known which part they came from.
 func (t *Tokenizer) plain(ids []int, text string, first bool) []int {
 	found := t.normalized.split(t.normal(text), func(id, _, _ int) bool { return !t.special[id] })
 	for i, s := range found {
