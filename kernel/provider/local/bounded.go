@@ -1,7 +1,7 @@
 package local
 
 import (
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // bounded chooses a token under the schema: what the model likes best, as long
@@ -31,7 +31,7 @@ func (w *writer) bounded(logits []float32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	left := w.most - len(w.tokens) - 1 // after this one
+	left := w.most - w.written - 1 // after this one
 	closing, fits := w.end(next, left)
 	if !fits {
 		if closing, fits = w.way(left + 1); fits && len(closing) == 0 {
@@ -62,8 +62,7 @@ func (w *writer) end(s grammar.State, most int) (tokens []int, fits bool) {
 	return w.fewest(text, most)
 }
 
-// way gives the tokens that close the value as it stands, if there are few
-// enough. The way that is known is kept to: another one may be as short in
+// way gives the tokens that close the value from here, if they are few enough. The way that is known is kept to: another one may be as short in
 // bytes and yet longer in tokens.
 func (w *writer) way(most int) (tokens []int, fits bool) {
 	if w.closing != nil {

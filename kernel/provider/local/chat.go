@@ -10,11 +10,12 @@ import (
 	"regexp"
 	"strings"
 
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 
-// family is a way to write a conversation down.
+// family is the kind of a chat template.
 type family string
 
 const (
@@ -27,17 +28,11 @@ const (
 	zephyr  family = "zephyr"        // also of TinyLlama and Phi-3
 )
 
-// layout writes conversations as a model knows them.
-type layout struct {
+// chatTemplate renders messages as the model was trained to read them.
+type chatTemplate struct {
 	family   family
-	bos, eos string // empty if the layout has none
-	system   string // what ChatML models are told if nobody tells them anything
-}
-
-// conversation is how a model is talked with.
-type conversation struct {
-	layout layout
-	ends   map[int]bool
+	bos, eos string // empty if the template has none
+	system   string // the default system message of a ChatML template
 }
 
 // tokenizerConfig holds what is read of tokenizer_config.json.
@@ -50,53 +45,46 @@ type tokenizerConfig struct {
 // special is the text of a special token, written as a text or as an object.
 type special string
 
-// UnmarshalJSON reads either form; null is no token.
+// UnmarshalJSON reads either form; null means no token.
 func (s *special) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*string)(s)) == nil {
 		return nil
 	}
 	var o struct{ Content string }
 	if err := json.Unmarshal(data, &o); err != nil {
-		return errors.New("a special token is neither a text nor an object")
+		return errors.New("a special token is not a text or an object")
 	}
 	*s = special(o.Content)
 	return nil
 }
 
-// readConversation reads the files that say how a model talks. All of them may
-// be missing.
-func readConversation(dir string, t *tokenizer.Tokenizer) (conversation, error) {
+// readChatTemplate reads the chat template and the end tokens. All of their
+// files may be missing.
+func readChatTemplate(dir string, t *tokenizer.Tokenizer) (l chatTemplate, ends map[int]bool, err error) {
 	var c tokenizerConfig
 	if err := readOptional(dir, "tokenizer_config.json", &c); err != nil {
-		return conversation{}, err
+		return l, nil, err
 	}
 	template, err := readTemplate(dir, c.Template)
 	if err != nil {
-		return conversation{}, err
+		return l, nil, err
 	}
-	talk := conversation{layout: recognise(template, string(c.BOS), string(c.EOS)), ends: map[int]bool{}}
+	l, ends = recognise(template, string(c.BOS), string(c.EOS)), map[int]bool{}
 	var g struct {
-		EOS json.RawMessage `json:"eos_token_id"`
+		EOS checkpoint.IDs `json:"eos_token_id"`
 	}
 	if err := readOptional(dir, "generation_config.json", &g); err != nil {
-		return conversation{}, err
+		return l, nil, err
 	}
-	var one int
-	var many []int
-	if json.Unmarshal(g.EOS, &one) == nil && len(g.EOS) > 0 && string(g.EOS) != "null" {
-		many = []int{one}
-	} else if len(g.EOS) > 0 && json.Unmarshal(g.EOS, &many) != nil {
-		return conversation{}, fmt.Errorf("read %s: eos_token_id is neither a number nor a list of numbers", filepath.Join(dir, "generation_config.json"))
+	for _, id := range g.EOS {
+		ends[id] = true
 	}
-	for _, id := range many {
-		talk.ends[id] = true
-	}
-	for _, token := range append(talk.layout.turnEnds(), string(c.EOS)) {
+	for _, token := range []string{l.end(), string(c.EOS)} {
 		if id, ok := t.ID(token); ok {
-			talk.ends[id] = true
+			ends[id] = true
 		}
 	}
-	return talk, nil
+	return l, ends, nil
 }
 
 // readOptional reads a JSON file that may be missing.
@@ -131,7 +119,7 @@ func readTemplate(dir string, raw json.RawMessage) (string, error) {
 	}
 	var named []struct{ Name, Template string }
 	if err := json.Unmarshal(raw, &named); err != nil {
-		return "", fmt.Errorf("read %s: chat_template is neither a text nor a list", filepath.Join(dir, "tokenizer_config.json"))
+		return "", fmt.Errorf("read %s: chat_template is not a text or a list", filepath.Join(dir, "tokenizer_config.json"))
 	}
 	for _, n := range named {
 		if n.Name == "default" {
@@ -141,12 +129,12 @@ func readTemplate(dir string, raw json.RawMessage) (string, error) {
 	return "", nil
 }
 
-// defaultSystem finds the system text that a ChatML template has of its own.
+// defaultSystem finds the default system message of a ChatML template.
 var defaultSystem = regexp.MustCompile(`<\|im_start\|>system(?:\\n|\n)([^'"{}<]+)<\|im_end\|>`)
 
-// recognise tells the family of a template by its marks.
-func recognise(template, bos, eos string) layout {
-	l := layout{family: plain, eos: eos}
+// recognise finds the family of a template by its marks.
+func recognise(template, bos, eos string) chatTemplate {
+	l := chatTemplate{family: plain, eos: eos}
 	for _, f := range []struct {
 		family family
 		marks  []string
@@ -175,57 +163,57 @@ func recognise(template, bos, eos string) layout {
 	return l
 }
 
-// turnEnds are the tokens that end a turn in the layout.
-func (l layout) turnEnds() []string {
-	switch l.family {
-	case chatML:
-		return []string{"<|im_end|>"}
-	case llama3:
-		return []string{"<|eot_id|>"}
-	case zephyr:
-		return []string{l.eos}
-	}
-	return nil
+// turns are what comes before and after each message, in the families that
+// write all roles alike.
+var turns = map[family]struct{ open, end, space string }{
+	chatML: {"<|im_start|>ROLE\n", "<|im_end|>", "\n"},
+	llama3: {"<|start_header_id|>ROLE<|end_header_id|>\n\n", "<|eot_id|>", ""},
+	zephyr: {"<|ROLE|>\n", "EOS", "\n"},
 }
 
-// page is a conversation while it is written down.
-type page struct{ parts []tokenizer.Part }
+// end is the token that ends a turn, if the family has one of its own.
+func (l chatTemplate) end() string { return strings.ReplaceAll(turns[l.family].end, "EOS", l.eos) }
 
-// mark adds a text of the layout, in which special tokens count.
-func (p *page) mark(text string) {
+// open begins a turn.
+func (l chatTemplate) open(role methods.Role) string {
+	return strings.ReplaceAll(turns[l.family].open, "ROLE", string(role))
+}
+
+// rendering is a conversation while it is rendered.
+type rendering struct{ parts []tokenizer.Part }
+
+// mark adds a text of the template, in which special tokens count.
+func (p *rendering) mark(text string) {
 	p.parts = append(p.parts, tokenizer.Part{Text: text, Trusted: true})
 }
 
-// say adds a text of somebody.
-func (p *page) say(text string) { p.parts = append(p.parts, tokenizer.Part{Text: text}) }
+// say adds a message's text.
+func (p *rendering) say(text string) { p.parts = append(p.parts, tokenizer.Part{Text: text}) }
 
-// encode gives the tokens of a conversation that the model is to continue.
-func (l layout) encode(t *tokenizer.Tokenizer, messages []methods.Message) ([]int, error) {
-	p := &page{}
-	if l.bos != "" && l.family != llama2 { // which begins every turn so
+// encode returns the tokens of a conversation, up to where the reply begins.
+func (l chatTemplate) encode(t *tokenizer.Tokenizer, messages []methods.Message) ([]int, error) {
+	p := &rendering{}
+	if l.bos != "" && l.family != llama2 { // llama2 writes it before every turn
 		p.mark(l.bos)
 	}
+	if l.system != "" && messages[0].Role != methods.System {
+		p.mark(l.open(methods.System) + l.system + l.end() + turns[l.family].space)
+	}
 	switch l.family {
-	case chatML:
-		l.chatML(p, messages)
-	case llama3:
+	case chatML, llama3, zephyr:
 		for _, m := range messages {
-			p.mark("<|start_header_id|>" + string(m.Role) + "<|end_header_id|>\n\n")
-			p.say(strings.TrimSpace(m.Content))
-			p.mark("<|eot_id|>")
+			p.mark(l.open(m.Role))
+			if l.family == llama3 {
+				m.Content = strings.TrimSpace(m.Content)
+			}
+			p.say(m.Content)
+			p.mark(l.end() + turns[l.family].space)
 		}
-		p.mark("<|start_header_id|>assistant<|end_header_id|>\n\n")
+		p.mark(l.open(methods.Assistant))
 	case llama2, mistral, tight:
 		if err := l.instructions(p, messages); err != nil {
 			return nil, err
 		}
-	case zephyr:
-		for _, m := range messages {
-			p.mark("<|" + string(m.Role) + "|>\n")
-			p.say(m.Content)
-			p.mark(l.eos + "\n")
-		}
-		p.mark("<|assistant|>\n")
 	default:
 		for _, m := range messages {
 			p.say(string(m.Role) + ": " + m.Content + "\n\n")
@@ -236,41 +224,29 @@ func (l layout) encode(t *tokenizer.Tokenizer, messages []methods.Message) ([]in
 	return t.Encode(p.parts...), nil
 }
 
-func (l layout) chatML(p *page, messages []methods.Message) {
-	if l.system != "" && messages[0].Role != methods.System {
-		p.mark("<|im_start|>system\n" + l.system + "<|im_end|>\n")
-	}
-	for _, m := range messages {
-		p.mark("<|im_start|>" + string(m.Role) + "\n")
-		p.say(m.Content)
-		p.mark("<|im_end|>\n")
-	}
-	p.mark("<|im_start|>assistant\n")
-}
-
 // instructions writes users' turns between [INST] and [/INST]. The system text
 // is part of the first one, or of the last one since Mistral v0.3.
-func (l layout) instructions(p *page, messages []methods.Message) error {
-	system, bearer := "", -1
+func (l chatTemplate) instructions(p *rendering, messages []methods.Message) error {
+	system, carrier := "", -1
 	for i, m := range messages {
 		switch {
 		case m.Role == methods.System && i > 0:
-			return fmt.Errorf("the %s layout has room for a system message only before all others", l.family)
+			return fmt.Errorf("the chat template of the %s family takes a system message only as the first message", l.family)
 		case m.Role == methods.System:
 			system = m.Content
-		case m.Role == methods.User && (bearer < 0 || l.family == tight):
-			bearer = i
+		case m.Role == methods.User && (carrier < 0 || l.family == tight):
+			carrier = i
 		}
 	}
-	if system != "" && bearer < 0 {
-		return errors.New("the request has a system message and no user's message to put it in")
+	if system != "" && carrier < 0 {
+		return errors.New("the chat template puts the system message into a user message, and the request has none")
 	}
 	for i, m := range messages {
 		switch {
 		case m.Role == methods.Assistant:
 			p.say(l.answer(m.Content))
 			p.mark(l.eos)
-		case m.Role == methods.User && i == bearer:
+		case m.Role == methods.User && i == carrier:
 			l.instruction(p, system, m.Content)
 		case m.Role == methods.User:
 			l.instruction(p, "", m.Content)
@@ -279,7 +255,7 @@ func (l layout) instructions(p *page, messages []methods.Message) error {
 	return nil
 }
 
-func (l layout) answer(text string) string {
+func (l chatTemplate) answer(text string) string {
 	switch l.family {
 	case llama2:
 		return " " + strings.TrimSpace(text) + " "
@@ -289,7 +265,7 @@ func (l layout) answer(text string) string {
 	return text
 }
 
-func (l layout) instruction(p *page, system, text string) {
+func (l chatTemplate) instruction(p *rendering, system, text string) {
 	switch {
 	case system != "" && l.family == llama2:
 		text = "<<SYS>>\n" + system + "\n<</SYS>>\n\n" + text

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
 	"noema/methods"
 )
 
@@ -89,7 +89,7 @@ func setTemplate(t *testing.T, dir, template string) {
 	}
 }
 
-// TestTemplateParity holds the layouts to transformers' running of templates.
+// TestTemplateParity holds the families to transformers' running of templates.
 func TestTemplateParity(t *testing.T) {
 	names := slices.Sorted(maps.Keys(templates))
 	names = append(names, "llama", "smollm", "qwen2", "qwen3", "mistral")
@@ -129,13 +129,13 @@ func encodeAll(t *testing.T, dir string, all [][]methods.Message) [][]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	talk, err := readConversation(dir, tok)
+	template, _, err := readChatTemplate(dir, tok)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out [][]int
 	for _, messages := range all {
-		ids, err := talk.layout.encode(tok, messages)
+		ids, err := template.encode(tok, messages)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,14 +159,14 @@ func plainTalks(all [][]methods.Message) [][]map[string]string {
 func TestRecognise(t *testing.T) {
 	tests := map[string]struct {
 		template string
-		want     layout
+		want     chatTemplate
 	}{
-		"none":         {"", layout{family: plain, eos: "</s>"}},
-		"unknown":      {"{{ messages }}", layout{family: plain, eos: "</s>"}},
-		"with bos":     {"{{ bos_token }}<|start_header_id|>", layout{family: llama3, bos: "<s>", eos: "</s>"}},
-		"bos as text":  {"<s>[INST] x [/INST]", layout{family: mistral, bos: "<s>", eos: "</s>"}},
-		"system text":  {`{{ '<|im_start|>system\nBe good.<|im_end|>\n' }}`, layout{family: chatML, eos: "</s>", system: "Be good."}},
-		"no end token": {"<|user|><|assistant|>", layout{family: zephyr, eos: "</s>"}},
+		"none":         {"", chatTemplate{family: plain, eos: "</s>"}},
+		"unknown":      {"{{ messages }}", chatTemplate{family: plain, eos: "</s>"}},
+		"with bos":     {"{{ bos_token }}<|start_header_id|>", chatTemplate{family: llama3, bos: "<s>", eos: "</s>"}},
+		"bos as text":  {"<s>[INST] x [/INST]", chatTemplate{family: mistral, bos: "<s>", eos: "</s>"}},
+		"system text":  {`{{ '<|im_start|>system\nBe good.<|im_end|>\n' }}`, chatTemplate{family: chatML, eos: "</s>", system: "Be good."}},
+		"no end token": {"<|user|><|assistant|>", chatTemplate{family: zephyr, eos: "</s>"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -220,11 +220,11 @@ func TestTemplateFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		talk, err := readConversation(dir, tok)
+		template, _, err := readChatTemplate(dir, tok)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return talk.layout.family
+		return template.family
 	}
 	write := func(name, text string) {
 		t.Helper()

@@ -7,14 +7,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"noema/kernel/provider/local/checkpoint"
-	"noema/kernel/provider/local/network"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/internal/tokenizer"
 )
 
-// Embedder turns texts into vectors by a model of the BERT family, such as
-// MiniLM, so that texts of like meaning get vectors of a small angle. It is
-// safe for concurrent use.
+// Embedder turns texts into vectors with a model of the BERT family, such as
+// MiniLM: the closer two texts are in meaning, the smaller the angle between
+// their vectors. It is safe for concurrent use.
 type Embedder struct {
 	id        string
 	tokenizer *tokenizer.Tokenizer
@@ -34,16 +33,9 @@ func NewEmbedder(dir string, o Options) (*Embedder, error) {
 }
 
 func loadEmbedder(dir string, o Options) (*Embedder, error) {
-	config, err := checkpoint.ReadConfig(dir)
+	f, err := readFolder(dir)
 	if err != nil {
 		return nil, err
-	}
-	t, err := tokenizer.Read(dir)
-	if err != nil {
-		return nil, err
-	}
-	if t.Size() > config.Vocab {
-		return nil, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, t.Size(), config.Vocab)
 	}
 	var sentences struct {
 		Max int `json:"max_seq_length"`
@@ -55,27 +47,15 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := checkpoint.OpenWeights(dir)
+	encoder, digest, err := loadWeights(f, o.Backend, network.LoadEncoder)
 	if err != nil {
 		return nil, err
 	}
-	defer weights.Close()
-	b, err := network.NewBackend(o.Backend)
-	if err != nil {
-		return nil, err
-	}
-	e := &Embedder{tokenizer: t, context: config.MaxContext, first: first}
-	if e.encoder, err = network.LoadEncoder(b, config, weights); err != nil {
-		return nil, err
-	}
+	e := &Embedder{tokenizer: f.tokenizer, encoder: encoder, context: f.config.MaxContext, first: first}
 	for _, n := range []int{sentences.Max, o.Context} {
 		if n > 0 {
 			e.context = min(e.context, n)
 		}
-	}
-	digest, err := checkpoint.Digest(dir)
-	if err != nil {
-		return nil, err
 	}
 	id := identity(dir, digest, Options{Backend: o.Backend, Context: e.context})
 	e.id = fmt.Sprintf("%s weights=%s %s", Kind, digest, id.Config) // not the folder's name: it changes no vector
@@ -83,7 +63,7 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 }
 
 // ID names the model with the digest of its files and what else changes its
-// vectors. It is fit for the key of a cache.
+// vectors. It can be part of a cache key.
 func (e *Embedder) ID() string { return e.id }
 
 // Embed gives a vector of length 1 for each text: the mean of its tokens'

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync"
 
-	"noema/kernel/provider/local/network"
+	"noema/kernel/provider/local/internal/network"
 )
 
 // engine runs all replies of a model, in steps that each add a token to up to
@@ -147,7 +147,7 @@ func unfinished(jobs []*job) []*job {
 	return rest
 }
 
-// errNoNumbers says that a model is broken.
+// errNoNumbers is the error of a broken model.
 var errNoNumbers = errors.New("the model's scores are not numbers: its weights are damaged, or too large for 32-bit floats")
 
 // errNoToken cannot happen with vocabularies that have every byte.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // What is kept of grammars: a run asks with few schemas and very often, and a
@@ -26,7 +26,7 @@ type grammars struct {
 	order list.List // of *compiled, the one asked for last in front
 }
 
-// compiled is a schema's grammar, or why it has none. Requests that come with
+// compiled is a schema's grammar, or the error of compiling it. Requests that come with
 // a schema at the same time wait for one compilation.
 type compiled struct {
 	digest  [sha256.Size]byte
@@ -39,8 +39,7 @@ type compiled struct {
 func (k *grammars) of(schema json.RawMessage) (*grammar.Grammar, error) {
 	c := k.entry(sha256.Sum256(schema))
 	c.once.Do(func() {
-		// Properties that a schema does not name would be noise from most models.
-		g, err := grammar.Options{Closed: true}.Compile(schema)
+		g, err := grammar.Compile(schema)
 		c.grammar.Store(g)
 		c.err = err
 	})

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 )
 
 // TestGrammars has many ask for few schemas and a few for many: who asks at

@@ -4,7 +4,7 @@
 // gives the same bytes, on any number of threads and whatever else is asked
 // at the time.
 //
-// # What it reads
+// # Files
 //
 // config.json, model.safetensors (or shards with their index, in F32, F16 or
 // BF16), tokenizer.json, and where there are tokenizer_config.json,
@@ -12,24 +12,24 @@
 // SmolLM), Mistral, Qwen2, Qwen3, GPT-2; BERT for embeddings. Weights are held
 // as 32-bit floats, so a model of a billion parameters takes 4 GB.
 //
-// # How it talks
+// # Chat templates
 //
-// Chat templates are programs in Jinja. They are not run: the layout of the
-// family that a template belongs to is recognised by its marks, which are
-// those of ChatML, Llama 3, Llama 2, Mistral, and Zephyr and Phi. The default
-// system text of a ChatML template is kept; dates and tool descriptions that
-// some templates add are not. A model without a template of these gets lines
-// of "role: text".
+// Chat templates are programs in Jinja. They are not run: a template's family
+// is recognised by its special tokens, which are those of ChatML, Llama 3,
+// Llama 2, Mistral, and Zephyr and Phi. The default system message of a ChatML
+// template is kept; dates and tool descriptions that some templates add are
+// not. A model without a template of these families gets lines of "role: text".
 //
-// What users write is never read as a special token.
+// The text of messages is never read as a special token.
 //
-// # How it decodes
+// # Decoding
 //
 // Temperature 0 takes the likeliest token, the first one of equals. Otherwise
 // top-k and then top-p narrow the choice, and a PCG generator seeded with the
 // request's seed and draw makes it. A schema bounds every token, so the reply
-// is valid against it; near the length limit the value is closed by the
-// shortest way. A reply ends at the model's end tokens, at a stop string, which
+// is valid against it; near the length limit the value is closed in the shortest
+// way. Package grammar says which schemas are known; another one is an error
+// that names the keyword and its place. A reply ends at the model's end tokens, at a stop string, which
 // is not part of it, at the length limit or at the end of the context.
 //
 // # Identity
@@ -41,43 +41,48 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/gomlx/compute"
+
 	"noema/kernel/provider"
-	"noema/kernel/provider/local/checkpoint"
-	"noema/kernel/provider/local/grammar"
-	"noema/kernel/provider/local/network"
-	"noema/kernel/provider/local/tokenizer"
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/grammar"
+	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
 )
 
 // Kind is the provider's name, as written before the slash of a model.
 const Kind = "local"
 
-// DefaultMaxTokens is how long a reply gets if neither the request nor the
+// defaultMaxTokens is how long a reply gets if neither the request nor the
 // options say.
-const DefaultMaxTokens = 1024
+const defaultMaxTokens = 1024
 
-// Options are the choices of a user. The zero value is the default.
+// Options are the options of a local model. The zero value is the default; an
+// option that is given becomes part of the model's identity, so none has a
+// default in its tag.
 type Options struct {
-	MaxTokens int    // tokens of a reply whose request does not say; 0 means DefaultMaxTokens
-	Context   int    // tokens of prompt and reply; 0 means what the model was made for
-	Batch     int    // replies written at once; 0 means 8, the most
-	Backend   string // of GoMLX, by its name there; empty means pure Go
+	MaxTokens int    `json:"max_tokens" min:"0" doc:"tokens of a reply if the request sets no limit; 0 means 1024"`
+	Context   int    `json:"context" min:"0" doc:"tokens of prompt and reply together; 0 means what the model was made for"`
+	Batch     int    `json:"batch" min:"0" max:"8" doc:"replies written at once; 0 means 8"`
+	Backend   string `json:"backend" doc:"GoMLX backend by its name; empty means pure Go"`
 }
 
 // Provider serves one model. It is safe for concurrent use.
 type Provider struct {
 	info      provider.Info
 	tokenizer *tokenizer.Tokenizer
-	layout    layout
+	template  chatTemplate
 	ends      map[int]bool // tokens that end a reply
 	vocab     *grammar.Vocab
-	used      []bool // ids that have a token, which the others of the model have not
+	used      []bool // ids that have a token
 	size      int    // ids of the model
 	context   int
 	maxTokens int
@@ -89,8 +94,8 @@ var _ provider.Provider = (*Provider)(nil)
 
 // New loads the model in dir, which takes seconds for each GB.
 func New(dir string, o Options) (*Provider, error) {
-	if o.MaxTokens < 0 || o.Context < 0 || o.Batch < 0 || o.Batch > network.MaxRows {
-		return nil, fmt.Errorf("local: options %+v: no number may be negative, and a batch is at most %d", o, network.MaxRows)
+	if err := methods.ParseOptions(nil, &o); err != nil { // checks the ranges
+		return nil, fmt.Errorf("local: %w", err)
 	}
 	p, err := load(dir, o)
 	if err != nil {
@@ -100,55 +105,80 @@ func New(dir string, o Options) (*Provider, error) {
 }
 
 func load(dir string, o Options) (*Provider, error) {
-	config, err := checkpoint.ReadConfig(dir)
+	f, err := readFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	t, err := tokenizer.Read(dir)
+	template, ends, err := readChatTemplate(dir, f.tokenizer)
 	if err != nil {
 		return nil, err
 	}
-	if t.Size() > config.Vocab {
-		return nil, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, t.Size(), config.Vocab)
-	}
-	talk, err := readConversation(dir, t)
-	if err != nil {
-		return nil, err
-	}
-	for id := range talk.ends {
-		if id < 0 || id >= config.Vocab {
-			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, config.Vocab)
+	for id := range ends {
+		if id < 0 || id >= f.config.Vocab {
+			return nil, fmt.Errorf("generation_config.json in %s: eos_token_id %d is not among the model's %d tokens", dir, id, f.config.Vocab)
 		}
 	}
-	if o.Context > config.MaxContext {
-		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, config.MaxContext, dir)
+	for _, id := range f.config.EOS {
+		ends[id] = true
 	}
-	decoder, err := loadDecoder(dir, config, o.Backend)
-	if err != nil {
-		return nil, err
+	if o.Context > f.config.MaxContext {
+		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, f.config.MaxContext, dir)
 	}
-	digest, err := checkpoint.Digest(dir)
+	decoder, digest, err := loadWeights(f, o.Backend, network.LoadDecoder)
 	if err != nil {
 		return nil, err
 	}
 	p := &Provider{
 		info:      provider.Info{ID: identity(dir, digest, o), MaxConnections: 2 * network.MaxRows},
-		tokenizer: t, layout: talk.layout, ends: talk.ends, size: config.Vocab, context: config.MaxContext,
-		maxTokens: orElse(o.MaxTokens, DefaultMaxTokens),
-		engine:    &engine{decoder: decoder, most: orElse(o.Batch, network.MaxRows)},
-		grammars:  grammars{room: maxMaskBytes},
-	}
-	if o.Context > 0 {
-		p.context = o.Context
-	}
-	for _, id := range config.EOS {
-		p.ends[id] = true
+		tokenizer: f.tokenizer, template: template, ends: ends, size: f.config.Vocab,
+		context: cmp.Or(o.Context, f.config.MaxContext), maxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
+		engine:   &engine{decoder: decoder, most: cmp.Or(o.Batch, network.MaxRows)},
+		grammars: grammars{room: maxMaskBytes},
 	}
 	p.index()
 	return p, nil
 }
 
-// index lists the tokens for schemas, and the ids without one.
+// folder is a model's folder before its weights are loaded.
+type folder struct {
+	dir       string
+	config    checkpoint.Config
+	tokenizer *tokenizer.Tokenizer
+}
+
+func readFolder(dir string) (f folder, err error) {
+	f.dir = dir
+	if f.config, err = checkpoint.ReadConfig(dir); err != nil {
+		return f, err
+	}
+	if f.tokenizer, err = tokenizer.Read(dir); err != nil {
+		return f, err
+	}
+	if n := f.tokenizer.Size(); n > f.config.Vocab {
+		return f, fmt.Errorf("tokenizer.json in %s has %d tokens, the model %d", dir, n, f.config.Vocab)
+	}
+	return f, nil
+}
+
+// loadWeights loads a folder's weights and gives the digest of its files.
+func loadWeights[T any](f folder, backend string, load func(compute.Backend, checkpoint.Config, *checkpoint.Weights) (T, error)) (model T, digest string, err error) {
+	weights, err := checkpoint.OpenWeights(f.dir)
+	if err != nil {
+		return model, "", err
+	}
+	defer weights.Close()
+	b, err := network.NewBackend(backend)
+	if err != nil {
+		return model, "", err
+	}
+	if model, err = load(b, f.config, weights); err != nil {
+		return model, "", err
+	}
+	digest, err = checkpoint.Digest(f.dir)
+	return model, digest, err
+}
+
+// index lists the tokens that schemas choose from, and the ids that have one.
 func (p *Provider) index() {
 	p.used = make([]bool, p.size)
 	spelled := make([][]byte, p.size)
@@ -159,26 +189,6 @@ func (p *Provider) index() {
 		p.used[id] = p.tokenizer.Token(id) != ""
 	}
 	p.vocab = grammar.NewVocab(spelled)
-}
-
-func loadDecoder(dir string, c checkpoint.Config, backend string) (*network.Decoder, error) {
-	weights, err := checkpoint.OpenWeights(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer weights.Close()
-	b, err := network.NewBackend(backend)
-	if err != nil {
-		return nil, err
-	}
-	return network.LoadDecoder(b, c, weights)
-}
-
-func orElse(n, other int) int {
-	if n == 0 {
-		return other
-	}
-	return n
 }
 
 // identity names the model by its folder. Only options that change answers
@@ -206,46 +216,27 @@ func (p *Provider) Info() provider.Info { return p.info }
 
 // Complete writes a reply.
 func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	reply, err := p.Generate(ctx, r)
-	return reply.Completion, err
-}
-
-// Reply is a completion with what the vocabulary of methods has no room for.
-type Reply struct {
-	methods.Completion
-	Tokens []Token
-}
-
-// Token is one token of a reply.
-type Token struct {
-	ID      int
-	Text    string  // as in tokenizer.json
-	Logprob float64 // natural logarithm of its probability at temperature 1, before any narrowing
-}
-
-// Generate is Complete, with the tokens of the reply.
-func (p *Provider) Generate(ctx context.Context, r methods.Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
-		return Reply{}, fmt.Errorf("local: %w", err)
+		return methods.Completion{}, fmt.Errorf("local: %w", err)
 	}
 	prompt, err := p.prompt(r)
 	if err != nil {
-		return Reply{}, err
+		return methods.Completion{}, err
 	}
 	w, err := p.newWriter(r, p.context-len(prompt))
 	if err != nil {
-		return Reply{}, err
+		return methods.Completion{}, err
 	}
 	if err := p.engine.write(ctx, prompt, w); err != nil {
 		if ctx.Err() != nil {
-			return Reply{}, fmt.Errorf("local: %w", ctx.Err())
+			return methods.Completion{}, fmt.Errorf("local: %w", ctx.Err())
 		}
-		return Reply{}, &provider.Error{Kind: provider.Rejected, Err: err}
+		return methods.Completion{}, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
-	reply := w.reply()
-	reply.Model = p.info.ID.Model
-	reply.Usage = methods.Usage{Calls: 1, InputTokens: int64(len(prompt)), OutputTokens: int64(len(w.tokens))}
-	return reply, nil
+	c := w.completion()
+	c.Model = p.info.ID.Model
+	c.Usage = methods.Usage{Calls: 1, InputTokens: int64(len(prompt)), OutputTokens: int64(w.written)}
+	return c, nil
 }
 
 // prompt gives the tokens of a conversation, or an error if they do not fit.
@@ -256,7 +247,7 @@ func (p *Provider) prompt(r methods.Request) ([]int, error) {
 	if err := check(r); err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
-	prompt, err := p.layout.encode(p.tokenizer, r.Messages)
+	prompt, err := p.template.encode(p.tokenizer, r.Messages)
 	if err != nil {
 		return nil, &provider.Error{Kind: provider.Rejected, Err: err}
 	}
@@ -264,26 +255,26 @@ func (p *Provider) prompt(r methods.Request) ([]int, error) {
 		return nil, &provider.Error{
 			Kind: provider.ContextLength,
 			Err:  fmt.Errorf("a prompt of %d tokens leaves no room for a reply in a context of %d", len(prompt), p.context),
-			Hint: "shorten the prompt, or take a model with a longer context",
+			Hint: "shorten the prompt, or use a model with a longer context",
 		}
 	}
 	return prompt, nil
 }
 
-// check refuses what cannot be honoured.
+// check refuses requests that no local model can answer.
 func check(r methods.Request) error {
 	s := r.Sampling
 	switch {
 	case len(r.Messages) == 0:
 		return errors.New("the request has no messages")
 	case len(r.Tools) > 0:
-		return errors.New("local models are not offered tools")
+		return errors.New("tools are not supported by local models")
 	case !(s.Temperature >= 0) || !(s.TopP >= 0 && s.TopP <= 1) || s.TopK < 0 || s.MaxTokens < 0:
 		return fmt.Errorf("sampling %+v is out of range", s)
 	}
 	for _, m := range r.Messages {
 		if m.Role == methods.Tool || len(m.ToolCalls) > 0 {
-			return errors.New("local models are not shown tool calls")
+			return errors.New("tool calls in messages are not supported by local models")
 		}
 	}
 	return nil
@@ -297,9 +288,9 @@ func Features() provider.Features {
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Native, Draws: provider.Native,
 		Schema: provider.Native, Tools: provider.Unsupported, Logprobs: provider.Native, Streaming: provider.Unsupported,
 		How: []string{
-			"The same request gives the same bytes, on any number of threads and with any others beside it.",
-			"A schema that cannot be decoded by is refused with the keyword's place.",
-			"A chat template is recognised by its marks, not run; without one, turns are lines of \"role: text\".",
+			"The same request gives the same bytes, on any number of threads and whatever other requests run.",
+			"A schema with an unsupported keyword is refused; the error names its place and the supported keywords.",
+			"A chat template is not run: its family is recognised by its special tokens; without one, messages are lines of \"role: text\".",
 			"Tools and tool calls are refused.",
 			"Log probabilities are the model's own, at temperature 1, before top_k, top_p or a schema narrow the choice.",
 		},

@@ -8,14 +8,15 @@ import (
 	"noema/methods"
 )
 
-// tell is a token of the reply with its log probability and the likeliest ones
-// at its place, the first of equals first. They are the model's own, at
+// logprob is a token of the reply with its log probability and the likeliest
+// ones at its place, the first of equals first. They are the model's own, at
 // temperature 1 and before top-k, top-p or a schema narrow the choice.
-func (w *writer) tell(logits []float32, s scale, token int) methods.TokenLogprob {
+func (w *writer) logprob(logits []float32, token int) methods.TokenLogprob {
+	s := logSum(logits)
 	one := w.spelled(token, s.of(logits[token]))
 	var best []int // ids, likeliest first
 	for id, l := range logits {
-		if !w.p.used[id] || len(best) == w.logprobs && l <= logits[best[len(best)-1]] {
+		if !w.p.used[id] || len(best) == w.alternatives && l <= logits[best[len(best)-1]] {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, l, func(have int, l float32) int {
@@ -25,7 +26,7 @@ func (w *writer) tell(logits []float32, s scale, token int) methods.TokenLogprob
 			return 1
 		})
 		best = slices.Insert(best, at, id)
-		best = best[:min(len(best), w.logprobs)]
+		best = best[:min(len(best), w.alternatives)]
 	}
 	for _, id := range best {
 		one.Top = append(one.Top, w.spelled(id, s.of(logits[id])))
@@ -33,7 +34,7 @@ func (w *writer) tell(logits []float32, s scale, token int) methods.TokenLogprob
 	return one
 }
 
-// spelled is a token as it reads: marks, which stand for no text, by name.
+// spelled is a token as text; special tokens, which have none, by their name.
 func (w *writer) spelled(id int, logprob float64) methods.TokenLogprob {
 	raw := w.p.tokenizer.Bytes(id)
 	if len(raw) == 0 {

@@ -21,7 +21,7 @@ func readPooling(dir string) (first bool, err error) {
 		switch name := m.Type[strings.LastIndex(m.Type, ".")+1:]; name {
 		case "Transformer", "Pooling", "Normalize":
 		default:
-			return false, fmt.Errorf("%s has a module %q: only Transformer, Pooling and Normalize are known", filepath.Join(dir, "modules.json"), name)
+			return false, fmt.Errorf("%s has a module %q: only Transformer, Pooling and Normalize are supported", filepath.Join(dir, "modules.json"), name)
 		}
 	}
 	file := filepath.Join("1_Pooling", "config.json")
@@ -42,7 +42,7 @@ func readPooling(dir string) (first bool, err error) {
 	case "cls_token":
 		return true, nil
 	}
-	return false, fmt.Errorf("%s pools by %s: only mean_tokens and cls_token are known", filepath.Join(dir, file), strings.Join(on, " and "))
+	return false, fmt.Errorf("%s pools by %s: only mean_tokens and cls_token are supported", filepath.Join(dir, file), strings.Join(on, " and "))
 }
 
 // pooled is the mean of states, [n, width], scaled to length 1. It adds in 64
@@ -59,7 +59,7 @@ func pooled(states []float32, width int) ([]float32, error) {
 	}
 	length := max(math.Sqrt(square), 1e-12)
 	if math.IsNaN(length) || math.IsInf(length, 0) {
-		return nil, errors.New("the model gives what is no number: its weights are damaged")
+		return nil, errors.New("the model's states are not numbers: its weights are damaged")
 	}
 	vector := make([]float32, width)
 	for i := range mean {

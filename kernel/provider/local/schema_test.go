@@ -9,9 +9,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
+	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/kernel/provider/local/localtest"
-	"noema/kernel/provider/local/tokenizer"
 	"noema/methods"
 )
 
@@ -24,7 +24,7 @@ var schemas = []string{
 	`{"type":"boolean"}`,
 	`{"anyOf":[{"type":"string","maxLength":12},{"type":"null"}]}`,
 	`{"$defs":{"tree":{"type":"object","properties":{"value":{"type":"integer"},"children":{"type":"array","items":{"$ref":"#/$defs/tree"}}},"required":["value","children"]}},"$ref":"#/$defs/tree"}`,
-	`{"type":"string","pattern":"^[a-z]{2,5}-[0-9]{3}$"}`,
+	`{"type":"object","properties":{"name":{"type":"string","minLength":2,"maxLength":5},"input":{"type":"object"},"share":{"type":["number","null"],"minimum":-0.5,"maximum":1}},"required":["input","share"]}`,
 }
 
 func compiled(t *testing.T, source string) *jsonschema.Schema {
@@ -59,7 +59,7 @@ func shortest(t *testing.T, dir string) []int {
 	vocab := grammar.NewVocab(spelled)
 	var all []int
 	for _, s := range schemas {
-		g, err := grammar.Options{Closed: true}.Compile(json.RawMessage(s))
+		g, err := grammar.Compile(json.RawMessage(s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,11 +103,11 @@ func TestSchemas(t *testing.T) {
 			if err == nil {
 				err = judges[which].Validate(value)
 			}
-			if err != nil || reply.Finish != methods.FinishStop || len(reply.Tokens) > r.Sampling.MaxTokens {
+			if err != nil || reply.Finish != methods.FinishStop || int(reply.Usage.OutputTokens) > r.Sampling.MaxTokens {
 				t.Fatalf("%s, request %d, schema %d: finish %q after %d of %d tokens, %v:\n%s",
-					arch, i, which, reply.Finish, len(reply.Tokens), r.Sampling.MaxTokens, err, reply.Text)
+					arch, i, which, reply.Finish, reply.Usage.OutputTokens, r.Sampling.MaxTokens, err, reply.Text)
 			}
-			if total++; len(reply.Tokens) == r.Sampling.MaxTokens {
+			if total++; int(reply.Usage.OutputTokens) == r.Sampling.MaxTokens {
 				tight++
 			}
 		}
@@ -122,7 +122,7 @@ func TestSchemaCut(t *testing.T) {
 	p := model(t, localtest.Spec{Arch: "gpt2", Seed: 1}, local.Options{})
 	r := ask("x", methods.Sampling{MaxTokens: 2})
 	r.Schema = &methods.Schema{Name: "s", JSON: json.RawMessage(`{"type":"object","properties":{"a_long_name":{"type":"boolean"}},"required":["a_long_name"]}`)}
-	if reply := generate(t, p, r); reply.Finish != methods.FinishLength || len(reply.Tokens) != 2 {
-		t.Errorf("finish %q after %d tokens: %q", reply.Finish, len(reply.Tokens), reply.Text)
+	if reply := generate(t, p, r); reply.Finish != methods.FinishLength || reply.Usage.OutputTokens != 2 {
+		t.Errorf("finish %q after %d tokens: %q", reply.Finish, reply.Usage.OutputTokens, reply.Text)
 	}
 }

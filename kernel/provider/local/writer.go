@@ -1,13 +1,14 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 	"unicode/utf8"
 
 	"noema/kernel/provider"
-	"noema/kernel/provider/local/grammar"
+	"noema/kernel/provider/local/internal/grammar"
 	"noema/methods"
 )
 
@@ -23,17 +24,17 @@ type writer struct {
 	allow   []bool
 	closing []int // tokens that close the value within the limit; nil if none had to be found
 
-	tokens []Token
-	text   []byte
-	finish methods.FinishReason
+	written int // tokens
+	text    []byte
+	finish  methods.FinishReason
 
-	logprobs int // likeliest tokens to tell at each place; 0 tells nothing
-	told     []methods.TokenLogprob
+	alternatives int // likeliest tokens to report at each place; 0 reports nothing
+	logprobs     []methods.TokenLogprob
 }
 
 // newWriter prepares a reply. room is what the context has left.
 func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
-	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, logprobs: r.Sampling.Logprobs, most: orElse(r.Sampling.MaxTokens, p.maxTokens)}
+	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, alternatives: r.Sampling.Logprobs, most: cmp.Or(r.Sampling.MaxTokens, p.maxTokens)}
 	w.most = min(w.most, room)
 	for _, s := range r.Sampling.Stop {
 		if s != "" {
@@ -73,15 +74,14 @@ func (w *writer) choose(logits []float32) (token int, more bool, err error) {
 		w.finish = methods.FinishStop
 		return 0, false, nil
 	}
-	scale := logSum(logits)
-	w.tokens = append(w.tokens, Token{token, w.p.tokenizer.Token(token), scale.of(logits[token])})
+	w.written++
 	if w.p.ends[token] {
 		w.finish = methods.FinishStop
 		return 0, false, nil
 	}
 	spelled := w.p.tokenizer.Bytes(token)
-	if w.logprobs > 0 && len(spelled) > 0 {
-		w.told = append(w.told, w.tell(logits, scale, token))
+	if w.alternatives > 0 && len(spelled) > 0 {
+		w.logprobs = append(w.logprobs, w.logprob(logits, token))
 	}
 	return token, !w.add(spelled), nil
 }
@@ -98,7 +98,7 @@ func (w *writer) add(bytes []byte) bool {
 		w.finish = methods.FinishStop
 		return true
 	}
-	if len(w.tokens) >= w.most {
+	if w.written >= w.most {
 		w.finish = methods.FinishLength
 		if w.state != nil && w.state.CanEnd() { // the value was kept short enough
 			w.finish = methods.FinishStop
@@ -119,14 +119,13 @@ func (w *writer) stop(from int) int {
 	return cut
 }
 
-// reply is what was written.
-func (w *writer) reply() Reply {
+// completion is what was written.
+func (w *writer) completion() methods.Completion {
 	text := w.text
 	if w.finish == methods.FinishLength { // the limit may have cut a character
 		text = whole(text)
 	}
-	c := methods.Completion{Text: w.p.tokenizer.Text(text), Finish: w.finish, Logprobs: provider.CutLogprobs(w.told, len(text))}
-	return Reply{Completion: c, Tokens: w.tokens}
+	return methods.Completion{Text: w.p.tokenizer.Text(text), Finish: w.finish, Logprobs: provider.CutLogprobs(w.logprobs, len(text))}
 }
 
 // whole drops an incomplete character from the end.

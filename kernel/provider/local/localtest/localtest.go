@@ -2,14 +2,22 @@
 // exact formats of real ones: config.json, safetensors, tokenizer.json and
 // tokenizer_config.json. Tests of local models run on them without a download,
 // and anything else that reads such folders reads these too.
+//
+// An architecture is a file in arch/: its special tokens, the three JSON files
+// without the vocabulary, and its tensors in the order in which they are
+// written. A text such as "$hidden" stands for a value of [Spec].
 package localtest
 
 import (
+	"cmp"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Spec is what to write. The zero value of a field means the default.
@@ -40,112 +48,77 @@ func WriteCheckpoint(dir, arch string, seed uint64) error {
 	return Write(dir, Spec{Arch: arch, Seed: seed})
 }
 
+//go:embed arch
+var archFiles embed.FS
+
+type arch struct {
+	Specials        []string       `json:"specials"`
+	Config          map[string]any `json:"config"`
+	TokenizerConfig map[string]any `json:"tokenizer_config"`
+	Tokenizer       map[string]any `json:"tokenizer"`
+	Tensors         []string       `json:"tensors"` // kind, name with * for the layer, and shape
+}
+
 // Write writes a model folder into dir, which must exist.
 func Write(dir string, s Spec) error {
-	if err := s.defaults(); err != nil {
-		return err
-	}
-	tok := tokenizer(s.Arch)
-	vocab := max(s.Vocab, (tok.size+15)/8*8) // some places stay unused, as in real models
-	if err := writeJSON(dir, "config.json", s.config(vocab)); err != nil {
-		return err
-	}
-	if err := writeJSON(dir, "tokenizer.json", tok.file); err != nil {
-		return err
-	}
-	if err := writeJSON(dir, "tokenizer_config.json", tok.config); err != nil {
-		return err
-	}
-	return s.writeWeights(dir, vocab)
-}
-
-func (s *Spec) defaults() error {
-	known := false
-	for _, a := range Archs() {
-		known = known || a == s.Arch
-	}
-	if !known {
+	if !slices.Contains(Archs(), s.Arch) {
 		return fmt.Errorf("write checkpoint: unknown architecture %q; known are %v", s.Arch, Archs())
 	}
-	orElse(&s.DType, "F32")
-	orElse(&s.Shards, 1)
-	orElse(&s.Hidden, 64)
-	orElse(&s.Inner, 2*s.Hidden+8)
-	orElse(&s.Layers, 2)
-	orElse(&s.Heads, 4)
-	orElse(&s.KVHeads, 2)
-	orElse(&s.Context, 512)
-	return nil
-}
-
-func orElse[T comparable](p *T, value T) {
-	var zero T
-	if *p == zero {
-		*p = value
+	data, err := archFiles.ReadFile("arch/" + s.Arch + ".json")
+	if err != nil {
+		return fmt.Errorf("write checkpoint: %w", err)
 	}
-}
-
-// headDim is as in real models: qwen3 sets it apart from the hidden size.
-func (s Spec) headDim() int {
-	if s.Arch == "qwen3" {
-		return s.Hidden/s.Heads + 8
+	var a arch
+	if err := json.Unmarshal(data, &a); err != nil {
+		return fmt.Errorf("write checkpoint: %s: %w", s.Arch, err)
 	}
-	return s.Hidden / s.Heads
-}
-
-func (s Spec) tied() bool { return s.Arch == "smollm" || s.Arch == "gpt2" || s.Arch == "qwen3" }
-
-// config is config.json.
-func (s Spec) config(vocab int) map[string]any {
-	c := map[string]any{"vocab_size": vocab, "torch_dtype": map[string]string{"F32": "float32", "F16": "float16", "BF16": "bfloat16"}[s.DType]}
-	switch s.Arch {
-	case "gpt2":
-		maps.Copy(c, map[string]any{
-			"model_type": "gpt2", "architectures": []string{"GPT2LMHeadModel"}, "n_embd": s.Hidden, "n_head": s.Heads,
-			"n_layer": s.Layers, "n_positions": s.Context, "n_inner": s.Inner, "layer_norm_epsilon": 1e-5,
-			"activation_function": "gelu_new", "bos_token_id": vocabStart(s.Arch), "eos_token_id": vocabStart(s.Arch),
-		})
-	case "bert":
-		maps.Copy(c, map[string]any{
-			"model_type": "bert", "architectures": []string{"BertModel"}, "hidden_size": s.Hidden, "intermediate_size": s.Inner,
-			"num_hidden_layers": s.Layers, "num_attention_heads": s.Heads, "max_position_embeddings": s.Context,
-			"type_vocab_size": 2, "layer_norm_eps": 1e-12, "hidden_act": "gelu", "pad_token_id": 0,
-		})
-	default:
-		maps.Copy(c, s.llamaConfig())
-	}
-	maps.Copy(c, s.Config)
-	return c
-}
-
-func (s Spec) llamaConfig() map[string]any {
-	c := map[string]any{
-		"hidden_size": s.Hidden, "intermediate_size": s.Inner, "num_hidden_layers": s.Layers,
-		"num_attention_heads": s.Heads, "num_key_value_heads": s.KVHeads, "max_position_embeddings": s.Context,
-		"rms_norm_eps": 1e-5, "hidden_act": "silu", "tie_word_embeddings": s.tied(), "rope_theta": 10000.0,
-		"bos_token_id": vocabStart(s.Arch), "eos_token_id": vocabStart(s.Arch) + 1,
-	}
-	switch s.Arch {
-	case "llama":
-		c["model_type"], c["architectures"] = "llama", []string{"LlamaForCausalLM"}
-		c["rope_theta"] = 500000.0
-		c["rope_scaling"] = map[string]any{
-			"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-			"original_max_position_embeddings": 64,
+	s.DType, s.Shards = cmp.Or(s.DType, "F32"), cmp.Or(s.Shards, 1)
+	values := s.values()
+	size := addVocabulary(&a, s.Arch, values)
+	values["vocab"] = max(s.Vocab, (size+15)/8*8) // some places stay unused, as in real models
+	config := filled(a.Config, values).(map[string]any)
+	maps.Copy(config, s.Config)
+	for name, value := range map[string]any{
+		"config.json": config, "tokenizer.json": filled(a.Tokenizer, values), "tokenizer_config.json": a.TokenizerConfig,
+	} {
+		if err := writeJSON(dir, name, value); err != nil {
+			return err
 		}
-	case "smollm":
-		c["model_type"], c["architectures"] = "llama", []string{"LlamaForCausalLM"}
-	case "mistral":
-		c["model_type"], c["architectures"] = "mistral", []string{"MistralForCausalLM"}
-		c["sliding_window"] = 24
-	case "qwen2":
-		c["model_type"], c["architectures"] = "qwen2", []string{"Qwen2ForCausalLM"}
-		c["use_sliding_window"] = false
-	case "qwen3":
-		c["model_type"], c["architectures"] = "qwen3", []string{"Qwen3ForCausalLM"}
-		c["head_dim"], c["attention_bias"] = s.headDim(), false
 	}
-	return c
+	return s.writeWeights(dir, a.tensors(values))
+}
+
+// values are what the texts of an architecture's file stand for.
+func (s Spec) values() map[string]any {
+	hidden, heads, kvHeads := cmp.Or(s.Hidden, 64), cmp.Or(s.Heads, 4), cmp.Or(s.KVHeads, 2)
+	headDim := hidden / heads
+	if s.Arch == "qwen3" { // which sets it apart from the hidden size
+		headDim += 8
+	}
+	return map[string]any{
+		"hidden": hidden, "inner": cmp.Or(s.Inner, 2*hidden+8), "layers": cmp.Or(s.Layers, 2), "context": cmp.Or(s.Context, 512),
+		"heads": heads, "kv_heads": kvHeads, "head_dim": headDim, "q": heads * headDim, "kv": kvHeads * headDim, "qkv": 3 * hidden, "types": 2,
+		"dtype": map[string]string{"F32": "float32", "F16": "float16", "BF16": "bfloat16"}[s.DType],
+	}
+}
+
+// filled is v with values for the texts that stand for them.
+func filled(v any, values map[string]any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			v[k] = filled(e, values)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = filled(e, values)
+		}
+	case string:
+		if name, ok := strings.CutPrefix(v, "$"); ok && values[name] != nil {
+			return values[name]
+		}
+	}
+	return v
 }
 
 func writeJSON(dir, name string, value any) error {

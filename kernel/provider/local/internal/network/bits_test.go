@@ -1,0 +1,114 @@
+package network_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+
+	"noema/kernel/provider/local/internal/network"
+	"noema/kernel/provider/local/localtest"
+)
+
+func never() error { return nil }
+
+// transcript is what a sequence got at each step.
+type transcript [][]float32
+
+// alone feeds each prompt by itself, then steps tokens of its own choice.
+func alone(t *testing.T, d *network.Decoder, prompts [][]int, steps int) []transcript {
+	t.Helper()
+	all := make([]transcript, len(prompts))
+	for i, prompt := range prompts {
+		s := &network.Sequence{}
+		logits, err := d.Prefill(s, prompt, never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = append(all[i], logits)
+		for range steps {
+			next, err := d.Next([]*network.Sequence{s}, []int{best(logits)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			logits = next[0]
+			all[i] = append(all[i], logits)
+		}
+		s.Close()
+	}
+	return all
+}
+
+// together feeds the prompts and then steps all sequences at once.
+func together(t *testing.T, d *network.Decoder, prompts [][]int, steps int) []transcript {
+	t.Helper()
+	all := make([]transcript, len(prompts))
+	sequences, next := make([]*network.Sequence, len(prompts)), make([]int, len(prompts))
+	for i, prompt := range prompts {
+		sequences[i] = &network.Sequence{}
+		logits, err := d.Prefill(sequences[i], prompt, never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i], next[i] = append(all[i], logits), best(logits)
+	}
+	for range steps {
+		logits, err := d.Next(sequences, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range logits {
+			all[i], next[i] = append(all[i], logits[i]), best(logits[i])
+		}
+	}
+	return all
+}
+
+func best(logits []float32) int { return slices.Index(logits, slices.Max(logits)) }
+
+func compare(t *testing.T, want, got []transcript) {
+	t.Helper()
+	for i := range want {
+		for step := range want[i] {
+			if !slices.Equal(want[i][step], got[i][step]) {
+				t.Fatalf("sequence %d, step %d: logits differ", i, step)
+			}
+		}
+	}
+}
+
+// TestSameBits holds that neither threads nor neighbours change a bit. The
+// models are wide enough that some multiplications are cut into parts, and
+// that a batch of them passes the backend's limit for small ones.
+func TestSameBits(t *testing.T) {
+	for _, spec := range []localtest.Spec{
+		{Arch: "qwen2", Seed: 1, Hidden: 288, Inner: 2048, Heads: 9, KVHeads: 3, Layers: 1},
+		{Arch: "gpt2", Seed: 3, Hidden: 64, Inner: 264, Heads: 2, Layers: 2},
+		{Arch: "mistral", Seed: 4, Layers: 1},
+		{Arch: "qwen3", Seed: 5, Layers: 1},
+	} {
+		t.Run(spec.Arch, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := localtest.Write(dir, spec); err != nil {
+				t.Fatal(err)
+			}
+			var prompts [][]int
+			for i, n := range []int{3, 40, 126, 127, 1, 9, 17, 129, 5, 2} {
+				prompts = append(prompts, tokens(n, uint64(i)))
+			}
+			var want []transcript
+			for _, threads := range []int{1, 2} {
+				t.Run(fmt.Sprintf("%d threads", threads), func(t *testing.T) {
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+					d := load(t, dir)
+					if want == nil {
+						want = alone(t, d, prompts, 2)
+					} else {
+						compare(t, want, alone(t, d, prompts, 2))
+					}
+					compare(t, want, together(t, d, prompts, 2))
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,42 @@
+package network_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"noema/kernel/provider/local/internal/checkpoint"
+	"noema/kernel/provider/local/internal/network"
+)
+
+// load loads a decoder on a backend of its own.
+func load(t testing.TB, dir string) *network.Decoder {
+	t.Helper()
+	c, err := checkpoint.ReadConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := checkpoint.OpenWeights(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	b, err := network.NewBackend("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := network.LoadDecoder(b, c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// tokens makes a prompt of n tokens.
+func tokens(n int, seed uint64) []int {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = rng.IntN(300)
+	}
+	return ids
+}
