@@ -30,9 +30,9 @@ race:
 bench:
     go test -run '^$' -bench . -benchmem ./...
 
-# build the built-in methods as plugins of their own, into bin/plugins/
+# build the example of a method as a plugin of its own, into bin/plugins/
 plugins:
-    go build -trimpath -o bin/plugins/ ./plugins/anot ./plugins/aot ./plugins/cot ./plugins/direct ./plugins/engineplanner ./plugins/generalanot ./plugins/researchtree
+    go build -trimpath -o bin/plugins/ ./plugins/anot
 
 # make the README's pictures anew, with a headless Chromium
 pictures:

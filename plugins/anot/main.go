@@ -1,5 +1,5 @@
-// Command anot serves ANoT as a plugin of its own. The noema binary has it
-// built in; this one shows how little a plugin's main holds.
+// Command anot serves ANoT as a plugin of its own. The noema binary has every
+// method built in; this is the example of how short a plugin's main is.
 package main
 
 import (

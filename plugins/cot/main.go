@@ -1,9 +1,0 @@
-// Command cot serves the chain-of-thought baseline as a plugin of its own.
-package main
-
-import (
-	"noema/methods/baseline"
-	"noema/plugins"
-)
-
-func main() { plugins.Serve(baseline.CoT()) }
