@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -23,7 +25,7 @@ func atStart() map[string]func() {
 		"old":            func() { serve(0, server{}) },
 		"two":            func() { serve(2, server{}) },
 		"one":            func() { serve(1, server{}) },
-		"describe-hangs": func() { serve(1, server{describe: func() { select {} }}) },
+		"describe-hangs": func() { serve(1, server{describe: hang}) },
 		"gigabyte":       func() { serve(1, server{session: gigabyte}) },
 		"junk-frames":    func() { serve(1, server{session: junkFrames}) },
 		"empty-frames":   func() { serve(1, server{session: emptyFrames}) },
@@ -31,17 +33,25 @@ func atStart() map[string]func() {
 		"same-id":        func() { serve(1, server{session: sameID}) },
 		"other-service":  func() { serve(1, nil) },
 		"silent":         func() {},
-		"hang":           func() { select {} },
-		"chat":           func() { fmt.Println("Loading 3 models ..."); select {} },
-		"long-line":      func() { fmt.Print(strings.Repeat("x", 1<<20)); select {} },
-		"wrong-core":     func() { fmt.Println("9|1|unix|/tmp/x|grpc"); select {} },
-		"wrong-version":  func() { fmt.Println("1|one|unix|/tmp/x|grpc"); select {} },
-		"wrong-protocol": func() { fmt.Println("1|1|unix|/tmp/x|netrpc"); select {} },
-		"elsewhere":      func() { fmt.Println("1|1|tcp|203.0.113.7:80|grpc"); select {} },
-		"nobody-there":   func() { fmt.Println("1|1|unix|/nobody/serves/here|grpc"); select {} },
+		"hang":           hang,
+		"chat":           func() { fmt.Println("Loading 3 models ..."); hang() },
+		"long-line":      func() { fmt.Print(strings.Repeat("x", 1<<20)); hang() },
+		"wrong-core":     func() { fmt.Println("9|1|unix|/tmp/x|grpc"); hang() },
+		"wrong-version":  func() { fmt.Println("1|one|unix|/tmp/x|grpc"); hang() },
+		"wrong-protocol": func() { fmt.Println("1|1|unix|/tmp/x|netrpc"); hang() },
+		"elsewhere":      func() { fmt.Println("1|1|tcp|203.0.113.7:80|grpc"); hang() },
+		"nobody-there":   func() { fmt.Println("1|1|unix|/nobody/serves/here|grpc"); hang() },
 		"junk-bytes":     junkBytes,
 		"just-leak":      func() { _, _ = leak(context.Background(), methods.Problem{}, nil) },
 	}
+}
+
+// hang never returns. Without cgo, a program whose only goroutine blocks on
+// nothing ends as deadlocked; one that waits for a signal does not.
+func hang() {
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, syscall.SIGUSR2)
+	<-never
 }
 
 // server is a plugin without the kernel's own package between.
