@@ -40,7 +40,7 @@ func benchStore(b *testing.B, dir string) *Store {
 		go func() {
 			for i := w; i < benchRecords; i += 16 {
 				k, r, c := benchRecord(i)
-				if err := s.PutCompletion(b.Context(), k, r, testModel, c); err != nil {
+				if _, err := s.AddCompletion(b.Context(), k, r, testModel, c); err != nil {
 					done <- err
 					return
 				}
@@ -92,12 +92,15 @@ func parallel(b *testing.B, n int, op func(i int) error) {
 	b.ReportMetric(float64(all[len(all)*99/100].Nanoseconds())/1e3, "p99-µs")
 }
 
-func BenchmarkPutCompletion(b *testing.B) {
+func BenchmarkAddCompletion(b *testing.B) {
 	for _, n := range []int{1, 64} {
 		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
 			s := mustOpen(b, b.TempDir())
 			_, r, c := benchRecord(0)
-			parallel(b, n, func(i int) error { return s.PutCompletion(b.Context(), testKey(i), r, testModel, c) })
+			parallel(b, n, func(i int) error {
+				_, err := s.AddCompletion(b.Context(), testKey(i), r, testModel, c)
+				return err
+			})
 		})
 	}
 }

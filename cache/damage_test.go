@@ -31,7 +31,7 @@ func writeForEver(dir string) {
 	s, err := Open(context.Background(), dir, Options{})
 	for i := 0; err == nil; i++ {
 		r, c := numbered(i)
-		err = s.PutCompletion(context.Background(), testKey(i), r, testModel, c)
+		_, err = s.AddCompletion(context.Background(), testKey(i), r, testModel, c)
 		if err == nil {
 			err = s.PutTrial(context.Background(), "run", fmt.Sprintf("%06d", i), []byte(c.Completion.Text))
 		}
@@ -107,7 +107,7 @@ func TestCorruptRecords(t *testing.T) {
 	bothSides(t, func(t *testing.T, s *Store) {
 		ctx := t.Context()
 		for i := range 2 {
-			if err := s.PutCompletion(ctx, testKey(i), fullRequest(), testModel, fullCompletion()); err != nil {
+			if _, err := s.AddCompletion(ctx, testKey(i), fullRequest(), testModel, fullCompletion()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -245,7 +245,7 @@ func TestFlippedBytes(t *testing.T) {
 	s := mustOpen(t, dir)
 	for i := range n {
 		r, c := numbered(i)
-		if err := s.PutCompletion(t.Context(), testKey(i), r, testModel, c); err != nil {
+		if _, err := s.AddCompletion(t.Context(), testKey(i), r, testModel, c); err != nil {
 			t.Fatal(err)
 		}
 	}

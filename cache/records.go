@@ -30,6 +30,12 @@ type RequestRecord struct {
 	Request methods.Request // Path is that of the call that was answered first
 }
 
+// storedRequest is what is stored of a request.
+type storedRequest struct {
+	Model   methods.ModelID
+	Request methods.Request
+}
+
 // ToolRecord is a recorded tool result.
 type ToolRecord struct {
 	Call     methods.ToolCall

@@ -54,11 +54,11 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 		for _, rec := range page.Records {
 			b.Ops = append(b.Ops, kv.Op{Key: rec.Key, Delete: true})
 		}
-		if err := s.apply(ctx, b); err != nil {
+		if err := s.kv.Apply(ctx, b); err != nil {
 			return err
 		}
 	}
-	return s.apply(ctx, kv.Batch{Ops: []kv.Op{{Key: Runs.key([]byte(id)), Delete: true}}})
+	return s.kv.Apply(ctx, kv.Batch{Ops: []kv.Op{{Key: Runs.key([]byte(id)), Delete: true}}})
 }
 
 // Trial returns the bytes of a trial of the given run.
@@ -141,7 +141,7 @@ func (s *Store) putBytes(ctx context.Context, key, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return s.apply(ctx, kv.Batch{Ops: []kv.Op{op}})
+	return s.kv.Apply(ctx, kv.Batch{Ops: []kv.Op{op}})
 }
 
 func (s *Store) entries(ctx context.Context, space Space, prefix []byte) iter.Seq2[Entry, error] {

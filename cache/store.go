@@ -17,6 +17,7 @@ import (
 	"noema/cache/internal/kv"
 	"noema/cache/internal/recordpb"
 	"noema/methods"
+	"noema/methods/convert"
 )
 
 // Options are the settings of a Store. The zero value is fit for use.
@@ -55,39 +56,23 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	return &Store{dir: dir, kv: db, codec: c}, nil
 }
 
+// Dir is the directory of the store.
+func (s *Store) Dir() string { return s.dir }
+
 // Close gives the store up; another process that has it open takes over.
 // Running operations finish first, later ones return ErrClosed.
 func (s *Store) Close() error { return s.kv.Close() }
 
 // Completion returns the completion under k.
 func (s *Store) Completion(ctx context.Context, k Key) (CompletionRecord, error) {
-	p := new(recordpb.Completion)
-	if _, err := s.load(ctx, Completions, k, p); err != nil {
-		return CompletionRecord{}, err
-	}
-	return completionFromPB(p), nil
+	return fetch[CompletionRecord, recordpb.Completion](ctx, s, Completions, k)
 }
 
 // Request returns the request that the completion under k answers, and the
 // model that it was put to.
 func (s *Store) Request(ctx context.Context, k Key) (methods.Request, methods.ModelID, error) {
-	p := new(recordpb.Request)
-	if _, err := s.load(ctx, Requests, k, p); err != nil {
-		return methods.Request{}, methods.ModelID{}, err
-	}
-	id, r := requestFromPB(p)
-	return r, id, nil
-}
-
-// PutCompletion stores a completion and its request in one write, over
-// whatever is under k. Where several processes may fetch the same completion
-// at once, AddCompletion is the better choice.
-func (s *Store) PutCompletion(ctx context.Context, k Key, r methods.Request, id methods.ModelID, c CompletionRecord) error {
-	ops, err := s.completionOps(k, r, id, c)
-	if err != nil {
-		return err
-	}
-	return s.apply(ctx, kv.Batch{Ops: ops})
+	r, err := fetch[storedRequest, recordpb.Request](ctx, s, Requests, k)
+	return r.Request, r.Model, err
 }
 
 // AddCompletion stores a completion and its request in one write unless an
@@ -99,12 +84,7 @@ func (s *Store) AddCompletion(ctx context.Context, k Key, r methods.Request, id 
 	if err != nil {
 		return CompletionRecord{}, err
 	}
-	p := new(recordpb.Completion)
-	found, err := s.addOnce(ctx, Completions, k, ops, p)
-	if err != nil || !found {
-		return c, err
-	}
-	return completionFromPB(p), nil
+	return addOnce[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, ops, c)
 }
 
 // ReplaceCompletion stores a completion over the one under k, which it keeps
@@ -133,7 +113,7 @@ func (s *Store) ReplaceCompletion(ctx context.Context, k Key, r methods.Request,
 			}
 			b.Ops = append(version, ops...)
 		}
-		if err := s.apply(ctx, b); !errors.Is(err, kv.ErrChanged) {
+		if err := s.kv.Apply(ctx, b); !errors.Is(err, kv.ErrChanged) {
 			return err
 		}
 	}
@@ -151,7 +131,8 @@ func (s *Store) versionOp(k Key, env []byte) ([]kv.Op, error) {
 		return nil, nil
 	}
 	sum := sha256.Sum256(payload)
-	nanos := uint64(timeFromPB(p.GetAt()).UnixNano()) ^ 1<<63 // in byte order, before 1970 too
+	received := convert.From[CompletionRecord](p).At
+	nanos := uint64(received.UnixNano()) ^ 1<<63 // in byte order, before 1970 too
 	at := binary.BigEndian.AppendUint64(nil, nanos)
 	op, err := s.sealed(Versions.key(k[:], at, sum[:8]), payload)
 	return []kv.Op{op}, err
@@ -169,52 +150,39 @@ func (s *Store) CompletionVersions(ctx context.Context, k Key) ([]CompletionReco
 		if err := s.decode(Versions, rec, p); err != nil {
 			return nil, err
 		}
-		versions = append(versions, completionFromPB(p))
+		versions = append(versions, convert.From[CompletionRecord](p))
 	}
 	return versions, nil
 }
 
 // ToolResult returns the tool result under k.
 func (s *Store) ToolResult(ctx context.Context, k Key) (ToolRecord, error) {
-	p := new(recordpb.ToolResult)
-	if _, err := s.load(ctx, ToolResults, k, p); err != nil {
-		return ToolRecord{}, err
-	}
-	return toolRecordFromPB(p), nil
+	return fetch[ToolRecord, recordpb.ToolResult](ctx, s, ToolResults, k)
 }
 
 // PutToolResult stores a tool result over whatever is under k.
 func (s *Store) PutToolResult(ctx context.Context, k Key, r ToolRecord) error {
-	op, err := s.encoded(ToolResults.key(k[:]), toolRecordToPB(r))
+	op, err := s.encoded(ToolResults.key(k[:]), convert.To[recordpb.ToolResult](r, nil))
 	if err != nil {
 		return err
 	}
-	return s.apply(ctx, kv.Batch{Ops: []kv.Op{op}})
+	return s.kv.Apply(ctx, kv.Batch{Ops: []kv.Op{op}})
 }
 
 // Seed returns the method seed under k.
 func (s *Store) Seed(ctx context.Context, k Key) (SeedRecord, error) {
-	p := new(recordpb.Seed)
-	if _, err := s.load(ctx, Seeds, k, p); err != nil {
-		return SeedRecord{}, err
-	}
-	return seedFromPB(p), nil
+	return fetch[SeedRecord, recordpb.Seed](ctx, s, Seeds, k)
 }
 
 // PutSeed stores a method seed unless an intact one is there already, and
 // returns the one that is stored: of two that were built at once, all use the
 // same.
 func (s *Store) PutSeed(ctx context.Context, k Key, r SeedRecord) (SeedRecord, error) {
-	op, err := s.encoded(Seeds.key(k[:]), seedToPB(r))
+	op, err := s.encoded(Seeds.key(k[:]), convert.To[recordpb.Seed](r, nil))
 	if err != nil {
 		return SeedRecord{}, err
 	}
-	p := new(recordpb.Seed)
-	found, err := s.addOnce(ctx, Seeds, k, []kv.Op{op}, p)
-	if err != nil || !found {
-		return r, err
-	}
-	return seedFromPB(p), nil
+	return addOnce[SeedRecord, recordpb.Seed](ctx, s, Seeds, k, []kv.Op{op}, r)
 }
 
 // Blob returns the bytes whose SHA-256 is k.
@@ -245,39 +213,53 @@ func (s *Store) PutBlob(ctx context.Context, data []byte) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	return k, s.apply(ctx, kv.Batch{Ops: []kv.Op{op}})
+	return k, s.kv.Apply(ctx, kv.Batch{Ops: []kv.Op{op}})
 }
 
 func (s *Store) completionOps(k Key, r methods.Request, id methods.ModelID, c CompletionRecord) ([]kv.Op, error) {
-	completion, err := s.encoded(Completions.key(k[:]), completionToPB(c))
+	completion, err := s.encoded(Completions.key(k[:]), convert.To[recordpb.Completion](c, nil))
 	if err != nil {
 		return nil, err
 	}
-	request, err := s.encoded(Requests.key(k[:]), requestToPB(id, r))
+	request, err := s.encoded(Requests.key(k[:]), convert.To[recordpb.Request](storedRequest{id, r}, nil))
 	return []kv.Op{completion, request}, err
 }
 
-// addOnce applies ops, the first of which sets the record of k, unless that
-// record is there and intact. Then it decodes the record into p and reports
-// true.
-func (s *Store) addOnce(ctx context.Context, space Space, k Key, ops []kv.Op, p proto.Message) (bool, error) {
+// message is a generated message M.
+type message[M any] interface {
+	*M
+	proto.Message
+}
+
+// fetch returns the record of k, which is stored as an M.
+func fetch[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key) (R, error) {
+	p := new(M)
+	if _, err := s.load(ctx, space, k, P(p)); err != nil {
+		var none R
+		return none, err
+	}
+	return convert.From[R](p), nil
+}
+
+// addOnce applies ops, the first of which sets the record of k to fresh, unless
+// an intact record is there. It returns the one that is stored then.
+func addOnce[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, ops []kv.Op, fresh R) (R, error) {
 	b := kv.Batch{Ops: ops, Guard: &kv.Guard{Key: ops[0].Key, Absent: true}}
 	for {
-		err := s.apply(ctx, b)
-		if !errors.Is(err, kv.ErrChanged) {
-			return false, err
+		if err := s.kv.Apply(ctx, b); !errors.Is(err, kv.ErrChanged) {
+			return fresh, err
 		}
-		proto.Reset(p)
-		env, err := s.load(ctx, space, k, p)
+		p := new(M)
+		env, err := s.load(ctx, space, k, P(p))
 		switch {
 		case err == nil:
-			return true, nil
+			return convert.From[R](p), nil
 		case errors.Is(err, ErrNotFound):
 			b.Guard = &kv.Guard{Key: ops[0].Key, Absent: true}
 		case errors.Is(err, ErrCorrupt):
 			b.Guard = &kv.Guard{Key: ops[0].Key, Value: env}
 		default:
-			return false, err
+			return fresh, err
 		}
 	}
 }
@@ -355,5 +337,3 @@ func (s *Store) sealed(key, payload []byte) (kv.Op, error) {
 	env, err := s.codec.seal(key, payload)
 	return kv.Op{Key: key, Value: env}, err
 }
-
-func (s *Store) apply(ctx context.Context, b kv.Batch) error { return s.kv.Apply(ctx, b) }

@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"noema/cache/internal/kv"
+	"noema/cache/internal/recordpb"
 	"noema/methods"
+	"noema/methods/convert"
 )
 
 func mustOpen(t testing.TB, dir string) *Store {
@@ -93,7 +98,7 @@ func TestCompletionRoundTrip(t *testing.T) {
 		r, c := fullRequest(), fullCompletion()
 		r.Messages[0].Content = "\xff" + strings.Repeat("a long prompt ", 1000)
 		id := methods.ModelID{Provider: "p", Endpoint: "e", Model: "m", Weights: "w", Config: "c"}
-		if err := s.PutCompletion(ctx, k, r, id, c); err != nil {
+		if _, err := s.AddCompletion(ctx, k, r, id, c); err != nil {
 			t.Fatal(err)
 		}
 		got, err := s.Completion(ctx, k)
@@ -105,7 +110,7 @@ func TestCompletionRoundTrip(t *testing.T) {
 			want(t, "listed request", rec, err, RequestRecord{Key: k, Model: id, Request: r})
 		}
 		// Empty records are records, too.
-		if err := s.PutCompletion(ctx, testKey(1), methods.Request{}, methods.ModelID{}, CompletionRecord{}); err != nil {
+		if _, err := s.AddCompletion(ctx, testKey(1), methods.Request{}, methods.ModelID{}, CompletionRecord{}); err != nil {
 			t.Fatal(err)
 		}
 		got, err = s.Completion(ctx, testKey(1))
@@ -123,8 +128,32 @@ func TestEveryFieldIsStored(t *testing.T) {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {
 			if rv.Field(i).IsZero() {
-				t.Errorf("%T.%s is new: store it in convert.go and fill it in the tests", v, rv.Type().Field(i).Name)
+				t.Errorf("%T.%s is new: add it to record.proto and fill it in the tests", v, rv.Type().Field(i).Name)
 			}
+		}
+	}
+}
+
+// TestStoredFormIsFixed: records that older versions of noema wrote stay
+// readable, since the same record is stored as the same bytes.
+func TestStoredFormIsFixed(t *testing.T) {
+	c := fullCompletion()
+	tool := ToolRecord{
+		Call: c.Completion.ToolCalls[0], Result: methods.ToolResult{Content: "r", IsError: true},
+		At: c.At, Latency: 7, Attempts: c.Attempts,
+	}
+	for _, stored := range []struct {
+		message proto.Message
+		sum     string
+	}{
+		{convert.To[recordpb.Completion](c, nil), "6df2abde75ebc2913979b186026c87756711463bc7db5f0ea2a04547db7bb202"},
+		{convert.To[recordpb.Request](storedRequest{testModel, fullRequest()}, nil), "de3bc375c530c4b1fdb2f8540eee563d1cd64b4ccd7468ca2c9fda421fd8a469"},
+		{convert.To[recordpb.ToolResult](tool, nil), "2358a7e4cbbaa491904102cc63df5a88fe52b6e1418ceaf4cbd590445092dacf"},
+		{convert.To[recordpb.Seed](SeedRecord{Data: []byte("s"), Usage: c.Completion.Usage, At: c.At}, nil), "3833f78943bcdb4970702b75406cc97ff338fd88bee82fe71eb3324a9a6882f8"},
+	} {
+		raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(stored.message)
+		if got := fmt.Sprintf("%x", sha256.Sum256(raw)); err != nil || got != stored.sum {
+			t.Errorf("%T: %s, %v", stored.message, got, err)
 		}
 	}
 }
@@ -258,7 +287,7 @@ func TestBlobs(t *testing.T) {
 func TestStats(t *testing.T) {
 	bothSides(t, func(t *testing.T, s *Store) {
 		for i := range 3 {
-			if err := s.PutCompletion(t.Context(), testKey(i), fullRequest(), testModel, fullCompletion()); err != nil {
+			if _, err := s.AddCompletion(t.Context(), testKey(i), fullRequest(), testModel, fullCompletion()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"noema/cache/internal/kv"
 	"noema/cache/internal/recordpb"
+	"noema/methods/convert"
 )
 
 // Stats says what a store holds.
@@ -110,7 +111,7 @@ func (s *Store) verify(space Space, rec kv.Record) error {
 			return s.corrupted(space, rec.Key, err)
 		}
 	}
-	if m := message(space); m != nil {
+	if m := messageOf(space); m != nil {
 		if err := proto.Unmarshal(payload, m); err != nil {
 			return s.corrupted(space, rec.Key, err)
 		}
@@ -118,8 +119,8 @@ func (s *Store) verify(space Space, rec kv.Record) error {
 	return nil
 }
 
-// message is what the records of a space decode into; nil for plain bytes.
-func message(space Space) proto.Message {
+// messageOf is what the records of a space decode into; nil for plain bytes.
+func messageOf(space Space) proto.Message {
 	switch space {
 	case Completions, Versions:
 		return new(recordpb.Completion)
@@ -141,7 +142,8 @@ func (s *Store) requestRecord(rec kv.Record) (RequestRecord, error) {
 	if err := s.decode(Requests, rec, p); err != nil {
 		return r, err
 	}
-	r.Model, r.Request = requestFromPB(p)
+	stored := convert.From[storedRequest](p)
+	r.Model, r.Request = stored.Model, stored.Request
 	return r, nil
 }
 

@@ -129,26 +129,26 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 
 // Complete implements methods.Host.
 func (h *guestHost) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Complete{Complete: wire.FromRequest(r)}})
+	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Complete{Complete: wire.To[wire.Request](r)}})
 	if err != nil {
 		return methods.Completion{}, err
 	}
-	return wire.ToCompletion(res.GetCompletion()), nil
+	return wire.From[methods.Completion](res.GetCompletion()), nil
 }
 
 // CallTool implements methods.Host.
 func (h *guestHost) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Tool{Tool: wire.FromToolCall(c)}})
+	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Tool{Tool: wire.To[wire.ToolCall](c)}})
 	if err != nil {
 		return methods.ToolResult{}, err
 	}
-	return wire.ToToolResult(res.GetTool()), nil
+	return wire.From[methods.ToolResult](res.GetTool()), nil
 }
 
 // Emit implements methods.Host. An event of a session that is over is lost
 // with it.
 func (h *guestHost) Emit(e methods.Event) {
-	_ = h.put(context.Background(), &wire.PluginFrame{Frame: &wire.PluginFrame_Event{Event: wire.FromEvent(e)}})
+	_ = h.put(context.Background(), &wire.PluginFrame{Frame: &wire.PluginFrame_Event{Event: wire.To[wire.Event](e)}})
 }
 
 // Seed implements methods.Host.

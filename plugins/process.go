@@ -164,7 +164,7 @@ func (p *process) describe(ctx context.Context, timeout time.Duration) (methods.
 		}
 		return methods.Description{}, p.broken(err)
 	}
-	return wire.ToDescription(d), nil
+	return wire.From[methods.Description](d), nil
 }
 
 // result is how a trial ended.

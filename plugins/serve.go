@@ -63,7 +63,7 @@ func (g *guest) unbuffer() { g.restore.Do(func() { os.Stderr = g.stderr }) }
 func (g *guest) Describe(context.Context, *wire.DescribeRequest) (*wire.Description, error) {
 	g.unbuffer()
 	if d, ok := g.method.(methods.Describer); ok {
-		return wire.FromDescription(d.Describe()), nil
+		return wire.To[wire.Description](d.Describe()), nil
 	}
 	return &wire.Description{}, nil
 }
@@ -79,7 +79,7 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 	if len(frames) == 0 || frames[0].GetStart() == nil {
 		return fmt.Errorf("open session: the first frame is not start")
 	}
-	problem := wire.ToProblem(frames[0].GetStart())
+	problem := wire.From[methods.Problem](frames[0].GetStart())
 
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
@@ -99,7 +99,7 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 	answer, err := solve(ctx, m, problem, h)
 	finish := &wire.Finish{Error: wire.FromError(err)}
 	if err == nil {
-		finish.Answer = wire.FromAnswer(answer)
+		finish.Answer = wire.To[wire.Answer](answer)
 		if err := fits("answer", finish.Answer); err != nil {
 			finish = &wire.Finish{Error: wire.FromError(err)}
 		}

@@ -83,7 +83,7 @@ func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop 
 			return stream.Send(&wire.HostMessage{Frames: batch})
 		})
 	}()
-	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Start{Start: wire.FromProblem(p)}})
+	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Start{Start: wire.To[wire.Problem](p)}})
 	go func() {
 		select {
 		case <-stop:
@@ -104,7 +104,7 @@ func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop 
 	if err := wire.ToError(s.finish.GetError()); err != nil {
 		return methods.Answer{}, err
 	}
-	return wire.ToAnswer(s.finish.GetAnswer()), nil
+	return wire.From[methods.Answer](s.finish.GetAnswer()), nil
 }
 
 // put queues a frame; one that finds the session over is not missed.
@@ -147,7 +147,7 @@ func (s *session) handle(f *wire.PluginFrame) error {
 		if s.events > maxEventBytes {
 			return fmt.Errorf("%w: it emitted more than %s of events in one trial", errProtocol, size(maxEventBytes))
 		}
-		s.host.Emit(wire.ToEvent(f.Event))
+		s.host.Emit(wire.From[methods.Event](f.Event))
 	case *wire.PluginFrame_Cancel:
 		s.mu.Lock()
 		cancel := s.inFlight[f.Cancel.GetId()]
@@ -267,12 +267,12 @@ func (s *session) answer(ctx context.Context, c *wire.Call) {
 	switch what := c.GetWhat().(type) {
 	case *wire.Call_Complete:
 		var done methods.Completion
-		done, err = s.host.Complete(ctx, wire.ToRequest(what.Complete))
-		r.What = &wire.Result_Completion{Completion: wire.FromCompletion(done)}
+		done, err = s.host.Complete(ctx, wire.From[methods.Request](what.Complete))
+		r.What = &wire.Result_Completion{Completion: wire.To[wire.Completion](done)}
 	case *wire.Call_Tool:
 		var done methods.ToolResult
-		done, err = s.host.CallTool(ctx, wire.ToToolCall(what.Tool))
-		r.What = &wire.Result_Tool{Tool: wire.FromToolResult(done)}
+		done, err = s.host.CallTool(ctx, wire.From[methods.ToolCall](what.Tool))
+		r.What = &wire.Result_Tool{Tool: wire.To[wire.ToolResult](done)}
 	case *wire.Call_SeedGet:
 		var data []byte
 		r.Id, data, err = s.seed(ctx, c.GetId(), what.SeedGet)

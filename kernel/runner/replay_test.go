@@ -163,7 +163,7 @@ func TestReplayDiverges(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec.Completion.Text = strings.Replace(rec.Completion.Text, "[", "[ ", 1)
-	if err := store.PutCompletion(t.Context(), key, req, id, rec); err != nil {
+	if err := store.ReplaceCompletion(t.Context(), key, req, id, rec); err != nil {
 		t.Fatal(err)
 	}
 	r = replayOf(t, store, run.Run, e.Methods, p, 16)

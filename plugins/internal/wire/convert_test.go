@@ -37,18 +37,18 @@ func TestEveryFieldCrosses(t *testing.T) {
 	for _, v := range []any{r, r.Messages[0], r.Sampling, *r.Schema, r.Tools[0], c, c.ToolCalls[0], c.Usage, c.Logprobs[0]} {
 		for i, rv := 0, reflect.ValueOf(v); i < rv.NumField(); i++ {
 			if rv.Field(i).IsZero() {
-				t.Errorf("%T.%s is new: carry it across in convert.go and fill it here", v, rv.Type().Field(i).Name)
+				t.Errorf("%T.%s is new: add it to method.proto and fill it here", v, rv.Type().Field(i).Name)
 			}
 		}
 	}
 	var request Request
-	cross(t, FromRequest(r), &request)
-	if got := ToRequest(&request); !reflect.DeepEqual(got, r) {
+	cross(t, To[Request](r), &request)
+	if got := From[methods.Request](&request); !reflect.DeepEqual(got, r) {
 		t.Errorf("request:\n got %+v\nwant %+v", got, r)
 	}
 	var completion Completion
-	cross(t, FromCompletion(c), &completion)
-	if got := ToCompletion(&completion); !reflect.DeepEqual(got, c) {
+	cross(t, To[Completion](c), &completion)
+	if got := From[methods.Completion](&completion); !reflect.DeepEqual(got, c) {
 		t.Errorf("completion:\n got %+v\nwant %+v", got, c)
 	}
 }
