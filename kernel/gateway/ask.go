@@ -13,6 +13,8 @@ import (
 
 // ask calls the provider until it answers or fails for good.
 func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (cache.CompletionRecord, error) {
+	g.gate.begin()
+	defer g.gate.end()
 	var rec cache.CompletionRecord
 	err := g.opts.Retry.run(ctx, key, func(ctx context.Context) (verdict, error) {
 		for {

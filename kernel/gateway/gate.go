@@ -28,10 +28,7 @@ type gate struct {
 	limit    limiter
 	breaker  breaker
 	held     time.Time // no call starts before
-	answered time.Time // the last time that a call was
 	silence  silence
-	failure  error       // of the last attempt, nil if it was answered
-	watch    *time.Timer // calls hush while attempts are under way
 	inFlight int
 	queue    list.List   // of *ticket
 	timer    *time.Timer // wakes the queue, where only time keeps it waiting
@@ -108,11 +105,7 @@ func (g *gate) admit(now time.Time) (pass, bool) {
 		return pass{}, false
 	}
 	g.breaker.probing = p.probe
-	if g.inFlight == 0 && g.failure == nil {
-		g.silence.ends(now) // nothing was waited for
-	}
 	g.inFlight++
-	g.look()
 	if gap := g.limit.gap(); gap > 0 {
 		g.held = now.Add(gap)
 	}
@@ -173,54 +166,22 @@ func (g *gate) leave(p pass, key cache.Key, o outcome) verdict {
 	notice := g.hold(now, p, o)
 	if o.answered && !p.probe {
 		g.limit.answered(p.round, full, now.Sub(p.start))
-		g.answered = now
 	}
 	if o.answered {
 		g.silence.ends(now)
-	}
-	g.failure = o.err
-	quiet := ""
-	if !g.breaker.open { // of a pause the user was told
-		quiet = g.silence.notice(now, g.inFlight, g.queue.Len(), g.failure)
+	} else {
+		g.silence.last = o.err
 	}
 	v, news := g.judge(now, p, key, o)
 	v.busy = o.loaded && g.working(now)
 	g.dispatch(now)
-	g.look()
 	g.mu.Unlock()
-	for _, s := range []string{notice, news, quiet} {
+	for _, s := range []string{notice, news} {
 		if s != "" {
 			g.warn(s)
 		}
 	}
 	return v
-}
-
-// hush is called now and then while attempts are under way.
-func (g *gate) hush() {
-	g.mu.Lock()
-	g.watch = nil
-	g.look()
-	quiet := ""
-	if g.inFlight > 0 && !g.breaker.open {
-		quiet = g.silence.notice(time.Now(), g.inFlight, g.queue.Len(), g.failure)
-	}
-	g.mu.Unlock()
-	if quiet != "" {
-		g.warn(quiet)
-	}
-}
-
-// look sets the timer for hush, or stops it where there is nothing to look at;
-// g.mu is held.
-func (g *gate) look() {
-	switch {
-	case g.inFlight > 0 && g.watch == nil:
-		g.watch = time.AfterFunc(longSilence, g.hush)
-	case g.inFlight == 0 && g.watch != nil:
-		g.watch.Stop()
-		g.watch = nil
-	}
 }
 
 // noteworthy is how long a server must ask to wait for the user to be told.
@@ -250,10 +211,10 @@ func (g *gate) hold(now time.Time, p pass, o outcome) (notice string) {
 // answer is not long ago, or none has come yet and others are waited for; g.mu
 // is held.
 func (g *gate) working(now time.Time) bool {
-	if g.answered.IsZero() {
+	if g.limit.trip == 0 {
 		return g.inFlight > 0
 	}
-	return now.Sub(g.answered) < 2*g.limit.trip
+	return now.Sub(g.silence.since) < 2*g.limit.trip
 }
 
 // judge tells the breaker what an attempt says of the provider; g.mu is held.

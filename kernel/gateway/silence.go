@@ -5,30 +5,63 @@ import (
 	"time"
 )
 
-// silence tells the user when nothing is answered for long, be it that the
-// server hangs or that it refuses everything: the run itself shows neither. It
-// tells again after twice the time.
+// silence tells the user when nothing is answered for long, whether the server
+// hangs or refuses everything: the run itself shows neither. It tells again
+// after twice the time. The gate's lock guards it.
 type silence struct {
-	since time.Time     // the last answer, or what was asked first after it
+	calls int           // under way, with those between two attempts
+	since time.Time     // the last answer, or the first call after a time without calls
 	next  time.Duration // how long it may last until the user is told
+	last  error         // the last failure since then
+	timer *time.Timer   // set while calls are under way
 }
 
 // longSilence is longer than most models think.
 const longSilence = 30 * time.Second
 
-// ends is told of an answer, and of an attempt before which nothing was asked.
-func (s *silence) ends(now time.Time) { s.since, s.next = now, longSilence }
+// ends starts the clock anew.
+func (s *silence) ends(now time.Time) { s.since, s.next, s.last = now, longSilence, nil }
 
-// notice is what to tell, if it is time for that. last is the last failure, if
-// there was one since the last answer.
-func (s *silence) notice(now time.Time, inFlight, waiting int, last error) string {
-	if now.Sub(s.since) < s.next {
-		return ""
+// begin notes that a call is made, with all its attempts; the caller calls end
+// after it.
+func (g *gate) begin() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s := &g.silence; s.calls == 0 {
+		s.ends(time.Now())
+		s.timer = time.AfterFunc(longSilence, g.tell)
 	}
-	s.next *= 2
-	text := fmt.Sprintf("no answer for %v: %d calls are under way, %d wait", now.Sub(s.since).Round(time.Second), inFlight, waiting)
-	if last != nil {
-		text += fmt.Sprintf("; the last failed with: %v", last)
+	g.silence.calls++
+}
+
+func (g *gate) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.silence.calls--; g.silence.calls == 0 {
+		g.silence.timer.Stop()
 	}
-	return text
+}
+
+// tell tells the user of a silence that is long enough; during a pause, of
+// which the user knows, it does not.
+func (g *gate) tell() {
+	g.mu.Lock()
+	s, text := &g.silence, ""
+	lasted := time.Since(s.since)
+	if s.calls == 0 {
+		g.mu.Unlock()
+		return
+	}
+	if lasted >= s.next && !g.breaker.open {
+		text = fmt.Sprintf("no answer for %v: calls in flight: %d, waiting: %d", lasted.Round(time.Second), g.inFlight, s.calls-g.inFlight)
+		if s.last != nil {
+			text += fmt.Sprintf("; the last failure: %v", s.last)
+		}
+		s.next *= 2
+	}
+	s.timer.Reset(max(s.next-lasted, time.Second))
+	g.mu.Unlock()
+	if text != "" {
+		g.warn(text)
+	}
 }

@@ -49,7 +49,7 @@ func TestSilenceIsTold(t *testing.T) {
 		t.Errorf("slow answers: %q", got)
 	}
 	got := told(t, 1, slow(5*time.Minute))
-	want := []string{"no answer for 30s:", "no answer for 1m0s:", "no answer for 2m0s:", "no answer for 4m0s: 1 calls are under way, 0 wait"}
+	want := []string{"no answer for 30s:", "no answer for 1m0s:", "no answer for 2m0s:", "no answer for 4m0s: calls in flight: 1, waiting: 0"}
 	if len(got) != len(want) {
 		t.Fatalf("a call of five minutes: %q", got)
 	}
@@ -65,7 +65,7 @@ func TestSilenceIsTold(t *testing.T) {
 		}
 		return numbered(n), nil
 	})
-	if len(got) == 0 || !strings.Contains(got[0], "the last failed with: provider rate_limited (HTTP 429): slow down") {
+	if len(got) == 0 || !strings.Contains(got[0], "the last failure: provider rate_limited (HTTP 429): slow down") {
 		t.Errorf("a storm: %q", got)
 	}
 }
