@@ -51,7 +51,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, records []EmbeddingRecord) er
 	ops := make([]kv.Op, len(records))
 	for i, r := range records {
 		if len(r.Vector) == 0 {
-			return fmt.Errorf("store embedding %s: it has no numbers", r.Key)
+			return fmt.Errorf("store embedding %s: the vector is empty", r.Key)
 		}
 		data := make([]byte, 0, 4*len(r.Vector))
 		for _, x := range r.Vector {
@@ -69,7 +69,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, records []EmbeddingRecord) er
 // vectorFrom is the inverse of what PutEmbeddings writes.
 func vectorFrom(data []byte) ([]float32, error) {
 	if len(data) == 0 || len(data)%4 != 0 {
-		return nil, errors.New("an embedding is no list of numbers of 4 bytes")
+		return nil, errors.New("an embedding is not a list of 4-byte numbers")
 	}
 	vector := make([]float32, len(data)/4)
 	for i := range vector {

@@ -123,7 +123,7 @@ func checkID(kind, id string) error {
 		return fmt.Errorf("write %s: the id is empty", kind)
 	}
 	if len(id) > MaxID {
-		return fmt.Errorf("write %s %.40q…: the id has %d bytes and may have %d", kind, id, len(id), MaxID)
+		return fmt.Errorf("write %s %.40q…: the id has %d bytes, but the limit is %d", kind, id, len(id), MaxID)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (p *Plugin) Bench(ctx context.Context, calls, callers int) (CallCost, error
 }
 
 // errNoBench is the cause when the plugin saw no failure.
-var errNoBench = errors.New("it took the order for a problem: it is not made with a package that has a bench")
+var errNoBench = errors.New("its SDK has no benchmark")
 
 // benchHost answers at once.
 type benchHost struct {

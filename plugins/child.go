@@ -143,7 +143,7 @@ func (c *child) readStdout(r io.Reader) {
 	fault := ""
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		fault = fmt.Sprintf("wrote more than %s to stdout where the handshake belongs: %s", size(maxHandshake), handshakeCure)
+		fault = fmt.Sprintf("wrote more than %s to stdout before the handshake: %s", size(maxHandshake), handshakeCure)
 	case err == nil:
 		fault = checkHandshake(string(line), c.source.Name, c.speaks)
 	}

@@ -81,7 +81,7 @@ const frameRoom = 1 << 10
 // fits refuses what the kernel would refuse, where the method can still say so.
 func fits(what string, m proto.Message) error {
 	if n := int64(proto.Size(m)); n > wire.MaxMessage-frameRoom {
-		return fmt.Errorf("%s: a message of %s: it may hold %s", what, size(n), size(wire.MaxMessage))
+		return fmt.Errorf("%s: the message has %s, but the limit is %s", what, size(n), size(wire.MaxMessage))
 	}
 	return nil
 }

@@ -25,13 +25,13 @@ func checkHandshake(line, plugin string, speaks []int) string {
 		return fmt.Sprintf("did not complete the handshake: it wrote %q to stdout: %s", clip(strings.TrimSpace(line)), handshakeCure)
 	}
 	if parts[0] != coreVersion {
-		return fmt.Sprintf("announced version %q of the handshake, which is %s: %s", clip(parts[0]), coreVersion, handshakeCure)
+		return fmt.Sprintf("announced handshake version %q, want %q: %s", clip(parts[0]), coreVersion, handshakeCure)
 	}
 	if fault := checkVersion(parts[1], plugin, speaks); fault != "" {
 		return fault
 	}
 	if len(parts) < 5 || parts[4] != "grpc" {
-		return fmt.Sprintf("announced another transport than grpc: its handshake is %q", clip(strings.TrimSpace(line)))
+		return fmt.Sprintf("announced a transport other than gRPC: its handshake is %q", clip(strings.TrimSpace(line)))
 	}
 	return checkAddress(parts[2], parts[3])
 }
@@ -42,7 +42,7 @@ func checkVersion(announced, plugin string, speaks []int) string {
 	ours := strings.Trim(fmt.Sprint(speaks), "[]")
 	switch {
 	case err != nil:
-		return fmt.Sprintf("announced %q as its protocol version, which is no number: %s", clip(announced), handshakeCure)
+		return fmt.Sprintf("announced %q as its protocol version, which is not a number: %s", clip(announced), handshakeCure)
 	case slices.Contains(speaks, v):
 		return ""
 	case v < speaks[0]:
@@ -67,7 +67,7 @@ func checkAddress(network, address string) string {
 			}
 		}
 	}
-	return fmt.Sprintf("announced the address %q, which is no socket of this machine", clip(network+" "+address))
+	return fmt.Sprintf("announced the address %q, which is not a socket of this machine", clip(network+" "+address))
 }
 
 // clip shortens what a plugin wrote to what fits an error.

@@ -77,11 +77,11 @@ func size(n int64) string {
 func (l Limits) excess(u Usage, trial time.Duration) string {
 	switch {
 	case l.Memory > 0 && u.Memory > l.Memory:
-		return fmt.Sprintf("used %s of memory, more than the %s that it may", size(u.Memory), size(l.Memory))
+		return fmt.Sprintf("used %s of memory, but the limit is %s", size(u.Memory), size(l.Memory))
 	case l.CPUTime > 0 && trial > l.CPUTime:
-		return fmt.Sprintf("used %v of CPU time in one trial, more than the %v that it may", trial.Round(10*time.Millisecond), l.CPUTime)
+		return fmt.Sprintf("used %v of CPU time in one trial, but the limit is %v", trial.Round(10*time.Millisecond), l.CPUTime)
 	case l.Processes > 0 && u.Processes > l.Processes:
-		return fmt.Sprintf("ran %d processes at once, more than the %d that it may", u.Processes, l.Processes)
+		return fmt.Sprintf("ran %d processes at once, but the limit is %d", u.Processes, l.Processes)
 	}
 	return ""
 }

@@ -25,9 +25,9 @@ func TestLimits(t *testing.T) {
 		want  string
 	}{
 		{Usage{Memory: 4 << 30, CPUTime: time.Hour, Processes: 64}, 30 * time.Minute, ""},
-		{much, 0, "used 5 GiB of memory, more than the 4 GiB that it may"},
-		{Usage{}, 31 * time.Minute, "used 31m0s of CPU time in one trial, more than the 30m0s that it may"},
-		{Usage{Processes: 65}, 0, "ran 65 processes at once, more than the 64 that it may"},
+		{much, 0, "used 5 GiB of memory, but the limit is 4 GiB"},
+		{Usage{}, 31 * time.Minute, "used 31m0s of CPU time in one trial, but the limit is 30m0s"},
+		{Usage{Processes: 65}, 0, "ran 65 processes at once, but the limit is 64"},
 	} {
 		if fault := standard.excess(c.used, c.trial); fault != c.want {
 			t.Errorf("excess of %+v = %q, want %q", c.used, fault, c.want)
@@ -77,17 +77,17 @@ func TestHandshake(t *testing.T) {
 		"1|1|tcp|127.0.0.1:4000|grpc":          "",
 		"1|1|tcp|[::1]:4000|grpc":              "",
 		"1|1|tcp|localhost:4000|grpc":          "",
-		"1|1|tcp|10.0.0.1:4000|grpc":           "no socket of this machine",
-		"1|1|tcp|localhost.example:1|grpc":     "no socket of this machine",
-		"1|1|unix||grpc":                       "no socket of this machine",
-		"1|1|udp|127.0.0.1:1|grpc":             "no socket of this machine",
-		"1|1|unix|/tmp/s":                      "another transport than grpc",
+		"1|1|tcp|10.0.0.1:4000|grpc":           "not a socket of this machine",
+		"1|1|tcp|localhost.example:1|grpc":     "not a socket of this machine",
+		"1|1|unix||grpc":                       "not a socket of this machine",
+		"1|1|udp|127.0.0.1:1|grpc":             "not a socket of this machine",
+		"1|1|unix|/tmp/s":                      "a transport other than gRPC",
 		"1|-1|unix|/tmp/s|grpc":                "too old",
-		"1|99999999999999999999|unix|s|grpc":   "no number",
+		"1|99999999999999999999|unix|s|grpc":   "not a number",
 		"1|7|unix|/tmp/s|grpc":                 "too new",
-		"2|1|unix|/tmp/s|grpc":                 `version "2" of the handshake`,
+		"2|1|unix|/tmp/s|grpc":                 `handshake version "2"`,
 		"":                                     "did not complete the handshake",
-		"\xff\x00|||" + strings.Repeat("|", 3): "announced version \"\uFFFD\\x00\"",
+		"\xff\x00|||" + strings.Repeat("|", 3): "announced handshake version \"\uFFFD\\x00\"",
 	} {
 		got := checkHandshake(line, "p", protocols())
 		if want == "" && got != "" || !strings.Contains(got, want) {

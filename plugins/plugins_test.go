@@ -286,7 +286,7 @@ func TestAnswerThatIsTooLarge(t *testing.T) {
 	p := open(t, openHost(t), "huge")
 	_, err := p.Solve(t.Context(), methods.Problem{}, newKernel())
 	var f *Failure
-	if err == nil || errors.As(err, &f) || !strings.Contains(err.Error(), "answer: a message of 80.0 MiB: it may hold 64 MiB") {
+	if err == nil || errors.As(err, &f) || !strings.Contains(err.Error(), "answer: the message has 80.0 MiB, but the limit is 64 MiB") {
 		t.Fatalf("err = %v", err)
 	}
 }

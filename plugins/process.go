@@ -75,7 +75,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
 	})
 	late := time.AfterFunc(h.opts.StartTimeout, func() {
-		p.child.end(fmt.Sprintf("did not start: it had not completed the handshake after %v", h.opts.StartTimeout))
+		p.child.end(fmt.Sprintf("did not start: no handshake after %v", h.opts.StartTimeout))
 	})
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { p.child.end("") })()
@@ -129,7 +129,7 @@ func environment(dir string) []string {
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
 	if p.exited() && p.child.cmd.ProcessState != nil {
-		reason = fmt.Sprintf("ended before it had completed the handshake (%s)", p.child.cmd.ProcessState)
+		reason = fmt.Sprintf("exited before the handshake (%s)", p.child.cmd.ProcessState)
 		if p.child.cmd.ProcessState.Success() {
 			reason += ": " + handshakeCure
 		}
@@ -154,7 +154,7 @@ func firstLine(s string) string {
 // describe asks the plugin what it is.
 func (p *process) describe(ctx context.Context, timeout time.Duration) (methods.Description, error) {
 	late := time.AfterFunc(timeout, func() {
-		p.child.end(fmt.Sprintf("did not say what it is: it had not answered Describe after %v", timeout))
+		p.child.end(fmt.Sprintf("did not answer Describe within %v", timeout))
 	})
 	defer late.Stop()
 	d, err := p.service.Describe(ctx, &wire.DescribeRequest{})
@@ -234,11 +234,11 @@ func (p *process) broken(cause error) error {
 	if state := p.child.cmd.ProcessState; state != nil {
 		reason = fmt.Sprintf("crashed (%s)", state)
 		if state.Success() {
-			reason = fmt.Sprintf("ended (%s) in the middle of its work, without an answer", state)
+			reason = fmt.Sprintf("exited (%s) in the middle of a trial, without an answer", state)
 		}
 	}
 	if used, may := p.child.used().Memory, p.child.limits.Memory; may > 0 && used > may/10*9 {
-		reason += fmt.Sprintf(", having used %s of the %s of memory that it may", size(used), size(may))
+		reason += fmt.Sprintf(", after using %s of memory (the limit is %s)", size(used), size(may))
 	}
 	return p.failure(reason, cause)
 }
@@ -250,11 +250,11 @@ func brokenReason(cause error) string {
 	case errors.Is(cause, errProtocol), errors.Is(cause, errNoFinish):
 		return firstLine(cause.Error())
 	case status.Code(cause) == codes.ResourceExhausted:
-		return fmt.Sprintf("broke its connection: a message may hold %s: %s", size(wire.MaxMessage), text)
+		return fmt.Sprintf("broke its connection: the limit of a message is %s: %s", size(wire.MaxMessage), text)
 	case status.Code(cause) == codes.Unimplemented:
-		return "completed the handshake, but does not serve methods of noema: " + text
+		return "completed the handshake, but does not serve a noema method: " + text
 	case status.Code(cause) == codes.Unavailable:
-		return "does not serve at the address that it announced, or broke off: " + text
+		return "does not serve at the address that it announced, or closed the connection: " + text
 	}
 	return "broke its connection: " + text
 }

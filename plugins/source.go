@@ -80,7 +80,7 @@ func Discover(dirs []string) ([]Source, error) {
 }
 
 // errNoPlugin says that a path is neither an executable nor a plugin folder.
-var errNoPlugin = errors.New("no plugin")
+var errNoPlugin = errors.New("not a plugin")
 
 // At returns the plugin at a path: an executable file, or a folder with a
 // plugin.yaml.

@@ -6,26 +6,25 @@ import (
 	"noema/cache"
 )
 
-// breaker knows whether the provider is down. It is open, and calls wait,
-// after several failures in a row that are the provider's and no request's;
-// then one waiting call at a time is let through as a probe, until one is
-// answered.
+// breaker is a circuit breaker: it opens after several failures in a row that
+// are the provider's and not a request's. While it is open, calls wait, and one
+// at a time is let through as a probe, until one is answered.
 //
-// A provider that has not answered in this execution may be down or may be a
-// wrong address. It takes unheard times as many failures to hold it for down:
-// a small run then fails in seconds with the words of its calls, and a large
-// one waits, as for a server that still loads its model.
+// A provider that has never answered in this execution may be down or may be a
+// wrong address. Opening then takes unheard times as many failures: a small run
+// fails in seconds with its calls' own errors, and a large one waits, as for a
+// server that still loads its model.
 //
-// It knows neither clocks nor locks: the gate has both.
+// It has no clock and no lock: the gate has both.
 type breaker struct {
 	after    int           // failures in a row that open it
 	patience time.Duration // longest pause
 
-	heard    bool      // the provider has answered in this execution
-	failures int       // in a row, while closed
-	suspect  cache.Key // the call that failed first in that row
-	several  bool      // another one failed, too
-	era      uint64    // changes with open; a call belongs to the era in which it started
+	heard      bool      // the provider has answered in this execution
+	failures   int       // in a row, while closed
+	suspect    cache.Key // the call that failed first in that row
+	several    bool      // another one failed, too
+	generation uint64    // changes with open; a call belongs to the generation in which it started
 
 	open    bool
 	since   time.Time     // when it opened
@@ -40,16 +39,16 @@ const (
 	firstProbe = time.Second
 	lastProbe  = time.Minute
 	unheard    = 4
-	// lonely is how long a pause lasts at most if only one call has failed.
-	// The provider may be well and the request one that it cannot stand, and
-	// that must not hold up the end of a run for long.
+	// lonely is the longest pause if only one call has failed: the provider
+	// may be up and that request one that crashes it, which must not delay the
+	// end of a run for long.
 	lonely = 2 * time.Minute
 )
 
-// failed counts a failure of a call of that era and reports whether it opened
-// the breaker. Calls of an era before say nothing on now.
-func (b *breaker) failed(now time.Time, era uint64, key cache.Key) bool {
-	if b.open || era != b.era {
+// failed counts a failure of a call of that generation and reports whether it opened
+// the breaker. Calls of an earlier generation do not count.
+func (b *breaker) failed(now time.Time, generation uint64, key cache.Key) bool {
+	if b.open || generation != b.generation {
 		return false
 	}
 	b.accuse(key)
@@ -62,12 +61,12 @@ func (b *breaker) failed(now time.Time, era uint64, key cache.Key) bool {
 		return false
 	}
 	b.open, b.since, b.wait, b.next = true, now, firstProbe, now.Add(firstProbe)
-	b.era++
+	b.generation++
 	b.pauses++
 	return true
 }
 
-// accuse keeps whether the failures are of one call or of several.
+// accuse records whether one call or several have failed.
 func (b *breaker) accuse(key cache.Key) {
 	if b.failures == 0 {
 		b.suspect, b.several = key, false
@@ -80,8 +79,8 @@ func (b *breaker) mayProbe(now time.Time) bool {
 	return b.open && !b.probing && !now.Before(b.next)
 }
 
-// probeFailed sets the time of the next probe, or reports that patience is at
-// its end.
+// probeFailed sets the time of the next probe, or reports that the pause has
+// lasted long enough.
 func (b *breaker) probeFailed(now time.Time, key cache.Key) (over bool) {
 	b.accuse(key)
 	b.failures++
@@ -101,8 +100,8 @@ func (b *breaker) probeFailed(now time.Time, key cache.Key) (over bool) {
 	return false
 }
 
-// close forgets the failures and returns how long the pause was, 0 if there
-// was none.
+// close forgets the failures and returns how long the pause was; 0 if there was
+// none.
 func (b *breaker) close(now time.Time) time.Duration {
 	b.failures, b.probing = 0, false
 	if !b.open {
@@ -111,7 +110,7 @@ func (b *breaker) close(now time.Time) time.Duration {
 	paused := now.Sub(b.since)
 	b.total += paused
 	b.open = false
-	b.era++
+	b.generation++
 	return paused
 }
 

@@ -76,7 +76,7 @@ func TestOutage(t *testing.T) {
 					if s.Pauses != 1 || s.Paused < o.last-20*time.Second || s.Paused > o.last+2*time.Minute || s.Failed != len(o.tries) {
 						t.Errorf("stats %+v after %d failures", s, len(o.tries))
 					}
-					if len(said) != 2 || !strings.HasPrefix(said[0], "provider is down: paused; asking again for up to 30m0s: provider "+string(kind)+": connection refused") ||
+					if len(said) != 2 || !strings.HasPrefix(said[0], "provider is down: paused, trying again for up to 30m0s: provider "+string(kind)+": connection refused") ||
 						!strings.HasPrefix(said[1], "provider is back after ") {
 						t.Errorf("said %q", said)
 					}
@@ -261,7 +261,7 @@ func TestPassOfOneWhoLeft(t *testing.T) {
 		if !ok || p.probe != open {
 			t.Fatalf("%s: %+v, %t", name, p, ok)
 		}
-		left := &ticket{ready: make(chan struct{}), pass: p}
+		left := &ticket{ready: make(chan struct{}), permit: p}
 		close(left.ready)
 		g.abandon(nil, left)
 		if g.inFlight != 0 || g.breaker.probing {
@@ -289,7 +289,7 @@ func TestStaleFailures(t *testing.T) {
 		}
 	}
 	for i := range 5 {
-		if b.failed(now, b.era, [32]byte{}) != (i == 4) {
+		if b.failed(now, b.generation, [32]byte{}) != (i == 4) {
 			t.Errorf("failure %d", i+1)
 		}
 	}

@@ -5,19 +5,18 @@ import (
 	"time"
 )
 
-// WithTimeout is context.WithTimeoutCause with a clock that stands still while
-// the provider is down: a trial that does not run because all wait must not be
-// failed for being slow. The context carries no deadline, and ends up to a
-// second late when its time is up during a pause. It holds no goroutine;
-// calling the function that it returns frees its timer.
+// WithTimeout is context.WithTimeoutCause with a clock that stops while the
+// provider is down, so that a trial does not time out because of an outage. The
+// context has no deadline, and ends up to a second late if its time is up during
+// a pause. It holds no goroutine; the returned function frees its timer.
 func (g *Gateway) WithTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	start := time.Now()
 	_, before := g.gate.pausing(start)
 	var timer *time.Timer
-	armed := make(chan struct{}) // closed when timer is set
+	ready := make(chan struct{}) // closed when timer is set
 	timer = time.AfterFunc(d, func() {
-		<-armed
+		<-ready
 		now := time.Now()
 		open, paused := g.gate.pausing(now)
 		left := d - (now.Sub(start) - (paused - before))
@@ -31,7 +30,7 @@ func (g *Gateway) WithTimeout(ctx context.Context, d time.Duration, cause error)
 			cancel(cause)
 		}
 	})
-	close(armed)
+	close(ready)
 	return ctx, func() {
 		timer.Stop()
 		cancel(context.Canceled)

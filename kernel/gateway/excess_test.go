@@ -16,12 +16,12 @@ import (
 // told on, and takes no more memory.
 func TestCallsOfATrialAreBounded(t *testing.T) {
 	h := newGateway(t, Options{Store: openStore(t, t.TempDir()), Provider: &model{}}).Host(trialOf("m", "s", 0))
-	h.calls = make([]record.Call, MaxCalls-2)
+	h.calls = make([]record.Call, maxCalls-2)
 	mustComplete(t, h, ask("?", "p"))
 	if _, err := h.Seed(t.Context(), formula, func(context.Context) ([]byte, error) { return []byte("x"), nil }); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.Report(); r.Excess != "" || len(r.Calls) != MaxCalls {
+	if r := h.Report(); r.Excess != "" || len(r.Calls) != maxCalls {
 		t.Fatalf("at the bound: %q, %d calls", r.Excess, len(r.Calls))
 	}
 	for range 3 {
@@ -32,7 +32,7 @@ func TestCallsOfATrialAreBounded(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := h.Report(); r.Excess != "the method made more than 100000 calls" || len(r.Calls) != MaxCalls {
+	if r := h.Report(); r.Excess != "the method made more than 100000 calls" || len(r.Calls) != maxCalls {
 		t.Errorf("beyond the bound: %q, %d calls", r.Excess, len(r.Calls))
 	}
 }
@@ -101,8 +101,8 @@ func TestLimitsOfWhatIsUnknown(t *testing.T) {
 		usage      methods.Usage
 		want       string // of the error that stops the run
 	}{
-		{"cost of a trial", cost, record.Limits{}, unpriced, "give price_input and price_output"},
-		{"cost of the run", record.Limits{}, cost, unpriced, "give price_input and price_output"},
+		{"cost of a trial", cost, record.Limits{}, unpriced, "set its options price_input and price_output"},
+		{"cost of the run", record.Limits{}, cost, unpriced, "set its options price_input and price_output"},
 		{"tokens of a trial", tokens, record.Limits{}, unmetered, "limit calls or time"},
 		{"tokens of the run", record.Limits{}, tokens, unmetered, "limit calls or time"},
 		{"tokens, which are known", tokens, tokens, unpriced, ""},

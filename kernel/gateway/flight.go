@@ -8,13 +8,13 @@ import (
 	"noema/cache"
 )
 
-// flights makes identical work that is asked for at the same time happen
-// once. Unlike x/sync/singleflight, nobody's cancellation ends the work that
-// others wait for: it ends when the last who waits has left, and who comes
-// after that starts anew.
+// flights does identical work that is asked for at the same time once. Unlike in
+// x/sync/singleflight, a caller's cancellation does not end the work that others
+// wait for: it is cancelled when the last waiter has left, and a later caller
+// starts anew.
 type flights[R any] struct {
 	running   *sync.WaitGroup
-	abandoned func(R) // told what came when nobody waited any more; may be nil
+	abandoned func(R) // called with a result that nobody waited for; may be nil
 
 	mu       sync.Mutex
 	underWay map[cache.Key]*flight[R]
@@ -83,8 +83,8 @@ func (f *flights[R]) start(ctx context.Context, key cache.Key, work func(context
 	return fl
 }
 
-// guarded turns a panic of a provider or a tool into an error: it must cost
-// the calls that wait for it, not the whole process.
+// guarded turns a panic of a provider or a tool into an error: it must fail the
+// calls that wait for it, not the whole process.
 func guarded[R any](ctx context.Context, work func(context.Context) (R, error)) (result R, err error) {
 	defer func() {
 		if r := recover(); r != nil {

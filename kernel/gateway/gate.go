@@ -13,13 +13,13 @@ import (
 	"noema/kernel/provider"
 )
 
-// gate is where every call to the model starts and ends, whichever method
-// asks: what one call learns of the provider, all others heed. Those that
-// cannot start yet wait in the order in which they came.
+// gate is where every call to the model starts and ends, whichever method makes
+// it: what one call learns about the provider holds for all. Calls that cannot
+// start yet wait in the order of their arrival.
 //
-// What it decides is when a call is made, never whether, with what or for how
-// much: nothing of it enters keys, records or transcripts. Time spent waiting
-// here is no call's latency.
+// The gate decides when a call is made, and nothing else: it leaves no trace in
+// keys, records or transcripts, and waiting at it is not part of a call's
+// latency.
 type gate struct {
 	retry Retry
 	warn  func(string)
@@ -35,26 +35,26 @@ type gate struct {
 	shut     error       // why no call starts any more
 }
 
-// pass is the right to make one attempt.
-type pass struct {
-	round, era uint64
-	probe      bool
-	start      time.Time
+// permit is the right to make one attempt.
+type permit struct {
+	round, generation uint64
+	probe             bool
+	start             time.Time
 }
 
 // ticket is a place in the queue.
 type ticket struct {
-	ready chan struct{} // closed when pass or err is set
-	pass  pass
-	err   error
+	ready  chan struct{} // closed when permit or err is set
+	permit permit
+	err    error
 }
 
-// enter waits until a call may start. Each pass must be given back by leave.
-func (g *gate) enter(ctx context.Context) (pass, error) {
+// enter waits until a call may start. The caller gives each permit back with leave.
+func (g *gate) enter(ctx context.Context) (permit, error) {
 	g.mu.Lock()
 	if g.shut != nil {
 		defer g.mu.Unlock()
-		return pass{}, g.shut
+		return permit{}, g.shut
 	}
 	now := time.Now()
 	if g.queue.Len() == 0 {
@@ -70,14 +70,14 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 
 	select {
 	case <-t.ready:
-		return t.pass, t.err
+		return t.permit, t.err
 	case <-ctx.Done():
 		g.abandon(place, t)
-		return pass{}, context.Cause(ctx)
+		return permit{}, context.Cause(ctx)
 	}
 }
 
-// abandon takes a ticket back, or the pass that it has become meanwhile.
+// abandon gives up a place in the queue, or the permit if it was just granted.
 func (g *gate) abandon(place *list.Element, t *ticket) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -85,7 +85,7 @@ func (g *gate) abandon(place *list.Element, t *ticket) {
 	case <-t.ready:
 		if t.err == nil {
 			g.inFlight--
-			g.breaker.probing = g.breaker.probing && !t.pass.probe
+			g.breaker.probing = g.breaker.probing && !t.permit.probe
 		}
 	default:
 		g.queue.Remove(place)
@@ -93,16 +93,16 @@ func (g *gate) abandon(place *list.Element, t *ticket) {
 	g.dispatch(time.Now())
 }
 
-// admit gives a pass if a call may start now; g.mu is held.
-func (g *gate) admit(now time.Time) (pass, bool) {
-	p := pass{round: g.limit.round, era: g.breaker.era, probe: g.breaker.open, start: now}
+// admit returns a permit if a call may start now; g.mu is held.
+func (g *gate) admit(now time.Time) (permit, bool) {
+	p := permit{round: g.limit.round, generation: g.breaker.generation, probe: g.breaker.open, start: now}
 	switch {
 	case now.Before(g.held):
-		return pass{}, false
+		return permit{}, false
 	case p.probe && (!g.breaker.mayProbe(now) || g.inFlight >= int(g.limit.ceiling)):
-		return pass{}, false
+		return permit{}, false
 	case !p.probe && g.inFlight >= g.limit.now():
-		return pass{}, false
+		return permit{}, false
 	}
 	g.breaker.probing = p.probe
 	g.inFlight++
@@ -112,8 +112,7 @@ func (g *gate) admit(now time.Time) (pass, bool) {
 	return p, true
 }
 
-// dispatch lets in all who may start, and sets the timer for the others; g.mu is
-// held.
+// dispatch starts all calls that may start, and schedules the others; g.mu is held.
 func (g *gate) dispatch(now time.Time) {
 	for g.queue.Len() > 0 {
 		p, ok := g.admit(now)
@@ -121,16 +120,16 @@ func (g *gate) dispatch(now time.Time) {
 			break
 		}
 		t := g.queue.Remove(g.queue.Front()).(*ticket)
-		t.pass = p
+		t.permit = p
 		close(t.ready)
 	}
-	g.arm(now)
+	g.schedule(now)
 }
 
-// arm sets the timer for those whom only time keeps waiting. It takes the place
-// of one that may be due and not yet run, so that only dispatch calls it; g.mu
-// is held.
-func (g *gate) arm(now time.Time) {
+// schedule wakes the queue when the next call may start, where only time keeps
+// it waiting. It replaces a timer that may be due already, so only dispatch
+// calls it; g.mu is held.
+func (g *gate) schedule(now time.Time) {
 	at := g.held
 	if g.breaker.open && !g.breaker.probing && g.breaker.next.After(at) {
 		at = g.breaker.next
@@ -148,17 +147,17 @@ func (g *gate) arm(now time.Time) {
 	}
 }
 
-// verdict is what follows from a failed attempt besides its error.
+// verdict says what follows from a failed attempt besides its error.
 type verdict struct {
-	again bool  // it was a probe: it counts for nothing, and the call waits again
-	free  bool  // the outage is to blame: the attempt does not count as one of the call's
-	busy  bool  // the load is to blame: it counts as half of one
+	again bool  // it was a probe: it does not count, and the call waits again
+	free  bool  // the provider is down: the attempt does not count
+	busy  bool  // the provider is overloaded: the attempt counts half
 	final bool  // no further attempt
-	err   error // in place of the attempt's own
+	err   error // replaces the attempt's own
 }
 
 // leave ends an attempt of the call under key.
-func (g *gate) leave(p pass, key cache.Key, o outcome) verdict {
+func (g *gate) leave(p permit, key cache.Key, o outcome) verdict {
 	g.mu.Lock()
 	now := time.Now()
 	full := g.inFlight >= g.limit.now()
@@ -189,7 +188,7 @@ const noteworthy = 10 * time.Second
 
 // hold keeps all calls back where the server asked for it or refuses
 // everything; g.mu is held.
-func (g *gate) hold(now time.Time, p pass, o outcome) (notice string) {
+func (g *gate) hold(now time.Time, p permit, o outcome) (notice string) {
 	until := now
 	if o.loaded && g.limit.refused(p.round, g.inFlight+1) {
 		until = now.Add(g.retry.hold(g.limit.holds))
@@ -197,7 +196,7 @@ func (g *gate) hold(now time.Time, p pass, o outcome) (notice string) {
 	if o.after > 0 && o.after <= g.retry.MaxAfter && now.Add(o.after).After(until) {
 		until = now.Add(o.after)
 		if o.after >= noteworthy && !g.held.After(now) {
-			notice = fmt.Sprintf("the provider asks to wait: no call for %v", o.after)
+			notice = fmt.Sprintf("the provider asks to wait: no calls for %v", o.after)
 		}
 	}
 	if until.After(g.held) {
@@ -206,10 +205,9 @@ func (g *gate) hold(now time.Time, p pass, o outcome) (notice string) {
 	return notice
 }
 
-// working reports whether the provider seems to answer calls, so that one that
-// it has too much to do for tells of its load and of nothing else: the last
-// answer is not long ago, or none has come yet and others are waited for; g.mu
-// is held.
+// working reports whether the provider seems to be up, so that a refusal is a
+// sign of load and not of an outage: the last answer is recent, or no answer has
+// come yet and other calls are in flight; g.mu is held.
 func (g *gate) working(now time.Time) bool {
 	if g.limit.trip == 0 {
 		return g.inFlight > 0
@@ -217,8 +215,8 @@ func (g *gate) working(now time.Time) bool {
 	return now.Sub(g.silence.since) < 2*g.limit.trip
 }
 
-// judge tells the breaker what an attempt says of the provider; g.mu is held.
-func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict, notice string) {
+// judge updates the breaker with the outcome of an attempt; g.mu is held.
+func (g *gate) judge(now time.Time, p permit, key cache.Key, o outcome) (v verdict, notice string) {
 	b := &g.breaker
 	switch {
 	case o.alive && (p.probe || !b.open):
@@ -233,10 +231,10 @@ func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict
 		v.again = true
 	case o.down && o.loaded && !b.open && g.working(now): // it is full
 	case o.down:
-		if b.failed(now, p.era, key) {
-			notice = fmt.Sprintf("provider is down: paused; asking again for up to %v: %v", b.patience, o.err)
+		if b.failed(now, p.generation, key) {
+			notice = fmt.Sprintf("provider is down: paused, trying again for up to %v: %v", b.patience, o.err)
 		}
-		v.free = b.open || p.era != b.era
+		v.free = b.open || p.generation != b.generation
 	case p.probe:
 		b.probing = false // nothing was learned: the next in the queue probes
 	}
@@ -246,9 +244,8 @@ func (g *gate) judge(now time.Time, p pass, key cache.Key, o outcome) (v verdict
 // errDown says that the provider was down for longer than Options.Patience.
 var errDown = errors.New("provider is down")
 
-// giveUp ends a pause without an answer. Where several calls have failed there
-// is nothing left to hope for, and all who wait fail with this one; g.mu is
-// held.
+// giveUp ends a pause without an answer. If several calls have failed, those
+// that wait fail with this one; g.mu is held.
 func (g *gate) giveUp(now time.Time, last error) error {
 	several := g.breaker.several
 	err := fmt.Errorf("no answer for %v: %w", g.breaker.close(now).Round(time.Second), last)
@@ -264,18 +261,18 @@ func (g *gate) giveUp(now time.Time, last error) error {
 	return g.shut
 }
 
-// outcome is what an attempt says of the provider.
+// outcome is what an attempt says about the provider.
 type outcome struct {
 	answered bool          // it gave a completion
 	alive    bool          // it gave a reply, if only a refusal
-	loaded   bool          // it has too much to do
+	loaded   bool          // it is overloaded, or a rate limit is reached
 	down     bool          // it cannot be reached or cannot work
-	after    time.Duration // it asks to wait so long
+	after    time.Duration // its Retry-After
 	err      error
 }
 
-// outcomeOf classifies an attempt. What ended with ctx or in an unknown way
-// says nothing.
+// outcomeOf classifies an attempt. One that ended with ctx or in an unknown way
+// says nothing about the provider.
 func outcomeOf(ctx context.Context, err error) outcome {
 	if err == nil {
 		return outcome{answered: true, alive: true}
@@ -299,6 +296,5 @@ func outcomeOf(ctx context.Context, err error) outcome {
 	return o
 }
 
-// statusOverloaded is what Anthropic's servers answer when they have too much
-// to do.
+// statusOverloaded is how Anthropic's servers say that they are overloaded.
 const statusOverloaded = 529

@@ -1,15 +1,15 @@
-// Package gateway is the only road from a method to a model or a tool. On
-// that road every call gets its key, is answered from the store where it can
-// be, is made once when many ask the same at once, is charged to the trial's
-// limits at its recorded cost, and is written into the trial's transcript
-// under its call path.
+// Package gateway is the only road from a method to a model or a tool. Every
+// call gets its key, is answered from the store where possible, is made once
+// when several ask for the same at once, is charged to the trial's limits at its
+// recorded cost, and is written into the trial's transcript under its call path.
 //
 // Because a hit is charged like the call that it repeats, a warm run meets
-// every limit at the same call as the cold one. What was really spent is
-// counted apart, in [Stats].
+// every limit at the same call as the cold one. Calls that really reached a
+// provider are counted apart, in [Stats].
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,36 +98,25 @@ type Gateway struct {
 	drifts []Drift
 	built  map[string]record.Seed         // by key
 	paid   map[string]bool                // keys of seeds that were built here, call by call
-	kept   map[cache.Key]cache.SeedRecord // in mode Off, in place of the store
+	kept   map[cache.Key]cache.SeedRecord // in mode Off, instead of the store
 	fatal  error
 }
 
-// defaultConnections is the most calls at once where neither the user nor the
-// provider says. Servers that queue what they cannot answer refuse nothing, so
-// that no refusal would end the search for more.
+// defaultConnections is the most calls at once if neither the user nor the
+// provider sets it. A server that queues calls refuses none, so that no refusal
+// would end the search for a higher limit.
 const defaultConnections = 64
 
 // New returns a Gateway.
 func New(opts Options) (*Gateway, error) {
-	if opts.Mode == "" {
-		opts.Mode = Auto
-	}
+	opts.Mode = cmp.Or(opts.Mode, Auto)
 	if _, err := ParseMode(string(opts.Mode)); err != nil {
 		return nil, err
 	}
 	info := opts.Provider.Info()
-	if opts.MaxConnections <= 0 {
-		opts.MaxConnections = info.MaxConnections
-	}
-	if opts.MaxConnections <= 0 {
-		opts.MaxConnections = defaultConnections
-	}
-	if opts.DownAfter <= 0 {
-		opts.DownAfter = 5
-	}
-	if opts.Patience <= 0 {
-		opts.Patience = 30 * time.Minute
-	}
+	opts.MaxConnections = cmp.Or(max(opts.MaxConnections, 0), info.MaxConnections, defaultConnections)
+	opts.DownAfter = cmp.Or(opts.DownAfter, 5)
+	opts.Patience = cmp.Or(opts.Patience, 30*time.Minute)
 	opts.Retry = opts.Retry.withDefaults()
 	if opts.Warn == nil {
 		opts.Warn = func(string) {}
@@ -151,9 +140,9 @@ func New(opts Options) (*Gateway, error) {
 	return g, nil
 }
 
-// Wait returns when no call is under way, or after d. Calls that nobody waits
-// for any more end soon, and an answer that one of them had got by then is
-// kept. No trial may be running.
+// Wait returns when no call is in flight, or after d. Abandoned calls end soon,
+// and an answer that one of them has received by then is stored. No trial may be
+// running.
 func (g *Gateway) Wait(d time.Duration) {
 	done := make(chan struct{})
 	go func() {
@@ -225,15 +214,15 @@ func (g *Gateway) charge(u methods.Usage) {
 	}
 }
 
-// countable stops the run where a limit, of a trial or of the run, is on what is
-// not known of its calls: it would bound nothing, without a word.
+// countable stops the run if it has a limit on a cost or on tokens that are
+// unknown for its calls: such a limit could never fire.
 func (g *Gateway) countable(trial record.Limits, u methods.Usage) {
 	run := g.opts.RunLimits
 	switch {
 	case u.Unpriced > 0 && (trial.Cost > 0 || run.Cost > 0):
-		g.abort(fmt.Errorf("limit the cost: the price of %s is not known: give price_input and price_output behind its name, or its price in prices.yaml, or limit tokens or calls", g.id))
+		g.abort(fmt.Errorf("limit the cost: the price of %s is unknown: set its options price_input and price_output, add it to prices.yaml, or limit tokens or calls instead", g.id))
 	case u.Unmetered > 0 && (trial.Tokens > 0 || run.Tokens > 0):
-		g.abort(fmt.Errorf("limit the tokens: the server of %s does not say how many a call took: limit calls or time", g.id))
+		g.abort(fmt.Errorf("limit the tokens: the server of %s does not report token counts: limit calls or time instead", g.id))
 	}
 }
 

@@ -28,15 +28,14 @@ type Trial struct {
 	EnvironmentID string           // identity of the environment, for the keys of tool results
 
 	// Recorded is an earlier execution of the same trial, if there is one.
-	// The calls that its limits refused are refused again and no others:
-	// with several calls under way it is chance which of them meets the
-	// limit first, and that chance is part of what was recorded. In a
-	// replay, the calls that failed for good fail again, too.
+	// Exactly the calls that its limits refused are refused again: of several
+	// calls in flight, chance decides which one meets the limit first, and that
+	// is part of the record. In a replay, calls that failed for good fail again,
+	// too.
 	Recorded *record.Trial
 
-	// Replaced are replies that take the place of what the store or the model
-	// would say, by the call that they answer.
-	Replaced map[ReplacedCall]methods.Completion
+	// Replaced are replies to use instead of the store's or the model's.
+	Replaced map[CallID]methods.Completion
 
 	OnEvent func(methods.Event) // told each event as it comes; may be nil
 	// OnCall is told each model call as it ends, with what was asked and
@@ -44,10 +43,9 @@ type Trial struct {
 	OnCall func(methods.Request, methods.Completion, error)
 }
 
-// ReplacedCall names a model call within its trial: what is asked there, in hex,
-// and where.
-type ReplacedCall struct {
-	Path, Key string
+// CallID names a call within its trial.
+type CallID struct {
+	Path, Key string // where it is made, and the key of its record in hex
 	Draw      int
 }
 
@@ -60,28 +58,22 @@ type Host struct {
 	calls    []record.Call
 	events   []methods.Event
 	emitted  int           // bytes of all events, roughly
-	refused  bool          // there were more than MaxCalls
+	refused  bool          // there were more than maxCalls
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
-	settled  map[callID][]record.Call // from Trial.Recorded: how calls went, next first
+	settled  map[CallID][]record.Call // from Trial.Recorded: how calls went, next first
 }
 
 var _ methods.Host = (*Host)(nil)
-
-// callID names a call within its trial.
-type callID struct {
-	path, key string
-	draw      int
-}
 
 // Host returns the host for one trial.
 func (g *Gateway) Host(t Trial) *Host {
 	h := &Host{gateway: g, trial: t}
 	if t.Recorded != nil {
-		h.settled = map[callID][]record.Call{}
+		h.settled = map[CallID][]record.Call{}
 		for _, c := range t.Recorded.Calls {
-			id := callID{c.Path, c.Key, c.Draw}
+			id := CallID{c.Path, c.Key, c.Draw}
 			h.settled[id] = append(h.settled[id], c)
 		}
 		// A limit that refused a call refuses the same call from then on.
@@ -102,8 +94,8 @@ func refusal(c record.Call) int {
 
 // settle takes the recorded course of a call, where there is one; h.mu is
 // held.
-func (h *Host) settle(call *record.Call) (record.Call, bool) {
-	id := callID{call.Path, call.Key, call.Draw}
+func (h *Host) recall(call *record.Call) (record.Call, bool) {
+	id := CallID{call.Path, call.Key, call.Draw}
 	calls := h.settled[id]
 	if len(calls) == 0 {
 		return record.Call{}, false
@@ -112,8 +104,8 @@ func (h *Host) settle(call *record.Call) (record.Call, bool) {
 	return calls[0], true
 }
 
-// repeat is how a call that failed for good fails again in a replay, in the
-// same words, or nil if it did not.
+// repeat is the error of a call that failed for good, in a replay; nil if it did
+// not fail.
 func (h *Host) repeat(recorded record.Call) error {
 	if h.gateway.opts.Mode != Replay {
 		return nil
@@ -127,8 +119,8 @@ func (h *Host) repeat(recorded record.Call) error {
 	return nil
 }
 
-// recordedError is a failure that was recorded: its words, since a method may
-// have repeated them in its answer, and the class that it belongs to.
+// recordedError is a recorded failure: its text, which a method may have repeated
+// in its answer, and its class.
 type recordedError struct {
 	text  string
 	class error // may be nil
@@ -169,10 +161,10 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	return rec.Completion, wrapCall(r.Path, err)
 }
 
-// complete answers a request by hand where the trial says so, and else through
-// the gateway.
+// complete answers a request with the trial's replacement, or through the
+// gateway.
 func (h *Host) complete(ctx context.Context, key cache.Key, epoch int, r methods.Request) (cache.CompletionRecord, bool, error) {
-	if c, ok := h.trial.Replaced[ReplacedCall{r.Path, key.String(), r.Draw}]; ok && scopeOf(ctx) == nil {
+	if c, ok := h.trial.Replaced[CallID{r.Path, key.String(), r.Draw}]; ok && scopeOf(ctx) == nil {
 		h.gateway.count(func(s *Stats) { s.Cached++ })
 		return cache.CompletionRecord{Completion: c}, false, nil
 	}
@@ -218,9 +210,9 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	return rec.Result, wrapCall(c.Path, err)
 }
 
-// toolKey is where a tool's result is kept. A pure tool gives the same to
-// whoever asks. Any other has effects, so each of its calls is one of its own:
-// of this trial or of the method seed that is being built, at this path.
+// toolKey is the key of a tool's result. A pure tool gives every caller the same.
+// Any other may have effects, so its key covers the trial, or the method seed
+// that is being built, and the path.
 func (h *Host) toolKey(ctx context.Context, spec methods.ToolSpec, c methods.ToolCall) cache.Key {
 	if spec.Pure {
 		return cache.ToolKey(h.trial.EnvironmentID, "1", 0, c)
@@ -262,9 +254,9 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.calls) >= MaxCalls {
+	if len(h.calls) >= maxCalls {
 		h.refused = true
-		return wrapCall(call.Path, fmt.Errorf("%w: a trial may make %d calls", methods.ErrBudget, MaxCalls))
+		return wrapCall(call.Path, fmt.Errorf("%w: a trial may make %d calls", methods.ErrBudget, maxCalls))
 	}
 	if fault, err := h.refuse(call); err != nil {
 		call.Fault, call.Error = fault, err.Error()
@@ -281,7 +273,7 @@ func (h *Host) admit(ctx context.Context, call *record.Call) error {
 
 // refuse says why a call is not made; h.mu is held.
 func (h *Host) refuse(call *record.Call) (record.Fault, error) {
-	recorded, settled := h.settle(call)
+	recorded, settled := h.recall(call)
 	switch {
 	case settled && recorded.Fault == record.BudgetFault:
 		return recorded.Fault, &recordedError{recorded.Error, methods.ErrBudget}
@@ -338,8 +330,8 @@ func faultOf(ctx context.Context, kind record.CallKind, err error) record.Fault 
 	return record.ProviderFault
 }
 
-// tooLong reports whether the prompt did not fit the model, which is its
-// author's doing and no failure of the provider's.
+// tooLong reports whether the prompt did not fit the model, which is the method's
+// fault and not the provider's.
 func tooLong(err error) bool {
 	var pe *provider.Error
 	return errors.As(err, &pe) && pe.Kind == provider.ContextLength

@@ -5,36 +5,35 @@ import (
 	"time"
 )
 
-// limiter says how many calls of a model may be under way at once. It finds
-// the number that the provider stands, which nobody tells: additive increase
-// and multiplicative decrease as in TCP (Chiu and Jain 1989; RFC 5681), with
-// deviations for calls that take seconds and differ in length.
+// limiter says how many calls of a model may be in flight at once. It searches
+// for the provider's concurrency limit, which is not published: additive
+// increase and multiplicative decrease as in TCP (Chiu and Jain 1989; RFC 5681),
+// with deviations for calls that take seconds and differ in length.
 //
-//   - What decreases it are more refusals than come whatever the limit; see
-//     noise.
+//   - Only refusals beyond the usual rate decrease it; see noise.
 //   - A decrease is gentle, since a refused call costs little: to 90 % of the
-//     limit at which those refusals began. It is a halving where nothing was
-//     answered since the decrease before it.
-//   - After it no increase comes until the answers outnumber the refusals that
-//     it took: where few calls are stood, the next refusal is near.
-//   - An increase is a quarter of what is left to the last known peak, if that
+//     limit at which those refusals began. It halves if nothing was answered
+//     since the last decrease.
+//   - Then the limit does not grow until enough answers have made up for those
+//     refusals: at a low limit, the next refusal is near.
+//   - An increase is a quarter of the distance to the last known peak, if that
 //     is more than one.
 //   - Past that peak each round adds more than the round before, so that a
-//     limit that was raised meanwhile by much is found in few rounds.
-//   - When a whole round is refused the number is not the cause: the model is
-//     held for a while; see Retry.hold.
-//   - Below one, one call at a time is made, with pauses: half a call at once
-//     is one call in every two round trips. A quota per minute needs it. Only
-//     refusals between answers lead there, since nothing leads out of it fast.
+//     limit that the provider has raised by much is found in few rounds.
+//   - When a whole round is refused, concurrency is not the cause: all calls are
+//     held back for a while; see Retry.hold.
+//   - Below one, one call at a time is made, with pauses: a limit of one half is
+//     one call in every two round trips, as a quota per minute needs. Only
+//     refusals between answers lead there, since recovery from it is slow.
 //
-// It knows neither clocks nor locks: the gate has both.
+// It has no clock and no lock: the gate has both.
 type limiter struct {
 	limit          float64 // at least floor, at most ceiling
 	floor, ceiling float64
 	slowTo         float64 // below it each answer adds one: the limit doubles per round trip
 	peak           float64 // the limit that was refused last
 	step           float64 // added per round trip
-	stood          float64 // the limit when a call was answered while it was used up
+	sustained      float64 // the limit when a call was answered while it was used up
 	trip           time.Duration
 	round          uint64 // decreases so far; a call belongs to the round in which it started
 	answers        bool   // something was answered since the last decrease
@@ -62,7 +61,7 @@ func newLimiter(ceiling int) limiter {
 	c := float64(ceiling)
 	first := min(firstLimit, c)
 	return limiter{
-		limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, stood: first, answers: true,
+		limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, sustained: first, answers: true,
 		noise: newNoise(), over: math.Inf(1),
 	}
 }
@@ -71,8 +70,7 @@ func newLimiter(ceiling int) limiter {
 func (l *limiter) now() int { return max(1, int(l.limit)) }
 
 // low reports whether the limit is well below what was too much: a refusal is
-// then no sign that it is too high. Of a quota that stands less than one call
-// at once that can never be said.
+// then not a sign that it is too high. Below one call at once it always may be.
 func (l *limiter) low() bool { return l.limit >= 1 && float64(l.now()) <= wellBelow*l.over }
 
 func (l *limiter) slow() bool { return l.limit < l.slowTo }
@@ -86,9 +84,8 @@ func (l *limiter) gap() time.Duration {
 	return time.Duration(float64(l.trip) / l.limit)
 }
 
-// answered is told that a call of that round got its answer, and how long that
-// took. full says that the limit was used up meanwhile: one that is not says
-// nothing on more.
+// answered counts an answer to a call of that round, which took so long. Only
+// if the limit was used up (full) is that evidence for a higher one.
 func (l *limiter) answered(round uint64, full bool, took time.Duration) {
 	if l.trip == 0 {
 		l.trip = took
@@ -97,7 +94,7 @@ func (l *limiter) answered(round uint64, full bool, took time.Duration) {
 	l.noise.answered(l.low(), l.slow())
 	l.dry, l.holds, l.answers = 0, 0, true
 	if full {
-		l.stood = l.limit
+		l.sustained = l.limit
 	}
 	switch {
 	case !full || round != l.round:
@@ -126,10 +123,9 @@ func (l *limiter) grow() {
 	l.limit = min(l.limit, l.ceiling)
 }
 
-// refused is told that the provider had too much to do for a call of that
-// round, with inFlight under way, it included. It reports whether a whole
-// round was refused. Calls that started before the last decrease were refused
-// for what that decrease has mended: they lower nothing.
+// refused counts a refusal for load of a call of that round, with inFlight
+// calls, it included. It reports whether a whole round was refused. A refusal of
+// a call that started before the last decrease does not decrease again.
 func (l *limiter) refused(round uint64, inFlight int) (all bool) {
 	l.dry++
 	l.noise.refused(l.low() && round == l.round)
@@ -171,15 +167,15 @@ func (l *limiter) decrease(inFlight int) {
 	l.answers = false
 }
 
-// owe keeps the limit from growing until so many more calls were answered.
+// owe delays growth by so many answers.
 func (l *limiter) owe(answers float64) {
 	l.debt = min(l.debt+answers, longestDebt*float64(l.now()))
 }
 
-// restart begins again after an outage, with slow start up to what the provider
-// stood before it: a server that has just come back is cold.
+// restart begins with slow start after an outage, up to what the provider
+// sustained before it: a server that has just come back is cold.
 func (l *limiter) restart() {
-	l.slowTo = max(l.limit, gentle*l.stood)
+	l.slowTo = max(l.limit, gentle*l.sustained)
 	l.limit = min(l.slowTo, firstLimit)
 	l.peak, l.step = l.slowTo, 1
 	l.dry, l.holds, l.debt, l.noise.excess = 0, 0, 0, 0

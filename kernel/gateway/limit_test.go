@@ -274,7 +274,7 @@ func TestRetryAfterHoldsTheModel(t *testing.T) {
 				}
 			}
 		}
-		if len(s.refused) == 0 || len(said) == 0 || said[0] != "the provider asks to wait: no call for 42s" {
+		if len(s.refused) == 0 || len(said) == 0 || said[0] != "the provider asks to wait: no calls for 42s" {
 			t.Errorf("%d refusals, said %q", len(s.refused), said)
 		}
 	})

@@ -37,15 +37,15 @@ func (h *Host) explainMiss(ctx context.Context, r methods.Request, miss error) e
 	if id != h.gateway.id {
 		return fmt.Errorf("%w: recorded with model %s, now %s", miss, id, h.gateway.id)
 	}
-	if d := FirstDifference(recorded, r); d != "" {
+	if d := firstDifference(recorded, r); d != "" {
 		return fmt.Errorf("%w: the request at this path differs from the recorded one: %s", miss, d)
 	}
 	return fmt.Errorf("%w: the request is recorded but its answer is not in the store", miss)
 }
 
-// FirstDifference describes where request b first departs from a, or is empty
+// firstDifference describes where request b first departs from a, or is empty
 // if they have the same key fields.
-func FirstDifference(a, b methods.Request) string {
+func firstDifference(a, b methods.Request) string {
 	if len(a.Messages) != len(b.Messages) {
 		return fmt.Sprintf("%d messages were recorded, now there are %d", len(a.Messages), len(b.Messages))
 	}

@@ -2,20 +2,19 @@ package gateway
 
 import "math"
 
-// noise tells the refusals that come of too many calls from those that come
-// whatever their number: of a busy shared server, a proxy, or a quota of
-// somebody else. The latter are no reason to make fewer calls.
+// noise tells refusals for too much concurrency from those that come at any
+// concurrency: from a busy shared server, a proxy, or somebody else's quota. The
+// latter are no reason to make fewer calls.
 //
-// It learns how frequent they are where the limit is well below the one that
-// was too much last, since there no other refusals are to be expected. It
-// counts only refusals that stand alone between two answers: one has no cause
-// that lasts, while those of a full server or of an empty bucket come in runs.
-// Many in a row where there should be none make it forget.
+// It estimates their rate where the limit is well below the one that was too
+// much last, since no other refusals are expected there. It counts only single
+// refusals between two answers: a full server and an empty token bucket refuse
+// in runs. A long run where none is expected lowers the estimate.
 //
-// What is beyond their number it sums up (CUSUM; Page 1954): refusals add one,
-// each answer takes away twice what is to be expected per answer, and at a
-// level that chance rarely reaches they mean too many calls. Where none are to
-// be expected the first one does.
+// Refusals beyond that rate are summed up (CUSUM; Page 1954): each refusal adds
+// one, each answer takes away twice the expected refusals per answer, and a sum
+// that chance rarely reaches means too much concurrency. Where no refusals are
+// expected, the first one does.
 type noise struct {
 	alone  float64 // share of answers that follow a single refusal, well below the limit
 	seen   float64 // answers that alone is from
@@ -25,27 +24,27 @@ type noise struct {
 }
 
 const (
-	firstAlone = 0.1 // assumed before anything is known, as much as
-	firstSeen  = 30  // so many answers say
-	lastSeen   = 200 // answers that are remembered
-	longRun    = 5   // refusals in a row that are no chance
-	runWeighs  = 4   // as much as so many answers without refusal
+	firstAlone = 0.1 // the estimate before any answer …
+	firstSeen  = 30  // … with the weight of so many answers
+	lastSeen   = 200 // the most weight of all answers before
+	longRun    = 5   // refusals in a row that are not chance …
+	runWeighs  = 4   // … and weigh as much as so many answers
 	leeway     = 0.05
-	slowExcess = 12 // refusals that end slow start: to end it too early costs more than they do
+	slowExcess = 12 // refusals that end slow start: ending it too early costs more than they do
 )
 
 func newNoise() noise { return noise{alone: firstAlone, seen: firstSeen} }
 
-// odds is the probability that a call is refused whatever the limit. If it is
-// p, then p(1-p) of the answers follow a single refusal; that has its maximum
-// at one half, and more than 0.3 is not believed.
+// odds is the probability that a call is refused at any limit. If it is p, then
+// p(1-p) of the answers follow a single refusal, which is at most a quarter;
+// estimates above 0.3 are cut.
 func (n *noise) odds() float64 {
 	const most = 0.3
 	return (1 - math.Sqrt(1-4*min(n.alone, most*(1-most)))) / 2
 }
 
-// answered is told of an answer, whether the limit is well below what was too
-// much, and whether it is in slow start.
+// answered counts an answer. low says that the limit is well below what was too
+// much, slow that it is in slow start.
 func (n *noise) answered(low, slow bool) {
 	if low {
 		x := 0.0
@@ -67,7 +66,7 @@ func (n *noise) answered(low, slow bool) {
 	n.excess = max(0, n.excess-allowed)
 }
 
-// refused is told of a refusal.
+// refused counts a refusal.
 func (n *noise) refused(low bool) {
 	if n.run == 0 {
 		n.low = low
@@ -75,8 +74,8 @@ func (n *noise) refused(low bool) {
 	n.run++
 }
 
-// tooMany reports whether one more refusal means that there are too many
-// calls.
+// tooMany adds a refusal to the sum and reports whether it means too much
+// concurrency.
 func (n *noise) tooMany(slow bool) bool {
 	n.excess++
 	if slow {

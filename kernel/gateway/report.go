@@ -14,23 +14,23 @@ type Report struct {
 	Events   []methods.Event
 	Usage    methods.Usage
 	Provider int    // calls that reached the provider in this execution
-	Excess   string // what the method did so much of that it was dropped or refused; empty if nothing
+	Excess   string // why events were dropped or calls refused; empty if none were
 }
 
-// What a trial may hold: a method that never stops to emit or to call must not
-// take the kernel's memory.
+// Limits of a trial: a method that never stops emitting or calling must not
+// exhaust the kernel's memory.
 const (
-	MaxEventBytes = 16 << 20 // of all events
-	MaxCalls      = 100_000  // of models, tools and seeds together
+	maxEventBytes = 16 << 20 // of all events
+	maxCalls      = 100_000  // of models, tools and seeds together
 )
 
-// excess says what there is too much of; h.mu is held.
+// excess explains Report.Excess; h.mu is held.
 func (h *Host) excess() string {
 	switch {
-	case h.emitted > MaxEventBytes:
-		return fmt.Sprintf("the method emitted more than %d MiB of events", MaxEventBytes>>20)
+	case h.emitted > maxEventBytes:
+		return fmt.Sprintf("the method emitted more than %d MiB of events", maxEventBytes>>20)
 	case h.refused:
-		return fmt.Sprintf("the method made more than %d calls", MaxCalls)
+		return fmt.Sprintf("the method made more than %d calls", maxCalls)
 	}
 	return ""
 }
@@ -54,7 +54,7 @@ func (h *Host) Emit(e methods.Event) {
 	}
 	h.mu.Lock()
 	h.emitted += len(e.Path) + len(e.Phase) + len(e.Kind) + len(e.Text) + len(e.Data) + 64
-	flooded := h.emitted > MaxEventBytes
+	flooded := h.emitted > maxEventBytes
 	if flooded {
 		h.events = nil
 	} else {

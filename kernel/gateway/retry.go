@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -10,39 +11,28 @@ import (
 	"noema/kernel/provider"
 )
 
-// Retry says how failed attempts are repeated. The wait doubles from Base up
-// to Max, with jitter; a server's Retry-After takes its place when longer.
+// Retry says how failed attempts are repeated: with exponential backoff from
+// Base up to Max, with jitter, or after a server's Retry-After if that is longer.
 type Retry struct {
-	// Attempts are how many there are in all. A refusal for load counts as half
-	// of one while other calls are answered: it says nothing of the call.
-	// Default 6.
+	// Attempts is their number in all. A refusal for load counts half while
+	// other calls are answered: it is not the call's fault. Default 6.
 	Attempts int
 	Base     time.Duration // first wait; default 500 ms
 	Max      time.Duration // longest wait of our own choice; default 30 s
-	// MaxAfter is the longest Retry-After that is obeyed; a server that asks
-	// for more fails the call. Default 10 min.
+	// MaxAfter is the longest Retry-After to wait for; a longer one fails the
+	// call. Default 10 min.
 	MaxAfter time.Duration
 }
 
 func (r Retry) withDefaults() Retry {
-	if r.Attempts <= 0 {
-		r.Attempts = 6
+	return Retry{
+		Attempts: cmp.Or(r.Attempts, 6), Base: cmp.Or(r.Base, 500*time.Millisecond),
+		Max: cmp.Or(r.Max, 30*time.Second), MaxAfter: cmp.Or(r.MaxAfter, 10*time.Minute),
 	}
-	if r.Base <= 0 {
-		r.Base = 500 * time.Millisecond
-	}
-	if r.Max <= 0 {
-		r.Max = 30 * time.Second
-	}
-	if r.MaxAfter <= 0 {
-		r.MaxAfter = 10 * time.Minute
-	}
-	return r
 }
 
-// run repeats attempt until it succeeds, fails for good or ctx ends, and
-// tells failed of each failure. Attempts that are free, or made again by
-// attempt itself, are not counted.
+// run repeats attempt until it succeeds, fails for good or ctx ends, and calls
+// failed for each failure.
 func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) (verdict, error), failed func(cache.Attempt)) error {
 	for spent, n := 0, 1; ; n++ {
 		v, err := attempt(ctx)
@@ -93,11 +83,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hold is how long no call starts after whole rounds were refused, n in a row.
-// It is shorter than what any of the refused calls waits by itself.
+// hold is how long no call starts after n whole rounds in a row were refused. It
+// is shorter than the backoff of any of the refused calls.
 func (r Retry) hold(n int) time.Duration { return r.backoff(n) / 2 }
 
-// backoff is what doubles from Base up to Max.
+// backoff is the n-th wait, without jitter.
 func (r Retry) backoff(n int) time.Duration {
 	if n < 32 && r.Base<<(n-1) > 0 && r.Base<<(n-1) < r.Max {
 		return r.Base << (n - 1)

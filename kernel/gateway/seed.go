@@ -50,7 +50,7 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	// first.
 	if call.Fault != record.CancelFault && scopeOf(ctx) == nil {
 		h.mu.Lock()
-		if len(h.calls) < MaxCalls {
+		if len(h.calls) < maxCalls {
 			h.calls = append(h.calls, call)
 		} else {
 			h.refused = true
@@ -67,7 +67,7 @@ func (h *Host) findSeed(ctx context.Context, id cache.Key, call *record.Call, bu
 	}
 	if scopeOf(ctx) == nil {
 		h.mu.Lock()
-		recorded, _ := h.settle(call)
+		recorded, _ := h.recall(call)
 		h.mu.Unlock()
 		if err := h.repeat(recorded); err != nil {
 			return cache.SeedRecord{}, err
@@ -149,33 +149,25 @@ func (g *Gateway) keepSeed(ctx context.Context, id cache.Key, rec cache.SeedReco
 
 // seedLocks is a lock per key whose waiters can give up.
 type seedLocks struct {
-	mu   sync.Mutex
-	held map[cache.Key]chan struct{} // closed on unlock
+	mu    sync.Mutex
+	locks map[cache.Key]chan struct{} // each of capacity 1
 }
 
 func (l *seedLocks) lock(ctx context.Context, key cache.Key) (unlock func(), err error) {
-	for {
-		l.mu.Lock()
-		if l.held == nil {
-			l.held = map[cache.Key]chan struct{}{}
-		}
-		wait, taken := l.held[key]
-		if !taken {
-			mine := make(chan struct{})
-			l.held[key] = mine
-			l.mu.Unlock()
-			return func() {
-				l.mu.Lock()
-				delete(l.held, key)
-				l.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		l.mu.Unlock()
-		select {
-		case <-wait:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
+	l.mu.Lock()
+	if l.locks == nil {
+		l.locks = map[cache.Key]chan struct{}{}
+	}
+	held := l.locks[key]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		l.locks[key] = held
+	}
+	l.mu.Unlock()
+	select {
+	case held <- struct{}{}:
+		return func() { <-held }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }

@@ -151,8 +151,8 @@ func (f Fork) replacements(ctx context.Context, store *cache.Store) ([]record.Re
 }
 
 // replaced reads the replies by hand of one trial.
-func (x *execution) replaced(ctx context.Context, id record.TrialID) (map[gateway.ReplacedCall]methods.Completion, error) {
-	var found map[gateway.ReplacedCall]methods.Completion
+func (x *execution) replaced(ctx context.Context, id record.TrialID) (map[gateway.CallID]methods.Completion, error) {
+	var found map[gateway.CallID]methods.Completion
 	for _, r := range x.run.Replaced {
 		if r.Trial != id {
 			continue
@@ -162,9 +162,9 @@ func (x *execution) replaced(ctx context.Context, id record.TrialID) (map[gatewa
 			return nil, err
 		}
 		if found == nil {
-			found = map[gateway.ReplacedCall]methods.Completion{}
+			found = map[gateway.CallID]methods.Completion{}
 		}
-		found[gateway.ReplacedCall{Path: r.Path, Key: r.Key, Draw: r.Draw}] = c
+		found[gateway.CallID{Path: r.Path, Key: r.Key, Draw: r.Draw}] = c
 	}
 	return found, nil
 }

@@ -46,7 +46,7 @@ func checkFormat(dir string) (bool, error) {
 	for _, e := range entries {
 		if e.Name() != formatTemp && e.Name() != formatFile {
 			return false, &formatError{text: fmt.Sprintf(
-				"open store: %q is no noema store (it holds %q but no %s file): point NOEMA_HOME to an empty or a new directory",
+				"open store: %q is not a noema store (it holds %q but no %s file): point NOEMA_HOME to an empty or a new directory",
 				dir, e.Name(), formatFile)}
 		}
 	}

@@ -36,9 +36,9 @@ type local struct {
 	queue  chan *commit  // to the committer
 	done   chan struct{} // closed when the committer has ended
 
-	// life is held for reading during each operation, and for writing by
+	// ops is held for reading during each operation, and for writing by
 	// close, so that nothing touches Badger's maps after they are gone.
-	life   sync.RWMutex
+	ops    sync.RWMutex
 	closed bool
 }
 
@@ -103,14 +103,14 @@ func recovered(err *error) {
 	}
 }
 
-// enter begins an operation; the caller calls l.life.RUnlock if it succeeds.
+// enter begins an operation; the caller calls l.ops.RUnlock if it succeeds.
 func (l *local) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.life.RLock()
+	l.ops.RLock()
 	if l.closed {
-		l.life.RUnlock()
+		l.ops.RUnlock()
 		return errLost
 	}
 	return nil
@@ -120,7 +120,7 @@ func (l *local) get(ctx context.Context, key []byte) ([]byte, error) {
 	if err := l.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer l.life.RUnlock()
+	defer l.ops.RUnlock()
 	return l.read(key)
 }
 
@@ -153,7 +153,7 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
-	defer l.life.RUnlock()
+	defer l.ops.RUnlock()
 	// A small value is written twice: to the write-ahead log and to a table.
 	if err := errors.Join(l.space.take(2*sizeOf(b.Ops)), l.log.syncError()); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (l *local) scan(ctx context.Context, r Range) (Page, error) {
 	if err := l.enter(ctx); err != nil {
 		return Page{}, err
 	}
-	defer l.life.RUnlock()
+	defer l.ops.RUnlock()
 	return l.page(ctx, r)
 }
 
@@ -260,7 +260,7 @@ func (l *local) check(ctx context.Context) ([]string, error) {
 	if err := l.enter(ctx); err != nil {
 		return nil, err
 	}
-	defer l.life.RUnlock()
+	defer l.ops.RUnlock()
 	// The files as they are now: a compaction may take one away meanwhile,
 	// which is no damage.
 	names, err := filepath.Glob(filepath.Join(l.dir, dataDir, "*.sst"))
@@ -294,7 +294,7 @@ func (l *local) usage(ctx context.Context) (Usage, error) {
 	if err := l.enter(ctx); err != nil {
 		return Usage{}, err
 	}
-	defer l.life.RUnlock()
+	defer l.ops.RUnlock()
 	disk, err := diskBytes(l.dir)
 	if err != nil {
 		return Usage{}, err
@@ -307,13 +307,13 @@ func (l *local) owner() bool { return true }
 
 // close waits for running operations and closes Badger.
 func (l *local) close() (err error) {
-	l.life.Lock()
-	defer l.life.Unlock()
+	l.ops.Lock()
+	defer l.ops.Unlock()
 	if l.closed {
 		return nil
 	}
 	l.closed = true
-	close(l.queue) // nobody else holds life, so nobody writes
+	close(l.queue) // nobody else holds ops, so nobody writes
 	<-l.done
 	defer recovered(&err)
 	if err := l.db.Close(); err != nil {

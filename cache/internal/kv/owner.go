@@ -115,7 +115,7 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("lock store %q: %w: the file system may know no locks: point NOEMA_HOME to a local disk", dir, err)
+		return nil, fmt.Errorf("lock store %q: %w: the file system may not support locks: point NOEMA_HOME to a local disk", dir, err)
 	}
 	return f, nil
 }

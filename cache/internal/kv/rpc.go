@@ -201,7 +201,7 @@ func socketPath(dir string) (string, error) {
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, runDir, addrFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("it has made no socket yet")
+		return "", errors.New("the owner has not opened its socket yet")
 	}
 	return string(raw), err
 }
