@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"slices"
 	"time"
 
 	"noema/methods"
@@ -79,34 +80,13 @@ func Spaces() []Space {
 	return []Space{Completions, Requests, Versions, ToolResults, Embeddings, Seeds, Runs, Trials, Blobs}
 }
 
-// prefix is the first byte of the keys of a space. It is part of the format.
-func (s Space) prefix() byte {
-	switch s {
-	case Completions:
-		return 'c'
-	case Requests:
-		return 'q'
-	case Versions:
-		return 'v'
-	case ToolResults:
-		return 'o'
-	case Embeddings:
-		return 'e'
-	case Seeds:
-		return 's'
-	case Runs:
-		return 'r'
-	case Trials:
-		return 't'
-	case Blobs:
-		return 'b'
-	}
-	return 0
-}
+// prefixes are the first bytes of the keys of Spaces, in their order. They are
+// part of the format.
+const prefixes = "cqvoesrtb"
 
 // key is the full key of the record named by the parts.
 func (s Space) key(parts ...[]byte) []byte {
-	k := []byte{s.prefix()}
+	k := []byte{prefixes[slices.Index(Spaces(), s)]}
 	for _, p := range parts {
 		k = append(k, p...)
 	}

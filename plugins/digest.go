@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 )
 
 // Digests computes the digests of plugins' code and remembers those of
@@ -73,37 +74,24 @@ func (d *Digests) save() {
 		return
 	}
 	_, err = f.Write(raw)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), d.file)
-	}
-	if err != nil {
+	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), d.file) != nil {
 		_ = os.Remove(f.Name())
 	}
 }
 
 // CodeDigest is what [Digests.Of] remembers, computed.
 func CodeDigest(s Source) (string, error) {
-	digest, err := codeDigest(s.Path)
+	info, err := os.Stat(s.Path)
+	hash := sha256.New()
+	switch {
+	case err != nil:
+	case info.IsDir():
+		err = addFolder(hash, s.Path)
+	default:
+		err = addFile(hash, s.Path)
+	}
 	if err != nil {
 		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
-	}
-	return digest, nil
-}
-
-func codeDigest(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.IsDir() {
-		return folderDigest(path)
-	}
-	hash := sha256.New()
-	if err := addFile(hash, path); err != nil {
-		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
@@ -118,9 +106,10 @@ func addFile(w io.Writer, path string) error {
 	return err
 }
 
-// folderDigest leaves out what a run of the plugin itself may write there. A link
-// to a file is the file. What a link to a folder leads to is not covered.
-func folderDigest(dir string) (string, error) {
+// addFolder leaves out what a run of the plugin itself may write there. A link to
+// a file counts as the file; a link to a folder is not covered. The files come
+// in the order of their paths.
+func addFolder(w io.Writer, dir string) error {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -129,31 +118,25 @@ func folderDigest(dir string) (string, error) {
 		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
 			return filepath.SkipDir
 		}
-		if e.Type().IsRegular() || e.Type()&fs.ModeSymlink != 0 && leadsToFile(path) {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			files = append(files, path)
 		}
 		return nil
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	sort.Strings(files)
-	all := sha256.New()
+	slices.Sort(files)
 	for _, path := range files {
 		name, err := filepath.Rel(dir, path)
 		if err != nil {
-			return "", err
+			return err
 		}
 		one := sha256.New()
 		if err := addFile(one, path); err != nil {
-			return "", err
+			return err
 		}
-		fmt.Fprintf(all, "%d %s %x\n", len(name), name, one.Sum(nil))
+		fmt.Fprintf(w, "%d %s %x\n", len(name), name, one.Sum(nil))
 	}
-	return hex.EncodeToString(all.Sum(nil)), nil
-}
-
-func leadsToFile(link string) bool {
-	info, err := os.Stat(link)
-	return err == nil && info.Mode().IsRegular()
+	return nil
 }

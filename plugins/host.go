@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,15 +44,9 @@ type Host struct {
 
 // NewHost returns a Host without any process. Close it to end them all.
 func NewHost(opts HostOptions) (*Host, error) {
-	if opts.MaxIdle == 0 {
-		opts.MaxIdle = 8
-	}
-	if opts.StartTimeout == 0 {
-		opts.StartTimeout = 30 * time.Second
-	}
-	if opts.StopGrace == 0 {
-		opts.StopGrace = 2 * time.Second
-	}
+	opts.MaxIdle = cmp.Or(opts.MaxIdle, 8)
+	opts.StartTimeout = cmp.Or(opts.StartTimeout, 30*time.Second)
+	opts.StopGrace = cmp.Or(opts.StopGrace, 2*time.Second)
 	if opts.speaks == nil {
 		opts.speaks = protocols()
 	}

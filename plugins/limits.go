@@ -48,25 +48,15 @@ func (u Usage) most(v Usage) Usage {
 	return Usage{max(u.Memory, v.Memory), max(u.CPUTime, v.CPUTime), max(u.Processes, v.Processes)}
 }
 
-// sizes are the units of size, largest first.
-func sizes() []struct {
-	bytes int64
-	name  string
-} {
-	return []struct {
-		bytes int64
-		name  string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}}
-}
-
 // size writes a number of bytes for people.
 func size(n int64) string {
-	for _, u := range sizes() {
+	for i, unit := range []string{"GiB", "MiB", "KiB"} {
+		one := int64(1) << (30 - 10*i)
 		switch {
-		case n >= u.bytes && n%u.bytes == 0:
-			return fmt.Sprintf("%d %s", n/u.bytes, u.name)
-		case n >= u.bytes:
-			return fmt.Sprintf("%.1f %s", float64(n)/float64(u.bytes), u.name)
+		case n >= one && n%one == 0:
+			return fmt.Sprintf("%d %s", n/one, unit)
+		case n >= one:
+			return fmt.Sprintf("%.1f %s", float64(n)/float64(one), unit)
 		}
 	}
 	return fmt.Sprintf("%d bytes", n)

@@ -68,22 +68,18 @@ type Sampling struct {
 
 // Apply overrides s.
 func (o Sampling) Apply(s methods.Sampling) methods.Sampling {
-	if o.Temperature != nil {
-		s.Temperature = *o.Temperature
-	}
-	if o.TopP != nil {
-		s.TopP = *o.TopP
-	}
-	if o.TopK != nil {
-		s.TopK = *o.TopK
-	}
-	if o.MaxTokens != nil {
-		s.MaxTokens = *o.MaxTokens
-	}
-	if o.Logprobs != nil {
-		s.Logprobs = *o.Logprobs
-	}
+	override(&s.Temperature, o.Temperature)
+	override(&s.TopP, o.TopP)
+	override(&s.TopK, o.TopK)
+	override(&s.MaxTokens, o.MaxTokens)
+	override(&s.Logprobs, o.Logprobs)
 	return s
+}
+
+func override[T any](value, given *T) {
+	if given != nil {
+		*value = *given
+	}
 }
 
 // Limits bound what is charged; zero means no limit. Hits are charged what

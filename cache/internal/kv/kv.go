@@ -22,6 +22,7 @@
 package kv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,12 +78,7 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.MinFree == 0 {
-		o.MinFree = DefaultMinFree
-	}
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
-	}
+	o.MinFree, o.Patience = cmp.Or(o.MinFree, DefaultMinFree), cmp.Or(o.Patience, DefaultPatience)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -21,35 +21,20 @@ const (
 // errProtocol says that the owner is of another version of noema.
 var errProtocol = errors.New("the owner of the store speaks another protocol")
 
-// The arguments and replies of the calls. They are exported because net/rpc
-// demands it. An error travels as a Fault in the reply, since net/rpc would
-// reduce it to its text.
+// The replies of the calls. They are exported because net/rpc demands it. An
+// error travels as a Fault, since net/rpc would reduce it to its text.
 type (
-	// HelloReply says whom the caller has reached.
+	// HelloReply says which owner the caller has reached.
 	HelloReply struct {
 		Protocol int
 		Dev, Ino uint64
 	}
-	// GetReply answers Get.
-	GetReply struct {
+	// Reply answers every other call, in the field that the call is about.
+	Reply struct {
 		Fault Fault
 		Value []byte
-	}
-	// ApplyReply answers Apply.
-	ApplyReply struct{ Fault Fault }
-	// ScanReply answers Scan.
-	ScanReply struct {
-		Fault Fault
 		Page  Page
-	}
-	// CheckReply answers Check.
-	CheckReply struct {
-		Fault Fault
 		Bad   []string
-	}
-	// UsageReply answers Usage.
-	UsageReply struct {
-		Fault Fault
 		Usage Usage
 	}
 )
@@ -113,36 +98,36 @@ func (s *Service) Hello(_ int, r *HelloReply) error {
 }
 
 // Get reads one value.
-func (s *Service) Get(key []byte, r *GetReply) error {
+func (s *Service) Get(key []byte, r *Reply) error {
 	v, err := s.local.get(context.Background(), key)
-	r.Value, r.Fault = v, faultOf(err)
+	*r = Reply{Value: v, Fault: faultOf(err)}
 	return nil
 }
 
 // Apply writes a batch.
-func (s *Service) Apply(b Batch, r *ApplyReply) error {
+func (s *Service) Apply(b Batch, r *Reply) error {
 	r.Fault = faultOf(s.local.apply(context.Background(), b))
 	return nil
 }
 
 // Scan reads a page.
-func (s *Service) Scan(q Range, r *ScanReply) error {
+func (s *Service) Scan(q Range, r *Reply) error {
 	p, err := s.local.scan(context.Background(), q)
-	r.Page, r.Fault = p, faultOf(err)
+	*r = Reply{Page: p, Fault: faultOf(err)}
 	return nil
 }
 
 // Check verifies the tables.
-func (s *Service) Check(_ int, r *CheckReply) error {
+func (s *Service) Check(_ int, r *Reply) error {
 	bad, err := s.local.check(context.Background())
-	r.Bad, r.Fault = bad, faultOf(err)
+	*r = Reply{Bad: bad, Fault: faultOf(err)}
 	return nil
 }
 
 // Usage measures the directory.
-func (s *Service) Usage(_ int, r *UsageReply) error {
+func (s *Service) Usage(_ int, r *Reply) error {
 	u, err := s.local.usage(context.Background())
-	r.Usage, r.Fault = u, faultOf(err)
+	*r = Reply{Usage: u, Fault: faultOf(err)}
 	return nil
 }
 
@@ -226,44 +211,38 @@ func (r *remote) call(ctx context.Context, method string, args, reply any) error
 	}
 }
 
-func (r *remote) get(ctx context.Context, key []byte) ([]byte, error) {
-	reply := new(GetReply)
-	if err := r.call(ctx, "Get", key, reply); err != nil {
-		return nil, err
+// ask makes one call, with the error that the owner met.
+func (r *remote) ask(ctx context.Context, method string, args any) (*Reply, error) {
+	reply := new(Reply)
+	if err := r.call(ctx, method, args, reply); err != nil {
+		return new(Reply), err // a call that was left behind may still write to reply
 	}
-	return reply.Value, reply.Fault.err()
+	return reply, reply.Fault.err()
+}
+
+func (r *remote) get(ctx context.Context, key []byte) ([]byte, error) {
+	reply, err := r.ask(ctx, "Get", key)
+	return reply.Value, err
 }
 
 func (r *remote) apply(ctx context.Context, b Batch) error {
-	reply := new(ApplyReply)
-	if err := r.call(ctx, "Apply", b, reply); err != nil {
-		return err
-	}
-	return reply.Fault.err()
+	_, err := r.ask(ctx, "Apply", b)
+	return err
 }
 
 func (r *remote) scan(ctx context.Context, q Range) (Page, error) {
-	reply := new(ScanReply)
-	if err := r.call(ctx, "Scan", q, reply); err != nil {
-		return Page{}, err
-	}
-	return reply.Page, reply.Fault.err()
+	reply, err := r.ask(ctx, "Scan", q)
+	return reply.Page, err
 }
 
 func (r *remote) check(ctx context.Context) ([]string, error) {
-	reply := new(CheckReply)
-	if err := r.call(ctx, "Check", 0, reply); err != nil {
-		return nil, err
-	}
-	return reply.Bad, reply.Fault.err()
+	reply, err := r.ask(ctx, "Check", 0)
+	return reply.Bad, err
 }
 
 func (r *remote) usage(ctx context.Context) (Usage, error) {
-	reply := new(UsageReply)
-	if err := r.call(ctx, "Usage", 0, reply); err != nil {
-		return Usage{}, err
-	}
-	return reply.Usage, reply.Fault.err()
+	reply, err := r.ask(ctx, "Usage", 0)
+	return reply.Usage, err
 }
 
 func (r *remote) owner() bool  { return false }
