@@ -8,6 +8,8 @@ import (
 	"iter"
 
 	"noema/cache/internal/kv"
+	"noema/cache/internal/recordpb"
+	"noema/methods/convert"
 )
 
 // MaxID is the longest id of a run or trial, in bytes.
@@ -34,9 +36,8 @@ func (s *Store) Runs(ctx context.Context) iter.Seq2[Entry, error] {
 	return s.entries(ctx, Runs, nil)
 }
 
-// DeleteRun removes the run id and its trials; that there is no such run is
-// no error. The run itself goes last, so that a call that was interrupted can
-// be repeated.
+// DeleteRun removes the run id and its trials, if it exists. The run itself goes
+// last, so that an interrupted call can be repeated.
 func (s *Store) DeleteRun(ctx context.Context, id string) error {
 	if err := checkID("run", id); err != nil {
 		return err
@@ -91,8 +92,12 @@ func (s *Store) Requests(ctx context.Context) iter.Seq2[RequestRecord, error] {
 				yield(RequestRecord{}, err)
 				return
 			}
-			r, err := s.requestRecord(rec)
-			if !yield(r, err) {
+			p := new(recordpb.Request)
+			err := s.decode(Requests, rec, p)
+			r := convert.From[storedRequest](p)
+			var k Key
+			copy(k[:], rec.Key[1:])
+			if !yield(RequestRecord{k, r.Model, r.Request}, err) {
 				return
 			}
 		}

@@ -12,7 +12,6 @@ import (
 
 	"noema/cache/internal/kv"
 	"noema/cache/internal/recordpb"
-	"noema/methods/convert"
 )
 
 // Stats says what a store holds.
@@ -132,19 +131,6 @@ func messageOf(space Space) proto.Message {
 		return new(recordpb.Seed)
 	}
 	return nil
-}
-
-// requestRecord decodes a record of the space Requests.
-func (s *Store) requestRecord(rec kv.Record) (RequestRecord, error) {
-	var r RequestRecord
-	copy(r.Key[:], rec.Key[1:])
-	p := new(recordpb.Request)
-	if err := s.decode(Requests, rec, p); err != nil {
-		return r, err
-	}
-	stored := convert.From[storedRequest](p)
-	r.Model, r.Request = stored.Model, stored.Request
-	return r, nil
 }
 
 // scan yields the records of a space whose keys begin with prefix.

@@ -27,7 +27,7 @@ type child struct {
 	env    []string
 	limits Limits
 	cages  *cages
-	report func(Usage) // is told of the usage, often
+	report func(Usage) // called with each measurement
 
 	cmd  *exec.Cmd
 	cage *cage // nil where there is none
@@ -52,9 +52,6 @@ func (c *child) Start(context.Context) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
 		return fmt.Errorf("make its working directory: %w", err)
 	}
-	c.out = &output{limit: c.limits.Output, flood: func(stream string) {
-		c.end(fmt.Sprintf("wrote more than %s to its %s in one trial", size(c.limits.Output), stream))
-	}}
 	c.handshake, c.line = io.Pipe()
 	var quiet *io.PipeWriter
 	c.silence, quiet = io.Pipe()
@@ -117,9 +114,9 @@ func (c *child) exec(far [2]*os.File) error {
 	return c.cmd.Start()
 }
 
-// furnish leads from the working directory to what is in the plugin's folder,
-// so that relative names in its command and code hold, while files that it
-// makes stay out of that folder.
+// furnish links the files of the plugin's folder into its working directory, so
+// that relative names in its command and code work, while files that it makes
+// stay out of that folder.
 func (c *child) furnish() error {
 	if c.source.Dir == "" {
 		return nil
@@ -242,7 +239,12 @@ func (c *child) beginTrial() {
 	limitCPU(c.cmd.Process.Pid, now.CPUTime, c.limits)
 }
 
-// end kills the process with all its kin. The first verdict stands; an empty
+// flood ends the process for too much output.
+func (c *child) flood(stream string) {
+	c.end(fmt.Sprintf("wrote more than %s to its %s in one trial", size(c.limits.Output), stream))
+}
+
+// end kills the process with all its kin. The first verdict counts; an empty
 // one only gets rid of the process.
 func (c *child) end(verdict string) {
 	c.mu.Lock()
@@ -256,8 +258,8 @@ func (c *child) end(verdict string) {
 	}
 }
 
-// blame ends the process for what it wrote, which is to be told also if it has
-// ended by itself meanwhile.
+// blame ends the process for what it wrote. The verdict counts also if the
+// process has ended by itself meanwhile.
 func (c *child) blame(fault string) {
 	c.end(fault)
 	c.mu.Lock()
@@ -267,8 +269,8 @@ func (c *child) blame(fault string) {
 	}
 }
 
-// ask sends the process a SIGTERM.
-func (c *child) ask() {
+// terminate sends the process a SIGTERM.
+func (c *child) terminate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {

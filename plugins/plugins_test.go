@@ -88,7 +88,7 @@ func TestMain(m *testing.M) {
 		case "future":
 			plugin.Serve(&plugin.ServeConfig{
 				HandshakeConfig:  handshake(),
-				VersionedPlugins: map[int]plugin.PluginSet{ProtocolVersion + 1: {pluginName: &servicePlugin{}}},
+				VersionedPlugins: map[int]plugin.PluginSet{99: {pluginName: &servicePlugin{}}},
 				GRPCServer:       plugin.DefaultGRPCServer,
 			})
 		case "chatty":

@@ -56,8 +56,9 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	}
 	p := &process{grace: h.opts.StopGrace, child: &child{
 		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
-		limits: h.opts.Limits, cages: h.cages, report: h.note, gone: make(chan struct{}), out: &output{},
+		limits: h.opts.Limits, cages: h.cages, report: h.note, gone: make(chan struct{}),
 	}}
+	p.child.out = &output{limit: h.opts.Limits.Output, flood: p.child.flood}
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: versions(h.opts.speaks, nil),
@@ -68,8 +69,8 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
 		StartTimeout:     2 * h.opts.StartTimeout, // below, the process is ended before
-		SyncStdout:       lateStream{p.child, "stdout"},
-		SyncStderr:       lateStream{p.child, "stderr"},
+		SyncStdout:       p.child.out.stream("stdout"),
+		SyncStderr:       p.child.out.stream("stderr"),
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions:  dialOptions(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
@@ -103,15 +104,6 @@ func (p *process) connect() error {
 	p.service = service.(wire.MethodClient)
 	return nil
 }
-
-// lateStream writes to the child's output, which is there once it has started.
-type lateStream struct {
-	child *child
-	name  string
-}
-
-// Write implements io.Writer.
-func (s lateStream) Write(b []byte) (int, error) { return s.child.out.stream(s.name).Write(b) }
 
 // environment is what a plugin sees of the kernel's: enough to find programs
 // and a home, but no keys.
@@ -278,7 +270,7 @@ func (p *process) kill() {
 // stop asks the process to end: by the protocol, by SIGTERM after half of the
 // grace, and by SIGKILL when it is over.
 func (p *process) stop() {
-	ask := time.AfterFunc(p.grace/2, p.child.ask)
+	ask := time.AfterFunc(p.grace/2, p.child.terminate)
 	defer ask.Stop()
 	force := time.AfterFunc(p.grace, func() { p.child.end("") })
 	defer force.Stop()

@@ -10,27 +10,31 @@
 //
 // # Isolation
 //
-// A plugin is kept from doing harm by accident. Its process has [Limits], of
-// which it is killed when it goes beyond, with an error that says so; a process
-// group, and a cgroup where the user may make one, with which everything that it
-// started is killed when it ends; an environment without the kernel's variables,
-// of which only PATH, HOME, the language and the time zone pass; a working
-// directory and TMPDIR of its own, which lead to the files of its folder and are
-// removed with it; and none of the kernel's descriptors. On Linux the kernel's
-// memory and environment, with its keys and the targets of samples, are closed to
-// it, unless it runs as root. It may hold no more of the kernel than a bounded
-// number of calls, seeds, events and bytes; a call too many waits. Its first line
-// must name a socket of this machine and a version of the protocol that both
-// sides speak.
+// A plugin is kept from doing harm by accident:
 //
-// This is no security boundary. A plugin runs as the user who runs noema: it
+//   - Its process has [Limits]; if it exceeds one it is killed, with an error
+//     that says so.
+//   - It has a process group, and a cgroup where the user may make one, so that
+//     everything it started is killed with it.
+//   - Of the kernel's environment it gets only PATH, HOME, the language and the
+//     time zone, and it gets none of the kernel's file descriptors.
+//   - Its working directory and TMPDIR are its own; they link to the files of
+//     its folder and are removed with it.
+//   - On Linux it cannot read the kernel's memory and environment, with keys and
+//     the targets of samples, unless it runs as root.
+//   - Its calls, seeds, events and bytes in the kernel are bounded; further calls
+//     wait.
+//   - Its first line must name a socket of this machine and a version of the
+//     protocol that both sides speak.
+//
+// This is not a security boundary. A plugin runs as the user who runs noema: it
 // can read and write the user's files, keys in the home folder included, use
-// the network, fill the disk, signal other processes, raise limits that are not
-// hard, and, if it wants to, leave its group, its cgroup and its mark in the
-// environment. Memory and CPU time are looked at ten times a second, so that it
-// can exceed both for a moment. Run code that you do not trust in a container or
-// a virtual machine, or as another user. Where the operating system is not
-// Linux, a plugin is killed alone, and of its limits only that on output holds.
+// the network, fill the disk, signal other processes, raise soft limits, and on
+// purpose leave its group, its cgroup and its mark in the environment. Memory
+// and CPU time are measured ten times a second, so that it can exceed both for a
+// moment. Run code that you do not trust in a container or a virtual machine, or
+// as another user. On other systems than Linux, only the plugin's own process is
+// killed, and only the limit on output holds.
 package plugins
 
 import (
@@ -45,11 +49,6 @@ import (
 	"noema/plugins/internal/wire"
 )
 
-// ProtocolVersion is the version of the protocol between kernel and plugin
-// that this package speaks. It changes when an old plugin would misunderstand
-// a new kernel.
-const ProtocolVersion = 1
-
 // handshake tells a plugin that a noema kernel started it, and the kernel
 // that what it started is a plugin. It is no secret.
 func handshake() plugin.HandshakeConfig {
@@ -59,18 +58,9 @@ func handshake() plugin.HandshakeConfig {
 // pluginName is the key under which go-plugin knows the one service.
 const pluginName = "method"
 
-// OldestProtocol is the oldest version of the protocol whose plugins this
-// package still runs.
-const OldestProtocol = 1
-
-// protocols are the versions that this package speaks, oldest first.
-func protocols() []int {
-	var all []int
-	for v := OldestProtocol; v <= ProtocolVersion; v++ {
-		all = append(all, v)
-	}
-	return all
-}
+// protocols are the versions of the protocol that this package speaks, oldest
+// first. A new one is needed when an old plugin would misunderstand a new kernel.
+func protocols() []int { return []int{1} }
 
 // versions is what one side can speak; method is nil on the kernel's side.
 func versions(speaks []int, method methods.Method) map[int]plugin.PluginSet {
