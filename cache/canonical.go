@@ -18,9 +18,9 @@ var errAmbiguous = errors.New("ambiguous JSON")
 
 // canonicalJSON returns raw without white space and with names in byte order.
 // Numbers keep their digits: 1, 1.0 and 1e0 stay apart, as a model reads
-// them. It reports false for what is not one valid JSON value, and for what
-// readers disagree about (a name given twice, lone surrogates, invalid
-// UTF-8), where different texts must not become one.
+// them. It reports false unless raw is exactly one valid JSON value that all
+// readers understand alike: not with a duplicate name, a lone surrogate or invalid
+// UTF-8.
 func canonicalJSON(raw []byte) ([]byte, bool) {
 	if !json.Valid(raw) || !utf8.Valid(raw) || bytes.Contains(raw, []byte(`\ud`)) || bytes.Contains(raw, []byte(`\uD`)) {
 		return nil, false

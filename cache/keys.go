@@ -197,7 +197,7 @@ func (e *encoder) float(tag byte, f float64) {
 	e.number(tag, math.Float64bits(f))
 }
 
-// json writes raw by its meaning, or as it is where it has none.
+// json writes raw in canonical form, or as it is if it has none.
 func (e *encoder) json(raw []byte) {
 	canonical, ok := canonicalJSON(raw)
 	if !ok {

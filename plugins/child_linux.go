@@ -27,16 +27,16 @@ func setApart(cmd *exec.Cmd, c *cage) {
 }
 
 // keepDescriptors marks this process's descriptors as not to be inherited. Go's
-// own are already; others may come from who started this process.
+// own are already; others may come from the parent of this process.
 func keepDescriptors() {
 	_ = unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // before Linux 5.11 there is no such call
 }
 
-// keepSecrets closes this process's memory and environment to other processes of
-// the user: through /proc a plugin, or what runs in it, could else read the keys
-// and the targets of the samples that it is measured on. Root sees them all the
-// same. The price is that no debugger of the user's can attach, and no core file
-// is written. A program that this process starts is not touched.
+// keepSecrets closes this process's memory and environment to the user's other
+// processes: a plugin could otherwise read keys and targets through /proc. Root
+// can still read them. The price is that the user cannot attach a debugger, and
+// that no core file is written. Programs that this process starts are not
+// affected.
 func keepSecrets() {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
@@ -56,7 +56,7 @@ func limit(pid, resource int, value uint64) {
 }
 
 // limitCPU stops each process of the plugin a little beyond the CPU time of one
-// trial: it reaches those that have left the sight of the watcher.
+// trial, including processes that the watcher no longer finds.
 func limitCPU(pid int, used time.Duration, l Limits) {
 	if l.CPUTime == 0 {
 		return
@@ -86,7 +86,7 @@ func limitMemory(pid int, l Limits) {
 }
 
 // awaitExit waits until the process has ended, without reaping it: as long as
-// it is not reaped, its number and its group's stand for nobody else.
+// it is not reaped, no other process can get its number.
 func awaitExit(pid int) {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -108,10 +108,9 @@ func usageOf(s *os.ProcessState) Usage {
 	return u
 }
 
-// killTree kills a plugin's process with all that it started, wherever those
-// went: what is in its cage and its group, and, where there is no cage, what
-// bears its mark in the environment. What is forked meanwhile is found by
-// looking again.
+// killTree kills a plugin's process with all processes that it started: those in
+// its cage and its group, and, where there is no cage, those with its mark in
+// their environment. It repeats the search for what is forked meanwhile.
 func killTree(pid int, mark string, c *cage) {
 	if c != nil {
 		c.kill()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Where the operating system is not Linux a plugin is killed alone, and watches
-// its parent itself, as Serve does.
+// On other systems than Linux only the plugin's own process is killed, and the
+// plugin watches its parent itself, as Serve does.
 
 func setApart(*exec.Cmd, *cage)                      {}
 func keepDescriptors()                               {}
@@ -36,7 +36,7 @@ func killTree(pid int, _ string, _ *cage) {
 
 func terminate(pid int) { killTree(pid, "", nil) }
 
-// cages and cage stand for what this system does not have.
+// There are no cages on this system.
 type (
 	cages struct{}
 	cage  struct{}

@@ -21,7 +21,7 @@ type Digests struct {
 	known map[string]knownDigest
 }
 
-// knownDigest is a digest with what tells that its file is unchanged.
+// knownDigest is the digest of a file of that size and modification time.
 type knownDigest struct {
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mod_time_ns"`

@@ -116,7 +116,7 @@ func abandoned(dir string) []string {
 }
 
 // Usage returns the most that any plugin process took so far, to within the
-// tenth of a second between two looks at it.
+// tenth of a second between two measurements.
 func (h *Host) Usage() Usage {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,9 +157,8 @@ var (
 	_ methods.Describer = (*Plugin)(nil)
 )
 
-// Open starts the plugin once to ask what it is. The plugin's own name gives
-// way to the source's when it has none; a different one is an error, because
-// then two names would stand for one method.
+// Open starts the plugin once to ask for its description. A plugin without a
+// name gets the source's. A built-in method with another name is an error.
 func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 	proc, err := h.lease(ctx, src)
 	if err != nil {

@@ -117,7 +117,7 @@ func environment(dir string) []string {
 	return env
 }
 
-// startFailure turns go-plugin's words into ours.
+// startFailure explains why the process did not start.
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
 	if p.exited() && p.child.cmd.ProcessState != nil {
@@ -198,7 +198,7 @@ func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.
 	return methods.Answer{}, p.failure("did not stop", context.Cause(ctx))
 }
 
-// judge tells the plugin's failures from the method's errors.
+// judge separates failures of the process from errors of the method.
 func (p *process) judge(r result) (methods.Answer, error) {
 	var broken *brokenError
 	switch {

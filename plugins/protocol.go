@@ -50,7 +50,7 @@ import (
 )
 
 // handshake tells a plugin that a noema kernel started it, and the kernel
-// that what it started is a plugin. It is no secret.
+// that what it started is a plugin. It is not a secret.
 func handshake() plugin.HandshakeConfig {
 	return plugin.HandshakeConfig{MagicCookieKey: "NOEMA_PLUGIN", MagicCookieValue: "method"}
 }

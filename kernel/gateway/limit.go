@@ -114,7 +114,7 @@ func (l *limiter) grow() {
 	case l.limit < 1:
 		l.limit *= 1 + creep*l.step
 	default:
-		// A quarter at most: from one to two is no small step.
+		// A quarter at most: from one to two would be a large step.
 		l.limit += min(max(l.step, (l.peak-l.limit)/4)/l.limit, l.limit/4)
 	}
 	if l.limit > l.peak {

@@ -2,7 +2,7 @@ package gateway
 
 import "math"
 
-// noise tells refusals for too much concurrency from those that come at any
+// noise separates refusals for too much concurrency from those that come at any
 // concurrency: from a busy shared server, a proxy, or somebody else's quota. The
 // latter are no reason to make fewer calls.
 //
@@ -20,7 +20,7 @@ type noise struct {
 	seen   float64 // answers that alone is from
 	run    int     // refusals since the last answer
 	low    bool    // the first of them came well below the limit that was too much
-	excess float64 // refusals beyond what is to be expected
+	excess float64 // refusals beyond the expected
 }
 
 const (

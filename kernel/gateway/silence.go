@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// silence tells the user when nothing is answered for long, whether the server
-// hangs or refuses everything: the run itself shows neither. It tells again
-// after twice the time. The gate's lock guards it.
+// silence watches for a long time without any answer, whether the server hangs
+// or refuses everything, and warns the user: the run itself shows neither. The
+// next warning comes after twice the time. The gate's lock guards it.
 type silence struct {
 	calls int           // under way, with those between two attempts
 	since time.Time     // the last answer, or the first call after a time without calls
-	next  time.Duration // how long it may last until the user is told
+	next  time.Duration // how long it may last until the next warning
 	last  error         // the last failure since then
 	timer *time.Timer   // set while calls are under way
 }
@@ -29,7 +29,7 @@ func (g *gate) begin() {
 	defer g.mu.Unlock()
 	if s := &g.silence; s.calls == 0 {
 		s.ends(time.Now())
-		s.timer = time.AfterFunc(longSilence, g.tell)
+		s.timer = time.AfterFunc(longSilence, g.warnOfSilence)
 	}
 	g.silence.calls++
 }
@@ -42,9 +42,9 @@ func (g *gate) end() {
 	}
 }
 
-// tell tells the user of a silence that is long enough; during a pause, of
-// which the user knows, it does not.
-func (g *gate) tell() {
+// warnOfSilence warns if the silence has lasted long enough, unless the provider
+// is down, of which the user knows.
+func (g *gate) warnOfSilence() {
 	g.mu.Lock()
 	s, text := &g.silence, ""
 	lasted := time.Since(s.since)

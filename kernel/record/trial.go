@@ -134,9 +134,9 @@ func Depth(raw json.RawMessage) int {
 }
 
 // canonical is raw as it comes back from the store, so that what was recorded
-// and what is computed now can be compared byte by byte. What is no JSON stays
-// as it is, and what is nested too deep becomes a text. Bytes that are no UTF-8
-// pass for JSON in Go and nowhere else.
+// and what is computed now can be compared byte by byte. Invalid JSON stays as it
+// is, and JSON that is nested too deeply becomes a string. Invalid UTF-8 is
+// replaced: only Go accepts it in JSON.
 func canonical(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
@@ -216,7 +216,7 @@ func (t *Trial) hash() (string, error) {
 }
 
 // roundedScores gives nine digits of each score: processors may differ in the
-// last bit of a logarithm, and that is no divergence.
+// last bit of a logarithm, and that is not a divergence.
 func roundedScores(values map[string]float64) map[string]string {
 	rounded := make(map[string]string, len(values))
 	for name, v := range values {

@@ -67,7 +67,7 @@ func (l *local) commitAll() {
 	}
 }
 
-// gather takes what is waiting, without waiting for more.
+// gather joins first with the commits that are queued already.
 func (l *local) gather(first *commit) (group []*commit, ops []Op) {
 	group, ops = []*commit{first}, slices.Clone(first.ops)
 	for size := sizeOf(first.ops); size < groupBytes; {

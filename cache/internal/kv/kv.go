@@ -5,7 +5,7 @@
 // kill -9, one of the others takes over. A [DB] behaves the same on both
 // sides.
 //
-// The package also stands between Badger and what Badger does not survive: a
+// The package also protects Badger from what it does not survive: a
 // full disk (a bus error there), damaged files (see mend.go and tables.go),
 // and panics while reading. It does not check what it stores: records carry
 // their own checksums, added by the package cache.

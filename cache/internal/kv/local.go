@@ -165,7 +165,7 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 		if err := l.holds(*b.Guard); err != nil {
 			return err
 		}
-		// The next one to look at the guard must see this write.
+		// The next batch with this guard must see this write.
 		ctx = context.WithoutCancel(ctx)
 	}
 	return l.write(ctx, b.Ops)
@@ -262,7 +262,7 @@ func (l *local) check(ctx context.Context) ([]string, error) {
 	}
 	defer l.ops.RUnlock()
 	// The files as they are now: a compaction may take one away meanwhile,
-	// which is no damage.
+	// which is not damage.
 	names, err := filepath.Glob(filepath.Join(l.dir, dataDir, "*.sst"))
 	if err != nil {
 		return nil, fmt.Errorf("check store: %w", err)

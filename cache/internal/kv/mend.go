@@ -156,7 +156,7 @@ func entryLen(b []byte) int {
 }
 
 // entrySpan is the length of the entry that b begins with by what its header
-// says, or 0 if that is no header of ours: noema uses neither meta bytes nor
+// says, or 0 if that is not a header of ours: noema uses neither meta bytes nor
 // expiry in a value log.
 func entrySpan(b []byte) int {
 	if len(b) < logMinEntry || b[0] != 0 || b[1] != 0 {
