@@ -11,12 +11,6 @@ func (c *compiler) call(n *call, s *scope) code {
 		return func(f *frame) Value {
 			v := x(f)
 			f.m.pos = apos
-			if meth := findMethod(v, name); meth != nil {
-				av, kv := args(f), kws(f)
-				f.m.pos = pos
-				f.m.step(1)
-				return meth(f.m, v, av, kv)
-			}
 			fn := f.m.attr(v, name)
 			av, kv := args(f), kws(f)
 			f.m.pos = pos
@@ -85,8 +79,8 @@ func (m *machine) call(fn Value, args []Value, kw []keyword) Value {
 	case *Func:
 		return fn.call(m, args, kw)
 	case *Type:
-		if construct := constructor(fn); construct != nil {
-			return construct(m, args, kw)
+		if c := m.lib.classes[fn]; c != nil && c.make != nil {
+			return c.make.call(m, args, kw)
 		}
 	}
 	raise(typeError, "'%s' object is not callable", className(fn))
@@ -99,10 +93,8 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 	for _, name := range ps.names {
 		inner.declare(name)
 	}
-	for _, name := range []string{ps.rest, ps.kwRest} {
-		if name != "" {
-			inner.declare(name)
-		}
+	if ps.rest != "" {
+		inner.declare(ps.rest)
 	}
 	body := c.expr(n.body, inner)
 	defaults := make([]code, len(ps.names))
@@ -133,34 +125,21 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 }
 
 // bind fills a lambda's frame with its arguments. The slots are in the order
-// of declaration: names, rest, kwRest.
+// of declaration: names, rest.
 func (ps *params) bind(m *machine, g *frame, defs, args []Value, kw []keyword) {
-	n := copy(g.vars[:ps.kwOnly], args)
-	slot := len(ps.names)
+	n := copy(g.vars[:len(ps.names)], args)
 	if ps.rest != "" {
 		m.alloc(48 + 16*len(args))
-		g.vars[slot] = &Tuple{slices.Clone(args[n:])}
-		slot++
+		g.vars[len(ps.names)] = &Tuple{slices.Clone(args[n:])}
 	} else if len(args) > n {
-		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", ps.kwOnly, len(args))
-	}
-	var rest *Dict
-	if ps.kwRest != "" {
-		rest = new(Dict)
-		g.vars[slot] = rest
+		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", n, len(args))
 	}
 	for _, k := range kw {
 		i := slices.Index(ps.names, k.name)
-		switch {
-		case i >= ps.posOnly && g.vars[i] == nil:
-			g.vars[i] = k.val
-		case rest != nil && i < ps.posOnly:
-			rest.put(m, Str(k.name), k.val)
-		case i >= ps.posOnly:
-			raise(typeError, "<lambda>() got multiple values for argument '%s'", k.name)
-		default:
-			raise(typeError, "<lambda>() got an unexpected keyword argument '%s'", k.name)
+		if i < 0 || g.vars[i] != nil {
+			raise(typeError, "<lambda>() got an unexpected or repeated argument '%s'", k.name)
 		}
+		g.vars[i] = k.val
 	}
 	for i, name := range ps.names {
 		if g.vars[i] == nil {

@@ -1,30 +1,5 @@
 package pyexpr
 
-// operator is a compiled binary operator.
-type operator func(m *machine, a, b Value) Value
-
-func operatorOf(op string) operator {
-	switch op {
-	case "+":
-		return (*machine).add
-	case "-":
-		return (*machine).sub
-	case "*":
-		return (*machine).mul
-	case "/":
-		return (*machine).div
-	case "//":
-		return (*machine).floorDiv
-	case "%":
-		return (*machine).mod
-	case "**":
-		return (*machine).pow
-	case "<<", ">>":
-		return func(m *machine, a, b Value) Value { return m.shift(op, a, b) }
-	}
-	return func(m *machine, a, b Value) Value { return m.bitwise(op, a, b) }
-}
-
 func (c *compiler) binary(n *binary, s *scope) code {
 	l, r, op, pos := c.expr(n.l, s), c.expr(n.r, s), operatorOf(n.op), n.at()
 	return func(f *frame) Value {
@@ -32,7 +7,7 @@ func (c *compiler) binary(n *binary, s *scope) code {
 		b := r(f)
 		f.m.pos = pos
 		f.m.step(1)
-		return op(f.m, a, b)
+		return op.apply(f.m, a, b)
 	}
 }
 

@@ -38,7 +38,7 @@ func (w *walk) next() bool {
 	}
 	m, level := w.f.m, len(w.its)-1
 	for {
-		v, ok := w.its[level].next(m)
+		v, ok := w.its[level](m)
 		if !ok {
 			w.its = w.its[:level]
 			if level--; level < 0 {
@@ -73,20 +73,6 @@ func (w *walk) holds(cl *loopClause) bool {
 	return true
 }
 
-// generator is a generator expression: a walk whose elements are computed
-// when they are asked for.
-type generator struct {
-	walk *walk
-	elem code
-}
-
-func (g *generator) next(*machine) (Value, bool) {
-	if !g.walk.next() {
-		return nil, false
-	}
-	return g.elem(g.walk.f), true
-}
-
 func (c *compiler) comprehension(n *comprehension, s *scope) code {
 	inner := &scope{up: s, names: map[string]int{}}
 	for _, cl := range n.clauses {
@@ -110,7 +96,13 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 	switch n.kind {
 	case typeGen:
 		return func(f *frame) Value {
-			return &Iter{&generator{l.start(f, first(f)), elem}, typeGen}
+			w := l.start(f, first(f))
+			return &Iter{func(*machine) (Value, bool) {
+				if !w.next() {
+					return nil, false
+				}
+				return elem(w.f), true
+			}, typeGen}
 		}
 	case typeList:
 		return func(f *frame) Value {
@@ -194,13 +186,13 @@ func (m *machine) unpack(v Value, n, star int) []Value {
 	if t, ok := v.(*Tuple); ok && star < 0 && len(t.items) == n {
 		return t.items
 	}
-	it, ok := m.tryIter(v)
+	next, ok := m.tryIter(v)
 	if !ok {
 		raise(typeError, "cannot unpack non-iterable %s object", className(v))
 	}
 	var vals []Value
 	for star >= 0 || len(vals) <= n {
-		x, ok := it.next(m)
+		x, ok := next(m)
 		if !ok {
 			break
 		}

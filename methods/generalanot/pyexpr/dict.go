@@ -34,7 +34,7 @@ const (
 	kindFloat
 	kindNone
 	kindTuple
-	kindDate
+	kindTime
 	kindOther
 )
 
@@ -55,8 +55,10 @@ func (m *machine) hash(v Value) key {
 		return key{kind: kindNone}
 	case *Tuple:
 		return m.tupleKey(x.items)
-	case *Date, *DateTime, *Delta:
-		return timeKey(v)
+	case *Date:
+		return key{kind: kindTime, n: uint64(x.utc().UnixMicro()), s: x.kind.name + x.zone()}
+	case *Delta:
+		return key{kind: kindTime, n: uint64(x.days), s: fmt.Sprint(x.micros)}
 	case *Range:
 		return key{kind: kindOther, s: rangeKey(x)}
 	case *Type, *Func, *Module, *Iter:
@@ -271,11 +273,4 @@ func (m *machine) subset(a, b *Set) bool {
 		}
 	}
 	return true
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

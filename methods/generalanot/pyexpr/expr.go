@@ -32,7 +32,7 @@ func Compile(src string) (e *Expr, err error) {
 	code := c.expr(root, nil)
 	e = &Expr{src: src, root: root, code: code, globals: c.globals}
 	for _, name := range c.globals {
-		e.builtin = append(e.builtin, builtin(name))
+		e.builtin = append(e.builtin, stdlib().names[name])
 	}
 	return e, nil
 }

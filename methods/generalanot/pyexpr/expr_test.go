@@ -118,20 +118,20 @@ func TestSyntaxErrors(t *testing.T) {
 		has       string
 	}{
 		{"1 +", 1, 4, "too early"},
-		{"(1", 1, 3, "never closed"},
-		{"(1,\n  2]", 2, 4, "does not match"},
+		{"(1", 1, 3, "expected \")\""},
+		{"(1,\n  2]", 2, 4, "invalid syntax at \"]\""},
 		{"x = 1", 1, 3, "assignment"},
 		{"(a := 1)", 1, 4, "assignment"},
 		{"x.__class__", 1, 3, "underscore"},
-		{"f'ü{a +}'", 1, 8, "too early"},
+		{"f'ü{a +}'", 1, 8, "invalid syntax at \"}\""},
 		{"'abc", 1, 1, "unterminated"},
 		{"b'abc'", 1, 1, "bytes"},
 		{"'\\N{BULLET}'", 1, 2, "\\N"},
 		{"...", 1, 1, "invalid syntax"},
 		{"1j", 1, 2, "invalid number"},
-		{"a @ b", 1, 3, "invalid syntax"},
+		{"a @ b", 1, 3, "invalid character"},
 		{"lambda: (yield)", 1, 10, "invalid syntax"},
-		{"'\\ud800'", 1, 2, "surrogate"},
+		{"'\\ud800'", 1, 2, "unsupported escape"},
 		{"\xff", 1, 1, "UTF-8"},
 	} {
 		_, err := Compile(c.src)
@@ -142,17 +142,49 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
+// TestRefused holds that what CPython has and a formula has not is refused with
+// the nearest thing that there is.
 func TestRefused(t *testing.T) {
 	for src, cure := range map[string]string{
-		"[1].append(2)":         "changes its object",
-		"{'a': 1}.pop('a')":     "changes its object",
-		"date.today()":          "reads the clock",
-		"datetime.now()":        "reads the clock",
-		"(-8) ** 0.5":           "complex",
-		"'{0.__x__}'.format(1)": "underscore",
+		"[1].append(2)":                    "use xs + [x]",
+		"[1].sort()":                       "use sorted(xs)",
+		"{'a': 1}.pop('a')":                "use an index or a comprehension",
+		"{'a': 1}.update(b=2)":             "use {**d, key: value}",
+		"{1}.add(2)":                       "use s | {x}",
+		"date.today()":                     "pass the day as an input",
+		"datetime.now()":                   "pass the day as an input",
+		"(-8) ** 0.5":                      "complex",
+		"'a'.swapcase()":                   "it has capitalize, casefold, center",
+		"'a'.lstripp()":                    `did you mean "lstrip"?`,
+		"math.sqr(2)":                      `did you mean "sqrt"?`,
+		"(1).real":                         "it has bit_length",
+		"'{0.__x__}'.format(1)":            "use an f-string",
+		"'{0[1]}'.format([1, 2])":          "use an f-string",
+		"'%c' % 65":                        "or an f-string",
+		"'%.3d' % 5":                       "a precision of %d is not supported",
+		"f'{1.0:#g}'":                      "want [[fill]align][sign][0][width][,][.precision][type]",
+		"date.fromisoformat('2024-W18-3')": "write YYYY-MM-DD",
+		"date(2024, 5, 1).strftime('%U')":  "use %Y %m %d",
+		"datetime.strptime('1', '%j')":     "unsupported directive",
+		"int('1f', 16)":                    "int(x): too many arguments",
+		"int('1_000')":                     "invalid literal",
+		"'a b'.splitlines(True)":           "splitlines(): too many arguments",
+		"sorted([1], cmp=len)":             "sorted(iterable, key, reverse): there is no 'cmp'",
 	} {
 		_, err := compile(t, src).Eval(t.Context(), nil, Limits{})
 		if err == nil || !strings.Contains(err.Error(), cure) {
+			t.Errorf("%s: %v, want an error that says %q", src, err, cure)
+		}
+	}
+	for src, cure := range map[string]string{
+		"f'{n=}'":        "write f'x={x}'",
+		"f'{n!a}'":       "use !r or !s",
+		"lambda *, k: k": "use names, defaults and *rest",
+		"lambda **k: k":  "use names, defaults and *rest",
+		"1\n+ 1":         "put it in parentheses",
+		"1if x else 2":   "invalid number",
+	} {
+		if _, err := Compile(src); err == nil || !strings.Contains(err.Error(), cure) {
 			t.Errorf("%s: %v, want an error that says %q", src, err, cure)
 		}
 	}
@@ -269,5 +301,5 @@ func ExampleCompile() {
 	// Output:
 	// [base extractions] severity
 	// 4.5
-	// parse expression: line 1, column 15: '(' was never closed
+	// parse expression: line 1, column 15: the expression ends too early
 }

@@ -186,9 +186,7 @@ func (t *tracer) visitLambda(n *lambda, b *bindings, item bool) {
 	for i, name := range n.params.names {
 		b = &bindings{b, name, item && i == 0}
 	}
-	for _, name := range []string{n.params.rest, n.params.kwRest} {
-		b = &bindings{b, name, false}
-	}
+	b = &bindings{b, n.params.rest, false}
 	t.visit(n.body, b)
 }
 

@@ -1,214 +1,100 @@
 package pyexpr
 
 import (
-	"math/big"
+	"regexp"
 	"strings"
-	"unicode/utf8"
 )
+
+// percentForm is what follows a percent sign:
+// [(key)][flags][width][.precision]type.
+var percentForm = regexp.MustCompile(`(?s)^(?:\(([^()]*)\))?([-+ 0]*)(\d*)(?:\.(\d*))?(.)`)
 
 // percent is the old formatting, format % args.
 func (m *machine) percent(format string, args Value) Value {
-	p := &percenter{m: m, args: []Value{args}, w: &writer{m: m}}
+	vals, isTuple := []Value{args}, false
 	if t, ok := args.(*Tuple); ok {
-		p.args = t.items
-	} else if d, ok := args.(*Dict); ok {
-		p.dict = d
+		vals, isTuple = t.items, true
 	}
-	for format != "" {
-		i := strings.IndexByte(format, '%')
-		if i < 0 {
-			p.w.put(format)
+	w, next := &writer{m: m}, 0
+	for {
+		text, rest, found := strings.Cut(format, "%")
+		w.put(text)
+		if !found {
 			break
 		}
-		p.w.put(format[:i])
 		m.step(1)
-		format = p.one(format[i+1:])
+		p := percentForm.FindStringSubmatch(rest)
+		if p == nil {
+			raise(valueError, "incomplete format")
+		}
+		format = rest[len(p[0]):]
+		switch {
+		case p[5] == "%":
+			w.put("%")
+		case strings.HasPrefix(rest, "("):
+			w.put(m.percentOne(m.percentKey(args, p[1]), p))
+			next = len(vals)
+		case next == len(vals):
+			raise(typeError, "not enough arguments for format string")
+		default:
+			next++
+			w.put(m.percentOne(vals[next-1], p))
+		}
 	}
-	_, isTuple := args.(*Tuple)
-	if p.next < len(p.args) && !p.named && (isTuple || !isMapping(args)) {
+	_, isDict := args.(*Dict)
+	_, isList := args.(*List)
+	if next < len(vals) && (isTuple || !isDict && !isList) {
 		raise(typeError, "not all arguments converted during string formatting")
 	}
-	m.alloc(32)
-	return Str(p.w.String())
+	return m.str(w.String())
 }
 
-// isMapping says whether CPython's "%" takes v for a mapping whose use is
-// optional: whatever has subscripts and is no tuple or string.
-func isMapping(v Value) bool {
-	switch v.(type) {
-	case *Dict, *List, *Range:
-		return true
-	}
-	return false
-}
-
-type percenter struct {
-	m     *machine
-	args  []Value
-	next  int
-	dict  *Dict
-	named bool // some argument was taken by name
-	w     *writer
-}
-
-func (p *percenter) arg() Value {
-	if p.next >= len(p.args) {
-		raise(typeError, "not enough arguments for format string")
-	}
-	p.next++
-	return p.args[p.next-1]
-}
-
-// one formats what follows a percent sign and returns the rest.
-func (p *percenter) one(s string) string {
-	f := formatSpec{fill: ' ', sign: '-', prec: -1, align: '>'}
-	var val Value
-	if strings.HasPrefix(s, "(") {
-		val, s = p.lookup(s)
-	}
-	zero := false
-	for ; s != "" && strings.IndexByte("#0- +", s[0]) >= 0; s = s[1:] {
-		switch s[0] {
-		case '#':
-			f.alt = true
-		case '0':
-			zero = true
-		case '-':
-			f.align = '<'
-		case '+':
-			f.sign = '+'
-		case ' ':
-			if f.sign != '+' {
-				f.sign = ' '
-			}
-		}
-	}
-	f.width, s = p.number(s, &f)
-	if strings.HasPrefix(s, ".") {
-		f.prec, s = p.number(s[1:], nil)
-		f.prec = max(f.prec, 0)
-	}
-	if s != "" && strings.IndexByte("hlL", s[0]) >= 0 {
-		s = s[1:]
-	}
-	if s == "" {
-		raise(valueError, "incomplete format")
-	}
-	if s[0] == '%' {
-		p.w.put("%")
-		return s[1:]
-	}
-	if val == nil {
-		val = p.arg()
-	}
-	p.w.put(p.verb(val, s, f, zero && f.align != '<'))
-	return s[1:]
-}
-
-func (p *percenter) lookup(s string) (Value, string) {
-	if p.dict == nil {
+func (m *machine) percentKey(args Value, key string) Value {
+	d, ok := args.(*Dict)
+	if !ok {
 		raise(typeError, "format requires a mapping")
 	}
-	depth := 0
-	for i, c := range s {
-		if c == '(' {
-			depth++
-		}
-		if c == ')' {
-			if depth--; depth == 0 {
-				p.named = true
-				name := Str(s[1:i])
-				v := p.dict.get(p.m, name)
-				if v == nil {
-					raise(keyError, "%s", quote(string(name)))
-				}
-				return v, s[i+1:]
-			}
-		}
-	}
-	raise(valueError, "incomplete format key")
-	return nil, ""
+	return m.item(d, Str(key))
 }
 
-// number is a width or a precision, which "*" takes from the arguments.
-func (p *percenter) number(s string, f *formatSpec) (int, string) {
-	if !strings.HasPrefix(s, "*") {
-		n, rest, _ := specNumber(s)
-		return n, rest
-	}
-	n, ok := smallInt(p.arg())
-	if !ok {
-		raise(typeError, "* wants int")
-	}
-	if n < 0 && f != nil {
-		f.align, n = '<', -n
-	}
-	return min(n, maxFormatWidth), s[1:]
-}
-
-func (p *percenter) verb(v Value, s string, f formatSpec, zero bool) string {
-	switch c := s[0]; c {
-	case 's', 'r', 'a':
-		text := p.m.text(p.m.convert(v, c))
-		if f.prec >= 0 && f.prec < utf8.RuneCountInString(text) {
-			text = text[:runeOffset(text, f.prec)]
-		}
-		return p.m.pad("", text, f)
-	case 'c':
-		return p.m.pad("", p.char(v), f)
-	case 'd', 'i', 'u', 'x', 'X', 'o':
-		return p.integer(v, c, f, zero)
-	case 'e', 'E', 'f', 'F', 'g', 'G':
-		x, ok := toFloat(v)
-		if !ok {
-			raise(typeError, "must be real number, not %s", className(v))
-		}
-		f.verb = c
-		if zero {
-			f.fill, f.align = '0', '='
-		}
-		return p.m.formatFloat(x, f)
-	default:
-		raise(valueError, "unsupported format character %q", c)
-	}
-	return ""
-}
-
-func (p *percenter) char(v Value) string {
-	if s, ok := v.(Str); ok && utf8.RuneCountInString(string(s)) == 1 {
-		return string(s)
-	}
-	i, ok := integer(v)
-	if !ok {
-		raise(typeError, "%%c requires int or char")
-	}
-	n, ok := smallInt(i)
-	if !ok || n < 0 || n > utf8.MaxRune {
-		raise(overflowError, "%%c arg not in range(0x110000)")
-	}
-	return string(rune(n))
-}
-
-// integer formats for d, i, u, o, x and X; a precision is a number of digits.
-func (p *percenter) integer(v Value, verb byte, f formatSpec, zero bool) string {
-	if x, ok := v.(Float); ok && strings.IndexByte("diu", verb) >= 0 {
-		v = truncate(float64(x))
-	}
-	i, ok := integer(v)
-	if !ok {
-		raise(typeError, "%%%c format: an integer is required, not %s", verb, className(v))
-	}
-	z := bigOf(i)
-	digits, prefix := intDigits(new(big.Int).Abs(z), verb)
-	if f.prec > len(digits) {
-		p.m.alloc(f.prec)
-		digits = strings.Repeat("0", f.prec-len(digits)) + digits
-	}
-	if !f.alt {
-		prefix = ""
-	}
-	if zero {
+// percentOne formats one value; p is a match of percentForm.
+func (m *machine) percentOne(v Value, p []string) string {
+	f := formatSpec{fill: ' ', align: '>', width: specNumber(p[3]), prec: -1, verb: p[5]}
+	left := strings.Contains(p[2], "-")
+	if left {
+		f.align = '<'
+	} else if strings.Contains(p[2], "0") {
 		f.fill, f.align = '0', '='
 	}
-	return p.m.pad(signOf(z.Sign() < 0, f.sign)+prefix, digits, f)
+	if strings.Contains(p[2], "+") {
+		f.sign = "+"
+	} else if strings.Contains(p[2], " ") {
+		f.sign = " "
+	}
+	if strings.Contains(p[0], ".") {
+		f.prec = specNumber(p[4])
+	}
+	switch f.verb {
+	case "s", "r":
+		if !left {
+			f.fill, f.align = ' ', '>'
+		}
+		return m.formatStr(m.text(m.convert(v, f.verb[0])), f)
+	case "e", "E", "f", "F", "g", "G":
+		return m.formatFloat(realArg(v), f)
+	case "d", "i", "x", "X", "o":
+		if x, ok := v.(Float); ok && (f.verb == "d" || f.verb == "i") {
+			v = truncate(float64(x))
+		}
+		if f.prec >= 0 {
+			raise(valueError, "a precision of %%%s is not supported", f.verb)
+		}
+		i, ok := integer(v)
+		if !ok {
+			raise(typeError, "%%%s format: a number is required, not %s", f.verb, className(v))
+		}
+		return m.formatInt(bigOf(i), f)
+	}
+	raise(valueError, "unsupported format character %q: use s r d f e g x o, or an f-string", f.verb)
+	return ""
 }

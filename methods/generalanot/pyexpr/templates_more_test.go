@@ -121,7 +121,7 @@ var otherTemplates = map[string][]string{
 		{sset} & {sset}
 		{sset} - {sset}
 		{dict}.keys() & {sset}
-		{dict}.keys() | {strs}
+		{dict}.keys() | {sset}
 		{(}{v}['a'] for {v} in {exts}{)}`),
 	"tuple": lines(`
 		({any}, {any})

@@ -53,7 +53,6 @@ var scalarTemplates = map[string][]string{
 		int({float})
 		int({str})
 		int('{small}')
-		int('0x1f', 16)
 		len({strs})
 		len({str})
 		len({dict})
@@ -167,7 +166,6 @@ var scalarTemplates = map[string][]string{
 		{str}.upper()
 		{str}.title()
 		{str}.capitalize()
-		{str}.swapcase()
 		{str}.casefold()
 		{str}.strip()
 		{str}.strip({str})
@@ -199,7 +197,7 @@ var scalarTemplates = map[string][]string{
 		f'{(}{int}:{ispec}{)}|'
 		f'{(}{str}{conv}:{sspec}{)}'
 		f'<{(}{float}:{(}{small}{)}.1f{)}>'
-		f'{(}{int}=!s{)} {(}{(}x{)}{)}'
+		f'{(}{int}!s{)} {(}{(}x{)}{)}'
 		f"{(}{tuple}{)}"
 		f'{(}{bool}:5{)}'
 		'%5.1f' % {float}
@@ -208,7 +206,7 @@ var scalarTemplates = map[string][]string{
 		'%(a)s' % {ext}
 		'%+d %o %e %g %r' % ({int}, {int}, {float}, {float}, {str})
 		'{(}{)} {(}:>6{)}'.format({num}, {str})
-		'{(}0!r{)} {(}v[a]{)}'.format({float}, v={ext})
+		'{(}0!r{)} {(}v{)}'.format({float}, v={str})
 		'{(}:{(}{)}.2f{)}'.format({num}, {small})
 		max({strs}, key=len)
 		min({strs})
@@ -246,7 +244,6 @@ var scalarTemplates = map[string][]string{
 		{str}.islower()
 		{str}.isspace()
 		{str}.isalnum()
-		{str}.istitle()
 		{str}.isnumeric()
 		{ints} == {tuple}
 		{tuple} {cmp} {tuple}

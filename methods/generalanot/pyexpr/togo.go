@@ -8,7 +8,7 @@ import (
 
 // ToGo is v as nil, bool, int64, *big.Int beyond 64 bits, float64, string,
 // []any or map[string]any. Tuples, sets, ranges and views are lists; keys of
-// dicts that are no strings become their str; dates become ISO text, and
+// dicts that are not strings become their str; dates become ISO text, and
 // times between dates their seconds. Functions, classes and iterators have no
 // such form.
 func ToGo(v Value) (any, error) {
@@ -27,7 +27,7 @@ func ToGo(v Value) (any, error) {
 		return string(x), nil
 	case *Dict:
 		return mapOf(x)
-	case *Date, *DateTime:
+	case *Date:
 		return Text(v)
 	case *Delta:
 		return x.seconds(), nil
@@ -36,7 +36,7 @@ func ToGo(v Value) (any, error) {
 	case nil:
 		return nil, fmt.Errorf("read value: there is none")
 	}
-	return nil, fmt.Errorf("read value: a %s is no data: return a number, text, list or dict", className(v))
+	return nil, fmt.Errorf("read value: a %s is not data: return a number, text, list or dict", className(v))
 }
 
 func sliceOf(v Value) (any, error) {

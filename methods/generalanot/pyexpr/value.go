@@ -40,7 +40,7 @@ type (
 	}
 	// Iter is a value that is walked once: a generator, zip, map and so on.
 	Iter struct {
-		it   iterator
+		next iterator
 		kind *Type
 	}
 	// Func is a function: a builtin, a lambda or a method of a value.
@@ -49,7 +49,10 @@ type (
 		call function
 	}
 	// Module is a name space: math.
-	Module struct{ name string }
+	Module struct {
+		name  string
+		attrs map[string]Value
+	}
 	// Type is a class.
 	Type struct {
 		name string
@@ -177,7 +180,7 @@ func items(v Value) ([]Value, bool) {
 
 func pair(a, b Value) *Tuple { return &Tuple{[]Value{a, b}} }
 
-// list charges for a list of n items and makes room for them.
+// room charges for a list of n items and makes room for them.
 func (m *machine) room(n int) []Value {
 	m.alloc(48 + times(n, 16))
 	return make([]Value, 0, n)

@@ -1,0 +1,163 @@
+package pyexpr
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The classes date, datetime and timedelta.
+
+// timeParts name the arguments of dateOf.
+const timeParts = "year month day hour minute second microsecond"
+
+func dateClass() *class {
+	c := timeClass(typeDate, "date year month day", "replace year? month? day?")
+	c.methods["isoformat"] = defMethod("isoformat", func(m *machine, a []Value) Value { return m.str(a[0].(*Date).iso("T")) })
+	return c
+}
+
+func dateTimeClass() *class {
+	c := timeClass(typeDateTime, "datetime year month day hour? minute? second? microsecond?",
+		"replace year? month? day? hour? minute? second? microsecond?")
+	c.statics = append(c.statics, def("strptime date_string/ format/", func(m *machine, a []Value) Value {
+		return m.strptime(strArg(a[0]), strArg(a[1]))
+	}))
+	c.methods["date"] = defMethod("date", func(_ *machine, a []Value) Value {
+		y, mon, day := a[0].(*Date).t.Date()
+		return dateOf(typeDate, nil, y, int(mon), day)
+	})
+	c.methods["isoformat"] = defMethod("isoformat sep?", func(m *machine, a []Value) Value {
+		sep := "T"
+		if a[1] != nil {
+			sep = strArg(a[1])
+		}
+		return m.str(a[0].(*Date).iso(sep))
+	})
+	return c
+}
+
+// timeClass is what date and datetime share.
+func timeClass(kind *Type, signature, replace string) *class {
+	c := &class{attrs: map[string]func(v Value) Value{}, methods: map[string]*builtin{}}
+	c.make = def(signature, func(_ *machine, a []Value) Value { return dateArgs(kind, nil, a, make([]int, len(a))) })
+	c.statics = []*builtin{
+		def("fromisoformat date_string/", func(_ *machine, a []Value) Value { return fromISO(kind, strArg(a[0])) }),
+		def("fromordinal ordinal/", func(_ *machine, a []Value) Value {
+			n := intArg(a[0], 0)
+			if n < 1 || n > 3_652_059 {
+				raise(valueError, "ordinal must be between 1 and 3652059")
+			}
+			return &Date{time.Date(1, 1, n, 0, 0, 0, 0, time.UTC), kind, nil}
+		}),
+	}
+	for i, name := range strings.Fields(timeParts)[:len(c.make.params)] {
+		c.attrs[name] = func(v Value) Value { return Int(v.(*Date).parts()[i]) }
+	}
+	number := func(name string, of func(d *Date) int) {
+		c.methods[name] = defMethod(name, func(_ *machine, a []Value) Value { return Int(of(a[0].(*Date))) })
+	}
+	number("weekday", func(d *Date) int { return (d.ordinal() + 6) % 7 })
+	number("isoweekday", func(d *Date) int { return (d.ordinal()+6)%7 + 1 })
+	number("toordinal", (*Date).ordinal)
+	c.methods["strftime"] = defMethod("strftime format", func(m *machine, a []Value) Value {
+		return m.str(m.strftime(a[0].(*Date), strArg(a[1])))
+	})
+	c.methods["replace"] = defMethod(replace, func(_ *machine, a []Value) Value {
+		d := a[0].(*Date)
+		return dateArgs(kind, d.offset, a[1:], d.parts())
+	})
+	return c
+}
+
+// dateArgs is the date of the arguments; parts stand for missing ones.
+func dateArgs(kind *Type, offset *int, a []Value, parts []int) Value {
+	for i := range a {
+		parts[i] = intArg(a[i], parts[i])
+	}
+	return dateOf(kind, offset, parts...)
+}
+
+// deltaUnits are microseconds in the units of timedelta's parameters.
+func deltaUnits() []int64 {
+	return []int64{microsPerDay, microsPerSecond, 1, 1000, 60 * microsPerSecond, 3600 * microsPerSecond, 7 * microsPerDay}
+}
+
+func deltaClass() *class {
+	return &class{
+		make: def("timedelta days? seconds? microseconds? milliseconds? minutes? hours? weeks?", func(_ *machine, a []Value) Value {
+			total := new(big.Rat)
+			for i, v := range a {
+				if v != nil {
+					total.Add(total, new(big.Rat).Mul(ratArg(v), new(big.Rat).SetInt64(deltaUnits()[i])))
+				}
+			}
+			return deltaOf(total)
+		}),
+		attrs: map[string]func(v Value) Value{
+			"days":         func(v Value) Value { return Int(v.(*Delta).days) },
+			"seconds":      func(v Value) Value { return Int(v.(*Delta).micros / microsPerSecond) },
+			"microseconds": func(v Value) Value { return Int(v.(*Delta).micros % microsPerSecond) },
+		},
+		methods: byName(defMethod("total_seconds", func(_ *machine, a []Value) Value { return Float(a[0].(*Delta).seconds()) })),
+	}
+}
+
+// iso is isoformat.
+func (d *Date) iso(sep string) string {
+	if d.kind == typeDate {
+		return d.t.Format(time.DateOnly)
+	}
+	layout := "15:04:05"
+	if d.t.Nanosecond() != 0 {
+		layout += ".000000"
+	}
+	return d.t.Format(time.DateOnly) + sep + d.t.Format(layout) + d.zone()
+}
+
+// text is str of a Delta.
+func (d *Delta) text() string {
+	sec, us := d.micros/microsPerSecond, d.micros%microsPerSecond
+	out := fmt.Sprintf("%d:%02d:%02d", sec/3600, sec/60%60, sec%60)
+	if us != 0 {
+		out += fmt.Sprintf(".%06d", us)
+	}
+	switch d.days {
+	case 0:
+		return out
+	case 1, -1:
+		return fmt.Sprintf("%d day, %s", d.days, out)
+	}
+	return fmt.Sprintf("%d days, %s", d.days, out)
+}
+
+func (d *Date) repr() string {
+	parts := d.parts()
+	for len(parts) > 5 && parts[len(parts)-1] == 0 {
+		parts = parts[:len(parts)-1]
+	}
+	out := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(parts)), ", "), "[]")
+	switch {
+	case d.offset == nil:
+	case *d.offset == 0:
+		out += ", tzinfo=datetime.timezone.utc"
+	default:
+		out += ", tzinfo=datetime.timezone(" + deltaInt(big.NewInt(int64(*d.offset)*microsPerSecond)).repr() + ")"
+	}
+	return d.kind.name + "(" + out + ")"
+}
+
+func (d *Delta) repr() string {
+	parts := []string{
+		fmt.Sprintf("days=%d", d.days),
+		fmt.Sprintf("seconds=%d", d.micros/microsPerSecond),
+		fmt.Sprintf("microseconds=%d", d.micros%microsPerSecond),
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool { return strings.HasSuffix(p, "=0") })
+	if len(parts) == 0 {
+		parts = []string{"0"}
+	}
+	return "datetime.timedelta(" + strings.Join(parts, ", ") + ")"
+}
