@@ -43,10 +43,6 @@ func operatorOf(name string) *operator {
 		return &operator{name, func(x, y int64) Value { return Int(x | y) }, bigOp((*big.Int).Or), nil}
 	case "^":
 		return &operator{name, func(x, y int64) Value { return Int(x ^ y) }, bigOp((*big.Int).Xor), nil}
-	case "<<":
-		return &operator{name, nil, shiftLeft, nil}
-	case ">>":
-		return &operator{name, nil, shiftRight, nil}
 	}
 	return &addition
 }
@@ -199,11 +195,17 @@ func (m *machine) repeat(seq, count Value) Value {
 	return sequence(seq.class(), out)
 }
 
-// setOp is an operation between sets, or views of dicts that act as sets, or
-// the union of two dicts; nil if a and b have none.
+// setOp is an operation between sets, between a view of a dict that acts as a
+// set and any iterable, or the union of two dicts; nil if a and b have none.
 func (m *machine) setOp(op string, a, b Value) Value {
 	x, okX := m.setLike(a)
 	y, okY := m.setLike(b)
+	if _, ok := b.(*View); ok && okY && !okX {
+		x, okX = m.setOf(a), true
+	}
+	if _, ok := a.(*View); ok && okX && !okY {
+		y, okY = m.setOf(b), true
+	}
 	if okX && okY {
 		return m.combine(op, x, y)
 	}

@@ -18,12 +18,7 @@ func builtins() []*builtin {
 		def("len obj/", lenOf),
 		def("max args... *key? *default?", func(m *machine, a []Value) Value { return extreme(m, ">", a) }),
 		def("min args... *key? *default?", func(m *machine, a []Value) Value { return extreme(m, "<", a) }),
-		def("pow base exp mod?", func(m *machine, a []Value) Value {
-			if isNone(a[2]) {
-				return operatorOf("**").apply(m, a[0], a[1])
-			}
-			return m.powMod(a[0], a[1], a[2])
-		}),
+		def("pow base exp", func(m *machine, a []Value) Value { return operatorOf("**").apply(m, a[0], a[1]) }),
 		def("round number ndigits?", round),
 		def("sorted iterable/ *key? *reverse?", sorted),
 		def("sum iterable/ start?", sum),

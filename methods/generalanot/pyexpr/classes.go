@@ -3,7 +3,7 @@ package pyexpr
 // classes are the classes with what each offers.
 func classes() map[*Type]*class {
 	return map[*Type]*class{
-		typeInt: {make: def("int x?/", newInt), methods: byName(defMethod("bit_length", bitLength))},
+		typeInt: {make: def("int x?/", newInt)},
 		typeFloat: {make: def("float x?/", newFloat), methods: byName(defMethod("is_integer", func(_ *machine, a []Value) Value {
 			x := float64(a[0].(Float))
 			return Bool(x == x && floatKey(x).kind != kindFloat)

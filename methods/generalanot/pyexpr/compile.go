@@ -105,16 +105,6 @@ func (c *compiler) name(n *nameRef, s *scope) code {
 }
 
 func localVar(id string, pos, slot, depth int) code {
-	if depth == 0 {
-		return func(f *frame) Value {
-			if v := f.vars[slot]; v != nil {
-				return v
-			}
-			f.m.pos = pos
-			raise(unboundError, "cannot access local variable '%s' where it is not associated with a value", id)
-			return nil
-		}
-	}
 	return func(f *frame) Value {
 		g := f
 		for range depth {
@@ -124,7 +114,11 @@ func localVar(id string, pos, slot, depth int) code {
 			return v
 		}
 		f.m.pos = pos
-		raise(nameError, "cannot access free variable '%s' where it is not associated with a value in enclosing scope", id)
+		class := nameError
+		if depth == 0 {
+			class = unboundError
+		}
+		raise(class, "variable '%s' is read before it has a value", id)
 		return nil
 	}
 }
@@ -197,31 +191,28 @@ func (c *compiler) dict(n *dictDisplay, s *scope) code {
 	pos := n.at()
 	return func(f *frame) Value {
 		d := new(Dict)
-		var pairs []Value // evaluated before any is put, as in CPython
-		flush := func() {
-			f.m.pos = pos
-			for i := 0; i < len(pairs); i += 2 {
-				d.put(f.m, pairs[i], pairs[i+1])
-			}
-			pairs = pairs[:0]
-		}
+		pairs := f.m.room(2 * len(keys)) // all are evaluated before any is put, as in CPython
 		for i := range keys {
 			f.m.step(1)
+			var k Value
 			if keys[i] != nil {
-				k := keys[i](f)
-				f.m.alloc(32)
-				pairs = append(pairs, k, vals[i](f))
-				continue
+				k = keys[i](f)
 			}
-			flush()
-			more, ok := vals[i](f).(*Dict)
-			if !ok {
+			v := vals[i](f)
+			if _, ok := v.(*Dict); k == nil && !ok {
 				f.m.pos = pos
-				raise(typeError, "argument after ** must be a mapping")
+				raise(typeError, "'%s' object is not a mapping", className(v))
 			}
-			d.addAll(f.m, more)
+			pairs = append(pairs, k, v)
 		}
-		flush()
+		f.m.pos = pos
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] != nil {
+				d.put(f.m, pairs[i], pairs[i+1])
+			} else {
+				d.addAll(f.m, pairs[i+1].(*Dict))
+			}
+		}
 		return d
 	}
 }

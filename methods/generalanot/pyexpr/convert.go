@@ -51,8 +51,6 @@ func (m *machine) parseInt(s string) Value {
 	return normal(z)
 }
 
-func bitLength(_ *machine, a []Value) Value { return Int(bigOf(a[0]).BitLen()) }
-
 func newFloat(m *machine, a []Value) Value {
 	if a[0] == nil {
 		return Float(0)

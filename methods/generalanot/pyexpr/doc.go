@@ -17,8 +17,7 @@
 //
 // [Compile] once, [Expr.Eval] many times, at the same time if need be.
 // [Expr.Names] and [Expr.Fields] say what a formula needs before it runs.
-// Values come from [FromGo] or [FromJSON] and leave by [ToGo], [Repr] or
-// [Text].
+// Values come from [FromGo] and leave by [ToGo] or [Repr].
 //
 // # Grammar
 //

@@ -76,6 +76,8 @@ func (p *parser) unexpected(t token) {
 	switch {
 	case t.kind == tokEnd:
 		fail(t.pos, "the expression ends too early")
+	case t.is("<<") || t.is(">>"):
+		fail(t.pos, "%s is not supported: multiply or divide by 2**n", t.text)
 	case t.is("=") || strings.HasPrefix(p.lex.src[t.pos:], ":="):
 		fail(t.pos, "assignment is not allowed: a formula is one expression (== compares)")
 	}
@@ -202,7 +204,7 @@ func (p *parser) compareOp() string {
 // binary parses operators that associate to the left, from the level that binds
 // least.
 func (p *parser) binary(level int) node {
-	levels := [...]string{"|", "^", "&", "<< >>", "+ -", "* / // %"}
+	levels := [...]string{"|", "^", "&", "+ -", "* / // %"}
 	if level == len(levels) {
 		return p.factor()
 	}

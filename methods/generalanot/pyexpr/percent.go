@@ -11,9 +11,9 @@ var percentForm = regexp.MustCompile(`(?s)^(?:\(([^()]*)\))?([-+ 0]*)(\d*)(?:\.(
 
 // percent is the old formatting, format % args.
 func (m *machine) percent(format string, args Value) Value {
-	vals, isTuple := []Value{args}, false
+	vals := []Value{args}
 	if t, ok := args.(*Tuple); ok {
-		vals, isTuple = t.items, true
+		vals = t.items
 	}
 	w, next := &writer{m: m}, 0
 	for {
@@ -41,9 +41,11 @@ func (m *machine) percent(format string, args Value) Value {
 			w.put(m.percentOne(vals[next-1], p))
 		}
 	}
-	_, isDict := args.(*Dict)
-	_, isList := args.(*List)
-	if next < len(vals) && (isTuple || !isDict && !isList) {
+	switch args.(type) {
+	case *Dict, *List, *Range: // for CPython they are mappings, whose use is optional
+		next = len(vals)
+	}
+	if next < len(vals) {
 		raise(typeError, "not all arguments converted during string formatting")
 	}
 	return m.str(w.String())

@@ -45,8 +45,6 @@ var scalarTemplates = map[string][]string{
 		{int} & {int}
 		{int} | {int}
 		{int} ^ {int}
-		{int} << {small}
-		{int} >> {small}
 		abs({int})
 		round({int}, {prec})
 		round({float})
@@ -79,7 +77,6 @@ var scalarTemplates = map[string][]string{
 		{str}.rfind({str}, {idx})
 		{str}.index({str})
 		divmod({int}, {int})[{small}]
-		pow({int}, {small}, {int})
 		{int} and {int}
 		{int} or {int}
 		{ext}['stars']
@@ -99,7 +96,6 @@ var scalarTemplates = map[string][]string{
 		sum([[{int@v:int,w:int} for {v} in {ints}][0] for {w} in {ints}])
 		sum({v} * {w} for {v}, {w} in zip({ints}, {ints}))
 		sum({v} for {v} in {set})
-		{int}.bit_length()
 		max(enumerate({ints}), key=lambda {v}: {v}[1])[0]
 		sum(({int@v:int} for {v} in {ints}), {int})
 		len([{v} for {v} in {strs} if {bool@v:str}])

@@ -45,13 +45,6 @@ func timeClass(kind *Type, signature, replace string) *class {
 	c.make = def(signature, func(_ *machine, a []Value) Value { return dateArgs(kind, nil, a, make([]int, len(a))) })
 	c.statics = []*builtin{
 		def("fromisoformat date_string/", func(_ *machine, a []Value) Value { return fromISO(kind, strArg(a[0])) }),
-		def("fromordinal ordinal/", func(_ *machine, a []Value) Value {
-			n := intArg(a[0], 0)
-			if n < 1 || n > 3_652_059 {
-				raise(valueError, "ordinal must be between 1 and 3652059")
-			}
-			return &Date{time.Date(1, 1, n, 0, 0, 0, 0, time.UTC), kind, nil}
-		}),
 	}
 	for i, name := range strings.Fields(timeParts)[:len(c.make.params)] {
 		c.attrs[name] = func(v Value) Value { return Int(v.(*Date).parts()[i]) }

@@ -28,7 +28,7 @@ func ToGo(v Value) (any, error) {
 	case *Dict:
 		return mapOf(x)
 	case *Date:
-		return Text(v)
+		return text(v)
 	case *Delta:
 		return x.seconds(), nil
 	case *List, *Tuple, *Set, *Range, *View:
@@ -57,7 +57,7 @@ func sliceOf(v Value) (any, error) {
 func mapOf(d *Dict) (any, error) {
 	out := make(map[string]any, len(d.entries))
 	for _, e := range d.entries {
-		name, err := Text(e.key)
+		name, err := text(e.key)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func mapOf(d *Dict) (any, error) {
 // Repr is repr(v) within the default limits.
 func Repr(v Value) (string, error) { return render((*machine).repr, v) }
 
-// Text is str(v) within the default limits.
-func Text(v Value) (string, error) { return render((*machine).text, v) }
+// text is str(v) within the default limits.
+func text(v Value) (string, error) { return render((*machine).text, v) }
 
 func render(how func(*machine, Value) string, v Value) (s string, err error) {
 	if v == nil {

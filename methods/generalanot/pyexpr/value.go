@@ -6,8 +6,8 @@ import (
 )
 
 // Value is a Python value. Values never change, so they may be shared between
-// evaluations that run at the same time. Make them with [FromGo] or
-// [FromJSON] and read them with [ToGo], [Repr] or [Text].
+// evaluations that run at the same time. Make them with [FromGo] and
+// read them with [ToGo] or [Repr].
 type Value interface {
 	class() *Type
 }
