@@ -41,7 +41,7 @@ func ParseCompiled(raw []byte) (*Compiled, error) {
 		return nil, fmt.Errorf("read compiled seed: %w", err)
 	}
 	if c.Seed == nil && c.Refused == "" {
-		return nil, errors.New("read compiled seed: it holds neither a seed nor a reason")
+		return nil, errors.New("read compiled seed: neither a seed nor a reason for its absence")
 	}
 	return c, nil
 }

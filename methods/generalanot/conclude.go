@@ -119,13 +119,13 @@ func (p *Program) evidence(r Result, found []Extraction) []methods.Evidence {
 }
 
 // Execute carries out a seed that a person has made or edited: it solves the
-// problem with the seed in the place of the compiled one. All faults of the
+// problem with the seed instead of the compiled one. All faults of the
 // seed are in the error.
 func Execute(ctx context.Context, s *FormulaSeed, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	if s == nil {
-		return methods.Answer{}, errors.New("execute formula seed: there is none")
+		return methods.Answer{}, errors.New("execute formula seed: no seed given")
 	}
-	opts := defaults()
+	var opts options
 	if err := methods.DecodeOptions(p, &opts); err != nil {
 		return methods.Answer{}, fmt.Errorf("execute formula seed: %w", err)
 	}

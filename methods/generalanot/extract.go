@@ -12,8 +12,8 @@ import (
 	"noema/methods/reply"
 )
 
-// Relevant picks the reviews that have one of the seed's keywords; filter is one
-// of [Filters], but none that goes by meaning: those need a host.
+// Relevant picks the reviews that have one of the seed's keywords. The filter is
+// words, substring or none: those by meaning need a host.
 func (p *Program) Relevant(c *Context, filter string) []Review {
 	m := newMatcher(p.Seed.FilterKeywords, filter)
 	var picked []Review

@@ -14,9 +14,9 @@ import (
 func isData(v pyexpr.Value) error {
 	switch v.(type) {
 	case *pyexpr.Iter:
-		return errors.New("its value is a generator or the like, which can be read only once: wrap it in list(...)")
+		return errors.New("its value is a generator or another iterator, which can be read only once: wrap it in list(...)")
 	case *pyexpr.Func, *pyexpr.Module, *pyexpr.Type:
-		return errors.New("its value is a function or a class, no data")
+		return errors.New("its value is a function or a class, not data")
 	}
 	return nil
 }

@@ -119,10 +119,10 @@ func Parse(raw []byte) (*FormulaSeed, error) {
 		return nil, fmt.Errorf("parse formula seed: %w", place(raw, err))
 	}
 	if s == nil {
-		return nil, errors.New("parse formula seed: it is null")
+		return nil, errors.New("parse formula seed: the value is null")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("parse formula seed: something follows the object")
+		return nil, errors.New("parse formula seed: more text after the object")
 	}
 	return s, nil
 }
