@@ -30,7 +30,6 @@ func strArg(v Value) string {
 	return string(s)
 }
 
-// realArg is an argument as a float.
 func realArg(v Value) float64 {
 	x, ok := toFloat(v)
 	if !ok {

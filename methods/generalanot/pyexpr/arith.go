@@ -83,7 +83,6 @@ func (o *operator) bools(a, b, v Value) Value {
 	return v
 }
 
-// bigOp is an operation on integers of any size.
 func bigOp(f func(z, x, y *big.Int) *big.Int) func(m *machine, x, y *big.Int) Value {
 	return func(m *machine, x, y *big.Int) Value {
 		m.words(x, y)
@@ -158,7 +157,6 @@ func (m *machine) concat(a, b Value) Value {
 	return sequence(a.class(), append(append(m.room(len(x)+len(y)), x...), y...))
 }
 
-// sequence is a list or a tuple of the items.
 func sequence(t *Type, items []Value) Value {
 	if t == typeTuple {
 		return &Tuple{items}
@@ -166,7 +164,6 @@ func sequence(t *Type, items []Value) Value {
 	return &List{items}
 }
 
-// repeat is seq * count, or nil.
 func (m *machine) repeat(seq, count Value) Value {
 	xs, isSeq := items(seq)
 	s, isStr := seq.(Str)

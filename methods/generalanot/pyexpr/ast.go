@@ -95,7 +95,6 @@ type (
 	}
 )
 
-// clause is "for target in iter if conds...".
 type clause struct {
 	target node // nameRef, display of targets, or starred within one
 	iter   node

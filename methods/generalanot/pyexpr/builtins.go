@@ -53,7 +53,6 @@ func absOf(m *machine, a []Value) Value {
 	return normal(new(big.Int).Abs(bigOf(i)))
 }
 
-// some says whether the truth of an item of v is as wanted.
 func (m *machine) some(v Value, want bool) (found bool) {
 	m.each(v, func(v Value) bool {
 		found = truth(v) == want
@@ -119,7 +118,6 @@ func extreme(m *machine, op string, a []Value) Value {
 	return other
 }
 
-// keyOf is what v is ordered by.
 func (m *machine) keyOf(key, v Value) Value {
 	if isNone(key) {
 		return v

@@ -1,6 +1,5 @@
 package pyexpr
 
-// classes are the classes with what each offers.
 func classes() map[*Type]*class {
 	return map[*Type]*class{
 		typeInt: {make: def("int x?/", newInt)},

@@ -30,7 +30,6 @@ func (m *machine) eqItem(a, b Value) bool {
 	return a == b || m.eq(a, b)
 }
 
-// eq is a == b.
 func (m *machine) eq(a, b Value) bool {
 	res, ok := m.compare("==", a, b)
 	if !ok {
@@ -39,7 +38,6 @@ func (m *machine) eq(a, b Value) bool {
 	return res
 }
 
-// order is a < b, a <= b, a > b or a >= b.
 func (m *machine) order(op string, a, b Value) bool {
 	res, ok := m.compare(op, a, b)
 	if !ok {
@@ -132,7 +130,6 @@ func (m *machine) eqDicts(a, b *Dict) bool {
 	return true
 }
 
-// compareSets compares by inclusion.
 func (m *machine) compareSets(op string, a, b *Set) bool {
 	if op == ">" || op == ">=" {
 		a, b = b, a

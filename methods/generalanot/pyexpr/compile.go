@@ -1,6 +1,5 @@
 package pyexpr
 
-// code is a compiled node.
 type code func(f *frame) Value
 
 // frame holds the variables of one running lambda or comprehension.
@@ -127,28 +126,17 @@ func localVar(id string, pos, slot, depth int) code {
 func (c *compiler) list(elems []node, s *scope) func(f *frame) []Value {
 	codes := make([]code, len(elems))
 	stars := make([]bool, len(elems))
-	anyStar := false
 	for i, e := range elems {
 		if st, ok := e.(*starred); ok {
-			stars[i], anyStar, e = true, true, st.x
+			stars[i], e = true, st.x
 		}
 		codes[i] = c.expr(e, s)
 	}
-	if !anyStar {
-		return func(f *frame) []Value {
-			out := f.m.room(len(codes))
-			for _, code := range codes {
-				out = append(out, code(f))
-			}
-			return out
-		}
-	}
 	return func(f *frame) []Value {
-		var out []Value
+		out := f.m.room(len(codes))
 		for i, code := range codes {
 			v := code(f)
 			if !stars[i] {
-				f.m.alloc(16)
 				out = append(out, v)
 				continue
 			}

@@ -72,7 +72,6 @@ func (m *machine) unpackKeywords(out []keyword, v Value) []keyword {
 	return out
 }
 
-// call calls fn, whatever it is.
 func (m *machine) call(fn Value, args []Value, kw []keyword) Value {
 	m.step(1)
 	switch fn := fn.(type) {

@@ -1,6 +1,5 @@
 package pyexpr
 
-// formatted compiles an f-string.
 func (c *compiler) formatted(n *formatted, s *scope) code {
 	write := c.fparts(n.parts, s)
 	return func(f *frame) Value {

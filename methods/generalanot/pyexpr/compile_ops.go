@@ -72,7 +72,6 @@ func (c *compiler) test(n node, s *scope) func(f *frame) bool {
 	return func(f *frame) bool { return truth(x(f)) }
 }
 
-// compareOne is a comparison of two values.
 func (c *compiler) compareOne(n *comparison, s *scope) func(f *frame) bool {
 	l, r, op, pos := c.expr(n.xs[0], s), c.expr(n.xs[1], s), n.ops[0], n.at()
 	if want, ok := constantStr(n.xs[1]); ok && (op == "==" || op == "!=") {

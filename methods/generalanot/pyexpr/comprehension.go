@@ -1,5 +1,7 @@
 package pyexpr
 
+import "slices"
+
 // loop is a compiled comprehension: nested loops that stop at each element.
 type loop struct {
 	clauses []loopClause
@@ -91,10 +93,8 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 		}
 		l.clauses = append(l.clauses, lc)
 	}
-	elem := c.expr(n.elem, inner)
-	first := l.clauses[0].iter
-	switch n.kind {
-	case typeGen:
+	elem, first := c.expr(n.elem, inner), l.clauses[0].iter
+	if n.kind == typeGen {
 		return func(f *frame) Value {
 			w := l.start(f, first(f))
 			return &Iter{func(*machine) (Value, bool) {
@@ -104,40 +104,38 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 				return elem(w.f), true
 			}, typeGen}
 		}
-	case typeList:
-		return func(f *frame) Value {
-			out := f.m.room(0)
-			for w := l.start(f, first(f)); w.next(); {
-				f.m.alloc(32)
-				out = append(out, elem(w.f))
-			}
-			return &List{out}
-		}
-	case typeSet:
-		return func(f *frame) Value {
-			out := new(Set)
-			for w := l.start(f, first(f)); w.next(); {
-				v := elem(w.f)
-				f.m.pos = l.pos
-				out.d.put(f.m, v, nil)
-			}
-			return out
-		}
 	}
-	return dictComprehension(l, first, elem, c.expr(n.val, inner))
+	var val code
+	if n.val != nil {
+		val = c.expr(n.val, inner)
+	}
+	return func(f *frame) Value { return l.collect(f, first(f), n.kind, elem, val) }
 }
 
-func dictComprehension(l *loop, first, elem, val code) code {
-	return func(f *frame) Value {
-		out := new(Dict)
-		for w := l.start(f, first(f)); w.next(); {
-			k := elem(w.f)
-			v := val(w.f)
-			f.m.pos = l.pos
-			out.put(f.m, k, v)
+// collect makes the list, set or dict of a comprehension.
+func (l *loop) collect(f *frame, over Value, kind *Type, elem, val code) Value {
+	list, d := f.m.room(0), new(Set)
+	for w := l.start(f, over); w.next(); {
+		v := elem(w.f)
+		if kind == typeList {
+			f.m.alloc(32)
+			list = append(list, v)
+			continue
 		}
-		return out
+		var x Value
+		if val != nil {
+			x = val(w.f)
+		}
+		f.m.pos = l.pos
+		d.d.put(f.m, v, x)
 	}
+	switch kind {
+	case typeList:
+		return &List{list}
+	case typeSet:
+		return d
+	}
+	return &d.d
 }
 
 func declareTargets(n node, s *scope) {
@@ -200,20 +198,14 @@ func (m *machine) unpack(v Value, n, star int) []Value {
 		m.alloc(16)
 		vals = append(vals, x)
 	}
-	if star < 0 {
-		if len(vals) > n {
-			raise(valueError, "too many values to unpack (expected %d)", n)
-		}
-		if len(vals) < n {
-			raise(valueError, "not enough values to unpack (expected %d, got %d)", n, len(vals))
-		}
+	rest := len(vals) - (n - 1) // how many the starred one takes
+	switch {
+	case star < 0 && len(vals) > n:
+		raise(valueError, "too many values to unpack (expected %d)", n)
+	case rest < 0 || star < 0 && rest == 0:
+		raise(valueError, "not enough values to unpack (expected %d, got %d)", n, len(vals))
+	case star < 0:
 		return vals
 	}
-	rest := len(vals) - (n - 1)
-	if rest < 0 {
-		raise(valueError, "not enough values to unpack (expected at least %d, got %d)", n-1, len(vals))
-	}
-	out := append([]Value{}, vals[:star]...)
-	out = append(out, &List{append([]Value{}, vals[star:star+rest]...)})
-	return append(out, vals[star+rest:]...)
+	return slices.Concat(vals[:star], []Value{&List{vals[star : star+rest]}}, vals[star+rest:])
 }

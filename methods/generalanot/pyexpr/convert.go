@@ -24,7 +24,6 @@ func newInt(m *machine, a []Value) Value {
 	return nil
 }
 
-// truncate is a float without its fraction.
 func truncate(x float64) Value {
 	if x != x {
 		raise(valueError, "cannot convert float NaN to integer")
@@ -36,7 +35,6 @@ func truncate(x float64) Value {
 	return normal(z)
 }
 
-// parseInt reads a decimal integer.
 func (m *machine) parseInt(s string) Value {
 	m.work(len(s))
 	text := strings.TrimFunc(s, isSpace)
@@ -81,7 +79,6 @@ func newStr(m *machine, a []Value) Value {
 	return m.str(m.text(a[0]))
 }
 
-// collectArg are the items of an optional argument.
 func (m *machine) collectArg(v Value) []Value {
 	if v == nil {
 		return nil

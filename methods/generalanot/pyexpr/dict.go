@@ -106,7 +106,6 @@ func rangeKey(r *Range) string {
 	}
 }
 
-// find is the position of v's entry, or -1.
 func (d *Dict) find(m *machine, v Value) int {
 	if s, ok := v.(Str); ok {
 		return d.findStr(s)
@@ -188,7 +187,6 @@ func (d *Dict) put(m *machine, k, v Value) {
 	d.entries = append(d.entries, entry{k, v})
 }
 
-// addAll puts all entries of o.
 func (d *Dict) addAll(m *machine, o *Dict) {
 	for _, e := range o.entries {
 		m.step(1)
@@ -196,7 +194,6 @@ func (d *Dict) addAll(m *machine, o *Dict) {
 	}
 }
 
-// setOf is a new set of all items of v.
 func (m *machine) setOf(v Value) *Set {
 	s := new(Set)
 	m.each(v, func(x Value) bool {
@@ -219,7 +216,6 @@ func (m *machine) setLike(v Value) (*Set, bool) {
 	return nil, false
 }
 
-// combine is the set operation that op names.
 func (m *machine) combine(op string, a, b *Set) *Set {
 	out := new(Set)
 	keep := func(from, other *Set, want bool) {
@@ -261,7 +257,6 @@ func (m *machine) combineAll(op string, a *Set, other Value) *Set {
 	return m.combine(op, a, b)
 }
 
-// subset says whether all of a is in b.
 func (m *machine) subset(a, b *Set) bool {
 	if len(a.d.entries) > len(b.d.entries) {
 		return false

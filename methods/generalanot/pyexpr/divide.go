@@ -14,7 +14,6 @@ func divSmall(x, y int64) Value {
 	return Float(float64(x) / float64(y))
 }
 
-// divInts is x / y, correctly rounded.
 func divInts(m *machine, x, y *big.Int) Value {
 	if y.Sign() == 0 {
 		raise(zeroError, "division by zero")

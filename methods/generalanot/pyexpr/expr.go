@@ -37,9 +37,6 @@ func Compile(src string) (e *Expr, err error) {
 	return e, nil
 }
 
-// Source is the text that e was compiled from.
-func (e *Expr) Source() string { return e.src }
-
 // Names are the names that an environment must provide, sorted. Builtins are
 // not among them, though an environment may replace them.
 func (e *Expr) Names() []string {

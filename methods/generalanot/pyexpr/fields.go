@@ -43,7 +43,6 @@ func (b *bindings) lookup(name string) (item, bound bool) {
 	return false, false
 }
 
-// isList says whether n is a list of items.
 func (t *tracer) isList(n node, b *bindings) bool {
 	switch n := n.(type) {
 	case *nameRef:
@@ -75,7 +74,6 @@ func (t *tracer) isList(n node, b *bindings) bool {
 	return false
 }
 
-// isItem says whether n is an item of the list.
 func (t *tracer) isItem(n node, b *bindings) bool {
 	switch n := n.(type) {
 	case *nameRef:

@@ -57,7 +57,6 @@ func specNumber(s string) int {
 	return n
 }
 
-// format is format(v, spec).
 func (m *machine) format(v Value, spec string) string {
 	if spec == "" {
 		return m.text(v)
@@ -74,7 +73,6 @@ func (m *machine) format(v Value, spec string) string {
 	return ""
 }
 
-// formatAs formats a text or a number.
 func (m *machine) formatAs(v Value, f formatSpec) string {
 	s, isStr := v.(Str)
 	_, isFloat := v.(Float)

@@ -9,7 +9,6 @@ var typeSlice = &Type{name: "slice"}
 
 func (*sliceValue) class() *Type { return typeSlice }
 
-// item is v[i].
 func (m *machine) item(v, i Value) Value {
 	if s, ok := i.(*sliceValue); ok {
 		return m.slice(v, s)
@@ -73,7 +72,6 @@ func (m *machine) index(i Value, n int, what string) int {
 	return k
 }
 
-// slice is v[lo:hi:step].
 func (m *machine) slice(v Value, s *sliceValue) Value {
 	switch x := v.(type) {
 	case Str:

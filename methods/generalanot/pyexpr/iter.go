@@ -77,7 +77,6 @@ func (m *machine) tryIter(v Value) (iterator, bool) {
 	return nil, false
 }
 
-// iter is iter(v).
 func (m *machine) iter(v Value) iterator {
 	it, ok := m.tryIter(v)
 	if !ok {
@@ -115,7 +114,6 @@ func (m *machine) collect(v Value) []Value {
 	return out
 }
 
-// len is how many numbers r has.
 func (r *Range) len() int {
 	var n uint64
 	switch {

@@ -159,7 +159,6 @@ func (l *library) method(t *Type, name string) *builtin {
 	return nil
 }
 
-// attr is v.name.
 func (m *machine) attr(v Value, name string) Value {
 	switch x := v.(type) {
 	case *Module:

@@ -51,7 +51,6 @@ func newMachine(ctx context.Context, l Limits) *machine {
 	return &machine{ctx: ctx, lib: stdlib(), steps: or(l.Steps, DefaultSteps), mem: or(l.Memory, DefaultMemory), depth: or(l.Depth, DefaultDepth)}
 }
 
-// step charges n units of work.
 func (m *machine) step(n int) {
 	m.fuel -= n
 	if m.fuel < 0 {

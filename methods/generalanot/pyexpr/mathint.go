@@ -72,7 +72,6 @@ func natural(v Value) int {
 	return n
 }
 
-// product is from*(from+1)*...*to.
 func (m *machine) product(from, to int) *big.Int {
 	z := big.NewInt(1)
 	for i := from; i <= to; i++ {
@@ -121,7 +120,6 @@ func hypot(m *machine, a []Value) Value {
 	return Float(f)
 }
 
-// fsum adds floats exactly and rounds once.
 func fsum(m *machine, a []Value) Value {
 	sum, special := exact(), 0.0
 	m.each(a[0], func(v Value) bool {

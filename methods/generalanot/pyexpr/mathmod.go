@@ -90,7 +90,6 @@ func mathPow(x, y float64) float64 {
 	return z
 }
 
-// logFunc is log(x[, base]).
 func logFunc(m *machine, a []Value) Value {
 	num := m.logOf(a[0], logarithm)
 	if a[1] == nil {

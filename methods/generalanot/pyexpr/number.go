@@ -38,7 +38,6 @@ func smallInt(v Value) (int, bool) {
 	return 0, false
 }
 
-// bigOf is an integer as a big one.
 func bigOf(v Value) *big.Int {
 	if x, ok := v.(*Big); ok {
 		return x.v
@@ -85,7 +84,6 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// unary is -v, +v or ~v.
 func (m *machine) unary(op string, v Value) Value {
 	if i, ok := integer(v); ok {
 		switch z := new(big.Int); op {

@@ -19,7 +19,6 @@ type parser struct {
 	depth int
 }
 
-// parse reads a whole source.
 func parse(src string) node {
 	if len(src) > maxSource {
 		fail(0, "longer than %d bytes", maxSource)
@@ -55,7 +54,6 @@ func (p *parser) is(text string) bool { return p.peek().is(text) }
 
 func (t token) is(text string) bool { return t.text == text && (t.kind == tokOp || t.kind == tokName) }
 
-// accept takes the next token if it is text.
 func (p *parser) accept(text string) bool {
 	if !p.is(text) {
 		return false

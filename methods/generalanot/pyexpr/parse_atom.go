@@ -32,7 +32,6 @@ func (p *parser) primary() node {
 	}
 }
 
-// name takes an identifier.
 func (p *parser) name() token {
 	t := p.take()
 	if t.kind != tokName || slices.Contains(keywords, t.text) {
@@ -66,7 +65,6 @@ func (p *parser) atom() node {
 	return &nameRef{pos, p.name().text}
 }
 
-// group is what parentheses hold.
 func (p *parser) group(pos position) node {
 	if p.accept(")") {
 		return &display{pos, typeTuple, nil}
@@ -94,7 +92,6 @@ func (p *parser) elems(pos position, kind *Type, end string, first node) node {
 	return &display{pos, kind, elems}
 }
 
-// braces is a set or a dict.
 func (p *parser) braces(pos position) node {
 	d := &dictDisplay{position: pos}
 	for !p.is("}") {

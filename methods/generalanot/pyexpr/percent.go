@@ -9,7 +9,6 @@ import (
 // [(key)][flags][width][.precision]type.
 var percentForm = regexp.MustCompile(`(?s)^(?:\(([^()]*)\))?([-+ 0]*)(\d*)(?:\.(\d*))?(.)`)
 
-// percent is the old formatting, format % args.
 func (m *machine) percent(format string, args Value) Value {
 	vals := []Value{args}
 	if t, ok := args.(*Tuple); ok {

@@ -21,7 +21,6 @@ func (w *writer) put(s string) {
 	w.WriteString(s)
 }
 
-// repr is repr(v).
 func (m *machine) repr(v Value) string {
 	if s, ok := v.(Str); ok {
 		m.alloc(2 * len(s))
@@ -32,7 +31,6 @@ func (m *machine) repr(v Value) string {
 	return w.String()
 }
 
-// text is str(v).
 func (m *machine) text(v Value) string {
 	switch x := v.(type) {
 	case Str:
@@ -151,7 +149,6 @@ func floatRepr(x float64) string {
 	return s
 }
 
-// quote is repr of a string.
 func quote(s string) string {
 	q := byte('\'')
 	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
@@ -185,7 +182,6 @@ func quote(s string) string {
 	return b.String()
 }
 
-// convert is what !r and !s do.
 func (m *machine) convert(v Value, conv byte) Value {
 	switch conv {
 	case 'r':

@@ -2,7 +2,6 @@ package pyexpr
 
 import "slices"
 
-// sorted is stable, in both directions.
 func sorted(m *machine, a []Value) Value {
 	reverse := intArg(a[2], 0) != 0
 	vals := m.collect(a[0])
@@ -72,7 +71,6 @@ func (s *sorter) run() int {
 	return n
 }
 
-// insert sorts what follows a sorted run by binary insertion.
 func (s *sorter) insert(start int) {
 	for ; start < len(s.items); start++ {
 		pivot := s.items[start]

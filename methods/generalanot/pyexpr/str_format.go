@@ -18,13 +18,11 @@ type strFormatter struct {
 // which specifications may hold fields. A name is empty, a number or a word.
 var fieldForm = regexp.MustCompile(`(?s)^\{(\w*)(?:!([rs]))?(?::((?:[^{}]|\{[^{}]*\})*))?\}`)
 
-// strFormat is format.format(*args, **kw).
 func strFormat(m *machine, a []Value) Value {
 	f := &strFormatter{m: m, kw: a[1].(*Dict), args: a[2:]}
 	return m.str(f.expand(strArg(a[0])))
 }
 
-// expand replaces the fields of s.
 func (f *strFormatter) expand(s string) string {
 	w := &writer{m: f.m}
 	for {

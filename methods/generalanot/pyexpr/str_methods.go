@@ -139,7 +139,6 @@ func partition(m *machine, a []Value, index func(s, sep string) int) Value {
 	return &Tuple{strs(parts)}
 }
 
-// strs are texts as values.
 func strs(parts []string) []Value {
 	out := make([]Value, len(parts))
 	for i, p := range parts {

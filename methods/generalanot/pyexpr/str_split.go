@@ -6,12 +6,18 @@ import (
 	"unicode/utf8"
 )
 
+// split cuts from the left. Cutting from the right is cutting the reversed text.
 func split(m *machine, a []Value, right bool) Value {
 	s, limit := strArg(a[0]), intArg(a[2], -1)
 	m.work(2 * len(s))
+	turn := func(s string) string { return s }
+	if right {
+		m.alloc(10 * len(s))
+		turn = reversed
+	}
 	var parts []string
 	if isNone(a[1]) {
-		parts = m.fields(s, limit, right)
+		parts = m.fields(turn(s), limit)
 	} else {
 		sep := separator(a[1])
 		n := strings.Count(s, sep)
@@ -19,52 +25,34 @@ func split(m *machine, a []Value, right bool) Value {
 			n = min(n, limit)
 		}
 		m.alloc(times(n+1, 32))
-		parts = splitBy(s, sep, n, right)
+		parts = strings.SplitN(turn(s), turn(sep), n+1)
+	}
+	for i := range parts {
+		parts[i] = turn(parts[i])
+	}
+	if right {
+		slices.Reverse(parts)
 	}
 	m.alloc(48 + 32*len(parts))
 	return &List{strs(parts)}
 }
 
-// splitBy cuts s at n separators, counted from either end.
-func splitBy(s, sep string, n int, right bool) []string {
-	if !right {
-		return strings.SplitN(s, sep, n+1)
-	}
-	parts := make([]string, n+1)
-	for i := n; i > 0; i-- {
-		at := strings.LastIndex(s, sep)
-		parts[i], s = s[at+len(sep):], s[:at]
-	}
-	parts[0] = s
-	return parts
+func reversed(s string) string {
+	rs := []rune(s)
+	slices.Reverse(rs)
+	return string(rs)
 }
 
 // fields cuts s at runs of white space, at most limit times.
-func (m *machine) fields(s string, limit int, right bool) []string {
+func (m *machine) fields(s string, limit int) []string {
 	var parts []string
-	trim := strings.TrimLeftFunc
-	if right {
-		trim = strings.TrimRightFunc
-	}
-	for s = trim(s, isSpace); s != ""; s = trim(s, isSpace) {
+	for s = strings.TrimLeftFunc(s, isSpace); s != ""; s = strings.TrimLeftFunc(s, isSpace) {
 		m.alloc(32)
 		cut := strings.IndexFunc(s, isSpace)
-		if right {
-			cut = strings.LastIndexFunc(s, isSpace)
-		}
 		if cut < 0 || limit >= 0 && len(parts) == limit {
-			parts = append(parts, s)
-			break
+			return append(parts, s)
 		}
-		if right {
-			_, n := utf8.DecodeRuneInString(s[cut:])
-			parts, s = append(parts, s[cut+n:]), s[:cut]
-		} else {
-			parts, s = append(parts, s[:cut]), s[cut:]
-		}
-	}
-	if right {
-		slices.Reverse(parts)
+		parts, s = append(parts, s[:cut]), s[cut:]
 	}
 	return parts
 }

@@ -98,7 +98,6 @@ func deltaClass() *class {
 	}
 }
 
-// iso is isoformat.
 func (d *Date) iso(sep string) string {
 	if d.kind == typeDate {
 		return d.t.Format(time.DateOnly)
@@ -110,7 +109,6 @@ func (d *Date) iso(sep string) string {
 	return d.t.Format(time.DateOnly) + sep + d.t.Format(layout) + d.zone()
 }
 
-// text is str of a Delta.
 func (d *Delta) text() string {
 	sec, us := d.micros/microsPerSecond, d.micros%microsPerSecond
 	out := fmt.Sprintf("%d:%02d:%02d", sec/3600, sec/60%60, sec%60)

@@ -28,7 +28,6 @@ const (
 	microsPerDay    = 86_400 * microsPerSecond
 )
 
-// utc is the time in UTC where d says how far it is from it.
 func (d *Date) utc() time.Time {
 	if d.offset == nil {
 		return d.t
@@ -114,7 +113,6 @@ func (d *Delta) big() *big.Int {
 
 func (d *Delta) negative() *Delta { return deltaInt(new(big.Int).Neg(d.big())) }
 
-// seconds is the whole length in seconds, correctly rounded.
 func (d *Delta) seconds() float64 {
 	f, _ := new(big.Rat).SetFrac(d.big(), big.NewInt(microsPerSecond)).Float64()
 	return f
@@ -181,7 +179,6 @@ func (m *machine) deltaOp(op string, a, b *Delta) Value {
 	return nil
 }
 
-// scale multiplies or divides a Delta by a number.
 func (m *machine) scale(op string, d *Delta, v Value) Value {
 	i, isInt := integer(v)
 	switch {

@@ -41,7 +41,6 @@ func (a double) div(b double) double {
 	return twoSum(q, q2).add(double{r.hi / b.hi, 0})
 }
 
-// ln2 to about 106 bits.
 var ln2 = double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
 
 // ln2Tail continues ln2, for arguments whose reduction takes many of it.
@@ -63,7 +62,6 @@ func expPair(x double) (m double, n int) {
 	return sum.add(double{1, 0}), int(k)
 }
 
-// logPair is the natural logarithm of a positive finite x.
 func logPair(x float64) double {
 	frac, n := math.Frexp(x)
 	if frac < math.Sqrt2/2 {

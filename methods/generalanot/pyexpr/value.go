@@ -124,7 +124,6 @@ func (t *Type) is(of *Type) bool {
 // className is how messages call the class of v.
 func className(v Value) string { return v.class().name }
 
-// truth is bool(v).
 func truth(v Value) bool {
 	switch x := v.(type) {
 	case Bool:
