@@ -130,8 +130,8 @@ func (m *machine) otherOp(op string, a, b Value) Value {
 			v = m.repeat(b, a)
 		}
 	case "%":
-		if s, ok := a.(Str); ok {
-			return m.percent(string(s), b)
+		if _, ok := a.(Str); ok {
+			raise(typeError, "%% on a text is not supported: use an f-string")
 		}
 	case "-", "&", "^", "|":
 		v = m.setOp(op, a, b)

@@ -101,7 +101,7 @@ type clause struct {
 	conds  []node
 }
 
-// kwNode is name=val, or **val where the name is empty.
+// kwNode is name=val.
 type kwNode struct {
 	name string
 	val  node
@@ -111,7 +111,6 @@ type kwNode struct {
 type params struct {
 	names    []string
 	defaults []node // nil where there is none
-	rest     string // of *rest, or empty
 }
 
 // fpart is a literal piece of an f-string, or an expression in it.

@@ -35,41 +35,13 @@ func (c *compiler) keywords(nodes []kwNode, s *scope) func(f *frame) []keyword {
 		codes[i] = c.expr(n.val, s)
 	}
 	return func(f *frame) []keyword {
-		var out []keyword
+		out := make([]keyword, len(nodes))
+		f.m.alloc(32 * len(nodes))
 		for i, n := range nodes {
-			v := codes[i](f)
-			f.m.alloc(32)
-			if n.name != "" {
-				out = append(out, keyword{n.name, v})
-				continue
-			}
-			f.m.pos = n.val.at()
-			out = f.m.unpackKeywords(out, v)
-		}
-		for i, k := range out {
-			if slices.ContainsFunc(out[:i], func(o keyword) bool { return o.name == k.name }) {
-				raise(typeError, "got multiple values for keyword argument '%s'", k.name)
-			}
+			out[i] = keyword{n.name, codes[i](f)}
 		}
 		return out
 	}
-}
-
-func (m *machine) unpackKeywords(out []keyword, v Value) []keyword {
-	d, ok := v.(*Dict)
-	if !ok {
-		raise(typeError, "argument after ** must be a mapping, not %s", className(v))
-	}
-	for _, e := range d.entries {
-		name, ok := e.key.(Str)
-		if !ok {
-			raise(typeError, "keywords must be strings")
-		}
-		m.step(1 + len(out)) // they are checked for repeats
-		m.alloc(32)
-		out = append(out, keyword{string(name), e.val})
-	}
-	return out
 }
 
 func (m *machine) call(fn Value, args []Value, kw []keyword) Value {
@@ -91,9 +63,6 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 	ps := n.params
 	for _, name := range ps.names {
 		inner.declare(name)
-	}
-	if ps.rest != "" {
-		inner.declare(ps.rest)
 	}
 	body := c.expr(n.body, inner)
 	defaults := make([]code, len(ps.names))
@@ -117,21 +86,16 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 			m.step(3)
 			m.alloc(64 + 16*size)
 			g := &frame{m: m, vars: make([]Value, size), up: f}
-			ps.bind(m, g, defs, args, kw)
+			ps.bind(g, defs, args, kw)
 			return body(g)
 		}}
 	}
 }
 
-// bind fills a lambda's frame with its arguments. The slots are in the order
-// of declaration: names, rest.
-func (ps *params) bind(m *machine, g *frame, defs, args []Value, kw []keyword) {
-	n := copy(g.vars[:len(ps.names)], args)
-	if ps.rest != "" {
-		m.alloc(48 + 16*len(args))
-		g.vars[len(ps.names)] = &Tuple{slices.Clone(args[n:])}
-	} else if len(args) > n {
-		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", n, len(args))
+// bind fills a lambda's frame with its arguments.
+func (ps *params) bind(g *frame, defs, args []Value, kw []keyword) {
+	if copy(g.vars, args) < len(args) {
+		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", len(ps.names), len(args))
 	}
 	for _, k := range kw {
 		i := slices.Index(ps.names, k.name)

@@ -1,7 +1,5 @@
 package pyexpr
 
-import "slices"
-
 // loop is a compiled comprehension: nested loops that stop at each element.
 type loop struct {
 	clauses []loopClause
@@ -142,8 +140,6 @@ func declareTargets(n node, s *scope) {
 	switch n := n.(type) {
 	case *nameRef:
 		s.declare(n.id)
-	case *starred:
-		declareTargets(n.x, s)
 	case *display:
 		for _, e := range n.elems {
 			declareTargets(e, s)
@@ -153,35 +149,27 @@ func declareTargets(n node, s *scope) {
 
 // target compiles the binding of a loop variable, or of several.
 func (c *compiler) target(n node, s *scope) func(f *frame, v Value) {
-	switch n := n.(type) {
-	case *nameRef:
+	if n, ok := n.(*nameRef); ok {
 		slot := s.names[n.id]
 		return func(f *frame, v Value) { f.vars[slot] = v }
-	case *starred:
-		return c.target(n.x, s)
 	}
 	elems := n.(*display).elems
 	binds := make([]func(f *frame, v Value), len(elems))
-	star := -1
 	for i, e := range elems {
-		if _, ok := e.(*starred); ok {
-			star = i
-		}
 		binds[i] = c.target(e, s)
 	}
 	pos := n.at()
 	return func(f *frame, v Value) {
 		f.m.pos = pos
-		for i, x := range f.m.unpack(v, len(binds), star) {
+		for i, x := range f.m.unpack(v, len(binds)) {
 			binds[i](f, x)
 		}
 	}
 }
 
-// unpack splits v into n values, of which the one at star, if any, is a list
-// of all that the others leave.
-func (m *machine) unpack(v Value, n, star int) []Value {
-	if t, ok := v.(*Tuple); ok && star < 0 && len(t.items) == n {
+// unpack splits v into n values.
+func (m *machine) unpack(v Value, n int) []Value {
+	if t, ok := v.(*Tuple); ok && len(t.items) == n {
 		return t.items
 	}
 	next, ok := m.tryIter(v)
@@ -189,7 +177,7 @@ func (m *machine) unpack(v Value, n, star int) []Value {
 		raise(typeError, "cannot unpack non-iterable %s object", className(v))
 	}
 	var vals []Value
-	for star >= 0 || len(vals) <= n {
+	for len(vals) <= n {
 		x, ok := next(m)
 		if !ok {
 			break
@@ -198,14 +186,8 @@ func (m *machine) unpack(v Value, n, star int) []Value {
 		m.alloc(16)
 		vals = append(vals, x)
 	}
-	rest := len(vals) - (n - 1) // how many the starred one takes
-	switch {
-	case star < 0 && len(vals) > n:
-		raise(valueError, "too many values to unpack (expected %d)", n)
-	case rest < 0 || star < 0 && rest == 0:
-		raise(valueError, "not enough values to unpack (expected %d, got %d)", n, len(vals))
-	case star < 0:
-		return vals
+	if len(vals) != n {
+		raise(valueError, "cannot unpack %d values into %d names", len(vals), n)
 	}
-	return slices.Concat(vals[:star], []Value{&List{vals[star : star+rest]}}, vals[star+rest:])
+	return vals
 }

@@ -8,7 +8,7 @@ import (
 // ErrLimit is what every [LimitError] wraps.
 var ErrLimit = errors.New("evaluation limit reached")
 
-// SyntaxError says why and where a text is no expression of the subset.
+// SyntaxError says why and where a text is not an expression of the subset.
 type SyntaxError struct {
 	Line, Col int // from 1; columns count characters
 	Msg       string

@@ -114,9 +114,6 @@ func (t *tracer) bind(target, iter node, at, b *bindings) *bindings {
 	}
 	tuple, ok := target.(*display)
 	if !ok {
-		if star, ok := target.(*starred); ok {
-			return t.bind(star.x, &constant{}, at, b)
-		}
 		return b
 	}
 	sources := make([]node, len(tuple.elems))
@@ -184,7 +181,6 @@ func (t *tracer) visitLambda(n *lambda, b *bindings, item bool) {
 	for i, name := range n.params.names {
 		b = &bindings{b, name, item && i == 0}
 	}
-	b = &bindings{b, n.params.rest, false}
 	t.visit(n.body, b)
 }
 

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// formatSpec is a parsed format specification. f-strings, str.format, "%" and
-// the methods that pad all come down to it.
+// formatSpec is a parsed format specification. f-strings, str.format and zfill
+// all come down to it.
 type formatSpec struct {
 	fill  rune
-	align byte // '<', '>', '^', '=', 'c' for str.center, 0 for the type's own
+	align byte // '<', '>', '^', '=', or 0 for the type's own
 	sign  string
 	zero  bool // zeros fill a number behind its sign, unless align says otherwise
 	width int
@@ -23,7 +23,7 @@ type formatSpec struct {
 }
 
 // specForm is [[fill]align][sign][0][width][grouping][.precision][type].
-var specForm = regexp.MustCompile(`(?s)^(?:(.)?([<>=^]))?([-+ ])?(0)?(\d*)([,_])?(?:\.(\d+))?([bdoxXeEfFgG%s])?$`)
+var specForm = regexp.MustCompile(`(?s)^(?:(.)?([<>=^]))?([-+ ])?(0)?(\d*)([,_])?(?:\.(\d+))?([defg%s])?$`)
 
 func parseSpec(s string) formatSpec {
 	p := specForm.FindStringSubmatch(s)
@@ -42,9 +42,6 @@ func parseSpec(s string) formatSpec {
 	f.width = specNumber(p[5])
 	if p[7] != "" {
 		f.prec = specNumber(p[7])
-	}
-	if f.group == "," && strings.Contains("boxX", f.verb) && f.verb != "" {
-		raise(valueError, "Cannot specify ',' with '%s'.", f.verb)
 	}
 	return f
 }
@@ -79,16 +76,18 @@ func (m *machine) formatAs(v Value, f formatSpec) string {
 	switch {
 	case isStr && (f.verb == "" || f.verb == "s") && f.sign == "" && f.group == "" && f.align != '=':
 		return m.formatStr(string(s), f)
-	case isStr, f.verb == "s", isFloat && f.verb != "" && strings.Contains("bdoxX", f.verb):
+	case isStr, f.verb == "s", isFloat && f.verb == "d":
 		raise(valueError, "Unknown format code '%s' for object of type '%s'", f.verb, className(v))
-	case isFloat, f.verb != "" && strings.Contains("eEfFgG%", f.verb):
+	case isFloat, f.verb != "" && f.verb != "d":
 		x, _ := toFloat(v)
 		return m.formatFloat(x, f)
 	case f.prec >= 0:
 		raise(valueError, "Precision not allowed in integer format specifier")
 	}
-	i, _ := integer(v)
-	return m.formatInt(bigOf(i), f)
+	z := bigOf(v)
+	digits := bigText(new(big.Int).Abs(z))
+	m.alloc(3 * len(digits))
+	return m.padNumber(z.Sign() < 0, digits, "", f)
 }
 
 func (m *machine) formatStr(s string, f formatSpec) string {
@@ -117,25 +116,10 @@ func (m *machine) pad(head, body string, f formatSpec) string {
 		left = 0
 	case '^':
 		left = k / 2
-	case 'c':
-		left = k/2 + k&f.width&1
 	case '=':
 		return head + fill(k) + body
 	}
 	return fill(left) + head + body + fill(k-left)
-}
-
-func (m *machine) formatInt(z *big.Int, f formatSpec) string {
-	base := map[string]int{"b": 2, "o": 8, "x": 16, "X": 16}[f.verb]
-	abs := new(big.Int).Abs(z)
-	digits := ""
-	if base == 0 {
-		digits = bigText(abs)
-	} else if digits = abs.Text(base); f.verb == "X" {
-		digits = strings.ToUpper(digits)
-	}
-	m.alloc(3 * len(digits))
-	return m.padNumber(z.Sign() < 0, digits, "", f)
 }
 
 // padNumber groups the digits and pads; tail is what follows them.
@@ -151,28 +135,25 @@ func (m *machine) padNumber(negative bool, digits, tail string, f formatSpec) st
 		}
 	}
 	if f.group != "" && digits != "" { // inf and nan have nothing to group
-		width, size := 0, 3
+		width := 0
 		if f.fill == '0' && f.align == '=' {
 			width = f.width - len(head) - utf8.RuneCountInString(tail)
 			m.alloc(2 * max(width, 0))
 		}
-		if f.verb != "" && strings.Contains("boxX", f.verb) {
-			size = 4
-		}
-		digits = group(digits, f.group, size, width)
+		digits = group(digits, f.group, width)
 	}
 	return m.pad(head, digits+tail, f)
 }
 
-// group puts sep between every size digits, with leading zeros up to width.
-func group(digits, sep string, size, width int) string {
+// group puts sep between every three digits, with leading zeros up to width.
+func group(digits, sep string, width int) string {
 	n := len(digits)
-	for n+(n-1)/size < width {
+	for n+(n-1)/3 < width {
 		n++
 	}
 	var b strings.Builder
 	for i, c := range strings.Repeat("0", n-len(digits)) + digits {
-		if i > 0 && (n-i)%size == 0 {
+		if i > 0 && (n-i)%3 == 0 {
 			b.WriteString(sep)
 		}
 		b.WriteRune(c)
@@ -199,23 +180,17 @@ func floatBody(x float64, f formatSpec) string {
 	if f.verb == "%" {
 		x, percent = x*100, "%"
 	}
-	var s string
-	switch verb := strings.ToLower(f.verb); {
-	case x-x != 0 || verb == "" && f.prec < 0:
-		s = floatRepr(x)
-	case verb == "":
-		s = general(x, max(prec, 1))
-	case verb == "g":
-		s = strconv.FormatFloat(x, 'g', max(prec, 1), 64)
-	case verb == "e":
-		s = strconv.FormatFloat(x, 'e', prec, 64)
-	default:
-		s = strconv.FormatFloat(x, 'f', prec, 64)
+	switch {
+	case x-x != 0 || f.verb == "" && f.prec < 0:
+		return floatRepr(x) + percent
+	case f.verb == "":
+		return general(x, max(prec, 1))
+	case f.verb == "g":
+		return strconv.FormatFloat(x, 'g', max(prec, 1), 64)
+	case f.verb == "e":
+		return strconv.FormatFloat(x, 'e', prec, 64)
 	}
-	if f.verb != "" && strings.Contains("EFG", f.verb) {
-		s = strings.ToUpper(s)
-	}
-	return s + percent
+	return strconv.FormatFloat(x, 'f', prec, 64) + percent
 }
 
 // general is a precision without a type: prec significant digits, an exponent

@@ -20,7 +20,7 @@ func FuzzEval(f *testing.F) {
 			f.Add(src)
 		}
 	}
-	for _, src := range []string{countFormula, "f'{x!r:>{n}} {n=}'", "{**d, 'a': [*xs]}", "(lambda a, *b, c=1, **d: a)(1)", "'%*d' % (n, n)", "xs[::-1]"} {
+	for _, src := range []string{countFormula, "f'{x!r:>{n}} {n}'", "{**d, 'a': [*xs]}", "(lambda a, b, c=1: a)(1, b=2)", "'{:>{w}}'.format(n, w=n)", "xs[::-1]"} {
 		f.Add(src)
 	}
 	d := must(FromGo(map[string]any{"a": 1, "b": "x"}))

@@ -169,4 +169,4 @@ func envText(env map[string]Value) string {
 	return s
 }
 
-var texts = []string{"", "nut", "Peanut Butter", "a,b,,c", "  pad ", "ÄÖß İx", "x=1; y=2", "tab\tnew\nline", "it's", `say "hi"`, "日本語", "12", "-3.5", "ﬁn ŉ", "ΑΣ Σας", "{0} %s", "²³½"}
+var texts = []string{"", "nut", "Peanut Butter", "a,b,,c", "  pad ", "ÄÖß İx", "x=1; y=2", "tab\tnew\nline", "it's", `say "hi"`, "日本語", "12", "-3.5", "ﬁn ŉ", "ΑΣ Σας", "{0}", "²³½"}

@@ -122,16 +122,10 @@ func parseNumber(t token) Value {
 	return normal(z)
 }
 
+var nameForm = regexp.MustCompile(`^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{M}_]*`)
+
 func (x *lexer) name() token {
-	end := x.pos
-	for end < x.end {
-		r, n := utf8.DecodeRuneInString(x.src[end:x.end])
-		if r != '_' && !unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) &&
-			(end == x.pos || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
-			break
-		}
-		end += n
-	}
+	end := x.pos + len(nameForm.FindString(x.src[x.pos:x.end]))
 	if end == x.pos {
 		r, _ := utf8.DecodeRuneInString(x.src[x.pos:])
 		fail(x.pos, "invalid character %q", r)

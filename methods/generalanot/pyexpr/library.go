@@ -239,6 +239,10 @@ func instead(t *Type, name string) string {
 		return changes + "use {**d, key: value}"
 	case t == typeSet && has("add update remove discard"):
 		return changes + "use s | {x} or s - {x}"
+	case t == typeStr && has("center ljust rjust expandtabs format_map"):
+		return "use an f-string such as f'{s:>10}'"
+	case t == typeStr && has("splitlines"):
+		return `use split('\n')`
 	case (t == typeList || t == typeDict || t == typeSet) && has("pop popitem clear remove"):
 		return changes + "use an index or a comprehension"
 	}

@@ -139,27 +139,18 @@ func (p *parser) targets() node {
 	t := p.peek()
 	first := p.target()
 	if !p.is(",") {
-		return p.noStar(first)
+		return first
 	}
-	elems, stars := p.list(first, p.target), 0
-	for _, e := range elems {
-		if _, ok := e.(*starred); ok {
-			stars++
-		}
-	}
-	if stars > 1 {
-		fail(t.pos, "multiple starred expressions in assignment")
-	}
-	return &display{position(t.pos), typeTuple, elems}
+	return &display{position(t.pos), typeTuple, p.list(first, p.target)}
 }
 
 func (p *parser) target() node {
 	t := p.peek()
 	defer p.deeper()()
-	switch {
-	case p.accept("*"):
-		return &starred{position(t.pos), p.noStar(p.target())}
-	case p.accept("("):
+	if p.is("*") {
+		fail(t.pos, "* is not supported in the targets of a loop: use a slice")
+	}
+	if p.accept("(") {
 		n := p.targets()
 		p.expect(")")
 		return n

@@ -18,9 +18,8 @@ func (p *parser) call(fn node, pos int) node {
 func (p *parser) argument(c *call) {
 	t := p.peek()
 	switch {
-	case p.accept("**"):
-		c.kws = append(c.kws, kwNode{"", p.expr()})
-		return
+	case p.is("**"):
+		fail(t.pos, "** is not supported in a call: give the arguments by name")
 	case t.kind == tokName && p.peekAt(1).is("="):
 		name := p.name()
 		p.expect("=")
@@ -40,7 +39,7 @@ func (p *parser) argument(c *call) {
 			fail(t.pos, "a generator expression must be parenthesized")
 		}
 	}
-	if slices.ContainsFunc(c.kws, func(k kwNode) bool { return !star || k.name == "" }) {
+	if len(c.kws) > 0 && !star {
 		fail(t.pos, "positional argument follows keyword argument")
 	}
 	c.args = append(c.args, arg)
@@ -58,35 +57,23 @@ func (p *parser) params() params {
 	var ps params
 	for !p.is(":") {
 		t := p.peek()
-		if p.is("**") || p.is("/") || p.is("*") && p.peekAt(1).kind != tokName {
-			fail(t.pos, "%q is not supported in the parameters of a lambda: use names, defaults and *rest", t.text)
+		if p.is("*") || p.is("**") || p.is("/") {
+			fail(t.pos, "%q is not supported in the parameters of a lambda: use names and defaults", t.text)
 		}
-		star := p.accept("*")
 		name := p.name().text
-		if ps.rest != "" {
-			fail(t.pos, "parameters after *%s are not supported", ps.rest)
-		}
 		if slices.Contains(ps.names, name) {
 			fail(t.pos, "duplicate argument %q in function definition", name)
 		}
-		if star {
-			ps.rest = name
-		} else {
-			p.param(&ps, t, name)
+		var def node
+		if p.accept("=") {
+			def = p.expr()
+		} else if n := len(ps.defaults); n > 0 && ps.defaults[n-1] != nil {
+			fail(t.pos, "non-default argument follows default argument")
 		}
+		ps.names, ps.defaults = append(ps.names, name), append(ps.defaults, def)
 		if !p.accept(",") {
 			break
 		}
 	}
 	return ps
-}
-
-func (p *parser) param(ps *params, t token, name string) {
-	var def node
-	if p.accept("=") {
-		def = p.expr()
-	} else if n := len(ps.defaults); n > 0 && ps.defaults[n-1] != nil {
-		fail(t.pos, "non-default argument follows default argument")
-	}
-	ps.names, ps.defaults = append(ps.names, name), append(ps.defaults, def)
 }

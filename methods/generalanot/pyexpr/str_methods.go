@@ -13,7 +13,6 @@ func strMethods() map[string]*builtin {
 		defMethod("rstrip chars?/", func(m *machine, a []Value) Value { return strip(m, a, false, true) }),
 		defMethod("split sep? maxsplit?", func(m *machine, a []Value) Value { return split(m, a, false) }),
 		defMethod("rsplit sep? maxsplit?", func(m *machine, a []Value) Value { return split(m, a, true) }),
-		defMethod("splitlines", splitLines),
 		defMethod("join iterable/", join),
 		defMethod("replace old/ new/ count?/", replace),
 		defMethod("format args... **", strFormat),
@@ -21,10 +20,7 @@ func strMethods() map[string]*builtin {
 		defMethod("removesuffix suffix/", func(m *machine, a []Value) Value { return m.str(strings.TrimSuffix(strArg(a[0]), strArg(a[1]))) }),
 		defMethod("partition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.Index) }),
 		defMethod("rpartition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.LastIndex) }),
-		defMethod("ljust width/ fillchar?/", func(m *machine, a []Value) Value { return justify(m, a, '<') }),
-		defMethod("rjust width/ fillchar?/", func(m *machine, a []Value) Value { return justify(m, a, '>') }),
-		defMethod("center width/ fillchar?/", func(m *machine, a []Value) Value { return justify(m, a, 'c') }),
-		defMethod("zfill width/", func(m *machine, a []Value) Value { return justify(m, append(a, Str("0")), '=') }),
+		defMethod("zfill width/", zfill),
 		defMethod("count sub/ start?/ end?/", count),
 		defMethod("find sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, false) }),
 		defMethod("rfind sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, false) }),
@@ -147,21 +143,14 @@ func strs(parts []string) []Value {
 	return out
 }
 
-// justify pads a string. Centring ('c') puts the odd space where CPython does.
-func justify(m *machine, a []Value, align byte) Value {
-	f := formatSpec{fill: ' ', align: align, width: intArg(a[1], 0)}
-	if a[2] != nil {
-		fill := strArg(a[2])
-		if utf8.RuneCountInString(fill) != 1 {
-			raise(typeError, "The fill character must be exactly one character long")
-		}
-		f.fill, _ = utf8.DecodeRuneInString(fill)
+// zfill fills with zeros behind the sign.
+func zfill(m *machine, a []Value) Value {
+	body := strings.TrimLeft(strArg(a[0]), "+-")
+	head := strArg(a[0])
+	if head = head[:len(head)-len(body)]; len(head) > 1 {
+		head, body = head[:1], head[1:]+body
 	}
-	head, body := "", strArg(a[0])
-	if align == '=' && body != "" && strings.IndexByte("+-", body[0]) >= 0 {
-		head, body = body[:1], body[1:]
-	}
-	return Str(m.pad(head, body, f))
+	return Str(m.pad(head, body, formatSpec{fill: '0', align: '=', width: intArg(a[1], 0)}))
 }
 
 func count(m *machine, a []Value) Value {

@@ -3,7 +3,6 @@ package pyexpr
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // split cuts from the left. Cutting from the right is cutting the reversed text.
@@ -55,26 +54,4 @@ func (m *machine) fields(s string, limit int) []string {
 		parts, s = append(parts, s[:cut]), s[cut:]
 	}
 	return parts
-}
-
-func splitLines(m *machine, a []Value) Value {
-	s := strings.ReplaceAll(strArg(a[0]), "\r\n", "\n")
-	m.work(2 * len(s))
-	m.alloc(len(s))
-	var parts []string
-	for s != "" {
-		m.alloc(64)
-		i := strings.IndexFunc(s, isLineEnd)
-		if i < 0 {
-			parts = append(parts, s)
-			break
-		}
-		_, n := utf8.DecodeRuneInString(s[i:])
-		parts, s = append(parts, s[:i]), s[i+n:]
-	}
-	return &List{strs(parts)}
-}
-
-func isLineEnd(r rune) bool {
-	return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
 }

@@ -58,7 +58,6 @@ var otherTemplates = map[string][]string{
 		{str}.split(None, {small})
 		{str}.split(',', {small})
 		{str}.rsplit(' ', 1)
-		{str}.splitlines()
 		list({str})
 		sorted({strs})
 		sorted({strs}, key=len, reverse=True)
@@ -137,7 +136,6 @@ var otherTemplates = map[string][]string{
 		tuple(zip({strs}, {ints}))
 		tuple(enumerate({strs}, {small}))
 		tuple({dict}.items())
-		tuple([*{w}, {v}] for {v}, *{w} in [{ints}, {strs}])
 		[({v}, {w}) for ({v}, {w}) in zip({ints}, {floats})]`),
 	"date": lines(`
 		{date} + {delta}
@@ -188,7 +186,6 @@ var otherTemplates = map[string][]string{
 		list({tuple})
 		sum({any})
 		max({any})
-		{str} % {any}
 		[{v} for {v} in {tuple}]
 		{anyset} == {anyset}
 		round({any})`),

@@ -92,7 +92,6 @@ var scalarTemplates = map[string][]string{
 		{dt}.hour
 		{date}.weekday()
 		(lambda {v}, {w}=2: {int@v:int,w:int})({int})
-		(lambda *{v}: len({v}))(*{ints})
 		sum([[{int@v:int,w:int} for {v} in {ints}][0] for {w} in {ints}])
 		sum({v} * {w} for {v}, {w} in zip({ints}, {ints}))
 		sum({v} for {v} in {set})
@@ -174,9 +173,6 @@ var scalarTemplates = map[string][]string{
 		','.join(str({v}) for {v} in {ints})
 		{str}.split({str})[{idx}]
 		{str}.zfill(6)
-		{str}.center(9, '*')
-		{str}.ljust(7)
-		{str}.rjust({int} % 9, '.')
 		{str}.removeprefix({str})
 		{str}.partition(',')[{small}]
 		str({any})
@@ -196,11 +192,6 @@ var scalarTemplates = map[string][]string{
 		f'{(}{int}!s{)} {(}{(}x{)}{)}'
 		f"{(}{tuple}{)}"
 		f'{(}{bool}:5{)}'
-		'%5.1f' % {float}
-		'%d items, %s' % ({num}, {any})
-		'%-6s|%06.2f|%x' % ({str}, {num}, {int})
-		'%(a)s' % {ext}
-		'%+d %o %e %g %r' % ({int}, {int}, {float}, {float}, {str})
 		'{(}{)} {(}:>6{)}'.format({num}, {str})
 		'{(}0!r{)} {(}v{)}'.format({float}, v={str})
 		'{(}:{(}{)}.2f{)}'.format({num}, {small})

@@ -14,9 +14,7 @@ import (
 const timeParts = "year month day hour minute second microsecond"
 
 func dateClass() *class {
-	c := timeClass(typeDate, "date year month day", "replace year? month? day?")
-	c.methods["isoformat"] = defMethod("isoformat", func(m *machine, a []Value) Value { return m.str(a[0].(*Date).iso("T")) })
-	return c
+	return timeClass(typeDate, "date year month day", "replace year? month? day?")
 }
 
 func dateTimeClass() *class {
@@ -28,13 +26,6 @@ func dateTimeClass() *class {
 	c.methods["date"] = defMethod("date", func(_ *machine, a []Value) Value {
 		y, mon, day := a[0].(*Date).t.Date()
 		return dateOf(typeDate, nil, y, int(mon), day)
-	})
-	c.methods["isoformat"] = defMethod("isoformat sep?", func(m *machine, a []Value) Value {
-		sep := "T"
-		if a[1] != nil {
-			sep = strArg(a[1])
-		}
-		return m.str(a[0].(*Date).iso(sep))
 	})
 	return c
 }
@@ -58,6 +49,7 @@ func timeClass(kind *Type, signature, replace string) *class {
 	c.methods["strftime"] = defMethod("strftime format", func(m *machine, a []Value) Value {
 		return m.str(m.strftime(a[0].(*Date), strArg(a[1])))
 	})
+	c.methods["isoformat"] = defMethod("isoformat", func(m *machine, a []Value) Value { return m.str(a[0].(*Date).iso("T")) })
 	c.methods["replace"] = defMethod(replace, func(_ *machine, a []Value) Value {
 		d := a[0].(*Date)
 		return dateArgs(kind, d.offset, a[1:], d.parts())
