@@ -38,18 +38,6 @@ func realArg(v Value) float64 {
 	return x
 }
 
-// bound is an optional index into n items, counted from the end if negative.
-func (m *machine) bound(v Value, def, n int) int {
-	if isNone(v) {
-		return def
-	}
-	k := m.sliceIndex(v)
-	if k < 0 {
-		return max(k+n, 0)
-	}
-	return k
-}
-
 func isNone(v Value) bool {
 	_, ok := v.(None)
 	return v == nil || ok

@@ -14,6 +14,11 @@ func builtins() []*builtin {
 		def("divmod x/ y/", func(m *machine, a []Value) Value {
 			return pair(operatorOf("//").apply(m, a[0], a[1]), operatorOf("%").apply(m, a[0], a[1]))
 		}),
+		def("map function/ iterable/ iterables...", newMap),
+		def("filter function/ iterable/", newFilter),
+		def("zip iterables... *strict?", newZip),
+		def("enumerate iterable start?", newEnumerate),
+		def("reversed sequence/", newReversed),
 		def("isinstance obj/ class/", func(m *machine, a []Value) Value { return Bool(m.instance(a[0], a[1])) }),
 		def("len obj/", lenOf),
 		def("max args... *key? *default?", func(m *machine, a []Value) Value { return extreme(m, ">", a) }),

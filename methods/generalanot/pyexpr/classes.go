@@ -14,11 +14,6 @@ func classes() map[*Type]*class {
 		typeRange:    {make: def("range start/ stop?/ step?/", newRange), methods: sequenceMethods()},
 		typeSet:      {make: def("set iterable?/", newSet), methods: setMethods()},
 		typeDict:     {make: def("dict mapping?/ **", newDict), methods: dictMethods()},
-		typeMap:      {make: def("map function/ iterable/ iterables...", newMap)},
-		typeFilter:   {make: def("filter function/ iterable/", newFilter)},
-		typeZip:      {make: def("zip iterables... *strict?", newZip)},
-		typeEnum:     {make: def("enumerate iterable start?", newEnumerate)},
-		typeReversed: {make: def("reversed sequence/", newReversed)},
 		typeDate:     dateClass(),
 		typeDateTime: dateTimeClass(),
 		typeDelta:    deltaClass(),
@@ -45,7 +40,7 @@ func dictMethods() map[string]*builtin {
 }
 
 func sequenceMethods(more ...*builtin) map[string]*builtin {
-	return byName(append(more, defMethod("index value/ start?/ stop?/", sequenceIndex),
+	return byName(append(more, defMethod("index value/", sequenceIndex),
 		defMethod("count value/", func(m *machine, a []Value) Value {
 			n := 0
 			m.each(a[0], func(v Value) bool {
@@ -57,11 +52,9 @@ func sequenceMethods(more ...*builtin) map[string]*builtin {
 }
 
 func sequenceIndex(m *machine, a []Value) Value {
-	n, _ := length(a[0])
-	start, stop := m.bound(a[2], 0, n), m.bound(a[3], n, n)
 	at, i := -1, 0
 	m.each(a[0], func(v Value) bool {
-		if i >= start && i < stop && m.eqItem(v, a[1]) {
+		if m.eqItem(v, a[1]) {
 			at = i
 		}
 		i++

@@ -149,11 +149,8 @@ func (c *compiler) list(elems []node, s *scope) func(f *frame) []Value {
 
 func (c *compiler) display(n *display, s *scope) code {
 	list := c.list(n.elems, s)
-	switch n.kind {
-	case typeTuple:
-		return func(f *frame) Value { f.m.step(1); return &Tuple{list(f)} }
-	case typeList:
-		return func(f *frame) Value { f.m.step(1); return &List{list(f)} }
+	if n.kind != typeSet {
+		return func(f *frame) Value { f.m.step(1); return sequence(n.kind, list(f)) }
 	}
 	pos := n.at()
 	return func(f *frame) Value {

@@ -43,30 +43,8 @@ func (c *compiler) logical(n *logical, s *scope) code {
 
 // test compiles a node whose truth alone is wanted.
 func (c *compiler) test(n node, s *scope) func(f *frame) bool {
-	switch n := n.(type) {
-	case *logical:
-		xs := make([]func(f *frame) bool, len(n.xs))
-		for i, x := range n.xs {
-			xs[i] = c.test(x, s)
-		}
-		or := n.or
-		return func(f *frame) bool {
-			for _, x := range xs {
-				if x(f) == or {
-					return or
-				}
-			}
-			return !or
-		}
-	case *comparison:
-		if len(n.ops) == 1 {
-			return c.compareOne(n, s)
-		}
-	case *unary:
-		if n.op == "not" {
-			x := c.test(n.x, s)
-			return func(f *frame) bool { return !x(f) }
-		}
+	if n, ok := n.(*comparison); ok && len(n.ops) == 1 {
+		return c.compareOne(n, s)
 	}
 	x := c.expr(n, s)
 	return func(f *frame) bool { return truth(x(f)) }

@@ -100,7 +100,7 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 					return nil, false
 				}
 				return elem(w.f), true
-			}, typeGen}
+			}}
 		}
 	}
 	var val code

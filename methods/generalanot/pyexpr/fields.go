@@ -4,7 +4,6 @@ package pyexpr
 type Field struct {
 	Name      string
 	Line, Col int
-	Optional  bool // read by get, which forgives a missing key
 }
 
 // Fields are the constant keys that e reads from the items of the named list,
@@ -153,7 +152,7 @@ func (t *tracer) visit(n node, b *bindings) {
 		t.visitCall(n, b)
 		return
 	case *subscript:
-		t.note(n.x, n.index, b, n.at(), false)
+		t.note(n.x, n.index, b, n.at())
 	}
 	t.visitAll(children(n), b)
 }
@@ -164,14 +163,14 @@ func (t *tracer) visitAll(ns []node, b *bindings) {
 	}
 }
 
-func (t *tracer) note(x, index node, b *bindings, pos int, optional bool) {
+func (t *tracer) note(x, index node, b *bindings, pos int) {
 	k, ok := index.(*constant)
 	if !ok || !t.isItem(x, b) {
 		return
 	}
 	if name, ok := k.val.(Str); ok {
 		line, col := place(t.src, pos)
-		t.found = append(t.found, Field{string(name), line, col, optional})
+		t.found = append(t.found, Field{string(name), line, col})
 	}
 }
 
@@ -186,7 +185,7 @@ func (t *tracer) visitLambda(n *lambda, b *bindings, item bool) {
 
 func (t *tracer) visitCall(n *call, b *bindings) {
 	if a, ok := n.fn.(*attribute); ok && a.name == "get" && len(n.args) > 0 {
-		t.note(a.x, n.args[0], b, n.at(), true)
+		t.note(a.x, n.args[0], b, n.at())
 	}
 	t.visit(n.fn, b)
 	name := t.builtinName(n.fn, b)

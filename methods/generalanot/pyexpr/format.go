@@ -92,7 +92,7 @@ func (m *machine) formatAs(v Value, f formatSpec) string {
 
 func (m *machine) formatStr(s string, f formatSpec) string {
 	if f.prec >= 0 && f.prec < utf8.RuneCountInString(s) {
-		s = s[:runeOffset(s, f.prec)]
+		s = string([]rune(s)[:f.prec])
 	}
 	if f.align == 0 {
 		f.align = '<'

@@ -33,25 +33,9 @@ func (m *machine) item(v, i Value) Value {
 
 // char is s[i], counted in characters.
 func (m *machine) char(s string, i Value) Value {
-	n := utf8.RuneCountInString(s)
 	m.work(len(s))
-	at := m.index(i, n, "string")
-	if n != len(s) {
-		at = runeOffset(s, at)
-	}
-	_, size := utf8.DecodeRuneInString(s[at:])
-	return Str(s[at : at+size])
-}
-
-// runeOffset is the byte offset of the nth character.
-func runeOffset(s string, n int) int {
-	for off := range s {
-		if n == 0 {
-			return off
-		}
-		n--
-	}
-	return len(s)
+	n := utf8.RuneCountInString(s)
+	return m.sliceStr(s, n, bounds{start: m.index(i, n, "string"), step: 1, count: 1})
 }
 
 // index turns a subscript into an offset below n.
@@ -100,12 +84,8 @@ func (m *machine) sliceStr(s string, n int, b bounds) Value {
 	if b.count == 0 {
 		return Str("")
 	}
-	if b.step == 1 {
-		if n == len(s) {
-			return Str(s[b.start : b.start+b.count])
-		}
-		from := runeOffset(s, b.start)
-		return Str(s[from : from+runeOffset(s[from:], b.count)])
+	if b.step == 1 && n == len(s) {
+		return Str(s[b.start : b.start+b.count])
 	}
 	m.alloc(4*n + 4*b.count)
 	rs := []rune(s)

@@ -130,18 +130,6 @@ func (r *Range) len() int {
 
 func (r *Range) at(i int) int64 { return r.start + int64(i)*r.step }
 
-// holds says whether x is one of r's numbers.
-func (r *Range) holds(x int64) bool {
-	n := r.len()
-	if n == 0 || x < min(r.start, r.at(n-1)) || x > max(r.start, r.at(n-1)) {
-		return false
-	}
-	if r.step > 0 {
-		return (uint64(x)-uint64(r.start))%uint64(r.step) == 0
-	}
-	return (uint64(r.start)-uint64(x))%(-uint64(r.step)) == 0
-}
-
 func (m *machine) contains(in, v Value) bool {
 	switch c := in.(type) {
 	case Str:
@@ -167,10 +155,6 @@ func (m *machine) contains(in, v Value) bool {
 			}
 			val := c.d.get(m, t.items[0])
 			return val != nil && m.eqItem(val, t.items[1])
-		}
-	case *Range:
-		if x, ok := smallInt(v); ok {
-			return c.holds(int64(x))
 		}
 	}
 	if _, ok := m.tryIter(in); !ok {

@@ -1,8 +1,8 @@
 package pyexpr
 
-func (m *machine) lazy(t *Type, it iterator) Value {
+func (m *machine) lazy(it iterator) Value {
 	m.alloc(96)
-	return &Iter{it, t}
+	return &Iter{it}
 }
 
 // together walks several values at once, to the end of the shortest. Strict
@@ -37,7 +37,7 @@ func (m *machine) together(vs []Value, strict bool) func(m *machine) ([]Value, b
 
 func newMap(m *machine, a []Value) Value {
 	next := m.together(a[1:], false)
-	return m.lazy(typeMap, func(m *machine) (Value, bool) {
+	return m.lazy(func(m *machine) (Value, bool) {
 		vals, ok := next(m)
 		if !ok {
 			return nil, false
@@ -48,7 +48,7 @@ func newMap(m *machine, a []Value) Value {
 
 func newZip(m *machine, a []Value) Value {
 	next := m.together(a[1:], a[0] != nil && truth(a[0]))
-	return m.lazy(typeZip, func(m *machine) (Value, bool) {
+	return m.lazy(func(m *machine) (Value, bool) {
 		if len(a) == 1 {
 			return nil, false
 		}
@@ -59,7 +59,7 @@ func newZip(m *machine, a []Value) Value {
 
 func newFilter(m *machine, a []Value) Value {
 	next := m.iter(a[1])
-	return m.lazy(typeFilter, func(m *machine) (Value, bool) {
+	return m.lazy(func(m *machine) (Value, bool) {
 		for {
 			v, ok := next(m)
 			if !ok {
@@ -76,7 +76,7 @@ func newFilter(m *machine, a []Value) Value {
 func newEnumerate(m *machine, a []Value) Value {
 	var count Value = Int(intArg(a[1], 0))
 	next := m.iter(a[0])
-	return m.lazy(typeEnum, func(m *machine) (Value, bool) {
+	return m.lazy(func(m *machine) (Value, bool) {
 		v, ok := next(m)
 		if !ok {
 			return nil, false
@@ -103,7 +103,7 @@ func newReversed(m *machine, a []Value) Value {
 	default:
 		raise(typeError, "'%s' object is not reversible", className(a[0]))
 	}
-	return m.lazy(typeReversed, func(*machine) (Value, bool) {
+	return m.lazy(func(*machine) (Value, bool) {
 		if n == 0 {
 			return nil, false
 		}

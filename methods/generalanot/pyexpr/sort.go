@@ -4,6 +4,9 @@ import "slices"
 
 func sorted(m *machine, a []Value) Value {
 	reverse := intArg(a[2], 0) != 0
+	if reverse && int64(int32(intArg(a[2], 0))) != int64(intArg(a[2], 0)) {
+		raise(overflowError, "Python int too large to convert to C int")
+	}
 	vals := m.collect(a[0])
 	s := &sorter{m: m, items: make([]keyed, len(vals))}
 	m.alloc(32 * len(vals))

@@ -21,13 +21,13 @@ func strMethods() map[string]*builtin {
 		defMethod("partition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.Index) }),
 		defMethod("rpartition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.LastIndex) }),
 		defMethod("zfill width/", zfill),
-		defMethod("count sub/ start?/ end?/", count),
-		defMethod("find sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, false) }),
-		defMethod("rfind sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, false) }),
-		defMethod("index sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, true) }),
-		defMethod("rindex sub/ start?/ end?/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, true) }),
-		defMethod("startswith prefix/ start?/ end?/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasPrefix) }),
-		defMethod("endswith suffix/ start?/ end?/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasSuffix) }),
+		defMethod("count sub/", count),
+		defMethod("find sub/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, false) }),
+		defMethod("rfind sub/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, false) }),
+		defMethod("index sub/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, true) }),
+		defMethod("rindex sub/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, true) }),
+		defMethod("startswith prefix/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasPrefix) }),
+		defMethod("endswith suffix/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasSuffix) }),
 	}
 	for name, change := range map[string]func(string) string{
 		"lower": lower, "upper": upper, "title": title, "capitalize": capitalize, "casefold": casefold,
@@ -154,22 +154,17 @@ func zfill(m *machine, a []Value) Value {
 }
 
 func count(m *machine, a []Value) Value {
-	part, _, ok := m.window(a)
-	if !ok {
-		return Int(0)
-	}
-	return Int(strings.Count(part, strArg(a[1])))
+	m.work(len(strArg(a[0])))
+	return Int(strings.Count(strArg(a[0]), strArg(a[1])))
 }
 
 func find(m *machine, a []Value, index func(s, sub string) int, must bool) Value {
-	part, start, ok := m.window(a)
-	at := -1
-	if ok {
-		at = index(part, strArg(a[1]))
-	}
+	s, sub := strArg(a[0]), strArg(a[1])
+	m.work(2 * len(s))
+	at := index(s, sub)
 	switch {
 	case at >= 0:
-		return Int(start + utf8.RuneCountInString(part[:at]))
+		return Int(utf8.RuneCountInString(s[:at]))
 	case must:
 		raise(valueError, "substring not found")
 	}
@@ -181,10 +176,9 @@ func affix(m *machine, a []Value, has func(s, affix string) bool) Value {
 	if t, ok := a[1].(*Tuple); ok {
 		choices = t.items
 	}
-	part, _, inside := m.window(append([]Value{a[0], Str("")}, a[2:]...))
 	for _, c := range choices {
 		m.step(1)
-		if s := strArg(c); inside && has(part, s) {
+		if has(strArg(a[0]), strArg(c)) {
 			return Bool(true)
 		}
 	}
@@ -195,22 +189,4 @@ func affix(m *machine, a []Value, has func(s, affix string) bool) Value {
 func (m *machine) indexOf(s, sub string) int {
 	m.work(len(s))
 	return strings.Index(s, sub)
-}
-
-// window is the part of a text that the arguments text, sub, start and end mean
-// and where it starts, in characters; false if it starts beyond the end.
-func (m *machine) window(a []Value) (part string, start int, ok bool) {
-	s := strArg(a[0])
-	strArg(a[1])
-	m.work(2 * len(s))
-	n := utf8.RuneCountInString(s)
-	start, stop := m.bound(a[2], 0, n), min(m.bound(a[3], n, n), n)
-	if start > n || start > stop {
-		return "", 0, false
-	}
-	if n == len(s) {
-		return s[start:stop], start, true
-	}
-	from := runeOffset(s, start)
-	return s[from : from+runeOffset(s[from:], stop-start)], start, true
 }

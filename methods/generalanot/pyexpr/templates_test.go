@@ -74,7 +74,7 @@ var scalarTemplates = map[string][]string{
 		{ints}.count({int})
 		{str}.count({str})
 		{str}.find({str})
-		{str}.rfind({str}, {idx})
+		{str}.rfind({str})
 		{str}.index({str})
 		divmod({int}, {int})[{small}]
 		{int} and {int}

@@ -39,10 +39,7 @@ type (
 		kind *Type
 	}
 	// Iter is a value that is walked once: a generator, zip, map and so on.
-	Iter struct {
-		next iterator
-		kind *Type
-	}
+	Iter struct{ next iterator }
 	// Func is a function: a builtin, a lambda or a method of a value.
 	Func struct {
 		name string
@@ -84,12 +81,7 @@ var (
 	typeKeys     = &Type{name: "dict_keys"}
 	typeValues   = &Type{name: "dict_values"}
 	typeItems    = &Type{name: "dict_items"}
-	typeGen      = &Type{name: "generator"}
-	typeMap      = &Type{name: "map"}
-	typeFilter   = &Type{name: "filter"}
-	typeZip      = &Type{name: "zip"}
-	typeEnum     = &Type{name: "enumerate"}
-	typeReversed = &Type{name: "reversed"}
+	typeGen      = &Type{name: "iterator"}
 	typeDate     = &Type{name: "datetime.date"}
 	typeDateTime = &Type{name: "datetime.datetime", base: typeDate}
 	typeDelta    = &Type{name: "datetime.timedelta"}
@@ -107,7 +99,7 @@ func (*Dict) class() *Type   { return typeDict }
 func (*Set) class() *Type    { return typeSet }
 func (*Range) class() *Type  { return typeRange }
 func (v *View) class() *Type { return v.kind }
-func (v *Iter) class() *Type { return v.kind }
+func (*Iter) class() *Type   { return typeGen }
 func (*Func) class() *Type   { return typeFunc }
 func (*Module) class() *Type { return typeModule }
 func (*Type) class() *Type   { return typeType }
