@@ -46,7 +46,6 @@ func ParseCompiled(raw []byte) (*Compiled, error) {
 	return c, nil
 }
 
-// refusedError says that a policy did not compile.
 type refusedError struct{ reason string }
 
 func (e *refusedError) Error() string {
@@ -152,7 +151,6 @@ type notebook struct {
 	notes *[]Note
 }
 
-// Emit implements [methods.Tracer].
 func (n notebook) Emit(e methods.Event) {
 	*n.notes = append(*n.notes, Note{Path: e.Path, Kind: e.Kind, Text: e.Text})
 }

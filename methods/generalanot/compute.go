@@ -100,7 +100,6 @@ func (p *Program) rows(c *Context, extractions []Extraction, r *Result) ([]map[s
 	return rows, numbers, nil
 }
 
-// step computes one value.
 func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value) Computed {
 	out := Computed{Name: s.Name, Formula: s.Formula}
 	for _, u := range s.uses {
@@ -123,7 +122,6 @@ func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value)
 	return out
 }
 
-// outputs collects the output fields.
 func (p *Program) outputs(r *Result) {
 	for _, name := range p.Seed.OutputFields {
 		c, _ := r.Step(name)

@@ -11,7 +11,6 @@ import (
 	"noema/methods/reply"
 )
 
-// compute is the compute phase.
 func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Result, error) {
 	t.emit(phaseCompute, methods.PhaseStart, 1, nil, "compute %d steps over %d extractions", len(p.steps), len(found))
 	r, err := p.Compute(ctx, t.data, found)
@@ -61,7 +60,6 @@ func (p *Program) graph(r Result, extractions int) methods.Graph {
 	return g
 }
 
-// conclude makes the answer.
 func (t *trial) conclude(p *Program, found extracted, r Result, asked int) methods.Answer {
 	a := methods.Answer{Outcome: methods.Answered}
 	if len(r.Fields) > 0 {

@@ -41,7 +41,6 @@ func (e extracted) outcome() methods.Outcome {
 	return methods.Failed
 }
 
-// reason says what is lacking.
 func (e extracted) reason(asked int) string {
 	return reply.OneLine(fmt.Sprintf("%d of %d extractions failed: %v", e.lost, asked, e.because), maxReason)
 }

@@ -40,7 +40,6 @@ func newMatcher(keywords []string, mode string) *matcher {
 	return m
 }
 
-// matches reports whether text contains a keyword.
 func (m *matcher) matches(text string) bool {
 	if m.all {
 		return true

@@ -34,7 +34,6 @@ var (
 	_ methods.Describer = Method{}
 )
 
-// New returns the method.
 func New() methods.Method { return Method{} }
 
 // options are declared by their tags; see [methods.OptionsOf].
@@ -62,7 +61,6 @@ func (Method) Describe() methods.Description {
 	}
 }
 
-// trial is one problem being solved.
 type trial struct {
 	methods.Problem
 	host methods.Host
@@ -116,7 +114,6 @@ func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 	return t, err
 }
 
-// solve runs the phases.
 func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 	p, err := t.program(ctx)
 	if err != nil {

@@ -18,7 +18,6 @@ type Program struct {
 	steps []step // in the order of execution
 }
 
-// step is a compute step with its formula compiled.
 type step struct {
 	ComputeStep
 	expr  *pyexpr.Expr

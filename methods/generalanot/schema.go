@@ -64,7 +64,6 @@ func schemaOf(t reflect.Type, closed bool) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
-// extractSchema is the schema of one extraction.
 func extractSchema(fields []ExtractionField) *methods.Schema {
 	properties, required := map[string]any{}, make([]string, len(fields))
 	for i, f := range fields {

@@ -47,7 +47,6 @@ const (
 	stringType  = "string"
 )
 
-// fieldTypes lists the types in the order of the documentation.
 func fieldTypes() []string {
 	return []string{enumType, booleanType, integerType, numberType, stringType}
 }

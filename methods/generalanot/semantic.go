@@ -22,7 +22,6 @@ const (
 	textsPerCall   = 200
 )
 
-// filter is the filter phase.
 func (t *trial) filter(ctx context.Context, p *Program) ([]Review, error) {
 	byMeaning := t.opts.Filter == "semantic" || t.opts.Filter == filterUnion
 	if !byMeaning || len(p.Seed.FilterKeywords) == 0 {

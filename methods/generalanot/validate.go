@@ -25,7 +25,6 @@ type Fault struct {
 	Text string // what, and the cure if there is one
 }
 
-// String is the fault on one line.
 func (f Fault) String() string { return f.Path + ": " + f.Text }
 
 // Validate lists everything that is wrong with a seed, as far as it can be
@@ -60,7 +59,6 @@ func (c *checker) fault(path, format string, args ...any) {
 // maxSteps bounds what one compute DAG may cost.
 const maxSteps = 1000
 
-// keys: the fixed keys are there.
 func (c *checker) keys() {
 	s := c.seed
 	for _, k := range []struct {
@@ -109,7 +107,6 @@ func (c *checker) fields() {
 	}
 }
 
-// labels: a list of different texts.
 func (c *checker) labels(at string, values []string) {
 	if len(values) == 0 {
 		c.fault(at, "is missing or empty")
@@ -199,7 +196,6 @@ func isScalar(v any) bool {
 	return true
 }
 
-// handling: the optional parts on reviews make sense.
 func (c *checker) handling() {
 	if h := c.seed.ReviewHandling; h != nil {
 		if h.MaxLength < 1 {
@@ -245,7 +241,6 @@ func (c *checker) outputs(spec methods.AnswerSpec, places map[string]int) {
 	}
 }
 
-// stepName: a name that is also not an input.
 func (c *checker) stepName(at, name string, seen map[string]bool) {
 	if name == extractionsInput || name == reviewsInput {
 		c.fault(at, "%q is an input: choose another name", name)

@@ -11,7 +11,7 @@ import (
 // function; what is not between numbers is in [machine.otherOp].
 type operator struct {
 	name   string
-	small  func(x, y int64) Value // nil where the result is none of a machine's
+	small  func(x, y int64) Value // nil where the result does not fit
 	ints   func(m *machine, x, y *big.Int) Value
 	floats func(m *machine, x, y float64) Value
 }

@@ -101,13 +101,11 @@ type clause struct {
 	conds  []node
 }
 
-// kwNode is name=val.
 type kwNode struct {
 	name string
 	val  node
 }
 
-// params are a lambda's parameters.
 type params struct {
 	names    []string
 	defaults []node // nil where there is none

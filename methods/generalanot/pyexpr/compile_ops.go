@@ -43,8 +43,25 @@ func (c *compiler) logical(n *logical, s *scope) code {
 
 // test compiles a node whose truth alone is wanted.
 func (c *compiler) test(n node, s *scope) func(f *frame) bool {
-	if n, ok := n.(*comparison); ok && len(n.ops) == 1 {
-		return c.compareOne(n, s)
+	switch n := n.(type) {
+	case *logical:
+		xs := make([]func(f *frame) bool, len(n.xs))
+		for i, x := range n.xs {
+			xs[i] = c.test(x, s)
+		}
+		or := n.or
+		return func(f *frame) bool {
+			for _, x := range xs {
+				if x(f) == or {
+					return or
+				}
+			}
+			return !or
+		}
+	case *comparison:
+		if len(n.ops) == 1 {
+			return c.compareOne(n, s)
+		}
 	}
 	x := c.expr(n, s)
 	return func(f *frame) bool { return truth(x(f)) }
@@ -84,7 +101,7 @@ func constantStr(n node) (Str, bool) {
 }
 
 // fieldEquals is e['name'] == 'text' for a loop variable e, of which formulas
-// are full; slow is the way for whatever is no dict with that key. It is nil
+// are full; slow is for whatever is not a dict with that key. It is nil
 // for any other subscript.
 func fieldEquals(n *subscript, s *scope, want Str, equal bool, slow code) func(f *frame) bool {
 	name, ok := constantStr(n.index)

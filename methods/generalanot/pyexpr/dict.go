@@ -38,7 +38,6 @@ const (
 	kindOther
 )
 
-// hash is the key of v; a value that has none raises TypeError.
 func (m *machine) hash(v Value) key {
 	switch x := v.(type) {
 	case Str:

@@ -12,7 +12,7 @@ type Expr struct {
 	root    node
 	code    code
 	globals []string
-	builtin []Value // beside globals; nil where the name is no builtin
+	builtin []Value // beside globals; nil where the name is not a builtin
 }
 
 // Compile parses and compiles src. Its errors are [*SyntaxError].

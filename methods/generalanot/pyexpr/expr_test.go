@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 		"int('1f', 16)":                    "int(x): too many arguments",
 		"int('1_000')":                     "invalid literal",
 		"'a b'.splitlines(True)":           "use split('\\n')",
-		"sorted([1], cmp=len)":             "sorted(iterable, key, reverse): there is no 'cmp'",
+		"sorted([1], cmp=len)":             "sorted(iterable, key, reverse): there is no parameter 'cmp'",
 	} {
 		_, err := compile(t, src).Eval(t.Context(), nil, Limits{})
 		if err == nil || !strings.Contains(err.Error(), cure) {

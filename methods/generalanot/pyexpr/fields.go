@@ -133,7 +133,6 @@ func (t *tracer) bind(target, iter node, at, b *bindings) *bindings {
 	return b
 }
 
-// visit looks for fields in n and all that it holds.
 func (t *tracer) visit(n node, b *bindings) {
 	switch n := n.(type) {
 	case *comprehension:

@@ -31,7 +31,6 @@ func (m *machine) item(v, i Value) Value {
 	return nil
 }
 
-// char is s[i], counted in characters.
 func (m *machine) char(s string, i Value) Value {
 	m.work(len(s))
 	n := utf8.RuneCountInString(s)

@@ -85,7 +85,6 @@ func (m *machine) iter(v Value) iterator {
 	return it
 }
 
-// each calls do for each item of v until do is false.
 func (m *machine) each(v Value, do func(Value) bool) {
 	for next := m.iter(v); ; {
 		x, ok := next(m)
@@ -99,7 +98,6 @@ func (m *machine) each(v Value, do func(Value) bool) {
 	}
 }
 
-// collect is a new slice of all items of v.
 func (m *machine) collect(v Value) []Value {
 	n, ok := length(v)
 	out, charge := m.room(n), 0

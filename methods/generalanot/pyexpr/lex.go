@@ -64,7 +64,6 @@ func isDecimalDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func lowerASCII(c byte) byte { return byte(unicode.ToLower(rune(c))) }
 
-// skip moves over white space and comments.
 func (x *lexer) skip() {
 	for x.pos < x.end {
 		switch c := x.src[x.pos]; {
@@ -104,7 +103,6 @@ func (x *lexer) number() token {
 	return x.token(tokNumber, end)
 }
 
-// parseNumber is the value of a number token.
 func parseNumber(t token) Value {
 	text, base := strings.ReplaceAll(t.text, "_", ""), 10
 	switch {

@@ -18,7 +18,7 @@ type library struct {
 // class is what a class offers.
 type class struct {
 	make    *builtin                       // what calling it does; nil for no call
-	statics []*builtin                     // functions of the class itself: date.fromisoformat
+	statics map[string]*builtin            // functions of the class itself: date.fromisoformat
 	attrs   map[string]func(v Value) Value // data: the year of a date
 	methods map[string]*builtin            // their first argument is the object
 }
@@ -95,7 +95,7 @@ func (b *builtin) call(m *machine, args []Value, kw []keyword) Value {
 			continue
 		}
 		if i < 0 {
-			raise(typeError, "%s: there is no '%s' to be given by name", b.usage(), k.name)
+			raise(typeError, "%s: there is no parameter '%s'", b.usage(), k.name)
 		}
 		if out[i] != nil {
 			raise(typeError, "%s: '%s' is given by name and by position", b.usage(), k.name)
@@ -149,7 +149,6 @@ var stdlib = sync.OnceValue(func() *library {
 // Builtins are the names that formulas may use without an environment, sorted.
 func Builtins() []string { return slices.Sorted(maps.Keys(stdlib().names)) }
 
-// method is the method of v's class, or nil.
 func (l *library) method(t *Type, name string) *builtin {
 	for ; t != nil; t = t.base {
 		if c := l.classes[t]; c != nil && c.methods[name] != nil {
@@ -182,12 +181,8 @@ func (m *machine) attr(v Value, name string) Value {
 // classAttr is a function of a class: its own, or a method whose object is the
 // first argument, such as str.lower.
 func (m *machine) classAttr(t *Type, name string) Value {
-	if c := m.lib.classes[t]; c != nil {
-		for _, b := range c.statics {
-			if b.name == name {
-				return b.value()
-			}
-		}
+	if c := m.lib.classes[t]; c != nil && c.statics[name] != nil {
+		return c.statics[name].value()
 	}
 	b := m.lib.method(t, name)
 	if b == nil {
@@ -209,10 +204,7 @@ func (m *machine) noAttr(t *Type, name string) {
 	var known []string
 	for at := t; at != nil; at = at.base {
 		if c := m.lib.classes[at]; c != nil {
-			known = slices.Concat(known, slices.Collect(maps.Keys(c.methods)), slices.Collect(maps.Keys(c.attrs)))
-			for _, b := range c.statics {
-				known = append(known, b.name)
-			}
+			known = slices.Concat(known, slices.Collect(maps.Keys(c.methods)), slices.Collect(maps.Keys(c.attrs)), slices.Collect(maps.Keys(c.statics)))
 		}
 	}
 	slices.Sort(known)
@@ -231,6 +223,8 @@ func instead(t *Type, name string) string {
 	switch {
 	case t.is(typeDate) && has("today now utcnow"):
 		return "it reads the clock, which a formula cannot do: pass the day as an input"
+	case t.is(typeDate) && has("replace"):
+		return "make a new one: date(d.year, d.month, 1)"
 	case t == typeList && has("sort"):
 		return changes + "use sorted(xs)"
 	case t == typeList && has("append extend insert reverse"):

@@ -5,7 +5,6 @@ import (
 	"strings"
 )
 
-// strings parses one or more adjacent string literals.
 func (p *parser) strings() node {
 	first := p.peek()
 	var parts []fpart

@@ -28,7 +28,6 @@ const (
 
 const fuelChunk = 8192 // steps between two looks at the context
 
-// machine is the state of one evaluation.
 type machine struct {
 	ctx     context.Context
 	lib     *library

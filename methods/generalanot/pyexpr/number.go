@@ -94,21 +94,15 @@ func (m *machine) unary(op string, v Value) Value {
 		}
 		return i
 	}
-	switch x := v.(type) {
-	case Float:
-		if op == "-" {
-			return -x
-		}
-		if op == "+" {
-			return x
-		}
-	case *Delta:
-		if op == "-" {
-			return x.negative()
-		}
-		if op == "+" {
-			return x
-		}
+	x, isFloat := v.(Float)
+	d, isDelta := v.(*Delta)
+	switch {
+	case op == "+" && (isFloat || isDelta):
+		return v
+	case op == "-" && isFloat:
+		return -x
+	case op == "-" && isDelta:
+		return d.negative()
 	}
 	raise(typeError, "bad operand type for unary %s: '%s'", op, className(v))
 	return nil

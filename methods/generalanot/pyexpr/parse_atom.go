@@ -119,7 +119,6 @@ func (p *parser) braces(pos position) node {
 	return d
 }
 
-// comp is the clauses of a comprehension.
 func (p *parser) comp(pos position, kind *Type, elem, val node) node {
 	c := &comprehension{position: pos, kind: kind, elem: elem, val: val}
 	for p.accept("for") {

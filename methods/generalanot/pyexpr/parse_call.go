@@ -2,7 +2,6 @@ package pyexpr
 
 import "slices"
 
-// call is a call's arguments after the opening parenthesis.
 func (p *parser) call(fn node, pos int) node {
 	c := &call{position: position(pos), fn: fn}
 	for !p.is(")") {

@@ -55,7 +55,6 @@ func (f *strFormatter) expand(s string) string {
 	}
 }
 
-// lookup is the argument that a field names.
 func (f *strFormatter) lookup(name string) Value {
 	n, err := strconv.Atoi(name)
 	switch {

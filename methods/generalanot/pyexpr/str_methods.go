@@ -143,7 +143,6 @@ func strs(parts []string) []Value {
 	return out
 }
 
-// zfill fills with zeros behind the sign.
 func zfill(m *machine, a []Value) Value {
 	body := strings.TrimLeft(strArg(a[0]), "+-")
 	head := strArg(a[0])

@@ -3,19 +3,16 @@ package pyexpr
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // timeReader reads a text by a strptime format.
 type timeReader struct {
 	scanner
 	parts  [7]int // as in timeParts
-	twelve bool   // the hour is one of twelve
-	pm     bool
 	offset *int
 }
 
-// strptime reads the directives Y m d H M S f y b B a A I p z and %. Like
+// strptime reads the directives Y m d H M S f y b B z and %. Like
 // CPython's it takes one or two digits where two are usual.
 func (m *machine) strptime(s, format string) Value {
 	m.work(32 * (len(s) + len(format)))
@@ -39,11 +36,6 @@ func (m *machine) strptime(s, format string) Value {
 	}
 	if !r.ok || r.s != "" {
 		raise(valueError, "time data %s does not match format %s", quote(s), quote(format))
-	}
-	if r.twelve {
-		if r.parts[3] %= 12; r.pm {
-			r.parts[3] += 12
-		}
 	}
 	return dateOf(typeDateTime, r.offset, r.parts[:]...)
 }
@@ -75,9 +67,6 @@ func (r *timeReader) read(c byte) {
 		r.number(&p[2], 1, 31)
 	case 'H':
 		r.number(&p[3], 0, 23)
-	case 'I':
-		r.twelve = true
-		r.number(&p[3], 1, 12)
 	case 'M':
 		r.number(&p[4], 0, 59)
 	case 'S':
@@ -86,31 +75,22 @@ func (r *timeReader) read(c byte) {
 		before := len(r.s)
 		p[6] = r.fraction()
 		r.ok = r.ok && before-len(r.s) <= 6
-	case 'p':
-		r.pm = r.word("am", "pm") == 1
 	case 'z':
 		r.ok = r.s != ""
 		r.offset = r.isoOffset()
 	case '%':
 		r.word("%")
 	case 'B', 'b':
-		p[1] = r.word(names(12, func(i int) string { return time.Month(i + 1).String() }, c == 'b')...) + 1
-	case 'A', 'a':
-		r.word(names(7, func(i int) string { return time.Weekday(i).String() }, c == 'a')...)
+		names := strings.Fields("January February March April May June July August September October November December")
+		for i := range names {
+			if c == 'b' {
+				names[i] = names[i][:3]
+			}
+		}
+		p[1] = r.word(names...) + 1
 	default:
 		raise(valueError, "'%c' is a bad or unsupported directive in format", c)
 	}
-}
-
-// names are the names of n months or days, in full or in three letters.
-func names(n int, name func(i int) string, short bool) []string {
-	out := make([]string, n)
-	for i := range out {
-		if out[i] = name(i); short {
-			out[i] = out[i][:3]
-		}
-	}
-	return out
 }
 
 // word reads one of some words in any case and returns which.

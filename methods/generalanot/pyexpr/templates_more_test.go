@@ -144,7 +144,6 @@ var otherTemplates = map[string][]string{
 		max(date.fromisoformat({v}['date']) for {v} in {exts})
 		date(2000 + {small}, 1 + {small}, {int} % 31)
 		{dt}.date()
-		{date}.replace(day={small})
 		datetime.strptime({ext}['date'], '%Y-%m-%d').date()
 		date.fromisoformat({str})`),
 	"dt": lines(`
@@ -152,10 +151,9 @@ var otherTemplates = map[string][]string{
 		{dt} - {delta}
 		datetime.fromisoformat({ext}['date'])
 		datetime.strptime({ext}['date'], '%Y-%m-%d')
-		datetime.strptime('3 Feb 2021 7:05 PM', '%d %b %Y %I:%M %p')
+		datetime.strptime('3 Feb 2021 7:05', '%d %b %Y %H:%M')
 		datetime.fromisoformat('2024-05-01T00:00:00Z')
-		datetime.fromisoformat('2024-05-01 23:59:59+05:30')
-		{dt}.replace(hour={small})`),
+		datetime.fromisoformat('2024-05-01 23:59:59+05:30')`),
 	"delta": lines(`
 		{date} - {date}
 		{dt} - {dt}

@@ -14,15 +14,14 @@ import (
 const timeParts = "year month day hour minute second microsecond"
 
 func dateClass() *class {
-	return timeClass(typeDate, "date year month day", "replace year? month? day?")
+	return timeClass(typeDate, "date year month day")
 }
 
 func dateTimeClass() *class {
-	c := timeClass(typeDateTime, "datetime year month day hour? minute? second? microsecond?",
-		"replace year? month? day? hour? minute? second? microsecond?")
-	c.statics = append(c.statics, def("strptime date_string/ format/", func(m *machine, a []Value) Value {
+	c := timeClass(typeDateTime, "datetime year month day hour? minute? second? microsecond?")
+	c.statics["strptime"] = def("strptime date_string/ format/", func(m *machine, a []Value) Value {
 		return m.strptime(strArg(a[0]), strArg(a[1]))
-	}))
+	})
 	c.methods["date"] = defMethod("date", func(_ *machine, a []Value) Value {
 		y, mon, day := a[0].(*Date).t.Date()
 		return dateOf(typeDate, nil, y, int(mon), day)
@@ -31,12 +30,16 @@ func dateTimeClass() *class {
 }
 
 // timeClass is what date and datetime share.
-func timeClass(kind *Type, signature, replace string) *class {
+func timeClass(kind *Type, signature string) *class {
 	c := &class{attrs: map[string]func(v Value) Value{}, methods: map[string]*builtin{}}
-	c.make = def(signature, func(_ *machine, a []Value) Value { return dateArgs(kind, nil, a, make([]int, len(a))) })
-	c.statics = []*builtin{
-		def("fromisoformat date_string/", func(_ *machine, a []Value) Value { return fromISO(kind, strArg(a[0])) }),
-	}
+	c.make = def(signature, func(_ *machine, a []Value) Value {
+		parts := make([]int, len(a))
+		for i := range a {
+			parts[i] = intArg(a[i], 0)
+		}
+		return dateOf(kind, nil, parts...)
+	})
+	c.statics = byName(def("fromisoformat date_string/", func(_ *machine, a []Value) Value { return fromISO(kind, strArg(a[0])) }))
 	for i, name := range strings.Fields(timeParts)[:len(c.make.params)] {
 		c.attrs[name] = func(v Value) Value { return Int(v.(*Date).parts()[i]) }
 	}
@@ -50,33 +53,17 @@ func timeClass(kind *Type, signature, replace string) *class {
 		return m.str(m.strftime(a[0].(*Date), strArg(a[1])))
 	})
 	c.methods["isoformat"] = defMethod("isoformat", func(m *machine, a []Value) Value { return m.str(a[0].(*Date).iso("T")) })
-	c.methods["replace"] = defMethod(replace, func(_ *machine, a []Value) Value {
-		d := a[0].(*Date)
-		return dateArgs(kind, d.offset, a[1:], d.parts())
-	})
 	return c
 }
 
-// dateArgs is the date of the arguments; parts stand for missing ones.
-func dateArgs(kind *Type, offset *int, a []Value, parts []int) Value {
-	for i := range a {
-		parts[i] = intArg(a[i], parts[i])
-	}
-	return dateOf(kind, offset, parts...)
-}
-
-// deltaUnits are microseconds in the units of timedelta's parameters.
-func deltaUnits() []int64 {
-	return []int64{microsPerDay, microsPerSecond, 1, 1000, 60 * microsPerSecond, 3600 * microsPerSecond, 7 * microsPerDay}
-}
-
 func deltaClass() *class {
+	units := []int64{microsPerDay, microsPerSecond, 1, 1000, 60 * microsPerSecond, 3600 * microsPerSecond, 7 * microsPerDay}
 	return &class{
 		make: def("timedelta days? seconds? microseconds? milliseconds? minutes? hours? weeks?", func(_ *machine, a []Value) Value {
 			total := new(big.Rat)
 			for i, v := range a {
 				if v != nil {
-					total.Add(total, new(big.Rat).Mul(ratArg(v), new(big.Rat).SetInt64(deltaUnits()[i])))
+					total.Add(total, new(big.Rat).Mul(ratArg(v), new(big.Rat).SetInt64(units[i])))
 				}
 			}
 			return deltaOf(total)

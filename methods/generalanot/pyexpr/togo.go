@@ -82,7 +82,6 @@ func render(how func(*machine, Value) string, v Value) (s string, err error) {
 	return s, err
 }
 
-// caught runs do and returns what it raised.
 func caught(do func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
