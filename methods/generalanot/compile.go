@@ -41,12 +41,11 @@ func ParseCompiled(raw []byte) (*Compiled, error) {
 		return nil, fmt.Errorf("read compiled seed: %w", err)
 	}
 	if c.Seed == nil && c.Refused == "" {
-		return nil, errors.New("read compiled seed: it holds neither a seed nor a reason")
+		return nil, errors.New("read compiled seed: neither a seed nor a reason for its absence")
 	}
 	return c, nil
 }
 
-// refusedError says that a policy did not compile.
 type refusedError struct{ reason string }
 
 func (e *refusedError) Error() string {
@@ -152,7 +151,6 @@ type notebook struct {
 	notes *[]Note
 }
 
-// Emit implements [methods.Tracer].
 func (n notebook) Emit(e methods.Event) {
 	*n.notes = append(*n.notes, Note{Path: e.Path, Kind: e.Kind, Text: e.Text})
 }

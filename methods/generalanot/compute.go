@@ -78,7 +78,7 @@ func (p *Program) rows(c *Context, extractions []Extraction, r *Result) ([]map[s
 	rows, numbers := []map[string]any{}, []int{}
 	for i, e := range sorted {
 		if e.Review < 1 || e.Review > len(c.Reviews) {
-			return nil, nil, fmt.Errorf("extraction of review %d: the context has %d reviews", e.Review, len(c.Reviews))
+			return nil, nil, fmt.Errorf("extraction of review %d: the context has only %d reviews", e.Review, len(c.Reviews))
 		}
 		if i > 0 && sorted[i-1].Review == e.Review {
 			return nil, nil, fmt.Errorf("review %d has two extractions", e.Review)
@@ -100,7 +100,6 @@ func (p *Program) rows(c *Context, extractions []Extraction, r *Result) ([]map[s
 	return rows, numbers, nil
 }
 
-// step computes one value.
 func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value) Computed {
 	out := Computed{Name: s.Name, Formula: s.Formula}
 	for _, u := range s.uses {
@@ -123,7 +122,6 @@ func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value)
 	return out
 }
 
-// outputs collects the output fields.
 func (p *Program) outputs(r *Result) {
 	for _, name := range p.Seed.OutputFields {
 		c, _ := r.Step(name)
@@ -144,7 +142,7 @@ func (p *Program) outputs(r *Result) {
 func (p *Program) field(c Computed) (json.RawMessage, error) {
 	raw, err := toJSON(c.value)
 	if err != nil {
-		return nil, fmt.Errorf("step %s: its value %.60s has no form in JSON: %w", c.Name, c.Text, err)
+		return nil, fmt.Errorf("step %s: its value %.60s cannot be written as JSON: %w", c.Name, c.Text, err)
 	}
 	if c.Name != verdictField || len(p.spec.Labels) == 0 {
 		return raw, nil
@@ -154,5 +152,5 @@ func (p *Program) field(c Computed) (json.RawMessage, error) {
 			return raw, nil
 		}
 	}
-	return nil, fmt.Errorf("step %s: %.60s is none of the verdicts %s", c.Name, raw, strings.Join(p.spec.Labels, ", "))
+	return nil, fmt.Errorf("step %s: %.60s is not among the verdicts %s", c.Name, raw, strings.Join(p.spec.Labels, ", "))
 }

@@ -118,7 +118,7 @@ func TestOutputsThatAreNoJSON(t *testing.T) {
 	if len(r.Fields) != 0 || len(r.Lost) != 5 {
 		t.Fatalf("fields %s, lost %q", r.Fields, r.Lost)
 	}
-	for i, want := range []string{"step a: its value inf", "step b: ", "step c: ", `step verdict: "low" is none of the verdicts Low, High`, "step d: "} {
+	for i, want := range []string{"step a: its value inf", "step b: ", "step c: ", `step verdict: "low" is not among the verdicts Low, High`, "step d: "} {
 		if !strings.HasPrefix(r.Lost[i], want) {
 			t.Errorf("lost %q, want %q", r.Lost[i], want)
 		}
@@ -162,8 +162,8 @@ func TestComputeErrors(t *testing.T) {
 	p := program(t, tiny(t, "x: 1"))
 	c := contextFrom(t, threeReviews)
 	for want, list := range map[string][]generalanot.Extraction{
-		"the context has 3 reviews":    {{Review: 4}},
-		"review 2 has two extractions": {{Review: 2}, {Review: 2}},
+		"the context has only 3 reviews": {{Review: 4}},
+		"review 2 has two extractions":   {{Review: 2}, {Review: 2}},
 	} {
 		if _, err := p.Compute(t.Context(), c, list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -178,7 +178,7 @@ func TestComputeErrors(t *testing.T) {
 
 func TestParseContextErrors(t *testing.T) {
 	for raw, want := range map[string]string{
-		"": "there is none", "[]": "read context", "{}": `no list "reviews"`, `{"reviews": 1}`: "read context",
+		"": "read context: empty", "[]": "read context", "{}": `the list "reviews" is missing`, `{"reviews": 1}`: "read context",
 		`{"reviews": [{}, 3]}`: "review 2", `{"reviews": [{"stars": "many"}]}`: "review 1",
 	} {
 		if _, err := generalanot.ParseContext([]byte(raw)); err == nil || !strings.Contains(err.Error(), want) {

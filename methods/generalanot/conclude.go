@@ -11,7 +11,6 @@ import (
 	"noema/methods/reply"
 )
 
-// compute is the compute phase.
 func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Result, error) {
 	t.emit(phaseCompute, methods.PhaseStart, 1, nil, "compute %d steps over %d extractions", len(p.steps), len(found))
 	r, err := p.Compute(ctx, t.data, found)
@@ -61,7 +60,6 @@ func (p *Program) graph(r Result, extractions int) methods.Graph {
 	return g
 }
 
-// conclude makes the answer.
 func (t *trial) conclude(p *Program, found extracted, r Result, asked int) methods.Answer {
 	a := methods.Answer{Outcome: methods.Answered}
 	if len(r.Fields) > 0 {
@@ -119,13 +117,13 @@ func (p *Program) evidence(r Result, found []Extraction) []methods.Evidence {
 }
 
 // Execute carries out a seed that a person has made or edited: it solves the
-// problem with the seed in the place of the compiled one. All faults of the
+// problem with the seed instead of the compiled one. All faults of the
 // seed are in the error.
 func Execute(ctx context.Context, s *FormulaSeed, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	if s == nil {
-		return methods.Answer{}, errors.New("execute formula seed: there is none")
+		return methods.Answer{}, errors.New("execute formula seed: no seed given")
 	}
-	opts := defaults()
+	var opts options
 	if err := methods.DecodeOptions(p, &opts); err != nil {
 		return methods.Answer{}, fmt.Errorf("execute formula seed: %w", err)
 	}

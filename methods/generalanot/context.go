@@ -73,7 +73,7 @@ func (r Review) year() any {
 // for lookups.
 func ParseContext(raw json.RawMessage) (*Context, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil, errors.New("read context: there is none: a restaurant with reviews is needed")
+		return nil, errors.New("read context: empty: the method needs a restaurant with reviews")
 	}
 	c := &Context{}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -86,7 +86,7 @@ func ParseContext(raw json.RawMessage) (*Context, error) {
 		return nil, fmt.Errorf("read context: %w", err)
 	}
 	if shape.Reviews == nil {
-		return nil, errors.New(`read context: it has no list "reviews"`)
+		return nil, errors.New(`read context: the list "reviews" is missing`)
 	}
 	for i, raw := range shape.Reviews {
 		r := Review{}

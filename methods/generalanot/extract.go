@@ -12,8 +12,8 @@ import (
 	"noema/methods/reply"
 )
 
-// Relevant picks the reviews that have one of the seed's keywords; filter is one
-// of [Filters], but none that goes by meaning: those need a host.
+// Relevant picks the reviews that have one of the seed's keywords. The filter is
+// words, substring or none: those by meaning need a host.
 func (p *Program) Relevant(c *Context, filter string) []Review {
 	m := newMatcher(p.Seed.FilterKeywords, filter)
 	var picked []Review
@@ -41,7 +41,6 @@ func (e extracted) outcome() methods.Outcome {
 	return methods.Failed
 }
 
-// reason says what is lacking.
 func (e extracted) reason(asked int) string {
 	return reply.OneLine(fmt.Sprintf("%d of %d extractions failed: %v", e.lost, asked, e.because), maxReason)
 }

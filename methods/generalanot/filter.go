@@ -8,24 +8,13 @@ import (
 	"golang.org/x/text/cases"
 )
 
-// The ways to filter.
+// The ways to filter, besides "semantic".
 const (
 	filterWords     = "words"
 	filterSubstring = "substring"
 	filterNone      = "none"
-	filterSemantic  = "semantic"
-	filterUnion     = "union"
+	filterUnion     = "union" // words or meaning
 )
-
-// Filters lists the ways to filter reviews: whole words, anything that
-// contains the keyword, no filter at all, by meaning, by whole words or
-// meaning.
-func Filters() []string {
-	return append([]string{filterWords, filterSubstring, filterNone}, semanticFilters()...)
-}
-
-// semanticFilters are those that need an embedding model.
-func semanticFilters() []string { return []string{filterSemantic, filterUnion} }
 
 // matcher finds reviews that contain a keyword.
 type matcher struct {
@@ -51,7 +40,6 @@ func newMatcher(keywords []string, mode string) *matcher {
 	return m
 }
 
-// matches reports whether text contains a keyword.
 func (m *matcher) matches(text string) bool {
 	if m.all {
 		return true

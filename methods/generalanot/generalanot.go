@@ -19,8 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"noema/methods"
@@ -36,40 +34,19 @@ var (
 	_ methods.Describer = Method{}
 )
 
-// New returns the method.
 func New() methods.Method { return Method{} }
 
-// options are the method's options with their names as users write them.
+// options are declared by their tags; see [methods.OptionsOf].
 type options struct {
-	Filter         string  `json:"filter"`
-	Threshold      float64 `json:"threshold"`
-	Rounds         int     `json:"rounds"`
-	Retries        int     `json:"retries"`
-	MaxFailed      int     `json:"max_failed"`
-	MaxReviewChars int     `json:"max_review_chars"`
-	Strategy       string  `json:"strategy"`
-	MaxTokens      int     `json:"max_tokens"`
-	Seed           string  `json:"seed"`
-}
-
-func defaults() options {
-	return options{Filter: filterWords, Threshold: 0.3, Rounds: 3, Retries: reply.DefaultRetries, Strategy: keepHead}
-}
-
-func (o options) check() error {
-	switch {
-	case !slices.Contains(Filters(), o.Filter):
-		return fmt.Errorf("option filter: %q is none of %s", o.Filter, strings.Join(Filters(), ", "))
-	case !(math.Abs(o.Threshold) <= 1):
-		return fmt.Errorf("option threshold: %v is no similarity: want -1 to 1", o.Threshold)
-	case !slices.Contains(Strategies(), o.Strategy):
-		return fmt.Errorf("option strategy: %q is none of %s", o.Strategy, strings.Join(Strategies(), ", "))
-	case o.Rounds < 1:
-		return errors.New("option rounds: want 1 or more")
-	case o.Retries < 0 || o.MaxFailed < 0 || o.MaxReviewChars < 0 || o.MaxTokens < 0:
-		return errors.New("options retries, max_failed, max_review_chars and max_tokens: want 0 or more")
-	}
-	return nil
+	Filter         string  `json:"filter" default:"words" choices:"words,substring,none,semantic,union" doc:"how keywords pick reviews: as whole words, as any part of the text, not at all, by their meaning, or by words or meaning"`
+	Threshold      float64 `json:"threshold" default:"0.3" min:"-1" max:"1" doc:"similarity of meaning from which a review is picked, by filters that need a task with embeddings"`
+	Rounds         int     `json:"rounds" default:"3" min:"1" doc:"how often the policy may be compiled until the Formula Seed is valid"`
+	Retries        int     `json:"retries" default:"2" min:"0" doc:"how often a review is asked about again after an unusable reply"`
+	MaxFailed      int     `json:"max_failed" default:"0" min:"0" doc:"how many extractions may fail while the outcome is still answered"`
+	MaxReviewChars int     `json:"max_review_chars" default:"0" min:"0" doc:"characters shown of a review; 0 for what the Formula Seed says"`
+	Strategy       string  `json:"strategy" default:"head" choices:"head,tail,head+tail" doc:"which part of a review longer than max_review_chars is kept"`
+	MaxTokens      int     `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
+	Seed           string  `json:"seed" doc:"a Formula Seed as JSON, to be used instead of compiling the policy"`
 }
 
 // Describe implements [methods.Describer].
@@ -80,24 +57,10 @@ func (Method) Describe() methods.Description {
 		PromptVersion: promptVersion,
 		Summary:       "compiles the policy once, extracts from each review, computes the result",
 		Answers:       []methods.AnswerKind{methods.Fields},
-		Options: []methods.Option{
-			{Name: "filter", Type: methods.StringOption, Default: filterWords, Choices: Filters(),
-				Doc: "how keywords pick reviews: as whole words, as any part of the text, not at all, by their meaning, or by words or meaning"},
-			{Name: "threshold", Type: methods.NumberOption, Default: "0.3",
-				Doc: "from which similarity of meaning on a review is picked, by filters that need a task with embeddings"},
-			{Name: "rounds", Type: methods.IntOption, Default: "3", Doc: "how often the policy may be compiled until the Formula Seed is valid"},
-			{Name: "retries", Type: methods.IntOption, Default: "2", Doc: "how often a review is asked about again after an unusable reply"},
-			{Name: "max_failed", Type: methods.IntOption, Default: "0", Doc: "how many extractions may fail for the outcome to be answered all the same"},
-			{Name: "max_review_chars", Type: methods.IntOption, Default: "0", Doc: "characters shown of a review; 0 for what the Formula Seed says"},
-			{Name: "strategy", Type: methods.StringOption, Default: keepHead, Choices: Strategies(),
-				Doc: "which part of a review longer than max_review_chars is kept"},
-			{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of one call; 0 for the provider's own"},
-			{Name: "seed", Type: methods.StringOption, Doc: "a Formula Seed as JSON, to be used instead of compiling the policy"},
-		},
+		Options:       methods.OptionsOf(options{}),
 	}
 }
 
-// trial is one problem being solved.
 type trial struct {
 	methods.Problem
 	host methods.Host
@@ -125,13 +88,12 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	case err == nil:
 		return a, nil
 	case ctx.Err() != nil:
-		return methods.Answer{}, fmt.Errorf("general-anot: %w", ctx.Err())
+		err = ctx.Err()
 	case errors.Is(err, methods.ErrMiss):
-		return methods.Answer{}, fmt.Errorf("general-anot: %w", err)
 	case errors.Is(err, methods.ErrBudget):
-		return methods.Answer{Outcome: methods.OverBudget, Reason: reply.OneLine(err.Error(), maxReason)}, nil
+		return methods.Answer{}.As(methods.OverBudget, reply.OneLine(err.Error(), maxReason)), nil
 	case errors.As(err, &refused):
-		return methods.Answer{Outcome: methods.Refused, Reason: reply.OneLine(err.Error(), maxReason)}, nil
+		return methods.Answer{}.As(methods.Refused, reply.OneLine(err.Error(), maxReason)), nil
 	}
 	return methods.Answer{}, fmt.Errorf("general-anot: %w", err)
 }
@@ -140,14 +102,11 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 const maxReason = 1000
 
 func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h, opts: defaults()}
+	t := &trial{Problem: p, host: h}
 	if p.Answer.Kind != methods.Fields {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q: only fields", p.Answer.Kind)
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
-		return nil, err
-	}
-	if err := t.opts.check(); err != nil {
 		return nil, err
 	}
 	var err error
@@ -155,7 +114,6 @@ func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 	return t, err
 }
 
-// solve runs the phases.
 func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 	p, err := t.program(ctx)
 	if err != nil {

@@ -257,11 +257,11 @@ func all(reply string) map[string]string {
 
 func TestOptions(t *testing.T) {
 	for options, want := range map[string]string{
-		`{"filter":"fuzzy"}`:                      `option filter: "fuzzy"`,
-		`{"strategy":"middle"}`:                   `option strategy: "middle"`,
-		`{"rounds":0}`:                            "option rounds",
-		`{"retries":-1}`:                          "want 0 or more",
-		`{"speed":1}`:                             "speed",
+		`{"filter":"fuzzy"}`:                      `option "filter": "fuzzy" is not among words`,
+		`{"strategy":"middle"}`:                   `option "strategy": "middle" is not among head`,
+		`{"rounds":0}`:                            `option "rounds": 0 is too small: the minimum is 1`,
+		`{"retries":-1}`:                          `option "retries": -1 is too small: the minimum is 0`,
+		`{"speed":1}`:                             `unknown option "speed"`,
 		`{"seed":"{"}`:                            "option seed: parse formula seed",
 		`{"seed":"{\"task_name\":\"\"}"}`:         "option seed: task_name: is missing or empty; filter_keywords",
 		`{"seed":"{\"task_name\":\"\",\"b\":1}"}`: `unknown field "b"`,

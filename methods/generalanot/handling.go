@@ -12,8 +12,7 @@ const (
 	keepEnds = "head+tail"
 )
 
-// Strategies lists the ways to cut a long review, by what is kept.
-func Strategies() []string { return []string{keepHead, keepTail, keepEnds} }
+func strategies() []string { return []string{keepHead, keepTail, keepEnds} }
 
 // strategy is the strategy by our name for it.
 func (h ReviewHandling) strategy() string { return strings.TrimPrefix(h.Strategy, "truncate_") }

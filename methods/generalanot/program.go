@@ -1,6 +1,7 @@
 package generalanot
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,12 +13,11 @@ import (
 // contexts at once.
 type Program struct {
 	Seed  *FormulaSeed // not to be changed
-	Moved []string     // steps that ran ahead of what they use and were put behind it
+	Moved []string     // steps that the seed has before steps that they use, in their new order
 	spec  methods.AnswerSpec
 	steps []step // in the order of execution
 }
 
-// step is a compute step with its formula compiled.
 type step struct {
 	ComputeStep
 	expr  *pyexpr.Expr
@@ -35,7 +35,7 @@ func NewProgram(s *FormulaSeed, spec methods.AnswerSpec) (*Program, []Fault) {
 	c.prompt()
 	c.handling()
 	if len(s.ComputeDAG) > maxSteps {
-		return nil, c.faults // the rest would take long to list
+		return nil, c.faults // listing the rest would take long
 	}
 	names := map[string]bool{} // of lookups and steps
 	c.lookups(names)
@@ -93,7 +93,9 @@ func (c *checker) resolve(s *step, names map[string]bool, places map[string]int)
 		case isStep:
 			s.uses = append(s.uses, place)
 		case !names[n]:
-			c.fault(at, "%s uses %q, which is no input, lookup or step", s.Name, n)
+			known := slices.Concat(slices.Collect(maps.Keys(names)), pyexpr.Builtins(), []string{extractionsInput, reviewsInput})
+			slices.Sort(known)
+			c.fault(at, "%s uses %q, which is not an input, lookup, step or builtin%s", s.Name, n, methods.DidYouMean(n, known))
 		}
 	}
 	known := metadata()

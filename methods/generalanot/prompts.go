@@ -86,7 +86,6 @@ func taggedReview(text string) string {
 	return "<" + reviewTag + ">\n" + text + "\n</" + reviewTag + ">"
 }
 
-// section writes text between a pair of tags.
 func section(b *strings.Builder, tag, text string) {
 	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
 }

@@ -10,13 +10,13 @@ import (
 
 // isData reports whether a step may have the value. What is walked once would
 // be empty for the second step that reads it, in CPython too; functions and
-// classes are no results.
+// classes are not results.
 func isData(v pyexpr.Value) error {
 	switch v.(type) {
 	case *pyexpr.Iter:
-		return errors.New("its value is a generator or the like, which can be read only once: wrap it in list(...)")
+		return errors.New("its value is a generator or another iterator, which can be read only once: wrap it in list(...)")
 	case *pyexpr.Func, *pyexpr.Module, *pyexpr.Type:
-		return errors.New("its value is a function or a class, no data")
+		return errors.New("its value is a function or a class, not data")
 	}
 	return nil
 }
@@ -71,7 +71,6 @@ func (p *Program) environment(c *Context, rows []map[string]any, numbers []int, 
 	return e, nil
 }
 
-// list is a Python list.
 func list(items []pyexpr.Value) pyexpr.Value {
 	v, err := pyexpr.FromGo(items)
 	if err != nil { // a list of values is always one

@@ -14,7 +14,11 @@ func Schema() json.RawMessage {
 	s := schemaOf(reflect.TypeFor[FormulaSeed](), false)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"] = "Formula Seed"
-	return indented(s)
+	raw, err := json.MarshalIndent(s, "", "  ")
+	if err != nil { // maps of strings always encode
+		panic(err)
+	}
+	return raw
 }
 
 // compileSchema is the schema that a model must keep to. It demands every key,
@@ -60,15 +64,6 @@ func schemaOf(t reflect.Type, closed bool) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
 }
 
-func indented(v any) json.RawMessage {
-	raw, err := json.MarshalIndent(v, "", "  ")
-	if err != nil { // maps of strings always encode
-		panic(err)
-	}
-	return raw
-}
-
-// extractSchema is the schema of one extraction.
 func extractSchema(fields []ExtractionField) *methods.Schema {
 	properties, required := map[string]any{}, make([]string, len(fields))
 	for i, f := range fields {

@@ -47,7 +47,6 @@ const (
 	stringType  = "string"
 )
 
-// fieldTypes lists the types in the order of the documentation.
 func fieldTypes() []string {
 	return []string{enumType, booleanType, integerType, numberType, stringType}
 }
@@ -119,10 +118,10 @@ func Parse(raw []byte) (*FormulaSeed, error) {
 		return nil, fmt.Errorf("parse formula seed: %w", place(raw, err))
 	}
 	if s == nil {
-		return nil, errors.New("parse formula seed: it is null")
+		return nil, errors.New("parse formula seed: the value is null")
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("parse formula seed: something follows the object")
+		return nil, errors.New("parse formula seed: more text after the object")
 	}
 	return s, nil
 }

@@ -22,9 +22,9 @@ const (
 	textsPerCall   = 200
 )
 
-// filter is the filter phase.
 func (t *trial) filter(ctx context.Context, p *Program) ([]Review, error) {
-	if !slices.Contains(semanticFilters(), t.opts.Filter) || len(p.Seed.FilterKeywords) == 0 {
+	byMeaning := t.opts.Filter == "semantic" || t.opts.Filter == filterUnion
+	if !byMeaning || len(p.Seed.FilterKeywords) == 0 {
 		relevant := p.Relevant(t.data, t.opts.Filter)
 		t.filtered(relevant, nil)
 		return relevant, nil

@@ -129,11 +129,11 @@ func TestSemanticFaults(t *testing.T) {
 		tool methodtest.ToolFunc
 	}{
 		`no tool "similarity": give it an embedding model`: {problem(`{"filter":"semantic"}`), alike()},
-		`too many texts`:                         {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: "too many texts", IsError: true}, nil)},
-		`read the result of tool "similarity"`:   {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: "0.5"}, nil)},
-		`rows of 8 numbers from -1 to 1`:         {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: `{"similarity":[[0.5]]}`}, nil)},
-		`option threshold: 1.5 is no similarity`: {semantic(`{"filter":"union","threshold":1.5}`), alike()},
-		`the disk is gone`:                       {semantic(`{"filter":"union"}`), says(methods.ToolResult{}, errors.New("the disk is gone"))},
+		`too many texts`:                                         {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: "too many texts", IsError: true}, nil)},
+		`read the result of tool "similarity"`:                   {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: "0.5"}, nil)},
+		`rows of 8 numbers from -1 to 1`:                         {semantic(`{"filter":"union"}`), says(methods.ToolResult{Content: `{"similarity":[[0.5]]}`}, nil)},
+		`option "threshold": 1.5 is too large: the maximum is 1`: {semantic(`{"filter":"union","threshold":1.5}`), alike()},
+		`the disk is gone`:                                       {semantic(`{"filter":"union"}`), says(methods.ToolResult{}, errors.New("the disk is gone"))},
 	} {
 		h := methodtest.NewHost(working(t), methodtest.WithTools(c.tool))
 		if _, err := generalanot.New().Solve(t.Context(), c.p, h); err == nil || !strings.Contains(err.Error(), want) {

@@ -25,7 +25,6 @@ type Fault struct {
 	Text string // what, and the cure if there is one
 }
 
-// String is the fault on one line.
 func (f Fault) String() string { return f.Path + ": " + f.Text }
 
 // Validate lists everything that is wrong with a seed, as far as it can be
@@ -60,7 +59,6 @@ func (c *checker) fault(path, format string, args ...any) {
 // maxSteps bounds what one compute DAG may cost.
 const maxSteps = 1000
 
-// keys: the fixed keys are there.
 func (c *checker) keys() {
 	s := c.seed
 	for _, k := range []struct {
@@ -96,11 +94,11 @@ func (c *checker) fields() {
 		at := index("extraction_fields", i)
 		c.name(at+".name", f.Name, seen)
 		if slices.Contains(metadata(), f.Name) {
-			c.fault(at+".name", "%q is what formulas read of the review itself: take another name", f.Name)
+			c.fault(at+".name", "formulas read %q from the review itself: choose another name", f.Name)
 		}
 		switch {
 		case !slices.Contains(fieldTypes(), f.Type):
-			c.fault(at+".type", "%q is none of %s", f.Type, strings.Join(fieldTypes(), ", "))
+			c.fault(at+".type", "%q is not among %s", f.Type, strings.Join(fieldTypes(), ", "))
 		case f.Type != enumType && len(f.Values) > 0:
 			c.fault(at+".values", "only an enum has values, not the type %s", f.Type)
 		case f.Type == enumType:
@@ -109,14 +107,13 @@ func (c *checker) fields() {
 	}
 }
 
-// labels: a list of different texts.
 func (c *checker) labels(at string, values []string) {
 	if len(values) == 0 {
 		c.fault(at, "is missing or empty")
 	}
 	for i, v := range values {
 		if v == "" || slices.Index(values, v) < i {
-			c.fault(index(at, i), "%q is empty or there twice", v)
+			c.fault(index(at, i), "%q is empty or a repetition", v)
 		}
 	}
 }
@@ -127,11 +124,11 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (c *checker) name(at, name string, seen map[string]bool) {
 	switch {
 	case !identifier.MatchString(name):
-		c.fault(at, "%q is no identifier: use letters, digits and _", name)
+		c.fault(at, "%q is not an identifier: use letters, digits and _", name)
 	case reserved(name):
-		c.fault(at, "%q is a word or builtin of Python: take another name", name)
+		c.fault(at, "%q is a keyword or builtin of Python: choose another name", name)
 	case seen[name]:
-		c.fault(at, "%q is there twice", name)
+		c.fault(at, "%q is a repetition", name)
 	}
 	seen[name] = true
 }
@@ -158,13 +155,13 @@ func (c *checker) prompt() {
 	known := []string{textPlaceholder, datePlaceholder, starsPlaceholder, usefulPlaceholder}
 	prompt := c.seed.ExtractionPrompt
 	if prompt != "" && !strings.Contains(prompt, textPlaceholder) {
-		c.fault(at, "does not show the review: it lacks %s", textPlaceholder)
+		c.fault(at, "does not show the review: add %s", textPlaceholder)
 	}
 	var unknown []string
 	for _, p := range placeholder.FindAllString(prompt, -1) {
 		if !slices.Contains(known, p) && !slices.Contains(unknown, p) {
 			unknown = append(unknown, p)
-			c.fault(at, "unknown placeholder %s: there are %s", p, strings.Join(known, " "))
+			c.fault(at, "unknown placeholder %s: the placeholders are %s", p, strings.Join(known, " "))
 		}
 	}
 }
@@ -175,7 +172,7 @@ func (c *checker) lookups(seen map[string]bool) {
 		at := index("lookups", i)
 		c.stepName(at+".name", l.Name, seen)
 		if l.Field == "" || strings.Contains("."+l.Field+".", "..") {
-			c.fault(at+".field", "%q is no path such as restaurant.cuisine", l.Field)
+			c.fault(at+".field", "%q is not a path such as restaurant.cuisine", l.Field)
 		}
 		keys := make([]string, len(l.Table))
 		for j, e := range l.Table {
@@ -199,14 +196,13 @@ func isScalar(v any) bool {
 	return true
 }
 
-// handling: the optional parts on reviews make sense.
 func (c *checker) handling() {
 	if h := c.seed.ReviewHandling; h != nil {
 		if h.MaxLength < 1 {
 			c.fault("review_handling.max_length", "want 1 or more characters, not %d", h.MaxLength)
 		}
-		if !slices.Contains(Strategies(), h.strategy()) {
-			c.fault("review_handling.strategy", "%q is none of %s", h.Strategy, strings.Join(Strategies(), ", "))
+		if !slices.Contains(strategies(), h.strategy()) {
+			c.fault("review_handling.strategy", "%q is not among %s", h.Strategy, strings.Join(strategies(), ", "))
 		}
 	}
 	v := c.seed.ReviewValidity
@@ -215,13 +211,13 @@ func (c *checker) handling() {
 	}
 	i := slices.IndexFunc(c.seed.ExtractionFields, func(f ExtractionField) bool { return f.Name == v.Field && f.Type == enumType })
 	if i < 0 {
-		c.fault("review_validity.field", "%q is no enum of extraction_fields", v.Field)
+		c.fault("review_validity.field", "%q is not an enum of extraction_fields", v.Field)
 		return
 	}
 	c.labels("review_validity.keep", v.Keep)
 	for j, k := range v.Keep {
 		if !slices.Contains(c.seed.ExtractionFields[i].Values, k) {
-			c.fault(index("review_validity.keep", j), "%q is no value of %s", k, v.Field)
+			c.fault(index("review_validity.keep", j), "%q is not a value of %s", k, v.Field)
 		}
 	}
 }
@@ -233,22 +229,21 @@ func (c *checker) outputs(spec methods.AnswerSpec, places map[string]int) {
 		_, computed := places[name]
 		switch at := index("output_fields", i); {
 		case slices.Index(c.seed.OutputFields, name) < i:
-			c.fault(at, "%q is there twice", name)
+			c.fault(at, "%q is a repetition", name)
 		case !computed:
 			c.fault(at, "no step of compute_dag computes %q", name)
 		}
 	}
 	for _, name := range spec.Names {
 		if !slices.Contains(c.seed.OutputFields, name) {
-			c.fault("output_fields", "%q is asked for and not among them", name)
+			c.fault("output_fields", "%q is asked for but missing", name)
 		}
 	}
 }
 
-// stepName: a name that is also none of the inputs.
 func (c *checker) stepName(at, name string, seen map[string]bool) {
 	if name == extractionsInput || name == reviewsInput {
-		c.fault(at, "%q is an input: take another name", name)
+		c.fault(at, "%q is an input: choose another name", name)
 		seen[name] = true
 		return
 	}

@@ -29,20 +29,20 @@ func extractionEdits() edits {
 		return func(s *formulaSeed) { s.ExtractionFields = append(s.ExtractionFields, f) }
 	}
 	return edits{
-		"task_name: is missing":                   func(s *formulaSeed) { s.TaskName = "" },
-		"filter_keywords: is missing":             func(s *formulaSeed) { s.FilterKeywords = nil },
-		"filter_keywords[0]: is blank":            func(s *formulaSeed) { s.FilterKeywords[0] = " " },
-		"extraction_fields: is missing":           func(s *formulaSeed) { s.ExtractionFields = nil },
-		"extraction_prompt: is missing":           func(s *formulaSeed) { s.ExtractionPrompt = "" },
-		"it lacks {review_text}":                  func(s *formulaSeed) { s.ExtractionPrompt = "Well? {review_date}" },
-		"unknown placeholder {text}":              func(s *formulaSeed) { s.ExtractionPrompt += `{text} {"json": 1} {}` },
-		`"a b" is no identifier`:                  field(generalanot.ExtractionField{Name: "a b", Type: "string"}),
-		`"stars" is what formulas read`:           field(generalanot.ExtractionField{Name: "stars", Type: "integer"}),
-		`"account_type" is there twice`:           field(generalanot.ExtractionField{Name: "account_type", Type: "string"}),
-		`"list" is none of enum`:                  field(generalanot.ExtractionField{Name: "x", Type: "list"}),
-		"only an enum has values":                 field(generalanot.ExtractionField{Name: "x", Type: "string", Values: []string{"a"}}),
-		"extraction_fields[3].values: is missing": field(generalanot.ExtractionField{Name: "x", Type: "enum"}),
-		`values[1]: "a" is empty or there twice`:  field(generalanot.ExtractionField{Name: "x", Type: "enum", Values: []string{"a", "a"}}),
+		"task_name: is missing":                        func(s *formulaSeed) { s.TaskName = "" },
+		"filter_keywords: is missing":                  func(s *formulaSeed) { s.FilterKeywords = nil },
+		"filter_keywords[0]: is blank":                 func(s *formulaSeed) { s.FilterKeywords[0] = " " },
+		"extraction_fields: is missing":                func(s *formulaSeed) { s.ExtractionFields = nil },
+		"extraction_prompt: is missing":                func(s *formulaSeed) { s.ExtractionPrompt = "" },
+		"add {review_text}":                            func(s *formulaSeed) { s.ExtractionPrompt = "Well? {review_date}" },
+		"unknown placeholder {text}":                   func(s *formulaSeed) { s.ExtractionPrompt += `{text} {"json": 1} {}` },
+		`"a b" is not an identifier`:                   field(generalanot.ExtractionField{Name: "a b", Type: "string"}),
+		`formulas read "stars" from the review itself`: field(generalanot.ExtractionField{Name: "stars", Type: "integer"}),
+		`"account_type" is a repetition`:               field(generalanot.ExtractionField{Name: "account_type", Type: "string"}),
+		`"list" is not among enum`:                     field(generalanot.ExtractionField{Name: "x", Type: "list"}),
+		"only an enum has values":                      field(generalanot.ExtractionField{Name: "x", Type: "string", Values: []string{"a"}}),
+		"extraction_fields[3].values: is missing":      field(generalanot.ExtractionField{Name: "x", Type: "enum"}),
+		`values[1]: "a" is empty or a repetition`:      field(generalanot.ExtractionField{Name: "x", Type: "enum", Values: []string{"a", "a"}}),
 	}
 }
 
@@ -56,12 +56,12 @@ func stepEdits() edits {
 		"compute_dag: is missing":                             func(s *formulaSeed) { s.ComputeDAG = nil },
 		"compute_dag[14].formula: is missing":                 step("x", " "),
 		"compute_dag[14].formula: x:":                         step("x", "1 +"),
-		`"n_mild" is there twice`:                             step("n_mild", "1"),
-		`"lambda" is a word or builtin`:                       step("lambda", "1"),
-		`"sum" is a word or builtin`:                          step("sum", "1"),
+		`"n_mild" is a repetition`:                            step("n_mild", "1"),
+		`"lambda" is a keyword or builtin`:                    step("lambda", "1"),
+		`"sum" is a keyword or builtin`:                       step("sum", "1"),
 		`"extractions" is an input`:                           step("extractions", "1"),
-		`"é" is no identifier`:                                step("é", "1"),
-		`x uses "y", which is no input`:                       step("x", "y + n_mild"),
+		`"é" is not an identifier`:                            step("é", "1"),
+		`x uses "y", which is not an input`:                   step("x", "y + n_mild"),
 		`x reads in column 3 the field "mood" of extractions`: step("x", "[e['mood'] for e in extractions]"),
 		`the field "account_type" of reviews`:                 step("x", "sum(1 for r in reviews if r['account_type'] == 'none')"),
 		"in a circle: x -> x":                                 step("x", "x + 1"),
@@ -79,18 +79,18 @@ func otherEdits() edits {
 	}
 	table := []generalanot.LookupEntry{{Key: "thai", Value: json.Number("2")}}
 	return edits{
-		"output_fields: is missing":              func(s *formulaSeed) { s.OutputFields = nil },
-		`no step of compute_dag computes "x"`:    func(s *formulaSeed) { s.OutputFields = append(s.OutputFields, "x") },
-		`output_fields[5]: "verdict" is there`:   func(s *formulaSeed) { s.OutputFields = append(s.OutputFields, "verdict") },
-		`"verdict" is asked for`:                 func(s *formulaSeed) { s.OutputFields = s.OutputFields[:4] },
-		`compute_dag[0].name: "n_mild" is there`: lookup(generalanot.Lookup{Name: "n_mild", Field: "x", Table: table, Default: "x"}), // the lookup came first
-		`"restaurant." is no path`:               lookup(generalanot.Lookup{Name: "l", Field: "restaurant.", Table: table, Default: "x"}),
-		"lookups[0].default: want":               lookup(generalanot.Lookup{Name: "l", Field: "x", Table: table}),
-		"lookups[0].table[1]: \"thai\"":          lookup(generalanot.Lookup{Name: "l", Field: "x", Default: "x", Table: append(table, generalanot.LookupEntry{Key: "Thai", Value: true})}),
-		"lookups[0].table[1].value: want":        lookup(generalanot.Lookup{Name: "l", Field: "x", Default: "x", Table: append(table, generalanot.LookupEntry{Key: "x"})}),
-		"review_handling.max_length: want 1":     func(s *formulaSeed) { s.ReviewHandling = &generalanot.ReviewHandling{Strategy: "head"} },
-		`review_handling.strategy: "middle"`:     func(s *formulaSeed) { s.ReviewHandling = &generalanot.ReviewHandling{MaxLength: 9, Strategy: "middle"} },
-		`"spam" is no enum`: func(s *formulaSeed) {
+		"output_fields: is missing":                     func(s *formulaSeed) { s.OutputFields = nil },
+		`no step of compute_dag computes "x"`:           func(s *formulaSeed) { s.OutputFields = append(s.OutputFields, "x") },
+		`output_fields[5]: "verdict" is a repetition`:   func(s *formulaSeed) { s.OutputFields = append(s.OutputFields, "verdict") },
+		`"verdict" is asked for`:                        func(s *formulaSeed) { s.OutputFields = s.OutputFields[:4] },
+		`compute_dag[0].name: "n_mild" is a repetition`: lookup(generalanot.Lookup{Name: "n_mild", Field: "x", Table: table, Default: "x"}), // the lookup came first
+		`"restaurant." is not a path`:                   lookup(generalanot.Lookup{Name: "l", Field: "restaurant.", Table: table, Default: "x"}),
+		"lookups[0].default: want":                      lookup(generalanot.Lookup{Name: "l", Field: "x", Table: table}),
+		"lookups[0].table[1]: \"thai\"":                 lookup(generalanot.Lookup{Name: "l", Field: "x", Default: "x", Table: append(table, generalanot.LookupEntry{Key: "Thai", Value: true})}),
+		"lookups[0].table[1].value: want":               lookup(generalanot.Lookup{Name: "l", Field: "x", Default: "x", Table: append(table, generalanot.LookupEntry{Key: "x"})}),
+		"review_handling.max_length: want 1":            func(s *formulaSeed) { s.ReviewHandling = &generalanot.ReviewHandling{Strategy: "head"} },
+		`review_handling.strategy: "middle"`:            func(s *formulaSeed) { s.ReviewHandling = &generalanot.ReviewHandling{MaxLength: 9, Strategy: "middle"} },
+		`"spam" is not an enum`: func(s *formulaSeed) {
 			s.ReviewValidity = &generalanot.ReviewValidity{Field: "spam", Keep: []string{"no"}}
 		},
 		"review_validity.keep: is missing": func(s *formulaSeed) { s.ReviewValidity = &generalanot.ReviewValidity{Field: "account_type"} },
@@ -187,8 +187,8 @@ func TestMarshalIsStable(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	for raw, want := range map[string]string{
 		"":                           "EOF",
-		"null":                       "it is null",
-		"{} {}":                      "something follows",
+		"null":                       "the value is null",
+		"{} {}":                      "more text after",
 		"{\n\"task_name\": 1}":       "line 2",
 		"{\n\n\"task_name\": x}":     "line 3",
 		`{"taskname": ""}`:           `unknown field "taskname"`,

@@ -7,92 +7,87 @@ import (
 	"strings"
 )
 
-// normal is z as an Int where it fits.
-func normal(z *big.Int) Value {
-	if z.IsInt64() {
-		return Int(z.Int64())
-	}
-	return &Big{z}
+// operator is a binary arithmetic operator. Each kind of number has one
+// function; what is not between numbers is in [machine.otherOp].
+type operator struct {
+	name   string
+	small  func(x, y int64) Value // nil where the result does not fit
+	ints   func(m *machine, x, y *big.Int) Value
+	floats func(m *machine, x, y float64) Value
 }
 
-// integer is v as an Int or a *Big; bools are integers.
-func integer(v Value) (Value, bool) {
-	switch x := v.(type) {
-	case Int, *Big:
-		return v, true
-	case Bool:
-		return Int(boolInt(bool(x))), true
+// addition has a name of its own, because sums need it.
+var addition = operator{"+", addSmall, bigOp((*big.Int).Add), func(m *machine, x, y float64) Value { return m.float(x + y) }}
+
+func (m *machine) add(a, b Value) Value { return addition.apply(m, a, b) }
+
+func operatorOf(name string) *operator {
+	switch name {
+	case "-":
+		return &operator{name, subSmall, bigOp((*big.Int).Sub), func(m *machine, x, y float64) Value { return m.float(x - y) }}
+	case "*":
+		return &operator{name, mulSmall, bigOp((*big.Int).Mul), func(m *machine, x, y float64) Value { return m.float(x * y) }}
+	case "/":
+		return &operator{name, divSmall, divInts, divFloats}
+	case "//":
+		return &operator{name, floorSmall, func(m *machine, x, y *big.Int) Value { q, _ := m.floorDiv(x, y); return normal(q) },
+			func(m *machine, x, y float64) Value { q, _ := divModFloats(x, y); return m.float(q) }}
+	case "%":
+		return &operator{name, modSmall, func(m *machine, x, y *big.Int) Value { _, r := m.floorDiv(x, y); return normal(r) },
+			func(m *machine, x, y float64) Value { _, r := divModFloats(x, y); return m.float(r) }}
+	case "**":
+		return &operator{name, nil, powInts, powFloats}
+	case "&":
+		return &operator{name, func(x, y int64) Value { return Int(x & y) }, bigOp((*big.Int).And), nil}
+	case "|":
+		return &operator{name, func(x, y int64) Value { return Int(x | y) }, bigOp((*big.Int).Or), nil}
+	case "^":
+		return &operator{name, func(x, y int64) Value { return Int(x ^ y) }, bigOp((*big.Int).Xor), nil}
 	}
-	return nil, false
+	return &addition
 }
 
-// bigOf is an integer as a big one.
-func bigOf(v Value) *big.Int {
-	switch x := v.(type) {
-	case *Big:
-		return x.v
-	case Int:
-		return big.NewInt(int64(x))
-	case Bool:
-		return big.NewInt(int64(boolInt(bool(x))))
-	}
-	panic("pyexpr: bigOf of " + className(v))
-}
-
-// toFloat is v as a float64, if v is a number.
-func toFloat(v Value) (float64, bool) {
-	switch x := v.(type) {
-	case Float:
-		return float64(x), true
-	case Int:
-		return float64(x), true
-	case Bool:
-		return float64(boolInt(bool(x))), true
-	case *Big:
-		f, _ := new(big.Float).SetInt(x.v).Float64()
-		if math.IsInf(f, 0) {
-			raise(overflowError, "int too large to convert to float")
+func (o *operator) apply(m *machine, a, b Value) Value {
+	x, okX := a.(Int)
+	y, okY := b.(Int)
+	if okX && okY && o.small != nil {
+		if v := o.small(int64(x), int64(y)); v != nil {
+			return v
 		}
-		return f, true
 	}
-	return 0, false
+	if i, okI := integer(a); okI {
+		if j, okJ := integer(b); okJ {
+			v := o.ints(m, bigOf(i), bigOf(j))
+			return o.bools(a, b, v)
+		}
+	}
+	if isNumber(a) && isNumber(b) && o.floats != nil {
+		x, _ := toFloat(a)
+		y, _ := toFloat(b)
+		return o.floats(m, x, y)
+	}
+	if v := m.otherOp(o.name, a, b); v != nil {
+		return v
+	}
+	raise(typeError, "unsupported operand type(s) for %s: '%s' and '%s'", o.name, className(a), className(b))
+	return nil
 }
 
-// floats are both operands as floats, if one is a float and both are numbers.
-func floats(a, b Value) (x, y float64, ok bool) {
-	_, fa := a.(Float)
-	_, fb := b.(Float)
-	if !fa && !fb {
-		return 0, 0, false
+// bools turns what & | ^ make of two bools into a bool.
+func (o *operator) bools(a, b, v Value) Value {
+	_, okA := a.(Bool)
+	_, okB := b.(Bool)
+	if okA && okB && strings.Contains("&|^", o.name) {
+		return Bool(truth(v))
 	}
-	if !isNumber(a) || !isNumber(b) {
-		return 0, 0, false
-	}
-	x, _ = toFloat(a)
-	y, _ = toFloat(b)
-	return x, y, true
+	return v
 }
 
-func isNumber(v Value) bool {
-	switch v.(type) {
-	case Int, Bool, *Big, Float:
-		return true
+func bigOp(f func(z, x, y *big.Int) *big.Int) func(m *machine, x, y *big.Int) Value {
+	return func(m *machine, x, y *big.Int) Value {
+		m.words(x, y)
+		return normal(f(new(big.Int), x, y))
 	}
-	return false
-}
-
-// ints are both operands as integers, if both are.
-func ints(a, b Value) (x, y Value, ok bool) {
-	x, okA := integer(a)
-	y, okB := integer(b)
-	return x, y, okA && okB
-}
-
-// small are both operands as int64, if both fit.
-func small(a, b Value) (x, y int64, ok bool) {
-	i, okA := a.(Int)
-	j, okB := b.(Int)
-	return int64(i), int64(j), okA && okB
 }
 
 // words charges for an operation on big integers whose cost grows with the
@@ -103,110 +98,72 @@ func (m *machine) words(a, b *big.Int) {
 	m.step(times(wa, wb) >> 7)
 }
 
-func unsupported(op string, a, b Value) {
-	raise(typeError, "unsupported operand type(s) for %s: '%s' and '%s'", op, className(a), className(b))
+func addSmall(x, y int64) Value {
+	if z := x + y; (z > x) == (y > 0) {
+		return Int(z)
+	}
+	return nil
 }
 
-func (m *machine) add(a, b Value) Value {
-	if x, y, ok := small(a, b); ok {
-		if z := x + y; (z > x) == (y > 0) {
-			return Int(z)
+func subSmall(x, y int64) Value {
+	if z := x - y; (z < x) == (y > 0) {
+		return Int(z)
+	}
+	return nil
+}
+
+func mulSmall(x, y int64) Value {
+	if hi, lo := bits.Mul64(absUint(x), absUint(y)); hi == 0 && lo <= math.MaxInt64 {
+		return Int(x * y)
+	}
+	return nil
+}
+
+// otherOp is an operation between values that are not both numbers, or nil.
+func (m *machine) otherOp(op string, a, b Value) Value {
+	var v Value
+	switch op {
+	case "+":
+		v = m.concat(a, b)
+	case "*":
+		if v = m.repeat(a, b); v == nil {
+			v = m.repeat(b, a)
 		}
+	case "%":
+		if _, ok := a.(Str); ok {
+			raise(typeError, "%% on a text is not supported: use an f-string")
+		}
+	case "-", "&", "^", "|":
+		v = m.setOp(op, a, b)
 	}
-	if x, y, ok := floats(a, b); ok {
-		return m.float(x + y)
+	if v != nil {
+		return v
 	}
-	if x, y, ok := ints(a, b); ok {
-		p, q := bigOf(x), bigOf(y)
-		m.alloc(8 * (len(p.Bits()) + len(q.Bits())))
-		return normal(new(big.Int).Add(p, q))
-	}
-	return m.concat(a, b)
+	return m.timeOp(op, a, b)
 }
 
 func (m *machine) concat(a, b Value) Value {
-	switch x := a.(type) {
-	case Str:
+	if x, ok := a.(Str); ok {
 		if y, ok := b.(Str); ok {
 			m.alloc(32 + len(x) + len(y))
 			return x + y
 		}
-	case *List:
-		if y, ok := b.(*List); ok {
-			return &List{append(append(m.room(len(x.items)+len(y.items)), x.items...), y.items...)}
-		}
-	case *Tuple:
-		if y, ok := b.(*Tuple); ok {
-			return &Tuple{append(append(m.room(len(x.items)+len(y.items)), x.items...), y.items...)}
-		}
 	}
-	if v := m.timeOp("+", a, b); v != nil {
-		return v
+	x, okX := items(a)
+	y, okY := items(b)
+	if !okX || !okY || a.class() != b.class() {
+		return nil
 	}
-	unsupported("+", a, b)
-	return nil
+	return sequence(a.class(), append(append(m.room(len(x)+len(y)), x...), y...))
 }
 
-func (m *machine) sub(a, b Value) Value {
-	if x, y, ok := small(a, b); ok {
-		if z := x - y; (z < x) == (y > 0) {
-			return Int(z)
-		}
+func sequence(t *Type, items []Value) Value {
+	if t == typeTuple {
+		return &Tuple{items}
 	}
-	if x, y, ok := floats(a, b); ok {
-		return m.float(x - y)
-	}
-	if x, y, ok := ints(a, b); ok {
-		p, q := bigOf(x), bigOf(y)
-		m.alloc(8 * (len(p.Bits()) + len(q.Bits())))
-		return normal(new(big.Int).Sub(p, q))
-	}
-	if v := m.setOp("-", a, b); v != nil {
-		return v
-	}
-	if v := m.timeOp("-", a, b); v != nil {
-		return v
-	}
-	unsupported("-", a, b)
-	return nil
+	return &List{items}
 }
 
-func (m *machine) mul(a, b Value) Value {
-	if x, y, ok := small(a, b); ok {
-		hi, lo := bits.Mul64(absUint(x), absUint(y))
-		if hi == 0 && lo <= math.MaxInt64 {
-			return Int(x * y)
-		}
-	}
-	if x, y, ok := floats(a, b); ok {
-		return m.float(x * y)
-	}
-	if x, y, ok := ints(a, b); ok {
-		p, q := bigOf(x), bigOf(y)
-		m.words(p, q)
-		return normal(new(big.Int).Mul(p, q))
-	}
-	if v := m.repeat(a, b); v != nil {
-		return v
-	}
-	if v := m.repeat(b, a); v != nil {
-		return v
-	}
-	if v := m.timeOp("*", a, b); v != nil {
-		return v
-	}
-	unsupported("*", a, b)
-	return nil
-}
-
-func absUint(x int64) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
-}
-
-// repeat is seq * count, or nil.
 func (m *machine) repeat(seq, count Value) Value {
 	xs, isSeq := items(seq)
 	s, isStr := seq.(Str)
@@ -217,29 +174,45 @@ func (m *machine) repeat(seq, count Value) Value {
 	if !ok {
 		raise(typeError, "can't multiply sequence by non-int of type '%s'", className(count))
 	}
-	n, ok := k.(Int)
+	n, ok := smallInt(k)
 	if !ok {
 		raise(overflowError, "cannot fit 'int' into an index-sized integer")
 	}
-	n = max(n, 0)
-	if isStr {
-		m.alloc(32 + times(len(s), int(n)))
-		return Str(strings.Repeat(string(s), repeatCount(len(s), n)))
+	if n = max(n, 0); len(xs) == 0 && s == "" {
+		n = 0 // or else it would be counted to a billion over nothing
 	}
-	out := m.room(times(len(xs), int(n)))
-	for range repeatCount(len(xs), n) {
+	if isStr {
+		m.alloc(32 + times(len(s), n))
+		return Str(strings.Repeat(string(s), n))
+	}
+	out := m.room(times(len(xs), n))
+	for range n {
 		out = append(out, xs...)
 	}
-	if _, ok := seq.(*List); ok {
-		return &List{out}
-	}
-	return &Tuple{out}
+	return sequence(seq.class(), out)
 }
 
-// repeatCount saves counting to a billion over an empty sequence.
-func repeatCount(n int, count Int) int {
-	if n == 0 {
-		return 0
+// setOp is an operation between sets, between a view of a dict that acts as a
+// set and any iterable, or the union of two dicts; nil if a and b have none.
+func (m *machine) setOp(op string, a, b Value) Value {
+	x, okX := m.setLike(a)
+	y, okY := m.setLike(b)
+	if _, ok := b.(*View); ok && okY && !okX {
+		x, okX = m.setOf(a), true
 	}
-	return int(count)
+	if _, ok := a.(*View); ok && okX && !okY {
+		y, okY = m.setOf(b), true
+	}
+	if okX && okY {
+		return m.combine(op, x, y)
+	}
+	d, okD := a.(*Dict)
+	e, okE := b.(*Dict)
+	if op != "|" || !okD || !okE {
+		return nil
+	}
+	out := new(Dict)
+	out.addAll(m, d)
+	out.addAll(m, e)
+	return out
 }

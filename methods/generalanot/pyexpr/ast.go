@@ -95,34 +95,26 @@ type (
 	}
 )
 
-// clause is "for target in iter if conds...".
 type clause struct {
 	target node // nameRef, display of targets, or starred within one
 	iter   node
 	conds  []node
 }
 
-// kwNode is name=val, or **val where the name is empty.
 type kwNode struct {
 	name string
 	val  node
 }
 
-// params are a lambda's parameters. The first posOnly of names cannot be
-// given by name; those from kwOnly on can be given by name alone.
 type params struct {
 	names    []string
 	defaults []node // nil where there is none
-	posOnly  int
-	kwOnly   int
-	rest     string // of *rest, or empty
-	kwRest   string // of **kwRest, or empty
 }
 
 // fpart is a literal piece of an f-string, or an expression in it.
 type fpart struct {
 	lit  string
 	expr node
-	conv byte // 'r', 's', 'a' or 0
+	conv byte // 'r', 's' or 0
 	spec []fpart
 }

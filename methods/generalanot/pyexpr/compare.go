@@ -1,8 +1,10 @@
 package pyexpr
 
 import (
+	"cmp"
 	"math"
 	"math/big"
+	"strings"
 )
 
 // identical is "a is b". Numbers and strings are the same object exactly when
@@ -22,56 +24,97 @@ func identical(_ *machine, a, b Value) bool {
 // eqItem is equality within a container: the same object is equal to itself
 // even if it is not a number.
 func (m *machine) eqItem(a, b Value) bool {
-	if a == b {
-		return true
-	}
 	if x, ok := a.(Float); ok && x != x {
 		return identical(m, a, b)
 	}
-	return m.eq(a, b)
+	return a == b || m.eq(a, b)
 }
 
-// eq is a == b.
 func (m *machine) eq(a, b Value) bool {
+	res, ok := m.compare("==", a, b)
+	if !ok {
+		return a == b
+	}
+	return res
+}
+
+func (m *machine) order(op string, a, b Value) bool {
+	res, ok := m.compare(op, a, b)
+	if !ok {
+		raise(typeError, "'%s' not supported between instances of '%s' and '%s'", op, className(a), className(b))
+	}
+	return res
+}
+
+// compare is a comparison of two values; ok is false where the two have none
+// of their own.
+func (m *machine) compare(op string, a, b Value) (res, ok bool) {
 	switch x := a.(type) {
 	case Str:
-		y, ok := b.(Str)
-		return ok && x == y
+		if y, ok := b.(Str); ok {
+			m.work(min(len(x), len(y)))
+			return holds(op, strings.Compare(string(x), string(y))), true
+		}
 	case Int, Bool, *Big, Float:
-		c, ok := compareNumbers(a, b)
-		return ok && c == 0
-	case *List:
-		y, ok := b.(*List)
-		return ok && m.eqItems(x.items, y.items)
-	case *Tuple:
-		y, ok := b.(*Tuple)
-		return ok && m.eqItems(x.items, y.items)
+		c, ordered := compareNumbers(a, b)
+		return ordered && holds(op, c), isNumber(b)
+	case *List, *Tuple:
+		p, _ := items(a)
+		if q, ok := items(b); ok && a.class() == b.class() {
+			return m.compareItems(op, p, q), true
+		}
 	case *Dict:
-		y, ok := b.(*Dict)
-		return ok && m.eqDicts(x, y)
+		if y, ok := b.(*Dict); ok && op == "==" {
+			return m.eqDicts(x, y), true
+		}
 	case *Set, *View:
-		return m.eqSets(a, b)
+		p, okP := m.setLike(a)
+		q, okQ := m.setLike(b)
+		if okP && okQ {
+			return m.compareSets(op, p, q), true
+		}
 	case *Range:
-		y, ok := b.(*Range)
-		return ok && rangeKey(x) == rangeKey(y)
-	case *Date, *DateTime, *Delta:
-		c, ok := compareTimes(a, b, true)
-		return ok && c == 0
-	}
-	return a == b
-}
-
-func (m *machine) eqItems(a, b []Value) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		m.step(1)
-		if !m.eqItem(a[i], b[i]) {
-			return false
+		if y, ok := b.(*Range); ok && op == "==" {
+			return rangeKey(x) == rangeKey(y), true
+		}
+	case *Date:
+		if y, ok := b.(*Date); ok && x.kind == y.kind && (x.offset == nil) == (y.offset == nil) {
+			return holds(op, x.utc().Compare(y.utc())), true
+		}
+	case *Delta:
+		if y, ok := b.(*Delta); ok {
+			return holds(op, x.big().Cmp(y.big())), true
 		}
 	}
-	return true
+	return false, false
+}
+
+func holds(op string, c int) bool {
+	switch op {
+	case "==":
+		return c == 0
+	case "<":
+		return c < 0
+	case "<=":
+		return c <= 0
+	case ">":
+		return c > 0
+	}
+	return c >= 0
+}
+
+// compareItems compares at the first place where two sequences differ.
+func (m *machine) compareItems(op string, a, b []Value) bool {
+	if op == "==" && len(a) != len(b) {
+		return false
+	}
+	for i := range min(len(a), len(b)) {
+		m.step(1)
+		if !m.eqItem(a[i], b[i]) {
+			return op != "==" && m.order(op, a[i], b[i])
+		}
+	}
+	return holds(op, len(a)-len(b))
 }
 
 func (m *machine) eqDicts(a, b *Dict) bool {
@@ -87,23 +130,24 @@ func (m *machine) eqDicts(a, b *Dict) bool {
 	return true
 }
 
-func (m *machine) eqSets(a, b Value) bool {
-	if a == b {
-		return true
+func (m *machine) compareSets(op string, a, b *Set) bool {
+	if op == ">" || op == ">=" {
+		a, b = b, a
 	}
-	if v, ok := a.(*View); ok && v.kind == typeValues {
+	same := len(a.d.entries) == len(b.d.entries)
+	if op == "==" && !same || (op == "<" || op == ">") && same {
 		return false
 	}
-	x, okX := m.setLike(a)
-	y, okY := m.setLike(b)
-	return okX && okY && len(x.d.entries) == len(y.d.entries) && m.subset(x, y)
+	return m.subset(a, b)
 }
 
 // compareNumbers compares exactly, integers with floats too. It is false for
-// what is no number or cannot be ordered.
+// what is not a number or cannot be ordered.
 func compareNumbers(a, b Value) (int, bool) {
-	if x, y, ok := small(a, b); ok {
-		return cmpInts(x, y), true
+	if x, ok := a.(Int); ok {
+		if y, ok := b.(Int); ok {
+			return cmp.Compare(x, y), true
+		}
 	}
 	i, okI := integer(a)
 	j, okJ := integer(b)
@@ -113,7 +157,7 @@ func compareNumbers(a, b Value) (int, bool) {
 	case okI && okJ:
 		return bigOf(i).Cmp(bigOf(j)), true
 	case okF && okG:
-		return cmpFloats(float64(f), float64(g))
+		return cmp.Compare(f, g), f == f && g == g
 	case okF && okJ:
 		return cmpFloatInt(float64(f), j)
 	case okI && okG:
@@ -123,114 +167,14 @@ func compareNumbers(a, b Value) (int, bool) {
 	return 0, false
 }
 
-func cmpInts(x, y int64) int {
-	switch {
-	case x < y:
-		return -1
-	case x > y:
-		return 1
-	}
-	return 0
-}
-
-func cmpFloats(x, y float64) (int, bool) {
-	switch {
-	case x < y:
-		return -1, true
-	case x > y:
-		return 1, true
-	}
-	return 0, x == y
-}
-
 func cmpFloatInt(f float64, i Value) (int, bool) {
-	if n, ok := i.(Int); ok && absUint(int64(n)) <= exactFloat {
-		return cmpFloats(f, float64(n))
-	}
-	switch {
+	switch n, ok := i.(Int); {
 	case f != f:
 		return 0, false
+	case ok && absUint(int64(n)) <= exactFloat:
+		return cmp.Compare(f, float64(n)), true
 	case math.IsInf(f, 0):
 		return int(math.Copysign(1, f)), true
 	}
 	return new(big.Float).SetFloat64(f).Cmp(new(big.Float).SetInt(bigOf(i))), true
-}
-
-// order is a < b, a <= b, a > b or a >= b.
-func (m *machine) order(op string, a, b Value) bool {
-	switch x := a.(type) {
-	case Str:
-		if y, ok := b.(Str); ok {
-			m.work(min(len(x), len(y)))
-			return holds(op, cmpStrs(string(x), string(y)))
-		}
-	case Int, Bool, *Big, Float:
-		if isNumber(b) {
-			c, ok := compareNumbers(a, b)
-			return ok && holds(op, c)
-		}
-	case *List:
-		if y, ok := b.(*List); ok {
-			return m.orderItems(op, x.items, y.items)
-		}
-	case *Tuple:
-		if y, ok := b.(*Tuple); ok {
-			return m.orderItems(op, x.items, y.items)
-		}
-	case *Set, *View:
-		p, okP := m.setLike(a)
-		q, okQ := m.setLike(b)
-		if okP && okQ {
-			return m.orderSets(op, p, q)
-		}
-	case *Date, *DateTime, *Delta:
-		if c, ok := compareTimes(a, b, false); ok {
-			return holds(op, c)
-		}
-	}
-	raise(typeError, "'%s' not supported between instances of '%s' and '%s'", op, className(a), className(b))
-	return false
-}
-
-func cmpStrs(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func holds(op string, c int) bool {
-	switch op {
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
-}
-
-// orderItems compares at the first place where two sequences differ.
-func (m *machine) orderItems(op string, a, b []Value) bool {
-	for i := range min(len(a), len(b)) {
-		m.step(1)
-		if !m.eqItem(a[i], b[i]) {
-			return m.order(op, a[i], b[i])
-		}
-	}
-	return holds(op, len(a)-len(b))
-}
-
-func (m *machine) orderSets(op string, a, b *Set) bool {
-	if op == ">" || op == ">=" {
-		a, b = b, a
-	}
-	if (op == "<" || op == ">") && len(a.d.entries) == len(b.d.entries) {
-		return false
-	}
-	return m.subset(a, b)
 }

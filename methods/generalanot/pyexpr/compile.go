@@ -1,6 +1,5 @@
 package pyexpr
 
-// code is a compiled node.
 type code func(f *frame) Value
 
 // frame holds the variables of one running lambda or comprehension.
@@ -105,16 +104,6 @@ func (c *compiler) name(n *nameRef, s *scope) code {
 }
 
 func localVar(id string, pos, slot, depth int) code {
-	if depth == 0 {
-		return func(f *frame) Value {
-			if v := f.vars[slot]; v != nil {
-				return v
-			}
-			f.m.pos = pos
-			raise(unboundError, "cannot access local variable '%s' where it is not associated with a value", id)
-			return nil
-		}
-	}
 	return func(f *frame) Value {
 		g := f
 		for range depth {
@@ -124,7 +113,11 @@ func localVar(id string, pos, slot, depth int) code {
 			return v
 		}
 		f.m.pos = pos
-		raise(nameError, "cannot access free variable '%s' where it is not associated with a value in enclosing scope", id)
+		class := nameError
+		if depth == 0 {
+			class = unboundError
+		}
+		raise(class, "variable '%s' is read before it has a value", id)
 		return nil
 	}
 }
@@ -133,28 +126,17 @@ func localVar(id string, pos, slot, depth int) code {
 func (c *compiler) list(elems []node, s *scope) func(f *frame) []Value {
 	codes := make([]code, len(elems))
 	stars := make([]bool, len(elems))
-	anyStar := false
 	for i, e := range elems {
 		if st, ok := e.(*starred); ok {
-			stars[i], anyStar, e = true, true, st.x
+			stars[i], e = true, st.x
 		}
 		codes[i] = c.expr(e, s)
 	}
-	if !anyStar {
-		return func(f *frame) []Value {
-			out := f.m.room(len(codes))
-			for _, code := range codes {
-				out = append(out, code(f))
-			}
-			return out
-		}
-	}
 	return func(f *frame) []Value {
-		var out []Value
+		out := f.m.room(len(codes))
 		for i, code := range codes {
 			v := code(f)
 			if !stars[i] {
-				f.m.alloc(16)
 				out = append(out, v)
 				continue
 			}
@@ -167,11 +149,8 @@ func (c *compiler) list(elems []node, s *scope) func(f *frame) []Value {
 
 func (c *compiler) display(n *display, s *scope) code {
 	list := c.list(n.elems, s)
-	switch n.kind {
-	case typeTuple:
-		return func(f *frame) Value { f.m.step(1); return &Tuple{list(f)} }
-	case typeList:
-		return func(f *frame) Value { f.m.step(1); return &List{list(f)} }
+	if n.kind != typeSet {
+		return func(f *frame) Value { f.m.step(1); return sequence(n.kind, list(f)) }
 	}
 	pos := n.at()
 	return func(f *frame) Value {
@@ -197,31 +176,28 @@ func (c *compiler) dict(n *dictDisplay, s *scope) code {
 	pos := n.at()
 	return func(f *frame) Value {
 		d := new(Dict)
-		var pairs []Value // evaluated before any is put, as in CPython
-		flush := func() {
-			f.m.pos = pos
-			for i := 0; i < len(pairs); i += 2 {
-				d.put(f.m, pairs[i], pairs[i+1])
-			}
-			pairs = pairs[:0]
-		}
+		pairs := f.m.room(2 * len(keys)) // all are evaluated before any is put, as in CPython
 		for i := range keys {
 			f.m.step(1)
+			var k Value
 			if keys[i] != nil {
-				k := keys[i](f)
-				f.m.alloc(32)
-				pairs = append(pairs, k, vals[i](f))
-				continue
+				k = keys[i](f)
 			}
-			flush()
-			more, ok := vals[i](f).(*Dict)
-			if !ok {
+			v := vals[i](f)
+			if _, ok := v.(*Dict); k == nil && !ok {
 				f.m.pos = pos
-				raise(typeError, "argument after ** must be a mapping")
+				raise(typeError, "'%s' object is not a mapping", className(v))
 			}
-			d.addAll(f.m, more)
+			pairs = append(pairs, k, v)
 		}
-		flush()
+		f.m.pos = pos
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] != nil {
+				d.put(f.m, pairs[i], pairs[i+1])
+			} else {
+				d.addAll(f.m, pairs[i+1].(*Dict))
+			}
+		}
 		return d
 	}
 }

@@ -11,12 +11,6 @@ func (c *compiler) call(n *call, s *scope) code {
 		return func(f *frame) Value {
 			v := x(f)
 			f.m.pos = apos
-			if meth := findMethod(v, name); meth != nil {
-				av, kv := args(f), kws(f)
-				f.m.pos = pos
-				f.m.step(1)
-				return meth(f.m, v, av, kv)
-			}
 			fn := f.m.attr(v, name)
 			av, kv := args(f), kws(f)
 			f.m.pos = pos
@@ -41,52 +35,23 @@ func (c *compiler) keywords(nodes []kwNode, s *scope) func(f *frame) []keyword {
 		codes[i] = c.expr(n.val, s)
 	}
 	return func(f *frame) []keyword {
-		var out []keyword
+		out := make([]keyword, len(nodes))
+		f.m.alloc(32 * len(nodes))
 		for i, n := range nodes {
-			v := codes[i](f)
-			f.m.alloc(32)
-			if n.name != "" {
-				out = append(out, keyword{n.name, v})
-				continue
-			}
-			f.m.pos = n.val.at()
-			out = f.m.unpackKeywords(out, v)
-		}
-		for i, k := range out {
-			if slices.ContainsFunc(out[:i], func(o keyword) bool { return o.name == k.name }) {
-				raise(typeError, "got multiple values for keyword argument '%s'", k.name)
-			}
+			out[i] = keyword{n.name, codes[i](f)}
 		}
 		return out
 	}
 }
 
-func (m *machine) unpackKeywords(out []keyword, v Value) []keyword {
-	d, ok := v.(*Dict)
-	if !ok {
-		raise(typeError, "argument after ** must be a mapping, not %s", className(v))
-	}
-	for _, e := range d.entries {
-		name, ok := e.key.(Str)
-		if !ok {
-			raise(typeError, "keywords must be strings")
-		}
-		m.step(1 + len(out)) // they are checked for repeats
-		m.alloc(32)
-		out = append(out, keyword{string(name), e.val})
-	}
-	return out
-}
-
-// call calls fn, whatever it is.
 func (m *machine) call(fn Value, args []Value, kw []keyword) Value {
 	m.step(1)
 	switch fn := fn.(type) {
 	case *Func:
 		return fn.call(m, args, kw)
 	case *Type:
-		if construct := constructor(fn); construct != nil {
-			return construct(m, args, kw)
+		if c := m.lib.classes[fn]; c != nil && c.make != nil {
+			return c.make.call(m, args, kw)
 		}
 	}
 	raise(typeError, "'%s' object is not callable", className(fn))
@@ -98,11 +63,6 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 	ps := n.params
 	for _, name := range ps.names {
 		inner.declare(name)
-	}
-	for _, name := range []string{ps.rest, ps.kwRest} {
-		if name != "" {
-			inner.declare(name)
-		}
 	}
 	body := c.expr(n.body, inner)
 	defaults := make([]code, len(ps.names))
@@ -126,41 +86,23 @@ func (c *compiler) lambda(n *lambda, s *scope) code {
 			m.step(3)
 			m.alloc(64 + 16*size)
 			g := &frame{m: m, vars: make([]Value, size), up: f}
-			ps.bind(m, g, defs, args, kw)
+			ps.bind(g, defs, args, kw)
 			return body(g)
 		}}
 	}
 }
 
-// bind fills a lambda's frame with its arguments. The slots are in the order
-// of declaration: names, rest, kwRest.
-func (ps *params) bind(m *machine, g *frame, defs, args []Value, kw []keyword) {
-	n := copy(g.vars[:ps.kwOnly], args)
-	slot := len(ps.names)
-	if ps.rest != "" {
-		m.alloc(48 + 16*len(args))
-		g.vars[slot] = &Tuple{slices.Clone(args[n:])}
-		slot++
-	} else if len(args) > n {
-		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", ps.kwOnly, len(args))
-	}
-	var rest *Dict
-	if ps.kwRest != "" {
-		rest = new(Dict)
-		g.vars[slot] = rest
+// bind fills a lambda's frame with its arguments.
+func (ps *params) bind(g *frame, defs, args []Value, kw []keyword) {
+	if copy(g.vars, args) < len(args) {
+		raise(typeError, "<lambda>() takes %d positional arguments but %d were given", len(ps.names), len(args))
 	}
 	for _, k := range kw {
 		i := slices.Index(ps.names, k.name)
-		switch {
-		case i >= ps.posOnly && g.vars[i] == nil:
-			g.vars[i] = k.val
-		case rest != nil && i < ps.posOnly:
-			rest.put(m, Str(k.name), k.val)
-		case i >= ps.posOnly:
-			raise(typeError, "<lambda>() got multiple values for argument '%s'", k.name)
-		default:
-			raise(typeError, "<lambda>() got an unexpected keyword argument '%s'", k.name)
+		if i < 0 || g.vars[i] != nil {
+			raise(typeError, "<lambda>() got an unexpected or repeated argument '%s'", k.name)
 		}
+		g.vars[i] = k.val
 	}
 	for i, name := range ps.names {
 		if g.vars[i] == nil {

@@ -1,30 +1,5 @@
 package pyexpr
 
-// operator is a compiled binary operator.
-type operator func(m *machine, a, b Value) Value
-
-func operatorOf(op string) operator {
-	switch op {
-	case "+":
-		return (*machine).add
-	case "-":
-		return (*machine).sub
-	case "*":
-		return (*machine).mul
-	case "/":
-		return (*machine).div
-	case "//":
-		return (*machine).floorDiv
-	case "%":
-		return (*machine).mod
-	case "**":
-		return (*machine).pow
-	case "<<", ">>":
-		return func(m *machine, a, b Value) Value { return m.shift(op, a, b) }
-	}
-	return func(m *machine, a, b Value) Value { return m.bitwise(op, a, b) }
-}
-
 func (c *compiler) binary(n *binary, s *scope) code {
 	l, r, op, pos := c.expr(n.l, s), c.expr(n.r, s), operatorOf(n.op), n.at()
 	return func(f *frame) Value {
@@ -32,7 +7,7 @@ func (c *compiler) binary(n *binary, s *scope) code {
 		b := r(f)
 		f.m.pos = pos
 		f.m.step(1)
-		return op(f.m, a, b)
+		return op.apply(f.m, a, b)
 	}
 }
 
@@ -87,17 +62,11 @@ func (c *compiler) test(n node, s *scope) func(f *frame) bool {
 		if len(n.ops) == 1 {
 			return c.compareOne(n, s)
 		}
-	case *unary:
-		if n.op == "not" {
-			x := c.test(n.x, s)
-			return func(f *frame) bool { return !x(f) }
-		}
 	}
 	x := c.expr(n, s)
 	return func(f *frame) bool { return truth(x(f)) }
 }
 
-// compareOne is a comparison of two values.
 func (c *compiler) compareOne(n *comparison, s *scope) func(f *frame) bool {
 	l, r, op, pos := c.expr(n.xs[0], s), c.expr(n.xs[1], s), n.ops[0], n.at()
 	if want, ok := constantStr(n.xs[1]); ok && (op == "==" || op == "!=") {
@@ -132,7 +101,7 @@ func constantStr(n node) (Str, bool) {
 }
 
 // fieldEquals is e['name'] == 'text' for a loop variable e, of which formulas
-// are full; slow is the way for whatever is no dict with that key. It is nil
+// are full; slow is for whatever is not a dict with that key. It is nil
 // for any other subscript.
 func fieldEquals(n *subscript, s *scope, want Str, equal bool, slow code) func(f *frame) bool {
 	name, ok := constantStr(n.index)

@@ -38,7 +38,7 @@ func (w *walk) next() bool {
 	}
 	m, level := w.f.m, len(w.its)-1
 	for {
-		v, ok := w.its[level].next(m)
+		v, ok := w.its[level](m)
 		if !ok {
 			w.its = w.its[:level]
 			if level--; level < 0 {
@@ -73,20 +73,6 @@ func (w *walk) holds(cl *loopClause) bool {
 	return true
 }
 
-// generator is a generator expression: a walk whose elements are computed
-// when they are asked for.
-type generator struct {
-	walk *walk
-	elem code
-}
-
-func (g *generator) next(*machine) (Value, bool) {
-	if !g.walk.next() {
-		return nil, false
-	}
-	return g.elem(g.walk.f), true
-}
-
 func (c *compiler) comprehension(n *comprehension, s *scope) code {
 	inner := &scope{up: s, names: map[string]int{}}
 	for _, cl := range n.clauses {
@@ -105,55 +91,55 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 		}
 		l.clauses = append(l.clauses, lc)
 	}
-	elem := c.expr(n.elem, inner)
-	first := l.clauses[0].iter
-	switch n.kind {
-	case typeGen:
+	elem, first := c.expr(n.elem, inner), l.clauses[0].iter
+	if n.kind == typeGen {
 		return func(f *frame) Value {
-			return &Iter{&generator{l.start(f, first(f)), elem}, typeGen}
-		}
-	case typeList:
-		return func(f *frame) Value {
-			out := f.m.room(0)
-			for w := l.start(f, first(f)); w.next(); {
-				f.m.alloc(32)
-				out = append(out, elem(w.f))
-			}
-			return &List{out}
-		}
-	case typeSet:
-		return func(f *frame) Value {
-			out := new(Set)
-			for w := l.start(f, first(f)); w.next(); {
-				v := elem(w.f)
-				f.m.pos = l.pos
-				out.d.put(f.m, v, nil)
-			}
-			return out
+			w := l.start(f, first(f))
+			return &Iter{func(*machine) (Value, bool) {
+				if !w.next() {
+					return nil, false
+				}
+				return elem(w.f), true
+			}}
 		}
 	}
-	return dictComprehension(l, first, elem, c.expr(n.val, inner))
+	var val code
+	if n.val != nil {
+		val = c.expr(n.val, inner)
+	}
+	return func(f *frame) Value { return l.collect(f, first(f), n.kind, elem, val) }
 }
 
-func dictComprehension(l *loop, first, elem, val code) code {
-	return func(f *frame) Value {
-		out := new(Dict)
-		for w := l.start(f, first(f)); w.next(); {
-			k := elem(w.f)
-			v := val(w.f)
-			f.m.pos = l.pos
-			out.put(f.m, k, v)
+// collect makes the list, set or dict of a comprehension.
+func (l *loop) collect(f *frame, over Value, kind *Type, elem, val code) Value {
+	list, d := f.m.room(0), new(Set)
+	for w := l.start(f, over); w.next(); {
+		v := elem(w.f)
+		if kind == typeList {
+			f.m.alloc(32)
+			list = append(list, v)
+			continue
 		}
-		return out
+		var x Value
+		if val != nil {
+			x = val(w.f)
+		}
+		f.m.pos = l.pos
+		d.d.put(f.m, v, x)
 	}
+	switch kind {
+	case typeList:
+		return &List{list}
+	case typeSet:
+		return d
+	}
+	return &d.d
 }
 
 func declareTargets(n node, s *scope) {
 	switch n := n.(type) {
 	case *nameRef:
 		s.declare(n.id)
-	case *starred:
-		declareTargets(n.x, s)
 	case *display:
 		for _, e := range n.elems {
 			declareTargets(e, s)
@@ -163,44 +149,36 @@ func declareTargets(n node, s *scope) {
 
 // target compiles the binding of a loop variable, or of several.
 func (c *compiler) target(n node, s *scope) func(f *frame, v Value) {
-	switch n := n.(type) {
-	case *nameRef:
+	if n, ok := n.(*nameRef); ok {
 		slot := s.names[n.id]
 		return func(f *frame, v Value) { f.vars[slot] = v }
-	case *starred:
-		return c.target(n.x, s)
 	}
 	elems := n.(*display).elems
 	binds := make([]func(f *frame, v Value), len(elems))
-	star := -1
 	for i, e := range elems {
-		if _, ok := e.(*starred); ok {
-			star = i
-		}
 		binds[i] = c.target(e, s)
 	}
 	pos := n.at()
 	return func(f *frame, v Value) {
 		f.m.pos = pos
-		for i, x := range f.m.unpack(v, len(binds), star) {
+		for i, x := range f.m.unpack(v, len(binds)) {
 			binds[i](f, x)
 		}
 	}
 }
 
-// unpack splits v into n values, of which the one at star, if any, is a list
-// of all that the others leave.
-func (m *machine) unpack(v Value, n, star int) []Value {
-	if t, ok := v.(*Tuple); ok && star < 0 && len(t.items) == n {
+// unpack splits v into n values.
+func (m *machine) unpack(v Value, n int) []Value {
+	if t, ok := v.(*Tuple); ok && len(t.items) == n {
 		return t.items
 	}
-	it, ok := m.tryIter(v)
+	next, ok := m.tryIter(v)
 	if !ok {
 		raise(typeError, "cannot unpack non-iterable %s object", className(v))
 	}
 	var vals []Value
-	for star >= 0 || len(vals) <= n {
-		x, ok := it.next(m)
+	for len(vals) <= n {
+		x, ok := next(m)
 		if !ok {
 			break
 		}
@@ -208,20 +186,8 @@ func (m *machine) unpack(v Value, n, star int) []Value {
 		m.alloc(16)
 		vals = append(vals, x)
 	}
-	if star < 0 {
-		if len(vals) > n {
-			raise(valueError, "too many values to unpack (expected %d)", n)
-		}
-		if len(vals) < n {
-			raise(valueError, "not enough values to unpack (expected %d, got %d)", n, len(vals))
-		}
-		return vals
+	if len(vals) != n {
+		raise(valueError, "cannot unpack %d values into %d names", len(vals), n)
 	}
-	rest := len(vals) - (n - 1)
-	if rest < 0 {
-		raise(valueError, "not enough values to unpack (expected at least %d, got %d)", n-1, len(vals))
-	}
-	out := append([]Value{}, vals[:star]...)
-	out = append(out, &List{append([]Value{}, vals[star:star+rest]...)})
-	return append(out, vals[star+rest:]...)
+	return vals
 }

@@ -34,11 +34,10 @@ const (
 	kindFloat
 	kindNone
 	kindTuple
-	kindDate
+	kindTime
 	kindOther
 )
 
-// hash is the key of v; a value that has none raises TypeError.
 func (m *machine) hash(v Value) key {
 	switch x := v.(type) {
 	case Str:
@@ -55,8 +54,10 @@ func (m *machine) hash(v Value) key {
 		return key{kind: kindNone}
 	case *Tuple:
 		return m.tupleKey(x.items)
-	case *Date, *DateTime, *Delta:
-		return timeKey(v)
+	case *Date:
+		return key{kind: kindTime, n: uint64(x.utc().UnixMicro()), s: x.kind.name + x.zone()}
+	case *Delta:
+		return key{kind: kindTime, n: uint64(x.days), s: fmt.Sprint(x.micros)}
 	case *Range:
 		return key{kind: kindOther, s: rangeKey(x)}
 	case *Type, *Func, *Module, *Iter:
@@ -104,7 +105,6 @@ func rangeKey(r *Range) string {
 	}
 }
 
-// find is the position of v's entry, or -1.
 func (d *Dict) find(m *machine, v Value) int {
 	if s, ok := v.(Str); ok {
 		return d.findStr(s)
@@ -186,7 +186,6 @@ func (d *Dict) put(m *machine, k, v Value) {
 	d.entries = append(d.entries, entry{k, v})
 }
 
-// addAll puts all entries of o.
 func (d *Dict) addAll(m *machine, o *Dict) {
 	for _, e := range o.entries {
 		m.step(1)
@@ -194,7 +193,6 @@ func (d *Dict) addAll(m *machine, o *Dict) {
 	}
 }
 
-// setOf is a new set of all items of v.
 func (m *machine) setOf(v Value) *Set {
 	s := new(Set)
 	m.each(v, func(x Value) bool {
@@ -217,7 +215,6 @@ func (m *machine) setLike(v Value) (*Set, bool) {
 	return nil, false
 }
 
-// combine is the set operation that op names.
 func (m *machine) combine(op string, a, b *Set) *Set {
 	out := new(Set)
 	keep := func(from, other *Set, want bool) {
@@ -259,7 +256,6 @@ func (m *machine) combineAll(op string, a *Set, other Value) *Set {
 	return m.combine(op, a, b)
 }
 
-// subset says whether all of a is in b.
 func (m *machine) subset(a, b *Set) bool {
 	if len(a.d.entries) > len(b.d.entries) {
 		return false
@@ -271,11 +267,4 @@ func (m *machine) subset(a, b *Set) bool {
 		}
 	}
 	return true
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

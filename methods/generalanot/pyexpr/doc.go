@@ -10,71 +10,62 @@
 // language (no generator expressions, chained comparisons, "is", "**", "sum"
 // or f-strings with specifications), gpython stopped at Python 3.4, and
 // CPython compiled to WebAssembly and Go (goccy/go-python) carries a whole
-// interpreter, needs more than the standard library, and gives no view of
-// which names and fields a formula reads before it runs.
+// interpreter, and gives no view of which names and fields a formula reads
+// before it runs.
 //
 // # Use
 //
 // [Compile] once, [Expr.Eval] many times, at the same time if need be.
 // [Expr.Names] and [Expr.Fields] say what a formula needs before it runs.
-// Values come from [FromGo] or [FromJSON] and leave by [ToGo], [Repr] or
-// [Text].
+// Values come from [FromGo] and leave by [ToGo] or [Repr].
 //
 // # Grammar
 //
 // A source is one expression. White space, comments, line continuations and
 // the forms of numbers and strings are Python's.
 //
-//	source     = exprlist { NEWLINE } END .
+//	source     = exprlist END .
 //	exprlist   = starexpr { "," starexpr } [ "," ] .
-//	starexpr   = "*" bitor | expr .
-//	expr       = or [ "if" or "else" expr ] | lambda .
-//	lambda     = "lambda" [ params ] ":" expr .
+//	starexpr   = "*" binary | expr .
+//	expr       = or [ "if" or "else" expr ] | "lambda" [ params ] ":" expr .
 //	params     = param { "," param } [ "," ] .
-//	param      = NAME [ "=" expr ] | "/" | "*" [ NAME ] | "**" NAME .
+//	param      = NAME [ "=" expr ] .
 //	or         = and { "or" and } .
 //	and        = not { "and" not } .
 //	not        = "not" not | comparison .
-//	comparison = bitor { compareop bitor } .
+//	comparison = binary { compareop binary } .
 //	compareop  = "==" | "!=" | "<" | "<=" | ">" | ">=" | [ "not" ] "in" | "is" [ "not" ] .
-//	bitor      = bitxor { "|" bitxor } .
-//	bitxor     = bitand { "^" bitand } .
-//	bitand     = shift { "&" shift } .
-//	shift      = sum { ( "<<" | ">>" ) sum } .
-//	sum        = term { ( "+" | "-" ) term } .
-//	term       = factor { ( "*" | "/" | "//" | "%" ) factor } .
-//	factor     = ( "+" | "-" | "~" ) factor | power .
-//	power      = primary [ "**" factor ] .
+//	binary     = factor { op factor } .       (op, binding ever more: | ^ & then + - then * / // %)
+//	factor     = ( "+" | "-" | "~" ) factor | primary [ "**" factor ] .
 //	primary    = atom { "." NAME | "(" [ args ] ")" | "[" subscript "]" } .
 //	args       = arg { "," arg } [ "," ] | expr comp .
-//	arg        = expr | "*" expr | NAME "=" expr | "**" expr .
-//	subscript  = slice { "," slice } [ "," ] .
-//	slice      = starexpr | [ expr ] ":" [ expr ] [ ":" [ expr ] ] .
+//	arg        = expr | "*" expr | NAME "=" expr .
+//	subscript  = exprlist | [ expr ] ":" [ expr ] [ ":" [ expr ] ] .
 //	atom       = NAME | NUMBER | STRING { STRING } | "None" | "True" | "False"
 //	           | "(" [ exprlist | expr comp ] ")"
 //	           | "[" [ exprlist | expr comp ] "]"
 //	           | "{" [ exprlist | expr comp | items | expr ":" expr comp ] "}" .
 //	items      = item { "," item } [ "," ] .
-//	item       = expr ":" expr | "**" bitor .
+//	item       = expr ":" expr | "**" expr .
 //	comp       = for { for } .
 //	for        = "for" targets "in" or { "if" or } .
 //	targets    = target { "," target } [ "," ] .
-//	target     = NAME | "*" target | "(" [ targets ] ")" | "[" [ targets ] "]" .
-//	fstring    = { text | "{{" | "}}" | "{" exprlist [ "=" ] [ "!" ( "r" | "s" | "a" ) ] [ ":" spec ] "}" } .
+//	target     = NAME | "(" targets ")" .
+//	fstring    = { text | "{{" | "}}" | "{" exprlist [ "!" ( "r" | "s" ) ] [ ":" spec ] "}" } .
+//	spec       = [ [ fill ] align ] [ sign ] [ "0" ] [ width ] [ "," | "_" ] [ "." precision ]
+//	             [ "d" | "e" | "f" | "g" | "%" | "s" ] .
 //
 // An attribute that begins with an underscore is a syntax error, and so are
-// assignment expressions, bytes, complex numbers, "..." and "@".
+// assignment expressions, bytes, complex numbers, "...", "@", "<<" and ">>".
 //
 // # Names
 //
-// Besides what the environment holds: abs all any bool dict divmod enumerate
-// filter float int isinstance len list map max min pow range reversed round
-// set sorted str sum tuple zip; math with its functions, and bare log log10
-// exp sqrt floor ceil; date, datetime and timedelta as "from datetime import"
-// gives them. The environment comes first, as a module's globals do.
-//
-// Methods are those that leave their object alone. Those that change it, and
-// those that read the clock, raise AttributeError.
+// [Builtins] lists the names besides those that the environment holds: the
+// common builtins, math, and date, datetime and timedelta as "from datetime
+// import" gives them. The environment comes first, as a module's globals do.
+// The tables in builtins.go, classes.go, str_methods.go, timeclass.go and
+// mathmod.go say what each class and module offers. What CPython has and the
+// tables do not raises an error that names the nearest thing that they have.
 //
 // # Where it differs from CPython
 //
@@ -82,9 +73,11 @@
 //     to run.
 //   - "is" holds between numbers and between strings of equal type and value.
 //   - A negative number to a fractional power is a ValueError, not a complex
-//     number.
+//     number, and "%" does not format texts.
+//   - int and float read ASCII digits without underscores, int in base ten.
 //   - Strings hold no lone surrogates, ranges lie within 64 bits, and Unicode
-//     is that of package unicode.
+//     is that of packages unicode and golang.org/x/text/cases.
+//   - White space before an expression means nothing.
 //   - exp, log and pow round correctly, which the C library does in all but
 //     one or two cases in a thousand; the other transcendental functions may
 //     differ in the last bit.

@@ -8,13 +8,12 @@ import (
 // ErrLimit is what every [LimitError] wraps.
 var ErrLimit = errors.New("evaluation limit reached")
 
-// SyntaxError says why and where a text is no expression of the subset.
+// SyntaxError says why and where a text is not an expression of the subset.
 type SyntaxError struct {
 	Line, Col int // from 1; columns count characters
 	Msg       string
 }
 
-// Error implements error.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("parse expression: line %d, column %d: %s", e.Line, e.Col, e.Msg)
 }
@@ -27,7 +26,6 @@ type EvalError struct {
 	Msg       string // close to CPython's wording, never relied upon
 }
 
-// Error implements error.
 func (e *EvalError) Error() string {
 	return fmt.Sprintf("evaluate expression: line %d, column %d: %s: %s", e.Line, e.Col, e.Class, e.Msg)
 }
@@ -38,12 +36,10 @@ type LimitError struct {
 	Limit     string // "steps", "memory" or "depth"
 }
 
-// Error implements error.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("evaluate expression: line %d, column %d: the limit of %s is reached", e.Line, e.Col, e.Limit)
 }
 
-// Unwrap returns ErrLimit.
 func (e *LimitError) Unwrap() error { return ErrLimit }
 
 // The exception classes that the subset raises.
@@ -79,7 +75,6 @@ func fail(pos int, format string, args ...any) {
 	panic(syntaxFault{pos, fmt.Sprintf(format, args...)})
 }
 
-// place turns a byte offset into a line and a column.
 func place(src string, pos int) (line, col int) {
 	pos = min(pos, len(src))
 	line, start := 1, 0

@@ -12,7 +12,7 @@ type Expr struct {
 	root    node
 	code    code
 	globals []string
-	builtin []Value // beside globals; nil where the name is no builtin
+	builtin []Value // beside globals; nil where the name is not a builtin
 }
 
 // Compile parses and compiles src. Its errors are [*SyntaxError].
@@ -32,13 +32,10 @@ func Compile(src string) (e *Expr, err error) {
 	code := c.expr(root, nil)
 	e = &Expr{src: src, root: root, code: code, globals: c.globals}
 	for _, name := range c.globals {
-		e.builtin = append(e.builtin, builtin(name))
+		e.builtin = append(e.builtin, stdlib().names[name])
 	}
 	return e, nil
 }
-
-// Source is the text that e was compiled from.
-func (e *Expr) Source() string { return e.src }
 
 // Names are the names that an environment must provide, sorted. Builtins are
 // not among them, though an environment may replace them.

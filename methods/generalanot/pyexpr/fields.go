@@ -4,7 +4,6 @@ package pyexpr
 type Field struct {
 	Name      string
 	Line, Col int
-	Optional  bool // read by get, which forgives a missing key
 }
 
 // Fields are the constant keys that e reads from the items of the named list,
@@ -43,7 +42,6 @@ func (b *bindings) lookup(name string) (item, bound bool) {
 	return false, false
 }
 
-// isList says whether n is a list of items.
 func (t *tracer) isList(n node, b *bindings) bool {
 	switch n := n.(type) {
 	case *nameRef:
@@ -75,7 +73,6 @@ func (t *tracer) isList(n node, b *bindings) bool {
 	return false
 }
 
-// isItem says whether n is an item of the list.
 func (t *tracer) isItem(n node, b *bindings) bool {
 	switch n := n.(type) {
 	case *nameRef:
@@ -116,9 +113,6 @@ func (t *tracer) bind(target, iter node, at, b *bindings) *bindings {
 	}
 	tuple, ok := target.(*display)
 	if !ok {
-		if star, ok := target.(*starred); ok {
-			return t.bind(star.x, &constant{}, at, b)
-		}
 		return b
 	}
 	sources := make([]node, len(tuple.elems))
@@ -139,7 +133,6 @@ func (t *tracer) bind(target, iter node, at, b *bindings) *bindings {
 	return b
 }
 
-// visit looks for fields in n and all that it holds.
 func (t *tracer) visit(n node, b *bindings) {
 	switch n := n.(type) {
 	case *comprehension:
@@ -158,7 +151,7 @@ func (t *tracer) visit(n node, b *bindings) {
 		t.visitCall(n, b)
 		return
 	case *subscript:
-		t.note(n.x, n.index, b, n.at(), false)
+		t.note(n.x, n.index, b, n.at())
 	}
 	t.visitAll(children(n), b)
 }
@@ -169,14 +162,14 @@ func (t *tracer) visitAll(ns []node, b *bindings) {
 	}
 }
 
-func (t *tracer) note(x, index node, b *bindings, pos int, optional bool) {
+func (t *tracer) note(x, index node, b *bindings, pos int) {
 	k, ok := index.(*constant)
 	if !ok || !t.isItem(x, b) {
 		return
 	}
 	if name, ok := k.val.(Str); ok {
 		line, col := place(t.src, pos)
-		t.found = append(t.found, Field{string(name), line, col, optional})
+		t.found = append(t.found, Field{string(name), line, col})
 	}
 }
 
@@ -186,15 +179,12 @@ func (t *tracer) visitLambda(n *lambda, b *bindings, item bool) {
 	for i, name := range n.params.names {
 		b = &bindings{b, name, item && i == 0}
 	}
-	for _, name := range []string{n.params.rest, n.params.kwRest} {
-		b = &bindings{b, name, false}
-	}
 	t.visit(n.body, b)
 }
 
 func (t *tracer) visitCall(n *call, b *bindings) {
 	if a, ok := n.fn.(*attribute); ok && a.name == "get" && len(n.args) > 0 {
-		t.note(a.x, n.args[0], b, n.at(), true)
+		t.note(a.x, n.args[0], b, n.at())
 	}
 	t.visit(n.fn, b)
 	name := t.builtinName(n.fn, b)

@@ -1,148 +1,100 @@
 package pyexpr
 
 import (
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// formatSpec is a parsed format specification:
-// [[fill]align][sign][z][#][0][width][grouping][.precision][type].
+// formatSpec is a parsed format specification. f-strings, str.format and zfill
+// all come down to it.
 type formatSpec struct {
 	fill  rune
-	align byte // 0 for the type's own
-	sign  byte
-	z     bool
-	alt   bool
+	align byte // '<', '>', '^', '=', or 0 for the type's own
+	sign  string
+	zero  bool // zeros fill a number behind its sign, unless align says otherwise
 	width int
-	group byte
+	group string
 	prec  int // -1 where there is none
-	verb  byte
+	verb  string
 }
 
-// maxFormatWidth is far beyond what any text needs; CPython stops at 2^63.
-const maxFormatWidth = 1 << 40
+// specForm is [[fill]align][sign][0][width][grouping][.precision][type].
+var specForm = regexp.MustCompile(`(?s)^(?:(.)?([<>=^]))?([-+ ])?(0)?(\d*)([,_])?(?:\.(\d+))?([defg%s])?$`)
 
 func parseSpec(s string) formatSpec {
-	f := formatSpec{fill: ' ', sign: '-', prec: -1}
-	s, filled := f.parseAlign(s)
-	if s != "" && strings.IndexByte("+- ", s[0]) >= 0 {
-		f.sign, s = s[0], s[1:]
+	p := specForm.FindStringSubmatch(s)
+	if p == nil {
+		raise(valueError, "Invalid or unsupported format specifier %s: want [[fill]align][sign][0][width][,][.precision][type]", quote(s))
 	}
-	take := func(c byte) bool {
-		if s != "" && s[0] == c {
-			s = s[1:]
-			return true
-		}
-		return false
-	}
-	f.z = take('z')
-	f.alt = take('#')
-	if !filled && take('0') {
+	f := formatSpec{fill: ' ', sign: p[3], zero: p[4] != "" && p[1] == "", group: p[6], prec: -1, verb: p[8]}
+	if p[1] != "" {
+		f.fill, _ = utf8.DecodeRuneInString(p[1])
+	} else if f.zero {
 		f.fill = '0'
-		if f.align == 0 {
-			f.align = '0' // '=' for numbers, nothing for text
-		}
 	}
-	f.width, s, _ = specNumber(s)
-	for _, c := range []byte(",_,") {
-		if !take(c) {
-			continue
-		}
-		if f.group != 0 {
-			raise(valueError, "Cannot specify ',' twice or with '_'.")
-		}
-		f.group = c
+	if p[2] != "" {
+		f.align = p[2][0]
 	}
-	if take('.') {
-		var ok bool
-		if f.prec, s, ok = specNumber(s); !ok {
-			raise(valueError, "Format specifier missing precision")
-		}
+	f.width = specNumber(p[5])
+	if p[7] != "" {
+		f.prec = specNumber(p[7])
 	}
-	if len(s) > 1 {
-		raise(valueError, "Invalid format specifier")
-	}
-	if s != "" {
-		f.verb = s[0]
-	}
-	f.checkGroup()
 	return f
 }
 
-// parseAlign takes [[fill]align] off s and says whether there was a fill.
-func (f *formatSpec) parseAlign(s string) (rest string, filled bool) {
-	if r, n := utf8.DecodeRuneInString(s); n > 0 && len(s) > n && isAlign(s[n]) {
-		f.fill, f.align = r, s[n]
-		return s[n+1:], true
+func specNumber(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil && s != "" {
+		raise(valueError, "Too many decimal digits in format string")
 	}
-	if s != "" && isAlign(s[0]) {
-		f.align = s[0]
-		return s[1:], false
-	}
-	return s, false
+	return n
 }
 
-func (f *formatSpec) checkGroup() {
-	switch {
-	case f.group == 0:
-	case f.verb == 0 || strings.IndexByte("deEfFgG%", f.verb) >= 0:
-	case f.group == '_' && strings.IndexByte("boxX", f.verb) >= 0:
-	default:
-		raise(valueError, "Cannot specify '%c' with '%c'.", f.group, f.verb)
-	}
-}
-
-func isAlign(c byte) bool { return strings.IndexByte("<>=^", c) >= 0 }
-
-func specNumber(s string) (n int, rest string, ok bool) {
-	i := 0
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		if n = n*10 + int(s[i]-'0'); n > maxFormatWidth {
-			raise(valueError, "Too many decimal digits in format string")
-		}
-	}
-	return n, s[i:], i > 0
-}
-
-// format is format(v, spec).
 func (m *machine) format(v Value, spec string) string {
-	switch x := v.(type) {
-	case *Date:
-		if spec != "" {
-			return m.strftime(x, spec)
-		}
-	case *DateTime:
-		if spec != "" {
-			return m.strftime(x, spec)
-		}
-	}
 	if spec == "" {
 		return m.text(v)
 	}
-	if s, ok := v.(Str); ok {
-		return m.formatStr(string(s), parseSpec(spec))
+	if d, ok := v.(*Date); ok {
+		return m.strftime(d, spec)
 	}
-	if i, ok := integer(v); ok {
-		return m.formatInt(i, parseSpec(spec))
-	}
-	if x, ok := v.(Float); ok {
-		return m.formatFloat(float64(x), parseSpec(spec))
+	switch v.(type) {
+	case Str, Int, Bool, *Big, Float:
+		m.step(8)
+		return m.formatAs(v, parseSpec(spec))
 	}
 	raise(typeError, "unsupported format string passed to %s.__format__", className(v))
 	return ""
 }
 
-func (m *machine) formatStr(s string, f formatSpec) string {
+func (m *machine) formatAs(v Value, f formatSpec) string {
+	s, isStr := v.(Str)
+	_, isFloat := v.(Float)
 	switch {
-	case f.verb != 0 && f.verb != 's':
-		raise(valueError, "Unknown format code '%c' for object of type 'str'", f.verb)
-	case f.sign != '-' || f.z || f.alt || f.align == '=' || f.group != 0:
-		raise(valueError, "Sign, z, #, = and grouping are not allowed in string format specifier")
+	case isStr && (f.verb == "" || f.verb == "s") && f.sign == "" && f.group == "" && f.align != '=':
+		return m.formatStr(string(s), f)
+	case isStr, f.verb == "s", isFloat && f.verb == "d":
+		raise(valueError, "Unknown format code '%s' for object of type '%s'", f.verb, className(v))
+	case isFloat, f.verb != "" && f.verb != "d":
+		x, _ := toFloat(v)
+		return m.formatFloat(x, f)
+	case f.prec >= 0:
+		raise(valueError, "Precision not allowed in integer format specifier")
 	}
+	z := bigOf(v)
+	digits := bigText(new(big.Int).Abs(z))
+	m.alloc(3 * len(digits))
+	return m.padNumber(z.Sign() < 0, digits, "", f)
+}
+
+func (m *machine) formatStr(s string, f formatSpec) string {
 	if f.prec >= 0 && f.prec < utf8.RuneCountInString(s) {
-		s = s[:runeOffset(s, f.prec)]
+		s = string([]rune(s)[:f.prec])
 	}
-	if f.align == 0 || f.align == '0' {
+	if f.align == 0 {
 		f.align = '<'
 	}
 	return m.pad("", s, f)
@@ -155,72 +107,110 @@ func (m *machine) pad(head, body string, f formatSpec) string {
 	if n >= f.width {
 		return head + body
 	}
-	m.alloc(times(f.width-n, utf8.RuneLen(f.fill)))
-	fill := func(k int) string { return strings.Repeat(string(f.fill), k) }
 	k := f.width - n
+	m.alloc(times(k, utf8.RuneLen(f.fill)))
+	fill := func(k int) string { return strings.Repeat(string(f.fill), k) }
+	left := k
 	switch f.align {
 	case '<':
-		return head + body + fill(k)
+		left = 0
 	case '^':
-		return fill(k/2) + head + body + fill(k-k/2)
-	case '=', '0':
+		left = k / 2
+	case '=':
 		return head + fill(k) + body
 	}
-	return fill(k) + head + body
+	return fill(left) + head + body + fill(k-left)
 }
 
-// formatted compiles an f-string.
-func (c *compiler) formatted(n *formatted, s *scope) code {
-	write := c.fparts(n.parts, s)
-	return func(f *frame) Value {
-		w := &writer{m: f.m}
-		write(f, w)
-		f.m.alloc(32)
-		return Str(w.String())
+// padNumber groups the digits and pads; tail is what follows them.
+func (m *machine) padNumber(negative bool, digits, tail string, f formatSpec) string {
+	head := strings.TrimPrefix(f.sign, "-")
+	if negative {
+		head = "-"
 	}
-}
-
-func (c *compiler) fparts(parts []fpart, s *scope) func(f *frame, w *writer) {
-	type piece struct {
-		fpart
-		code code
-		spec func(f *frame, w *writer)
-		pos  int
-	}
-	ps := make([]piece, len(parts))
-	for i, p := range parts {
-		ps[i] = piece{fpart: p}
-		if p.expr != nil {
-			ps[i].code, ps[i].pos = c.expr(p.expr, s), p.expr.at()
-			ps[i].spec = c.fparts(p.spec, s)
+	if f.align == 0 {
+		f.align = '>'
+		if f.zero {
+			f.align = '='
 		}
 	}
-	return func(f *frame, w *writer) {
-		for i := range ps {
-			p := &ps[i]
-			f.m.step(1)
-			if p.expr == nil {
-				w.put(p.lit)
-				continue
-			}
-			v := f.m.convert(p.code(f), p.conv)
-			spec := &writer{m: f.m}
-			p.spec(f, spec)
-			f.m.pos = p.pos
-			w.put(f.m.format(v, spec.String()))
+	if f.group != "" && digits != "" { // inf and nan have nothing to group
+		width := 0
+		if f.fill == '0' && f.align == '=' {
+			width = f.width - len(head) - utf8.RuneCountInString(tail)
+			m.alloc(2 * max(width, 0))
 		}
+		digits = group(digits, f.group, width)
 	}
+	return m.pad(head, digits+tail, f)
 }
 
-// convert is what !r, !s and !a do.
-func (m *machine) convert(v Value, conv byte) Value {
-	switch conv {
-	case 'r':
-		return Str(m.repr(v))
-	case 's':
-		return Str(m.text(v))
-	case 'a':
-		return Str(m.ascii(v))
+// group puts sep between every three digits, with leading zeros up to width.
+func group(digits, sep string, width int) string {
+	n := len(digits)
+	for n+(n-1)/3 < width {
+		n++
 	}
-	return v
+	var b strings.Builder
+	for i, c := range strings.Repeat("0", n-len(digits)) + digits {
+		if i > 0 && (n-i)%3 == 0 {
+			b.WriteString(sep)
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (m *machine) formatFloat(x float64, f formatSpec) string {
+	if f.prec > math.MaxInt32 {
+		raise(valueError, "precision too big")
+	}
+	m.alloc(4*max(f.prec, 0) + 64)
+	body := floatBody(math.Abs(x), f)
+	n := len(body) - len(strings.TrimLeft(body, decimals))
+	return m.padNumber(math.Signbit(x) && x == x, body[:n], body[n:], f)
+}
+
+// floatBody is |x| without sign and padding.
+func floatBody(x float64, f formatSpec) string {
+	prec, percent := f.prec, ""
+	if prec < 0 {
+		prec = 6
+	}
+	if f.verb == "%" {
+		x, percent = x*100, "%"
+	}
+	switch {
+	case x-x != 0 || f.verb == "" && f.prec < 0:
+		return floatRepr(x) + percent
+	case f.verb == "":
+		return general(x, max(prec, 1))
+	case f.verb == "g":
+		return strconv.FormatFloat(x, 'g', max(prec, 1), 64)
+	case f.verb == "e":
+		return strconv.FormatFloat(x, 'e', prec, 64)
+	}
+	return strconv.FormatFloat(x, 'f', prec, 64) + percent
+}
+
+// general is a precision without a type: prec significant digits, an exponent
+// where it is shorter, and always a decimal without one.
+func general(x float64, prec int) string {
+	s := strconv.FormatFloat(x, 'e', prec-1, 64)
+	mant, expText, _ := strings.Cut(s, "e")
+	if exp, _ := strconv.Atoi(expText); exp >= -4 && exp < prec-1 {
+		s = trimZeros(strconv.FormatFloat(x, 'f', prec-1-exp, 64))
+		if !strings.ContainsRune(s, '.') {
+			s += ".0"
+		}
+		return s
+	}
+	return trimZeros(mant) + "e" + expText
+}
+
+func trimZeros(s string) string {
+	if !strings.ContainsRune(s, '.') {
+		return s
+	}
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
 }

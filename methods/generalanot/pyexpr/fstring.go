@@ -16,144 +16,70 @@ type fscanner struct {
 // the brace that closes it.
 func (f *fscanner) parts(level int) []fpart {
 	var out []fpart
-	for f.pos < f.end {
+	for f.pos < f.end && !(level > 0 && f.have("}")) {
 		if lit := f.literal(level); lit != "" {
 			out = append(out, fpart{lit: lit})
 		}
-		if f.pos >= f.end || level > 0 && f.src()[f.pos] == '}' {
-			break
-		}
-		if f.src()[f.pos] == '{' {
-			out = append(out, f.expr(level)...)
+		if f.have("{") {
+			out = append(out, f.expr(level))
 		}
 	}
 	return out
 }
 
-func (f *fscanner) src() string { return f.p.src }
+func (f *fscanner) have(s string) bool { return strings.HasPrefix(f.p.lex.src[f.pos:f.end], s) }
 
 // literal reads text up to the next expression or closing brace. At level 0
 // a doubled brace is one brace and ends the piece.
 func (f *fscanner) literal(level int) string {
-	start, src := f.pos, f.src()
-	for f.pos < f.end {
-		c := src[f.pos]
-		f.pos++
-		if !f.raw && c == '\\' && f.pos < f.end {
-			c = src[f.pos]
+	start, src := f.pos, f.p.lex.src
+	for f.pos < f.end && !f.have("{") && !f.have("}") {
+		if f.have(`\`) && !f.raw {
 			f.pos++
 		}
-		if c != '{' && c != '}' {
-			continue
-		}
-		if level == 0 {
-			if f.pos < f.end && src[f.pos] == c {
-				f.pos++
-				return unescape(src[start:f.pos-1], start, f.raw)
-			}
-			if c == '}' {
-				fail(f.pos-1, "f-string: single '}' is not allowed")
-			}
-		}
-		f.pos--
-		break
+		f.pos = min(f.pos+1, f.end)
 	}
-	return unescape(src[start:f.pos], start, f.raw)
+	text := src[start:f.pos]
+	switch {
+	case level > 0:
+	case f.have("{{") || f.have("}}"):
+		text = src[start : f.pos+1]
+		f.pos += 2
+	case f.have("}"):
+		fail(f.pos, "f-string: single '}' is not allowed")
+	}
+	return unescape(text, start, f.raw)
 }
 
-// expr reads {expression[=][!conversion][:specification]}.
-func (f *fscanner) expr(level int) []fpart {
+// expr reads {expression[!conversion][:specification]}.
+func (f *fscanner) expr(level int) fpart {
 	if level >= 2 {
 		fail(f.pos, "f-string: expressions nested too deeply")
 	}
-	f.pos++
-	start := f.pos
-	f.skipExpr()
-	text := f.src()[start:f.pos]
-	if strings.TrimSpace(text) == "" {
-		fail(start, "f-string: empty expression not allowed")
+	start := f.pos + 1
+	inner := &parser{lex: lexer{src: f.p.lex.src, pos: start, end: f.end, open: 1}, depth: f.p.depth}
+	part := fpart{expr: inner.exprList()}
+	f.pos = inner.peek().pos
+	if strings.ContainsAny(f.p.lex.src[start:f.pos], `\#`) {
+		fail(start, "f-string expression part cannot include a backslash or a comment")
 	}
-	part := fpart{expr: f.p.inner(start, f.pos)}
-	var out []fpart
-	debug := f.have('=')
-	if debug {
-		for f.pos++; f.pos < f.end && strings.IndexByte(" \t\n\r\f", f.src()[f.pos]) >= 0; f.pos++ {
-		}
-		out = append(out, fpart{lit: f.src()[start:f.pos]})
+	if f.have("=") {
+		fail(f.pos, "f'{x=}' is not supported: write f'x={x}'")
 	}
-	if f.have('!') {
-		if f.pos++; f.pos >= f.end || strings.IndexByte("sra", f.src()[f.pos]) < 0 {
-			fail(f.pos, "f-string: invalid conversion character: expected 's', 'r', or 'a'")
+	if f.have("!") {
+		if f.pos++; !f.have("s") && !f.have("r") {
+			fail(f.pos, "f-string: invalid or unsupported conversion: use !r or !s")
 		}
-		part.conv = f.src()[f.pos]
+		part.conv = f.p.lex.src[f.pos]
 		f.pos++
 	}
-	hasSpec := f.have(':')
-	if hasSpec {
+	if f.have(":") {
 		f.pos++
 		part.spec = f.parts(level + 1)
 	}
-	if !f.have('}') {
+	if !f.have("}") {
 		fail(f.pos, "f-string: expecting '}'")
 	}
 	f.pos++
-	if debug && part.conv == 0 && !hasSpec {
-		part.conv = 'r'
-	}
-	return append(out, part)
-}
-
-func (f *fscanner) have(c byte) bool { return f.pos < f.end && f.src()[f.pos] == c }
-
-// skipExpr moves to where the expression ends.
-func (f *fscanner) skipExpr() {
-	src := f.src()
-	var open []byte
-	for f.pos < f.end {
-		switch c := src[f.pos]; {
-		case c == '\\':
-			fail(f.pos, "f-string expression part cannot include a backslash")
-		case c == '#':
-			fail(f.pos, "f-string expression part cannot include '#'")
-		case c == '\'' || c == '"':
-			f.skipString(c)
-			continue
-		case strings.IndexByte("([{", c) >= 0:
-			open = append(open, c)
-		case len(open) == 0 && strings.IndexByte("!:}=<>", c) >= 0:
-			if f.pos+1 < f.end && src[f.pos+1] == '=' && strings.IndexByte("!=<>", c) >= 0 {
-				f.pos += 2
-				continue
-			}
-			if c != '<' && c != '>' {
-				return
-			}
-		case strings.IndexByte(")]}", c) >= 0:
-			if len(open) == 0 {
-				fail(f.pos, "f-string: unmatched %q", c)
-			}
-			open = open[:len(open)-1] // a wrong bracket is found when the expression is parsed
-		}
-		f.pos++
-	}
-	fail(f.pos, "f-string: expecting '}'")
-}
-
-// skipString moves behind a string within an expression.
-func (f *fscanner) skipString(q byte) {
-	src, quote := f.src(), string(q)
-	if strings.HasPrefix(src[f.pos:f.end], strings.Repeat(quote, 3)) {
-		quote = strings.Repeat(quote, 3)
-	}
-	start := f.pos
-	for f.pos += len(quote); f.pos < f.end; f.pos++ {
-		if src[f.pos] == '\\' {
-			fail(f.pos, "f-string expression part cannot include a backslash")
-		}
-		if strings.HasPrefix(src[f.pos:f.end], quote) {
-			f.pos += len(quote)
-			return
-		}
-	}
-	fail(start, "f-string: unterminated string")
+	return part
 }

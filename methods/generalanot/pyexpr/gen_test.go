@@ -1,6 +1,7 @@
 package pyexpr
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -113,7 +114,7 @@ func simple(s string) bool {
 // env is a random environment with the names that leaves use.
 func (g *exprGen) env() map[string]Value {
 	env := map[string]Value{
-		"n1": Int(g.rng.IntN(21) - 10), "n2": Int(g.rng.IntN(2000)), "big": must(FromJSON([]byte("123456789012345678901234567890"))),
+		"n1": Int(g.rng.IntN(21) - 10), "n2": Int(g.rng.IntN(2000)), "big": must(FromGo(json.Number("123456789012345678901234567890"))),
 		"x": Float(g.rng.Float64() * 10), "y": Float(math.Round(g.rng.NormFloat64()*1000) / 8), "s": Str(pick(g, texts)), "t": Str(pick(g, texts)),
 		"flag": Bool(g.rng.IntN(2) == 0), "none": None{}, "today": Str("2024-06-30"),
 	}
@@ -157,12 +158,15 @@ func must(v Value, err error) Value {
 
 // envText is env as a Python dict display.
 func envText(env map[string]Value) string {
-	v := must(FromGo(env))
-	s, err := Repr(v)
+	all := map[string]any{}
+	for name, v := range env {
+		all[name] = v
+	}
+	s, err := Repr(must(FromGo(all)))
 	if err != nil {
 		panic(err)
 	}
 	return s
 }
 
-var texts = []string{"", "nut", "Peanut Butter", "a,b,,c", "  pad ", "ÄÖß İx", "x=1; y=2", "tab\tnew\nline", "it's", `say "hi"`, "日本語", "12", "-3.5", "ﬁn ŉ", "ΑΣ Σας", "{0} %s", "²³½"}
+var texts = []string{"", "nut", "Peanut Butter", "a,b,,c", "  pad ", "ÄÖß İx", "x=1; y=2", "tab\tnew\nline", "it's", `say "hi"`, "日本語", "12", "-3.5", "ﬁn ŉ", "ΑΣ Σας", "{0}", "²³½"}

@@ -1,9 +1,6 @@
 package pyexpr
 
-import (
-	"math"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // sliceValue is an evaluated slice; it lives in subscripts alone.
 type sliceValue struct{ lo, hi, step Value }
@@ -12,7 +9,6 @@ var typeSlice = &Type{name: "slice"}
 
 func (*sliceValue) class() *Type { return typeSlice }
 
-// item is v[i].
 func (m *machine) item(v, i Value) Value {
 	if s, ok := i.(*sliceValue); ok {
 		return m.slice(v, s)
@@ -23,12 +19,11 @@ func (m *machine) item(v, i Value) Value {
 			return val
 		}
 		raise(keyError, "%s", m.repr(i))
-	case *List:
-		return x.items[m.index(i, len(x.items), "list")]
-	case *Tuple:
-		return x.items[m.index(i, len(x.items), "tuple")]
+	case *List, *Tuple:
+		xs, _ := items(v)
+		return xs[m.index(i, len(xs), className(v))]
 	case *Range:
-		return Int(x.at(m.index(i, x.len(), "range object")))
+		return Int(x.at(m.index(i, x.len(), className(v))))
 	case Str:
 		return m.char(string(x), i)
 	}
@@ -36,27 +31,10 @@ func (m *machine) item(v, i Value) Value {
 	return nil
 }
 
-// char is s[i], counted in characters.
 func (m *machine) char(s string, i Value) Value {
-	n := utf8.RuneCountInString(s)
 	m.work(len(s))
-	at := m.index(i, n, "string")
-	if n != len(s) {
-		at = runeOffset(s, at)
-	}
-	_, size := utf8.DecodeRuneInString(s[at:])
-	return Str(s[at : at+size])
-}
-
-// runeOffset is the byte offset of the nth character.
-func runeOffset(s string, n int) int {
-	for off := range s {
-		if n == 0 {
-			return off
-		}
-		n--
-	}
-	return len(s)
+	n := utf8.RuneCountInString(s)
+	return m.sliceStr(s, n, bounds{start: m.index(i, n, "string"), step: 1, count: 1})
 }
 
 // index turns a subscript into an offset below n.
@@ -77,28 +55,20 @@ func (m *machine) index(i Value, n int, what string) int {
 	return k
 }
 
-// smallInt is v as an int, if it is one within 64 bits.
-func smallInt(v Value) (int, bool) {
-	switch x := v.(type) {
-	case Int:
-		return int(x), true
-	case Bool:
-		return boolInt(bool(x)), true
-	}
-	return 0, false
-}
-
-// slice is v[lo:hi:step].
 func (m *machine) slice(v Value, s *sliceValue) Value {
 	switch x := v.(type) {
 	case Str:
 		m.work(len(x))
 		n := utf8.RuneCountInString(string(x))
 		return m.sliceStr(string(x), n, m.sliceBounds(s, n))
-	case *List:
-		return &List{m.sliceItems(x.items, s)}
-	case *Tuple:
-		return &Tuple{m.sliceItems(x.items, s)}
+	case *List, *Tuple:
+		xs, _ := items(v)
+		b := m.sliceBounds(s, len(xs))
+		out := m.room(b.count)
+		for i := range b.count {
+			out = append(out, xs[b.start+i*b.step])
+		}
+		return sequence(v.class(), out)
 	case *Range:
 		b := m.sliceBounds(s, x.len())
 		return &Range{x.at(b.start), x.at(b.stop), x.step * int64(b.step)}
@@ -109,25 +79,12 @@ func (m *machine) slice(v Value, s *sliceValue) Value {
 	return nil
 }
 
-func (m *machine) sliceItems(items []Value, s *sliceValue) []Value {
-	b := m.sliceBounds(s, len(items))
-	out := m.room(b.count)
-	for i := range b.count {
-		out = append(out, items[b.start+i*b.step])
-	}
-	return out
-}
-
 func (m *machine) sliceStr(s string, n int, b bounds) Value {
 	if b.count == 0 {
 		return Str("")
 	}
-	if b.step == 1 {
-		if n == len(s) {
-			return Str(s[b.start : b.start+b.count])
-		}
-		from := runeOffset(s, b.start)
-		return Str(s[from : from+runeOffset(s[from:], b.count)])
+	if b.step == 1 && n == len(s) {
+		return Str(s[b.start : b.start+b.count])
 	}
 	m.alloc(4*n + 4*b.count)
 	rs := []rune(s)
@@ -144,8 +101,8 @@ type bounds struct{ start, stop, step, count int }
 // sliceBounds is PySlice_AdjustIndices for a sequence of n items.
 func (m *machine) sliceBounds(s *sliceValue, n int) bounds {
 	step := 1
-	if k, ok := m.sliceIndex(s.step); ok {
-		step = max(k, -math.MaxInt)
+	if !isNone(s.step) {
+		step = m.sliceIndex(s.step)
 	}
 	if step == 0 {
 		raise(valueError, "slice step cannot be zero")
@@ -155,10 +112,10 @@ func (m *machine) sliceBounds(s *sliceValue, n int) bounds {
 		low, high = -1, n-1
 	}
 	bound := func(v Value, def int) int {
-		k, ok := m.sliceIndex(v)
-		if !ok {
+		if isNone(v) {
 			return def
 		}
+		k := m.sliceIndex(v)
 		if k < 0 {
 			k += n
 		}
@@ -179,17 +136,14 @@ func (m *machine) sliceBounds(s *sliceValue, n int) bounds {
 	return b
 }
 
-// sliceIndex is a bound of a slice; huge ones are cut, None is false.
-func (m *machine) sliceIndex(v Value) (int, bool) {
+// sliceIndex is a bound of a slice; huge ones are cut.
+func (m *machine) sliceIndex(v Value) int {
 	if k, ok := smallInt(v); ok {
-		return min(max(k, -(1<<62)), 1<<62), true
+		return min(max(k, -(1<<62)), 1<<62)
 	}
-	switch x := v.(type) {
-	case None:
-		return 0, false
-	case *Big:
-		return x.v.Sign() * (1 << 62), true
+	x, ok := v.(*Big)
+	if !ok {
+		raise(typeError, "slice indices must be integers or None or have an __index__ method")
 	}
-	raise(typeError, "slice indices must be integers or None or have an __index__ method")
-	return 0, false
+	return x.v.Sign() * (1 << 62)
 }

@@ -3,100 +3,80 @@ package pyexpr
 import "unicode/utf8"
 
 // iterator yields values until its second result is false.
-type iterator interface {
-	next(m *machine) (Value, bool)
-}
+type iterator func(m *machine) (Value, bool)
 
-type sliceIter struct {
-	items []Value
-	i     int
-}
-
-func (s *sliceIter) next(*machine) (Value, bool) {
-	if s.i >= len(s.items) {
-		return nil, false
+// walkTo yields what at gives for 0 up to n.
+func walkTo(n int, at func(m *machine, i int) Value) iterator {
+	i := 0
+	return func(m *machine) (Value, bool) {
+		if i >= n {
+			return nil, false
+		}
+		i++
+		return at(m, i-1), true
 	}
-	s.i++
-	return s.items[s.i-1], true
 }
 
-type strIter struct{ rest string }
-
-func (s *strIter) next(m *machine) (Value, bool) {
-	if s.rest == "" {
-		return nil, false
+func overItems(items []Value) iterator {
+	i := 0
+	return func(*machine) (Value, bool) {
+		if i >= len(items) {
+			return nil, false
+		}
+		i++
+		return items[i-1], true
 	}
-	_, n := utf8.DecodeRuneInString(s.rest)
-	c := s.rest[:n]
-	s.rest = s.rest[n:]
-	m.alloc(16)
-	return Str(c), true
 }
 
-type rangeIter struct {
-	r Range
-	i int
-	n int
-}
-
-func (r *rangeIter) next(*machine) (Value, bool) {
-	if r.i >= r.n {
-		return nil, false
+func overRunes(s string) iterator {
+	return func(m *machine) (Value, bool) {
+		if s == "" {
+			return nil, false
+		}
+		_, n := utf8.DecodeRuneInString(s)
+		c := s[:n]
+		s = s[n:]
+		m.alloc(16)
+		return Str(c), true
 	}
-	r.i++
-	return Int(r.r.at(r.i - 1)), true
 }
 
-type entryIter struct {
-	entries []entry
-	i       int
-	kind    *Type
+// overEntries yields keys, unless kind is the class of values or items.
+func overEntries(entries []entry, kind *Type) iterator {
+	return walkTo(len(entries), func(m *machine, i int) Value {
+		switch kind {
+		case typeValues:
+			return entries[i].val
+		case typeItems:
+			m.alloc(56)
+			return pair(entries[i].key, entries[i].val)
+		}
+		return entries[i].key
+	})
 }
-
-func (d *entryIter) next(m *machine) (Value, bool) {
-	if d.i >= len(d.entries) {
-		return nil, false
-	}
-	e := d.entries[d.i]
-	d.i++
-	switch d.kind {
-	case typeValues:
-		return e.val, true
-	case typeItems:
-		m.alloc(56)
-		return pair(e.key, e.val), true
-	}
-	return e.key, true
-}
-
-// funcIter is an iterator made of a function.
-type funcIter func(m *machine) (Value, bool)
-
-func (f funcIter) next(m *machine) (Value, bool) { return f(m) }
 
 func (m *machine) tryIter(v Value) (iterator, bool) {
 	switch x := v.(type) {
 	case *List:
-		return &sliceIter{items: x.items}, true
+		return overItems(x.items), true
 	case *Tuple:
-		return &sliceIter{items: x.items}, true
+		return overItems(x.items), true
 	case Str:
-		return &strIter{string(x)}, true
+		return overRunes(string(x)), true
 	case *Dict:
-		return &entryIter{entries: x.entries}, true
+		return overEntries(x.entries, nil), true
 	case *Set:
-		return &entryIter{entries: x.d.entries}, true
+		return overEntries(x.d.entries, nil), true
 	case *View:
-		return &entryIter{entries: x.d.entries, kind: x.kind}, true
+		return overEntries(x.d.entries, x.kind), true
 	case *Range:
-		return &rangeIter{r: *x, n: x.len()}, true
+		return walkTo(x.len(), func(_ *machine, i int) Value { return Int(x.at(i)) }), true
 	case *Iter:
-		return x.it, true
+		return x.next, true
 	}
 	return nil, false
 }
 
-// iter is iter(v).
 func (m *machine) iter(v Value) iterator {
 	it, ok := m.tryIter(v)
 	if !ok {
@@ -105,10 +85,9 @@ func (m *machine) iter(v Value) iterator {
 	return it
 }
 
-// each calls do for each item of v until do is false.
 func (m *machine) each(v Value, do func(Value) bool) {
-	for it := m.iter(v); ; {
-		x, ok := it.next(m)
+	for next := m.iter(v); ; {
+		x, ok := next(m)
 		if !ok {
 			return
 		}
@@ -119,26 +98,20 @@ func (m *machine) each(v Value, do func(Value) bool) {
 	}
 }
 
-// collect is a new slice of all items of v.
 func (m *machine) collect(v Value) []Value {
-	var out []Value
-	if n, ok := length(v); ok {
-		out = m.room(n)
-		m.each(v, func(x Value) bool {
-			out = append(out, x)
-			return true
-		})
-		return out
+	n, ok := length(v)
+	out, charge := m.room(n), 0
+	if !ok {
+		charge = 32
 	}
 	m.each(v, func(x Value) bool {
-		m.alloc(32)
+		m.alloc(charge)
 		out = append(out, x)
 		return true
 	})
 	return out
 }
 
-// len is how many numbers r has.
 func (r *Range) len() int {
 	var n uint64
 	switch {
@@ -154,27 +127,6 @@ func (r *Range) len() int {
 }
 
 func (r *Range) at(i int) int64 { return r.start + int64(i)*r.step }
-
-// index is where x stands in r, or -1.
-func (r *Range) index(x int64) int {
-	n := r.len()
-	if n == 0 {
-		return -1
-	}
-	first, last := r.start, r.at(n-1)
-	if x < min(first, last) || x > max(first, last) {
-		return -1
-	}
-	d := uint64(x) - uint64(first)
-	step := uint64(r.step)
-	if r.step < 0 {
-		d, step = -d, -step
-	}
-	if d%step != 0 {
-		return -1
-	}
-	return int(d / step)
-}
 
 func (m *machine) contains(in, v Value) bool {
 	switch c := in.(type) {
@@ -195,15 +147,12 @@ func (m *machine) contains(in, v Value) bool {
 		if c.kind == typeKeys {
 			return c.d.find(m, v) >= 0
 		}
-		if c.kind == typeItems {
-			return c.hasItem(m, v)
-		}
-	case *Range:
-		switch x := v.(type) {
-		case Int:
-			return c.index(int64(x)) >= 0
-		case Bool:
-			return c.index(int64(boolInt(bool(x)))) >= 0
+		if t, ok := v.(*Tuple); ok && c.kind == typeItems {
+			if len(t.items) != 2 {
+				return false
+			}
+			val := c.d.get(m, t.items[0])
+			return val != nil && m.eqItem(val, t.items[1])
 		}
 	}
 	if _, ok := m.tryIter(in); !ok {
@@ -215,13 +164,4 @@ func (m *machine) contains(in, v Value) bool {
 		return !found
 	})
 	return found
-}
-
-func (v *View) hasItem(m *machine, x Value) bool {
-	t, ok := x.(*Tuple)
-	if !ok || len(t.items) != 2 {
-		return false
-	}
-	val := v.d.get(m, t.items[0])
-	return val != nil && m.eqItem(val, t.items[1])
 }

@@ -1,117 +1,83 @@
 package pyexpr
 
-// lazy is the constructor of a class whose values are walked once.
-func lazy(t *Type) function {
-	open := map[*Type]func(*machine, []Value, []keyword) iterator{
-		typeMap: newMap, typeFilter: newFilter, typeZip: newZip, typeEnum: newEnumerate, typeReversed: newReversed,
-	}[t]
-	return func(m *machine, args []Value, kw []keyword) Value {
-		m.alloc(96)
-		return &Iter{open(m, args, kw), t}
-	}
+func (m *machine) lazy(it iterator) Value {
+	m.alloc(96)
+	return &Iter{it}
 }
 
-func noKeywords(name string, kw []keyword) {
-	if len(kw) > 0 {
-		raise(typeError, "%s() takes no keyword arguments", name)
-	}
-}
-
-func newMap(m *machine, args []Value, kw []keyword) iterator {
-	noKeywords("map", kw)
-	if len(args) < 2 {
-		raise(typeError, "map() must have at least two arguments.")
-	}
-	its := m.iters(args[1:])
-	return funcIter(func(m *machine) (Value, bool) {
-		vals := m.room(len(its))
-		for _, it := range its {
-			v, ok := it.next(m)
-			if !ok {
-				return nil, false
-			}
-			vals = append(vals, v)
-		}
-		return m.call(args[0], vals, nil), true
-	})
-}
-
-func (m *machine) iters(vs []Value) []iterator {
+// together walks several values at once, to the end of the shortest. Strict
+// ones must end together.
+func (m *machine) together(vs []Value, strict bool) func(m *machine) ([]Value, bool) {
 	m.alloc(32 * len(vs))
 	its := make([]iterator, len(vs))
 	for i, v := range vs {
 		its[i] = m.iter(v)
 	}
-	return its
+	return func(m *machine) ([]Value, bool) {
+		vals := m.room(len(its))
+		ended := 0
+		for _, next := range its {
+			m.step(1)
+			v, ok := next(m)
+			if ok && ended == 0 {
+				vals = append(vals, v)
+				continue
+			}
+			ended++
+			if !strict {
+				break
+			}
+			if ok || len(vals) > 0 {
+				raise(valueError, "zip() arguments have different lengths")
+			}
+		}
+		return vals, ended == 0
+	}
 }
 
-func newFilter(m *machine, args []Value, kw []keyword) iterator {
-	a := m.bind("filter", args, kw, 2, "function/", "iterable/")
-	it := m.iter(a[1])
-	return funcIter(func(m *machine) (Value, bool) {
+func newMap(m *machine, a []Value) Value {
+	next := m.together(a[1:], false)
+	return m.lazy(func(m *machine) (Value, bool) {
+		vals, ok := next(m)
+		if !ok {
+			return nil, false
+		}
+		return m.call(a[0], vals, nil), true
+	})
+}
+
+func newZip(m *machine, a []Value) Value {
+	next := m.together(a[1:], a[0] != nil && truth(a[0]))
+	return m.lazy(func(m *machine) (Value, bool) {
+		if len(a) == 1 {
+			return nil, false
+		}
+		vals, ok := next(m)
+		return &Tuple{vals}, ok
+	})
+}
+
+func newFilter(m *machine, a []Value) Value {
+	next := m.iter(a[1])
+	return m.lazy(func(m *machine) (Value, bool) {
 		for {
-			v, ok := it.next(m)
+			v, ok := next(m)
 			if !ok {
 				return nil, false
 			}
 			m.step(1)
-			keep := v
-			if !isNone(a[0]) {
-				keep = m.call(a[0], []Value{v}, nil)
-			}
-			if truth(keep) {
+			if truth(m.keyOf(a[0], v)) {
 				return v, true
 			}
 		}
 	})
 }
 
-func newZip(m *machine, args []Value, kw []keyword) iterator {
-	a := m.bind("zip", nil, kw, 0, "*strict")
-	strict := a[0] != nil && truth(a[0])
-	its := m.iters(args)
-	return funcIter(func(m *machine) (Value, bool) {
-		if len(its) == 0 {
-			return nil, false
-		}
-		vals := m.room(len(its))
-		for i, it := range its {
-			m.step(1)
-			v, ok := it.next(m)
-			if !ok {
-				if strict {
-					zipEnds(m, its, i)
-				}
-				return nil, false
-			}
-			vals = append(vals, v)
-		}
-		return &Tuple{vals}, true
-	})
-}
-
-// zipEnds raises unless all iterators end together; the one at i ended first.
-func zipEnds(m *machine, its []iterator, i int) {
-	if i > 0 {
-		raise(valueError, "zip() argument %d is shorter than argument 1", i+1)
-	}
-	for j, it := range its[1:] {
-		if _, ok := it.next(m); ok {
-			raise(valueError, "zip() argument %d is longer than argument 1", j+2)
-		}
-	}
-}
-
-func newEnumerate(m *machine, args []Value, kw []keyword) iterator {
-	a := m.bind("enumerate", args, kw, 1, "iterable", "start")
-	n := Int(0)
-	if a[1] != nil {
-		n = Int(intArg(a[1], 0))
-	}
-	it := m.iter(a[0])
-	var count Value = n
-	return funcIter(func(m *machine) (Value, bool) {
-		v, ok := it.next(m)
+func newEnumerate(m *machine, a []Value) Value {
+	var count Value = Int(intArg(a[1], 0))
+	next := m.iter(a[0])
+	return m.lazy(func(m *machine) (Value, bool) {
+		v, ok := next(m)
 		if !ok {
 			return nil, false
 		}
@@ -122,37 +88,26 @@ func newEnumerate(m *machine, args []Value, kw []keyword) iterator {
 	})
 }
 
-func newReversed(m *machine, args []Value, kw []keyword) iterator {
-	a := m.bind("reversed", args, kw, 1, "sequence/")
+func newReversed(m *machine, a []Value) Value {
+	var at func(i int) Value
+	n, _ := length(a[0])
 	switch x := a[0].(type) {
-	case *List:
-		return backwards(x.items)
-	case *Tuple:
-		return backwards(x.items)
 	case *Range:
-		n := x.len()
-		return funcIter(func(*machine) (Value, bool) {
-			n--
-			if n < 0 {
-				n = 0
-				return nil, false
-			}
-			return Int(x.at(n)), true
-		})
-	case Str, *Dict, *View:
-		return backwards(m.collect(x))
+		at = func(i int) Value { return Int(x.at(i)) }
+	case *List, *Tuple, Str, *Dict, *View:
+		items, ok := items(x)
+		if !ok {
+			items = m.collect(x)
+		}
+		at = func(i int) Value { return items[i] }
+	default:
+		raise(typeError, "'%s' object is not reversible", className(a[0]))
 	}
-	raise(typeError, "'%s' object is not reversible", className(a[0]))
-	return nil
-}
-
-func backwards(items []Value) iterator {
-	n := len(items)
-	return funcIter(func(*machine) (Value, bool) {
+	return m.lazy(func(*machine) (Value, bool) {
 		if n == 0 {
 			return nil, false
 		}
 		n--
-		return items[n], true
+		return at(n), true
 	})
 }

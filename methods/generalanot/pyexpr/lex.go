@@ -1,6 +1,9 @@
 package pyexpr
 
 import (
+	"math/big"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,7 +17,6 @@ const (
 	tokNumber
 	tokString
 	tokOp
-	tokNewline
 )
 
 type token struct {
@@ -23,145 +25,120 @@ type token struct {
 	pos  int // byte offset in the whole source
 }
 
-// lexer cuts a source into tokens. An f-string's expressions are cut by a
-// lexer of their own that starts inside a bracket.
+// lexer cuts a source into tokens as the parser asks for them. An f-string's
+// expressions are cut by a lexer of their own that starts inside a bracket.
 type lexer struct {
-	src    string // the whole source, so that offsets are true
-	pos    int
-	end    int
-	open   []byte // brackets to be closed
-	inside bool   // newlines mean nothing
-	toks   []token
+	src   string // the whole source, so that offsets are true
+	pos   int
+	end   int
+	open  int // brackets to be closed: line breaks mean nothing within them
+	begun bool
+	ended bool // a line break has ended the expression
 }
 
-// maxBrackets is CPython's own limit on nesting.
-const maxBrackets = 200
+const decimals = "0123456789"
 
-const operators = "<<= >>= **= //= ... == != <= >= << >> ** // := -> += -= *= /= %= &= |= ^= @="
-
-func lex(src string, from, to int, inside bool) []token {
-	x := &lexer{src: src, pos: from, end: to, inside: inside}
-	if !inside {
-		x.skip(" \t")
-	}
-	for x.next() {
-	}
-	if len(x.open) > 0 {
-		fail(x.end, "%q was never closed", x.open[len(x.open)-1])
-	}
-	x.emit(tokEnd, x.end)
-	return x.toks
-}
-
-func (x *lexer) skip(chars string) {
-	for x.pos < x.end && strings.IndexByte(chars, x.src[x.pos]) >= 0 {
-		x.pos++
-	}
-}
-
-// emit adds the token that runs from x.pos to end.
-func (x *lexer) emit(kind tokenKind, end int) {
-	x.toks = append(x.toks, token{kind, x.src[x.pos:end], x.pos})
-	x.pos = end
-}
-
-// next reads one token; it is false at the end.
-func (x *lexer) next() bool {
-	x.skip(" \t\f")
+// next is the next token, of kind tokEnd at the end.
+func (x *lexer) next() token {
+	x.skip()
 	if x.pos >= x.end {
-		return false
+		return token{tokEnd, "", x.end}
 	}
+	if x.ended {
+		fail(x.pos, "the expression goes on after a line break: put it in parentheses")
+	}
+	x.begun = true
 	c := x.src[x.pos]
 	switch {
-	case c == '\n' || c == '\r':
-		x.newline()
-	case c == '#':
-		x.comment()
-	case c == '\\':
-		x.continuation()
-	case c >= '0' && c <= '9' || c == '.' && x.digitAt(x.pos+1):
-		x.number()
+	case isDecimalDigit(c) || c == '.' && x.pos+1 < x.end && isDecimalDigit(x.src[x.pos+1]):
+		return x.number()
 	case c == '"' || c == '\'':
-		x.str(x.pos)
-	case c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf:
-		x.name()
-	default:
-		x.operator()
+		return x.str(x.pos)
+	case c == '_' || lowerASCII(c) >= 'a' && lowerASCII(c) <= 'z' || c >= utf8.RuneSelf:
+		return x.name()
 	}
-	return true
+	return x.operator()
 }
 
-func (x *lexer) newline() {
-	x.pos++
-	if x.inside || len(x.open) > 0 {
-		return
-	}
-	if len(x.toks) > 0 && x.toks[len(x.toks)-1].kind != tokNewline {
-		x.pos--
-		x.emit(tokNewline, x.pos+1)
-	}
-	start := x.pos
-	x.skip(" \t\f")
-	blank := x.pos >= x.end || strings.IndexByte("\r\n#", x.src[x.pos]) >= 0
-	if x.pos > start && !blank {
-		fail(start, "unexpected indent")
-	}
-}
+func isDecimalDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func (x *lexer) comment() {
-	if x.inside {
-		fail(x.pos, "f-string expression part cannot include '#'")
-	}
-	for x.pos < x.end && x.src[x.pos] != '\n' {
+func lowerASCII(c byte) byte { return byte(unicode.ToLower(rune(c))) }
+
+func (x *lexer) skip() {
+	for x.pos < x.end {
+		switch c := x.src[x.pos]; {
+		case c == '\n' || c == '\r':
+			x.ended = x.ended || x.begun && x.open == 0
+		case c == '#':
+			for x.pos+1 < x.end && x.src[x.pos+1] != '\n' {
+				x.pos++
+			}
+		case c == '\\' && strings.HasPrefix(x.src[x.pos+1:x.end], "\n"): // the line goes on
+			x.pos++
+		case c != ' ' && c != '\t' && c != '\f':
+			return
+		}
 		x.pos++
 	}
 }
 
-func (x *lexer) continuation() {
-	rest := x.src[x.pos+1 : x.end]
-	switch {
-	case strings.HasPrefix(rest, "\r\n") && len(rest) > 2:
-		x.pos += 3
-	case strings.HasPrefix(rest, "\n") && len(rest) > 1:
-		x.pos += 2
-	case rest == "" || rest == "\n":
-		fail(x.pos, "unexpected end after a backslash")
-	default:
-		fail(x.pos, "unexpected character after line continuation character")
-	}
+// token ends the token that starts at x.pos.
+func (x *lexer) token(kind tokenKind, end int) token {
+	t := token{kind, x.src[x.pos:end], x.pos}
+	x.pos = end
+	return t
 }
 
-func (x *lexer) name() {
-	end := x.pos
-	for end < x.end {
-		r, n := utf8.DecodeRuneInString(x.src[end:x.end])
-		if r != '_' && !unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) &&
-			(end == x.pos || !unicode.IsDigit(r) && !unicode.IsMark(r)) {
-			break
+var numberForm = regexp.MustCompile(strings.ReplaceAll(
+	`^(?:0[xX](?:_?[0-9a-fA-F])+|0[oO](?:_?[0-7])+|0[bB](?:_?[01])+|(?:D(?:\.(?:D)?)?|\.D)(?:[eE][-+]?D)?)`, "D", `[0-9](?:_?[0-9])*`))
+
+func (x *lexer) number() token {
+	text := numberForm.FindString(x.src[x.pos:x.end])
+	end := x.pos + len(text)
+	if end < x.end {
+		if c := x.src[end]; c == '_' || isDecimalDigit(c) || lowerASCII(c) >= 'a' && lowerASCII(c) <= 'z' || c >= utf8.RuneSelf {
+			fail(end, "invalid number")
 		}
-		end += n
 	}
+	return x.token(tokNumber, end)
+}
+
+func parseNumber(t token) Value {
+	text, base := strings.ReplaceAll(t.text, "_", ""), 10
+	switch {
+	case len(text) > 1 && strings.IndexByte("xXoObB", text[1]) >= 0:
+		base = 0 // by the prefix
+	case strings.ContainsAny(text, ".eE"):
+		f, _ := strconv.ParseFloat(text, 64) // out of range is infinity, as in Python
+		return Float(f)
+	case text[0] == '0' && strings.Trim(text, "0") != "":
+		fail(t.pos, "leading zeros in decimal integer literals are not permitted")
+	case len(text) > maxDigits:
+		fail(t.pos, "an integer of more than %d digits", maxDigits)
+	}
+	z, _ := new(big.Int).SetString(text, base)
+	return normal(z)
+}
+
+var nameForm = regexp.MustCompile(`^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{M}_]*`)
+
+func (x *lexer) name() token {
+	end := x.pos + len(nameForm.FindString(x.src[x.pos:x.end]))
 	if end == x.pos {
 		r, _ := utf8.DecodeRuneInString(x.src[x.pos:])
 		fail(x.pos, "invalid character %q", r)
 	}
-	if end < x.end && (x.src[end] == '"' || x.src[end] == '\'') && isPrefix(x.src[x.pos:end]) {
-		x.str(end)
-		return
+	if end < x.end && (x.src[end] == '"' || x.src[end] == '\'') {
+		switch strings.ToLower(x.src[x.pos:end]) {
+		case "r", "u", "b", "f", "br", "rb", "fr", "rf":
+			return x.str(end)
+		}
 	}
-	x.emit(tokName, end)
+	return x.token(tokName, end)
 }
 
-func isPrefix(s string) bool {
-	switch strings.ToLower(s) {
-	case "r", "u", "b", "f", "br", "rb", "fr", "rf":
-		return true
-	}
-	return false
-}
-
-// str reads a string whose opening quote stands at quote.
-func (x *lexer) str(quote int) {
+// str reads a string whose opening quote is at quote.
+func (x *lexer) str(quote int) token {
 	q := x.src[quote : quote+1]
 	if strings.HasPrefix(x.src[quote:x.end], strings.Repeat(q, 3)) {
 		q = strings.Repeat(q, 3)
@@ -173,42 +150,27 @@ func (x *lexer) str(quote int) {
 		case x.src[i] == '\n' && len(q) == 1:
 			fail(x.pos, "unterminated string literal")
 		case strings.HasPrefix(x.src[i:x.end], q):
-			x.emit(tokString, i+len(q))
-			return
+			return x.token(tokString, i+len(q))
 		}
 	}
 	fail(x.pos, "unterminated string literal")
+	return token{}
 }
 
-func (x *lexer) operator() {
+func (x *lexer) operator() token {
 	rest := x.src[x.pos:x.end]
-	for op := range strings.FieldsSeq(operators) {
+	for op := range strings.FieldsSeq("== != <= >= << >> ** //") {
 		if strings.HasPrefix(rest, op) {
-			x.emit(tokOp, x.pos+len(op))
-			return
+			return x.token(tokOp, x.pos+len(op))
 		}
 	}
-	c := rest[0]
-	switch {
+	switch c := rest[0]; {
 	case strings.IndexByte("([{", c) >= 0:
-		if x.open = append(x.open, c); len(x.open) > maxBrackets {
-			fail(x.pos, "too many nested parentheses")
-		}
+		x.open++
 	case strings.IndexByte(")]}", c) >= 0:
-		x.closeBracket(c)
-	case strings.IndexByte("+-*/%<>=&|^~.,:;@", c) < 0:
+		x.open--
+	case strings.IndexByte("+-*/%<>=&|^~.,:!", c) < 0:
 		fail(x.pos, "invalid character %q", rune(c))
 	}
-	x.emit(tokOp, x.pos+1)
-}
-
-func (x *lexer) closeBracket(c byte) {
-	n := len(x.open)
-	if n == 0 {
-		fail(x.pos, "unmatched %q", c)
-	}
-	if o := x.open[n-1]; strings.IndexByte("([{", o) != strings.IndexByte(")]}", c) {
-		fail(x.pos, "closing %q does not match opening %q", c, o)
-	}
-	x.open = x.open[:n-1]
+	return x.token(tokOp, x.pos+1)
 }

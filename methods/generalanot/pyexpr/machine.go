@@ -28,9 +28,9 @@ const (
 
 const fuelChunk = 8192 // steps between two looks at the context
 
-// machine is the state of one evaluation.
 type machine struct {
 	ctx     context.Context
+	lib     *library
 	fuel    int // steps until the next look at ctx
 	steps   int // steps left beyond fuel
 	mem     int
@@ -47,10 +47,9 @@ func newMachine(ctx context.Context, l Limits) *machine {
 		}
 		return n
 	}
-	return &machine{ctx: ctx, steps: or(l.Steps, DefaultSteps), mem: or(l.Memory, DefaultMemory), depth: or(l.Depth, DefaultDepth)}
+	return &machine{ctx: ctx, lib: stdlib(), steps: or(l.Steps, DefaultSteps), mem: or(l.Memory, DefaultMemory), depth: or(l.Depth, DefaultDepth)}
 }
 
-// step charges n units of work.
 func (m *machine) step(n int) {
 	m.fuel -= n
 	if m.fuel < 0 {

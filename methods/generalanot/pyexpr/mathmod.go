@@ -5,73 +5,41 @@ import (
 	"math/big"
 )
 
-// mathAttr is math.name, or nil.
-func mathAttr(name string) Value {
-	switch name {
-	case "pi":
-		return Float(math.Pi)
-	case "e":
-		return Float(math.E)
-	case "tau":
-		return Float(2 * math.Pi)
-	case "inf":
-		return Float(math.Inf(1))
-	case "nan":
-		return Float(math.NaN())
+// mathModule is what math holds, by name.
+func mathModule() map[string]Value {
+	out := map[string]Value{
+		"pi": Float(math.Pi), "e": Float(math.E), "tau": Float(2 * math.Pi), "inf": Float(math.Inf(1)), "nan": Float(math.NaN()),
 	}
-	if fn := mathFunc(name); fn != nil {
-		return &Func{name, fn}
-	}
-	return nil
-}
-
-// mathFunc is a function of math, or nil.
-func mathFunc(name string) function {
-	if f := realFunc(name); f != nil {
-		return func(m *machine, args []Value, kw []keyword) Value {
-			a := m.bind(name, args, kw, 1, "x/")
-			return m.real(f, realArg(a[0]))
+	add := func(bs ...*builtin) {
+		for _, b := range bs {
+			out[b.name] = b.value()
 		}
 	}
-	if f := realFunc2(name); f != nil {
-		return func(m *machine, args []Value, kw []keyword) Value {
-			a := m.bind(name, args, kw, 2, "x/", "y/")
-			return m.float(f(realArg(a[0]), realArg(a[1])))
-		}
+	for name, f := range realFuncs() {
+		add(def(name+" x/", func(m *machine, a []Value) Value { return m.real(f, realArg(a[0])) }))
 	}
-	switch name {
-	case "floor", "ceil", "trunc":
-		return func(m *machine, args []Value, kw []keyword) Value { return rounding(m, name, args, kw) }
-	case "isnan", "isinf", "isfinite":
-		return func(m *machine, args []Value, kw []keyword) Value {
-			x := realArg(m.bind(name, args, kw, 1, "x/")[0])
-			return Bool(map[string]bool{"isnan": x != x, "isinf": math.IsInf(x, 0), "isfinite": x-x == 0}[name])
-		}
-	case "log":
-		return logFunc
-	case "log2", "log10":
-		return func(m *machine, args []Value, kw []keyword) Value {
-			return m.logOf(m.bind(name, args, kw, 1, "x/")[0], name)
-		}
-	case "isclose":
-		return isClose
-	case "hypot":
-		return hypot
-	case "fsum":
-		return fsum
-	case "prod":
-		return prod
+	for name, f := range map[string]func(x, y float64) float64{"pow": mathPow, "fmod": fmod, "copysign": math.Copysign, "atan2": math.Atan2} {
+		add(def(name+" x/ y/", func(m *machine, a []Value) Value { return m.float(f(realArg(a[0]), realArg(a[1]))) }))
 	}
-	return integerFunc(name)
-}
-
-// realArg is an argument as a float.
-func realArg(v Value) float64 {
-	x, ok := toFloat(v)
-	if !ok {
-		raise(typeError, "must be real number, not %s", className(v))
+	for name, f := range map[string]func(float64) float64{"floor": math.Floor, "ceil": math.Ceil, "trunc": math.Trunc} {
+		add(def(name+" x/", func(m *machine, a []Value) Value {
+			if i, ok := integer(a[0]); ok {
+				return i
+			}
+			return truncate(f(realArg(a[0])))
+		}))
 	}
-	return x
+	for name, f := range map[string]func(x float64) bool{
+		"isnan": math.IsNaN, "isinf": func(x float64) bool { return math.IsInf(x, 0) }, "isfinite": func(x float64) bool { return x-x == 0 },
+	} {
+		add(def(name+" x/", func(_ *machine, a []Value) Value { return Bool(f(realArg(a[0]))) }))
+	}
+	for name, f := range map[string]func(float64) float64{"log2": log2, "log10": log10} {
+		add(def(name+" x/", func(m *machine, a []Value) Value { return m.logOf(a[0], f) }))
+	}
+	add(def("log x/ base?/", logFunc), def("isclose a b *rel_tol? *abs_tol?", isClose))
+	add(integerFuncs()...)
+	return out
 }
 
 // real applies f as CPython's math_1 does: not-a-number out of a number is a
@@ -87,70 +55,28 @@ func (m *machine) real(f func(float64) float64, x float64) Value {
 	return m.float(y)
 }
 
-func realFunc(name string) func(float64) float64 {
-	switch name {
-	case "sqrt":
-		return math.Sqrt
-	case "exp":
-		return exponential
-	case "exp2":
-		return func(x float64) float64 { return power(2, x) }
-	case "expm1":
-		return math.Expm1
-	case "log1p":
-		return func(x float64) float64 {
+func realFuncs() map[string]func(float64) float64 {
+	return map[string]func(float64) float64{
+		"sqrt": math.Sqrt, "exp": exponential, "expm1": math.Expm1, "fabs": math.Abs, "cbrt": math.Cbrt,
+		"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
+		"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh,
+		"exp2":    func(x float64) float64 { return power(2, x) },
+		"degrees": func(x float64) float64 { return x * (180 / math.Pi) },
+		"radians": func(x float64) float64 { return x * (math.Pi / 180) },
+		"log1p": func(x float64) float64 {
 			if x == -1 {
 				raise(valueError, "math domain error")
 			}
 			return math.Log1p(x)
-		}
-	case "fabs":
-		return math.Abs
-	case "sin":
-		return math.Sin
-	case "cos":
-		return math.Cos
-	case "tan":
-		return math.Tan
-	case "asin":
-		return math.Asin
-	case "acos":
-		return math.Acos
-	case "atan":
-		return math.Atan
-	case "sinh":
-		return math.Sinh
-	case "cosh":
-		return math.Cosh
-	case "tanh":
-		return math.Tanh
-	case "cbrt":
-		return math.Cbrt
-	case "degrees":
-		return func(x float64) float64 { return x * (180 / math.Pi) }
-	case "radians":
-		return func(x float64) float64 { return x * (math.Pi / 180) }
+		},
 	}
-	return nil
 }
 
-func realFunc2(name string) func(x, y float64) float64 {
-	switch name {
-	case "pow":
-		return mathPow
-	case "fmod":
-		return func(x, y float64) float64 {
-			if y == 0 && x == x || math.IsInf(x, 0) && y == y {
-				raise(valueError, "math domain error")
-			}
-			return math.Mod(x, y)
-		}
-	case "copysign":
-		return math.Copysign
-	case "atan2":
-		return math.Atan2
+func fmod(x, y float64) float64 {
+	if y == 0 && x == x || math.IsInf(x, 0) && y == y {
+		raise(valueError, "math domain error")
 	}
-	return nil
+	return math.Mod(x, y)
 }
 
 func mathPow(x, y float64) float64 {
@@ -164,40 +90,16 @@ func mathPow(x, y float64) float64 {
 	return z
 }
 
-func rounding(m *machine, name string, args []Value, kw []keyword) Value {
-	v := m.bind(name, args, kw, 1, "x/")[0]
-	if i, ok := integer(v); ok {
-		return i
-	}
-	x, ok := v.(Float)
-	if !ok {
-		if name == "trunc" {
-			raise(typeError, "type %s doesn't define __trunc__ method", className(v))
-		}
-		raise(typeError, "must be real number, not %s", className(v))
-	}
-	switch name {
-	case "floor":
-		return truncate(math.Floor(float64(x)))
-	case "ceil":
-		return truncate(math.Ceil(float64(x)))
-	}
-	return truncate(float64(x))
-}
-
-// logFunc is log(x[, base]).
-func logFunc(m *machine, args []Value, kw []keyword) Value {
-	a := m.bind("log", args, kw, 1, "x/", "base/")
-	num := m.logOf(a[0], "log")
+func logFunc(m *machine, a []Value) Value {
+	num := m.logOf(a[0], logarithm)
 	if a[1] == nil {
 		return num
 	}
-	return m.div(num, m.logOf(a[1], "log"))
+	return operatorOf("/").apply(m, num, m.logOf(a[1], logarithm))
 }
 
 // logOf is a logarithm; integers beyond all floats have one too.
-func (m *machine) logOf(v Value, name string) Value {
-	f := map[string]func(float64) float64{"log": logarithm, "log2": log2, "log10": log10}[name]
+func (m *machine) logOf(v Value, f func(float64) float64) Value {
 	if b, ok := v.(*Big); ok && b.v.Sign() > 0 && b.v.BitLen() > 1023 {
 		shift := b.v.BitLen() - 64
 		x, _ := new(big.Float).SetInt(new(big.Int).Rsh(b.v, uint(shift))).Float64()
@@ -210,38 +112,7 @@ func (m *machine) logOf(v Value, name string) Value {
 	return m.float(f(x))
 }
 
-func log2(x float64) float64 {
-	if frac, n := math.Frexp(x); frac == 0.5 {
-		return float64(n - 1)
-	}
-	if x-x != 0 {
-		return x
-	}
-	return logPair(x).div(ln2).hi
-}
-
-// log10 takes the steps of the C library (fdlibm's e_log10), because their
-// rounding shows in the last bit.
-func log10(x float64) float64 {
-	if x-x != 0 {
-		return x
-	}
-	const (
-		perLn   = 4.34294481903251816668e-01
-		log2Hi  = 3.01029995663611771306e-01
-		log2Low = 3.69423907715893078616e-13
-	)
-	frac, n := math.Frexp(x)
-	if n > 0 {
-		frac, n = frac*2, n-1
-	}
-	y := float64(n)
-	z := float64(y*log2Low) + float64(perLn*logarithm(frac))
-	return z + float64(y*log2Hi)
-}
-
-func isClose(m *machine, args []Value, kw []keyword) Value {
-	p := m.bind("isclose", args, kw, 2, "a", "b", "*rel_tol", "*abs_tol")
+func isClose(_ *machine, p []Value) Value {
 	tol := func(v Value, def float64) float64 {
 		if v == nil {
 			return def
@@ -252,12 +123,7 @@ func isClose(m *machine, args []Value, kw []keyword) Value {
 	if rel < 0 || abs < 0 {
 		raise(valueError, "tolerances must be non-negative")
 	}
-	if a == b {
-		return Bool(true)
-	}
-	if math.IsInf(a, 0) || math.IsInf(b, 0) {
-		return Bool(false)
-	}
 	diff := math.Abs(b - a)
-	return Bool(diff <= math.Abs(rel*b) || diff <= math.Abs(rel*a) || diff <= abs)
+	near := diff <= math.Abs(rel*b) || diff <= math.Abs(rel*a) || diff <= abs
+	return Bool(a == b || near && !math.IsInf(a, 0) && !math.IsInf(b, 0))
 }

@@ -2,6 +2,7 @@ package pyexpr
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -11,16 +12,13 @@ const (
 	maxNesting = 400
 )
 
-// parser is a recursive-descent parser with one method for each level of the
-// grammar in the package comment.
+// parser is a recursive-descent parser for the grammar in the package comment.
 type parser struct {
-	src   string
-	toks  []token
-	i     int
+	lex   lexer
+	ahead []token // read and not taken
 	depth int
 }
 
-// parse reads a whole source.
 func parse(src string) node {
 	if len(src) > maxSource {
 		fail(0, "longer than %d bytes", maxSource)
@@ -28,73 +26,60 @@ func parse(src string) node {
 	if !utf8.ValidString(src) {
 		fail(0, "not valid UTF-8")
 	}
-	if i := slices.Index([]byte(src), 0); i >= 0 {
-		fail(i, "source code cannot contain null bytes")
-	}
-	p := &parser{src: src, toks: lex(src, 0, len(src), false)}
+	p := &parser{lex: lexer{src: src, end: len(src)}}
 	n := p.exprList()
-	for p.peek().kind == tokNewline {
-		p.i++
-	}
 	if t := p.peek(); t.kind != tokEnd {
 		p.unexpected(t)
 	}
 	return n
 }
 
-// inner parses an f-string's expression, as if it stood in parentheses.
-func (p *parser) inner(from, to int) node {
-	sub := &parser{src: p.src, toks: lex(p.src, from, to, true), depth: p.depth}
-	n := sub.exprList()
-	if t := sub.peek(); t.kind != tokEnd {
-		sub.unexpected(t)
+func (p *parser) peek() token { return p.peekAt(0) }
+
+func (p *parser) peekAt(i int) token {
+	for len(p.ahead) <= i {
+		p.ahead = append(p.ahead, p.lex.next())
 	}
-	return n
+	return p.ahead[i]
 }
 
-func (p *parser) peek() token { return p.toks[p.i] }
-
 func (p *parser) take() token {
-	t := p.toks[p.i]
-	if t.kind != tokEnd {
-		p.i++
-	}
+	t := p.peek()
+	p.ahead = p.ahead[:copy(p.ahead, p.ahead[1:])]
 	return t
 }
 
 // is says whether the next token is this operator or keyword.
-func (p *parser) is(text string) bool {
-	t := p.peek()
-	return t.text == text && (t.kind == tokOp || t.kind == tokName)
-}
+func (p *parser) is(text string) bool { return p.peek().is(text) }
 
-// accept takes the next token if it is text.
+func (t token) is(text string) bool { return t.text == text && (t.kind == tokOp || t.kind == tokName) }
+
 func (p *parser) accept(text string) bool {
-	if p.is(text) {
-		p.i++
-		return true
+	if !p.is(text) {
+		return false
 	}
-	return false
+	p.take()
+	return true
 }
 
 func (p *parser) expect(text string) {
-	if !p.accept(text) {
-		if t := p.peek(); t.kind == tokEnd {
-			fail(t.pos, "expected %q, the expression ends here", text)
-		}
-		p.unexpected(p.peek())
+	if t := p.peek(); t.kind == tokEnd {
+		fail(t.pos, "the expression ends too early: expected %q", text)
+	} else if !p.accept(text) {
+		p.unexpected(t)
 	}
 }
 
 func (p *parser) unexpected(t token) {
 	switch {
-	case t.kind == tokEnd || t.kind == tokNewline:
+	case t.kind == tokEnd:
 		fail(t.pos, "the expression ends too early")
-	case t.kind == tokOp && len(t.text) > 1 && t.text[len(t.text)-1] == '=' || t.text == "=":
+	case t.is("<<") || t.is(">>"):
+		fail(t.pos, "%s is not supported: multiply or divide by 2**n", t.text)
+	case t.is("=") || strings.HasPrefix(p.lex.src[t.pos:], ":="):
 		fail(t.pos, "assignment is not allowed: a formula is one expression (== compares)")
-	default:
-		fail(t.pos, "invalid syntax at %q", t.text)
 	}
+	fail(t.pos, "invalid syntax at %q", t.text)
 }
 
 // deeper bounds the recursion; the caller calls the result when it is done.
@@ -105,6 +90,18 @@ func (p *parser) deeper() func() {
 	return func() { p.depth-- }
 }
 
+// list is the rest of what commas separate, after the first.
+func (p *parser) list(first node, next func() node) []node {
+	elems := []node{first}
+	for p.accept(",") {
+		if t := p.peek(); t.kind == tokEnd || slices.ContainsFunc([]string{")", "]", "}", "in", ":", "!"}, t.is) {
+			break
+		}
+		elems = append(elems, next())
+	}
+	return elems
+}
+
 // exprList is an expression, or a tuple without parentheses.
 func (p *parser) exprList() node {
 	pos := p.peek().pos
@@ -112,25 +109,13 @@ func (p *parser) exprList() node {
 	if !p.is(",") {
 		return p.noStar(first)
 	}
-	elems := []node{first}
-	for p.accept(",") {
-		if p.atListEnd() {
-			break
-		}
-		elems = append(elems, p.starExpr())
-	}
-	return &display{position(pos), typeTuple, elems}
-}
-
-func (p *parser) atListEnd() bool {
-	t := p.peek()
-	return t.kind == tokEnd || t.kind == tokNewline || t.kind == tokOp && (t.text == ")" || t.text == "]" || t.text == "}")
+	return &display{position(pos), typeTuple, p.list(first, p.starExpr)}
 }
 
 // starExpr is an expression, or "*" and what it unpacks.
 func (p *parser) starExpr() node {
 	if t := p.peek(); p.accept("*") {
-		return &starred{position(t.pos), p.bitOr()}
+		return &starred{position(t.pos), p.binary(0)}
 	}
 	return p.expr()
 }
@@ -184,21 +169,13 @@ func (p *parser) not() node {
 }
 
 func (p *parser) comparison() node {
-	first := p.bitOr()
-	var c *comparison
-	for {
-		pos := p.peek().pos
-		op := p.compareOp()
-		if op == "" {
-			break
-		}
-		if c == nil {
-			c = &comparison{position(pos), nil, []node{first}}
-		}
+	first := p.binary(0)
+	c := &comparison{position(p.peek().pos), nil, []node{first}}
+	for op := p.compareOp(); op != ""; op = p.compareOp() {
 		c.ops = append(c.ops, op)
-		c.xs = append(c.xs, p.bitOr())
+		c.xs = append(c.xs, p.binary(0))
 	}
-	if c == nil {
+	if c.ops == nil {
 		return first
 	}
 	return c
@@ -207,64 +184,51 @@ func (p *parser) comparison() node {
 func (p *parser) compareOp() string {
 	t := p.peek()
 	switch {
-	case t.kind == tokOp && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, t.text), p.is("in"):
-		p.i++
-		return t.text
+	case slices.ContainsFunc([]string{"==", "!=", "<", "<=", ">", ">=", "in"}, t.is):
+		return p.take().text
 	case p.accept("is"):
 		if p.accept("not") {
 			return "is not"
 		}
 		return "is"
-	case p.is("not") && p.toks[p.i+1].text == "in" && p.toks[p.i+1].kind == tokName:
-		p.i += 2
+	case t.is("not") && p.peekAt(1).is("in"):
+		p.take()
+		p.take()
 		return "not in"
 	}
 	return ""
 }
 
-func (p *parser) bitOr() node  { return p.left(p.bitXor, "|") }
-func (p *parser) bitXor() node { return p.left(p.bitAnd, "^") }
-func (p *parser) bitAnd() node { return p.left(p.shift, "&") }
-func (p *parser) shift() node  { return p.left(p.sum, "<<", ">>") }
-func (p *parser) sum() node    { return p.left(p.term, "+", "-") }
-func (p *parser) term() node   { return p.left(p.factor, "*", "/", "//", "%") }
-
-// left parses a chain of operators that associate to the left.
-func (p *parser) left(next func() node, ops ...string) node {
-	n := next()
+// binary parses operators that associate to the left, from the level that binds
+// least.
+func (p *parser) binary(level int) node {
+	levels := [...]string{"|", "^", "&", "+ -", "* / // %"}
+	if level == len(levels) {
+		return p.factor()
+	}
+	n := p.binary(level + 1)
 	for {
 		t := p.peek()
-		if t.kind != tokOp || !slices.Contains(ops, t.text) {
+		if t.kind != tokOp || !slices.Contains(strings.Fields(levels[level]), t.text) {
 			return n
 		}
-		p.i++
-		n = &binary{position(t.pos), t.text, n, next()}
+		p.take()
+		n = &binary{position(t.pos), t.text, n, p.binary(level + 1)}
 	}
 }
 
 func (p *parser) factor() node {
 	t := p.peek()
-	if t.kind == tokOp && (t.text == "-" || t.text == "+" || t.text == "~") {
+	if t.is("-") || t.is("+") || t.is("~") {
 		defer p.deeper()()
-		p.i++
+		p.take()
 		return &unary{position(t.pos), t.text, p.factor()}
 	}
-	return p.power()
-}
-
-func (p *parser) power() node {
 	base := p.primary()
-	t := p.peek()
+	t = p.peek()
 	if !p.accept("**") {
 		return base
 	}
 	defer p.deeper()()
 	return &binary{position(t.pos), "**", base, p.factor()}
-}
-
-func (p *parser) lambda() node {
-	t := p.take()
-	ps := p.params()
-	p.expect(":")
-	return &lambda{position(t.pos), ps, p.expr()}
 }

@@ -21,7 +21,6 @@ func (w *writer) put(s string) {
 	w.WriteString(s)
 }
 
-// repr is repr(v).
 func (m *machine) repr(v Value) string {
 	if s, ok := v.(Str); ok {
 		m.alloc(2 * len(s))
@@ -32,14 +31,11 @@ func (m *machine) repr(v Value) string {
 	return w.String()
 }
 
-// text is str(v).
 func (m *machine) text(v Value) string {
 	switch x := v.(type) {
 	case Str:
 		return string(x)
 	case *Date:
-		return x.iso()
-	case *DateTime:
 		return x.iso(" ")
 	case *Delta:
 		return x.text()
@@ -65,25 +61,31 @@ func (w *writer) value(v Value) {
 	case *List:
 		w.list("[", x.items, "]")
 	case *Tuple:
-		w.tuple(x.items)
+		w.list("(", x.items, map[bool]string{true: ",)", false: ")"}[len(x.items) == 1])
 	case *Dict:
 		w.dict(x)
 	case *Set:
-		w.set(x)
+		if len(x.d.entries) == 0 {
+			w.put("set()")
+			break
+		}
+		w.list("{", w.m.collect(x), "}")
 	case *View:
 		w.put(x.kind.name + "(")
 		w.list("[", w.m.collect(x), "]")
 		w.put(")")
 	case *Range:
-		w.put(rangeRepr(x))
+		w.put(strings.TrimSuffix(fmt.Sprintf("range(%d, %d, %d", x.start, x.stop, x.step), ", 1") + ")")
 	case *Type:
 		w.put("<class '" + x.name + "'>")
 	case *Module:
 		w.put("<module '" + x.name + "'>")
 	case *Func:
 		w.put("<built-in function " + x.name + ">")
-	case *Date, *DateTime, *Delta:
-		w.put(timeRepr(v))
+	case *Date:
+		w.put(x.repr())
+	case *Delta:
+		w.put(x.repr())
 	default:
 		w.put("<" + className(v) + " object>")
 	}
@@ -100,14 +102,6 @@ func (w *writer) list(open string, items []Value, end string) {
 	w.put(end)
 }
 
-func (w *writer) tuple(items []Value) {
-	if len(items) == 1 {
-		w.list("(", items, ",)")
-		return
-	}
-	w.list("(", items, ")")
-}
-
 func (w *writer) dict(d *Dict) {
 	w.put("{")
 	for i, e := range d.entries {
@@ -119,21 +113,6 @@ func (w *writer) dict(d *Dict) {
 		w.value(e.val)
 	}
 	w.put("}")
-}
-
-func (w *writer) set(s *Set) {
-	if len(s.d.entries) == 0 {
-		w.put("set()")
-		return
-	}
-	w.list("{", w.m.collect(s), "}")
-}
-
-func rangeRepr(r *Range) string {
-	if r.step == 1 {
-		return fmt.Sprintf("range(%d, %d)", r.start, r.stop)
-	}
-	return fmt.Sprintf("range(%d, %d, %d)", r.start, r.stop, r.step)
 }
 
 // bigText is an integer in decimals; like CPython it refuses a very long one,
@@ -170,7 +149,6 @@ func floatRepr(x float64) string {
 	return s
 }
 
-// quote is repr of a string.
 func quote(s string) string {
 	q := byte('\'')
 	if strings.ContainsRune(s, '\'') && !strings.ContainsRune(s, '"') {
@@ -192,36 +170,24 @@ func quote(s string) string {
 			b.WriteString(`\t`)
 		case r < 0x7f && r >= ' ' || r > 0x7f && unicode.IsPrint(r):
 			b.WriteRune(r)
+		case r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 0x10000:
+			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
-			writeEscape(&b, r)
+			fmt.Fprintf(&b, `\U%08x`, r)
 		}
 	}
 	b.WriteByte(q)
 	return b.String()
 }
 
-func writeEscape(b *strings.Builder, r rune) {
-	switch {
-	case r < 0x100:
-		fmt.Fprintf(b, `\x%02x`, r)
-	case r < 0x10000:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
+func (m *machine) convert(v Value, conv byte) Value {
+	switch conv {
+	case 'r':
+		return Str(m.repr(v))
+	case 's':
+		return Str(m.text(v))
 	}
-}
-
-// ascii is ascii(v): repr with all but ASCII escaped.
-func (m *machine) ascii(v Value) string {
-	s := m.repr(v)
-	var b strings.Builder
-	for _, r := range s {
-		if r < 0x80 {
-			b.WriteRune(r)
-		} else {
-			writeEscape(&b, r)
-		}
-	}
-	m.alloc(b.Len())
-	return b.String()
+	return v
 }

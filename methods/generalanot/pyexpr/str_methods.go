@@ -6,184 +6,104 @@ import (
 	"unicode/utf8"
 )
 
-// method is a method of a builtin class.
-type method func(m *machine, self Value, args []Value, kw []keyword) Value
-
-func strMethod(name string) method {
-	if change := strChange(name); change != nil {
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			m.bind(name, args, kw, 0)
-			s := string(self.(Str))
+func strMethods() map[string]*builtin {
+	rows := []*builtin{
+		defMethod("strip chars?/", func(m *machine, a []Value) Value { return strip(m, a, true, true) }),
+		defMethod("lstrip chars?/", func(m *machine, a []Value) Value { return strip(m, a, true, false) }),
+		defMethod("rstrip chars?/", func(m *machine, a []Value) Value { return strip(m, a, false, true) }),
+		defMethod("split sep? maxsplit?", func(m *machine, a []Value) Value { return split(m, a, false) }),
+		defMethod("rsplit sep? maxsplit?", func(m *machine, a []Value) Value { return split(m, a, true) }),
+		defMethod("join iterable/", join),
+		defMethod("replace old/ new/ count?/", replace),
+		defMethod("format args... **", strFormat),
+		defMethod("removeprefix prefix/", func(m *machine, a []Value) Value { return m.str(strings.TrimPrefix(strArg(a[0]), strArg(a[1]))) }),
+		defMethod("removesuffix suffix/", func(m *machine, a []Value) Value { return m.str(strings.TrimSuffix(strArg(a[0]), strArg(a[1]))) }),
+		defMethod("partition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.Index) }),
+		defMethod("rpartition sep/", func(m *machine, a []Value) Value { return partition(m, a, strings.LastIndex) }),
+		defMethod("zfill width/", zfill),
+		defMethod("count sub/", count),
+		defMethod("find sub/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, false) }),
+		defMethod("rfind sub/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, false) }),
+		defMethod("index sub/", func(m *machine, a []Value) Value { return find(m, a, strings.Index, true) }),
+		defMethod("rindex sub/", func(m *machine, a []Value) Value { return find(m, a, strings.LastIndex, true) }),
+		defMethod("startswith prefix/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasPrefix) }),
+		defMethod("endswith suffix/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasSuffix) }),
+	}
+	for name, change := range map[string]func(string) string{
+		"lower": lower, "upper": upper, "title": title, "capitalize": capitalize, "casefold": casefold,
+	} {
+		rows = append(rows, defMethod(name, func(m *machine, a []Value) Value {
+			s := strArg(a[0])
 			m.alloc(4 * len(s))
 			m.work(4 * len(s))
 			return m.str(change(s))
-		}
+		}))
 	}
-	if test := strTest(name); test != nil {
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			m.bind(name, args, kw, 0)
-			m.work(4 * len(self.(Str)))
-			return Bool(test(string(self.(Str))))
-		}
+	for name, test := range strTests() {
+		rows = append(rows, defMethod(name, func(m *machine, a []Value) Value {
+			s := strArg(a[0])
+			m.work(4 * len(s))
+			return Bool(test(s))
+		}))
 	}
-	if meth := strSearch(name); meth != nil {
-		return meth
-	}
-	return strOther(name)
+	return byName(rows...)
 }
 
-// strChange are the methods that make another string and take no argument.
-func strChange(name string) func(string) string {
-	switch name {
-	case "lower":
-		return lower
-	case "upper":
-		return upper
-	case "title":
-		return title
-	case "capitalize":
-		return capitalize
-	case "swapcase":
-		return swapcase
-	case "casefold":
-		return casefold
-	}
-	return nil
-}
-
-// strTest are the methods that ask something of every character.
-func strTest(name string) func(string) bool {
+// strTests are the methods that ask something of every character.
+func strTests() map[string]func(string) bool {
 	every := func(f func(rune) bool) func(string) bool {
+		return func(s string) bool { return s != "" && strings.TrimLeftFunc(s, f) == "" }
+	}
+	cased := func(want, other func(rune) bool) func(string) bool {
 		return func(s string) bool {
-			return s != "" && strings.IndexFunc(s, func(r rune) bool { return !f(r) }) < 0
+			return strings.IndexFunc(s, want) >= 0 && strings.IndexFunc(s, other) < 0 && strings.IndexFunc(s, unicode.IsTitle) < 0
 		}
 	}
-	switch name {
-	case "isdigit":
-		return every(isDigit)
-	case "isdecimal":
-		return every(isDecimal)
-	case "isnumeric":
-		return every(isNumeric)
-	case "isalpha":
-		return every(unicode.IsLetter)
-	case "isalnum":
-		return every(isAlnum)
-	case "isspace":
-		return every(isSpace)
-	case "islower":
-		return func(s string) bool {
-			return strings.IndexFunc(s, isLower) >= 0 && strings.IndexFunc(s, func(r rune) bool { return isUpper(r) || unicode.IsTitle(r) }) < 0
-		}
-	case "isupper":
-		return func(s string) bool {
-			return strings.IndexFunc(s, isUpper) >= 0 && strings.IndexFunc(s, func(r rune) bool { return isLower(r) || unicode.IsTitle(r) }) < 0
-		}
-	case "istitle":
-		return isTitle
-	case "isascii":
-		return isASCII
+	return map[string]func(string) bool{
+		"isdigit": every(isDigit), "isdecimal": every(isDecimal), "isnumeric": every(isNumeric), "isalpha": every(unicode.IsLetter),
+		"isalnum": every(func(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }), "isspace": every(isSpace),
+		"islower": cased(isLower, isUpper), "isupper": cased(isUpper, isLower),
 	}
-	return nil
 }
 
-func isTitle(s string) bool {
-	inWord, any := false, false
-	for _, r := range s {
-		switch {
-		case isUpper(r) || unicode.IsTitle(r):
-			if inWord {
-				return false
-			}
-			inWord, any = true, true
-		case isLower(r):
-			if !inWord {
-				return false
-			}
-			any = true
-		default:
-			inWord = false
-		}
-	}
-	return any
-}
-
-func strOther(name string) method {
-	switch name {
-	case "strip", "lstrip", "rstrip":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value { return strip(m, name, self, args, kw) }
-	case "split", "rsplit":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value { return split(m, name, self, args, kw) }
-	case "splitlines":
-		return splitLines
-	case "join":
-		return join
-	case "replace":
-		return replace
-	case "format":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			return m.strFormat(string(self.(Str)), args, kw)
-		}
-	case "removeprefix", "removesuffix":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			a := m.bind(name, args, kw, 1, "affix/")
-			cut := map[string]func(string, string) string{"removeprefix": strings.TrimPrefix, "removesuffix": strings.TrimSuffix}[name]
-			return m.str(cut(string(self.(Str)), strArg(name, a[0])))
-		}
-	case "partition", "rpartition":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			return partition(m, name, self, args, kw)
-		}
-	case "ljust", "rjust", "center", "zfill":
-		return func(m *machine, self Value, args []Value, kw []keyword) Value {
-			return justify(m, name, self, args, kw)
-		}
-	}
-	return nil
-}
-
-func strip(m *machine, name string, self Value, args []Value, kw []keyword) Value {
-	a := m.bind(name, args, kw, 0, "chars/")
-	s, drop := string(self.(Str)), isSpace
+func strip(m *machine, a []Value, left, right bool) Value {
+	s, drop := strArg(a[0]), isSpace
 	m.work(len(s))
-	if !isNone(a[0]) {
-		chars := strArg(name, a[0])
+	if !isNone(a[1]) {
+		chars := strArg(a[1])
 		m.step(times(len(s), len(chars)) >> 6)
 		drop = func(r rune) bool { return strings.ContainsRune(chars, r) }
 	}
-	if name != "rstrip" {
+	if left {
 		s = strings.TrimLeftFunc(s, drop)
 	}
-	if name != "lstrip" {
+	if right {
 		s = strings.TrimRightFunc(s, drop)
 	}
 	return m.str(s)
 }
 
-func join(m *machine, self Value, args []Value, kw []keyword) Value {
-	a := m.bind("join", args, kw, 1, "iterable/")
-	if _, ok := m.tryIter(a[0]); !ok {
+func join(m *machine, a []Value) Value {
+	if _, ok := m.tryIter(a[1]); !ok {
 		raise(typeError, "can only join an iterable")
 	}
 	w := &writer{m: m}
-	sep := string(self.(Str))
-	for i, v := range m.collect(a[0]) {
+	for i, v := range m.collect(a[1]) {
 		s, ok := v.(Str)
 		if !ok {
 			raise(typeError, "sequence item %d: expected str instance, %s found", i, className(v))
 		}
 		if i > 0 {
-			w.put(sep)
+			w.put(strArg(a[0]))
 		}
 		w.put(string(s))
 	}
 	return m.str(w.String())
 }
 
-func replace(m *machine, self Value, args []Value, kw []keyword) Value {
-	a := m.bind("replace", args, kw, 2, "old/", "new/", "count/")
-	s, old, with := string(self.(Str)), strArg("replace", a[0]), strArg("replace", a[1])
-	n := intArg(a[2], -1)
+func replace(m *machine, a []Value) Value {
+	s, old, with := strArg(a[0]), strArg(a[1]), strArg(a[2])
+	n := intArg(a[3], -1)
 	m.work(len(s))
 	found := strings.Count(s, old)
 	if n >= 0 {
@@ -193,56 +113,79 @@ func replace(m *machine, self Value, args []Value, kw []keyword) Value {
 	return Str(strings.Replace(s, old, with, n))
 }
 
-func partition(m *machine, name string, self Value, args []Value, kw []keyword) Value {
-	a := m.bind(name, args, kw, 1, "sep/")
-	s, sep := string(self.(Str)), strArg(name, a[0])
+// separator is an argument that must be a text with something in it.
+func separator(v Value) string {
+	sep := strArg(v)
 	if sep == "" {
 		raise(valueError, "empty separator")
 	}
-	m.alloc(128)
-	m.work(len(s))
-	i := strings.Index(s, sep)
-	if name == "rpartition" {
-		i = strings.LastIndex(s, sep)
-	}
-	switch {
-	case i >= 0:
-		return &Tuple{[]Value{Str(s[:i]), Str(sep), Str(s[i+len(sep):])}}
-	case name == "partition":
-		return &Tuple{[]Value{Str(s), Str(""), Str("")}}
-	}
-	return &Tuple{[]Value{Str(""), Str(""), Str(s)}}
+	return sep
 }
 
-// justify pads a string; center puts the odd space where CPython does.
-func justify(m *machine, name string, self Value, args []Value, kw []keyword) Value {
-	names := []string{"width/", "fillchar/"}
-	if name == "zfill" {
-		names = names[:1]
+func partition(m *machine, a []Value, index func(s, sep string) int) Value {
+	s, sep := strArg(a[0]), separator(a[1])
+	m.alloc(128)
+	m.work(len(s))
+	parts := []string{s, "", ""}
+	if i := index(s, sep); i >= 0 {
+		parts = []string{s[:i], sep, s[i+len(sep):]}
+	} else if index("ab", "") == 2 { // from the right
+		parts = []string{"", "", s}
 	}
-	a := m.bind(name, args, kw, 1, names...)
-	s, fill := string(self.(Str)), " "
-	if len(a) > 1 && a[1] != nil {
-		if fill = strArg(name, a[1]); utf8.RuneCountInString(fill) != 1 {
-			raise(typeError, "The fill character must be exactly one character long")
+	return &Tuple{strs(parts)}
+}
+
+func strs(parts []string) []Value {
+	out := make([]Value, len(parts))
+	for i, p := range parts {
+		out[i] = Str(p)
+	}
+	return out
+}
+
+func zfill(m *machine, a []Value) Value {
+	body := strings.TrimLeft(strArg(a[0]), "+-")
+	head := strArg(a[0])
+	if head = head[:len(head)-len(body)]; len(head) > 1 {
+		head, body = head[:1], head[1:]+body
+	}
+	return Str(m.pad(head, body, formatSpec{fill: '0', align: '=', width: intArg(a[1], 0)}))
+}
+
+func count(m *machine, a []Value) Value {
+	m.work(len(strArg(a[0])))
+	return Int(strings.Count(strArg(a[0]), strArg(a[1])))
+}
+
+func find(m *machine, a []Value, index func(s, sub string) int, must bool) Value {
+	s, sub := strArg(a[0]), strArg(a[1])
+	m.work(2 * len(s))
+	at := index(s, sub)
+	switch {
+	case at >= 0:
+		return Int(utf8.RuneCountInString(s[:at]))
+	case must:
+		raise(valueError, "substring not found")
+	}
+	return Int(-1)
+}
+
+func affix(m *machine, a []Value, has func(s, affix string) bool) Value {
+	choices := []Value{a[1]}
+	if t, ok := a[1].(*Tuple); ok {
+		choices = t.items
+	}
+	for _, c := range choices {
+		m.step(1)
+		if has(strArg(a[0]), strArg(c)) {
+			return Bool(true)
 		}
 	}
-	width := intArg(a[0], 0)
-	room := max(width-utf8.RuneCountInString(s), 0)
-	m.alloc(len(s) + 32)
-	m.alloc(times(room, len(fill)))
-	switch name {
-	case "ljust":
-		return Str(s + strings.Repeat(fill, room))
-	case "rjust":
-		return Str(strings.Repeat(fill, room) + s)
-	case "zfill":
-		sign := ""
-		if s != "" && (s[0] == '+' || s[0] == '-') {
-			sign, s = s[:1], s[1:]
-		}
-		return Str(sign + strings.Repeat("0", room) + s)
-	}
-	left := room/2 + room&width&1
-	return Str(strings.Repeat(fill, left) + s + strings.Repeat(fill, room-left))
+	return Bool(false)
+}
+
+// indexOf is the byte offset of sub in s, or -1.
+func (m *machine) indexOf(s, sub string) int {
+	m.work(len(s))
+	return strings.Index(s, sub)
 }

@@ -58,7 +58,6 @@ var otherTemplates = map[string][]string{
 		{str}.split(None, {small})
 		{str}.split(',', {small})
 		{str}.rsplit(' ', 1)
-		{str}.splitlines()
 		list({str})
 		sorted({strs})
 		sorted({strs}, key=len, reverse=True)
@@ -121,7 +120,7 @@ var otherTemplates = map[string][]string{
 		{sset} & {sset}
 		{sset} - {sset}
 		{dict}.keys() & {sset}
-		{dict}.keys() | {strs}
+		{dict}.keys() | {sset}
 		{(}{v}['a'] for {v} in {exts}{)}`),
 	"tuple": lines(`
 		({any}, {any})
@@ -137,7 +136,6 @@ var otherTemplates = map[string][]string{
 		tuple(zip({strs}, {ints}))
 		tuple(enumerate({strs}, {small}))
 		tuple({dict}.items())
-		tuple([*{w}, {v}] for {v}, *{w} in [{ints}, {strs}])
 		[({v}, {w}) for ({v}, {w}) in zip({ints}, {floats})]`),
 	"date": lines(`
 		{date} + {delta}
@@ -146,7 +144,6 @@ var otherTemplates = map[string][]string{
 		max(date.fromisoformat({v}['date']) for {v} in {exts})
 		date(2000 + {small}, 1 + {small}, {int} % 31)
 		{dt}.date()
-		{date}.replace(day={small})
 		datetime.strptime({ext}['date'], '%Y-%m-%d').date()
 		date.fromisoformat({str})`),
 	"dt": lines(`
@@ -154,10 +151,9 @@ var otherTemplates = map[string][]string{
 		{dt} - {delta}
 		datetime.fromisoformat({ext}['date'])
 		datetime.strptime({ext}['date'], '%Y-%m-%d')
-		datetime.strptime('3 Feb 2021 7:05 PM', '%d %b %Y %I:%M %p')
+		datetime.strptime('3 Feb 2021 7:05', '%d %b %Y %H:%M')
 		datetime.fromisoformat('2024-05-01T00:00:00Z')
-		datetime.fromisoformat('2024-05-01 23:59:59+05:30')
-		{dt}.replace(hour={small})`),
+		datetime.fromisoformat('2024-05-01 23:59:59+05:30')`),
 	"delta": lines(`
 		{date} - {date}
 		{dt} - {dt}
@@ -188,7 +184,6 @@ var otherTemplates = map[string][]string{
 		list({tuple})
 		sum({any})
 		max({any})
-		{str} % {any}
 		[{v} for {v} in {tuple}]
 		{anyset} == {anyset}
 		round({any})`),

@@ -8,7 +8,7 @@ import (
 
 // ToGo is v as nil, bool, int64, *big.Int beyond 64 bits, float64, string,
 // []any or map[string]any. Tuples, sets, ranges and views are lists; keys of
-// dicts that are no strings become their str; dates become ISO text, and
+// dicts that are not strings become their str; dates become ISO text, and
 // times between dates their seconds. Functions, classes and iterators have no
 // such form.
 func ToGo(v Value) (any, error) {
@@ -27,8 +27,8 @@ func ToGo(v Value) (any, error) {
 		return string(x), nil
 	case *Dict:
 		return mapOf(x)
-	case *Date, *DateTime:
-		return Text(v)
+	case *Date:
+		return text(v)
 	case *Delta:
 		return x.seconds(), nil
 	case *List, *Tuple, *Set, *Range, *View:
@@ -36,7 +36,7 @@ func ToGo(v Value) (any, error) {
 	case nil:
 		return nil, fmt.Errorf("read value: there is none")
 	}
-	return nil, fmt.Errorf("read value: a %s is no data: return a number, text, list or dict", className(v))
+	return nil, fmt.Errorf("read value: a %s is not data: return a number, text, list or dict", className(v))
 }
 
 func sliceOf(v Value) (any, error) {
@@ -57,7 +57,7 @@ func sliceOf(v Value) (any, error) {
 func mapOf(d *Dict) (any, error) {
 	out := make(map[string]any, len(d.entries))
 	for _, e := range d.entries {
-		name, err := Text(e.key)
+		name, err := text(e.key)
 		if err != nil {
 			return nil, err
 		}
@@ -71,8 +71,8 @@ func mapOf(d *Dict) (any, error) {
 // Repr is repr(v) within the default limits.
 func Repr(v Value) (string, error) { return render((*machine).repr, v) }
 
-// Text is str(v) within the default limits.
-func Text(v Value) (string, error) { return render((*machine).text, v) }
+// text is str(v) within the default limits.
+func text(v Value) (string, error) { return render((*machine).text, v) }
 
 func render(how func(*machine, Value) string, v Value) (s string, err error) {
 	if v == nil {
@@ -82,7 +82,6 @@ func render(how func(*machine, Value) string, v Value) (s string, err error) {
 	return s, err
 }
 
-// caught runs do and returns what it raised.
 func caught(do func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -41,7 +41,6 @@ func (a double) div(b double) double {
 	return twoSum(q, q2).add(double{r.hi / b.hi, 0})
 }
 
-// ln2 to about 106 bits.
 var ln2 = double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56}
 
 // ln2Tail continues ln2, for arguments whose reduction takes many of it.
@@ -63,7 +62,6 @@ func expPair(x double) (m double, n int) {
 	return sum.add(double{1, 0}), int(k)
 }
 
-// logPair is the natural logarithm of a positive finite x.
 func logPair(x float64) double {
 	frac, n := math.Frexp(x)
 	if frac < math.Sqrt2/2 {
@@ -138,4 +136,34 @@ func power(x, y float64) float64 {
 		return sign * 0
 	}
 	return sign * scale(expPair(l))
+}
+
+func log2(x float64) float64 {
+	if frac, n := math.Frexp(x); frac == 0.5 {
+		return float64(n - 1)
+	}
+	if x-x != 0 {
+		return x
+	}
+	return logPair(x).div(ln2).hi
+}
+
+// log10 takes the steps of the C library (fdlibm's e_log10), because their
+// rounding shows in the last bit.
+func log10(x float64) float64 {
+	if x-x != 0 {
+		return x
+	}
+	const (
+		perLn   = 4.34294481903251816668e-01
+		log2Hi  = 3.01029995663611771306e-01
+		log2Low = 3.69423907715893078616e-13
+	)
+	frac, n := math.Frexp(x)
+	if n > 0 {
+		frac, n = frac*2, n-1
+	}
+	y := float64(n)
+	z := float64(y*log2Low) + float64(perLn*logarithm(frac))
+	return z + float64(y*log2Hi)
 }

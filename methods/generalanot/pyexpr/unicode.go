@@ -2,181 +2,97 @@ package pyexpr
 
 import (
 	"strings"
-	"sync"
 	"unicode"
-)
+	"unicode/utf8"
 
-func parseTable(table string) map[rune]string {
-	out := map[rune]string{}
-	for word := range strings.FieldsSeq(table) {
-		rs := []rune(word)
-		out[rs[0]] = string(rs[1:])
-	}
-	return out
-}
-
-var (
-	upperTable = sync.OnceValue(func() map[rune]string { return parseTable(upperSpecial) })
-	titleTable = sync.OnceValue(func() map[rune]string { return parseTable(titleSpecial) })
-	foldTable  = sync.OnceValue(func() map[rune]string { return parseTable(foldSpecial) })
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
 )
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
 func upper(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s)
 	}
-	var b strings.Builder
-	for _, r := range s {
-		if t, ok := upperTable()[r]; ok {
-			b.WriteString(t)
-		} else {
-			b.WriteRune(unicode.ToUpper(r))
-		}
-	}
-	return b.String()
-}
-
-func titleRune(r rune) string {
-	if t, ok := titleTable()[r]; ok {
-		return t
-	}
-	return string(unicode.ToTitle(r))
+	return cases.Upper(language.Und).String(s)
 }
 
 func lower(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	rs := []rune(s)
-	var b strings.Builder
-	for i := range rs {
-		b.WriteString(lowerAt(rs, i))
-	}
-	return b.String()
-}
-
-// lowerAt is the lower case of one character, which for a sigma depends on
-// whether it ends a word.
-func lowerAt(rs []rune, i int) string {
-	switch rs[i] {
-	case 'İ':
-		return "i̇"
-	case 'Σ':
-		if cased(rs, i, -1) && !cased(rs, i, 1) {
-			return "ς"
-		}
-	}
-	return string(unicode.ToLower(rs[i]))
-}
-
-// cased says whether the next character in direction dir is a letter with case.
-func cased(rs []rune, i, dir int) bool {
-	for i += dir; i >= 0 && i < len(rs); i += dir {
-		r := rs[i]
-		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) || strings.ContainsRune("'.:·’‘․", r) {
-			continue
-		}
-		return isCased(r)
-	}
-	return false
+	return cases.Lower(language.Und).String(s)
 }
 
 func casefold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
-	var b strings.Builder
-	for _, r := range s {
-		up, special := upperTable()[r]
-		fold, ok := foldTable()[r]
-		switch {
-		case ok:
-			b.WriteString(fold)
-		case r >= 0x13a0 && r <= 0x13f5: // Cherokee folds to upper case
-			b.WriteRune(r)
-		case r >= 0x13f8 && r <= 0x13fd || r >= 0xab70 && r <= 0xabbf:
-			b.WriteRune(unicode.ToUpper(r))
-		case special:
-			b.WriteString(casefold(strings.Map(unicode.ToLower, up)))
-		case r == 'İ':
-			b.WriteString("i̇")
-		default:
-			b.WriteRune(unicode.ToLower(r))
-		}
-	}
-	return b.String()
+	return cases.Fold().String(s)
 }
 
 // capitalize is a title-case first character and the rest in lower case.
 func capitalize(s string) string {
-	rs := []rune(s)
-	var b strings.Builder
-	for i, r := range rs {
-		if i == 0 {
-			b.WriteString(titleRune(r))
-		} else {
-			b.WriteString(lowerAt(rs, i))
-		}
-	}
-	return b.String()
+	first := true
+	return titled(s, func(rune) bool { was := first; first = false; return was })
 }
 
 // title begins each word with a title-case character; a word is a run of
 // letters with case.
 func title(s string) string {
-	rs := []rune(s)
-	var b strings.Builder
 	inWord := false
-	for i, r := range rs {
-		if inWord {
-			b.WriteString(lowerAt(rs, i))
-		} else {
-			b.WriteString(titleRune(r))
-		}
-		inWord = isCased(r)
-	}
-	return b.String()
+	return titled(s, func(r rune) bool {
+		was := inWord
+		inWord = isUpper(r) || isLower(r) || unicode.IsTitle(r)
+		return !was
+	})
 }
 
-func swapcase(s string) string {
-	rs := []rune(s)
+// titled is s with the characters that begin a word in title case and the
+// others in lower case, which for a sigma depends on those around it.
+func titled(s string, begins func(r rune) bool) string {
 	var b strings.Builder
-	for i, r := range rs {
-		switch {
-		case isUpper(r):
-			b.WriteString(lowerAt(rs, i))
-		case isLower(r):
-			b.WriteString(upper(string(r)))
-		default:
-			b.WriteRune(r)
+	rest, toTitle := lower(s), cases.Title(language.Und, cases.NoLower)
+	for _, r := range s {
+		n := len(lower(string(r)))
+		if begins(r) {
+			b.WriteString(toTitle.String(string(r)))
+		} else {
+			b.WriteString(rest[:n])
 		}
+		rest = rest[n:]
 	}
 	return b.String()
 }
 
 func isUpper(r rune) bool { return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r) }
 func isLower(r rune) bool { return unicode.Is(unicode.Ll, r) || unicode.Is(unicode.Other_Lowercase, r) }
-func isCased(r rune) bool { return isUpper(r) || isLower(r) || unicode.IsTitle(r) }
 
 // isSpace is what Python's str methods take for white space.
 func isSpace(r rune) bool {
 	return r >= '\t' && r <= '\r' || r >= 0x1c && r <= ' ' || r == 0x85 || r >= 0x80 && unicode.Is(unicode.Z, r)
 }
 
-func trimSpace(s string) string { return strings.TrimFunc(s, isSpace) }
+// What Unicode 14 says of numbers beyond package unicode, which knows
+// categories alone: digits that are not decimal, and letters that are numbers.
+const (
+	digitChars = "" +
+		"\u00b2\u00b3\u00b9\u1369\u136a\u136b\u136c\u136d\u136e\u136f\u1370\u1371\u19da\u2070\u2074\u2075\u2076\u2077\u2078\u2079\u2080\u2081\u2082\u2083" +
+		"\u2084\u2085\u2086\u2087\u2088\u2089\u2460\u2461\u2462\u2463\u2464\u2465\u2466\u2467\u2468\u2474\u2475\u2476\u2477\u2478\u2479\u247a\u247b\u247c" +
+		"\u2488\u2489\u248a\u248b\u248c\u248d\u248e\u248f\u2490\u24ea\u24f5\u24f6\u24f7\u24f8\u24f9\u24fa\u24fb\u24fc\u24fd\u24ff\u2776\u2777\u2778\u2779" +
+		"\u277a\u277b\u277c\u277d\u277e\u2780\u2781\u2782\u2783\u2784\u2785\u2786\u2787\u2788\u278a\u278b\u278c\u278d\u278e\u278f\u2790\u2791\u2792\U00010a40" +
+		"\U00010a41\U00010a42\U00010a43\U00010e60\U00010e61\U00010e62\U00010e63\U00010e64\U00010e65\U00010e66\U00010e67\U00010e68\U00011052\U00011053\U00011054\U00011055\U00011056\U00011057\U00011058\U00011059\U0001105a\U0001f100\U0001f101\U0001f102" +
+		"\U0001f103\U0001f104\U0001f105\U0001f106\U0001f107\U0001f108\U0001f109\U0001f10a"
+	numericChars = "" +
+		"㐅㒃㠪㭍一七万三九二五亖亿什仟仨伍佰億兆兩八六十" +
+		"千卄卅卌叁参參叄四壱壹幺廾廿弌弍弎弐拾捌柒漆玖百" +
+		"肆萬貮貳贰阡陆陌陸零參拾兩零六陸什𠀁𠁤𠃢𠄡𠤪𠦃𠦌" +
+		"𠦜𠫪𠫽𠬙𢎐𢦘𣬛𦉭廾"
+)
 
 func isDecimal(r rune) bool { return unicode.Is(unicode.Nd, r) }
 func isDigit(r rune) bool   { return isDecimal(r) || strings.ContainsRune(digitChars, r) }
-func isNumeric(r rune) bool {
-	return unicode.Is(unicode.N, r) || strings.ContainsRune(numericChars, r)
-}
-func isAlnum(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }
+func isNumeric(r rune) bool { return unicode.Is(unicode.N, r) || strings.ContainsRune(numericChars, r) }

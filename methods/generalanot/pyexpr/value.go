@@ -6,8 +6,8 @@ import (
 )
 
 // Value is a Python value. Values never change, so they may be shared between
-// evaluations that run at the same time. Make them with [FromGo] or
-// [FromJSON] and read them with [ToGo], [Repr] or [Text].
+// evaluations that run at the same time. Make them with [FromGo] and
+// read them with [ToGo] or [Repr].
 type Value interface {
 	class() *Type
 }
@@ -39,17 +39,17 @@ type (
 		kind *Type
 	}
 	// Iter is a value that is walked once: a generator, zip, map and so on.
-	Iter struct {
-		it   iterator
-		kind *Type
-	}
+	Iter struct{ next iterator }
 	// Func is a function: a builtin, a lambda or a method of a value.
 	Func struct {
 		name string
 		call function
 	}
 	// Module is a name space: math.
-	Module struct{ name string }
+	Module struct {
+		name  string
+		attrs map[string]Value
+	}
 	// Type is a class.
 	Type struct {
 		name string
@@ -81,12 +81,7 @@ var (
 	typeKeys     = &Type{name: "dict_keys"}
 	typeValues   = &Type{name: "dict_values"}
 	typeItems    = &Type{name: "dict_items"}
-	typeGen      = &Type{name: "generator"}
-	typeMap      = &Type{name: "map"}
-	typeFilter   = &Type{name: "filter"}
-	typeZip      = &Type{name: "zip"}
-	typeEnum     = &Type{name: "enumerate"}
-	typeReversed = &Type{name: "reversed"}
+	typeGen      = &Type{name: "iterator"}
 	typeDate     = &Type{name: "datetime.date"}
 	typeDateTime = &Type{name: "datetime.datetime", base: typeDate}
 	typeDelta    = &Type{name: "datetime.timedelta"}
@@ -104,7 +99,7 @@ func (*Dict) class() *Type   { return typeDict }
 func (*Set) class() *Type    { return typeSet }
 func (*Range) class() *Type  { return typeRange }
 func (v *View) class() *Type { return v.kind }
-func (v *Iter) class() *Type { return v.kind }
+func (*Iter) class() *Type   { return typeGen }
 func (*Func) class() *Type   { return typeFunc }
 func (*Module) class() *Type { return typeModule }
 func (*Type) class() *Type   { return typeType }
@@ -121,7 +116,6 @@ func (t *Type) is(of *Type) bool {
 // className is how messages call the class of v.
 func className(v Value) string { return v.class().name }
 
-// truth is bool(v).
 func truth(v Value) bool {
 	switch x := v.(type) {
 	case Bool:
@@ -177,7 +171,7 @@ func items(v Value) ([]Value, bool) {
 
 func pair(a, b Value) *Tuple { return &Tuple{[]Value{a, b}} }
 
-// list charges for a list of n items and makes room for them.
+// room charges for a list of n items and makes room for them.
 func (m *machine) room(n int) []Value {
 	m.alloc(48 + times(n, 16))
 	return make([]Value, 0, n)
