@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/cell/symbols"
+	"noema/kernel/cell/internal/symbols"
 )
 
 // Complete returns what could stand at the cursor, a byte offset in the text of

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -13,9 +12,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
-	"noema/kernel/cell/machine"
-	"noema/kernel/cell/source"
-	"noema/kernel/cell/symbols/generic"
+	"noema/kernel/cell/internal/source"
 )
 
 // prepare checks and compiles a text, makes what it declares known, and returns
@@ -48,12 +45,22 @@ func (l *life) prepare(j job, number int) ([]*ssa.Function, error) {
 	return []*ssa.Function{pkg.Func(u.Run)}, nil
 }
 
-// create adds a package without source, and those that it imports, to the
-// program.
+// create adds a package to the program: its compiled part, and the source of
+// its generic functions together with all that this imports.
 func (l *life) create(p *types.Package) {
-	if l.machine.Program().Package(p) == nil && p != types.Unsafe {
-		l.machine.Program().CreatePackage(p, nil, nil, false)
+	if l.machine.Program().Package(p) != nil || p == types.Unsafe {
+		return
 	}
+	s := l.importer.Source(p)
+	if s == nil {
+		l.machine.Program().CreatePackage(p, nil, nil, false)
+		return
+	}
+	l.create(s.Compiled)
+	for _, i := range p.Imports() {
+		l.create(i)
+	}
+	l.machine.Program().CreatePackage(p, []*ast.File{s.File}, s.Info, false).Build()
 }
 
 // read reads a text together with what must be compiled again because of it:
@@ -61,9 +68,6 @@ func (l *life) create(p *types.Package) {
 // redefines, until nothing more does. A definition that no longer fits is left
 // out and returned as stale.
 func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) {
-	if err := l.loadGeneric(); err != nil {
-		return nil, nil, err
-	}
 	again := l.world.companions(j.text)
 	for {
 		o := source.Options{Source: j.source, Script: j.script, Again: parts(again)}
@@ -89,7 +93,7 @@ func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) 
 }
 
 func (l *life) sourceWorld(script bool) source.World {
-	w := source.World{Importer: l.importer, Generic: l.generic, Missing: l.importer.Missing}
+	w := source.World{Importer: l.importer, Missing: l.importer.Missing}
 	if !script {
 		w.Objects, w.Imports, w.Dot = l.world.objects, l.world.imports, l.world.dot
 	}
@@ -261,39 +265,6 @@ func substitute(t types.Type, with map[*types.TypeName]types.Type) types.Type {
 		}
 	}
 	return t
-}
-
-// loadGeneric type-checks the generic functions of the standard library, for
-// which compiled packages have no code.
-func (l *life) loadGeneric() error {
-	if l.generic != nil {
-		return nil
-	}
-	imports := map[string]string{}
-	var texts strings.Builder
-	for _, name := range generic.Names() {
-		f, _ := generic.ByName(name)
-		maps.Copy(imports, f.Imports)
-		texts.WriteString(f.Text + "\n")
-	}
-	head := "package generic\n"
-	for _, name := range slices.Sorted(maps.Keys(imports)) {
-		head += fmt.Sprintf("import %s %q\n", name, imports[name])
-	}
-	file, err := parser.ParseFile(l.fset, "", head+texts.String(), parser.SkipObjectResolution)
-	if err != nil {
-		return fmt.Errorf("load the generic functions: %w", err)
-	}
-	u := &source.Unit{Package: types.NewPackage(machine.GenericPath, "generic"), File: file}
-	if err := source.Check(l.fset, u, source.World{Importer: l.importer}); err != nil {
-		return fmt.Errorf("load the generic functions: %w", err)
-	}
-	for _, p := range u.Package.Imports() {
-		l.create(p)
-	}
-	l.generic = u.Package
-	l.machine.Program().CreatePackage(u.Package, []*ast.File{file}, u.Info, false).Build()
-	return nil
 }
 
 // tellStale says which definitions of earlier cells are gone.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"noema/kernel/cell/machine"
+	"noema/kernel/cell/internal/machine"
 )
 
 // Kinds of [Error].

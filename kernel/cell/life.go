@@ -14,9 +14,9 @@ import (
 	"sync"
 	"unicode"
 
-	"noema/kernel/cell/machine"
-	"noema/kernel/cell/source"
-	"noema/kernel/cell/symbols"
+	"noema/kernel/cell/internal/machine"
+	"noema/kernel/cell/internal/source"
+	"noema/kernel/cell/internal/symbols"
 )
 
 // life is what a session has between two resets: a machine, what cells declared
@@ -35,7 +35,6 @@ type life struct {
 	mu       sync.Mutex // guards what follows, and all use of the checker's types
 	fset     *token.FileSet
 	importer *symbols.Importer
-	generic  *types.Package // nil until a cell needs it
 	world    *world
 }
 
@@ -43,8 +42,9 @@ type life struct {
 func newLife(o Options, c *console) (*life, error) {
 	l := &life{
 		console: c, args: append([]string{}, o.Args...), hooks: source.Hooks(),
-		fset: token.NewFileSet(), importer: symbols.NewImporter(), world: newWorld(),
+		importer: symbols.NewImporter(), world: newWorld(),
 	}
+	l.fset = l.importer.FileSet()
 	l.input, l.flags = &input{ask: l.ask}, &flag.FlagSet{}
 	if err := l.openFiles(); err != nil {
 		return nil, fmt.Errorf("open the output of cells: %w", err)

@@ -8,8 +8,8 @@ import (
 	"reflect"
 	"time"
 
-	"noema/kernel/cell/machine"
-	"noema/kernel/cell/source"
+	"noema/kernel/cell/internal/machine"
+	"noema/kernel/cell/internal/source"
 )
 
 // overrides are the functions of the standard library that a cell gets in

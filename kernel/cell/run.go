@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"noema/kernel/cell/machine"
+	"noema/kernel/cell/internal/machine"
 	"noema/kernel/display"
 )
 

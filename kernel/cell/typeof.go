@@ -4,7 +4,7 @@ import (
 	"errors"
 	"go/types"
 
-	"noema/kernel/cell/source"
+	"noema/kernel/cell/internal/source"
 )
 
 // TypeOf says what type an expression has, without running it. The error is an
@@ -13,9 +13,6 @@ func (s *Session) TypeOf(text string) (string, error) {
 	l := s.present()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.loadGeneric(); err != nil {
-		return "", asError(err)
-	}
 	o := source.Options{Source: "expression"}
 	u, err := source.Read(l.fset, "typeof__ := "+text, l.sourceWorld(false), l.hooks, o)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/cell/source"
-	"noema/kernel/cell/symbols"
+	"noema/kernel/cell/internal/source"
+	"noema/kernel/cell/internal/symbols"
 )
 
 // world is what a session's cells have declared so far.
@@ -220,8 +220,6 @@ func (w *world) addImport(i source.Import) {
 			w.dot = append(w.dot, i.Path)
 		}
 	case "_":
-	case "":
-		w.imports[i.Path[strings.LastIndexByte(i.Path, '/')+1:]] = i.Path
 	default:
 		w.imports[i.Name] = i.Path
 	}

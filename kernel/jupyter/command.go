@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"noema/kernel/cell/magic"
 	"noema/kernel/display"
 )
 
@@ -39,7 +38,7 @@ func (k *kernel) commandNames() []string {
 }
 
 // command runs a % or ! line. What %load loads is returned.
-func (k *kernel) command(ctx context.Context, c magic.Command, count int) (load string, err error) {
+func (k *kernel) command(ctx context.Context, c command, count int) (load string, err error) {
 	switch c.Name {
 	case "!":
 		return "", k.shellCommand(ctx, c.Args)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"noema/kernel/cell"
-	"noema/kernel/cell/magic"
 	"noema/kernel/display"
 )
 
@@ -76,7 +75,7 @@ func (k *kernel) runText(ctx context.Context, text string, count int) (display.B
 		page := map[string]any{"source": "page", "start": 0, "data": map[string]any{"text/plain": docText(d, strings.Count(text, "?")-1)}}
 		return nil, append(payload, page), nil
 	}
-	commands, rest := magic.Split(text)
+	commands, rest := splitCommands(text)
 	for _, c := range commands {
 		load, err := k.command(ctx, c, count)
 		if err != nil {

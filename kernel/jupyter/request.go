@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"noema/kernel/cell"
-	"noema/kernel/cell/magic"
 )
 
 // handle serves one request of the shell or the control channel.
@@ -118,7 +117,7 @@ func (k *kernel) completions(text string, cursor int) cell.Completions {
 // goOf is what is Go in a cell, in its place: without commands but for the code
 // of %time.
 func goOf(text string) string {
-	commands, rest := magic.Split(text)
+	commands, rest := splitCommands(text)
 	if rest == "" && len(commands) > 0 && commands[len(commands)-1].Name == "time" {
 		return commands[len(commands)-1].Args
 	}

@@ -1,0 +1,149 @@
+package symbols
+
+import (
+	"bytes"
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/traefik/yaegi/interp"
+	"golang.org/x/tools/go/gcexportdata"
+)
+
+// Importer gives the type checker the packages of the tables. It reads a
+// package when it is first asked for, and all packages of one importer share
+// their types, so that an error of fmt is the error of os. It is safe for
+// concurrent use.
+//
+// A package has every exported name that Go 1.26 gives it. Of generic functions
+// and types, which the tables cannot hold, [Importer.Source] has the source, and
+// [Importer.Missing] names those without one.
+type Importer struct {
+	archive  func() *archive
+	mu       sync.Mutex
+	packages map[string]*types.Package // all that were met, some of them in part
+	complete map[string]bool
+	extra    map[string]map[string]reflect.Value // tables given to Add, by path
+	compiled map[reflect.Type]types.Type
+	docs     map[string]map[string]entry
+	fset     *token.FileSet
+	sources  map[string]*Source
+}
+
+// NewImporter returns an importer that has read nothing yet.
+func NewImporter() *Importer {
+	return &Importer{
+		archive:  typesArchive,
+		packages: map[string]*types.Package{},
+		complete: map[string]bool{},
+		extra:    map[string]map[string]reflect.Value{},
+		compiled: map[reflect.Type]types.Type{},
+		docs:     map[string]map[string]entry{},
+		fset:     token.NewFileSet(),
+		sources:  map[string]*Source{},
+	}
+}
+
+// Add makes further tables importable. The types of their packages come from
+// reflection, so that parameters have no names and unexported fields no types.
+// A package that is there already stays as it is.
+func (m *Importer) Add(tables interp.Exports) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, table := range tables {
+		path, _, _ := cutLast(key, "/")
+		if _, known := m.archive().open(path); known || path == "" || m.complete[path] {
+			continue
+		}
+		m.extra[path] = table
+		m.packages[path] = types.NewPackage(path, key[len(path)+1:])
+	}
+}
+
+// Import returns the package of that path. For an unknown one the error names
+// the nearest paths that there are.
+func (m *Importer) Import(path string) (*types.Package, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if path == "unsafe" {
+		return nil, m.unknown(path)
+	}
+	return locked{m}.Import(path)
+}
+
+// load reads a compiled package. The lock is held.
+func (m *Importer) load(path string) (*types.Package, error) {
+	if m.complete[path] {
+		return m.packages[path], nil
+	}
+	if table, ok := m.extra[path]; ok {
+		return m.reflected(path, table), nil
+	}
+	r, ok := m.archive().open(path)
+	if !ok {
+		return nil, m.unknown(path)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("import %q: %w", path, err)
+	}
+	pkg, err := gcexportdata.Read(bytes.NewReader(data), token.NewFileSet(), m.packages, path)
+	if err != nil {
+		return nil, fmt.Errorf("import %q: %w", path, err)
+	}
+	m.complete[path] = true
+	return pkg, nil
+}
+
+// Paths returns the paths that can be imported, sorted.
+func (m *Importer) Paths() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.paths()
+}
+
+func (m *Importer) paths() []string {
+	all := append(Paths(), slices.Collect(maps.Keys(m.extra))...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// closed are the packages that cells cannot import on purpose, with what to do
+// instead.
+var closed = map[string]string{
+	"os/exec": "run commands with !command, or compile the script with go run",
+	"syscall": "use package os",
+	"unsafe":  "compile the script with go run",
+	"plugin":  "write the method as a plugin of its own",
+	"C":       "compile the script with go run",
+}
+
+// unknown says that there is no such package, and which ones are near.
+func (m *Importer) unknown(path string) error {
+	if cure, ok := closed[path]; ok {
+		return fmt.Errorf("package %q is not available in cells: %s", path, cure)
+	}
+	near := nearest(path, m.paths(), 3)
+	if len(near) == 0 {
+		return fmt.Errorf("package %q is not available in cells: there are the standard library and noema's own packages", path)
+	}
+	return fmt.Errorf("package %q is not available in cells: did you mean %s?", path, quoted(near))
+}
+
+// quoted joins names as "a", "b" or "c".
+func quoted(names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = fmt.Sprintf("%q", name)
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+}
