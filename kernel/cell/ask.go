@@ -22,7 +22,7 @@ func (s *Session) Complete(text string, cursor int) (c Completions) {
 	l := s.present()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	start, end, items := l.importer.Complete(text, cursor, l.world.scope())
+	start, end, items := l.importer.Complete(text, cursor, l.world.Scope)
 	c = Completions{Start: start, End: end}
 	for _, i := range items {
 		c.Items = append(c.Items, Completion{Text: i.Text, Kind: i.Kind, Detail: i.Detail})
@@ -41,7 +41,7 @@ func (s *Session) Inspect(text string, cursor int) (d Doc, ok bool) {
 	l := s.present()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	info, ok := l.importer.Inspect(text, cursor, l.world.scope())
+	info, ok := l.importer.Inspect(text, cursor, l.world.Scope)
 	if !ok {
 		return Doc{}, false
 	}

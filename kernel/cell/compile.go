@@ -95,7 +95,7 @@ func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) 
 func (l *life) sourceWorld(script bool) source.World {
 	w := source.World{Importer: l.importer, Missing: l.importer.Missing}
 	if !script {
-		w.Objects, w.Imports, w.Dot = l.world.objects, l.world.imports, l.world.dot
+		w.Scope = l.world.Scope
 	}
 	return w
 }
@@ -217,8 +217,8 @@ func (l *life) retype(renewed map[*types.TypeName]types.Type) {
 		return
 	}
 	pkg := types.NewPackage("main", "main")
-	for _, name := range slices.Sorted(maps.Keys(l.world.objects)) {
-		old, ok := l.world.objects[name].(*types.Var)
+	for _, name := range slices.Sorted(maps.Keys(l.world.Objects)) {
+		old, ok := l.world.Objects[name].(*types.Var)
 		if !ok {
 			continue
 		}
@@ -229,7 +229,7 @@ func (l *life) retype(renewed map[*types.TypeName]types.Type) {
 		v := types.NewVar(token.NoPos, pkg, name, t)
 		pkg.Scope().Insert(v)
 		l.machine.SameStorage(v, old)
-		l.world.objects[name] = v
+		l.world.Objects[name] = v
 		l.world.definitions[name].Object = v
 	}
 	l.create(pkg)

@@ -107,7 +107,7 @@ func (l *life) declareValues(values map[string]any) error {
 		object := types.NewVar(token.NoPos, pkg, name, l.importer.TypeOf(v.Type()))
 		pkg.Scope().Insert(object)
 		l.machine.Declare(object, v)
-		l.world.objects[name] = object
+		l.world.Objects[name] = object
 		l.world.definitions[name] = &definition{Definition: source.Definition{Name: name, Object: object}}
 	}
 	l.create(pkg)

@@ -12,16 +12,13 @@ import (
 	"strings"
 
 	"noema/kernel/cell/internal/source"
-	"noema/kernel/cell/internal/symbols"
 )
 
 // world is what a session's cells have declared so far.
 type world struct {
-	objects     map[string]types.Object // by the name that cells use
-	imports     map[string]string       // name to path
-	dot         []string                // paths imported with a dot
-	definitions map[string]*definition  // methods as "T.M"
-	stale       map[string]string       // definitions that a redefinition broke, and why
+	source.Scope
+	definitions map[string]*definition // methods as "T.M"
+	stale       map[string]string      // definitions that a redefinition broke, and why
 }
 
 // definition is something that a cell declared.
@@ -35,14 +32,9 @@ func (d *definition) cellName() string { return fmt.Sprintf("cell %d", d.number)
 
 func newWorld() *world {
 	return &world{
-		objects: map[string]types.Object{}, imports: map[string]string{},
+		Scope:       source.Scope{Objects: map[string]types.Object{}, Imports: map[string]string{}},
 		definitions: map[string]*definition{}, stale: map[string]string{},
 	}
-}
-
-// scope is the world as package symbols takes it.
-func (w *world) scope() symbols.Scope {
-	return symbols.Scope{Objects: w.objects, Imports: w.imports, Dot: w.dot}
 }
 
 // declaresMethod and declaresType find what a text declares for or as a type
@@ -119,7 +111,7 @@ func (w *world) sameText(f, o *types.Named, u *source.Unit, seen map[string]bool
 			continue
 		}
 		for _, used := range d.Uses {
-			now, was := u.Package.Scope().Lookup(used), w.objects[used]
+			now, was := u.Package.Scope().Lookup(used), w.Objects[used]
 			if now == nil || now == was || was == nil {
 				continue
 			}
@@ -205,7 +197,7 @@ func (w *world) add(u *source.Unit, number int, stale []staleDefinition) {
 		}
 		w.definitions[d.Name] = &definition{d, n}
 		if typeOfMethod(d.Name) == "" {
-			w.objects[d.Name] = d.Object
+			w.Objects[d.Name] = d.Object
 		}
 	}
 	for _, i := range u.Imports {
@@ -216,12 +208,12 @@ func (w *world) add(u *source.Unit, number int, stale []staleDefinition) {
 func (w *world) addImport(i source.Import) {
 	switch i.Name {
 	case ".":
-		if !slices.Contains(w.dot, i.Path) {
-			w.dot = append(w.dot, i.Path)
+		if !slices.Contains(w.Dot, i.Path) {
+			w.Dot = append(w.Dot, i.Path)
 		}
 	case "_":
 	default:
-		w.imports[i.Name] = i.Path
+		w.Imports[i.Name] = i.Path
 	}
 }
 
@@ -233,7 +225,7 @@ func (w *world) remove(name string) {
 		}
 	}
 	delete(w.definitions, name)
-	delete(w.objects, name)
+	delete(w.Objects, name)
 	delete(w.stale, name)
 }
 

@@ -13,12 +13,7 @@ import (
 
 // check type-checks a unit. Only a script must use all that it imports.
 func check(fset *token.FileSet, u *Unit, w World, o Options, cell bool) error {
-	u.Info = &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
-		Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
-	}
+	u.Info = NewInfo()
 	var faults []Fault
 	config := types.Config{
 		GoVersion: "go1.26", Importer: importing{w.Importer}, Sizes: types.SizesFor("gc", runtime.GOARCH),

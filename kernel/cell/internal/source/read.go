@@ -105,17 +105,17 @@ func readCell(fset *token.FileSet, text string, w World, hooks *types.Package, o
 // functions, and once, as the body of a function, for the rest. Both keep the
 // places of the text.
 func (r *cellReader) parse() error {
-	tokens := lex(r.text)
-	if depth, at := nesting(tokens); depth > maxNesting {
+	tokens := Lex(r.text, 0)
+	if depth, at := Nesting(tokens); depth > MaxNesting {
 		line, column := place(r.text, at)
-		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a cell may have %d", depth, maxNesting), ""}}}
+		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a cell may have %d", depth, MaxNesting), ""}}}
 	}
-	outside := stretches(tokens)
-	in := within(outside)
+	declarations := outside(tokens)
+	in := within(declarations)
 	var faults []Fault
 	file, err := r.parsed("package main;", blanked(r.text, in), "")
 	faults = append(faults, r.syntax(err)...)
-	in = within(outside)
+	in = within(declarations)
 	rest, err := r.parsed("package main;func "+runName+"(){", blanked(r.text, func(i int) bool { return !in(i) }), "\n}")
 	faults = append(faults, r.syntax(err)...)
 	if len(faults) > 0 {
@@ -185,9 +185,9 @@ func place(text string, offset int) (line, column int) {
 }
 
 func readScript(fset *token.FileSet, text string, w World, o Options) (*Unit, error) {
-	if depth, at := nesting(lex(text)); depth > maxNesting {
+	if depth, at := Nesting(Lex(text, 0)); depth > MaxNesting {
 		line, column := place(text, at)
-		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a script may have %d", depth, maxNesting), ""}}}
+		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a script may have %d", depth, MaxNesting), ""}}}
 	}
 	file, err := parser.ParseFile(fset, o.Source, text, parser.SkipObjectResolution)
 	if err != nil {

@@ -14,12 +14,17 @@ import (
 	"strings"
 )
 
-// World is what a cell can name.
+// Scope is what a session has that a cell's text can name.
+type Scope struct {
+	Objects map[string]types.Object // of earlier cells, by the names in the source
+	Imports map[string]string       // name -> path, of imports made by earlier cells
+	Dot     []string                // paths that earlier cells imported with a dot
+}
+
+// World is all that a cell can name.
 type World struct {
+	Scope
 	Importer types.Importer                                      // compiled packages
-	Objects  map[string]types.Object                             // of earlier cells
-	Imports  map[string]string                                   // name -> path, of imports made by earlier cells
-	Dot      []string                                            // paths imported with a dot
 	Missing  func(path, name string) (hint string, missing bool) // compiled symbols that cells lack; may be nil
 }
 
@@ -108,4 +113,14 @@ func Hooks() *types.Package {
 	p.Scope().Insert(types.NewFunc(token.NoPos, p, ShowName, sig))
 	p.MarkComplete()
 	return p
+}
+
+// NewInfo has a map for everything that go/ssa asks of a checked package.
+func NewInfo() *types.Info {
+	return &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
+		Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{},
+		Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
+	}
 }

@@ -13,7 +13,7 @@ import (
 
 func readText(text string, objects map[string]types.Object) (*Unit, error) {
 	fset := token.NewFileSet()
-	w := World{Importer: importer.ForCompiler(fset, "source", nil), Objects: objects, Imports: map[string]string{"strings": "strings"}}
+	w := World{Importer: importer.ForCompiler(fset, "source", nil), Scope: Scope{Objects: objects, Imports: map[string]string{"strings": "strings"}}}
 	return Read(fset, text, w, Hooks(), Options{Source: "cell 7"})
 }
 

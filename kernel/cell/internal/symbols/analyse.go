@@ -4,19 +4,15 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
 	"slices"
 	"strings"
-)
 
-// Scope is what a cell's text sees besides what it declares itself.
-type Scope struct {
-	Objects map[string]types.Object // the session's, by the names in the source
-	Imports map[string]string       // name -> path of imports made before
-	Dot     []string                // paths of dot imports made before
-}
+	"noema/kernel/cell/internal/source"
+)
 
 // placeholder is put where a text stops in want of a name.
 const placeholder = "noema__placeholder"
@@ -37,7 +33,7 @@ type analysis struct {
 // that the cut goes through is finished with a placeholder, if a name is
 // wanted there, and with closing brackets. Whatever is wrong in the text leaves
 // holes in the result, and no error.
-func (m *Importer) analyse(text string, cut int, wantName bool, s Scope) (a *analysis) {
+func (m *Importer) analyse(text string, cut int, wantName bool, s source.Scope) (a *analysis) {
 	defer func() {
 		// The checker is used here on texts that no compiler accepts. Should it
 		// give up on one, there is nothing to complete.
@@ -45,12 +41,12 @@ func (m *Importer) analyse(text string, cut int, wantName bool, s Scope) (a *ana
 			a = nil
 		}
 	}()
-	all := lex(text)
-	if deeper(all, maxDepth) {
+	all := source.Lex(text, scanner.ScanComments)
+	if depth, _ := source.Nesting(all); depth > source.MaxNesting {
 		return nil
 	}
 	parts := split(text, all, cut, wantName)
-	if parts.at.kind != declaration {
+	if parts.at.Kind != source.Function && parts.at.Kind != source.Type {
 		return m.check(parts, s)
 	}
 	// A func sees the variables of the statements around it.
@@ -72,36 +68,31 @@ func (m *Importer) analyse(text string, cut int, wantName bool, s Scope) (a *ana
 // parts is a text in the order in which a file needs it.
 type parts struct {
 	imports, decls, stmts []string
-	at                    chunk // the one with the cut
+	at                    source.Chunk // the one with the cut
 	cut                   int
 	last                  string // its text, finished
 }
 
-// maxDepth is how many brackets may stand in each other. The checker looks for
-// a name in every block around it, so that it takes quadratic time on blocks in
-// blocks, which nobody writes by hand.
-const maxDepth = 500
-
 // split sorts a text's chunks.
-func split(text string, all []lexeme, cut int, wantName bool) parts {
+func split(text string, all []source.Lexeme, cut int, wantName bool) parts {
 	p := parts{cut: cut}
 	found := false
-	for _, c := range chunks(all) {
-		body := text[c.start:c.end]
+	for _, c := range source.Chunks(all) {
+		body := text[c.Start:c.End]
 		switch {
-		case c.start < cut && cut <= c.limit:
+		case c.Start < cut && cut <= c.Limit:
 			found = true
-			p.at, p.last = c, finish(text[c.start:cut], wantName)
-		case c.kind == imports:
+			p.at, p.last = c, finish(text[c.Start:cut], wantName)
+		case c.Kind == source.Imports:
 			p.imports = append(p.imports, body)
-		case c.kind == declaration:
+		case c.Kind == source.Function || c.Kind == source.Type:
 			p.decls = append(p.decls, body)
-		case c.kind == statements && c.end <= cut:
+		case c.Kind == source.Statement && c.End <= cut:
 			p.stmts = append(p.stmts, body)
 		}
 	}
 	if !found {
-		p.at = chunk{kind: statements, start: cut, end: cut}
+		p.at = source.Chunk{Start: cut, End: cut}
 		p.last = finish("", wantName)
 	}
 	return p
@@ -109,7 +100,7 @@ func split(text string, all []lexeme, cut int, wantName bool) parts {
 
 // finish makes a text that stops in the middle one that can be parsed.
 func finish(text string, wantName bool) string {
-	end := closers(lex(text))
+	end := closers(source.Lex(text, scanner.ScanComments))
 	if wantName {
 		text += placeholder
 	}
@@ -118,32 +109,32 @@ func finish(text string, wantName bool) string {
 
 // write puts the parts together as one file, and says where in it the last
 // part begins.
-func (p parts) write(s Scope) (text string, at int) {
+func (p parts) write(s source.Scope) (text string, at int) {
 	var b strings.Builder
 	b.WriteString("package main\n")
 	for _, name := range slices.Sorted(maps.Keys(s.Imports)) {
 		fmt.Fprintf(&b, "import %s %q\n", name, s.Imports[name])
 	}
-	section := func(kind chunkKind, texts []string) {
+	section := func(texts []string, kinds ...source.ChunkKind) {
 		for _, text := range texts {
 			b.WriteString(text + "\n")
 		}
-		if p.at.kind == kind {
+		if slices.Contains(kinds, p.at.Kind) {
 			at = b.Len()
 			b.WriteString(p.last + "\n")
 		}
 	}
-	section(imports, p.imports)
-	section(declaration, p.decls)
+	section(p.imports, source.Imports)
+	section(p.decls, source.Function, source.Type)
 	b.WriteString("func _() {\n")
-	section(statements, p.stmts)
+	section(p.stmts, source.Statement)
 	b.WriteString("}\n")
 	return b.String(), at
 }
 
 // check type-checks the parts.
-func (m *Importer) check(p parts, s Scope) *analysis {
-	if p.at.kind == clause {
+func (m *Importer) check(p parts, s source.Scope) *analysis {
+	if p.at.Kind == source.Clause {
 		return nil
 	}
 	text, at := p.write(s)
@@ -154,7 +145,7 @@ func (m *Importer) check(p parts, s Scope) *analysis {
 	}
 	a := &analysis{
 		file: file, of: map[types.Object]types.Object{}, pkg: types.NewPackage("main", "main"),
-		pos: fset.File(file.FileStart).Pos(at + p.cut - p.at.start),
+		pos: fset.File(file.FileStart).Pos(at + p.cut - p.at.Start),
 		info: &types.Info{
 			Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
 			Uses: map[*ast.Ident]types.Object{}, Scopes: map[ast.Node]*types.Scope{},
@@ -169,7 +160,7 @@ func (m *Importer) check(p parts, s Scope) *analysis {
 // fill puts the session's objects and those of dot imports into the package,
 // but for names that the text declares anew. What the session declared takes
 // the place of what it imported with a dot.
-func (a *analysis) fill(m *Importer, s Scope) {
+func (a *analysis) fill(m *Importer, s source.Scope) {
 	own := a.declared()
 	for name, obj := range s.Objects {
 		if own[name] {
@@ -253,4 +244,46 @@ func qualify(p *types.Package) string {
 		return ""
 	}
 	return p.Name()
+}
+
+// closers are the texts that finish what the tokens have begun: brackets that
+// are open, and the body that a for, if, switch or func still waits for.
+func closers(part []source.Lexeme) string {
+	type level struct {
+		close  string
+		header bool // a body is to come on this level
+	}
+	stack := []level{{}}
+	for _, l := range part {
+		top := &stack[len(stack)-1]
+		switch l.Tok {
+		case token.LPAREN:
+			stack = append(stack, level{close: ")"})
+		case token.LBRACK:
+			stack = append(stack, level{close: "]"})
+		case token.LBRACE:
+			top.header = false
+			stack = append(stack, level{close: "}"})
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			if len(stack) > 1 {
+				stack = stack[:len(stack)-1]
+			}
+		case token.FOR, token.IF, token.SWITCH, token.SELECT, token.FUNC:
+			top.header = true
+		case token.SEMICOLON:
+			if l.Lit == "\n" {
+				top.header = false
+			}
+		}
+	}
+	var b strings.Builder
+	for i := len(stack) - 1; i >= 0; i-- {
+		if stack[i].header {
+			b.WriteString(" {}")
+		}
+		if i > 0 {
+			b.WriteString(stack[i].close)
+		}
+	}
+	return b.String()
 }

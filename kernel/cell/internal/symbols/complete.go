@@ -3,12 +3,15 @@ package symbols
 import (
 	"cmp"
 	"go/ast"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"noema/kernel/cell/internal/source"
 )
 
 // Item is one text that could stand at a place.
@@ -23,23 +26,23 @@ type Item struct {
 // import paths, or the names in scope, those of the innermost scope first.
 // Names that begin with what was typed come alone; if there are none, those that
 // do so in another case. Incomplete text is the normal case.
-func (m *Importer) Complete(text string, cursor int, s Scope) (start, end int, items []Item) {
+func (m *Importer) Complete(text string, cursor int, s source.Scope) (start, end int, items []Item) {
 	cursor = max(0, min(cursor, len(text)))
-	before := lex(text[:cursor])
+	before := source.Lex(text[:cursor], scanner.ScanComments)
 	if start, ok := importPath(text, cursor); ok {
 		return start, cursor, narrow(m.pathItems(), text[start:cursor])
 	}
 	start = cursor
-	if n := len(before); n > 0 && before[n-1].end == cursor {
+	if n := len(before); n > 0 && before[n-1].End == cursor {
 		switch last := before[n-1]; {
-		case last.tok == token.IDENT, last.tok.IsKeyword():
-			start = last.start
+		case last.Tok == token.IDENT, last.Tok.IsKeyword():
+			start = last.Start
 			before = before[:n-1]
-		case last.tok.IsLiteral(), last.tok == token.COMMENT:
+		case last.Tok.IsLiteral(), last.Tok == token.COMMENT:
 			return cursor, cursor, nil
 		}
 	}
-	if inside(lex(text), cursor) {
+	if inside(source.Lex(text, scanner.ScanComments), cursor) {
 		return cursor, cursor, nil
 	}
 	// A keyword that is typed may yet become a name: x.fo, for.
@@ -58,26 +61,26 @@ func (m *Importer) Complete(text string, cursor int, s Scope) (start, end int, i
 func blank(text string) string { return strings.Repeat(" ", len(text)) }
 
 // significant is the last token that is no comment and was not put in.
-func significant(all []lexeme) token.Token {
+func significant(all []source.Lexeme) token.Token {
 	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].tok != token.COMMENT && (all[i].tok != token.SEMICOLON || all[i].lit != "\n") {
-			return all[i].tok
+		if all[i].Tok != token.COMMENT && (all[i].Tok != token.SEMICOLON || all[i].Lit != "\n") {
+			return all[i].Tok
 		}
 	}
 	return token.ILLEGAL
 }
 
 // inside says that the cursor stands within a literal or a comment.
-func inside(all []lexeme, cursor int) bool {
+func inside(all []source.Lexeme, cursor int) bool {
 	for _, l := range all {
-		open := l.start < cursor && cursor < l.end
-		switch l.tok {
+		open := l.Start < cursor && cursor < l.End
+		switch l.Tok {
 		case token.STRING, token.CHAR, token.INT, token.FLOAT, token.IMAG:
-			if open || l.start < cursor && cursor == l.end && unclosed(l) {
+			if open || l.Start < cursor && cursor == l.End && unclosed(l) {
 				return true
 			}
 		case token.COMMENT:
-			if open || cursor == l.end && strings.HasPrefix(l.lit, "//") {
+			if open || cursor == l.End && strings.HasPrefix(l.Lit, "//") {
 				return true
 			}
 		}
@@ -86,19 +89,19 @@ func inside(all []lexeme, cursor int) bool {
 }
 
 // unclosed says that a string literal lacks its end.
-func unclosed(l lexeme) bool {
-	return l.tok == token.STRING && (len(l.lit) < 2 || l.lit[len(l.lit)-1] != l.lit[0])
+func unclosed(l source.Lexeme) bool {
+	return l.Tok == token.STRING && (len(l.Lit) < 2 || l.Lit[len(l.Lit)-1] != l.Lit[0])
 }
 
 // importPath finds where the path begins that is being typed in an import.
 func importPath(text string, cursor int) (start int, ok bool) {
-	for _, c := range chunks(lex(text)) {
-		if c.kind != imports {
+	for _, c := range source.Chunks(source.Lex(text, scanner.ScanComments)) {
+		if c.Kind != source.Imports {
 			continue
 		}
-		for _, l := range c.lexemes {
-			if l.tok == token.STRING && l.start < cursor && (cursor < l.end || cursor == l.end && unclosed(l)) {
-				return l.start + 1, true
+		for _, l := range c.Lexemes {
+			if l.Tok == token.STRING && l.Start < cursor && (cursor < l.End || cursor == l.End && unclosed(l)) {
+				return l.Start + 1, true
 			}
 		}
 	}
@@ -275,7 +278,7 @@ func (a *analysis) literalFields() []Item {
 }
 
 // inScope are the names that can be used at the place, and the keywords.
-func (m *Importer) inScope(a *analysis, s Scope) []Item {
+func (m *Importer) inScope(a *analysis, s source.Scope) []Item {
 	var items []Item
 	scope := a.pkg.Scope().Innermost(a.pos)
 	if scope == nil {

@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"noema/kernel/cell/internal/source"
 )
 
 // session is a scope as a session with some cells behind it has.
-func session(t *testing.T, m *Importer) Scope {
+func session(t *testing.T, m *Importer) source.Scope {
 	t.Helper()
 	main := types.NewPackage("main", "main")
 	objects := map[string]types.Object{}
@@ -25,7 +27,7 @@ func session(t *testing.T, m *Importer) Scope {
 	}
 	lab := kernel.Scope().Lookup("Lab").Type()
 	objects["lab"] = types.NewVar(token.NoPos, main, "lab", types.NewPointer(lab))
-	return Scope{
+	return source.Scope{
 		Objects: objects,
 		Imports: map[string]string{"strings": "strings", "fmt": "fmt", "str": "strconv"},
 		Dot:     []string{"noema/kernel"},
@@ -170,11 +172,11 @@ func TestCompleteInALongCell(t *testing.T) {
 	m := NewImporter()
 	for _, line := range []string{"x = append(x, 1)\n", "{\n", "((((", "func f() {\n", "\"", "// a\n", "if a.b.c {"} {
 		text := strings.Repeat(line, 200_000/len(line))
-		start, end, _ := m.Complete(text, len(text), Scope{})
+		start, end, _ := m.Complete(text, len(text), source.Scope{})
 		if start > end || end != len(text) {
 			t.Errorf("%q repeated: replaces %d to %d of %d", line, start, end, len(text))
 		}
-		m.Inspect(text, len(text)/2, Scope{})
+		m.Inspect(text, len(text)/2, source.Scope{})
 	}
 }
 
@@ -184,7 +186,7 @@ func FuzzComplete(f *testing.F) {
 		f.Add(text, len(text))
 	}
 	m := NewImporter()
-	scope := Scope{Imports: map[string]string{"strings": "strings"}, Dot: []string{"noema/methods"}}
+	scope := source.Scope{Imports: map[string]string{"strings": "strings"}, Dot: []string{"noema/methods"}}
 	f.Fuzz(func(t *testing.T, text string, cursor int) {
 		start, end, items := m.Complete(text, cursor, scope)
 		if start < 0 || start > end || end > len(text) {

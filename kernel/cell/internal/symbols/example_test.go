@@ -3,12 +3,13 @@ package symbols_test
 import (
 	"fmt"
 
+	"noema/kernel/cell/internal/source"
 	"noema/kernel/cell/internal/symbols"
 )
 
 func Example() {
 	m := symbols.NewImporter()
-	scope := symbols.Scope{Imports: map[string]string{"strings": "strings"}}
+	scope := source.Scope{Imports: map[string]string{"strings": "strings"}}
 
 	text := `word, rest, _ := strings.Cut`
 	_, _, items := m.Complete(text, len(text), scope)

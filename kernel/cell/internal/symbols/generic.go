@@ -10,6 +10,8 @@ import (
 	"io"
 	"runtime"
 	"sync"
+
+	"noema/kernel/cell/internal/source"
 )
 
 //go:embed sources.zst
@@ -101,19 +103,9 @@ func (m *Importer) checkGeneric(s *Source, path string, text io.Reader) (err err
 			s.Package.Scope().Insert(s.Compiled.Scope().Lookup(name))
 		}
 	}
-	s.Info = NewInfo()
+	s.Info = source.NewInfo()
 	config := types.Config{Importer: locked{m}, Sizes: types.SizesFor("gc", runtime.GOARCH)}
 	return types.NewChecker(&config, m.fset, s.Package, s.Info).Files([]*ast.File{s.File})
-}
-
-// NewInfo has a map for everything that go/ssa asks of a checked package.
-func NewInfo() *types.Info {
-	return &types.Info{
-		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{},
-		Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{},
-		Instances: map[*ast.Ident]types.Instance{}, Scopes: map[ast.Node]*types.Scope{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{}, FileVersions: map[*ast.File]string{},
-	}
 }
 
 // spelled says whether a name of a package comes from source. The lock is held.

@@ -17,6 +17,8 @@ import (
 	"github.com/traefik/yaegi/interp"
 
 	"noema/methods"
+
+	"noema/kernel/cell/internal/source"
 )
 
 func TestEveryPackageImports(t *testing.T) {
@@ -329,7 +331,7 @@ func TestImporterIsSafeForConcurrentUse(t *testing.T) {
 				m.Doc(path, name)
 			}
 			m.TypeOf(reflect.TypeFor[http.Request]())
-			m.Complete("import p \""+path+"\"\np.", len(path)+13, Scope{})
+			m.Complete("import p \""+path+"\"\np.", len(path)+13, source.Scope{})
 		})
 	}
 	wg.Wait()
@@ -372,7 +374,7 @@ func BenchmarkImport(b *testing.B) {
 
 func BenchmarkComplete(b *testing.B) {
 	m := NewImporter()
-	scope := Scope{Imports: map[string]string{"strings": "strings"}, Dot: []string{"noema/kernel"}}
+	scope := source.Scope{Imports: map[string]string{"strings": "strings"}, Dot: []string{"noema/kernel"}}
 	for b.Loop() {
 		if _, _, items := m.Complete("x := strings.Cu", 15, scope); len(items) == 0 {
 			b.Fatal("no completion")

@@ -3,9 +3,12 @@ package symbols
 import (
 	"fmt"
 	"go/ast"
+	"go/scanner"
 	"go/token"
 	"go/types"
 	"strings"
+
+	"noema/kernel/cell/internal/source"
 )
 
 // Info is what is known of a name.
@@ -19,26 +22,26 @@ type Info struct {
 
 // Inspect describes the name at the cursor, a byte offset. Where the cursor
 // stands on none, but within a call's parentheses, it is the function called.
-func (m *Importer) Inspect(text string, cursor int, s Scope) (Info, bool) {
+func (m *Importer) Inspect(text string, cursor int, s source.Scope) (Info, bool) {
 	cursor = max(0, min(cursor, len(text)))
-	all := lex(text)
+	all := source.Lex(text, scanner.ScanComments)
 	name, ok := nameAt(all, cursor)
 	if !ok {
 		name, ok = callee(all, cursor)
 	}
-	if !ok || inside(all, name.start) {
+	if !ok || inside(all, name.Start) {
 		return Info{}, false
 	}
-	cut, isKey := name.end, false
-	if next := after(all, name); next.tok == token.COLON {
-		cut, isKey = next.end, true // the key of a literal is one only with its value
+	cut, isKey := name.End, false
+	if next := after(all, name); next.Tok == token.COLON {
+		cut, isKey = next.End, true // the key of a literal is one only with its value
 	}
 	a := m.analyse(text, cut, isKey, s)
 	if a == nil {
 		return Info{}, false
 	}
-	id := a.identAt(a.pos - token.Pos(cut-name.end))
-	if id == nil || id.Name != name.lit {
+	id := a.identAt(a.pos - token.Pos(cut-name.End))
+	if id == nil || id.Name != name.Lit {
 		return Info{}, false
 	}
 	obj := a.info.ObjectOf(id)
@@ -56,44 +59,44 @@ func (m *Importer) Inspect(text string, cursor int, s Scope) (Info, bool) {
 }
 
 // nameAt is the name that the cursor stands on or right after.
-func nameAt(all []lexeme, cursor int) (lexeme, bool) {
+func nameAt(all []source.Lexeme, cursor int) (source.Lexeme, bool) {
 	for _, l := range all {
-		if l.tok == token.IDENT && l.start <= cursor && cursor <= l.end {
+		if l.Tok == token.IDENT && l.Start <= cursor && cursor <= l.End {
 			return l, true
 		}
 	}
-	return lexeme{}, false
+	return source.Lexeme{}, false
 }
 
 // after is the token that follows one.
-func after(all []lexeme, one lexeme) lexeme {
+func after(all []source.Lexeme, one source.Lexeme) source.Lexeme {
 	for _, l := range all {
-		if l.start >= one.end {
+		if l.Start >= one.End {
 			return l
 		}
 	}
-	return lexeme{}
+	return source.Lexeme{}
 }
 
 // callee is the name before the parenthesis that is open at the cursor.
-func callee(all []lexeme, cursor int) (lexeme, bool) {
+func callee(all []source.Lexeme, cursor int) (source.Lexeme, bool) {
 	depth := 0
 	for i := len(all) - 1; i > 0; i-- {
-		if all[i].end > cursor || all[i].tok == token.SEMICOLON && all[i].lit == "\n" && all[i].start >= cursor {
+		if all[i].End > cursor || all[i].Tok == token.SEMICOLON && all[i].Lit == "\n" && all[i].Start >= cursor {
 			continue
 		}
-		switch all[i].tok {
+		switch all[i].Tok {
 		case token.RPAREN, token.RBRACE, token.RBRACK:
 			depth++
 		case token.LBRACE, token.LBRACK:
 			depth--
 		case token.LPAREN:
 			if depth--; depth < 0 {
-				return all[i-1], all[i-1].tok == token.IDENT
+				return all[i-1], all[i-1].Tok == token.IDENT
 			}
 		}
 	}
-	return lexeme{}, false
+	return source.Lexeme{}, false
 }
 
 // unimported finds a name in a package that the cell has not imported yet, or
