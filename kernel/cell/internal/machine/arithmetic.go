@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -23,56 +24,79 @@ type number interface {
 	integer | ~float32 | ~float64 | ~complex64 | ~complex128
 }
 
+// arithmetic compiles what can be done with values of one basic kind. What is
+// nil the kind cannot do.
+type arithmetic struct {
+	binary  func(o token.Token, d, x, y loc) op
+	equals  func(x, y loc) func(*frame) bool
+	unary   func(o token.Token, d, x loc) op
+	convert func(to types.BasicKind, d, s loc) op
+	extreme func(least bool, all []loc, d loc) op
+	shift   func(left bool, d, x loc, count func(*frame) uint64) op
+	integer func(l loc) func(*frame) int // the value sign extended
+}
+
+func ofInteger[T integer]() arithmetic {
+	return arithmetic{integerOp[T], equal[T], integerUnary[T], numberFrom[T], extremeOf[T], shiftOp[T], integerAt[T]}
+}
+
+func ofFloat[T float32 | float64]() arithmetic {
+	return arithmetic{binary: orderedOp[T], equals: equal[T], unary: negate[T], convert: numberFrom[T], extreme: extremeOf[T]}
+}
+
+func ofComplex[T complex64 | complex128]() arithmetic {
+	return arithmetic{binary: numberOp[T], equals: equal[T], unary: negate[T], convert: complexFrom[T]}
+}
+
+// arithmeticOf is that of a type, of untyped constants as of their default.
+func arithmeticOf(t types.Type) arithmetic {
+	switch basicKind(t) {
+	case types.Int:
+		return ofInteger[int]()
+	case types.Int8:
+		return ofInteger[int8]()
+	case types.Int16:
+		return ofInteger[int16]()
+	case types.Int32:
+		return ofInteger[int32]()
+	case types.Int64:
+		return ofInteger[int64]()
+	case types.Uint:
+		return ofInteger[uint]()
+	case types.Uint8:
+		return ofInteger[uint8]()
+	case types.Uint16:
+		return ofInteger[uint16]()
+	case types.Uint32:
+		return ofInteger[uint32]()
+	case types.Uint64:
+		return ofInteger[uint64]()
+	case types.Uintptr:
+		return ofInteger[uintptr]()
+	case types.Float32:
+		return ofFloat[float32]()
+	case types.Float64:
+		return ofFloat[float64]()
+	case types.Complex64:
+		return ofComplex[complex64]()
+	case types.Complex128:
+		return ofComplex[complex128]()
+	case types.String:
+		return arithmetic{binary: stringOp, equals: equal[string], extreme: extremeOf[string]}
+	case types.Bool:
+		return arithmetic{equals: equal[bool]}
+	}
+	return arithmetic{equals: equal[unsafe.Pointer]} // of an unsafe.Pointer, or of nil
+}
+
 func (c *code) binary(i *ssa.BinOp) op {
 	switch i.Op {
 	case token.SHL, token.SHR:
-		return c.shift(i)
+		return arithmeticOf(i.X.Type()).shift(i.Op == token.SHL, c.loc(i), c.loc(i.X), c.count(i.Y))
 	case token.EQL, token.NEQ:
 		return c.equality(i)
 	}
-	d, x, y := c.loc(i), c.loc(i.X), c.loc(i.Y)
-	switch k := basicKind(i.X.Type()); k {
-	case types.Int:
-		return integerOp[int](i.Op, d, x, y)
-	case types.Int8:
-		return integerOp[int8](i.Op, d, x, y)
-	case types.Int16:
-		return integerOp[int16](i.Op, d, x, y)
-	case types.Int32:
-		return integerOp[int32](i.Op, d, x, y)
-	case types.Int64:
-		return integerOp[int64](i.Op, d, x, y)
-	case types.Uint:
-		return integerOp[uint](i.Op, d, x, y)
-	case types.Uint8:
-		return integerOp[uint8](i.Op, d, x, y)
-	case types.Uint16:
-		return integerOp[uint16](i.Op, d, x, y)
-	case types.Uint32:
-		return integerOp[uint32](i.Op, d, x, y)
-	case types.Uint64:
-		return integerOp[uint64](i.Op, d, x, y)
-	case types.Uintptr:
-		return integerOp[uintptr](i.Op, d, x, y)
-	case types.String:
-		return stringOp(i.Op, d, x, y)
-	default:
-		return floatOp(k, i.Op, d, x, y)
-	}
-}
-
-func floatOp(k types.BasicKind, o token.Token, d, x, y loc) op {
-	switch k {
-	case types.Float32:
-		return orderedOp[float32](o, d, x, y)
-	case types.Float64:
-		return orderedOp[float64](o, d, x, y)
-	case types.Complex64:
-		return numberOp[complex64](o, d, x, y)
-	case types.Complex128:
-		return numberOp[complex128](o, d, x, y)
-	}
-	panic(unsupported("operator %s on such values", o))
+	return arithmeticOf(i.X.Type()).binary(i.Op, c.loc(i), c.loc(i.X), c.loc(i.Y))
 }
 
 func integerOp[T integer](o token.Token, d, x, y loc) op {
@@ -136,50 +160,14 @@ func compareOp[T cmp.Ordered](o token.Token, d, x, y loc) op {
 	return nil
 }
 
-func unaryOf(o token.Token, k types.BasicKind, d, x loc) op {
-	switch k {
-	case types.Int:
-		return integerUnary[int](o, d, x)
-	case types.Int8:
-		return integerUnary[int8](o, d, x)
-	case types.Int16:
-		return integerUnary[int16](o, d, x)
-	case types.Int32:
-		return integerUnary[int32](o, d, x)
-	case types.Int64:
-		return integerUnary[int64](o, d, x)
-	case types.Uint:
-		return integerUnary[uint](o, d, x)
-	case types.Uint8:
-		return integerUnary[uint8](o, d, x)
-	case types.Uint16:
-		return integerUnary[uint16](o, d, x)
-	case types.Uint32:
-		return integerUnary[uint32](o, d, x)
-	case types.Uint64:
-		return integerUnary[uint64](o, d, x)
-	case types.Uintptr:
-		return integerUnary[uintptr](o, d, x)
-	case types.Float32:
-		return negate[float32](d, x)
-	case types.Float64:
-		return negate[float64](d, x)
-	case types.Complex64:
-		return negate[complex64](d, x)
-	case types.Complex128:
-		return negate[complex128](d, x)
-	}
-	panic(unsupported("operator %s on such a value", o))
-}
-
 func integerUnary[T integer](o token.Token, d, x loc) op {
 	if o == token.XOR {
 		return func(fr *frame) { *at[T](fr, d) = ^*at[T](fr, x) }
 	}
-	return negate[T](d, x)
+	return negate[T](o, d, x)
 }
 
-func negate[T number](d, x loc) op {
+func negate[T number](_ token.Token, d, x loc) op {
 	return func(fr *frame) { *at[T](fr, d) = -*at[T](fr, x) }
 }
 
@@ -192,35 +180,6 @@ func (e runtimeError) Error() string { return "runtime error: " + string(e) }
 
 // RuntimeError implements [runtime.Error].
 func (runtimeError) RuntimeError() {}
-
-func (c *code) shift(i *ssa.BinOp) op {
-	count := c.count(i.Y)
-	d, x := c.loc(i), c.loc(i.X)
-	left := i.Op == token.SHL
-	switch basicKind(i.X.Type()) {
-	case types.Int:
-		return shiftOp[int](left, d, x, count)
-	case types.Int8:
-		return shiftOp[int8](left, d, x, count)
-	case types.Int16:
-		return shiftOp[int16](left, d, x, count)
-	case types.Int32:
-		return shiftOp[int32](left, d, x, count)
-	case types.Int64:
-		return shiftOp[int64](left, d, x, count)
-	case types.Uint:
-		return shiftOp[uint](left, d, x, count)
-	case types.Uint8:
-		return shiftOp[uint8](left, d, x, count)
-	case types.Uint16:
-		return shiftOp[uint16](left, d, x, count)
-	case types.Uint32:
-		return shiftOp[uint32](left, d, x, count)
-	case types.Uint64:
-		return shiftOp[uint64](left, d, x, count)
-	}
-	return shiftOp[uintptr](left, d, x, count)
-}
 
 func shiftOp[T integer](left bool, d, x loc, count func(*frame) uint64) op {
 	if left {
@@ -246,22 +205,7 @@ func (c *code) count(v ssa.Value) func(*frame) uint64 {
 
 // integer reads a value of any integer type, sign extended, as an int.
 func (c *code) integer(v ssa.Value) func(*frame) int {
-	l := c.loc(v)
-	switch basicKind(v.Type()) {
-	case types.Int8:
-		return integerAt[int8](l)
-	case types.Int16:
-		return integerAt[int16](l)
-	case types.Int32:
-		return integerAt[int32](l)
-	case types.Uint8:
-		return integerAt[uint8](l)
-	case types.Uint16:
-		return integerAt[uint16](l)
-	case types.Uint32:
-		return integerAt[uint32](l)
-	}
-	return integerAt[int](l)
+	return arithmeticOf(v.Type()).integer(c.loc(v))
 }
 
 func integerAt[T integer](l loc) func(*frame) int {

@@ -147,29 +147,7 @@ func (c *code) extreme(least bool, args []ssa.Value, d loc) op {
 	for i, a := range args {
 		all[i] = c.loc(a)
 	}
-	switch basicKind(args[0].Type()) {
-	case types.Int, types.Int64:
-		return extremeOf[int64](least, all, d)
-	case types.Int8:
-		return extremeOf[int8](least, all, d)
-	case types.Int16:
-		return extremeOf[int16](least, all, d)
-	case types.Int32:
-		return extremeOf[int32](least, all, d)
-	case types.Uint8:
-		return extremeOf[uint8](least, all, d)
-	case types.Uint16:
-		return extremeOf[uint16](least, all, d)
-	case types.Uint32:
-		return extremeOf[uint32](least, all, d)
-	case types.Float32:
-		return extremeOf[float32](least, all, d)
-	case types.Float64:
-		return extremeOf[float64](least, all, d)
-	case types.String:
-		return extremeOf[string](least, all, d)
-	}
-	return extremeOf[uint64](least, all, d)
+	return arithmeticOf(args[0].Type()).extreme(least, all, d)
 }
 
 func extremeOf[T cmp.Ordered](least bool, all []loc, d loc) op {

@@ -25,7 +25,7 @@ func (c *code) convert(x ssa.Value, to ssa.Value) op {
 	case isFrom && fromBasic.Kind() == types.UnsafePointer && basicKind(dest) == types.Uintptr:
 		return func(fr *frame) { *at[uintptr](fr, d) = uintptr(*at[unsafe.Pointer](fr, s)) }
 	case isFrom && isDest && destBasic.Info()&types.IsNumeric != 0 && fromBasic.Info()&types.IsNumeric != 0:
-		return convertNumber(basicKind(from), basicKind(dest), d, s)
+		return arithmeticOf(from).convert(basicKind(dest), d, s)
 	case isDest && destBasic.Info()&types.IsString != 0:
 		return sliceString(from.(*types.Slice), d, s)
 	case isDest && destBasic.Kind() == types.UnsafePointer, isFrom && fromBasic.Kind() == types.UnsafePointer:
@@ -62,42 +62,15 @@ func stringSlice(to *types.Slice, d, s loc) op {
 	return func(fr *frame) { *at[[]rune](fr, d) = []rune(*at[string](fr, s)) }
 }
 
-// convertNumber converts by way of reflection's types, whose conversions are
-// those of the language.
-func convertNumber(from, to types.BasicKind, d, s loc) op {
-	switch from {
-	case types.Int, types.Int64:
-		return numberFrom[int64](to, d, s)
-	case types.Int8:
-		return numberFrom[int8](to, d, s)
-	case types.Int16:
-		return numberFrom[int16](to, d, s)
-	case types.Int32:
-		return numberFrom[int32](to, d, s)
-	case types.Uint8:
-		return numberFrom[uint8](to, d, s)
-	case types.Uint16:
-		return numberFrom[uint16](to, d, s)
-	case types.Uint32:
-		return numberFrom[uint32](to, d, s)
-	case types.Uint, types.Uint64, types.Uintptr:
-		return numberFrom[uint64](to, d, s)
-	case types.Float32:
-		return numberFrom[float32](to, d, s)
-	case types.Float64:
-		return numberFrom[float64](to, d, s)
-	case types.Complex64:
-		if to == types.Complex64 {
-			return func(fr *frame) { *at[complex64](fr, d) = *at[complex64](fr, s) }
-		}
-		return func(fr *frame) { *at[complex128](fr, d) = complex128(*at[complex64](fr, s)) }
-	}
+// complexFrom converts complex numbers.
+func complexFrom[F complex64 | complex128](to types.BasicKind, d, s loc) op {
 	if to == types.Complex64 {
-		return func(fr *frame) { *at[complex64](fr, d) = complex64(*at[complex128](fr, s)) }
+		return func(fr *frame) { *at[complex64](fr, d) = complex64(*at[F](fr, s)) }
 	}
-	return func(fr *frame) { *at[complex128](fr, d) = *at[complex128](fr, s) }
+	return func(fr *frame) { *at[complex128](fr, d) = complex128(*at[F](fr, s)) }
 }
 
+// numberFrom converts integers and floats.
 func numberFrom[F integer | float32 | float64](to types.BasicKind, d, s loc) op {
 	switch to {
 	case types.Int, types.Int64:

@@ -276,7 +276,7 @@ func (c *code) equals(a, b ssa.Value) func(*frame) bool {
 	x, y := c.loc(a), c.loc(b)
 	switch t := a.Type().Underlying().(type) {
 	case *types.Basic:
-		return basicEquals(basicKind(t), x, y)
+		return arithmeticOf(t).equals(x, y)
 	case *types.Slice, *types.Map, *types.Signature, *types.Pointer, *types.Chan: // with nil, but for pointers and channels
 		return equal[unsafe.Pointer](x, y)
 	case *types.Interface:
@@ -289,30 +289,6 @@ func (c *code) equals(a, b ssa.Value) func(*frame) bool {
 	return func(fr *frame) bool {
 		return reflect.NewAt(rt, *at[unsafe.Pointer](fr, x)).Elem().Equal(reflect.NewAt(rt, *at[unsafe.Pointer](fr, y)).Elem())
 	}
-}
-
-func basicEquals(k types.BasicKind, x, y loc) func(*frame) bool {
-	switch k {
-	case types.Bool, types.Int8, types.Uint8:
-		return equal[uint8](x, y)
-	case types.Int16, types.Uint16:
-		return equal[uint16](x, y)
-	case types.Int32, types.Uint32:
-		return equal[uint32](x, y)
-	case types.Float32:
-		return equal[float32](x, y)
-	case types.Float64:
-		return equal[float64](x, y)
-	case types.Complex64:
-		return equal[complex64](x, y)
-	case types.Complex128:
-		return equal[complex128](x, y)
-	case types.String:
-		return equal[string](x, y)
-	case types.UnsafePointer, types.UntypedNil:
-		return equal[unsafe.Pointer](x, y)
-	}
-	return equal[uint64](x, y)
 }
 
 func equal[T comparable](x, y loc) func(*frame) bool {

@@ -113,7 +113,7 @@ func (c *code) unary(i *ssa.UnOp) op {
 		d, x := c.loc(i), c.loc(i.X)
 		return func(fr *frame) { *at[bool](fr, d) = !*at[bool](fr, x) }
 	}
-	return unaryOf(i.Op, basicKind(i.X.Type()), c.loc(i), c.loc(i.X))
+	return arithmeticOf(i.X.Type()).unary(i.Op, c.loc(i), c.loc(i.X))
 }
 
 // basicKind is the kind of a basic type, untyped ones as their default.
