@@ -43,7 +43,9 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.mu.Unlock()
 	}()
 	if store {
-		k.history.add(count, c.Code)
+		if err := k.history.Add(count, c.Code); err != nil { // no reason not to run it
+			k.logf("%v", err)
+		}
 	}
 	if !c.Silent {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})

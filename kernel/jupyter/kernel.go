@@ -52,7 +52,7 @@ type kernel struct {
 	asking   question      // of the running cell
 	over     chan bool     // closed at the end
 	overOnce sync.Once
-	history  *history
+	history  *cell.History
 	output   *output
 	numbers  numbers // used by the shell's goroutine alone
 
@@ -78,7 +78,10 @@ func Run(ctx context.Context, c Connection, s Session, o Options) error {
 		session: s, o: o, signer: newSigner(c.Key), id: newID(),
 		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, parent: parent(),
 	}
-	k.history = openHistory(o.History, k.logf)
+	var err error
+	if k.history, err = cell.OpenHistory(o.History, maxHistory); err != nil {
+		k.logf("%v", err)
+	}
 	k.output = newOutput(k)
 	if err := k.open(c); err != nil {
 		return err

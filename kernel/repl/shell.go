@@ -119,10 +119,10 @@ func (sh *shell) ask(ctx context.Context, prompt string, hidden bool) (string, e
 		return "", ctx.Err()
 	}
 	sh.asking, sh.prompt = true, prompt
-	sh.history.mute(true)
+	sh.history.pause(true)
 	defer func() {
 		sh.asking = false
-		sh.history.mute(false)
+		sh.history.pause(false)
 	}()
 	var show func([]rune) string
 	if hidden {
