@@ -12,7 +12,7 @@ import (
 )
 
 // check type-checks a unit. Only a script must use all that it imports.
-func check(fset *token.FileSet, u *Unit, w World, o Options, cell bool) error {
+func check(fset *token.FileSet, u *Unit, w Environment, o Options, cell bool) error {
 	u.Info = NewInfo()
 	var faults []Fault
 	config := types.Config{
@@ -72,7 +72,7 @@ func faultOf(fset *token.FileSet, e types.Error) Fault {
 }
 
 // refuse finds names of compiled packages that cells lack.
-func refuse(fset *token.FileSet, u *Unit, w World) error {
+func refuse(fset *token.FileSet, u *Unit, w Environment) error {
 	var faults []Fault
 	for id, o := range u.Info.Uses {
 		pkg := o.Pkg()

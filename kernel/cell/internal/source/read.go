@@ -14,7 +14,7 @@ import (
 
 // Read reads a cell or a script. The error is an *Errors. Hooks is what [Hooks]
 // gave.
-func Read(fset *token.FileSet, text string, w World, hooks *types.Package, o Options) (*Unit, error) {
+func Read(fset *token.FileSet, text string, w Environment, hooks *types.Package, o Options) (*Unit, error) {
 	if o.Script {
 		return readScript(fset, text, w, o)
 	}
@@ -62,7 +62,7 @@ func (e *Errors) novalue() bool {
 type cellReader struct {
 	fset  *token.FileSet
 	text  string
-	w     World
+	w     Environment
 	o     Options
 	unit  *Unit
 	decls []ast.Decl
@@ -80,7 +80,7 @@ type step struct {
 	extra []ast.Stmt     // assignments to variables that the cell declared before
 }
 
-func readCell(fset *token.FileSet, text string, w World, hooks *types.Package, o Options, how manner) (*Unit, error) {
+func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Package, o Options, how manner) (*Unit, error) {
 	r := &cellReader{fset: fset, text: text, w: w, o: o, unit: &Unit{}, again: map[ast.Decl]Part{}, declared: map[string]bool{}}
 	if err := r.parse(); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func place(text string, offset int) (line, column int) {
 	return strings.Count(before, "\n") + 1, offset - strings.LastIndexByte(before, '\n')
 }
 
-func readScript(fset *token.FileSet, text string, w World, o Options) (*Unit, error) {
+func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Unit, error) {
 	if depth, at := Nesting(Lex(text, 0)); depth > MaxNesting {
 		line, column := place(text, at)
 		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a script may have %d", depth, MaxNesting), ""}}}

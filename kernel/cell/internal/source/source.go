@@ -21,8 +21,8 @@ type Scope struct {
 	Dot     []string                // paths that earlier cells imported with a dot
 }
 
-// World is all that a cell can name.
-type World struct {
+// Environment is all that a cell can name.
+type Environment struct {
 	Scope
 	Importer types.Importer                                      // compiled packages
 	Missing  func(path, name string) (hint string, missing bool) // compiled symbols that cells lack; may be nil

@@ -13,7 +13,7 @@ import (
 
 func readText(text string, objects map[string]types.Object) (*Unit, error) {
 	fset := token.NewFileSet()
-	w := World{Importer: importer.ForCompiler(fset, "source", nil), Scope: Scope{Objects: objects, Imports: map[string]string{"strings": "strings"}}}
+	w := Environment{Importer: importer.ForCompiler(fset, "source", nil), Scope: Scope{Objects: objects, Imports: map[string]string{"strings": "strings"}}}
 	return Read(fset, text, w, Hooks(), Options{Source: "cell 7"})
 }
 
@@ -88,7 +88,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		over := make(chan error, 1)
 		go func() {
-			_, err := Read(token.NewFileSet(), text, World{Importer: nothing{}}, Hooks(), Options{Source: "cell 1"})
+			_, err := Read(token.NewFileSet(), text, Environment{Importer: nothing{}}, Hooks(), Options{Source: "cell 1"})
 			over <- err
 		}()
 		var err error

@@ -14,42 +14,42 @@ import (
 	"noema/kernel/cell/internal/source"
 )
 
-// world is what a session's cells have declared so far.
-type world struct {
+// namespace holds the declarations of all cells.
+type namespace struct {
 	source.Scope
 	definitions map[string]*definition // methods as "T.M"
-	stale       map[string]string      // definitions that a redefinition broke, and why
+	stale       map[string]string      // definitions that no longer compile after a redefinition, and why
 }
 
-// definition is something that a cell declared.
+// definition is a declaration of a cell.
 type definition struct {
 	source.Definition
-	number int // of the cell; 0 for what was there from the start
+	number int // of the cell; 0 for a predeclared value
 }
 
-// cellName is how faults call the cell.
+// cellName is the name of the cell in faults.
 func (d *definition) cellName() string { return fmt.Sprintf("cell %d", d.number) }
 
-func newWorld() *world {
-	return &world{
+func newNamespace() *namespace {
+	return &namespace{
 		Scope:       source.Scope{Objects: map[string]types.Object{}, Imports: map[string]string{}},
 		definitions: map[string]*definition{}, stale: map[string]string{},
 	}
 }
 
-// declaresMethod and declaresType find what a text declares for or as a type
-// at the beginning of a line. It is a guess ahead of the parser: where it is
-// wrong a type is compiled again for nothing, or an error says what is missing.
+// declaresMethod and declaresType find declarations of methods and types at the
+// beginning of a line. They guess before the parser runs: a wrong guess compiles
+// a type again for nothing, or an error names what is missing.
 var (
 	declaresMethod = regexp.MustCompile(`(?m)^func\s*\(\s*(?:[\pL_][\pL\pN_]*\s+)?\*?\s*([\pL_][\pL\pN_]*)[^)]*\)\s*([\pL_][\pL\pN_]*)\s*\(`)
 	declaresType   = regexp.MustCompile(`(?m)^type\s+([\pL_][\pL\pN_]*)`)
 )
 
-// companions are the definitions that must be compiled together with a text,
-// because Go wants a type and its methods in one package: for a method of an
-// earlier cell's type the type and its other methods, for a type defined again
-// the methods that it has.
-func (w *world) companions(text string) []*definition {
+// companions are the definitions to compile together with a text, because Go
+// requires a type and its methods in one package: with a new method of an
+// earlier cell's type, the type and its other methods; with a redefined type,
+// its methods.
+func (n *namespace) companions(text string) []*definition {
 	named, here := map[string]bool{}, map[string]bool{}
 	for _, m := range declaresType.FindAllStringSubmatch(text, -1) {
 		named[m[1]], here[m[1]] = true, true
@@ -58,7 +58,7 @@ func (w *world) companions(text string) []*definition {
 		named[m[1]], here[m[1]+"."+m[2]] = true, true
 	}
 	var again []*definition
-	for _, d := range w.definitions {
+	for _, d := range n.definitions {
 		if !here[d.Name] && (named[d.Name] || named[typeOfMethod(d.Name)]) && !isVariable(d.Object) {
 			again = append(again, d)
 		}
@@ -67,8 +67,8 @@ func (w *world) companions(text string) []*definition {
 	return again
 }
 
-// sameMeaning says whether users of an old object can go on with the new one in
-// its place.
+// sameMeaning reports whether code that uses the old object can use the new one
+// unchanged.
 func sameMeaning(fresh, old types.Object) bool {
 	switch f := fresh.(type) {
 	case *types.Var:
@@ -85,19 +85,19 @@ func sameMeaning(fresh, old types.Object) bool {
 	return false
 }
 
-// sameMake says whether a type defined again is made of the same.
-func (w *world) sameMake(fresh, old *types.TypeName, u *source.Unit) bool {
+// sameMake reports whether a redefined type has the same definition as before.
+func (n *namespace) sameMake(fresh, old *types.TypeName, u *source.Unit) bool {
 	f, ok := fresh.Type().(*types.Named)
 	o, ok2 := old.Type().(*types.Named)
 	if !ok || !ok2 || f.TypeParams().Len() > 0 || o.TypeParams().Len() > 0 {
 		return false
 	}
-	return w.sameText(f, o, u, map[string]bool{})
+	return n.sameText(f, o, u, map[string]bool{})
 }
 
-// sameText compares two definitions by what they are written as, where all
-// types of cells that they name are the same, too.
-func (w *world) sameText(f, o *types.Named, u *source.Unit, seen map[string]bool) bool {
+// sameText compares two definitions as written; the cells' types that they name
+// must also be the same.
+func (n *namespace) sameText(f, o *types.Named, u *source.Unit, seen map[string]bool) bool {
 	name := f.Obj().Name()
 	if seen[name] {
 		return true
@@ -111,13 +111,13 @@ func (w *world) sameText(f, o *types.Named, u *source.Unit, seen map[string]bool
 			continue
 		}
 		for _, used := range d.Uses {
-			now, was := u.Package.Scope().Lookup(used), w.Objects[used]
+			now, was := u.Package.Scope().Lookup(used), n.Objects[used]
 			if now == nil || now == was || was == nil {
 				continue
 			}
 			nf, ok := now.Type().(*types.Named)
 			no, ok2 := was.Type().(*types.Named)
-			if ok && ok2 && now.Pkg() == u.Package && !w.sameText(nf, no, u, seen) {
+			if ok && ok2 && now.Pkg() == u.Package && !n.sameText(nf, no, u, seen) {
 				return false
 			}
 		}
@@ -125,14 +125,14 @@ func (w *world) sameText(f, o *types.Named, u *source.Unit, seen map[string]bool
 	return true
 }
 
-// dependents are the definitions, other than variables, that mention a name
-// which the cell gives a new meaning, and are not compiled with it. With a type
-// come its methods.
-func (w *world) dependents(u *source.Unit, again []*definition, stale []staleDefinition) []*definition {
+// dependents are the definitions, other than variables, that use a name which
+// the cell redefines and that are not compiled with it yet. A type brings its
+// methods.
+func (n *namespace) dependents(u *source.Unit, again []*definition, stale []staleDefinition) []*definition {
 	changed, present := map[string]bool{}, map[string]bool{}
 	for _, d := range u.Defines {
 		present[d.Name] = true
-		if old := w.definitions[d.Name]; old != nil && !sameMeaning(d.Object, old.Object) {
+		if old := n.definitions[d.Name]; old != nil && !sameMeaning(d.Object, old.Object) {
 			changed[d.Name] = true
 			changed[typeOfMethod(d.Name)] = true
 		}
@@ -142,7 +142,7 @@ func (w *world) dependents(u *source.Unit, again []*definition, stale []staleDef
 		present[d.Name] = true
 	}
 	var more []*definition
-	for _, d := range w.definitions {
+	for _, d := range n.definitions {
 		if present[d.Name] || slices.Contains(again, d) || isVariable(d.Object) {
 			continue
 		}
@@ -154,7 +154,7 @@ func (w *world) dependents(u *source.Unit, again []*definition, stale []staleDef
 	return more
 }
 
-// sortDefinitions puts definitions in the order in which they were typed.
+// sortDefinitions sorts definitions in the order in which they were typed.
 func sortDefinitions(all []*definition) {
 	slices.SortFunc(all, func(a, b *definition) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
@@ -166,7 +166,7 @@ func isVariable(o types.Object) bool {
 	return ok
 }
 
-// typeOfMethod is "T" for "T.M", and nothing for a name without a dot.
+// typeOfMethod is "T" for "T.M", and "" for a name without a dot.
 func typeOfMethod(name string) string {
 	base, _, found := strings.Cut(name, ".")
 	if !found {
@@ -175,65 +175,65 @@ func typeOfMethod(name string) string {
 	return base
 }
 
-// add takes over what a cell declares.
-func (w *world) add(u *source.Unit, number int, stale []staleDefinition) {
+// add records the declarations of a cell.
+func (n *namespace) add(u *source.Unit, number int, stale []staleDefinition) {
 	for _, d := range stale {
-		w.remove(d.Name)
-		w.stale[d.Name] = d.reason
+		n.remove(d.Name)
+		n.stale[d.Name] = d.reason
 	}
 	numbers := map[string]int{}
 	for _, d := range u.Defines {
-		if old := w.definitions[d.Name]; old != nil && d.Part {
+		if old := n.definitions[d.Name]; old != nil && d.Part {
 			numbers[d.Name] = old.number
 		}
 	}
 	for _, d := range u.Defines {
-		w.remove(d.Name)
+		n.remove(d.Name)
 	}
 	for _, d := range u.Defines {
-		n := number
+		at := number
 		if d.Part {
-			n = numbers[d.Name]
+			at = numbers[d.Name]
 		}
-		w.definitions[d.Name] = &definition{d, n}
+		n.definitions[d.Name] = &definition{d, at}
 		if typeOfMethod(d.Name) == "" {
-			w.Objects[d.Name] = d.Object
+			n.Objects[d.Name] = d.Object
 		}
 	}
 	for _, i := range u.Imports {
-		w.addImport(i)
+		n.addImport(i)
 	}
 }
 
-func (w *world) addImport(i source.Import) {
+func (n *namespace) addImport(i source.Import) {
 	switch i.Name {
 	case ".":
-		if !slices.Contains(w.Dot, i.Path) {
-			w.Dot = append(w.Dot, i.Path)
+		if !slices.Contains(n.Dot, i.Path) {
+			n.Dot = append(n.Dot, i.Path)
 		}
 	case "_":
 	default:
-		w.Imports[i.Name] = i.Path
+		n.Imports[i.Name] = i.Path
 	}
 }
 
-// remove forgets a name. Methods go with their type.
-func (w *world) remove(name string) {
-	if d := w.definitions[name]; d != nil {
+// remove forgets a name; with a type, its methods.
+func (n *namespace) remove(name string) {
+	if d := n.definitions[name]; d != nil {
 		if _, isType := d.Object.(*types.TypeName); isType {
-			maps.DeleteFunc(w.definitions, func(other string, _ *definition) bool { return typeOfMethod(other) == name })
+			maps.DeleteFunc(n.definitions, func(other string, _ *definition) bool { return typeOfMethod(other) == name })
 		}
 	}
-	delete(w.definitions, name)
-	delete(w.Objects, name)
-	delete(w.stale, name)
+	delete(n.definitions, name)
+	delete(n.Objects, name)
+	delete(n.stale, name)
 }
 
-// hint says more of a message where a broken definition is behind it.
-func (w *world) hint(message string) string {
+// hint explains an undefined name that a redefinition removed.
+func (n *namespace) hint(message string) string {
 	if name, ok := strings.CutPrefix(message, "undefined: "); ok {
-		if reason, ok := w.stale[name]; ok {
-			return "a later cell redefined what " + name + " uses, and it no longer fits (" + reason + "): define it again"
+		if reason, ok := n.stale[name]; ok {
+			return name + " was removed when a later cell redefined something it uses (" + reason + "): define it again"
 		}
 	}
 	return ""
