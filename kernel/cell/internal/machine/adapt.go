@@ -7,16 +7,15 @@ import (
 	"reflect"
 )
 
-// adapter makes compiled code find the methods of a cell's value: yaegi's
-// wrapper for one interface, a struct with the value and a function for every
-// method.
+// adapter lets compiled code call the methods of a cell's value: it is yaegi's
+// wrapper for one interface, a struct with the value and a function per method.
 type adapter struct {
 	wrapper reflect.Type
 	richer  []reflect.Type // with further methods, for types that have them
 }
 
-// adapt gives a value the form in which it can be an rt, an interface with
-// methods. t is the interface's type as the checker has it; nil if unknown.
+// adapt converts a value to rt, an interface with methods. t is the checker's type
+// of the interface, or nil if unknown.
 func (m *Machine) adapt(x any, rt reflect.Type, t types.Type) reflect.Value {
 	d := m.boxed(x)
 	if d == nil {
@@ -47,7 +46,7 @@ func (m *Machine) adapt(x any, rt reflect.Type, t types.Type) reflect.Value {
 	return w
 }
 
-// fills says whether the type has all methods that a wrapper has functions for.
+// fills reports whether the type has all methods of a wrapper.
 func (d *descriptor) fills(wrapper reflect.Type) bool {
 	for i := 1; i < wrapper.NumField(); i++ {
 		if _, ok := d.has(wrapper.Field(i).Name[1:]); !ok {
@@ -79,13 +78,13 @@ func (m *Machine) adapterOf(rt reflect.Type, t types.Type) *adapter {
 func (m *Machine) callMethod(d *descriptor, x any, name string, in []reflect.Value) []reflect.Value {
 	s := d.method(nil, name)
 	if s == nil {
-		panic(fmt.Errorf("call %s: type %s has no such method", name, typeName(d.Type())))
+		panic(fmt.Errorf("call %s: type %s does not have this method", name, typeName(d.Type())))
 	}
 	return m.callback(&closure{slot: s}, append([]reflect.Value{content(x)}, in...))
 }
 
-// bare takes the wrapper off a cell's value.
-func (m *Machine) bare(x any) any {
+// unwrap takes the wrapper off a cell's value.
+func (m *Machine) unwrap(x any) any {
 	switch w := x.(type) {
 	case nil:
 		return nil
@@ -102,7 +101,8 @@ func (m *Machine) bare(x any) any {
 	return x
 }
 
-// cellError is a cell's error in compiled hands. Two are equal if the values are.
+// cellError is a cell's error as compiled code sees it. Two are equal if the values
+// are.
 type cellError struct {
 	m *Machine
 	d *descriptor
@@ -189,7 +189,7 @@ func (m *Machine) As(err error, target any) bool {
 // as walks the tree of errors.
 func (m *Machine) as(err error, target any, try func(any) bool) bool {
 	for err != nil {
-		x := m.bare(err)
+		x := m.unwrap(err)
 		if try(x) {
 			return true
 		}

@@ -13,8 +13,8 @@ import (
 // op executes one instruction.
 type op func(fr *frame)
 
-// code is a function ready to run. Registers are its parameters, what it
-// captured, its instructions' values, and its constants, in this order.
+// code is a function ready to run. Its registers are its parameters, captured
+// variables, the values of its instructions, and its constants, in this order.
 type code struct {
 	m         *Machine
 	fn        *ssa.Function
@@ -109,8 +109,8 @@ func (c *code) compile() {
 	c.registers = nil
 }
 
-// deferStacks looks for loops over functions that defer calls. They are made
-// when the function has ended, too late for results that have names.
+// deferStacks looks for defer statements in ranges over functions. Their calls run
+// when the function has ended, too late for named results.
 func (c *code) deferStacks() {
 	runs, stack := false, false
 	for _, b := range c.fn.Blocks {
@@ -129,7 +129,7 @@ func (c *code) deferStacks() {
 	c.deferring = true
 	results := c.fn.Signature.Results()
 	if !runs && results.Len() > 0 && results.At(0).Name() != "" {
-		panic(unsupported("a defer in a loop over a function, within a function whose results have names,"))
+		panic(unsupported("a defer in a range over a function, in a function with named results,"))
 	}
 }
 
@@ -175,8 +175,8 @@ func (c *code) block(b *ssa.BasicBlock) block {
 	return out
 }
 
-// edge collects what the phis of a block take from one of its predecessors. If
-// a block is its predecessor's successor on both sides, both take the same.
+// edge collects the values that the phis of a block take from one of its
+// predecessors. Two edges between the same blocks take the same.
 func (c *code) edge(from, to *ssa.BasicBlock) edge {
 	e := edge{to: to.Index}
 	which := 0
@@ -220,8 +220,8 @@ func (c *code) returns(i *ssa.Return) func(*frame) int {
 	}
 }
 
-// index is the register of a value. Constants, globals and functions get one of
-// their own when they are first met.
+// index is the register of a value. Constants, globals and functions get one at
+// their first use.
 func (c *code) index(v ssa.Value) int {
 	if i, ok := c.registers[v]; ok {
 		return i
@@ -243,12 +243,12 @@ func (c *code) index(v ssa.Value) int {
 	return i
 }
 
-// loc is where a value's register has it.
+// loc is the location of a value in its register.
 func (c *code) loc(v ssa.Value) loc {
 	return loc(uintptr(c.index(v))*slotSize + shapeOf(v.Type()).offset())
 }
 
-// kind is how a value is held.
+// kind is the kind of a value.
 func (c *code) kind(v ssa.Value) kind { return c.m.kindOf(v.Type()) }
 
 // constant makes the slot of a constant.

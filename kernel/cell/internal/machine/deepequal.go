@@ -9,7 +9,7 @@ import (
 // DeepEqual is reflect.DeepEqual for cells: it knows the types of cells apart
 // and finds its way where memory has a stand-in for a type.
 func (m *Machine) DeepEqual(x, y any) bool {
-	x, y = m.bare(x), m.bare(y)
+	x, y = m.unwrap(x), m.unwrap(y)
 	if x == nil || y == nil {
 		return x == y
 	}
@@ -102,7 +102,7 @@ func (d deep) interfaces(v, w reflect.Value) bool {
 	if v.IsNil() || w.IsNil() {
 		return v.IsNil() == w.IsNil()
 	}
-	x, y := d.m.bare(v.Elem().Interface()), d.m.bare(w.Elem().Interface())
+	x, y := d.m.unwrap(v.Elem().Interface()), d.m.unwrap(w.Elem().Interface())
 	if reflect.TypeOf(x) != reflect.TypeOf(y) {
 		return false
 	}

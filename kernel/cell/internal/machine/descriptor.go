@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// descriptor is what is known of a type of a cell at run time: its name and
-// methods, which its form in memory lacks. In an interface a value of such a
-// type stands in a box, a struct with the value as its only field, whose type
-// has the descriptor's number in a tag. So two types of one shape differ, and
-// boxes compare and hash as the values do.
+// descriptor is the run-time information on a type of a cell: its name and
+// methods, which its layout lacks. In an interface, a value of such a type is in a
+// box: a struct with the value as its only field, whose tag has the descriptor's
+// number. So types with the same layout differ, and boxes compare and hash as the
+// values do.
 type descriptor struct {
 	kind
 	m       *Machine
@@ -61,7 +61,7 @@ func (m *Machine) boxed(x any) *descriptor {
 // content is the value in a box.
 func content(x any) reflect.Value { return reflect.ValueOf(x).Field(0) }
 
-// putContent puts the value in a box into a slot.
+// put puts the value in a box into a slot.
 func (d *descriptor) put(s *slot, x any) { d.set(s, content(x)) }
 
 // method is the code of a method of the type, or nil if it has none of that
@@ -86,8 +86,7 @@ func (d *descriptor) method(pkg *types.Package, name string) *slotOfCode {
 	return c
 }
 
-// has says whether the type has an exported method of that name and what type
-// it has.
+// has looks up an exported method.
 func (d *descriptor) has(name string) (*types.Signature, bool) {
 	d.m.mu.Lock()
 	defer d.m.mu.Unlock()
@@ -98,7 +97,7 @@ func (d *descriptor) has(name string) (*types.Signature, bool) {
 	return sel.Type().(*types.Signature), true
 }
 
-// implements says whether the type has the methods of an interface.
+// implements reports whether the type has the methods of an interface.
 func (d *descriptor) implements(i *types.Interface) bool {
 	d.m.mu.Lock()
 	defer d.m.mu.Unlock()

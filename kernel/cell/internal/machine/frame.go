@@ -34,7 +34,7 @@ type deferredCall struct {
 // kilobyte of the goroutine's stack.
 const maxDepth = 100_000
 
-var errOverflow = errors.New("stack overflow: the recursion does not end, or is deeper than 100,000 calls")
+var errOverflow = errors.New("stack overflow: the recursion is endless or deeper than 100,000 calls")
 
 // newFrame makes a frame for a call of c, whose arguments are still to be set.
 func newFrame(th *Thread, caller *frame, c *code) *frame {
@@ -148,8 +148,7 @@ func (fr *frame) runDefers() {
 	}
 }
 
-// runDeferred makes one deferred call; what it panics with takes the place of
-// the panic that is under way.
+// runDeferred makes one deferred call; its panic replaces the current one.
 func (fr *frame) runDeferred(d *deferredCall) {
 	ended := false
 	defer func() {
@@ -193,21 +192,20 @@ func (fr *frame) zeroResults() {
 	}
 }
 
-// Panic is a panic of a cell under way. Compiled code that it passes may
-// recover it.
+// Panic is a panic of a cell. Compiled code on the stack may recover it.
 type Panic struct {
-	Value any     // as the cell gave it: a value of a cell's type is in a box
+	Value any     // as the cell passed it: a value of a cell's type is in a box
 	Trace []Frame // innermost first
-	stop  bool    // no panic of the cell's: it is to stop
+	stop  bool    // not a panic of the cell: the execution was stopped
 }
 
-// Frame is a call that was under way.
+// Frame is a call on the stack.
 type Frame struct {
 	Function string
 	Pos      token.Pos
 }
 
-// Error lets compiled code that recovers the panic say what it is.
+// Error implements error, for compiled code that recovers the panic.
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
 // maxTrace bounds the frames of a trace.

@@ -59,16 +59,16 @@ func boxBasic[T any](p unsafe.Pointer) any { return *(*T)(p) }
 func (m *Machine) reader(t types.Type) func(unsafe.Pointer) any {
 	switch rt := m.layouts.of(t); rt {
 	case anyType:
-		return func(p unsafe.Pointer) any { return m.bare(*(*any)(p)) }
+		return func(p unsafe.Pointer) any { return m.unwrap(*(*any)(p)) }
 	case errorType:
-		return func(p unsafe.Pointer) any { return m.bare(*(*error)(p)) }
+		return func(p unsafe.Pointer) any { return m.unwrap(*(*error)(p)) }
 	default:
 		return func(p unsafe.Pointer) any {
 			v := reflect.NewAt(rt, p).Elem()
 			if v.IsNil() {
 				return nil
 			}
-			return m.bare(v.Elem().Interface())
+			return m.unwrap(v.Elem().Interface())
 		}
 	}
 }

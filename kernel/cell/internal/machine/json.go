@@ -14,7 +14,7 @@ import (
 // jsonView is a value for encoding/json: as it stands in memory if that says
 // all, else one that marshals itself.
 func (m *Machine) jsonView(x any) any {
-	x = m.bare(x)
+	x = m.unwrap(x)
 	if d := m.boxed(x); d != nil {
 		return Printed{m, x}
 	}
@@ -56,13 +56,13 @@ type marshaling func() ([]byte, error)
 // MarshalJSON implements [json.Marshaler].
 func (f marshaling) MarshalJSON() ([]byte, error) { return f() }
 
-// texting is one whose type has MarshalText.
-type texting func() ([]byte, error)
+// textMarshaling is a value whose type in a cell has the method MarshalText.
+type textMarshaling func() ([]byte, error)
 
 // MarshalText implements [encoding.TextMarshaler].
-func (f texting) MarshalText() ([]byte, error) { return f() }
+func (f textMarshaling) MarshalText() ([]byte, error) { return f() }
 
-var _ encoding.TextMarshaler = texting(nil)
+var _ encoding.TextMarshaler = textMarshaling(nil)
 
 const maxJSONDepth = 1000
 
@@ -129,7 +129,7 @@ func (m *Machine) ownJSON(t types.Type, rt reflect.Type, at unsafe.Pointer) refl
 		if name == "MarshalJSON" {
 			return reflect.ValueOf(marshaling(run(name)))
 		}
-		return reflect.ValueOf(texting(run(name)))
+		return reflect.ValueOf(textMarshaling(run(name)))
 	}
 	return reflect.Value{}
 }
@@ -275,7 +275,7 @@ func (m *Machine) mirrorDynamic(rt reflect.Type, at unsafe.Pointer, depth int) (
 	if v.IsNil() {
 		return reflect.Value{}, nil
 	}
-	x := m.bare(v.Elem().Interface())
+	x := m.unwrap(v.Elem().Interface())
 	if d := m.boxed(x); d != nil {
 		return m.mirror(d.Type(), d.rt, pointerTo(content(x)), depth+1, true)
 	}

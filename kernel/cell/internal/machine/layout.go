@@ -11,10 +11,10 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// layouts gives every type of a cell its form in memory. Types of compiled
-// packages have their own. Those of cells have what they are made of: reflection
-// makes no named types and no methods, so the names and methods of cells' types
-// live in descriptors (see descriptor).
+// layouts maps the checker's types to types of package reflect, which say how
+// values lie in memory. Reflection cannot make named types with methods: a type of
+// a cell is laid out as its underlying type, and its name and methods are in its
+// descriptor.
 type layouts struct {
 	tables   map[string]map[string]reflect.Value // by import path
 	types    typeutil.Map                        // types.Type -> reflect.Type
@@ -36,16 +36,16 @@ func newLayouts() *layouts {
 	}
 }
 
-// isCell says whether a package is a cell's, and not a compiled one.
+// isCell reports whether a package is a cell, not a compiled one.
 func isCell(p *types.Package) bool { return p != nil && p.Path() == CellPath }
 
-// isOwn says whether only the machine has a type's name and methods: it is a
-// cell's, or an instance of a generic type, which tables cannot hold.
+// isOwn reports whether only the machine knows a type's name and methods: the type
+// is a cell's, or an instance of a generic type, which tables cannot hold.
 func isOwn(t *types.Named) bool {
 	return isCell(t.Obj().Pkg()) || t.TypeArgs().Len() > 0 && t.NumMethods() > 0
 }
 
-// of is the form in memory of a type.
+// of is the layout of a type.
 func (l *layouts) of(t types.Type) reflect.Type {
 	t = types.Unalias(t)
 	if rt, ok := l.types.At(t).(reflect.Type); ok {
@@ -113,9 +113,9 @@ var basicTypes = map[types.BasicKind]reflect.Type{
 	types.UntypedString: reflect.TypeFor[string](), types.UnsafePointer: pointerType, types.UntypedNil: pointerType,
 }
 
-// recursive says that a type is being laid out, so that reflection cannot have
-// it yet. A pointer, slice, map or channel of such a type stands in memory as
-// one that leads nowhere; what works on it knows the type.
+// recursive reports whether a type is being laid out, so that reflection cannot
+// have it yet. In the layout, a pointer, slice, map or channel of such a type is
+// replaced by an untyped one; the instructions that use it know the type.
 func (l *layouts) recursive(t types.Type) bool {
 	found := false
 	seen := map[types.Type]bool{}
@@ -175,8 +175,8 @@ func (l *layouts) named(t *types.Named) reflect.Type {
 	return l.of(t.Underlying())
 }
 
-// search looks for an unexported type of a compiled package in what the package
-// exports: its variables and functions, and the fields of its types.
+// search looks for an unexported type of a compiled package in its exported
+// variables, functions and types.
 func (l *layouts) search(o *types.TypeName) reflect.Type {
 	seen := map[reflect.Type]bool{}
 	var look func(rt reflect.Type, depth int) reflect.Type
@@ -220,8 +220,8 @@ func (l *layouts) search(o *types.TypeName) reflect.Type {
 	return nil
 }
 
-// meet notes the compiled form of unexported types that a compiled function or
-// variable shows.
+// meet records the compiled form of unexported types in the type of a compiled
+// function or variable.
 func (l *layouts) meet(t types.Type, rt reflect.Type) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -260,8 +260,8 @@ func (l *layouts) signature(t *types.Signature) reflect.Type {
 	return reflect.FuncOf(in, out, t.Variadic())
 }
 
-// part is the layout of a parameter, for which a type that is being laid out is
-// not at hand.
+// part is the layout of a parameter or field, whose type may be one that is being
+// laid out.
 func (l *layouts) part(t types.Type) reflect.Type {
 	if !l.recursive(t) {
 		return l.of(t)
@@ -270,7 +270,7 @@ func (l *layouts) part(t types.Type) reflect.Type {
 	case shapeSlice:
 		return reflect.TypeFor[[]struct{}]()
 	case shapeBlock:
-		panic(unsupported("a function type that takes or gives the struct it is a part of; use a pointer to the struct"))
+		panic(unsupported("a function type that takes or returns the struct that contains it (use a pointer to the struct)"))
 	}
 	return pointerType
 }
@@ -293,13 +293,13 @@ func (l *layouts) structure(t *types.Struct) reflect.Type {
 	return reflect.StructOf(fields)
 }
 
-// plainEmbedded says whether reflection can embed a type.
+// plainEmbedded reports whether reflection can embed a type.
 func plainEmbedded(rt reflect.Type) bool {
 	return rt.Kind() == reflect.Struct || rt.Kind() == reflect.Pointer && rt.Elem().Kind() == reflect.Struct && rt.Elem().NumMethod() == 0
 }
 
-// own says whether a type has a part that only cells know: its form in memory
-// does not tell what it is.
+// own reports whether a type contains a type that only the machine knows, so that
+// its layout does not identify it.
 func (l *layouts) own(t types.Type) bool {
 	t = types.Unalias(t)
 	if known, ok := l.owned.At(t).(bool); ok {
@@ -346,7 +346,7 @@ func (l *layouts) findOwn(t types.Type) bool {
 	return false
 }
 
-// unsupportedError is a construct that cells cannot have.
+// unsupportedError is the error for something that cells do not support.
 type unsupportedError struct{ what string }
 
 func (e unsupportedError) Error() string { return e.what }

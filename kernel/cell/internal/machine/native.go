@@ -98,7 +98,7 @@ func (m *Machine) fit(n *native) {
 			if args[i].IsNil() {
 				args[i] = reflect.Zero(ft.In(i))
 			} else {
-				args[i] = m.adapt(m.bare(args[i].Interface()), ft.In(i), nil)
+				args[i] = m.adapt(m.unwrap(args[i].Interface()), ft.In(i), nil)
 			}
 		}
 		return call(plain, args, ft.IsVariadic())

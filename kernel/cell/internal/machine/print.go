@@ -26,7 +26,7 @@ func typeName(t types.Type) string {
 
 // TypeName is the name of a value's type as fmt's %T gives it.
 func (m *Machine) TypeName(x any) string {
-	x = m.bare(x)
+	x = m.unwrap(x)
 	if d := m.boxed(x); d != nil {
 		return typeName(d.Type())
 	}
@@ -38,7 +38,7 @@ func (m *Machine) TypeName(x any) string {
 
 // format prints a value as package fmt would if it knew the cells' types.
 func (m *Machine) format(s fmt.State, verb rune, x any) {
-	x = m.bare(x)
+	x = m.unwrap(x)
 	p := &printer{m: m, state: s, verb: verb, plus: s.Flag('+'), sharp: s.Flag('#')}
 	if d := m.boxed(x); d != nil {
 		p.value(d.Type(), d.rt, pointerTo(content(x)), 0, true)
@@ -298,7 +298,7 @@ func (p *printer) mapping(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 func (p *printer) dynamic(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, exported bool) {
 	var x any
 	if v := reflect.NewAt(rt, at).Elem(); !v.IsNil() {
-		x = p.m.bare(v.Elem().Interface())
+		x = p.m.unwrap(v.Elem().Interface())
 	}
 	d := p.m.boxed(x)
 	switch {

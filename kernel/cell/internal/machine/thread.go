@@ -11,7 +11,7 @@ import (
 )
 
 // Execution is one run of a cell with the goroutines that it started, which may
-// outlive it.
+// outlive the cell.
 type Execution struct {
 	Number  int
 	m       *Machine
@@ -74,9 +74,9 @@ func (e *Execution) Context() context.Context { return e.ctx }
 // Done is closed when the execution is stopped.
 func (e *Execution) Done() <-chan struct{} { return e.done }
 
-// Stop ends the execution's goroutines: each at the next call, turn of a loop or
-// operation on a channel. Deferred functions have a moment. Only the first
-// reason counts. Without grace deferred functions do not run.
+// Stop ends the execution's goroutines, each at its next call, loop iteration or
+// channel operation. With grace, deferred functions have a short time to run. Only
+// the first reason counts.
 func (e *Execution) Stop(reason error, withGrace bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,7 +99,7 @@ func (e *Execution) Reason() error {
 	return e.reason
 }
 
-// Live is how many goroutines of the execution are left.
+// Live is the number of goroutines of the execution.
 func (e *Execution) Live() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,14 +120,14 @@ func (e *Execution) Gone() <-chan struct{} {
 }
 
 // Go runs f in a goroutine of the execution. The channel is closed when it has
-// ended, and what it panicked with has been told.
+// ended and its panic, if any, has been reported.
 func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
 	over := make(chan struct{})
 	e.mu.Lock()
 	if e.reason != nil && e.live == 0 {
 		e.mu.Unlock()
 		close(over)
-		return over // what has ended starts nothing
+		return over // a stopped execution starts nothing
 	}
 	e.live++
 	e.mu.Unlock()
@@ -150,7 +150,7 @@ func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
 	return over
 }
 
-// left takes a goroutine off the books.
+// left counts down when a goroutine ends.
 func (e *Execution) left() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,8 +168,8 @@ func (e *Execution) left() {
 	}
 }
 
-// Thread is a goroutine that runs cells' functions. A function of the tables
-// that takes a *Thread first gets the calling one.
+// Thread is a goroutine that runs functions of cells. A function of the tables
+// whose first parameter is a *Thread receives the calling one.
 type Thread struct {
 	*Execution
 	depth     int
@@ -177,8 +177,8 @@ type Thread struct {
 	unwinding bool
 }
 
-// check ends the thread if its execution was stopped. While it unwinds, its
-// deferred functions have a moment.
+// check ends the thread if its execution was stopped. Deferred functions run until
+// the grace is over.
 func (th *Thread) check() {
 	if th.stopped.Load() {
 		th.leave()
@@ -209,7 +209,7 @@ func (th *Thread) dropDefers() {
 	}
 }
 
-// died reports the panic that ended the thread, unless it was told to stop.
+// died reports the panic that ended the thread, unless that was a stop.
 func (th *Thread) died(r any) {
 	p, ok := r.(*Panic)
 	if !ok {

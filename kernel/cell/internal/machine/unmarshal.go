@@ -10,7 +10,7 @@ import (
 // decode runs a function of encoding/json that fills in what in[i] leads to.
 // Parts with an UnmarshalJSON of the cell's are filled in by that.
 func (m *Machine) decode(fn reflect.Value, in []reflect.Value, i int) []reflect.Value {
-	x := m.bare(in[i].Interface())
+	x := m.unwrap(in[i].Interface())
 	d := m.boxed(x)
 	target := m.plain(x)
 	if d != nil {

@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// Compiled functions that look at values by reflection would see a box in place
-// of a cell's value. They get the value in a form that suits them:
+// A viewing is the form in which a compiled function gets a cell's value. One that
+// uses reflection would otherwise see a box:
 //
-//   - those that print get one that prints as the value does;
-//   - those that fill in or walk get the value's plain form in memory;
-//   - those of encoding/json get it with the cell's own methods made to count
-//     (see mirror);
-//   - all others, such as containers, get the box, and give it back.
+//   - a function that prints gets a value that prints like the cell's;
+//   - one that fills in or walks a value gets its layout in memory;
+//   - encoding/json gets a value with the cell's methods (see mirror);
+//   - all others, such as containers, get the box and return it.
 type viewing int
 
 const (
@@ -26,10 +25,10 @@ const (
 	asJSONTarget
 )
 
-// refusal says why a function cannot have a cell's value: reflection would show
-// its type without name and methods.
+// refusal is the error for a function that cannot take a cell's value, because it
+// would see the type without its name and methods.
 func (m *Machine) refusal(o *types.Func, x any) error {
-	d := m.boxed(m.bare(x))
+	d := m.boxed(m.unwrap(x))
 	if d == nil {
 		return nil
 	}
@@ -37,13 +36,13 @@ func (m *Machine) refusal(o *types.Func, x any) error {
 	case path == "reflect":
 		return m.reflect(d)
 	case strings.HasSuffix(path, "/template") && m.withMethods(d.Type(), map[types.Type]bool{}):
-		return unsupported("a template over a cell's own type that has methods (%s)", typeName(d.Type()))
+		return unsupported("a template over a cell's type with methods (%s)", typeName(d.Type()))
 	}
 	return nil
 }
 
-// reflect notes that a cell looks at one of its types by reflection, which
-// works but for its name and methods. Of what is no struct it would show
+// reflect records that a cell uses reflection on one of its types, which works
+// except for its name and methods. A type that is not a struct would show up as
 // another, compiled type.
 func (m *Machine) reflect(d *descriptor) error {
 	rt, t := d.rt, d.Type()
@@ -51,15 +50,14 @@ func (m *Machine) reflect(d *descriptor) error {
 		rt, t = rt.Elem(), p.Elem()
 	}
 	if _, ok := t.(*types.Named); ok && rt.Kind() != reflect.Struct {
-		return unsupported("reflection on a cell's own type that is no struct (%s)", typeName(d.Type()))
+		return unsupported("reflection on a cell's type that is not a struct (%s)", typeName(d.Type()))
 	}
 	m.reflected.Store(rt, typeName(t))
 	m.reflected.Store(d.rt, typeName(d.Type()))
 	return nil
 }
 
-// nameless are the methods of reflect.Type that would not tell the truth of a
-// cell's type.
+// nameless are the methods of reflect.Type that would be wrong for a cell's type.
 var nameless = []string{"Name", "String", "PkgPath", "NumMethod", "Method", "MethodByName", "Implements", "AssignableTo", "ConvertibleTo"}
 
 // refuseMethod refuses such a call.
@@ -69,12 +67,12 @@ func (m *Machine) refuseMethod(v any, name string) {
 		return
 	}
 	if own, ok := m.reflected.Load(rt); ok {
-		panic(unsupported("the method %s of reflect.Type for the cell's own type %s", name, own))
+		panic(unsupported("the method %s of reflect.Type for the cell's type %s", name, own))
 	}
 }
 
-// refuseValue refuses the methods of reflect.Value that would find no methods on
-// a cell's value.
+// refuseValue refuses the methods of reflect.Value that would not find the methods
+// of a cell's value.
 func (m *Machine) refuseValue(n *native, o *types.Func) {
 	if o.Pkg().Path() != "reflect" || !slices.Contains([]string{"Method", "MethodByName", "NumMethod"}, o.Name()) || len(n.params) == 0 {
 		return
@@ -86,14 +84,14 @@ func (m *Machine) refuseValue(n *native, o *types.Func) {
 	n.fn = reflect.MakeFunc(fn.Type(), func(in []reflect.Value) []reflect.Value {
 		if v := in[0].Interface().(reflect.Value); v.IsValid() {
 			if own, ok := m.reflected.Load(v.Type()); ok {
-				panic(unsupported("the method %s of reflect.Value for a value of the cell's own type %s", o.Name(), own))
+				panic(unsupported("the method %s of reflect.Value for a value of the cell's type %s", o.Name(), own))
 			}
 		}
 		return fn.Call(in)
 	})
 }
 
-// withMethods says whether a type or a part of it has methods that a cell
+// withMethods reports whether a type or a part of it has methods that a cell
 // declared.
 func (m *Machine) withMethods(t types.Type, seen map[types.Type]bool) bool {
 	t = types.Unalias(t)
@@ -122,7 +120,7 @@ func (m *Machine) withMethods(t types.Type, seen map[types.Type]bool) bool {
 	return false
 }
 
-// viewOf says how a function takes its arguments of type any.
+// viewOf is the form in which a function gets its arguments of type any.
 func viewOf(o *types.Func) viewing {
 	name := o.Name()
 	switch path := o.Pkg().Path(); {
@@ -154,9 +152,9 @@ func (p Printed) Format(s fmt.State, verb rune) { p.m.format(s, verb, p.x) }
 // MarshalJSON is the value's JSON.
 func (p Printed) MarshalJSON() ([]byte, error) { return p.m.marshal(p.x) }
 
-// View gives a value the form in which compiled code prints it.
+// View converts a value to the form in which compiled code prints it.
 func (m *Machine) View(x any) any {
-	x = m.bare(x)
+	x = m.unwrap(x)
 	if d := m.boxed(x); d != nil {
 		if _, ok := d.has("Error"); ok && d.implements(errorInterface) {
 			return m.wrapError(d, x)
@@ -171,7 +169,7 @@ func (m *Machine) View(x any) any {
 
 var errorInterface = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
-// holdsInterfaces says whether a value of an unnamed type may have boxes in it.
+// holdsInterfaces reports whether a value of an unnamed type may contain boxes.
 func holdsInterfaces(rt reflect.Type, depth int) bool {
 	if rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface || depth > 8 {
 		return rt.Kind() == reflect.Interface
@@ -193,9 +191,9 @@ func holdsInterfaces(rt reflect.Type, depth int) bool {
 	return false
 }
 
-// plain is a cell's value in its form in memory, without name and methods.
+// plain is a cell's value without its type's name and methods.
 func (m *Machine) plain(x any) any {
-	x = m.bare(x)
+	x = m.unwrap(x)
 	if m.boxed(x) != nil {
 		return content(x).Interface()
 	}
@@ -214,8 +212,8 @@ func (v viewing) of(m *Machine, x any) any {
 	return x
 }
 
-// viewed wraps a compiled function so that its arguments of type any come in
-// the form that suits it. The lock is held.
+// viewed wraps a compiled function so that it gets its arguments of type any in
+// the form of viewOf. The lock is held.
 func (m *Machine) viewed(n *native, o *types.Func, shift int) {
 	how := viewOf(o)
 	if how == asBox || n.threaded {
@@ -278,14 +276,14 @@ func (m *Machine) viewAll(how viewing, list reflect.Value) reflect.Value {
 	return reflect.ValueOf(views)
 }
 
-// The verbs %T and %p are fmt's own; it asks no value. They are replaced by
-// these two, with which fmt asks the value.
+// Package fmt handles the verbs %T and %p without asking the value. They are
+// replaced by these two, for which it calls the value's Format.
 const (
 	verbType    = '\uE000'
 	verbPointer = '\uE001'
 )
 
-// typed answers the two.
+// typed formats them.
 type typed struct {
 	m *Machine
 	x any
@@ -305,8 +303,8 @@ func (t typed) Format(s fmt.State, verb rune) {
 // Error lets a %w have it.
 func (t typed) Error() string { return fmt.Sprint(t.m.View(t.x)) }
 
-// typeVerbs replaces %T and %p in the format of a call and lets its cells'
-// values answer them.
+// typeVerbs replaces %T and %p in the format of a call and wraps its arguments in
+// typed.
 func (m *Machine) typeVerbs(in []reflect.Value, format int) {
 	text := in[format].String()
 	replaced, found := replaceVerbs(text)
@@ -320,15 +318,10 @@ func (m *Machine) typeVerbs(in []reflect.Value, format int) {
 	}
 	views := make([]any, len(all))
 	for i, x := range all {
-		views[i] = x
-		switch p := x.(type) {
-		case Printed:
-			views[i] = typed{m, p.x}
-		case cellError, joinedError:
-			views[i] = typed{m, x}
-		default:
-			views[i] = typed{m, x}
+		if p, ok := x.(Printed); ok {
+			x = p.x
 		}
+		views[i] = typed{m, x}
 	}
 	in[format], in[last] = reflect.ValueOf(replaced), reflect.ValueOf(views)
 }

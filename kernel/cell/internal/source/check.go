@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// check type-checks a unit. Only a script must use all that it imports.
+// check type-checks a unit. Only in a script, unused imports are errors.
 func check(fset *token.FileSet, u *Unit, w Environment, o Options, cell bool) error {
 	u.Info = NewInfo()
 	var faults []Fault
@@ -36,8 +36,8 @@ func check(fset *token.FileSet, u *Unit, w Environment, o Options, cell bool) er
 	return refuse(fset, u, w)
 }
 
-// importing gives the checker what it asks for, and a clear word for what no
-// cell can import.
+// importing is an importer that rejects packages unknown to cells with a clear
+// message.
 type importing struct{ types.Importer }
 
 func (i importing) Import(path string) (*types.Package, error) {
@@ -52,7 +52,7 @@ func (i importing) Import(path string) (*types.Package, error) {
 	return i.Importer.Import(path)
 }
 
-// faultOf words a fault without the names that the text does not have.
+// faultOf converts an error, without generated names.
 func faultOf(fset *token.FileSet, e types.Error) Fault {
 	p := fset.Position(e.Pos)
 	message := e.Msg
@@ -71,7 +71,7 @@ func faultOf(fset *token.FileSet, e types.Error) Fault {
 	return Fault{Source: p.Filename, Line: p.Line, Column: p.Column, Message: message}
 }
 
-// refuse finds names of compiled packages that cells lack.
+// refuse finds names of compiled packages that cells do not have.
 func refuse(fset *token.FileSet, u *Unit, w Environment) error {
 	var faults []Fault
 	for id, o := range u.Info.Uses {
@@ -94,8 +94,8 @@ func refuse(fset *token.FileSet, u *Unit, w Environment) error {
 	return &Errors{Kind: "unsupported", Faults: faults}
 }
 
-// finish puts the assignments of variables where their declarations stood, and
-// lists what the cell defines.
+// finish replaces the declarations of variables among the statements by
+// assignments, and lists the definitions.
 func (r *cellReader) finish() error {
 	info := r.unit.Info
 	info.InitOrder = nil // they are assigned in the order of the text
@@ -127,7 +127,7 @@ func (r *cellReader) assignment(spec *ast.ValueSpec) ast.Stmt {
 	return out
 }
 
-// definitions lists what stands at the package's top.
+// definitions lists the declarations at the top level.
 func (r *cellReader) definitions() {
 	for _, d := range r.decls {
 		if d == ast.Decl(r.body) {
@@ -140,17 +140,17 @@ func (r *cellReader) definitions() {
 				name = receiver(d) + "." + name
 			}
 			if d.Name.Name != "_" {
-				r.define1(name, d.Name, d)
+				r.addDefinition(name, d.Name, d)
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {
 				switch s := s.(type) {
 				case *ast.TypeSpec:
-					r.define1(s.Name.Name, s.Name, d)
+					r.addDefinition(s.Name.Name, s.Name, d)
 				case *ast.ValueSpec:
 					for _, n := range s.Names {
 						if n.Name != "_" && !strings.Contains(n.Name, newSuffix) {
-							r.define1(n.Name, n, d)
+							r.addDefinition(n.Name, n, d)
 						}
 					}
 				}
@@ -180,7 +180,7 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-func (r *cellReader) define1(name string, id *ast.Ident, d ast.Decl) {
+func (r *cellReader) addDefinition(name string, id *ast.Ident, d ast.Decl) {
 	def := Definition{Name: name, Object: r.unit.Info.Defs[id]}
 	p := r.fset.Position(d.Pos())
 	def.Line = p.Line

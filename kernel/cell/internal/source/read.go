@@ -18,7 +18,7 @@ func Read(fset *token.FileSet, text string, w Environment, hooks *types.Package,
 	if o.Script {
 		return readScript(fset, text, w, o)
 	}
-	how := manner{show: true, keys: map[token.Position][]string{}}
+	how := adjustments{show: true, keys: map[token.Position][]string{}}
 	for {
 		u, err := readCell(fset, text, w, hooks, o, how)
 		var faults *Errors
@@ -32,18 +32,17 @@ func Read(fset *token.FileSet, text string, w Environment, hooks *types.Package,
 	}
 }
 
-// manner is what a first reading taught about how to read a cell.
-type manner struct {
+// adjustments are what earlier attempts to read a cell have found out.
+type adjustments struct {
 	show bool // the last expression has a value to show
-	// keys are the names to give the fields of struct literals without. Go lets
-	// only the package of an unexported field set it by its place, and every cell
-	// is a package.
+	// keys are field names to add to struct literals. In Go, only the package of an
+	// unexported field can set it by position, and every cell is a package.
 	keys map[token.Position][]string
 }
 
-// learn takes the literals of which a reading complained. It says whether there
-// was a new one.
-func (m manner) learn(faults *Errors) bool {
+// learn adds the literals that an attempt rejected. It reports whether there was a
+// new one.
+func (m adjustments) learn(faults *Errors) bool {
 	before := len(m.keys)
 	for at, names := range faults.unkeyed {
 		m.keys[at] = names
@@ -51,7 +50,7 @@ func (m manner) learn(faults *Errors) bool {
 	return len(m.keys) > before
 }
 
-// novalue says that the last expression has no value to show.
+// novalue reports whether the last expression has no value to show.
 func (e *Errors) novalue() bool {
 	return slices.ContainsFunc(e.Faults, func(f Fault) bool {
 		return strings.Contains(f.Message, "(no value) used as value")
@@ -80,7 +79,7 @@ type step struct {
 	extra []ast.Stmt     // assignments to variables that the cell declared before
 }
 
-func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Package, o Options, how manner) (*Unit, error) {
+func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Package, o Options, how adjustments) (*Unit, error) {
 	r := &cellReader{fset: fset, text: text, w: w, o: o, unit: &Unit{}, again: map[ast.Decl]Part{}, declared: map[string]bool{}}
 	if err := r.parse(); err != nil {
 		return nil, err
@@ -101,14 +100,14 @@ func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Pack
 	return r.unit, nil
 }
 
-// parse reads the text twice: once for what can only stand outside of
-// functions, and once, as the body of a function, for the rest. Both keep the
-// places of the text.
+// parse parses the text twice: once for the declarations that must be at the top
+// level, and once, as the body of a function, for the rest. Positions stay those
+// of the text.
 func (r *cellReader) parse() error {
 	tokens := Lex(r.text, 0)
 	if depth, at := Nesting(tokens); depth > MaxNesting {
 		line, column := place(r.text, at)
-		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a cell may have %d", depth, MaxNesting), ""}}}
+		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, fmt.Sprintf("brackets nest %d deep: the limit is %d", depth, MaxNesting), ""}}}
 	}
 	declarations := outside(tokens)
 	in := within(declarations)
@@ -128,14 +127,14 @@ func (r *cellReader) parse() error {
 			p := r.fset.Position(rest.Decls[1].Pos())
 			line, column = p.Line, p.Column
 		}
-		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, "unexpected }: it closes no bracket", ""}}}
+		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, "unexpected }: no bracket is open", ""}}}
 	}
 	r.decls = file.Decls
 	r.body = rest.Decls[0].(*ast.FuncDecl)
 	return r.parseAgain()
 }
 
-// parsed parses a text behind a head; the text's places are its own.
+// parsed parses a text after a head, with positions relative to the text.
 func (r *cellReader) parsed(head, text, tail string) (*ast.File, error) {
 	whole := head + fmt.Sprintf("/*line %s:1:1*/", r.o.Source) + text + tail
 	return parser.ParseFile(r.fset, "cell", whole, parser.SkipObjectResolution)
@@ -157,7 +156,7 @@ func (r *cellReader) parseAgain() error {
 	return nil
 }
 
-// syntax makes faults of what the parser says.
+// syntax converts errors of the parser to faults.
 func (r *cellReader) syntax(err error) (out []Fault) {
 	var list scanner.ErrorList
 	if !errors.As(err, &list) {
@@ -187,7 +186,7 @@ func place(text string, offset int) (line, column int) {
 func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Unit, error) {
 	if depth, at := Nesting(Lex(text, 0)); depth > MaxNesting {
 		line, column := place(text, at)
-		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: a script may have %d", depth, MaxNesting), ""}}}
+		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: the limit is %d", depth, MaxNesting), ""}}}
 	}
 	file, err := parser.ParseFile(fset, o.Source, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -197,7 +196,7 @@ func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Un
 	}
 	if file.Name.Name != "main" {
 		p := fset.Position(file.Name.Pos())
-		return nil, &Errors{Kind: "type error", Faults: []Fault{{o.Source, p.Line, p.Column, fmt.Sprintf("package %s is not a main package", file.Name.Name), "begin the script with package main"}}}
+		return nil, &Errors{Kind: "type error", Faults: []Fault{{o.Source, p.Line, p.Column, fmt.Sprintf("package %s is not a main package", file.Name.Name), "start the script with package main"}}}
 	}
 	u := &Unit{Package: types.NewPackage("main", "main"), File: file, Run: "main"}
 	if err := check(fset, u, w, o, false); err != nil {

@@ -1,9 +1,9 @@
-// Package source reads a cell: from its text it makes a type-checked package of
-// Go. A cell may mix imports, declarations and statements, name what earlier
-// cells declared, declare a name anew, and end with an expression whose value is
-// shown; the package has functions and variables at its top and the statements
-// in one function. What the compiler would say of the text is said with its
-// words and the cell's own lines.
+// Package source reads a cell: it makes a type-checked Go package of its text. A
+// cell may mix imports, declarations and statements, use the declarations of
+// earlier cells, redeclare names, and end with an expression whose value is shown.
+// In the package, functions and variables are at the top level and the statements
+// in one function. Errors have the words of the compiler and the lines of the
+// cell.
 package source
 
 import (
@@ -14,45 +14,45 @@ import (
 	"strings"
 )
 
-// Scope is what a session has that a cell's text can name.
+// Scope holds the names that a session declares.
 type Scope struct {
 	Objects map[string]types.Object // of earlier cells, by the names in the source
 	Imports map[string]string       // name -> path, of imports made by earlier cells
 	Dot     []string                // paths that earlier cells imported with a dot
 }
 
-// Environment is all that a cell can name.
+// Environment holds all names that a cell can use.
 type Environment struct {
 	Scope
 	Importer types.Importer                                      // compiled packages
 	Missing  func(path, name string) (hint string, missing bool) // compiled symbols that cells lack; may be nil
 }
 
-// Part is a declaration of an earlier cell that is compiled again, because the
-// new cell gives another meaning to a name in it.
+// Part is a declaration of an earlier cell that is compiled again because the new
+// cell redefines a name in it.
 type Part struct {
 	Source string // the cell's name, as in "cell 3"
 	Line   int    // where the text begins there
 	Text   string
 }
 
-// Options say what to read.
+// Options are the options of [Read].
 type Options struct {
-	Source string // how faults call the text: "cell 3", or a file's name
+	Source string // the name of the text in faults: "cell 3", or a file name
 	Again  []Part
 	Script bool // a Go file with package clause and func main
 }
 
-// Unit is a cell read.
+// Unit is a cell or script after reading.
 type Unit struct {
 	Package *types.Package
 	File    *ast.File
 	Info    *types.Info
-	Run     string // the function to call: of the statements, or main; "" if there is none
+	Run     string // the function with the statements, or main; "" if there is none
 	Imports []Import
 	Defines []Definition
-	// Earlier are variables that stand for what a name meant before this cell: of
-	// name x, [0] is the object in the Unit and [1] that of an earlier cell.
+	// Earlier are variables for names that this cell redeclares, as they were
+	// before: [0] is the object in the Unit and [1] that of the earlier cell.
 	Earlier [][2]types.Object
 	// Aliases is the package of the first of each pair in Earlier; nil if none.
 	Aliases *types.Package
@@ -71,20 +71,20 @@ type Definition struct {
 	Part   bool     // it comes from Options.Again
 }
 
-// Fault is a fault in a text.
+// Fault is an error in a text.
 type Fault struct {
 	Source       string
-	Line, Column int // from 1; 0 if not known
+	Line, Column int // from 1; 0 if unknown
 	Message      string
 	Hint         string
 }
 
-// Errors are the faults of a text.
+// Errors are all faults of a text.
 type Errors struct {
 	Kind   string // "syntax error", "type error", "unsupported"
 	Faults []Fault
 
-	unkeyed map[token.Position][]string // see manner
+	unkeyed map[token.Position][]string // see adjustments
 }
 
 // Error lists the faults, one a line.
@@ -96,7 +96,7 @@ func (e *Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Names that texts get for what has none of its own. No one types them.
+// Generated names, which nobody types.
 const (
 	runName   = "statements__"
 	ShowName  = "show__" // the function that takes the last expression's values
@@ -104,8 +104,8 @@ const (
 	newSuffix = "__again"
 )
 
-// Hooks is the package of the function that shows. Its functions are the
-// machine's natives.
+// Hooks is the package with the function that shows a value, which the machine
+// implements.
 func Hooks() *types.Package {
 	p := types.NewPackage("noema/cell/hooks", "hooks")
 	values := types.NewVar(token.NoPos, p, "values", types.NewSlice(types.Universe.Lookup("any").Type()))

@@ -16,10 +16,9 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-// Importer gives the type checker the packages of the tables. It reads a
-// package when it is first asked for, and all packages of one importer share
-// their types, so that an error of fmt is the error of os. It is safe for
-// concurrent use.
+// Importer imports the packages of the tables for the type checker. It reads a
+// package when first asked for it. The packages of one importer share their types.
+// It is safe for concurrent use.
 //
 // A package has every exported name that Go 1.26 gives it. Of generic functions
 // and types, which the tables cannot hold, [Importer.Source] has the source, and
@@ -27,7 +26,7 @@ import (
 type Importer struct {
 	archive  func() *archive
 	mu       sync.Mutex
-	packages map[string]*types.Package // all that were met, some of them in part
+	packages map[string]*types.Package // some of them only in part
 	complete map[string]bool
 	extra    map[string]map[string]reflect.Value // tables given to Add, by path
 	compiled map[reflect.Type]types.Type
@@ -51,8 +50,8 @@ func NewImporter() *Importer {
 }
 
 // Add makes further tables importable. The types of their packages come from
-// reflection, so that parameters have no names and unexported fields no types.
-// A package that is there already stays as it is.
+// reflection, without names of parameters and types of unexported fields. Packages
+// that the importer already has do not change.
 func (m *Importer) Add(tables interp.Exports) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,8 +65,8 @@ func (m *Importer) Add(tables interp.Exports) {
 	}
 }
 
-// Import returns the package of that path. For an unknown one the error names
-// the nearest paths that there are.
+// Import returns the package of a path. For an unknown path the error names the
+// nearest known ones.
 func (m *Importer) Import(path string) (*types.Package, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,8 +113,7 @@ func (m *Importer) paths() []string {
 	return slices.Compact(all)
 }
 
-// closed are the packages that cells cannot import on purpose, with what to do
-// instead.
+// closed are packages that cells cannot import by design, with what to do instead.
 var closed = map[string]string{
 	"os/exec": "run commands with !command, or compile the script with go run",
 	"syscall": "use package os",
@@ -124,14 +122,14 @@ var closed = map[string]string{
 	"C":       "compile the script with go run",
 }
 
-// unknown says that there is no such package, and which ones are near.
+// unknown is the error for a package that cells do not have.
 func (m *Importer) unknown(path string) error {
 	if cure, ok := closed[path]; ok {
 		return fmt.Errorf("package %q is not available in cells: %s", path, cure)
 	}
 	near := nearest(path, m.paths(), 3)
 	if len(near) == 0 {
-		return fmt.Errorf("package %q is not available in cells: there are the standard library and noema's own packages", path)
+		return fmt.Errorf("package %q is not available in cells: they can import the standard library and noema's packages", path)
 	}
 	return fmt.Errorf("package %q is not available in cells: did you mean %s?", path, quoted(near))
 }

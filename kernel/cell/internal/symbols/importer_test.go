@@ -181,7 +181,7 @@ func TestUnknownImports(t *testing.T) {
 		"os/exec":                 `run commands with !command`,
 		"unsafe":                  `compile the script`,
 		"C":                       `compile the script`,
-		"github.com/nobody/none":  `the standard library and noema's own packages`,
+		"github.com/nobody/none":  `the standard library and noema's packages`,
 		"":                        `not available`,
 		"\x00\xff":                `not available`,
 		strings.Repeat("a/", 1e5): `not available`,

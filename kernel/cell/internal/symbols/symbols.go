@@ -1,14 +1,13 @@
-// Package symbols is what a cell can reach of the compiled world: the tables
-// from which the interpreter takes functions and types, an importer that gives
-// the type checker the same packages, and their doc comments for completion and
-// inspection. Everything is inside the program; neither the Go toolchain nor
-// any source is needed when a cell runs.
+// Package symbols gives cells the compiled packages: the tables of their symbols,
+// in yaegi's format, an importer of the same packages for the type checker, and
+// doc comments for completion and inspection. All of it is part of the program:
+// cells need neither the Go toolchain nor source files.
 //
-// Two things are generated, by go run ./kernel/cell/internal/symbols/gen: the tables
-// (table_*.go), and two archives with each package's types and doc comments
-// (types.zst, docs.zst). The types are the compiler's own export data and not a
-// reconstruction from reflection, so that parameter names, constants and
-// generic signatures are exact.
+// go run ./kernel/cell/internal/symbols/gen generates the tables (table_*.go) and
+// three archives: the packages' types (types.zst), which are the compiler's export
+// data and so have exact parameter names, constants and generic signatures; the
+// source of generic functions (sources.zst), which tables cannot hold and which is
+// compiled like the cells; and doc comments (docs.zst).
 package symbols
 
 import (
@@ -21,9 +20,8 @@ import (
 	"github.com/traefik/yaegi/stdlib"
 )
 
-// Exports returns the interpreter's tables for every package that a cell may
-// import. The maps are the caller's own: it may replace entries, such as
-// time.Sleep by one that an interrupt ends.
+// Exports returns the tables of all packages that cells can import. The caller
+// may change them, for example replace time.Sleep by one that an interrupt ends.
 func Exports() interp.Exports {
 	all := interp.Exports{}
 	for key, table := range stdlib.Symbols {
@@ -52,9 +50,8 @@ func Paths() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// pathOf takes the package's name off a key of the tables, as in
-// "math/rand/rand" for "math/rand". What is no package, such as yaegi's own
-// entries, gives "".
+// pathOf is the import path in a key of the tables: "math/rand" for
+// "math/rand/rand". It is "" for yaegi's own entries, which are not packages.
 func pathOf(key string) string {
 	path, _, _ := cutLast(key, "/")
 	if strings.HasPrefix(path, "github.com/traefik/yaegi/") {

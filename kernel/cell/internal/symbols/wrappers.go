@@ -10,9 +10,9 @@ import (
 	"noema/methods"
 )
 
-// describedMethod lets an interpreted method that describes itself be seen as a
-// Describer by compiled code. A wrapper has the methods of its interface and no
-// others, so an optional second interface takes a wrapper of its own.
+// describedMethod wraps a cell's method that also implements Describer. A wrapper
+// has only the methods of its interface, so an optional second interface needs a
+// wrapper of its own.
 type describedMethod struct {
 	IValue    any
 	WSolve    func(context.Context, methods.Problem, methods.Host) (methods.Answer, error)
@@ -24,16 +24,16 @@ var (
 	_ methods.Describer = describedMethod{}
 )
 
-// Solve is that of the interpreted type.
+// Solve calls the cell's method.
 func (w describedMethod) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	return w.WSolve(ctx, p, h)
 }
 
-// Describe is that of the interpreted type.
+// Describe calls the cell's method.
 func (w describedMethod) Describe() methods.Description { return w.WDescribe() }
 
-// mapTypes says which wrappers with further methods the interpreter may use in
-// place of the plain ones, if the interpreted type has those methods.
+// mapTypes maps wrappers to others with further methods, for types that have
+// those.
 func mapTypes() map[reflect.Value][]reflect.Type {
 	all := maps.Clone(stdlib.MapTypes)
 	all[reflect.ValueOf((*wrap_noema_methods_Method)(nil))] = []reflect.Type{reflect.TypeFor[describedMethod]()}
