@@ -32,8 +32,8 @@ type Options struct {
 	// Imports are the packages imported from the start, written as in an import
 	// declaration but without quotes: "fmt", ". noema/kernel", "str strings".
 	Imports []string
-	// Symbols are further packages that cells can import, in the form that yaegi
-	// extract writes: the key is "path/name".
+	// Symbols are functions of further packages that cells can import, in the form
+	// that yaegi extract writes: the key is "path/name".
 	Symbols interp.Exports
 	// Args is os.Args, the program's name first.
 	Args []string

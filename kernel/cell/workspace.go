@@ -104,7 +104,11 @@ func (ws *workspace) declareValues(values map[string]any) error {
 		case !v.IsValid():
 			return fmt.Errorf("predeclare %q: the value is nil", name)
 		}
-		object := types.NewVar(token.NoPos, pkg, name, ws.importer.TypeOf(v.Type()))
+		t, err := ws.importer.TypeOf(v.Type())
+		if err != nil {
+			return fmt.Errorf("predeclare %q: %w", name, err)
+		}
+		object := types.NewVar(token.NoPos, pkg, name, t)
 		pkg.Scope().Insert(object)
 		ws.machine.Declare(object, v)
 		ws.names.Objects[name] = object

@@ -135,7 +135,7 @@ func TestInstall(t *testing.T) {
 		filepath.Join(prefix, "share", "jupyter", "kernels", "noema"): {Prefix: prefix},
 		filepath.Join(data, "kernels", "noema"):                       {},
 	} {
-		if _, err := Uninstall(place); err == nil || !strings.Contains(err.Error(), "there is none") {
+		if _, err := Uninstall(place); err == nil || !strings.Contains(err.Error(), "no kernel in") {
 			t.Errorf("uninstalling nothing: %v", err)
 		}
 		var dir string

@@ -29,7 +29,6 @@ type Importer struct {
 	packages map[string]*types.Package // some of them only in part
 	complete map[string]bool
 	extra    map[string]map[string]reflect.Value // tables given to Add, by path
-	compiled map[reflect.Type]types.Type
 	docs     map[string]map[string]entry
 	fset     *token.FileSet
 	sources  map[string]*Source
@@ -42,16 +41,14 @@ func NewImporter() *Importer {
 		packages: map[string]*types.Package{},
 		complete: map[string]bool{},
 		extra:    map[string]map[string]reflect.Value{},
-		compiled: map[reflect.Type]types.Type{},
 		docs:     map[string]map[string]entry{},
 		fset:     token.NewFileSet(),
 		sources:  map[string]*Source{},
 	}
 }
 
-// Add makes further tables importable. The types of their packages come from
-// reflection, without names of parameters and types of unexported fields. Packages
-// that the importer already has do not change.
+// Add makes further packages importable, tables of functions whose types come from
+// reflection. Packages that the importer already has do not change.
 func (m *Importer) Add(tables interp.Exports) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,7 +79,7 @@ func (m *Importer) load(path string) (*types.Package, error) {
 		return m.packages[path], nil
 	}
 	if table, ok := m.extra[path]; ok {
-		return m.reflected(path, table), nil
+		return m.reflected(path, table)
 	}
 	r, ok := m.archive().open(path)
 	if !ok {
