@@ -27,5 +27,5 @@ func Example() {
 	// CutPrefix func(s string, prefix string) (after string, found bool)
 	// CutSuffix func(s string, suffix string) (before string, found bool)
 	// func Cut(s, sep string) (before, after string, found bool)
-	// package "noema/kernal" is not available in cells: did you mean "noema/kernel"?
+	// package "noema/kernal" is not available in cells, did you mean "noema/kernel"?
 }

@@ -7,13 +7,16 @@ import (
 	"go/types"
 	"io"
 	"maps"
+	stdpath "path"
 	"reflect"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 
 	"github.com/traefik/yaegi/interp"
 	"golang.org/x/tools/go/gcexportdata"
+
+	"noema/methods"
 )
 
 // Importer imports the packages of the tables for the type checker. It reads a
@@ -124,21 +127,28 @@ func (m *Importer) unknown(path string) error {
 	if cure, ok := closed[path]; ok {
 		return fmt.Errorf("package %q is not available in cells: %s", path, cure)
 	}
-	near := nearest(path, m.paths(), 3)
-	if len(near) == 0 {
-		return fmt.Errorf("package %q is not available in cells: they can import the standard library and noema's packages", path)
+	all := m.paths()
+	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return stdpath.Base(other) != stdpath.Base(path) })
+	if len(same) > 0 {
+		return fmt.Errorf("package %q is not available in cells, did you mean %s?", path, quoted(same))
 	}
-	return fmt.Errorf("package %q is not available in cells: did you mean %s?", path, quoted(near))
+	if near := methods.DidYouMean(path[:min(len(path), 100)], all); near != "" {
+		return fmt.Errorf("package %q is not available in cells%s", path, near)
+	}
+	return fmt.Errorf("package %q is not available in cells: they can import the standard library and noema's packages", path)
 }
 
 // quoted joins names as "a", "b" or "c".
 func quoted(names []string) string {
-	all := make([]string, len(names))
+	text := ""
 	for i, name := range names {
-		all[i] = fmt.Sprintf("%q", name)
+		switch {
+		case i > 0 && i == len(names)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += strconv.Quote(name)
 	}
-	if len(all) == 1 {
-		return all[0]
-	}
-	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
+	return text
 }
