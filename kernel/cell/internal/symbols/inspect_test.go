@@ -28,7 +28,7 @@ func TestInspect(t *testing.T) {
 		{"import \"io\"\nio.EO|F", "io.EOF", "var", "var io.EOF error", "no more input"},
 		{"slices.SortFu|nc", "slices.SortFunc", "func", "func SortFunc[S ~[]E, E any](x S, cmp func(a, b E) int)", "SortFunc sorts the slice x"},
 		{"lab.Ru|n(nil)", "kernel.Lab.Run", "method", "func (l *Lab) Run(", "Run"},
-		{"Experi|ment{}", "kernel.Experiment", "type", "type Experiment struct", ""},
+		{"Experi|ment{}", "kernel.Experiment", "type", "type Experiment = runner.Experiment", ""},
 		{"app|end(nil)", "append", "func", "func append(slice []Type, elems ...Type) []Type", "appends elements to the end"},
 		{"var x int|", "int", "type", "type int int", "signed integer"},
 		{"tru|e", "true", "const", "const true", ""},

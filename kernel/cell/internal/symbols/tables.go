@@ -38,6 +38,7 @@ var tables = map[string]func() map[string]reflect.Value{
 	"noema/kernel/display/display":     table_noema_kernel_display,
 	"noema/kernel/provider/provider":   table_noema_kernel_provider,
 	"noema/kernel/record/record":       table_noema_kernel_record,
+	"noema/kernel/runner/runner":       table_noema_kernel_runner,
 	"noema/kernel/score/score":         table_noema_kernel_score,
 	"noema/kernel/task/task":           table_noema_kernel_task,
 	"noema/methods/methods":            table_noema_methods,

@@ -23,7 +23,7 @@ import (
 // the standard library. To offer one more, add it here and run gen.
 var own = []string{
 	"noema/kernel", "noema/kernel/compare", "noema/kernel/display", "noema/kernel/provider",
-	"noema/kernel/record", "noema/kernel/score", "noema/kernel/task",
+	"noema/kernel/record", "noema/kernel/runner", "noema/kernel/score", "noema/kernel/task",
 	"noema/methods", "noema/methods/reply",
 	"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat",
 }
