@@ -8,21 +8,21 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/cell/symbols"
+	"noema/kernel/cell/internal/symbols"
 )
 
-// Complete returns what could stand at the cursor, a byte offset in the text of
-// a cell.
+// Complete returns the candidates for the name at the cursor, a byte offset in the
+// text of a cell.
 func (s *Session) Complete(text string, cursor int) (c Completions) {
 	defer func() {
-		if recover() != nil { // half a text may ask too much of the checker
+		if recover() != nil { // the checker may panic on an unfinished text
 			c = Completions{Start: cursor, End: cursor}
 		}
 	}()
-	l := s.present()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	start, end, items := l.importer.Complete(text, cursor, l.world.scope())
+	ws := s.present()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	start, end, items := ws.importer.Complete(text, cursor, ws.names.Scope)
 	c = Completions{Start: start, End: end}
 	for _, i := range items {
 		c.Items = append(c.Items, Completion{Text: i.Text, Kind: i.Kind, Detail: i.Detail})
@@ -38,26 +38,26 @@ func (s *Session) Inspect(text string, cursor int) (d Doc, ok bool) {
 			d, ok = Doc{}, false
 		}
 	}()
-	l := s.present()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	info, ok := l.importer.Inspect(text, cursor, l.world.scope())
+	ws := s.present()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	info, ok := ws.importer.Inspect(text, cursor, ws.names.Scope)
 	if !ok {
 		return Doc{}, false
 	}
 	d = Doc{Name: info.Name, Kind: info.Kind, Signature: info.Signature, Comment: info.Comment}
-	if own := l.world.of(info); own != nil {
+	if own := ws.names.of(info); own != nil {
 		d.Source = own.Source
 	}
 	return d, true
 }
 
-// of is what a cell declared under the name that was inspected.
-func (w *world) of(info symbols.Info) *definition {
-	if d := w.definitions[info.Name]; d != nil {
+// of is the definition of an inspected name.
+func (n *namespace) of(info symbols.Info) *definition {
+	if d := n.definitions[info.Name]; d != nil {
 		return d
 	}
-	for _, d := range w.definitions {
+	for _, d := range n.definitions {
 		if info.Object != nil && d.Object == info.Object {
 			return d
 		}
@@ -65,14 +65,14 @@ func (w *world) of(info symbols.Info) *definition {
 	return nil
 }
 
-// Variables lists what cells declared, and what was there from the start, by
-// name. Methods come with their type and are not listed.
+// Variables lists predeclared names and those that cells declared, sorted by name
+// and without methods.
 func (s *Session) Variables() []Variable {
-	l := s.present()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	ws := s.present()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
 	all := []Variable{}
-	for name, d := range l.world.definitions {
+	for name, d := range ws.names.definitions {
 		if typeOfMethod(name) != "" {
 			continue
 		}
@@ -98,9 +98,8 @@ func kindOf(o types.Object) string {
 	return "var"
 }
 
-// typeText is an object's type as cells write it: their own types without a
-// package, those of packages with its name. A type is told by what it is made
-// of.
+// typeText is an object's type as cells write it: cells' types without a package,
+// others with the package's name. For a type it is the underlying type.
 func typeText(o types.Object) string {
 	t := o.Type()
 	if _, isType := o.(*types.TypeName); isType {
@@ -114,9 +113,9 @@ func typeText(o types.Object) string {
 	})
 }
 
-// IsComplete says whether a text can be run as a cell, or whether more lines
-// must follow: a bracket, a comment or a raw string is open, or the last line
-// ends within an expression. It does not look at types.
+// IsComplete reports whether a text can be run as a cell, or needs more lines: a
+// bracket, a comment or a raw string is open, or the last line ends within an
+// expression. It does not check types.
 func (s *Session) IsComplete(text string) Completeness {
 	return completeness(text)
 }
@@ -156,15 +155,15 @@ func completeness(text string) Completeness {
 	return Completeness{Status: "complete"}
 }
 
-// closes says which bracket closes which.
+// closes maps opening brackets to closing ones.
 var closes = map[token.Token]token.Token{token.LPAREN: token.RPAREN, token.LBRACK: token.RBRACK, token.LBRACE: token.RBRACE}
 
-// openEnded tells what may end on a later line from what may not.
+// openEnded reports whether the unterminated text may end on a later line.
 func openEnded(message string) bool {
 	return strings.Contains(message, "comment") || strings.Contains(message, "raw string")
 }
 
-// continues reports whether a text that ends with the token must go on.
+// continues reports whether a text that ends with the token is incomplete.
 func continues(last token.Token) bool {
 	switch last {
 	case token.INC, token.DEC:
@@ -175,8 +174,8 @@ func continues(last token.Token) bool {
 	return last.IsOperator() && last.Precedence() > token.LowestPrec || last == token.ASSIGN || last == token.DEFINE
 }
 
-// scan calls each with the tokens of a text, without the semicolons that Go
-// puts at line ends, and fault with the scanner's messages.
+// scan calls each with the tokens of a text, without automatic semicolons, and
+// fault with the scanner's messages.
 func scan(text string, each func(token.Token), fault func(message string)) {
 	set := token.NewFileSet()
 	var s scanner.Scanner

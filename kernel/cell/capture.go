@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// capturing says that a session of this process has its stdout and stderr.
+// capturing is held by the session that has this process's stdout and stderr.
 var capturing sync.Mutex
 
-// capture sends file descriptors 1 and 2 of the process into the streams of a
-// session, which catches what compiled code, slog and child processes print.
+// capture redirects file descriptors 1 and 2 of the process to the streams of a
+// session, to catch what compiled code, slog and child processes print.
 type capture struct {
-	stdout, stderr *os.File // where they led before
+	stdout, stderr *os.File // the original ones
 }
 
-// newCapture begins to capture. Only one session of a process can.
+// newCapture starts to capture. Only one session of a process can do so.
 func newCapture(stdout, stderr *stream) (*capture, error) {
 	if !capturing.TryLock() {
-		return nil, errors.New("capture output: another session of this process does so")
+		return nil, errors.New("capture output: another session of this process already does")
 	}
 	c := &capture{}
 	if err := c.begin(stdout, stderr); err != nil {
@@ -37,7 +37,7 @@ func (c *capture) begin(stdout, stderr *stream) (err error) {
 	if c.stderr, err = duplicate(2, "stderr"); err != nil {
 		return err
 	}
-	// What the runtime says when the process dies must not end in our own pipe.
+	// A crash message of the runtime must not end in our own pipe.
 	if err := debug.SetCrashOutput(c.stderr, debug.CrashOptions{}); err != nil {
 		return err
 	}
@@ -49,10 +49,10 @@ func (c *capture) begin(stdout, stderr *stream) (err error) {
 	return nil
 }
 
-// end gives the process its descriptors back.
+// end restores the descriptors.
 func (c *capture) end() {
 	if c.stdout != nil {
-		_ = redirect(c.stdout, 1) // it was there before
+		_ = redirect(c.stdout, 1) // the original, which works
 		_ = c.stdout.Close()
 	}
 	if c.stderr != nil {

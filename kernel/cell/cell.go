@@ -1,10 +1,16 @@
 // Package cell is the one interactive session behind the terminal, Jupyter and
 // script files. A cell is a piece of Go as one types it in a notebook: imports,
 // declarations and statements in any order, with a last expression whose value
-// is shown. The session runs it with yaegi, but never hands it over raw: the
-// cell is split, type-checked against what the session has, lowered where yaegi
-// is silently wrong, and refused with a clear message where it cannot be
-// lowered (package lower).
+// is shown.
+//
+// A cell passes through four steps: package source splits it and go/types checks
+// it against what the session has declared; go/ssa compiles it to a few simple
+// instructions, in which the finer points of the language are explicit; package
+// machine executes these on ordinary Go memory; package symbols gives compiled
+// packages to all of them, in yaegi's tables of symbols and interface wrappers.
+// Yaegi's interpreter does not run cells: of the 349 programs of package
+// battery that compile and run, it gets 204 right, fails loudly on 76 and is
+// silently wrong on 58. SUBSET.md lists what cells support.
 package cell
 
 import (
@@ -15,40 +21,40 @@ import (
 	"noema/kernel/display"
 )
 
-// Output is where a running cell's output goes. Its methods are called from
-// several goroutines and must not block for long.
+// Output receives what a running cell prints and shows. Its methods are called
+// from several goroutines and must not block for long.
 type Output interface {
 	display.Screen
-	// Stream gets what was printed, name is "stdout" or "stderr".
+	// Stream receives printed text; name is "stdout" or "stderr".
 	Stream(name string, text []byte)
-	// Input asks the person for a line, which comes without its line end. Where
-	// nobody can be asked the error says so.
+	// Input asks the person for a line, which is returned without its line end. It
+	// is an error if nobody can be asked.
 	Input(ctx context.Context, prompt string, password bool) (string, error)
 }
 
-// Result is what a cell came to.
+// Result is the result of a cell that did not fail.
 type Result struct {
-	Value display.Bundle // of the last expression; nil if there is none or it is nil
+	Value display.Bundle // of the last expression; nil if it is nil or missing
 }
 
-// Error is what went wrong with a cell. The session lives on.
+// Error says why a cell failed. The session goes on.
 type Error struct {
 	Kind   string   // "syntax error", "type error", "unsupported", "panic", "interrupted", "exit"
 	Faults []Fault  // at least one
 	Code   int      // for an exit: the status
-	Trace  []string // for a panic: the frames of interpreted code, innermost first, as "cell 3, line 2, in f"
+	Trace  []string // for a panic: the calls of cells, innermost first, as "cell 3, line 2, in f"
 }
 
-// Fault is one fault in a cell's text.
+// Fault is one error in a cell's text.
 type Fault struct {
-	Source  string // "cell 3" or a file's name; empty if the place is not known
-	Line    int    // from 1, in the cell's text as it was typed; 0 if not known
-	Column  int    // from 1, in bytes; 0 if not known
+	Source  string // "cell 3" or a file name; empty if unknown
+	Line    int    // from 1, in the cell's text as typed; 0 if unknown
+	Column  int    // from 1, in bytes; 0 if unknown
 	Message string // as the Go compiler would put it
-	Hint    string // the cure, where there is one
+	Hint    string // how to fix it, if known
 }
 
-// String gives the fault as "cell 3, line 2: message".
+// String formats the fault as "cell 3, line 2: message".
 func (f Fault) String() string {
 	switch {
 	case f.Source == "":
@@ -59,7 +65,7 @@ func (f Fault) String() string {
 	return fmt.Sprintf("%s, line %d: %s", f.Source, f.Line, f.Message)
 }
 
-// Error lists the faults, one a line.
+// Error lists the faults, one per line.
 func (e *Error) Error() string {
 	lines := make([]string, len(e.Faults))
 	for i, f := range e.Faults {
@@ -74,7 +80,7 @@ type Completeness struct {
 	Indent string // for incomplete: what the next line should begin with
 }
 
-// Completions are the texts that could take the place of text[Start:End].
+// Completions are the candidates to replace text[Start:End].
 type Completions struct {
 	Start, End int // byte offsets
 	Items      []Completion
@@ -87,17 +93,17 @@ type Completion struct {
 	Detail string // one line: a type or a signature
 }
 
-// Doc is what is known of the name at a place.
+// Doc describes the name at a position.
 type Doc struct {
 	Name      string // as in "strings.Cut"
 	Kind      string // as of Completion
 	Signature string // the declaration, as go doc prints it
 	Comment   string // the doc comment, or empty
-	Source    string // the source text, for what a cell declared
+	Source    string // the source text, if a cell declared the name
 }
 
 // Variable is a name that the session holds, for listings.
 type Variable struct {
 	Name, Kind, Type string
-	Cell             int // which cell declared it; 0 for what was there from the start
+	Cell             int // the cell that declared it; 0 for predeclared names
 }

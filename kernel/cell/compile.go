@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"maps"
@@ -13,65 +12,70 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
-	"noema/kernel/cell/machine"
-	"noema/kernel/cell/source"
-	"noema/kernel/cell/symbols/generic"
+	"noema/kernel/cell/internal/source"
 )
 
-// prepare checks and compiles a text, makes what it declares known, and returns
-// the functions to call, in order. The lock is held.
-func (l *life) prepare(j job, number int) ([]*ssa.Function, error) {
-	u, stale, err := l.read(j)
+// prepare checks and compiles a text, records its declarations, and returns the
+// functions to call, in order. The lock is held.
+func (ws *workspace) prepare(j job, number int) ([]*ssa.Function, error) {
+	u, stale, err := ws.read(j)
 	if err != nil {
 		return nil, err
 	}
 	if u.Aliases != nil {
-		l.create(u.Aliases)
+		ws.create(u.Aliases)
 	}
 	for _, p := range u.Package.Imports() {
-		l.create(p)
+		ws.create(p)
 	}
-	pkg := l.machine.Program().CreatePackage(u.Package, []*ast.File{u.File}, u.Info, false)
+	pkg := ws.machine.Program().CreatePackage(u.Package, []*ast.File{u.File}, u.Info, false)
 	pkg.Build()
 	for _, pair := range u.Earlier {
-		l.machine.SameStorage(pair[0], pair[1])
+		ws.machine.SameStorage(pair[0], pair[1])
 	}
 	if j.script {
 		return []*ssa.Function{pkg.Func("init"), pkg.Func(u.Run)}, nil
 	}
-	l.connect(u)
-	l.world.add(u, number, stale)
-	l.tellStale(stale)
+	ws.connect(u)
+	ws.names.add(u, number, stale)
+	ws.reportStale(stale)
 	if u.Run == "" {
 		return nil, nil
 	}
 	return []*ssa.Function{pkg.Func(u.Run)}, nil
 }
 
-// create adds a package without source, and those that it imports, to the
-// program.
-func (l *life) create(p *types.Package) {
-	if l.machine.Program().Package(p) == nil && p != types.Unsafe {
-		l.machine.Program().CreatePackage(p, nil, nil, false)
+// create adds a package to the program: its compiled part, and the source of
+// its generic functions with the packages that it imports.
+func (ws *workspace) create(p *types.Package) {
+	if ws.machine.Program().Package(p) != nil || p == types.Unsafe {
+		return
 	}
+	s := ws.importer.Source(p)
+	if s == nil {
+		ws.machine.Program().CreatePackage(p, nil, nil, false)
+		return
+	}
+	ws.create(s.Compiled)
+	for _, i := range p.Imports() {
+		ws.create(i)
+	}
+	ws.machine.Program().CreatePackage(p, []*ast.File{s.File}, s.Info, false).Build()
 }
 
-// read reads a text together with what must be compiled again because of it:
-// first the types that it gives a method to, then whatever uses a name that it
-// redefines, until nothing more does. A definition that no longer fits is left
-// out and returned as stale.
-func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) {
-	if err := l.loadGeneric(); err != nil {
-		return nil, nil, err
-	}
-	again := l.world.companions(j.text)
+// read reads a text together with the earlier definitions that must be compiled
+// again: first the types for which it declares methods, then the users of names
+// that it redefines, until there are no more. A definition that no longer
+// compiles is left out and returned as stale.
+func (ws *workspace) read(j job) (u *source.Unit, stale []staleDefinition, err error) {
+	again := ws.names.companions(j.text)
 	for {
 		o := source.Options{Source: j.source, Script: j.script, Again: parts(again)}
-		u, err = source.Read(l.fset, j.text, l.sourceWorld(j.script), l.hooks, o)
+		u, err = source.Read(ws.fset, j.text, ws.environment(j.script), ws.hooks, o)
 		if err != nil {
 			d, reason := culprit(err, again, j.source)
 			if d == nil {
-				return nil, nil, l.typeError(err)
+				return nil, nil, ws.typeError(err)
 			}
 			again = slices.DeleteFunc(again, func(other *definition) bool { return other == d })
 			stale = append(stale, staleDefinition{d, reason})
@@ -80,7 +84,7 @@ func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) 
 		if j.script {
 			return u, nil, nil
 		}
-		more := l.world.dependents(u, again, stale)
+		more := ws.names.dependents(u, again, stale)
 		if len(more) == 0 {
 			return u, stale, nil
 		}
@@ -88,15 +92,15 @@ func (l *life) read(j job) (u *source.Unit, stale []staleDefinition, err error) 
 	}
 }
 
-func (l *life) sourceWorld(script bool) source.World {
-	w := source.World{Importer: l.importer, Generic: l.generic, Missing: l.importer.Missing}
+func (ws *workspace) environment(script bool) source.Environment {
+	w := source.Environment{Importer: ws.importer, Missing: ws.importer.Missing}
 	if !script {
-		w.Objects, w.Imports, w.Dot = l.world.objects, l.world.imports, l.world.dot
+		w.Scope = ws.names.Scope
 	}
 	return w
 }
 
-// parts are the definitions as source; those of a group share one text.
+// parts are the sources of definitions; those of a group share one text.
 func parts(again []*definition) []source.Part {
 	var out []source.Part
 	for _, d := range again {
@@ -108,14 +112,14 @@ func parts(again []*definition) []source.Part {
 	return out
 }
 
-// staleDefinition is one of an earlier cell that a redefinition broke.
+// staleDefinition is a definition that no longer compiles after a redefinition.
 type staleDefinition struct {
 	*definition
 	reason string
 }
 
-// culprit is the definition of an earlier cell that a compile error lies in.
-// Where the cell itself has a fault too, that one counts.
+// culprit is the definition of an earlier cell that contains a compile error. It
+// is nil if the cell itself has an error.
 func culprit(err error, again []*definition, here string) (d *definition, reason string) {
 	var faults *source.Errors
 	if !errors.As(err, &faults) {
@@ -135,8 +139,8 @@ func culprit(err error, again []*definition, here string) (d *definition, reason
 	return d, reason
 }
 
-// typeError makes a session's error of what was found in a text.
-func (l *life) typeError(err error) error {
+// typeError converts the errors of package source to the session's.
+func (ws *workspace) typeError(err error) error {
 	var faults *source.Errors
 	if !errors.As(err, &faults) {
 		return err
@@ -145,50 +149,50 @@ func (l *life) typeError(err error) error {
 	for _, f := range faults.Faults {
 		fault := Fault{Source: f.Source, Line: f.Line, Column: f.Column, Message: f.Message, Hint: f.Hint}
 		if fault.Hint == "" {
-			fault.Hint = l.world.hint(f.Message)
+			fault.Hint = ws.names.hint(f.Message)
 		}
 		e.Faults = append(e.Faults, fault)
 	}
 	return e
 }
 
-// connect ties what a cell declares to what earlier cells declared under the
-// same name: a variable of the same type keeps its place, a function of the same
-// signature is called by those who called the old one, a type of the same make
-// has the old one's values.
-func (l *life) connect(u *source.Unit) {
+// connect links the declarations of a cell to earlier ones of the same names: a
+// variable of the same type keeps its memory, callers of a function call the new
+// one of the same signature, values of a type with the same definition belong to
+// the new type.
+func (ws *workspace) connect(u *source.Unit) {
 	renewed := map[*types.TypeName]types.Type{}
 	for _, d := range u.Defines {
-		old := l.world.definitions[d.Name]
+		old := ws.names.definitions[d.Name]
 		if old == nil || old.Object == d.Object {
 			continue
 		}
 		switch o := d.Object.(type) {
 		case *types.Var:
 			if sameMeaning(d.Object, old.Object) {
-				l.machine.SameStorage(o, old.Object)
+				ws.machine.SameStorage(o, old.Object)
 			}
 		case *types.Func:
 			if was, ok := old.Object.(*types.Func); ok && o.Signature().Recv() == nil && sameMeaning(o, was) {
-				l.machine.Replace(o, was)
+				ws.machine.Replace(o, was)
 			}
 		case *types.TypeName:
-			if was, ok := old.Object.(*types.TypeName); ok && l.world.sameMake(o, was, u) {
-				l.machine.SameType(o.Type(), was.Type())
+			if was, ok := old.Object.(*types.TypeName); ok && ws.names.sameMake(o, was, u) {
+				ws.machine.SameType(o.Type(), was.Type())
 				renewed[was] = o.Type()
 			}
 		}
 	}
 	for _, d := range u.Defines {
 		if v, ok := d.Object.(*types.Var); ok && !assigned(u, v) {
-			l.machine.Reset(v)
+			ws.machine.Reset(v)
 		}
 	}
-	l.retype(renewed)
+	ws.retype(renewed)
 }
 
-// assigned says whether the declaration of a variable has a value, so that the
-// cell assigns to it.
+// assigned reports whether the declaration of a variable has a value, which the
+// cell assigns.
 func assigned(u *source.Unit, v *types.Var) bool {
 	for _, d := range u.File.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -207,14 +211,14 @@ func assigned(u *source.Unit, v *types.Var) bool {
 	return true
 }
 
-// retype gives the variables of types that a cell declared again the new types.
-func (l *life) retype(renewed map[*types.TypeName]types.Type) {
+// retype gives variables of redefined types the new types.
+func (ws *workspace) retype(renewed map[*types.TypeName]types.Type) {
 	if len(renewed) == 0 {
 		return
 	}
 	pkg := types.NewPackage("main", "main")
-	for _, name := range slices.Sorted(maps.Keys(l.world.objects)) {
-		old, ok := l.world.objects[name].(*types.Var)
+	for _, name := range slices.Sorted(maps.Keys(ws.names.Objects)) {
+		old, ok := ws.names.Objects[name].(*types.Var)
 		if !ok {
 			continue
 		}
@@ -224,14 +228,14 @@ func (l *life) retype(renewed map[*types.TypeName]types.Type) {
 		}
 		v := types.NewVar(token.NoPos, pkg, name, t)
 		pkg.Scope().Insert(v)
-		l.machine.SameStorage(v, old)
-		l.world.objects[name] = v
-		l.world.definitions[name].Object = v
+		ws.machine.SameStorage(v, old)
+		ws.names.Objects[name] = v
+		ws.names.definitions[name].Object = v
 	}
-	l.create(pkg)
+	ws.create(pkg)
 }
 
-// substitute replaces named types in a type.
+// substitute replaces named types within a type.
 func substitute(t types.Type, with map[*types.TypeName]types.Type) types.Type {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -263,42 +267,9 @@ func substitute(t types.Type, with map[*types.TypeName]types.Type) types.Type {
 	return t
 }
 
-// loadGeneric type-checks the generic functions of the standard library, for
-// which compiled packages have no code.
-func (l *life) loadGeneric() error {
-	if l.generic != nil {
-		return nil
-	}
-	imports := map[string]string{}
-	var texts strings.Builder
-	for _, name := range generic.Names() {
-		f, _ := generic.ByName(name)
-		maps.Copy(imports, f.Imports)
-		texts.WriteString(f.Text + "\n")
-	}
-	head := "package generic\n"
-	for _, name := range slices.Sorted(maps.Keys(imports)) {
-		head += fmt.Sprintf("import %s %q\n", name, imports[name])
-	}
-	file, err := parser.ParseFile(l.fset, "", head+texts.String(), parser.SkipObjectResolution)
-	if err != nil {
-		return fmt.Errorf("load the generic functions: %w", err)
-	}
-	u := &source.Unit{Package: types.NewPackage(machine.GenericPath, "generic"), File: file}
-	if err := source.Check(l.fset, u, source.World{Importer: l.importer}); err != nil {
-		return fmt.Errorf("load the generic functions: %w", err)
-	}
-	for _, p := range u.Package.Imports() {
-		l.create(p)
-	}
-	l.generic = u.Package
-	l.machine.Program().CreatePackage(u.Package, []*ast.File{file}, u.Info, false).Build()
-	return nil
-}
-
-// tellStale says which definitions of earlier cells are gone.
-func (l *life) tellStale(stale []staleDefinition) {
+// reportStale prints which definitions of earlier cells are gone.
+func (ws *workspace) reportStale(stale []staleDefinition) {
 	for _, d := range stale {
-		fmt.Fprintf(l.stderr, "%s (%s, line %d) no longer fits what this cell declares: %s; define it again\n", d.Name, d.cellName(), d.Line, d.reason)
+		fmt.Fprintf(ws.stderr, "%s (%s, line %d) no longer compiles with this cell's declarations and was removed: %s; define it again\n", d.Name, d.cellName(), d.Line, d.reason)
 	}
 }

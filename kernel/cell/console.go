@@ -8,16 +8,16 @@ import (
 	"noema/kernel/display"
 )
 
-// console leads what is printed and shown to the cell that runs, or to the
-// fallback when none does. It outlives a reset.
+// console passes what is printed and shown to the running cell's output, or to
+// the fallback if no cell is running. It survives a reset.
 type console struct {
 	stdout, stderr *stream
 	fallback       Output
-	capture        *capture // nil: the process's own output stays what it is
+	capture        *capture // nil if the process's own output is not captured
 
-	mu    sync.RWMutex // held while an Output is used: no cell ends in the midst
-	out   Output       // of the cell that runs
-	muted bool         // it has exited: nothing shows any more
+	mu    sync.RWMutex // held while an Output is used, so that no cell ends meanwhile
+	out   Output       // of the running cell
+	muted bool         // the cell has exited: discard its output
 }
 
 func newConsole(fallback Output) (*console, error) {
@@ -41,21 +41,21 @@ func (c *console) close() {
 	c.stderr.close()
 }
 
-// lead makes out the place where output goes; nil is the fallback.
-func (c *console) lead(out Output) {
+// direct sends output to out; nil stands for the fallback.
+func (c *console) direct(out Output) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out, c.muted = out, false
 }
 
-// mute drops what comes until lead is called.
+// mute discards output until direct is called.
 func (c *console) mute() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.muted = true
 }
 
-// with calls f with the present output. It reports false if there is none.
+// with calls f with the current output. It reports false if there is none.
 func (c *console) with(f func(Output)) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -77,10 +77,10 @@ func (c *console) print(name string, text []byte) {
 	if name == "stderr" {
 		stdout = stderr
 	}
-	_, _ = stdout.Write(text) // where nobody listens there is nobody to tell
+	_, _ = stdout.Write(text) // there is nobody to report the error to
 }
 
-// terminal is the process's output as it was before it was captured.
+// terminal is the process's output from before it was captured.
 func (c *console) terminal() (stdout, stderr *os.File) {
 	if c.capture == nil {
 		return os.Stdout, os.Stderr
@@ -88,13 +88,13 @@ func (c *console) terminal() (stdout, stderr *os.File) {
 	return c.capture.stdout, c.capture.stderr
 }
 
-// flush hands on what was printed so far.
+// flush passes on what was printed so far.
 func (c *console) flush() {
 	c.stdout.sync()
 	c.stderr.sync()
 }
 
-// Show implements [display.Screen]. What was printed before is shown before.
+// Show implements [display.Screen]. Earlier prints come first.
 func (c *console) Show(id string, b display.Bundle) {
 	c.flush()
 	if !c.with(func(out Output) { out.Show(id, b) }) {
@@ -108,9 +108,9 @@ func (c *console) Clear(wait bool) {
 	c.with(func(out Output) { out.Clear(wait) })
 }
 
-var errNobody = errors.New("read input: no cell runs whose face could ask")
+var errNobody = errors.New("read input: no cell is running")
 
-// asker is the output that can ask a person now.
+// asker is the output that can ask a person for input.
 func (c *console) asker() (Output, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -16,18 +16,18 @@ func duplicate(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(other), name), nil
 }
 
-// redirect makes descriptor fd lead to f.
+// redirect makes descriptor fd refer to f.
 func redirect(f *os.File, fd int) error {
 	return control(f, "dup2", func(from int) error { return unix.Dup2(from, fd) })
 }
 
-// blocking makes a write to f wait while a pipe is full, for those who write
-// to it by a plain descriptor and would get an error.
+// blocking makes writes to f block while the pipe is full: code that writes to the
+// bare descriptor would get an error.
 func blocking(f *os.File) error {
 	return control(f, "set blocking", func(fd int) error { return unix.SetNonblock(fd, false) })
 }
 
-// control does something with f's descriptor. Unlike f.Fd it leaves f as it is.
+// control calls do with f's descriptor. Unlike f.Fd it does not change f's mode.
 func control(f *os.File, name string, do func(fd int) error) error {
 	connection, err := f.SyscallConn()
 	if err != nil {

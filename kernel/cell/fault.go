@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"noema/kernel/cell/machine"
+	"noema/kernel/cell/internal/machine"
 )
 
 // Kinds of [Error].
@@ -18,27 +18,27 @@ const (
 	kindExit        = "exit"
 )
 
-// died is told of a panic that ended a goroutine of cells. It fails the cell
-// if that still runs, as it would end a program.
-func (l *life) died(e *machine.Execution, p *machine.Panic) {
-	err := l.panicError(p)
-	if e.Number > 0 && l.machine.Current() == e {
+// died handles a panic that ended a goroutine of cells. It fails the cell if that
+// is still running, as it would end a program.
+func (ws *workspace) died(e *machine.Execution, p *machine.Panic) {
+	err := ws.panicError(p)
+	if e.Number > 0 && ws.machine.Current() == e {
 		e.Stop(err, true)
 		return
 	}
-	fmt.Fprintf(l.stderr, "panic in a goroutine of cell %d: %v\n", e.Number, err)
+	fmt.Fprintf(ws.stderr, "panic in a goroutine of cell %d: %v\n", e.Number, err)
 }
 
-// panicError describes a panic.
-func (l *life) panicError(p *machine.Panic) *Error {
-	message := l.panicText(p.Value)
+// panicError converts a panic to an error.
+func (ws *workspace) panicError(p *machine.Panic) *Error {
+	message := ws.panicText(p.Value)
 	f := Fault{Message: message, Hint: hintFor(message)}
 	e := &Error{Kind: kindPanic}
 	if machine.Unsupported(p.Value) {
 		e.Kind = kindUnsupported
 	}
 	for _, fr := range p.Trace {
-		at := l.fset.Position(fr.Pos)
+		at := ws.fset.Position(fr.Pos)
 		if !fr.Pos.IsValid() || at.Filename == "" {
 			continue
 		}
@@ -55,8 +55,8 @@ func (l *life) panicError(p *machine.Panic) *Error {
 	return e
 }
 
-// functionName is what cells call the function of a frame; "" for the cell's
-// own statements.
+// functionName is the name that a cell gives the function of a frame; "" for the
+// cell's own statements.
 func functionName(function string) string {
 	name := strings.TrimPrefix(function, "main.")
 	name = strings.ReplaceAll(name, "(*main.", "(*")
@@ -70,14 +70,14 @@ func functionName(function string) string {
 	return name
 }
 
-// panicText is what the Go runtime would print behind "panic: ".
-func (l *life) panicText(v any) (text string) {
+// panicText is what the Go runtime would print after "panic: ".
+func (ws *workspace) panicText(v any) (text string) {
 	defer func() {
 		if r := recover(); r != nil {
-			text = fmt.Sprintf("a value whose text cannot be had: %v", r)
+			text = fmt.Sprintf("a value that cannot be printed: %v", r)
 		}
 	}()
-	switch v := l.machine.View(v).(type) {
+	switch v := ws.machine.View(v).(type) {
 	case error:
 		return v.Error()
 	case fmt.Stringer:
@@ -89,15 +89,15 @@ func (l *life) panicText(v any) (text string) {
 
 const nilDereference = "runtime error: invalid memory address or nil pointer dereference"
 
-// hintFor gives cures for messages that many meet.
+// hintFor explains common messages.
 func hintFor(message string) string {
 	if strings.HasPrefix(message, nilDereference) {
-		return "a pointer, map, function or interface in the expression is nil"
+		return "a pointer, map, function or interface in this expression is nil"
 	}
 	return ""
 }
 
-// stoppedError says why a cell was stopped.
+// stoppedError is the error of a cell that was stopped.
 func stoppedError(of *machine.Execution, reason error) error {
 	var e *Error
 	var code exitStatus
@@ -111,17 +111,17 @@ func stoppedError(of *machine.Execution, reason error) error {
 	}
 	hint := ""
 	if n := of.Live(); n > 0 {
-		hint = fmt.Sprintf("%d of its goroutines wait in compiled code, and end when that returns", n)
+		hint = fmt.Sprintf("%d of its goroutines are blocked in compiled code and end when that returns", n)
 	}
 	return fail(kindInterrupted, reason.Error(), hint)
 }
 
-// fail makes an Error of one fault without a place.
+// fail returns an Error with one fault without a position.
 func fail(kind, message, hint string) *Error {
 	return &Error{Kind: kind, Faults: []Fault{{Message: message, Hint: hint}}}
 }
 
-// asError makes every error one of a cell's.
+// asError converts any error to an *Error.
 func asError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// input is the standard input of cells: each line is asked of the person when a
-// cell wants to read.
+// input is the standard input of cells: when a cell reads, the person is asked for
+// a line.
 type input struct {
 	ask func() (string, error)
 
 	mu   sync.Mutex
-	line []byte // what is left of the last line
-	back []byte // line as it was before it
+	line []byte // the unread rest of the last line
+	back []byte // line before the last ReadRune
 }
 
-// Read implements [io.Reader]. The end of input is where nobody can be asked.
+// Read implements [io.Reader]. When nobody can be asked, the input ends.
 func (in *input) Read(p []byte) (int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -35,7 +35,7 @@ func (in *input) Read(p []byte) (int, error) {
 }
 
 // ReadRune implements [io.RuneReader], so that fmt.Scan loses nothing between
-// two calls.
+// calls.
 func (in *input) ReadRune() (rune, int, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -52,7 +52,7 @@ func (in *input) UnreadRune() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.back == nil {
-		return errors.New("unread rune: no rune was read before")
+		return errors.New("unread rune: the last operation was not ReadRune")
 	}
 	in.line, in.back = in.back, nil
 	return nil
@@ -64,34 +64,34 @@ func (in *input) fill() error {
 	}
 	line, err := in.ask()
 	if err != nil {
-		return io.EOF // as a file that ended: a program can handle that
+		return io.EOF // which programs handle
 	}
 	in.line = []byte(line + "\n")
 	return nil
 }
 
-// reset forgets what is left of a line, at the beginning of a cell.
+// reset discards the rest of a line, at the beginning of a cell.
 func (in *input) reset() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.line, in.back = nil, nil
 }
 
-// Stdin is what os.Stdin is in a cell: a reader that asks the person. It has
-// those methods of [os.File] that reading needs.
+// Stdin is os.Stdin in a cell: a reader that asks the person. It has the methods
+// of [os.File] that reading needs.
 type Stdin struct{ in *input }
 
 // Read implements [io.Reader].
 func (s Stdin) Read(p []byte) (int, error) { return s.in.Read(p) }
 
-// Close does nothing: the next cell may read.
+// Close does nothing: the next cell may still read.
 func (s Stdin) Close() error { return nil }
 
-// Name is the usual one of the standard input.
+// Name is "/dev/stdin".
 func (s Stdin) Name() string { return "/dev/stdin" }
 
-// Fd returns the descriptor of the process's standard input. It is not what
-// Read reads.
+// Fd returns the descriptor of the process's standard input, which Read does not
+// use.
 func (s Stdin) Fd() uintptr { return os.Stdin.Fd() }
 
 // Stat describes the process's standard input.

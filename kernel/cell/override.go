@@ -8,77 +8,78 @@ import (
 	"reflect"
 	"time"
 
-	"noema/kernel/cell/machine"
-	"noema/kernel/cell/source"
+	"noema/kernel/cell/internal/machine"
+	"noema/kernel/cell/internal/source"
 )
 
-// overrides are the functions of the standard library that a cell gets in
-// another form, because theirs would end the process, print past the session,
-// read past it, or hold out against an interrupt. What each does is otherwise
-// the same. Those that take a thread first get the calling one.
-func (l *life) overrides(tables machine.Tables) machine.Tables {
-	l.newFlags()
+// overrides replace functions of the standard library that would end the process,
+// bypass the session's input and output, or ignore an interrupt. Otherwise they
+// behave as the originals. A function whose first parameter is a thread receives
+// the calling one.
+func (ws *workspace) overrides(tables machine.Tables) machine.Tables {
+	ws.newFlags()
 	return machine.Tables{
-		"noema/cell/hooks/hooks": {source.ShowName: reflect.ValueOf(l.show)},
+		"noema/cell/hooks/hooks": {source.ShowName: reflect.ValueOf(ws.show)},
 		"os/os": {
-			"Exit":   reflect.ValueOf(l.exit),
-			"Args":   reflect.ValueOf(&l.args).Elem(),
-			"Stdout": reflect.ValueOf(&l.out).Elem(),
-			"Stderr": reflect.ValueOf(&l.errs).Elem(),
+			"Exit":   reflect.ValueOf(ws.exit),
+			"Args":   reflect.ValueOf(&ws.args).Elem(),
+			"Stdout": reflect.ValueOf(&ws.out).Elem(),
+			"Stderr": reflect.ValueOf(&ws.errs).Elem(),
 		},
-		"errors/errors":   {"As": reflect.ValueOf(func(err error, target any) bool { return l.machine.As(err, target) })},
-		"reflect/reflect": {"DeepEqual": reflect.ValueOf(func(x, y any) bool { return l.machine.DeepEqual(x, y) })},
-		"fmt/fmt":         l.printFunctions(),
-		"time/time":       {"Sleep": reflect.ValueOf(l.sleep)},
-		"log/log":         l.logFunctions(tables["log/log"]),
-		"flag/flag":       l.flagFunctions(tables["flag/flag"]),
+		"errors/errors":   {"As": reflect.ValueOf(func(err error, target any) bool { return ws.machine.As(err, target) })},
+		"reflect/reflect": {"DeepEqual": reflect.ValueOf(func(x, y any) bool { return ws.machine.DeepEqual(x, y) })},
+		"fmt/fmt":         ws.printFunctions(),
+		"time/time":       {"Sleep": reflect.ValueOf(ws.sleep)},
+		"log/log":         ws.logFunctions(tables["log/log"]),
+		"flag/flag":       ws.flagFunctions(tables["flag/flag"]),
 	}
 }
 
-// printFunctions are those of package fmt that print to os.Stdout and read from
-// os.Stdin, which in a cell are the session's.
-func (l *life) printFunctions() map[string]reflect.Value {
-	out := variable{&l.out}
+// printFunctions are the functions of package fmt that use os.Stdout and
+// os.Stdin, here the session's.
+func (ws *workspace) printFunctions() map[string]reflect.Value {
+	out := variable{&ws.out}
 	return map[string]reflect.Value{
 		"Print":   reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fprint(out, a...) }),
 		"Println": reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fprintln(out, a...) }),
 		"Printf":  reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fprintf(out, format, a...) }),
-		"Scan":    reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(l.input, a...) }),
-		"Scanln":  reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(l.input, a...) }),
-		"Scanf":   reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(l.input, format, a...) }),
+		"Scan":    reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscan(ws.input, a...) }),
+		"Scanln":  reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(ws.input, a...) }),
+		"Scanf":   reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(ws.input, format, a...) }),
 	}
 }
 
-// sleep is time.Sleep that an interrupt ends.
-func (l *life) sleep(th *machine.Thread, d time.Duration) { th.Sleep(d) }
+// sleep is a time.Sleep that an interrupt ends.
+func (ws *workspace) sleep(th *machine.Thread, d time.Duration) { th.Sleep(d) }
 
-// exitStatus is the reason of an execution that called os.Exit.
+// exitStatus is the stop reason of an execution that called os.Exit.
 type exitStatus int
 
 func (exitStatus) Error() string { return "exit" }
 
-// exit is os.Exit for a cell: the cell and its goroutines end and nothing that
-// they do or print from then on shows. It does not return.
-func (l *life) exit(th *machine.Thread, code int) {
-	l.flush()
+// exit is os.Exit for a cell: it ends the cell and its goroutines and discards
+// what they print from then on. It does not return.
+func (ws *workspace) exit(th *machine.Thread, code int) {
+	ws.flush()
 	th.Stop(exitStatus(code), false)
-	if l.machine.Current() == th.Execution {
-		l.mute()
+	if ws.machine.Current() == th.Execution {
+		ws.mute()
 	}
 	th.Check()
 }
 
-// logFunctions are those of package log on a logger that prints to the cell.
-func (l *life) logFunctions(table map[string]reflect.Value) map[string]reflect.Value {
-	logger := log.New(variable{&l.errs}, "", log.LstdFlags)
+// logFunctions are the functions of package log, with a logger that prints to the
+// cell.
+func (ws *workspace) logFunctions(table map[string]reflect.Value) map[string]reflect.Value {
+	logger := log.New(variable{&ws.errs}, "", log.LstdFlags)
 	all := methodsAs(table, reflect.ValueOf(logger))
 	fatal := func(print func(...any)) func(*machine.Thread, ...any) {
 		return func(th *machine.Thread, v ...any) {
 			for i := range v {
-				v[i] = l.machine.View(v[i])
+				v[i] = ws.machine.View(v[i])
 			}
 			print(v...)
-			l.exit(th, 1)
+			ws.exit(th, 1)
 		}
 	}
 	all["Fatal"] = reflect.ValueOf(fatal(logger.Print))
@@ -90,33 +91,33 @@ func (l *life) logFunctions(table map[string]reflect.Value) map[string]reflect.V
 	return all
 }
 
-// newFlags forgets the flags that were defined.
-func (l *life) newFlags() {
+// newFlags forgets all defined flags.
+func (ws *workspace) newFlags() {
 	name := ""
-	if len(l.args) > 0 {
-		name = l.args[0]
+	if len(ws.args) > 0 {
+		name = ws.args[0]
 	}
-	*l.flags = *flag.NewFlagSet(name, flag.ContinueOnError)
-	l.flags.SetOutput(l.stderr)
-	l.flags.Usage = func() {
-		fmt.Fprintf(l.stderr, "Usage of %s:\n", name)
-		l.flags.PrintDefaults()
+	*ws.flags = *flag.NewFlagSet(name, flag.ContinueOnError)
+	ws.flags.SetOutput(ws.stderr)
+	ws.flags.Usage = func() {
+		fmt.Fprintf(ws.stderr, "Usage of %s:\n", name)
+		ws.flags.PrintDefaults()
 	}
 }
 
-// flagFunctions are those of package flag on a set of the session's own, so
-// that each script may define its flags anew and a wrong one does not end the
+// flagFunctions are the functions of package flag on a flag set of the session,
+// so that each script may define its own flags and a wrong one does not end the
 // process.
-func (l *life) flagFunctions(table map[string]reflect.Value) map[string]reflect.Value {
-	all := methodsAs(table, reflect.ValueOf(l.flags))
-	all["CommandLine"] = reflect.ValueOf(&l.flags).Elem()
-	all["Usage"] = reflect.ValueOf(&l.flags.Usage).Elem()
+func (ws *workspace) flagFunctions(table map[string]reflect.Value) map[string]reflect.Value {
+	all := methodsAs(table, reflect.ValueOf(ws.flags))
+	all["CommandLine"] = reflect.ValueOf(&ws.flags).Elem()
+	all["Usage"] = reflect.ValueOf(&ws.flags.Usage).Elem()
 	all["Parse"] = reflect.ValueOf(func(th *machine.Thread) {
-		switch err := l.flags.Parse(l.args[min(1, len(l.args)):]); {
+		switch err := ws.flags.Parse(ws.args[min(1, len(ws.args)):]); {
 		case errors.Is(err, flag.ErrHelp):
-			l.exit(th, 0)
+			ws.exit(th, 0)
 		case err != nil:
-			l.exit(th, 2)
+			ws.exit(th, 2)
 		}
 	})
 	all["NewFlagSet"] = reflect.ValueOf(func(name string, handling flag.ErrorHandling) *flag.FlagSet {
@@ -124,14 +125,14 @@ func (l *life) flagFunctions(table map[string]reflect.Value) map[string]reflect.
 			handling = flag.PanicOnError
 		}
 		set := flag.NewFlagSet(name, handling)
-		set.SetOutput(l.stderr)
+		set.SetOutput(ws.stderr)
 		return set
 	})
 	return all
 }
 
-// methodsAs gives for every function of the table the method of that name and
-// type: log.Printf for the method Printf of a logger.
+// methodsAs finds, for each function of the table, the receiver's method of the
+// same name and type: for log.Printf the method Printf of a logger.
 func methodsAs(table map[string]reflect.Value, receiver reflect.Value) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	for name, f := range table {

@@ -57,7 +57,7 @@ func TestBrokenDefinition(t *testing.T) {
 	if _, err := s.Run(t.Context(), "func size() string { return \"big\" }\nfmt.Print(size())", &out); err != nil {
 		t.Fatal(err)
 	}
-	if out.stdout() != "big" || !strings.Contains(out.stderr(), "twice (cell 1, line 2) no longer fits") {
+	if out.stdout() != "big" || !strings.Contains(out.stderr(), "twice (cell 1, line 2) no longer compiles") {
 		t.Errorf("prints %q and %q", out.stdout(), out.stderr())
 	}
 	e := fails(t, s, "twice()", "type error", "undefined: twice")

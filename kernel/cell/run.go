@@ -10,46 +10,46 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"noema/kernel/cell/machine"
+	"noema/kernel/cell/internal/machine"
 	"noema/kernel/display"
 )
 
-// patience is how long an interrupt waits for goroutines to end.
-const patience = 500 * time.Millisecond
+// interruptGrace is how long an interrupt waits for goroutines to end.
+const interruptGrace = 500 * time.Millisecond
 
-// maxLines bounds a text.
+// maxLines bounds the lines of a text.
 const maxLines = 100_000
 
-// errInterrupted is why an execution was stopped from outside.
+// errInterrupted is the reason of an execution that was stopped from outside.
 var errInterrupted = errors.New("interrupted")
 
 // job is a text to run: a cell or a script.
 type job struct {
 	text   string
-	source string // what faults call it
+	source string // its name in faults
 	script bool
 }
 
-// outcome is what the goroutine of a cell leaves behind.
+// outcome is the result of a cell's goroutine.
 type outcome struct {
 	value display.Bundle
 	err   error
 }
 
 // Run runs a cell and returns when its last statement has run. Goroutines that
-// it started may go on; one that panics while the cell runs fails the cell.
-// Run's error is an [*Error]. When ctx ends the cell is interrupted: Run
-// returns within a second, and the session lives on.
+// it started may continue; if one panics while the cell runs, the cell fails.
+// Run's error is an [*Error]. When ctx ends the cell is interrupted: Run returns
+// within a second, and the session remains usable.
 //
 // One cell runs at a time: a second Run waits for the first, or for its ctx.
-// What out gets, it gets before Run returns.
+// All output reaches out before Run returns.
 func (s *Session) Run(ctx context.Context, text string, out Output) (*Result, error) {
 	return s.run(ctx, job{text: text}, out)
 }
 
-// RunFile runs a script: a file of package main whose main is called. A script
-// that ends by os.Exit(0) has no error, one that exits otherwise an [*Error] of
-// the kind "exit" with its code. Package flag is new for every script.
+// RunFile runs a script, a file of package main. After os.Exit(0) the error is
+// nil; after another code it is an [*Error] of kind "exit". Every script starts
+// with no flags defined.
 func (s *Session) RunFile(ctx context.Context, path string, out Output) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -67,48 +67,48 @@ func (s *Session) run(ctx context.Context, j job, out Output) (*Result, error) {
 	select {
 	case s.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fail(kindInterrupted, "interrupted before it ran", "")
+		return nil, fail(kindInterrupted, "interrupted before the cell started", "")
 	}
 	defer func() { <-s.turn }()
-	l, number, err := s.next()
+	ws, number, err := s.next()
 	if err != nil {
 		return nil, err
 	}
-	s.console.lead(out)
-	defer s.console.lead(nil)
+	s.console.direct(out)
+	defer s.console.direct(nil)
 	defer s.console.flush()
-	value, err := l.run(ctx, j, number)
+	value, err := ws.run(ctx, j, number)
 	if err != nil {
 		return nil, err
 	}
 	return &Result{Value: value}, nil
 }
 
-// next counts a cell.
-func (s *Session) next() (*life, int, error) {
+// next returns the workspace and number of the next cell.
+func (s *Session) next() (*workspace, int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, 0, fail(kindInterrupted, errClosed.Error(), "")
 	}
 	s.count++
-	return s.life, s.count, nil
+	return s.workspace, s.count, nil
 }
 
-// run runs a text in a goroutine of its own and sees to its end.
-func (l *life) run(ctx context.Context, j job, number int) (display.Bundle, error) {
+// run runs a text in a goroutine of its own and waits for its end.
+func (ws *workspace) run(ctx context.Context, j job, number int) (display.Bundle, error) {
 	if err := check(j.text); err != nil {
 		return nil, err
 	}
 	if j.source == "" {
 		j.source = fmt.Sprintf("cell %d", number)
 	}
-	l.input.reset()
-	e := l.machine.Begin(ctx, number)
-	defer l.machine.End(e)
-	defer l.shown.Delete(e)
+	ws.input.reset()
+	e := ws.machine.Begin(ctx, number)
+	defer ws.machine.End(e)
+	defer ws.shown.Delete(e)
 	var o outcome
-	over := e.Go(func(th *machine.Thread) { o.value, o.err = l.execute(th, j, number) })
+	over := e.Go(func(th *machine.Thread) { o.value, o.err = ws.execute(th, j, number) })
 	ended := false
 	select {
 	case <-over:
@@ -117,7 +117,7 @@ func (l *life) run(ctx context.Context, j job, number int) (display.Bundle, erro
 		e.Stop(errInterrupted, true)
 	case <-e.Done():
 	}
-	ended = settle(e, over) || ended
+	ended = awaitEnd(e, over) || ended
 	if reason := e.Reason(); reason != nil && (!ended || o.err == nil) {
 		return nil, stoppedError(e, reason)
 	}
@@ -127,11 +127,11 @@ func (l *life) run(ctx context.Context, j job, number int) (display.Bundle, erro
 	return o.value, o.err
 }
 
-// settle waits for the goroutines of a stopped execution, which unwind, and for
-// a moment for those of one that ended, which may be about to panic. It says
-// whether the cell's own statements have ended.
-func settle(e *machine.Execution, over <-chan struct{}) bool {
-	wait := patience
+// awaitEnd waits for the goroutines of a stopped execution to unwind, or, briefly,
+// for those of a finished one that may be about to panic. It reports whether the
+// cell's own statements have ended.
+func awaitEnd(e *machine.Execution, over <-chan struct{}) bool {
+	wait := interruptGrace
 	if e.Reason() == nil {
 		wait = 5 * time.Millisecond
 	}
@@ -149,7 +149,7 @@ func settle(e *machine.Execution, over <-chan struct{}) bool {
 	}
 }
 
-// check refuses texts that no step below could place or read.
+// check rejects texts that later steps could not read.
 func check(text string) error {
 	switch {
 	case strings.Count(text, "\n") >= maxLines:
@@ -160,10 +160,10 @@ func check(text string) error {
 	return nil
 }
 
-// execute compiles a cell, makes what it declares known, and runs its
-// statements. It runs in the cell's own goroutine.
-func (l *life) execute(th *machine.Thread, j job, number int) (display.Bundle, error) {
-	call, err := l.compile(j, number)
+// execute compiles a cell, records its declarations, and runs its statements. It
+// runs in the cell's own goroutine.
+func (ws *workspace) execute(th *machine.Thread, j job, number int) (display.Bundle, error) {
+	call, err := ws.compile(j, number)
 	if err != nil {
 		return nil, asError(err)
 	}
@@ -171,44 +171,44 @@ func (l *life) execute(th *machine.Thread, j job, number int) (display.Bundle, e
 		return nil, nil
 	}
 	call(th)
-	if value, ok := l.shown.Load(th.Execution); ok {
+	if value, ok := ws.shown.Load(th.Execution); ok {
 		return value.(display.Bundle), nil
 	}
 	return nil, nil
 }
 
-// compile makes a text ready to be called.
-func (l *life) compile(j job, number int) (func(*machine.Thread), error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// compile returns a function that runs the text.
+func (ws *workspace) compile(j job, number int) (func(*machine.Thread), error) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
 	if j.script {
-		l.newFlags()
+		ws.newFlags()
 	}
-	functions, err := l.prepare(j, number)
+	functions, err := ws.prepare(j, number)
 	if err != nil || len(functions) == 0 {
 		return nil, err
 	}
 	return func(th *machine.Thread) {
 		for _, fn := range functions {
-			l.machine.Call(th, fn)
+			ws.machine.Call(th, fn)
 		}
 	}, nil
 }
 
-// show keeps the value of a cell's last expression, in the form in which it is
-// looked at: it may be changed later.
-func (l *life) show(th *machine.Thread, values ...any) {
+// show keeps the display of a cell's last expression; the value itself may change
+// later.
+func (ws *workspace) show(th *machine.Thread, values ...any) {
 	views := make([]any, len(values))
 	for i, v := range values {
-		views[i] = l.machine.View(v)
+		views[i] = ws.machine.View(v)
 	}
 	if b := shown(views); b != nil {
-		l.shown.Store(th.Execution, b)
+		ws.shown.Store(th.Execution, b)
 	}
 }
 
-// shown is what the values of an expression look like. Of several, an error
-// that is nil does not show.
+// shown is the display of an expression's values. A nil error after other values
+// is left out.
 func shown(values []any) display.Bundle {
 	if n := len(values); n > 1 && values[n-1] == nil {
 		values = values[:n-1]

@@ -11,49 +11,49 @@ import (
 	"noema/kernel/display"
 )
 
-// Session runs cells, one after the other. Its other methods may be called at
-// any time, also while a cell runs.
+// Session runs cells, one after the other. All other methods may be called while
+// a cell runs.
 type Session struct {
 	o       Options
 	console *console
 	turn    chan struct{} // holds a token while a cell runs
 
-	mu     sync.Mutex // guards what follows
-	life   *life
-	count  int
-	closed bool
+	mu        sync.Mutex // guards what follows
+	workspace *workspace
+	count     int
+	closed    bool
 }
 
 // Options are what a session starts with.
 type Options struct {
-	// Values are variables that cells find, such as "lab". Their types are those
-	// of packages that cells can import, or plain ones.
+	// Values are predeclared variables, such as "lab". Their types are predeclared
+	// ones or those of packages that cells can import.
 	Values map[string]any
-	// Imports are imported from the start, as in an import declaration but
-	// without quotes: "fmt", ". noema/kernel", "str strings".
+	// Imports are the packages imported from the start, written as in an import
+	// declaration but without quotes: "fmt", ". noema/kernel", "str strings".
 	Imports []string
-	// Symbols are packages beside those of package symbols, as yaegi extract
-	// writes them: the key is "path/name".
+	// Symbols are functions of further packages that cells can import, in the form
+	// that yaegi extract writes: the key is "path/name".
 	Symbols interp.Exports
-	// Args are what os.Args holds, the program's name first.
+	// Args is os.Args, the program's name first.
 	Args []string
-	// Output takes what is printed while no cell runs, by goroutines that
-	// outlive their cell. Default: the process's own stdout and stderr.
+	// Output receives what goroutines print after their cell has ended. Default:
+	// the process's own stdout and stderr.
 	Output Output
-	// Capture catches what the process itself prints on descriptors 1 and 2
-	// (compiled code, slog, child processes) while the session is open. One
-	// session of a process can have it; see [Session.Terminal].
+	// Capture redirects file descriptors 1 and 2 of the process (compiled code,
+	// slog, child processes) to the cell's output while the session is open. Only
+	// one session of a process can do so; see [Session.Terminal].
 	Capture bool
 }
 
-// New returns a session, to be closed in the end.
+// New returns a session. The caller closes it.
 func New(o Options) (*Session, error) {
 	c, err := newConsole(o.Output)
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{o: o, console: c, turn: make(chan struct{}, 1)}
-	if s.life, err = newLife(o, c); err != nil {
+	if s.workspace, err = newWorkspace(o, c); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -66,37 +66,37 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// present is the life of the session that cells see now.
-func (s *Session) present() *life {
+// present is the current workspace.
+func (s *Session) present() *workspace {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.life
+	return s.workspace
 }
 
 // Screen shows in the cell that runs, or on Options.Output when none does.
 func (s *Session) Screen() display.Screen { return s.console }
 
-// Context is the running cell's: it ends when that is interrupted. While no
-// cell runs it is the background.
+// Context is the context of the running cell, which an interrupt cancels. While
+// no cell runs it is the background context.
 func (s *Session) Context() context.Context { return s.present().context() }
 
-// Count is how many cells and scripts were run.
+// Count is the number of cells and scripts run so far.
 func (s *Session) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-// Writers lead to where cells print.
+// Writers are the streams that cells print to.
 func (s *Session) Writers() (stdout, stderr io.Writer) { return s.console.stdout, s.console.stderr }
 
-// Terminal returns the process's stdout and stderr as they were before
-// Options.Capture: what a face prints there does not come back as output.
+// Terminal returns the process's stdout and stderr from before Options.Capture:
+// what a front end prints there is not captured.
 func (s *Session) Terminal() (stdout, stderr io.Writer) { return s.console.terminal() }
 
-// Reset ends all goroutines of cells and forgets all that they declared. A
-// goroutine that waits in compiled code ends when that returns. Reset waits for
-// a cell that runs; interrupt it before.
+// Reset ends all goroutines of cells and forgets all declarations. A goroutine
+// blocked in compiled code ends when that code returns. Reset waits for a
+// running cell: interrupt it first.
 func (s *Session) Reset() error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -105,17 +105,17 @@ func (s *Session) Reset() error {
 	if s.closed {
 		return errClosed
 	}
-	fresh, err := newLife(s.o, s.console)
+	fresh, err := newWorkspace(s.o, s.console)
 	if err != nil {
 		return err
 	}
-	s.life.end()
-	s.life = fresh
+	s.workspace.end()
+	s.workspace = fresh
 	return nil
 }
 
-// Close ends all goroutines of cells, a running cell's too, and gives the
-// process its output back. It may be called again.
+// Close ends all goroutines of cells, including a running cell's, and restores
+// the process's output. It may be called again.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,9 +123,9 @@ func (s *Session) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.life.end()
+	s.workspace.end()
 	s.console.close()
 	return nil
 }
 
-var errClosed = errors.New("the session was closed")
+var errClosed = errors.New("the session is closed")

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// syncPatience is how long sync waits for a reader that does not take output.
-const syncPatience = 2 * time.Second
+// syncTimeout is how long sync waits for a sink that blocks.
+const syncTimeout = 2 * time.Second
 
-// syncMark goes through a stream behind what was written before it. It is
-// nothing that a program prints.
+// syncMark is written to a stream to find out when all before it has been read.
+// No program prints it.
 var syncMark = []byte("\x00\x1b\x00noema:sync\x00\x1b\x00")
 
-// stream is an output stream of a cell as a file: a pipe, so that whatever
-// writes there, interpreted, compiled or another process, keeps one order.
+// stream is an output stream of a cell as a pipe, so that writes of cells, of
+// compiled code and of other processes keep their order.
 type stream struct {
 	name  string // "stdout" or "stderr"
 	w     *os.File
 	sink  func(name string, text []byte)
-	marks chan struct{} // one for every mark that came through
+	marks chan struct{} // one for every mark that was read
 	ended chan struct{}
 	mu    sync.Mutex // held by sync
 }
@@ -39,7 +39,7 @@ func newStream(name string, sink func(name string, text []byte)) (*stream, error
 // Write implements [io.Writer].
 func (s *stream) Write(p []byte) (int, error) { return s.w.Write(p) }
 
-// read hands on what comes, until the last writer is closed.
+// read passes on the output until the last writer is closed.
 func (s *stream) read(r *os.File) {
 	defer close(s.ended)
 	defer r.Close()
@@ -54,8 +54,8 @@ func (s *stream) read(r *os.File) {
 	}
 }
 
-// pass hands on text without marks. It returns how many bytes it moved to the
-// beginning of text because a mark may begin with them.
+// pass passes on text without marks. It returns how many bytes it moved to the
+// beginning of text because they may begin a mark.
 func (s *stream) pass(text []byte) int {
 	rest := text
 	for {
@@ -66,7 +66,7 @@ func (s *stream) pass(text []byte) int {
 		s.emit(before)
 		select {
 		case s.marks <- struct{}{}:
-		default: // nobody waits any more
+		default: // nobody waits for it
 		}
 		rest = after
 	}
@@ -75,7 +75,7 @@ func (s *stream) pass(text []byte) int {
 	return copy(text, rest[len(rest)-held:])
 }
 
-// markPrefix is the length of the longest end of text that begins a mark.
+// markPrefix is the length of the longest suffix of text that begins a mark.
 func markPrefix(text []byte) int {
 	for n := min(len(text), len(syncMark)-1); n > 0; n-- {
 		if bytes.HasPrefix(syncMark, text[len(text)-n:]) {
@@ -91,20 +91,20 @@ func (s *stream) emit(text []byte) {
 	}
 }
 
-// sync returns when all that was written before has been handed on.
+// sync returns when all earlier writes have been passed on.
 func (s *stream) sync() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	select { // of one that gave up
+	select { // of a sync that timed out
 	case <-s.marks:
 	default:
 	}
-	timeout := time.NewTimer(syncPatience)
+	timeout := time.NewTimer(syncTimeout)
 	defer timeout.Stop()
 	written := make(chan struct{})
 	go func() { // the pipe may be full, and its reader stuck
 		defer close(written)
-		_, _ = s.w.Write(syncMark) // a closed stream has nothing to wait for: ended says so
+		_, _ = s.w.Write(syncMark) // if the stream is closed, ended is, too
 	}()
 	select {
 	case <-written:
@@ -118,13 +118,13 @@ func (s *stream) sync() {
 	}
 }
 
-// close ends the stream, after what was written has been handed on.
+// close ends the stream after all writes have been passed on.
 func (s *stream) close() {
 	s.sync()
-	_ = s.w.Close() // the cell may have done so
+	_ = s.w.Close() // the cell may have closed it
 }
 
-// again opens the stream's file a second time, for a cell that may close it.
+// again opens the stream's file a second time, for a cell, which may close it.
 func (s *stream) again() (*os.File, error) {
 	var other *os.File
 	err := control(s.w, "dup", func(fd int) (err error) {
@@ -134,8 +134,8 @@ func (s *stream) again() (*os.File, error) {
 	return other, err
 }
 
-// variable writes to the file that a variable holds, such as os.Stdout, to
-// which a program may assign another one.
+// variable writes to the file that a variable holds, such as os.Stdout, to which
+// a program may assign.
 type variable struct{ file **os.File }
 
 // Write implements [io.Writer].

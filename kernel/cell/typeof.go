@@ -4,22 +4,19 @@ import (
 	"errors"
 	"go/types"
 
-	"noema/kernel/cell/source"
+	"noema/kernel/cell/internal/source"
 )
 
-// TypeOf says what type an expression has, without running it. The error is an
+// TypeOf returns the type of an expression without running it. The error is an
 // [*Error].
 func (s *Session) TypeOf(text string) (string, error) {
-	l := s.present()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err := l.loadGeneric(); err != nil {
-		return "", asError(err)
-	}
+	ws := s.present()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
 	o := source.Options{Source: "expression"}
-	u, err := source.Read(l.fset, "typeof__ := "+text, l.sourceWorld(false), l.hooks, o)
+	u, err := source.Read(ws.fset, "typeof__ := "+text, ws.environment(false), ws.hooks, o)
 	if err != nil {
-		err = l.typeError(err)
+		err = ws.typeError(err)
 		var e *Error
 		if errors.As(err, &e) {
 			for i := range e.Faults {
@@ -30,7 +27,7 @@ func (s *Session) TypeOf(text string) (string, error) {
 	}
 	v, ok := u.Package.Scope().Lookup("typeof__").(*types.Var)
 	if !ok {
-		return "", fail(kindType, "that is no expression", "")
+		return "", fail(kindType, "not an expression", "")
 	}
 	return typeText(v), nil
 }

@@ -233,7 +233,7 @@ func (r *rig) client(identity string) *client {
 // in its log the junk that is sent behind.
 func (r *rig) settle(c *channel) {
 	r.t.Helper()
-	const noted = "frames are missing"
+	const noted = "too few frames"
 	before := r.log.count(noted)
 	c.frames([][]byte{[]byte("junk")})
 	until(r.t, "a line in the log", func() bool { return r.log.count(noted) > before })

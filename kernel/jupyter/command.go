@@ -12,34 +12,34 @@ import (
 	"syscall"
 	"time"
 
-	"noema/kernel/cell/magic"
 	"noema/kernel/display"
+	"noema/methods"
 )
 
 // help is what %help prints.
-const help = `A cell is Go: imports, declarations and statements in any order; the value of a last
+const help = `A cell is Go: imports, declarations and statements in any order; the value of the last
 expression is shown. fmt and noema/kernel are imported, and lab is the workbench.
-  name?         what is known of a name
-  !command      runs a command of the shell
-  %time         says how long the rest of the cell took
-  %who          lists what cells declared
-  %run FILE.go  runs a script
-  %load FILE    puts a file into this cell
-  %reset        forgets everything
+  name?         show the documentation of a name
+  !command      run a shell command
+  %time         show the time that the rest of the cell takes
+  %who          list the variables
+  %run FILE.go  run a script
+  %load FILE    load a file into this cell
+  %reset        forget all declarations
 `
 
-// ownCommands are the kernel's own, beside those of Options.
+// ownCommands are the built-in commands.
 var ownCommands = []string{"help", "load", "reset", "run", "time", "who"}
 
-// commandNames are those of all commands.
+// commandNames are the names of all commands, sorted.
 func (k *kernel) commandNames() []string {
 	names := slices.AppendSeq(slices.Clone(ownCommands), maps.Keys(k.o.Commands))
 	slices.Sort(names)
 	return names
 }
 
-// command runs a % or ! line. What %load loads is returned.
-func (k *kernel) command(ctx context.Context, c magic.Command, count int) (load string, err error) {
+// command runs a % or ! line. It returns the text that %load loads.
+func (k *kernel) command(ctx context.Context, c command, count int) (load string, err error) {
 	switch c.Name {
 	case "!":
 		return "", k.shellCommand(ctx, c.Args)
@@ -65,13 +65,13 @@ func (k *kernel) command(ctx context.Context, c magic.Command, count int) (load 
 	if run, ok := k.o.Commands[c.Name]; ok {
 		return "", run(ctx, c.Args, k.output)
 	}
-	return "", fmt.Errorf("unknown command %%%s: see %%help", c.Name)
+	return "", fmt.Errorf("unknown command %%%s%s: see %%help", c.Name, methods.DidYouMean(c.Name, k.commandNames()))
 }
 
-// timed runs Go and says how long it took.
+// timed runs code and prints how long it took.
 func (k *kernel) timed(ctx context.Context, text string, count int) error {
 	if text == "" {
-		return errors.New("%time: there is nothing to run: write code behind it, or below")
+		return errors.New("%time: no code: write it after %time or below")
 	}
 	begun := time.Now()
 	value, err := k.run(ctx, text, k.output, count)
@@ -83,7 +83,7 @@ func (k *kernel) timed(ctx context.Context, text string, count int) error {
 	return err
 }
 
-// more lists the commands that Options gave.
+// more lists the commands of Options.
 func (k *kernel) more() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(k.o.Commands)) {
@@ -105,8 +105,7 @@ func (k *kernel) whoTable() display.Table {
 	return t
 }
 
-// shellCommand runs a command with the cell's output. An interrupt ends it with
-// all that it started.
+// shellCommand runs a shell command. An interrupt kills its process group.
 func (k *kernel) shellCommand(ctx context.Context, text string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", text)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

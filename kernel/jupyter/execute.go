@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"noema/kernel/cell"
-	"noema/kernel/cell/magic"
 	"noema/kernel/display"
 )
 
@@ -44,7 +43,9 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.mu.Unlock()
 	}()
 	if store {
-		k.history.add(count, c.Code)
+		if err := k.history.Add(count, c.Code); err != nil { // no reason not to run it
+			k.logf("%v", err)
+		}
 	}
 	if !c.Silent {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})
@@ -64,19 +65,18 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 	})
 }
 
-// runText runs a cell's text: Go, or a command of its own line, or name? for
-// the pager.
+// runText runs a cell's text: Go, commands, or name? for the pager.
 func (k *kernel) runText(ctx context.Context, text string, count int) (display.Bundle, []any, error) {
 	payload := []any{}
 	if name, ok := asked(text); ok {
 		d, found := k.session.Inspect(name, len(name))
 		if !found {
-			return nil, payload, fmt.Errorf("nothing is known of %q", name)
+			return nil, payload, fmt.Errorf("no documentation of %q", name)
 		}
 		page := map[string]any{"source": "page", "start": 0, "data": map[string]any{"text/plain": docText(d, strings.Count(text, "?")-1)}}
 		return nil, append(payload, page), nil
 	}
-	commands, rest := magic.Split(text)
+	commands, rest := splitCommands(text)
 	for _, c := range commands {
 		load, err := k.command(ctx, c, count)
 		if err != nil {
@@ -93,7 +93,7 @@ func (k *kernel) runText(ctx context.Context, text string, count int) (display.B
 	return value, payload, err
 }
 
-// run runs Go under a number of the notebook's.
+// run runs Go under a number of the notebook.
 func (k *kernel) run(ctx context.Context, text string, out cell.Output, count int) (value display.Bundle, err error) {
 	err = k.numbers.run(k.session, count, func() error {
 		result, err := k.session.Run(ctx, text, out)
@@ -105,7 +105,7 @@ func (k *kernel) run(ctx context.Context, text string, out cell.Output, count in
 	return value, err
 }
 
-// asked is the name in a text such as fmt.Println?.
+// asked is the name in a text such as "fmt.Println?".
 func asked(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	name := strings.TrimRight(text, "?")
@@ -138,7 +138,7 @@ func dataOf(b display.Bundle) map[string]any {
 	return data
 }
 
-// expressions evaluates the user's expressions, each for itself.
+// expressions evaluates the user expressions of a request.
 func (k *kernel) expressions(ctx context.Context, all map[string]string, count int) map[string]any {
 	out := map[string]any{}
 	for name, text := range all {
@@ -153,17 +153,17 @@ func (k *kernel) expressions(ctx context.Context, all map[string]string, count i
 	return out
 }
 
-// quiet is the output of what must print nothing.
+// quiet is an output that discards everything.
 type quiet struct{}
 
 func (quiet) Stream(string, []byte)       {}
 func (quiet) Show(string, display.Bundle) {}
 func (quiet) Clear(bool)                  {}
 func (quiet) Input(context.Context, string, bool) (string, error) {
-	return "", errors.New("an expression cannot ask for input")
+	return "", errors.New("read input: a user expression cannot ask")
 }
 
-// faultOf gives a failure's kind and first message.
+// faultOf is the kind and first message of an error.
 func faultOf(err error) (kind, message string) {
 	var e *cell.Error
 	if errors.As(err, &e) && len(e.Faults) > 0 {
@@ -172,7 +172,7 @@ func faultOf(err error) (kind, message string) {
 	return "error", err.Error()
 }
 
-// failed reports a cell that failed, and has those that wait behind it aborted.
+// failed reports a cell's error and aborts the queued cells.
 func (k *kernel) failed(m *message, c executeRequest, count int, err error) {
 	kind, message := faultOf(err)
 	trace := traceback(err, c.Code, count)
@@ -187,8 +187,7 @@ func (k *kernel) failed(m *message, c executeRequest, count int, err error) {
 	}
 }
 
-// abortQueued refuses the executions that were sent before the failure was
-// known.
+// abortQueued aborts the executions that are queued.
 func (k *kernel) abortQueued() {
 	for range len(k.requests) {
 		m := <-k.requests
@@ -208,8 +207,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// traceback is a failure for people: each fault with the line that it is in, and
-// the calls that were under way.
+// traceback describes an error: each fault with its line, and the stack.
 func traceback(err error, text string, count int) []string {
 	var e *cell.Error
 	if !errors.As(err, &e) {
@@ -238,7 +236,7 @@ func traceback(err error, text string, count int) []string {
 	return out
 }
 
-// marked is the line of a fault between its neighbours.
+// marked is the line of a fault with the lines before and after it.
 func marked(lines []string, f cell.Fault) (out []string) {
 	for n := max(1, f.Line-1); n <= min(len(lines), f.Line+1); n++ {
 		line := []rune(lines[n-1])

@@ -10,12 +10,33 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"noema/kernel/cell"
 )
 
-func noLog(string, ...any) {}
+func openHistory(t *testing.T, file string) *cell.History {
+	t.Helper()
+	h, err := cell.OpenHistory(file, maxHistory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
 
-// sources are the cells of a history as one text.
-func sources(entries []entry) string {
+func keep(t *testing.T, h *cell.History, line int, source string) {
+	t.Helper()
+	if err := h.Add(line, source); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sources are the cells that a request finds, as one text.
+func sources(t *testing.T, h *cell.History, r historyRequest) string {
+	t.Helper()
+	entries, err := r.find(h)
+	if err != nil {
+		t.Error(err)
+	}
 	var s []string
 	for _, e := range entries {
 		s = append(s, fmt.Sprintf("%d/%d %s", e.Session, e.Line, e.Source))
@@ -25,15 +46,15 @@ func sources(entries []entry) string {
 
 func TestHistory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "h.jsonl")
-	h := openHistory(file, noLog)
-	h.add(1, "a := 1")
-	h.add(2, "f(a)/2")
+	h := openHistory(t, file)
+	keep(t, h, 1, "a := 1")
+	keep(t, h, 2, "f(a)/2")
 	if err := appendTo(file, "damaged\n{\"session\":-4}\n"); err != nil {
 		t.Fatal(err)
 	}
-	h = openHistory(file, noLog) // as the next kernel does
-	h.add(1, "a := 1")
-	h.add(2, "é\n*")
+	h = openHistory(t, file) // as the next kernel does
+	keep(t, h, 1, "a := 1")
+	keep(t, h, 2, "é\n*")
 	for _, x := range []struct {
 		r    historyRequest
 		want string
@@ -53,7 +74,7 @@ func TestHistory(t *testing.T) {
 		{historyRequest{Access: "search", Pattern: "a"}, ""},
 		{historyRequest{Access: "search", Pattern: "\xff"}, ""},
 	} {
-		if got := sources(h.find(x.r)); got != x.want {
+		if got := sources(t, h, x.r); got != x.want {
 			t.Errorf("%+v finds %q, want %q", x.r, got, x.want)
 		}
 	}
@@ -71,11 +92,11 @@ func appendTo(file, text string) error {
 
 // TestHostilePattern searches with a pattern that naive matching never ends on.
 func TestHostilePattern(t *testing.T) {
-	h := openHistory("", noLog)
-	h.add(1, strings.Repeat("a", 10_000))
+	h := openHistory(t, "")
+	keep(t, h, 1, strings.Repeat("a", 10_000))
 	begun := time.Now()
-	if found := h.find(historyRequest{Access: "search", Pattern: strings.Repeat("*a", 60) + "b"}); len(found) != 0 {
-		t.Errorf("it finds %d", len(found))
+	if found := sources(t, h, historyRequest{Access: "search", Pattern: strings.Repeat("*a", 60) + "b"}); found != "" {
+		t.Errorf("it finds %s", found)
 	}
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("the search takes %v", took)
@@ -88,13 +109,13 @@ func TestHistoryIsBounded(t *testing.T) {
 		fmt.Fprintf(&b, "{\"session\":3,\"line\":%d,\"source\":\"x\"}\n", i)
 	}
 	file := write(t, "h.jsonl", b.String())
-	openHistory(file, noLog)
+	openHistory(t, file)
 	raw, err := os.ReadFile(file)
 	if err != nil || bytes.Count(raw, []byte("\n")) != maxHistory || !bytes.HasSuffix(raw, []byte("\"line\":20000,\"source\":\"x\"}\n")) {
 		t.Errorf("the file has %d lines, want the last %d (%v)", bytes.Count(raw, []byte("\n")), maxHistory, err)
 	}
-	if h := openHistory(file, noLog); len(h.entries) != maxHistory || h.session != 4 {
-		t.Errorf("%d entries, session %d", len(h.entries), h.session)
+	if h := openHistory(t, file); len(h.Entries()) != maxHistory || h.Session() != 4 {
+		t.Errorf("%d entries, session %d", len(h.Entries()), h.Session())
 	}
 }
 
@@ -114,7 +135,7 @@ func TestInstall(t *testing.T) {
 		filepath.Join(prefix, "share", "jupyter", "kernels", "noema"): {Prefix: prefix},
 		filepath.Join(data, "kernels", "noema"):                       {},
 	} {
-		if _, err := Uninstall(place); err == nil || !strings.Contains(err.Error(), "there is none") {
+		if _, err := Uninstall(place); err == nil || !strings.Contains(err.Error(), "no kernel in") {
 			t.Errorf("uninstalling nothing: %v", err)
 		}
 		var dir string

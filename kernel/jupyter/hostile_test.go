@@ -35,14 +35,14 @@ func TestHostileMessages(t *testing.T) {
 		frames [][]byte
 		log    string
 	}{
-		"replayed":        {good, "it came before"},
-		"another key":     {cellFrames("another key", cellOf("value 2")), "the signature is not"},
-		"no key":          {cellFrames("", cellOf("value 2")), "the signature is not"},
-		"changed content": {append(append([][]byte{}, good[:5]...), []byte(`{"code":"value 3"}`)), "the signature is not"},
-		"frames missing":  {good[:4], "frames are missing"},
-		"no delimiter":    {good[1:], "frames are missing"},
+		"replayed":        {good, "repeated message"},
+		"another key":     {cellFrames("another key", cellOf("value 2")), "wrong signature"},
+		"no key":          {cellFrames("", cellOf("value 2")), "wrong signature"},
+		"changed content": {append(append([][]byte{}, good[:5]...), []byte(`{"code":"value 3"}`)), "wrong signature"},
+		"frames missing":  {good[:4], "too few frames"},
+		"no delimiter":    {good[1:], "too few frames"},
 		"no JSON":         {notJSON, "header"},
-		"empty frame":     {[][]byte{{}}, "frames are missing"},
+		"empty frame":     {[][]byte{{}}, "too few frames"},
 	} {
 		before := r.log.count(x.log)
 		c.shell.frames(x.frames)
@@ -142,7 +142,7 @@ func TestStalledSubscriber(t *testing.T) {
 	for m := stalled.next(); m.parent != last || m.content["execution_state"] != "idle"; m = stalled.next() {
 	}
 	c.run("value 2")
-	if r.log.count("it has missed") != 1 {
+	if r.log.count("after missing") != 1 {
 		t.Error("the log does not say how much the stalled subscriber has missed")
 	}
 }
@@ -238,8 +238,8 @@ func TestReadConnection(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{`{"transport":"tcp","ip":"127.0.0.1","shell_port":1,"key":"k","signature_scheme":"hmac-sha256"}`, ""},
 		{`{"transport":"tcp","key":""}`, ""},
-		{`{"transport":"ipc"}`, "only tcp"},
-		{`{"transport":"tcp","key":"k","signature_scheme":"hmac-md5"}`, "only hmac-sha256"},
+		{`{"transport":"ipc"}`, "use tcp"},
+		{`{"transport":"tcp","key":"k","signature_scheme":"hmac-md5"}`, "use hmac-sha256"},
 		{`{`, "unexpected end"},
 	} {
 		_, err := ReadConnection(write(t, "c.json", x.text))

@@ -15,15 +15,16 @@ import (
 	"runtime"
 )
 
-// Place says where a kernel spec goes. The zero value is the user's own folder.
+// Place is where a kernel spec is installed. The zero value is the user's
+// directory.
 type Place struct {
-	Prefix string // as of a Python environment: share/jupyter/kernels below it
+	Prefix string // of a Python environment, for example
 }
 
 // SpecName is the kernel's name.
 const SpecName = "noema"
 
-// folder is where the kernel spec is.
+// folder is the directory of the kernel spec.
 func (p Place) folder() (string, error) {
 	if p.Prefix != "" {
 		return filepath.Abs(filepath.Join(p.Prefix, "share", "jupyter", "kernels", SpecName))
@@ -33,7 +34,7 @@ func (p Place) folder() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("find the user's folder: %w", err)
+		return "", fmt.Errorf("find the home directory: %w", err)
 	}
 	switch {
 	case runtime.GOOS == "darwin":
@@ -44,8 +45,8 @@ func (p Place) folder() (string, error) {
 	return filepath.Join(home, ".local", "share", "jupyter", "kernels", SpecName), nil
 }
 
-// Install writes the kernel spec, by which Jupyter starts the executable with
-// args and the connection file. It returns the spec's folder.
+// Install writes a kernel spec with which Jupyter starts the executable with args
+// and the connection file. It returns the directory of the spec.
 func Install(p Place, executable string, args ...string) (string, error) {
 	dir, err := p.folder()
 	if err != nil {
@@ -78,14 +79,14 @@ func Install(p Place, executable string, args ...string) (string, error) {
 	return dir, nil
 }
 
-// Uninstall removes the kernel spec. The error says if there is none.
+// Uninstall removes the kernel spec and returns its directory.
 func Uninstall(p Place) (string, error) {
 	dir, err := p.folder()
 	if err != nil {
 		return "", fmt.Errorf("uninstall kernel: %w", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "kernel.json")); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("uninstall kernel: there is none in %s", dir)
+		return "", fmt.Errorf("uninstall kernel: no kernel in %s", dir)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return "", fmt.Errorf("uninstall kernel: %w", err)

@@ -1,7 +1,6 @@
-// Package jupyter lets a session of cells be the kernel of a Jupyter notebook:
-// it speaks the messaging protocol, version 5.4, on the five sockets that a
-// connection file names, and installs the kernel spec by which Jupyter finds
-// it.
+// Package jupyter makes a session of cells a Jupyter kernel: it speaks the
+// messaging protocol, version 5.4, on the five sockets of a connection file, and
+// installs the kernel spec by which Jupyter finds it.
 package jupyter
 
 import (
@@ -21,21 +20,21 @@ import (
 	"noema/kernel/cell"
 )
 
-// Options are what a kernel works with besides its session.
+// Options configure a kernel.
 type Options struct {
-	History string    // a file that keeps the history across sessions; "" keeps none
+	History string    // the file of the history; "" for none
 	Version string    // of noema
-	Log     io.Writer // told of what was refused; nil: nobody
-	Relay   *Relay    // the session's output between cells; nil: none
-	// Commands are those of %name in cells, beside the kernel's own.
+	Log     io.Writer // receives a line for each rejected message; may be nil
+	Relay   *Relay    // the session's output between cells; may be nil
+	// Commands are further %name commands.
 	Commands map[string]func(ctx context.Context, args string, out cell.Output) error
 
 	waiting int // how many bytes may wait for a subscriber; 0: maxWaiting
 }
 
-// maxWaiting bounds the output that waits for a subscriber that does not read.
-// What tells of the course of a request is small, and may go beyond, so that a
-// client that was only slow does not wait for an end that it missed.
+// maxWaiting bounds the output queued for a subscriber that does not read. Status
+// messages are small and may exceed it, so that a slow client does not miss the
+// end of a request.
 const maxWaiting = 128 << 20
 
 // kernel serves one session.
@@ -52,7 +51,7 @@ type kernel struct {
 	asking   question      // of the running cell
 	over     chan bool     // closed at the end
 	overOnce sync.Once
-	history  *history
+	history  *cell.History
 	output   *output
 	numbers  numbers // used by the shell's goroutine alone
 
@@ -63,10 +62,9 @@ type kernel struct {
 	logging sync.Mutex
 }
 
-// Run serves a session until a client shuts it down, the process that started
-// the kernel is gone, a SIGTERM comes, or ctx ends, whose error it then returns.
-// An interrupt, by SIGINT or message, ends the cell that runs and nothing else;
-// so ctx must not be one that a SIGINT ends.
+// Run serves a session until a client shuts it down, the parent process ends, a
+// SIGTERM comes, or ctx ends, whose error it then returns. An interrupt, by SIGINT
+// or message, only ends the running cell, so SIGINT must not end ctx.
 func Run(ctx context.Context, c Connection, s Session, o Options) error {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -78,18 +76,21 @@ func Run(ctx context.Context, c Connection, s Session, o Options) error {
 		session: s, o: o, signer: newSigner(c.Key), id: newID(),
 		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, parent: parent(),
 	}
-	k.history = openHistory(o.History, k.logf)
+	var err error
+	if k.history, err = cell.OpenHistory(o.History, maxHistory); err != nil {
+		k.logf("%v", err)
+	}
 	k.output = newOutput(k)
 	if err := k.open(c); err != nil {
 		return err
 	}
 	defer k.close()
-	o.Relay.lead(k.output)
-	defer o.Relay.lead(nil)
+	o.Relay.direct(k.output)
+	defer o.Relay.direct(nil)
 	return k.serve(ctx)
 }
 
-// serve runs requests until the end, and sees to that.
+// serve handles requests until the kernel ends.
 func (k *kernel) serve(ctx context.Context) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -104,24 +105,24 @@ func (k *kernel) serve(ctx context.Context) error {
 	k.status("starting", nil)
 	err := k.wait(ctx, signals)
 	k.end()
-	cancel() // which interrupts the cell that runs
-	patience, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	cancel() // which interrupts the running cell
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer done()
 	select {
 	case <-worker:
-	case <-patience.Done():
+	case <-ending.Done():
 	}
 	k.output.close()
 	for _, s := range []*socket{k.shell, k.control, k.iopub} {
-		s.flush(patience)
+		s.flush(ending)
 	}
 	return err
 }
 
-// wait returns when the kernel is to end.
+// wait returns when the kernel should end.
 func (k *kernel) wait(ctx context.Context, signals <-chan os.Signal) error {
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+	poll := time.NewTicker(time.Second)
+	defer poll.Stop()
 	for {
 		select {
 		case s := <-signals:
@@ -129,9 +130,9 @@ func (k *kernel) wait(ctx context.Context, signals <-chan os.Signal) error {
 				return nil
 			}
 			k.interruptCell()
-		case <-look.C:
+		case <-poll.C:
 			if k.parent != 0 && os.Getppid() != k.parent {
-				k.logf("the process that started the kernel is gone")
+				k.logf("the parent process has ended")
 				return nil
 			}
 		case <-k.over:
@@ -142,8 +143,8 @@ func (k *kernel) wait(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// parent is the process without which a kernel that Jupyter started is of no use
-// and only holds files; 0 if it was started in another way.
+// parent is the Jupyter process that started this one, with which the kernel ends;
+// 0 if Jupyter did not start it.
 func parent() int {
 	if pid := os.Getppid(); os.Getenv("JPY_PARENT_PID") == strconv.Itoa(pid) {
 		return pid
@@ -151,7 +152,7 @@ func parent() int {
 	return 0
 }
 
-// end has everything end.
+// end makes the kernel end.
 func (k *kernel) end() { k.overOnce.Do(func() { close(k.over) }) }
 
 // open opens the sockets.
@@ -204,7 +205,7 @@ func (k *kernel) logf(format string, args ...any) {
 	fmt.Fprintf(k.o.Log, format+"\n", args...)
 }
 
-// decode reads a message, or says in the log why it was dropped.
+// decode reads a message, or logs why it was dropped.
 func (k *kernel) decode(p *peer, frames [][]byte) *message {
 	m, err := k.signer.decode(frames)
 	if err != nil {
@@ -221,7 +222,7 @@ func (k *kernel) fromShell(p *peer, frames [][]byte) {
 	}
 }
 
-// queue has the shell's goroutine serve a request.
+// queue adds a request for the shell's goroutine.
 func (k *kernel) queue(m *message) {
 	select {
 	case k.requests <- m:
@@ -229,8 +230,8 @@ func (k *kernel) queue(m *message) {
 	}
 }
 
-// fromControl serves at once what must not wait for a cell. The rest takes its
-// turn, as if it had come by the shell.
+// fromControl serves at once the requests that must not wait for a cell, and
+// queues the rest.
 func (k *kernel) fromControl(p *peer, frames [][]byte) {
 	m := k.decode(p, frames)
 	if m == nil {
@@ -244,7 +245,7 @@ func (k *kernel) fromControl(p *peer, frames [][]byte) {
 	}
 }
 
-// fromStdin takes answers to input requests.
+// fromStdin receives answers to input requests.
 func (k *kernel) fromStdin(p *peer, frames [][]byte) {
 	m := k.decode(p, frames)
 	if m == nil || m.header.Type != "input_reply" {
@@ -254,7 +255,7 @@ func (k *kernel) fromStdin(p *peer, frames [][]byte) {
 		Value string `json:"value"`
 	}](k, m)
 	if !k.asking.answer(p, c.Value) {
-		k.logf("dropped: an input_reply that no cell waits for")
+		k.logf("dropped: an input_reply without an input_request")
 	}
 }
 
@@ -272,7 +273,7 @@ func (k *kernel) work(ctx context.Context) {
 	}
 }
 
-// interruptCell ends the cell that runs.
+// interruptCell interrupts the running cell.
 func (k *kernel) interruptCell() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -291,7 +292,7 @@ func (k *kernel) reply(m *message, kind string, content any) {
 	m.from.send(frames, 0)
 }
 
-// publish sends a message to all who listen, on behalf of a request.
+// publish sends a message to all subscribers, on behalf of a request.
 func (k *kernel) publish(parent *message, kind string, content any) {
 	var raw json.RawMessage
 	if parent != nil {
@@ -310,7 +311,7 @@ func (k *kernel) publish(parent *message, kind string, content any) {
 	if begun, over := k.iopub.publish(kind, frames, limit); begun > 0 {
 		k.logf("dropped: output for %d clients that do not read", begun)
 	} else if over > 0 {
-		k.logf("a client reads again: it has missed %d messages", over)
+		k.logf("a client reads again after missing %d messages", over)
 	}
 }
 
@@ -318,8 +319,8 @@ func (k *kernel) status(state string, parent *message) {
 	k.publish(parent, "status", map[string]any{"execution_state": state})
 }
 
-// welcome greets a new subscriber, so that it knows that nothing of what
-// follows is lost. The message's topic is the subscription, which it so passes.
+// welcome tells a new subscriber that it will miss no message from now on. The
+// topic is the subscription, so that the message matches it.
 func (k *kernel) welcome(p *peer, topic string) {
 	name := topic
 	if name == "" {

@@ -27,12 +27,12 @@ type header struct {
 	Version  string `json:"version"`
 }
 
-// message is one as it stands on the wire, without its signature.
+// message is a message of the protocol, without its signature.
 type message struct {
-	route   [][]byte // what stands before the delimiter: the way back
+	route   [][]byte // the frames before the delimiter: the return address
 	header  header
 	content json.RawMessage
-	raw     json.RawMessage // the header as it came
+	raw     json.RawMessage // the header as received
 	from    *peer
 }
 
@@ -44,20 +44,19 @@ type signer struct {
 
 	mu     sync.Mutex // guards what follows
 	seen   map[string]bool
-	recent []string // the same in the order in which they came, as a ring
+	recent []string // the same in order, as a ring
 	next   int
 }
 
-// maxSeen is how many signatures are remembered: as many as Jupyter's own
-// clients and kernels do.
+// maxSeen is how many signatures are remembered, as in Jupyter's own kernels.
 const maxSeen = 1 << 16
 
 func newSigner(key string) *signer {
 	return &signer{key: []byte(key), seen: map[string]bool{}}
 }
 
-// fresh says whether a signature comes for the first time, and remembers it. A
-// message holds an identity and a time, so that no two are the same.
+// fresh reports whether a signature is new, and remembers it. No two messages are
+// the same, because each has an id and a time.
 func (s *signer) fresh(signature []byte) bool {
 	if len(s.key) == 0 {
 		return true
@@ -100,15 +99,15 @@ func (s *signer) decode(frames [][]byte) (*message, error) {
 		}
 	}
 	if at < 0 || len(frames) < at+6 {
-		return nil, errors.New("read message: frames are missing")
+		return nil, errors.New("read message: too few frames")
 	}
 	m := &message{route: frames[:at], raw: frames[at+2], content: frames[at+5]}
 	want := s.sign(frames[at+2 : at+6]...)
 	if !hmac.Equal([]byte(want), frames[at+1]) {
-		return nil, errors.New("read message: the signature is not that of the connection's key")
+		return nil, errors.New("read message: wrong signature")
 	}
 	if !s.fresh(frames[at+1]) {
-		return nil, errors.New("read message: it came before")
+		return nil, errors.New("read message: repeated message")
 	}
 	if err := json.Unmarshal(m.raw, &m.header); err != nil {
 		return nil, fmt.Errorf("read message: header: %w", err)
@@ -116,7 +115,7 @@ func (s *signer) decode(frames [][]byte) (*message, error) {
 	return m, nil
 }
 
-// encode makes the frames of a message behind a route.
+// encode makes the frames of a message with a return address.
 func (s *signer) encode(route [][]byte, h header, parent json.RawMessage, content any) ([][]byte, error) {
 	if len(parent) == 0 {
 		parent = json.RawMessage("{}")
@@ -134,7 +133,7 @@ func (s *signer) encode(route [][]byte, h header, parent json.RawMessage, conten
 	return append(frames, parts...), nil
 }
 
-// marshal is JSON without the escapes that HTML would need.
+// marshal is JSON without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -148,7 +147,7 @@ func marshal(v any) ([]byte, error) {
 // newID is a fresh identity of a message or session.
 func newID() string { return rand.Text() }
 
-// newHeader makes the header of a message of the kernel's.
+// newHeader makes the header of a message from the kernel.
 func newHeader(session, kind string) header {
 	return header{
 		ID: newID(), Session: session, Username: "noema", Type: kind, Version: protocolVersion,
@@ -156,7 +155,7 @@ func newHeader(session, kind string) header {
 	}
 }
 
-// Connection is what a connection file says.
+// Connection is the content of a connection file.
 type Connection struct {
 	Transport string `json:"transport"`
 	IP        string `json:"ip"`
@@ -169,8 +168,7 @@ type Connection struct {
 	Key       string `json:"key"`
 }
 
-// ReadConnection reads a connection file, which the Jupyter server wrote for
-// this kernel.
+// ReadConnection reads a connection file, which Jupyter wrote for this kernel.
 func ReadConnection(file string) (Connection, error) {
 	var c Connection
 	raw, err := os.ReadFile(file)
@@ -181,10 +179,10 @@ func ReadConnection(file string) (Connection, error) {
 		return c, fmt.Errorf("read connection file %s: %w", file, err)
 	}
 	if c.Transport != "tcp" {
-		return c, fmt.Errorf("read connection file %s: transport %q: only tcp is spoken", file, c.Transport)
+		return c, fmt.Errorf("read connection file %s: transport %q is not supported: use tcp", file, c.Transport)
 	}
 	if c.Key != "" && c.Scheme != "" && c.Scheme != "hmac-sha256" {
-		return c, fmt.Errorf("read connection file %s: signature scheme %q: only hmac-sha256 is spoken", file, c.Scheme)
+		return c, fmt.Errorf("read connection file %s: signature scheme %q is not supported: use hmac-sha256", file, c.Scheme)
 	}
 	return c, nil
 }

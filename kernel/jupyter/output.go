@@ -11,14 +11,14 @@ import (
 	"noema/kernel/display"
 )
 
-// Stream output is collected for so long, or up to so many bytes, before it is
-// published: thousands of small prints are a few messages.
+// Stream output is collected for this time or up to this many bytes, so that
+// thousands of small prints make a few messages.
 const (
 	collectFor = 20 * time.Millisecond
 	collectTo  = 256 << 10
 )
 
-// output is where the running cell's output goes.
+// output publishes the output of the running cell.
 type output struct {
 	k *kernel
 
@@ -37,9 +37,8 @@ var _ cell.Output = (*output)(nil)
 
 func newOutput(k *kernel) *output { return &output{k: k, ids: map[string]bool{}} }
 
-// begin sends what follows on behalf of a request. Displays are new in each
-// cell: one that is run again has lost its outputs, so that there is nothing
-// left to update.
+// begin makes m the parent of all following output. Display ids are per cell: when
+// a cell runs again, its earlier outputs are gone and cannot be updated.
 func (o *output) begin(m *message, silent, stdin bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +68,7 @@ func (o *output) Stream(name string, text []byte) {
 	}
 }
 
-// flush publishes what was collected.
+// flush publishes the collected output.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +94,7 @@ func (o *output) flushLocked() {
 	o.k.publish(o.parent, "stream", map[string]any{"name": o.name, "text": text})
 }
 
-// Show implements [display.Screen]. Shown again, an id is updated in its place.
+// Show implements [display.Screen]. An id that is shown again is updated.
 func (o *output) Show(id string, b display.Bundle) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,11 +132,11 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 	parent, allowed := o.parent, o.stdin
 	o.mu.Unlock()
 	if !allowed || parent == nil {
-		return "", errors.New("read input: the client of this cell cannot be asked")
+		return "", errors.New("read input: the client does not allow input")
 	}
 	p := o.k.stdin.find(parent.from.identity)
 	if p == nil {
-		return "", errors.New("read input: the client of this cell has no stdin channel")
+		return "", errors.New("read input: the client has no stdin channel")
 	}
 	frames, err := o.k.signer.encode(nil, newHeader(o.k.id, "input_request"), parent.raw,
 		map[string]any{"prompt": prompt, "password": password})
@@ -151,22 +150,21 @@ func (o *output) Input(ctx context.Context, prompt string, password bool) (strin
 	case line := <-answers:
 		return line, nil
 	case <-p.gone:
-		return "", errors.New("read input: the client of this cell has left")
+		return "", errors.New("read input: the client has disconnected")
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
 }
 
-// question is the input request that waits for an answer, if one does. Answers
-// do not say what they answer; one that comes when nothing was asked, as after
-// an interrupt, must not be taken for that of the next question.
+// question is the pending input request, if any. Answers do not name their request;
+// one that arrives after an interrupt must not answer the next request.
 type question struct {
 	mu      sync.Mutex
 	of      *peer
 	answers chan string
 }
 
-// ask has answers of p come, until done is called.
+// ask waits for an answer of p until done is called.
 func (q *question) ask(p *peer) (answers <-chan string, done func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,7 +179,7 @@ func (q *question) ask(p *peer) (answers <-chan string, done func()) {
 	}
 }
 
-// answer takes the answer of p, and says whether it was asked.
+// answer passes on the answer of p and reports whether p was asked.
 func (q *question) answer(p *peer, line string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -193,7 +191,7 @@ func (q *question) answer(p *peer, line string) bool {
 	return true
 }
 
-// close publishes what was collected, and drops what comes later.
+// close publishes the collected output and discards what follows.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -40,9 +40,8 @@ func (p *peer) leave() {
 	})
 }
 
-// send queues a message for the peer, and says whether it did: over the limit
-// it is dropped, unless nothing waits, as a single message may be of any size.
-// A limit of 0 is none.
+// send queues a message for the peer and reports whether it did. A message over the
+// limit is dropped, unless the queue is empty. A limit of 0 means no limit.
 func (p *peer) send(frames [][]byte, limit int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,16 +134,15 @@ func (p *peer) wants(topic string) bool {
 	return false
 }
 
-// maxMessage bounds a message that is received. Whoever reaches the port can
-// send one, before any signature is checked.
+// maxMessage bounds a received message. Anyone who reaches the port can send one,
+// before a signature is checked.
 const maxMessage = 256 << 20
 
 // greetingSize is how many bytes a peer sends before its first frame.
 const greetingSize = 64
 
-// guarded is a connection that ends with an error at a frame which says that
-// too much follows. The library would have made room for it, and where there is
-// no such room the process ends.
+// guarded is a connection that fails at a frame header which announces too much
+// data. The library would allocate that memory, which could end the process.
 type guarded struct {
 	*net.TCPConn        // not net.Conn: a message goes out in one system call
 	skip         uint64 // bytes until the next frame's header
@@ -178,7 +176,7 @@ const (
 	flagLong = 2
 )
 
-// frame looks at a header once it is whole.
+// frame checks a frame header once it is complete.
 func (g *guarded) frame() error {
 	size := 2
 	if g.header[0]&flagLong != 0 {
@@ -192,7 +190,7 @@ func (g *guarded) frame() error {
 		g.skip = binary.BigEndian.Uint64(g.header[1:])
 	}
 	if g.skip > maxMessage || g.sum+g.skip > maxMessage {
-		return fmt.Errorf("read message: it has more than %d bytes", maxMessage)
+		return fmt.Errorf("read message: longer than %d bytes", maxMessage)
 	}
 	if g.sum += g.skip + uint64(size); g.header[0]&flagMore == 0 {
 		g.sum = 0

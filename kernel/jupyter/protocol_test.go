@@ -28,10 +28,10 @@ func TestExecute(t *testing.T) {
 		{"%run " + file, "ok 11", "loaded"},
 		{"%load " + file, "ok 12", ""},
 		{"%load nothere", "error 13", "[error %load: open nothere: no such file or directory]"},
-		{"%time", "error 14", "[error %time: there is nothing to run: write code behind it, or below]"},
+		{"%time", "error 14", "[error %time: no code: write it after %time or below]"},
 		{"%nothing", "error 15", "[error unknown command %nothing: see %help]"},
 		{"known?", "ok 16", ""},
-		{"other?", "error 17", "[error nothing is known of \"other\"]"},
+		{"other?", "error 17", "[error no documentation of \"other\"]"},
 		{"%reset", "ok 18", ""},
 		{"show p\nshow p\nshow", "ok 19", "[display_data shown][update_display_data shown][display_data shown]"},
 		{"show p", "ok 20", "[display_data shown]"}, // what it showed is gone when a cell runs again
@@ -186,7 +186,7 @@ func TestQuestions(t *testing.T) {
 	if _, shown := b.ran(id); shown != "Ann|<nil>" {
 		t.Errorf("the answer comes as %q", shown)
 	}
-	if _, shown := a.run("ask x"); !strings.Contains(shown, "cannot be asked") {
+	if _, shown := a.run("ask x"); !strings.Contains(shown, "does not allow input") {
 		t.Errorf("without allow_stdin: %q", shown)
 	}
 
@@ -206,7 +206,7 @@ func TestQuestions(t *testing.T) {
 	id = b.shell.send("execute_request", cellOf("ask nobody", allowed))
 	b.stdin.next()
 	b.stdin.conn.Close()
-	if _, shown := b.ran(id); !strings.Contains(shown, "has left") {
+	if _, shown := b.ran(id); !strings.Contains(shown, "has disconnected") {
 		t.Errorf("when the client leaves: %q", shown)
 	}
 }

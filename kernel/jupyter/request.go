@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"noema/kernel/cell"
-	"noema/kernel/cell/magic"
 )
 
 // handle serves one request of the shell or the control channel.
@@ -35,14 +34,13 @@ func (k *kernel) handle(ctx context.Context, m *message) {
 		"debug_request":       k.debug,
 	}[m.header.Type]
 	if !ok {
-		k.logf("no answer to %q", m.header.Type)
+		k.logf("unknown request %q", m.header.Type)
 		return
 	}
 	serve(ctx, m)
 }
 
-// content reads a request's content; what cannot be read is as if it were
-// empty.
+// content reads a request's content, which is empty if it cannot be read.
 func content[T any](k *kernel, m *message) (c T) {
 	if err := json.Unmarshal(m.content, &c); err != nil {
 		k.logf("read %s: %v", m.header.Type, err)
@@ -97,7 +95,7 @@ func (k *kernel) complete(_ context.Context, m *message) {
 	})
 }
 
-// completions are those of Go, or of the command that the cursor is in.
+// completions completes Go or the name of a command.
 func (k *kernel) completions(text string, cursor int) cell.Completions {
 	line := text[strings.LastIndexByte(text[:cursor], '\n')+1 : cursor]
 	if name, ok := strings.CutPrefix(line, "%"); ok && !strings.ContainsAny(name, " \t") && goOf(text[:cursor]) == "" {
@@ -115,17 +113,17 @@ func (k *kernel) completions(text string, cursor int) cell.Completions {
 	return k.session.Complete(text, cursor)
 }
 
-// goOf is what is Go in a cell, in its place: without commands but for the code
+// goOf is the Go code of a cell, in its place: without commands, but with the code
 // of %time.
 func goOf(text string) string {
-	commands, rest := magic.Split(text)
+	commands, rest := splitCommands(text)
 	if rest == "" && len(commands) > 0 && commands[len(commands)-1].Name == "time" {
 		return commands[len(commands)-1].Args
 	}
 	return rest
 }
 
-// docText is what is known of a name, as text.
+// docText is the documentation of a name as text.
 func docText(d cell.Doc, detail int) string {
 	text := d.Signature
 	if d.Comment != "" {
@@ -168,7 +166,7 @@ func (k *kernel) commInfo(_ context.Context, m *message) {
 	k.reply(m, "comm_info_reply", map[string]any{"status": "ok", "comms": map[string]any{}})
 }
 
-// commOpen refuses a comm, as the protocol has it: by closing it.
+// commOpen closes the comm, which is how the protocol refuses it.
 func (k *kernel) commOpen(_ context.Context, m *message) {
 	c := content[struct {
 		ID string `json:"comm_id"`

@@ -12,8 +12,7 @@ import (
 	"noema/kernel/display"
 )
 
-// Session is what a kernel needs of a session of cells; [cell.Session] is one.
-// Run and RunFile are called by one goroutine, the rest by it too.
+// Session is the part of [cell.Session] that a kernel uses, from one goroutine.
 type Session interface {
 	Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error)
 	RunFile(ctx context.Context, path string, out cell.Output) error
@@ -27,10 +26,9 @@ type Session interface {
 
 var _ Session = (*cell.Session)(nil)
 
-// Relay is an output for what cells print and show while none runs, by
-// goroutines that outlive their cell: it goes to the last cell. A Relay is made
-// before the session, whose Options.Output it is, and given to the kernel in
-// [Options]. Until the kernel runs, and after it, the output is lost.
+// Relay is the output for goroutines that outlive their cell: it goes to the last
+// cell. A Relay is created before the session, as its Options.Output, and passed
+// to the kernel in [Options]. While no kernel runs, the output is discarded.
 type Relay struct {
 	mu sync.RWMutex
 	to cell.Output
@@ -38,7 +36,7 @@ type Relay struct {
 
 var _ cell.Output = (*Relay)(nil)
 
-func (r *Relay) lead(to cell.Output) {
+func (r *Relay) direct(to cell.Output) {
 	if r != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -66,16 +64,15 @@ func (r *Relay) Clear(wait bool) { r.output().Clear(wait) }
 
 // Input implements [cell.Output]: nobody is asked between cells.
 func (r *Relay) Input(context.Context, string, bool) (string, error) {
-	return "", errors.New("read input: no cell runs")
+	return "", errors.New("read input: no cell is running")
 }
 
-// numbers translates the session's numbers of cells to those that notebooks
-// show in brackets. They differ: a session also counts the expressions of a
-// request, and does not count cells of nothing but commands.
+// numbers maps the session's cell numbers to those that notebooks show. They
+// differ: a session also counts user expressions and does not count cells that
+// only have commands.
 type numbers map[int]int
 
-// run notes under which number of the notebook's the session runs what f has it
-// run.
+// run calls f and records that the cells it runs have the number shown.
 func (n numbers) run(s Session, shown int, f func() error) error {
 	before := s.Count()
 	err := f()
@@ -100,7 +97,7 @@ func (n numbers) run(s Session, shown int, f func() error) error {
 
 var cellName = regexp.MustCompile(`\bcell (\d+)\b`)
 
-// rename puts the notebook's numbers into a text that names cells.
+// rename replaces the cell numbers in a text by the notebook's.
 func (n numbers) rename(text string) string {
 	return cellName.ReplaceAllStringFunc(text, func(name string) string {
 		number, err := strconv.Atoi(name[len("cell "):])

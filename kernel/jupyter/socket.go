@@ -12,10 +12,9 @@ import (
 	"github.com/go-zeromq/zmq4/security/null"
 )
 
-// A socket is a listener whose connections speak ZMTP. The wire protocol is
-// zmq4's; the rest of its sockets is not used, because there one subscriber
-// that stalls holds up all others. Here every connection has a queue and a
-// goroutine of its own.
+// A socket is a listener whose connections speak ZMTP. It uses the wire protocol of
+// zmq4 but not its sockets, in which one stalled subscriber blocks all others. Here
+// every connection has its own queue and goroutine.
 type socket struct {
 	kind     zmq4.SocketType
 	listener *net.TCPListener
@@ -29,7 +28,7 @@ type socket struct {
 	ending sync.WaitGroup
 }
 
-// handshake is how long a connection may take to say what it is.
+// handshake is the time limit of a connection's handshake.
 const handshake = 10 * time.Second
 
 // listen opens a socket.
@@ -60,7 +59,7 @@ func (s *socket) start() {
 	})
 }
 
-// enter notes a connection, so that closing the socket closes it.
+// enter registers a connection, so that closing the socket closes it.
 func (s *socket) enter(c *net.TCPConn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +82,7 @@ func (s *socket) connection(c *net.TCPConn) {
 	_ = c.SetDeadline(time.Now().Add(handshake))
 	conn, err := zmq4.Open(newGuarded(c), null.Security(), s.kind, nil, true, nil)
 	if err != nil {
-		return // it spoke no ZMTP
+		return // not ZMTP
 	}
 	_ = c.SetDeadline(time.Time{})
 	p := newPeer(conn)
@@ -106,7 +105,7 @@ func (s *socket) connection(c *net.TCPConn) {
 	}
 }
 
-// take hands on what a peer sent; a subscription is told to joined.
+// take passes a message to received, and a new subscription to joined.
 func (s *socket) take(p *peer, frames [][]byte) {
 	if s.kind == zmq4.XPub {
 		if topic, begun := p.subscribe(frames); begun && s.joined != nil {
@@ -119,10 +118,9 @@ func (s *socket) take(p *peer, frames [][]byte) {
 	}
 }
 
-// publish sends a message to the peers that want its topic, but for those for
-// whom more than limit bytes wait. It returns how many peers begin to miss
-// messages by that, and how many messages were missed by those that have since
-// read all the rest.
+// publish sends a message to the subscribers of its topic that have at most limit
+// bytes queued. It returns how many peers miss a message for the first time, and
+// how many messages were missed by peers that have caught up since.
 func (s *socket) publish(topic string, frames [][]byte, limit int) (begun, over int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +143,8 @@ func (s *socket) publish(topic string, frames [][]byte, limit int) (begun, over 
 	return begun, over
 }
 
-// find returns the peer of an identity. A client that gives itself none is found
-// when it is the only one.
+// find returns the peer of an identity. A client without one is found if it is the
+// only peer.
 func (s *socket) find(identity string) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +166,7 @@ func (s *socket) flush(ctx context.Context) {
 	}
 }
 
-// tick is the grain of waiting for queues to empty.
+// tick is the polling interval of flush.
 func tick() <-chan time.Time { return time.After(2 * time.Millisecond) }
 
 func (s *socket) busy() bool {

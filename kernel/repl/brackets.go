@@ -2,15 +2,15 @@ package repl
 
 import "strings"
 
-// brackets follows Go text line by line and knows what is open at its end. It
-// reads every line once, where a scanner would begin anew with each.
+// brackets tracks the open brackets of Go text line by line. It reads every line
+// once; a scanner would start again with each line.
 type brackets struct {
 	open   []byte // of ( [ {, outermost first
 	within byte   // '`' in a raw string, '*' in a comment, 0 elsewhere
-	broken bool   // a bracket closes another one
+	broken bool   // brackets do not match
 }
 
-// closed says whether the text may be complete.
+// closed reports whether the text may be complete.
 func (b *brackets) closed() bool { return b.broken || b.within == 0 && len(b.open) == 0 }
 
 // line reads one more line.
@@ -32,7 +32,7 @@ func (b *brackets) line(s string) {
 	}
 }
 
-// token reads what s begins with and says how many bytes that is.
+// token reads the token at the beginning of s and returns its length.
 func (b *brackets) token(s string) int {
 	switch c := s[0]; c {
 	case '(', '[', '{':

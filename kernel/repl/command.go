@@ -12,20 +12,21 @@ import (
 	"time"
 
 	"noema/kernel/display"
+	"noema/methods"
 )
 
 // own are the REPL's own commands, in the order of :help.
 func (r *repl) own() []Command {
 	return []Command{
-		{Name: "help", Help: "lists the commands"},
-		{Name: "type", Args: "EXPR", Help: "says what type an expression has"},
-		{Name: "doc", Args: "NAME", Help: "shows what is known of a name"},
-		{Name: "who", Help: "lists what cells declared"},
-		{Name: "time", Args: "CELL", Help: "says how long a cell takes"},
-		{Name: "save", Args: "FILE", Help: "writes the cells that ran to a file"},
-		{Name: "load", Args: "FILE", Help: "runs a file of cells, or a script with main"},
-		{Name: "reset", Help: "forgets all that cells declared"},
-		{Name: "quit", Help: "leaves, as Ctrl-D does"},
+		{Name: "help", Help: "list the commands"},
+		{Name: "type", Args: "EXPR", Help: "show the type of an expression"},
+		{Name: "doc", Args: "NAME", Help: "show the documentation of a name"},
+		{Name: "who", Help: "list the variables"},
+		{Name: "time", Args: "CELL", Help: "run a cell and show the time it takes"},
+		{Name: "save", Args: "FILE", Help: "write the cells so far to a file"},
+		{Name: "load", Args: "FILE", Help: "run a file of cells or a script with main"},
+		{Name: "reset", Help: "forget all declarations"},
+		{Name: "quit", Help: "leave; Ctrl-D does the same"},
 	}
 }
 
@@ -40,7 +41,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 	}
 	for _, c := range r.own() {
 		if c.Name == name && c.Args != "" && args == "" {
-			return fmt.Errorf(":%s needs something: \":%s %s\" %s", name, name, c.Args, c.Help)
+			return fmt.Errorf(":%s needs an argument: \":%s %s\" to %s", name, name, c.Args, c.Help)
 		}
 	}
 	switch name {
@@ -71,28 +72,32 @@ func (r *repl) command(ctx context.Context, line string) error {
 
 // other runs a command of Options.
 func (r *repl) other(ctx context.Context, name, args string) error {
+	var names []string
+	for _, c := range r.commands() {
+		names = append(names, c.Name)
+	}
 	for _, c := range r.o.Commands {
 		if c.Name == name {
 			return c.Run(ctx, args, r.screen)
 		}
 	}
-	return fmt.Errorf("unknown command :%s: see :help", name)
+	return fmt.Errorf("unknown command :%s%s: see :help", name, methods.DidYouMean(name, names))
 }
 
 func (r *repl) help() {
 	var b strings.Builder
-	b.WriteString("A cell is Go; the value of its last expression is shown. Enter runs it when it is complete.")
+	b.WriteString("Type Go; the value of the last expression is shown. Enter runs the cell when it is complete.")
 	line := func(what, help string) { fmt.Fprintf(&b, "\n  %-12s %s", what, help) }
 	for _, c := range r.commands() {
 		line(strings.TrimSpace(":"+c.Name+" "+c.Args), c.Help)
 	}
-	line("!COMMAND", "runs a command of the shell")
-	line("Tab", "completes a name")
-	line("Ctrl-C", "ends the cell that runs, or clears what is typed")
+	line("!COMMAND", "run a shell command")
+	line("Tab", "complete a name")
+	line("Ctrl-C", "interrupt the running cell or clear the input")
 	r.screen.say(b.String())
 }
 
-// typeOf lets the checker say it, without running anything.
+// typeOf prints the type of an expression without running it.
 func (r *repl) typeOf(text string) error {
 	if d, ok := r.session.Inspect(text, len(text)); ok && d.Name != "" && strings.HasSuffix(text, d.Name) && d.Signature != "" {
 		r.screen.say(d.Signature)
@@ -109,7 +114,7 @@ func (r *repl) typeOf(text string) error {
 func (r *repl) doc(name string) error {
 	d, ok := r.session.Inspect(name, len(name))
 	if !ok {
-		return fmt.Errorf("nothing is known of %q", name)
+		return fmt.Errorf("no documentation of %q", name)
 	}
 	r.screen.say(d.Signature)
 	if d.Comment != "" {
@@ -134,7 +139,7 @@ func (r *repl) who() {
 	r.screen.Show("", t.Display())
 }
 
-// time runs a cell and says how long it took, also if it failed.
+// time runs a cell and prints how long it took, even if it failed.
 func (r *repl) time(ctx context.Context, text string) error {
 	begun := time.Now()
 	err := r.cell(ctx, text)
@@ -142,7 +147,7 @@ func (r *repl) time(ctx context.Context, text string) error {
 	return err
 }
 
-// separator stands between cells in a saved file.
+// separator separates cells in a saved file.
 const separator = "\n\n// ---\n\n"
 
 func (r *repl) save(file string) error {
@@ -160,7 +165,7 @@ func (r *repl) save(file string) error {
 	return nil
 }
 
-// packageMain begins a script, after nothing but comments.
+// packageMain matches the beginning of a script.
 var packageMain = regexp.MustCompile(`^(\s|//[^\n]*\n|/\*(?s:.*?)\*/)*package\s+main\b`)
 
 // load runs a script, or a file of cells, one after the other.
@@ -169,7 +174,7 @@ func (r *repl) load(ctx context.Context, file string) error {
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
-	r.line = 0 // faults are in the file, not in what was typed
+	r.line = 0 // faults are in the file, not in the input
 	text := strings.ReplaceAll(string(raw), "\r\n", "\n")
 	if packageMain.MatchString(text) {
 		r.origins[filepath.Base(file)] = origin{text: text}
@@ -186,27 +191,27 @@ func (r *repl) load(ctx context.Context, file string) error {
 	return nil
 }
 
-// shellPatience is how long a command has to end after Ctrl-C.
-const shellPatience = time.Second
+// shellGrace is how long a command may take to end after Ctrl-C.
+const shellGrace = time.Second
 
-// shellCommand runs a command of the shell with the terminal as its own. In a
-// pipe it reads nothing: what follows there are cells.
+// shellCommand runs a shell command. At a terminal the command can read from it; in
+// a pipe it cannot, because the input consists of cells.
 func (r *repl) shellCommand(ctx context.Context, text string) error {
 	text = strings.TrimSpace(text)
 	cmd := exec.CommandContext(ctx, "sh", "-c", text)
 	cmd.Stdout, cmd.Stderr = r.o.Out, r.o.Err
-	cmd.WaitDelay = shellPatience
+	cmd.WaitDelay = shellGrace
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if r.o.Terminal {
 		cmd.Stdin = os.Stdin
-		cmd.Cancel = func() error { return nil } // the terminal has told it
+		cmd.Cancel = func() error { return nil } // the terminal has sent it the signal
 	}
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if ctx.Err() != nil || errors.As(err, &exit) && exit.String() == "signal: interrupt" { // which may be known first
+	if ctx.Err() != nil || errors.As(err, &exit) && exit.String() == "signal: interrupt" { // which may come before ctx ends
 		return errInterrupted
 	}
-	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // a child of its own goes on, as with "&"
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // a child goes on, as with "&"
 		return fmt.Errorf("!%s: %w", text, err)
 	}
 	return nil

@@ -25,7 +25,7 @@ const (
 	maxMarkLine = 200 // bytes of a line that is shown with a mark
 )
 
-// paint colours a text for Options.Err where that is wanted.
+// paint colours a text for Options.Err.
 func (r *repl) paint(color, text string) string {
 	if !r.o.Color || text == "" || redirected(r.o.Err) {
 		return text
@@ -33,15 +33,14 @@ func (r *repl) paint(color, text string) string {
 	return color + text + plain
 }
 
-// redirected says whether w is a file other than a terminal, such as that of
-// "2>errors.txt", where colours would be junk.
+// redirected reports whether w is a file other than a terminal, as after
+// "2>errors.txt", which must have no colours.
 func redirected(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && !term.IsTerminal(int(f.Fd()))
 }
 
-// fault prints what went wrong, each fault with its line and a mark below the
-// place.
+// fault prints an error: each fault with its line and a mark at its position.
 func (r *repl) fault(err error) {
 	r.screen.endLine()
 	var e *cell.Error
@@ -74,8 +73,8 @@ func (r *repl) fault(err error) {
 	}
 }
 
-// describe is a fault with the line of the input, too, where that is known: of
-// a pipe nobody sees the numbers of the cells.
+// describe is a fault, in a pipe with the line of the input as well, because cells
+// have no visible numbers there.
 func describe(f cell.Fault, begins int) string {
 	if begins == 0 || f.Line == 0 {
 		return f.String()

@@ -9,16 +9,16 @@ import (
 	"noema/kernel/cell"
 )
 
-// pipe cuts what comes through a pipe into cells.
+// pipe splits the input of a pipe into cells.
 type pipe struct {
 	in       *bufio.Reader
 	complete func(string) cell.Completeness
-	turn     chan struct{} // holds a token while somebody reads
-	coming   chan incoming // a line that was asked for; nil if none is
+	turn     chan struct{} // holds a token during a read
+	coming   chan incoming // the read in progress; nil if there is none
 	number   int           // of the last line that was read, from 1
 }
 
-// incoming is a line that was read, or why there is none.
+// incoming is a line or the error of reading it.
 type incoming struct {
 	line string
 	err  error
@@ -28,8 +28,8 @@ func newPipe(in io.Reader, complete func(string) cell.Completeness) *pipe {
 	return &pipe{in: bufio.NewReader(in), complete: complete, turn: make(chan struct{}, 1)}
 }
 
-// next reads a line with its end. A read cannot be called off: the line that
-// comes after ctx has ended is the next reader's, so that none is lost.
+// next reads a line with its end. A read cannot be cancelled: a line that arrives
+// after ctx has ended goes to the next caller.
 func (p *pipe) next(ctx context.Context) (string, error) {
 	select {
 	case p.turn <- struct{}{}:
@@ -57,8 +57,8 @@ func (p *pipe) next(ctx context.Context) (string, error) {
 	}
 }
 
-// cell reads lines until they are a complete cell. What is incomplete at the
-// end of the input is a cell, too: running it says what is missing.
+// cell reads lines until they are a complete cell. At the end of the input an
+// incomplete cell is returned as well: running it reports what is missing.
 func (p *pipe) cell(ctx context.Context) (string, int, error) {
 	var text strings.Builder
 	var open brackets
@@ -82,8 +82,7 @@ func (p *pipe) cell(ctx context.Context) (string, int, error) {
 	}
 }
 
-// closed asks the session only where the brackets allow it, for that reads the
-// whole text each time.
+// closed asks the session, which reads the whole text, only if no bracket is open.
 func (p *pipe) closed(open brackets, text string) bool {
 	return open.closed() && p.complete(text).Status != "incomplete"
 }
@@ -97,7 +96,7 @@ func (p *pipe) ask(ctx context.Context, _ string, _ bool) (string, error) {
 	return strings.TrimRight(line, "\r\n"), err
 }
 
-// isCommand says whether a text is a command of the REPL or of the shell.
+// isCommand reports whether a text is a command of the REPL or of the shell.
 func isCommand(text string) bool {
 	trimmed := strings.TrimSpace(text)
 	return strings.HasPrefix(trimmed, ":") || strings.HasPrefix(trimmed, "!")

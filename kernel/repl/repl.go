@@ -1,7 +1,6 @@
-// Package repl is a session of cells at a terminal, or in a pipe. At a terminal
-// one types cells of as many lines as they need, with history, completion and
-// colour; in a pipe the input is cut into cells where they are complete, and
-// nothing but their output is printed.
+// Package repl runs a session of cells at a terminal or in a pipe. A terminal has
+// multi-line editing, history, completion and colour. In a pipe, the input is split
+// where a cell is complete, and only the output of cells is printed.
 package repl
 
 import (
@@ -34,12 +33,12 @@ type Session interface {
 
 var _ Session = (*cell.Session)(nil)
 
-// Options are what a REPL works with.
+// Options configure a REPL.
 type Options struct {
-	In       io.Reader // read in a pipe; a terminal is the process's own
+	In       io.Reader // the input of a pipe; a terminal is the process's own
 	Out, Err io.Writer
-	History  string // a file that keeps the history across sessions; "" keeps none
-	Terminal bool   // people type
+	History  string // the file of the history; "" for none
+	Terminal bool   // a person types
 	Color    bool
 	Greeting string
 	Commands []Command // beside the REPL's own
@@ -48,19 +47,19 @@ type Options struct {
 // Command is a line that begins with a colon.
 type Command struct {
 	Name string // without the colon
-	Args string // what may follow, for :help
+	Args string // the arguments, for :help
 	Help string
 	Run  func(ctx context.Context, args string, out cell.Output) error
 }
 
-// Exit codes of a REPL that a signal ended, as shells have them.
+// Exit codes after a signal, as in shells.
 const (
 	exitInterrupted = 130
 	exitTerminated  = 143
 )
 
-// twice is how soon a second Ctrl-C follows for it to mean "how do I leave?".
-const twice = time.Second
+// doublePress is the time within which a second Ctrl-C shows how to leave.
+const doublePress = time.Second
 
 // repl is one run of it.
 type repl struct {
@@ -69,13 +68,13 @@ type repl struct {
 	editor  editor
 	screen  *screen
 	cells   []string          // that ran, for :save
-	origins map[string]origin // what faults call a text -> the text
-	line    int               // of the input, where what runs now begins
+	origins map[string]origin // texts by their names in faults
+	line    int               // of the input, where the running cell begins
 	failed  bool
 	done    bool
 
 	mu      sync.Mutex
-	cancel  context.CancelFunc // of what runs now; nil at the prompt
+	cancel  context.CancelFunc // of the running cell; nil at the prompt
 	pressed time.Time          // the last Ctrl-C
 }
 
@@ -85,19 +84,19 @@ type origin struct {
 	line int // of the input, where the text begins; 0 if it was not typed there
 }
 
-// editor reads what is typed: whole cells, and lines that a cell asks for.
+// editor reads cells, and lines that a cell asks for.
 type editor interface {
-	// cell reads a cell and says on which line of the input it begins, from 1; 0
-	// where lines are not counted. At the end of the input the error is [io.EOF].
+	// cell reads a cell. line is where it begins in the input, from 1, or 0 at a
+	// terminal. At the end of the input the error is [io.EOF].
 	cell(ctx context.Context) (text string, line int, err error)
-	// ask reads a line; hidden is one that must not be seen.
+	// ask reads a line; a hidden one is not echoed.
 	ask(ctx context.Context, prompt string, hidden bool) (string, error)
 }
 
-// Run reads and runs cells until the input ends or :quit. The exit code is 1 if
-// a cell failed in a pipe. Ctrl-C ends the cell that runs and keeps the session;
-// in a pipe, while no cell runs, it ends the REPL with code 130, and SIGTERM
-// ends it always, with code 143.
+// Run reads and runs cells until the end of the input or :quit. The exit code is 1
+// if a cell failed in a pipe. Ctrl-C ends the running cell and keeps the session;
+// in a pipe, if no cell is running, it ends the REPL with code 130. SIGTERM ends
+// the REPL with code 143.
 func Run(ctx context.Context, s Session, o Options) (exit int, err error) {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer stop()
@@ -149,7 +148,7 @@ func (r *repl) loop(ctx context.Context) error {
 	return nil
 }
 
-// exit is the exit code in the end.
+// exit is the exit code.
 func (r *repl) exit(ctx context.Context) int {
 	switch {
 	case !r.done && errors.Is(context.Cause(ctx), errInterrupted):
@@ -164,8 +163,8 @@ func (r *repl) exit(ctx context.Context) int {
 
 var errInterrupted = errors.New("interrupted")
 
-// watch acts on Ctrl-C. An editor at a terminal reads Ctrl-C as a key, so a
-// signal comes there only while something runs.
+// watch handles Ctrl-C. At a terminal the editor reads Ctrl-C as a key, so the
+// signal only comes while a cell is running.
 func (r *repl) watch(ctx context.Context, interrupts <-chan os.Signal, leave context.CancelCauseFunc) {
 	for {
 		select {
@@ -179,7 +178,7 @@ func (r *repl) watch(ctx context.Context, interrupts <-chan os.Signal, leave con
 	}
 }
 
-// interrupt ends what runs now, and says whether there is anything.
+// interrupt ends the running cell and reports whether there was one.
 func (r *repl) interrupt() bool {
 	r.mu.Lock()
 	cancel := r.cancel
@@ -192,19 +191,18 @@ func (r *repl) interrupt() bool {
 	return true
 }
 
-// press counts a Ctrl-C. Who presses it again, where there is nothing to clear,
-// may want to leave.
+// press records a Ctrl-C. A second one with nothing to clear shows how to leave.
 func (r *repl) press(idle bool) {
 	r.mu.Lock()
-	again := idle && time.Since(r.pressed) < twice
+	again := idle && time.Since(r.pressed) < doublePress
 	r.pressed = time.Now()
 	r.mu.Unlock()
 	if again && r.o.Terminal {
-		r.screen.say("Ctrl-D at an empty prompt leaves, and so does :quit")
+		r.screen.say("To leave, press Ctrl-D at an empty prompt or type :quit")
 	}
 }
 
-// ask reads a line for a cell. Ctrl-C there is meant for the cell.
+// ask reads a line for a cell, which Ctrl-C interrupts.
 func (r *repl) ask(ctx context.Context, prompt string, hidden bool) (string, error) {
 	line, err := r.editor.ask(ctx, prompt, hidden)
 	if errors.Is(err, errAgain) {
@@ -214,7 +212,7 @@ func (r *repl) ask(ctx context.Context, prompt string, hidden bool) (string, err
 	return line, err
 }
 
-// run runs what was typed; Ctrl-C ends it and keeps the session.
+// run runs a cell or command. Ctrl-C ends it and keeps the session.
 func (r *repl) run(ctx context.Context, text string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -234,7 +232,7 @@ func (r *repl) run(ctx context.Context, text string) {
 	r.mu.Lock()
 	r.cancel = nil
 	r.mu.Unlock()
-	r.screen.settle()
+	r.screen.finish()
 	if err != nil {
 		r.failed = true
 		r.fault(err)
@@ -246,7 +244,7 @@ func (r *repl) run(ctx context.Context, text string) {
 func (r *repl) cell(ctx context.Context, text string) error {
 	r.origins[fmt.Sprintf("cell %d", r.session.Count()+1)] = origin{text, r.line}
 	result, err := r.session.Run(ctx, text, r.screen)
-	r.screen.settle()
+	r.screen.finish()
 	if err != nil {
 		var e *cell.Error
 		if errors.As(err, &e) && e.Kind == "exit" {

@@ -61,7 +61,7 @@ var pipeCases = []pipeCase{
 	{"an end too many", "}\n1\n", 1, "1\n", "syntax error"},
 	{"ends of line of Windows", "func f() int {\r\n\treturn 3\r\n}\r\nf()\r\n", 0, "3\n", ""},
 	{"not text", "\x00\xff\n1\n", 1, "1\n", "not UTF-8"},
-	{"a command that needs more", ":load\n:type\n:doc\n:time\n:save\n", 1, "", ":load needs something: \":load FILE\""},
+	{"a command that needs more", ":load\n:type\n:doc\n:time\n:save\n", 1, "", ":load needs an argument: \":load FILE\""},
 	{"a value on its own line", "fmt.Print(\"a\")\n1\n", 0, "a\n1\n", ""},
 	{"the shell has no input", "!cat\n1\n", 0, "1\n", ""},
 	{"incomplete at the end", "f(1,\n", 1, "", "syntax error"},

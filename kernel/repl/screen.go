@@ -18,22 +18,21 @@ import (
 	"noema/kernel/display"
 )
 
-// screen is the output of cells. What has an id changes while a cell runs: on a
-// terminal it is redrawn in its place as long as it is the last thing there;
-// its last state is printed when the cell is over if the terminal does not show
-// that already, and so it is in a pipe.
+// screen is the output of cells. A display with an id may change while the cell
+// runs: a terminal redraws it in place as long as nothing was printed after it.
+// Otherwise, and in a pipe, its last state is printed when the cell has ended.
 type screen struct {
 	o    Options
 	asks func(ctx context.Context, prompt string, hidden bool) (string, error)
 	size func() (columns, rows int) // of the terminal; 0 if not known
 
 	mu      sync.Mutex
-	tail    string            // what was printed since the last end of a line
-	live    string            // the id of what stands last on the terminal
-	rows    int               // how many it takes there
-	drawn   map[string]bool   // ids that this cell showed on the terminal
-	waiting []string          // ids whose last state is not on the screen
-	states  map[string]string // of those
+	tail    string            // printed since the last line end
+	live    string            // the id of the last display on the terminal
+	rows    int               // its height
+	drawn   map[string]bool   // ids that this cell has shown on the terminal
+	waiting []string          // ids whose last state is not shown yet
+	states  map[string]string // by id, of those
 }
 
 var _ cell.Output = (*screen)(nil)
@@ -45,7 +44,7 @@ func newScreen(o Options, asks func(context.Context, string, bool) (string, erro
 	return &screen{o: o, asks: asks, size: sizeOf(o.Out), drawn: map[string]bool{}, states: map[string]string{}}
 }
 
-// sizeOf asks a terminal for its size each time: it may change.
+// sizeOf returns a function that asks a terminal for its size, which may change.
 func sizeOf(w io.Writer) func() (int, int) {
 	f, ok := w.(*os.File)
 	return func() (int, int) {
@@ -71,15 +70,15 @@ func (s *screen) Stream(name string, text []byte) {
 	if name == "stderr" {
 		_, _ = s.o.Err.Write(text)
 		if !s.o.Terminal {
-			return // it shares no line with stdout
+			return // stdout does not share its lines
 		}
 	} else {
-		_, _ = s.o.Out.Write(text) // a reader that is gone ends the program
+		_, _ = s.o.Out.Write(text) // if the reader is gone, SIGPIPE ends the program
 	}
 	s.follow(string(text))
 }
 
-// follow keeps what stands on the last line.
+// follow records the text of the last line.
 func (s *screen) follow(text string) {
 	if i := strings.LastIndexAny(text, "\n\r"); i >= 0 {
 		s.tail, text = "", text[i+1:]
@@ -90,7 +89,7 @@ func (s *screen) follow(text string) {
 	}
 }
 
-// endLine ends an unfinished line: an editor would draw its prompt over it.
+// endLine ends an unfinished line, which the prompt would overwrite.
 func (s *screen) endLine() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +98,7 @@ func (s *screen) endLine() {
 	}
 }
 
-// fresh begins a line.
+// fresh starts a new line.
 func (s *screen) fresh() {
 	if s.tail != "" {
 		fmt.Fprintln(s.o.Out)
@@ -107,7 +106,7 @@ func (s *screen) fresh() {
 	}
 }
 
-// say prints a text of the REPL's own on lines of its own.
+// say prints a message on a line of its own.
 func (s *screen) say(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +137,7 @@ func (s *screen) Show(id string, b display.Bundle) {
 	}
 }
 
-// draw prints a text on lines of its own.
+// draw prints a text starting on a new line.
 func (s *screen) draw(id, text string, columns int) {
 	s.fresh()
 	fmt.Fprintln(s.o.Out, text)
@@ -148,8 +147,8 @@ func (s *screen) draw(id, text string, columns int) {
 	}
 }
 
-// settle prints what the screen does not show yet. A cell is over.
-func (s *screen) settle() {
+// finish prints pending displays when a cell has ended.
+func (s *screen) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range s.waiting {
@@ -160,11 +159,11 @@ func (s *screen) settle() {
 	clear(s.drawn)
 }
 
-// Clear implements [display.Screen]: what scrolled by stays.
+// Clear implements [display.Screen]. A terminal keeps its lines.
 func (s *screen) Clear(bool) {}
 
-// Input implements [cell.Output]. What a cell printed on the line where it asks
-// is the editor's prompt, or that would draw over it.
+// Input implements [cell.Output]. What the cell printed on the present line
+// becomes the editor's prompt, which would overwrite it otherwise.
 func (s *screen) Input(ctx context.Context, prompt string, hidden bool) (string, error) {
 	s.mu.Lock()
 	s.live = ""

@@ -45,7 +45,7 @@ func TestLiveDisplays(t *testing.T) {
 				for _, step := range c.steps {
 					step(s)
 				}
-				s.settle()
+				s.finish()
 				if got := out.String(); got != c.want {
 					t.Errorf("writes %q, want %q", got, c.want)
 				}

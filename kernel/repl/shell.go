@@ -15,7 +15,7 @@ import (
 	"noema/kernel/cell"
 )
 
-// errAgain says that what was typed was thrown away.
+// errAgain says that the input was cleared.
 var errAgain = errors.New("cleared")
 
 // shell is the line editor of a terminal.
@@ -46,12 +46,12 @@ func newShell(s Session, o Options, commands []Command) *shell {
 		sh.highlight = highlighter()
 	}
 	sh.Completer = sh.completions
-	// The editor would ask the terminal where the cursor is at every key, and
-	// what comes in one piece with the answer is lost to it, such as what was
-	// typed while a cell ran. It is enough that the prompt begins a line.
+	// The editor would ask the terminal for the cursor's position at every key and
+	// lose input that arrives together with the answer. It does not need the
+	// position, because the prompt always begins a line.
 	_ = sh.Config.Set("cursor-position-probe", false)
-	// Tab completes what all candidates have in common and lists them; Tab again
-	// goes through them.
+	// Tab completes the common prefix and lists the candidates; a second Tab cycles
+	// through them.
 	_ = sh.Config.Set("menu-complete-display-prefix", true)
 	for _, keys := range []string{"emacs", "emacs-standard", "vi-insert"} {
 		_ = sh.Config.Bind(keys, inputrc.Unescape(`\C-i`), "menu-complete", false)
@@ -61,8 +61,8 @@ func newShell(s Session, o Options, commands []Command) *shell {
 	return sh
 }
 
-// accepts says whether Enter runs what is typed. An empty line at the end of
-// something incomplete does not: it may be meant.
+// accepts reports whether Enter runs the input. An empty line does not run an
+// incomplete cell.
 func (sh *shell) accepts(text string) bool {
 	if timed, ok := strings.CutPrefix(strings.TrimSpace(text), ":time "); ok {
 		text = timed
@@ -73,8 +73,8 @@ func (sh *shell) accepts(text string) bool {
 	return sh.session.IsComplete(text).Status != "incomplete"
 }
 
-// cell implements editor. The editor cannot be told to stop: when ctx ends, its
-// terminal is set right and it is left to end with the process.
+// cell implements editor. The line editor cannot be cancelled: when ctx ends, the
+// terminal is restored and the editor runs until the process ends.
 func (sh *shell) cell(ctx context.Context) (string, int, error) {
 	stdin := int(os.Stdin.Fd())
 	before, stateErr := term.GetState(stdin)
@@ -94,8 +94,8 @@ func (sh *shell) cell(ctx context.Context) (string, int, error) {
 	}
 }
 
-// read reads once. A cell that was interrupted from outside while it asked
-// leaves a read behind, which the next one waits for.
+// read reads once. If a cell was interrupted while it asked for input, its read is
+// still going on, and this one waits for it.
 func (sh *shell) read(highlight func([]rune) string) (string, error) {
 	sh.reading.Lock()
 	defer sh.reading.Unlock()
@@ -115,14 +115,14 @@ func (sh *shell) readLocked(highlight func([]rune) string) (string, error) {
 func (sh *shell) ask(ctx context.Context, prompt string, hidden bool) (string, error) {
 	sh.reading.Lock()
 	defer sh.reading.Unlock()
-	if ctx.Err() != nil { // nobody waits for the line any more
+	if ctx.Err() != nil { // nobody waits for the line
 		return "", ctx.Err()
 	}
 	sh.asking, sh.prompt = true, prompt
-	sh.history.mute(true)
+	sh.history.pause(true)
 	defer func() {
 		sh.asking = false
-		sh.history.mute(false)
+		sh.history.pause(false)
 	}()
 	var show func([]rune) string
 	if hidden {
@@ -131,7 +131,7 @@ func (sh *shell) ask(ctx context.Context, prompt string, hidden bool) (string, e
 	return sh.readLocked(show)
 }
 
-// completions are what could stand at the cursor, which counts runes.
+// completions are the candidates at the cursor, which counts runes.
 func (sh *shell) completions(line []rune, cursor int) readline.Completions {
 	text, at := string(line), len(string(line[:cursor]))
 	if sh.asking {
@@ -141,9 +141,9 @@ func (sh *shell) completions(line []rune, cursor int) readline.Completions {
 	if len(found.Items) == 0 || found.Start > at {
 		return readline.Completions{}
 	}
-	// The editor replaces a prefix that ends at the cursor, and takes the word
-	// between blanks if that is empty: so a byte before the name is part of it.
-	// It counts the prefix in bytes, so that can only be ASCII.
+	// The editor replaces a prefix that ends at the cursor; if it is empty, the whole
+	// word. So the byte before the name is part of the prefix. The editor counts it
+	// in bytes, so it must be ASCII.
 	from := max(found.Start-1, 0)
 	for i := from; i < at; i++ {
 		if text[i] >= 0x80 {
@@ -171,14 +171,13 @@ func values(found cell.Completions, text string, at, from int) []readline.Comple
 	return all
 }
 
-// menuFrame is how many rows a menu leaves free: for the prompt, the editor's
-// own line below the menu, and one to spare.
+// menuFrame is how many rows a menu leaves free: for the prompt, the editor's line
+// below the menu, and one spare.
 const menuFrame = 3
 
-// fitting makes a menu of a number of rows of candidates, for a menu that is
-// taller than the terminal pushes the line that is typed off it. Too many for a
-// line each stand side by side without their types; of still more the first are
-// there, and who types on gets the others.
+// fitting limits a menu to a number of rows: a menu taller than the terminal would
+// hide the input line. If there are too many candidates for a row each, they are
+// shown in columns without types; if still too many, only the first are shown.
 func fitting(all []readline.Completion, columns, rows int) []readline.Completion {
 	if rows < 1 || len(all) <= rows {
 		return all
@@ -191,10 +190,10 @@ func fitting(all []readline.Completion, columns, rows int) []readline.Completion
 	return all[:min(len(all), rows*max(1, columns/(widest+gridGap)))]
 }
 
-// gridGap is what the editor leaves between columns of a menu.
+// gridGap is the editor's space between columns of a menu.
 const gridGap = 2
 
-// complete asks the session, or knows the REPL's own commands.
+// complete completes Go, or the REPL's commands.
 func (sh *shell) complete(text string, at int) cell.Completions {
 	if !strings.HasPrefix(text, ":") {
 		return sh.session.Complete(text, at)

@@ -19,7 +19,7 @@ func TestHistoryKeepsEachCellOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.mute(true)
+	h.pause(true)
 	if _, err := h.Write("a secret"); err != nil {
 		t.Fatal(err)
 	}

@@ -176,7 +176,7 @@ func TestTerminalInterrupts(t *testing.T) {
 		c.keys("C-c")
 		c.waitUntil("a new prompt", func(shown string) bool { return strings.Count(shown, "\n[3]") > before })
 	}
-	c.waitFor("Ctrl-D at an empty prompt leaves, and so does :quit\n[3]")
+	c.waitFor("To leave, press Ctrl-D at an empty prompt or type :quit\n[3]")
 	c.enter("1 + 2", "3\n[4]")
 }
 

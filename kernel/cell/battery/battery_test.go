@@ -61,10 +61,10 @@ type result struct {
 type outcome string
 
 const (
-	works   outcome = "works"   // yaegi's interpreter has it right, too
-	lowered outcome = "lowered" // it does not
-	refused outcome = "refused" // with a message and no other effect
-	asGo    outcome = "an error, as in Go"
+	works     outcome = "works" // in yaegi's interpreter as well
+	worksHere outcome = "works, not in yaegi"
+	refused   outcome = "refused" // with a message and no other effect
+	asGo      outcome = "an error, as in Go"
 )
 
 // check runs the snippet in a session and compares.
@@ -92,7 +92,7 @@ func (s *snippet) check(t *testing.T, want, raw string) result {
 	if raw == want {
 		return result{outcome: works}
 	}
-	return result{outcome: lowered}
+	return result{outcome: worksHere}
 }
 
 // firstFault is the first message of a session's error, with the cure.

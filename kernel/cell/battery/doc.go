@@ -1,16 +1,13 @@
-// Package battery holds the proof that a cell means what Go means: some two
-// hundred and fifty small pieces of Go that its test runs twice, once through
-// a cell session and once compiled by the Go toolchain, and whose output must
-// be the same. Where a session refuses a piece, the table says so, and the test
-// demands the refusal; nothing may be silently different.
+// Package battery tests that a cell means what Go means: some four hundred small
+// programs run in a session and compiled by the Go toolchain, and must print the
+// same. If a session refuses one, the test requires the refusal; nothing may
+// differ silently.
 //
-// The pieces are in testdata, one archive a theme. From them and from what the
-// runs showed the test writes kernel/cell/SUBSET.md, the page that tells a
-// researcher what a cell can hold:
+// The programs are in testdata, one archive per theme. From their results the
+// test writes kernel/cell/SUBSET.md, which lists what cells support:
 //
 //	go test ./kernel/cell/battery -update
 //
-// The same test runs the scripts of experiments both ways.
-//
-// The package has no code of its own but its tests.
+// The test also runs the scripts of experiments both ways. The package contains
+// only tests.
 package battery

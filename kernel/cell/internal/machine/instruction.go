@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"go/token"
+	"go/types"
+	"unsafe"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// instruction compiles one instruction that is no jump.
+func (c *code) instruction(i ssa.Instruction) op {
+	switch i := i.(type) {
+	case *ssa.UnOp:
+		return c.unary(i)
+	case *ssa.BinOp:
+		return c.binary(i)
+	case *ssa.Convert:
+		return c.convert(i.X, i)
+	case *ssa.ChangeType:
+		return c.copies(i, i.X)
+	case *ssa.ChangeInterface:
+		return c.changeInterface(i)
+	case *ssa.MakeInterface:
+		return c.makeInterface(i)
+	case *ssa.TypeAssert:
+		return c.typeAssert(i)
+	case *ssa.Extract:
+		return c.extract(i)
+	case *ssa.Call:
+		return c.call(i)
+	case *ssa.Go:
+		return c.goes(i)
+	case *ssa.Defer:
+		return c.defers(i)
+	case *ssa.RunDefers:
+		return func(fr *frame) { fr.runDefers() }
+	case *ssa.MakeClosure:
+		return c.makeClosure(i)
+	}
+	if o := c.memory(i); o != nil {
+		return o
+	}
+	return c.collection(i)
+}
+
+// memory compiles what works on addresses.
+func (c *code) memory(i ssa.Instruction) op {
+	switch i := i.(type) {
+	case *ssa.Alloc:
+		return c.alloc(i)
+	case *ssa.Store:
+		return c.stores(i)
+	case *ssa.FieldAddr:
+		return c.fieldAddr(i)
+	case *ssa.Field:
+		return c.field(i)
+	case *ssa.IndexAddr:
+		return c.indexAddr(i)
+	case *ssa.Index:
+		return c.indexes(i)
+	case *ssa.Slice:
+		return c.slice(i)
+	case *ssa.SliceToArrayPointer:
+		return c.arrayPointer(i)
+	}
+	return nil
+}
+
+// collection compiles what works on slices, maps and channels.
+func (c *code) collection(i ssa.Instruction) op {
+	switch i := i.(type) {
+	case *ssa.MakeSlice:
+		return c.makeSlice(i)
+	case *ssa.MakeMap:
+		return c.makeMap(i)
+	case *ssa.MakeChan:
+		return c.makeChan(i)
+	case *ssa.Lookup:
+		return c.lookup(i)
+	case *ssa.MapUpdate:
+		return c.mapUpdate(i)
+	case *ssa.Range:
+		return c.ranges(i)
+	case *ssa.Next:
+		return c.next(i)
+	case *ssa.Send:
+		return c.send(i)
+	case *ssa.Select:
+		return c.selects(i)
+	}
+	panic(unsupported("%s", i))
+}
+
+func (c *code) copies(to, from ssa.Value) op {
+	d, s := c.index(to), c.index(from)
+	return func(fr *frame) { fr.regs[d] = fr.regs[s] }
+}
+
+func (c *code) extract(i *ssa.Extract) op {
+	d, s, n := c.index(i), c.index(i.Tuple), i.Index
+	return func(fr *frame) { fr.regs[d] = (*(*[]slot)(fr.regs[s].p))[n] }
+}
+
+// unary compiles loads, receives and the operators - ! ^.
+func (c *code) unary(i *ssa.UnOp) op {
+	switch i.Op {
+	case token.MUL:
+		return c.loads(i)
+	case token.ARROW:
+		return c.receive(i)
+	case token.NOT:
+		d, x := c.loc(i), c.loc(i.X)
+		return func(fr *frame) { *at[bool](fr, d) = !*at[bool](fr, x) }
+	}
+	return arithmeticOf(i.X.Type()).unary(i.Op, c.loc(i), c.loc(i.X))
+}
+
+// basicKind is the kind of a basic type, untyped ones as their default.
+func basicKind(t types.Type) types.BasicKind {
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok {
+		return types.Invalid
+	}
+	return types.Default(b).Underlying().(*types.Basic).Kind()
+}
+
+func (c *code) loads(i *ssa.UnOp) op {
+	k := c.kind(i)
+	d, a := c.loc(i), c.loc(i.X)
+	switch k.shape {
+	case shape1:
+		return load[uint8](d, a)
+	case shape2:
+		return load[uint16](d, a)
+	case shape4:
+		return load[uint32](d, a)
+	case shape8:
+		return load[uint64](d, a)
+	case shapeString:
+		return load[string](d, a)
+	case shapePointer:
+		return load[unsafe.Pointer](d, a)
+	case shapeSlice:
+		return load[header](d, a)
+	case shapeInterface:
+		return load[pair](d, a)
+	}
+	r := c.index(i)
+	return func(fr *frame) { fr.regs[r].load(k.shape, k.rt, *at[unsafe.Pointer](fr, a)) }
+}
+
+func load[T any](d, a loc) op {
+	return func(fr *frame) { *at[T](fr, d) = *(*T)(*at[unsafe.Pointer](fr, a)) }
+}
+
+func (c *code) stores(i *ssa.Store) op {
+	k := c.kind(i.Val)
+	a, v := c.loc(i.Addr), c.loc(i.Val)
+	switch k.shape {
+	case shape1:
+		return store[uint8](a, v)
+	case shape2:
+		return store[uint16](a, v)
+	case shape4:
+		return store[uint32](a, v)
+	case shape8:
+		return store[uint64](a, v)
+	case shapeString:
+		return store[string](a, v)
+	case shapePointer:
+		return store[unsafe.Pointer](a, v)
+	case shapeSlice:
+		return store[header](a, v)
+	case shapeInterface:
+		return store[pair](a, v)
+	}
+	r := c.index(i.Val)
+	return func(fr *frame) {
+		to := *at[unsafe.Pointer](fr, a)
+		_ = *(*byte)(to)
+		fr.regs[r].store(k.shape, k.rt, to)
+	}
+}
+
+func store[T any](a, v loc) op {
+	return func(fr *frame) { *(*T)(*at[unsafe.Pointer](fr, a)) = *at[T](fr, v) }
+}

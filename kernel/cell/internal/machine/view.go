@@ -1,0 +1,359 @@
+package machine
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A viewing is the form in which a compiled function gets a cell's value. One that
+// uses reflection would otherwise see a box:
+//
+//   - a function that prints gets a value that prints like the cell's;
+//   - one that fills in or walks a value gets its layout in memory;
+//   - encoding/json gets a value with the cell's methods (see mirror);
+//   - all others, such as containers, get the box and return it.
+type viewing int
+
+const (
+	asBox viewing = iota
+	asPrinted
+	asPlain
+	asJSON
+	asJSONTarget
+)
+
+// refusal is the error for a function that cannot take a cell's value, because it
+// would see the type without its name and methods.
+func (m *Machine) refusal(o *types.Func, x any) error {
+	d := m.boxed(m.unwrap(x))
+	if d == nil {
+		return nil
+	}
+	switch path := o.Pkg().Path(); {
+	case path == "reflect":
+		return m.reflect(d)
+	case strings.HasSuffix(path, "/template") && m.withMethods(d.Type(), map[types.Type]bool{}):
+		return unsupported("a template over a cell's type with methods (%s)", typeName(d.Type()))
+	}
+	return nil
+}
+
+// reflect records that a cell uses reflection on one of its types, which works
+// except for its name and methods. A type that is not a struct would show up as
+// another, compiled type.
+func (m *Machine) reflect(d *descriptor) error {
+	rt, t := d.rt, d.Type()
+	if p, ok := t.(*types.Pointer); ok && rt.Kind() == reflect.Pointer {
+		rt, t = rt.Elem(), p.Elem()
+	}
+	if _, ok := t.(*types.Named); ok && rt.Kind() != reflect.Struct {
+		return unsupported("reflection on a cell's type that is not a struct (%s)", typeName(d.Type()))
+	}
+	m.reflected.Store(rt, typeName(t))
+	m.reflected.Store(d.rt, typeName(d.Type()))
+	return nil
+}
+
+// nameless are the methods of reflect.Type that would be wrong for a cell's type.
+var nameless = []string{"Name", "String", "PkgPath", "NumMethod", "Method", "MethodByName", "Implements", "AssignableTo", "ConvertibleTo"}
+
+// refuseMethod refuses such a call.
+func (m *Machine) refuseMethod(v any, name string) {
+	rt, ok := v.(reflect.Type)
+	if !ok || !slices.Contains(nameless, name) {
+		return
+	}
+	if own, ok := m.reflected.Load(rt); ok {
+		panic(unsupported("the method %s of reflect.Type for the cell's type %s", name, own))
+	}
+}
+
+// refuseValue refuses the methods of reflect.Value that would not find the methods
+// of a cell's value.
+func (m *Machine) refuseValue(n *native, o *types.Func) {
+	if o.Pkg().Path() != "reflect" || !slices.Contains([]string{"Method", "MethodByName", "NumMethod"}, o.Name()) || len(n.params) == 0 {
+		return
+	}
+	if n.params[0].rt != reflect.TypeFor[reflect.Value]() {
+		return
+	}
+	fn := n.fn
+	n.fn = reflect.MakeFunc(fn.Type(), func(in []reflect.Value) []reflect.Value {
+		if v := in[0].Interface().(reflect.Value); v.IsValid() {
+			if own, ok := m.reflected.Load(v.Type()); ok {
+				panic(unsupported("the method %s of reflect.Value for a value of the cell's type %s", o.Name(), own))
+			}
+		}
+		return fn.Call(in)
+	})
+}
+
+// withMethods reports whether a type or a part of it has methods that a cell
+// declared.
+func (m *Machine) withMethods(t types.Type, seen map[types.Type]bool) bool {
+	t = types.Unalias(t)
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	if named, ok := t.(*types.Named); ok {
+		if !isOwn(named) {
+			return false
+		}
+		if named.NumMethods() > 0 {
+			return true
+		}
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			if m.withMethods(f.Type(), seen) {
+				return true
+			}
+		}
+	case interface{ Elem() types.Type }:
+		return m.withMethods(u.Elem(), seen)
+	}
+	return false
+}
+
+// viewOf is the form in which a function gets its arguments of type any.
+func viewOf(o *types.Func) viewing {
+	name := o.Name()
+	switch path := o.Pkg().Path(); {
+	case path == "reflect" && name == "DeepEqual":
+		return asBox
+	case path == "fmt" && strings.Contains(strings.ToLower(name), "scan"):
+		return asPlain
+	case path == "encoding/json" && (strings.HasPrefix(name, "Marshal") || name == "Encode"):
+		return asJSON
+	case path == "encoding/json" && (name == "Unmarshal" || name == "Decode"):
+		return asJSONTarget
+	case path == "fmt", path == "log", path == "log/slog", path == "testing", strings.HasPrefix(path, "noema/"):
+		return asPrinted
+	case path == "reflect", path == "sort", path == "runtime", strings.HasPrefix(path, "encoding/"), strings.HasSuffix(path, "/template"):
+		return asPlain
+	}
+	return asBox
+}
+
+// Printed is a cell's value for compiled code that prints it.
+type Printed struct {
+	m *Machine
+	x any
+}
+
+// Format prints the value as package fmt would if it knew its type.
+func (p Printed) Format(s fmt.State, verb rune) { p.m.format(s, verb, p.x) }
+
+// MarshalJSON is the value's JSON.
+func (p Printed) MarshalJSON() ([]byte, error) { return p.m.marshal(p.x) }
+
+// View converts a value to the form in which compiled code prints it.
+func (m *Machine) View(x any) any {
+	x = m.unwrap(x)
+	if d := m.boxed(x); d != nil {
+		if _, ok := d.has("Error"); ok && d.implements(errorInterface) {
+			return m.wrapError(d, x)
+		}
+		return Printed{m, x}
+	}
+	if x != nil && holdsInterfaces(reflect.TypeOf(x), 0) {
+		return Printed{m, x}
+	}
+	return x
+}
+
+var errorInterface = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+
+// holdsInterfaces reports whether a value of an unnamed type may contain boxes.
+func holdsInterfaces(rt reflect.Type, depth int) bool {
+	if rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface || depth > 8 {
+		return rt.Kind() == reflect.Interface
+	}
+	switch rt.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Slice, reflect.Array, reflect.Pointer:
+		return holdsInterfaces(rt.Elem(), depth+1)
+	case reflect.Map:
+		return holdsInterfaces(rt.Key(), depth+1) || holdsInterfaces(rt.Elem(), depth+1)
+	case reflect.Struct:
+		for i := range rt.NumField() {
+			if holdsInterfaces(rt.Field(i).Type, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain is a cell's value without its type's name and methods.
+func (m *Machine) plain(x any) any {
+	x = m.unwrap(x)
+	if m.boxed(x) != nil {
+		return content(x).Interface()
+	}
+	return x
+}
+
+func (v viewing) of(m *Machine, x any) any {
+	switch v {
+	case asPrinted:
+		return m.View(x)
+	case asPlain:
+		return m.plain(x)
+	case asJSON:
+		return m.jsonView(x)
+	}
+	return x
+}
+
+// viewed wraps a compiled function so that it gets its arguments of type any in
+// the form of viewOf. The lock is held.
+func (m *Machine) viewed(n *native, o *types.Func, shift int) {
+	how := viewOf(o)
+	if how == asBox || n.threaded {
+		return
+	}
+	sig := o.Signature()
+	var at []int
+	format := -1
+	for i := range sig.Params().Len() {
+		p := sig.Params().At(i)
+		last := sig.Variadic() && i == sig.Params().Len()-1
+		t := p.Type()
+		if last {
+			t = t.(*types.Slice).Elem()
+		}
+		if types.Identical(t, anyOf) {
+			at = append(at, i+shift)
+		}
+		if p.Name() == "format" && sig.Variadic() {
+			format = i + shift
+		}
+	}
+	if len(at) == 0 {
+		return
+	}
+	fn, variadic := n.fn, sig.Variadic()
+	n.fn = reflect.MakeFunc(fn.Type(), func(in []reflect.Value) []reflect.Value {
+		for _, i := range at {
+			if variadic && i == len(in)-1 {
+				in[i] = m.viewAll(how, in[i])
+				continue
+			}
+			if how == asJSONTarget {
+				return m.decode(fn, in, i)
+			}
+			x := in[i].Interface()
+			if err := m.refusal(o, x); err != nil {
+				panic(err)
+			}
+			x = how.of(m, x)
+			in[i] = reflect.ValueOf(&x).Elem()
+		}
+		if format >= 0 && how == asPrinted {
+			m.typeVerbs(in, format)
+		}
+		return call(fn, in, variadic)
+	})
+}
+
+// viewAll views the values of a ...any.
+func (m *Machine) viewAll(how viewing, list reflect.Value) reflect.Value {
+	all, ok := list.Interface().([]any)
+	if !ok {
+		return list
+	}
+	views := make([]any, len(all))
+	for i, x := range all {
+		views[i] = how.of(m, x)
+	}
+	return reflect.ValueOf(views)
+}
+
+// Package fmt handles the verbs %T and %p without asking the value. They are
+// replaced by these two, for which it calls the value's Format.
+const (
+	verbType    = '\uE000'
+	verbPointer = '\uE001'
+)
+
+// typed formats them.
+type typed struct {
+	m *Machine
+	x any
+}
+
+func (t typed) Format(s fmt.State, verb rune) {
+	switch verb {
+	case verbType:
+		fmt.Fprintf(s, fmt.FormatString(s, 's'), t.m.TypeName(t.x))
+	case verbPointer:
+		fmt.Fprintf(s, fmt.FormatString(s, 'p'), t.m.plain(t.x))
+	default:
+		fmt.Fprintf(s, fmt.FormatString(s, verb), t.m.View(t.x))
+	}
+}
+
+// Error lets a %w have it.
+func (t typed) Error() string { return fmt.Sprint(t.m.View(t.x)) }
+
+// typeVerbs replaces %T and %p in the format of a call and wraps its arguments in
+// typed.
+func (m *Machine) typeVerbs(in []reflect.Value, format int) {
+	text := in[format].String()
+	replaced, found := replaceVerbs(text)
+	if !found {
+		return
+	}
+	last := len(in) - 1
+	all, ok := in[last].Interface().([]any)
+	if !ok {
+		return
+	}
+	views := make([]any, len(all))
+	for i, x := range all {
+		if p, ok := x.(Printed); ok {
+			x = p.x
+		}
+		views[i] = typed{m, x}
+	}
+	in[format], in[last] = reflect.ValueOf(replaced), reflect.ValueOf(views)
+}
+
+// replaceVerbs rewrites the verbs T and p of a format.
+func replaceVerbs(text string) (string, bool) {
+	if !strings.Contains(text, "T") && !strings.Contains(text, "p") {
+		return text, false
+	}
+	var b strings.Builder
+	found := false
+	for i := 0; i < len(text); i++ {
+		b.WriteByte(text[i])
+		if text[i] != '%' {
+			continue
+		}
+		for i++; i < len(text) && strings.IndexByte("+-# 0123456789.*[]", text[i]) >= 0; i++ {
+			b.WriteByte(text[i])
+		}
+		if i >= len(text) {
+			break
+		}
+		switch text[i] {
+		case 'T':
+			b.WriteRune(verbType)
+			found = true
+		case 'p':
+			b.WriteRune(verbPointer)
+			found = true
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String(), found
+}

@@ -1,0 +1,91 @@
+// Command gen writes what package symbols holds of the compiled world: the
+// tables (table_*.go and tables.go), the packages' types (types.zst), the source
+// of their generic functions (sources.zst), and their declarations and doc
+// comments (docs.zst). Run it from anywhere in the module when a package of the
+// tables has changed:
+//
+//	go run ./kernel/cell/internal/symbols/gen
+//
+// It reads the compiler's export data, so it needs the Go toolchain and gives
+// the same bytes for the same sources.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// own are the packages of this module and beyond that cells may import, besides
+// the standard library. To offer one more, add it here and run gen.
+var own = []string{
+	"noema/kernel", "noema/kernel/compare", "noema/kernel/display", "noema/kernel/provider",
+	"noema/kernel/record", "noema/kernel/runner", "noema/kernel/score", "noema/kernel/task",
+	"noema/methods", "noema/methods/reply",
+	"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat",
+}
+
+// added are the packages of the standard library that yaegi's own tables lack.
+var added = []string{"iter"}
+
+func main() {
+	dir := flag.String("o", "", "folder to write to; kernel/cell/internal/symbols of the module if empty")
+	flag.Parse()
+	if err := generate(*dir); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// generate writes all files to dir.
+func generate(dir string) error {
+	if dir == "" {
+		root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "noema").Output()
+		if err != nil {
+			return fmt.Errorf("find the module: %w", err)
+		}
+		dir = filepath.Join(strings.TrimSpace(string(root)), "kernel", "cell", "internal", "symbols")
+	}
+	world, err := load(paths())
+	if err != nil {
+		return err
+	}
+	files, err := tableFiles(world)
+	if err != nil {
+		return err
+	}
+	if files["types.zst"], err = typesArchive(world); err != nil {
+		return err
+	}
+	if files["docs.zst"], err = docsArchive(world); err != nil {
+		return err
+	}
+	if files["sources.zst"], err = sourcesArchive(world); err != nil {
+		return err
+	}
+	return replace(dir, files)
+}
+
+// replace writes the files and removes tables of packages that are no more.
+func replace(dir string, files map[string][]byte) error {
+	old, err := filepath.Glob(filepath.Join(dir, "table_*.go"))
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		if files[filepath.Base(name)] == nil {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
