@@ -2,16 +2,14 @@ package builtin
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 
 	"noema/kernel"
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/gemini"
 	"noema/kernel/provider/local"
 	"noema/kernel/provider/none"
@@ -24,124 +22,182 @@ import (
 	"noema/methods"
 )
 
-// Models implements [kernel.Catalog].
-func (Catalog) Models() []string {
-	return []string{"sim", "openai/NAME", "anthropic/NAME", "gemini/NAME", "ollama/NAME", "local/FOLDER", "scripted/FILE"}
+// Provider is a row of the table of providers.
+type Provider struct {
+	Kind     string // before the slash of a model
+	Form     string // how models are written in listings
+	Summary  string
+	Example  string // a model; empty where the name is left out
+	Options  []methods.Option
+	Features []provider.Features // of each protocol, the default first
+	Server   *exchange.Service   // nil where models run in the process
+	open     func(wanted) (provider.Provider, error)
 }
 
-// Model implements [kernel.Catalog]: the provider of a model written
-// provider/name?options.
-func (c Catalog) Model(s kernel.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
-	p, err := c.openModel(s, recorded, maxConnections)
-	if err != nil || !recorded {
-		return p, err
-	}
-	return none.New(p.Info()), nil
+// wanted is the model that a user asks for.
+type wanted struct {
+	kernel.Spec
+	model          string // what follows the slash in its name
+	recorded       bool   // it will never be called
+	maxConnections int
 }
 
-func (c Catalog) openModel(s kernel.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
-	kind, name, _ := strings.Cut(s.Name, "/")
-	switch kind {
-	case sim.Kind:
-		if name != "" {
-			return nil, kernel.Misused(fmt.Errorf("model %q: the simulated model has no names: use sim or sim?error=0.1", s.Name))
-		}
-		o, err := sim.ParseOptions(s.Options)
-		if err != nil {
-			return nil, kernel.Misused(err)
-		}
-		p, err := sim.New(o)
-		if err != nil {
-			return nil, kernel.Misused(err)
-		}
-		return p, nil
-	case openai.Kind, anthropic.Kind, gemini.Kind, ollama.Kind:
-		return openServed(kind, name, s.Options, recorded, maxConnections)
-	case local.Kind:
-		return openLocal(name, s.Options)
-	case scripted.Kind:
-		return scripted.Load(name)
-	}
-	return nil, unknownModel(s.Name)
-}
-
-func unknownModel(name string) error {
-	return kernel.Misused(fmt.Errorf("unknown model %q: use one of %s", name, strings.Join(Catalog{}.Models(), ", ")))
-}
-
-// server is where a kind of provider finds its server and key.
-type server struct{ url, key, example string }
-
-// servers are read from the variables that everyone knows.
-var servers = map[string]server{
-	openai.Kind:    {"OPENAI_BASE_URL", "OPENAI_API_KEY", "openai/gpt-5-nano"},
-	anthropic.Kind: {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "anthropic/claude-haiku-4-5"},
-	gemini.Kind:    {"GEMINI_BASE_URL", "GEMINI_API_KEY", "gemini/gemini-2.5-flash"},
-	ollama.Kind:    {"OLLAMA_HOST", "OLLAMA_API_KEY", "ollama/llama3.2"},
-}
-
-// checkOptions refuses options that a kind of provider has not.
-func checkOptions(kind string, options map[string]string) error {
-	known := []string{"price_input", "price_output"}
-	if kind == openai.Kind {
-		known = append([]string{"api", "effort"}, known...)
-	}
-	for _, option := range slices.Sorted(maps.Keys(options)) {
-		if !slices.Contains(known, option) {
-			return kernel.Misused(fmt.Errorf("model options: %s has no option %q: there are %s", kind, option, strings.Join(known, ", ")))
-		}
+// parse reads the options into a struct that declares them.
+func (w wanted) parse(into any) error {
+	if err := methods.ParseOptions(w.Options, into); err != nil {
+		return kernel.Misused(fmt.Errorf("model %q: %w", w.Name, err))
 	}
 	return nil
 }
 
-// openServed opens a model that a server serves.
-func openServed(kind, name string, options map[string]string, recorded bool, maxConnections int) (provider.Provider, error) {
-	at := servers[kind]
-	if name == "" {
-		return nil, kernel.Misused(fmt.Errorf("model %q: say which, as in %s", kind, at.example))
+// Providers lists all providers, in the order of listings. Adding one is a line here.
+func Providers() []Provider {
+	return []Provider{
+		{
+			Kind: sim.Kind, Form: sim.Kind, Options: methods.OptionsOf(sim.Options{}), open: openSim,
+			Summary: "a simulated model that reads only the prompt; for developing and testing, not evidence about language models",
+		},
+		served(openai.Service(), openai.New),
+		served(anthropic.Service(), anthropic.New),
+		served(gemini.Service(), gemini.New),
+		served(ollama.Service(), ollama.New),
+		{
+			Kind: local.Kind, Form: "local/FOLDER", Example: "local/models/SmolLM2-135M-Instruct", Options: methods.OptionsOf(local.Options{}),
+			Summary:  "a model in this process, from a folder as Hugging Face lays it out (Llama, Mistral, Qwen2, Qwen3, GPT-2)",
+			Features: []provider.Features{local.Features()}, open: openLocal,
+		},
+		{
+			Kind: scripted.Kind, Form: "scripted/FILE", Example: "scripted/replies.yaml", open: openScripted,
+			Summary: "replies from a JSON or YAML file, for tests",
+		},
 	}
-	if err := checkOptions(kind, options); err != nil {
+}
+
+// Models implements [kernel.Catalog].
+func (Catalog) Models() []string {
+	var forms []string
+	for _, p := range Providers() {
+		forms = append(forms, p.Form)
+	}
+	return forms
+}
+
+// Model implements [kernel.Catalog]: the provider of a model written
+// provider/name?options.
+func (Catalog) Model(s kernel.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
+	kind, name, _ := strings.Cut(s.Name, "/")
+	var kinds []string
+	for _, row := range Providers() {
+		kinds = append(kinds, row.Kind)
+		if row.Kind != kind {
+			continue
+		}
+		if name == "" && row.Example != "" {
+			return nil, kernel.Misused(fmt.Errorf("model %q: name one, as in %s", kind, row.Example))
+		}
+		p, err := row.open(wanted{s, name, recorded, maxConnections})
+		if err != nil || !recorded {
+			return p, err
+		}
+		return none.New(p.Info()), nil
+	}
+	return nil, kernel.Misused(fmt.Errorf("unknown model %q%s: use one of %s",
+		s.Name, methods.DidYouMean(kind, kinds), strings.Join(Catalog{}.Models(), ", ")))
+}
+
+// served is the row of a provider whose models a server serves.
+func served[O interface {
+	Price() (*provider.Price, error)
+}](s exchange.Service, open func(exchange.Config, O) (*exchange.Client, error)) Provider {
+	var declared O
+	return Provider{
+		Kind: s.Kind, Form: s.Kind + "/NAME", Example: s.Kind + "/" + s.Example, Options: methods.OptionsOf(declared), Features: s.Features, Server: &s,
+		Summary: fmt.Sprintf("%s; server in %s (default %s), key in %s", s.Summary, s.URLVariable, s.BaseURL, strings.Join(s.KeyVariable, " or ")),
+		open: func(w wanted) (provider.Provider, error) {
+			o := declared
+			if err := w.parse(&o); err != nil {
+				return nil, err
+			}
+			price, err := o.Price()
+			if err != nil {
+				return nil, kernel.Misused(fmt.Errorf("model %q: %w", w.Name, err))
+			}
+			table, err := priceTable()
+			if err != nil {
+				return nil, err
+			}
+			_, key := s.Key(os.Getenv)
+			if w.recorded && key == "" {
+				key = "not needed"
+			}
+			return open(exchange.Config{
+				Model: w.model, BaseURL: os.Getenv(s.URLVariable), APIKey: key, Price: price, Prices: table, MaxConnections: w.maxConnections,
+			}, o)
+		},
+	}
+}
+
+// priceTable is the built-in one with $NOEMA_HOME/prices.yaml over it.
+func priceTable() (*prices.Table, error) {
+	home, err := Home(os.Getenv("NOEMA_HOME"))
+	if err != nil {
 		return nil, err
 	}
-	options = maps.Clone(options)
-	take := func(name string) string {
-		text := options[name]
-		delete(options, name)
-		return text
+	var kinds []string
+	for _, p := range Providers() {
+		if p.Server != nil {
+			kinds = append(kinds, p.Kind)
+		}
 	}
-	api, effort := "", ""
-	if kind == openai.Kind {
-		api, effort = take("api"), take("effort")
+	return prices.Load(filepath.Join(home, "prices.yaml"), kinds)
+}
+
+func openSim(w wanted) (provider.Provider, error) {
+	if w.model != "" {
+		return nil, kernel.Misused(fmt.Errorf("model %q: the simulated model has no names: use sim or sim?error=0.1", w.Name))
 	}
-	price, err := parsePrice(options)
+	o, err := sim.ParseOptions(w.Options)
 	if err != nil {
 		return nil, kernel.Misused(err)
 	}
-	table, err := priceTable()
+	p, err := sim.New(o)
 	if err != nil {
 		return nil, kernel.Misused(err)
 	}
-	url, key := os.Getenv(at.url), os.Getenv(at.key)
-	if kind == gemini.Kind && key == "" {
-		key = os.Getenv("GOOGLE_API_KEY")
+	return p, nil
+}
+
+func openLocal(w wanted) (provider.Provider, error) {
+	var o local.Options
+	if err := w.parse(&o); err != nil {
+		return nil, err
 	}
-	if recorded && key == "" {
-		key = "not needed"
+	p, err := local.New(w.model, o)
+	if err != nil {
+		return nil, kernel.Misused(err)
 	}
-	switch kind {
-	case anthropic.Kind:
-		return anthropic.New(anthropic.Config{Model: name, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections})
-	case gemini.Kind:
-		return gemini.New(gemini.Config{Model: name, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections})
-	case ollama.Kind:
-		return ollama.New(ollama.Config{Model: name, BaseURL: url, APIKey: os.Getenv(at.key), Price: price, Prices: table, MaxConnections: maxConnections})
+	return p, nil
+}
+
+func openScripted(w wanted) (provider.Provider, error) {
+	if err := w.parse(&struct{}{}); err != nil {
+		return nil, err
 	}
-	if api != "" && api != string(openai.Chat) && api != string(openai.Responses) {
-		return nil, kernel.Misused(fmt.Errorf("model options: api %q: use chat or responses", api))
+	return scripted.Load(w.model)
+}
+
+// FeaturesOf are what a model's provider does with a request; false for those
+// that are not models to be tested.
+func FeaturesOf(p provider.Provider) (provider.Features, bool) {
+	if c, ok := p.(interface{ Features() provider.Features }); ok {
+		return c.Features(), true
 	}
-	return openai.New(openai.Config{
-		Model: name, API: openai.API(api), Effort: effort, BaseURL: url, APIKey: key, Price: price, Prices: table, MaxConnections: maxConnections,
-	})
+	for _, row := range Providers() {
+		if row.Kind == p.Info().ID.Provider && len(row.Features) > 0 {
+			return row.Features[0], true
+		}
+	}
+	return provider.Features{}, false
 }
 
 // Embedder implements [kernel.Catalog]: models of the BERT family in a folder,
@@ -159,85 +215,4 @@ func (Catalog) Embedder(name string) (task.Embedder, error) {
 		return nil, kernel.Misused(err)
 	}
 	return e, nil
-}
-
-// openLocal loads a model from a folder.
-func openLocal(dir string, options map[string]string) (provider.Provider, error) {
-	if dir == "" {
-		return nil, kernel.Misused(fmt.Errorf("model %q: name a folder, as in local/models/SmolLM2-135M-Instruct", local.Kind))
-	}
-	var o local.Options
-	into := map[string]*int{"max_tokens": &o.MaxTokens, "context": &o.Context, "batch": &o.Batch}
-	for name, text := range options {
-		if name == "backend" {
-			o.Backend = text
-			continue
-		}
-		field, ok := into[name]
-		if !ok {
-			return nil, kernel.Misused(fmt.Errorf("model options: local has no option %q: there are backend, batch, context and max_tokens", name))
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, kernel.Misused(fmt.Errorf("model options: %s %q is no number", name, text))
-		}
-		if n < 0 {
-			return nil, kernel.Misused(fmt.Errorf("model options: %s %d is below 0", name, n))
-		}
-		*field = n
-	}
-	p, err := local.New(dir, o)
-	if err != nil {
-		return nil, kernel.Misused(err)
-	}
-	return p, nil
-}
-
-// priceTable is the built-in one with $NOEMA_HOME/prices.yaml over it.
-func priceTable() (*prices.Table, error) {
-	home, err := Home(os.Getenv("NOEMA_HOME"))
-	if err != nil {
-		return nil, err
-	}
-	return prices.Load(filepath.Join(home, "prices.yaml"))
-}
-
-// Features are what each provider that a server serves does with a request, in
-// the order of the documentation.
-func Features() []provider.Features {
-	return []provider.Features{
-		openai.Features(openai.Chat), openai.Features(openai.Responses), anthropic.Features(), gemini.Features(), ollama.Features(), local.Features(),
-	}
-}
-
-// FeaturesOf are those of a model written provider/name?options.
-func FeaturesOf(s kernel.Spec) (provider.Features, bool) {
-	kind, _, _ := strings.Cut(s.Name, "/")
-	for _, f := range Features() {
-		if f.Provider == kind && (kind != openai.Kind || s.Options["api"] != string(openai.Responses) || f.Protocol != openai.Features(openai.Chat).Protocol) {
-			return f, true
-		}
-	}
-	return provider.Features{}, false
-}
-
-// parsePrice reads price_input and price_output, in dollars per million
-// tokens; neither leaves the provider's own table in force.
-func parsePrice(options map[string]string) (*provider.Price, error) {
-	if len(options) == 0 {
-		return nil, nil
-	}
-	var price provider.Price
-	for name, into := range map[string]*methods.NanoUSD{"price_input": &price.Input, "price_output": &price.Output} {
-		text, ok := options[name]
-		if !ok {
-			return nil, fmt.Errorf("model options: give price_input and price_output, in dollars per million tokens: one needs the other")
-		}
-		dollars, err := strconv.ParseFloat(text, 64)
-		if err != nil || dollars < 0 || dollars > 1e6 {
-			return nil, fmt.Errorf("model options: %s %q is no price in dollars per million tokens", name, text)
-		}
-		*into = methods.NanoUSD(dollars*1000 + 0.5)
-	}
-	return &price, nil
 }

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
@@ -84,9 +85,9 @@ const (
 // The server runs in the same process, so that what it takes of the machine is
 // in the figures: "provider" is the floor of the two below it.
 func BenchmarkInFlight(b *testing.B) {
-	server := openaitest.NewServer(openaitest.Config{Latency: latency})
+	server := providertest.New(providertest.Config{Latency: latency})
 	defer server.Close()
-	p, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL(), APIKey: "k", MaxConnections: connections})
+	p, err := openai.New(exchange.Config{Model: "m", BaseURL: server.URL(), APIKey: "k", MaxConnections: connections}, openai.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func BenchmarkInFlight(b *testing.B) {
 	})
 	b.Run("off", func(b *testing.B) { inFlight(b, through(p, Off)) })
 	b.Run("auto", func(b *testing.B) { inFlight(b, through(p, Auto)) })
-	if most := server.MaxInFlight(); most < connections*9/10 {
+	if most := server.MostInFlight(); most < connections*9/10 {
 		b.Errorf("only %d calls were in flight", most)
 	}
 }

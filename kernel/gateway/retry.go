@@ -31,10 +31,15 @@ func (r Retry) withDefaults() Retry {
 	}
 }
 
+// mostAdapted bounds the attempts of a call after which the provider says that
+// it has adapted: more than any protocol has parameters that a server may refuse.
+const mostAdapted = 12
+
 // run repeats attempt until it succeeds, fails for good or ctx ends, and calls
-// failed for each failure.
+// failed for each failure. A form of the request that the provider will not send
+// again costs the call no attempt, and the next one is made at once.
 func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Context) (verdict, error), failed func(cache.Attempt)) error {
-	for spent, n := 0, 1; ; n++ {
+	for spent, adapted, n := 0, 0, 1; ; n++ {
 		v, err := attempt(ctx)
 		if err == nil {
 			return nil
@@ -45,21 +50,24 @@ func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Cont
 		if v.final {
 			return err
 		}
+		note := cache.Attempt{Kind: "error", Message: err.Error()}
+		var pe *provider.Error
+		if errors.As(err, &pe) {
+			note.Kind, note.Status = string(pe.Kind), pe.Status
+		}
+		atOnce := pe != nil && pe.Kind == provider.Adapted && adapted < mostAdapted
 		switch {
+		case atOnce:
+			adapted++
 		case v.free:
 		case v.busy:
 			spent++
 		default:
 			spent += 2
 		}
-		note := cache.Attempt{Kind: "error", Message: err.Error()}
-		var pe *provider.Error
-		if errors.As(err, &pe) {
-			note.Kind, note.Status = string(pe.Kind), pe.Status
-		}
 		final := spent >= 2*r.Attempts || !provider.Retryable(err) || pe.RetryAfter > r.MaxAfter
-		if !final {
-			note.Wait = r.wait(key, n, pe.RetryAfter)
+		if !final && !atOnce {
+			note.Wait = r.wait(key, n-adapted, pe.RetryAfter)
 		}
 		failed(note)
 		if final {

@@ -7,20 +7,20 @@ type Support string
 const (
 	// Native: the protocol has it, and the server is held to it.
 	Native Support = "native"
-	// BestEffort: the protocol has it, and promises nothing.
+	// BestEffort: the protocol has it, without a promise.
 	BestEffort Support = "best effort"
 	// Emulated: the protocol lacks it; the provider does it another way.
 	Emulated Support = "emulated"
 	// Ignored: it is not sent. The request succeeds without it.
 	Ignored Support = "ignored"
-	// Unsupported: the protocol has no room for it. A request that asks for it
-	// is refused before it is sent.
+	// Unsupported: the protocol lacks it. A request that asks for it is refused
+	// before it is sent.
 	Unsupported Support = "unsupported"
 )
 
-// Features is what a provider does with each part of a request, as a row of
-// the table in the documentation. A server or a model may support less: what
-// it refuses, the provider learns and does without, as How says.
+// Features is what a provider does with each part of a request, as in the table
+// of FEATURES.md. A server or a model may support less: the provider learns what
+// it refuses and does without, as How says.
 type Features struct {
 	Provider string // kind of provider, for example "openai"
 	Protocol string // what it speaks, for example "chat completions"

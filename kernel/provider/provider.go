@@ -20,7 +20,7 @@ import (
 // Provider serves one model. Complete makes one attempt; a failure is an
 // [*Error] wherever the provider can tell what went wrong. Complete fills
 // Usage (Calls is 1) but leaves Usage.Latency zero, unless it simulates one. A
-// provider without log probabilities refuses to be asked for them: [NoLogprobs].
+// provider without log probabilities refuses requests for them: [NoLogprobs].
 type Provider interface {
 	methods.Model
 	Info() Info
@@ -30,7 +30,7 @@ type Provider interface {
 type Info struct {
 	ID             methods.ModelID
 	Simulated      bool // no language model answers; every face that shows its numbers says so
-	MaxConnections int  // calls at once that it stands by default; 0 leaves it to the gateway
+	MaxConnections int  // most calls at once by default; 0 leaves it to the gateway
 }
 
 // Kind classifies failures by what helps against them.
@@ -41,10 +41,11 @@ const (
 	RateLimited   Kind = "rate_limited"   // 429: wait and try again
 	Unavailable   Kind = "unavailable"    // 5xx, 408, 409: try again
 	Network       Kind = "network"        // refused, reset, cut, timed out: try again
-	Malformed     Kind = "malformed"      // a reply that is no completion: try again
+	Malformed     Kind = "malformed"      // a reply that is not a completion: try again
 	Unauthorized  Kind = "unauthorized"   // 401, 403: the key is wrong
 	Exhausted     Kind = "exhausted"      // the account has no credit left, whatever the status
 	ContextLength Kind = "context_length" // the prompt does not fit
+	Adapted       Kind = "adapted"        // the server refuses a part of the request, which is left out from now on: try again at once
 	Rejected      Kind = "rejected"       // any other refusal of this request
 )
 
@@ -78,7 +79,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Retryable reports whether another attempt may succeed.
 func (e *Error) Retryable() bool {
 	switch e.Kind {
-	case RateLimited, Unavailable, Network, Malformed:
+	case RateLimited, Unavailable, Network, Malformed, Adapted:
 		return true
 	}
 	return false
@@ -130,28 +131,27 @@ func (p *Price) Cost(u methods.Usage) (methods.NanoUSD, bool) {
 		written*methods.NanoUSD(u.CacheWriteTokens) + p.Output*methods.NanoUSD(u.OutputTokens), true
 }
 
-// CheckLogprobs refuses a request for more or fewer log probabilities than can
-// be. Every provider that has any asks it before a call.
+// CheckLogprobs refuses a number of log probabilities out of range. Every
+// provider that gives any calls it first.
 func CheckLogprobs(s methods.Sampling) error {
 	if s.Logprobs >= 0 && s.Logprobs <= methods.MaxLogprobs {
 		return nil
 	}
 	return &Error{
-		Kind: Rejected, Err: fmt.Errorf("%d log probabilities for each token are asked for", s.Logprobs),
+		Kind: Rejected, Err: fmt.Errorf("%d log probabilities per token are out of range", s.Logprobs),
 		Hint: fmt.Sprintf("ask for 1 to %d, or 0 for none", methods.MaxLogprobs),
 	}
 }
 
-// NoLogprobs refuses a request for log probabilities, for a provider of the
-// given kind that has none to give: a reply without them would look like an
-// answer to what was asked.
+// NoLogprobs refuses a request for log probabilities, for a provider that gives
+// none: a reply without them would look like an answer to what was asked.
 func NoLogprobs(kind string, s methods.Sampling) error {
 	if err := CheckLogprobs(s); err != nil || s.Logprobs == 0 {
 		return err
 	}
 	return &Error{
 		Kind: Rejected, Err: fmt.Errorf("%s gives no log probabilities", kind),
-		Hint: "ask for none, or take a model of a provider that has them",
+		Hint: "ask for none, or use a model of a provider that gives them",
 	}
 }
 
@@ -164,8 +164,8 @@ func TokenLogprob(raw []byte, logprob float64) methods.TokenLogprob {
 	return t
 }
 
-// CutLogprobs are the tokens of which some bytes stand before the end of a
-// text that was cut.
+// CutLogprobs are the tokens of a text that was cut at end, including one that
+// is only in part before it.
 func CutLogprobs(tokens []methods.TokenLogprob, end int) []methods.TokenLogprob {
 	at := 0
 	for i, t := range tokens {

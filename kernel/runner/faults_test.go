@@ -12,16 +12,17 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 	"noema/methods/baseline"
 )
 
-func openaiModel(t testing.TB, server *openaitest.Server, key string) *openai.Provider {
+func openaiModel(t testing.TB, server *providertest.Server, key string) *exchange.Client {
 	t.Helper()
-	p, err := openai.New(openai.Config{Model: "m", BaseURL: server.URL(), APIKey: key})
+	p, err := openai.New(exchange.Config{Model: "m", BaseURL: server.URL(), APIKey: key}, openai.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,34 +33,34 @@ func openaiModel(t testing.TB, server *openaitest.Server, key string) *openai.Pr
 // faults are one for each sample, met at its first request.
 var faults = []struct {
 	name    string
-	fault   openaitest.Fault
+	fault   providertest.Response
 	kind    string
 	status  int
 	wait    time.Duration // at least, before the next attempt
 	message string
 }{
-	{"rate limit", openaitest.RateLimit("0.02"), "rate_limited", 429, 20 * time.Millisecond, "Rate limit"},
-	{"server error", openaitest.ServerError(), "unavailable", 500, 0, "had an error"},
-	{"cut", openaitest.Cut(), "network", 0, 0, ""},
-	{"dropped", openaitest.Drop(), "network", 0, 0, ""},
-	{"malformed", openaitest.MalformedJSON(), "malformed", 0, 0, ""},
-	{"empty", openaitest.EmptyChoices(), "malformed", 0, 0, ""},
-	{"a page", openaitest.HTML(502), "unavailable", 502, 0, "HTML page"},
-	{"slow", openaitest.Slow(30 * time.Millisecond), "", 0, 0, ""},
+	{"rate limit", providertest.Status(429, "Rate limit reached.", "Retry-After", "0.02"), "rate_limited", 429, 20 * time.Millisecond, "Rate limit"},
+	{"server error", providertest.Status(500, "The server had an error."), "unavailable", 500, 0, "had an error"},
+	{"cut", providertest.Fail(providertest.Cut), "network", 0, 0, ""},
+	{"dropped", providertest.Fail(providertest.Reset), "network", 0, 0, ""},
+	{"malformed", providertest.Fail(providertest.Malformed), "malformed", 0, 0, ""},
+	{"empty", providertest.Raw(200, "application/json", `{"choices":[]}`), "malformed", 0, 0, ""},
+	{"a page", providertest.Raw(502, "text/html", "<html></html>"), "unavailable", 502, 0, "HTML page"},
+	{"slow", providertest.Slow(30 * time.Millisecond), "", 0, 0, ""},
 	{"none", nil, "", 0, 0, ""},
 }
 
 // badDay lets the first request for each sample meet its fault.
-func badDay() openaitest.Config {
+func badDay() providertest.Config {
 	var mu sync.Mutex
 	met := map[string]bool{}
-	return openaitest.Config{
-		Reply: func(openaitest.Request) openaitest.Reply { return openaitest.Reply{Text: `{"answer":[1,2,3]}`} },
-		Fault: func(r openaitest.Request) openaitest.Fault {
+	return providertest.Config{
+		Answer: func(providertest.Ask) providertest.Answer { return providertest.Answer{Text: `{"answer":[1,2,3]}`} },
+		Respond: func(r providertest.Ask) providertest.Response {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, f := range faults {
-				if strings.Contains(r.Prompt(), "query "+f.name+"\n") && !met[f.name] {
+				if strings.Contains(r.Prompt, "query "+f.name+"\n") && !met[f.name] {
 					met[f.name] = true
 					return f.fault
 				}
@@ -72,7 +73,7 @@ func badDay() openaitest.Config {
 // TestBadDay: a run against a real server with every fault that servers have
 // finishes, and what happened is on record.
 func TestBadDay(t *testing.T) {
-	server := openaitest.NewServer(badDay())
+	server := providertest.New(badDay())
 	defer server.Close()
 	store, p := openStore(t, t.TempDir()), openaiModel(t, server, "key")
 	var ids []string
@@ -143,8 +144,8 @@ func checkAttempts(t *testing.T, store *cache.Store, tr *record.Trial, name, kin
 // attempt, and with a right key the same run goes on.
 func TestWrongKeyOfAServer(t *testing.T) {
 	config := badDay()
-	config.Key, config.Fault = "sk-right", nil
-	server := openaitest.NewServer(config)
+	config.Key, config.Respond = "sk-right", nil
+	server := providertest.New(config)
 	defer server.Close()
 	store := openStore(t, t.TempDir())
 	e := Setup{
@@ -167,7 +168,7 @@ func TestWrongKeyOfAServer(t *testing.T) {
 
 // TestServerStaysDown: the trials fail, the run is finished, and says so.
 func TestServerStaysDown(t *testing.T) {
-	server := openaitest.NewServer(openaitest.Config{Fault: func(openaitest.Request) openaitest.Fault { return openaitest.ServerError() }})
+	server := providertest.New(providertest.Config{Respond: func(providertest.Ask) providertest.Response { return providertest.Status(500, "The server had an error.") }})
 	defer server.Close()
 	e := Setup{
 		Task: sampleTask(ofThree, "[1]", "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: openaiModel(t, server, "k"),

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
 	"noema/kernel/runner"
@@ -146,22 +146,18 @@ func want(t *testing.T, text string, parts ...string) {
 }
 
 // simulated answers as the simulated model does, over HTTP.
-func simulated(t *testing.T) func(openaitest.Request) openaitest.Reply {
+func simulated(t *testing.T) func(providertest.Ask) providertest.Answer {
 	t.Helper()
 	model, err := sim.New(sim.Options{Error: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(r openaitest.Request) openaitest.Reply {
-		request := methods.Request{Messages: make([]methods.Message, len(r.Messages))}
-		for i, m := range r.Messages {
-			request.Messages[i] = methods.Message{Role: methods.Role(m.Role), Content: m.Content}
-		}
-		c, err := model.Complete(context.Background(), request)
+	return func(r providertest.Ask) providertest.Answer {
+		c, err := model.Complete(context.Background(), methods.Request{Messages: r.Messages})
 		if err != nil {
 			t.Error(err)
 		}
-		return openaitest.Reply{Text: c.Text}
+		return providertest.Answer{Text: c.Text}
 	}
 }
 

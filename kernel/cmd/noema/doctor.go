@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/builtin"
+	"noema/kernel/provider/exchange"
 	"noema/plugins"
 )
 
@@ -74,13 +78,30 @@ func (a *app) checkPlugins(ctx context.Context) bool {
 	return healthy
 }
 
-// checkModels tells which keys are set, never what they are.
+// checkModels reports for each provider whether its key is set, never what it
+// is, and which server it uses.
 func (a *app) checkModels() {
-	fmt.Fprintf(a.stdout, "ok    %-8s sim needs nothing (simulated model)\n", "model")
-	switch {
-	case os.Getenv("OPENAI_API_KEY") != "":
-		fmt.Fprintf(a.stdout, "ok    %-8s OPENAI_API_KEY is set, for openai/NAME\n", "model")
-	default:
-		fmt.Fprintf(a.stdout, "note  %-8s OPENAI_API_KEY is not set: openai/NAME needs it, or a server of your own at OPENAI_BASE_URL\n", "model")
+	for _, p := range builtin.Providers() {
+		mark, detail := "ok", "needs no server and no key"
+		if p.Server != nil {
+			mark, detail = checkServer(*p.Server)
+		}
+		fmt.Fprintf(a.stdout, "%-5s %-8s %s: %s\n", mark, "model", p.Form, detail)
 	}
+}
+
+func checkServer(s exchange.Service) (mark, detail string) {
+	base, err := s.Base(os.Getenv(s.URLVariable))
+	if err != nil {
+		return "note", err.Error()
+	}
+	variable, _ := s.Key(os.Getenv)
+	server := "server " + cmp.Or(base.Endpoint, s.BaseURL)
+	switch {
+	case variable != "":
+		return "ok", variable + " is set, " + server
+	case base.Endpoint == "" && !s.KeyOptional:
+		return "note", fmt.Sprintf("%s is not set: set it, or %s for another server", strings.Join(s.KeyVariable, " or "), s.URLVariable)
+	}
+	return "ok", "no key, " + server
 }

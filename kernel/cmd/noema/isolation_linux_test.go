@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 )
 
 // offline puts a command where there is no network, not even loopback.
@@ -32,7 +32,7 @@ func TestReplayWithoutNetwork(t *testing.T) {
 	if err := offline(exec.Command("true")).Run(); err != nil {
 		t.Skipf("no right to take the network away from a process: %v", err)
 	}
-	server := openaitest.NewServer(openaitest.Config{Reply: simulated(t)})
+	server := providertest.New(providertest.Config{Answer: simulated(t)})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
 	compare := []string{"compare", "--model", "openai/tiny", "--methods", "direct,anot", "--limit", "3", "--retries", "0"}
@@ -79,9 +79,9 @@ func TestFullDisk(t *testing.T) {
 	filler := filepath.Join(disk, "filler")
 	var fill sync.Once
 	var small atomic.Bool // the store under test is the one on the small disk
-	server := openaitest.NewServer(openaitest.Config{
-		Reply: simulated(t),
-		Fault: func(r openaitest.Request) openaitest.Fault {
+	server := providertest.New(providertest.Config{
+		Answer: simulated(t),
+		Respond: func(r providertest.Ask) providertest.Response {
 			if !small.Load() {
 				return nil
 			}
@@ -92,7 +92,7 @@ func TestFullDisk(t *testing.T) {
 					}
 				})
 			}
-			return openaitest.Slow(120 * time.Millisecond) // longer than an answer about free space is believed
+			return providertest.Slow(120 * time.Millisecond) // longer than an answer about free space is believed
 		},
 	})
 	defer server.Close()

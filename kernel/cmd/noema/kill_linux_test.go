@@ -16,8 +16,9 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 	"noema/kernel/runner"
+	"noema/methods"
 )
 
 // ledger counts what a server was asked, and pulls a trigger at a request.
@@ -30,10 +31,19 @@ type ledger struct {
 	trigger chan struct{} // closed at the trigger
 }
 
-func (l *ledger) call(r openaitest.Request) {
+// said is what tells prompts apart.
+func said(messages []methods.Message) string {
+	texts := make([]string, len(messages))
+	for i, m := range messages {
+		texts[i] = m.Content
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (l *ledger) call(r providertest.Ask) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := r.Prompt()
+	p := said(r.Messages)
 	l.asked[p]++
 	if l.kept[p] {
 		l.again = append(l.again, p)
@@ -89,11 +99,7 @@ func (c *cli) kept() (prompts map[string]bool, finished int) {
 			if err != nil {
 				c.t.Fatal(err)
 			}
-			texts := make([]string, len(r.Request.Messages))
-			for i, m := range r.Request.Messages {
-				texts[i] = m.Content
-			}
-			prompts[strings.Join(texts, "\n")] = true
+			prompts[said(r.Request.Messages)] = true
 		}
 		runs, err := runner.Runs(ctx, s)
 		if err != nil {
@@ -122,7 +128,7 @@ func TestKillTheKernel(t *testing.T) {
 	t.Parallel()
 	const limit, atOnce = 12, 3
 	l := &ledger{asked: map[string]int{}}
-	server := openaitest.NewServer(openaitest.Config{Reply: simulated(t), OnCall: l.call, Latency: 10 * time.Millisecond})
+	server := providertest.New(providertest.Config{Answer: simulated(t), Arrived: l.call, Latency: 10 * time.Millisecond})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
 	args := []string{

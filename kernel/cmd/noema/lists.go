@@ -12,7 +12,6 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
-	"noema/kernel/provider/sim"
 	"noema/kernel/report"
 	"noema/kernel/score"
 	"noema/methods"
@@ -203,31 +202,10 @@ func modelCommand(a *app) *cobra.Command {
 
 func (a *app) listModels() error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "sim\ta simulated model that reads only the prompt; for developing and testing, no evidence about language models")
-	optionLines(w, methods.OptionsOf(sim.Options{}))
-	priced := []methods.Option{
-		{Name: "price_input", Doc: "dollars per million input tokens, in place of what the built-in table and $NOEMA_HOME/prices.yaml say; needs price_output"},
-		{Name: "price_output", Doc: "dollars per million output tokens; needs price_input"},
+	for _, p := range builtin.Providers() {
+		fmt.Fprintf(w, "%s\t%s\n", p.Form, p.Summary)
+		optionLines(w, p.Options)
 	}
-	fmt.Fprintln(w, "openai/NAME\tOpenAI, or the compatible server at OPENAI_BASE_URL; key in OPENAI_API_KEY")
-	optionLines(w, append([]methods.Option{
-		{Name: "api", Doc: "chat (default) or responses"},
-		{Name: "effort", Doc: "reasoning effort, such as low"},
-	}, priced...))
-	fmt.Fprintln(w, "anthropic/NAME\tAnthropic's messages, or the server at ANTHROPIC_BASE_URL; key in ANTHROPIC_API_KEY")
-	optionLines(w, priced)
-	fmt.Fprintln(w, "gemini/NAME\tGoogle's Gemini, or the server at GEMINI_BASE_URL; key in GEMINI_API_KEY or GOOGLE_API_KEY")
-	optionLines(w, priced)
-	fmt.Fprintln(w, "ollama/NAME\tOllama's own protocol at OLLAMA_HOST (localhost:11434 if it is not set)")
-	optionLines(w, priced)
-	fmt.Fprintln(w, "local/FOLDER\ta model in the process, from a folder as Hugging Face lays it out (Llama, Mistral, Qwen2, Qwen3, GPT-2)")
-	optionLines(w, []methods.Option{
-		{Name: "max_tokens", Doc: "tokens of a reply whose request does not say"},
-		{Name: "context", Doc: "tokens of prompt and reply (default: the model's)"},
-		{Name: "batch", Doc: "replies written at once"},
-		{Name: "backend", Doc: "of GoMLX, by its name there (default: pure Go)"},
-	})
-	fmt.Fprintln(w, "scripted/FILE\treplies from a JSON or YAML file, for tests")
 	return w.Flush()
 }
 

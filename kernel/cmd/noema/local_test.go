@@ -21,10 +21,10 @@ func TestLocalModel(t *testing.T) {
 	want(t, r.stdout, "unparsed", model[:6])
 	want(t, user.run(0, "replay", "last").stdout, "replayed: the root hash is that of run")
 	for _, c := range []struct{ model, want string }{
-		{"local", "name a folder"},
+		{"local", "as in local/models/"},
 		{filepath.Join(model, "nothere"), "config.json"},
-		{model + "?speed=9", "has no option \"speed\""},
-		{model + "?batch=x", "is no number"},
+		{model + "?speed=9", "unknown option \"speed\""},
+		{model + "?batch=x", "is not a whole number"},
 	} {
 		want(t, user.run(exitUsage, "compare", "--task", "arithmetic", "--methods", "direct", "--model", c.model, "--limit", "1").stderr, c.want)
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
 	"noema/kernel/display"
+	"noema/kernel/gateway"
 	"noema/kernel/provider/modeltest"
 )
 
@@ -17,9 +19,9 @@ func testModelCommand(a *app) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "test PROVIDER/MODEL", Short: "ask a model a few small questions, and show what it supports", Args: cobra.ExactArgs(1),
-		Long: `Makes about a dozen small calls, past the store, and prints what the model does with
-each part of a request: seeds, draws, schemas, tools, stops, limits. A model that
-cannot be used at all is an error: its cause is told, and the exit status is 1.`,
+		Long: `Makes about a dozen small calls, bypassing the store, and prints what the model does with
+each part of a request: seeds, draws, schemas, tools, stops, limits. If the model cannot
+be used at all, the command prints the cause and exits with status 1.`,
 		Example: "  noema model test openai/gpt-5-nano\n  noema model test ollama/llama3.2",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0], asJSON) },
 	}
@@ -36,11 +38,15 @@ func (a *app) testModel(ctx context.Context, text string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	features, ok := builtin.FeaturesOf(spec)
+	features, ok := builtin.FeaturesOf(p)
 	if !ok {
-		return usage(fmt.Errorf("test model %q: only models that a server serves can be tested: see noema model list", text))
+		return usage(fmt.Errorf("test model %q: only language models can be tested: see noema model list", text))
 	}
-	rows, err := modeltest.Test(ctx, p, features)
+	g, err := gateway.New(gateway.Options{Provider: p, Mode: gateway.Off, Retry: gateway.Retry{Attempts: 3}, Patience: 10 * time.Second})
+	if err != nil {
+		return err
+	}
+	rows, err := modeltest.Test(ctx, g.Host(gateway.Trial{Method: "model test"}), features)
 	if err != nil {
 		return fmt.Errorf("model %q cannot be used: %w", text, err)
 	}

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"noema/kernel/provider/modeltest"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 )
 
 // TestModelTest: a model that cannot be used is an error with its whole cause,
 // one that can has a row for each check.
 func TestModelTest(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Reply: yes, Key: rightKey, Models: []string{"big"}})
+	server := providertest.New(providertest.Config{Answer: yes, Key: rightKey, Models: []string{"big"}})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), "OPENAI_API_KEY="+wrongKey)
 	r := c.run(exitError, "model", "test", "openai/big")
@@ -53,11 +53,15 @@ func TestWrongModel(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t, "OPENAI_API_KEY="+wrongKey)
 	for model, says := range map[string]string{
-		"openai/x?apii=chat":         `openai has no option "apii": there are api, effort, price_input, price_output`,
-		"ollama/x?api=chat":          `ollama has no option "api": there are price_input, price_output`,
-		"openai/x?price_input=1":     "one needs the other",
-		"local/models?max_tokens=-1": "max_tokens -1 is below 0",
+		"openai/x?apii=chat":         `model "openai/x": unknown option "apii", did you mean "api"?: the options are api, effort, price_input, price_output`,
+		"ollama/x?api=chat":          `model "ollama/x": unknown option "api": the options are context, keep_alive, price_input, price_output`,
+		"openai/x?api=telnet":        `option "api": "telnet" is not among chat, responses`,
+		"openai/x?price_input=1":     "price_input and price_output need each other",
+		"gemini/x?price_input=-1":    `option "price_input": -1 is too small`,
+		"scripted/x.yaml?seed=1":     `model "scripted/x.yaml": unknown option "seed": there are no options`,
+		"local/models?max_tokens=-1": `option "max_tokens": -1 is too small: the minimum is 0`,
 		"foo/x":                      `unknown model "foo/x": use one of sim, openai/NAME, anthropic/NAME`,
+		"opnai/x":                    `unknown model "opnai/x", did you mean "openai"?: use one of`,
 	} {
 		want(t, c.run(exitUsage, "compare", "--limit", "1", "--methods", "direct", "--model", model).stderr, says)
 		want(t, c.run(exitUsage, "model", "test", model).stderr, says)

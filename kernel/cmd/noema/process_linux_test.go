@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 )
 
 // TestKillAPlugin kills a plugin in the middle of a trial: that trial fails
@@ -15,12 +15,12 @@ import (
 func TestKillAPlugin(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 1)
-	hang := openaitest.Hang()
-	server := openaitest.NewServer(openaitest.Config{
-		Reply: yes,
-		Fault: once(map[string]openaitest.Fault{"q2": hang}),
-		OnCall: func(r openaitest.Request) {
-			if strings.Contains(r.Prompt(), "question q2 ") {
+	hang := providertest.Fail(providertest.Silent)
+	server := providertest.New(providertest.Config{
+		Answer:  yes,
+		Respond: once(map[string]providertest.Response{"q2": hang}),
+		Arrived: func(r providertest.Ask) {
+			if strings.Contains(r.Prompt, "question q2 ") {
 				asked <- struct{}{}
 			}
 		},
@@ -56,7 +56,7 @@ func TestKillAPlugin(t *testing.T) {
 // both finish with the same root hash, and the store is whole.
 func TestTwoKernels(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Reply: simulated(t), Latency: 5 * time.Millisecond})
+	server := providertest.New(providertest.Config{Answer: simulated(t), Latency: 5 * time.Millisecond})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
 	args := []string{"compare", "--model", "openai/tiny", "--methods", "direct,anot", "--limit", "6"}
@@ -86,11 +86,11 @@ func TestTwoKernels(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 1)
-	server := openaitest.NewServer(openaitest.Config{
-		Reply: yes,
-		Fault: once(map[string]openaitest.Fault{"q3": openaitest.Hang()}),
-		OnCall: func(r openaitest.Request) {
-			if strings.Contains(r.Prompt(), "question q3 ") {
+	server := providertest.New(providertest.Config{
+		Answer:  yes,
+		Respond: once(map[string]providertest.Response{"q3": providertest.Fail(providertest.Silent)}),
+		Arrived: func(r providertest.Ask) {
+			if strings.Contains(r.Prompt, "question q3 ") {
 				asked <- struct{}{}
 			}
 		},

@@ -52,7 +52,10 @@ func providersTable() string {
 		{"logprobs", func(f provider.Features) provider.Support { return f.Logprobs }},
 		{"streaming", func(f provider.Features) provider.Support { return f.Streaming }},
 	}
-	all := builtin.Features()
+	var all []provider.Features
+	for _, p := range builtin.Providers() {
+		all = append(all, p.Features...)
+	}
 	var b strings.Builder
 	b.WriteString("| |")
 	for _, f := range all {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 )
 
 const (
@@ -22,16 +22,16 @@ const (
 )
 
 // yes answers every question in every form.
-func yes(openaitest.Request) openaitest.Reply { return openaitest.Reply{Text: `{"answer": "yes"}`} }
+func yes(providertest.Ask) providertest.Answer { return providertest.Answer{Text: `{"answer": "yes"}`} }
 
 // once gives each question its fault the first time that it is asked.
-func once(faults map[string]openaitest.Fault) func(openaitest.Request) openaitest.Fault {
+func once(faults map[string]providertest.Response) func(providertest.Ask) providertest.Response {
 	var mu sync.Mutex
-	return func(r openaitest.Request) openaitest.Fault {
+	return func(r providertest.Ask) providertest.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		for id, fault := range faults {
-			if strings.Contains(r.Prompt(), "question "+id+" ") {
+			if strings.Contains(r.Prompt, "question "+id+" ") {
 				delete(faults, id)
 				return fault
 			}
@@ -44,15 +44,15 @@ func once(faults map[string]openaitest.Fault) func(openaitest.Request) openaites
 // and the transcripts say what happened.
 func TestFaultsOfAServer(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Reply: yes, Key: rightKey, Fault: once(map[string]openaitest.Fault{
-		"q1": openaitest.RateLimit("1"),
-		"q2": openaitest.ServerError(),
-		"q3": openaitest.Cut(),
-		"q4": openaitest.MalformedJSON(),
-		"q5": openaitest.EmptyChoices(),
-		"q6": openaitest.Slow(50 * time.Millisecond),
-		"q7": openaitest.HTML(502),
-		"q8": openaitest.Status(500, "cannot serve key "+rightKey, "", ""),
+	server := providertest.New(providertest.Config{Answer: yes, Key: rightKey, Respond: once(map[string]providertest.Response{
+		"q1": providertest.Status(429, "Rate limit reached.", "Retry-After", "1"),
+		"q2": providertest.Status(500, "The server had an error."),
+		"q3": providertest.Fail(providertest.Cut),
+		"q4": providertest.Fail(providertest.Malformed),
+		"q5": providertest.Raw(200, "application/json", `{"choices":[]}`),
+		"q6": providertest.Slow(50 * time.Millisecond),
+		"q7": providertest.Raw(502, "text/html", "<html></html>"),
+		"q8": providertest.Status(500, "cannot serve key "+rightKey),
 	})})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), "OPENAI_API_KEY="+rightKey)
@@ -81,7 +81,7 @@ func TestFaultsOfAServer(t *testing.T) {
 // TestWrongKey holds that a refused key is told once, and tried once.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Reply: yes, Key: rightKey})
+	server := providertest.New(providertest.Config{Answer: yes, Key: rightKey})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), "OPENAI_API_KEY="+wrongKey)
 	c.write("quiz.jsonl", quiz(5))
@@ -119,7 +119,7 @@ func TestWrongKey(t *testing.T) {
 // TestUnknownModelOfAServer holds the same of a model that a server lacks.
 func TestUnknownModelOfAServer(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Models: []string{"big"}})
+	server := providertest.New(providertest.Config{Models: []string{"big"}})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
 	c.write("quiz.jsonl", quiz(3))
@@ -137,11 +137,11 @@ func TestProviderThatFailsForGood(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	sick := true
-	server := openaitest.NewServer(openaitest.Config{Reply: yes, Fault: func(r openaitest.Request) openaitest.Fault {
+	server := providertest.New(providertest.Config{Answer: yes, Respond: func(r providertest.Ask) providertest.Response {
 		mu.Lock()
 		defer mu.Unlock()
-		if sick && strings.Contains(r.Prompt(), "question q2 ") {
-			return openaitest.Status(500, "a \x1b[31mred\x07 day", "", "")
+		if sick && strings.Contains(r.Prompt, "question q2 ") {
+			return providertest.Status(500, "a \x1b[31mred\x07 day")
 		}
 		return nil
 	}})
@@ -212,12 +212,12 @@ func secret(t *testing.T, c *cli, key string) {
 // each question.
 func TestRequestHeaders(t *testing.T) {
 	t.Parallel()
-	server := openaitest.NewServer(openaitest.Config{Reply: yes, Record: true})
+	server := providertest.New(providertest.Config{Answer: yes})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), "OPENAI_API_KEY="+rightKey)
 	c.write("quiz.jsonl", quiz(2))
 	c.run(0, "compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "direct", "--temperature", "0.5", "-S", "max_tokens=77")
-	recorded := server.Recorded()
+	recorded := server.Asks()
 	if len(recorded) != 2 {
 		t.Fatalf("%d requests, want 2", len(recorded))
 	}
@@ -225,11 +225,11 @@ func TestRequestHeaders(t *testing.T) {
 		if got := r.Header.Get("Authorization"); got != "Bearer "+rightKey {
 			t.Errorf("authorization %q", got)
 		}
-		if got := string(r.Fields["temperature"]); got != "0.5" {
-			t.Errorf("temperature %s", got)
+		if got := r.Body["temperature"]; got != 0.5 {
+			t.Errorf("temperature %v", got)
 		}
-		if got := string(r.Fields["max_tokens"]) + string(r.Fields["max_completion_tokens"]); got != "77" {
-			t.Errorf("output limit %s", got)
+		if got := r.Body["max_tokens"]; got != 77.0 {
+			t.Errorf("output limit %v", got)
 		}
 	}
 }

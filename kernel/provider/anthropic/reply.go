@@ -3,7 +3,6 @@ package anthropic
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"noema/kernel/provider"
@@ -11,35 +10,32 @@ import (
 	"noema/methods"
 )
 
-// event is an event of a stream. The SDK's types are not used for it: they
-// leave the counts of a wrong report looking like right ones.
+// event is an event of a stream, or a whole message.
 //
 // Source: Anthropic, "Streaming messages".
 type event struct {
-	Type    string
+	message
 	Index   int
 	Message message
-	Block   block `json:"content_block"`
+	Block   part `json:"content_block"`
 	Delta   struct {
 		Type       string
 		Text       string
 		Partial    string `json:"partial_json"`
 		StopReason string `json:"stop_reason"`
 	}
-	Usage *usage
-	Error json.RawMessage
 }
 
 // message is a whole reply, or how one begins.
 type message struct {
 	Type       string
 	Model      string
-	Content    []block
+	Content    []part
 	StopReason string `json:"stop_reason"`
 	Usage      *usage
 }
 
-type block struct {
+type part struct {
 	Type  string
 	Text  string
 	ID    string
@@ -82,60 +78,41 @@ func (u *usage) update(v *usage) {
 	}
 }
 
-// complete reports whether a reply that was cut is whole all the same.
-func complete(body []byte) bool {
-	events, _, stream := exchange.Events(body)
-	if !stream {
-		return json.Valid(body)
-	}
-	for _, e := range events {
-		var ev event
-		if json.Unmarshal(e, &ev) == nil && ev.Type == "message_stop" {
-			return true
-		}
-	}
-	return false
-}
-
-// decode turns the body of a reply into a completion.
-func (p *Provider) decode(raw []byte, byTool bool) (methods.Completion, error) {
-	events, _, stream := exchange.Events(raw)
-	if !stream {
-		var m message
-		if err := json.Unmarshal(raw, &m); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(raw, fmt.Errorf("decode reply: %w", err))
-		}
-		if m.Type != "message" {
-			return methods.Completion{}, p.exchange.Malformed(raw, errors.New("decode reply: it is no message"))
-		}
-		if m.Usage == nil {
-			m.Usage = &usage{}
-		}
-		return p.completion(m, byTool)
-	}
+// decode reads the body of a reply.
+func decode(raw []byte, d exchange.Draft) (exchange.Reply, error) {
 	var sum message
 	var total usage
+	whole := false
 	inputs := map[int]*strings.Builder{} // of tool calls, by block
-	for _, e := range events {
-		var ev event
-		if err := json.Unmarshal(e, &ev); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(e, fmt.Errorf("decode reply: %w", err))
-		}
-		if ev.Type == "error" {
-			return methods.Completion{}, p.exchange.Malformed(e, errors.New("decode reply: it holds an error"))
-		}
-		if ev.Type == "message_stop" {
+	_, err := exchange.Each(raw, func(ev event) error {
+		switch {
+		case whole:
+			return nil
+		case ev.Type == "message":
+			sum, whole = ev.message, true
+			total.update(sum.Usage)
+		case ev.Type == "message_stop":
 			for i, input := range inputs {
 				sum.Content[i].Input = exchange.Arguments(input.String())
 			}
-			sum.Usage = &total
-			return p.completion(sum, byTool)
+			whole = true
+		default:
+			return sum.add(ev, inputs, &total)
 		}
-		if err := sum.add(ev, inputs, &total); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(nil, fmt.Errorf("decode reply: %w", err))
-		}
+		return nil
+	})
+	_, _, stream := exchange.Events(raw)
+	switch {
+	case err != nil:
+		return exchange.Reply{}, err
+	case !whole && stream:
+		return exchange.Reply{}, exchange.Short()
+	case !whole:
+		return exchange.Reply{}, exchange.Malformed(raw, "it is not a message")
 	}
-	return methods.Completion{}, p.exchange.Short()
+	reply, err := sum.reply(byTool(d))
+	reply.Counts = total.counts()
+	return reply, err
 }
 
 // add puts an event into the message as far as it has come.
@@ -146,12 +123,12 @@ func (m *message) add(ev event, inputs map[int]*strings.Builder, total *usage) e
 		total.update(ev.Message.Usage)
 	case "content_block_start":
 		if ev.Index != len(m.Content) {
-			return fmt.Errorf("block %d follows %d blocks", ev.Index, len(m.Content))
+			return exchange.Malformed(nil, "block %d follows %d blocks", ev.Index, len(m.Content))
 		}
 		m.Content = append(m.Content, ev.Block)
 	case "content_block_delta":
 		if ev.Index < 0 || ev.Index >= len(m.Content) {
-			return fmt.Errorf("a part of block %d, of %d blocks", ev.Index, len(m.Content))
+			return exchange.Malformed(nil, "a part of block %d, of %d blocks", ev.Index, len(m.Content))
 		}
 		switch ev.Delta.Type {
 		case "text_delta":
@@ -169,37 +146,34 @@ func (m *message) add(ev event, inputs map[int]*strings.Builder, total *usage) e
 	return nil // others, such as ping, say nothing about the answer
 }
 
-func (p *Provider) completion(m message, byTool bool) (methods.Completion, error) {
+func (m message) reply(byTool bool) (exchange.Reply, error) {
 	if m.StopReason == "model_context_window_exceeded" && len(m.Content) == 0 {
-		return methods.Completion{}, &provider.Error{Kind: provider.ContextLength, Err: errors.New("the prompt fills the model's context")}
+		return exchange.Reply{}, &provider.Error{Kind: provider.ContextLength, Err: errors.New("the prompt fills the model's context")}
 	}
 	c := methods.Completion{Finish: finish(m.StopReason), Model: m.Model}
 	var text strings.Builder
 	for _, b := range m.Content {
-		switch b.Type {
-		case "text":
+		switch {
+		case b.Type == "text":
 			text.WriteString(b.Text)
-		case "tool_use":
-			if b.Name == "" {
-				return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: a tool call without a name"))
-			}
-			if byTool {
-				text.Reset()
-				text.Write(b.Input)
-				c.Finish = methods.FinishStop
-				continue
-			}
+		case b.Type != "tool_use":
+		case b.Name == "":
+			return exchange.Reply{}, exchange.Malformed(nil, "a tool call without a name")
+		case byTool:
+			text.Reset()
+			text.Write(b.Input)
+			c.Finish = methods.FinishStop
+		default:
 			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: b.ID, Name: b.Name, Arguments: exchange.Arguments(string(b.Input))})
 		}
 	}
 	if c.Text = text.String(); c.Text == "" && len(c.ToolCalls) == 0 && m.StopReason == "" {
-		return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: it is empty"))
+		return exchange.Reply{}, exchange.Malformed(nil, "it is empty")
 	}
 	if byTool && m.StopReason == "max_tokens" {
 		c.Finish = methods.FinishLength
 	}
-	c.Usage = p.usage(*m.Usage, c.Text != "" || len(c.ToolCalls) > 0)
-	return c, nil
+	return exchange.Reply{Completion: c}, nil
 }
 
 func finish(reason string) methods.FinishReason {
@@ -216,19 +190,19 @@ func finish(reason string) methods.FinishReason {
 	return methods.FinishOther
 }
 
-// usage counts what the server reported. Input that was read from a cache or
-// written to one is reported apart, and is input all the same. What was
-// written costs more than other input: by the price of cache_write for five
-// minutes, while that of an hour, or without such a price, is not known.
-// Requests of this package ask for no cache; servers between may.
-func (p *Provider) usage(u usage, said bool) methods.Usage {
+// counts are what the server reported. Input that was read from a cache or
+// written to one is reported apart, and is input all the same. What was written
+// costs more than other input: the price of cache_write is for five minutes, and
+// that of an hour is not known. Requests of this package ask for no cache;
+// servers between may.
+func (u usage) counts() exchange.Counts {
 	or := func(c *exchange.Count) exchange.Count {
 		if c == nil {
 			return exchange.Count{}
 		}
 		return *c
 	}
-	c := exchange.Counts{Input: or(u.Input), Output: or(u.Output), Cached: or(u.Read), CacheWrite: or(u.Written)}
+	c := exchange.Counts{Input: or(u.Input), Output: or(u.Output), Cached: or(u.Read), CacheWrite: or(u.Written), WriteCosts: true}
 	for _, more := range []*exchange.Count{u.Read, u.Written} {
 		if more != nil {
 			c.Input.N, c.Input.Known = c.Input.N+more.N, c.Input.Known && more.Known
@@ -237,11 +211,6 @@ func (p *Provider) usage(u usage, said bool) methods.Usage {
 	if u.Details != nil {
 		c.Reasoning = u.Details.Value.Thinking
 	}
-	result := exchange.Usage(p.tariff.Cost, c, said)
-	forAnHour := u.Creation != nil && u.Creation.Value.Hour.N > 0
-	noPrice := p.tariff.Price == nil || p.tariff.Price.CacheWrite == nil || forAnHour
-	if result.CacheWriteTokens > 0 && noPrice {
-		result.Cost, result.Unpriced = 0, 1
-	}
-	return result
+	c.LongWrite = u.Creation != nil && u.Creation.Value.Hour.N > 0
+	return c
 }

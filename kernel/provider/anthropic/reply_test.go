@@ -1,10 +1,14 @@
-package anthropic
+package anthropic_test
 
 import (
-	"errors"
+	"net/http"
 	"testing"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/anthropic"
+	"noema/kernel/provider/exchange"
+	"noema/kernel/provider/prices"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
@@ -26,11 +30,12 @@ func TestCacheWrites(t *testing.T) {
 		"no such price":    {parts, &provider.Price{Input: 30, Output: 150}, 0, 1},
 		"nonsense":         {parts + `,"cache_creation":"much"`, priced, 10*30 + 100*3 + 1000*37 + 5*150, 0},
 	} {
-		p, err := New(Config{Model: "m", APIKey: "k", Price: c.price})
+		body := `{"type":"message","stop_reason":"end_turn","content":[{"type":"text","text":"a"}],"usage":{` + c.usage + `}}`
+		p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", Price: c.price, HTTPClient: providertest.Says(body)}, prices.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.decode([]byte(`{"type":"message","stop_reason":"end_turn","content":[{"type":"text","text":"a"}],"usage":{`+c.usage+`}}`), false)
+		got, err := p.Complete(t.Context(), methods.Request{Messages: methods.Ask("x")})
 		want := methods.Usage{
 			Calls: 1, InputTokens: 1110, OutputTokens: 5, Cost: c.cost, Unpriced: c.unpriced,
 			CachedTokens: 100, CacheWriteTokens: 1000, ReasoningTokens: 4,
@@ -47,18 +52,7 @@ func FuzzDecode(f *testing.F) {
 		"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"{\"}}\n\n" +
 		"data: {\"type\":\"message_stop\"}\n\n"))
 	f.Add([]byte("data: {\"type\":\"content_block_delta\",\"index\":-1}\n\n"))
-	p, err := New(Config{Model: "m", APIKey: "secret-key"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		c, err := p.decode(body, len(body)%2 == 0)
-		var e *provider.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%v is no provider error", err)
-		}
-		if u := c.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 {
-			t.Errorf("usage %+v", u)
-		}
-	})
+	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
+		return anthropic.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, prices.Options{})
+	}, methods.Request{Messages: methods.Ask("x")})
 }

@@ -2,210 +2,155 @@ package anthropic
 
 import (
 	"encoding/json"
-	"fmt"
-	"regexp"
-	"slices"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
-	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 
-// The parameters that a model may do without.
-const (
-	temperature = "temperature"
-	topP        = "top_p"
-	topK        = "top_k"
-	stop        = "stop_sequences"
-)
+// request is the body of a request.
+//
+// Source: Anthropic API reference, "Create a Message".
+type request struct {
+	Model         string       `json:"model"`
+	MaxTokens     int          `json:"max_tokens"`
+	System        []block      `json:"system,omitempty"`
+	Messages      []turn       `json:"messages"`
+	Tools         []tool       `json:"tools,omitempty"`
+	ToolChoice    *toolChoice  `json:"tool_choice,omitempty"`
+	OutputConfig  *outputField `json:"output_config,omitempty"`
+	Temperature   *float64     `json:"temperature,omitempty"`
+	TopP          float64      `json:"top_p,omitempty"`
+	TopK          int          `json:"top_k,omitempty"`
+	StopSequences []string     `json:"stop_sequences,omitempty"`
+	Stream        bool         `json:"stream"`
+}
 
-// The ways to ask for a schema, the best first.
+type turn struct {
+	Role    methods.Role `json:"role"`
+	Content []block      `json:"content"`
+}
+
+// block is a part of a turn.
+type block struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text,omitempty"`
+	ID      string          `json:"id,omitempty"` // of a tool call
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	CallID  string          `json:"tool_use_id,omitempty"` // of a tool's result
+	Content []block         `json:"content,omitempty"`
+}
+
+type tool struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Schema      map[string]any `json:"input_schema"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+	Name string `json:"name"`
+}
+
+type outputField struct {
+	Format outputFormat `json:"format"`
+}
+
+type outputFormat struct {
+	Type   string         `json:"type"`
+	Schema map[string]any `json:"schema"`
+}
+
+// The ways to ask for a schema before words.
 const (
 	schemaFormat = iota // as the output format
 	schemaTool          // as a tool that must be called
-	schemaWords         // in words
 )
 
-var (
-	// lowerLimit finds the model's own limit in "max_tokens: 8192 > 4096,
-	// which is the maximum allowed number of output tokens for …".
-	lowerLimit = regexp.MustCompile(`max_tokens: \d+ > (\d+)`)
-	eitherOr   = regexp.MustCompile(`(?i)temperature\W+and\W+top_p\W+cannot both`)
-)
-
-// rules are what models refuse.
-func rules() *exchange.Rules {
-	return &exchange.Rules{
-		Sent: map[string]func(methods.Request) bool{
-			temperature: func(methods.Request) bool { return true },
-			topP:        func(r methods.Request) bool { return r.Sampling.TopP != 0 },
-			topK:        func(r methods.Request) bool { return r.Sampling.TopK > 0 },
-			stop:        func(r methods.Request) bool { return len(r.Sampling.Stop) > 0 },
-		},
-		Named: func(methods.Request) bool { return false },
-		Mentions: regexp.MustCompile(`temperature|top_p|top_k|stop_sequences|output_config|output_format|` +
-			`json_schema|tool_choice|input_schema|additionalProperties`),
-		Schemas: []string{
-			schemaFormat: "",
-			schemaTool:   "output_config is not sent: the schema is given as a tool that the model must call",
-			schemaWords:  "output_config is not sent: the schema is asked for in words and validated here",
-		},
-		SchemaNames: []string{"output_config", "output_format", "json_schema", "tool_choice", "input_schema", "additionalproperties"},
-	}
+// byTool reports whether the schema is given as a tool, whose arguments are
+// then the reply.
+func byTool(d exchange.Draft) bool {
+	var schema struct{ Type string }
+	return d.Schema != nil && d.Way == schemaTool && len(d.Tools) == 0 &&
+		json.Unmarshal(d.Schema.JSON, &schema) == nil && schema.Type == "object"
 }
 
-// params writes r as the SDK's parameters. byTool says that the schema is
-// given as a tool, whose arguments are then the reply.
-func (p *Provider) params(r methods.Request, f exchange.Form) (params sdk.MessageNewParams, byTool bool, err error) {
-	params = sdk.MessageNewParams{Model: p.info.ID.Model, MaxTokens: int64(r.Sampling.MaxTokens)}
-	if params.MaxTokens == 0 {
-		params.MaxTokens = p.limit.Load()
+func encode(model string, d exchange.Draft) (request, error) {
+	s := d.Sampling
+	q := request{
+		Model: model, MaxTokens: s.MaxTokens, Messages: []turn{}, Temperature: d.Temperature, TopP: s.TopP, TopK: s.TopK,
+		StopSequences: s.Stop, Stream: true,
 	}
-	if r.Schema != nil {
-		if byTool, err = askForSchema(&params, &r, f); err != nil {
-			return params, byTool, err
+	if err := q.askForSchema(&d); err != nil {
+		return q, err
+	}
+	for _, m := range d.Messages {
+		q.add(m)
+	}
+	for _, t := range d.Tools {
+		if err := q.addTool(t.Name, t.Description, t.Parameters); err != nil {
+			return q, err
 		}
 	}
-	if err := conversation(&params, r.Messages); err != nil {
-		return params, byTool, err
-	}
-	for _, t := range r.Tools {
-		wire, err := tool(t.Name, t.Description, t.Parameters)
-		if err != nil {
-			return params, byTool, err
-		}
-		params.Tools = append(params.Tools, wire)
-	}
-	s := r.Sampling
-	if !f.Without[temperature] {
-		params.Temperature = param.NewOpt(s.Temperature)
-	}
-	if s.TopP != 0 && !f.Without[topP] {
-		params.TopP = param.NewOpt(s.TopP)
-	}
-	if s.TopK > 0 && !f.Without[topK] {
-		params.TopK = param.NewOpt(int64(s.TopK))
-	}
-	if len(s.Stop) > 0 && !f.Without[stop] {
-		params.StopSequences = s.Stop
-	}
-	return params, byTool, nil
+	return q, nil
 }
 
-// askForSchema asks for r's schema in the given form, or in words where that
-// form cannot be.
-func askForSchema(params *sdk.MessageNewParams, r *methods.Request, f exchange.Form) (byTool bool, err error) {
-	schema, err := exchange.Object(r.Schema.Name, r.Schema.JSON)
-	if err != nil {
-		return false, err
-	}
+// askForSchema asks for the schema in the draft's way, or in words where that
+// cannot be.
+func (q *request) askForSchema(d *exchange.Draft) error {
 	switch {
-	case f.Schema == schemaFormat:
-		params.OutputConfig.Format.Schema = schema
-		return false, nil
-	case f.Schema == schemaTool && len(r.Tools) == 0 && schema["type"] == "object":
-		wire, err := tool(r.Schema.Name, "Gives the answer. Call it exactly once.", r.Schema.JSON)
-		if err != nil {
-			return false, err
-		}
-		params.Tools = append(params.Tools, wire)
-		params.ToolChoice = sdk.ToolChoiceParamOfTool(r.Schema.Name)
-		return true, nil
+	case d.Schema == nil:
+		return nil
+	case d.Way == schemaFormat:
+		schema, err := exchange.Object(d.Schema.Name, d.Schema.JSON)
+		q.OutputConfig = &outputField{outputFormat{"json_schema", schema}}
+		return err
+	case byTool(*d):
+		q.ToolChoice = &toolChoice{"tool", d.Schema.Name}
+		return q.addTool(d.Schema.Name, "Gives the answer. Call it exactly once.", d.Schema.JSON)
 	}
-	r.Messages = exchange.Instruct(r.Messages, r.Schema)
-	return false, nil
-}
-
-// conversation writes the messages. Turns of one speaker in a row become one,
-// which results of tools must be; empty texts are left out, which the API
-// refuses.
-func conversation(params *sdk.MessageNewParams, messages []methods.Message) error {
-	for i, m := range messages {
-		var role sdk.MessageParamRole
-		var blocks []sdk.ContentBlockParamUnion
-		switch m.Role {
-		case methods.System:
-			if m.Content != "" {
-				params.System = append(params.System, sdk.TextBlockParam{Text: m.Content})
-			}
-			continue
-		case methods.User:
-			role = sdk.MessageParamRoleUser
-		case methods.Tool:
-			role = sdk.MessageParamRoleUser
-			result := sdk.ToolResultBlockParam{ToolUseID: m.CallID}
-			if m.Content != "" {
-				result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: m.Content}}}
-			}
-			blocks = append(blocks, sdk.ContentBlockParamUnion{OfToolResult: &result})
-		case methods.Assistant:
-			role = sdk.MessageParamRoleAssistant
-		default:
-			return &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("message %d: unknown role %q", i+1, m.Role)}
-		}
-		if m.Content != "" && m.Role != methods.Tool {
-			blocks = append(blocks, sdk.NewTextBlock(m.Content))
-		}
-		for _, c := range m.ToolCalls {
-			blocks = append(blocks, sdk.NewToolUseBlock(c.ID, exchange.ObjectArguments(c.Arguments), c.Name))
-		}
-		if len(blocks) == 0 {
-			continue
-		}
-		if n := len(params.Messages); n > 0 && params.Messages[n-1].Role == role {
-			params.Messages[n-1].Content = append(params.Messages[n-1].Content, blocks...)
-		} else {
-			params.Messages = append(params.Messages, sdk.MessageParam{Role: role, Content: blocks})
-		}
-	}
+	d.AskInWords()
 	return nil
 }
 
-// tool writes a tool with the JSON Schema of its arguments.
-func tool(name, description string, schema json.RawMessage) (sdk.ToolUnionParam, error) {
-	object, err := exchange.Object(name, schema)
-	if err != nil {
-		return sdk.ToolUnionParam{}, err
+// add writes a message. Turns of one speaker in a row become one, which
+// results of tools must be; empty texts are left out, which the API refuses.
+func (q *request) add(m methods.Message) {
+	role := m.Role
+	var blocks []block
+	if m.Content != "" {
+		blocks = append(blocks, block{Type: "text", Text: m.Content})
 	}
-	input := sdk.ToolInputSchemaParam{Properties: object["properties"], ExtraFields: map[string]any{}}
-	if input.Properties == nil {
-		input.Properties = map[string]any{}
+	switch role {
+	case methods.System:
+		q.System = append(q.System, blocks...)
+		return
+	case methods.Tool:
+		role, blocks = methods.User, []block{{Type: "tool_result", CallID: m.CallID, Content: blocks}}
 	}
-	if list, ok := object["required"].([]any); ok {
-		for _, e := range list {
-			if name, ok := e.(string); ok {
-				input.Required = append(input.Required, name)
-			}
-		}
+	for _, c := range m.ToolCalls {
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: exchange.ObjectArguments(c.Arguments)})
 	}
-	for key, value := range object {
-		if !slices.Contains([]string{"type", "properties", "required"}, key) {
-			input.ExtraFields[key] = value
-		}
+	n := len(q.Messages)
+	switch {
+	case len(blocks) == 0:
+	case n > 0 && q.Messages[n-1].Role == role:
+		q.Messages[n-1].Content = append(q.Messages[n-1].Content, blocks...)
+	default:
+		q.Messages = append(q.Messages, turn{role, blocks})
 	}
-	wire := sdk.ToolParam{Name: name, InputSchema: input}
-	if description != "" {
-		wire.Description = param.NewOpt(description)
-	}
-	return sdk.ToolUnionParam{OfTool: &wire}, nil
 }
 
-// Features says what becomes of the parts of a request.
-func Features() provider.Features {
-	return provider.Features{
-		Provider: Kind, Protocol: "messages",
-		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
-		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Ignored, Draws: provider.BestEffort,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
-		How: []string{
-			"The API has no seed: draws differ by chance alone, and two calls at temperature 0 may differ.",
-			"Where a model takes temperature or top_p but not both, top_p is not sent.",
-			"The API has no log probabilities: a request for them is refused before it is sent.",
-			"A schema that the server does not enforce becomes a tool that the model must call, or is asked for in words.",
-			fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens),
-		},
+// addTool adds a tool with the JSON Schema of its arguments.
+func (q *request) addTool(name, description string, schema json.RawMessage) error {
+	object, err := exchange.Object(name, schema)
+	if err != nil {
+		return err
 	}
+	object["type"] = "object"
+	if object["properties"] == nil {
+		object["properties"] = map[string]any{}
+	}
+	q.Tools = append(q.Tools, tool{name, description, object})
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
+	"noema/kernel/provider/exchange"
+	"noema/kernel/provider/prices"
 	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
@@ -15,7 +17,7 @@ import (
 const closed = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`
 
 // serve starts a server that keeps the bodies of its requests, and a provider.
-func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *anthropic.Provider) {
+func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *exchange.Client) {
 	t.Helper()
 	var bodies []map[string]any
 	refuse := c.Refuse
@@ -29,7 +31,7 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *anthropic.P
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := anthropic.New(anthropic.Config{Model: "m", BaseURL: s.URL()})
+	p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: s.URL()}, prices.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestRequestOnTheWire(t *testing.T) {
 		Schema:   &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
 		Tools:    []methods.ToolSpec{{Name: "add", Description: "adds", Parameters: json.RawMessage(closed)}},
 	}
-	if _, err := p.Complete(t.Context(), r); err != nil {
+	if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	providertest.SameJSON(t, (*bodies)[0], `{"model":"m","max_tokens":99,"stream":true,"temperature":0.5,"top_p":0.9,"top_k":40,
@@ -127,14 +129,14 @@ func answerJSON(a providertest.Ask) providertest.Answer {
 
 // askTwice asks for a schema two times, so that what the first call learned
 // shows in the second.
-func askTwice(t *testing.T, p *anthropic.Provider, schema string, tools bool, want string) {
+func askTwice(t *testing.T, p *exchange.Client, schema string, tools bool, want string) {
 	t.Helper()
 	for range 2 {
 		r := methods.Request{Messages: methods.Ask("give"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(schema)}}
 		if tools {
 			r.Tools = []methods.ToolSpec{{Name: "other"}}
 		}
-		got, err := p.Complete(t.Context(), r)
+		got, err := providertest.Complete(t.Context(), p, r)
 		if err != nil || got.Text != want || len(got.ToolCalls) != 0 || got.Finish != methods.FinishStop {
 			t.Fatalf("%+v, %v, want %s", got, err, want)
 		}
@@ -156,7 +158,7 @@ func TestOneSchemaRefused(t *testing.T) {
 	}})
 	for _, schema := range []string{open, open, closed} {
 		r := methods.Request{Messages: methods.Ask("x"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(schema)}}
-		if _, err := p.Complete(t.Context(), r); err != nil {
+		if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -189,7 +191,7 @@ func TestParametersThatModelsRefuse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bodies, p := serve(t, providertest.Config{Refuse: c.refuse})
 			for range 2 {
-				if _, err := p.Complete(t.Context(), full); err != nil {
+				if _, err := providertest.Complete(t.Context(), p, full); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -217,14 +219,14 @@ func TestLimitOfOutputTokens(t *testing.T) {
 		return ""
 	}})
 	for range 2 {
-		if _, err := p.Complete(t.Context(), methods.Request{Messages: methods.Ask("x")}); err != nil {
+		if _, err := providertest.Complete(t.Context(), p, methods.Request{Messages: methods.Ask("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if len(*bodies) != 3 || (*bodies)[2]["max_tokens"] != 4096.0 {
 		t.Errorf("%d requests, the last with %v", len(*bodies), (*bodies)[len(*bodies)-1]["max_tokens"])
 	}
-	_, err := p.Complete(t.Context(), methods.Request{Messages: methods.Ask("x"), Sampling: methods.Sampling{MaxTokens: 5000}})
+	_, err := providertest.Complete(t.Context(), p, methods.Request{Messages: methods.Ask("x"), Sampling: methods.Sampling{MaxTokens: 5000}})
 	var e *provider.Error
 	if !errors.As(err, &e) || e.Kind != provider.Rejected {
 		t.Errorf("a limit that the caller set was changed: %v", err)
@@ -232,16 +234,16 @@ func TestLimitOfOutputTokens(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	for want, c := range map[string]anthropic.Config{
+	for want, c := range map[string]exchange.Config{
 		"no model":           {APIKey: "k"},
 		"ANTHROPIC_API_KEY":  {Model: "m"},
 		"ANTHROPIC_BASE_URL": {Model: "m", BaseURL: "http:///v1"},
 	} {
-		if _, err := anthropic.New(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := anthropic.New(c, prices.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
 		}
 	}
-	p, err := anthropic.New(anthropic.Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://api.anthropic.com:443/"})
+	p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://api.anthropic.com:443/"}, prices.Options{})
 	if err != nil || p.Info().ID.Endpoint != "" {
 		t.Errorf("the default spelled out: %+v, %v", p.Info(), err)
 	}
@@ -249,8 +251,8 @@ func TestNew(t *testing.T) {
 
 // People copy a base URL with the version of another protocol at its end.
 func TestVersionInBaseURL(t *testing.T) {
-	for raw, want := range map[string]string{"http://box:8/v1/": "http://box:8", "http://box:8/v1": "http://box:8", anthropic.DefaultBaseURL + "/v1": ""} {
-		p, err := anthropic.New(anthropic.Config{Model: "m", BaseURL: raw, APIKey: "k"})
+	for raw, want := range map[string]string{"http://box:8/v1/": "http://box:8", "http://box:8/v1": "http://box:8", anthropic.Service().BaseURL + "/v1": ""} {
+		p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: raw, APIKey: "k"}, prices.Options{})
 		if err != nil || p.Info().ID.Endpoint != want {
 			t.Errorf("%s: %v, %v, want endpoint %q", raw, p, err, want)
 		}

@@ -54,3 +54,44 @@ func Lines(body []byte) [][]byte {
 	}
 	return lines
 }
+
+// Each decodes the values of a reply one after the other and hands them to do:
+// the events of a stream, the elements of a list, lines of JSON, or the one
+// value that the body is. A value that says that it is an error ends it. ended
+// reports that the reply has an end of its own: the end mark of a stream, or
+// that it is no stream.
+func Each[T any](body []byte, do func(T) error) (ended bool, err error) {
+	values, ended, stream := Events(body)
+	var list []json.RawMessage
+	switch {
+	case stream:
+	case json.Unmarshal(body, &list) == nil:
+		for _, e := range list {
+			values = append(values, e)
+		}
+		ended = true
+	case json.Valid(body):
+		values, ended = [][]byte{body}, true
+	default:
+		if values = Lines(body); len(values) == 0 {
+			return false, Malformed(body, "not JSON")
+		}
+	}
+	for _, raw := range values {
+		var fault struct {
+			Type  string
+			Error json.RawMessage
+		}
+		if json.Unmarshal(raw, &fault) == nil && (fault.Type == "error" || len(fault.Error) > 0 && string(fault.Error) != "null") {
+			return ended, Malformed(raw, "it holds an error")
+		}
+		var v T
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return ended, Malformed(raw, "%w", err)
+		}
+		if err := do(v); err != nil {
+			return ended, err
+		}
+	}
+	return ended, nil
+}

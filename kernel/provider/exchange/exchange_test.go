@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,37 +12,46 @@ import (
 	"time"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/prices"
 	"noema/methods"
 )
 
+// open makes a client of a server whose replies are texts.
+func open(t testing.TB, c Config, answering string) *Client {
+	t.Helper()
+	c.Model = "m"
+	x, err := New(Service{Kind: "test", BaseURL: "http://own.invalid", URLVariable: "TEST_URL", KeyVariable: []string{"TEST_KEY"}, KeyOptional: true}, Protocol{
+		Answering: answering,
+		Encode:    func(Draft) (string, any, error) { return "/", struct{}{}, nil },
+		Decode: func(body []byte, _ Draft) (Reply, error) {
+			if !bytes.HasSuffix(body, []byte("[DONE]\n\n")) {
+				return Reply{}, Short()
+			}
+			return Reply{Completion: methods.Completion{Text: string(body)}}, nil
+		},
+	}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(x.CloseIdleConnections)
+	return x
+}
+
 // serve answers all requests with h, and returns what makes one.
-func serve(t *testing.T, c Config, h http.HandlerFunc) (*Exchange, func(context.Context) ([]byte, error)) {
+func serve(t *testing.T, c Config, answering string, h http.HandlerFunc) func() (methods.Completion, error) {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	x := New(c)
-	t.Cleanup(x.CloseIdleConnections)
-	return x, func(ctx context.Context) ([]byte, error) {
-		return x.Do(ctx, func(ctx context.Context) error {
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, strings.NewReader("{}"))
-			if err != nil {
-				return err
-			}
-			req.Header.Set("X-Api-Key", "secret-key")
-			res, err := x.Client().Do(req)
-			if err == nil {
-				err = res.Body.Close()
-			}
-			return err
-		})
-	}
+	c.BaseURL, c.APIKey = s.URL, "secret-key"
+	x := open(t, c, answering)
+	return func() (methods.Completion, error) { return x.Complete(t.Context(), methods.Request{}) }
 }
 
-func kindOf(t *testing.T, x *Exchange, err error) provider.Kind {
+func kindOf(t *testing.T, err error) provider.Kind {
 	t.Helper()
 	var e *provider.Error
-	if !errors.As(x.Failure(t.Context(), err), &e) {
-		t.Fatalf("%v is no provider error", err)
+	if !errors.As(err, &e) {
+		t.Fatalf("%v is not a provider error", err)
 	}
 	return e.Kind
 }
@@ -62,31 +70,33 @@ func hang(r *http.Request) {
 func TestStallsAreNoticed(t *testing.T) {
 	const soon, late = 50 * time.Millisecond, time.Hour
 	cases := map[string]struct {
-		config Config
-		serve  func(w http.ResponseWriter)
-		want   string // in the error; empty if there is none
+		first, idle time.Duration
+		answering   string
+		serve       func(w http.ResponseWriter)
+		want        string // in the error; empty if there is none
 	}{
-		"before the first byte": {Config{First: soon, Idle: late}, func(http.ResponseWriter) {}, "no byte of a reply for 50ms"},
-		"after the headers":     {Config{First: soon, Idle: late}, func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, "no byte of a reply for 50ms"},
-		"in its middle":         {Config{First: late, Idle: soon}, func(w http.ResponseWriter) { write(w, "data: 1\n\n") }, "stops in its middle"},
-		"while it thinks":       {Config{First: soon, Idle: late, Answering: "delta"}, func(w http.ResponseWriter) { write(w, "data: begun\n\n") }, "no byte of a reply"},
-		"in its answer":         {Config{First: late, Idle: soon, Answering: "delta"}, func(w http.ResponseWriter) { write(w, "data: del"); write(w, "ta\n\n") }, "stops in its middle"},
-		"after its end": {
-			Config{First: late, Idle: soon, Complete: func(b []byte) bool { return bytes.Contains(b, []byte("[DONE]")) }},
-			func(w http.ResponseWriter) { write(w, "data: [DONE]\n\n") }, "",
-		},
+		"before the first byte": {soon, late, "", func(http.ResponseWriter) {}, "no byte of a reply for 50ms"},
+		"after the headers":     {soon, late, "", func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, "no byte of a reply for 50ms"},
+		"in its middle":         {late, soon, "", func(w http.ResponseWriter) { write(w, "data: 1\n\n") }, "stops in its middle"},
+		"while it thinks":       {soon, late, "delta", func(w http.ResponseWriter) { write(w, "data: begun\n\n") }, "no byte of a reply"},
+		"in its answer":         {late, soon, "delta", func(w http.ResponseWriter) { write(w, "data: del"); write(w, "ta\n\n") }, "stops in its middle"},
+		"after its end":         {late, soon, "", func(w http.ResponseWriter) { write(w, "data: [DONE]\n\n") }, ""},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			x, do := serve(t, c.config, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); c.serve(w); hang(r) })
-			body, err := do(t.Context())
+			do := serve(t, Config{FirstTimeout: c.first, IdleTimeout: c.idle}, c.answering, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				c.serve(w)
+				hang(r)
+			})
+			got, err := do()
 			if c.want == "" {
-				if err != nil || len(body) == 0 {
-					t.Errorf("a whole reply was lost: %q, %v", body, err)
+				if err != nil || got.Text == "" {
+					t.Errorf("a whole reply was lost: %+v, %v", got, err)
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || kindOf(t, x, err) != provider.Network {
+			if err == nil || !strings.Contains(err.Error(), c.want) || kindOf(t, err) != provider.Network {
 				t.Errorf("got %v, want a network error with %q", err, c.want)
 			}
 		})
@@ -95,16 +105,17 @@ func TestStallsAreNoticed(t *testing.T) {
 
 // A reply may take long as long as it goes on.
 func TestSlowIsNotStalled(t *testing.T) {
-	_, do := serve(t, Config{First: time.Second, Idle: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+	do := serve(t, Config{FirstTimeout: time.Second, IdleTimeout: 200 * time.Millisecond}, "", func(w http.ResponseWriter, r *http.Request) {
 		tick := time.NewTicker(20 * time.Millisecond)
 		defer tick.Stop()
 		for range 15 {
 			<-tick.C
 			write(w, "x")
 		}
+		write(w, "[DONE]\n\n")
 	})
-	if body, err := do(t.Context()); err != nil || len(body) != 15 {
-		t.Errorf("%q, %v", body, err)
+	if got, err := do(); err != nil || !strings.HasPrefix(got.Text, strings.Repeat("x", 15)) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -112,52 +123,15 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	stolen := false
 	thief := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { stolen = true }))
 	defer thief.Close()
-	x, do := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
+	do := serve(t, Config{}, "", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
 	})
-	_, err := do(t.Context())
-	if kindOf(t, x, err) != provider.Rejected || stolen {
+	_, err := do()
+	if kindOf(t, err) != provider.Rejected || stolen {
 		t.Errorf("got %v; the key went elsewhere: %v", err, stolen)
 	}
-	if text := x.Failure(t.Context(), err).Error(); !strings.Contains(text, "redirects") {
-		t.Errorf("%q does not name the cure", text)
-	}
-}
-
-func TestOneRequestPerAttempt(t *testing.T) {
-	served := 0
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { served++; write(w, "x") }))
-	defer s.Close()
-	x := New(Config{})
-	defer x.CloseIdleConnections()
-	get := func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
-		if err != nil {
-			return err
-		}
-		res, err := x.Client().Do(req)
-		if err == nil {
-			err = res.Body.Close()
-		}
-		return err
-	}
-	body, err := x.Do(t.Context(), func(ctx context.Context) error {
-		if err := get(ctx); err != nil {
-			return err
-		}
-		if err := get(ctx); !errors.Is(err, errTwice) {
-			t.Errorf("a second request: %v", err)
-		}
-		return nil
-	})
-	if err != nil || string(body) != "x" || served != 1 {
-		t.Errorf("%q, %v, %d requests", body, err, served)
-	}
-	if err := get(t.Context()); !errors.Is(err, errTwice) {
-		t.Errorf("a request outside of an attempt: %v", err)
-	}
-	if _, err := x.Do(t.Context(), func(context.Context) error { return nil }); err == nil {
-		t.Error("no request is no error")
+	if !strings.Contains(err.Error(), "redirects") {
+		t.Errorf("%q does not name the cure", err)
 	}
 }
 
@@ -214,7 +188,7 @@ func TestUsageThatCannotBeIsUnknown(t *testing.T) {
 		{Count{}, Count{5, true}, true, unknown},
 		{Count{5, true}, Count{}, true, unknown},
 	} {
-		if got := Usage(price.Cost, Counts{Input: c.in, Output: c.out}, c.said); got != c.want {
+		if got := (Counts{Input: c.in, Output: c.out}).usage(prices.Tariff{Price: price}, c.said); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c, got, c.want)
 		}
 	}
@@ -244,13 +218,13 @@ func TestRefusalsOfAllServers(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			x, do := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
+			do := serve(t, Config{}, "", func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(c.status)
 				write(w, c.body)
 			})
-			_, err := do(t.Context())
+			_, err := do()
 			var e *provider.Error
-			if !errors.As(x.Failure(t.Context(), err), &e) || e.Kind != c.kind || e.RetryAfter != c.after || e.Status != c.status {
+			if !errors.As(err, &e) || e.Kind != c.kind || e.RetryAfter != c.after || e.Status != c.status {
 				t.Errorf("%+v, want %s after %v", e, c.kind, c.after)
 			}
 		})
@@ -267,21 +241,20 @@ func TestArguments(t *testing.T) {
 			t.Errorf("%q comes back as %q", text, back)
 		}
 	}
-	if got := ObjectArguments(Arguments(`{"a":`)); got["invalid_arguments"] != `{"a":` {
-		t.Errorf("no object: %v", got)
-	}
-	if got := ObjectArguments(json.RawMessage(`{"a":true}`)); got["a"] != true {
-		t.Errorf("object: %v", got)
+	for raw, want := range map[string]string{`"{\"a\":"`: `{"invalid_arguments":"{\"a\":"}`, `{"a":true}`: `{"a":true}`, "": "{}", "null": `{"invalid_arguments":""}`} {
+		if got := ObjectArguments(json.RawMessage(raw)); string(got) != want {
+			t.Errorf("%s as an object: %s", raw, got)
+		}
 	}
 }
 
 func TestCutAtStop(t *testing.T) {
 	c := methods.Completion{Text: "one END two STOP", Finish: methods.FinishLength}
-	CutAtStop(&c, []string{"STOP", "", "END"})
+	cutAtStop(&c, []string{"STOP", "", "END"})
 	if c.Text != "one " || c.Finish != methods.FinishStop {
 		t.Errorf("%+v", c)
 	}
-	CutAtStop(&c, []string{"END"})
+	cutAtStop(&c, []string{"END"})
 	if c.Text != "one " {
 		t.Errorf("%+v", c)
 	}
@@ -291,11 +264,11 @@ func FuzzParseRefusal(f *testing.F) {
 	for _, s := range []string{`{"error":{"message":"x","param":null,"code":429}}`, `{"error":"x"}`, `{"detail":[1]}`, `<html>`, ``, `[]`, `[{"error":{}}]`, `{"error":null}`, `{"message":"secret-key"}`} {
 		f.Add([]byte(s))
 	}
-	x := New(Config{Kind: "test", Key: "secret-key"})
+	x := open(f, Config{APIKey: "secret-key"}, "")
 	f.Fuzz(func(t *testing.T, body []byte) {
-		refused := ParseRefusal(body)
+		refused := parseRefusal(body)
 		refused.Status = 400
-		text := x.Refused(refused).Error()
+		text := x.refused(refused).Error()
 		if strings.Contains(text, "secret-key") || strings.Contains(text, "\n") || len([]rune(text)) > 500 {
 			t.Errorf("%q gives %q", body, text)
 		}
@@ -320,7 +293,7 @@ func FuzzEvents(f *testing.F) {
 
 // Servers quote keys in whole, in part and in addresses.
 func TestCleanHidesKeys(t *testing.T) {
-	x := New(Config{Key: "topsecret"})
+	x := open(t, Config{APIKey: "topsecret"}, "")
 	for text, want := range map[string]string{
 		"wrong key topsecret.":                    "wrong key [key].",
 		"wrong key sk-abc-123 given":              "wrong key [key] given",
@@ -330,8 +303,67 @@ func TestCleanHidesKeys(t *testing.T) {
 		"AIzaSyA-1 is not valid":                  "[key] is not valid",
 		"two\n\tlines":                            "two lines",
 	} {
-		if got := x.Clean(text); got != want {
+		if got := x.clean(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestWireSeedDependsOnTheDraw(t *testing.T) {
+	seen := map[int64]bool{}
+	for seed := range uint64(50) {
+		for draw := range 20 {
+			s := wireSeed(seed, draw)
+			if s < 0 || s >= 1<<31 || seen[s] {
+				t.Fatalf("seed %d draw %d: %d is out of range or taken", seed, draw, s)
+			}
+			seen[s] = true
+		}
+	}
+}
+
+func TestOnlyTheDefaultEndpointHasListPrices(t *testing.T) {
+	for name, c := range map[string]struct {
+		config Config
+		want   *provider.Price
+	}{
+		"known":     {Config{Model: "gpt-5-nano-2025-08-07", APIKey: "k"}, &provider.Price{Input: 50, Output: 400}},
+		"elsewhere": {Config{Model: "gpt-5-nano", BaseURL: "http://localhost/v1"}, nil},
+		"unknown":   {Config{Model: "no-such-model", APIKey: "k"}, nil},
+	} {
+		x, err := New(Service{Kind: "openai", BaseURL: "https://own.invalid", KeyVariable: []string{"KEY"}}, Protocol{}, c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.tariff.Price; (got == nil) != (c.want == nil) || got != nil && (got.Input != c.want.Input || got.Output != c.want.Output) {
+			t.Errorf("%s: price %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// A refusal may name the parameter apart from its text.
+func TestParameterNamedApart(t *testing.T) {
+	l := newLearned(Rules{Temperature: "temperature", TopP: "topP", Schema: []string{"text.format", "json_schema"}}, false)
+	schema := methods.Request{Schema: &methods.Schema{JSON: json.RawMessage("{}")}}
+	for _, c := range []struct {
+		param, text string
+		r           methods.Request
+		learns      bool
+	}{
+		{"temperature", "Unsupported value", methods.Request{}, true},
+		{"temperature", "Unsupported value", methods.Request{}, false}, // it is not sent any more
+		{"TOPP", "unknown", methods.Request{}, false},                  // it was not sent
+		{"topp", "unknown", methods.Request{Sampling: methods.Sampling{TopP: 1}}, true},
+		{"messages", "unsupported", methods.Request{}, false},
+		{"text.format.schema", "wrong", methods.Request{}, false},
+		{"text", "wrong", schema, true},
+		{"text.format.schema", "wrong", schema, false}, // it is asked for in words already
+	} {
+		if got := l.adapt(l.form(c.r.Schema), c.r, &Refusal{Status: 400, Param: c.param, Text: c.text}); got != c.learns {
+			t.Errorf("%s, %s: %v, want %v", c.param, c.text, got, c.learns)
+		}
+	}
+	if got := strings.Join(l.list(), "; "); got != "temperature is not sent: the server refuses it; text.format is not sent: the schema is asked for in words and validated here; topP is not sent: the server refuses it" {
+		t.Errorf("%q", got)
 	}
 }

@@ -11,56 +11,65 @@ import (
 	"noema/methods"
 )
 
-// Form is how a request is written for a server.
+// Rules say what servers may refuse, by the names that refusals use, and what
+// is done instead.
+type Rules struct {
+	// Parameters that a request can do without; empty where the protocol has no
+	// such parameter.
+	Temperature, TopP, TopK, Seed, Stop string
+	Always                              []string // further ones, which every request carries
+	// Limit are two names of the limit of output tokens, of which servers know
+	// one: compatible ones the first, the provider's own the second.
+	Limit [2]string
+	// Schema are the names of what carries a schema, the main one first.
+	Schema []string
+	// SchemaInstead are ways to ask for a schema where the main one is refused,
+	// as Adaptations describes them. The last resort is always to ask in words.
+	SchemaInstead []string
+}
+
+// Form is how requests are written for a server and model.
 type Form struct {
 	Without   map[string]bool // parameters that are not sent; never changed once made
-	Alternate bool            // the second name of Rules.Names is sent rather than the first
-	Schema    int             // which of Rules.Schemas; the last one is always the words of [Instruct]
+	Alternate bool            // the second name of Rules.Limit is sent
+	Way       int             // to ask for a schema: 0 is the protocol's own way, then those of Rules.SchemaInstead
+	InWords   bool            // a schema is asked for in words
 }
 
-// InWords reports whether a schema is asked for in words under these rules.
-func (r *Rules) InWords(f Form) bool { return f.Schema == len(r.Schemas)-1 }
-
-// Rules say what a protocol's servers may refuse, and what takes its place.
-type Rules struct {
-	// Sent are the parameters that a request can do without, by the name that
-	// refusals call them, with whether a request carries them at all.
-	Sent map[string]func(methods.Request) bool
-	// Names are two names of one parameter, of which servers know one or the
-	// other, and Named whether a request carries it. Empty if there is none.
-	Names [2]string
-	Named func(methods.Request) bool
-	// Mentions finds the parameters that a refusal speaks of.
-	Mentions *regexp.Regexp
-	// Schemas are the ways to ask for a schema, the best first, as
-	// Adaptations is to describe them; SchemaNames are the words by which
-	// refusals mean it.
-	Schemas     []string
-	SchemaNames []string
-}
-
-// Learned is what a provider knows of its server and model. It is safe for
+// learned is what a client knows of its server and model. It is safe for
 // concurrent use.
-type Learned struct {
-	rules *Rules
+type learned struct {
+	rules    Rules
+	mentions *regexp.Regexp // finds the names of the rules in a refusal
 
 	mu       sync.Mutex
-	form     Form
-	switched bool             // the other name was tried: do not go back and forth
-	refused  map[[32]byte]int // the form of single schemas that the server refuses, where it takes others
+	state    Form
+	switched bool             // the other name of the limit was tried: do not go back and forth
+	refused  map[[32]byte]int // the way to ask for single schemas that the server refuses, where it takes others
 }
 
-// NewLearned returns what is known at first: how to write requests for a
-// server that refuses nothing.
-func NewLearned(rules *Rules, start Form) *Learned { return &Learned{rules: rules, form: start} }
+func newLearned(rules Rules, own bool) *learned {
+	names := append([]string{rules.Temperature, rules.TopP, rules.TopK, rules.Seed, rules.Stop}, rules.Always...)
+	names = append(append(names, rules.Limit[:]...), rules.Schema...)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	for i, name := range names {
+		names[i] = regexp.QuoteMeta(name)
+	}
+	return &learned{
+		rules:    rules,
+		mentions: regexp.MustCompile(`(?i)\b(` + strings.Join(names, "|") + `)\b`),
+		state:    Form{Alternate: own && rules.Limit[1] != ""},
+	}
+}
 
-// Form is how to write a request with the given schema, which may be nil.
-func (l *Learned) Form(s *methods.Schema) Form {
+// form is how to write a request with the given schema, which may be nil.
+func (l *learned) form(s *methods.Schema) Form {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := l.form
+	f := l.state
 	if s != nil {
-		f.Schema = max(f.Schema, l.refused[sha256.Sum256(s.JSON)])
+		f.Way = max(f.Way, l.refused[sha256.Sum256(s.JSON)])
+		f.InWords = f.Way > len(l.rules.SchemaInstead)
 	}
 	return f
 }
@@ -69,120 +78,148 @@ func (l *Learned) Form(s *methods.Schema) Form {
 // as opposed to a value of it that is out of range.
 var unsupported = regexp.MustCompile(`(?i)unsupported|not support|n't support|unavailable|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available|not implemented|not enabled|deprecated|cannot (both )?be (specified|used|set)|extra (inputs|fields)|extra_forbidden|only the default|only (be )?(set|used) (to|with)|may only be set|must be (one of|'text'|'json_object')`)
 
-// Adapt learns from a refusal of r as sent in form f. It reports whether
-// there is another form worth sending, which is then the current one.
-func (l *Learned) Adapt(f Form, r methods.Request, refused *Refusal) bool {
+// adapt learns from a refusal of r as sent in form f. It reports whether there
+// is another form worth sending, which is then the current one.
+func (l *learned) adapt(f Form, r methods.Request, refused *Refusal) bool {
 	if refused.Status != http.StatusBadRequest && refused.Status != http.StatusUnprocessableEntity && refused.Status != http.StatusNotImplemented {
 		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	text := refused.Text + " " + refused.Code
-	for _, name := range append([]string{refused.Param}, l.rules.Mentions.FindAllString(refused.Text, -1)...) {
-		if l.drop(name, f, r, text) {
-			return true
-		}
-		name, _, _ = strings.Cut(name, ".") // response_format.type
-		if l.drop(name, f, r, text) {
+	for _, name := range append([]string{refused.Param}, l.mentions.FindAllString(refused.Text, -1)...) {
+		if l.drop(strings.ToLower(name), f, r, text) {
 			return true
 		}
 	}
 	return false
 }
 
-// drop makes the form one that does without the named parameter. It reports
-// false if that parameter was not sent or cannot be spared.
-func (l *Learned) drop(name string, f Form, r methods.Request, text string) bool {
-	if slices.Contains(l.rules.SchemaNames, strings.ToLower(name)) {
-		return l.dropSchema(f, r.Schema, text)
+// drop makes the form one that does without what a refusal named. It reports
+// false if that was not sent or cannot be spared.
+func (l *learned) drop(name string, f Form, r methods.Request, text string) bool {
+	for _, known := range l.rules.Schema {
+		if known = strings.ToLower(known); strings.HasPrefix(name+".", known+".") || strings.HasPrefix(known, name+".") {
+			return l.dropSchema(f, r.Schema, text)
+		}
 	}
 	if name == "" || !unsupported.MatchString(text) {
 		return false
 	}
-	if slices.Contains(l.rules.Names[:], name) {
-		return l.switchName(name, f, r)
+	name, _, _ = strings.Cut(name, ".")
+	if slices.Contains(l.rules.Limit[:], name) {
+		return l.switchLimit(name, f, r)
 	}
-	sent := l.rules.Sent[name]
-	if sent == nil || !sent(r) || f.Without[name] {
+	name = l.rules.carried(name, r.Sampling)
+	if name == "" || f.Without[name] {
 		return false
 	}
 	next := map[string]bool{name: true}
-	for have := range l.form.Without {
+	for have := range l.state.Without {
 		next[have] = true
 	}
-	l.form.Without = next
+	l.state.Without = next
 	return true
 }
 
-func (l *Learned) switchName(name string, f Form, r methods.Request) bool {
-	if !l.rules.Named(r) || (name == l.rules.Names[1]) != f.Alternate {
+// carried is the parameter of the given name in lower case if requests with
+// this sampling carry it and can do without it.
+func (u Rules) carried(lower string, s methods.Sampling) string {
+	names := append([]string{u.Temperature, u.Seed}, u.Always...)
+	if s.TopP != 0 {
+		names = append(names, u.TopP)
+	}
+	if s.TopK > 0 {
+		names = append(names, u.TopK)
+	}
+	if len(s.Stop) > 0 {
+		names = append(names, u.Stop)
+	}
+	for _, name := range names {
+		if strings.ToLower(name) == lower {
+			return name
+		}
+	}
+	return ""
+}
+
+func (l *learned) switchLimit(name string, f Form, r methods.Request) bool {
+	if r.Sampling.MaxTokens == 0 || (name == l.rules.Limit[1]) != f.Alternate {
 		return false
 	}
-	if l.form.Alternate != f.Alternate {
+	if l.state.Alternate != f.Alternate {
 		return true // another call has learned it meanwhile
 	}
 	if l.switched {
 		return false
 	}
-	l.form.Alternate, l.switched = !f.Alternate, true
+	l.state.Alternate, l.switched = !f.Alternate, true
 	return true
 }
 
 // dropSchema falls back on the next way to ask for a schema: for one schema if
-// the server says that this schema is at fault, else for all.
-func (l *Learned) dropSchema(f Form, s *methods.Schema, text string) bool {
-	if s == nil || l.rules.InWords(f) {
+// the server says that this schema is at fault, otherwise for all.
+func (l *learned) dropSchema(f Form, s *methods.Schema, text string) bool {
+	if s == nil || f.InWords {
 		return false
 	}
 	if badSchema.MatchString(text) {
 		if l.refused == nil {
 			l.refused = map[[32]byte]int{}
 		}
-		l.refused[sha256.Sum256(s.JSON)] = f.Schema + 1
+		l.refused[sha256.Sum256(s.JSON)] = f.Way + 1
 		return true
 	}
-	l.form.Schema = max(l.form.Schema, f.Schema+1)
+	l.state.Way = max(l.state.Way, f.Way+1)
 	return true
 }
 
 // badSchema matches refusals of one schema rather than of all.
 var badSchema = regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, ('|property)`)
 
-// List says in words what was refused so far and what is sent in its place.
-// It is sorted, and empty for a server that accepts everything.
-func (l *Learned) List() []string {
+// list says in words what was refused so far and what is sent instead, sorted.
+func (l *learned) list() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var out []string
-	for name := range l.form.Without {
+	for name := range l.state.Without {
 		out = append(out, name+" is not sent: the server refuses it")
 	}
 	if l.switched {
-		now := l.rules.Names[0]
-		if l.form.Alternate {
-			now = l.rules.Names[1]
+		now := l.rules.Limit[0]
+		if l.state.Alternate {
+			now = l.rules.Limit[1]
 		}
 		out = append(out, now+" is sent for the limit of output tokens: the server refuses the other name")
 	}
-	switch {
-	case l.form.Schema > 0:
-		out = append(out, l.rules.Schemas[l.form.Schema])
+	switch n := l.state.Way; {
+	case n > len(l.rules.SchemaInstead):
+		out = append(out, l.inWords())
+	case n > 0:
+		out = append(out, l.rules.SchemaInstead[n-1])
 	case len(l.refused) > 0:
-		out = append(out, "for the schemas that the server refuses: "+l.rules.Schemas[len(l.rules.Schemas)-1])
+		out = append(out, "for the schemas that the server refuses: "+l.inWords())
 	}
 	slices.Sort(out)
 	return out
 }
 
-// Instruct returns the conversation with the schema asked for in words. It
-// goes into the last user turn where that is the last one: some servers insist
-// on alternating roles.
-func Instruct(messages []methods.Message, s *methods.Schema) []methods.Message {
-	text := "Reply with exactly one JSON value and nothing else: no prose, no code fence. It must be valid against this JSON Schema:\n" + string(s.JSON)
-	out := append([]methods.Message(nil), messages...)
-	if n := len(out); n > 0 && out[n-1].Role == methods.User {
-		out[n-1].Content += "\n\n" + text
-		return out
+func (l *learned) inWords() string {
+	return l.rules.Schema[0] + " is not sent: the schema is asked for in words and validated here"
+}
+
+// AskInWords asks for the schema in words instead, at the end of the last
+// message where that is the user's: some servers insist on alternating roles.
+func (d *Draft) AskInWords() {
+	if d.Schema == nil {
+		return
 	}
-	return append(out, methods.Message{Role: methods.User, Content: text})
+	text := "Reply with exactly one JSON value and nothing else: no prose, no code fence. It must be valid against this JSON Schema:\n" + string(d.Schema.JSON)
+	d.Schema = nil
+	d.Messages = slices.Clone(d.Messages)
+	if n := len(d.Messages); n > 0 && d.Messages[n-1].Role == methods.User {
+		d.Messages[n-1].Content += "\n\n" + text
+		return
+	}
+	d.Messages = append(d.Messages, methods.Message{Role: methods.User, Content: text})
 }

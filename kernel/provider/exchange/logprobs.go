@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -12,8 +13,8 @@ import (
 )
 
 // Tokens are the tokens of a reply with their log probabilities, in the form
-// that OpenAI's protocols and Ollama's share. A list that is none, or that
-// lacks a probability, is empty: half of it would look like all.
+// that OpenAI's protocols and Ollama's share. A value that is not such a list,
+// or lacks a probability, is read as empty: half of it would look like all.
 type Tokens []methods.TokenLogprob
 
 // UnmarshalJSON implements [json.Unmarshaler]. It never fails.
@@ -64,22 +65,22 @@ func (w wireToken) token() (methods.TokenLogprob, bool) {
 	return provider.TokenLogprob(raw, *w.Logprob), true
 }
 
-// Logprobs is what is known of a server and model: whether they give log
-// probabilities. It is safe for concurrent use.
-type Logprobs struct{ state atomic.Int32 }
+// logprobs remembers whether a server and model give log probabilities. It is
+// safe for concurrent use.
+type logprobs struct{ state atomic.Int32 }
 
 const (
 	givesLogprobs = iota + 1 // they came at least once
 	lacksLogprobs            // they were asked for, and the reply came without
 )
 
-var errNoLogprobs = errors.New("the server ignores that log probabilities are asked for")
+var errNoLogprobs = errors.New("the server ignores the request for log probabilities")
 
-const noLogprobsHint = "ask for none, or take a model and a server that have them"
+const noLogprobsHint = "ask for none, or use a model and a server that give them"
 
-// Check refuses a request before it is sent if its log probabilities cannot
-// be had.
-func (l *Logprobs) Check(s methods.Sampling) error {
+// check refuses a request before it is sent if the server gives no log
+// probabilities.
+func (l *logprobs) check(s methods.Sampling) error {
 	if err := provider.CheckLogprobs(s); err != nil {
 		return err
 	}
@@ -89,11 +90,11 @@ func (l *Logprobs) Check(s methods.Sampling) error {
 	return nil
 }
 
-// Settle puts the log probabilities of a reply in order: the likeliest first,
+// order puts the log probabilities of a reply in order: the likeliest first,
 // no more than were asked for. A reply that lacks them is an error, although
-// it is paid for; to pay but once, Check then refuses further ones. Where the
-// server gave them before, another attempt may help.
-func (l *Logprobs) Settle(c *methods.Completion, s methods.Sampling) error {
+// it was paid for; so that it is paid only once, check then refuses further
+// requests. Where the server gave them before, another attempt may help.
+func (l *logprobs) order(c *methods.Completion, s methods.Sampling) error {
 	if s.Logprobs == 0 {
 		c.Logprobs = nil // some servers give them unasked
 		return nil
@@ -105,20 +106,12 @@ func (l *Logprobs) Settle(c *methods.Completion, s methods.Sampling) error {
 		if l.state.CompareAndSwap(0, lacksLogprobs) || l.state.Load() == lacksLogprobs {
 			return &provider.Error{Kind: provider.Rejected, Err: errNoLogprobs, Hint: noLogprobsHint}
 		}
-		return &provider.Error{Kind: provider.Malformed, Err: errors.New("decode reply: it lacks its log probabilities")}
+		return &provider.Error{Kind: provider.Malformed, Err: errors.New("decode reply: its log probabilities are missing")}
 	}
 	l.state.Store(givesLogprobs)
 	for i := range c.Logprobs {
 		top := c.Logprobs[i].Top
-		slices.SortStableFunc(top, func(a, b methods.TokenLogprob) int {
-			switch {
-			case a.Logprob > b.Logprob:
-				return -1
-			case a.Logprob < b.Logprob:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(top, func(a, b methods.TokenLogprob) int { return cmp.Compare(b.Logprob, a.Logprob) })
 		c.Logprobs[i].Top = top[:min(len(top), s.Logprobs)]
 	}
 	return nil

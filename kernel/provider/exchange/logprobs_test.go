@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/prices"
 	"noema/methods"
 )
 
@@ -68,7 +69,7 @@ func TestCutAtStopCutsTokens(t *testing.T) {
 			all += string(token.Raw())
 		}
 		reply := methods.Completion{Text: all, Logprobs: c.tokens}
-		CutAtStop(&reply, []string{"END"})
+		cutAtStop(&reply, []string{"END"})
 		if len(reply.Logprobs) != c.left {
 			t.Errorf("%s: %d tokens are left, want %d", text, len(reply.Logprobs), c.left)
 		}
@@ -83,9 +84,9 @@ func TestRepliesWithoutWordsNeedNoLogprobs(t *testing.T) {
 		"refusal":    {Text: "because", Finish: methods.FinishFilter},
 		"silence":    {Finish: methods.FinishStop},
 	} {
-		var l Logprobs
-		if err := l.Settle(&c, s); err != nil || l.Check(s) != nil {
-			t.Errorf("%s: %v, and then %v", name, err, l.Check(s))
+		var l logprobs
+		if err := l.order(&c, s); err != nil || l.check(s) != nil {
+			t.Errorf("%s: %v, and then %v", name, err, l.check(s))
 		}
 	}
 }
@@ -117,22 +118,22 @@ func TestPartsOfUsage(t *testing.T) {
 			Calls: 1, InputTokens: 100, OutputTokens: 50, Cost: c.cost,
 			CachedTokens: c.read, CacheWriteTokens: c.wrote, ReasoningTokens: c.thought,
 		}
-		if got := Usage(c.price.Cost, counts, true); got != want {
+		if got := counts.usage(prices.Tariff{Price: c.price}, true); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 }
 
 func TestLogprobsThatCannotBe(t *testing.T) {
-	var l Logprobs
+	var l logprobs
 	for _, n := range []int{-1, 21, 50} {
-		err := l.Check(methods.Sampling{Logprobs: n})
+		err := l.check(methods.Sampling{Logprobs: n})
 		var e *provider.Error
 		if !errors.As(err, &e) || e.Kind != provider.Rejected || e.Retryable() {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
-	if err := l.Check(methods.Sampling{Logprobs: methods.MaxLogprobs}); err != nil {
+	if err := l.check(methods.Sampling{Logprobs: methods.MaxLogprobs}); err != nil {
 		t.Error(err)
 	}
 }

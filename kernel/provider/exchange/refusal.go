@@ -3,24 +3,20 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"noema/kernel/provider"
 )
 
 // maxRetryAfter bounds what a server can ask for.
 const maxRetryAfter = 24 * time.Hour
 
 // Refusal is an error reply as the server sent it. It does not leave a
-// provider: its text is not yet free of keys. [Exchange.Refused] makes it fit.
+// provider: its text may still hold keys.
 type Refusal struct {
 	Status     int
 	RetryAfter time.Duration
@@ -34,7 +30,7 @@ type Refusal struct {
 // Error implements error, without the server's text.
 func (f *Refusal) Error() string { return fmt.Sprintf("HTTP %d", f.Status) }
 
-func refusal(res *http.Response) *Refusal {
+func readRefusal(res *http.Response) *Refusal {
 	body, err := io.ReadAll(io.LimitReader(res.Body, refusalLimit))
 	if err != nil && len(body) == 0 {
 		body = nil // the status says enough
@@ -47,11 +43,8 @@ func refusal(res *http.Response) *Refusal {
 	return f
 }
 
-// ParseRefusal reads an error that came in place of a reply, or within one.
-// Its IsError says whether there is one.
-func ParseRefusal(body []byte) *Refusal { return parseRefusal(body) }
-
-// parseRefusal reads an error body in any of the forms in use: OpenAI's
+// parseRefusal reads an error body, or an error within a reply, in any of the
+// forms in use: OpenAI's
 // {"error":{"message","param","code"}}, Anthropic's {"error":{"type",
 // "message"}}, Google's {"error":{"code","status","details"}} (also as the
 // one element of a list), {"error":"text"}, {"message":…} and FastAPI's
@@ -145,39 +138,6 @@ func retryInfo(details json.RawMessage) time.Duration {
 func looksLikeHTML(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))
 }
-
-// Refused is a refusal as callers know it.
-func (x *Exchange) Refused(f *Refusal) error {
-	e := &provider.Error{Kind: provider.KindOf(f.Status), Status: f.Status, RetryAfter: f.RetryAfter}
-	switch {
-	case f.HTML:
-		e.Err = errors.New("the server sent an HTML page")
-	case strings.TrimSpace(f.Text) != "":
-		e.Err = errors.New(x.Clean(f.Text))
-	}
-	switch {
-	case e.Kind == provider.Unauthorized, f.Status == http.StatusBadRequest && badKey.MatchString(f.Text):
-		e.Kind, e.Hint = provider.Unauthorized, x.config.KeyHint
-	case f.Status == http.StatusPaymentRequired, noCredit.MatchString(f.Code + " " + f.Text):
-		e.Kind, e.Hint = provider.Exhausted, "the account has no credit left"
-	case f.Status == http.StatusRequestEntityTooLarge, f.Code == "context_length_exceeded",
-		f.Status < 500 && f.Status != http.StatusTooManyRequests && contextLength.MatchString(f.Text):
-		e.Kind, e.Hint = provider.ContextLength, "the prompt does not fit the model's context"
-	case f.Status == http.StatusNotFound:
-		e.Hint = x.config.URLHint
-	case f.Status >= 300 && f.Status < 400:
-		e.Hint = "the server redirects, which is not followed with a key: give the URL that it redirects to"
-	}
-	return e
-}
-
-var (
-	contextLength = regexp.MustCompile(`(?i)maximum context length|context (window|length|size|limit)|prompt is too long|too many tokens|exceeds the maximum number of tokens|input length exceeds`)
-	badKey        = regexp.MustCompile(`(?i)API key (not valid|expired|not found)`)
-	// Gemini's "check your plan and billing details" is not among these: it says
-	// that of its limits per minute too.
-	noCredit = regexp.MustCompile(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|credit balance is too low|credits are depleted|spending cap`)
-)
 
 // retryAfter reads how long the server asks to wait: retry-after-ms, or
 // Retry-After in seconds or as a date. A date counts from the server's own

@@ -9,18 +9,19 @@ import (
 	"strings"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/prices"
 	"noema/methods"
 )
 
-// Count is a number of tokens as a server reports it. Servers report
-// nonsense at times; a reply is not lost for that, and not paid for again.
+// Count is a number of tokens as a server reports it. Servers report nonsense
+// at times; a reply is not lost for that, and not paid for again.
 type Count struct {
 	N     int64
-	Known bool // it was there, and a number of tokens can be so
+	Known bool // it was there, and a plausible number
 }
 
-// Detail is a part of a reply that the reply can do without: where it is not
-// of its form, it is left at zero.
+// Detail is an optional part of a reply: one of another form than T is read as
+// the zero value.
 type Detail[T any] struct{ Value T }
 
 // UnmarshalJSON implements [json.Unmarshaler]. It never fails.
@@ -46,22 +47,24 @@ func (c *Count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Counts is what a server says of a call's tokens. Input and Output are
-// totals; the others are parts of them, left at zero where the server does not
-// tell.
+// Counts are a call's tokens as its server counts them. Input and Output are
+// totals; the others are parts of them, and zero where the server does not say.
 type Counts struct {
 	Input, Output      Count
 	Cached, CacheWrite Count // of Input
 	Reasoning          Count // of Output
+
+	WriteCosts bool // CacheWrite has a price of its own, and is not charged as other input
+	LongWrite  bool // CacheWrite was written for longer than that price is for
 }
 
-// Usage is what a call consumed, as its server counted it, and what that
-// costs, if known. What is unknown or cannot be is counted as unknown: no
-// input at all, or no output where the model said something. Parts that are
-// more than the whole are no parts: they are left out, and charged in full.
-func Usage(cost func(methods.Usage) (methods.NanoUSD, bool), c Counts, said bool) methods.Usage {
+// usage is what a call consumed, as its server counted it, and what that costs,
+// if known. What is unknown or cannot be right is counted as unknown: no input
+// at all, or no output although the model said something. Parts that are more
+// than the whole are left out, and charged in full.
+func (c Counts) usage(t prices.Tariff, said bool) methods.Usage {
 	u := methods.Usage{Calls: 1}
-	if !c.Input.Known || !c.Output.Known || c.Input.N == 0 || (said && c.Output.N == 0) {
+	if !c.Input.Known || !c.Output.Known || c.Input.N == 0 || said && c.Output.N == 0 {
 		u.Unmetered, u.Unpriced = 1, 1
 		return u
 	}
@@ -72,17 +75,20 @@ func Usage(cost func(methods.Usage) (methods.NanoUSD, bool), c Counts, said bool
 	if c.Reasoning.N <= u.OutputTokens {
 		u.ReasoningTokens = c.Reasoning.N
 	}
-	price, known := cost(u)
-	if u.Cost = price; !known {
+	cost, known := t.Cost(u)
+	if u.CacheWriteTokens > 0 && (c.LongWrite || c.WriteCosts && (t.Price == nil || t.Price.CacheWrite == nil)) {
+		cost, known = 0, false
+	}
+	if u.Cost = cost; !known {
 		u.Unpriced = 1
 	}
 	return u
 }
 
-// WireSeed is the seed that is sent for a request: a number within 0 and
+// wireSeed is the seed that is sent for a request: a number between 0 and
 // 2^31-1, which every known server accepts. It depends on the draw, because a
 // server that honours seeds would otherwise answer all draws alike.
-func WireSeed(seed uint64, draw int) int64 {
+func wireSeed(seed uint64, draw int) int64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], seed)
 	binary.LittleEndian.PutUint64(b[8:], uint64(draw))
@@ -91,9 +97,9 @@ func WireSeed(seed uint64, draw int) int64 {
 	return int64(h.Sum64() >> 33)
 }
 
-// Arguments makes sure that a tool call's arguments are JSON. What a model
-// wrote that is none becomes a JSON string of it, so that it stays readable
-// and no validator takes it for an object.
+// Arguments makes sure that a tool call's arguments are JSON. Text that is not
+// JSON becomes a JSON string, so that it stays readable and no validator takes
+// it for an object.
 func Arguments(text string) json.RawMessage {
 	if strings.TrimSpace(text) == "" {
 		return json.RawMessage("{}")
@@ -108,8 +114,8 @@ func Arguments(text string) json.RawMessage {
 	return quoted
 }
 
-// WireArguments undoes what Arguments does to those that are no JSON, so that
-// a model reads back what it wrote.
+// WireArguments undoes what Arguments does to text that is not JSON, so that a
+// model reads back what it wrote.
 func WireArguments(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -119,16 +125,20 @@ func WireArguments(raw json.RawMessage) string {
 }
 
 // ObjectArguments is a tool call's arguments for protocols that take nothing
-// but an object: what is none is wrapped in one.
-func ObjectArguments(raw json.RawMessage) map[string]any {
-	var object map[string]any
-	if json.Unmarshal(raw, &object) == nil && object != nil {
-		return object
+// but an object: any other value is wrapped in one.
+func ObjectArguments(raw json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	switch {
+	case len(raw) == 0:
+		return json.RawMessage("{}")
+	case json.Unmarshal(raw, &object) == nil && object != nil:
+		return raw
 	}
-	if len(raw) == 0 {
-		return map[string]any{}
+	wrapped, err := json.Marshal(map[string]string{"invalid_arguments": WireArguments(raw)})
+	if err != nil { // strings always encode
+		panic(err)
 	}
-	return map[string]any{"invalid_arguments": WireArguments(raw)}
+	return wrapped
 }
 
 // Object reads a JSON object, such as the schema of the named tool.
@@ -138,14 +148,14 @@ func Object(name string, raw json.RawMessage) (map[string]any, error) {
 	}
 	var object map[string]any
 	if err := json.Unmarshal(raw, &object); err != nil || object == nil {
-		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("schema of %q is no JSON object", name)}
+		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("schema of %q is not a JSON object", name)}
 	}
 	return object, nil
 }
 
-// CutAtStop ends a text before the first of the stop strings, for servers
-// that know none.
-func CutAtStop(c *methods.Completion, stop []string) {
+// cutAtStop ends a text before the first of the stop strings, for servers that
+// do not know them.
+func cutAtStop(c *methods.Completion, stop []string) {
 	end := -1
 	for _, s := range stop {
 		if i := strings.Index(c.Text, s); s != "" && i >= 0 && (end < 0 || i < end) {

@@ -1,8 +1,6 @@
 package gemini
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,7 +19,6 @@ type part struct {
 	} `json:"promptFeedback"`
 	Usage *usage `json:"usageMetadata"`
 	Model string `json:"modelVersion"`
-	Error json.RawMessage
 }
 
 type candidate struct {
@@ -59,17 +56,6 @@ func (l logprobs) tokens() []methods.TokenLogprob {
 	return out
 }
 
-type contentPart struct {
-	Text      string
-	Thought   bool
-	Signature []byte `json:"thoughtSignature"`
-	Call      *struct {
-		ID   string
-		Name string
-		Args json.RawMessage
-	} `json:"functionCall"`
-}
-
 type usage struct {
 	Prompt   *exchange.Count `json:"promptTokenCount"`
 	Tools    *exchange.Count `json:"toolUsePromptTokenCount"`
@@ -78,75 +64,22 @@ type usage struct {
 	Cached   exchange.Count  `json:"cachedContentTokenCount"` // within Prompt
 }
 
-// parts are those of a reply, of a stream or of a server that does not stream.
-func parts(body []byte) ([][]byte, error) {
-	if events, _, stream := exchange.Events(body); stream {
-		return events, nil
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil {
-		out := make([][]byte, len(list))
-		for i, e := range list {
-			out[i] = e
-		}
-		return out, nil
-	}
-	var whole json.RawMessage
-	err := json.Unmarshal(body, &whole)
-	return [][]byte{whole}, err
-}
-
-// complete reports whether a reply that was cut is whole all the same.
-func complete(body []byte) bool {
-	list, err := parts(body)
-	if err != nil {
-		return false
-	}
-	for _, raw := range list {
-		var one part
-		if json.Unmarshal(raw, &one) == nil && one.ends() {
-			return true
-		}
-	}
-	return false
-}
-
-func (p part) ends() bool {
-	return p.Feedback.Reason != "" || len(p.Candidates) > 0 && p.Candidates[0].Finish != ""
-}
-
-// decode turns the body of a reply into a completion.
-func (p *Provider) decode(raw []byte) (methods.Completion, error) {
-	list, err := parts(raw)
-	if err != nil {
-		return methods.Completion{}, p.exchange.Malformed(raw, fmt.Errorf("decode reply: %w", err))
-	}
+// decode reads the body of a reply.
+func decode(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 	var sum replySum
-	for _, e := range list {
-		var one part
-		if err := json.Unmarshal(e, &one); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(e, fmt.Errorf("decode reply: %w", err))
-		}
-		if len(one.Error) > 0 && string(one.Error) != "null" {
-			return methods.Completion{}, p.exchange.Malformed(e, errors.New("decode reply: it holds an error"))
-		}
-		if err := sum.add(one); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(nil, fmt.Errorf("decode reply: %w", err))
-		}
-	}
+	_, err := exchange.Each(raw, sum.add)
 	switch {
+	case err != nil:
+		return exchange.Reply{}, err
 	case sum.finish == "" && !sum.any:
-		return methods.Completion{}, p.exchange.Malformed(raw, errors.New("decode reply: it has no candidates"))
+		return exchange.Reply{}, exchange.Malformed(raw, "it has no candidates")
 	case sum.finish == "":
-		return methods.Completion{}, p.exchange.Short()
-	case retry[sum.finish] && sum.text.Len() == 0 && len(sum.calls) == 0:
-		return methods.Completion{}, p.exchange.Malformed(nil, fmt.Errorf("decode reply: the model wrote no valid answer: %s %s", sum.finish, sum.message))
+		return exchange.Reply{}, exchange.Short()
+	case sum.text.Len() == 0 && len(sum.calls) == 0 && (sum.finish == "MALFORMED_FUNCTION_CALL" || sum.finish == "UNEXPECTED_TOOL_CALL"):
+		return exchange.Reply{}, exchange.Malformed(nil, "the model wrote no valid answer: %s %s", sum.finish, sum.message)
 	}
-	return p.completion(sum), nil
+	return sum.reply(), nil
 }
-
-// retry are the finish reasons of replies that failed by chance.
-var retry = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true}
 
 // replySum is a reply as far as it has come.
 type replySum struct {
@@ -181,7 +114,7 @@ func (s *replySum) add(p part) error {
 		for _, part := range c.Content.Parts {
 			if part.Call != nil {
 				if part.Call.Name == "" {
-					return errors.New("a tool call without a name")
+					return exchange.Malformed(nil, "a tool call without a name")
 				}
 				id := part.Call.ID
 				if id == "" {
@@ -199,28 +132,25 @@ func (s *replySum) add(p part) error {
 	return nil
 }
 
-func (p *Provider) completion(s replySum) methods.Completion {
+func (s *replySum) reply() exchange.Reply {
 	c := methods.Completion{Text: s.text.String(), ToolCalls: s.calls, Finish: finish(s.finish, len(s.calls)), Model: s.model, Logprobs: s.tokens}
 	if c.Text == "" && c.Finish == methods.FinishFilter {
 		c.Text = s.message // why it was refused, where the server says
 	}
-	var counts exchange.Counts
+	reply := exchange.Reply{Completion: c}
 	if u := s.usage; u != nil {
-		counts = exchange.Counts{Input: sumOf(u.Prompt, u.Tools), Output: sumOf(u.Answer, u.Thoughts), Cached: u.Cached}
+		reply.Counts = exchange.Counts{Input: sumOf(u.Prompt, u.Tools), Output: sumOf(u.Answer, u.Thoughts), Cached: u.Cached}
 		if u.Thoughts != nil {
-			counts.Reasoning = *u.Thoughts
+			reply.Counts.Reasoning = *u.Thoughts
+		}
+		if c.Finish == methods.FinishFilter && u.Answer == nil && u.Thoughts == nil { // a blocked prompt has no answer
+			reply.Counts.Output = exchange.Count{Known: true}
 		}
 	}
-	said := s.text.Len() > 0 || len(s.calls) > 0
-	if c.Finish == methods.FinishFilter && counts.Output == (exchange.Count{}) && counts.Input.Known {
-		// A blocked prompt has no answer, and no count of it.
-		counts.Output, said = exchange.Count{Known: true}, false
-	}
-	c.Usage = exchange.Usage(p.tariff.Cost, counts, said)
-	return c
+	return reply
 }
 
-// sumOf adds the counts that are there. One that is there and no count makes
+// sumOf adds the counts that are there. One that is not a number of tokens makes
 // the sum unknown.
 func sumOf(counts ...*exchange.Count) exchange.Count {
 	var sum exchange.Count

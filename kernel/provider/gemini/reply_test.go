@@ -1,21 +1,17 @@
-package gemini
+package gemini_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
+	"noema/kernel/provider/gemini"
+	"noema/kernel/provider/prices"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
-
-func decoder(t *testing.T) *Provider {
-	t.Helper()
-	p, err := New(Config{Model: "m", APIKey: "k", Price: &provider.Price{Input: 1, Output: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 func TestRepliesThatAreNone(t *testing.T) {
 	cases := map[string]struct {
@@ -40,7 +36,13 @@ func TestRepliesThatAreNone(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := decoder(t).decode([]byte(c.body))
+			p, err := gemini.New(exchange.Config{
+				Model: "m", APIKey: "k", Price: &provider.Price{Input: 1, Output: 2}, HTTPClient: providertest.Says(c.body),
+			}, prices.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Complete(t.Context(), methods.Request{Messages: methods.Ask("x")})
 			var e *provider.Error
 			if c.kind != "" {
 				if !errors.As(err, &e) || e.Kind != c.kind {
@@ -58,18 +60,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":-4}}` + "\n\n"))
 	f.Add([]byte(`[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":[]}}]}}]}]`))
-	p, err := New(Config{Model: "m", APIKey: "secret-key"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		c, err := p.decode(body)
-		var e *provider.Error
-		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%v is no provider error", err)
-		}
-		if u := c.Usage; u.InputTokens < 0 || u.OutputTokens < 0 || u.Cost < 0 {
-			t.Errorf("usage %+v", u)
-		}
-	})
+	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
+		return gemini.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, prices.Options{})
+	}, methods.Request{Messages: methods.Ask("x")})
 }

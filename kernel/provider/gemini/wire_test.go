@@ -8,6 +8,7 @@ import (
 
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/gemini"
+	"noema/kernel/provider/prices"
 	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
@@ -15,7 +16,7 @@ import (
 const closed = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`
 
 // serve starts a server that keeps the bodies of its requests, and a provider.
-func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *gemini.Provider) {
+func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *exchange.Client) {
 	t.Helper()
 	var bodies []map[string]any
 	refuse := c.Refuse
@@ -29,7 +30,7 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *gemini.Prov
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := gemini.New(gemini.Config{Model: "models/m", BaseURL: s.URL()})
+	p, err := gemini.New(exchange.Config{Model: "models/m", BaseURL: s.URL()}, prices.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestRequestOnTheWire(t *testing.T) {
 		Schema:   &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
 		Tools:    []methods.ToolSpec{{Name: "add", Description: "adds", Parameters: json.RawMessage(closed)}, {Name: "now"}},
 	}
-	if _, err := p.Complete(t.Context(), r); err != nil {
+	if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	providertest.SameJSON(t, (*bodies)[0], fmt.Sprintf(`{
@@ -74,7 +75,7 @@ func TestRequestOnTheWire(t *testing.T) {
 		{"role":"model","parts":[{"functionCall":{"name":"add","args":{"x":1}},"thoughtSignature":"c2ln"},
 			{"functionCall":{"id":"own","name":"now"}}]},
 		{"role":"user","parts":[{"functionResponse":{"name":"add","response":{"output":"2"}}},
-			{"functionResponse":{"id":"own","name":"now","response":{"time":3}}}]}]}`, exchange.WireSeed(7, 0), closed, closed))
+			{"functionResponse":{"id":"own","name":"now","response":{"time":3}}}]}]}`, 1301475120, closed, closed))
 }
 
 // The signature of a call goes back with it, by way of its id.
@@ -86,13 +87,13 @@ func TestSignaturesGoBack(t *testing.T) {
 		return providertest.Answer{Calls: []providertest.Call{{Name: "f", Arguments: `{}`}}}
 	}})
 	r := methods.Request{Messages: methods.Ask("x"), Tools: []methods.ToolSpec{{Name: "f"}}}
-	c, err := p.Complete(t.Context(), r)
+	c, err := providertest.Complete(t.Context(), p, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Messages = append(r.Messages, methods.Message{Role: methods.Assistant, ToolCalls: c.ToolCalls},
 		methods.Message{Role: methods.Tool, CallID: c.ToolCalls[0].ID, Content: "ok"})
-	if _, err := p.Complete(t.Context(), r); err != nil {
+	if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	if sent := encode(t, (*bodies)[1]["contents"]); !strings.Contains(sent, encode(t, []byte("signed f"))) {
@@ -146,7 +147,7 @@ func askTwice(t *testing.T, refuse func(providertest.Ask) string, gone string) {
 		Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(closed)},
 	}
 	for range 2 {
-		if _, err := p.Complete(t.Context(), r); err != nil {
+		if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -167,12 +168,12 @@ func config(body map[string]any) map[string]any {
 }
 
 func TestNew(t *testing.T) {
-	for want, c := range map[string]gemini.Config{
+	for want, c := range map[string]exchange.Config{
 		"no model":        {APIKey: "k", Model: " models/ "},
 		"GEMINI_API_KEY":  {Model: "m"},
 		"GEMINI_BASE_URL": {Model: "m", BaseURL: "host"},
 	} {
-		if _, err := gemini.New(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gemini.New(c, prices.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
 		}
 	}

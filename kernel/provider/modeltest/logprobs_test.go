@@ -3,6 +3,7 @@ package modeltest
 import (
 	"testing"
 
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
 	"noema/kernel/provider/providertest"
 )
@@ -10,9 +11,9 @@ import (
 // What a server tells must be of the reply, and can be.
 func TestLogprobsThatLie(t *testing.T) {
 	for want, tokens := range map[string][]providertest.Token{
-		`no: the tokens spell "noe", the reply is "noema"`:             {{Text: "noe", Logprob: -1}},
-		`no: the log probability of "noema" is 0.5, which none can be`: {{Text: "noema", Logprob: 0.5}},
-		`no: provider rejected: the server ignores that log probabilities are asked for (ask for none, or take a model and a server that have them)`: nil,
+		`no: the tokens spell "noe", the reply is "noema"`:                                                                                       {{Text: "noe", Logprob: -1}},
+		`no: the log probability of "noema" is 0.5, which is above 0`:                                                                            {{Text: "noema", Logprob: 0.5}},
+		`no: provider rejected: the server ignores the request for log probabilities (ask for none, or use a model and a server that give them)`: nil,
 		`yes: 2 tokens, -1.500 in sum, up to 1 likeliest at a place`: {
 			{Text: "no", Logprob: -1, Top: []providertest.Token{{Text: "no", Logprob: -1}}}, {Text: "ema\n", Logprob: -0.5},
 		},
@@ -21,7 +22,7 @@ func TestLogprobsThatLie(t *testing.T) {
 			return providertest.Answer{Text: "noema", Tokens: tokens}
 		}})
 		t.Cleanup(s.Close)
-		p, err := openai.New(openai.Config{Model: "m", BaseURL: s.URL()})
+		p, err := openai.New(exchange.Config{Model: "m", BaseURL: s.URL()}, openai.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,19 +1,16 @@
 // Package modeltest asks a live model what it can do. A provider says what its
 // protocol has; a server behind it may have less, and a model less still. What
-// a researcher must know before a run is what this very model does: whether
-// the same seed gives the same reply, whether draws differ, whether replies
-// keep to a schema. It costs about a dozen short calls.
+// a researcher must know before a run is what this model does: whether the same
+// seed gives the same reply, whether draws differ, whether replies keep to a
+// schema. It costs about a dozen short calls.
 package modeltest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"noema/kernel/provider"
 	"noema/methods"
@@ -26,9 +23,9 @@ type Outcome string
 const (
 	Yes     Outcome = "yes"
 	No      Outcome = "no"      // the model or its server does not do it
-	Unclear Outcome = "unclear" // one try cannot tell
+	Unclear Outcome = "unclear" // one call does not show it
 	Failed  Outcome = "failed"  // the call failed: see Row.Detail
-	Skipped Outcome = "skipped" // it would say nothing: see Row.Detail
+	Skipped Outcome = "skipped" // it would show nothing: see Row.Detail
 )
 
 // Row is one check.
@@ -47,15 +44,16 @@ const longest = 12 << 20
 // tester makes calls and adds up what they cost.
 type tester struct {
 	ctx   context.Context
-	model provider.Provider
+	model methods.Model
 	usage methods.Usage
 	err   error // of the last call
 }
 
 // Test makes the checks, one after the other, and returns a row for each. The
-// first one is a plain call: if that fails for good, its error is returned, for
-// the model cannot be used. Otherwise the error is ctx's, if that ended.
-func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row, error) {
+// model is to retry what can be retried, as a gateway's host does. The first
+// check is a plain call: if that fails, its error is returned, because the model
+// cannot be used. Otherwise the error is ctx's, if that ended.
+func Test(ctx context.Context, m methods.Model, f provider.Features) ([]Row, error) {
 	checks := []struct {
 		name    string
 		claimed provider.Support
@@ -75,7 +73,7 @@ func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row,
 	}
 	rows := make([]Row, 0, len(checks))
 	for i, c := range checks {
-		t := &tester{ctx: ctx, model: p}
+		t := &tester{ctx: ctx, model: m}
 		outcome, detail := c.run(t)
 		if ctx.Err() != nil {
 			return rows, ctx.Err()
@@ -88,19 +86,16 @@ func Test(ctx context.Context, p provider.Provider, f provider.Features) ([]Row,
 	return rows, nil
 }
 
-// call makes one call. Retryable failures are tried again, twice.
+// call makes one call. What the provider says is its error, without the words
+// of a host around it.
 func (t *tester) call(r methods.Request) (methods.Completion, error) {
-	var c methods.Completion
-	var err error
-	for range 3 {
-		c, err = t.model.Complete(t.ctx, r)
-		if t.err = err; err == nil {
-			t.usage = t.usage.Plus(c.Usage)
-			return c, nil
-		}
-		if t.ctx.Err() != nil || !provider.Retryable(err) {
-			break
-		}
+	c, err := t.model.Complete(t.ctx, r)
+	var e *provider.Error
+	if errors.As(err, &e) {
+		err = e
+	}
+	if t.err = err; err == nil {
+		t.usage = t.usage.Plus(c.Usage)
 	}
 	return c, err
 }
@@ -118,7 +113,7 @@ func short(s string) string {
 	return s
 }
 
-// failed is what a failed call says: a request that is refused for what it
+// failed is the outcome of a failed call: a request that is refused for what it
 // asks for is one that the model cannot answer.
 func failed(err error) (Outcome, string) {
 	var e *provider.Error
@@ -128,8 +123,8 @@ func failed(err error) (Outcome, string) {
 	return Failed, strings.Join(strings.Fields(err.Error()), " ")
 }
 
-// readable is a text as a reply shows it, with U+FFFD for bytes that are no
-// UTF-8, however many stand together.
+// readable is a text as a reply shows it, with one U+FFFD for bytes in a row that
+// are not UTF-8.
 func readable(s string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(strings.ReplaceAll(s, "\uFFFD", "\xff"), "\uFFFD"))
 }
@@ -151,7 +146,7 @@ func counted(t *tester) (Outcome, string) {
 	}
 	u := t.usage
 	if u.Unmetered > 0 {
-		return No, "the server reports no tokens that can be"
+		return No, "the server reports no plausible number of tokens"
 	}
 	price := "price unknown"
 	if u.Unpriced == 0 {
@@ -160,7 +155,7 @@ func counted(t *tester) (Outcome, string) {
 	return Yes, fmt.Sprintf("%d in, %d out, %s", u.InputTokens, u.OutputTokens, price)
 }
 
-// creative asks for what two honest draws hardly have in common.
+// creative asks for what two independent draws hardly have in common.
 func creative(draw int) methods.Request {
 	r := ask("Invent a sentence of about thirty unusual words. Reply with the sentence alone.", 1024)
 	r.Sampling.Temperature, r.Draw = 1, draw
@@ -237,33 +232,24 @@ func schema(t *tester) (Outcome, string) {
 	if err != nil {
 		return failed(err)
 	}
-	if err := valid(c.Text); err != nil {
-		return No, fmt.Sprintf("%q is not of the schema", short(c.Text))
+	if !validAnswer(c.Text) {
+		return No, fmt.Sprintf("%q is not valid against the schema", short(c.Text))
 	}
 	return Yes, short(c.Text)
 }
 
-func valid(text string) error {
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(answerSchema))
-	if err != nil {
-		return err
+// validAnswer reports whether a text is valid against answerSchema.
+func validAnswer(text string) bool {
+	var answer struct {
+		Colour string `json:"colour"`
+		Count  *int   `json:"count"`
 	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("answer.json", doc); err != nil {
-		return err
-	}
-	compiled, err := compiler.Compile("answer.json")
-	if err != nil {
-		return err
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader([]byte(text)))
-	if err != nil {
-		return err
-	}
-	return compiled.Validate(value)
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(&answer) == nil && !d.More() && answer.Count != nil && (answer.Colour == "qx-17" || answer.Colour == "qx-23")
 }
 
-// withTool asks what only the tool can tell.
+// withTool asks what only the tool can answer.
 func withTool() methods.Request {
 	r := ask("What is the reading of gauge K7? Use the tool.", 1024)
 	r.Tools = []methods.ToolSpec{{
@@ -327,7 +313,7 @@ func logprobs(t *tester) (Outcome, string) {
 	for _, token := range c.Logprobs {
 		spelled, sum, told = spelled+string(token.Raw()), sum+token.Logprob, max(told, len(token.Top))
 		if token.Logprob > 1e-3 { // less is rounding
-			return No, fmt.Sprintf("the log probability of %q is %g, which none can be", token.Token, token.Logprob)
+			return No, fmt.Sprintf("the log probability of %q is %g, which is above 0", token.Token, token.Logprob)
 		}
 	}
 	if readable(spelled) != readable(c.Text) {

@@ -8,23 +8,31 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/gateway"
 	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/modeltest"
 	"noema/kernel/provider/openai"
 	"noema/kernel/provider/providertest"
+	"noema/methods"
 )
 
-func open(t *testing.T, c providertest.Config) provider.Provider {
+// open makes a model that retries as a gateway does.
+func open(t *testing.T, c providertest.Config) methods.Model {
 	t.Helper()
 	c.Protocol = providertest.Chat
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := openai.New(openai.Config{Model: "m", BaseURL: s.URL(), APIKey: "k", IdleTimeout: 5 * time.Second})
+	p, err := openai.New(exchange.Config{Model: "m", BaseURL: s.URL(), APIKey: "k", IdleTimeout: 5 * time.Second}, openai.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.CloseIdleConnections)
-	return p
+	g, err := gateway.New(gateway.Options{Provider: p, Mode: gateway.Off, Retry: gateway.Retry{Attempts: 3, Base: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.Host(gateway.Trial{Method: "model test"})
 }
 
 // able is a model that does all that it is asked.
@@ -99,7 +107,7 @@ func TestModels(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			rows, err := modeltest.Test(t.Context(), open(t, c.config), openai.Features(openai.Chat))
+			rows, err := modeltest.Test(t.Context(), open(t, c.config), openai.Service().Features[0])
 			if got := outcomes(rows); err != nil || got != c.want {
 				t.Errorf("got  %s (%v)\nwant %s\n%+v", got, err, c.want, rows)
 			}

@@ -1,6 +1,6 @@
-// Package none is the provider that serves nothing. A replay runs on it, so
-// that a missing record is an error and never a call: there is no client in
-// this package that could make one.
+// Package none is the provider that refuses every call. A replay runs on it, so
+// that a missing record is an error and never a call: this package has no client
+// that could make one.
 package none
 
 import (
@@ -11,16 +11,16 @@ import (
 	"noema/methods"
 )
 
-// Provider refuses every request. It carries the identity of the model that
-// it stands in for, because keys are made from it.
+// Provider refuses every request. It carries the identity of the model that it
+// replaces, because keys are made from it.
 type Provider struct{ info provider.Info }
 
 var _ provider.Provider = Provider{}
 
-// New makes a provider that stands in for the model of info.
+// New makes a provider that replaces the model of info.
 func New(info provider.Info) Provider { return Provider{info} }
 
-// Info describes the model that the provider stands in for.
+// Info describes the model that the provider replaces.
 func (p Provider) Info() provider.Info { return p.info }
 
 // Complete fails: with ctx's error if ctx ended, and else with a final
@@ -31,7 +31,7 @@ func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Comp
 	}
 	return methods.Completion{}, &provider.Error{
 		Kind: provider.Rejected,
-		Err:  fmt.Errorf("call %q to %s needs the model, and no model may be called here: %w", r.Path, p.name(), methods.ErrMiss),
+		Err:  fmt.Errorf("call %q needs %s, but a replay calls no model: %w", r.Path, p.name(), methods.ErrMiss),
 		Hint: "run the experiment without replay to record it",
 	}
 }

@@ -1,8 +1,6 @@
 package ollama
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -22,45 +20,28 @@ type part struct {
 	}
 	Logprobs exchange.Tokens
 	Done     bool
-	Reason   string `json:"done_reason"`
-	Error    json.RawMessage
+	Reason   string         `json:"done_reason"`
 	Prompt   exchange.Count `json:"prompt_eval_count"`
 	Eval     exchange.Count `json:"eval_count"`
 }
 
-// complete reports whether a reply that was cut is whole all the same.
-func complete(body []byte) bool {
-	lines := exchange.Lines(body)
-	if len(lines) == 0 {
-		return false
-	}
-	var last part
-	return json.Unmarshal(lines[len(lines)-1], &last) == nil && last.Done
-}
-
-// decode turns the body of a reply into a completion.
-func (p *Provider) decode(raw []byte) (methods.Completion, error) {
-	c := methods.Completion{}
+// decode reads the body of a reply.
+func decode(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
+	var c methods.Completion
 	var text strings.Builder
-	lines := exchange.Lines(raw)
-	if len(lines) == 0 {
-		return c, p.exchange.Malformed(raw, errors.New("decode reply: it is empty"))
-	}
-	for _, line := range lines {
-		var one part
-		if err := json.Unmarshal(line, &one); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(raw, fmt.Errorf("decode reply: %w", err))
+	var last part
+	if _, err := exchange.Each(raw, func(one part) error {
+		if last.Done {
+			return nil
 		}
-		if len(one.Error) > 0 && string(one.Error) != "null" {
-			return methods.Completion{}, p.exchange.Malformed(line, errors.New("decode reply: it holds an error"))
-		}
+		last = one
 		text.WriteString(one.Message.Content)
 		if one.Message.Thinking == "" || one.Message.Content != "" { // else they are of a thought
 			c.Logprobs = append(c.Logprobs, one.Logprobs...)
 		}
 		for _, call := range one.Message.ToolCalls {
 			if call.Function.Name == "" {
-				return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: a tool call without a name"))
+				return exchange.Malformed(nil, "a tool call without a name")
 			}
 			if call.ID == "" {
 				call.ID = fmt.Sprintf("call_%d", len(c.ToolCalls)+1)
@@ -72,14 +53,15 @@ func (p *Provider) decode(raw []byte) (methods.Completion, error) {
 		if c.Model == "" {
 			c.Model = one.Model
 		}
-		if one.Done {
-			c.Text = text.String()
-			c.Finish = finish(one.Reason, len(c.ToolCalls))
-			c.Usage = exchange.Usage(p.tariff.Cost, exchange.Counts{Input: one.Prompt, Output: one.Eval}, c.Text != "" || len(c.ToolCalls) > 0)
-			return c, nil
-		}
+		return nil
+	}); err != nil {
+		return exchange.Reply{}, err
 	}
-	return methods.Completion{}, p.exchange.Short()
+	if !last.Done {
+		return exchange.Reply{}, exchange.Short()
+	}
+	c.Text, c.Finish = text.String(), finish(last.Reason, len(c.ToolCalls))
+	return exchange.Reply{Completion: c, Counts: exchange.Counts{Input: last.Prompt, Output: last.Eval}}, nil
 }
 
 func finish(reason string, calls int) methods.FinishReason {

@@ -14,7 +14,7 @@ import (
 
 const closed = `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]}`
 
-func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *ollama.Provider) {
+func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *exchange.Client) {
 	t.Helper()
 	var bodies []map[string]any
 	refuse := c.Refuse
@@ -28,7 +28,7 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *ollama.Prov
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := ollama.New(ollama.Config{Model: "m", BaseURL: strings.TrimPrefix(s.URL(), "http://"), KeepAlive: "30m", Context: 4096})
+	p, err := ollama.New(exchange.Config{Model: "m", BaseURL: strings.TrimPrefix(s.URL(), "http://")}, ollama.Options{KeepAlive: "30m", Context: 4096})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestHost(t *testing.T) {
 		"box:99/v1/":               "http://box:99",
 		"http://box:99/ollama?a=b": "http://box:99/ollama",
 	} {
-		p, err := ollama.New(ollama.Config{Model: "m", BaseURL: raw})
+		p, err := ollama.New(exchange.Config{Model: "m", BaseURL: raw}, ollama.Options{})
 		if err != nil || p.Info().ID.Endpoint != want {
 			t.Errorf("%q: %v, %v, want %q", raw, p, err, want)
 		}
@@ -73,7 +73,7 @@ func TestRequestOnTheWire(t *testing.T) {
 		Tools:    []methods.ToolSpec{{Name: "add", Description: "adds", Parameters: json.RawMessage(closed)}},
 		Draw:     2,
 	}
-	if _, err := p.Complete(t.Context(), r); err != nil {
+	if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf(`{"model":"m","stream":true,"truncate":false,"shift":false,"keep_alive":"30m","format":%s,
@@ -81,19 +81,8 @@ func TestRequestOnTheWire(t *testing.T) {
 		"tools":[{"type":"function","function":{"name":"add","description":"adds","parameters":%s}}],
 		"messages":[{"role":"system","content":"sys"},{"role":"user","content":"hi"},
 		{"role":"assistant","content":"","tool_calls":[{"id":"c1","function":{"name":"add","arguments":{"invalid_arguments":"{\"x\":"}}}]},
-		{"role":"tool","content":"2","tool_name":"add","tool_call_id":"c1"}]}`, closed, exchange.WireSeed(7, 2), closed)
-	var v any
-	if err := json.Unmarshal([]byte(want), &v); err != nil {
-		t.Fatal(err)
-	}
-	g, err := json.Marshal((*bodies)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := json.Marshal(v)
-	if err != nil || string(g) != string(w) {
-		t.Errorf("sent %s\nwant %s", g, w)
-	}
+		{"role":"tool","content":"2","tool_name":"add","tool_call_id":"c1"}]}`, closed, 781723687, closed)
+	providertest.SameJSON(t, (*bodies)[0], want)
 }
 
 func TestSchemaFallsBackOnWords(t *testing.T) {
@@ -105,7 +94,7 @@ func TestSchemaFallsBackOnWords(t *testing.T) {
 	}})
 	for range 2 {
 		r := methods.Request{Messages: methods.Ask("give"), Schema: &methods.Schema{Name: "out", JSON: json.RawMessage(closed)}}
-		if _, err := p.Complete(t.Context(), r); err != nil {
+		if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,16 +105,15 @@ func TestSchemaFallsBackOnWords(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	for want, c := range map[string]ollama.Config{
+	for want, c := range map[string]exchange.Config{
 		"no model":    {},
 		"OLLAMA_HOST": {Model: "m", BaseURL: "ftp://x"},
-		"context":     {Model: "m", Context: -1},
 	} {
-		if _, err := ollama.New(c); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ollama.New(c, ollama.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
 		}
 	}
-	p, err := ollama.New(ollama.Config{Model: "llama3.2", Context: 8192})
+	p, err := ollama.New(exchange.Config{Model: "llama3.2"}, ollama.Options{Context: 8192})
 	if err != nil || p.Info().ID.String() != "ollama/llama3.2?context=8192" || p.Info().ID.Endpoint != "" {
 		t.Errorf("%+v, %v", p.Info().ID, err)
 	}

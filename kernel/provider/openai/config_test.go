@@ -4,27 +4,30 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"noema/kernel/provider/exchange"
+	"noema/methods"
 )
 
 func TestNew(t *testing.T) {
 	cases := map[string]struct {
-		config   Config
+		config   exchange.Config
 		endpoint string
 		fails    string
 	}{
-		"default":         {config: Config{Model: "m", APIKey: "k"}},
-		"default spelled": {config: Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://API.OpenAI.com:443/v1/"}},
-		"other server":    {config: Config{Model: "m", BaseURL: " http://LOCALHOST:8000//v1/ "}, endpoint: "http://localhost:8000/v1"},
-		"credentials":     {config: Config{Model: "m", BaseURL: "https://u:p@host/v1?api-version=1#x"}, endpoint: "https://host/v1"},
-		"no key":          {config: Config{Model: "m", APIKey: " \n"}, fails: "OPENAI_API_KEY"},
-		"no model":        {config: Config{APIKey: "k"}, fails: "no model"},
-		"no scheme":       {config: Config{Model: "m", BaseURL: "localhost:8000/v1"}, fails: "OPENAI_BASE_URL"},
-		"no host":         {config: Config{Model: "m", BaseURL: "http:///v1"}, fails: "OPENAI_BASE_URL"},
-		"not a URL":       {config: Config{Model: "m", BaseURL: "http://u:secret@[::1"}, fails: "OPENAI_BASE_URL"},
+		"default":         {config: exchange.Config{Model: "m", APIKey: "k"}},
+		"default spelled": {config: exchange.Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://API.OpenAI.com:443/v1/"}},
+		"other server":    {config: exchange.Config{Model: "m", BaseURL: " http://LOCALHOST:8000//v1/ "}, endpoint: "http://localhost:8000/v1"},
+		"credentials":     {config: exchange.Config{Model: "m", BaseURL: "https://u:p@host/v1?api-version=1#x"}, endpoint: "https://host/v1"},
+		"no key":          {config: exchange.Config{Model: "m", APIKey: " \n"}, fails: "OPENAI_API_KEY"},
+		"no model":        {config: exchange.Config{APIKey: "k"}, fails: "no model"},
+		"no scheme":       {config: exchange.Config{Model: "m", BaseURL: "localhost:8000/v1"}, fails: "OPENAI_BASE_URL"},
+		"no host":         {config: exchange.Config{Model: "m", BaseURL: "http:///v1"}, fails: "OPENAI_BASE_URL"},
+		"not a URL":       {config: exchange.Config{Model: "m", BaseURL: "http://u:secret@[::1"}, fails: "OPENAI_BASE_URL"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			p, err := New(c.config)
+			p, err := New(c.config, Options{})
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) || strings.Contains(err.Error(), "secret") {
 					t.Errorf("got %v, want an error that names %s", err, c.fails)
@@ -42,39 +45,17 @@ func TestNew(t *testing.T) {
 }
 
 func TestIdentityNamesWhatChangesAnswers(t *testing.T) {
-	for want, c := range map[string]Config{
+	for want, o := range map[string]Options{
 		"openai/m":                          {},
 		"openai/m?api=responses&effort=low": {API: Responses, Effort: "low"},
 	} {
-		c.Model, c.APIKey = "m", "k"
-		p, err := New(c)
+		p, err := New(exchange.Config{Model: "m", APIKey: "k"}, o)
 		if err != nil || p.Info().ID.String() != want {
 			t.Errorf("%v (%v), want %s", p.Info().ID, err, want)
 		}
 	}
-	if _, err := New(Config{Model: "m", APIKey: "k", API: "telnet"}); err == nil {
+	if err := methods.ParseOptions(map[string]string{"api": "telnet"}, &Options{}); err == nil {
 		t.Error("an unknown API was taken")
-	}
-}
-
-func TestOnlyTheDefaultEndpointHasListPrices(t *testing.T) {
-	known, err := New(Config{Model: "gpt-5-nano-2025-08-07", APIKey: "k"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if known.tariff.Price == nil || known.tariff.Price.Input != 50 || known.tariff.Price.Output != 400 {
-		t.Errorf("price %+v, want 50 and 400 nano-dollars a token", known.tariff.Price)
-	}
-	elsewhere, err := New(Config{Model: "gpt-5-nano", BaseURL: "http://localhost/v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if elsewhere.tariff.Price != nil {
-		t.Errorf("a server of one's own costs %+v", elsewhere.tariff.Price)
-	}
-	unknown, err := New(Config{Model: "no-such-model", APIKey: "k"})
-	if err != nil || unknown.tariff.Price != nil {
-		t.Errorf("an unknown model has a price (%v)", err)
 	}
 }
 

@@ -4,19 +4,22 @@ import (
 	"context"
 	"fmt"
 
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/openai/openaitest"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
 // A server of one's own needs no key, and has no list price.
 func Example() {
-	server := openaitest.NewServer(openaitest.Config{
-		Reply: func(r openaitest.Request) openaitest.Reply { return openaitest.Reply{Text: "You said: " + r.Prompt()} },
+	server := providertest.New(providertest.Config{
+		Answer: func(a providertest.Ask) providertest.Answer {
+			return providertest.Answer{Text: "You said: " + a.Prompt}
+		},
 	})
 	defer server.Close()
 
-	p, err := openai.New(openai.Config{Model: "tiny", BaseURL: server.URL()})
+	p, err := openai.New(exchange.Config{Model: "tiny", BaseURL: server.URL()}, openai.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,7 +40,7 @@ func surely(n int) methods.Request {
 // TestLogprobsThroughTheGateway: what came over the wire is what the store
 // gives back, bit for bit, and the digests prove it.
 func TestLogprobsThroughTheGateway(t *testing.T) {
-	_, p := open(t, providertest.Config{Protocol: providertest.Chat, Answer: sure}, openai.Config{Price: &provider.Price{Input: 10, Output: 20}})
+	_, p := open(t, providertest.Config{Protocol: providertest.Chat, Answer: sure}, &provider.Price{Input: 10, Output: 20}, openai.Options{})
 	store, err := cache.Open(t.Context(), t.TempDir(), cache.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +90,7 @@ func TestLogprobsThroughTheGateway(t *testing.T) {
 
 // TestLogprobsOnTheWire holds what is sent to the protocols.
 func TestLogprobsOnTheWire(t *testing.T) {
-	for api, want := range map[openai.API]string{
+	for api, want := range map[string]string{
 		openai.Chat:      `[true,7,null]`,
 		openai.Responses: `[null,7,["message.output_text.logprobs"]]`,
 	} {
@@ -100,7 +98,7 @@ func TestLogprobsOnTheWire(t *testing.T) {
 		if api == openai.Responses {
 			protocol = providertest.Responses
 		}
-		bodies, p := open(t, providertest.Config{Protocol: protocol, Answer: sure}, openai.Config{API: api})
+		bodies, p := open(t, providertest.Config{Protocol: protocol, Answer: sure}, nil, openai.Options{API: api})
 		for _, n := range []int{7, 0} {
 			if _, err := p.Complete(t.Context(), surely(n)); err != nil {
 				t.Fatal(err)
@@ -118,7 +116,7 @@ func TestLogprobsOnTheWire(t *testing.T) {
 
 // A stop string that the server does not know cuts the tokens with the text.
 func TestLogprobsOfATextThatIsCutHere(t *testing.T) {
-	_, p := open(t, providertest.Config{Protocol: providertest.Responses, Answer: sure}, openai.Config{API: openai.Responses})
+	_, p := open(t, providertest.Config{Protocol: providertest.Responses, Answer: sure}, nil, openai.Options{API: openai.Responses})
 	r := surely(1)
 	r.Sampling.Stop = []string{"é"}
 	got, err := p.Complete(t.Context(), r)
@@ -138,11 +136,7 @@ func TestOddLogprobs(t *testing.T) {
 	} {
 		answer := `{"choices":[{"message":{"content":"a"},"finish_reason":"stop",` + c.choice + `}],"usage":{"prompt_tokens":3,"completion_tokens":2,` + strings.Trim(c.usage, "{}") + `}}`
 		answer = strings.Replace(answer, ",}}", "}}", 1)
-		p, err := openai.New(openai.Config{Model: "m", BaseURL: "http://loopback.invalid/v1", HTTPClient: answering(answer)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Complete(t.Context(), surely(1))
+		got, err := answering(t, answer).Complete(t.Context(), surely(1))
 		if c.want != "" {
 			if !strings.Contains(fmt.Sprint(err), c.want) {
 				t.Errorf("%s: %+v, %v", name, got, err)
@@ -154,15 +148,3 @@ func TestOddLogprobs(t *testing.T) {
 		}
 	}
 }
-
-// answering is a client whose server says one thing.
-func answering(body string) *http.Client {
-	return &http.Client{Transport: transport(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
-	})}
-}
-
-type transport func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

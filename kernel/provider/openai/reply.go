@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -10,14 +9,11 @@ import (
 	"noema/methods"
 )
 
-// chatReply is a reply or a part of a streamed one. The SDK's types are not
-// used for it: compatible servers stray from the protocol in more ways than
-// they allow.
+// chatReply is a reply or a part of a streamed one.
 type chatReply struct {
 	Model   string
 	Choices []chatChoice
 	Usage   *chatUsage
-	Error   json.RawMessage
 }
 
 type chatChoice struct {
@@ -51,8 +47,8 @@ type chatUsage struct {
 	Out        outputDetails  `json:"completion_tokens_details"`
 }
 
-// looseText is a string, or what some servers send in its place: null, parts
-// of {"text":…}, or an object that should have been encoded as a string.
+// looseText is a string, or what some servers send instead: null, parts of
+// {"text":…}, or an object that should have been encoded as a string.
 type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -75,63 +71,33 @@ func (t *looseText) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// completeChat reports whether a reply that was cut is whole all the same.
-func completeChat(body []byte) bool {
-	events, done, stream := exchange.Events(body)
-	if !stream {
-		return json.Valid(body)
-	}
-	if done {
-		return true
-	}
-	// The counts come after the finish reason; without them the reply stands,
-	// but its cost is unknown.
-	for _, e := range events {
-		var part chatReply
-		if json.Unmarshal(e, &part) == nil && len(part.Choices) > 0 && part.Choices[0].Finish != "" {
-			return true
-		}
-	}
-	return false
-}
+// inputDetails and outputDetails are what both protocols say of tokens.
+type (
+	inputDetails = exchange.Detail[struct {
+		Cached  exchange.Count `json:"cached_tokens"`
+		Written exchange.Count `json:"cache_write_tokens"`
+	}]
+	outputDetails = exchange.Detail[struct {
+		Reasoning exchange.Count `json:"reasoning_tokens"`
+	}]
+)
 
-// decodeChat turns the body of a reply into a completion.
-func (p *Provider) decodeChat(raw []byte) (methods.Completion, error) {
-	events, done, stream := exchange.Events(raw)
-	if !stream {
-		return p.decodeWhole(raw)
-	}
+// decodeChat reads the body of a reply.
+func decodeChat(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 	var sum chatSum
-	for _, event := range events {
-		var part chatReply
-		if err := json.Unmarshal(event, &part); err != nil {
-			return methods.Completion{}, p.exchange.Malformed(event, fmt.Errorf("decode reply: %w", err))
-		}
-		if len(part.Error) > 0 && string(part.Error) != "null" {
-			return methods.Completion{}, p.exchange.Malformed(event, errors.New("decode reply: it holds an error"))
-		}
+	ended, err := exchange.Each(raw, func(part chatReply) error {
 		sum.add(part)
-	}
+		return nil
+	})
 	switch {
-	case !sum.any && done:
-		return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: it has no choices"))
-	case sum.finish == "" && !done:
-		return methods.Completion{}, p.exchange.Short()
+	case err != nil:
+		return exchange.Reply{}, err
+	case !sum.any && ended:
+		return exchange.Reply{}, exchange.Malformed(raw, "it has no choices")
+	case sum.finish == "" && !ended:
+		return exchange.Reply{}, exchange.Short()
 	}
-	return p.completion(sum)
-}
-
-func (p *Provider) decodeWhole(raw []byte) (methods.Completion, error) {
-	var reply chatReply
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		return methods.Completion{}, p.exchange.Malformed(raw, fmt.Errorf("decode reply: %w", err))
-	}
-	if len(reply.Choices) == 0 {
-		return methods.Completion{}, p.exchange.Malformed(raw, errors.New("decode reply: it has no choices"))
-	}
-	var sum chatSum
-	sum.add(reply)
-	return p.completion(sum)
+	return sum.reply()
 }
 
 // chatSum is a reply as far as it has come.
@@ -201,14 +167,14 @@ func (s *chatSum) addCall(i int, part chatCall) {
 	call.arguments.WriteString(string(part.Function.Arguments))
 }
 
-func (p *Provider) completion(s chatSum) (methods.Completion, error) {
+func (s chatSum) reply() (exchange.Reply, error) {
 	c := methods.Completion{Text: s.content.String(), Finish: finish(s.finish), Model: s.model, Logprobs: s.said}
 	if c.Text == "" && s.reason.Len() > 0 {
 		c.Text, c.Finish, c.Logprobs = s.reason.String(), methods.FinishFilter, s.refused
 	}
 	for i, call := range s.calls {
 		if call.name == "" {
-			return methods.Completion{}, p.exchange.Malformed(nil, errors.New("decode reply: a tool call without a name"))
+			return exchange.Reply{}, exchange.Malformed(nil, "a tool call without a name")
 		}
 		if call.id == "" {
 			call.id = fmt.Sprintf("call_%d", i+1)
@@ -220,8 +186,7 @@ func (p *Provider) completion(s chatSum) (methods.Completion, error) {
 	if len(c.ToolCalls) > 0 && c.Finish == methods.FinishStop {
 		c.Finish = methods.FinishTools // as some servers forget to say
 	}
-	c.Usage = p.usage(s.usage, c.Text != "" || len(c.ToolCalls) > 0)
-	return c, nil
+	return exchange.Reply{Completion: c, Counts: s.usage.counts()}, nil
 }
 
 func finish(reason string) methods.FinishReason {
@@ -238,19 +203,16 @@ func finish(reason string) methods.FinishReason {
 	return methods.FinishOther
 }
 
-// usage counts what the server reported. Reasoning tokens are within the
-// completion tokens at OpenAI; where a server counts them apart, which its
-// total tells, they are added. Cached input is within the prompt tokens.
-func (p *Provider) usage(u *chatUsage, said bool) methods.Usage {
+// counts are what the server reported. Reasoning tokens are within the
+// completion tokens at OpenAI; where a server counts them apart, which its total
+// shows, they are added. Cached input is within the prompt tokens.
+func (u *chatUsage) counts() exchange.Counts {
 	if u == nil {
-		return exchange.Usage(p.tariff.Cost, exchange.Counts{}, said)
+		return exchange.Counts{}
 	}
-	out := u.Completion
-	if apart := u.Out.Value.Reasoning.N; apart > 0 && u.Total.Known && u.Total.N == u.Prompt.N+out.N+apart {
-		out.N += apart
+	out, reasoning := u.Completion, u.Out.Value.Reasoning
+	if reasoning.N > 0 && u.Total.Known && u.Total.N == u.Prompt.N+out.N+reasoning.N {
+		out.N += reasoning.N
 	}
-	return exchange.Usage(p.tariff.Cost, exchange.Counts{
-		Input: u.Prompt, Output: out, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written,
-		Reasoning: u.Out.Value.Reasoning,
-	}, said)
+	return exchange.Counts{Input: u.Prompt, Output: out, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written, Reasoning: reasoning}
 }

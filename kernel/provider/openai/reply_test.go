@@ -1,22 +1,29 @@
-package openai
+package openai_test
 
 import (
-	"errors"
 	"fmt"
-	"math"
+	"net/http"
 	"testing"
-	"unicode/utf8"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
+	"noema/kernel/provider/openai"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
-// Servers stray from the protocol; what they mean is understood.
-func TestOddReplies(t *testing.T) {
-	p, err := New(Config{Model: "m", BaseURL: "http://localhost/v1"})
+// answering is a model whose server says one thing.
+func answering(t *testing.T, body string) provider.Provider {
+	t.Helper()
+	p, err := openai.New(exchange.Config{Model: "m", BaseURL: "http://loopback.invalid/v1", HTTPClient: providertest.Says(body)}, openai.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// Servers stray from the protocol; what they mean is understood.
+func TestOddReplies(t *testing.T) {
 	call := func(id, name, arguments string) string { return id + " " + name + " " + arguments }
 	cases := map[string]struct {
 		body   string
@@ -42,7 +49,7 @@ func TestOddReplies(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := p.decodeChat([]byte(c.body))
+			got, err := answering(t, c.body).Complete(t.Context(), ask("x"))
 			var calls []string
 			for _, tc := range got.ToolCalls {
 				calls = append(calls, call(tc.ID, tc.Name, string(tc.Arguments)))
@@ -56,15 +63,11 @@ func TestOddReplies(t *testing.T) {
 
 // Where a server counts reasoning apart from the answer, both were paid for.
 func TestReasoningTokens(t *testing.T) {
-	p, err := New(Config{Model: "m", BaseURL: "http://localhost/v1"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for usage, want := range map[string]int64{
 		`{"prompt_tokens":10,"completion_tokens":50,"total_tokens":60,"completion_tokens_details":{"reasoning_tokens":40}}`: 50,
 		`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":55,"completion_tokens_details":{"reasoning_tokens":40}}`:  45,
 	} {
-		got, err := p.decodeChat([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":` + usage + `}`))
+		got, err := answering(t, `{"choices":[{"message":{"content":"a"}}],"usage":`+usage+`}`).Complete(t.Context(), ask("x"))
 		if err != nil || got.Usage.OutputTokens != want {
 			t.Errorf("%s: %+v, %v, want %d", usage, got.Usage, err, want)
 		}
@@ -76,43 +79,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":7}]}}]}\n\ndata: [DONE]\n\n"))
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"},"logprobs":{"content":[{"token":"a","logprob":-1,"bytes":[195],"top_logprobs":[{"token":"b","logprob":-2}]}]}}],` +
 		`"usage":{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":2}}}`))
-	p, err := New(Config{Model: "m", APIKey: "secret-key"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		c, err := p.decodeChat(body)
-		checkFuzzed(t, c, err)
-	})
+	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
+		return openai.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, openai.Options{API: openai.Chat})
+	}, surely(1))
 }
 
 func FuzzDecodeResponse(f *testing.F) {
 	f.Add([]byte(`{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}],"usage":{"input_tokens":1.5}}`))
 	f.Add([]byte("data: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\"}}}\n\n"))
-	p, err := New(Config{Model: "m", APIKey: "secret-key"})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		c, err := p.decodeResponse(body)
-		checkFuzzed(t, c, err)
-	})
-}
-
-// checkFuzzed holds a reply to what the vocabulary promises of every one.
-func checkFuzzed(t *testing.T, c methods.Completion, err error) {
-	t.Helper()
-	var e *provider.Error
-	if err != nil && !errors.As(err, &e) {
-		t.Errorf("%v is no provider error", err)
-	}
-	if u := c.Usage; u.InputTokens < u.CachedTokens+u.CacheWriteTokens || u.OutputTokens < u.ReasoningTokens ||
-		min(u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens) < 0 || u.Cost < 0 {
-		t.Errorf("usage %+v", u)
-	}
-	for _, token := range c.Logprobs {
-		if !utf8.ValidString(token.Token) || math.IsNaN(token.Logprob) || math.IsInf(token.Logprob, 0) || token.Bytes != nil && string(token.Bytes) == token.Token {
-			t.Errorf("token %+v", token)
-		}
-	}
+	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
+		return openai.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, openai.Options{API: openai.Responses})
+	}, surely(1))
 }

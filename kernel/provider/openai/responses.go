@@ -2,99 +2,115 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
-
-	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/methods"
 )
 
-// responseParams writes r for the responses API. Nothing is stored at the
-// server: the conversation is in every request.
-func (p *Provider) responseParams(r methods.Request, f exchange.Form) (responses.ResponseNewParams, error) {
-	params := responses.ResponseNewParams{Model: p.info.ID.Model, Store: param.NewOpt(false)}
-	for i, m := range r.Messages {
-		items, err := inputItems(m)
-		if err != nil {
-			return params, fmt.Errorf("message %d: %w", i+1, err)
-		}
-		params.Input.OfInputItemList = append(params.Input.OfInputItemList, items...)
-	}
-	for _, t := range r.Tools {
-		wire := responses.FunctionToolParam{Name: t.Name, Strict: param.NewOpt(false)}
-		if t.Description != "" {
-			wire.Description = param.NewOpt(t.Description)
-		}
-		var err error
-		if wire.Parameters, err = exchange.Object(t.Name, t.Parameters); err != nil {
-			return params, err
-		}
-		params.Tools = append(params.Tools, responses.ToolUnionParam{OfFunction: &wire})
-	}
-	if r.Schema != nil && !p.rules.InWords(f) {
-		schema, err := exchange.Object(r.Schema.Name, r.Schema.JSON)
-		if err != nil {
-			return params, err
-		}
-		params.Text.Format.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{
-			Name: r.Schema.Name, Schema: schema, Strict: param.NewOpt(qualifiesForStrict(r.Schema.JSON)),
-		}
-	}
-	s := r.Sampling
-	if !f.Without[temperature] {
-		params.Temperature = param.NewOpt(s.Temperature)
-	}
-	if s.TopP != 0 && !f.Without[topP] {
-		params.TopP = param.NewOpt(s.TopP)
-	}
-	if s.MaxTokens > 0 {
-		params.MaxOutputTokens = param.NewOpt(int64(s.MaxTokens))
-	}
-	if s.Logprobs > 0 {
-		params.TopLogprobs = param.NewOpt(int64(s.Logprobs))
-		params.Include = []responses.ResponseIncludable{responses.ResponseIncludableMessageOutputTextLogprobs}
-	}
-	if p.effort != "" {
-		params.Reasoning.Effort = shared.ReasoningEffort(p.effort)
-	}
-	return params, nil
+// responsesRequest is the body of a request. Nothing is stored at the server:
+// the conversation is in every request.
+//
+// Source: OpenAI API reference, "Create a model response".
+type responsesRequest struct {
+	Model       string          `json:"model"`
+	Input       []inputItem     `json:"input,omitempty"`
+	Tools       []responsesTool `json:"tools,omitempty"`
+	Text        *responsesText  `json:"text,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        float64         `json:"top_p,omitempty"`
+	MaxTokens   int             `json:"max_output_tokens,omitempty"`
+	TopLogprobs int             `json:"top_logprobs,omitempty"`
+	Include     []string        `json:"include,omitempty"`
+	Reasoning   *reasoning      `json:"reasoning,omitempty"`
+	Store       bool            `json:"store"`
+	Stream      bool            `json:"stream,omitempty"`
 }
 
-func inputItems(m methods.Message) ([]responses.ResponseInputItemUnionParam, error) {
-	switch m.Role {
-	case methods.System, methods.User:
-		return []responses.ResponseInputItemUnionParam{
-			responses.ResponseInputItemParamOfMessage(m.Content, responses.EasyInputMessageRole(m.Role)),
-		}, nil
-	case methods.Tool:
-		item := responses.ResponseInputItemParamOfFunctionCallOutput(m.Content)
-		item.OfFunctionCallOutput.CallID = param.NewOpt(m.CallID)
-		return []responses.ResponseInputItemUnionParam{item}, nil
-	case methods.Assistant:
-		var items []responses.ResponseInputItemUnionParam
+type reasoning struct {
+	Effort string `json:"effort"`
+}
+
+type responsesText struct {
+	Format jsonSchema `json:"format"`
+}
+
+type responsesTool struct {
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`
+	Description string         `json:"description,omitempty"`
+	Parameters  map[string]any `json:"parameters"`
+	Strict      bool           `json:"strict"`
+}
+
+// inputItem is a message, a tool call or a tool's result.
+type inputItem struct {
+	Type      string       `json:"type,omitempty"` // empty for a message
+	Role      methods.Role `json:"role,omitempty"`
+	Content   *string      `json:"content,omitempty"`
+	CallID    string       `json:"call_id,omitempty"`
+	Name      string       `json:"name,omitempty"`
+	Arguments *string      `json:"arguments,omitempty"`
+	Output    *string      `json:"output,omitempty"`
+}
+
+func responsesProtocol(model string, o Options) exchange.Protocol {
+	return exchange.Protocol{
+		Features: responsesFeatures(), Identity: identity(o), Decode: decodeResponse,
+		// A model that reasons says at once that it has begun, and then nothing
+		// until its answer.
+		Answering: `.delta"`,
+		Rules: exchange.Rules{
+			Temperature: "temperature", TopP: "top_p", Always: []string{"stream"},
+			Schema: []string{"text.format", "json_schema"},
+		},
+		Encode: func(d exchange.Draft) (string, any, error) {
+			q, err := encodeResponses(model, o.Effort, d)
+			return "/responses", q, err
+		},
+	}
+}
+
+func encodeResponses(model, effort string, d exchange.Draft) (responsesRequest, error) {
+	s := d.Sampling
+	q := responsesRequest{Model: model, Temperature: d.Temperature, TopP: s.TopP, MaxTokens: s.MaxTokens, Stream: !d.Without["stream"]}
+	if s.Logprobs > 0 {
+		q.TopLogprobs, q.Include = s.Logprobs, []string{"message.output_text.logprobs"}
+	}
+	if effort != "" {
+		q.Reasoning = &reasoning{effort}
+	}
+	if d.Schema != nil {
+		q.Text = &responsesText{jsonSchema{"json_schema", d.Schema.Name, d.Schema.JSON, qualifiesForStrict(d.Schema.JSON)}}
+	}
+	for _, m := range d.Messages {
+		if m.Role == methods.Tool {
+			q.Input = append(q.Input, inputItem{Type: "function_call_output", CallID: m.CallID, Output: &m.Content})
+			continue
+		}
 		if m.Content != "" || len(m.ToolCalls) == 0 {
-			items = append(items, responses.ResponseInputItemParamOfMessage(m.Content, responses.EasyInputMessageRoleAssistant))
+			q.Input = append(q.Input, inputItem{Role: m.Role, Content: &m.Content})
 		}
 		for _, c := range m.ToolCalls {
-			items = append(items, responses.ResponseInputItemParamOfFunctionCall(exchange.WireArguments(c.Arguments), c.ID, c.Name))
+			arguments := exchange.WireArguments(c.Arguments)
+			q.Input = append(q.Input, inputItem{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: &arguments})
 		}
-		return items, nil
 	}
-	return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("unknown role %q", m.Role)}
+	for _, t := range d.Tools {
+		parameters, err := exchange.Object(t.Name, t.Parameters)
+		if err != nil {
+			return q, err
+		}
+		q.Tools = append(q.Tools, responsesTool{"function", t.Name, t.Description, parameters, false})
+	}
+	return q, nil
 }
 
-// response is a whole reply of the responses API.
+// response is a whole reply.
 type response struct {
 	Model      string
 	Status     string
 	Incomplete struct{ Reason string } `json:"incomplete_details"`
-	Error      json.RawMessage
 	Output     []responseItem
 	Usage      *struct {
 		Input  exchange.Count `json:"input_tokens"`
@@ -103,17 +119,6 @@ type response struct {
 		Out    outputDetails  `json:"output_tokens_details"`
 	}
 }
-
-// inputDetails and outputDetails are what both protocols say of tokens.
-type (
-	inputDetails = exchange.Detail[struct {
-		Cached  exchange.Count `json:"cached_tokens"`
-		Written exchange.Count `json:"cache_write_tokens"`
-	}]
-	outputDetails = exchange.Detail[struct {
-		Reasoning exchange.Count `json:"reasoning_tokens"`
-	}]
-)
 
 type responseItem struct {
 	Type    string
@@ -126,62 +131,49 @@ type responseItem struct {
 	Arguments looseText
 }
 
-// responseEvent is an event of a stream; those that end it hold the whole
-// response, so the parts before them need not be put together.
+// responseEvent is an event of a stream, or a whole reply, which has no type.
+// The events that end a stream hold the whole reply, so the parts before them
+// need not be put together.
 type responseEvent struct {
 	Type     string
 	Response json.RawMessage
 }
 
-func (e responseEvent) last() bool {
-	switch e.Type {
-	case "response.completed", "response.incomplete", "response.failed":
-		return true
-	}
-	return false
-}
-
-func completeResponse(body []byte) bool {
-	events, _, stream := exchange.Events(body)
-	if !stream {
-		return json.Valid(body)
-	}
-	for _, e := range events {
-		var event responseEvent
-		if json.Unmarshal(e, &event) == nil && event.last() {
-			return true
+// decodeResponse reads the body of a reply.
+func decodeResponse(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
+	_, _, stream := exchange.Events(raw)
+	whole := raw
+	if stream {
+		whole = nil
+		if _, err := exchange.Each(raw, func(e responseEvent) error {
+			switch e.Type {
+			case "response.completed", "response.incomplete", "response.failed":
+				whole = e.Response
+			case "":
+				return exchange.Malformed(raw, "it holds no event of the responses API")
+			}
+			return nil
+		}); err != nil {
+			return exchange.Reply{}, err
+		}
+		if whole == nil {
+			return exchange.Reply{}, exchange.Short()
 		}
 	}
-	return false
-}
-
-// decodeResponse turns the body of a reply into a completion.
-func (p *Provider) decodeResponse(raw []byte) (methods.Completion, error) {
-	events, _, stream := exchange.Events(raw)
-	if !stream {
-		return p.decodeWholeResponse(raw)
-	}
-	for _, e := range events {
-		var event responseEvent
-		err := json.Unmarshal(e, &event)
-		switch {
-		case err != nil || event.Type == "" || event.Type == "error":
-			return methods.Completion{}, p.exchange.Malformed(e, errors.New("decode reply: it holds no event of the responses API"))
-		case event.last():
-			return p.decodeWholeResponse(event.Response)
-		}
-	}
-	return methods.Completion{}, p.exchange.Short()
-}
-
-func (p *Provider) decodeWholeResponse(raw []byte) (methods.Completion, error) {
 	var r response
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return methods.Completion{}, p.exchange.Malformed(raw, fmt.Errorf("decode reply: %w", err))
+	if _, err := exchange.Each(whole, func(one response) error {
+		r = one
+		return nil
+	}); err != nil {
+		return exchange.Reply{}, err
 	}
-	if r.Status == "failed" || (len(r.Error) > 0 && string(r.Error) != "null") || (r.Status == "" && r.Output == nil) {
-		return methods.Completion{}, p.exchange.Malformed(raw, errors.New("decode reply: it has no output"))
+	if r.Status == "failed" || r.Status == "" && r.Output == nil {
+		return exchange.Reply{}, exchange.Malformed(whole, "it has no output")
 	}
+	return r.reply(), nil
+}
+
+func (r response) reply() exchange.Reply {
 	c := methods.Completion{Finish: methods.FinishStop, Model: r.Model}
 	var text, refusal strings.Builder
 	for _, item := range r.Output {
@@ -211,13 +203,11 @@ func (p *Provider) decodeWholeResponse(raw []byte) (methods.Completion, error) {
 	case len(c.ToolCalls) > 0:
 		c.Finish = methods.FinishTools
 	}
-	var counts exchange.Counts
+	reply := exchange.Reply{Completion: c}
 	if u := r.Usage; u != nil {
-		counts = exchange.Counts{
-			Input: u.Input, Output: u.Output, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written,
-			Reasoning: u.Out.Value.Reasoning,
+		reply.Counts = exchange.Counts{
+			Input: u.Input, Output: u.Output, Cached: u.In.Value.Cached, CacheWrite: u.In.Value.Written, Reasoning: u.Out.Value.Reasoning,
 		}
 	}
-	c.Usage = exchange.Usage(p.tariff.Cost, counts, c.Text != "" || len(c.ToolCalls) > 0)
-	return c, nil
+	return reply
 }

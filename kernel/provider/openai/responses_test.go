@@ -6,13 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
 	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
 // open starts a server that keeps the bodies of its requests, and a provider.
-func open(t *testing.T, c providertest.Config, o openai.Config) (*[]map[string]any, *openai.Provider) {
+func open(t *testing.T, c providertest.Config, price *provider.Price, o openai.Options) (*[]map[string]any, *exchange.Client) {
 	t.Helper()
 	var bodies []map[string]any
 	refuse := c.Refuse
@@ -25,8 +27,7 @@ func open(t *testing.T, c providertest.Config, o openai.Config) (*[]map[string]a
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	o.Model, o.BaseURL = "m", s.URL()
-	p, err := openai.New(o)
+	p, err := openai.New(exchange.Config{Model: "m", BaseURL: s.URL(), Price: price}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func open(t *testing.T, c providertest.Config, o openai.Config) (*[]map[string]a
 }
 
 func TestResponsesOnTheWire(t *testing.T) {
-	bodies, p := open(t, providertest.Config{Protocol: providertest.Responses}, openai.Config{API: openai.Responses, Effort: "low"})
+	bodies, p := open(t, providertest.Config{Protocol: providertest.Responses}, nil, openai.Options{API: openai.Responses, Effort: "low"})
 	schema := `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`
 	r := methods.Request{
 		Messages: []methods.Message{
@@ -48,11 +49,7 @@ func TestResponsesOnTheWire(t *testing.T) {
 		Schema:   &methods.Schema{Name: "out", JSON: json.RawMessage(schema)},
 		Tools:    []methods.ToolSpec{{Name: "add", Description: "adds", Parameters: json.RawMessage(schema)}},
 	}
-	if _, err := p.Complete(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal((*bodies)[0])
-	if err != nil {
+	if _, err := providertest.Complete(t.Context(), p, r); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"model":"m","stream":true,"store":false,"temperature":0.5,"top_p":0.9,"max_output_tokens":99,"reasoning":{"effort":"low"},
@@ -61,9 +58,7 @@ func TestResponsesOnTheWire(t *testing.T) {
 		"input":[{"role":"system","content":"sys"},{"role":"user","content":"hi"},{"role":"assistant","content":"hm"},
 		{"type":"function_call","call_id":"c1","name":"add","arguments":"{\"x\":1}"},
 		{"type":"function_call_output","call_id":"c1","output":"2"}]}`
-	if !sameJSON(t, got, want) {
-		t.Errorf("sent %s\nwant %s", got, want)
-	}
+	providertest.SameJSON(t, (*bodies)[0], want)
 }
 
 // Where a server knows no stop strings, they are applied here.
@@ -73,7 +68,7 @@ func TestStopStringsAreEmulated(t *testing.T) {
 	}
 	r := methods.Request{Messages: methods.Ask("x"), Sampling: methods.Sampling{Stop: []string{"STOP"}}}
 	for _, c := range []struct {
-		api      openai.API
+		api      string
 		protocol providertest.Protocol
 	}{{openai.Responses, providertest.Responses}, {openai.Chat, providertest.Chat}} {
 		_, p := open(t, providertest.Config{Protocol: c.protocol, Answer: answer, Refuse: func(a providertest.Ask) string {
@@ -81,8 +76,8 @@ func TestStopStringsAreEmulated(t *testing.T) {
 				return "Unsupported parameter: 'stop' is not supported with this model."
 			}
 			return ""
-		}}, openai.Config{API: c.api})
-		if got, err := p.Complete(t.Context(), r); err != nil || got.Text != "one " || got.Finish != methods.FinishStop {
+		}}, nil, openai.Options{API: c.api})
+		if got, err := providertest.Complete(t.Context(), p, r); err != nil || got.Text != "one " || got.Finish != methods.FinishStop {
 			t.Errorf("%s: %+v, %v", c.api, got, err)
 		}
 	}
@@ -97,9 +92,9 @@ func TestStreamingRefused(t *testing.T) {
 				return fmt.Sprintf("%s: Extra inputs are not permitted", name)
 			}
 			return ""
-		}}, openai.Config{})
+		}}, nil, openai.Options{})
 		for range 2 {
-			if got, err := p.Complete(t.Context(), ask("x")); err != nil || got.Text != "ok" {
+			if got, err := providertest.Complete(t.Context(), p, ask("x")); err != nil || got.Text != "ok" {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 		}

@@ -1,7 +1,7 @@
 // Package prices is the table of what models cost: one data file for all
 // providers, with its date and source, and over it the user's own file, for
-// prices that have changed, contracts, and servers that have a price of their
-// own. A price that neither has is unknown, which is not 0.
+// prices that have changed, contracts, and servers with a price of their own. A
+// price that neither has is unknown, which is not 0.
 package prices
 
 import (
@@ -48,7 +48,7 @@ type Table struct {
 
 // Builtin is the table that comes with the program.
 func Builtin() *Table {
-	t, err := parse(builtin)
+	t, err := parse(builtin, nil)
 	if err != nil { // embedded, and covered by a test
 		panic(err)
 	}
@@ -58,12 +58,12 @@ func Builtin() *Table {
 // Load is the built-in table with the entries of the user's file over it. The
 // file has the same form, in YAML or JSON: providers, below them models with
 // [input, output] in US dollars per million tokens, and optionally the longest
-// prompt that the price is for. In place of the list may stand {input, output,
-// cached_input, cache_write, longest}, of which the last three may be left
-// out: input that the provider read from its cache, or wrote to it, is then
-// charged as other input. A model that is null has no known price. A file that
-// is not there is an empty one.
-func Load(path string) (*Table, error) {
+// prompt that the price is for. The long form is {input, output, cached_input,
+// cache_write, longest}, of which the last three are optional: without them,
+// input that the provider read from its cache, or wrote to it, is charged as
+// other input. A model that is null has no known price. A missing file counts as
+// empty; kinds are the providers that the file may name.
+func Load(path string, kinds []string) (*Table, error) {
 	t := Builtin()
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func Load(path string) (*Table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %w", err)
 	}
-	own, err := parse(raw)
+	own, err := parse(raw, kinds)
 	if err != nil {
 		return nil, fmt.Errorf("read prices: %s: %w", path, err)
 	}
@@ -89,11 +89,8 @@ func Load(path string) (*Table, error) {
 	return t, nil
 }
 
-// Source says where the prices come from and of when they are.
+// Source says where the prices come from and their date.
 func (t *Table) Source() string { return fmt.Sprintf("%s (%s)", t.source, t.date) }
-
-// Lookup is the price of a provider's model, or nil if it is unknown.
-func (t *Table) Lookup(kind, model string) *provider.Price { return t.Tariff(kind, model).Price }
 
 // version matches what names a fixed or the newest version of a model, such as
 // -2025-08-07, -20250514, -001 and -latest.
@@ -130,7 +127,9 @@ func (t *Table) At(kind, endpoint, model string) Tariff {
 	return t.Tariff(kind, model)
 }
 
-func parse(raw []byte) (*Table, error) {
+// parse reads a table. A provider that is not among kinds is an error, unless
+// kinds is nil.
+func parse(raw []byte, kinds []string) (*Table, error) {
 	var file map[string]any
 	if err := yaml.Unmarshal(raw, &file); err != nil {
 		return nil, err
@@ -145,8 +144,9 @@ func parse(raw []byte) (*Table, error) {
 			t.source = fmt.Sprint(value)
 			continue
 		}
-		if !slices.Contains(kinds, kind) {
-			return nil, fmt.Errorf("line %d: %q is no provider with prices: there are %s", lineOf(raw, kind), kind, strings.Join(kinds, ", "))
+		if kinds != nil && !slices.Contains(kinds, kind) {
+			return nil, fmt.Errorf("line %d: unknown provider %q%s: the providers with prices are %s",
+				lineOf(raw, kind), kind, methods.DidYouMean(kind, kinds), strings.Join(kinds, ", "))
 		}
 		models, ok := value.(map[string]any)
 		if !ok {
@@ -163,10 +163,6 @@ func parse(raw []byte) (*Table, error) {
 	}
 	return t, nil
 }
-
-// kinds are the providers that have prices. They are not imported: they import
-// this package.
-var kinds = []string{"openai", "anthropic", "gemini", "ollama"}
 
 // lineOf is the line, from 1, on which a key stands first.
 func lineOf(raw []byte, name string) int {
@@ -192,7 +188,7 @@ func parseTariff(entry any) (Tariff, error) {
 		return Tariff{}, nil
 	case []any:
 		if len(entry) > 3 {
-			return Tariff{}, fmt.Errorf("%v is no price: %s", entry, form)
+			return Tariff{}, fmt.Errorf("%v is not a price: %s", entry, form)
 		}
 		for i, e := range entry {
 			if err := put(numbers, names[i], e); err != nil {
@@ -209,7 +205,7 @@ func parseTariff(entry any) (Tariff, error) {
 	input, hasInput := numbers["input"]
 	output, hasOutput := numbers["output"]
 	if !hasInput || !hasOutput {
-		return Tariff{}, fmt.Errorf("%v is no price: %s", entry, form)
+		return Tariff{}, fmt.Errorf("%v is not a price: %s", entry, form)
 	}
 	return Tariff{
 		Price: &provider.Price{
@@ -223,7 +219,7 @@ func parseTariff(entry any) (Tariff, error) {
 // put adds the number of the given name.
 func put(numbers map[string]float64, name string, value any) error {
 	if !slices.Contains(names, name) {
-		return fmt.Errorf("%q is no price: %s", name, form)
+		return fmt.Errorf("unknown name %q: %s", name, form)
 	}
 	n, ok := number(value)
 	least, most := 0.0, 1e6
@@ -231,7 +227,7 @@ func put(numbers map[string]float64, name string, value any) error {
 		least, most = 1, 1e9
 	}
 	if !ok || n < least || n > most {
-		return fmt.Errorf("%s: %v is no price in US dollars per million tokens, nor a number of tokens", name, value)
+		return fmt.Errorf("%s: %v is out of range or not a number", name, value)
 	}
 	numbers[name] = n
 	return nil

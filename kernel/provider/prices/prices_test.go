@@ -40,7 +40,7 @@ func TestLookup(t *testing.T) {
 		{"ollama", "llama3", nil},
 	}
 	for _, c := range cases {
-		got := table.Lookup(c.kind, c.model)
+		got := table.Tariff(c.kind, c.model).Price
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s/%s: %+v, want %+v", c.kind, c.model, got, c.want)
 		}
@@ -67,24 +67,24 @@ func TestLongPromptsHaveNoKnownCost(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "prices.yaml")
-	if table, err := Load(path); err != nil || table.Lookup("openai", "gpt-5") == nil {
+	if table, err := Load(path, []string{"openai", "ollama"}); err != nil || table.Tariff("openai", "gpt-5").Price == nil {
 		t.Fatalf("no file: %v", err)
 	}
 	own := "openai:\n  gpt-5: [1, 2]\n  gpt-4o: null\nollama:\n  \"a:b\": [0, 0]\n  c: {input: 4, output: 8, cached_input: 0, cache_write: 5, longest: 1000}\n"
 	if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	table, err := Load(path)
+	table, err := Load(path, []string{"openai", "ollama"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := table.Lookup("openai", "gpt-5-2025-08-07"); p == nil || p.Input != 1000 || p.Output != 2000 {
+	if p := table.Tariff("openai", "gpt-5-2025-08-07").Price; p == nil || p.Input != 1000 || p.Output != 2000 {
 		t.Errorf("own price: %+v", p)
 	}
-	if p := table.Lookup("openai", "gpt-4o"); p != nil {
+	if p := table.Tariff("openai", "gpt-4o").Price; p != nil {
 		t.Errorf("null: %+v, want unknown", p)
 	}
-	if p := table.Lookup("ollama", "a:b"); p == nil || *p != (provider.Price{}) {
+	if p := table.Tariff("ollama", "a:b").Price; p == nil || *p != (provider.Price{}) {
 		t.Errorf("free of charge: %+v, want a known price of 0", p)
 	}
 	if own := table.Tariff("ollama", "c"); !reflect.DeepEqual(own, Tariff{Price: price(4000, 8000, 0, 5000), UpTo: 1000}) {
@@ -101,46 +101,46 @@ func TestLoad(t *testing.T) {
 	if p := Builtin().At("openai", "http://own", "gpt-5").Price; p != nil {
 		t.Errorf("another server, and no prices of one's own: %+v", p)
 	}
-	if table.Lookup("gemini", "gemini-2.5-pro") == nil {
+	if table.Tariff("gemini", "gemini-2.5-pro").Price == nil {
 		t.Error("the built-in prices are gone")
 	}
 	if !strings.Contains(table.Source(), path) {
 		t.Errorf("source %q does not name the file", table.Source())
 	}
-	if Builtin().Lookup("openai", "gpt-4o") == nil {
+	if Builtin().Tariff("openai", "gpt-4o").Price == nil {
 		t.Error("loading changed the built-in table")
 	}
 }
 
 func TestLoadRefusesNonsense(t *testing.T) {
 	for text, want := range map[string]string{
-		"openai: {m: [1, 2]}\nopenia: {}": `line 2: "openia" is no provider with prices: there are openai, anthropic, gemini, ollama`,
+		"openai: {m: [1, 2]}\nopenia: {}": `line 2: unknown provider "openia", did you mean "openai"?: the providers with prices are openai, ollama`,
 		"openai: 5":                       "want models",
-		"openai: {m: 5}":                  "no price",
-		"openai: {m: [1]}":                "no price",
-		"openai: {m: [1, -2]}":            "no price",
-		"openai: {m: [1, x]}":             "no price",
-		"openai: {m: [.nan, 1]}":          "no price",
-		"openai: {m: [1, 2, 0]}":          "no price",
-		"openai: {m: [1, 2e9]}":           "no price",
+		"openai: {m: 5}":                  "is not a price",
+		"openai: {m: [1]}":                "is not a price",
+		"openai: {m: [1, -2]}":            "out of range",
+		"openai: {m: [1, x]}":             "out of range",
+		"openai: {m: [.nan, 1]}":          "out of range",
+		"openai: {m: [1, 2, 0]}":          "out of range",
+		"openai: {m: [1, 2e9]}":           "out of range",
 		"openai: [":                       "read prices",
-		`{"openai": {"m": [1, 2, 3, 4]}}`: "no price",
-		`{"openai": {"m": {"input": 1}}}`: "no price",
+		`{"openai": {"m": [1, 2, 3, 4]}}`: "is not a price",
+		`{"openai": {"m": {"input": 1}}}`: "is not a price",
 
-		"openai: {m: {input: 1, output: 2, cached: 3}}":        `"cached" is no price`,
-		"openai: {m: {input: 1, output: 2, cached_input: -3}}": "cached_input: -3 is no price",
-		"openai: {m: {input: 1, output: 2, longest: 0.5}}":     "longest: 0.5 is no price",
+		"openai: {m: {input: 1, output: 2, cached: 3}}":        `unknown name "cached"`,
+		"openai: {m: {input: 1, output: 2, cached_input: -3}}": "cached_input: -3 is out of range",
+		"openai: {m: {input: 1, output: 2, longest: 0.5}}":     "longest: 0.5 is out of range",
 		"- a\n- b\n": "read prices",
 	} {
 		path := filepath.Join(t.TempDir(), "prices.yaml")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Load(path); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		if _, err := Load(path, []string{"openai", "ollama"}); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %v, want an error with %q and the file", text, err, want)
 		}
 	}
-	if _, err := Load(t.TempDir()); err == nil {
+	if _, err := Load(t.TempDir(), nil); err == nil {
 		t.Error("a folder was read as prices")
 	}
 }

@@ -12,9 +12,8 @@ import (
 // Fault is a way for a request to fail.
 type Fault string
 
-// The faults. Those of a reply that was lost on its way could not be told from
-// one that was paid for; those of a reply that came whole must not be asked
-// for again.
+// The faults. A reply that is lost on its way may have been paid for; one that
+// came whole must not be asked for again.
 const (
 	None        Fault = ""
 	RateLimit   Fault = "rate limit"   // 429, with how long to wait in one of the forms in use
@@ -34,7 +33,7 @@ const (
 	NeverCloses Fault = "never closes" // a whole reply, after which the connection stays
 )
 
-// All are the faults that there are.
+// All lists the faults.
 func All() []Fault {
 	return []Fault{
 		RateLimit, Overloaded, ServerError, HTML, Reset, Cut, EndsEarly, HalfOpen, Silent,
@@ -50,10 +49,10 @@ type Plan struct {
 	Faults []Fault // of which one is chosen; none means All
 	// Most is how often requests of one content fail at most; 0 is no limit.
 	Most int
-	// Each makes every fault that there is so often at least, to the first
-	// requests that it can befall, some way apart.
+	// Each is how often every fault is made at least, for the first requests
+	// that it can happen to, some way apart.
 	Each int
-	// Storm, if set, answers so many requests in a row with 429, out of every
+	// Storm is how many requests in a row are answered with 429, out of every
 	// StormEvery that arrive.
 	Storm, StormEvery int
 }
@@ -68,7 +67,7 @@ func (p Plan) owed() []Fault {
 }
 
 // apart is how many requests lie between two faults that Each demands: a
-// provider that failed every request at first would be held for down.
+// provider that failed every request at first would be taken for down.
 const apart = 7
 
 // plan is the fault that a request meets.
@@ -80,19 +79,19 @@ func (s *Server) plan(a Ask) Fault {
 	defer s.mu.Unlock()
 	if a.Attempt == 1 && len(s.bills)%apart == 0 {
 		for i, f := range s.owed {
-			if f.befalls(a) {
+			if f.happens(a) {
 				s.owed = slices.Delete(s.owed, i, i+1)
 				return f
 			}
 		}
 	}
-	if f := s.config.Plan.fault(a); f.befalls(a) {
+	if f := s.config.Plan.fault(a); f.happens(a) {
 		return f
 	}
 	return None
 }
 
-func (f Fault) befalls(a Ask) bool { return f != BadSchema || a.Schema }
+func (f Fault) happens(a Ask) bool { return f != BadSchema || a.Schema }
 
 func (p Plan) fault(a Ask) Fault {
 	if p.StormEvery > 0 && a.Number%p.StormEvery < p.Storm {
@@ -213,12 +212,20 @@ func (s *Server) rateLimit(w http.ResponseWriter, a Ask) {
 }
 
 // stall says nothing until the client leaves or the time is up.
-func (s *Server) stall(r *http.Request) {
-	timer := time.NewTimer(s.config.Stall)
+func (s *Server) stall(r *http.Request) { wait(r, s.config.Stall) }
+
+// wait lets d pass and reports whether the client is still there.
+func wait(r *http.Request, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		return true
 	case <-r.Context().Done():
+		return false
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"noema/methods"
 )
 
 // chatWire is OpenAI's chat completions.
@@ -18,6 +20,7 @@ func (chatWire) parse(path string, a *Ask) bool {
 	}
 	for _, e := range list(a.Body["messages"]) {
 		m := sub(e)
+		a.Messages = append(a.Messages, methods.Message{Role: methods.Role(str(m["role"])), Content: text(m["content"])})
 		switch m["role"] {
 		case "system":
 			a.System += text(m["content"])

@@ -1,9 +1,8 @@
-// Package providertest is a model server with bad days. It speaks the
-// protocols of all providers over loopback HTTP, makes faults by a plan that
-// depends on nothing but its seed and what is asked, and keeps the books: what
-// it delivered for each request, so that a test can prove that nothing was
-// paid twice. It is a real HTTP server, so connections, headers, resets and
-// cut replies are the real thing.
+// Package providertest is a model server for tests. It speaks the protocols of
+// all providers over loopback HTTP, makes faults by a plan that depends on its
+// seed and the request alone, and keeps accounts: what it delivered for each
+// request, so that a test can prove that nothing was paid twice. It is a real
+// HTTP server, so connections, headers, resets and cut replies are real.
 package providertest
 
 import (
@@ -14,8 +13,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"time"
+
+	"noema/methods"
 )
 
 // Protocol is what a Server speaks.
@@ -35,8 +37,15 @@ type Config struct {
 	Protocol Protocol
 	Answer   func(Ask) Answer // nil answers "ok"
 	Plan     Plan
-	// Fault, if set, takes the place of Plan.
+	// Fault, if set, is used instead of Plan.
 	Fault func(Ask) Fault
+	// Respond, if set, may answer a request instead of the server; a nil
+	// Response leaves it to the server.
+	Respond func(Ask) Response
+	// Latency is how long each reply takes.
+	Latency time.Duration
+	// Arrived, if set, is called for each request before anything is answered.
+	Arrived func(Ask)
 	// Stall is how long a fault that says nothing lasts, unless the client
 	// leaves before. 0 means 60 s.
 	Stall time.Duration
@@ -44,6 +53,10 @@ type Config struct {
 	Key string
 	// Refuse answers with a 400 that says the returned text, if there is one.
 	Refuse func(Ask) string
+	// Rejects are parameters that are answered with a 400 that names them.
+	Rejects []string
+	// Models, if set, are the only ones that there are.
+	Models []string
 	// Limit is the longest prompt in bytes; a longer one is refused as too
 	// long in the protocol's own words. 0 is no limit.
 	Limit int
@@ -59,14 +72,15 @@ type Ask struct {
 	Header  http.Header
 	Body    map[string]any
 
-	Model   string
-	Prompt  string   // text of the last user turn
-	System  string   // text of the system turns
-	Results []string // of tools, in order
-	Schema  bool     // a schema is to be enforced
-	Tools   []string // names
-	Seed    float64
-	Stream  bool
+	Model    string
+	Messages []methods.Message // with their texts alone; of chat completions and Ollama
+	Prompt   string            // text of the last user turn
+	System   string            // text of the system turns
+	Results  []string          // of tools, in order
+	Schema   bool              // a schema is to be enforced
+	Tools    []string          // names
+	Seed     float64
+	Stream   bool
 	// Logprobs is how many likeliest tokens are asked for at each place.
 	Logprobs int
 }
@@ -102,12 +116,18 @@ type Server struct {
 	http   *httptest.Server
 
 	mu       sync.Mutex
-	number   int
+	asks     []Ask
 	inFlight int
 	most     int
+	opened   int
 	bills    map[string]*Bill
 	faults   map[Fault]int
 	owed     []Fault // faults still to be made; see Plan.Each
+}
+
+// wires are the protocols.
+var wires = map[Protocol]wire{
+	Chat: chatWire{}, Responses: responsesWire{}, Anthropic: anthropicWire{}, Gemini: geminiWire{}, Ollama: ollamaWire{},
 }
 
 // wire is a protocol.
@@ -139,20 +159,17 @@ func New(c Config) *Server {
 	if c.Stall <= 0 {
 		c.Stall = time.Minute
 	}
-	s := &Server{config: c, bills: map[string]*Bill{}, faults: map[Fault]int{}, owed: c.Plan.owed()}
-	switch c.Protocol {
-	case Responses:
-		s.wire = responsesWire{}
-	case Anthropic:
-		s.wire = anthropicWire{}
-	case Gemini:
-		s.wire = geminiWire{}
-	case Ollama:
-		s.wire = ollamaWire{}
-	default:
-		s.wire = chatWire{}
+	if c.Protocol == "" {
+		c.Protocol = Chat
 	}
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
+	s := &Server{config: c, wire: wires[c.Protocol], bills: map[string]*Bill{}, faults: map[Fault]int{}, owed: c.Plan.owed()}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.count(func() { s.opened++ })
+		}
+	}
+	s.http.Start()
 	return s
 }
 
@@ -192,11 +209,18 @@ func (s *Server) Faults() map[Fault]int {
 	return out
 }
 
+// Asks are the requests so far, in order of arrival.
+func (s *Server) Asks() []Ask {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asks)
+}
+
 // Requests is how many requests have arrived.
 func (s *Server) Requests() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.number
+	return len(s.asks)
 }
 
 // MostInFlight is the largest number of requests served at one time.
@@ -204,6 +228,13 @@ func (s *Server) MostInFlight() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most
+}
+
+// Connections is how many connections were opened so far.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opened
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -218,9 +249,18 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.arrive(&ask)
-	defer s.leave()
-	if s.rejected(w, ask) {
+	defer s.count(func() { s.inFlight-- })
+	if s.config.Arrived != nil {
+		s.config.Arrived(ask)
+	}
+	if !wait(r, s.config.Latency) || s.rejected(w, ask) {
 		return
+	}
+	if s.config.Respond != nil {
+		if respond := s.config.Respond(ask); respond != nil {
+			respond(s, w, r, ask)
+			return
+		}
 	}
 	fault := s.plan(ask)
 	s.count(func() { s.faults[fault]++ })
@@ -236,17 +276,15 @@ func (s *Server) count(f func()) {
 func (s *Server) arrive(a *Ask) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.number++
 	s.inFlight++
 	s.most = max(s.most, s.inFlight)
 	if s.bills[a.Key] == nil {
 		s.bills[a.Key] = &Bill{}
 	}
 	s.bills[a.Key].Requests++
-	a.Number, a.Attempt = s.number, s.bills[a.Key].Requests
+	a.Number, a.Attempt = len(s.asks)+1, s.bills[a.Key].Requests
+	s.asks = append(s.asks, *a)
 }
-
-func (s *Server) leave() { s.count(func() { s.inFlight-- }) }
 
 // rejected answers what the configuration does not allow.
 func (s *Server) rejected(w http.ResponseWriter, a Ask) bool {
@@ -254,6 +292,16 @@ func (s *Server) rejected(w http.ResponseWriter, a Ask) bool {
 		// Real servers quote the key they were sent, so this one does as well.
 		s.refuse(w, http.StatusUnauthorized, "Incorrect API key provided: "+key)
 		return true
+	}
+	if len(s.config.Models) > 0 && !slices.Contains(s.config.Models, a.Model) {
+		s.refuse(w, http.StatusNotFound, "The model '"+a.Model+"' does not exist")
+		return true
+	}
+	for _, name := range s.config.Rejects {
+		if a.Body[name] != nil {
+			s.refuse(w, http.StatusBadRequest, "Unsupported parameter: '"+name+"' is not supported with this model.")
+			return true
+		}
 	}
 	if s.config.Limit > 0 && len(a.Prompt) > s.config.Limit {
 		s.refuse(w, http.StatusBadRequest, s.wire.tooLong())
@@ -278,7 +326,7 @@ func (s *Server) send(w http.ResponseWriter, status int, contentType string, bod
 	_, _ = w.Write(body)
 }
 
-// deliver sends a reply and enters it into the books if all of it was sent.
+// deliver sends a reply and counts it as delivered if all of it was sent.
 func (s *Server) deliver(w http.ResponseWriter, a Ask, answer Answer, u usage) {
 	var err error
 	if a.Stream && !s.config.Whole {
@@ -308,7 +356,7 @@ func write(w http.ResponseWriter, frame []byte) error {
 	return http.NewResponseController(w).Flush()
 }
 
-// reset ends a connection without a word of goodbye.
+// reset ends a connection without closing it properly.
 func reset(w http.ResponseWriter) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if errors.Is(err, http.ErrNotSupported) || err != nil {

@@ -18,11 +18,11 @@ import (
 	"noema/methods"
 )
 
-// Script is what a scripted model says.
+// Script is a list of rules for replies.
 type Script struct {
 	Model   string `yaml:"model" json:"model,omitempty"`
 	Rules   []Rule `yaml:"rules" json:"rules,omitempty"`
-	Default *Rule  `yaml:"default" json:"default,omitempty"` // its conditions are not looked at
+	Default *Rule  `yaml:"default" json:"default,omitempty"` // its conditions are ignored
 }
 
 // Rule is a condition and what to answer where it holds. A rule without a
@@ -59,7 +59,7 @@ type ToolCall struct {
 	Arguments map[string]any `yaml:"arguments" json:"arguments,omitempty"`
 }
 
-// Usage is what a reply is said to have consumed.
+// Usage is the recorded usage of a reply.
 type Usage struct {
 	InputTokens  int64   `yaml:"input_tokens" json:"input_tokens,omitempty"`
 	OutputTokens int64   `yaml:"output_tokens" json:"output_tokens,omitempty"`
@@ -79,20 +79,20 @@ func Load(file string) (*Provider, error) {
 	return New(s)
 }
 
-// Parse reads a script. JSON is read as the YAML that it is. Unknown names
-// are errors, so that a misspelt one does not go unnoticed.
+// Parse reads a script in YAML or JSON. Unknown names are errors, so that a
+// misspelt one does not go unnoticed.
 func Parse(raw []byte) (Script, error) {
 	var s Script
 	if err := yaml.UnmarshalWithOptions(raw, &s, yaml.Strict()); err != nil {
 		return Script{}, errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if len(s.Rules) == 0 && s.Default == nil {
-		return Script{}, errors.New("no rules and no default")
+		return Script{}, errors.New("no rules and no default: give at least one")
 	}
 	return s, nil
 }
 
-// rule is a Rule made ready.
+// rule is a compiled Rule.
 type rule struct {
 	match, path string
 	regex       *regexp.Regexp
@@ -117,7 +117,7 @@ func (r Rule) compile() (rule, error) {
 		return out, err
 	}
 	if r.FailTimes < 0 || r.FailTimes > 0 && r.Error == nil {
-		return out, fmt.Errorf("fail_times %d needs an error and a positive number", r.FailTimes)
+		return out, fmt.Errorf("fail_times %d: give a positive number and an error", r.FailTimes)
 	}
 	return out, r.compileReplies(&out)
 }
@@ -126,12 +126,12 @@ func (r Rule) compileReplies(out *rule) error {
 	values := r.Replies
 	switch {
 	case r.Reply != nil && values != nil:
-		return errors.New("reply and replies exclude each other")
+		return errors.New("give reply or replies, not both")
 	case values == nil:
 		values = []any{r.Reply} // nil if there are only tool calls, or only an error
 	}
 	if len(values) == 0 || values[0] == nil && r.ToolCalls == nil && (r.Error == nil || r.FailTimes > 0) {
-		return errors.New("no reply, replies, tool_calls or lasting error")
+		return errors.New("nothing to answer: give reply, replies, tool_calls, or an error without fail_times")
 	}
 	base, err := r.base()
 	if err != nil {
@@ -191,7 +191,7 @@ func (f *Fault) compile() (*provider.Error, error) {
 		kind = provider.KindOf(f.Status)
 	}
 	if !slices.Contains(known, kind) {
-		return nil, fmt.Errorf("error: unknown kind %q (known are %v)", f.Kind, known)
+		return nil, fmt.Errorf("error: unknown kind %q: use one of %v", f.Kind, known)
 	}
 	after, err := duration("retry_after", f.RetryAfter)
 	if err != nil {
@@ -199,7 +199,7 @@ func (f *Fault) compile() (*provider.Error, error) {
 	}
 	message := f.Message
 	if message == "" {
-		message = "the script says so"
+		message = "failure that the script asks for"
 	}
 	return &provider.Error{Kind: kind, Status: f.Status, RetryAfter: after, Err: errors.New(message)}, nil
 }
@@ -245,7 +245,7 @@ func duration(name, s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%s %q is no duration such as 120ms or 2s", name, s)
+		return 0, fmt.Errorf("%s %q is not a duration such as 120ms or 2s", name, s)
 	}
 	return d, nil
 }

@@ -1,6 +1,6 @@
-// Package scripted is a provider whose replies are written down beforehand,
-// in a JSON or YAML file or in Go. Tests run on it, and so does whoever wants
-// to know what a method does when the model says this or that.
+// Package scripted is a provider whose replies come from a JSON or YAML file or
+// from Go: for tests, and for seeing what a method does when the model says this
+// or that.
 //
 // A script is a list of rules and an optional default. The first rule that
 // fits a request answers it:
@@ -27,9 +27,8 @@
 // alone, or on how often that same request was made before where fail_times
 // is set; never on what arrived in between.
 //
-// A rule that tests the path makes the same question get different answers at
-// different places. The cache does not know paths: with it, the answer that
-// came first stays.
+// A rule with a path gives one question different answers at different places.
+// The cache does not know paths: with it, the first answer is reused.
 package scripted
 
 import (
@@ -58,7 +57,7 @@ type Provider struct {
 	failures map[attempt]int
 }
 
-// attempt counts apart what fails for a rule and a request.
+// attempt is what failures are counted by.
 type attempt struct {
 	rule    *rule
 	request [32]byte
@@ -108,7 +107,7 @@ func (p *Provider) Complete(ctx context.Context, r methods.Request) (methods.Com
 	if rule == nil {
 		return methods.Completion{}, &provider.Error{
 			Kind: provider.Rejected,
-			Err:  fmt.Errorf("no rule of the script fits the prompt %q at %q", head(prompt, 80), r.Path),
+			Err:  fmt.Errorf("no rule of the script matches the prompt %q at %q", head(prompt, 80), r.Path),
 			Hint: "add a rule or a default to the script",
 		}
 	}

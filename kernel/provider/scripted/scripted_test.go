@@ -133,7 +133,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"rules: [{path: '[', reply: b}]":                    "path",
 		"rules: [{error: {kind: odd}}]":                     `unknown kind "odd"`,
 		"rules: [{reply: a, fail_times: 2}]":                "fail_times",
-		"rules: [{reply: a, replies: [b]}]":                 "exclude",
+		"rules: [{reply: a, replies: [b]}]":                 "not both",
 		"rules: [{replies: []}]":                            "rule 1",
 		"rules: [{reply: a, latency: soon}]":                "latency",
 		"default: {error: {status: 429, retry_after: -1s}}": "retry_after",

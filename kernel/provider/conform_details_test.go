@@ -1,4 +1,4 @@
-package providertest
+package provider_test
 
 import (
 	"fmt"
@@ -9,39 +9,40 @@ import (
 	"time"
 
 	"noema/kernel/provider"
+	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 
 // sure is an answer with its log probabilities. Its tokens cut a character in
-// two, save for Gemini, whose protocol has no bytes.
-func sure(p Protocol) Answer {
+// two, except for Gemini, whose protocol has no bytes.
+func sure(p providertest.Protocol) providertest.Answer {
 	third := -1.0 / 3
-	tokens := []Token{
-		{Text: "caf", Logprob: third, Top: []Token{{Text: "tea", Logprob: -2.5}, {Text: "caf", Logprob: third}, {Text: "x", Logprob: -9999}}},
-		{Text: "\xc3", Logprob: 0, Top: []Token{{Text: "\xc3", Logprob: 0}}},
+	tokens := []providertest.Token{
+		{Text: "caf", Logprob: third, Top: []providertest.Token{{Text: "tea", Logprob: -2.5}, {Text: "caf", Logprob: third}, {Text: "x", Logprob: -9999}}},
+		{Text: "\xc3", Logprob: 0, Top: []providertest.Token{{Text: "\xc3", Logprob: 0}}},
 		{Text: "\xa9", Logprob: -5e-324},
-		{Text: " <|\n", Logprob: -1e-7, Top: []Token{{Text: ".", Logprob: -16}}},
+		{Text: " <|\n", Logprob: -1e-7, Top: []providertest.Token{{Text: ".", Logprob: -16}}},
 	}
-	if p == Gemini {
-		tokens = append(tokens[:1], Token{Text: "é"}, tokens[3])
+	if p == providertest.Gemini {
+		tokens = append(tokens[:1], providertest.Token{Text: "é"}, tokens[3])
 	}
-	return Answer{Text: "café <|\n", Tokens: tokens, Input: 10, Output: 5}
+	return providertest.Answer{Text: "café <|\n", Tokens: tokens, Input: 10, Output: 5}
 }
 
 // conformLogprobs checks that log probabilities arrive bit for bit, likeliest
 // first and no more than were asked for, and that they are never missing in
 // silence.
-func conformLogprobs(t *testing.T, c ConformConfig) {
+func conformLogprobs(t *testing.T, c service) {
 	for _, n := range []int{-1, methods.MaxLogprobs + 1, 50} {
-		s, p := c.serve(t, Config{}, time.Second)
+		s, p := c.serve(t, providertest.Config{}, time.Second)
 		_, err := p.Complete(t.Context(), surely(n))
 		wantKind(t, err, provider.Rejected)
 		if s.Requests() != 0 || !strings.Contains(fmt.Sprint(err), fmt.Sprint(n, " log probabilities")) {
 			t.Errorf("%d log probabilities: %d requests, %v", n, s.Requests(), err)
 		}
 	}
-	if c.Protocol == Anthropic {
-		s, p := c.serve(t, Config{}, time.Second)
+	if c.Protocol == providertest.Anthropic {
+		s, p := c.serve(t, providertest.Config{}, time.Second)
 		_, err := p.Complete(t.Context(), surely(1))
 		wantKind(t, err, provider.Rejected)
 		if s.Requests() != 0 || !strings.Contains(fmt.Sprint(err), "no log probabilities") {
@@ -50,7 +51,7 @@ func conformLogprobs(t *testing.T, c ConformConfig) {
 		return
 	}
 	for _, whole := range []bool{false, true} {
-		s, p := c.serve(t, Config{Whole: whole, Answer: func(Ask) Answer { return sure(c.Protocol) }}, time.Second)
+		s, p := c.serve(t, providertest.Config{Whole: whole, Answer: func(providertest.Ask) providertest.Answer { return sure(c.Protocol) }}, time.Second)
 		got, err := p.Complete(t.Context(), surely(2))
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +73,7 @@ func surely(n int) methods.Request {
 	return r
 }
 
-func checkTokens(t *testing.T, got methods.Completion, want Answer) {
+func checkTokens(t *testing.T, got methods.Completion, want providertest.Answer) {
 	t.Helper()
 	spelled := ""
 	for i, have := range got.Logprobs {
@@ -100,8 +101,8 @@ func checkTokens(t *testing.T, got methods.Completion, want Answer) {
 // conformNoLogprobs checks servers that have none: one that ignores that they
 // are asked for is asked once, one that refuses is quoted, and one that forgot
 // them is asked again.
-func conformNoLogprobs(t *testing.T, c ConformConfig) {
-	s, p := c.serve(t, Config{}, time.Second)
+func conformNoLogprobs(t *testing.T, c service) {
+	s, p := c.serve(t, providertest.Config{}, time.Second)
 	for range 2 {
 		_, err := p.Complete(t.Context(), surely(2))
 		wantKind(t, err, provider.Rejected)
@@ -115,7 +116,7 @@ func conformNoLogprobs(t *testing.T, c ConformConfig) {
 	if got, err := p.Complete(t.Context(), surely(0)); err != nil || got.Text != "ok" {
 		t.Errorf("without: %+v, %v", got, err)
 	}
-	_, p = c.serve(t, Config{Refuse: func(a Ask) string {
+	_, p = c.serve(t, providertest.Config{Refuse: func(a providertest.Ask) string {
 		if a.Logprobs > 0 {
 			return "logprobs is not supported with this model"
 		}
@@ -126,9 +127,9 @@ func conformNoLogprobs(t *testing.T, c ConformConfig) {
 	if !strings.Contains(fmt.Sprint(err), "logprobs is not supported") {
 		t.Errorf("%v", err)
 	}
-	_, p = c.serve(t, Config{Answer: func(a Ask) Answer {
+	_, p = c.serve(t, providertest.Config{Answer: func(a providertest.Ask) providertest.Answer {
 		if a.Number == 2 {
-			return Answer{Text: "ok"}
+			return providertest.Answer{Text: "ok"}
 		}
 		return sure(c.Protocol)
 	}}, time.Second)
@@ -144,24 +145,24 @@ func conformNoLogprobs(t *testing.T, c ConformConfig) {
 
 // conformParts checks that parts of the counts arrive as parts, whichever way
 // a protocol counts them, and that parts which cannot be change no total.
-func conformParts(t *testing.T, c ConformConfig) {
+func conformParts(t *testing.T, c service) {
 	for _, whole := range []bool{false, true} {
-		_, p := c.serve(t, Config{Whole: whole, Answer: func(Ask) Answer {
-			return Answer{Text: "ok", Input: 100, Output: 50, Cached: 60, Reasoning: 40}
+		_, p := c.serve(t, providertest.Config{Whole: whole, Answer: func(providertest.Ask) providertest.Answer {
+			return providertest.Answer{Text: "ok", Input: 100, Output: 50, Cached: 60, Reasoning: 40}
 		}}, time.Second)
 		want := methods.Usage{Calls: 1, InputTokens: 100, OutputTokens: 50, Cost: 200, CachedTokens: 60, ReasoningTokens: 40}
-		if c.Protocol == Ollama { // it tells no parts
+		if c.Protocol == providertest.Ollama { // it tells no parts
 			want.CachedTokens, want.ReasoningTokens = 0, 0
 		}
 		if got, err := p.Complete(t.Context(), ask("x")); err != nil || !reflect.DeepEqual(got.Usage, want) {
 			t.Errorf("whole %v: %+v, %v, want %+v", whole, got.Usage, err, want)
 		}
 	}
-	if c.Protocol == Anthropic || c.Protocol == Gemini || c.Protocol == Ollama {
+	if c.Protocol == providertest.Anthropic || c.Protocol == providertest.Gemini || c.Protocol == providertest.Ollama {
 		return // their totals are sums of parts, or have none
 	}
-	_, p := c.serve(t, Config{Answer: func(Ask) Answer {
-		return Answer{Text: "ok", Input: 100, Output: 50, Cached: 101, Reasoning: 51}
+	_, p := c.serve(t, providertest.Config{Answer: func(providertest.Ask) providertest.Answer {
+		return providertest.Answer{Text: "ok", Input: 100, Output: 50, Cached: 101, Reasoning: 51}
 	}}, time.Second)
 	want := methods.Usage{Calls: 1, InputTokens: 100, OutputTokens: 50, Cost: 200}
 	if got, err := p.Complete(t.Context(), ask("x")); err != nil || got.Usage != want {

@@ -1,4 +1,4 @@
-package providertest
+package provider_test
 
 import (
 	"context"
@@ -17,36 +17,24 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
-	"noema/kernel/provider"
+	"noema/kernel/provider/exchange"
+	"noema/kernel/provider/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 )
-
-// Provider is what can be tested: a provider that holds connections.
-type Provider interface {
-	provider.Provider
-	CloseIdleConnections()
-}
-
-// StormConfig says what to test.
-type StormConfig struct {
-	Protocol Protocol
-	Requests int // a fifth of them repeat others; see Storm for more
-	// Open makes the provider under test; patience is to be both of its
-	// timeouts.
-	Open func(url string, patience time.Duration) (Provider, error)
-}
 
 // patience is how long a storm's provider waits for a byte. It is long enough
 // for a busy machine, which must not be taken for a silent one.
 const patience = 700 * time.Millisecond
 
 // swift are the faults that a provider does not wait for.
-func swift() []Fault {
-	return slices.DeleteFunc(All(), func(f Fault) bool { return f == HalfOpen || f == Silent || f == NeverCloses })
+func swift() []providertest.Fault {
+	return slices.DeleteFunc(providertest.All(), func(f providertest.Fault) bool {
+		return f == providertest.HalfOpen || f == providertest.Silent || f == providertest.NeverCloses
+	})
 }
 
-// Storm lets a provider make many requests through the gateway at a server
+// TestStorm lets each provider make many requests through the gateway at a server
 // that fails in every way it can: plain ones, some with a schema that is asked
 // again until the reply is valid, some with a tool and its result. It checks
 // that all answers are right, that nothing was delivered, and so paid, twice,
@@ -54,19 +42,24 @@ func swift() []Fault {
 //
 // With NOEMA_BENCH=1 it makes at least 10,000 requests, and those that stall
 // for 60 s are as frequent as all other faults, which takes minutes.
-func Storm(t *testing.T, c StormConfig) {
-	t.Helper()
-	faults := swift()
+func TestStorm(t *testing.T) {
+	for _, c := range services() {
+		t.Run(string(c.Protocol), func(t *testing.T) { storm(t, c) })
+	}
+}
+
+func storm(t *testing.T, c service) {
+	requests, faults := c.storm, swift()
 	if os.Getenv("NOEMA_BENCH") == "1" {
-		c.Requests, faults = max(c.Requests, 10_000), All()
+		requests, faults = max(requests, 10_000), providertest.All()
 	}
 	before := runtime.NumGoroutine()
 	t.Run("storm", func(t *testing.T) {
-		s := New(Config{Protocol: c.Protocol, Answer: Oracle, Plan: Plan{
+		s := providertest.New(providertest.Config{Protocol: c.Protocol, Answer: oracle, Plan: providertest.Plan{
 			Seed: 1, Rate: 0.2, Faults: faults, Most: 8, Each: 2, Storm: 20, StormEvery: 500,
 		}})
 		defer s.Close()
-		p, err := c.Open(s.URL(), patience)
+		p, err := c.open(exchange.Config{Model: "m", BaseURL: s.URL(), APIKey: "k", IdleTimeout: patience, FirstTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,12 +74,12 @@ func Storm(t *testing.T, c StormConfig) {
 			}
 		}()
 		began := time.Now()
-		stats := weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
+		stats := weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
 		t.Logf("%d requests, %d sent in %.1f s, at most %d at once, limit %d in the end, %d pauses; faults %v",
-			c.Requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Limit, stats.Pauses, s.Faults())
-		s.checkBooks(t, stats)
+			requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Limit, stats.Pauses, s.Faults())
+		checkBooks(t, s, stats)
 		sent := s.Requests()
-		weather(t, c.Requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
+		weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
 		if n := s.Requests() - sent; n != 0 {
 			t.Errorf("a replay sent %d requests", n)
 		}
@@ -131,7 +124,7 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 }
 
 // checkBooks checks that every request was delivered once.
-func (s *Server) checkBooks(t *testing.T, stats gateway.Stats) {
+func checkBooks(t *testing.T, s *providertest.Server, stats gateway.Stats) {
 	t.Helper()
 	bills, twice, never := s.Bills(), 0, 0
 	for _, b := range bills {
@@ -148,7 +141,7 @@ func (s *Server) checkBooks(t *testing.T, stats gateway.Stats) {
 	if stats.Provider != len(bills) {
 		t.Errorf("the gateway counts %d answers, the server %d", stats.Provider, len(bills))
 	}
-	for _, f := range All() {
+	for _, f := range providertest.All() {
 		if n := s.Faults()[f]; n < 2 {
 			t.Errorf("%q was met %d times in this storm: it proves nothing about it", f, n)
 		}
@@ -175,18 +168,18 @@ func sign(prompt string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Oracle is the model of a storm.
-func Oracle(a Ask) Answer {
+// oracle is the model of a storm.
+func oracle(a providertest.Ask) providertest.Answer {
 	question, _, _ := strings.Cut(a.Prompt, "\n")
 	switch {
 	case a.Schema:
-		return Answer{Text: `{"answer": "` + sign(question) + `"}`}
+		return providertest.Answer{Text: `{"answer": "` + sign(question) + `"}`}
 	case len(a.Tools) > 0 && len(a.Results) == 0:
-		return Answer{Calls: []Call{{Name: a.Tools[0], Arguments: `{"key": "` + sign(question) + `"}`}}}
+		return providertest.Answer{Calls: []providertest.Call{{Name: a.Tools[0], Arguments: `{"key": "` + sign(question) + `"}`}}}
 	case len(a.Results) > 0:
-		return Answer{Text: "the tool says: " + strings.Join(a.Results, ", ")}
+		return providertest.Answer{Text: "the tool says: " + strings.Join(a.Results, ", ")}
 	}
-	return Answer{Text: "ünswer " + sign(question)}
+	return providertest.Answer{Text: "ünswer " + sign(question)}
 }
 
 // talk has one conversation and checks the answer.
