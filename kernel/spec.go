@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -49,30 +48,6 @@ func (s Spec) Label(name string) string {
 	}
 	sort.Strings(pairs)
 	return name + "?" + strings.Join(pairs, "&")
-}
-
-// ParsePairs reads the values of a repeated key=value flag. The value @FILE is
-// the content of the file.
-func ParsePairs(flag string, pairs []string) (map[string]string, error) {
-	out := map[string]string{}
-	for _, p := range pairs {
-		key, value, ok := strings.Cut(p, "=")
-		if !ok || key == "" {
-			return nil, fmt.Errorf("%s %q: use key=value", flag, p)
-		}
-		if _, twice := out[key]; twice {
-			return nil, fmt.Errorf("%s %q: %q is given twice", flag, p, key)
-		}
-		if file, ok := strings.CutPrefix(value, "@"); ok {
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				return nil, fmt.Errorf("%s %q: %w", flag, p, err)
-			}
-			value = string(raw)
-		}
-		out[key] = value
-	}
-	return out, nil
 }
 
 // encodeOptions types the values by the description and encodes them as the

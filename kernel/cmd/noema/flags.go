@@ -55,6 +55,12 @@ func setField(f methods.Field, text string) error {
 	return f.Set(text)
 }
 
+// taskOptions are the options of a task, for verbs that take a task and nothing
+// else of an experiment.
+type taskOptions struct {
+	TaskOptions map[string]string `json:"task-options" flag:"task-option" short:"T" part:"what" doc:"option of the task, as in -T n=20"`
+}
+
 // flagName is the name of a declared option on the command line.
 func flagName(f methods.Field) string {
 	if name := f.Tag.Get("flag"); name != "" {

@@ -50,7 +50,7 @@ func optionLines(w *tabwriter.Writer, options []methods.Option) {
 }
 
 func taskShowCommand(a *app) *cobra.Command {
-	var options []string
+	var o taskOptions
 	var sample string
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -60,11 +60,7 @@ func taskShowCommand(a *app) *cobra.Command {
   noema task show cafes?n=20 --sample-id R07`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			pairs, err := kernel.ParsePairs("-T", options)
-			if err != nil {
-				return usage(err)
-			}
-			t, err := a.lab.Task(args[0], pairs)
+			t, err := a.lab.Task(args[0], o.TaskOptions)
 			if err != nil {
 				return err
 			}
@@ -79,14 +75,14 @@ func taskShowCommand(a *app) *cobra.Command {
 			return usage(fmt.Errorf("task %q has no sample %q", t.Name, sample))
 		},
 	}
-	cmd.Flags().StringArrayVarP(&options, "task-option", "T", nil, "option of the task, as in -T n=20")
+	bind(cmd, &o, []string{"what"})
 	cmd.Flags().StringVar(&sample, "sample-id", "", "show this sample")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func taskValidateCommand(a *app) *cobra.Command {
-	var options []string
+	var o taskOptions
 	cmd := &cobra.Command{
 		Use:   "validate TASK",
 		Short: "check a task: its files, samples, targets, tools and, for logs, its workflows",
@@ -97,18 +93,14 @@ allows; and, where tools count records, how many lines of the log are none.`,
   noema task validate ./my-logs`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			pairs, err := kernel.ParsePairs("-T", options)
-			if err != nil {
-				return usage(err)
-			}
-			t, err := a.lab.Task(args[0], pairs)
+			t, err := a.lab.Task(args[0], o.TaskOptions)
 			if err != nil {
 				return err
 			}
 			return a.validateTask(cmd.Context(), t)
 		},
 	}
-	cmd.Flags().StringArrayVarP(&options, "task-option", "T", nil, "option of the task, as in -T n=20")
+	bind(cmd, &o, []string{"what"})
 	return cmd
 }
 

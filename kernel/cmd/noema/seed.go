@@ -23,22 +23,18 @@ import (
 // sampleFlags choose a sample to try something on by hand.
 type sampleFlags struct {
 	task, sample string
-	options      []string
+	taskOptions
 }
 
 func (f *sampleFlags) declare(cmd *cobra.Command, task string) {
 	cmd.Flags().StringVar(&f.task, "task", task, "task that the sample is from")
 	cmd.Flags().StringVar(&f.sample, "sample-id", "", "sample to use (default: the first)")
-	cmd.Flags().StringArrayVarP(&f.options, "task-option", "T", nil, "option of the task, as in -T n=20")
+	bind(cmd, &f.taskOptions, []string{"what"})
 }
 
 // open returns the task and the chosen sample.
 func (f *sampleFlags) open(a *app) (*task.Task, task.Sample, error) {
-	pairs, err := kernel.ParsePairs("-T", f.options)
-	if err != nil {
-		return nil, task.Sample{}, usage(err)
-	}
-	t, err := a.lab.Task(f.task, pairs)
+	t, err := a.lab.Task(f.task, f.TaskOptions)
 	if err != nil {
 		return nil, task.Sample{}, err
 	}
