@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 	"noema/methods/pyliteral"
 )
 

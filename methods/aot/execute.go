@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 )
 
 // DefaultConcurrency is how many atoms run at the same time by default.
@@ -179,12 +180,7 @@ func isFatal(ctx context.Context, err error) bool {
 
 // emit sends an event about an atom.
 func (x *execution) emit(path string, kind methods.EventKind, level int, data any, format string, args ...any) {
-	if x.opts.Trace == nil {
-		return
+	if x.opts.Trace != nil {
+		trial.Emit(x.opts.Trace, path, kind, level, data, format, args...)
 	}
-	e := methods.Event{Path: path, Phase: runPhase, Kind: kind, Text: fmt.Sprintf(format, args...), Level: level}
-	if data != nil {
-		e.Data = encode(data)
-	}
-	x.opts.Trace.Emit(e)
 }

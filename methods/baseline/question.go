@@ -16,7 +16,7 @@ import (
 const itemsKey = "items"
 
 // question shows the problem: its request, its data and what is wanted.
-func (t *trial) question() (string, error) {
+func (t *solver) question() (string, error) {
 	items, data, err := contextText(t.Context, t.Answer.Kind)
 	if err != nil {
 		return "", err
@@ -29,10 +29,10 @@ func (t *trial) question() (string, error) {
 }
 
 // cut shortens a part of the data to its first limit bytes.
-func (t *trial) cut(what, text string, limit int) string {
+func (t *solver) cut(what, text string, limit int) string {
 	short, cut := reply.Head(text, limit)
 	if cut {
-		t.emit(methods.Truncated, "%s: %d of %d bytes shown (head)", what, len(short), len(text))
+		t.Emit(callPath, methods.Truncated, 1, nil, "%s: %d of %d bytes shown (head)", what, len(short), len(text))
 	}
 	return short
 }

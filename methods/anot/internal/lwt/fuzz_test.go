@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 )
 
 func seeds() []string {

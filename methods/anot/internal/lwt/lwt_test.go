@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 )
 
 func Example() {

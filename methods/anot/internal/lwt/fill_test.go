@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 )
 
 const context = `{"items":[
