@@ -135,7 +135,7 @@ func TestCheckStopsWhenCancelled(t *testing.T) {
 
 func TestCaseWithoutModel(t *testing.T) {
 	faults := Check(t.Context(), solver(good), Case{Name: "x"})
-	if len(faults) != len(checks()) || faults[0].String() != "x/describe: the case has no model" {
+	if len(faults) != len(Rules()) || faults[0].String() != "x/describe: the case has no model" {
 		t.Errorf("faults %v", faults)
 	}
 }
@@ -171,7 +171,7 @@ func TestSameTellsDifferences(t *testing.T) {
 			return methods.RankingAnswer([]int{2, 1}), nil
 		}), "only the first has call"},
 	} {
-		faults := differences(t.Context(), goodDescribed(), c.m, Cases(methods.Description{})[0], defaultLimits())
+		faults := Differences(t.Context(), goodDescribed(), c.m, Cases(methods.Description{})[0])
 		if len(faults) != 1 || !strings.Contains(faults[0].String(), c.want) {
 			t.Errorf("%s: faults %v, want one with %q", name, faults, c.want)
 		}
