@@ -37,7 +37,7 @@ var floors = map[string]float64{
 	"kernel/display": 1, "kernel/diff": 3, "kernel/runner": 4, "kernel/report": 4.3, "kernel/export": 4.3, "kernel": 4.6,
 
 	"kernel/cell/source": 4.8, "kernel/cell/machine": 4.8, "kernel/cell/symbols": 4.9, "kernel/cell/symbols/generic": 0, "kernel/cell/symbols/gen": 7, "kernel/cell/battery": 5.7, "kernel/cell/*": 5, "kernel/cell": 5.5, "kernel/view": 5,
-	"kernel/scaffold": 5, "kernel/plugincheck": 5, "kernel/provider/local/internal/network": 2, "kernel/provider/local/localtest": 2, "kernel/repl": 6, "kernel/jupyter": 6, "kernel/builtin": 6.5,
+	"kernel/plugindev": 5, "kernel/provider/local/internal/network": 2, "kernel/provider/local/localtest": 2, "kernel/repl": 6, "kernel/jupyter": 6, "kernel/builtin": 6.5,
 	"kernel/cmd/*": 7, "plugins/*": 7, "experiments/*": 7, "plugins/internal/wire/gen": 7,
 }
 

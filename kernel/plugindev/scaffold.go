@@ -1,8 +1,8 @@
-// Package scaffold makes, builds and promotes plugins: from a name, a folder
+// Package plugindev makes, builds, promotes and checks plugins: from a name, a folder
 // with a method that works; from such a folder, something that the kernel can
 // start; from a function in a script, a plugin with the same behaviour. It is
 // the short way from an idea to a comparison.
-package scaffold
+package plugindev
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package plugincheck
+package plugindev
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package scaffold
+package plugindev
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"noema/kernel"
-	"noema/kernel/plugincheck"
+	"noema/plugins"
 )
 
 // TestNewGo makes a plugin, builds it, runs its own test and holds it to what
@@ -65,7 +65,11 @@ func built(t *testing.T, dir string) {
 
 func sound(t *testing.T, dir string) {
 	t.Helper()
-	report, err := plugincheck.Check(t.Context(), dir, plugincheck.Options{})
+	src, err := plugins.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Check(t.Context(), src, CheckOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
