@@ -17,7 +17,6 @@ import (
 
 // manifest is what Build reads of a plugin.yaml.
 type manifest struct {
-	Name     string   `yaml:"name"`
 	Language string   `yaml:"language"`
 	Command  []string `yaml:"command"`
 }
@@ -35,48 +34,32 @@ func readManifest(dir string) (manifest, error) {
 	return m, nil
 }
 
-// NeedsBuild says whether a change in the plugin's folder asks for a build
-// before its next start.
+// NeedsBuild reports whether the plugin must be built after its files changed.
 func NeedsBuild(dir string) bool {
 	m, err := readManifest(dir)
 	return err == nil && m.Language == "go"
 }
 
-// Build makes the plugin in a folder ready to start: one in Go is compiled, one
-// in Python is read for errors of syntax. What the tools say goes to out. The
-// plugin that is there is replaced only by one that was built.
+// Build makes the plugin in a folder ready to start: Go is compiled, and Python
+// is checked for syntax errors. What the tools print goes to out. A build that
+// fails leaves the earlier binary in place.
 func Build(ctx context.Context, dir string, out io.Writer) error {
 	m, err := readManifest(dir)
 	if err != nil {
 		return err
 	}
-	switch m.Language {
-	case "go":
-		return buildGo(ctx, dir, m, out)
-	case "python":
-		return checkPython(ctx, dir, m, out)
+	if m.Language != "go" && m.Language != "python" {
+		return nil // it says how it is started, and needs nothing more
 	}
-	return nil // it says how it is started, and needs nothing more
-}
-
-// checkPython reads a plugin's files for errors of syntax, with the interpreter
-// that will run it.
-func checkPython(ctx context.Context, dir string, m manifest, out io.Writer) error {
 	if len(m.Command) == 0 {
-		return kernel.Misused(fmt.Errorf("build plugin: %s names no command", filepath.Join(dir, plugins.ManifestName)))
+		return kernel.Misused(fmt.Errorf("build plugin: %s has no command", filepath.Join(dir, plugins.ManifestName)))
 	}
-	const script = "import ast, pathlib\nfor p in sorted(pathlib.Path('.').glob('*.py')): ast.parse(p.read_text(encoding='utf-8'), str(p))"
-	return run(ctx, dir, out, m.Command[0], "-c", script)
-}
-
-// buildGo compiles into a file of its own and then renames: a plugin that runs
-// keeps its old binary.
-func buildGo(ctx context.Context, dir string, m manifest, out io.Writer) error {
-	if len(m.Command) == 0 {
-		return kernel.Misused(fmt.Errorf("build plugin: %s names no command", filepath.Join(dir, plugins.ManifestName)))
+	if m.Language == "python" {
+		const script = "import ast, pathlib\nfor p in sorted(pathlib.Path('.').glob('*.py')): ast.parse(p.read_text(encoding='utf-8'), str(p))"
+		return run(ctx, dir, out, m.Command[0], "-c", script)
 	}
 	binary := filepath.Join(dir, m.Command[0])
-	fresh := binary + ".new"
+	fresh := binary + ".new" // renamed at the end: a plugin that runs keeps its old binary
 	if err := run(ctx, dir, out, "go", "build", "-ldflags=-s -w", "-o", fresh, "."); err != nil {
 		return err
 	}

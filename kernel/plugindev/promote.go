@@ -2,6 +2,7 @@ package plugindev
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,24 +49,17 @@ func Promote(file string, o Options) (Promotion, error) {
 		return Promotion{}, err
 	}
 	p := Promotion{Name: added.name, Function: added.function, Kinds: strings.Join(added.kinds, ", ")}
-	body, cell, err := needed(fset, parsed, text, added.function)
-	if err != nil {
+	if p.Declarations, err = needed(fset, parsed, text, added.function); err != nil {
 		return Promotion{}, err
 	}
-	p.Declarations = cell
-	o.Name, _, _ = strings.Cut(added.name, "@")
+	name, version, _ := strings.Cut(added.name, "@")
+	o.Name = name
 	v, err := o.values()
 	if err != nil {
 		return Promotion{}, err
 	}
-	version := "1"
-	if _, after, ok := strings.Cut(added.name, "@"); ok {
-		version = after
-	}
-	v.More = map[string]string{
-		"Body": body, "Function": added.function, "Kinds": p.Kinds, "Version": strconv.Quote(version), "File": filepath.Base(file),
-	}
-	if p.Dir, err = o.write(v, "promoted"); err != nil {
+	v.Body, v.Function, v.Kinds, v.Version, v.File = p.Declarations, added.function, p.Kinds, strconv.Quote(cmp.Or(version, "1")), filepath.Base(file)
+	if p.Dir, err = o.write(v, "module", "promoted"); err != nil {
 		return Promotion{}, err
 	}
 	return p, nil
@@ -92,7 +87,7 @@ func notebookScript(raw []byte) (string, error) {
 		} `json:"cells"`
 	}
 	if err := json.Unmarshal(raw, &book); err != nil {
-		return "", kernel.Misused(fmt.Errorf("promote: the notebook is no JSON: %w", err))
+		return "", kernel.Misused(fmt.Errorf("promote: the notebook is not JSON: %w", err))
 	}
 	var decls, body strings.Builder
 	imports := map[string]bool{`"fmt"`: true, `. "noema/kernel"`: true}
@@ -103,24 +98,15 @@ func notebookScript(raw []byte) (string, error) {
 		var lines []string
 		if json.Unmarshal(c.Source, &lines) != nil {
 			lines = []string{""}
-			_ = json.Unmarshal(c.Source, &lines[0]) // a string in place of a list; anything else is no code
+			_ = json.Unmarshal(c.Source, &lines[0]) // one string instead of a list; anything else is not code
 		}
 		splitCell(strings.Join(lines, ""), imports, &decls, &body)
 	}
 	var head strings.Builder
-	for _, spec := range sortedKeys(imports) {
+	for _, spec := range slices.Sorted(maps.Keys(imports)) {
 		fmt.Fprintf(&head, "import %s\n", spec)
 	}
 	return fmt.Sprintf("package main\n\n%s\n%s\nfunc main() {\n%s}\n", &head, &decls, &body), nil
-}
-
-func sortedKeys(m map[string]bool) []string {
-	var all []string
-	for k := range m {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // splitCell takes the parts of a cell that begin at a line's first column.
@@ -186,17 +172,17 @@ func findAdded(fset *token.FileSet, file *ast.File, name string) (addedMethod, e
 	if name != "" {
 		i := slices.IndexFunc(all, func(m addedMethod) bool { return m.name == name || strings.HasPrefix(m.name, name+"@") })
 		if i < 0 {
-			return addedMethod{}, kernel.Misused(fmt.Errorf("promote: no call of AddMethod with the name %q: there are %s", name, strings.Join(names, ", ")))
+			return addedMethod{}, kernel.Misused(fmt.Errorf("promote: no method %q is added in the file: it adds %s", name, strings.Join(names, ", ")))
 		}
 		return all[i], nil
 	}
 	switch len(all) {
 	case 0:
-		return addedMethod{}, kernel.Misused(errors.New("promote: no call such as lab.AddMethod(\"name\", Function, Number), with a declared function, in it"))
+		return addedMethod{}, kernel.Misused(errors.New("promote: no method found: add one with a call such as lab.AddMethod(\"name\", Function, Number)"))
 	case 1:
 		return all[0], nil
 	}
-	return addedMethod{}, kernel.Misused(fmt.Errorf("promote: several methods are added: say which with --name: %s", strings.Join(names, ", ")))
+	return addedMethod{}, kernel.Misused(fmt.Errorf("promote: the file adds several methods: choose one with --name: %s", strings.Join(names, ", ")))
 }
 
 func source(fset *token.FileSet, n ast.Node) string {
@@ -207,9 +193,9 @@ func source(fset *token.FileSet, n ast.Node) string {
 	return b.String()
 }
 
-// needed is the text of a function and of all that it needs of its file: as
-// declarations with imports, for a plugin, and as a cell.
-func needed(fset *token.FileSet, file *ast.File, text, function string) (body, cell string, err error) {
+// needed is the text of a function and of all that it needs of its file:
+// imports and declarations.
+func needed(fset *token.FileSet, file *ast.File, text, function string) (string, error) {
 	declares := map[string][]ast.Decl{}
 	for _, d := range file.Decls {
 		for _, name := range declared(d) {
@@ -217,7 +203,7 @@ func needed(fset *token.FileSet, file *ast.File, text, function string) (body, c
 		}
 	}
 	if declares[function] == nil {
-		return "", "", kernel.Misused(fmt.Errorf("promote: %s is no function that the file declares at its top", function))
+		return "", kernel.Misused(fmt.Errorf("promote: the file declares no function %s: declare it at the top level", function))
 	}
 	want := map[ast.Decl]bool{}
 	used := map[string]bool{}
@@ -249,8 +235,7 @@ func needed(fset *token.FileSet, file *ast.File, text, function string) (body, c
 			decls.WriteString(declText(fset, d, text) + "\n\n")
 		}
 	}
-	all := imports.String() + "\n" + decls.String()
-	return all, all, nil
+	return imports.String() + "\n" + decls.String(), nil
 }
 
 // importName is the name that a file calls an import by.

@@ -6,6 +6,7 @@ package plugindev
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -45,19 +46,25 @@ func New(o Options) (string, error) {
 	if o.Language != "go" && o.Language != "python" {
 		return "", kernel.Misused(fmt.Errorf("new plugin: language %q: use go or python", o.Language))
 	}
-	return o.write(v, o.Language)
+	if o.Language == "go" {
+		return o.write(v, "module", "go")
+	}
+	return o.write(v, "python")
 }
 
 // values are what the templates are filled in with.
 type values struct {
 	Name, Module, GoVersion, Checkout string
-	Class, SDK, Python                string            // of the method in Python; where the package noema is
-	More                              map[string]string // what a promoted function adds
+	Class, SDK, Python                string // of the method in Python; where the package noema is
+
+	// Of a promoted function: its file's name and its declarations, its own
+	// name, and the arguments that it was added with.
+	File, Body, Function, Kinds, Version string
 }
 
 func (o Options) values() (values, error) {
 	if !validName.MatchString(o.Name) {
-		return values{}, kernel.Misused(fmt.Errorf("new plugin: name %q: use small letters, digits and -, a letter first", o.Name))
+		return values{}, kernel.Misused(fmt.Errorf("new plugin: name %q: use lower-case letters, digits and '-', starting with a letter", o.Name))
 	}
 	checkout, err := FindCheckout(o.Checkout)
 	if err != nil {
@@ -69,20 +76,16 @@ func (o Options) values() (values, error) {
 			class += strings.ToUpper(part[:1]) + part[1:]
 		}
 	}
-	python := o.Python
-	if python == "" {
-		python = "python3"
-	}
 	return values{
-		SDK: filepath.Join(checkout, "plugins", "python", "src"), Python: python,
+		SDK: filepath.Join(checkout, "plugins", "python", "src"), Python: cmp.Or(o.Python, "python3"),
 		Name: o.Name, Module: strings.ReplaceAll(o.Name, "-", ""), Class: class, Checkout: checkout,
 		GoVersion: goVersion(checkout),
 	}, nil
 }
 
-// write fills in the templates of a language. What is there already stays, and
-// is an error; a folder half written is removed.
-func (o Options) write(v values, language string) (string, error) {
+// write fills in the templates of the folders. It does not change what is there
+// already, and removes a folder that it could not complete.
+func (o Options) write(v values, folders ...string) (string, error) {
 	dir, err := filepath.Abs(filepath.Join(o.Dir, o.Name))
 	if err != nil {
 		return "", err
@@ -91,24 +94,23 @@ func (o Options) write(v values, language string) (string, error) {
 		return "", fmt.Errorf("new plugin: %w", err)
 	}
 	if err := os.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
-		return "", kernel.Misused(fmt.Errorf("new plugin: %s is there already: choose another name, or remove it", dir))
+		return "", kernel.Misused(fmt.Errorf("new plugin: %s already exists: choose another name, or remove it", dir))
 	} else if err != nil {
 		return "", fmt.Errorf("new plugin: %w", err)
 	}
-	root := path.Join("templates", language)
-	err = fs.WalkDir(templates, root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
+	for _, folder := range folders {
+		names, err := fs.Glob(templates, path.Join("templates", folder, "*.tmpl"))
+		for i := 0; err == nil && i < len(names); i++ {
+			err = fill(names[i], filepath.Join(dir, strings.TrimSuffix(path.Base(names[i]), ".tmpl")), v)
 		}
-		return fill(name, filepath.Join(dir, strings.TrimSuffix(path.Base(name), ".tmpl")), v)
-	})
-	if err != nil {
-		return "", errors.Join(fmt.Errorf("new plugin: %w", err), os.RemoveAll(dir))
+		if err != nil {
+			return "", errors.Join(fmt.Errorf("new plugin: %w", err), os.RemoveAll(dir))
+		}
 	}
 	return dir, nil
 }
 
-// fill fills in one template. The file's name may hold the method's.
+// fill fills in one template.
 func fill(name, to string, v values) error {
 	raw, err := templates.ReadFile(name)
 	if err != nil {
@@ -142,7 +144,7 @@ func FindCheckout(given string) (string, error) {
 		}
 	}
 	if given != "" {
-		return "", kernel.Misused(fmt.Errorf("find noema's source: there is none in %q: give the folder of a clone", given))
+		return "", kernel.Misused(fmt.Errorf("find noema's source: %q is not a clone of it: give the folder that holds its go.mod", given))
 	}
 	return "", kernel.Misused(errors.New("find noema's source, which plugins are built with: run this in a clone, or name one with --source"))
 }

@@ -87,10 +87,10 @@ func TestNewRefuses(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Name: "Big", Language: "go"}, "use small letters"},
-		{Options{Name: "../up", Language: "go"}, "use small letters"},
+		{Options{Name: "Big", Language: "go"}, "use lower-case letters"},
+		{Options{Name: "../up", Language: "go"}, "use lower-case letters"},
 		{Options{Name: "x", Language: "perl"}, "use go or python"},
-		{Options{Name: "taken", Language: "go"}, "is there already"},
+		{Options{Name: "taken", Language: "go"}, "already exists"},
 		{Options{Name: "x", Language: "go", Checkout: dir}, "find noema's source"},
 	} {
 		c.o.Dir = dir
@@ -192,12 +192,12 @@ func TestPromoteTakesWhatIsNeeded(t *testing.T) {
 
 func TestPromoteRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":  {"package main\nfunc main() {}\n", "no call such as"},
+		"nothing":  {"package main\nfunc main() {}\n", "no method found"},
 		"syntax":   {"package main\nfunc (\n", "expected"},
-		"literal":  {"package main\nfunc main() { lab.AddMethod(\"x\", func() {}, Text) }\n", "no call such as"},
-		"foreign":  {"package main\nfunc main() { lab.AddMethod(\"x\", F, Text) }\n", "no function that the file declares"},
-		"several":  {"package main\nfunc F() {}\nfunc main() { lab.AddMethod(\"x\", F, Text); lab.AddMethod(\"y\", F, Text) }\n", "several methods are added"},
-		"notebook": {"{", "is no JSON"},
+		"literal":  {"package main\nfunc main() { lab.AddMethod(\"x\", func() {}, Text) }\n", "no method found"},
+		"foreign":  {"package main\nfunc main() { lab.AddMethod(\"x\", F, Text) }\n", "the file declares no function F"},
+		"several":  {"package main\nfunc F() {}\nfunc main() { lab.AddMethod(\"x\", F, Text); lab.AddMethod(\"y\", F, Text) }\n", "adds several methods"},
+		"notebook": {"{", "is not JSON"},
 	} {
 		file := filepath.Join(t.TempDir(), "script.go")
 		if name == "notebook" {

@@ -59,7 +59,7 @@ func TestPluginFromIdea(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, user.run(exitUsage, "plugin", "new", "direct", "--source", checkout).stderr, "a built-in method has this name")
-	want(t, user.run(exitUsage, "plugin", "new", "Bad_name", "--source", checkout).stderr, "use small letters")
+	want(t, user.run(exitUsage, "plugin", "new", "Bad_name", "--source", checkout).stderr, "use lower-case letters")
 	want(t, user.run(0, "plugin", "new", "my-method", "--source", checkout).stdout, "next: noema plugin build my-method")
 	want(t, user.run(0, "plugin", "build", "my-method").stdout, "built")
 	r := user.run(0, "compare", "--task", "arithmetic", "--methods", "direct,my-method", "--limit", "20")
