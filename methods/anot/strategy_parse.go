@@ -1,8 +1,8 @@
 package anot
 
 import (
+	"encoding/json"
 	"fmt"
-	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -199,9 +199,9 @@ func parseValue(text string) (any, error) {
 		return text, nil
 	}
 	switch v := v.(type) {
-	case *big.Int:
-		f, _ := new(big.Float).SetInt(v).Float64()
-		if f-f != 0 {
+	case json.Number: // beyond the range of int64
+		f, err := v.Float64()
+		if err != nil {
 			return nil, fmt.Errorf("the value %.40q is too large", text)
 		}
 		return f, nil
