@@ -7,7 +7,7 @@
 // tools that have effects, and with compensations when the plan fails.
 //
 // A plan and its state are plain JSON. A plan can be kept, edited by hand,
-// drawn ([Plan.DOT], [Plan.Mermaid]) and run again, and an execution that
+// drawn ([Plan.Graph]) and run again, and an execution that
 // stopped goes on from its [State]. Inside a trial the store of the Host does
 // that work: a killed trial is simply run again, and finds its plan and the
 // results of its finished atoms there.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -173,22 +174,23 @@ func constant(word string) (any, error) {
 	case "False":
 		return false, nil
 	}
-	// Go reads inf, nan and 0x1p4 as floats, too; Python literals do not.
-	if strings.Trim(word, "0123456789.eE+-") != "" {
-		return nil, errors.New("not a decimal number")
-	}
-	n, err := strconv.ParseInt(word, 10, 64)
-	if digits := strings.TrimLeft(word, "+-"); err == nil && len(digits) > 1 && digits[0] == '0' {
-		return nil, errors.New("a leading zero")
-	}
-	switch {
-	case err == nil:
+	if intForm.MatchString(word) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return json.Number(strings.TrimPrefix(word, "+")), nil
+		}
 		return n, nil
-	case errors.Is(err, strconv.ErrRange):
-		return json.Number(strings.TrimPrefix(word, "+")), nil
+	}
+	if !floatForm.MatchString(word) {
+		return nil, errors.New("not a number")
 	}
 	return strconv.ParseFloat(word, 64)
 }
+
+var (
+	intForm   = regexp.MustCompile(`^[+-]?(?:0|[1-9]\d*)$`)
+	floatForm = regexp.MustCompile(`^[+-]?(?:\d+\.\d*|\.\d+|\d+[eE])[\d.eE+-]*$`)
+)
 
 // text reads a string from its opening quote on.
 func (p *parser) text(quote byte) (string, error) {
