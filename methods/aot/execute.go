@@ -2,7 +2,6 @@ package aot
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,19 +96,12 @@ func (x *execution) takeOver() {
 // run is the scheduler: it starts what is ready, lowest id first, and hears
 // what has ended.
 func (x *execution) run(ctx context.Context) {
-	users := x.users()
-	open := make([]int, len(x.needs))
-	ready := &byID{plan: x.plan}
-	for i, needs := range x.needs {
-		if open[i] = len(needs); open[i] == 0 {
-			heap.Push(ready, i)
-		}
-	}
+	walk := newFrontier(x.graph)
 	limit := cmp.Or(max(0, x.opts.Concurrency), DefaultConcurrency)
 	ended := make(chan int, limit)
-	for running := 0; ready.Len() > 0 || running > 0; {
-		if ready.Len() > 0 && running < limit {
-			i := heap.Pop(ready).(int)
+	for running := 0; len(walk.ready) > 0 || running > 0; {
+		if len(walk.ready) > 0 && running < limit {
+			i := walk.pop()
 			running++
 			go func() {
 				defer func() { ended <- i }()
@@ -122,11 +114,7 @@ func (x *execution) run(ctx context.Context) {
 		if x.opts.OnAtom != nil && x.atoms[i].Status != "" {
 			x.opts.OnAtom(x.atoms[i].AtomState)
 		}
-		for _, user := range users[i] {
-			if open[user]--; open[user] == 0 {
-				heap.Push(ready, user)
-			}
-		}
+		walk.ended(i)
 	}
 }
 

@@ -24,7 +24,7 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 		if decode(input[key], &v) != nil {
 			continue
 		}
-		eachText(v, func(s string) {
+		_, _ = mapTexts(v, nil, func(s string, _ []string) (any, error) { // it never fails
 			good := reference.FindAllStringSubmatch(s, -1)
 			for _, m := range good {
 				ids = append(ids, refID(m[1]))
@@ -32,6 +32,7 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 			if strings.Count(s, refStart) > len(good) {
 				malformed = append(malformed, s)
 			}
+			return s, nil
 		})
 	}
 	slices.Sort(ids)
@@ -43,20 +44,31 @@ func refID(digits string) int {
 	return id
 }
 
-// eachText calls f for every string value in v, dicts by sorted key.
-func eachText(v any, f func(string)) {
+// mapTexts replaces every string value in v by what f makes of it, dicts by
+// sorted key. The place holds the keys and indices that lead to it.
+func mapTexts(v any, place []string, f func(text string, place []string) (any, error)) (any, error) {
+	var err error
 	switch v := v.(type) {
 	case string:
-		f(v)
+		return f(v, place)
 	case []any:
-		for _, e := range v {
-			eachText(e, f)
+		list := make([]any, len(v))
+		for i, e := range v {
+			if list[i], err = mapTexts(e, append(slices.Clip(place), strconv.Itoa(i)), f); err != nil {
+				return nil, err
+			}
 		}
+		return list, nil
 	case map[string]any:
+		dict := make(map[string]any, len(v))
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			eachText(v[key], f)
+			if dict[key], err = mapTexts(v[key], append(slices.Clip(place), key), f); err != nil {
+				return nil, err
+			}
 		}
+		return dict, nil
 	}
+	return v, nil
 }
 
 // maxInput bounds what the references of one input may grow it to. Texts that
@@ -79,41 +91,16 @@ func (f *filler) fill(input map[string]json.RawMessage) (map[string]any, error) 
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 		var err error
-		if filled[key], err = f.value(v); err != nil {
+		if filled[key], err = mapTexts(v, nil, f.text); err != nil {
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 	}
 	return filled, nil
 }
 
-func (f *filler) value(v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case string:
-		return f.text(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			if list[i], err = f.value(e); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case map[string]any:
-		dict := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if dict[key], err = f.value(v[key]); err != nil {
-				return nil, err
-			}
-		}
-		return dict, nil
-	}
-	return v, nil
-}
-
 // text resolves a string: as a whole it becomes a value of any type, and
 // references among other text become texts.
-func (f *filler) text(s string) (any, error) {
+func (f *filler) text(s string, _ []string) (any, error) {
 	if id, ok := wholeReference(s); ok {
 		return f.get(id)
 	}

@@ -220,7 +220,8 @@ func (c *checker) value(what string, raw json.RawMessage, schema *reply.Validato
 		return
 	}
 	s := stand{typeOf: c.typeOf}
-	list, err := schema.Faults(encode(s.in(v, nil)))
+	filled, _ := mapTexts(v, nil, s.text) // it never fails
+	list, err := schema.Faults(encode(filled))
 	if err != nil {
 		c.fault("%s: %v", what, err)
 		return

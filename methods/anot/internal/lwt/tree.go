@@ -91,11 +91,7 @@ func (r *treeReader) value(depth int) (*node, error) {
 	switch v := tok.(type) {
 	case json.Delim:
 		r.out.WriteString(v.String())
-		if v == '[' {
-			err = r.elements(n, depth)
-		} else {
-			err = r.entries(n, depth)
-		}
+		err = r.elements(n, v == '[', depth)
 	case string:
 		n.text = v
 		r.string(v)
@@ -118,47 +114,37 @@ func (r *treeReader) string(s string) {
 	r.out.Truncate(r.out.Len() - 1)
 }
 
-func (r *treeReader) elements(n *node, depth int) error {
-	n.kind = list
-	for r.in.More() {
-		if len(n.list) > 0 {
-			r.out.WriteByte(',')
-		}
-		e, err := r.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		n.list = append(n.list, e)
+// elements reads a list or a dict from its first element to its closing bracket.
+func (r *treeReader) elements(n *node, isList bool, depth int) error {
+	if n.kind = list; !isList {
+		n.kind, n.dict = dict, map[string]*node{}
 	}
-	_, err := r.in.Token()
-	r.out.WriteByte(']')
-	return err
-}
-
-func (r *treeReader) entries(n *node, depth int) error {
-	n.kind, n.dict = dict, map[string]*node{}
 	for first := true; r.in.More(); first = false {
-		tok, err := r.in.Token()
-		if err != nil {
-			return err
-		}
-		key, ok := tok.(string)
-		if !ok {
-			return fmt.Errorf("key %v is no string", tok)
-		}
 		if !first {
 			r.out.WriteByte(',')
 		}
-		r.string(key)
-		r.out.WriteByte(':')
+		var key string
+		if !isList {
+			tok, err := r.in.Token()
+			if err != nil {
+				return err
+			}
+			key, _ = tok.(string) // the decoder takes nothing else
+			r.string(key)
+			r.out.WriteByte(':')
+		}
 		e, err := r.value(depth + 1)
 		if err != nil {
 			return err
 		}
-		n.dict[key] = e
+		if isList {
+			n.list = append(n.list, e)
+		} else {
+			n.dict[key] = e
+		}
 	}
-	_, err := r.in.Token()
-	r.out.WriteByte('}')
+	closing, err := r.in.Token()
+	fmt.Fprint(&r.out, closing)
 	return err
 }
 
