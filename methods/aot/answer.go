@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"noema/methods"
-	"noema/methods/decimal"
 	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
@@ -44,10 +43,9 @@ func (t *solver) number(v any) methods.Answer {
 		}
 		t.Emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
 	}
-	r, err := decimal.Parse(string(n))
+	a, err := trial.Exact(n)
 	if err != nil {
 		return trial.Without(methods.Unparsed, err)
 	}
-	text, _ := decimal.Format(r)
-	return methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}
+	return a
 }

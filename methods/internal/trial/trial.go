@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"noema/methods"
+	"noema/methods/decimal"
 	"noema/methods/reply"
 )
 
@@ -68,6 +69,29 @@ func Ending(ctx context.Context, method string, err error, unusable methods.Outc
 // Without is an answer without a value, for the reason of an error.
 func Without(o methods.Outcome, cause error) methods.Answer {
 	return methods.Answer{Outcome: o, Reason: reply.OneLine(cause.Error(), 1000)}
+}
+
+// Exact is the answer n with all its digits, which a float64 would lose.
+func Exact(n json.Number) (methods.Answer, error) {
+	r, err := decimal.Parse(string(n))
+	if err != nil {
+		return methods.Answer{}, err
+	}
+	text, _ := decimal.Format(r)
+	return methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}, nil
+}
+
+// Section writes a part of a prompt between a pair of tags.
+func Section(b *strings.Builder, tag, text string) {
+	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
+}
+
+// Quoted lists texts in double quotes, without escapes, for prompts.
+func Quoted(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return `"` + strings.Join(list, `", "`) + `"`
 }
 
 // InOrder is the ranking 1 to n, which says nothing about the items.
