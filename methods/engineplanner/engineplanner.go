@@ -83,7 +83,7 @@ func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answ
 	}
 	t.MaxTokens = t.opts.MaxTokens
 	if err := json.Unmarshal(p.Context, &t.domain); err != nil {
-		return methods.Answer{}, fmt.Errorf("read workflows: the problem's context has none: %w", err)
+		return methods.Answer{}, fmt.Errorf("read workflows from the problem's context: %w", err)
 	}
 	if faults := t.domain.Faults(p.Tools); len(faults) > 0 {
 		return methods.Answer{}, fmt.Errorf("read workflows: %d faults, the first: %s", len(faults), faults[0])

@@ -324,10 +324,10 @@ func limitsFor(b broken) limits {
 	l := defaultLimits()
 	l.calls = 200
 	if strings.Contains(b.want, "return") {
-		l.solve, l.cancel, l.settle = 500*time.Millisecond, 40*time.Millisecond, 150*time.Millisecond
+		l.solve, l.cancel, l.linger = 500*time.Millisecond, 40*time.Millisecond, 150*time.Millisecond
 	}
 	if b.check == "leak" {
-		l.settle = 150 * time.Millisecond
+		l.linger = 150 * time.Millisecond
 	}
 	return l
 }

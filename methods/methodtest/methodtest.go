@@ -136,12 +136,12 @@ func Check(ctx context.Context, m methods.Method, cases ...Case) []Fault {
 type limits struct {
 	solve  time.Duration // one Solve against a model that answers at once
 	cancel time.Duration // from cancellation to the return of Solve; see cancelled
-	settle time.Duration // until the goroutines of a Solve that returned have ended
+	linger time.Duration // until the goroutines of a Solve that returned have ended
 	calls  int           // calls in one Solve, beyond which it is taken to loop
 }
 
 func defaultLimits() limits {
-	return limits{solve: 30 * time.Second, cancel: 100 * time.Millisecond, settle: 2 * time.Second, calls: 10_000}
+	return limits{solve: 30 * time.Second, cancel: 100 * time.Millisecond, linger: 2 * time.Second, calls: 10_000}
 }
 
 // suite puts one method through one rule with one case.

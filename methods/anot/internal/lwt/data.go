@@ -38,7 +38,7 @@ func NewData(query string, context json.RawMessage) (*Data, error) {
 		return nil, fmt.Errorf("decode context: want a JSON object, have %.40q", t.doc)
 	}
 	if items, ok := t.root.dict[itemsKey]; ok && items.kind != list {
-		return nil, fmt.Errorf("decode context: %q is no list", itemsKey)
+		return nil, fmt.Errorf("decode context: %q is not a list", itemsKey)
 	}
 	return &Data{query: query, tree: t}, nil
 }
