@@ -64,8 +64,8 @@ func CoT() Method {
 	return Method{name: "cot", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
 }
 
-// options are the options of all baselines, see [methods.OptionsOf]. Every one
-// has those in shared, and some have others of their own.
+// options are the options of all baselines, see [methods.OptionsOf]; each has
+// some of them, see names.
 type options struct {
 	Retries         int     `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after an unusable reply"`
 	MaxContextChars int     `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
@@ -79,24 +79,21 @@ type options struct {
 	Replans         int     `json:"replans" default:"1" min:"0" doc:"how many new plans the joiner may ask for"`
 }
 
-// shared are the options that every baseline has.
-func shared() []string { return []string{"retries", "max_context_chars", "max_tokens"} }
-
-// options lists those that the method has.
-func (m Method) options() []methods.Option {
-	has := append(shared(), m.own...)
-	return slices.DeleteFunc(methods.OptionsOf(options{}), func(o methods.Option) bool { return !slices.Contains(has, o.Name) })
+// names are those of the options that the method has.
+func (m Method) names() []string {
+	return append([]string{"retries", "max_context_chars", "max_tokens"}, m.own...)
 }
 
 // Describe implements [methods.Describer].
 func (m Method) Describe() methods.Description {
+	names := m.names()
 	return methods.Description{
 		Name:          m.name,
 		Version:       "1",
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
 		Answers:       m.answers,
-		Options:       m.options(),
+		Options:       slices.DeleteFunc(methods.OptionsOf(options{}), func(o methods.Option) bool { return !slices.Contains(names, o.Name) }),
 	}
 }
 
@@ -188,9 +185,9 @@ func (m Method) newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 func (m Method) known(given json.RawMessage) error {
 	var set map[string]json.RawMessage
 	_ = json.Unmarshal(given, &set) // DecodeOptions says what is wrong
-	have := m.options()
+	have := m.names()
 	for _, name := range slices.Sorted(maps.Keys(set)) {
-		if !slices.ContainsFunc(have, func(o methods.Option) bool { return o.Name == name }) {
+		if !slices.Contains(have, name) {
 			return methods.UnknownOption(name, have)
 		}
 	}
