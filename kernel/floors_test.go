@@ -22,10 +22,10 @@ import (
 var floors = map[string]float64{
 	"methods": 0, "cache/internal/*": 0, "kernel/provider/openai/openaitest": 0,
 	"methods/convert": 0, "methods/workflow": 0.5,
-	"methods/pyliteral": 0.5, "methods/decimal": 0,
+	"methods/decimal": 0,
 
 	"cache": 1, "methods/reply": 1, "methods/methodtest": 1,
-	"methods/anot/internal/lwt": 1, "methods/internal/trial": 1.3, "methods/generalanot/pyexpr": 1,
+	"methods/anot/internal/lwt": 1.3, "methods/internal/trial": 1.3, "methods/generalanot/pyexpr": 1,
 	"plugins/internal/wire": 1, "kernel/score": 1,
 	"methods/*": 1.5,
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"noema/methods/anot/internal/lwt"
-	"noema/methods/pyliteral"
+	"noema/methods/reply"
 )
 
 // ParseStrategy reads the text form of a strategy for a list of n items. The
@@ -191,7 +191,7 @@ func parseValue(text string) (any, error) {
 	case "null":
 		return nil, nil
 	}
-	v, err := pyliteral.Parse(text)
+	v, err := reply.PythonLiteral(text)
 	if err != nil {
 		if strings.ContainsAny(text[:1], `"'[({`) {
 			return nil, fmt.Errorf("cannot read the value %.80q", text)
@@ -249,7 +249,7 @@ func (c *Condition) parseSocial(text string) error {
 	}
 	c.Op, c.Person = Mention, m[1]
 	if strings.HasPrefix(m[1], `"`) {
-		v, err := pyliteral.Parse(m[1])
+		v, err := reply.PythonLiteral(m[1])
 		if err != nil {
 			return fmt.Errorf("cannot read the name %.80q", m[1])
 		}

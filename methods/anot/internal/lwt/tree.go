@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/methods/pyliteral"
+	"noema/methods/reply"
 )
 
 // maxDepth bounds how deep data may be nested, as encoding/json does.
@@ -62,7 +62,7 @@ func parseLoose(text string) (*tree, error) {
 	if err == nil {
 		return t, nil
 	}
-	v, pyErr := pyliteral.Parse(text)
+	v, pyErr := reply.PythonLiteral(text)
 	if pyErr != nil {
 		return nil, err
 	}

@@ -1,8 +1,4 @@
-// Package pyliteral reads Python literals as public data sets hold them inside
-// strings, such as "{'hipster': True}" or "u'free'", and as language models
-// write them instead of JSON: None, True, False, decimal numbers, strings with
-// the usual escapes, lists, tuples, sets and dicts.
-package pyliteral
+package reply
 
 import (
 	"encoding/json"
@@ -14,17 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth keeps hostile input cheap.
-const maxDepth = 100
+// maxLiteralDepth keeps hostile input cheap.
+const maxLiteralDepth = 100
 
-// Parse reads text, which must be one literal and nothing else but spaces.
+// PythonLiteral reads a Python literal as language models write it instead of
+// JSON, and as public data sets hold it inside strings, such as "{'hipster':
+// True}" or "u'free'": None, True, False, decimal numbers, strings with the usual
+// escapes, lists, tuples, sets and dicts. The text must be one literal and nothing
+// else but spaces.
 //
 // Its value is nil, a bool, an int64, a json.Number beyond the range of int64,
 // a float64, a string, a []any for lists, tuples and sets, or a
 // map[string]any; all of them can be written as JSON. Keys of dicts that are
 // numbers, booleans or None become their text.
-func Parse(text string) (any, error) {
-	p := &parser{src: text}
+func PythonLiteral(text string) (any, error) {
+	p := &pythonParser{src: text}
 	v, err := p.value(0)
 	if err != nil {
 		return nil, err
@@ -35,17 +35,17 @@ func Parse(text string) (any, error) {
 	return v, nil
 }
 
-type parser struct {
+type pythonParser struct {
 	src string
 	pos int
 }
 
-func (p *parser) fault(format string, args ...any) error {
+func (p *pythonParser) fault(format string, args ...any) error {
 	return fmt.Errorf("parse Python literal: offset %d: %s", p.pos, fmt.Sprintf(format, args...))
 }
 
 // next skips spaces and is the byte after them, or 0 at the end.
-func (p *parser) next() byte {
+func (p *pythonParser) next() byte {
 	for ; p.pos < len(p.src); p.pos++ {
 		if c := p.src[p.pos]; strings.IndexByte(" \t\n\r\f", c) < 0 {
 			return c
@@ -54,9 +54,9 @@ func (p *parser) next() byte {
 	return 0
 }
 
-func (p *parser) value(depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, p.fault("nested deeper than %d", maxDepth)
+func (p *pythonParser) value(depth int) (any, error) {
+	if depth > maxLiteralDepth {
+		return nil, p.fault("nested deeper than %d", maxLiteralDepth)
 	}
 	switch c := p.next(); {
 	case c == '[' || c == '(':
@@ -74,7 +74,7 @@ func (p *parser) value(depth int) (any, error) {
 
 // items calls each for every element up to the closing bracket, and counts the
 // commas.
-func (p *parser) items(closing byte, each func() error) (commas int, err error) {
+func (p *pythonParser) items(closing byte, each func() error) (commas int, err error) {
 	for p.pos++; p.next() != closing; {
 		if err := each(); err != nil {
 			return 0, err
@@ -93,7 +93,7 @@ func (p *parser) items(closing byte, each func() error) (commas int, err error) 
 }
 
 // list reads a list, a tuple, or a single value between parentheses.
-func (p *parser) list(depth int) (any, error) {
+func (p *pythonParser) list(depth int) (any, error) {
 	closing := map[byte]byte{'[': ']', '(': ')'}[p.src[p.pos]]
 	values := []any{}
 	commas, err := p.items(closing, func() error {
@@ -108,7 +108,7 @@ func (p *parser) list(depth int) (any, error) {
 }
 
 // braces reads a dict or a set.
-func (p *parser) braces(depth int) (any, error) {
+func (p *pythonParser) braces(depth int) (any, error) {
 	set, dict := []any{}, map[string]any{}
 	_, err := p.items('}', func() error {
 		v, err := p.value(depth + 1)
@@ -123,7 +123,7 @@ func (p *parser) braces(depth int) (any, error) {
 			set = append(set, v)
 			return nil
 		}
-		key, err := keyText(v)
+		key, err := pythonKey(v)
 		if err != nil {
 			return p.fault("%v", err)
 		}
@@ -137,7 +137,7 @@ func (p *parser) braces(depth int) (any, error) {
 	return dict, err
 }
 
-func keyText(k any) (string, error) {
+func pythonKey(k any) (string, error) {
 	switch k := k.(type) {
 	case nil:
 		return "None", nil
@@ -150,14 +150,14 @@ func keyText(k any) (string, error) {
 }
 
 // word reads None, True, False or a number.
-func (p *parser) word() (any, error) {
+func (p *pythonParser) word() (any, error) {
 	rest := p.src[p.pos:]
 	end := strings.IndexAny(rest, " \t\n\r\f,:()[]{}'\"")
 	if end < 0 {
 		end = len(rest)
 	}
 	word := rest[:end]
-	v, err := constant(word)
+	v, err := pythonConstant(word)
 	if err != nil {
 		return nil, p.fault("%.20q is not a literal", word)
 	}
@@ -165,7 +165,7 @@ func (p *parser) word() (any, error) {
 	return v, nil
 }
 
-func constant(word string) (any, error) {
+func pythonConstant(word string) (any, error) {
 	switch word {
 	case "None":
 		return nil, nil
@@ -193,7 +193,7 @@ var (
 )
 
 // text reads a string from its opening quote on.
-func (p *parser) text(quote byte) (string, error) {
+func (p *pythonParser) text(quote byte) (string, error) {
 	start := p.pos
 	var b strings.Builder
 	for p.pos++; p.pos < len(p.src); {

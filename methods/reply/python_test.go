@@ -1,4 +1,4 @@
-package pyliteral_test
+package reply_test
 
 import (
 	"encoding/json"
@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"noema/methods/pyliteral"
+	"noema/methods/reply"
 )
 
-func ExampleParse() {
-	v, err := pyliteral.Parse(`{'hipster': True, 'classy': None, 'price': (1, 2.5), u'wifi': u'free'}`)
+func ExamplePythonLiteral() {
+	v, err := reply.PythonLiteral(`{'hipster': True, 'classy': None, 'price': (1, 2.5), u'wifi': u'free'}`)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -22,7 +22,7 @@ func ExampleParse() {
 	// Output: {"classy":null,"hipster":true,"price":[1,2.5],"wifi":"free"}
 }
 
-func TestParse(t *testing.T) {
+func TestPythonLiteral(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		want any
@@ -53,14 +53,14 @@ func TestParse(t *testing.T) {
 		{"{}", map[string]any{}},
 		{"{'a': 1, 2: 'b', True: None, None: (), 1.5: 0}", map[string]any{"a": int64(1), "2": "b", "True": nil, "None": []any{}, "1.5": int64(0)}},
 	} {
-		got, err := pyliteral.Parse(c.in)
+		got, err := reply.PythonLiteral(c.in)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Parse(%q) = %#v, %v, want %#v", c.in, got, err, c.want)
 		}
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestPythonLiteralRefuses(t *testing.T) {
 	for in, offset := range map[string]int{
 		"":                               0,
 		"  ":                             2,
@@ -91,14 +91,14 @@ func TestParseRefuses(t *testing.T) {
 		strings.Repeat("[", 1_000_000):   101,
 		strings.Repeat("{1:", 1_000_000): 301,
 	} {
-		v, err := pyliteral.Parse(in)
+		v, err := reply.PythonLiteral(in)
 		if want := fmt.Sprintf("parse Python literal: offset %d: ", offset); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("Parse(%.20q) = %v, %v, want an error at %d", in, v, err, offset)
 		}
 	}
 }
 
-func TestHostileInputIsCheap(t *testing.T) {
+func TestHostileLiteralsAreCheap(t *testing.T) {
 	start := time.Now()
 	for _, in := range []string{
 		strings.Repeat("'a' ", 200_000),
@@ -106,19 +106,19 @@ func TestHostileInputIsCheap(t *testing.T) {
 		"'" + strings.Repeat(`\`, 200_001),
 		strings.Repeat("9", 200_000),
 	} {
-		_, _ = pyliteral.Parse(in) // some are valid, some are not; none is slow
+		_, _ = reply.PythonLiteral(in) // some are valid, some are not; none is slow
 	}
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("hostile input took %v", took)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzPythonLiteral(f *testing.F) {
 	for _, s := range []string{"{'a': [1, 2.5, None]}", `u'\u00e9'`, "(1,)", "{1, 2}", "-1e5", "1_0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		v, err := pyliteral.Parse(in)
+		v, err := reply.PythonLiteral(in)
 		if err != nil {
 			return
 		}
