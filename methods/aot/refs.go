@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/methods/internal/trial"
 )
 
 // A reference is written <result_of_N>.
@@ -24,7 +26,7 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 		if decode(input[key], &v) != nil {
 			continue
 		}
-		_, _ = mapTexts(v, nil, func(s string, _ []string) (any, error) { // it never fails
+		_, _ = trial.MapTexts(v, nil, func(s string, _ []string) (any, error) { // it never fails
 			good := reference.FindAllStringSubmatch(s, -1)
 			for _, m := range good {
 				ids = append(ids, refID(m[1]))
@@ -42,33 +44,6 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 func refID(digits string) int {
 	id, _ := strconv.Atoi(digits) // at most nine digits
 	return id
-}
-
-// mapTexts replaces every string value in v by what f makes of it, dicts by
-// sorted key. The place holds the keys and indices that lead to it.
-func mapTexts(v any, place []string, f func(text string, place []string) (any, error)) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case string:
-		return f(v, place)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			if list[i], err = mapTexts(e, append(slices.Clip(place), strconv.Itoa(i)), f); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case map[string]any:
-		dict := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if dict[key], err = mapTexts(v[key], append(slices.Clip(place), key), f); err != nil {
-				return nil, err
-			}
-		}
-		return dict, nil
-	}
-	return v, nil
 }
 
 // maxInput bounds what the references of one input may grow it to. Texts that
@@ -91,7 +66,7 @@ func (f *filler) fill(input map[string]json.RawMessage) (map[string]any, error) 
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 		var err error
-		if filled[key], err = mapTexts(v, nil, f.text); err != nil {
+		if filled[key], err = trial.MapTexts(v, nil, f.text); err != nil {
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 	}

@@ -24,7 +24,7 @@ type standIn struct {
 	gives string // JSON type; empty if it is not known
 }
 
-// text replaces a reference, for [mapTexts].
+// text replaces a reference, for [trial.MapTexts].
 func (s *stand) text(text string, place []string) (any, error) {
 	if id, ok := wholeReference(text); ok {
 		gives := s.typeOf(id)

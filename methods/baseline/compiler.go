@@ -189,27 +189,12 @@ func fill(value json.RawMessage, results map[int]string) json.RawMessage {
 	if d.Decode(&decoded) != nil {
 		return value
 	}
-	filled, err := json.Marshal(fillValue(decoded, results))
+	filled, _ := trial.MapTexts(decoded, nil, func(text string, _ []string) (any, error) { return fillText(text, results), nil })
+	raw, err := json.Marshal(filled)
 	if err != nil {
 		return value
 	}
-	return filled
-}
-
-func fillValue(v any, results map[int]string) any {
-	switch v := v.(type) {
-	case string:
-		return fillText(v, results)
-	case []any:
-		for i := range v {
-			v[i] = fillValue(v[i], results)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = fillValue(v[k], results)
-		}
-	}
-	return v
+	return raw
 }
 
 func fillText(text string, results map[int]string) any {

@@ -3,8 +3,8 @@
 // passes can be cached, replayed and compared; one that does not would make
 // results that nobody can repeat.
 //
-// [Run] is for a method's own tests, [Check] and [Rules] for programs that want
-// the faults as values, and [Same] shows that two methods do the same, such as
+// [Run] is for a method's own tests, [Rules] for programs that want the faults as
+// values, and [Same] shows that two methods do the same, such as
 // one method in the process and through a plugin. [Host] records what a method
 // does and serves tests of any kind.
 //
@@ -114,22 +114,6 @@ func Run(t *testing.T, m methods.Method, cases ...Case) {
 			}
 		})
 	}
-}
-
-// Check puts m through every rule with every case and returns the faults, in
-// the order of the cases. It stops early when ctx is cancelled.
-func Check(ctx context.Context, m methods.Method, cases ...Case) []Fault {
-	var faults []Fault
-	for _, c := range cases {
-		for _, r := range Rules() {
-			found := r.Check(ctx, m, c)
-			if ctx.Err() != nil {
-				return faults // what was found may be the cancellation's doing
-			}
-			faults = append(faults, found...)
-		}
-	}
-	return faults
 }
 
 // limits are how long and how often a method may.

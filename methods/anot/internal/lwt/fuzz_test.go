@@ -40,8 +40,8 @@ func FuzzParse(f *testing.F) {
 		}
 		plan, err := lwt.Compile(p, data.Names())
 		if err != nil {
-			var faults lwt.Faults
-			if !errors.As(err, &faults) || len(faults) == 0 {
+			var fault *lwt.Error
+			if !errors.As(err, &fault) {
 				t.Fatalf("Compile(%q): %v", src, err)
 			}
 			return
@@ -74,8 +74,8 @@ func FuzzRoundTrip(f *testing.F) {
 				t.Fatalf("%q became %q", p.String(), again.String())
 			}
 		}
-		ref := lwt.Step{Prompt: lwt.Ref("x", src)}.References()
-		if len(src) < 400 && (len(ref) != 1 || len(ref[0].Path) != 1 || ref[0].Path[0].Key != src) {
+		ref, err := lwt.ParsePath(lwt.Ref("x", src))
+		if len(src) < 400 && (err != nil || len(ref.Path) != 1 || ref.Path[0].Key != src) {
 			t.Fatalf("key %q is read as %+v", src, ref)
 		}
 	})

@@ -1,6 +1,7 @@
 package lwt
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,30 +24,9 @@ type PlanStep struct {
 	template template
 }
 
-// Faults is what is wrong with a program, in the order of its steps.
-type Faults []*Error
-
-// Error lists the faults, one to a line.
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i, e := range f {
-		lines[i] = e.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap returns the faults.
-func (f Faults) Unwrap() []error {
-	errs := make([]error, len(f))
-	for i, e := range f {
-		errs[i] = e
-	}
-	return errs
-}
-
 // Compile checks p against the names of the variables that the data has
-// besides the items (see [Data.Names]) and plans it. The error is [Faults]:
-// all that was found of
+// besides the items (see [Data.Names]) and plans it. The error joins the
+// faults, each an [*Error], in the order of the steps: all that was found of
 //
 //   - no steps, or no step final;
 //   - an id that is the name of a variable;
@@ -73,8 +53,8 @@ func Compile(p *Program, names []string) (*Plan, error) {
 	}
 	c.layers()
 	c.sinks()
-	if len(c.faults) > 0 {
-		return nil, c.faults
+	if err := errors.Join(c.faults...); err != nil {
+		return nil, err
 	}
 	return c.plan, nil
 }
@@ -84,7 +64,7 @@ type compiler struct {
 	index  map[string]int // step by id
 	vars   map[string]bool
 	names  []string // of vars, in a fixed order
-	faults Faults
+	faults []error
 }
 
 func (c *compiler) fault(s Step, format string, args ...any) {

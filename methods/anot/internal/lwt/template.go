@@ -37,17 +37,6 @@ type Accessor struct {
 
 const refOpen = "{("
 
-// References returns the references of s in order.
-func (s Step) References() []Reference {
-	var refs []Reference
-	for _, p := range parseTemplate(s.Prompt).parts {
-		if p.ref != nil {
-			refs = append(refs, *p.ref)
-		}
-	}
-	return refs
-}
-
 func parseTemplate(prompt string) template {
 	var t template
 	literal := 0 // where the current literal text begins
