@@ -66,7 +66,7 @@ func TestPluginFromIdea(t *testing.T) {
 	want(t, r.stdout, "my-method  20", "direct − my-method")
 	want(t, user.run(0, "replay", "last").stdout, "replayed: the root hash is that of run")
 	want(t, user.run(exitUsage, "plugin", "build", "nothere").stderr, "plugin.yaml")
-	want(t, user.run(exitUsage, "plugin", "check", "nothere").stderr, "there is none of that name")
+	want(t, user.run(exitUsage, "plugin", "check", "nothere").stderr, "no plugin has this name")
 }
 
 // goEnv is a setting of the go tool, without which it would build all anew.
