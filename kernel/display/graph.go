@@ -167,7 +167,11 @@ func (g Graph) Mermaid() string {
 	index := map[string]int{}
 	for i, n := range g.Nodes {
 		index[n.ID] = i
-		fmt.Fprintf(&b, "  n%d[\"%s\"]\n", i, quote.Replace(caption(n)))
+		shape, ok := map[string][2]string{"decision": {"{", "}"}, "final": {"(((", ")))"}}[n.Kind]
+		if !ok {
+			shape = [2]string{"[", "]"}
+		}
+		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", i, shape[0], quote.Replace(caption(n)), shape[1])
 	}
 	for _, e := range g.Edges {
 		arrow := "-->"
@@ -187,7 +191,8 @@ func (g Graph) DOT() string {
 	index := map[string]int{}
 	for i, n := range g.Nodes {
 		index[n.ID] = i
-		fmt.Fprintf(&b, "  n%d [label=\"%s\"];\n", i, quote.Replace(caption(n)))
+		shape := map[string]string{"tool": "shape=box, ", "decision": "shape=diamond, ", "final": "shape=doublecircle, "}[n.Kind]
+		fmt.Fprintf(&b, "  n%d [%slabel=\"%s\"];\n", i, shape, quote.Replace(caption(n)))
 	}
 	for _, e := range g.Edges {
 		style := ""
@@ -202,7 +207,7 @@ func (g Graph) DOT() string {
 
 // caption is what a node says on one line.
 func caption(n methods.Node) string {
-	s := Line(title(n), 40)
+	s := Line(title(n), 80)
 	if n.Value != "" {
 		s += ": " + Line(n.Value, 40)
 	}

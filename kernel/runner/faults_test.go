@@ -168,7 +168,9 @@ func TestWrongKeyOfAServer(t *testing.T) {
 
 // TestServerStaysDown: the trials fail, the run is finished, and says so.
 func TestServerStaysDown(t *testing.T) {
-	server := providertest.New(providertest.Config{Respond: func(providertest.Ask) providertest.Response { return providertest.Status(500, "The server had an error.") }})
+	server := providertest.New(providertest.Config{Respond: func(providertest.Ask) providertest.Response {
+		return providertest.Status(500, "The server had an error.")
+	}})
 	defer server.Close()
 	e := Setup{
 		Task: sampleTask(ofThree, "[1]", "a", "b"), Methods: []Method{inProcess(baseline.Direct())}, Provider: openaiModel(t, server, "k"),

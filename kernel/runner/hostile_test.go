@@ -114,7 +114,7 @@ func TestTrialNames(t *testing.T) {
 	a.Label, b.Label = "m?file=x", "m?file=x/y"
 	for says, task := range map[string][]string{
 		`"m?file=x/y/1/1"`: {"1", "y/1"},
-		"maximum of 1024":       {strings.Repeat("s", 1020)},
+		"maximum of 1024":  {strings.Repeat("s", 1020)},
 	} {
 		m := newMeter(simModel(t, ""))
 		e := Setup{Task: sampleTask(ofThree, "[1]", task...), Methods: []Method{a, b}, Provider: m}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 )
 
 // compile writes the LWT of a strategy: a step for each condition that lists

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"noema/methods"
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 	"noema/methods/reply"
 )
 
 // editor holds the LWT while phase 2 builds it.
 type editor struct {
-	trial   *trial
+	solver  *solver
 	program lwt.Program
 	plan    *lwt.Plan // set when done() is accepted
 	warned  bool      // done() was refused once for items that a step leaves out
@@ -24,7 +24,7 @@ type editor struct {
 func (e *editor) run(path, text string) string {
 	calls := parseCalls(text)
 	if len(calls) == 0 {
-		e.trial.emit(path, methods.StepError, 1, nil, "the reply holds no tool call")
+		e.solver.Emit(path, methods.StepError, 1, nil, "the reply holds no tool call")
 		return observationsHead + noCallsNote + "\n"
 	}
 	var b strings.Builder
@@ -37,10 +37,10 @@ func (e *editor) run(path, text string) string {
 		}
 		line := c.label() + ": " + result
 		fmt.Fprintf(&b, "%d. %s\n", i+1, line)
-		e.trial.emit(path, kind, level, nil, "%s", reply.OneLine(line, 200))
+		e.solver.Emit(path, kind, level, nil, "%s", reply.OneLine(line, 200))
 		if e.plan != nil {
 			if rest := len(calls) - i - 1; rest > 0 {
-				e.trial.emit(path, methods.Dropped, 1, nil, "%d calls after done() are not run", rest)
+				e.solver.Emit(path, methods.Dropped, 1, nil, "%d calls after done() are not run", rest)
 			}
 			break
 		}
@@ -179,18 +179,18 @@ func (e *editor) read(path string, c call) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, ok := e.trial.data.Value(ref)
+	text, ok := e.solver.data.Value(ref)
 	if !ok {
 		return "", errors.New("there is nothing at this path")
 	}
-	return e.trial.readResult(path, where, text), nil
+	return e.solver.readResult(path, where, text), nil
 }
 
 // done accepts the LWT if it is valid. Items that a step leaves out are a
 // reason to refuse once; the model may mean it, so the second time they are
 // accepted and reported.
 func (e *editor) done() (string, error) {
-	plan, err := lwt.Compile(&e.program, e.trial.data.Names())
+	plan, err := lwt.Compile(&e.program, e.solver.data.Names())
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +207,7 @@ func (e *editor) done() (string, error) {
 func (e *editor) unlisted(plan *lwt.Plan) string {
 	var b strings.Builder
 	for i, s := range plan.Steps {
-		if missing := plan.Unlisted(i, e.trial.n); len(missing) > 0 {
+		if missing := plan.Unlisted(i, e.solver.n); len(missing) > 0 {
 			fmt.Fprintf(&b, "step %s leaves out the items %v; ", s.ID, missing)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"strings"
 
 	"noema/methods"
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 	"noema/methods/reply"
 )
 
 // strategy is phase 1: it asks for the conditions of the request and their
 // logic. The model sees two items, never all of them.
-func (t *trial) strategy(ctx context.Context) (*Strategy, error) {
-	t.emit("P1", methods.PhaseStart, 1, nil, "plan for: %s", reply.OneLine(t.Query, 120))
+func (t *solver) strategy(ctx context.Context) (*Strategy, error) {
+	t.Emit("P1", methods.PhaseStart, 1, nil, "plan for: %s", reply.OneLine(t.Query, 120))
 	shorten := &shortener{limit: t.opts.ExampleChars}
 	examples := t.examples(shorten)
 	other := t.otherData(shorten)
 	if shorten.cuts > 0 {
-		t.emit("P1", methods.Truncated, 2, nil, "cut %d values of the examples short (head)", shorten.cuts)
+		t.Emit("P1", methods.Truncated, 2, nil, "cut %d values of the examples short (head)", shorten.cuts)
 	}
 	var s *Strategy
 	parse := func(text string) (err error) {
@@ -30,12 +30,12 @@ func (t *trial) strategy(ctx context.Context) (*Strategy, error) {
 		return err
 	}
 	prompt := phase1Prompt(t.Query, t.n, examples, other)
-	_, _, err := reply.Text(ctx, t.host, t.request("P1", methods.Ask(prompt)...), parse, reply.Options{Retries: t.opts.Retries})
+	_, _, err := reply.Text(ctx, t.Host, t.Request("P1", methods.Ask(prompt)...), parse, reply.Options{Retries: t.opts.Retries})
 	if err != nil {
 		return nil, err
 	}
-	t.emit("P1", methods.Plan, 2, map[string]string{"strategy": s.Text(t.n)}, "%d conditions, %s", len(s.Conditions), s.Logic)
-	t.emit("P1", methods.PhaseEnd, 1, nil, "strategy has %d conditions", len(s.Conditions))
+	t.Emit("P1", methods.Plan, 2, map[string]string{"strategy": s.Text(t.n)}, "%d conditions, %s", len(s.Conditions), s.Logic)
+	t.Emit("P1", methods.PhaseEnd, 1, nil, "strategy has %d conditions", len(s.Conditions))
 	return s, nil
 }
 
@@ -44,7 +44,7 @@ const maxExamples = 2
 
 // examples are the items that together show the most fields, cut short. Ties
 // go to the first item.
-func (t *trial) examples(s *shortener) []string {
+func (t *solver) examples(s *shortener) []string {
 	fields := make([]map[string]bool, t.data.Items())
 	values := make([]any, len(fields))
 	for i := range fields {
@@ -104,7 +104,7 @@ func cover(fields []map[string]bool, seen map[string]bool) []int {
 }
 
 // otherData shows the problem's data besides the items, cut short.
-func (t *trial) otherData(s *shortener) []string {
+func (t *solver) otherData(s *shortener) []string {
 	var lines []string
 	for _, name := range t.data.Names() {
 		text, _ := t.data.Value(lwt.Reference{Name: name})

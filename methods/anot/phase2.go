@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"noema/methods"
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 	"noema/methods/reply"
 )
 
@@ -15,11 +15,11 @@ import (
 var errNoProgram = errors.New("no valid LWT")
 
 // program is phase 2: it turns the strategy into a plan that can run.
-func (t *trial) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
-	t.emit("P2", methods.PhaseStart, 1, nil, "build the LWT (%s)", t.opts.Builder)
+func (t *solver) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
+	t.Emit("P2", methods.PhaseStart, 1, nil, "build the LWT (%s)", t.opts.Builder)
 	var plan *lwt.Plan
 	var err error
-	if t.opts.Builder == builderCompiled {
+	if t.opts.Builder == "compiled" {
 		plan, err = t.compiled(s)
 	} else {
 		plan, err = t.react(ctx, s)
@@ -32,9 +32,9 @@ func (t *trial) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 	for _, step := range plan.Steps {
 		p.Steps = append(p.Steps, step.Step)
 	}
-	t.emit("P2", methods.Plan, 2, map[string]any{"lwt": strings.ToValidUTF8(p.String(), "\ufffd"), "layers": layerIDs(plan)},
+	t.Emit("P2", methods.Plan, 2, map[string]any{"lwt": strings.ToValidUTF8(p.String(), "\ufffd"), "layers": layerIDs(plan)},
 		"%d steps in %d layers", len(plan.Steps), len(plan.Layers))
-	t.emit("P2", methods.PhaseEnd, 1, nil, "LWT has %d steps", len(plan.Steps))
+	t.Emit("P2", methods.PhaseEnd, 1, nil, "LWT has %d steps", len(plan.Steps))
 	return plan, nil
 }
 
@@ -49,29 +49,29 @@ func layerIDs(plan *lwt.Plan) [][]string {
 }
 
 // reportUnlisted emits an event for each step that leaves out items.
-func (t *trial) reportUnlisted(plan *lwt.Plan) {
+func (t *solver) reportUnlisted(plan *lwt.Plan) {
 	for i, s := range plan.Steps {
 		if missing := plan.Unlisted(i, t.n); len(missing) > 0 {
-			t.emit("P2", methods.Dropped, 1, map[string]any{"step": s.ID, "items": missing},
+			t.Emit("P2", methods.Dropped, 1, map[string]any{"step": s.ID, "items": missing},
 				"step %s leaves out %d of %d items", s.ID, len(missing), t.n)
 		}
 	}
 }
 
 // react lets the model build the LWT with tools, turn by turn.
-func (t *trial) react(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
-	e := &editor{trial: t}
+func (t *solver) react(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
+	e := &editor{solver: t}
 	talk := methods.Ask(phase2Prompt(t.Query, s, t.n, t.k, t.data.Names()))
 	for i := 1; i <= t.opts.Iterations; i++ {
 		path := fmt.Sprintf("P2/i%d", i)
-		c, err := t.host.Complete(ctx, t.request(path, talk...))
+		c, err := t.Host.Complete(ctx, t.Request(path, talk...))
 		if err != nil {
 			return nil, fmt.Errorf("ask %s: %w", path, err)
 		}
 		text := strings.ToValidUTF8(c.Text, "\ufffd")
 		observations := e.run(path, text)
 		if e.plan != nil {
-			t.emit(path, methods.StepResult, 2, nil, "done after %d turns", i)
+			t.Emit(path, methods.StepResult, 2, nil, "done after %d turns", i)
 			return e.plan, nil
 		}
 		if c.Finish == methods.FinishLength {
@@ -88,17 +88,17 @@ func (t *trial) react(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 }
 
 // atLimit takes the LWT as it is when the turns are used up, if it is valid.
-func (t *trial) atLimit(e *editor) (*lwt.Plan, error) {
+func (t *solver) atLimit(e *editor) (*lwt.Plan, error) {
 	plan, err := lwt.Compile(&e.program, t.data.Names())
 	if err != nil {
 		return nil, fmt.Errorf("phase 2 after %d turns: %w: %w", t.opts.Iterations, errNoProgram, err)
 	}
-	t.emit("P2", methods.Fallback, 1, nil, "take the LWT as it is after %d turns without done()", t.opts.Iterations)
+	t.Emit("P2", methods.Fallback, 1, nil, "take the LWT as it is after %d turns without done()", t.opts.Iterations)
 	return plan, nil
 }
 
 // compiled writes the LWT without a model.
-func (t *trial) compiled(s *Strategy) (*lwt.Plan, error) {
+func (t *solver) compiled(s *Strategy) (*lwt.Plan, error) {
 	p := compile(t.data, s, t.n, t.k)
 	plan, err := lwt.Compile(p, t.data.Names())
 	if err != nil {
@@ -108,11 +108,11 @@ func (t *trial) compiled(s *Strategy) (*lwt.Plan, error) {
 }
 
 // readResult cuts what a read shows and says so.
-func (t *trial) readResult(path, where, text string) string {
+func (t *solver) readResult(path, where, text string) string {
 	short, cut := reply.Head(text, t.opts.ReadChars)
 	if !cut {
 		return text
 	}
-	t.emit(path, methods.Truncated, 1, nil, "read %s shows %d of %d bytes (head)", reply.OneLine(where, 80), len(short), len(text))
+	t.Emit(path, methods.Truncated, 1, nil, "read %s shows %d of %d bytes (head)", reply.OneLine(where, 80), len(short), len(text))
 	return fmt.Sprintf("%s (cut: the first %d of %d bytes)", short, len(short), len(text))
 }

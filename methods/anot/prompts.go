@@ -3,6 +3,8 @@ package anot
 import (
 	"fmt"
 	"strings"
+
+	"noema/methods/internal/trial"
 )
 
 // promptVersion identifies the wording below. It is part of the method's
@@ -47,12 +49,12 @@ notes for the next phase, or nothing
 func phase1Prompt(query string, n int, examples, other []string) string {
 	var b strings.Builder
 	b.WriteString(phase1Head)
-	section(&b, "request", query)
+	trial.Section(&b, "request", query)
 	fmt.Fprintf(&b, "\nThe list has %d items. Examples, with long values cut short, show which fields there are:\n", n)
-	section(&b, "examples", strings.Join(examples, "\n"))
+	trial.Section(&b, "examples", strings.Join(examples, "\n"))
 	if len(other) > 0 {
 		b.WriteString("\nThere is also this data, cut short:\n")
-		section(&b, "data", strings.Join(other, "\n"))
+		trial.Section(&b, "data", strings.Join(other, "\n"))
 	}
 	b.WriteByte('\n')
 	fmt.Fprintf(&b, phase1Form, n)
@@ -95,10 +97,10 @@ Several calls may stand in one reply. Reply with calls only.
 func phase2Prompt(query string, s *Strategy, n, k int, names []string) string {
 	var b strings.Builder
 	b.WriteString(phase2Head)
-	section(&b, "request", query)
-	section(&b, "strategy", strings.TrimRight(s.conditionsText(n), "\n"))
+	trial.Section(&b, "request", query)
+	trial.Section(&b, "strategy", strings.TrimRight(s.conditionsText(n), "\n"))
 	if s.Message != "" {
-		section(&b, "message", s.Message)
+		trial.Section(&b, "message", s.Message)
 	}
 	fmt.Fprintf(&b, "\nThe list has %d items. The final step names the best %d.\n", n, k)
 	refs, reads := "", ""
@@ -121,8 +123,3 @@ const stepQuestion = "Which items satisfy the condition? Reply with a JSON list 
 
 // finalQuestion ends the prompt of the final step.
 const finalQuestion = "Put the items that fulfil the logic first, then those that come closest to it. Reply with a JSON list of the best %d item numbers only, best first."
-
-// section writes text between a pair of tags.
-func section(b *strings.Builder, tag, text string) {
-	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
-}

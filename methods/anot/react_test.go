@@ -6,7 +6,7 @@ import (
 
 	"noema/methods"
 	"noema/methods/anot"
-	"noema/methods/anot/lwt"
+	"noema/methods/anot/internal/lwt"
 	"noema/methods/methodtest"
 )
 

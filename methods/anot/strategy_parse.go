@@ -1,15 +1,15 @@
 package anot
 
 import (
+	"encoding/json"
 	"fmt"
-	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"noema/methods/anot/lwt"
-	"noema/methods/pyliteral"
+	"noema/methods/anot/internal/lwt"
+	"noema/methods/reply"
 )
 
 // ParseStrategy reads the text form of a strategy for a list of n items. The
@@ -191,7 +191,7 @@ func parseValue(text string) (any, error) {
 	case "null":
 		return nil, nil
 	}
-	v, err := pyliteral.Parse(text)
+	v, err := reply.PythonLiteral(text)
 	if err != nil {
 		if strings.ContainsAny(text[:1], `"'[({`) {
 			return nil, fmt.Errorf("cannot read the value %.80q", text)
@@ -199,9 +199,9 @@ func parseValue(text string) (any, error) {
 		return text, nil
 	}
 	switch v := v.(type) {
-	case *big.Int:
-		f, _ := new(big.Float).SetInt(v).Float64()
-		if f-f != 0 {
+	case json.Number: // beyond the range of int64
+		f, err := v.Float64()
+		if err != nil {
 			return nil, fmt.Errorf("the value %.40q is too large", text)
 		}
 		return f, nil
@@ -249,7 +249,7 @@ func (c *Condition) parseSocial(text string) error {
 	}
 	c.Op, c.Person = Mention, m[1]
 	if strings.HasPrefix(m[1], `"`) {
-		v, err := pyliteral.Parse(m[1])
+		v, err := reply.PythonLiteral(m[1])
 		if err != nil {
 			return fmt.Errorf("cannot read the name %.80q", m[1])
 		}

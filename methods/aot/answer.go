@@ -5,16 +5,16 @@ import (
 	"fmt"
 
 	"noema/methods"
-	"noema/methods/decimal"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
 // answer turns the final atom's value into an answer of the kind that is
 // wanted, with the results of the other atoms as evidence.
-func (t *trial) answer(s State) methods.Answer {
+func (t *solver) answer(s State) methods.Answer {
 	var v any
 	if err := decode(s.Answer, &v); err != nil {
-		return none(methods.Unparsed, fmt.Errorf("the final atom gives no JSON: %w", err))
+		return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives no JSON: %w", err))
 	}
 	var a methods.Answer
 	switch t.Answer.Kind {
@@ -26,7 +26,7 @@ func (t *trial) answer(s State) methods.Answer {
 		a = methods.TextAnswer(textOf(v))
 	}
 	if err := t.Answer.Check(a); err != nil {
-		return none(methods.Unparsed, err)
+		return trial.Without(methods.Unparsed, err)
 	}
 	for _, atom := range s.Atoms {
 		a.Evidence = append(a.Evidence, methods.Evidence{Source: atomPath(atom.ID), Text: reply.OneLine(string(atom.Result), 300)})
@@ -35,18 +35,17 @@ func (t *trial) answer(s State) methods.Answer {
 }
 
 // number is an exact decimal; a text that ends on a number passes for it.
-func (t *trial) number(v any) methods.Answer {
+func (t *solver) number(v any) methods.Answer {
 	n, ok := v.(json.Number)
 	if !ok {
 		if n, ok = reply.Number(textOf(v)); !ok {
-			return none(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is no number", textOf(v)))
+			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is no number", textOf(v)))
 		}
-		t.emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
+		t.Emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
 	}
-	r, err := decimal.Parse(string(n))
+	a, err := trial.Exact(n)
 	if err != nil {
-		return none(methods.Unparsed, err)
+		return trial.Without(methods.Unparsed, err)
 	}
-	text, _ := decimal.Format(r)
-	return methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}
+	return a
 }

@@ -7,7 +7,7 @@
 // tools that have effects, and with compensations when the plan fails.
 //
 // A plan and its state are plain JSON. A plan can be kept, edited by hand,
-// drawn ([Plan.DOT], [Plan.Mermaid]) and run again, and an execution that
+// drawn ([Plan.Graph]) and run again, and an execution that
 // stopped goes on from its [State]. Inside a trial the store of the Host does
 // that work: a killed trial is simply run again, and finds its plan and the
 // results of its finished atoms there.
@@ -25,11 +25,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -44,54 +44,31 @@ var (
 // New returns the method.
 func New() methods.Method { return Method{} }
 
-// options are the method's options with their names as users write them.
+// options are the method's options, see [methods.OptionsOf].
 type options struct {
-	Retries         int `json:"retries"`
-	AtomRetries     int `json:"atom_retries"`
-	TimeoutMS       int `json:"timeout_ms"`
-	Concurrency     int `json:"concurrency"`
-	MaxContextChars int `json:"max_context_chars"`
-	MaxTokens       int `json:"max_tokens"`
-}
-
-func defaults() options {
-	return options{Retries: reply.DefaultRetries, AtomRetries: 1, Concurrency: DefaultConcurrency}
-}
-
-func (o options) check() error {
-	if min(o.Retries, o.AtomRetries, o.TimeoutMS, o.MaxContextChars, o.MaxTokens) < 0 {
-		return errors.New("options retries, atom_retries, timeout_ms, max_context_chars and max_tokens: want 0 or more")
-	}
-	if o.Concurrency < 1 {
-		return errors.New("option concurrency: want 1 or more")
-	}
-	return nil
+	Retries         int `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after a plan with faults"`
+	AtomRetries     int `json:"atom_retries" default:"1" min:"0" doc:"how often a failed call of a tool with effects is repeated"`
+	TimeoutMS       int `json:"timeout_ms" default:"0" min:"0" doc:"limit of one tool call in milliseconds; 0 for none, and then reruns cannot differ"`
+	Concurrency     int `json:"concurrency" default:"16" min:"1" doc:"how many atoms run at the same time"`
+	MaxContextChars int `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
+	MaxTokens       int `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
 }
 
 // Describe implements [methods.Describer].
 func (Method) Describe() methods.Description {
-	o := defaults()
 	return methods.Description{
 		Name:          "aot",
 		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "plans atoms, checks the plan, runs it without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice},
-		Options: []methods.Option{
-			{Name: "retries", Type: methods.IntOption, Default: strconv.Itoa(o.Retries), Doc: "how often the model is asked again after a plan with faults"},
-			{Name: "atom_retries", Type: methods.IntOption, Default: strconv.Itoa(o.AtomRetries), Doc: "how often a failed call of a tool with effects is repeated"},
-			{Name: "timeout_ms", Type: methods.IntOption, Default: "0", Doc: "limit of one tool call in milliseconds; 0 for none, and then reruns cannot differ"},
-			{Name: "concurrency", Type: methods.IntOption, Default: strconv.Itoa(o.Concurrency), Doc: "how many atoms run at the same time"},
-			{Name: "max_context_chars", Type: methods.IntOption, Default: "0", Doc: "bytes of data that the prompt shows, from the start; 0 for all"},
-			{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of one call; 0 for the provider's own"},
-		},
+		Options:       methods.OptionsOf(options{}),
 	}
 }
 
-// trial is one problem being solved.
-type trial struct {
-	methods.Problem
-	host  methods.Host
+// solver solves one problem.
+type solver struct {
+	trial.Trial
 	opts  options
 	tools toolset
 }
@@ -101,100 +78,86 @@ type trial struct {
 // with a final value of another kind than the answer's Unparsed; none of these
 // has a value.
 func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t, err := newTrial(p, h)
+	t, err := newSolver(p, h)
 	if err != nil {
 		return methods.Answer{}, fmt.Errorf("aot: %w", err)
 	}
 	a, err := t.solve(ctx)
-	var failed *FailedError
-	switch {
-	case err == nil:
+	if err == nil {
 		return a, nil
-	case ctx.Err() != nil:
-		return methods.Answer{}, fmt.Errorf("aot: %w", ctx.Err())
-	case errors.Is(err, methods.ErrMiss):
-		return methods.Answer{}, fmt.Errorf("aot: %w", err)
-	case errors.Is(err, methods.ErrBudget):
-		return none(methods.OverBudget, err), nil
-	case errors.Is(err, reply.ErrInvalid):
-		return none(methods.Refused, err), nil
-	case errors.As(err, &failed):
-		return none(methods.Failed, err), nil
 	}
-	return methods.Answer{}, fmt.Errorf("aot: %w", err)
+	outcome, ended := trial.Ending(ctx, "aot", err, methods.Refused)
+	var failed *FailedError
+	if errors.As(ended, &failed) && !errors.Is(ended, methods.ErrMiss) {
+		outcome, ended = methods.Failed, nil
+	}
+	if ended != nil {
+		return methods.Answer{}, ended
+	}
+	return trial.Without(outcome, err), nil
 }
 
-func none(o methods.Outcome, cause error) methods.Answer {
-	return methods.Answer{Outcome: o, Reason: reply.OneLine(cause.Error(), 1000)}
-}
-
-func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h, opts: defaults()}
+func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
+	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	if _, ok := answerSchema(p.Answer); !ok || p.Answer.Kind == "" {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q: only numbers, texts and choices", p.Answer.Kind)
 	}
 	if p.Answer.Kind == methods.Choice && len(p.Answer.Labels) == 0 {
-		return nil, errors.New("a choice without labels is none")
+		return nil, errors.New("cannot choose: the problem has no labels")
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
-	if err := t.opts.check(); err != nil {
-		return nil, err
-	}
+	t.MaxTokens = t.opts.MaxTokens
 	var err error
 	t.tools, err = newToolset(p.Tools)
 	return t, err
 }
 
 // solve runs the three phases: plan and validate, repeatedly, then execute.
-func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
+func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	plan, err := t.plan(ctx)
 	if err != nil {
 		return methods.Answer{}, err
 	}
-	t.emit(runPhase, methods.PhaseStart, 1, nil, "run %d atoms", len(plan.order))
-	state, err := plan.execute(ctx, t.host, Options{
+	t.Emit(runPhase, methods.PhaseStart, 1, nil, "run %d atoms", len(plan.order))
+	state, err := plan.execute(ctx, t.Host, Options{
 		Concurrency: t.opts.Concurrency, Retries: t.opts.AtomRetries,
-		Timeout: time.Duration(t.opts.TimeoutMS) * time.Millisecond, Trace: t.host,
+		Timeout: time.Duration(t.opts.TimeoutMS) * time.Millisecond, Trace: t.Host,
 	})
-	t.host.Emit(methods.GraphEvent(runPhase, plan.drawn(state)))
+	t.Host.Emit(methods.GraphEvent(runPhase, plan.drawn(state)))
 	if err != nil {
 		return methods.Answer{}, err
 	}
 	a := t.answer(state)
-	t.emit(runPhase, methods.PhaseEnd, 1, nil, "answer %s (%s)", reply.OneLine(string(a.Value), 100), a.Outcome)
+	t.Emit(runPhase, methods.PhaseEnd, 1, nil, "answer %s (%s)", reply.OneLine(string(a.Value), 100), a.Outcome)
 	return a, nil
 }
 
 // plan asks for a plan until one has no faults.
-func (t *trial) plan(ctx context.Context) (*program, error) {
+func (t *solver) plan(ctx context.Context) (*program, error) {
 	data, err := t.data()
 	if err != nil {
 		return nil, err
 	}
-	t.emit(planPhase, methods.PhaseStart, 1, nil, "plan for: %s", reply.OneLine(t.Query, 120))
-	req := methods.Request{
-		Messages: methods.Ask(planPrompt(t.Query, data, t.Tools, t.Answer)),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens},
-		Schema:   &methods.Schema{Name: "plan", JSON: json.RawMessage(planSchema)},
-		Path:     planPhase,
-	}
+	t.Emit(planPhase, methods.PhaseStart, 1, nil, "plan for: %s", reply.OneLine(t.Query, 120))
+	req := t.Request(planPhase, methods.Ask(planPrompt(t.Query, data, t.Tools, t.Answer))...)
+	req.Schema = &methods.Schema{Name: "plan", JSON: json.RawMessage(planSchema)}
 	var r planReading
 	parse := func(text string) (err error) {
 		r, err = t.read(text)
 		return err
 	}
-	if _, _, err := reply.Text(ctx, t.host, req, parse, reply.Options{Retries: t.opts.Retries}); err != nil {
+	if _, _, err := reply.Text(ctx, t.Host, req, parse, reply.Options{Retries: t.opts.Retries}); err != nil {
 		return nil, err
 	}
 	if r.rung != reply.Strict {
-		t.emit(planPhase, methods.Repair, 1, nil, "read the plan from %s", r.rung)
+		t.Emit(planPhase, methods.Repair, 1, nil, "read the plan from %s", r.rung)
 	}
 	for _, line := range r.added {
-		t.emit(planPhase, methods.Repair, 2, nil, "%s", line)
+		t.Emit(planPhase, methods.Repair, 2, nil, "%s", line)
 	}
-	t.emit(planPhase, methods.Plan, 1, r.program.plan, "%d atoms", len(r.program.order))
+	t.Emit(planPhase, methods.Plan, 1, encode(r.program.plan), "%d atoms", len(r.program.order))
 	return r.program, nil
 }
 
@@ -207,7 +170,7 @@ type planReading struct {
 
 // read finds a plan in a reply and lists all its faults. It does not use the
 // schema of the request, which would tell some faults before the others.
-func (t *trial) read(text string) (r planReading, err error) {
+func (t *solver) read(text string) (r planReading, err error) {
 	raw, rung, err := reply.Extract(text, func(raw json.RawMessage) error {
 		var top struct{ Atoms []json.RawMessage }
 		if json.Unmarshal(raw, &top) != nil || top.Atoms == nil {
@@ -230,7 +193,7 @@ func (t *trial) read(text string) (r planReading, err error) {
 }
 
 // data shows the problem's context, one value to a line.
-func (t *trial) data() (string, error) {
+func (t *solver) data() (string, error) {
 	if len(bytes.TrimSpace(t.Context)) == 0 {
 		return "", nil
 	}
@@ -246,17 +209,9 @@ func (t *trial) data() (string, error) {
 	if limit := t.opts.MaxContextChars; limit > 0 {
 		short, cut := reply.Head(text, limit)
 		if cut {
-			t.emit(planPhase, methods.Truncated, 1, nil, "data: %d of %d bytes shown (head)", len(short), len(text))
+			t.Emit(planPhase, methods.Truncated, 1, nil, "data: %d of %d bytes shown (head)", len(short), len(text))
 		}
 		text = short
 	}
 	return text, nil
-}
-
-func (t *trial) emit(phase string, kind methods.EventKind, level int, data any, format string, args ...any) {
-	e := methods.Event{Path: phase, Phase: phase, Kind: kind, Text: fmt.Sprintf(format, args...), Level: level}
-	if data != nil {
-		e.Data = encode(data)
-	}
-	t.host.Emit(e)
 }

@@ -19,59 +19,18 @@ func (a Atom) label() string {
 	return reply.OneLine(fmt.Sprintf("%d: %s(%s)", a.ID, a.Name, strings.Join(args, ", ")), 80)
 }
 
-// DOT draws the plan in Graphviz's language: an arrow leads from each atom to
-// those that need it. Tools are boxes, decisions diamonds, the final atom has
-// a double border. A plan with faults can be drawn, too; duplicate ids share a
-// node.
-func (p Plan) DOT() string {
-	shapes := map[Kind]string{Tool: "box", Decision: "diamond", Final: "doublecircle"}
-	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-	var b strings.Builder
-	b.WriteString("digraph plan {\n")
-	for _, a := range p.Atoms {
-		shape, ok := shapes[a.Kind]
-		if !ok {
-			shape = "plain"
-		}
-		fmt.Fprintf(&b, "  n%d [shape=%s, label=\"%s\"];\n", a.node(), shape, quote.Replace(a.label()))
+// Graph is a plan that was not run, to be drawn. A plan with faults can be
+// drawn, too.
+func (p Plan) Graph() methods.Graph {
+	g := newGraph(p).drawn(State{})
+	for i := range g.Nodes {
+		g.Nodes[i].Label, g.Nodes[i].State = p.Atoms[i].label(), ""
 	}
-	p.edges(func(from, to int) { fmt.Fprintf(&b, "  n%d -> n%d;\n", from, to) })
-	b.WriteString("}\n")
-	return b.String()
-}
-
-// Mermaid draws the plan as a Mermaid flowchart, with the shapes of [Plan.DOT].
-func (p Plan) Mermaid() string {
-	shapes := map[Kind][2]string{Tool: {"[", "]"}, Decision: {"{", "}"}, Final: {"(((", ")))"}}
-	quote := strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "`", "#96;")
-	var b strings.Builder
-	b.WriteString("flowchart TD\n")
-	for _, a := range p.Atoms {
-		shape, ok := shapes[a.Kind]
-		if !ok {
-			shape = [2]string{">", "]"}
-		}
-		fmt.Fprintf(&b, "  n%d%s\"%s\"%s\n", a.node(), shape[0], quote.Replace(a.label()), shape[1])
-	}
-	p.edges(func(from, to int) { fmt.Fprintf(&b, "  n%d --> n%d\n", from, to) })
-	return b.String()
-}
-
-// node is the number in the name of an atom's node. Ids below 0 are faults.
-func (a Atom) node() int { return max(a.ID, 0) }
-
-// edges calls f for each dependency, by position of the atom that has it.
-func (p Plan) edges(f func(from, to int)) {
-	g := newGraph(p)
-	for i, needs := range g.needs {
-		for _, need := range needs {
-			f(p.Atoms[need].node(), p.Atoms[i].node())
-		}
-	}
+	return g
 }
 
 // drawn is the plan with what came of each atom.
-func (p *program) drawn(state State) methods.Graph {
+func (p *graph) drawn(state State) methods.Graph {
 	came := map[int]AtomState{}
 	for _, a := range state.Atoms {
 		came[a.ID] = a

@@ -2,7 +2,6 @@ package aot
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 )
 
 // DefaultConcurrency is how many atoms run at the same time by default.
@@ -96,19 +96,12 @@ func (x *execution) takeOver() {
 // run is the scheduler: it starts what is ready, lowest id first, and hears
 // what has ended.
 func (x *execution) run(ctx context.Context) {
-	users := x.users()
-	open := make([]int, len(x.needs))
-	ready := &byID{plan: x.plan}
-	for i, needs := range x.needs {
-		if open[i] = len(needs); open[i] == 0 {
-			heap.Push(ready, i)
-		}
-	}
+	walk := newFrontier(x.graph)
 	limit := cmp.Or(max(0, x.opts.Concurrency), DefaultConcurrency)
 	ended := make(chan int, limit)
-	for running := 0; ready.Len() > 0 || running > 0; {
-		if ready.Len() > 0 && running < limit {
-			i := heap.Pop(ready).(int)
+	for running := 0; len(walk.ready) > 0 || running > 0; {
+		if len(walk.ready) > 0 && running < limit {
+			i := walk.pop()
 			running++
 			go func() {
 				defer func() { ended <- i }()
@@ -121,11 +114,7 @@ func (x *execution) run(ctx context.Context) {
 		if x.opts.OnAtom != nil && x.atoms[i].Status != "" {
 			x.opts.OnAtom(x.atoms[i].AtomState)
 		}
-		for _, user := range users[i] {
-			if open[user]--; open[user] == 0 {
-				heap.Push(ready, user)
-			}
-		}
+		walk.ended(i)
 	}
 }
 
@@ -179,12 +168,7 @@ func isFatal(ctx context.Context, err error) bool {
 
 // emit sends an event about an atom.
 func (x *execution) emit(path string, kind methods.EventKind, level int, data any, format string, args ...any) {
-	if x.opts.Trace == nil {
-		return
+	if x.opts.Trace != nil {
+		trial.Emit(x.opts.Trace, path, kind, level, data, format, args...)
 	}
-	e := methods.Event{Path: path, Phase: runPhase, Kind: kind, Text: fmt.Sprintf(format, args...), Level: level}
-	if data != nil {
-		e.Data = encode(data)
-	}
-	x.opts.Trace.Emit(e)
 }

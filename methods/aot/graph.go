@@ -1,7 +1,7 @@
 package aot
 
 import (
-	"container/heap"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,57 +35,61 @@ func newGraph(plan Plan) *graph {
 	return g
 }
 
-// users is the reverse of needs.
-func (g *graph) users() [][]int {
-	users := make([][]int, len(g.needs))
-	for i, needs := range g.needs {
-		for _, need := range needs {
-			users[need] = append(users[need], i)
-		}
-	}
-	return users
-}
-
 // sort finds the canonical order. Atoms on a cycle, and those that need them,
 // have no place in it.
 func (g *graph) sort() {
-	users := g.users()
-	open := make([]int, len(g.needs))
-	ready := &byID{plan: g.plan}
-	for i, needs := range g.needs {
-		if open[i] = len(needs); open[i] == 0 {
-			ready.list = append(ready.list, i)
-		}
-	}
-	heap.Init(ready)
-	for ready.Len() > 0 {
-		i := heap.Pop(ready).(int)
+	f := newFrontier(g)
+	for len(f.ready) > 0 {
+		i := f.pop()
 		g.order = append(g.order, i)
-		for _, user := range users[i] {
-			if open[user]--; open[user] == 0 {
-				heap.Push(ready, user)
-			}
-		}
+		f.ended(i)
 	}
 }
 
-// byID is a heap of positions with the lowest id on top.
-type byID struct {
-	plan Plan
-	list []int
+// frontier is how far a walk along the needs has come.
+type frontier struct {
+	graph *graph
+	open  []int   // by position: how many of an atom's needs have not ended
+	users [][]int // the reverse of needs
+	ready []int   // the atoms whose needs have ended, highest id first
 }
 
-func (h *byID) Len() int { return len(h.list) }
-func (h *byID) Less(i, j int) bool {
-	a, b := h.plan.Atoms[h.list[i]].ID, h.plan.Atoms[h.list[j]].ID
-	return a < b || a == b && h.list[i] < h.list[j]
+func newFrontier(g *graph) *frontier {
+	f := &frontier{graph: g, open: make([]int, len(g.needs)), users: make([][]int, len(g.needs))}
+	for i, needs := range g.needs {
+		f.open[i] = len(needs)
+		for _, need := range needs {
+			f.users[need] = append(f.users[need], i)
+		}
+		if len(needs) == 0 {
+			f.ready = append(f.ready, i)
+		}
+	}
+	slices.SortFunc(f.ready, f.later)
+	return f
 }
-func (h *byID) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
-func (h *byID) Push(x any)    { h.list = append(h.list, x.(int)) }
-func (h *byID) Pop() any {
-	last := h.list[len(h.list)-1]
-	h.list = h.list[:len(h.list)-1]
-	return last
+
+// later orders positions by their ids, highest first.
+func (f *frontier) later(i, j int) int {
+	return cmp.Or(cmp.Compare(f.graph.plan.Atoms[j].ID, f.graph.plan.Atoms[i].ID), cmp.Compare(j, i))
+}
+
+// pop takes the ready atom with the lowest id.
+func (f *frontier) pop() int {
+	last := len(f.ready) - 1
+	i := f.ready[last]
+	f.ready = f.ready[:last]
+	return i
+}
+
+// ended makes those ready that needed only this atom.
+func (f *frontier) ended(i int) {
+	for _, user := range f.users[i] {
+		if f.open[user]--; f.open[user] == 0 {
+			at, _ := slices.BinarySearchFunc(f.ready, user, f.later)
+			f.ready = slices.Insert(f.ready, at, user)
+		}
+	}
 }
 
 // cycles lists at least one cycle of each group of atoms that wait for each

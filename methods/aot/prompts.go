@@ -2,11 +2,11 @@ package aot
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 )
 
 // promptVersion identifies the wording below. It is part of the method's
@@ -40,14 +40,14 @@ A plan for "the greater of 6 and the sum of 3 and 4.5":
 func planPrompt(query, data string, tools []methods.ToolSpec, want methods.AnswerSpec) string {
 	var b strings.Builder
 	b.WriteString(planHead)
-	section(&b, "request", query)
+	trial.Section(&b, "request", query)
 	if data != "" {
-		section(&b, "data", data)
+		trial.Section(&b, "data", data)
 	}
 	if len(tools) > 0 {
-		section(&b, "tools", specLines(tools))
+		trial.Section(&b, "tools", specLines(tools))
 	}
-	section(&b, "decisions", specLines(Decisions()))
+	trial.Section(&b, "decisions", specLines(Decisions()))
 	b.WriteString(planRules)
 	if slices.ContainsFunc(tools, func(t methods.ToolSpec) bool { return !t.Pure }) {
 		b.WriteString(undoRule)
@@ -64,11 +64,7 @@ func wanted(want methods.AnswerSpec) string {
 	case methods.Number:
 		return "The final answer is one number.\n"
 	case methods.Choice:
-		labels := make([]string, len(want.Labels))
-		for i, l := range want.Labels {
-			labels[i] = `"` + l + `"`
-		}
-		return "The final answer is one of these labels: " + strings.Join(labels, ", ") + ".\n"
+		return "The final answer is one of these labels: " + trial.Quoted(want.Labels) + ".\n"
 	}
 	return "The final answer is a short text.\n"
 }
@@ -86,11 +82,6 @@ func specLines(specs []methods.ToolSpec) string {
 		}{s.Name, s.Description, s.Parameters, s.Result, !s.Pure}))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// section writes text between a pair of tags.
-func section(b *strings.Builder, tag, text string) {
-	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
 }
 
 // planSchema is the form of a plan. What depends on the tools is left to

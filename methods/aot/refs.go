@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/methods/internal/trial"
 )
 
 // A reference is written <result_of_N>.
@@ -24,7 +26,7 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 		if decode(input[key], &v) != nil {
 			continue
 		}
-		eachText(v, func(s string) {
+		_, _ = trial.MapTexts(v, nil, func(s string, _ []string) (any, error) { // it never fails
 			good := reference.FindAllStringSubmatch(s, -1)
 			for _, m := range good {
 				ids = append(ids, refID(m[1]))
@@ -32,6 +34,7 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 			if strings.Count(s, refStart) > len(good) {
 				malformed = append(malformed, s)
 			}
+			return s, nil
 		})
 	}
 	slices.Sort(ids)
@@ -41,22 +44,6 @@ func references(input map[string]json.RawMessage) (ids []int, malformed []string
 func refID(digits string) int {
 	id, _ := strconv.Atoi(digits) // at most nine digits
 	return id
-}
-
-// eachText calls f for every string value in v, dicts by sorted key.
-func eachText(v any, f func(string)) {
-	switch v := v.(type) {
-	case string:
-		f(v)
-	case []any:
-		for _, e := range v {
-			eachText(e, f)
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			eachText(v[key], f)
-		}
-	}
 }
 
 // maxInput bounds what the references of one input may grow it to. Texts that
@@ -79,41 +66,16 @@ func (f *filler) fill(input map[string]json.RawMessage) (map[string]any, error) 
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 		var err error
-		if filled[key], err = f.value(v); err != nil {
+		if filled[key], err = trial.MapTexts(v, nil, f.text); err != nil {
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 	}
 	return filled, nil
 }
 
-func (f *filler) value(v any) (any, error) {
-	var err error
-	switch v := v.(type) {
-	case string:
-		return f.text(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			if list[i], err = f.value(e); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case map[string]any:
-		dict := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if dict[key], err = f.value(v[key]); err != nil {
-				return nil, err
-			}
-		}
-		return dict, nil
-	}
-	return v, nil
-}
-
 // text resolves a string: as a whole it becomes a value of any type, and
 // references among other text become texts.
-func (f *filler) text(s string) (any, error) {
+func (f *filler) text(s string, _ []string) (any, error) {
 	if id, ok := wholeReference(s); ok {
 		return f.get(id)
 	}

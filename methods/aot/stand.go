@@ -3,9 +3,7 @@ package aot
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"noema/methods/reply"
@@ -26,37 +24,17 @@ type standIn struct {
 	gives string // JSON type; empty if it is not known
 }
 
-// in replaces the references in v, which is at place.
-func (s *stand) in(v any, place []string) any {
-	switch v := v.(type) {
-	case string:
-		return s.text(v, place)
-	case []any:
-		list := make([]any, len(v))
-		for i, e := range v {
-			list[i] = s.in(e, append(slices.Clip(place), strconv.Itoa(i)))
-		}
-		return list
-	case map[string]any:
-		dict := make(map[string]any, len(v))
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			dict[key] = s.in(v[key], append(slices.Clip(place), key))
-		}
-		return dict
-	}
-	return v
-}
-
-func (s *stand) text(text string, place []string) any {
+// text replaces a reference, for [trial.MapTexts].
+func (s *stand) text(text string, place []string) (any, error) {
 	if id, ok := wholeReference(text); ok {
 		gives := s.typeOf(id)
 		s.refs = append(s.refs, standIn{place, id, gives})
-		return example(gives)
+		return example(gives), nil
 	}
 	if m := reference.FindStringSubmatch(text); m != nil {
 		s.refs = append(s.refs, standIn{place, refID(m[1]), "string"})
 	}
-	return text
+	return text, nil
 }
 
 // example is some value of a JSON type.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -220,7 +221,8 @@ func (c *checker) value(what string, raw json.RawMessage, schema *reply.Validato
 		return
 	}
 	s := stand{typeOf: c.typeOf}
-	list, err := schema.Faults(encode(s.in(v, nil)))
+	filled, _ := trial.MapTexts(v, nil, s.text) // it never fails
+	list, err := schema.Faults(encode(filled))
 	if err != nil {
 		c.fault("%s: %v", what, err)
 		return

@@ -123,26 +123,17 @@ func TestRepairCompletesDependencies(t *testing.T) {
 
 func TestDraw(t *testing.T) {
 	plan := parse(t, `{"atoms":[`+ok1+`,{"id":2,"kind":"decision","name":"max","input":{"values":["<result_of_1>",3]}},{"id":9,"kind":"final","name":"say \"hi\"","dependsOn":[2]}]}`)
-	dot := `digraph plan {
-  n1 [shape=box, label="1: add(a=1, b=2)"];
-  n2 [shape=diamond, label="2: max(values=[\"<result_of_1>\",3])"];
-  n9 [shape=doublecircle, label="9: say \"hi\"()"];
-  n1 -> n2;
-  n2 -> n9;
-}
-`
-	mermaid := `flowchart TD
-  n1["1: add(a=1, b=2)"]
-  n2{"2: max(values=[#quot;#lt;result_of_1#gt;#quot;,3])"}
-  n9((("9: say #quot;hi#quot;()")))
-  n1 --> n2
-  n2 --> n9
-`
-	if got := plan.DOT(); got != dot {
-		t.Errorf("DOT:\n%s", got)
+	var nodes, edges []string
+	g := plan.Graph()
+	for _, n := range g.Nodes {
+		nodes = append(nodes, n.Kind+" "+n.Label)
 	}
-	if got := plan.Mermaid(); got != mermaid {
-		t.Errorf("Mermaid:\n%s", got)
+	for _, e := range g.Edges {
+		edges = append(edges, e.From+"-"+e.To)
+	}
+	want := `tool 1: add(a=1, b=2); decision 2: max(values=["<result_of_1>",3]); final 9: say "hi"(); a1-a2 a2-a9`
+	if got := strings.Join(nodes, "; ") + "; " + strings.Join(edges, " "); got != want {
+		t.Errorf("graph %s, want %s", got, want)
 	}
 }
 
@@ -154,7 +145,7 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		plan, faults := aot.ParsePlan([]byte(text))
-		_, _ = plan.DOT(), plan.Mermaid()
+		_ = plan.Graph()
 		repaired, _ := aot.Repair(plan)
 		faults = append(faults, aot.Validate(repaired, tools(), methods.AnswerSpec{})...)
 		if len(faults) > 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"noema/methods"
-	"noema/methods/decimal"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -125,7 +125,7 @@ func choice(text string, spec methods.AnswerSpec) (reading, error) {
 			return reading{answer: methods.ChoiceAnswer(label)}, nil
 		}
 	}
-	return reading{}, fmt.Errorf("%.80q is none of the labels %s", text, strings.Join(quoteAll(spec.Labels), ", "))
+	return reading{}, fmt.Errorf("%.80q is none of the labels %s", text, trial.Quoted(spec.Labels))
 }
 
 // number reads the number of a marked line, see [reply.Number].
@@ -137,15 +137,10 @@ func number(text string) (reading, error) {
 	return exact(n)
 }
 
-// exact is an answer with n as it stands: going through a float would change
-// its last digits.
+// exact is an answer with all digits of n.
 func exact(n json.Number) (reading, error) {
-	r, err := decimal.Parse(string(n))
-	if err != nil {
-		return reading{}, err
-	}
-	text, _ := decimal.Format(r)
-	return reading{answer: methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}}, nil
+	a, err := trial.Exact(n)
+	return reading{answer: a}, err
 }
 
 // set reads a JSON list, or else the parts of the line between commas.
@@ -181,7 +176,7 @@ func fields(raw json.RawMessage, spec methods.AnswerSpec) (reading, error) {
 		delete(have, name)
 	}
 	if len(missing) > 0 {
-		return reading{}, fmt.Errorf("these fields are missing: %s", strings.Join(quoteAll(missing), ", "))
+		return reading{}, fmt.Errorf("these fields are missing: %s", trial.Quoted(missing))
 	}
 	a, err := methods.FieldsAnswer(want)
 	return reading{answer: a, dropped: make([]string, len(have))}, err

@@ -18,11 +18,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -32,8 +32,8 @@ type Method struct {
 	name    string
 	summary string
 	answers []methods.AnswerKind // none: every kind
-	options []methods.Option     // beside those of all
-	ask     func(context.Context, *trial, string) (reading, error)
+	own     []string             // its options beside those of all
+	ask     func(context.Context, *solver, string) (reading, error)
 }
 
 var (
@@ -44,16 +44,14 @@ var (
 // All returns every baseline by name.
 func All() map[string]methods.Method {
 	all := map[string]methods.Method{}
-	for _, m := range []Method{direct(), cot(), selfConsistency(), planAndSolve(), react(), compiler(), listwise(), pairwise()} {
+	for _, m := range []Method{Direct(), CoT(), SelfConsistency(), PlanAndSolve(), ReAct(), LLMCompiler(), Listwise(), Pairwise()} {
 		all[m.name] = m
 	}
 	return all
 }
 
 // Direct asks for the answer alone, as JSON under a schema.
-func Direct() methods.Method { return direct() }
-
-func direct() Method {
+func Direct() Method {
 	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect}
 }
 
@@ -62,55 +60,49 @@ func direct() Method {
 //
 // Source: Wei et al. 2022, in the zero-shot form of Kojima et al. 2022.
 // Differs: the answer is asked for in the same call, on a marked line.
-func CoT() methods.Method { return cot() }
-
-func cot() Method {
+func CoT() Method {
 	return Method{name: "cot", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
 }
 
-// options are the options of all methods with their names as users write
-// them.
+// options are the options of all baselines, see [methods.OptionsOf]; each has
+// some of them, see names.
 type options struct {
-	Retries         int     `json:"retries"`
-	MaxContextChars int     `json:"max_context_chars"`
-	MaxTokens       int     `json:"max_tokens"`
-	Draws           int     `json:"draws"`
-	Temperature     float64 `json:"temperature"`
-	Steps           int     `json:"steps"`
-	Window          int     `json:"window"`
-	Stride          int     `json:"stride"`
-	Passes          int     `json:"passes"`
-	Replans         int     `json:"replans"`
+	Retries         int     `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after an unusable reply"`
+	MaxContextChars int     `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
+	MaxTokens       int     `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
+	Draws           int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
+	Temperature     float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains"`
+	Steps           int     `json:"steps" default:"12" min:"1" max:"1000" doc:"turns before the answer is demanded"`
+	Window          int     `json:"window" default:"20" min:"2" doc:"items that one call ranks"`
+	Stride          int     `json:"stride" default:"10" min:"1" doc:"items by which the window moves, fewer than it has"`
+	Passes          int     `json:"passes" default:"1" min:"1" max:"100" doc:"how often the window passes over the list"`
+	Replans         int     `json:"replans" default:"1" min:"0" doc:"how many new plans the joiner may ask for"`
 }
 
-// common are the options that every baseline has.
-func common() []methods.Option {
-	return []methods.Option{
-		{Name: "retries", Type: methods.IntOption, Default: strconv.Itoa(reply.DefaultRetries), Doc: "how often the model is asked again after an unusable reply"},
-		{Name: "max_context_chars", Type: methods.IntOption, Default: "0", Doc: "bytes of data that the prompt shows, from the start; 0 for all"},
-		{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of the call; 0 for the provider's own"},
-	}
+// names are those of the options that the method has.
+func (m Method) names() []string {
+	return append([]string{"retries", "max_context_chars", "max_tokens"}, m.own...)
 }
 
 // Describe implements [methods.Describer].
 func (m Method) Describe() methods.Description {
+	names := m.names()
 	return methods.Description{
 		Name:          m.name,
 		Version:       "1",
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
 		Answers:       m.answers,
-		Options:       append(common(), m.options...),
+		Options:       slices.DeleteFunc(methods.OptionsOf(options{}), func(o methods.Option) bool { return !slices.Contains(names, o.Name) }),
 	}
 }
 
 // callPath is the call path of the one call.
 const callPath = "answer"
 
-// trial is one problem being solved.
-type trial struct {
-	methods.Problem
-	host methods.Host
+// solver solves one problem.
+type solver struct {
+	trial.Trial
 	opts options
 }
 
@@ -125,65 +117,62 @@ type reading struct {
 // outcome Unparsed. At the budget the outcome is OverBudget, again with the
 // ranking 1..K for a ranking.
 func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t, err := m.newTrial(p, h)
-	if err != nil {
-		return methods.Answer{}, fmt.Errorf("%s: %w", m.name, err)
+	r, t, err := m.solve(ctx, p, h)
+	if err == nil {
+		if len(r.dropped) > 0 {
+			t.Emit(callPath, methods.Dropped, 1, nil, "left out of the answer: %d values", len(r.dropped))
+		}
+		return r.answer, nil
+	}
+	outcome, ended := trial.Ending(ctx, m.name, err, methods.Unparsed)
+	if errors.Is(ended, errNoAnswer) {
+		outcome, ended = methods.Unparsed, nil
+	}
+	if ended != nil {
+		return methods.Answer{}, ended
+	}
+	return t.fallback(outcome, err), nil
+}
+
+func (m Method) solve(ctx context.Context, p methods.Problem, h methods.Host) (r reading, t *solver, err error) {
+	if t, err = m.newSolver(p, h); err != nil {
+		return r, t, err
 	}
 	q, err := t.question()
 	if err != nil {
-		return methods.Answer{}, fmt.Errorf("%s: %w", m.name, err)
+		return r, t, err
 	}
-	r, err := m.ask(ctx, t, q)
-	switch {
-	case err == nil:
-		if len(r.dropped) > 0 {
-			t.emit(methods.Dropped, "left out of the answer: %d values", len(r.dropped))
-		}
-		return r.answer, nil
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, methods.ErrMiss):
-	case errors.Is(err, methods.ErrBudget):
-		return t.fallback(methods.OverBudget, err), nil
-	case errors.Is(err, reply.ErrInvalid), errors.Is(err, errNoAnswer):
-		return t.fallback(methods.Unparsed, err), nil
-	case errors.Is(err, errNoPlan):
-		return t.fallback(methods.Refused, err), nil
-	}
-	return methods.Answer{}, fmt.Errorf("%s: %w", m.name, err)
+	r, err = m.ask(ctx, t, q)
+	return r, t, err
 }
 
-// Why a method came to nothing without an error.
-var (
-	errNoAnswer = errors.New("no reply holds an answer")
-	errNoPlan   = errors.New("no valid plan")
-)
+// errNoAnswer says that every call succeeded and none gave an answer.
+var errNoAnswer = errors.New("no reply holds an answer")
 
-func (m Method) newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h, opts: options{
-		Retries: reply.DefaultRetries, Draws: 5, Temperature: 0.7, Steps: 12, Window: 20, Stride: 10, Passes: 1, Replans: 1,
-	}}
+func (m Method) newSolver(p methods.Problem, h methods.Host) (*solver, error) {
+	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	if err := m.known(p.Options); err != nil {
 		return nil, err
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
-	if err := t.opts.check(); err != nil {
-		return nil, err
+	if t.opts.Stride >= t.opts.Window {
+		return nil, fmt.Errorf("option stride is %d: want less than the window of %d", t.opts.Stride, t.opts.Window)
 	}
+	t.MaxTokens = t.opts.MaxTokens
 	spec := &t.Answer
 	switch spec.Kind {
 	case methods.Ranking:
 		if spec.N < 1 {
-			return nil, fmt.Errorf("a ranking of %d items is none", spec.N)
+			return nil, fmt.Errorf("cannot rank %d items", spec.N)
 		}
 		if spec.K < 1 || spec.K > spec.N {
 			spec.K = spec.N
 		}
 	case methods.Choice:
 		if len(spec.Labels) == 0 {
-			return nil, errors.New("a choice without labels is none")
+			return nil, errors.New("cannot choose: the problem has no labels")
 		}
 	case methods.Number, methods.Text, methods.Set, methods.Fields:
 	default:
@@ -195,91 +184,63 @@ func (m Method) newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 // known refuses options of other baselines.
 func (m Method) known(given json.RawMessage) error {
 	var set map[string]json.RawMessage
-	if len(given) == 0 || json.Unmarshal(given, &set) != nil {
-		return nil // DecodeOptions tells what is wrong
-	}
-	have := append(common(), m.options...)
-	for name := range set {
-		if !slices.ContainsFunc(have, func(o methods.Option) bool { return o.Name == name }) {
-			return fmt.Errorf("unknown option %q", name)
+	_ = json.Unmarshal(given, &set) // DecodeOptions says what is wrong
+	have := m.names()
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if !slices.Contains(have, name) {
+			return methods.UnknownOption(name, have)
 		}
-	}
-	return nil
-}
-
-func (o options) check() error {
-	switch {
-	case o.Retries < 0 || o.MaxContextChars < 0 || o.MaxTokens < 0 || o.Replans < 0:
-		return errors.New("options retries, max_context_chars, max_tokens and replans: want 0 or more")
-	case o.Draws < 1 || o.Steps < 1 || o.Passes < 1:
-		return errors.New("options draws, steps and passes: want 1 or more")
-	case o.Draws > 1000 || o.Steps > 1000 || o.Passes > 100:
-		return errors.New("options draws and steps: want at most 1,000, and passes 100")
-	case o.Temperature < 0 || o.Temperature > 2:
-		return errors.New("option temperature: want 0 to 2")
-	case o.Window < 2 || o.Stride < 1 || o.Stride >= o.Window:
-		return errors.New("options window and stride: want a window of 2 or more and a stride of 1 or more below it")
 	}
 	return nil
 }
 
 // fallback is the answer when there is none: for a ranking the items as they
 // come, flagged.
-func (t *trial) fallback(o methods.Outcome, cause error) methods.Answer {
-	reason := reply.OneLine(cause.Error(), 1000)
+func (t *solver) fallback(o methods.Outcome, cause error) methods.Answer {
+	a := trial.Without(o, cause)
 	if t.Answer.Kind != methods.Ranking {
-		return methods.Answer{Outcome: o, Reason: reason}
+		return a
 	}
 	if o == methods.Unparsed {
 		o = methods.Defaulted
 	}
-	t.emit(methods.Fallback, "rank the items as they come: %s", reply.OneLine(reason, 300))
-	items := make([]int, t.Answer.K)
-	for i := range items {
-		items[i] = i + 1
-	}
-	return methods.RankingAnswer(items).As(o, reason)
+	t.Emit(callPath, methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(a.Reason, 300))
+	return methods.RankingAnswer(trial.InOrder(t.Answer.K)).As(o, a.Reason)
 }
 
-func (t *trial) emit(kind methods.EventKind, format string, args ...any) {
-	t.emitAt(callPath, kind, format, args...)
-}
-
-// emitAt sends an event of the phase that path begins with.
-func (t *trial) emitAt(path string, kind methods.EventKind, format string, args ...any) {
-	phase, _, _ := strings.Cut(path, "/")
-	t.host.Emit(methods.Event{Path: path, Phase: phase, Kind: kind, Text: reply.OneLine(fmt.Sprintf(format, args...), 400), Level: 1})
-}
-
-func (t *trial) request(prompt string) methods.Request {
-	return methods.Request{
-		Messages: methods.Ask(prompt),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens},
-		Path:     callPath,
-	}
-}
-
-func askDirect(ctx context.Context, t *trial, question string) (r reading, err error) {
-	req := t.request(directPrompt(question, t.Answer))
-	req.Schema = schema(t.Answer)
-	check := func(raw json.RawMessage) (err error) {
+// ask asks for an {"answer": …} that read accepts. The prompt wants an answer of
+// the form that spec says.
+func (t *solver) ask(ctx context.Context, path, question string, spec methods.AnswerSpec, read func(answer json.RawMessage) error) error {
+	req := t.Request(path, methods.Ask(directPrompt(question, spec))...)
+	req.Schema = schema(spec)
+	_, _, err := reply.JSON(ctx, t.Host, req, func(raw json.RawMessage) error {
 		var body struct{ Answer json.RawMessage }
 		if err := json.Unmarshal(raw, &body); err != nil {
 			return err
 		}
-		r, err = fromJSON(body.Answer, t.Answer)
-		return err
-	}
-	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
-	return r, err
+		return read(body.Answer)
+	}, reply.Options{Retries: t.opts.Retries})
+	return err
 }
 
-func askCoT(ctx context.Context, t *trial, question string) (r reading, err error) {
+// reason asks for a text that ends on a line with the answer.
+func (t *solver) reason(ctx context.Context, req methods.Request, retries int) (r reading, err error) {
 	parse := func(text string) (err error) {
 		r, err = fromText(text, t.Answer)
 		return err
 	}
-	req := t.request(cotPrompt(question, t.Answer))
-	_, _, err = reply.Text(ctx, t.host, req, parse, reply.Options{Retries: t.opts.Retries})
+	_, _, err = reply.Text(ctx, t.Host, req, parse, reply.Options{Retries: retries})
 	return r, err
+}
+
+func askDirect(ctx context.Context, t *solver, question string) (r reading, err error) {
+	err = t.ask(ctx, callPath, question, t.Answer, func(answer json.RawMessage) (err error) {
+		r, err = fromJSON(answer, t.Answer)
+		return err
+	})
+	return r, err
+}
+
+func askCoT(ctx context.Context, t *solver, question string) (reading, error) {
+	return t.reason(ctx, t.Request(callPath, methods.Ask(cotPrompt(question, t.Answer))...), t.opts.Retries)
 }

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -25,12 +25,10 @@ import (
 // Xu et al. 2023, "ReWOO". Differs: the plan is read whole before it runs, not
 // streamed; a reference $N stands alone as an argument or inside a text; a call
 // that fails leaves its message as the result and fails those that use it.
-func LLMCompiler() methods.Method { return compiler() }
-
-func compiler() Method {
+func LLMCompiler() Method {
 	return Method{
 		name: "llm-compiler", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
-		options: []methods.Option{{Name: "replans", Type: methods.IntOption, Default: "1", Doc: "how many new plans the joiner may ask for"}},
+		own: []string{"replans"},
 	}
 }
 
@@ -56,12 +54,12 @@ type joined struct {
 	Replan string          `json:"replan"`
 }
 
-func askCompiled(ctx context.Context, t *trial, question string) (reading, error) {
+func askCompiled(ctx context.Context, t *solver, question string) (reading, error) {
 	earlier := ""
 	for round := 1; ; round++ {
 		plan, err := t.planCalls(ctx, question, earlier, round)
 		if errors.Is(err, reply.ErrInvalid) {
-			return reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
+			return reading{}, fmt.Errorf("no valid plan: %w", err)
 		}
 		if err != nil {
 			return reading{}, err
@@ -77,20 +75,19 @@ func askCompiled(ctx context.Context, t *trial, question string) (reading, error
 		if err != nil || said.Replan == "" {
 			return r, err
 		}
-		t.emitAt(fmt.Sprintf("join/%d", round), methods.Retry, "a new plan is wanted: %s", said.Replan)
+		t.Emit(fmt.Sprintf("join/%d", round), methods.Retry, 1, nil, "a new plan is wanted: %s", said.Replan)
 		earlier += observations(plan, results) + "The results do not suffice: " + reply.OneLine(said.Replan, 500) + "\n"
 	}
 }
 
 // planCalls asks for a plan until one can be run.
-func (t *trial) planCalls(ctx context.Context, question, earlier string, round int) (plan []call, err error) {
-	req := t.request(callsPrompt(question, t.Tools, earlier))
-	req.Path = fmt.Sprintf("plan/%d", round)
+func (t *solver) planCalls(ctx context.Context, question, earlier string, round int) (plan []call, err error) {
+	req := t.Request(fmt.Sprintf("plan/%d", round), methods.Ask(callsPrompt(question, t.Tools, earlier))...)
 	check := func(raw json.RawMessage) (err error) {
 		plan, err = parseCalls(raw, t.Tools)
 		return err
 	}
-	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	_, _, err = reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
 	return plan, err
 }
 
@@ -130,35 +127,29 @@ func parseCalls(raw json.RawMessage, tools []methods.ToolSpec) ([]call, error) {
 }
 
 // runCalls runs every call as soon as it can.
-func (t *trial) runCalls(ctx context.Context, plan []call, round int) []outcome {
+func (t *solver) runCalls(ctx context.Context, plan []call, round int) []outcome {
 	results := make([]outcome, len(plan))
-	done := make([]chan struct{}, len(plan))
-	for i := range done {
-		done[i] = make(chan struct{})
-	}
-	var all sync.WaitGroup
+	needs := make([][]int, len(plan))
 	for i, c := range plan {
-		all.Go(func() {
-			defer close(done[i])
-			for _, need := range c.needs {
-				<-done[need]
-				if results[need].err != nil {
-					results[i].err = results[need].err
-					return
-				}
-				if results[need].failed {
-					results[i] = outcome{text: fmt.Sprintf("not run: call %d failed", plan[need].ID), failed: true}
-					return
-				}
-			}
-			results[i] = t.runCall(ctx, plan, c, results, round)
-		})
+		needs[i] = c.needs
 	}
-	all.Wait()
+	trial.Steps(needs, func(i int) {
+		for _, need := range needs[i] {
+			if results[need].err != nil {
+				results[i].err = results[need].err
+				return
+			}
+			if results[need].failed {
+				results[i] = outcome{text: fmt.Sprintf("not run: call %d failed", plan[need].ID), failed: true}
+				return
+			}
+		}
+		results[i] = t.runCall(ctx, plan, plan[i], results, round)
+	})
 	return results
 }
 
-func (t *trial) runCall(ctx context.Context, plan []call, c call, results []outcome, round int) outcome {
+func (t *solver) runCall(ctx context.Context, plan []call, c call, results []outcome, round int) outcome {
 	path := fmt.Sprintf("call/%d/%d", round, c.ID)
 	byID := map[int]string{}
 	for _, need := range c.needs {
@@ -172,19 +163,19 @@ func (t *trial) runCall(ctx context.Context, plan []call, c call, results []outc
 	if err != nil {
 		return outcome{text: fmt.Sprintf("error: the arguments are no JSON: %v", err), failed: true}
 	}
-	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: c.Tool, Arguments: raw, Path: path})
+	result, err := t.Host.CallTool(ctx, methods.ToolCall{Name: c.Tool, Arguments: raw, Path: path})
 	if err != nil {
 		return outcome{err: err}
 	}
 	text, cut := reply.Head(result.Content, maxObservation)
 	if cut {
-		t.emitAt(path, methods.Truncated, "%d of %d bytes of the result kept (head)", len(text), len(result.Content))
+		t.Emit(path, methods.Truncated, 1, nil, "%d of %d bytes of the result kept (head)", len(text), len(result.Content))
 	}
 	if result.IsError {
-		t.emitAt(path, methods.StepError, "%s", text)
+		t.Emit(path, methods.StepError, 1, nil, "%s", text)
 		return outcome{text: "error: " + text, failed: true}
 	}
-	t.emitAt(path, methods.StepResult, "%s", text)
+	t.Emit(path, methods.StepResult, 1, nil, "%s", text)
 	return outcome{text: text}
 }
 
@@ -198,27 +189,12 @@ func fill(value json.RawMessage, results map[int]string) json.RawMessage {
 	if d.Decode(&decoded) != nil {
 		return value
 	}
-	filled, err := json.Marshal(fillValue(decoded, results))
+	filled, _ := trial.MapTexts(decoded, nil, func(text string, _ []string) (any, error) { return fillText(text, results), nil })
+	raw, err := json.Marshal(filled)
 	if err != nil {
 		return value
 	}
-	return filled
-}
-
-func fillValue(v any, results map[int]string) any {
-	switch v := v.(type) {
-	case string:
-		return fillText(v, results)
-	case []any:
-		for i := range v {
-			v[i] = fillValue(v[i], results)
-		}
-	case map[string]any:
-		for k := range v {
-			v[k] = fillValue(v[k], results)
-		}
-	}
-	return v
+	return raw
 }
 
 func fillText(text string, results map[int]string) any {
@@ -246,7 +222,7 @@ func observations(plan []call, results []outcome) string {
 }
 
 // drawCalls shows the plan as a graph with its results.
-func (t *trial) drawCalls(plan []call, results []outcome, round int) {
+func (t *solver) drawCalls(plan []call, results []outcome, round int) {
 	g := methods.Graph{Kind: "calls"}
 	id := func(i int) string { return fmt.Sprintf("$%d", plan[i].ID) }
 	for i, c := range plan {
@@ -259,15 +235,14 @@ func (t *trial) drawCalls(plan []call, results []outcome, round int) {
 			g.Edges = append(g.Edges, methods.Edge{From: id(need), To: n.ID})
 		}
 	}
-	t.host.Emit(methods.GraphEvent(fmt.Sprintf("plan/%d", round), g))
+	t.Host.Emit(methods.GraphEvent(fmt.Sprintf("plan/%d", round), g))
 }
 
 // join asks for the answer, or, while that is allowed, for what a new plan
 // should find.
-func (t *trial) join(ctx context.Context, question, results string, round int) (said joined, r reading, err error) {
+func (t *solver) join(ctx context.Context, question, results string, round int) (said joined, r reading, err error) {
 	mayReplan := round <= t.opts.Replans
-	req := t.request(joinPrompt(question, t.Answer, results, mayReplan))
-	req.Path = fmt.Sprintf("join/%d", round)
+	req := t.Request(fmt.Sprintf("join/%d", round), methods.Ask(joinPrompt(question, t.Answer, results, mayReplan))...)
 	check := func(raw json.RawMessage) (err error) {
 		said = joined{}
 		if err := json.Unmarshal(raw, &said); err != nil {
@@ -280,6 +255,6 @@ func (t *trial) join(ctx context.Context, question, results string, round int) (
 		r, err = fromJSON(said.Answer, t.Answer)
 		return err
 	}
-	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	_, _, err = reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
 	return said, r, err
 }

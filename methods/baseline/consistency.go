@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -22,19 +23,14 @@ import (
 // are no single value are joined part by part (rankings by Borda's count, sets
 // by the members in more than half, fields each for itself). A chain without an
 // answer is left out, with an event.
-func SelfConsistency() methods.Method { return selfConsistency() }
-
-func selfConsistency() Method {
+func SelfConsistency() Method {
 	return Method{
 		name: "self-consistency", summary: "asks for several chains of thought and takes the majority", ask: askConsistently,
-		options: []methods.Option{
-			{Name: "draws", Type: methods.IntOption, Default: "5", Doc: "how many chains of thought"},
-			{Name: "temperature", Type: methods.NumberOption, Default: "0.7", Doc: "temperature of the chains"},
-		},
+		own: []string{"draws", "temperature"},
 	}
 }
 
-func askConsistently(ctx context.Context, t *trial, question string) (reading, error) {
+func askConsistently(ctx context.Context, t *solver, question string) (reading, error) {
 	drawn := make([]reading, t.opts.Draws)
 	errs := make([]error, t.opts.Draws)
 	var all sync.WaitGroup
@@ -48,7 +44,7 @@ func askConsistently(ctx context.Context, t *trial, question string) (reading, e
 		case err == nil:
 			votes = append(votes, drawn[d].answer)
 		case errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil:
-			t.emitAt(drawPath(d), methods.Dropped, "the chain has no answer: %v", err)
+			t.Emit(drawPath(d), methods.Dropped, 1, nil, "the chain has no answer: %v", err)
 		default:
 			return reading{}, err
 		}
@@ -58,7 +54,7 @@ func askConsistently(ctx context.Context, t *trial, question string) (reading, e
 	}
 	a, err := majority(votes, t.Answer)
 	if err == nil && len(votes) < t.opts.Draws {
-		t.emit(methods.Truncated, "%d of %d chains voted", len(votes), t.opts.Draws)
+		t.Emit(callPath, methods.Truncated, 1, nil, "%d of %d chains voted", len(votes), t.opts.Draws)
 	}
 	return reading{answer: a}, err
 }
@@ -67,15 +63,10 @@ func drawPath(d int) string { return fmt.Sprintf("%s/d%d", callPath, d+1) }
 
 // chain asks for one chain of thought. It is not asked again: another draw
 // makes up for a lost one.
-func (t *trial) chain(ctx context.Context, question string, d int) (r reading, err error) {
-	req := t.request(cotPrompt(question, t.Answer))
-	req.Path, req.Draw, req.Sampling.Temperature = drawPath(d), d, t.opts.Temperature
-	parse := func(text string) (err error) {
-		r, err = fromText(text, t.Answer)
-		return err
-	}
-	_, _, err = reply.Text(ctx, t.host, req, parse, reply.Options{Retries: 0})
-	return r, err
+func (t *solver) chain(ctx context.Context, question string, d int) (reading, error) {
+	req := t.Request(drawPath(d), methods.Ask(cotPrompt(question, t.Answer))...)
+	req.Draw, req.Sampling.Temperature = d, t.opts.Temperature
+	return t.reason(ctx, req, 0)
 }
 
 // majority joins answers of one kind.
@@ -123,10 +114,7 @@ func borda(votes []methods.Answer, spec methods.AnswerSpec) (methods.Answer, err
 			points[item] += spec.N - place
 		}
 	}
-	items := make([]int, spec.N)
-	for i := range items {
-		items[i] = i + 1
-	}
+	items := trial.InOrder(spec.N)
 	slices.SortStableFunc(items, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
 	return methods.RankingAnswer(items[:spec.K]), nil
 }
@@ -134,8 +122,8 @@ func borda(votes []methods.Answer, spec methods.AnswerSpec) (methods.Answer, err
 func commonMembers(votes []methods.Answer) (methods.Answer, error) {
 	count := map[string]int{}
 	for _, v := range votes {
-		var members []string
-		if err := json.Unmarshal(v.Value, &members); err != nil {
+		members, err := v.Set()
+		if err != nil {
 			return methods.Answer{}, err
 		}
 		for _, m := range members {
@@ -154,8 +142,8 @@ func commonMembers(votes []methods.Answer) (methods.Answer, error) {
 func fieldwise(votes []methods.Answer, spec methods.AnswerSpec) (methods.Answer, error) {
 	values := map[string][]string{}
 	for _, v := range votes {
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(v.Value, &fields); err != nil {
+		fields, err := v.Fields()
+		if err != nil {
 			return methods.Answer{}, err
 		}
 		for _, name := range spec.Names {

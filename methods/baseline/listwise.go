@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -17,17 +19,11 @@ import (
 // Source: Sun et al. 2023, "Is ChatGPT Good at Search?" (RankGPT), permutation
 // generation with a sliding window. Differs: JSON replies; items that a reply
 // leaves out keep their order behind those it names, with an event.
-func Listwise() methods.Method { return listwise() }
-
-func listwise() Method {
+func Listwise() Method {
 	return Method{
 		name: "listwise", summary: "ranks windows of the list, from its end to its start", ask: askListwise,
 		answers: []methods.AnswerKind{methods.Ranking},
-		options: []methods.Option{
-			{Name: "window", Type: methods.IntOption, Default: "20", Doc: "items that one call ranks"},
-			{Name: "stride", Type: methods.IntOption, Default: "10", Doc: "items by which the window moves"},
-			{Name: "passes", Type: methods.IntOption, Default: "1", Doc: "how often the window passes over the list"},
-		},
+		own:     []string{"window", "stride", "passes"},
 	}
 }
 
@@ -37,7 +33,7 @@ type items struct {
 	data  string
 }
 
-func (t *trial) items() (items, error) {
+func (t *solver) items() (items, error) {
 	text, data, err := contextText(t.Context, methods.Ranking)
 	if err != nil {
 		return items{}, err
@@ -63,15 +59,12 @@ func (l items) pick(numbers []int) string {
 	return strings.Join(lines, "\n")
 }
 
-func askListwise(ctx context.Context, t *trial, _ string) (reading, error) {
+func askListwise(ctx context.Context, t *solver, _ string) (reading, error) {
 	list, err := t.items()
 	if err != nil {
 		return reading{}, err
 	}
-	order := make([]int, t.Answer.N)
-	for i := range order {
-		order[i] = i + 1
-	}
+	order := trial.InOrder(t.Answer.N)
 	for pass := range t.opts.Passes {
 		for end, number := len(order), 1; ; number++ {
 			start := max(0, end-t.opts.Window)
@@ -89,39 +82,28 @@ func askListwise(ctx context.Context, t *trial, _ string) (reading, error) {
 }
 
 // rankWindow orders a part of the list in its place.
-func (t *trial) rankWindow(ctx context.Context, list items, window []int, path string) error {
+func (t *solver) rankWindow(ctx context.Context, list items, window []int, path string) error {
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: len(window), K: len(window)}
-	req := t.request(directPrompt(question(t.Query, list.pick(window), list.data, spec), spec))
-	req.Path, req.Schema = path, schema(spec)
 	var said reply.Ranked
-	check := func(raw json.RawMessage) error {
-		var body struct{ Answer json.RawMessage }
-		if err := json.Unmarshal(raw, &body); err != nil {
-			return err
-		}
-		if said = reply.Ranking(string(body.Answer), len(window)); len(said.Items) == 0 {
+	err := t.ask(ctx, path, question(t.Query, list.pick(window), list.data, spec), spec, func(answer json.RawMessage) error {
+		if said = reply.Ranking(string(answer), len(window)); len(said.Items) == 0 {
 			return fmt.Errorf("it names no item within 1..%d", len(window))
 		}
 		return nil
-	}
-	if _, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	if missing := len(window) - len(said.Items); missing > 0 {
-		t.emitAt(path, methods.Repair, "%d of %d items are not named: they keep their order behind the others", missing, len(window))
+		t.Emit(path, methods.Repair, 1, nil, "%d of %d items are not named: they keep their order behind the others", missing, len(window))
 	}
-	before := append([]int(nil), window...)
+	before := slices.Clone(window)
+	order := append(said.Items, trial.InOrder(len(window))...) // those named again change nothing
 	named := map[int]bool{}
-	place := 0
-	for _, i := range said.Items {
-		window[place] = before[i-1]
-		named[i] = true
-		place++
-	}
-	for i, item := range before {
-		if !named[i+1] {
-			window[place] = item
-			place++
+	for _, i := range order {
+		if !named[i] {
+			window[len(named)] = before[i-1]
+			named[i] = true
 		}
 	}
 	return nil

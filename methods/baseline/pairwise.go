@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -20,9 +21,7 @@ import (
 // Pairwise Ranking Prompting", in the form PRP-Allpair: two orders that contradict
 // each other, or a reply that names neither item, give each item half a point;
 // ties keep the order of the list. It makes N(N-1) calls.
-func Pairwise() methods.Method { return pairwise() }
-
-func pairwise() Method {
+func Pairwise() Method {
 	return Method{
 		name: "pairwise", summary: "compares every two items in both orders and counts the wins", ask: askPairwise,
 		answers: []methods.AnswerKind{methods.Ranking},
@@ -32,7 +31,7 @@ func pairwise() Method {
 // atOnce bounds the comparisons under way in one trial.
 const atOnce = 32
 
-func askPairwise(ctx context.Context, t *trial, _ string) (reading, error) {
+func askPairwise(ctx context.Context, t *solver, _ string) (reading, error) {
 	list, err := t.items()
 	if err != nil {
 		return reading{}, err
@@ -83,37 +82,27 @@ func byWins(first [][]int, n int) []int {
 			}
 		}
 	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i + 1
-	}
+	order := trial.InOrder(n)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
 	return order
 }
 
 // better asks which of two items fits better: 1 for the first shown, -1 for the
 // second, 0 if the reply names neither.
-func (t *trial) better(ctx context.Context, list items, a, b int) (int, error) {
+func (t *solver) better(ctx context.Context, list items, a, b int) (int, error) {
 	path := fmt.Sprintf("pair/%d-%d", a, b)
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 1}
-	req := t.request(directPrompt(question(t.Query, list.pick([]int{a, b}), list.data, spec), spec))
-	req.Path, req.Schema = path, schema(spec)
 	preferred := 0
-	check := func(raw json.RawMessage) error {
-		var body struct{ Answer json.RawMessage }
-		if err := json.Unmarshal(raw, &body); err != nil {
-			return err
-		}
-		r := reply.Ranking(string(body.Answer), 2)
+	err := t.ask(ctx, path, question(t.Query, list.pick([]int{a, b}), list.data, spec), spec, func(answer json.RawMessage) error {
+		r := reply.Ranking(string(answer), 2)
 		if len(r.Items) == 0 {
 			return errors.New("it names neither item 1 nor item 2")
 		}
 		preferred = 3 - 2*r.Items[0]
 		return nil
-	}
-	_, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	})
 	if errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil {
-		t.emitAt(path, methods.Dropped, "no preference: %v", err)
+		t.Emit(path, methods.Dropped, 1, nil, "no preference: %v", err)
 		return 0, nil
 	}
 	return preferred, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 )
 
 // promptVersion identifies the wording below; it is part of the methods'
@@ -25,20 +26,16 @@ const (
 // what is asked for.
 func question(query, items, context string, spec methods.AnswerSpec) string {
 	var b strings.Builder
-	section(&b, "request", query)
+	trial.Section(&b, "request", query)
 	if items != "" {
-		section(&b, "items", items)
+		trial.Section(&b, "items", items)
 	}
 	if context != "" {
-		section(&b, "data", context)
+		trial.Section(&b, "data", context)
 	}
 	b.WriteByte('\n')
 	b.WriteString(wanted(spec))
 	return b.String()
-}
-
-func section(b *strings.Builder, tag, text string) {
-	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
 }
 
 // wanted says in words which answer is wanted.
@@ -47,13 +44,13 @@ func wanted(spec methods.AnswerSpec) string {
 	case methods.Ranking:
 		return fmt.Sprintf("Rank the items 1 to %d by how well they fit the request and name the best %d, best first, by their numbers.\n", spec.N, spec.K)
 	case methods.Choice:
-		return "Choose one of these labels: " + strings.Join(quoteAll(spec.Labels), ", ") + ".\n"
+		return "Choose one of these labels: " + trial.Quoted(spec.Labels) + ".\n"
 	case methods.Number:
 		return "The answer is one number.\n"
 	case methods.Set:
 		return "The answer is a set of texts.\n"
 	case methods.Fields:
-		return "The answer is a value for each of these fields: " + strings.Join(quoteAll(spec.Names), ", ") + ".\n"
+		return "The answer is a value for each of these fields: " + trial.Quoted(spec.Names) + ".\n"
 	}
 	return "The answer is a short text.\n"
 }
@@ -127,7 +124,7 @@ func turnsPrompt(question string, spec methods.AnswerSpec, tools []methods.ToolS
 	fmt.Fprintf(&b, turnsHead, spec.Kind)
 	b.WriteString(question)
 	if len(tools) > 0 {
-		section(&b, "tools", toolLines(tools))
+		trial.Section(&b, "tools", toolLines(tools))
 		b.WriteString("In each turn reply with one JSON object only. To call a tool: {\"thought\": \"why\", \"tool\": \"name\", \"args\": {…}}; you will then see its result. ")
 	} else {
 		b.WriteString("There are no tools. Reply with one JSON object only. ")
@@ -144,9 +141,9 @@ func callsPrompt(question string, tools []methods.ToolSpec, earlier string) stri
 	var b strings.Builder
 	b.WriteString(callsHead)
 	b.WriteString(question)
-	section(&b, "tools", toolLines(tools))
+	trial.Section(&b, "tools", toolLines(tools))
 	if earlier != "" {
-		section(&b, "results", strings.TrimRight(earlier, "\n"))
+		trial.Section(&b, "results", strings.TrimRight(earlier, "\n"))
 	}
 	b.WriteString("List all tool calls that are needed, each with a number as its id. A call may use the result of an earlier one as the argument \"$ID\"; calls that do not depend on each other run at the same time. " +
 		"Reply with one JSON object only: {\"calls\": [{\"id\": 1, \"tool\": \"name\", \"args\": {\"parameter\": value}}, {\"id\": 2, \"tool\": \"name\", \"args\": {\"parameter\": \"$1\"}}]}. If no call is needed, the list is empty.\n")
@@ -158,19 +155,11 @@ func joinPrompt(question string, spec methods.AnswerSpec, results string, mayRep
 	var b strings.Builder
 	fmt.Fprintf(&b, joinHead, spec.Kind)
 	b.WriteString(question)
-	section(&b, "results", strings.TrimRight(results, "\n"))
+	trial.Section(&b, "results", strings.TrimRight(results, "\n"))
 	b.WriteString("Reply with one JSON object only: {\"answer\": " + jsonForm(spec) + "}")
 	if mayReplan {
 		b.WriteString(", or, if the results do not suffice, {\"replan\": \"what is missing\"}")
 	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-func quoteAll(list []string) []string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = `"` + s + `"`
-	}
-	return quoted
 }

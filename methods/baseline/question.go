@@ -16,7 +16,7 @@ import (
 const itemsKey = "items"
 
 // question shows the problem: its request, its data and what is wanted.
-func (t *trial) question() (string, error) {
+func (t *solver) question() (string, error) {
 	items, data, err := contextText(t.Context, t.Answer.Kind)
 	if err != nil {
 		return "", err
@@ -29,10 +29,10 @@ func (t *trial) question() (string, error) {
 }
 
 // cut shortens a part of the data to its first limit bytes.
-func (t *trial) cut(what, text string, limit int) string {
+func (t *solver) cut(what, text string, limit int) string {
 	short, cut := reply.Head(text, limit)
 	if cut {
-		t.emit(methods.Truncated, "%s: %d of %d bytes shown (head)", what, len(short), len(text))
+		t.Emit(callPath, methods.Truncated, 1, nil, "%s: %d of %d bytes shown (head)", what, len(short), len(text))
 	}
 	return short
 }
@@ -66,41 +66,18 @@ func contextText(context json.RawMessage, kind methods.AnswerKind) (items, data 
 	return items, strings.Join(lines, "\n"), nil
 }
 
-// oneLine is raw without needless spaces and without the escapes by which Go
-// keeps JSON safe inside HTML, which cost tokens and mean nothing to a model.
+// htmlEscapes are the escapes by which Go keeps JSON safe inside HTML. The first
+// pair passes over an escaped backslash, which may stand before the same letters.
+var htmlEscapes = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+// oneLine is raw without needless spaces and without HTML's escapes, which cost
+// tokens and mean nothing to a model.
 func oneLine(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
 		return string(raw) // it is valid: it was decoded before
 	}
-	s := strings.ToValidUTF8(b.String(), "\ufffd")
-	if !strings.Contains(s, `\u00`) {
-		return s
-	}
-	var out strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			out.WriteByte(s[i])
-			continue
-		}
-		if c, ok := htmlEscape(s[i:]); ok {
-			out.WriteByte(c)
-			i += len(`\u0026`) - 1
-			continue
-		}
-		out.WriteString(s[i : i+2]) // a backslash always has a successor in JSON
-		i++
-	}
-	return out.String()
-}
-
-func htmlEscape(s string) (byte, bool) {
-	for escape, c := range map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'} {
-		if strings.HasPrefix(s, escape) {
-			return c, true
-		}
-	}
-	return 0, false
+	return htmlEscapes.Replace(strings.ToValidUTF8(b.String(), "\ufffd"))
 }
 
 // schema is the JSON Schema of {"answer": …}. It leaves the range of item

@@ -19,12 +19,10 @@ import (
 // at the last step the answer is demanded, and flagged as forced by the budget
 // of steps. An action that is no tool, or that the tool refuses, is an
 // observation that says so.
-func ReAct() methods.Method { return react() }
-
-func react() Method {
+func ReAct() Method {
 	return Method{
 		name: "react", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
-		options: []methods.Option{{Name: "steps", Type: methods.IntOption, Default: "12", Doc: "turns before the answer is demanded"}},
+		own: []string{"steps"},
 	}
 }
 
@@ -40,7 +38,7 @@ type turn struct {
 // bytes.
 const maxObservation = 2000
 
-func askInTurns(ctx context.Context, t *trial, question string) (reading, error) {
+func askInTurns(ctx context.Context, t *solver, question string) (reading, error) {
 	messages := methods.Ask(turnsPrompt(question, t.Answer, t.Tools))
 	for step := 1; ; step++ {
 		last := step >= t.opts.Steps
@@ -54,7 +52,7 @@ func askInTurns(ctx context.Context, t *trial, question string) (reading, error)
 		if said.Answer != nil {
 			r, err := fromJSON(said.Answer, t.Answer)
 			if last && err == nil && step > 1 {
-				t.emit(methods.Fallback, "the answer was demanded after %d steps", step)
+				t.Emit(callPath, methods.Fallback, 1, nil, "the answer was demanded after %d steps", step)
 				r.answer = r.answer.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", step))
 			}
 			return r, err
@@ -69,9 +67,8 @@ func askInTurns(ctx context.Context, t *trial, question string) (reading, error)
 }
 
 // turn asks for the next step; the last must be an answer.
-func (t *trial) turn(ctx context.Context, messages []methods.Message, step int, last bool) (said turn, text string, err error) {
-	req := t.request("")
-	req.Messages, req.Path = messages, fmt.Sprintf("step/%d", step)
+func (t *solver) turn(ctx context.Context, messages []methods.Message, step int, last bool) (said turn, text string, err error) {
+	req := t.Request(fmt.Sprintf("step/%d", step), messages...)
 	check := func(raw json.RawMessage) error {
 		said = turn{}
 		if err := json.Unmarshal(raw, &said); err != nil {
@@ -89,32 +86,32 @@ func (t *trial) turn(ctx context.Context, messages []methods.Message, step int, 
 		said.Answer = nil
 		return nil
 	}
-	raw, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	raw, _, err := reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
 	return said, string(raw), err
 }
 
 // act calls the tool of a step and says what is observed.
-func (t *trial) act(ctx context.Context, said turn, step int) (string, error) {
+func (t *solver) act(ctx context.Context, said turn, step int) (string, error) {
 	path := fmt.Sprintf("step/%d/tool", step)
-	t.emitAt(path, methods.StepStart, "%s(%s)", said.Tool, said.Args)
-	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: said.Tool, Arguments: said.Args, Path: path})
+	t.Emit(path, methods.StepStart, 1, nil, "%s(%s)", said.Tool, said.Args)
+	result, err := t.Host.CallTool(ctx, methods.ToolCall{Name: said.Tool, Arguments: said.Args, Path: path})
 	switch {
 	case err == nil:
 	case errors.Is(err, methods.ErrUnknownTool):
-		t.emitAt(path, methods.StepError, "there is no tool %q", said.Tool)
+		t.Emit(path, methods.StepError, 1, nil, "there is no tool %q", said.Tool)
 		return fmt.Sprintf("there is no tool %q; there are %s", said.Tool, strings.Join(toolNames(t.Tools), ", ")), nil
 	default:
 		return "", err
 	}
 	text, cut := reply.Head(result.Content, maxObservation)
 	if cut {
-		t.emitAt(path, methods.Truncated, "%d of %d bytes of the result shown (head)", len(text), len(result.Content))
+		t.Emit(path, methods.Truncated, 1, nil, "%d of %d bytes of the result shown (head)", len(text), len(result.Content))
 	}
 	if result.IsError {
-		t.emitAt(path, methods.StepError, "%s", text)
+		t.Emit(path, methods.StepError, 1, nil, "%s", text)
 		return "error: " + text, nil
 	}
-	t.emitAt(path, methods.StepResult, "%s", text)
+	t.Emit(path, methods.StepResult, 1, nil, "%s", text)
 	return text, nil
 }
 

@@ -25,9 +25,9 @@ type found struct {
 }
 
 // run executes the workflow of an evaluation and makes the answer.
-func (t *trial) run(ctx context.Context, e evaluation) (methods.Answer, error) {
+func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) {
 	w := t.domain.Workflows[e.QueryType]
-	t.emit(phaseEngine, methods.PhaseStart, 1, "workflow %s: %d steps", e.QueryType, len(w.Steps))
+	t.Emit(phaseEngine, methods.PhaseStart, 1, nil, "workflow %s: %d steps", e.QueryType, len(w.Steps))
 	var have found
 	failure := ""
 	values := make([]string, len(w.Steps))
@@ -41,46 +41,46 @@ func (t *trial) run(ctx context.Context, e evaluation) (methods.Answer, error) {
 			break
 		}
 	}
-	t.host.Emit(methods.GraphEvent(phaseEngine, draw(w, values, failure)))
+	t.Host.Emit(methods.GraphEvent(phaseEngine, draw(w, values, failure)))
 	a := t.answer(w, e, have)
 	if failure != "" {
 		a = a.As(methods.Failed, "partial result: "+failure)
 	}
-	t.emit(phaseEngine, methods.PhaseEnd, 1, "%s (%s)", a.Value, a.Outcome)
+	t.Emit(phaseEngine, methods.PhaseEnd, 1, nil, "%s (%s)", a.Value, a.Outcome)
 	return a, nil
 }
 
 // step runs one tool. A fault is what the workflow fails with.
-func (t *trial) step(ctx context.Context, i int, s workflow.Step, e evaluation, have *found) (text, fault string, err error) {
+func (t *solver) step(ctx context.Context, i int, s workflow.Step, e evaluation, have *found) (text, fault string, err error) {
 	path := stepPath(i)
 	args, fault := t.arguments(s, e, have)
 	if fault != "" {
-		t.emit(path, methods.StepError, 1, "%s", fault)
+		t.Emit(path, methods.StepError, 1, nil, "%s", fault)
 		return "", fault, nil
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return "", "", fmt.Errorf("encode arguments of %s: %w", path, err)
 	}
-	t.emit(path, methods.StepStart, 2, "%s(%s)", s.Tool, raw)
-	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: s.Tool, Arguments: raw, Path: path})
+	t.Emit(path, methods.StepStart, 2, nil, "%s(%s)", s.Tool, raw)
+	result, err := t.Host.CallTool(ctx, methods.ToolCall{Name: s.Tool, Arguments: raw, Path: path})
 	if err != nil {
 		return "", "", err
 	}
 	if result.IsError {
-		t.emit(path, methods.StepError, 1, "%s", result.Content)
+		t.Emit(path, methods.StepError, 1, nil, "%s", result.Content)
 		return result.Content, reply.OneLine(result.Content, 300), nil
 	}
 	if err := json.Unmarshal([]byte(result.Content), have); err != nil {
 		return result.Content, fmt.Sprintf("its result is no JSON object: %v", err), nil
 	}
-	t.emit(path, methods.StepResult, 2, "%s", result.Content)
+	t.Emit(path, methods.StepResult, 2, nil, "%s", result.Content)
 	return result.Content, "", nil
 }
 
 // arguments fills in a step's parameters. What a step selects on is handed on
 // from the step before, as seed 004 has it ("auto-inject logs").
-func (t *trial) arguments(s workflow.Step, e evaluation, have *found) (args map[string]any, fault string) {
+func (t *solver) arguments(s workflow.Step, e evaluation, have *found) (args map[string]any, fault string) {
 	tool := t.Tools[slices.IndexFunc(t.Tools, func(tool methods.ToolSpec) bool { return tool.Name == s.Tool })]
 	all, required := workflow.Parameters(tool)
 	args = map[string]any{}
@@ -132,7 +132,7 @@ func facts(e evaluation) map[string]any {
 
 // answer takes the value of the wanted kind from what was found. Nothing found
 // where something is wanted is no answer.
-func (t *trial) answer(w workflow.Workflow, e evaluation, have found) methods.Answer {
+func (t *solver) answer(w workflow.Workflow, e evaluation, have found) methods.Answer {
 	members := wanted(e, have)
 	worded := workflow.Fill(w.Template, wording(e, have, members))
 	a := methods.Answer{}.As(methods.Unparsed, "the workflow brought nothing of the wanted kind")

@@ -12,12 +12,11 @@ package engineplanner
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
 	"noema/methods"
-	"noema/methods/reply"
+	"noema/methods/internal/trial"
 	"noema/methods/workflow"
 )
 
@@ -32,10 +31,10 @@ var (
 // New returns the method.
 func New() Method { return Method{} }
 
-// options with their names as users write them.
+// options are the method's options, see [methods.OptionsOf].
 type options struct {
-	Retries   int `json:"retries"`
-	MaxTokens int `json:"max_tokens"`
+	Retries   int `json:"retries" default:"0" min:"0" doc:"how often the model is asked again after an unusable evaluation, before the basic search"`
+	MaxTokens int `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
 }
 
 // Describe implements [methods.Describer].
@@ -46,17 +45,13 @@ func (Method) Describe() methods.Description {
 		PromptVersion: promptVersion,
 		Summary:       "extracts facts in one call, then runs a workflow of tools without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},
-		Options: []methods.Option{
-			{Name: "retries", Type: methods.IntOption, Default: "0", Doc: "how often the model is asked again after an unusable evaluation, before the basic search"},
-			{Name: "max_tokens", Type: methods.IntOption, Default: "0", Doc: "output limit of the call; 0 for the provider's own"},
-		},
+		Options:       methods.OptionsOf(options{}),
 	}
 }
 
-// trial is one query being answered.
-type trial struct {
-	methods.Problem
-	host   methods.Host
+// solver answers one query.
+type solver struct {
+	trial.Trial
 	opts   options
 	domain workflow.Domain
 }
@@ -66,20 +61,18 @@ type trial struct {
 // was found until then with the outcome Failed.
 func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	a, err := solve(ctx, p, h)
-	switch {
-	case err == nil:
+	if err == nil {
 		return a, nil
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, methods.ErrMiss):
-	case errors.Is(err, methods.ErrBudget):
-		return methods.Answer{Outcome: methods.OverBudget, Reason: reply.OneLine(err.Error(), 1000)}, nil
 	}
-	return methods.Answer{}, fmt.Errorf("engine-planner: %w", err)
+	outcome, ended := trial.Ending(ctx, "engine-planner", err, "")
+	if ended != nil {
+		return methods.Answer{}, ended
+	}
+	return trial.Without(outcome, err), nil
 }
 
 func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t := &trial{Problem: p, host: h}
+	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	switch p.Answer.Kind {
 	case methods.Number, methods.Set, methods.Text:
 	default:
@@ -88,11 +81,9 @@ func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answ
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return methods.Answer{}, err
 	}
-	if t.opts.Retries < 0 || t.opts.MaxTokens < 0 {
-		return methods.Answer{}, errors.New("options retries and max_tokens: want 0 or more")
-	}
+	t.MaxTokens = t.opts.MaxTokens
 	if err := json.Unmarshal(p.Context, &t.domain); err != nil {
-		return methods.Answer{}, fmt.Errorf("read workflows: the problem's context has none: %w", err)
+		return methods.Answer{}, fmt.Errorf("read workflows from the problem's context: %w", err)
 	}
 	if faults := t.domain.Faults(p.Tools); len(faults) > 0 {
 		return methods.Answer{}, fmt.Errorf("read workflows: %d faults, the first: %s", len(faults), faults[0])
@@ -113,13 +104,5 @@ const (
 	phaseEvaluate = "evaluate"
 	phaseEngine   = "engine"
 )
-
-func (t *trial) emit(path string, kind methods.EventKind, level int, format string, args ...any) {
-	phase := path
-	if len(path) > len(phaseEngine) && path[:len(phaseEngine)] == phaseEngine {
-		phase = phaseEngine
-	}
-	t.host.Emit(methods.Event{Path: path, Phase: phase, Kind: kind, Level: level, Text: reply.OneLine(fmt.Sprintf(format, args...), 400)})
-}
 
 func stepPath(i int) string { return phaseEngine + "/" + strconv.Itoa(i+1) }

@@ -45,27 +45,23 @@ func (s *span) UnmarshalJSON(raw []byte) error {
 
 // evaluate asks for the facts. If the reply cannot be used it returns the basic
 // search for what looks like a value in the query, and the fault.
-func (t *trial) evaluate(ctx context.Context) (e evaluation, fault string, err error) {
-	t.emit(phaseEvaluate, methods.PhaseStart, 1, "evaluate: %s", t.Query)
-	req := methods.Request{
-		Messages: methods.Ask(evaluationPrompt(t.Query, t.domain)),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens},
-		Schema:   t.schema(),
-		Path:     phaseEvaluate,
-	}
+func (t *solver) evaluate(ctx context.Context) (e evaluation, fault string, err error) {
+	t.Emit(phaseEvaluate, methods.PhaseStart, 1, nil, "evaluate: %s", t.Query)
+	req := t.Request(phaseEvaluate, methods.Ask(evaluationPrompt(t.Query, t.domain))...)
+	req.Schema = t.schema()
 	check := func(raw json.RawMessage) (err error) {
 		e, err = t.read(raw)
 		return err
 	}
-	_, _, err = reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	_, _, err = reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
 	switch {
 	case err == nil:
-		t.emit(phaseEvaluate, methods.Plan, 1, "%s: value %q, entities %v, severities %v, time %q to %q",
+		t.Emit(phaseEvaluate, methods.Plan, 1, nil, "%s: value %q, entities %v, severities %v, time %q to %q",
 			e.QueryType, e.SearchValue, e.EntityTypes, e.Filters.Severity, e.Filters.Time.Start, e.Filters.Time.End)
 		return e, "", nil
 	case errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil:
 		e = evaluation{QueryType: t.domain.Fallback, SearchValue: likelyValue(t.Query)}
-		t.emit(phaseEvaluate, methods.Fallback, 1, "basic search for %q: %v", e.SearchValue, err)
+		t.Emit(phaseEvaluate, methods.Fallback, 1, nil, "basic search for %q: %v", e.SearchValue, err)
 		return e, reply.OneLine(err.Error(), 300), nil
 	}
 	return e, "", err
@@ -73,7 +69,7 @@ func (t *trial) evaluate(ctx context.Context) (e evaluation, fault string, err e
 
 // read checks an evaluation: a known type, entities by name or alias, known
 // severities.
-func (t *trial) read(raw json.RawMessage) (evaluation, error) {
+func (t *solver) read(raw json.RawMessage) (evaluation, error) {
 	var e evaluation
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return e, err
@@ -101,7 +97,7 @@ func (t *trial) read(raw json.RawMessage) (evaluation, error) {
 }
 
 // schema is the JSON Schema of an evaluation.
-func (t *trial) schema() *methods.Schema {
+func (t *solver) schema() *methods.Schema {
 	text := map[string]any{"type": "string"}
 	texts := map[string]any{"type": "array", "items": text}
 	object := func(properties map[string]any) map[string]any {

@@ -66,10 +66,10 @@ func brokenDescriptions() []broken {
 		{"other kind", "describe", "does not claim", description(methods.Description{Name: "x", Answers: []methods.AnswerKind{methods.Text}})},
 		{"option twice", "describe", "used twice", option(methods.Option{Name: "a", Type: "int"}, methods.Option{Name: "a", Type: "int"})},
 		{"option type", "describe", "unknown type", option(methods.Option{Name: "a", Type: "integer"})},
-		{"default no int", "describe", "default is no int", option(methods.Option{Name: "a", Type: methods.IntOption, Default: "1.5"})},
-		{"default no bool", "describe", "default is no bool", option(methods.Option{Name: "a", Type: methods.BoolOption, Default: "maybe"})},
-		{"default no number", "describe", "default is no number", option(methods.Option{Name: "a", Type: methods.NumberOption, Default: "x"})},
-		{"default no choice", "describe", "none of the choices", option(methods.Option{Name: "a", Type: methods.StringOption, Default: "z", Choices: []string{"y"}})},
+		{"default no int", "describe", "is not a whole number", option(methods.Option{Name: "a", Type: methods.IntOption, Default: "1.5"})},
+		{"default no bool", "describe", "is not true or false", option(methods.Option{Name: "a", Type: methods.BoolOption, Default: "maybe"})},
+		{"default no number", "describe", "is not a number", option(methods.Option{Name: "a", Type: methods.NumberOption, Default: "x"})},
+		{"default no choice", "describe", "is not among y", option(methods.Option{Name: "a", Type: methods.StringOption, Default: "z", Choices: []string{"y"}})},
 	}
 }
 
@@ -240,6 +240,13 @@ func brokenLifetimes(t *testing.T) []broken {
 func brokenErrors() []broken {
 	return []broken{
 		{"ignores the budget", "budget", `outcome "budget", got outcome "answered"`, solver(anyway)},
+		{"asks on beyond the budget", "budget", "without the limit it makes", solver(func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+			a, err := good(ctx, p, h)
+			for i := 0; err != nil && i < 50; i++ {
+				_, err = ask(ctx, p, h, fmt.Sprintf("again/%d", i), p.Query)
+			}
+			return a, err
+		})},
 		{"default for the budget", "budget", `got outcome "defaulted"`, lastWord(func(err error) (methods.Answer, error) {
 			return methods.RankingAnswer([]int{1}).As(methods.Defaulted, err.Error()), nil
 		})},
@@ -317,10 +324,10 @@ func limitsFor(b broken) limits {
 	l := defaultLimits()
 	l.calls = 200
 	if strings.Contains(b.want, "return") {
-		l.solve, l.cancel, l.settle = 500*time.Millisecond, 40*time.Millisecond, 150*time.Millisecond
+		l.solve, l.cancel, l.linger = 500*time.Millisecond, 40*time.Millisecond, 150*time.Millisecond
 	}
 	if b.check == "leak" {
-		l.settle = 150 * time.Millisecond
+		l.linger = 150 * time.Millisecond
 	}
 	return l
 }
@@ -331,22 +338,22 @@ func TestBrokenMethodsAreCaught(t *testing.T) {
 	all := append(append(brokenDescriptions(), brokenAnswers()...), brokenCalls()...)
 	all = append(append(all, brokenDeterminism()...), brokenLifetimes(t)...)
 	all = append(append(all, brokenErrors()...), brokenByHostility()...)
-	for _, k := range checks() {
+	for _, k := range Rules() {
 		var tried int
 		for _, b := range all {
-			if b.check != k.name {
+			if b.check != k.Name {
 				continue
 			}
 			tried++
 			t.Run(b.check+"/"+b.name, func(t *testing.T) {
-				faults := runCheck(t.Context(), b.method, toolCase(), k, limitsFor(b))
+				faults := k.within(t.Context(), b.method, toolCase(), limitsFor(b))
 				if !slices.ContainsFunc(faults, func(f Fault) bool { return strings.Contains(f.Text, b.want) }) {
 					t.Errorf("faults %q, want one with %q", faults, b.want)
 				}
 			})
 		}
 		if tried == 0 {
-			t.Errorf("nothing shows that the check %q can fail", k.name)
+			t.Errorf("nothing shows that the check %q can fail", k.Name)
 		}
 	}
 }

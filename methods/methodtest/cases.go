@@ -36,27 +36,25 @@ func Cases(d methods.Description) []Case {
 	return cases
 }
 
-// Same demands that a and b do the same: for each case the same transcript and
-// answer when all goes well, and the same error or outcome when calls fail. If
-// both describe themselves, the descriptions must be equal too.
+// Same demands that a and b do the same; see [Differences].
 func Same(t testing.TB, a, b methods.Method, cases ...Case) {
 	t.Helper()
 	if len(cases) == 0 {
 		t.Error("methodtest: no cases: nothing would be compared")
 	}
-	for _, c := range cases {
-		for _, f := range differences(t.Context(), a, b, c, defaultLimits()) {
-			t.Error(f)
-		}
+	for _, f := range Differences(t.Context(), a, b, cases...) {
+		t.Error(f)
 	}
 }
 
-// differences lists how b does not do what a does.
-func differences(ctx context.Context, a, b methods.Method, c Case, l limits) []Fault {
+// Differences lists how b does not do what a does: for each case the same
+// transcript and answer when all goes well, and the same error or outcome when
+// calls fail. If both describe themselves, the descriptions must be equal too.
+func Differences(ctx context.Context, a, b methods.Method, cases ...Case) []Fault {
 	if d := diffDescriptions(a, b); d != "" {
-		return []Fault{{c.Name, "describe", d}}
+		return []Fault{{"all cases", "describe", d}}
 	}
-	return runCheck(ctx, a, c, check{"same", func(s *suite) { s.same(b) }}, l)
+	return Rule{Name: "same", check: func(s *suite) { s.same(b) }}.Check(ctx, a, cases...)
 }
 
 func diffDescriptions(a, b methods.Method) string {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"noema/methods"
@@ -42,23 +41,14 @@ func (s *suite) describe() {
 }
 
 func checkOption(o methods.Option) error {
-	var err error
-	switch {
-	case !slices.Contains([]methods.OptionType{methods.BoolOption, methods.IntOption, methods.NumberOption, methods.StringOption}, o.Type):
+	if !slices.Contains([]methods.OptionType{methods.BoolOption, methods.IntOption, methods.NumberOption, methods.StringOption}, o.Type) {
 		return fmt.Errorf("unknown type %q", o.Type)
-	case o.Default == "":
-		return nil
-	case len(o.Choices) > 0 && !slices.Contains(o.Choices, o.Default):
-		return fmt.Errorf("the default %q is none of the choices", o.Default)
-	case o.Type == methods.BoolOption:
-		_, err = strconv.ParseBool(o.Default)
-	case o.Type == methods.IntOption:
-		_, err = strconv.ParseInt(o.Default, 10, 64)
-	case o.Type == methods.NumberOption:
-		_, err = strconv.ParseFloat(o.Default, 64)
 	}
-	if err != nil {
-		return fmt.Errorf("the default is no %s: %w", o.Type, err)
+	if o.Default == "" {
+		return nil
+	}
+	if _, err := o.Parse(o.Default); err != nil {
+		return fmt.Errorf("the default does not fit: %w", err)
 	}
 	return nil
 }
@@ -217,11 +207,16 @@ func renderAnswer(a methods.Answer) string {
 }
 
 // budget: when the n-th call and all later ones fail with ErrBudget, Solve
-// returns an error that wraps ErrBudget, or an answer with outcome OverBudget.
+// returns an error that wraps ErrBudget, or an answer with outcome OverBudget,
+// and meanwhile makes no more calls than it would have made anyway.
 func (s *suite) budget() {
+	most := s.solve(nil).transcript.calls()
 	s.fail(methods.ErrBudget, func(n int, step Step) bool { return step.N >= n }, func(when string, o outcome) {
 		if o.err == nil && o.answer.Outcome != methods.OverBudget {
 			s.fault("%swant an error that wraps it or outcome %q, got %s", when, methods.OverBudget, o.result())
+		}
+		if after := o.transcript.failed(methods.ErrBudget); after > most {
+			s.fault("%sit goes on and makes %d calls: without the limit it makes %d", when, after, most)
 		}
 	})
 }
@@ -258,7 +253,7 @@ func (s *suite) fail(cause error, hits func(n int, step Step) bool, judge func(w
 			s.fault("%s%s", when, b)
 			return
 		}
-		if !failed(o.transcript, cause) {
+		if o.transcript.failed(cause) == 0 {
 			continue // the calls picked were none that this cause can hit
 		}
 		if o.err == nil {
@@ -280,18 +275,11 @@ func failing(cause error, hits func(Step) bool) hook {
 	}
 }
 
-// failed reports whether a call in t failed with cause.
-func failed(t Transcript, cause error) bool {
-	return slices.ContainsFunc(t.Calls, func(c Call) bool { return class(c.Err) == cause.Error() }) ||
-		slices.ContainsFunc(t.Tools, func(u ToolUse) bool { return class(u.Err) == cause.Error() })
-}
-
 // points are the calls at which faults are tried: all of a short trial, an
 // even choice with the first and the last of a long one.
 func (s *suite) points() []int {
 	const most = 8
-	t := s.solve(nil).transcript
-	total := len(t.Calls) + len(t.Tools)
+	total := s.solve(nil).transcript.calls()
 	var points []int
 	for i := range min(total, most) {
 		if total <= most {

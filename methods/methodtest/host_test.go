@@ -184,13 +184,15 @@ func TestSampledCase(t *testing.T) {
 	if len(c) != 1 {
 		t.Fatalf("%d cases for one kind", len(c))
 	}
-	if faults := methodtest.Check(t.Context(), voter{}, c[0]); len(faults) == 0 {
-		t.Error("temperature 1 is no fault in a case without sampling")
+	var faults []methodtest.Fault
+	for _, r := range methodtest.Rules() {
+		faults = append(faults, r.Check(t.Context(), voter{}, c[0])...)
+	}
+	if len(faults) == 0 {
+		t.Error("temperature 1 is not a fault in a case without sampling")
 	}
 	c[0].Sampled = true
-	for _, f := range methodtest.Check(t.Context(), voter{}, c[0]) {
-		t.Error(f)
-	}
+	methodtest.Run(t, voter{}, c[0])
 }
 
 // careless forgets the seed and the path.
@@ -201,10 +203,12 @@ func (careless) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 	return methods.TextAnswer(c.Text), err
 }
 
-func ExampleCheck() {
+func ExampleRules() {
 	cases := methodtest.Cases(methods.Description{Answers: []methods.AnswerKind{methods.Text}})
-	for _, fault := range methodtest.Check(context.Background(), careless{}, cases...) {
-		fmt.Println(fault)
+	for _, rule := range methodtest.Rules() {
+		for _, fault := range rule.Check(context.Background(), careless{}, cases...) {
+			fmt.Println(fault)
+		}
 	}
 	// Output:
 	// text/calls: call "", draw 0 has no path

@@ -58,7 +58,7 @@ func (s *suite) cancelAt(n int) (fault string, late bool) {
 	o, ended := await(done, 10*s.limits.cancel)
 	if !ended {
 		stuck.open()
-		await(done, s.limits.settle) // so that it does not disturb what comes next
+		await(done, s.limits.linger) // so that it does not disturb what comes next
 		return fmt.Sprintf("%sSolve had not returned after %v", when, 10*s.limits.cancel), false
 	}
 	if took := time.Since(began); took > s.limits.cancel {
@@ -146,7 +146,7 @@ func (s *suite) leak() {
 			hosts = append(hosts, s.endings()...)
 		}
 	})
-	if left := s.settle(id); len(left) > 0 {
+	if left := s.remaining(id); len(left) > 0 {
 		s.fault("%d goroutines are left after %d Solves, such as %s", len(left), rounds*3, left[0])
 	}
 	for _, h := range hosts {
@@ -167,10 +167,10 @@ func (s *suite) endings() []*Host {
 	return []*Host{well.host, bad.host}
 }
 
-// settle waits until no goroutine carries the label, and returns those that
+// remaining waits until no goroutine carries the label, and returns those that
 // still do at the limit.
-func (s *suite) settle(id string) []string {
-	deadline := time.NewTimer(s.limits.settle)
+func (s *suite) remaining(id string) []string {
+	deadline := time.NewTimer(s.limits.linger)
 	defer deadline.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

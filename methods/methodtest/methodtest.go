@@ -3,9 +3,9 @@
 // passes can be cached, replayed and compared; one that does not would make
 // results that nobody can repeat.
 //
-// [Run] is for a method's own tests, [Check] for programs that want the faults
-// as values, and [Same] shows that two methods do the same thing, such as one
-// method in the process and through a plugin. [Host] records what a method
+// [Run] is for a method's own tests, [Rules] for programs that want the faults as
+// values, and [Same] shows that two methods do the same, such as
+// one method in the process and through a plugin. [Host] records what a method
 // does and serves tests of any kind.
 //
 // The suite cannot see everything. A panic in a goroutine that the method
@@ -41,40 +41,62 @@ type Case struct {
 
 // Fault is one way in which a method breaks the contract.
 type Fault struct {
-	Case  string // Case.Name
-	Check string // such as "cancel"
-	Text  string // what was expected and what happened
+	Case string // Case.Name
+	Rule string // Rule.Name
+	Text string // what was expected and what happened
 }
 
-// String is the fault as one line: case/check: text.
-func (f Fault) String() string { return f.Case + "/" + f.Check + ": " + f.Text }
+// String is the fault as one line: case/rule: text.
+func (f Fault) String() string { return f.Case + "/" + f.Rule + ": " + f.Text }
 
-// check is one part of the contract.
-type check struct {
-	name string
-	run  func(*suite)
+// Rule is one part of the contract.
+type Rule struct {
+	Name  string // such as "cancel"
+	Holds string // what is true of a method that keeps it
+	check func(*suite)
 }
 
-// checks lists the contract. The comment at each function is its definition.
-func checks() []check {
-	return []check{
-		{"describe", (*suite).describe},
-		{"answer", (*suite).answer},
-		{"calls", (*suite).calls},
-		{"events", (*suite).events},
-		{"repeat", (*suite).repeat},
-		{"concurrent", (*suite).concurrent},
-		{"cancel", (*suite).cancelled},
-		{"leak", (*suite).leak},
-		{"budget", (*suite).budget},
-		{"provider", (*suite).provider},
-		{"miss", (*suite).miss},
-		{"problems", (*suite).problems},
-		{"replies", (*suite).replies},
+// Rules lists the contract. The comment at each function is its definition.
+func Rules() []Rule {
+	return []Rule{
+		{"describe", "its name, answers and options are well formed", (*suite).describe},
+		{"answer", "its answers are of the kind asked for", (*suite).answer},
+		{"calls", "every call has a path, a draw and the problem's seed", (*suite).calls},
+		{"events", "every event has a kind and one line of text", (*suite).events},
+		{"repeat", "the same problem gives the same calls and answer", (*suite).repeat},
+		{"concurrent", "eight trials at once do as one alone does", (*suite).concurrent},
+		{"cancel", "it stops within 100 ms of being cancelled", (*suite).cancelled},
+		{"leak", "a trial leaves nothing running", (*suite).leak},
+		{"budget", "it stops at an exhausted budget and reports it", (*suite).budget},
+		{"provider", "it reports a model that fails", (*suite).provider},
+		{"miss", "it reports a call that a replay has no record of", (*suite).miss},
+		{"problems", "hostile problems do not break it", (*suite).problems},
+		{"replies", "hostile replies do not break it", (*suite).replies},
 	}
 }
 
-// Run puts m through every check with every case, each as a subtest. A run
+// Check puts m through the rule with every case and returns the faults.
+func (r Rule) Check(ctx context.Context, m methods.Method, cases ...Case) []Fault {
+	var faults []Fault
+	for _, c := range cases {
+		faults = append(faults, r.within(ctx, m, c, defaultLimits())...)
+	}
+	return faults
+}
+
+func (r Rule) within(ctx context.Context, m methods.Method, c Case, l limits) []Fault {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &suite{ctx: ctx, cancel: cancel, method: m, c: c, limits: l, name: r.Name}
+	if c.Model == nil {
+		s.fault("the case has no model")
+		return s.faults
+	}
+	r.check(s)
+	return s.faults
+}
+
+// Run puts m through every rule with every case, each as a subtest. A run
 // without cases fails, since it would show nothing: use [Cases] for a start.
 func Run(t *testing.T, m methods.Method, cases ...Case) {
 	t.Helper()
@@ -83,9 +105,9 @@ func Run(t *testing.T, m methods.Method, cases ...Case) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			for _, k := range checks() {
-				t.Run(k.name, func(t *testing.T) {
-					for _, f := range runCheck(t.Context(), m, c, k, defaultLimits()) {
+			for _, r := range Rules() {
+				t.Run(r.Name, func(t *testing.T) {
+					for _, f := range r.Check(t.Context(), m, c) {
 						t.Error(f.Text)
 					}
 				})
@@ -94,51 +116,19 @@ func Run(t *testing.T, m methods.Method, cases ...Case) {
 	}
 }
 
-// Check puts m through every check with every case and returns the faults, in
-// the order of the cases. It stops early when ctx is cancelled.
-func Check(ctx context.Context, m methods.Method, cases ...Case) []Fault {
-	return checkWithin(ctx, m, defaultLimits(), cases...)
-}
-
-func checkWithin(ctx context.Context, m methods.Method, l limits, cases ...Case) []Fault {
-	var faults []Fault
-	for _, c := range cases {
-		for _, k := range checks() {
-			found := runCheck(ctx, m, c, k, l)
-			if ctx.Err() != nil {
-				return faults // what was found may be the cancellation's doing
-			}
-			faults = append(faults, found...)
-		}
-	}
-	return faults
-}
-
-func runCheck(ctx context.Context, m methods.Method, c Case, k check, l limits) []Fault {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &suite{ctx: ctx, cancel: cancel, method: m, c: c, limits: l, name: k.name}
-	if c.Model == nil {
-		s.fault("the case has no model")
-		return s.faults
-	}
-	k.run(s)
-	return s.faults
-}
-
 // limits are how long and how often a method may.
 type limits struct {
 	solve  time.Duration // one Solve against a model that answers at once
 	cancel time.Duration // from cancellation to the return of Solve; see cancelled
-	settle time.Duration // until the goroutines of a Solve that returned have ended
+	linger time.Duration // until the goroutines of a Solve that returned have ended
 	calls  int           // calls in one Solve, beyond which it is taken to loop
 }
 
 func defaultLimits() limits {
-	return limits{solve: 30 * time.Second, cancel: 100 * time.Millisecond, settle: 2 * time.Second, calls: 10_000}
+	return limits{solve: 30 * time.Second, cancel: 100 * time.Millisecond, linger: 2 * time.Second, calls: 10_000}
 }
 
-// suite is one check of one method with one case.
+// suite puts one method through one rule with one case.
 type suite struct {
 	ctx    context.Context
 	cancel context.CancelFunc

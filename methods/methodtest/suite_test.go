@@ -115,27 +115,23 @@ func TestMethodWithoutCalls(t *testing.T) {
 	constant := solver(func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
 		return methods.RankingAnswer([]int{1}), nil
 	})
-	for _, f := range Check(t.Context(), constant, Cases(methods.Description{})[0]) {
+	for _, f := range faultsOf(t, constant, Cases(methods.Description{})[0]) {
 		t.Error(f)
 	}
 }
 
-func TestCheckStopsWhenCancelled(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	solves := 0
-	m := solver(func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
-		solves++
-		cancel()
-		return methods.Answer{}, errors.New("broken")
-	})
-	if faults := Check(ctx, m, Cases(methods.Description{})...); len(faults) > 0 || solves != 1 {
-		t.Errorf("%d solves, faults %v", solves, faults)
+// faultsOf are those of m under every rule.
+func faultsOf(t *testing.T, m methods.Method, c Case) (faults []Fault) {
+	t.Helper()
+	for _, r := range Rules() {
+		faults = append(faults, r.Check(t.Context(), m, c)...)
 	}
+	return faults
 }
 
 func TestCaseWithoutModel(t *testing.T) {
-	faults := Check(t.Context(), solver(good), Case{Name: "x"})
-	if len(faults) != len(checks()) || faults[0].String() != "x/describe: the case has no model" {
+	faults := faultsOf(t, solver(good), Case{Name: "x"})
+	if len(faults) != len(Rules()) || faults[0].String() != "x/describe: the case has no model" {
 		t.Errorf("faults %v", faults)
 	}
 }
@@ -171,7 +167,7 @@ func TestSameTellsDifferences(t *testing.T) {
 			return methods.RankingAnswer([]int{2, 1}), nil
 		}), "only the first has call"},
 	} {
-		faults := differences(t.Context(), goodDescribed(), c.m, Cases(methods.Description{})[0], defaultLimits())
+		faults := Differences(t.Context(), goodDescribed(), c.m, Cases(methods.Description{})[0])
 		if len(faults) != 1 || !strings.Contains(faults[0].String(), c.want) {
 			t.Errorf("%s: faults %v, want one with %q", name, faults, c.want)
 		}

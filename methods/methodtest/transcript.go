@@ -36,6 +36,24 @@ type ToolUse struct {
 	Building string // as in Call
 }
 
+// calls counts the calls of models and tools.
+func (t Transcript) calls() int { return len(t.Calls) + len(t.Tools) }
+
+// failed counts the calls that failed with cause.
+func (t Transcript) failed(cause error) (n int) {
+	for _, c := range t.Calls {
+		if class(c.Err) == cause.Error() {
+			n++
+		}
+	}
+	for _, u := range t.Tools {
+		if class(u.Err) == cause.Error() {
+			n++
+		}
+	}
+	return n
+}
+
 // sort brings t into its order.
 func (t *Transcript) sort() {
 	slices.SortStableFunc(t.Calls, func(a, b Call) int {

@@ -1,9 +1,9 @@
-// Package reply turns what a model wrote into what a method can use. Every
-// method climbs the same ladder, so that none is favoured by a more patient
-// reader: the reply as it stands, then a fenced block in it, then the first
-// balanced object or array in it; then the model is asked again with the
-// fault that was found, at most Options.Retries times. Each rung that was
-// needed is an event.
+// Package reply turns what a model wrote into what a method can use: JSON,
+// numbers, rankings, Python literals. Every method climbs the same ladder, so
+// that none is favoured by a more patient reader: the reply as it is, then a
+// fenced block in it, then the first balanced object or array in it; then the
+// model is asked again with the fault, at most Options.Retries times. Each rung
+// that was needed is an event.
 package reply
 
 import (

@@ -55,13 +55,10 @@ const schema = `{"type":"object","properties":{"thought":{"type":"string"},"tool
 
 // choose asks for the next action. A reply that is no action is asked for again;
 // one that cannot be carried out is an observation instead, and costs a step.
-func (t *trial) choose(ctx context.Context, n int) (action, error) {
-	req := methods.Request{
-		Messages: methods.Ask(turnPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.taskList(), t.history())),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens},
-		Schema:   &methods.Schema{Name: "action", JSON: json.RawMessage(schema)},
-		Path:     fmt.Sprintf("turn/%d", n),
-	}
+func (t *solver) choose(ctx context.Context, n int) (action, error) {
+	prompt := turnPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.taskList(), t.history())
+	req := t.Request(fmt.Sprintf("turn/%d", n), methods.Ask(prompt)...)
+	req.Schema = &methods.Schema{Name: "action", JSON: json.RawMessage(schema)}
 	var act action
 	check := func(raw json.RawMessage) error {
 		act = action{}
@@ -73,12 +70,12 @@ func (t *trial) choose(ctx context.Context, n int) (action, error) {
 		}
 		return nil
 	}
-	_, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries})
+	_, _, err := reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
 	return act, err
 }
 
 // do carries an action out and says what is observed.
-func (t *trial) do(ctx context.Context, act action, n int) (string, error) {
+func (t *solver) do(ctx context.Context, act action, n int) (string, error) {
 	if k := len(t.past); k > 0 && t.past[k-1].action == act.written() {
 		t.emit(n, methods.Dropped, "the same action again: %s", act.written())
 		return "refused: this is the action before again; choose another", nil
@@ -98,7 +95,7 @@ func (t *trial) do(ctx context.Context, act action, n int) (string, error) {
 
 // address is the article that an action means: a result of the last search, or
 // an address or title.
-func (t *trial) address(a arguments) string {
+func (t *solver) address(a arguments) string {
 	for _, id := range []string{a.ResultID, a.URL} {
 		if url, ok := t.hits[id]; ok {
 			return url
@@ -116,7 +113,7 @@ func key(address string) string {
 }
 
 // call runs one of the problem's tools.
-func (t *trial) call(ctx context.Context, act action, address string, n int) (string, error) {
+func (t *solver) call(ctx context.Context, act action, address string, n int) (string, error) {
 	args := map[string]string{"query": act.Args.Query}
 	if act.Tool != "search" {
 		args = map[string]string{"url": address}
@@ -128,7 +125,7 @@ func (t *trial) call(ctx context.Context, act action, address string, n int) (st
 	if err != nil {
 		return "", err
 	}
-	result, err := t.host.CallTool(ctx, methods.ToolCall{Name: act.Tool, Arguments: raw, Path: fmt.Sprintf("turn/%d/%s", n, act.Tool)})
+	result, err := t.Host.CallTool(ctx, methods.ToolCall{Name: act.Tool, Arguments: raw, Path: fmt.Sprintf("turn/%d/%s", n, act.Tool)})
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +136,7 @@ func (t *trial) call(ctx context.Context, act action, address string, n int) (st
 }
 
 // understand turns a tool's result into an observation, and notes what it opens.
-func (t *trial) understand(tool, address, content string) string {
+func (t *solver) understand(tool, address, content string) string {
 	switch tool {
 	case "search":
 		var found struct {
@@ -185,7 +182,7 @@ func (t *trial) understand(tool, address, content string) string {
 }
 
 // remember adds a finding to the tree.
-func (t *trial) remember(a arguments) string {
+func (t *solver) remember(a arguments) string {
 	n, err := t.tree.Add(a.Parent, a.Topic, a.Content, a.SourceURL)
 	if err != nil {
 		return "refused: " + err.Error()
@@ -199,7 +196,7 @@ func (t *trial) remember(a arguments) string {
 }
 
 // manage changes the list of open questions.
-func (t *trial) manage(a arguments) string {
+func (t *solver) manage(a arguments) string {
 	for _, i := range a.Complete {
 		if i < 1 || i > len(t.tasks) {
 			return fmt.Sprintf("refused: there is no task %d", i)

@@ -13,13 +13,12 @@ package researchtree
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"noema/methods"
+	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -34,45 +33,29 @@ var (
 // New returns the method.
 func New() Method { return Method{} }
 
-// options with their names as users write them; limits are in bytes.
+// options are the method's options, see [methods.OptionsOf].
 type options struct {
-	Steps       int `json:"steps"`
-	History     int `json:"history"`
-	Observation int `json:"observation"`
-	TreeView    int `json:"tree_view"`
-	Retries     int `json:"retries"`
-	MaxTokens   int `json:"max_tokens"`
-}
-
-func defaults() options {
-	return options{Steps: 30, History: 15, Observation: 1200, TreeView: 4000, Retries: reply.DefaultRetries}
+	Steps       int `json:"steps" default:"30" min:"1" doc:"actions before the answer is demanded"`
+	History     int `json:"history" default:"15" min:"1" doc:"actions that the prompt shows, the latest"`
+	Observation int `json:"observation" default:"1200" min:"1" doc:"bytes of an observation that the prompt shows, from the start"`
+	TreeView    int `json:"tree_view" default:"4000" min:"1" doc:"bytes of the tree's skeleton"`
+	Retries     int `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after an unusable reply"`
+	MaxTokens   int `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
 }
 
 // Describe implements [methods.Describer].
 func (Method) Describe() methods.Description {
-	o := defaults()
-	whole := func(name string, value int, doc string) methods.Option {
-		return methods.Option{Name: name, Type: methods.IntOption, Default: strconv.Itoa(value), Doc: doc}
-	}
 	return methods.Description{
 		Name: "research-tree", Version: "1", PromptVersion: promptVersion,
 		Summary: "searches, inspects and reads sections, and keeps findings in a tree",
 		Answers: []methods.AnswerKind{methods.Text, methods.Number, methods.Choice, methods.Set},
-		Options: []methods.Option{
-			whole("steps", o.Steps, "actions before the answer is demanded"),
-			whole("history", o.History, "actions that the prompt shows, the latest"),
-			whole("observation", o.Observation, "bytes of an observation that the prompt shows, from the start"),
-			whole("tree_view", o.TreeView, "bytes of the tree's skeleton"),
-			whole("retries", o.Retries, "how often the model is asked again after an unusable reply"),
-			whole("max_tokens", 0, "output limit of one call; 0 for the provider's own"),
-		},
+		Options: methods.OptionsOf(options{}),
 	}
 }
 
-// trial is one question being answered.
-type trial struct {
-	methods.Problem
-	host      methods.Host
+// solver answers one question.
+type solver struct {
+	trial.Trial
 	opts      options
 	tree      Tree
 	tasks     []task
@@ -93,37 +76,31 @@ type step struct{ action, seen string }
 // answer at the limit of steps, and at the limit of calls or tokens without one;
 // Unparsed if the replies were unusable to the end.
 func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t, err := newTrial(p, h)
+	t, err := newSolver(p, h)
 	if err != nil {
 		return methods.Answer{}, fmt.Errorf("research-tree: %w", err)
 	}
 	a, err := t.solve(ctx)
 	h.Emit(methods.GraphEvent("tree", t.tree.graph()))
-	switch {
-	case err == nil:
+	if err == nil {
 		return a, nil
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, methods.ErrMiss):
-	case errors.Is(err, methods.ErrBudget):
-		return methods.Answer{Outcome: methods.OverBudget, Reason: reply.OneLine(err.Error(), 1000)}, nil
-	case errors.Is(err, reply.ErrInvalid):
-		return methods.Answer{Outcome: methods.Unparsed, Reason: reply.OneLine(err.Error(), 1000)}, nil
 	}
-	return methods.Answer{}, fmt.Errorf("research-tree: %w", err)
+	outcome, ended := trial.Ending(ctx, "research-tree", err, methods.Unparsed)
+	if ended != nil {
+		return methods.Answer{}, ended
+	}
+	return trial.Without(outcome, err), nil
 }
 
-func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h, opts: defaults(), tree: Tree{Question: p.Query}, inspected: map[string]bool{}, hits: map[string]string{}}
+func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
+	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, tree: Tree{Question: p.Query}, inspected: map[string]bool{}, hits: map[string]string{}}
 	if !slices.Contains((Method{}).Describe().Answers, p.Answer.Kind) {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
-	if o := t.opts; o.Steps < 1 || o.History < 1 || o.Observation < 1 || o.TreeView < 1 || o.Retries < 0 || o.MaxTokens < 0 {
-		return nil, errors.New("options steps, history, observation and tree_view: want 1 or more; retries and max_tokens: 0 or more")
-	}
+	t.MaxTokens = t.opts.MaxTokens
 	for _, name := range []string{"search", "inspect", "read_section"} {
 		if !slices.ContainsFunc(p.Tools, func(s methods.ToolSpec) bool { return s.Name == name }) {
 			return nil, fmt.Errorf("the problem has no tool %q: Research Tree needs search, inspect and read_section", name)
@@ -133,7 +110,7 @@ func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 }
 
 // form says what an answer is, for prompts.
-func (t *trial) form() string {
+func (t *solver) form() string {
 	switch t.Answer.Kind {
 	case methods.Number:
 		return "a number"
@@ -146,7 +123,7 @@ func (t *trial) form() string {
 }
 
 // solve takes turns until there is an answer or no step is left.
-func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
+func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	for n := 1; n <= t.opts.Steps; n++ {
 		act, err := t.choose(ctx, n)
 		if err != nil {
@@ -171,7 +148,7 @@ func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 }
 
 // observe keeps what came of an action for the prompts to come.
-func (t *trial) observe(n int, act action, seen string) {
+func (t *solver) observe(n int, act action, seen string) {
 	short, cut := reply.Head(seen, t.opts.Observation)
 	if cut {
 		t.emit(n, methods.Truncated, "%d of %d bytes of the observation kept (head)", len(short), len(seen))
@@ -181,7 +158,7 @@ func (t *trial) observe(n int, act action, seen string) {
 }
 
 // history shows the latest steps.
-func (t *trial) history() string {
+func (t *solver) history() string {
 	var b strings.Builder
 	from := max(0, len(t.past)-t.opts.History)
 	for i, s := range t.past[from:] {
@@ -190,7 +167,7 @@ func (t *trial) history() string {
 	return b.String()
 }
 
-func (t *trial) taskList() string {
+func (t *solver) taskList() string {
 	var b strings.Builder
 	for i, k := range t.tasks {
 		if !k.done {
@@ -201,7 +178,7 @@ func (t *trial) taskList() string {
 }
 
 // answered makes the answer of an action; a fault is why it is none.
-func (t *trial) answered(act action) (methods.Answer, string) {
+func (t *solver) answered(act action) (methods.Answer, string) {
 	for _, id := range act.Args.Evidence {
 		if t.tree.find(id) < 0 {
 			return methods.Answer{}, fmt.Sprintf("evidence %q is no node; there are %s", id, strings.Join(t.tree.ids(), ", "))
@@ -216,7 +193,7 @@ func (t *trial) answered(act action) (methods.Answer, string) {
 }
 
 // evidence are the named nodes, with all that they stand below.
-func (t *trial) evidence(ids []string) []methods.Evidence {
+func (t *solver) evidence(ids []string) []methods.Evidence {
 	named := map[string]bool{}
 	for _, id := range ids {
 		for i := t.tree.find(id); i >= 0; i = t.tree.find(t.tree.nodes[i].Parent) {
@@ -233,11 +210,8 @@ func (t *trial) evidence(ids []string) []methods.Evidence {
 }
 
 // demand asks for the answer when no step is left.
-func (t *trial) demand(ctx context.Context) (methods.Answer, error) {
-	req := methods.Request{
-		Messages: methods.Ask(forcedPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.history())),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens}, Path: "answer",
-	}
+func (t *solver) demand(ctx context.Context) (methods.Answer, error) {
+	req := t.Request("answer", methods.Ask(forcedPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.history()))...)
 	var a methods.Answer
 	check := func(raw json.RawMessage) (err error) {
 		var body arguments
@@ -249,14 +223,12 @@ func (t *trial) demand(ctx context.Context) (methods.Answer, error) {
 		}
 		return err
 	}
-	if _, _, err := reply.JSON(ctx, t.host, req, check, reply.Options{Retries: t.opts.Retries}); err != nil {
+	if _, _, err := reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries}); err != nil {
 		return methods.Answer{}, err
 	}
 	return a.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", t.opts.Steps)), nil
 }
 
-func (t *trial) emit(n int, kind methods.EventKind, format string, args ...any) {
-	t.host.Emit(methods.Event{
-		Path: fmt.Sprintf("turn/%d", n), Phase: "turn", Kind: kind, Level: 2, Text: reply.OneLine(fmt.Sprintf(format, args...), 400),
-	})
+func (t *solver) emit(n int, kind methods.EventKind, format string, args ...any) {
+	t.Emit(fmt.Sprintf("turn/%d", n), kind, 2, nil, format, args...)
 }

@@ -1,7 +1,7 @@
-// Package workflow holds what Engine Planner knows of a domain as data: which
-// tools answer a type of query in which order, how an answer is worded, and what
-// people call the entities. It stands apart from the method, because tasks read
-// it from files and check it against their tools before any model is asked.
+// Package workflow describes a domain to Engine Planner: which tools answer a
+// type of query in which order, how an answer is worded, and what people call the
+// entities. It is a package of its own because tasks read it from files and check
+// it against their tools before any model is asked.
 //
 // Source: seed 004 §"Engine Has Predefined Workflows" and §"Answer Formatting
 // Templates".
@@ -86,17 +86,17 @@ func Fill(template string, values map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(template, func(p string) string { return values[p[1:len(p)-1]] })
 }
 
-// Faults lists all that is wrong with d, given the tools that there are: unknown
-// tools, unknown or missing parameters, references and placeholders that nothing
-// fills, patterns that do not compile, aliases that two entities claim.
+// Faults lists all that is wrong with d, given the tools: unknown tools, unknown
+// or missing parameters, unknown references and placeholders, patterns that do
+// not compile, aliases of two entities.
 func (d Domain) Faults(tools []methods.ToolSpec) []string {
 	var faults []string
 	add := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if len(d.Workflows) == 0 {
-		add("workflows: there are none")
+		add("there are no workflows")
 	}
 	if _, ok := d.Workflows[d.Fallback]; !ok {
-		add("fallback: %q is no workflow", d.Fallback)
+		add("fallback: there is no workflow %q", d.Fallback)
 	}
 	known := append(Facts(), ResultNames()...)
 	for _, name := range slices.Sorted(maps.Keys(d.Workflows)) {
@@ -111,7 +111,7 @@ func (d Domain) Faults(tools []methods.ToolSpec) []string {
 		}
 		for _, m := range placeholder.FindAllStringSubmatch(w.Template, -1) {
 			if !slices.Contains(known, m[1]) {
-				add("workflow %s, template: nothing fills {%s}; there are %s", name, m[1], strings.Join(known, ", "))
+				add("workflow %s, template: unknown placeholder {%s}: use one of %s", name, m[1], strings.Join(known, ", "))
 			}
 		}
 		if w.Template == "" {
@@ -134,7 +134,7 @@ func (d Domain) entityFaults() []string {
 		}
 		for _, alias := range e.Aliases {
 			if other, taken := owner[strings.ToLower(alias)]; taken {
-				faults = append(faults, fmt.Sprintf("entity %s: alias %q is that of %s, too", name, alias, other))
+				faults = append(faults, fmt.Sprintf("entity %s: alias %q belongs to %s already", name, alias, other))
 			}
 			owner[strings.ToLower(alias)] = name
 		}
@@ -150,7 +150,7 @@ func (s Step) faults(tools []methods.ToolSpec, known []string) []string {
 		for i, t := range tools {
 			names[i] = t.Name
 		}
-		return []string{fmt.Sprintf("unknown tool %q; there are %s", s.Tool, strings.Join(names, ", "))}
+		return []string{fmt.Sprintf("unknown tool %q: use one of %s", s.Tool, strings.Join(names, ", "))}
 	}
 	properties, required := Parameters(tools[i])
 	var faults []string
@@ -159,7 +159,7 @@ func (s Step) faults(tools []methods.ToolSpec, known []string) []string {
 			faults = append(faults, fmt.Sprintf("tool %s has no parameter %q; it has %s", s.Tool, name, strings.Join(properties, ", ")))
 		}
 		if ref, ok := Reference(s.Params[name]); ok && !slices.Contains(known, ref) {
-			faults = append(faults, fmt.Sprintf("parameter %s: nothing gives <%s>; there are %s", name, ref, strings.Join(known, ", ")))
+			faults = append(faults, fmt.Sprintf("parameter %s: unknown reference <%s>: use one of %s", name, ref, strings.Join(known, ", ")))
 		}
 	}
 	for _, name := range required {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -66,10 +67,10 @@ func planShowCommand(a *app) *cobra.Command {
 			}
 			switch {
 			case dot:
-				fmt.Fprint(a.stdout, plan.DOT())
+				fmt.Fprint(a.stdout, display.Draw(plan.Graph()).DOT())
 				return nil
 			case mermaid:
-				fmt.Fprint(a.stdout, plan.Mermaid())
+				fmt.Fprint(a.stdout, display.Draw(plan.Graph()).Mermaid())
 				return nil
 			}
 			return a.showPlan(plan, faults)

@@ -12,8 +12,8 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
-	"noema/kernel/plugincheck"
-	"noema/kernel/scaffold"
+	"noema/kernel/plugindev"
+	"noema/plugins"
 )
 
 func pluginCommand(a *app) *cobra.Command {
@@ -62,7 +62,7 @@ func refuseBuiltin(name string) error {
 }
 
 func newPluginCommand(a *app) *cobra.Command {
-	var o scaffold.Options
+	var o plugindev.Options
 	cmd := &cobra.Command{
 		Use: "new NAME", Short: "make a folder with a method that works", Args: cobra.ExactArgs(1),
 		Long: `Makes a folder with a method that works, its manifest, a test and a README of one
@@ -76,7 +76,7 @@ Edit it, build it, compare it.`,
 			if err := refuseBuiltin(o.Name); err != nil {
 				return err
 			}
-			dir, err := scaffold.New(o)
+			dir, err := plugindev.New(o)
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func buildPluginCommand(a *app) *cobra.Command {
 		Example: "  noema plugin build my-method",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, begun := a.pluginAt(args[0]), time.Now()
-			if err := scaffold.Build(cmd.Context(), dir, a.stderr); err != nil {
+			if err := plugindev.Build(cmd.Context(), dir, a.stderr); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "built %s in %.1f s\n", dir, time.Since(begun).Seconds())
@@ -107,7 +107,7 @@ func buildPluginCommand(a *app) *cobra.Command {
 }
 
 func promoteCommand(a *app) *cobra.Command {
-	var o scaffold.Options
+	var o plugindev.Options
 	var task, model string
 	var samples int
 	cmd := &cobra.Command{
@@ -119,12 +119,12 @@ same answers.`,
 		Example: "  noema plugin promote experiments/write-a-method/main.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Dir = a.pluginDir(o.Dir)
-			p, err := scaffold.Promote(args[0], o)
+			p, err := plugindev.Promote(args[0], o)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "made %s of %s\n", p.Dir, p.Function)
-			if err := scaffold.Build(cmd.Context(), p.Dir, a.stderr); err != nil {
+			if err := plugindev.Build(cmd.Context(), p.Dir, a.stderr); err != nil {
 				return err
 			}
 			return a.prove(cmd.Context(), p, kernel.Experiment{Task: task, Model: model, Limit: fmt.Sprint(samples)})
@@ -142,7 +142,7 @@ same answers.`,
 
 // prove runs function and plugin on the same samples, and compares call by
 // call.
-func (a *app) prove(ctx context.Context, p scaffold.Promotion, exp kernel.Experiment) error {
+func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp kernel.Experiment) error {
 	o := a.sessionOptions()
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *app) sameTranscripts(x, y *kernel.Result) error {
 }
 
 func checkPluginCommand(a *app) *cobra.Command {
-	var o plugincheck.Options
+	var o plugindev.CheckOptions
 	var memory int64
 	cmd := &cobra.Command{
 		Use: "check NAME|PATH", Short: "check that a plugin keeps the contract", Args: cobra.ExactArgs(1),
@@ -209,7 +209,7 @@ call to the kernel costs.`,
 		Example: "  noema plugin check my-method\n  noema plugin check ./my-method --bench",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Limits.Memory = memory << 20
-			o.Progress = func(r plugincheck.Result) { fmt.Fprint(a.stderr, ".") }
+			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
 			report, err := a.checkPlugin(cmd.Context(), args[0], o)
 			fmt.Fprintln(a.stderr)
 			if err != nil {
@@ -228,14 +228,18 @@ call to the kernel costs.`,
 }
 
 // checkPlugin checks a plugin by name, also a built-in one, or by path.
-func (a *app) checkPlugin(ctx context.Context, name string, o plugincheck.Options) (*plugincheck.Report, error) {
+func (a *app) checkPlugin(ctx context.Context, name string, o plugindev.CheckOptions) (*plugindev.Report, error) {
 	if strings.ContainsRune(name, filepath.Separator) || name == "." {
-		return plugincheck.Check(ctx, name, o)
+		src, err := plugins.At(name)
+		if err != nil {
+			return nil, fmt.Errorf("check plugin: %w", err)
+		}
+		return plugindev.Check(ctx, src, o)
 	}
 	sources, faults := a.lab.Plugins()
 	for _, s := range sources {
 		if s.Name == name {
-			return plugincheck.CheckSource(ctx, s, o)
+			return plugindev.Check(ctx, s, o)
 		}
 	}
 	return nil, errors.Join(usage(fmt.Errorf("check plugin %q: no plugin has this name: see noema plugin list", name)), faults)

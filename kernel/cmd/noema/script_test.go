@@ -59,14 +59,14 @@ func TestPluginFromIdea(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, user.run(exitUsage, "plugin", "new", "direct", "--source", checkout).stderr, "a built-in method has this name")
-	want(t, user.run(exitUsage, "plugin", "new", "Bad_name", "--source", checkout).stderr, "use small letters")
+	want(t, user.run(exitUsage, "plugin", "new", "Bad_name", "--source", checkout).stderr, "use lower-case letters")
 	want(t, user.run(0, "plugin", "new", "my-method", "--source", checkout).stdout, "next: noema plugin build my-method")
 	want(t, user.run(0, "plugin", "build", "my-method").stdout, "built")
 	r := user.run(0, "compare", "--task", "arithmetic", "--methods", "direct,my-method", "--limit", "20")
 	want(t, r.stdout, "my-method  20", "direct − my-method")
 	want(t, user.run(0, "replay", "last").stdout, "replayed: the root hash is that of run")
 	want(t, user.run(exitUsage, "plugin", "build", "nothere").stderr, "plugin.yaml")
-	want(t, user.run(exitUsage, "plugin", "check", "nothere").stderr, "there is none of that name")
+	want(t, user.run(exitUsage, "plugin", "check", "nothere").stderr, "no plugin has this name")
 }
 
 // goEnv is a setting of the go tool, without which it would build all anew.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/kernel"
-	"noema/kernel/scaffold"
+	"noema/kernel/plugindev"
 )
 
 // watchEvery is how often the code of plugins is looked at.
@@ -46,11 +46,11 @@ func (a *app) watch(cmd *cobra.Command, c *comparison) error {
 // build builds what needs it.
 func (a *app) build(ctx context.Context, dirs []string) error {
 	for _, dir := range dirs {
-		if !scaffold.NeedsBuild(dir) {
+		if !plugindev.NeedsBuild(dir) {
 			continue
 		}
 		begun := time.Now()
-		if err := scaffold.Build(ctx, dir, a.stderr); err != nil {
+		if err := plugindev.Build(ctx, dir, a.stderr); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.stderr, "built %s in %.1f s\n", filepath.Base(dir), time.Since(begun).Seconds())

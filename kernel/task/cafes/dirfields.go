@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"noema/kernel/task"
-	"noema/methods/pyliteral"
+	"noema/methods/reply"
 )
 
 // item is a restaurant as problems show it: the only fields that do.
@@ -90,7 +90,7 @@ func readPlace(l task.Line, fields map[string]json.RawMessage) (place, error) {
 
 // literal is the value of a Python literal, or text itself if it is none.
 func literal(text string) any {
-	v, err := pyliteral.Parse(strings.TrimSpace(text))
+	v, err := reply.PythonLiteral(strings.TrimSpace(text))
 	if err != nil {
 		return text
 	}

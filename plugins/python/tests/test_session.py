@@ -17,6 +17,20 @@ def parse(messages):
     return frames
 
 
+def problem_message(problem, options):
+    """A problem as the kernel sends it."""
+    a = problem.answer
+    return _wire.M["Problem"](
+        id=problem.id,
+        query=problem.query,
+        context=problem.context_json.encode(),
+        tools=[_wire.from_tool(t) for t in problem.tools],
+        answer=_wire.M["AnswerSpec"](kind=a.kind, n=a.n, k=a.k, labels=a.labels, names=a.names),
+        seed=problem.seed,
+        options=_wire.dump(options),
+    )
+
+
 def event(text):
     return _wire.M["PluginFrame"](event=_wire.from_event(noema.Event("note", text)))
 
@@ -111,7 +125,7 @@ class Messages(unittest.TestCase):
         tool = noema.ToolSpec("add", "adds", {"type": "object"}, None, True)
         problem = Problem("q ü", "id", '{"a":1}', (tool,), noema.AnswerSpec("choice", labels=("a", "b")), 2**64 - 1)
         described = noema.Description(options=(noema.Option("width", 5),))
-        got = _wire.to_problem(_wire.problem_message(problem, {"width": 3}), described)
+        got = _wire.to_problem(problem_message(problem, {"width": 3}), described)
         self.assertEqual(
             (got.query, got.context, got.tools, got.answer, got.seed),
             (problem.query, {"a": 1}, (tool,), problem.answer, problem.seed),

@@ -63,7 +63,6 @@ func table_noema_kernel() map[string]reflect.Value {
 		"Outcome":       reflect.ValueOf((*kernel.Outcome)(nil)),
 		"OverBudget":    reflect.ValueOf(kernel.OverBudget),
 		"ParseNumber":   reflect.ValueOf(kernel.ParseNumber),
-		"ParsePairs":    reflect.ValueOf(kernel.ParsePairs),
 		"ParseSpec":     reflect.ValueOf(kernel.ParseSpec),
 		"Pick":          reflect.ValueOf(kernel.Pick),
 		"Plot":          reflect.ValueOf((*kernel.Plot)(nil)),

@@ -4,6 +4,8 @@ package symbols
 
 import (
 	"context"
+	"go/constant"
+	"go/token"
 	"noema/kernel/provider"
 	"noema/methods"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 
 func table_noema_kernel_provider() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Adapted":       reflect.ValueOf(provider.Adapted),
 		"BestEffort":    reflect.ValueOf(provider.BestEffort),
 		"CheckLogprobs": reflect.ValueOf(provider.CheckLogprobs),
 		"ContextLength": reflect.ValueOf(provider.ContextLength),
@@ -27,6 +30,7 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"Native":        reflect.ValueOf(provider.Native),
 		"Network":       reflect.ValueOf(provider.Network),
 		"NoLogprobs":    reflect.ValueOf(provider.NoLogprobs),
+		"NotUnderstood": reflect.ValueOf(constant.MakeFromLiteral("\"I am a simulated model and cannot answer this.\"", token.STRING, 0)),
 		"Price":         reflect.ValueOf((*provider.Price)(nil)),
 		"Provider":      reflect.ValueOf((*provider.Provider)(nil)),
 		"_Provider":     reflect.ValueOf((*wrap_noema_kernel_provider_Provider)(nil)),

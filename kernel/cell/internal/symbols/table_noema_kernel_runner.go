@@ -28,6 +28,7 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
 		"Misuse":         reflect.ValueOf((*runner.Misuse)(nil)),
 		"Misused":        reflect.ValueOf(runner.Misused),
+		"NotUnderstood":  reflect.ValueOf(runner.NotUnderstood),
 		"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
 		"_Observer":      reflect.ValueOf((*wrap_noema_kernel_runner_Observer)(nil)),
 		"PerHop":         reflect.ValueOf((*runner.PerHop)(nil)),

@@ -23,6 +23,7 @@ func table_noema_methods_reply() map[string]reflect.Value {
 		"Number":         reflect.ValueOf(reply.Number),
 		"OneLine":        reflect.ValueOf(reply.OneLine),
 		"Options":        reflect.ValueOf((*reply.Options)(nil)),
+		"PythonLiteral":  reflect.ValueOf(reply.PythonLiteral),
 		"Ranked":         reflect.ValueOf((*reply.Ranked)(nil)),
 		"Ranking":        reflect.ValueOf(reply.Ranking),
 		"Rung":           reflect.ValueOf((*reply.Rung)(nil)),

@@ -44,7 +44,8 @@ from .contract import (
 )
 from .errors import BudgetExceeded, Cancelled, DeadlineExceeded, Error, Failed, ProviderFailed, ReplayMiss, UnknownTool
 from .host import Host
-from .reading import find_json, find_number, marked, read_answer
+from .jsontext import find_json
+from .reading import find_number, marked, read_answer
 
 __all__ = [
     "Answer",

@@ -8,7 +8,6 @@ protobuf. ``go test ./plugins/python -run Descriptor -update`` writes it anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Optional
 
@@ -16,6 +15,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 from . import contract as c
 from .errors import from_code, to_code
+from .jsontext import JSON, encode
 
 PACKAGE = "noema.method.v1"
 SERVICE = PACKAGE + ".Method"
@@ -53,12 +53,12 @@ def clean(value: Any) -> str:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def dump(value: Optional[c.JSON]) -> bytes:
+def dump(value: Optional[JSON]) -> bytes:
     """JSON for the wire; None is none."""
-    return b"" if value is None else clean(c.encode(value)).encode()
+    return b"" if value is None else clean(encode(value)).encode()
 
 
-def load(raw: bytes) -> Optional[c.JSON]:
+def load(raw: bytes) -> Optional[JSON]:
     """The inverse of dump."""
     return json.loads(raw) if raw else None
 
@@ -139,20 +139,7 @@ def _fill_sampling(out: Any, s: c.Sampling) -> None:
 
 
 def to_completion(m: Any) -> c.Completion:
-    u = m.usage
-    usage = c.Usage(
-        u.calls,
-        u.tool_calls,
-        u.input_tokens,
-        u.output_tokens,
-        u.cost_nano_usd,
-        u.latency_ns,
-        u.unpriced,
-        u.unmetered,
-        u.cached_tokens,
-        u.cache_write_tokens,
-        u.reasoning_tokens,
-    )
+    usage = c.Usage._make(getattr(m.usage, name) for name in c.Usage._fields)
     calls = tuple(to_tool_call(t) for t in m.tool_calls) if m.tool_calls else ()
     logprobs = tuple(to_logprob(t) for t in m.logprobs) if m.logprobs else ()
     return c.Completion(m.text, calls, m.finish, m.model, usage, logprobs)
@@ -188,24 +175,12 @@ def from_error(error: BaseException) -> Any:
 
 
 def from_description(d: c.Description) -> bytes:
-    options = [
-        M["Option"](
-            name=clean(o.name),
-            type=o.type,
-            default=clean(o.default_text),
-            choices=[clean(x) for x in o.choices],
-            doc=clean(o.doc),
-        )
-        for o in d.options
-    ]
-    message = M["Description"](
-        name=clean(d.name),
-        version=clean(d.version),
-        prompt_version=clean(d.prompt_version),
-        summary=clean(d.summary),
-        answers=[clean(a) for a in d.answers],
-        options=options,
-    )
+    message = M["Description"](answers=[clean(a) for a in d.answers])
+    for name in ("name", "version", "prompt_version", "summary"):
+        setattr(message, name, clean(getattr(d, name)))
+    for o in d.options:
+        choices = [clean(x) for x in o.choices]
+        message.options.add(name=clean(o.name), type=o.type, default=clean(o.default_text), choices=choices, doc=clean(o.doc))
     raw: bytes = message.SerializeToString()
     return raw
 
@@ -222,17 +197,3 @@ def to_result(m: Any) -> tuple[Any, Optional[BaseException]]:
     if what == "error":
         return None, from_code(m.error.code, m.error.message)
     return None, from_code(0, "call host: the kernel sent a result of unknown kind")
-
-
-def problem_message(problem: c.Problem, options: Mapping[str, Any]) -> Any:
-    """A problem as the kernel sends it; for tests of this module."""
-    a = problem.answer
-    return M["Problem"](
-        id=problem.id,
-        query=problem.query,
-        context=problem.context_json.encode(),
-        tools=[from_tool(t) for t in problem.tools],
-        answer=M["AnswerSpec"](kind=a.kind, n=a.n, k=a.k, labels=a.labels, names=a.names),
-        seed=problem.seed,
-        options=dump(dict(options)),
-    )

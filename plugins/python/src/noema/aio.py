@@ -145,11 +145,11 @@ class AsyncHost(BaseHost):
         self._arrived.append((future, value, error))
         if len(self._arrived) == 1:
             try:
-                self._loop.call_soon_threadsafe(self._settle)
+                self._loop.call_soon_threadsafe(self._deliver)
             except RuntimeError:  # the loop is closed: nobody waits
                 self._arrived.clear()
 
-    def _settle(self) -> None:
+    def _deliver(self) -> None:
         while self._arrived:
             future, value, error = self._arrived[0]
             if not future.done():

@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple, Optional, Protocol, TypedDict, Union
 
-JSON = Any
+from .jsontext import JSON, encode, find_json
 
 RANKING = "ranking"
 CHOICE = "choice"
@@ -30,21 +30,6 @@ UNPARSED = "unparsed"
 REFUSED = "refused"
 OVER_BUDGET = "budget"
 FAILED = "error"
-
-
-def encode(value: JSON) -> str:
-    """JSON as the kernel writes it: compact, whole floats as integers, NaN refused."""
-    return json.dumps(_tidy(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-
-
-def _tidy(value: JSON) -> JSON:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return int(value)
-    if isinstance(value, Mapping):
-        return {str(k): _tidy(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_tidy(v) for v in value]
-    return value
 
 
 @dataclass(frozen=True)
@@ -219,9 +204,7 @@ class Completion:
     logprobs: tuple[TokenLogprob, ...] = ()  # of the tokens of text, if the request asked for them
 
     def json(self) -> JSON:
-        """The JSON value in the reply; ValueError if it holds none."""
-        from .reading import find_json
-
+        """The JSON value in the reply; ValueError if there is none."""
         return find_json(self.text)
 
 

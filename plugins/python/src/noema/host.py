@@ -32,6 +32,7 @@ from . import contract as c
 from ._scope import Scope, current, within
 from ._session import Ask, Done, SeedGet, SeedPut
 from .errors import Cancelled, DeadlineExceeded, Failed
+from .jsontext import JSON
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -99,7 +100,7 @@ class BaseHost:
         *,
         path: Optional[str] = None,
         phase: str = "",
-        data: Optional[c.JSON] = None,
+        data: Optional[JSON] = None,
         level: int = 1,
     ) -> None:
         """Notes that something happened. Without a path it is about the place where the code runs."""
@@ -115,7 +116,7 @@ class BaseHost:
         prompt: c.Prompt,
         *,
         path: Optional[str] = None,
-        schema: Optional[c.JSON] = None,
+        schema: Optional[JSON] = None,
         schema_name: str = "reply",
         temperature: float = 0.0,
         top_p: float = 0.0,

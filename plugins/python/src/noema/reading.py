@@ -1,58 +1,21 @@
-"""From what a model wrote to what a method can use.
-
-The ladder is that of all of noema's methods: the reply as it stands, then a
-fenced block in it, then the first balanced object or array in it.
-"""
+"""Reads answers in what a model wrote."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Callable, Optional
+from typing import Optional
 
 from . import contract as c
+from .jsontext import find_json
 
-_CANDIDATES = 64
 _INTS = re.compile(r"""\[\s*["']?-?\d+["']?(?:\s*,\s*["']?-?\d+["']?)*\s*,?\s*\]""")
 _NUMBER = re.compile(
     r"(?<![\w.,/-])[-+]?[$€£]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w/]|[.,:]\d)"
 )
 _MARK = re.compile(r"^[\s*_#>`]*answer[\s*_]*:(.*)$", re.IGNORECASE | re.MULTILINE)
 _DECORATION = " \t\r\n*_#>`"
-
-
-def find_json(text: str, accept: Optional[Callable[[c.JSON], bool]] = None) -> c.JSON:
-    """The first JSON value in text that accept accepts; ValueError if there is none."""
-    for candidate in _candidates(text):
-        try:
-            value = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if accept is None or accept(value):
-            return value
-    raise ValueError(f"no usable JSON value in {text[:80]!r}")
-
-
-def _candidates(text: str) -> Iterator[str]:
-    yield text
-    for block in text.split("```")[1 : 2 * _CANDIDATES : 2]:
-        head, newline, body = block.partition("\n")
-        yield body if newline and not set(head) & set('{["') else block
-    decoder, at = json.JSONDecoder(), 0
-    for _ in range(_CANDIDATES):
-        starts = [i for i in (text.find("{", at), text.find("[", at)) if i >= 0]
-        if not starts:
-            return
-        at = min(starts)
-        try:
-            _, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at += 1
-            continue
-        yield text[at:end]
-        at = end
 
 
 def marked(text: str) -> str:

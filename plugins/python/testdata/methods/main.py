@@ -44,7 +44,7 @@ class Sure:
         def tell(t):
             return [t.token, t.raw.hex(), t.logprob.hex(), [tell(x) for x in t.top]]
 
-        return Answer.text(noema.contract.encode([[tell(t) for t in reply.logprobs], list(reply.usage)]))
+        return Answer.text(noema.jsontext.encode([[tell(t) for t in reply.logprobs], list(reply.usage)]))
 
 
 class Many:
