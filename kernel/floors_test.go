@@ -31,7 +31,7 @@ var floors = map[string]int{
 
 	"kernel/provider/*": 4, "kernel/runner": 4,
 	"kernel/report": 5, "kernel/export": 5,
-	"kernel": 6,
+	"kernel":      6,
 	"kernel/cell": 7, "kernel/cell/battery": 7, "kernel/view": 7, "kernel/plugindev": 7,
 	"kernel/repl": 8, "kernel/jupyter": 8, "kernel/builtin": 8,
 
