@@ -3,7 +3,6 @@ package kernel
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"noema/kernel/compare"
@@ -36,7 +35,12 @@ type Comparison struct {
 
 // Display implements [Displayer].
 func (c *Comparison) Display() Bundle {
-	return report.ComparisonBundle(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.byGroup})
+	return c.Sheet().Display()
+}
+
+// Sheet is the comparison as tables with text around them.
+func (c *Comparison) Sheet() report.Sheet {
+	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.byGroup})
 }
 
 // Plot is the headline measure against what a trial costs, a point a method.
@@ -50,9 +54,9 @@ func (r *Result) Compare(o Comparing) (*Comparison, error) { return Compare(o, r
 
 // Compare compares the methods of one or more runs on the samples that they
 // share. Runs over different tasks or versions of the data are an error, unless
-// o says to force it. A method that several runs have is told apart by its model
-// or else by its run. A run that repeats another, call by call, is no new data:
-// it is left out, with a note.
+// o says to force it. A method that occurs in several runs is labelled with its
+// model or its run. A run that repeats another, call by call, adds no data and is
+// left out, with a note.
 func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	if len(results) == 0 {
 		return nil, Misused(errors.New("compare runs: name at least one"))
@@ -100,29 +104,21 @@ func joined(results []*Result) (labels []string, samples []Sample, trials []*rec
 			trials = append(trials, &named)
 		}
 	}
-	samples = slices.Clone(results[0].Task.Samples)
-	used := map[string]bool{}
-	for _, t := range trials {
-		used[t.ID.Sample] = true
-	}
 	known := map[string]bool{}
-	for _, s := range samples {
-		known[s.ID] = true
-	}
-	for _, r := range results[1:] {
-		for _, s := range r.Task.Samples {
+	for _, r := range results {
+		for _, s := range r.Samples() {
 			if !known[s.ID] {
 				known[s.ID] = true
 				samples = append(samples, s)
 			}
 		}
 	}
-	return labels, slices.DeleteFunc(samples, func(s Sample) bool { return !used[s.ID] }), trials
+	return labels, samples, trials
 }
 
-// seedNotes tells what methods spent on their seeds. A seed serves many trials and
-// is charged to none, so that a method that compiles much, or one seed for each
-// sample, would else look cheaper than it is.
+// seedNotes say what methods spent on their seeds. A seed serves many trials and
+// is charged to none, so a method that compiles much would otherwise look cheaper
+// than it is.
 func seedNotes(results []*Result) (notes []string) {
 	rename := relabel(results)
 	for i, r := range results {
@@ -170,7 +166,7 @@ func comparable(results []*Result, force bool) (notes []string, err error) {
 			return nil, fmt.Errorf("compare runs %s and %s: the second is %s (digests %.12s and %.12s): use --force to pair samples by id",
 				first.ID, r.Run.ID, what, a.Digest, b.Digest)
 		}
-		notes = append(notes, fmt.Sprintf("WARNING: run %s is %s: samples are paired by their ids alone, and may not be the same questions", r.Run.ID, what))
+		notes = append(notes, fmt.Sprintf("run %s is %s: samples are paired by id alone and may be different questions", r.Run.ID, what))
 	}
 	for _, r := range results {
 		if r.Run.Status != record.Finished {
@@ -185,7 +181,7 @@ func withoutRepeats(results []*Result) (kept []*Result, notes []string) {
 	seen := map[string]string{}
 	for _, r := range results {
 		if was, ok := seen[r.Run.Root]; ok && r.Run.Root != "" {
-			notes = append(notes, fmt.Sprintf("run %s repeats run %s (same root hash): it is no new data and is left out", r.Run.ID, was))
+			notes = append(notes, fmt.Sprintf("run %s repeats run %s (same root hash): it adds no data and is left out", r.Run.ID, was))
 			continue
 		}
 		seen[r.Run.Root] = r.Run.ID

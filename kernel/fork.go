@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"noema/kernel/diff"
+	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -99,7 +99,7 @@ func (f *Forked) Display() Bundle {
 
 // Diff sets this run against another, trial by trial.
 func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
-	d, err := diff.Runs(diff.Side{Run: r.Run, Trials: r.Trials}, diff.Side{Run: other.Run, Trials: other.Trials}, report.TrialHeadline, force)
+	d, err := compare.DiffRuns(compare.Side{Run: r.Run, Trials: r.Trials}, compare.Side{Run: other.Run, Trials: other.Trials}, force)
 	if err != nil {
 		return nil, Misused(err)
 	}
@@ -109,7 +109,7 @@ func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
 // Diff is where two runs part: shown, it is the first differing call of each
 // trial, word by word.
 type Diff struct {
-	*diff.Diff
+	*compare.Diff
 	a, b *Result
 }
 

@@ -98,7 +98,7 @@ func TestARepetitionIsNoNewData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Methods) != 2 || !strings.Contains(strings.Join(c.Notes, "\n"), "no new data") {
+	if len(c.Methods) != 2 || !strings.Contains(strings.Join(c.Notes, "\n"), "adds no data") {
 		t.Errorf("%d methods, notes %q", len(c.Methods), c.Notes)
 	}
 	d, err := first.Diff(second, false)

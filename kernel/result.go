@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/provider"
 	"noema/kernel/provider/none"
@@ -65,7 +66,7 @@ func (r *Result) Display() Bundle {
 	if err != nil {
 		return display.Of(err)
 	}
-	return report.SummaryBundle(s)
+	return report.RunSheet(s, false).Display()
 }
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.
@@ -92,9 +93,10 @@ func (r *Result) Where(keep func(*Trial) bool) TrialList {
 }
 
 // Wrong returns a method's trials that did not earn a full score on its
-// headline measure: what to look at first.
+// headline measure: what to look at first. Trials that failed for other reasons
+// than the method are not among them.
 func (r *Result) Wrong(method string) TrialList {
-	return r.Where(func(t *Trial) bool { return t.ID.Method == method && !t.Right() })
+	return r.Where(func(t *Trial) bool { return t.ID.Method == method && compare.Wrong(t.Trial) })
 }
 
 // Replay computes the run again from the store alone, with the methods as they
@@ -145,8 +147,7 @@ type Trial struct {
 // Right reports whether the trial earned the full score on the first measure
 // that its task is judged by.
 func (t *Trial) Right() bool {
-	_, v, ok := t.Score.Headline()
-	return ok && v >= 1
+	return compare.Right(t.Trial)
 }
 
 // Display implements [Displayer].

@@ -26,9 +26,9 @@ func stream(seed uint64, names ...string) *rand.Rand {
 // first is thriftier.
 type Ratio struct {
 	Ratio score.Metric `json:"ratio"` // with the interval of the paired bootstrap-t
-	// Constant says that both methods' use stands in the same ratio on every
-	// sample, as the calls of methods with fixed steps do. There is no
-	// interval then, and no doubt about the ratio either.
+	// Constant says that the ratio is the same on every sample, as for the
+	// calls of methods with fixed steps. There is no interval then, and the ratio
+	// is certain.
 	Constant bool `json:"constant,omitempty"`
 }
 
@@ -56,7 +56,7 @@ func (p pairing) ratio(name string, o Options, random *rand.Rand) Ratio {
 	r := Ratio{Ratio: score.Metric{Name: name, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(p.d)}}
 	m := &r.Ratio
 	if p.left > 0 {
-		warn(m, "not known in %d of %d samples, which are left out", p.left, p.left+len(p.d))
+		warn(m, "unknown for %d of %d samples, which are left out", p.left, p.left+len(p.d))
 	}
 	a, b := p.sums(p.a), p.sums(p.b)
 	value := sum(a) / sum(b)
@@ -74,7 +74,7 @@ func (p pairing) ratio(name string, o Options, random *rand.Rand) Ratio {
 		r.Constant = true
 	default:
 		if m.Low, m.High = studentized(a, b, o, random); !m.HasInterval() {
-			warn(m, "%d %ss are too few, or too much alike but for one or two, for a bootstrap: no interval", p.units, p.unitName())
+			warn(m, "%d %ss are too few or too similar for a bootstrap: no interval", p.units, p.unitName())
 		} else if p.units < fewUnits {
 			warn(m, "only %d %ss: the bootstrap interval tends to be too narrow", p.units, p.unitName())
 		}

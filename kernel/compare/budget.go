@@ -39,7 +39,7 @@ func (d Data) curves(o Options) []Curve {
 			v := view{metric: d.Metrics[0], envelope: append(envelopeOf(o.Budget), limit{r, most})}
 			p := CurvePoint{Most: most}
 			for m := range d.Methods {
-				p.Methods = append(p.Methods, metricOf(v.metric, d.values(m, v), d.clusters(), score.Options{Level: o.Level}))
+				p.Methods = append(p.Methods, d.metric(m, v, o))
 			}
 			c.Points = append(c.Points, p)
 		}

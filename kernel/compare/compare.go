@@ -16,11 +16,14 @@
 //     beside the result, and nobody wins by what was left out.
 //   - What is undefined is null, and warnings travel with the numbers.
 //
-// [FromTrials] reads the records of runs, [Compare] does the statistics; the
-// result has JSON names and sentences, and knows no tables.
+// Every number that noema shows about methods comes from here, so that all
+// faces agree. [FromTrials] reads the records of runs; [Describe] gives the
+// numbers of each method and [Compare] also their differences; the result has
+// JSON names and sentences, and knows no tables. [Diff] says where two runs differ.
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -61,10 +64,11 @@ func (o Options) filled() Options {
 
 // Comparison is the result: everything that tables, plots and sentences about
 // methods side by side are made of. Slices over methods follow Methods, and
-// slices over pairs follow Pairs.
+// slices over pairs follow Pairs. [Describe] leaves Verdict, Pairs, Groups,
+// Pareto and Curves empty.
 type Comparison struct {
 	Verdict   string         `json:"verdict"` // one sentence on the headline metric
-	Metric    string         `json:"metric"`  // the headline
+	Metric    string         `json:"metric"`  // the headline; empty before a trial has a score
 	Metrics   []string       `json:"metrics"` // all that were compared, the headline first
 	Level     float64        `json:"level"`
 	Seed      uint64         `json:"seed"`      // of the random numbers
@@ -72,7 +76,7 @@ type Comparison struct {
 	Baseline  string         `json:"baseline,omitempty"`
 	Budget    *record.Limits `json:"budget,omitempty"`
 	Samples   int            `json:"samples"`
-	Clusters  int            `json:"clusters,omitempty"` // 0 if every sample stands alone
+	Clusters  int            `json:"clusters,omitempty"` // 0 if every sample is independent
 	Epochs    int            `json:"epochs"`
 
 	Chance   map[string]float64 `json:"chance"`             // what guessing earns, by metric
@@ -97,19 +101,48 @@ type Pair struct {
 	Shared  Shared                `json:"shared"`
 }
 
-// Compare compares the methods of d. It takes about a second for 1,000 samples
-// of six methods, nearly all of it for the bootstraps.
+// Describe gives the numbers of each method of d by itself.
+func Describe(d Data, o Options) (*Comparison, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	o = o.filled()
+	c := d.describe(o)
+	c.Notes = d.notes(c)
+	return c, nil
+}
+
+// Compare describes the methods of d and compares them. It takes about a second
+// for 1,000 samples of six methods, nearly all of it for the bootstraps.
 func Compare(d Data, o Options) (*Comparison, error) {
 	if err := d.check(); err != nil {
 		return nil, err
+	}
+	if len(d.Metrics) == 0 {
+		return nil, errors.New("compare: no trial has a score: finish the run first")
 	}
 	if o.Baseline != "" && !slices.Contains(d.Methods, o.Baseline) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
 	}
 	o = o.filled()
+	c := d.describe(o)
+	all := d.pairs(o)
+	c.Pairs = d.family(all, o)
+	c.Groups = d.groups(c.Pairs, o)
+	c.Pareto = d.pareto(c.Methods, all, o)
+	c.Curves = d.curves(o)
+	c.Verdict = c.verdict()
+	c.Notes = d.notes(c)
+	return c, nil
+}
+
+func (d Data) describe(o Options) *Comparison {
 	c := &Comparison{
-		Metric: d.Metrics[0], Metrics: d.Metrics, Level: o.Level, Seed: o.Seed, Resamples: o.Resamples,
+		Metrics: d.Metrics, Level: o.Level, Seed: o.Seed, Resamples: o.Resamples,
 		Baseline: o.Baseline, Samples: len(d.Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
+	}
+	if len(d.Metrics) > 0 {
+		c.Metric = d.Metrics[0]
 	}
 	if o.Budget != (record.Limits{}) {
 		c.Budget = &o.Budget
@@ -120,14 +153,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	for m := range d.Methods {
 		c.Methods = append(c.Methods, d.statsOf(m, o))
 	}
-	all := d.pairs(o)
-	c.Pairs = d.family(all, o)
-	c.Groups = d.groups(c.Pairs, o)
-	c.Pareto = d.pareto(c.Methods, all, o)
-	c.Curves = d.curves(o)
-	c.Verdict = c.verdict()
-	c.Notes = d.notes(c)
-	return c, nil
+	return c
 }
 
 // pairs compares every two methods, also those that a baseline leaves out of
@@ -151,7 +177,7 @@ func (d Data) pairs(o Options) []Pair {
 	return all
 }
 
-// pair compares two methods; what depends on the family is not yet set.
+// pair compares two methods; [decide] adds what depends on the family.
 func (d Data) pair(a, b int, o Options) Pair {
 	p := Pair{
 		A: d.Methods[a], B: d.Methods[b], Metrics: map[string]Difference{}, Ratios: map[Resource]Ratio{},
@@ -168,8 +194,7 @@ func (d Data) pair(a, b int, o Options) Pair {
 	return p
 }
 
-// family picks the pairs that were asked for and settles each metric's
-// decisions among them. Each metric is a family of its own: the headline
+// family picks the requested pairs and decides each metric among them. Each metric is a family of its own: the headline
 // decides, the others explain.
 func (d Data) family(all []Pair, o Options) []Pair {
 	var chosen []Pair
@@ -183,7 +208,7 @@ func (d Data) family(all []Pair, o Options) []Pair {
 		for i, p := range chosen {
 			differences[i] = p.Metrics[metric]
 		}
-		settle(differences, o.Level)
+		decide(differences, o.Level)
 		for i, p := range chosen {
 			p.Metrics[metric] = differences[i]
 		}

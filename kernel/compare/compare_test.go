@@ -38,8 +38,8 @@ func TestVerdicts(t *testing.T) {
 			[]string{"not decided", "+0.050 [+0.0", "p = 0.062", "detectable from 0.0"},
 		},
 		{marks(30, "1"), marks(30, "1"), "", []string{"not decided", "+0.000 [-0.114, +0.114]", "p = 1.000", "detectable from"}},
-		{marks(4, "1"), marks(4, "0"), "", []string{"not decided", "so few independent samples decide nothing"}},
-		{marks(3, "1", 3, " "), marks(3, " ", 3, "1"), "", []string{"not decided", "no sample in common on which accuracy is defined"}},
+		{marks(4, "1"), marks(4, "0"), "", []string{"not decided", "too few independent samples to decide"}},
+		{marks(3, "1", 3, " "), marks(3, " ", 3, "1"), "", []string{"not decided", "no common sample on which accuracy is defined"}},
 	} {
 		got := compared(t, Options{}, []string{"a", "b"}, map[string]string{"a": c.a, "b": c.b})
 		p := got.Pairs[0]
@@ -193,7 +193,7 @@ func TestWithoutResult(t *testing.T) {
 	if a.Failed != 1 || a.Trials != 10 || a.Outcomes[methods.Unparsed] != 1 || d.Difference.N != 9 || len(d.Difference.Warnings) != 1 {
 		t.Errorf("%+v; %+v", a, d.Difference)
 	}
-	if !noted(c, "a: 1 of 10 trials failed by plugin, provider or time") {
+	if !noted(c, "a: 1 of 10 trials failed for other reasons than the method and are left out: 1 × provider: gave up after 3 attempts on \"x\"; if they were wrong: accuracy 0.60 instead of 0.67") {
 		t.Errorf("notes %q", c.Notes)
 	}
 	if b := c.Methods[1].Metrics["accuracy"]; b.FailedAsWrong != nil || b.AnsweredOnly != nil {
@@ -346,12 +346,12 @@ func TestRefusals(t *testing.T) {
 		make func(*Data, *Options)
 	}{
 		{"no methods", func(d *Data, _ *Options) { d.Methods = nil }},
-		{"no metrics", func(d *Data, _ *Options) { d.Metrics = nil }},
+		{"no trial has a score: finish the run", func(d *Data, _ *Options) { d.Metrics = nil }},
 		{`labelled "a"`, func(d *Data, _ *Options) { d.Methods[1] = "a" }},
 		{`two samples are called "s0"`, func(d *Data, _ *Options) { d.Samples[1].ID = "s0" }},
 		{`sample "s1" has cells of 1 methods`, func(d *Data, _ *Options) { d.Samples[1].Cells = d.Samples[1].Cells[:1] }},
 		{`baseline "c" is not among`, func(_ *Data, o *Options) { o.Baseline = "c" }},
-		{`"first" is a bias`, func(d *Data, _ *Options) { d.Metrics = []string{score.First} }},
+		{`"first" measures a bias`, func(d *Data, _ *Options) { d.Metrics = []string{score.First} }},
 	} {
 		d, o := good(), Options{}
 		c.make(&d, &o)

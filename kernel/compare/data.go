@@ -16,7 +16,7 @@ import (
 // sample. [FromTrials] makes it of a run's records.
 type Data struct {
 	Methods []string // labels, unique, in the order to show
-	Metrics []string // names of the scores to compare, of which more is better; the first is the headline
+	Metrics []string // names of the scores to compare, of which more is better; the first is the headline; none before a trial has a score
 	Samples []Sample
 	// Chance and Majority are what guessing and what always naming the most
 	// frequent label earn, by metric. Absent where they have no meaning.
@@ -27,7 +27,8 @@ type Data struct {
 type Sample struct {
 	ID      string
 	Group   string             // for breakdowns; may be empty
-	Cluster string             // samples of one cluster are not independent; empty stands alone
+	Cluster string             // samples of one cluster are not independent; a sample without one is independent
+	Hops    int                // steps of research that the question takes; 0 if unknown
 	Chance  map[string]float64 // what guessing earns on this sample, by metric
 	Cells   [][]Cell           // Cells[m] are the trials of method m, by epoch
 }
@@ -43,45 +44,17 @@ type Cell struct {
 	// Completions identify the model's answers that the trial used. Trials of
 	// two methods that have one in common shared a draw.
 	Completions []string
-	Trial       string // its id, for people
-}
-
-// Resource is something that trials use up.
-type Resource string
-
-// The resources.
-const (
-	Calls   Resource = "calls"      // to models and tools
-	Tokens  Resource = "tokens"     // input and output
-	Cost    Resource = "cost_usd"   // by the price at the time of the call
-	Latency Resource = "latency_ms" // summed over calls, also those side by side
-)
-
-// Resources lists every Resource in display order.
-func Resources() []Resource { return []Resource{Calls, Tokens, Cost, Latency} }
-
-// of is the amount that u holds, NaN where a call's is not known.
-func (r Resource) of(u methods.Usage) float64 {
-	switch {
-	case r == Calls:
-		return float64(u.Calls + u.ToolCalls)
-	case r == Tokens && u.Unmetered == 0:
-		return float64(u.Tokens())
-	case r == Cost && u.Unpriced == 0:
-		return u.Cost.USD()
-	case r == Latency:
-		return float64(u.Latency) / float64(time.Millisecond)
-	}
-	return math.NaN()
+	Trial       string           // its id, for people
+	Prediction  score.Prediction // the answer beside its target, for measures of all samples together
 }
 
 // check refuses data whose parts do not fit together.
 func (d Data) check() error {
-	if len(d.Methods) == 0 || len(d.Metrics) == 0 {
-		return errors.New("compare: no methods or no metrics: nothing to compare")
+	if len(d.Methods) == 0 {
+		return errors.New("compare: no methods: nothing to compare")
 	}
 	if slices.Contains(d.Metrics, score.First) {
-		return fmt.Errorf("compare: %q is a bias and no merit: every method's is tested against chance instead", score.First)
+		return fmt.Errorf("compare: %q measures a bias, not merit: it is tested against chance for each method instead", score.First)
 	}
 	if name := twice(d.Methods); name != "" {
 		return fmt.Errorf("compare: two methods are labelled %q: give each a label of its own", name)
@@ -172,26 +145,42 @@ func envelopeOf(l record.Limits) []limit {
 	return e
 }
 
-// value is what a trial counts as, NaN if that is undefined. A trial beyond
-// the envelope is wrong; one whose use of a limited resource is not known is
-// undefined.
+// counted reports whether v takes a trial for an observation of its method,
+// and whether the trial is wrong whatever it scored, as one beyond the envelope
+// is. A trial whose use of a limited resource is not known is no observation.
+func (v view) counted(c Cell) (counted, wrong bool) {
+	switch {
+	case c.Infra:
+		return v.treatment == failedAsWrong, true
+	case v.treatment == answeredOnly && c.Outcome != methods.Answered:
+		return false, false
+	}
+	counted = true
+	for _, l := range v.envelope {
+		used := l.resource.of(c.Usage)
+		if used > l.most {
+			return true, true
+		}
+		counted = counted && !math.IsNaN(used) // unless another limit is broken
+	}
+	return counted, false
+}
+
+// counts is the first result of counted.
+func (v view) counts(c Cell) bool {
+	counted, _ := v.counted(c)
+	return counted
+}
+
+// value is what a trial scored, NaN if that is undefined.
 func (v view) value(c Cell) float64 {
+	counted, wrong := v.counted(c)
 	x, ok := c.Values[v.metric]
 	switch {
-	case c.Infra && v.treatment == failedAsWrong:
+	case !counted || !ok || !finite(x):
+		return math.NaN()
+	case wrong:
 		return 0
-	case c.Infra, v.treatment == answeredOnly && c.Outcome != methods.Answered:
-		return math.NaN()
-	case !ok || !finite(x):
-		return math.NaN()
-	}
-	for _, l := range v.envelope {
-		switch used := l.resource.of(c.Usage); {
-		case used > l.most:
-			return 0
-		case math.IsNaN(used):
-			x = math.NaN() // unless another limit is broken
-		}
 	}
 	return x
 }
@@ -218,16 +207,33 @@ func (d Data) means(m int, of func(Cell) float64) []float64 {
 	return out
 }
 
+// metric is the mean of method m over samples as v looks at it.
+func (d Data) metric(m int, v view, o Options) score.Metric {
+	return d.mean(m, v.metric, v.counts, v.value, score.Options{Level: o.Level})
+}
+
+// mean is the mean over samples of what value says of a trial, where the epochs
+// of a sample are averaged first. Samples without a trial that counts are not
+// part of it; samples whose trials count and have no value are left out with a
+// warning.
+func (d Data) mean(m int, name string, counts func(Cell) bool, value func(Cell) float64, o score.Options) score.Metric {
+	observed := d.where(func(s Sample) bool { return slices.ContainsFunc(s.Cells[m], counts) })
+	values, clusters := observed.means(m, value), observed.clusters()
+	out, partial := metricOf(name, values, clusters, o), 0
+	for i, s := range observed.Samples {
+		if finite(values[i]) && slices.ContainsFunc(s.Cells[m], func(c Cell) bool { return counts(c) && !finite(value(c)) }) {
+			partial++
+		}
+	}
+	if partial > 0 {
+		warn(&out, "undefined in some epochs of %d of %d samples", partial, len(values))
+	}
+	return out
+}
+
 // used gives the mean use of a resource per sample. Trials that the
 // infrastructure cut short are left out.
-func (d Data) used(m int, r Resource) []float64 {
-	return d.means(m, func(c Cell) float64 {
-		if c.Infra {
-			return math.NaN()
-		}
-		return r.of(c.Usage)
-	})
-}
+func (d Data) used(m int, r Resource) []float64 { return d.means(m, r.observed) }
 
 // count is how many of method m's cells are so.
 func (d Data) count(m int, so func(Cell) bool) int {

@@ -48,7 +48,7 @@ type Difference struct {
 	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
 	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
 
-	pairing pairing // until settled
+	pairing pairing // until decided
 }
 
 // Paired compares two methods' values, one per sample in the same order; NaN
@@ -57,7 +57,8 @@ type Difference struct {
 // family of its own.
 //
 // The interval is [Tango]'s for 0/1 values of samples that stand alone, or of
-// clusters that all differ alike, and otherwise Student's from a cluster-robust standard error. The test is
+// clusters that all differ by the same, and otherwise Student's from a
+// cluster-robust standard error. The test is
 // [McNemar]'s or, of clusters or graded values, that of flipping their signs.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
@@ -65,11 +66,11 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 	}
 	o = o.filled()
 	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), o)}
-	settle(one, o.Level)
+	decide(one, o.Level)
 	return one[0], nil
 }
 
-// differ compares without regard to the family, which [settle] adds.
+// differ compares without regard to the family, which [decide] adds.
 func differ(metric, a, b string, p pairing, o Options) Difference {
 	d := Difference{
 		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Holm: undefined,
@@ -105,12 +106,12 @@ func (d Data) difference(a, b int, metric string, o Options) Difference {
 	return out
 }
 
-// settle corrects the tests of a family and names the winners: a difference is
+// decide corrects the tests of a family and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
 // 1-level, unless that takes leaving failed trials out: a method may have failed
 // on just what it could not do. The detectable difference is taken at the strictest of Holm's
 // steps, so that it suffices wherever the pair comes in the family.
-func settle(family []Difference, level float64) {
+func decide(family []Difference, level float64) {
 	ps, tested := make([]float64, len(family)), 0
 	for i, d := range family {
 		if ps[i] = float64(d.P); d.P.Defined() {
@@ -124,11 +125,11 @@ func settle(family []Difference, level float64) {
 		if d.Winner = d.winner(1 - level); d.Winner == "" {
 			d.Detectable = Number(d.pairing.detectable((1 - level) / float64(max(1, tested))))
 		}
-		d.pairing = pairing{} // has served
+		d.pairing = pairing{} // no longer needed
 	}
 }
 
-// winner is who is better beyond doubt, if anybody.
+// winner is the method that is proven better, if any.
 func (d Difference) winner(alpha float64) string {
 	if !d.Difference.HasInterval() || !(float64(d.Holm) <= alpha) || d.onFailures() {
 		return ""
@@ -168,7 +169,7 @@ func (d Difference) Verdict() string {
 	m := d.Difference
 	switch {
 	case !m.Defined:
-		return fmt.Sprintf("not decided: %s and %s have no sample in common on which %s is defined", d.A, d.B, d.Metric)
+		return fmt.Sprintf("not decided: %s and %s have no common sample on which %s is defined", d.A, d.B, d.Metric)
 	case d.Winner == d.B && d.Winner != "":
 		return fmt.Sprintf("%s is better than %s: %s %s", d.B, d.A, d.Metric, d.figures(-1))
 	case d.Winner != "":
@@ -203,7 +204,7 @@ func (d Difference) reach() string {
 		if m.HasInterval() {
 			interval = fmt.Sprintf(" [%+.3f, %+.3f]", zero(m.Low), zero(m.High))
 		}
-		return fmt.Sprintf("that is without the failed trials; counted as wrong, they make it %+.3f%s", zero(m.Value), interval)
+		return fmt.Sprintf("failed trials are left out; counted as wrong they would make it %+.3f%s", zero(m.Value), interval)
 	}
 	if d.Detectable.Defined() {
 		s := fmt.Sprintf("detectable from %.3f", float64(d.Detectable))
@@ -213,12 +214,12 @@ func (d Difference) reach() string {
 		return s
 	}
 	if d.Constant {
-		return "the difference is the same on every sample, which leaves no interval to decide by"
+		return "the difference is the same on every sample, so there is no interval to decide by"
 	}
 	if d.Wins+d.Losses == 0 && d.Ties > 1 {
 		return "they are equal on every sample"
 	}
-	return "so few independent samples decide nothing"
+	return "too few independent samples to decide"
 }
 
 func pText(p float64) string {

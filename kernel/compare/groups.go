@@ -47,7 +47,7 @@ func (d Data) group(name string, pairs []Pair, o Options) GroupStats {
 	values := map[string][]float64{}
 	for m, label := range d.Methods {
 		values[label] = d.values(m, v)
-		g.Methods = append(g.Methods, metricOf(v.metric, values[label], clusters, score.Options{Level: o.Level}))
+		g.Methods = append(g.Methods, d.metric(m, v, o))
 	}
 	for _, p := range pairs {
 		m, _ := pair(values[p.A], values[p.B], clusters).interval(v.metric, o.Level)

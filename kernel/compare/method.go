@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"math"
 	"slices"
 
 	"noema/kernel/record"
@@ -12,6 +11,7 @@ import (
 // MethodStats is one method in numbers.
 type MethodStats struct {
 	Method   string                    `json:"method"`
+	N        int                       `json:"n"`       // samples with a trial that did not fail
 	Trials   int                       `json:"trials"`  // finished
 	Failed   int                       `json:"failed"`  // of those, by plugin, provider or time
 	Missing  int                       `json:"missing"` // not finished
@@ -21,6 +21,8 @@ type MethodStats struct {
 	Repeats  []Repeat                  `json:"repeats,omitempty"` // with epochs of a 0/1 headline
 	First    *Position                 `json:"first,omitempty"`   // for rankings
 	Usage    map[Resource]score.Metric `json:"usage"`             // mean of a trial, over samples
+	Total    Usage                     `json:"total"`             // of all trials, also of those that failed: what was charged
+	Hops     *PerHop                   `json:"per_hop,omitempty"` // where the samples have metadata "hops"
 }
 
 // Merit is how good a method is on one metric.
@@ -43,17 +45,26 @@ type Cause struct {
 // statsOf describes method m.
 func (d Data) statsOf(m int, o Options) MethodStats {
 	s := MethodStats{
-		Method: d.Methods[m], Trials: d.count(m, func(Cell) bool { return true }), Failed: d.infra(m),
-		Outcomes: map[methods.Outcome]int{}, Causes: d.causes(m), Metrics: map[string]Merit{},
-		Repeats: d.repeats(m, o), First: d.position(m, o), Usage: map[Resource]score.Metric{},
+		Method: d.Methods[m], Failed: d.infra(m),
+		Outcomes: map[methods.Outcome]int{}, Causes: d.causes(m), Metrics: d.merits(m, o),
+		Usage: d.usage(m, o), Hops: d.perHop(m), First: d.position(m, o),
 	}
+	if len(d.Metrics) > 0 {
+		s.Repeats = d.repeats(m, o)
+	}
+	var total methods.Usage
+	d.count(m, func(c Cell) bool {
+		s.Trials++
+		s.Outcomes[c.Outcome]++
+		total = total.Plus(c.Usage)
+		return true
+	})
+	s.Total = UsageOf(total)
 	s.Missing = len(d.Samples)*d.epochs() - s.Trials
-	d.count(m, func(c Cell) bool { s.Outcomes[c.Outcome]++; return true })
-	for _, metric := range d.Metrics {
-		s.Metrics[metric] = d.merit(m, metric, o)
-	}
-	for _, r := range Resources() {
-		s.Usage[r] = d.usage(m, r, o)
+	for _, sample := range d.Samples {
+		if slices.ContainsFunc(sample.Cells[m], view{}.counts) {
+			s.N++
+		}
 	}
 	return s
 }
@@ -65,32 +76,69 @@ func (d Data) unanswered(m int) int {
 	return d.count(m, func(c Cell) bool { return c.Infra || c.Outcome != methods.Answered })
 }
 
-// merit is method m on a metric, in all three ways to count.
-func (d Data) merit(m int, metric string, o Options) Merit {
-	at := func(t treatment) score.Metric {
-		v := view{metric, t, envelopeOf(o.Budget)}
-		return metricOf(metric, d.values(m, v), d.clusters(), score.Options{Level: o.Level})
+// merits is method m on every metric, in all three ways to count.
+func (d Data) merits(m int, o Options) map[string]Merit {
+	envelope := envelopeOf(o.Budget)
+	at := func(t treatment) map[string]score.Metric {
+		metrics := map[string]score.Metric{}
+		for _, name := range d.Metrics {
+			metrics[name] = d.metric(m, view{name, t, envelope}, o)
+		}
+		for _, one := range d.corpus(m, view{treatment: t, envelope: envelope}, o) {
+			metrics[one.Name] = one
+		}
+		return metrics
 	}
-	out := Merit{Value: at(completeCase)}
+	var wrong, answered map[string]score.Metric
 	if d.infra(m) > 0 {
-		wrong := at(failedAsWrong)
-		out.FailedAsWrong = &wrong
+		wrong = at(failedAsWrong)
 	}
 	if d.unanswered(m) > 0 {
-		only := at(answeredOnly)
-		out.AnsweredOnly = &only
+		answered = at(answeredOnly)
 	}
-	return out
+	all := map[string]Merit{}
+	for name, value := range at(completeCase) {
+		all[name] = Merit{Value: value, FailedAsWrong: found(wrong, name), AnsweredOnly: found(answered, name)}
+	}
+	if d.count(m, func(c Cell) bool { _, has := c.Values[score.First]; return has }) > 0 {
+		all[score.First] = Merit{Value: d.metric(m, view{metric: score.First}, o)}
+	}
+	return all
 }
 
-// usage is the mean use of a resource. Nothing uses less than none, so the
-// interval ends there.
-func (d Data) usage(m int, r Resource, o Options) score.Metric {
-	u := metricOf(string(r), d.used(m, r), d.clusters(), score.Options{Level: o.Level, Student: true})
-	if u.HasInterval() {
-		u.Low = math.Max(0, u.Low)
+func found(metrics map[string]score.Metric, name string) *score.Metric {
+	if m, ok := metrics[name]; ok {
+		return &m
 	}
-	return u
+	return nil
+}
+
+// corpus is method m on the measures that only a set of verdicts has; nil where
+// answers are not verdicts, or targets are in a form of the task's own.
+func (d Data) corpus(m int, v view, o Options) []score.Metric {
+	var samples [][]score.Prediction
+	for _, s := range d.Samples {
+		var epochs []score.Prediction
+		for _, c := range s.Cells[m] {
+			counted, wrong := v.counted(c)
+			if !counted {
+				continue
+			}
+			p := c.Prediction
+			if wrong {
+				p.Answer = methods.Answer{Outcome: methods.Failed}
+			}
+			epochs = append(epochs, p)
+		}
+		if len(epochs) > 0 {
+			samples = append(samples, epochs)
+		}
+	}
+	metrics, err := score.Corpus(samples, o.Seed, score.Options{Level: o.Level})
+	if err != nil {
+		return nil
+	}
+	return metrics
 }
 
 // causes groups the trials without an answer by outcome and reason.

@@ -15,7 +15,7 @@ import (
 type pairing struct {
 	a, b, d []float64 // one per sample; d = a - b
 	unit    []int     // the cluster of each, numbered from 0
-	units   int       // how many clusters; len(d) if every sample stands alone
+	units   int       // how many clusters; len(d) if every sample is independent
 	left    int       // samples left out because one of the two is undefined
 }
 
@@ -48,8 +48,8 @@ func apart(a, b float64) float64 {
 	return a - b
 }
 
-// number numbers the clusters in order of appearance; an empty name stands
-// alone.
+// number numbers the clusters in order of appearance; an empty name is a
+// cluster of its own.
 func number(names []string) (unit []int, count int) {
 	known := make(map[string]int)
 	unit = make([]int, len(names))
@@ -126,7 +126,7 @@ const manyClusters = 10
 func (p pairing) interval(name string, level float64) (m score.Metric, how string) {
 	m = score.Metric{Name: name, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(p.d)}
 	if p.left > 0 {
-		warn(&m, "undefined for one of the two in %d of %d samples, which are left out", p.left, p.left+len(p.d))
+		warn(&m, "one of the two methods has no value on %d of %d samples, which are left out", p.left, p.left+len(p.d))
 	}
 	if len(p.d) == 0 {
 		return m, ""
@@ -156,7 +156,7 @@ func (p pairing) interval(name string, level float64) (m score.Metric, how strin
 			return m, "Student's t"
 		}
 		if p.units < manyClusters {
-			warn(&m, "only %d clusters: the interval leans on their sums being normally distributed", p.units)
+			warn(&m, "only %d clusters: the interval assumes that their sums are normally distributed", p.units)
 		}
 		return m, fmt.Sprintf("clustered t (CR2, %.1f degrees of freedom, %d clusters)", df, p.units)
 	}

@@ -23,7 +23,7 @@ const (
 // alone would draw a front through noise; Standing says what the intervals
 // support.
 type Pareto struct {
-	// Resource is what is paid with: cost if it is known and not nil, else
+	// Resource is what is paid with: cost if it is known and not zero, else
 	// tokens, else calls.
 	Resource Resource      `json:"resource"`
 	Points   []ParetoPoint `json:"points"` // along Comparison.Methods
@@ -36,7 +36,7 @@ type ParetoPoint struct {
 	Cost     score.Metric `json:"cost"`
 	Standing Standing     `json:"standing"` // empty if a mean is undefined
 	By       []string     `json:"by,omitempty"`
-	// By names those that it is dominated by or, if undecided, behind.
+	// By names the methods that dominate it or, if undecided, are ahead of it.
 }
 
 // pareto places every method; pairs are those of every two methods.
@@ -100,7 +100,7 @@ func (p ParetoPoint) ahead(q ParetoPoint) bool {
 	return merit >= q.Merit.Value && cost <= q.Cost.Value && (merit > q.Merit.Value || cost < q.Cost.Value)
 }
 
-// surelyAhead reports whether a leads b on both beyond doubt.
+// surelyAhead reports whether a is proven ahead of b on both.
 func surelyAhead(pairs []Pair, a, b, metric string, r Resource) bool {
 	for _, p := range pairs {
 		switch m, ratio := p.Metrics[metric].Difference, p.Ratios[r]; {

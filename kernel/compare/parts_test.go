@@ -81,7 +81,7 @@ func TestShared(t *testing.T) {
 	if s := c.Pairs[0].Shared; s.Trials != 4 || s.Common != 2 || s.Share != 0.5 || !near(float64(s.Completions), 2.0/6, 1e-12) {
 		t.Errorf("%+v", s)
 	}
-	if !noted(c, "in 2 of 4 pairs of trials: common random numbers") {
+	if !noted(c, "in 2 of 4 pairs of trials (common random numbers)") {
 		t.Errorf("notes %q", c.Notes)
 	}
 }
@@ -145,11 +145,10 @@ func TestFromTrials(t *testing.T) {
 		trials  []*record.Trial
 		metrics []string
 	}{
-		{"a/s0/1 is there twice", append(good, trial("a", "s0", 0, 1)), nil},
-		{"a/elsewhere/1 is on no sample", append(good, trial("a", "elsewhere", 0, 1)), nil},
-		{"without a record", append(good, nil), nil},
-		{"no trial has a score: finish the run", nil, nil},
-		{`no trial has a score "mrr": there are accuracy`, good, []string{"mrr"}},
+		{"a/s0/1 occurs twice", append(good, trial("a", "s0", 0, 1)), nil},
+		{"a/elsewhere/1 is not in the task", append(good, trial("a", "elsewhere", 0, 1)), nil},
+		{"has no record", append(good, nil), nil},
+		{`no trial has a score "mrr": use one of accuracy`, good, []string{"mrr"}},
 	} {
 		if _, err := FromTrials([]string{"a", "b"}, choices(2), c.trials, c.metrics...); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v does not say %q", err, c.says)

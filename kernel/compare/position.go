@@ -40,7 +40,7 @@ func (d Data) position(m int, o Options) *Position {
 	if p.Trials == 0 {
 		return nil
 	}
-	p.Rate = metricOf(score.First, d.values(m, v), d.clusters(), score.Options{Level: o.Level})
+	p.Rate = d.metric(m, v, o)
 	p.Chance, p.P = Number(sum(chances)/float64(len(chances))), Number(exactRate(p.First, chances))
 	return &p
 }

@@ -2,8 +2,8 @@ package compare
 
 import "slices"
 
-// Shared says how much two methods asked the model the same. Where they did,
-// they got the same answer: common random numbers, which make their difference
+// Shared says how many requests two methods have in common. Equal requests have
+// the same answer: common random numbers, which make their difference
 // surer than independent draws would (Kahn and Marshall 1953, "Methods of
 // reducing sample size in Monte Carlo computations"). It also means that the
 // two were not tried independently.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"noema/kernel/record"
@@ -16,7 +18,8 @@ import (
 // FromTrials makes the data of a comparison from records. labels are the
 // methods to compare, in order; trials of other methods are left out. metrics
 // are the scores to compare, the headline first; with none, all that the trials
-// have are compared, in the order of [score.Names].
+// have are compared, in the order of [score.Names], and if none has a score there
+// is only something to describe.
 //
 // A trial on a sample that is not among samples is an error, because it comes
 // from another task or another version of it, and so are two trials with one
@@ -29,11 +32,14 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 		d.Samples[i] = Sample{
 			ID: s.ID, Group: s.Group, Cluster: s.Cluster, Chance: chanceOf(s), Cells: make([][]Cell, len(labels)),
 		}
+		if hops, err := strconv.Atoi(s.Metadata["hops"]); err == nil {
+			d.Samples[i].Hops = hops
+		}
 	}
 	seen := make(map[record.TrialID]bool, len(trials))
 	for _, t := range trials {
 		if t == nil {
-			return Data{}, errors.New("compare: a trial without a record")
+			return Data{}, errors.New("compare: a trial has no record")
 		}
 		m := slices.Index(labels, t.ID.Method)
 		if m < 0 {
@@ -41,13 +47,13 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 		}
 		i, known := at[t.ID.Sample]
 		if !known {
-			return Data{}, fmt.Errorf("compare: trial %s is on no sample of the task: compare runs of one task and version", t.ID)
+			return Data{}, fmt.Errorf("compare: the sample of trial %s is not in the task: compare runs of one task and version", t.ID)
 		}
 		if seen[t.ID] {
-			return Data{}, fmt.Errorf("compare: trial %s is there twice: give the methods of different runs different labels", t.ID)
+			return Data{}, fmt.Errorf("compare: trial %s occurs twice: give the methods of different runs different labels", t.ID)
 		}
 		seen[t.ID] = true
-		d.Samples[i].Cells[m] = append(d.Samples[i].Cells[m], cellOf(t))
+		d.Samples[i].Cells[m] = append(d.Samples[i].Cells[m], cellOf(t, samples[i].Problem.Answer))
 	}
 	for _, s := range d.Samples {
 		for _, cells := range s.Cells {
@@ -62,10 +68,11 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 	return d, d.check()
 }
 
-func cellOf(t *record.Trial) Cell {
+func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 	c := Cell{
 		Epoch: t.ID.Epoch, Values: t.Score.Values, Outcome: t.Answer.Outcome, Reason: cmp.Or(t.Failure, t.Answer.Reason),
 		Infra: t.Infra, Usage: t.Usage, Trial: t.ID.String(),
+		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
 	for _, call := range t.Calls {
 		if call.Kind == record.CompletionCall && call.Fault == "" {
@@ -114,9 +121,7 @@ func meanChance(samples []Sample) map[string]float64 {
 func majorityOf(samples []task.Sample) map[string]float64 {
 	all := make([]score.Prediction, len(samples))
 	for i, s := range samples {
-		all[i] = score.Prediction{
-			Spec: s.Problem.Answer, Target: s.Target, Answer: methods.Answer{Outcome: methods.Failed},
-		}
+		all[i] = score.Prediction{Spec: s.Problem.Answer, Target: s.Target, Answer: methods.Answer{Outcome: methods.Failed}}
 	}
 	levels, err := score.Majority(all)
 	if err != nil { // as for chance
@@ -128,15 +133,17 @@ func majorityOf(samples []task.Sample) map[string]float64 {
 // chooseMetrics checks the metrics asked for, or lists those there are. The
 // first-position rate is a bias and not compared.
 func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, error) {
-	var reduced []score.Reduced
-	for _, s := range d.Samples {
-		for _, cells := range s.Cells {
-			for _, c := range cells {
-				reduced = append(reduced, score.Reduce([]score.Score{{Values: c.Values}}))
+	found := map[string]bool{}
+	for m := range d.Methods {
+		d.count(m, func(c Cell) bool {
+			for name, x := range c.Values {
+				found[name] = found[name] || finite(x)
 			}
-		}
+			return true
+		})
 	}
-	have := score.ValueNames(reduced)
+	maps.DeleteFunc(found, func(_ string, has bool) bool { return !has })
+	have := slices.Sorted(maps.Keys(found))
 	var all []string
 	if len(samples) > 0 {
 		all = score.Names(samples[0].Problem.Answer)
@@ -147,12 +154,9 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 		}
 	}
 	all = slices.DeleteFunc(all, func(n string) bool { return !slices.Contains(have, n) })
-	if len(all) == 0 {
-		return nil, errors.New("compare: no trial has a score: finish the run first")
-	}
 	for _, name := range asked {
 		if !slices.Contains(have, name) {
-			return nil, fmt.Errorf("compare: no trial has a score %q: there are %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("compare: no trial has a score %q: use one of %s", name, strings.Join(all, ", "))
 		}
 	}
 	if len(asked) > 0 {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (c *Comparison) againstBaseline() string {
 }
 
 // overall names the best method if it beats every other. If not, it names
-// those that nothing separates from the one with the highest mean.
+// the methods that the one with the highest mean is not proven better than.
 func (c *Comparison) overall() string {
 	best := -1
 	for i, m := range c.Methods {
@@ -55,7 +56,7 @@ func (c *Comparison) overall() string {
 		}
 	}
 	if best < 0 {
-		return fmt.Sprintf("not decided: %s is defined for no method", c.Metric)
+		return fmt.Sprintf("not decided: %s is undefined for every method", c.Metric)
 	}
 	name := c.Methods[best].Method
 	var rivals []string
@@ -66,9 +67,9 @@ func (c *Comparison) overall() string {
 	}
 	rivals = slices.DeleteFunc(rivals, func(r string) bool { return r == name })
 	if len(rivals) == 0 {
-		return fmt.Sprintf("%s is the best on %s: better than each of the %d others", name, c.Metric, len(c.Methods)-1)
+		return fmt.Sprintf("%s is the best on %s: better than each of the other %d", name, c.Metric, len(c.Methods)-1)
 	}
-	return fmt.Sprintf("not decided on %s: %s has the highest mean, but the samples do not separate it from %s",
+	return fmt.Sprintf("not decided on %s: %s has the highest mean but is not proven better than %s",
 		c.Metric, name, strings.Join(rivals, ", "))
 }
 
@@ -84,31 +85,100 @@ func (d Data) notes(c *Comparison) []string {
 	}
 	for _, m := range c.Methods {
 		if m.Failed > 0 {
-			note("%s: %d of %d trials failed by plugin, provider or time and are left out; failed_as_wrong counts them as wrong", m.Method, m.Failed, m.Trials)
+			note("%s", c.failures(m))
 		}
 		if m.Missing > 0 {
 			note("%s: %d trials are not finished: resume the run", m.Method, m.Missing)
 		}
+		for _, r := range []Resource{Tokens, Cost} {
+			if known := m.Usage[r].N; 0 < known && known < m.N {
+				note("%s: %s is unknown for %d of %d samples, which its mean leaves out", m.Method, r, m.N-known, m.N)
+			}
+		}
 	}
 	if c.Budget != nil {
-		note("a trial beyond the budget counts as wrong, though its method did not know of the budget")
+		note("a trial over the budget counts as wrong, although its method did not know the budget")
 	}
 	if len(c.Metrics) > 1 && len(c.Pairs) > 0 {
-		note("%s decides; the other metrics are corrected each for itself and explain", c.Metric)
-	}
-	if len(c.Groups) > 0 {
-		note("the intervals within groups are not corrected for their number: they show where to look")
+		note("%s decides the verdict; the other metrics are corrected separately and only explain it", c.Metric)
 	}
 	return append(notes, sharedNotes(c.Pairs)...)
 }
 
-// sharedNotes tells of pairs that had answers of the model in common.
+// failures names the trials of m that are left out, and what they would do to
+// the headline if they were wrong, where that could change who is ahead.
+func (c *Comparison) failures(m MethodStats) string {
+	var why []string
+	for _, cause := range m.Causes {
+		if cause.Infra {
+			why = append(why, fmt.Sprintf("%d × %s", cause.Trials, short(strings.TrimPrefix(cause.Text, m.Method+": "))))
+		}
+	}
+	text := fmt.Sprintf("%s: %d of %d trials failed for other reasons than the method and are left out: %s", m.Method, m.Failed, m.Trials, strings.Join(why, "; "))
+	if c.sensitive(m) {
+		merit := m.Metrics[c.Metric]
+		text += fmt.Sprintf("; if they were wrong: %s %.2f", c.Metric, merit.FailedAsWrong.Value)
+		if merit.Value.Defined {
+			text += fmt.Sprintf(" instead of %.2f", merit.Value.Value)
+		}
+	}
+	return text
+}
+
+// short cuts a cause to fit a line.
+func short(text string) string {
+	const most = 100
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// sensitive reports whether m changes sides with another method, or with what
+// guessing earns, once its failed trials count as wrong.
+func (c *Comparison) sensitive(m MethodStats) bool {
+	merit := m.Metrics[c.Metric]
+	if merit.FailedAsWrong == nil {
+		return false
+	}
+	var rivals []float64
+	for _, levels := range []map[string]float64{c.Chance, c.Majority} {
+		if level, ok := levels[c.Metric]; ok {
+			rivals = append(rivals, level)
+		}
+	}
+	for _, other := range c.Methods {
+		if other.Method == m.Method {
+			continue
+		}
+		theirs := other.Metrics[c.Metric]
+		rivals = append(rivals, theirs.Value.Value)
+		if theirs.FailedAsWrong != nil {
+			rivals = append(rivals, theirs.FailedAsWrong.Value)
+		}
+	}
+	if !merit.Value.Defined {
+		return true
+	}
+	for _, rival := range rivals {
+		if cmp.Compare(merit.Value.Value, rival) != cmp.Compare(merit.FailedAsWrong.Value, rival) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Pairs, func(p Pair) bool {
+		d := p.Metrics[c.Metric]
+		return (p.A == m.Method || p.B == m.Method) && d.FailedAsWrong != nil && sideOf(d.Difference) != sideOf(*d.FailedAsWrong)
+	})
+}
+
+// sharedNotes are about pairs that share answers of the model.
 func sharedNotes(pairs []Pair) []string {
 	var notes []string
 	for _, p := range pairs {
 		if p.Shared.Common > 0 {
 			notes = append(notes, fmt.Sprintf(
-				"%s and %s had answers of the model in common in %d of %d pairs of trials: common random numbers, which narrow the interval of their difference",
+				"%s and %s share model answers in %d of %d pairs of trials (common random numbers), which narrows the interval of their difference",
 				p.A, p.B, p.Shared.Common, p.Shared.Trials))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"noema/kernel/compare"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/kernel/task"
@@ -16,8 +17,8 @@ import (
 
 // EvalLog writes the trials of one method as the log file (version 2, JSON) of
 // Inspect, so that its viewer and its analysis tools read them. A log knows one
-// solver: a run gives one log for each method. Where Inspect has no word for
-// something, it stands in the metadata: the outcome, the random seed, the
+// solver: a run gives one log for each method. What Inspect has no word for is
+// in the metadata: the outcome, the random seed, the
 // hashes. Scores are the run's own; Inspect is not asked to compute any.
 func (s Source) EvalLog(w io.Writer, method string) error {
 	summary, err := runner.Summarize(s.Result)
@@ -41,7 +42,7 @@ func (s Source) EvalLog(w io.Writer, method string) error {
 	return err
 }
 
-// object is a JSON object on its way out; encoding sorts its keys.
+// object is a JSON object; encoding sorts its keys.
 type object = map[string]any
 
 func (s Source) evalLog(m record.Method, summary runner.MethodSummary) (object, error) {
@@ -104,7 +105,7 @@ func evalResults(m runner.MethodSummary) object {
 
 // modelUsage is in Inspect's terms: what was read from the provider's cache or
 // written to it stands beside the other input, and is in the total.
-func modelUsage(c record.Config, u runner.Usage) object {
+func modelUsage(c record.Config, u compare.Usage) object {
 	if u.InputTokens == nil || u.OutputTokens == nil {
 		return object{}
 	}
@@ -115,7 +116,7 @@ func modelUsage(c record.Config, u runner.Usage) object {
 	for name, n := range map[string]int64{
 		"input_tokens_cache_read": u.CachedTokens, "input_tokens_cache_write": u.CacheWriteTokens, "reasoning_tokens": u.ReasoningTokens,
 	} {
-		if n > 0 { // 0 may also be what the provider does not tell
+		if n > 0 { // 0 may also mean that the provider does not report it
 			o[name] = n
 		}
 	}
@@ -151,7 +152,7 @@ func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) 
 		"metadata": object{
 			"outcome": t.Answer.Outcome, "reason": t.Answer.Reason, "group": sample.Group, "seed": formatSeed(t.Seed), "hash": t.Hash,
 		},
-		"store": object{}, "model_usage": modelUsage(s.Run.Config, runner.UsageOf(t.Usage)),
+		"store": object{}, "model_usage": modelUsage(s.Run.Config, compare.UsageOf(t.Usage)),
 		"started_at": stamp(t.Started), "completed_at": stamp(t.Started.Add(t.Wall)),
 		"total_time": t.Wall.Seconds(), "working_time": t.Usage.Latency.Seconds(),
 	}
@@ -229,10 +230,11 @@ func evalMessages(messages []methods.Message) []object {
 	return out
 }
 
-// evalScores gives each measure of a trial; the answer stands with each.
+// evalScores gives each measure of a trial with its answer; a trial that failed
+// for other reasons than the method has none.
 func evalScores(t *record.Trial) object {
 	scores := object{}
-	for name, v := range t.Score.Values {
+	for name, v := range scoresOf(t) {
 		scores[name] = object{"value": v, "answer": string(t.Answer.Value), "metadata": object{"outcome": t.Answer.Outcome}}
 	}
 	return scores

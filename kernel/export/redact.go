@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// redacted stands where a key was.
+// redacted replaces a key.
 const redacted = "[redacted]"
 
 // secrets are the forms of keys that providers hand out, and the headers that

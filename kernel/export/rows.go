@@ -6,6 +6,7 @@ package export
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"noema/methods"
 )
 
-// Source is a run with what its calls asked and were told.
+// Source is a run with the requests and replies of its calls.
 type Source struct {
 	*runner.Result
 	// Read returns the content of a model call. Nil leaves contents out.
@@ -39,35 +40,33 @@ const (
 	Bool
 )
 
-// Rows is a table on its way out.
+// Rows is a table to be written.
 type Rows struct {
 	Columns []Column
 	Rows    [][]any
 }
 
-// where are the columns that tell what a row belongs to.
+// where are the columns that say what a row belongs to.
 var where = []Column{
 	{"run", String}, {"task", String}, {"model", String}, {"simulated", Bool},
 	{"method", String}, {"method_version", String}, {"sample", String}, {"group", String}, {"epoch", Integer},
 }
 
-func (s Source) whereOf(t *record.Trial) []any {
+// whereOf returns what gives the values of these columns for a trial.
+func (s Source) whereOf() func(*record.Trial) []any {
 	c := s.Run.Config
-	version, group := "", ""
+	versions, groups := map[string]string{}, map[string]string{}
 	for _, m := range c.Methods {
-		if m.Label == t.ID.Method {
-			version = m.Version
-		}
+		versions[m.Label] = m.Version
 	}
 	for _, sample := range s.Task.Samples {
-		if sample.ID == t.ID.Sample {
-			group = sample.Group
-			break
-		}
+		groups[sample.ID] = sample.Group
 	}
-	return []any{
-		s.Run.ID, c.Task.Name, c.Model.ID.String(), c.Model.Simulated,
-		t.ID.Method, version, t.ID.Sample, group, int64(t.ID.Epoch + 1),
+	return func(t *record.Trial) []any {
+		return []any{
+			s.Run.ID, c.Task.Name, c.Model.ID.String(), c.Model.Simulated,
+			t.ID.Method, versions[t.ID.Method], t.ID.Sample, groups[t.ID.Sample], int64(t.ID.Epoch + 1),
+		}
 	}
 }
 
@@ -75,11 +74,11 @@ func (s Source) whereOf(t *record.Trial) []any {
 var amounts = []Column{
 	{"calls", Integer}, {"tool_calls", Integer}, {"input_tokens", Integer}, {"output_tokens", Integer},
 	{"cost_usd", Float}, {"latency_ms", Float},
-	// parts of the tokens; 0 also where the provider does not tell
+	// parts of the tokens; 0 also where the provider does not report them
 	{"cached_tokens", Integer}, {"cache_write_tokens", Integer}, {"reasoning_tokens", Integer},
 }
 
-// amountsOf leaves out what is not known: it is no 0.
+// amountsOf leaves unknown amounts undefined rather than 0.
 func amountsOf(u methods.Usage) []any {
 	row := []any{
 		int64(u.Calls), int64(u.ToolCalls), u.InputTokens, u.OutputTokens, u.Cost.USD(), milliseconds(u.Latency),
@@ -98,8 +97,18 @@ func amountsOf(u methods.Usage) []any {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// scoresOf are the scores of a trial; none if it failed for other reasons than
+// the method, since it says nothing about it.
+func scoresOf(t *record.Trial) map[string]float64 {
+	if t.Infra {
+		return nil
+	}
+	return t.Score.Values
+}
+
 // Trials is a row for each trial: what it belongs to, how it ended, its scores
-// in columns of their own named score.NAME, and what it was charged.
+// in columns of their own named score.NAME, and what it was charged. A trial that
+// failed for other reasons than the method has left_out true and no scores.
 func (s Source) Trials() Rows {
 	names := map[string]bool{}
 	for _, t := range s.Result.Trials {
@@ -109,18 +118,19 @@ func (s Source) Trials() Rows {
 	}
 	scores := slices.Sorted(maps.Keys(names))
 	r := Rows{Columns: slices.Concat(where, []Column{
-		{"seed", String}, {"outcome", String}, {"reason", String}, {"answer", String}, {"target", String}, {"failure", String}, {"hash", String},
+		{"seed", String}, {"outcome", String}, {"reason", String}, {"answer", String}, {"target", String}, {"failure", String}, {"left_out", Bool}, {"hash", String},
 	})}
 	for _, name := range scores {
 		r.Columns = append(r.Columns, Column{"score." + name, Float})
 	}
 	r.Columns = append(r.Columns, amounts...)
+	whereOf := s.whereOf()
 	for _, t := range s.Result.Trials {
-		row := slices.Concat(s.whereOf(t), []any{
-			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), string(t.Target), t.Failure, t.Hash,
+		row := slices.Concat(whereOf(t), []any{
+			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), string(t.Target), t.Failure, t.Infra, t.Hash,
 		})
 		for _, name := range scores {
-			if v, ok := t.Score.Get(name); ok {
+			if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {
 				row = append(row, v)
 			} else {
 				row = append(row, nil)
@@ -139,9 +149,10 @@ func (s Source) Calls() (Rows, error) {
 		{"path", String}, {"kind", String}, {"draw", Integer}, {"key", String}, {"digest", String},
 		{"fault", String}, {"error", String}, {"failed_attempts", Integer},
 	}, amounts, []Column{{"messages", String}, {"reply", String}, {"logprobs", String}})}
+	whereOf := s.whereOf()
 	for _, t := range s.Result.Trials {
 		for _, c := range t.Calls {
-			row := slices.Concat(s.whereOf(t), []any{
+			row := slices.Concat(whereOf(t), []any{
 				c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
 			}, amountsOf(c.Usage))
 			content, err := s.content(t.ID, c)
@@ -154,7 +165,7 @@ func (s Source) Calls() (Rows, error) {
 	return r.redacted(), nil
 }
 
-// content is what a model call asked and was told: the values of the last
+// content is the request and the reply of a model call: the values of the last
 // three columns.
 func (s Source) content(id record.TrialID, c record.Call) ([]any, error) {
 	if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {

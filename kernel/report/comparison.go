@@ -1,10 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
-	"time"
 
 	"noema/kernel/compare"
 	"noema/kernel/display"
@@ -18,41 +18,25 @@ type ComparisonView struct {
 	Groups    bool // show the groups of samples
 }
 
-// Comparison prints methods side by side, in at most 100 columns.
-func Comparison(w io.Writer, c *compare.Comparison, v ComparisonView) {
-	fmt.Fprint(w, string(ComparisonBundle(c, v)[display.PlainText]))
-}
-
-// ComparisonBundle is methods side by side in every form.
-func ComparisonBundle(c *compare.Comparison, v ComparisonView) display.Bundle {
-	var parts []display.Displayer
-	parts = append(parts, display.Text(comparisonTitle(c, v)))
-	for _, t := range ComparisonTables(c, v) {
-		parts = append(parts, t)
-	}
-	if tail := comparisonTail(c, v); tail != "" {
-		parts = append(parts, display.Text(tail))
-	}
-	b := display.Join(parts...)
-	b[display.PlainText] = append(b[display.PlainText], '\n')
-	return b
-}
-
-// ComparisonTables are the tables of a comparison, for faces that lay them out
-// themselves.
-func ComparisonTables(c *compare.Comparison, v ComparisonView) []display.Table {
-	tables := []display.Table{methodTable(c)}
+// ComparisonSheet is methods side by side, in at most 100 columns.
+func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
+	s := Sheet{Head: comparisonTitle(c, v), Tables: []display.Table{methodTable(c)}}
 	if len(c.Pairs) > 0 {
-		tables = append(tables, pairTable(c), ratioTable(c))
+		s.Tables = append(s.Tables, pairTable(c), ratioTable(c))
 	}
 	if v.Groups && len(c.Groups) > 0 {
-		tables = append(tables, groupTable(c))
+		s.Tables = append(s.Tables, groupTable(c))
 	}
-	return tables
+	lines := remarks(c)
+	for _, text := range warnings(c, []score.Info{{Name: c.Metric, Label: c.Metric}}) {
+		lines = append(lines, wrap("warning: "+text))
+	}
+	if v.Simulated {
+		lines = append(lines, "", simulated)
+	}
+	s.Tail = strings.Join(lines, "\n")
+	return s
 }
-
-// ComparisonNotes are what stands below the tables.
-func ComparisonNotes(c *compare.Comparison, v ComparisonView) string { return comparisonTail(c, v) }
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	t := fmt.Sprintf("%s\n%s", c.Verdict, plural(c.Samples, "sample"))
@@ -82,7 +66,7 @@ func budgetText(c *compare.Comparison) string {
 	}
 	if n := c.Budget.Cost; n > 0 {
 		usd := n.USD()
-		parts = append(parts, money(&usd, 1))
+		parts = append(parts, money(&usd))
 	}
 	return strings.Join(parts, " or ")
 }
@@ -91,28 +75,30 @@ func budgetText(c *compare.Comparison) string {
 // it.
 func methodTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("method")
+	t.Add("method", "n")
 	t.AddWhole(c.Metric, string(c.Pareto.Resource))
-	t.Add("front", "non-answers")
+	t.Add("Pareto front", "non-answers")
 	for i, m := range c.Methods {
-		standing := ""
-		if i < len(c.Pareto.Points) {
-			standing = string(c.Pareto.Points[i].Standing)
-			if by := c.Pareto.Points[i].By; len(by) > 0 {
-				standing += " by " + strings.Join(by, ", ")
-			}
-		}
-		t.Row(m.Method, metric(m.Metrics[c.Metric].Value, true), used(c.Pareto.Resource, m.Usage[c.Pareto.Resource]), standing, nonAnswers(m))
+		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(c.Pareto.Points[i]), nonAnswers(m))
 	}
-	for _, line := range []struct {
-		name   string
-		levels map[string]float64
-	}{{"chance", c.Chance}, {"majority", c.Majority}} {
-		if v, ok := line.levels[c.Metric]; ok {
-			t.Row(line.name, fmt.Sprintf("%.2f", v))
+	for _, b := range baselines(c) {
+		if level, ok := b.levels[c.Metric]; ok {
+			t.Row(b.name, "", orDash(level, ok))
 		}
 	}
 	return t
+}
+
+func standing(p compare.ParetoPoint) string {
+	switch p.Standing {
+	case compare.OnFront:
+		return "on it"
+	case compare.Dominated:
+		return "dominated by " + strings.Join(p.By, ", ")
+	case compare.Undecided:
+		return "behind " + strings.Join(p.By, ", ") + ", not surely"
+	}
+	return ""
 }
 
 func nonAnswers(m compare.MethodStats) string {
@@ -130,27 +116,12 @@ func nonAnswers(m compare.MethodStats) string {
 }
 
 // used writes the use of a resource with its interval.
-func used(r compare.Resource, m score.Metric) string {
-	if !m.Defined {
-		return "unknown"
-	}
-	s := amount(r, m.Value)
-	if m.HasInterval() {
-		s += fmt.Sprintf(" [%s, %s]", amount(r, m.Low), amount(r, m.High))
+func used(m compare.MethodStats, r compare.Resource) string {
+	s, u := amount(m, r), m.Usage[r]
+	if u.HasInterval() {
+		s += fmt.Sprintf(" [%s, %s]", quantity(r, u.Low), quantity(r, u.High))
 	}
 	return s
-}
-
-func amount(r compare.Resource, v float64) string {
-	switch r {
-	case compare.Cost:
-		return money(&v, 1)
-	case compare.Latency:
-		return seconds(time.Duration(v * float64(time.Millisecond)))
-	case compare.Tokens:
-		return count(int(v + 0.5))
-	}
-	return fmt.Sprintf("%.1f", v)
 }
 
 // pairTable is a line a pair: the difference, how sure it is, and who wins.
@@ -203,11 +174,11 @@ func pValue(p compare.Number) string {
 	return fmt.Sprintf("%.3f", float64(p))
 }
 
-// ratioTable tells how much one method of a pair uses for each unit of the
+// ratioTable shows how much one method of a pair uses for each unit of the
 // other.
 func ratioTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("times as much")
+	t.Add("ratio of use")
 	t.AddWhole("calls", "tokens", "cost", "model time")
 	for _, p := range c.Pairs {
 		row := []string{p.A + " / " + p.B}
@@ -238,63 +209,45 @@ func groupTable(c *compare.Comparison) display.Table {
 	}
 	t.Add("chance")
 	for _, g := range c.Groups {
-		row := []string{or(g.Group, "(none)"), fmt.Sprint(g.Samples)}
+		row := []string{cmp.Or(g.Group, "(none)"), strconv.Itoa(g.Samples)}
 		for _, m := range g.Methods {
 			row = append(row, metric(m, true))
 		}
-		chance := "–"
-		if g.Chance.Defined() {
-			chance = fmt.Sprintf("%.2f", float64(g.Chance))
-		}
-		t.Row(append(row, chance)...)
+		t.Row(append(row, orDash(float64(g.Chance), g.Chance.Defined()))...)
 	}
+	t.Notes = []string{"intervals within groups are not corrected for the number of groups: they show where to look"}
 	return t
 }
 
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-// comparisonTail is what stands below the tables.
-func comparisonTail(c *compare.Comparison, v ComparisonView) string {
+// remarks are what a reader of the tables must know.
+func remarks(c *compare.Comparison) []string {
 	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, wrap(fmt.Sprintf(format, args...))) }
 	for _, n := range c.Notes {
-		if !v.Groups && strings.Contains(n, "within groups") {
-			continue // they are not shown
-		}
-		lines = append(lines, "note: "+Plain(n))
+		add("note: %s", Plain(n))
 	}
 	for _, m := range c.Methods {
-		for _, warning := range m.Metrics[c.Metric].Value.Warnings {
-			lines = append(lines, fmt.Sprintf("warning: %s: %s", m.Method, warning))
-		}
 		if m.First != nil && m.First.P.Defined() && m.First.P < 0.05 {
-			lines = append(lines, fmt.Sprintf("bias: %s puts the first item first in %.0f %% of trials; chance is %.0f %% (p %s)",
-				m.Method, 100*m.First.Rate.Value, 100*float64(m.First.Chance), pValue(m.First.P)))
+			add("bias: %s puts the first item first in %.0f %% of trials; chance is %.0f %% (p %s)",
+				m.Method, 100*m.First.Rate.Value, 100*float64(m.First.Chance), pValue(m.First.P))
 		}
 		for _, k := range m.Repeats {
 			if k.K == c.Epochs && k.K > 1 {
-				lines = append(lines, fmt.Sprintf("repeats: %s solves %.2f of the samples in at least one of %d tries (pass@%d), %.2f in all (pass^%d)",
-					m.Method, k.PassAt.Value, k.K, k.K, k.Pass.Value, k.K))
+				add("repeats: %s solves %.2f of the samples in at least one of %d tries (pass@%d), %.2f in all (pass^%d)",
+					m.Method, k.PassAt.Value, k.K, k.K, k.Pass.Value, k.K)
 			}
 		}
 	}
 	for _, p := range c.Pairs {
-		lines = append(lines, countedOtherwise(p, c.Metric)...)
+		d := p.Metrics[c.Metric]
+		if d.FailedAsWrong != nil {
+			add("%s − %s with failed trials counted as wrong: %s", p.A, p.B, signed(*d.FailedAsWrong))
+		}
+		if d.AnsweredOnly != nil {
+			add("%s − %s without trials that gave no answer: %s", p.A, p.B, signed(*d.AnsweredOnly))
+		}
 	}
-	if v.Simulated {
-		lines = append(lines, "")
-	}
-	for i, l := range lines {
-		lines[i] = wrap(l)
-	}
-	if v.Simulated {
-		lines = append(lines, simulated)
-	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // wrap breaks a line that is wider than the tables, between words.
@@ -317,84 +270,4 @@ func wrap(s string) string {
 		used += n
 	}
 	return b.String()
-}
-
-// countedOtherwise tells of a pair what other ways to count non-answers give.
-func countedOtherwise(p compare.Pair, metric string) []string {
-	var lines []string
-	d := p.Metrics[metric]
-	for _, o := range []struct {
-		name string
-		m    *score.Metric
-	}{{"with failed trials as wrong", d.FailedAsWrong}, {"without samples that lack an answer", d.AnsweredOnly}} {
-		if o.m != nil {
-			lines = append(lines, fmt.Sprintf("%s − %s %s: %s", p.A, p.B, o.name, signed(*o.m)))
-		}
-	}
-	return lines
-}
-
-// ParetoPlot is the headline measure against what a trial costs.
-func ParetoPlot(c *compare.Comparison, simulatedModel bool) display.Plot {
-	p := display.Plot{
-		Title: plotTitle(c.Metric+" against "+string(c.Pareto.Resource)+" of a trial", simulatedModel), Style: display.Dots,
-		X: display.Axis{Label: string(c.Pareto.Resource) + " a trial"}, Y: display.Axis{Label: c.Metric, Min: 0, Max: 1},
-	}
-	for _, pt := range c.Pareto.Points {
-		p.Series = append(p.Series, display.Series{Name: pt.Method, Points: []display.Point{{
-			X: pt.Cost.Value, XLow: pt.Cost.Low, XHigh: pt.Cost.High, Y: pt.Merit.Value, Low: pt.Merit.Low, High: pt.Merit.High, Label: pt.Method,
-		}}})
-	}
-	return p
-}
-
-// GroupPlot is the headline measure of each method in each group.
-func GroupPlot(c *compare.Comparison, simulatedModel bool) display.Plot {
-	p := display.Plot{
-		Title: plotTitle(c.Metric+" by group", simulatedModel), Style: display.Bars, Width: 860,
-		Y: display.Axis{Label: c.Metric, Min: 0, Max: 1},
-	}
-	for i, m := range c.Methods {
-		s := display.Series{Name: m.Method}
-		for _, g := range c.Groups {
-			s.Points = append(s.Points, display.Point{Y: g.Methods[i].Value, Low: g.Methods[i].Low, High: g.Methods[i].High, Label: g.Group})
-		}
-		p.Series = append(p.Series, s)
-	}
-	return p
-}
-
-func plotTitle(s string, simulatedModel bool) string {
-	if simulatedModel {
-		s += " (simulated model)"
-	}
-	return s
-}
-
-// AblationTable tells what each changed option does: to the headline measure, to
-// the tokens of a trial, and to both together. The sign is that of the full
-// method against the variant: a positive gain is what the option earns.
-func AblationTable(c *compare.Comparison) display.Table {
-	t := display.Table{Title: "what the full method gains over each variant"}
-	t.Add("variant", "gain", "p (Holm)", "tokens more", "gain per 1,000 tokens")
-	usage := map[string]map[compare.Resource]score.Metric{}
-	for _, m := range c.Methods {
-		usage[m.Method] = m.Usage
-	}
-	for _, p := range c.Pairs { // A is the variant, B the full method
-		d := p.Metrics[c.Metric].Difference
-		gain := d
-		gain.Value, gain.Low, gain.High = -d.Value, -d.High, -d.Low
-		full, variant := usage[p.B][compare.Tokens], usage[p.A][compare.Tokens]
-		more, per := "unknown", "–"
-		if full.Defined && variant.Defined {
-			tokens := full.Value - variant.Value
-			more = fmt.Sprintf("%+.0f", tokens)
-			if d.Defined && tokens >= 1 {
-				per = fmt.Sprintf("%+.3f", gain.Value/tokens*1000+0) // + 0 makes -0 into 0
-			}
-		}
-		t.Row(p.A, signed(gain), pValue(p.Metrics[c.Metric].Holm), more, per)
-	}
-	return t
 }

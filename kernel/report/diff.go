@@ -1,33 +1,33 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"noema/kernel/diff"
+	"github.com/sergi/go-diff/diffmatchpatch"
+
+	"noema/kernel/compare"
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 )
-
-// TrialHeadline is the measure that a trial is judged by first, with its name.
-func TrialHeadline(t *record.Trial) (string, float64, bool) { return t.Score.Headline() }
 
 // DiffView chooses what of a diff is printed, and in which form.
 type DiffView struct {
 	Flipped bool // only trials that scored differently
 	Limit   int  // trials shown in full; 0 is all
 	Colour  bool
-	// ReadA and ReadB fetch what a call of the one and the other run asked and
-	// was told.
+	// ReadA and ReadB fetch the request and the reply of a call of each run.
 	ReadA, ReadB func(id record.TrialID, c record.Call) (runner.Exchange, error)
 }
 
-// Diff prints where two runs part.
-func Diff(w io.Writer, d *diff.Diff, v DiffView) {
+// Diff prints where two runs first differ.
+func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 	fmt.Fprintf(w, "a  %s\nb  %s\n", d.A, d.B)
 	for _, warning := range d.Warnings {
-		fmt.Fprintln(w, "differs in", Plain(warning))
+		fmt.Fprintln(w, "warning:", Plain(warning))
 	}
 	flipped := d.Flipped()
 	fmt.Fprintf(w, "\n%s the same, %s different, %d of them scored differently\n", plural(d.Same, "trial"), count(len(d.Trials)), len(flipped))
@@ -64,7 +64,7 @@ func someTrials(ids []record.TrialID) string {
 	return strings.Join(names, ", ")
 }
 
-func diffTrial(w io.Writer, t diff.Trial, v DiffView) {
+func diffTrial(w io.Writer, t compare.TrialDiff, v DiffView) {
 	name := t.A.String()
 	if t.B != t.A {
 		name += " and " + t.B.String()
@@ -79,12 +79,12 @@ func diffTrial(w io.Writer, t diff.Trial, v DiffView) {
 		if t.First.Path != "" {
 			where = "call " + t.First.Path + ": "
 		}
-		fmt.Fprintf(w, "  first differs at %s\n", oneLine(where+t.First.What, 300))
+		fmt.Fprintf(w, "  first differs at %s\n", display.Line(where+t.First.What, 300))
 	}
 	diffCall(w, t, v)
 	if string(t.AnswerA.Value) != string(t.AnswerB.Value) || t.AnswerA.Outcome != t.AnswerB.Outcome {
-		fmt.Fprintf(w, "  answer a: %s %s\n  answer b: %s %s\n", t.AnswerA.Outcome, oneLine(string(t.AnswerA.Value), 200),
-			t.AnswerB.Outcome, oneLine(string(t.AnswerB.Value), 200))
+		fmt.Fprintf(w, "  answer a: %s %s\n  answer b: %s %s\n", t.AnswerA.Outcome, display.Line(string(t.AnswerA.Value), 200),
+			t.AnswerB.Outcome, display.Line(string(t.AnswerB.Value), 200))
 	}
 }
 
@@ -95,16 +95,16 @@ func optional(v *float64) string {
 	return fmt.Sprintf("%.4g", *v)
 }
 
-// diffCall prints what the first differing call asked and was told, word by
-// word.
-func diffCall(w io.Writer, t diff.Trial, v DiffView) {
+// diffCall prints the request and the reply of the first differing call, word
+// by word.
+func diffCall(w io.Writer, t compare.TrialDiff, v DiffView) {
 	if t.CallA == nil || t.CallB == nil || t.CallA.Kind != record.CompletionCall || t.CallA.Fault != "" || t.CallB.Fault != "" {
 		return
 	}
 	a, errA := v.ReadA(t.A, *t.CallA)
 	b, errB := v.ReadB(t.B, *t.CallB)
 	if errA != nil || errB != nil {
-		fmt.Fprintf(w, "  its contents cannot be read: %v %v\n", errA, errB)
+		fmt.Fprintf(w, "  the call cannot be read: %v\n", errors.Join(errA, errB))
 		return
 	}
 	if t.CallA.Key != t.CallB.Key {
@@ -127,13 +127,14 @@ func words(w io.Writer, what, a, b string, colour bool) {
 		fmt.Fprintf(w, "  same %s\n", what)
 		return
 	}
-	open := map[diff.Op][2]string{diff.Delete: {"[-", "-]"}, diff.Insert: {"{+", "+}"}}
+	red, green, end := "", "", ""
 	if colour {
-		open = map[diff.Op][2]string{diff.Delete: {"\x1b[31m[-", "-]\x1b[0m"}, diff.Insert: {"\x1b[32m{+", "+}\x1b[0m"}}
+		red, green, end = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 	}
+	around := map[diffmatchpatch.Operation][2]string{deleted: {red + "[-", "-]" + end}, inserted: {green + "{+", "+}" + end}}
 	var text strings.Builder
-	for _, p := range diff.Hunks(diff.Words(a, b), 60) {
-		marks := open[p.Op]
+	for _, p := range hunks(diffWords(a, b), 60) {
+		marks := around[p.Type]
 		text.WriteString(marks[0] + Plain(p.Text) + marks[1])
 	}
 	fmt.Fprintf(w, "  %s:\n", what)
@@ -146,18 +147,18 @@ func words(w io.Writer, what, a, b string, colour bool) {
 func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record.Trial) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
-	name, was, hadScore := before.Score.Headline()
-	_, now, hasScore := after.Score.Headline()
+	name, was, hadScore := compare.Headline(before)
+	_, now, hasScore := compare.Headline(after)
 	score := func(v float64, ok bool) string {
 		if !ok {
 			return "undefined"
 		}
 		return fmt.Sprintf("%.4g", v)
 	}
-	fmt.Fprintf(w, "answer  %s %s → %s %s\n", before.Answer.Outcome, oneLine(string(before.Answer.Value), 80), after.Answer.Outcome, oneLine(string(after.Answer.Value), 80))
-	fmt.Fprintf(w, "target  %s\n", oneLine(string(after.Target), 80))
+	fmt.Fprintf(w, "answer  %s %s → %s %s\n", before.Answer.Outcome, display.Line(string(before.Answer.Value), 80), after.Answer.Outcome, display.Line(string(after.Answer.Value), 80))
+	fmt.Fprintf(w, "target  %s\n", display.Line(string(after.Target), 80))
 	fmt.Fprintf(w, "%-7s %s → %s\n", name, score(was, hadScore), score(now, hasScore))
-	fmt.Fprintf(w, "calls   %d → %d, of which %d reached the provider now\n", len(before.Calls), len(after.Calls), after.Provider)
+	fmt.Fprintf(w, "calls   %d → %d, of which %d went to the provider now\n", len(before.Calls), len(after.Calls), after.Provider)
 	if parent.Root == run.Root {
 		fmt.Fprintf(w, "root    %s, that of the parent\n", run.Root)
 		return

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/diff"
+	"noema/kernel/compare"
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/kernel/score"
@@ -93,7 +94,7 @@ func printers(t *testing.T) map[string]func(io.Writer) {
 			Transcript(w, run, trial, func(record.Call) (runner.Exchange, error) { return runner.Exchange{}, errors.New(hostile) })
 		},
 		"answer":  func(w io.Writer) { Answer(w, trial.Answer, trial.Target) },
-		"summary": func(w io.Writer) { Summary(w, summary) },
+		"summary": func(w io.Writer) { w.Write(RunSheet(summary, true).Display()[display.PlainText]) },
 		"runs":    func(w io.Writer) { Runs(w, []*record.Run{run}) },
 		"details": func(w io.Writer) { Details(w, run, result.Trials) },
 		"trials":  func(w io.Writer) { io.WriteString(w, TrialTable(result.Trials).Text()) },
@@ -109,9 +110,9 @@ func printers(t *testing.T) map[string]func(io.Writer) {
 		},
 		"fork": func(w io.Writer) { Fork(w, run, run, hostile, trial, trial) },
 		"diff": func(w io.Writer) {
-			Diff(w, &diff.Diff{
+			Diff(w, &compare.Diff{
 				A: "a", B: "b", Warnings: []string{hostile}, OnlyA: []record.TrialID{trial.ID},
-				Trials: []diff.Trial{{
+				Trials: []compare.TrialDiff{{
 					A: trial.ID, B: other.ID, First: &record.Divergence{Path: hostile, What: hostile},
 					CallA: &trial.Calls[0], CallB: &trial.Calls[0], AnswerA: trial.Answer, AnswerB: methods.TextAnswer(hostile),
 				}},

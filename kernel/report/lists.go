@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"noema/cache"
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/task"
 )
@@ -26,7 +27,7 @@ func JSON(w io.Writer, v any) error {
 // Runs lists runs, a line each.
 func Runs(w io.Writer, runs []*record.Run) {
 	if len(runs) == 0 {
-		fmt.Fprintln(w, "no runs yet: noema compare makes one")
+		fmt.Fprintln(w, "no runs yet: \"noema compare\" makes one")
 		return
 	}
 	tw := tabwriter.NewWriter(Guarded(w), 0, 0, 2, ' ', 0)
@@ -42,7 +43,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 	tw.Flush()
 }
 
-// modelName is a model with the warning that it is no language model, if so.
+// modelName is a model, marked if it is not a language model.
 func modelName(m record.Model) string {
 	if m.Simulated {
 		return m.ID.String() + " (simulated model)"
@@ -72,13 +73,13 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		}
 		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
 	}
-	fmt.Fprintf(w, "shared      %d completions were used by more than one method: equal questions at the same draw\n            have one answer\n", r.Calls.Shared)
+	fmt.Fprintf(w, "shared      %d completions were used by more than one method: equal requests at the same draw\n            have one answer\n", r.Calls.Shared)
 	for _, s := range r.Seeds {
 		fmt.Fprintf(w, "seed        %s of %s, %.16s\n", s.Kind, s.Method, s.Digest)
 	}
 	for _, t := range trials {
 		if t.Failure != "" {
-			fmt.Fprintf(w, "failure     %s: %s\n", t.ID, oneLine(t.Failure, 300))
+			fmt.Fprintf(w, "failure     %s: %s\n", t.ID, display.Line(t.Failure, 300))
 		}
 	}
 	retried := 0
@@ -117,7 +118,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range t.Samples {
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.ID, s.Group, oneLine(s.Problem.Query, 80))
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", s.ID, s.Group, display.Line(s.Problem.Query, 80))
 	}
 	return tw.Flush()
 }
@@ -159,7 +160,7 @@ func Stats(w io.Writer, dir string, s cache.Stats) {
 	}
 	tw.Flush()
 	if s.Corrupt > 0 {
-		fmt.Fprintf(w, "\n%d damaged records met: noema cache verify lists them\n", s.Corrupt)
+		fmt.Fprintf(w, "\n%d damaged records found: \"noema cache verify\" lists them\n", s.Corrupt)
 	}
 }
 

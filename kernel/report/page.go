@@ -1,44 +1,18 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"strings"
 
-	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/runner"
 )
 
-// RunBundle is a run's table with its methods' differences below, in every form.
-func RunBundle(s *runner.Summary, c *compare.Comparison, v ComparisonView) display.Bundle {
-	var head, tail, all bytes.Buffer
-	fmt.Fprintln(&head, title(s))
-	for _, note := range s.Notes {
-		fmt.Fprintln(&head, "note:", note)
-	}
-	below(&tail, s)
-	parts := []display.Displayer{display.Text(head.String()), quality(s), amounts(s)}
-	if len(c.Pairs) > 0 {
-		parts = append(parts, pairTable(c))
-	}
-	if v.Groups && len(c.Groups) > 0 {
-		parts = append(parts, groupTable(c))
-	}
-	if notes := comparisonTail(c, v); notes != "" {
-		parts = append(parts, display.Text(notes))
-	}
-	b := display.Join(append(parts, display.Text(tail.String()))...)
-	all.Write(b[display.PlainText])
-	b[display.PlainText] = append(all.Bytes(), '\n')
-	return b
-}
-
-// EstimateTable tells what a run would ask for.
+// EstimateTable shows what a run would ask for.
 func EstimateTable(e *runner.Estimate) display.Table {
 	var t display.Table
-	t.Add("method", "trials", "from the store", "calls there", "new calls", "new tokens", "cost", "estimated from")
+	t.Add("method", "trials", "stored", "stored calls", "new calls", "new tokens", "cost", "estimated from")
 	for i := 1; i < 7; i++ {
 		t.Columns[i].Right = true
 	}
@@ -46,15 +20,11 @@ func EstimateTable(e *runner.Estimate) display.Table {
 		from := "nothing: run a few samples first"
 		switch {
 		case m.Free == m.Trials:
-			from = "all is there"
+			from = "everything is stored"
 		case m.Basis > 0:
 			from = fmt.Sprintf("%s of %s", plural(m.Basis, "trial"), m.From)
 		}
-		cost := "unknown"
-		if m.Cost != nil {
-			cost = money(m.Cost, 1)
-		}
-		t.Row(m.Method, count(m.Trials), count(m.Free), count(m.Hits), rough(m.Calls), rough(m.Tokens), cost, from)
+		t.Row(m.Method, count(m.Trials), count(m.Free), count(m.Hits), rough(m.Calls), rough(m.Tokens), money(m.Cost), from)
 	}
 	return t
 }

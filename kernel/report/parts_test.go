@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"noema/cache"
+	"noema/kernel/compare"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
@@ -19,7 +20,7 @@ func TestPartsOfTokens(t *testing.T) {
 		usage methods.Usage
 		want  string
 	}{
-		{u, "12000+50 tokens (9,000 in from the provider's cache, 40 out thought)  0.0 ms"},
+		{u, "12000+50 tokens (9,000 in from the provider's cache, 40 out spent on reasoning)  0.0 ms"},
 		{methods.Usage{InputTokens: 7, OutputTokens: 5, CacheWriteTokens: 7}, "7+5 tokens (7 in written to the provider's cache)  0.0 ms"},
 		{methods.Usage{InputTokens: 7, OutputTokens: 5}, "7+5 tokens  0.0 ms"},
 	} {
@@ -32,9 +33,8 @@ func TestPartsOfTokens(t *testing.T) {
 			t.Errorf("%s\nwant %s", out.String(), c.want)
 		}
 	}
-	var out bytes.Buffer
-	Summary(&out, &runner.Summary{Methods: []runner.MethodSummary{{Method: "cot", Trials: 1, Usage: runner.UsageOf(u)}, {Method: "direct", Trials: 1}}})
-	if got := out.String(); !strings.Contains(got, "tokens    cot: 9,000 in from the provider's cache, 40 out thought\n") || strings.Contains(got, "tokens    direct") {
+	s := &runner.Summary{Comparison: &compare.Comparison{}, Methods: []runner.MethodSummary{{Method: "cot", Usage: compare.UsageOf(u)}, {Method: "direct"}}}
+	if got := RunSheet(s, false).Tail; !strings.Contains(got, "tokens    cot: 9,000 in from the provider's cache, 40 out spent on reasoning\n") || strings.Contains(got, "tokens    direct") {
 		t.Error(got)
 	}
 }

@@ -10,12 +10,13 @@ import (
 
 	"golang.org/x/term"
 
+	"noema/kernel/compare"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
 )
 
-// Progress tells how a run gets on: one line that is rewritten on a terminal,
+// Progress shows how a run goes on: one line that is rewritten on a terminal,
 // plain lines elsewhere. It also prints the methods' events at a debug level.
 type Progress struct {
 	w        io.Writer
@@ -30,15 +31,9 @@ type Progress struct {
 	earlier     int // trials finished in an earlier execution
 	provider    int
 	usage       methods.Usage
-	hits        map[string]tally
+	headlines   map[string]*compare.Tally
 	lastLine    time.Time
 	nextTenth   int
-}
-
-// tally is the headline measure of a method so far.
-type tally struct {
-	sum float64
-	n   int
 }
 
 var _ runner.Observer = (*Progress)(nil)
@@ -46,13 +41,13 @@ var _ runner.Observer = (*Progress)(nil)
 // NewProgress returns a Progress that writes to w.
 func NewProgress(w io.Writer, debug int) *Progress {
 	f, ok := w.(*os.File)
-	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, hits: map[string]tally{}}
+	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, headlines: map[string]*compare.Tally{}}
 }
 
 // NewLiveProgress returns a Progress whose line goes to show, again and again,
 // instead of to w.
 func NewLiveProgress(w io.Writer, debug int, show func(line string)) *Progress {
-	return &Progress{w: w, debug: debug, live: show, hits: map[string]tally{}}
+	return &Progress{w: w, debug: debug, live: show, headlines: map[string]*compare.Tally{}}
 }
 
 // Start implements runner.Observer.
@@ -113,10 +108,10 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 	p.done++
 	p.provider += t.Provider
 	p.usage = p.usage.Plus(t.Usage)
-	if _, v, ok := t.Score.Headline(); ok {
-		h := p.hits[t.ID.Method]
-		p.hits[t.ID.Method] = tally{h.sum + v, h.n + 1}
+	if p.headlines[t.ID.Method] == nil {
+		p.headlines[t.ID.Method] = &compare.Tally{}
 	}
+	p.headlines[t.ID.Method].Add(t)
 	now := time.Now()
 	if p.terminal || p.live != nil {
 		if now.Sub(p.lastLine) > 100*time.Millisecond || p.done == p.total {
@@ -131,7 +126,7 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 	}
 }
 
-// put shows the line in the place of the last one.
+// put shows the line instead of the last one.
 func (p *Progress) put(line string) {
 	if p.live != nil {
 		p.live(line)
@@ -145,8 +140,10 @@ func (p *Progress) put(line string) {
 func (p *Progress) line(now time.Time) string {
 	parts := []string{fmt.Sprintf("%d/%d", p.done, p.total)}
 	for _, m := range p.run.Config.Methods {
-		if h := p.hits[m.Label]; h.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.2f", printable(m.Label), h.sum/float64(h.n)))
+		if h := p.headlines[m.Label]; h != nil {
+			if mean, n := h.Mean(); n > 0 {
+				parts = append(parts, fmt.Sprintf("%s %.2f", printable(m.Label), mean))
+			}
 		}
 	}
 	parts = append(parts, fmt.Sprintf("%s, %s new", plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))

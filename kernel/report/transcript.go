@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
@@ -13,7 +14,7 @@ import (
 )
 
 // Transcript prints a trial of a run: its calls with their failed attempts,
-// its events, its answer and its score. read fetches what a call asked.
+// its events, its answer and its score. read fetches a call's request and reply.
 func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.Call) (runner.Exchange, error)) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
@@ -28,7 +29,7 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	}
 	fmt.Fprintln(w, "\nEVENTS")
 	for _, e := range t.Events {
-		fmt.Fprintf(w, "  [%s] %s %s: %s\n", e.Phase, e.Path, e.Kind, oneLine(e.Text, 100))
+		fmt.Fprintf(w, "  [%s] %s %s: %s\n", e.Phase, e.Path, e.Kind, display.Line(e.Text, 100))
 	}
 	fmt.Fprintln(w, "\nCALLS")
 	for _, c := range t.Calls {
@@ -42,10 +43,10 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		fmt.Fprintf(w, "  draw %d", c.Draw)
 	}
 	if c.Fault != "" {
-		fmt.Fprintf(w, "  FAILED (%s): %s\n", c.Fault, oneLine(c.Error, 200))
+		fmt.Fprintf(w, "  FAILED (%s): %s\n", c.Fault, display.Line(c.Error, 200))
 		return
 	}
-	u := runner.UsageOf(c.Usage)
+	u := compare.UsageOf(c.Usage)
 	fmt.Fprintf(w, "  %d+%d tokens%s  %s\n", c.Usage.InputTokens, c.Usage.OutputTokens, parts(u, " (", ")"), seconds(c.Usage.Latency))
 	if c.Kind != record.CompletionCall {
 		return
@@ -60,7 +61,7 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		if a.Status != 0 {
 			fmt.Fprintf(w, " (HTTP %d)", a.Status)
 		}
-		fmt.Fprintf(w, ", waited %s: %s\n", seconds(a.Wait), oneLine(a.Message, 120))
+		fmt.Fprintf(w, ", waited %s: %s\n", seconds(a.Wait), display.Line(a.Message, 120))
 	}
 	for _, m := range x.Request.Messages {
 		block(w, string(m.Role), m.Content)
@@ -106,23 +107,15 @@ func (g guarded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func oneLine(s string, limit int) string {
-	s = printable(strings.Join(strings.Fields(s), " "))
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit-1]) + "…"
-	}
-	return s
-}
-
 // Answer prints an answer with what it rests on, and the target beside it.
 func Answer(w io.Writer, a methods.Answer, target json.RawMessage) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "answer  %s %s\n", a.Outcome, Plain(string(a.Value)))
 	if a.Reason != "" {
-		fmt.Fprintf(w, "reason  %s\n", oneLine(a.Reason, 300))
+		fmt.Fprintf(w, "reason  %s\n", display.Line(a.Reason, 300))
 	}
 	fmt.Fprintf(w, "target  %s\n", Plain(string(target)))
 	for _, e := range a.Evidence {
-		fmt.Fprintf(w, "  %s: %s\n", oneLine(e.Source, 40), oneLine(e.Text, 160))
+		fmt.Fprintf(w, "  %s: %s\n", display.Line(e.Source, 40), display.Line(e.Text, 160))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/methods"
@@ -16,7 +17,7 @@ func TrialTable(trials []*record.Trial) display.Table {
 	t.Columns[5].Right, t.Columns[6].Right = true, true
 	for _, r := range trials {
 		score := "–"
-		if name, v, ok := r.Score.Headline(); ok {
+		if name, v, ok := compare.Headline(r); ok {
 			score = fmt.Sprintf("%s %.3g", name, v)
 		}
 		t.Row(r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), display.Line(string(r.Target), 40),

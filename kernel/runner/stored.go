@@ -131,7 +131,8 @@ func LoadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.T
 	return saved.Task, nil
 }
 
-// LoadResult returns a stored run with the trials that it has.
+// LoadResult returns a stored run with the trials that it has, and the calls of
+// all executions that made it.
 func LoadResult(ctx context.Context, store *cache.Store, run *record.Run) (*Result, error) {
 	t, err := LoadTask(ctx, store, run)
 	if err != nil {
@@ -141,7 +142,10 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Run: run, Task: t, Trials: slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil })}, nil
+	return &Result{
+		Run: run, Task: t, Trials: slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil }),
+		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
+	}, nil
 }
 
 // Remove removes a run with its transcripts; the answers that it used stay in the

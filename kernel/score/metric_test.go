@@ -189,44 +189,6 @@ func TestMetricRefusesBrokenJSON(t *testing.T) {
 	}
 }
 
-func TestReduce(t *testing.T) {
-	score1 := func(m map[string]float64) score.Score { return score.Score{Values: m} }
-	r := score.Reduce([]score.Score{
-		score1(map[string]float64{"a": 1, "first": 1}),
-		score1(map[string]float64{"a": 0}),
-		score1(map[string]float64{"a": 0.5, "bad": math.NaN()}),
-	})
-	sameValues(t, r.Values, map[string]float64{"a": 0.5, "first": 1})
-	if r.Epochs != 3 || r.Counts["a"] != 3 || r.Counts["first"] != 1 || r.Counts["bad"] != 0 {
-		t.Errorf("Reduce = %+v", r)
-	}
-	if r := score.Reduce(nil); len(r.Values) != 0 || r.Epochs != 0 {
-		t.Errorf("Reduce(nil) = %+v", r)
-	}
-}
-
-func TestSummarize(t *testing.T) {
-	one := func(v float64) score.Score { return score.Score{Values: map[string]float64{"x": v}} }
-	samples := []score.Reduced{
-		score.Reduce([]score.Score{one(1), one(1)}),
-		score.Reduce([]score.Score{one(0), {}}),
-		score.Reduce([]score.Score{{}, {}}),
-		score.Reduce([]score.Score{one(1), one(1)}),
-	}
-	m := score.Summarize("x", samples, nil, score.Options{})
-	if m.N != 3 || !near(m.Value, 2.0/3) || !warned(m, "undefined in 1 of 4 samples") ||
-		!warned(m, "undefined in some epochs of 1 of 4 samples") {
-		t.Errorf("Summarize = %+v", m)
-	}
-	m = score.Summarize("x", samples, []string{"a", "a", "b", "b"}, score.Options{})
-	if m.N != 3 || !warned(m, "only 2 clusters") {
-		t.Errorf("Summarize with clusters = %+v", m)
-	}
-	if got := score.ValueNames(samples); !slices.Equal(got, []string{"x"}) {
-		t.Errorf("ValueNames = %q", got)
-	}
-}
-
 func ExampleMean() {
 	hits := []float64{1, 1, 0, 1, 0, 1, 1, 1, 0, 1}
 	m := score.Mean("hits@1", hits, score.Options{})

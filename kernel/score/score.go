@@ -1,6 +1,5 @@
 // Package score turns answers into numbers that can be trusted: a [Scorer]
-// compares one trial's answer with the target, [Reduce] brings the epochs of a
-// sample together, and a [Metric] is a mean over samples with its confidence
+// compares one trial's answer with the target, and a [Metric] is a mean over samples with its confidence
 // interval and its warnings.
 //
 // Two rules hold everywhere. What is undefined is absent (or null in JSON),

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -29,13 +28,12 @@ const stale = time.Second
 // loaded is a run in memory.
 type loaded struct {
 	*kernel.Result
-	summary *runner.Summary
-	at      time.Time
-	trials  map[record.TrialID]*record.Trial
+	at     time.Time
+	trials map[record.TrialID]*record.Trial
 
-	once       sync.Once
-	comparison *kernel.Comparison
-	fault      error
+	// Computed when first asked for.
+	summary  func() (*runner.Summary, error)
+	compared func() (*kernel.Comparison, error) // of the run's methods
 }
 
 func newCache(lab *kernel.Lab) *cache { return &cache{lab: lab, runs: map[string]*loaded{}} }
@@ -52,13 +50,9 @@ func (c *cache) get(id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	summary, err := result.Summary()
-	if err != nil {
-		return nil, fmt.Errorf("summarize run %q: %w", id, err)
-	}
-	l := &loaded{Result: result, summary: summary, at: time.Now(), trials: map[record.TrialID]*record.Trial{}}
-	l.summary.ProviderCalls, l.summary.CachedCalls, l.summary.ToolRuns = result.Run.Calls.Provider, result.Run.Calls.Cached, result.Run.Calls.Tools
-	l.summary.FailedAttempts = result.Run.Calls.Failed
+	l := &loaded{Result: result, at: time.Now(), trials: map[record.TrialID]*record.Trial{}}
+	l.summary = sync.OnceValues(result.Summary)
+	l.compared = sync.OnceValues(func() (*kernel.Comparison, error) { return result.Compare(kernel.Comparing{By: "group"}) })
 	for _, t := range result.Trials {
 		l.trials[t.ID] = t
 	}
@@ -67,8 +61,8 @@ func (c *cache) get(id string) (*loaded, error) {
 	return l, nil
 }
 
-// touch notes that a run was used, and forgets the one that was used last long
-// ago if there are too many.
+// touch notes that a run was used, and drops the least recently used one if there
+// are too many.
 func (c *cache) touch(id string) {
 	for i, have := range c.used {
 		if have == id {
@@ -81,10 +75,4 @@ func (c *cache) touch(id string) {
 		delete(c.runs, c.used[0])
 		c.used = c.used[1:]
 	}
-}
-
-// compared is the comparison of the run's methods, computed when first asked for.
-func (l *loaded) compared() (*kernel.Comparison, error) {
-	l.once.Do(func() { l.comparison, l.fault = l.Compare(kernel.Comparing{By: "group"}) })
-	return l.comparison, l.fault
 }

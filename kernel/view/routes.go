@@ -34,7 +34,7 @@ func (p *Page) asset(name, kind string) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		w.Write(raw) //nolint:errcheck // whoever asked is gone
+		w.Write(raw) //nolint:errcheck // the client is gone
 	}
 }
 
@@ -55,7 +55,7 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 		name, c, err := f(r)
 		if err != nil {
 			w.WriteHeader(http.StatusNotFound)
-			name, c = "error.html", content{Title: "not here", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
+			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
 		}
 		var b bytes.Buffer
 		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
@@ -63,7 +63,7 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(b.Bytes()) //nolint:errcheck // whoever asked is gone
+		w.Write(b.Bytes()) //nolint:errcheck // the client is gone
 	}
 }
 

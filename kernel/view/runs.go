@@ -89,8 +89,13 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
+	summary, err := l.summary()
+	if err != nil {
+		return "", content{}, err
+	}
+	sheet := report.RunSheet(summary, false)
 	body := runPage{
-		Row: rowOf(l.Run), Root: l.Run.Root, Tables: report.SummaryTables(l.summary), Notes: report.SummaryNotes(l.summary), Done: len(l.Trials),
+		Row: rowOf(l.Run), Root: l.Run.Root, Tables: sheet.Tables, Notes: sheet.Tail, Done: len(l.Trials),
 		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
 	}
 	if l.Run.Parent != "" {
@@ -106,7 +111,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	return "run.html", c, nil
 }
 
-// state tells how far an unfinished run is, for the page to notice.
+// state is the progress of an unfinished run, which the page polls.
 func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	l, err := p.cache.get(r.PathValue("run"))
 	if err != nil {
@@ -123,7 +128,7 @@ func (p *Page) compare(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	plots := []link{{"merit against cost", "/plot/cost?" + r.URL.RawQuery}}
+	plots := []link{{"quality against cost", "/plot/cost?" + r.URL.RawQuery}}
 	if len(c.Groups) > 1 {
 		plots = append(plots, link{"by group", "/plot/groups?" + r.URL.RawQuery})
 	}
@@ -136,9 +141,9 @@ func (p *Page) compare(r *http.Request) (string, content, error) {
 	if len(ids) == 1 {
 		flipped = runLink(ids[0], "samples", "disagree", "yes")
 	}
-	view := report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: true}
+	sheet := c.Sheet()
 	return "compare.html", content{Title: "comparison", Crumb: crumb, Body: map[string]any{
-		"Verdict": c.Verdict, "Tables": report.ComparisonTables(c.Comparison, view), "Notes": report.ComparisonNotes(c.Comparison, view),
+		"Verdict": c.Verdict, "Tables": sheet.Tables, "Notes": sheet.Tail,
 		"Plots": plots, "Flipped": flipped,
 	}}, nil
 }
@@ -177,10 +182,10 @@ func (p *Page) plot(w http.ResponseWriter, r *http.Request) {
 		plot = c.GroupPlot()
 	}
 	w.Header().Set("Content-Type", display.PNG)
-	w.Write(plot.Display()[display.PNG]) //nolint:errcheck // whoever asked is gone
+	w.Write(plot.Display()[display.PNG]) //nolint:errcheck // the client is gone
 }
 
-// diff shows where two runs part.
+// diff shows where two runs differ.
 func (p *Page) diff(r *http.Request) (string, content, error) {
 	a, err := p.cache.get(r.URL.Query().Get("a"))
 	if err != nil {

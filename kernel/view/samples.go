@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"noema/kernel/compare"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -40,7 +41,7 @@ func (p *Page) samples(r *http.Request) (string, content, error) {
 	var rows []sampleRow
 	groups := []string{}
 	seen := map[string]bool{}
-	for _, s := range l.chosen() {
+	for _, s := range l.Samples() {
 		if s.Group != "" && !seen[s.Group] {
 			seen[s.Group] = true
 			groups = append(groups, s.Group)
@@ -49,7 +50,7 @@ func (p *Page) samples(r *http.Request) (string, content, error) {
 			rows = append(rows, l.row(s))
 		}
 	}
-	at, _ := strconv.Atoi(q.Get("page")) // what is no number is the first page
+	at, _ := strconv.Atoi(q.Get("page")) // anything but a number is the first page
 	pages := max(1, (len(rows)+perPage-1)/perPage)
 	at = min(max(at, 1), pages)
 	return "samples.html", content{
@@ -59,21 +60,6 @@ func (p *Page) samples(r *http.Request) (string, content, error) {
 			"Count": len(rows), "Pages": pageLinks(q, at, pages), "Query": q, "Action": runLink(l.Run.ID, "samples"),
 		},
 	}, nil
-}
-
-// chosen are the samples that the run is over.
-func (l *loaded) chosen() []task.Sample {
-	in := map[string]bool{}
-	for _, id := range l.Run.Config.Task.Samples {
-		in[id] = true
-	}
-	var list []task.Sample
-	for _, s := range l.Task.Samples {
-		if in[s.ID] {
-			list = append(list, s)
-		}
-	}
-	return list
 }
 
 // of returns the trials of a sample, by method, of the first epoch.
@@ -95,7 +81,7 @@ func (l *loaded) fits(s task.Sample, q url.Values) bool {
 	trials := l.of(s.ID)
 	if m := q.Get("wrong"); m != "" {
 		t := l.trials[record.TrialID{Method: m, Sample: s.ID}]
-		if t == nil || right(t) {
+		if t == nil || !compare.Wrong(t) {
 			return false
 		}
 	}
@@ -111,16 +97,11 @@ func (l *loaded) fits(s task.Sample, q url.Values) bool {
 	return q.Get("disagree") == "" || disagree(trials)
 }
 
-func right(t *record.Trial) bool {
-	_, v, ok := t.Score.Headline()
-	return ok && v >= 1
-}
-
 func disagree(trials []*record.Trial) bool {
 	yes, no := false, false
 	for _, t := range trials {
 		if t != nil {
-			yes, no = yes || right(t), no || !right(t)
+			yes, no = yes || compare.Right(t), no || compare.Wrong(t)
 		}
 	}
 	return yes && no
@@ -139,11 +120,15 @@ func (l *loaded) cell(t *record.Trial) cell {
 		return cell{State: "missing", Outcome: "not run"}
 	}
 	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "bad"}
-	if name, v, ok := t.Score.Headline(); ok {
+	name, v, ok := compare.Headline(t)
+	switch {
+	case ok:
 		c.Score = fmt.Sprintf("%s %.3g", name, v)
-		if v >= 1 {
-			c.State = "good"
-		}
+	case t.Infra:
+		c.Score, c.State = "left out", "missing"
+	}
+	if compare.Right(t) {
+		c.State = "good"
 	}
 	return c
 }
@@ -173,7 +158,7 @@ func (p *Page) sample(r *http.Request) (string, content, error) {
 		return "", content{}, err
 	}
 	id := r.URL.Query().Get("s")
-	all := l.chosen()
+	all := l.Samples()
 	for i, s := range all {
 		if s.ID != id {
 			continue

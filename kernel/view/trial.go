@@ -96,7 +96,7 @@ type said struct {
 	More       int // bytes that are not shown
 }
 
-// call shows one model call: what was asked, and what came back.
+// call shows one model call: its request and its reply.
 func (p *Page) call(r *http.Request) (string, content, error) {
 	l, t, err := p.find(r)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package view is the web page over runs: what a run came to, how its methods
-// compare, and, by a few clicks, what was asked and answered in one call. It is
+// compare, and, by a few clicks, the request and reply of a single call. It is
 // made for one person on one machine: it listens on the loopback interface alone,
 // and answers nobody without the token that was printed when it started.
 //
@@ -91,7 +91,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	if !local(r.Host) || !sameOrigin(r) {
-		http.Error(w, "this page is for this machine alone", http.StatusForbidden)
+		http.Error(w, "this page is only served to this machine", http.StatusForbidden)
 		return
 	}
 	if given := r.URL.Query().Get("token"); given != "" && p.knows(given) {
@@ -104,11 +104,11 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := r.Cookie(cookieName)
 	if err != nil || !p.knows(c.Value) {
-		http.Error(w, "open the address that \"noema view\" printed: it has the token", http.StatusUnauthorized)
+		http.Error(w, "the token is missing or wrong: open the address that \"noema view\" printed", http.StatusUnauthorized)
 		return
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "there is nothing to change here", http.StatusMethodNotAllowed)
+		http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
 		return
 	}
 	p.mux.ServeHTTP(w, r)

@@ -12,6 +12,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/compare"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -166,7 +167,7 @@ func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Exper
 	if c.HTML != "" {
 		return usage(errors.New("--html has no effect with --scale: run one size, or compare the stored runs"))
 	}
-	var results []*kernel.Result
+	var sizes []*compare.Comparison
 	for _, n := range c.Scale {
 		at := exp
 		at.TaskOptions = map[string]string{}
@@ -176,7 +177,11 @@ func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Exper
 		if err != nil {
 			return err
 		}
-		results = append(results, result)
+		summary, err := result.Summary()
+		if err != nil {
+			return err
+		}
+		sizes = append(sizes, summary.Comparison)
 		if !c.JSON {
 			fmt.Fprintln(a.stdout)
 		}
@@ -184,21 +189,7 @@ func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Exper
 	if c.JSON {
 		return nil
 	}
-	table, err := report.ScaleTable(c.Scale, summaries(results))
-	if err != nil {
-		return err
-	}
-	return a.print(table.Display(), c.MD)
-}
-
-func summaries(results []*kernel.Result) []*runner.Summary {
-	var all []*runner.Summary
-	for _, r := range results {
-		if s, err := r.Summary(); err == nil { // it was printed before
-			all = append(all, s)
-		}
-	}
-	return all
+	return a.print(report.ScaleTable(c.Scale, sizes).Display(), c.MD)
 }
 
 // failedTrials gives a finished run with failed trials its exit code.

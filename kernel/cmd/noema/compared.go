@@ -64,19 +64,15 @@ type summaryJSON struct {
 
 // printCompared prints a run and, if it has several methods, how they compare.
 func (a *app) printCompared(r *kernel.Result, p *pairing) error {
-	summary, err := r.Summary()
-	if err != nil {
-		return err
-	}
 	c, err := r.Compare(p.Comparing)
 	if err != nil {
 		return err
 	}
+	summary := runner.SummaryOf(r.Result, c.Comparison)
 	if p.JSON {
 		return errors.Join(report.JSON(a.stdout, summaryJSON{summary, c.Comparison}), a.writePage(c, p.HTML, r))
 	}
-	shown := report.RunBundle(summary, c.Comparison, report.ComparisonView{Groups: p.By == "group"})
-	if err := a.print(shown, p.MD); err != nil {
+	if err := a.print(report.RunSheet(summary, p.By == "group").Display(), p.MD); err != nil {
 		return err
 	}
 	a.printDrifts(r.Result)

@@ -71,8 +71,8 @@ func forkCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fork RUN",
 		Short: "replace one recorded reply and run again only what depends on it",
-		Long: `Takes a finished run, puts another reply in the place of one that a model gave, and
-runs the rest of that one trial again; all other trials stay. The result is a run of
+		Long: `Replaces one reply of a model in a finished run and runs the rest of that trial again;
+all other trials stay. The result is a run of
 its own that names its parent. Calls before the replaced one come from the store; what
 the method asks after it may be new. --at names the call as METHOD/SAMPLE/PATH; "noema
 runs show RUN --trial METHOD/SAMPLE" lists the paths.`,
@@ -110,7 +110,7 @@ runs show RUN --trial METHOD/SAMPLE" lists the paths.`,
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "the call: METHOD/SAMPLE/PATH")
-	cmd.Flags().StringVar(&file, "reply", "", "file with the reply; - is standard input")
+	cmd.Flags().StringVar(&file, "reply", "", "file with the new reply; - reads standard input")
 	cmd.Flags().BoolVar(&edit, "edit", false, "edit the recorded reply in $EDITOR")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd

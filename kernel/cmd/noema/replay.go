@@ -101,7 +101,11 @@ func (a *app) printReplay(r *runner.ReplayResult, asJSON bool) error {
 			return err
 		}
 	} else {
-		report.Replay(a.stdout, summary, r)
+		if err := a.print(report.RunSheet(summary, false).Display(), false); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout)
+		report.Verdict(a.stdout, r)
 	}
 	if r.Same() {
 		return nil

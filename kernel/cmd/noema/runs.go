@@ -90,11 +90,14 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if err != nil {
 		return err
 	}
-	result.NewCalls, result.ToolRuns, result.CachedCalls, result.FailedAttempts = run.Calls.Provider, run.Calls.Tools, run.Calls.Cached, run.Calls.Failed
-	if asJSON {
-		return a.printResult(result, true)
+	summary, err := runner.Summarize(result)
+	if err != nil {
+		return err
 	}
-	if err := a.printResult(result, false); err != nil {
+	if asJSON {
+		return report.JSON(a.stdout, summary)
+	}
+	if err := a.print(report.RunSheet(summary, false).Display(), false); err != nil {
 		return err
 	}
 	report.Details(a.stdout, run, result.Trials)
@@ -163,21 +166,7 @@ func runsRemoveCommand(a *app) *cobra.Command {
 	}
 }
 
-// printResult prints a result as a table or as JSON.
-func (a *app) printResult(r *runner.Result, asJSON bool) error {
-	summary, err := runner.Summarize(r)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return report.JSON(a.stdout, summary)
-	}
-	report.Summary(a.stdout, summary)
-	a.printDrifts(r)
-	return nil
-}
-
-// printDrifts tells which recorded answers the model no longer gives.
+// printDrifts lists the recorded answers that the model no longer gives.
 func (a *app) printDrifts(r *runner.Result) {
 	for _, d := range r.Drifts {
 		fmt.Fprintf(a.text(), "drift at call %s: recorded %.60q, now %.60q\n", d.Path, d.Recorded, d.Now)

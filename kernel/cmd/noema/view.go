@@ -16,9 +16,9 @@ func viewCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "view",
 		Short: "serve a web page of the runs, on this machine only",
-		Long: `Serves a page with the list of runs, each run (live while it is under way), comparisons
-with plots, samples side by side, and every trial down to the single call. It listens
-on this machine alone, and needs the token in the address that it prints.`,
+		Long: `Serves a page with the list of runs, each run (live while it is running), comparisons
+with plots, samples side by side, and every trial down to the single call. Only this
+machine can reach it, with the token in the address that it prints.`,
 		Example: `  noema view
   noema view --port 8080`,
 		Args: cobra.NoArgs,

@@ -1,4 +1,4 @@
-package diff
+package report
 
 import (
 	"fmt"
@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-func join(pieces []Piece, without Op) string {
+func join(pieces []piece, without diffmatchpatch.Operation) string {
 	var b strings.Builder
 	for _, p := range pieces {
-		if p.Op != without {
+		if p.Type != without {
 			b.WriteString(p.Text)
 		}
 	}
@@ -19,8 +21,8 @@ func join(pieces []Piece, without Op) string {
 }
 
 func TestWordsNameWhatChanged(t *testing.T) {
-	pieces := Words("Rank the 10 items, best first.", "Rank the 12 items, worst first.")
-	want := `[{equal Rank the } {delete 10} {insert 12} {equal  items, } {delete best} {insert worst} {equal  first.}]`
+	pieces := diffWords("Rank the 10 items, best first.", "Rank the 12 items, worst first.")
+	want := `[{Equal Rank the } {Delete 10} {Insert 12} {Equal  items, } {Delete best} {Insert worst} {Equal  first.}]`
 	if got := fmt.Sprint(pieces); got != want {
 		t.Errorf("pieces are %s, want %s", got, want)
 	}
@@ -38,22 +40,22 @@ func TestWordsGiveBothTextsBack(t *testing.T) {
 	}
 	for range 500 {
 		a, b := text(60), text(60)
-		pieces := Words(a, b)
-		if join(pieces, Insert) != a || join(pieces, Delete) != b {
+		pieces := diffWords(a, b)
+		if join(pieces, inserted) != a || join(pieces, deleted) != b {
 			t.Fatalf("pieces of %q and %q do not join to them: %v", a, b, pieces)
 		}
 	}
 }
 
-func TestWordsOfManyDistinctWords(t *testing.T) {
+func TestWordsOfManyDistinctdiffWords(t *testing.T) {
 	var a strings.Builder
 	for i := range 30000 { // beyond the surrogates, were they not passed over
 		fmt.Fprintf(&a, "w%d ", i)
 	}
 	long := strings.Repeat(a.String(), 2)
 	for _, text := range []string{a.String()[:100000], long} {
-		pieces := Words(text, text+"end")
-		if join(pieces, Insert) != text || join(pieces, Delete) != text+"end" {
+		pieces := diffWords(text, text+"end")
+		if join(pieces, inserted) != text || join(pieces, deleted) != text+"end" {
 			t.Error("the pieces of a long text do not join to it")
 		}
 	}
@@ -61,11 +63,11 @@ func TestWordsOfManyDistinctWords(t *testing.T) {
 
 func TestHunksKeepALittleAround(t *testing.T) {
 	same := strings.Repeat("same ", 50)
-	got := Hunks(Words(same+"old "+same, same+"new "+same), 10)
+	got := hunks(diffWords(same+"old "+same, same+"new "+same), 10)
 	if len(got) != 4 || got[0].Text != "…same same " || got[3].Text != " same same…" {
 		t.Errorf("hunks are %q", got)
 	}
-	if got := Hunks(Words(same, same), 10); len(got) != 0 {
+	if got := hunks(diffWords(same, same), 10); len(got) != 0 {
 		t.Errorf("hunks of equal texts are %q", got)
 	}
 }
@@ -82,27 +84,27 @@ func TestLongTexts(t *testing.T) {
 		return string(b)
 	}
 	a, b := noise(1, 80_000), noise(2, 80_000)
-	if p := Words(a, b); len(p) != 2 || p[0] != (Piece{Delete, a}) || p[1] != (Piece{Insert, b}) {
+	if p := diffWords(a, b); len(p) != 2 || p[0] != (piece{Type: deleted, Text: a}) || p[1] != (piece{Type: inserted, Text: b}) {
 		t.Errorf("%d pieces", len(p))
 	}
 	long := strings.Repeat("one two three\n", 4000) + "the end"
 	changed := strings.Replace(strings.Replace(long, "two", "2", 1), "the end", "the START", 1)
-	var shown []Piece
-	for _, p := range Words(long, changed) {
-		if p.Op != Equal {
+	var shown []piece
+	for _, p := range diffWords(long, changed) {
+		if p.Type != equal {
 			shown = append(shown, p)
 		}
 	}
-	if want := []Piece{{Delete, "two"}, {Insert, "2"}, {Delete, "end"}, {Insert, "START"}}; !slices.Equal(shown, want) {
+	if want := []piece{{Type: deleted, Text: "two"}, {Type: inserted, Text: "2"}, {Type: deleted, Text: "end"}, {Type: inserted, Text: "START"}}; !slices.Equal(shown, want) {
 		t.Errorf("%q", shown)
 	}
 	for _, texts := range [][2]string{{long, changed}, {a + long, b + changed}, {long, ""}, {"", a + "\n" + long}} {
 		var first, second strings.Builder
-		for _, p := range Words(texts[0], texts[1]) {
-			if p.Op != Insert {
+		for _, p := range diffWords(texts[0], texts[1]) {
+			if p.Type != inserted {
 				first.WriteString(p.Text)
 			}
-			if p.Op != Delete {
+			if p.Type != deleted {
 				second.WriteString(p.Text)
 			}
 		}

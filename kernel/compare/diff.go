@@ -1,6 +1,4 @@
-// Package diff sets two runs against each other, trial by trial, down to the
-// first call that differs: the answer to "why did this sample flip?".
-package diff
+package compare
 
 import (
 	"fmt"
@@ -16,25 +14,26 @@ type Side struct {
 	Trials []*record.Trial
 }
 
-// Diff is what two runs differ in.
+// Diff is what two runs differ in, trial by trial, down to the first call that
+// differs: the answer to "why did this sample flip?".
 type Diff struct {
 	A        string           `json:"a"` // run ids
 	B        string           `json:"b"`
 	Same     int              `json:"same"`   // trials with equal transcripts
-	Trials   []Trial          `json:"trials"` // those that differ, in canonical order of a
+	Trials   []TrialDiff      `json:"trials"` // those that differ, in canonical order of a
 	OnlyA    []record.TrialID `json:"only_a,omitempty"`
 	OnlyB    []record.TrialID `json:"only_b,omitempty"`
 	Warnings []string         `json:"warnings,omitempty"` // why the runs are hard to compare
 }
 
-// Trial is a trial that went differently.
-type Trial struct {
+// TrialDiff is a trial that went differently in the two runs.
+type TrialDiff struct {
 	A       record.TrialID     `json:"a"`
 	B       record.TrialID     `json:"b"` // differs from A only where methods of two names are paired
 	First   *record.Divergence `json:"first_divergence"`
 	CallA   *record.Call       `json:"call_a,omitempty"` // the diverging call, where there is one
 	CallB   *record.Call       `json:"call_b,omitempty"`
-	Metric  string             `json:"metric,omitempty"` // the headline measure, if both have it
+	Metric  string             `json:"metric,omitempty"` // the headline measure
 	ScoreA  *float64           `json:"score_a"`
 	ScoreB  *float64           `json:"score_b"`
 	AnswerA methods.Answer     `json:"answer_a"`
@@ -42,7 +41,7 @@ type Trial struct {
 }
 
 // Flipped reports whether the trial scored differently.
-func (t Trial) Flipped() bool {
+func (t TrialDiff) Flipped() bool {
 	if t.ScoreA == nil || t.ScoreB == nil {
 		return (t.ScoreA == nil) != (t.ScoreB == nil) || t.AnswerA.Outcome != t.AnswerB.Outcome
 	}
@@ -50,8 +49,8 @@ func (t Trial) Flipped() bool {
 }
 
 // Flipped returns the trials that scored differently.
-func (d Diff) Flipped() []Trial {
-	var flipped []Trial
+func (d Diff) Flipped() []TrialDiff {
+	var flipped []TrialDiff
 	for _, t := range d.Trials {
 		if t.Flipped() {
 			flipped = append(flipped, t)
@@ -60,24 +59,21 @@ func (d Diff) Flipped() []Trial {
 	return flipped
 }
 
-// Headline finds the value of a trial's first measure, and the measure's name.
-type Headline func(t *record.Trial) (name string, value float64, ok bool)
-
-// Runs pairs the trials of two runs by sample, epoch and method and finds where
-// each pair parts. Runs of one method each are paired whatever the methods are
+// DiffRuns pairs the trials of two runs by sample, epoch and method and finds where
+// each pair first differs. Runs of one method each are paired whatever the methods are
 // called. Runs over different tasks or data are an error, unless force is set:
 // then samples are paired by their ids, with a warning.
-func Runs(a, b Side, headline Headline, force bool) (*Diff, error) {
+func DiffRuns(a, b Side, force bool) (*Diff, error) {
 	d := &Diff{A: a.Run.ID, B: b.Run.ID, Warnings: differences(a.Run.Config, b.Run.Config)}
 	if ta, tb := a.Run.Config.Task, b.Run.Config.Task; ta.Digest != tb.Digest {
 		why := fmt.Sprintf("run %s is over task %s?%s (data %.12s), run %s over %s?%s (data %.12s)",
 			a.Run.ID, ta.Name, ta.Config, ta.Digest, b.Run.ID, tb.Name, tb.Config, tb.Digest)
 		if !force {
-			return nil, fmt.Errorf("compare runs: %s: their samples are not the same; --force pairs those with equal ids", why)
+			return nil, fmt.Errorf("diff runs: %s: their samples differ; --force pairs those with equal ids", why)
 		}
-		d.Warnings = append(d.Warnings, why+": samples are paired by their ids alone")
+		d.Warnings = append(d.Warnings, why+": samples are paired by id alone")
 	}
-	rename := pairing(a.Run.Config, b.Run.Config)
+	rename := renamed(a.Run.Config, b.Run.Config)
 	other := map[record.TrialID]*record.Trial{}
 	for _, t := range b.Trials {
 		other[t.ID] = t
@@ -97,7 +93,7 @@ func Runs(a, b Side, headline Headline, force bool) (*Diff, error) {
 			d.Same++
 			continue
 		}
-		d.Trials = append(d.Trials, pair(t, u, headline))
+		d.Trials = append(d.Trials, diffTrial(t, u))
 	}
 	for _, t := range b.Trials {
 		if other[t.ID] != nil {
@@ -107,23 +103,23 @@ func Runs(a, b Side, headline Headline, force bool) (*Diff, error) {
 	return d, nil
 }
 
-// pairing maps the method of a to that of b where each has one.
-func pairing(a, b record.Config) map[string]string {
+// renamed maps the method of a to that of b where each has one.
+func renamed(a, b record.Config) map[string]string {
 	if len(a.Methods) == 1 && len(b.Methods) == 1 {
 		return map[string]string{a.Methods[0].Label: b.Methods[0].Label}
 	}
 	return nil
 }
 
-func pair(a, b *record.Trial, headline Headline) Trial {
-	t := Trial{A: a.ID, B: b.ID, First: record.FirstDivergence(a, b), AnswerA: a.Answer, AnswerB: b.Answer}
+func diffTrial(a, b *record.Trial) TrialDiff {
+	t := TrialDiff{A: a.ID, B: b.ID, First: record.FirstDivergence(a, b), AnswerA: a.Answer, AnswerB: b.Answer}
 	if t.First != nil && t.First.Path != "" {
 		t.CallA, t.CallB = callAt(a, t.First.Path), callAt(b, t.First.Path)
 	}
-	if name, v, ok := headline(a); ok {
+	if name, v, ok := Headline(a); ok {
 		t.Metric, t.ScoreA = name, &v
 	}
-	if name, v, ok := headline(b); ok {
+	if name, v, ok := Headline(b); ok {
 		t.Metric, t.ScoreB = name, &v
 	}
 	return t
@@ -138,12 +134,12 @@ func callAt(t *record.Trial, path string) *record.Call {
 	return nil
 }
 
-// differences lists what else the configurations do not share.
+// differences lists how the configurations differ.
 func differences(a, b record.Config) []string {
 	var list []string
 	note := func(what string, x, y any) {
 		if fmt.Sprint(x) != fmt.Sprint(y) {
-			list = append(list, fmt.Sprintf("%s: %v and %v", what, x, y))
+			list = append(list, fmt.Sprintf("different %s: %v and %v", what, x, y))
 		}
 	}
 	note("models", a.Model.ID, b.Model.ID)
@@ -166,27 +162,9 @@ func version(m record.Method) string {
 }
 
 func sampling(s record.Sampling) string {
-	show := func(name string, v any, set bool) string {
-		if !set {
-			return ""
-		}
-		return fmt.Sprintf(" %s=%v", name, v)
-	}
-	text := ""
-	if s.Temperature != nil {
-		text += show("temperature", *s.Temperature, true)
-	}
-	if s.TopP != nil {
-		text += show("top_p", *s.TopP, true)
-	}
-	if s.TopK != nil {
-		text += show("top_k", *s.TopK, true)
-	}
-	if s.MaxTokens != nil {
-		text += show("max_tokens", *s.MaxTokens, true)
-	}
-	if text == "" {
+	raw, err := record.Marshal(s)
+	if err != nil || string(raw) == "{}" {
 		return "the methods' own"
 	}
-	return strings.TrimSpace(text)
+	return string(raw)
 }

@@ -1,4 +1,4 @@
-package diff
+package report
 
 import (
 	"strings"
@@ -7,24 +7,17 @@ import (
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
 
-// Op says what became of a piece of text.
-type Op string
+// piece is a run of words that both texts have, or only the first or the second.
+type piece = diffmatchpatch.Diff
 
-// The ops.
 const (
-	Equal  Op = "equal"
-	Delete Op = "delete" // only in the first text
-	Insert Op = "insert" // only in the second
+	equal    = diffmatchpatch.DiffEqual
+	deleted  = diffmatchpatch.DiffDelete
+	inserted = diffmatchpatch.DiffInsert
 )
 
-// Piece is a run of words of a word-level diff.
-type Piece struct {
-	Op   Op     `json:"op"`
-	Text string `json:"text"`
-}
-
-// effort bounds what a diff costs. Texts are what models wrote, also such as would
-// keep a page busy for minutes.
+// effort bounds what a diff costs: some texts that models write would keep a page
+// busy for minutes.
 const effort = 10_000 * 10_000
 
 // cost is what comparing two texts takes at most: the product of their numbers of
@@ -39,28 +32,28 @@ func cost(a, b []string) int {
 	return len(a) * len(b)
 }
 
-// Words compares two texts word by word: a word, a run of spaces and every
-// other character count as one. Joined, the pieces that are not Insert give a,
-// and those that are not Delete give b. Long texts are compared line by line, and
+// diffWords compares two texts word by word: a word, a run of spaces and every
+// other character count as one. Joined, the pieces that are not inserted give a,
+// and those that are not deleted give b. Long texts are compared line by line, and
 // word by word within the lines that differ as far as the effort allows.
-func Words(a, b string) []Piece {
+func diffWords(a, b string) []piece {
 	wordsA, wordsB := splitWords(a), splitWords(b)
 	if cost(wordsA, wordsB) <= effort {
-		return compare(wordsA, wordsB)
+		return diffParts(wordsA, wordsB)
 	}
 	linesA, linesB := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
 	if cost(linesA, linesB) > effort {
-		return []Piece{{Delete, a}, {Insert, b}}
+		return []piece{{Type: deleted, Text: a}, {Type: inserted, Text: b}}
 	}
 	left := effort
-	var pieces []Piece
-	lines := compare(linesA, linesB)
+	var pieces []piece
+	lines := diffParts(linesA, linesB)
 	for i := 0; i < len(lines); i++ {
-		if i+1 < len(lines) && lines[i].Op == Delete && lines[i+1].Op == Insert {
+		if i+1 < len(lines) && lines[i].Type == deleted && lines[i+1].Type == inserted {
 			wordsA, wordsB = splitWords(lines[i].Text), splitWords(lines[i+1].Text)
 			if c := cost(wordsA, wordsB); c <= left {
 				left -= c
-				pieces = append(pieces, compare(wordsA, wordsB)...)
+				pieces = append(pieces, diffParts(wordsA, wordsB)...)
 				i++
 				continue
 			}
@@ -70,8 +63,8 @@ func Words(a, b string) []Piece {
 	return pieces
 }
 
-// compare compares two texts that are cut into parts.
-func compare(a, b []string) []Piece {
+// diffParts compares two texts that are cut into parts.
+func diffParts(a, b []string) []piece {
 	names := map[string]rune{}
 	var parts []string
 	code := func(text []string) []rune {
@@ -90,28 +83,18 @@ func compare(a, b []string) []Piece {
 	ra, rb := code(a), code(b)
 	m := diffmatchpatch.New()
 	m.DiffTimeout = 0 // its result must not depend on the machine's speed
-	var pieces []Piece
-	for _, d := range m.DiffMainRunes(ra, rb, false) {
+	pieces := m.DiffMainRunes(ra, rb, false)
+	for i, d := range pieces {
 		var text strings.Builder
 		for _, r := range d.Text {
 			text.WriteString(parts[index(r)])
 		}
-		pieces = append(pieces, Piece{opOf(d.Type), text.String()})
+		pieces[i].Text = text.String()
 	}
 	return pieces
 }
 
-func opOf(t diffmatchpatch.Operation) Op {
-	switch t {
-	case diffmatchpatch.DiffDelete:
-		return Delete
-	case diffmatchpatch.DiffInsert:
-		return Insert
-	}
-	return Equal
-}
-
-// surrogates are no characters: the numbers of words pass over them.
+// surrogates are not characters: the numbers of words skip them.
 const surrogates, surrogatesEnd = 0xd800, 0xe000
 
 func symbol(i int) rune {
@@ -153,13 +136,13 @@ func splitWords(s string) []string {
 	return out
 }
 
-// Hunks keeps of a diff what differs with a little around it: of equal pieces
+// hunks keeps of a diff what differs with a little around it: of equal pieces
 // at most context characters remain on each side, and "…" stands for the rest.
-func Hunks(pieces []Piece, context int) []Piece {
-	var out []Piece
+func hunks(pieces []piece, context int) []piece {
+	var out []piece
 	for i, p := range pieces {
 		r := []rune(p.Text)
-		if p.Op != Equal || len(r) <= 2*context {
+		if p.Type != equal || len(r) <= 2*context {
 			out = append(out, p)
 			continue
 		}

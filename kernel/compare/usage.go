@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"math"
+	"time"
+
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// Resource is something that trials use up.
+type Resource string
+
+// The resources.
+const (
+	Calls   Resource = "calls"      // to models and tools
+	Tokens  Resource = "tokens"     // input and output
+	Cost    Resource = "cost_usd"   // by the price at the time of the call
+	Latency Resource = "latency_ms" // summed over calls, also those side by side
+
+	// The two parts of Tokens, which are described and not compared.
+	InputTokens  Resource = "input_tokens"
+	OutputTokens Resource = "output_tokens"
+)
+
+// Resources lists what methods are compared by, in display order.
+func Resources() []Resource { return []Resource{Calls, Tokens, Cost, Latency} }
+
+// of is the amount that u holds, NaN where a call's is not known.
+func (r Resource) of(u methods.Usage) float64 {
+	switch {
+	case r == Calls:
+		return float64(u.Calls + u.ToolCalls)
+	case r == Tokens && u.Unmetered == 0:
+		return float64(u.Tokens())
+	case r == InputTokens && u.Unmetered == 0:
+		return float64(u.InputTokens)
+	case r == OutputTokens && u.Unmetered == 0:
+		return float64(u.OutputTokens)
+	case r == Cost && u.Unpriced == 0:
+		return u.Cost.USD()
+	case r == Latency:
+		return float64(u.Latency) / float64(time.Millisecond)
+	}
+	return math.NaN()
+}
+
+// observed is the use of a trial, NaN if the infrastructure cut it short.
+func (r Resource) observed(c Cell) float64 {
+	if c.Infra {
+		return math.NaN()
+	}
+	return r.of(c.Usage)
+}
+
+// usage is the mean use of a trial, of each resource. Nothing uses less than
+// none, so the interval ends there.
+func (d Data) usage(m int, o Options) map[Resource]score.Metric {
+	means := map[Resource]score.Metric{}
+	for _, r := range append(Resources(), InputTokens, OutputTokens) {
+		u := d.mean(m, string(r), view{}.counts, r.observed, score.Options{Level: o.Level, Student: true})
+		if u.HasInterval() {
+			u.Low = math.Max(0, u.Low)
+		}
+		means[r] = u
+	}
+	return means
+}
+
+// Usage is [methods.Usage] for people and scripts. What is not known for every
+// call is null.
+type Usage struct {
+	Calls        int      `json:"calls"`
+	ToolCalls    int      `json:"tool_calls"`
+	InputTokens  *int64   `json:"input_tokens"`
+	OutputTokens *int64   `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"`
+	LatencyMS    float64  `json:"latency_ms"` // summed over calls, also those that ran side by side
+
+	// Parts of the tokens, where the provider reports them; see methods.Usage.
+
+	CachedTokens     int64 `json:"cached_tokens,omitempty"`
+	CacheWriteTokens int64 `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
+}
+
+// UsageOf is u for people and scripts.
+func UsageOf(u methods.Usage) Usage {
+	out := Usage{Calls: u.Calls, ToolCalls: u.ToolCalls, LatencyMS: Latency.of(u)}
+	if u.Unmetered == 0 {
+		out.InputTokens, out.OutputTokens = &u.InputTokens, &u.OutputTokens
+		out.CachedTokens, out.CacheWriteTokens, out.ReasoningTokens = u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens
+	}
+	if u.Unpriced == 0 {
+		cost := u.Cost.USD()
+		out.CostUSD = &cost
+	}
+	return out
+}
+
+// PerHop is what research takes, over trials whose samples say how many hops
+// they have.
+type PerHop struct {
+	Tokens float64 `json:"tokens"` // used for each hop
+	Steps  float64 `json:"steps"`  // model calls of a trial
+}
+
+// perHop is nil where a sample does not say its hops, or tokens are not known.
+func (d Data) perHop(m int) *PerHop {
+	var tokens, hops, calls, n float64
+	for _, s := range d.Samples {
+		for _, c := range s.Cells[m] {
+			switch {
+			case c.Infra:
+				continue
+			case s.Hops < 1 || c.Usage.Unmetered > 0:
+				return nil
+			}
+			tokens, hops, calls, n = tokens+Tokens.of(c.Usage), hops+float64(s.Hops), calls+float64(c.Usage.Calls), n+1
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return &PerHop{Tokens: tokens / hops, Steps: calls / n}
+}

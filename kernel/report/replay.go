@@ -1,0 +1,27 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"noema/kernel/runner"
+)
+
+// Verdict says whether a replay proved its run, and if not, where it first differs.
+func Verdict(w io.Writer, r *runner.ReplayResult) {
+	w = Guarded(w)
+	if r.Skipped > 0 {
+		fmt.Fprintf(w, "%d trials had failed for other reasons than the method and were not repeated\n", r.Skipped)
+	}
+	for _, c := range r.Changed {
+		fmt.Fprintln(w, "changed:", c)
+	}
+	if r.Same() {
+		fmt.Fprintf(w, "replayed: the root hash is that of run %s\n", r.Run.ID)
+		return
+	}
+	fmt.Fprintf(w, "DIVERGED: run %s has root hash %s\n", r.Run.ID, r.Recorded)
+	if r.First != nil {
+		fmt.Fprintln(w, "first at:", Plain(r.First.String()))
+	}
+}
