@@ -98,11 +98,7 @@ func TestDetailsLeave(t *testing.T) {
 
 func TestDetailsInSpans(t *testing.T) {
 	var file bytes.Buffer
-	to, err := OTLPFile(t.Context(), &file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := detailedSource(t).Spans(t.Context(), to); err != nil {
+	if err := detailedSource(t).Spans(OTLPFile(&file)); err != nil {
 		t.Fatal(err)
 	}
 	for name, n := range map[string]int{

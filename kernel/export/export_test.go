@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -226,7 +225,7 @@ type collector struct {
 
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(r.Body)
-	var request collectorpb.ExportTraceServiceRequest
+	var request tracepb.TracesData
 	if err == nil {
 		err = proto.Unmarshal(raw, &request)
 	}
@@ -253,7 +252,7 @@ func TestSpansReachACollector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Spans(t.Context(), to); err != nil {
+	if err := s.Spans(to); err != nil {
 		t.Fatal(err)
 	}
 	want := len(s.Result.Trials)
@@ -278,15 +277,53 @@ func TestSpansReachACollector(t *testing.T) {
 	}
 }
 
+// TestCollectorsAreAskedTwice: what the variables say is sent, a busy collector is
+// asked once more, and one that refuses is not.
+func TestCollectorsAreAskedTwice(t *testing.T) {
+	var codes []int
+	var last http.Header
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last = r.Header
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(codes[asked])
+		asked++
+	}))
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", server.URL+"/in")
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b,team=noema")
+	t.Setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
+	for _, c := range []struct {
+		codes []int
+		asked int
+		says  string
+	}{
+		{[]int{503, 200}, 2, ""}, {[]int{429, 503}, 2, "503"}, {[]int{401}, 1, "401"},
+	} {
+		codes, asked = c.codes, 0
+		send, err := OTLP(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = send(&tracepb.TracesData{})
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) || asked != c.asked {
+			t.Errorf("%v: asked %d times, error %v", c.codes, asked, err)
+		}
+		if last.Get("X-Key") != "a b" || last.Get("Team") != "noema" || last.Get("Content-Encoding") != "gzip" {
+			t.Errorf("header %v", last)
+		}
+	}
+	t.Setenv("OTEL_EXPORTER_OTLP_HEADERS", "nonsense")
+	if _, err := OTLP(t.Context()); err == nil || !strings.Contains(err.Error(), "NAME=VALUE") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestSpansInAFileAreTheSameTwice(t *testing.T) {
 	s := source(t)
 	var files [2]bytes.Buffer
 	for i := range files {
-		to, err := OTLPFile(t.Context(), &files[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Spans(t.Context(), to); err != nil {
+		if err := s.Spans(OTLPFile(&files[i])); err != nil {
 			t.Fatal(err)
 		}
 	}

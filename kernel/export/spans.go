@@ -1,7 +1,6 @@
 package export
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,93 +8,102 @@ import (
 	"slices"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/sdk/resource"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/trace"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"noema/kernel/record"
-	"noema/kernel/runner"
 	"noema/methods"
 )
 
-// Spans gives the run as OpenTelemetry spans under the conventions for
+// batch is how many spans leave together, unless one trial has more.
+const batch = 512
+
+// Spans gives the run to send as OpenTelemetry spans under the conventions for
 // generative AI (gen_ai.*): one trace for each trial, whose root span invokes the
 // method as an agent, with a span for each model and tool call below it. A
 // trial's calls are laid end to end with the time that each took when it was
 // made, since answers from the store have no time of their own in this run;
-// noema.call.path tells the logical place. Trace and span ids follow from the
+// noema.call.path is the logical place. Trace and span ids follow from the
 // trial's hash, so that a second export is the same.
-func (s Source) Spans(ctx context.Context, to sdktrace.SpanExporter) error {
-	ids := &identities{}
-	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithIDGenerator(ids), sdktrace.WithBatcher(to, sdktrace.WithBlocking()),
-		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "noema"), attribute.String("noema.run", s.Run.ID))),
-	)
-	tracer := provider.Tracer("noema")
+func (s Source) Spans(send func(*tracepb.TracesData) error) error {
 	red := newRedactor()
+	var spans []*tracepb.Span
+	flush := func() error {
+		if len(spans) == 0 {
+			return nil
+		}
+		resource := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{text("service.name", "noema"), text("noema.run", s.Run.ID)}}
+		scope := &tracepb.ScopeSpans{Scope: &commonpb.InstrumentationScope{Name: "noema"}, Spans: spans}
+		spans = nil
+		return send(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: resource, ScopeSpans: []*tracepb.ScopeSpans{scope}}}})
+	}
 	for _, t := range s.Result.Trials {
-		ids.begin(s.Run.ID, t)
-		if err := s.trialSpans(ctx, tracer, red, t); err != nil {
-			provider.Shutdown(ctx) //nolint:errcheck // the first error counts
+		made, err := s.trialSpans(red, t)
+		if err != nil {
 			return err
 		}
+		if spans = append(spans, made...); len(spans) >= batch {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 	}
-	if err := provider.ForceFlush(ctx); err != nil {
-		return fmt.Errorf("export spans: %w", err)
-	}
-	return provider.Shutdown(ctx)
+	return flush()
 }
 
-func (s Source) trialSpans(ctx context.Context, tracer trace.Tracer, red redactor, t *record.Trial) error {
-	start := t.Started
-	ctx, span := tracer.Start(ctx, "invoke_agent "+t.ID.Method, trace.WithNewRoot(), trace.WithTimestamp(start), trace.WithAttributes(
-		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", t.ID.Method),
-		attribute.String("gen_ai.provider.name", s.Run.Config.Model.ID.Provider), attribute.String("gen_ai.request.model", s.Run.Config.Model.ID.String()),
-		attribute.Int64("gen_ai.usage.input_tokens", t.Usage.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", t.Usage.OutputTokens),
-		attribute.String("noema.run", s.Run.ID), attribute.String("noema.task", s.Run.Config.Task.Name),
-		attribute.String("noema.sample", t.ID.Sample), attribute.Int("noema.epoch", t.ID.Epoch+1),
-		attribute.String("noema.outcome", string(t.Answer.Outcome)), attribute.String("noema.answer", red.text(string(t.Answer.Value))),
-		attribute.String("noema.trial.hash", t.Hash), attribute.Bool("noema.simulated_model", s.Run.Config.Model.Simulated),
-	))
-	span.SetAttributes(parts(t.Usage)...)
-	for _, name := range slices.Sorted(maps.Keys(t.Score.Values)) {
-		span.SetAttributes(attribute.Float64("noema.score."+name, t.Score.Values[name]))
+// trialSpans are the spans of a trial, its root first.
+func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, error) {
+	ids := sha256.Sum256([]byte(s.Run.ID + "\x00" + t.ID.String() + "\x00" + t.Hash))
+	newSpan := func(number int, name string, at time.Time, attributes ...*commonpb.KeyValue) *tracepb.Span {
+		id := sha256.Sum256(fmt.Appendf(nil, "%s %d", hex.EncodeToString(ids[:]), number))
+		return &tracepb.Span{
+			TraceId: ids[:16], SpanId: id[:8], Name: name, Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+			StartTimeUnixNano: uint64(at.UnixNano()), Attributes: attributes,
+		}
+	}
+	root := newSpan(1, "invoke_agent "+t.ID.Method, t.Started,
+		text("gen_ai.operation.name", "invoke_agent"), text("gen_ai.agent.name", t.ID.Method))
+	root.Attributes = slices.Concat(root.Attributes, s.model(t.Usage), []*commonpb.KeyValue{
+		text("noema.run", s.Run.ID), text("noema.task", s.Run.Config.Task.Name),
+		text("noema.sample", t.ID.Sample), integer("noema.epoch", int64(t.ID.Epoch+1)),
+		text("noema.outcome", string(t.Answer.Outcome)), text("noema.answer", red.text(string(t.Answer.Value))),
+		text("noema.trial.hash", t.Hash), boolean("noema.simulated_model", s.Run.Config.Model.Simulated), boolean("noema.left_out", t.Infra),
+	})
+	scores := scoresOf(t)
+	for _, name := range slices.Sorted(maps.Keys(scores)) {
+		root.Attributes = append(root.Attributes, double("noema.score."+name, scores[name]))
 	}
 	if t.Failure != "" {
-		span.SetStatus(codes.Error, red.text(t.Failure))
+		fail(root, red.text(t.Failure))
 	}
-	at := start
-	for _, c := range t.Calls {
-		if err := s.callSpan(ctx, tracer, red, t, c, at); err != nil {
-			return err
+	spans, at := []*tracepb.Span{root}, t.Started
+	for i, c := range t.Calls {
+		operation := map[record.CallKind]string{record.CompletionCall: "chat", record.ToolCall: "execute_tool", record.SeedCall: "build_seed"}[c.Kind]
+		span := newSpan(i+2, operation+" "+s.Run.Config.Model.ID.Model+c.Path, at,
+			text("gen_ai.operation.name", operation), text("noema.call.path", c.Path), text("noema.call.key", c.Key),
+			integer("noema.call.draw", int64(c.Draw)), integer("noema.call.failed_attempts", int64(c.Attempts)))
+		span.Kind, span.ParentSpanId = tracepb.Span_SPAN_KIND_CLIENT, root.SpanId
+		if err := s.describeCall(span, red, t, c); err != nil {
+			return nil, err
 		}
 		at = at.Add(c.Usage.Latency)
+		span.EndTimeUnixNano = uint64(at.UnixNano())
+		spans = append(spans, span)
 	}
-	span.End(trace.WithTimestamp(at))
-	return nil
+	root.EndTimeUnixNano = uint64(at.UnixNano())
+	return spans, nil
 }
 
-func (s Source) callSpan(ctx context.Context, tracer trace.Tracer, red redactor, t *record.Trial, c record.Call, at time.Time) error {
-	operation := map[record.CallKind]string{record.CompletionCall: "chat", record.ToolCall: "execute_tool", record.SeedCall: "build_seed"}[c.Kind]
-	_, span := tracer.Start(ctx, operation+" "+s.Run.Config.Model.ID.Model+c.Path, trace.WithTimestamp(at), trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(
-			attribute.String("gen_ai.operation.name", operation), attribute.String("noema.call.path", c.Path),
-			attribute.String("noema.call.key", c.Key), attribute.Int("noema.call.draw", c.Draw), attribute.Int("noema.call.failed_attempts", c.Attempts),
-		))
+// describeCall adds the usage, the request and the reply of a model call.
+func (s Source) describeCall(span *tracepb.Span, red redactor, t *record.Trial, c record.Call) error {
 	if c.Kind == record.CompletionCall {
-		span.SetAttributes(
-			attribute.String("gen_ai.provider.name", s.Run.Config.Model.ID.Provider), attribute.String("gen_ai.request.model", s.Run.Config.Model.ID.String()),
-			attribute.Int64("gen_ai.usage.input_tokens", c.Usage.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", c.Usage.OutputTokens),
-		)
-		span.SetAttributes(parts(c.Usage)...)
+		span.Attributes = append(span.Attributes, s.model(c.Usage)...)
 	}
 	if c.Fault != "" {
-		span.SetStatus(codes.Error, red.text(c.Error))
-		span.SetAttributes(attribute.String("error.type", string(c.Fault)))
+		fail(span, red.text(c.Error))
+		span.Attributes = append(span.Attributes, text("error.type", string(c.Fault)))
 	}
-	defer span.End(trace.WithTimestamp(at.Add(c.Usage.Latency)))
 	if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {
 		return nil
 	}
@@ -103,12 +111,26 @@ func (s Source) callSpan(ctx context.Context, tracer trace.Tracer, red redactor,
 	if err != nil {
 		return err
 	}
-	return contentAttributes(span, red, x)
+	raw, err := record.Marshal(chat(x.Request.Messages))
+	if err != nil {
+		return err
+	}
+	reply, err := record.Marshal([]message{{"assistant", x.Record.Completion.Text}})
+	if err != nil {
+		return err
+	}
+	span.Attributes = append(span.Attributes, double("gen_ai.request.temperature", x.Request.Sampling.Temperature),
+		text("gen_ai.input.messages", red.text(string(raw))), text("gen_ai.output.messages", red.text(string(reply))))
+	return nil
 }
 
-// parts are those of the tokens that the provider told.
-func parts(u methods.Usage) []attribute.KeyValue {
-	var out []attribute.KeyValue
+// model says which model was asked and what it used; parts of the tokens only
+// where the provider reports them.
+func (s Source) model(u methods.Usage) []*commonpb.KeyValue {
+	out := []*commonpb.KeyValue{
+		text("gen_ai.provider.name", s.Run.Config.Model.ID.Provider), text("gen_ai.request.model", s.Run.Config.Model.ID.String()),
+		integer("gen_ai.usage.input_tokens", u.InputTokens), integer("gen_ai.usage.output_tokens", u.OutputTokens),
+	}
 	for _, p := range []struct {
 		name string
 		n    int64
@@ -118,51 +140,28 @@ func parts(u methods.Usage) []attribute.KeyValue {
 		{"gen_ai.usage.reasoning.output_tokens", u.ReasoningTokens},
 	} {
 		if p.n > 0 {
-			out = append(out, attribute.Int64(p.name, p.n))
+			out = append(out, integer(p.name, p.n))
 		}
 	}
 	return out
 }
 
-func contentAttributes(span trace.Span, red redactor, x runner.Exchange) error {
-	raw, err := record.Marshal(chat(x.Request.Messages))
-	if err != nil {
-		return err
-	}
-	reply, err := record.Marshal([]message{{"assistant", x.Record.Completion.Text}})
-	if err != nil {
-		return err
-	}
-	span.SetAttributes(
-		attribute.Float64("gen_ai.request.temperature", x.Request.Sampling.Temperature),
-		attribute.String("gen_ai.input.messages", red.text(string(raw))), attribute.String("gen_ai.output.messages", red.text(string(reply))),
-	)
-	return nil
+func fail(span *tracepb.Span, why string) {
+	span.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: why}
 }
 
-// identities derives trace and span ids from trials.
-type identities struct {
-	seed  [sha256.Size]byte
-	count uint64
+func text(key, value string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
 }
 
-func (i *identities) begin(run string, t *record.Trial) {
-	i.seed = sha256.Sum256([]byte(run + "\x00" + t.ID.String() + "\x00" + t.Hash))
-	i.count = 0
+func integer(key string, value int64) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_IntValue{IntValue: value}}}
 }
 
-// NewIDs implements sdktrace.IDGenerator.
-func (i *identities) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
-	var id trace.TraceID
-	copy(id[:], i.seed[:])
-	return id, i.NewSpanID(ctx, id)
+func double(key string, value float64) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_DoubleValue{DoubleValue: value}}}
 }
 
-// NewSpanID implements sdktrace.IDGenerator.
-func (i *identities) NewSpanID(context.Context, trace.TraceID) trace.SpanID {
-	i.count++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", hex.EncodeToString(i.seed[:]), i.count))
-	var id trace.SpanID
-	copy(id[:], sum[:])
-	return id
+func boolean(key string, value bool) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_BoolValue{BoolValue: value}}}
 }

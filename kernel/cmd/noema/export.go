@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"noema/kernel"
 	"noema/kernel/export"
@@ -35,7 +34,8 @@ func runsExportCommand(a *app) *cobra.Command {
 		Long: `Writes a run's trials or calls as rows (jsonl, csv, parquet), one method's trials as
 Inspect's log file (evallog), or everything as OpenTelemetry spans: otlp sends them to
 the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, otlp-file writes them as OTLP's
-JSON. Keys that a text holds by accident are taken out of all of them.`,
+JSON. API keys that appear in a text are removed from all of them. A trial that failed
+for other reasons than its method has no scores, and left_out is true.`,
 		Example: `  noema runs export last --format csv --out trials.csv
   noema runs export last --format parquet --rows calls --out calls.parquet
   noema runs export last --format evallog --method anot --out anot.json
@@ -93,29 +93,16 @@ func (e exporting) writer(ctx context.Context, s export.Source) (func(io.Writer)
 			e.method = labels[0]
 		}
 		if e.method == "" {
-			return nil, fmt.Errorf("an evallog holds one method: give --method, one of %s", strings.Join(labels, ", "))
+			return nil, fmt.Errorf("an evallog holds one method: add --method, one of %s", strings.Join(labels, ", "))
 		}
 		return func(w io.Writer) error { return s.EvalLog(w, e.method) }, nil
-	case "otlp", "otlp-file":
-		return func(w io.Writer) error {
-			to, err := e.spanExporter(ctx, w)
-			if err != nil {
-				return err
-			}
-			return s.Spans(ctx, to)
-		}, nil
+	case "otlp":
+		send, err := export.OTLP(ctx)
+		return func(io.Writer) error { return s.Spans(send) }, err
+	case "otlp-file":
+		return func(w io.Writer) error { return s.Spans(export.OTLPFile(w)) }, nil
 	}
 	return nil, fmt.Errorf("--format %q: use one of %s", e.format, strings.Join(exportFormats(), ", "))
-}
-
-func (e exporting) spanExporter(ctx context.Context, w io.Writer) (sdktrace.SpanExporter, error) {
-	if e.format == "otlp-file" {
-		return export.OTLPFile(ctx, w)
-	}
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
-		return nil, usage(errors.New("export otlp: set OTEL_EXPORTER_OTLP_ENDPOINT to the collector, such as http://localhost:4318"))
-	}
-	return export.OTLP(ctx)
 }
 
 func (e exporting) rowWriter(s export.Source) (func(io.Writer) error, error) {
