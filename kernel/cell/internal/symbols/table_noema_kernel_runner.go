@@ -11,7 +11,6 @@ import (
 
 func table_noema_kernel_runner() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Cause":          reflect.ValueOf((*runner.Cause)(nil)),
 		"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
 		"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
 		"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
@@ -31,7 +30,6 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"NotUnderstood":  reflect.ValueOf(runner.NotUnderstood),
 		"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
 		"_Observer":      reflect.ValueOf((*wrap_noema_kernel_runner_Observer)(nil)),
-		"PerHop":         reflect.ValueOf((*runner.PerHop)(nil)),
 		"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
 		"ReadExchange":   reflect.ValueOf(runner.ReadExchange),
 		"Remove":         reflect.ValueOf(runner.Remove),
@@ -44,9 +42,8 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
 		"Summarize":      reflect.ValueOf(runner.Summarize),
 		"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
+		"SummaryOf":      reflect.ValueOf(runner.SummaryOf),
 		"Trials":         reflect.ValueOf(runner.Trials),
-		"Usage":          reflect.ValueOf((*runner.Usage)(nil)),
-		"UsageOf":        reflect.ValueOf(runner.UsageOf),
 	}
 }
 
