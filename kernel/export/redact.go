@@ -16,11 +16,8 @@ var secrets = regexp.MustCompile(`(?i)\b(sk|pk|rk|gsk|xai|key|tok)-[A-Za-z0-9_-]
 	`|\bAIza[A-Za-z0-9_-]{30,}|\bhf_[A-Za-z0-9]{20,}\b|\bgh[pousr]_[A-Za-z0-9]{30,}\b|\bAKIA[A-Z0-9]{16}\b` +
 	`|\bbearer\s+[A-Za-z0-9._~+/=-]{16,}|\b(authorization|x-api-key|api-key)["']?\s*[:=]\s*["']?[A-Za-z0-9._~+/= -]{12,}`)
 
-// Redact takes out of s what looks like a key, and the values of the
-// environment's own keys.
-func Redact(s string) string { return newRedactor().text(s) }
-
-// redactor takes keys out of texts.
+// redactor takes what looks like a key, and the values of the environment's own
+// keys, out of texts.
 type redactor struct{ own *strings.Replacer }
 
 func newRedactor() redactor {
