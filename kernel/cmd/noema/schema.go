@@ -19,7 +19,7 @@ func schemaCommand(a *app) *cobra.Command {
 		Long: `Prints the JSON schema of the YAML files that "noema run" takes. An editor with a YAML
 language server checks and completes them when it is told of the schema, as by a first line
 "# yaml-language-server: $schema=experiment.schema.json".`,
-		Example: "  noema schema experiment > experiment.schema.json",
+		Example: "  noema schema experiment",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			raw, err := json.MarshalIndent(experimentSchema(), "", "  ")
