@@ -157,6 +157,24 @@ func (u Usage) Plus(v Usage) Usage {
 	}
 }
 
+// Minus returns u without v, which was counted in it.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{
+		Calls:        u.Calls - v.Calls,
+		ToolCalls:    u.ToolCalls - v.ToolCalls,
+		InputTokens:  u.InputTokens - v.InputTokens,
+		OutputTokens: u.OutputTokens - v.OutputTokens,
+		Cost:         u.Cost - v.Cost,
+		Latency:      u.Latency - v.Latency,
+		Unpriced:     u.Unpriced - v.Unpriced,
+		Unmetered:    u.Unmetered - v.Unmetered,
+
+		CachedTokens:     u.CachedTokens - v.CachedTokens,
+		CacheWriteTokens: u.CacheWriteTokens - v.CacheWriteTokens,
+		ReasoningTokens:  u.ReasoningTokens - v.ReasoningTokens,
+	}
+}
+
 // ToolSpec describes a tool.
 type ToolSpec struct {
 	Name        string

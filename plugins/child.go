@@ -42,7 +42,9 @@ type child struct {
 	ended   bool
 	verdict string // why it was killed; empty if it was not, or only to be rid of it
 	peak    Usage
-	base    time.Duration // CPU time before the trial under way
+	base    time.Duration // CPU time before the trials under way
+	trials  int           // since then
+	granted int           // of them, in the operating system's limit
 }
 
 var _ runner.Runner = (*child)(nil)
@@ -216,7 +218,11 @@ func (c *child) measure() (fault string) {
 	c.note(now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.limits.excess(now, now.CPUTime-c.base)
+	if c.trials > c.granted {
+		c.granted = c.trials
+		limitCPU(c.cmd.Process.Pid, now.CPUTime, c.limits)
+	}
+	return c.limits.excess(now, (now.CPUTime-c.base)/time.Duration(max(1, c.trials)))
 }
 
 func (c *child) note(u Usage) {
@@ -226,15 +232,23 @@ func (c *child) note(u Usage) {
 	c.report(u)
 }
 
-// beginTrial starts the accounts of a trial.
-func (c *child) beginTrial() {
-	c.out.Reset()
+// beginTrial starts the accounts of a trial. With idle set no other trial is under
+// way, and the accounts begin anew; otherwise the process may take more by what
+// one trial may.
+func (c *child) beginTrial(idle bool) {
+	c.out.begin(idle)
+	c.mu.Lock()
+	c.trials++
+	c.mu.Unlock()
+	if !idle {
+		return
+	}
 	now, ok := usage(c.cmd.Process.Pid, c.dir, c.cage, c.limits)
 	if !ok {
 		return
 	}
 	c.mu.Lock()
-	c.base = now.CPUTime
+	c.trials, c.granted, c.base = 1, 1, now.CPUTime
 	c.mu.Unlock()
 	limitCPU(c.cmd.Process.Pid, now.CPUTime, c.limits)
 }

@@ -240,7 +240,10 @@ func TestFrozenProcessIsKilled(t *testing.T) {
 	if err := try(t, h, misdeed{mode: "freeze"}); err != nil {
 		t.Fatal(err)
 	}
-	pid := h.idle[0].child.cmd.Process.Pid
+	pid := 0
+	for _, p := range h.pools {
+		pid = p.processes[0].child.cmd.Process.Pid
+	}
 	for stopped := false; !stopped; {
 		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {

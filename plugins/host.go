@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +19,8 @@ import (
 
 // HostOptions tune a Host; the zero value is good for most uses.
 type HostOptions struct {
-	MaxIdle      int           // processes kept ready between trials; 0 means 8
+	MaxIdle      int           // processes kept ready between trials, over all plugins; 0 means 8
+	MaxProcesses int           // of one plugin that trials share; 0 means one per core
 	StartTimeout time.Duration // for a process to answer; 0 means 30 s
 	StopGrace    time.Duration // for a cancelled trial, or a process that is no longer needed, to end; 0 means 2 s
 	Limits       Limits        // of each plugin process
@@ -35,9 +36,12 @@ type Host struct {
 	tempDir string
 	cages   *cages
 
+	alone chan struct{} // slots for trials in a process of their own
+
 	mu      sync.Mutex
-	idle    []*process // least recently used first
-	started int
+	pools   map[string]*pool // by source
+	started int              // processes so far
+	uses    int              // leases so far
 	usage   Usage
 	closed  bool
 }
@@ -45,6 +49,7 @@ type Host struct {
 // NewHost returns a Host without any process. Close it to end them all.
 func NewHost(opts HostOptions) (*Host, error) {
 	opts.MaxIdle = cmp.Or(opts.MaxIdle, 8)
+	opts.MaxProcesses = cmp.Or(opts.MaxProcesses, runtime.GOMAXPROCS(0))
 	opts.StartTimeout = cmp.Or(opts.StartTimeout, 30*time.Second)
 	opts.StopGrace = cmp.Or(opts.StopGrace, 2*time.Second)
 	if opts.speaks == nil {
@@ -57,7 +62,10 @@ func NewHost(opts HostOptions) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open plugin host: %w", err)
 	}
-	h := &Host{opts: opts, tempDir: dir, cages: &cages{}}
+	h := &Host{
+		opts: opts, tempDir: dir, cages: &cages{}, pools: map[string]*pool{},
+		alone: make(chan struct{}, 2*opts.MaxProcesses),
+	}
 	if !opts.cageless {
 		h.cages = openCages()
 	}
@@ -132,11 +140,15 @@ func (h *Host) note(u Usage) {
 // Close ends every process. Trials under way should have ended before.
 func (h *Host) Close() error {
 	h.mu.Lock()
-	idle := h.idle
-	h.idle, h.closed = nil, true
+	var all []*process
+	for _, p := range h.pools {
+		all = append(all, p.processes...)
+		p.wake()
+	}
+	h.pools, h.closed = nil, true
 	h.mu.Unlock()
 	var ending sync.WaitGroup
-	for _, p := range idle {
+	for _, p := range all {
 		ending.Go(p.stop)
 	}
 	ending.Wait()
@@ -184,8 +196,10 @@ func (p *Plugin) Describe() methods.Description { return p.desc }
 // Source returns where the plugin's code is.
 func (p *Plugin) Source() Source { return p.source }
 
-// Solve runs one trial in a process that serves nothing else meanwhile. An
-// error that wraps a *Failure is the process's, any other the method's own.
+// Solve runs one trial, in a process that may serve others at the same time
+// unless ctx is from [Alone]. An error that wraps a *Failure is the process's,
+// any other the method's own. A Failure that is Shared may be another trial's
+// doing: run the trial again, with a new Host and Alone, to find out.
 func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
 	proc, err := p.host.lease(ctx, p.source)
 	if err != nil {
@@ -194,57 +208,4 @@ func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.H
 	answer, err := proc.solve(ctx, problem, h)
 	p.host.release(proc, err)
 	return answer, err
-}
-
-// lease returns an idle process of src, or starts one.
-func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
-	for {
-		h.mu.Lock()
-		if h.closed {
-			h.mu.Unlock()
-			return nil, fmt.Errorf("start plugin %q: the plugin host is closed", src.Name)
-		}
-		i := slices.IndexFunc(h.idle, func(p *process) bool { return p.child.source.Name == src.Name && p.child.source.Path == src.Path })
-		if i < 0 {
-			h.started++
-			number := h.started
-			h.mu.Unlock()
-			return h.start(ctx, src, number)
-		}
-		proc := h.idle[i]
-		h.idle = slices.Delete(h.idle, i, i+1)
-		h.mu.Unlock()
-		if !proc.exited() {
-			proc.child.beginTrial()
-			return proc, nil
-		}
-		proc.stop()
-	}
-}
-
-// release takes a process back after a trial that ended with err.
-func (h *Host) release(proc *process, err error) {
-	if !proc.exited() {
-		proc.child.measure()
-	}
-	var failure *Failure
-	if errors.As(err, &failure) {
-		proc.stop()
-		return
-	}
-	h.mu.Lock()
-	var surplus *process
-	if h.closed {
-		surplus = proc
-	} else {
-		h.idle = append(h.idle, proc)
-		if len(h.idle) > h.opts.MaxIdle {
-			surplus = h.idle[0]
-			h.idle = slices.Delete(h.idle, 0, 1)
-		}
-	}
-	h.mu.Unlock()
-	if surplus != nil {
-		surplus.stop()
-	}
 }

@@ -48,7 +48,7 @@ func TestOutputIsCountedByTrial(t *testing.T) {
 	floods := 0
 	o := &output{limit: 100, flood: func(string) { floods++ }}
 	for range 10 {
-		o.Reset()
+		o.begin(true)
 		for _, name := range []string{"stdout", "stderr"} {
 			if _, err := o.stream(name).Write([]byte(strings.Repeat("x", 49) + "\n")); err != nil {
 				t.Fatal(err)

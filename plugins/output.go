@@ -22,6 +22,7 @@ type output struct {
 	mu    sync.Mutex
 	buf   []byte
 	count int64
+	may   int64 // bytes of the trials so far
 }
 
 // stream returns the writer for one of the two streams.
@@ -49,14 +50,18 @@ func (o *output) add(p []byte) (tooMuch bool) {
 		o.buf = append(o.buf[:0], o.buf[over:]...)
 	}
 	o.count += int64(len(p))
-	return o.limit > 0 && o.count > o.limit
+	return o.limit > 0 && o.count > max(o.limit, o.may)
 }
 
-// Reset forgets everything.
-func (o *output) Reset() {
+// begin lets a further trial write as much as one may. With idle set it first
+// forgets everything.
+func (o *output) begin(idle bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.buf, o.count = o.buf[:0], 0
+	if idle {
+		o.buf, o.count, o.may = o.buf[:0], 0, 0
+	}
+	o.may += o.limit
 }
 
 // String returns the last lines, as valid UTF-8.

@@ -27,6 +27,8 @@ type Failure struct {
 	Reason string // "crashed (signal: killed)", "did not stop within 2s", …
 	Stderr string // the last lines that it wrote
 	Err    error  // the cause, if there is one worth keeping
+	Shared bool   // the process served other trials too, one of which may be to blame
+	Ended  bool   // the process has ended, or was ended
 }
 
 // Error names the plugin, the reason and the last lines of its stderr.
@@ -41,8 +43,12 @@ func (f *Failure) Error() string {
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// process is one running plugin process.
+// process is one running plugin process. Its host guards what counts trials.
 type process struct {
+	pool   *pool // nil if it is for one trial alone
+	trials int   // under way
+	used   int   // when it was last taken, as the host counts
+
 	child   *child
 	client  *plugin.Client
 	service wire.MethodClient
@@ -88,7 +94,6 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		return nil, p.startFailure(err)
 	}
 	limitMemory(p.child.cmd.Process.Pid, h.opts.Limits)
-	p.child.beginTrial()
 	return p, nil
 }
 
@@ -135,7 +140,17 @@ func (p *process) failure(reason string, cause error) *Failure {
 	if why := p.child.why(); why != "" {
 		reason = why
 	}
-	return &Failure{Plugin: p.child.source.Name, Reason: reason, Stderr: p.child.out.String(), Err: cause}
+	return &Failure{
+		Plugin: p.child.source.Name, Reason: reason, Stderr: p.child.out.String(), Err: cause,
+		Shared: p.pool != nil, Ended: true,
+	}
+}
+
+// own is a Failure that is the doing of one trial, whatever else the process
+// serves.
+func own(f *Failure, ended bool) *Failure {
+	f.Shared, f.Ended = false, ended
+	return f
 }
 
 func firstLine(s string) string {
@@ -165,9 +180,9 @@ type result struct {
 	err    error
 }
 
-// solve runs one trial. When ctx ends the plugin is asked to stop and has
-// grace to do so; then it is killed. The process may be used again unless the
-// error is a *Failure.
+// solve runs one trial. When ctx ends the trial is cancelled and has grace to
+// stop; then the process is killed. It may be used again unless the error is a
+// *Failure that ended it.
 func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
 	streamCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -195,7 +210,7 @@ func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.
 	p.child.end(fmt.Sprintf("did not stop within %v of being asked to, and was killed", p.grace))
 	p.kill()
 	<-done
-	return methods.Answer{}, p.failure("did not stop", context.Cause(ctx))
+	return methods.Answer{}, own(p.failure("did not stop", context.Cause(ctx)), true)
 }
 
 // judge separates failures of the process from errors of the method.
@@ -205,7 +220,7 @@ func (p *process) judge(r result) (methods.Answer, error) {
 	case errors.As(r.err, &broken):
 		return methods.Answer{}, p.broken(broken.err)
 	case errors.Is(r.err, wire.ErrPanic):
-		return methods.Answer{}, p.failure(r.err.Error(), r.err)
+		return methods.Answer{}, own(p.failure(r.err.Error(), r.err), false)
 	}
 	return r.answer, r.err
 }
@@ -220,7 +235,11 @@ func (p *process) broken(cause error) error {
 	if errors.Is(cause, errProtocol) || !p.child.awaitGone(exitPatience) {
 		p.child.end(brokenReason(cause))
 		p.kill()
-		return p.failure(brokenReason(cause), cause)
+		f := p.failure(brokenReason(cause), cause)
+		if status.Code(cause) != codes.Unavailable { // which is the end of all its trials
+			return own(f, true)
+		}
+		return f
 	}
 	reason := "crashed"
 	if state := p.child.cmd.ProcessState; state != nil {

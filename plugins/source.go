@@ -17,6 +17,7 @@ type Source struct {
 	Dir     string   // folder that its working directory leads to; empty if it is one file
 	Builtin bool     // served by the noema binary itself
 	Path    string   // the file or folder that holds the code
+	Serial  bool     // a process serves one trial at a time; by the manifest's concurrent: false
 }
 
 // ManifestName is the file that makes a folder a plugin.
@@ -27,6 +28,9 @@ type manifest struct {
 	Name     string   `yaml:"name"`
 	Language string   `yaml:"language"`
 	Command  []string `yaml:"command"`
+	// Concurrent says whether a process may serve several trials at a time, as
+	// the contract of a Method has it; the default is true.
+	Concurrent *bool `yaml:"concurrent"`
 }
 
 // Builtins returns the sources of methods that the running binary serves
@@ -121,5 +125,7 @@ func fromManifest(dir string) (Source, error) {
 	if len(m.Command) == 0 {
 		return Source{}, fmt.Errorf("read manifest %s: no command: add a line such as command: [python3, main.py]", file)
 	}
-	return Source{Name: m.Name, Command: m.Command, Dir: dir, Path: dir}, nil
+	return Source{
+		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
+	}, nil
 }

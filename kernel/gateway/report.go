@@ -45,6 +45,17 @@ func (h *Host) Report() Report {
 	}
 }
 
+// Withdraw takes back what the host charged to the run, because the trial is run
+// again by another host and charged by that. It returns the number of calls that
+// reached the provider, which were paid.
+func (h *Host) Withdraw() int {
+	r := h.Report()
+	h.gateway.mu.Lock()
+	defer h.gateway.mu.Unlock()
+	h.gateway.spent = h.gateway.spent.Minus(r.Usage)
+	return r.Provider
+}
+
 // Emit implements methods.Tracer. Data that is not JSON is kept as a string.
 func (h *Host) Emit(e methods.Event) {
 	e.Path, e.Phase, e.Text = valid(e.Path), valid(e.Phase), valid(e.Text)

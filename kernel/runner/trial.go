@@ -42,17 +42,25 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err != nil {
 		return nil, err
 	}
-	host := x.gateway.Host(gateway.Trial{
+	of := gateway.Trial{
 		ID: id, Method: methodIdentity(method), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
 		Environment: x.exp.Task.Environment, EnvironmentID: x.run.Config.Task.Digest, Recorded: recorded, Replaced: replaced,
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
-	})
-
+	}
 	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
+	host := x.gateway.Host(of)
 	answer, solveErr := solve(tctx, method.Solver, problem, host)
+	paid := 0
+	var process *plugins.Failure
+	if errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil {
+		// Another trial may be to blame. What was answered comes from the store.
+		paid = host.Withdraw()
+		host = x.gateway.Host(of)
+		answer, solveErr = solve(plugins.Alone(tctx), method.Solver, problem, host)
+	}
 	t.Wall = time.Since(t.Started)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -64,6 +72,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
 	}
 	conclude(t, x.exp.Task.Scorer, sample, answer, transcribe(t, host.Report(), answer, solveErr))
+	t.Provider += paid
 	return t, t.Seal()
 }
 

@@ -28,6 +28,7 @@ PROTOCOL_VERSION = 1
 _COOKIE = ("NOEMA_PLUGIN", "method")
 _PARENT_POLL_S = 0.2
 _EXIT_GRACE_S = 1.0
+_MAX_TRIALS = 4096  # at once; a thread is started when a trial needs it
 
 _EMPTY = b""
 _SERVING = b"\x08\x01"  # grpc.health.v1.HealthCheckResponse{status: SERVING}
@@ -183,7 +184,7 @@ def _start(service: _Service, address: str) -> Any:
         ("grpc.max_send_message_length", MAX_MESSAGE),
         ("grpc.so_reuseport", 0),
     ]
-    server = grpc.server(ThreadPoolExecutor(16, "noema-rpc"), options=options)
+    server = grpc.server(ThreadPoolExecutor(_MAX_TRIALS, "noema-rpc"), options=options)
     server.add_generic_rpc_handlers(service.handlers())
     server.add_insecure_port("unix:" + address)
     server.start()
