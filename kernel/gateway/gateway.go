@@ -49,6 +49,7 @@ type Options struct {
 	Provider       provider.Provider
 	Mode           Mode          // default Auto
 	MaxConnections int           // most provider calls at once; 0 takes the provider's own, or 64; see the package
+	Begin          int           // calls at once to begin with, where a user named a number; 0 begins slowly
 	Retry          Retry         // zero fields take defaults
 	RunLimits      record.Limits // of all trials together; reaching one stops the run
 	Spent          methods.Usage // charged to RunLimits before this execution, by the run that it resumes
@@ -130,7 +131,7 @@ func New(opts Options) (*Gateway, error) {
 		built: map[string]record.Seed{}, paid: map[string]bool{}, kept: map[cache.Key]cache.SeedRecord{},
 	}
 	g.gate.retry, g.gate.warn = opts.Retry, opts.Warn
-	g.gate.limit = newLimiter(opts.MaxConnections)
+	g.gate.limit = newLimiter(opts.MaxConnections, opts.Begin)
 	g.gate.breaker = breaker{after: opts.DownAfter, patience: opts.Patience}
 	g.flights.running, g.tools.running = &g.running, &g.running
 	g.flights.abandoned = func(rec cache.CompletionRecord) { g.charge(rec.Completion.Usage) }

@@ -57,9 +57,10 @@ const (
 	longestDebt = 4 // … in at most so many round trips
 )
 
-func newLimiter(ceiling int) limiter {
+// newLimiter begins slowly, or where begin says.
+func newLimiter(ceiling, begin int) limiter {
 	c := float64(ceiling)
-	first := min(firstLimit, c)
+	first := min(max(firstLimit, float64(begin)), c)
 	return limiter{
 		limit: first, floor: lowestLimit, ceiling: c, slowTo: c, peak: c, step: 1, sustained: first, answers: true,
 		noise: newNoise(), over: math.Inf(1),

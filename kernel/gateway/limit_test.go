@@ -214,7 +214,7 @@ func TestUnusedLimitDoesNotGrow(t *testing.T) {
 // TestOneDecreasePerRoundTrip: of forty calls that are refused together the
 // first counts; one that starts afterwards counts again.
 func TestOneDecreasePerRoundTrip(t *testing.T) {
-	l := newLimiter(100)
+	l := newLimiter(100, 0)
 	l.limit, l.slowTo, l.noise.alone = 40, 0, 0
 	for range 40 {
 		l.refused(0, 40)

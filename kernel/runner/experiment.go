@@ -50,7 +50,7 @@ type Experiment struct {
 	Cache          string        `json:"cache" part:"how" default:"auto" choices:"auto,replay,refresh,verify,off" doc:"how to use the store: auto, replay, refresh, verify or off"`
 	Fresh          bool          `json:"fresh" part:"how" doc:"begin a new run even if an unfinished one could be resumed"`
 	MaxSamples     int           `json:"max-samples" part:"how" default:"16" min:"1" doc:"trials at once"`
-	MaxConnections int           `json:"max-connections" part:"how" min:"0" doc:"provider calls at once (default: the provider's)"`
+	MaxConnections int           `json:"max-connections" part:"how" min:"0" doc:"most provider calls at once, and as many to begin with (default: found by itself, up to 64)"`
 	Retries        int           `json:"retries" part:"how" default:"5" min:"-1" zero:"-1" doc:"further attempts after a failed provider call; -1 for none"`
 	TrialTimeout   time.Duration `json:"trial-timeout" part:"how" default:"15m" min:"0.001" doc:"wall-clock time after which a hanging trial fails"`
 }
