@@ -192,7 +192,7 @@ func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.
 	}
 	done := make(chan result, 1)
 	go func() {
-		a, err := newSession(ctx, h).run(stream, problem, ctx.Done())
+		a, err := newSession(ctx, h, p.pool != nil).run(stream, problem, ctx.Done())
 		done <- result{a, err}
 	}()
 	select {

@@ -4,9 +4,13 @@
 // returns each as a methods.Method, so that callers cannot tell a plugin from
 // a method in the process.
 //
-// A process serves one trial at a time. When it crashes, hangs or breaks the
-// protocol, exactly that trial fails, with the plugin's name and the last
-// lines of its stderr, and the next trial gets a fresh process.
+// A process serves many trials at a time, since trials wait for models: a plugin
+// has about one process per core. When a process crashes or is killed, its trials
+// fail with a [Failure] that is Shared: each is run again [Alone], in a process of
+// its own, and only the one that is to blame fails again, with the plugin's name
+// and the last lines of its stderr. A trial that hangs is cancelled alone, and
+// takes its process with it only if it does not stop. A plugin that is not safe
+// for concurrent use says so in its manifest: concurrent: false.
 //
 // # Isolation
 //

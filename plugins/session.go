@@ -42,6 +42,8 @@ type session struct {
 	refused atomic.Int64        // calls that the budget refused
 	calls   sync.WaitGroup
 	finish  *wire.Finish
+	shared  bool          // with other trials in the process: it may have to be run again
+	broken  chan struct{} // closed when no more frames come
 
 	mu               sync.Mutex
 	inFlight         map[uint64]context.CancelFunc
@@ -55,9 +57,9 @@ type build struct {
 	put chan *wire.Call
 }
 
-func newSession(ctx context.Context, h methods.Host) *session {
+func newSession(ctx context.Context, h methods.Host, shared bool) *session {
 	return &session{
-		ctx: ctx, host: h,
+		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}),
 		out:   wire.NewOutbox[*wire.HostFrame](),
 		slots: make(chan struct{}, maxCalls), room: semaphore.NewWeighted(maxCallBytes),
 		inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
@@ -71,7 +73,8 @@ var (
 
 // run drives the session over stream until the plugin finishes or the stream
 // breaks. stop is closed when the trial is cancelled; the plugin is then told
-// so. Every call has ended when run returns.
+// so. Every call has ended when run returns, unless the process broke that it shared
+// with other trials.
 func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
@@ -94,8 +97,17 @@ func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop 
 
 	err := s.receive(stream)
 	close(over)
-	cancel()
-	s.calls.Wait()
+	close(s.broken)
+	if err != nil && s.shared && s.ctx.Err() == nil {
+		// The trial will be run again: what is being asked is not asked twice.
+		go func() {
+			s.calls.Wait()
+			cancel()
+		}()
+	} else {
+		cancel()
+		s.calls.Wait()
+	}
 	close(done)
 	<-sent
 	if err != nil {
@@ -309,6 +321,8 @@ func (s *session) seed(ctx context.Context, id uint64, get *wire.SeedGet) (uint6
 		case put := <-b.put:
 			answerTo = put.GetId()
 			return put.GetSeedPut().GetData(), wire.ToError(put.GetSeedPut().GetError())
+		case <-s.broken:
+			return nil, errNoFinish
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -62,7 +62,9 @@ type Host struct {
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
-	settled  map[CallID][]record.Call // from Trial.Recorded: how calls went, next first
+	// withdrawn is set when another host runs the trial again.
+	withdrawn bool
+	settled   map[CallID][]record.Call // from Trial.Recorded: how calls went, next first
 }
 
 var _ methods.Host = (*Host)(nil)
@@ -295,6 +297,11 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 	if err != nil {
 		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.withdrawn {
+		return
+	}
 	h.gateway.charge(call.Usage)
 	if asked { // what the store answers costs nothing now
 		h.gateway.countable(h.trial.Limits, call.Usage)
@@ -303,8 +310,6 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 		s.add(call.Usage)
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	if call.Fault != record.CancelFault {
 		h.calls = append(h.calls, call)
 	}

@@ -46,14 +46,17 @@ func (h *Host) Report() Report {
 }
 
 // Withdraw takes back what the host charged to the run, because the trial is run
-// again by another host and charged by that. It returns the number of calls that
+// again by another host and charged by that. Calls under way go on, for that host
+// to join, and are charged by it. It returns the number of calls that
 // reached the provider, which were paid.
 func (h *Host) Withdraw() int {
-	r := h.Report()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.withdrawn = true
 	h.gateway.mu.Lock()
 	defer h.gateway.mu.Unlock()
-	h.gateway.spent = h.gateway.spent.Minus(r.Usage)
-	return r.Provider
+	h.gateway.spent = h.gateway.spent.Minus(h.spent)
+	return h.provider
 }
 
 // Emit implements methods.Tracer. Data that is not JSON is kept as a string.

@@ -282,30 +282,63 @@ func TestDeafPluginIsKilled(t *testing.T) {
 	}
 }
 
-func TestKillFailsOneTrialOnly(t *testing.T) {
+// TestTrialsShareProcesses: many trials at once run in few processes, each with
+// its own answer.
+func TestTrialsShareProcesses(t *testing.T) {
+	t.Parallel()
+	h, err := plugins.NewHost(plugins.HostOptions{MaxProcesses: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	p := open(t, h, "wait")
+	ctx, cancel := context.WithCancel(t.Context())
+	const trials = 100
+	errs, kernels := make(chan error, trials), make([]*kernel, trials)
+	for i := range kernels {
+		kernels[i] = waiting()
+		go func() { _, err := p.Solve(ctx, methods.Problem{}, kernels[i]); errs <- err }()
+	}
+	pids := map[string]bool{}
+	for _, k := range kernels {
+		pids[k.next(t)] = true
+	}
+	if len(pids) > 2 {
+		t.Errorf("%d trials took %d processes", trials, len(pids))
+	}
+	cancel()
+	for range trials {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
+			t.Fatalf("err = %v", err)
+		}
+	}
+}
+
+// TestKilled: a process that is killed from outside is nobody's doing, and alone
+// a trial has a new one.
+func TestKilled(t *testing.T) {
 	t.Parallel()
 	p := open(t, openHost(t), "wait")
-	ctx, cancel := context.WithCancel(t.Context())
-	killed, other := waiting(), waiting()
-	errs := make(chan error, 2)
-	go func() { _, err := p.Solve(ctx, methods.Problem{}, killed); errs <- err }()
+	killed, again := waiting(), waiting()
+	errs := make(chan error, 1)
+	go func() { _, err := p.Solve(t.Context(), methods.Problem{}, killed); errs <- err }()
 	var pid int
 	if _, err := fmt.Sscan(killed.next(t), &pid); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, err := p.Solve(ctx, methods.Problem{}, other); errs <- err }()
-	other.next(t)
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	err := <-errs
 	var f *plugins.Failure
-	if !errors.As(err, &f) || !strings.Contains(err.Error(), "signal: killed") || !strings.Contains(err.Error(), "about to wait") {
+	if err := <-errs; !errors.As(err, &f) || !f.Shared || !strings.Contains(err.Error(), "signal: killed") || !strings.Contains(err.Error(), "about to wait") {
 		t.Fatalf("killed trial: %v", err)
 	}
+	ctx, cancel := context.WithCancel(plugins.Alone(t.Context()))
+	go func() { _, err := p.Solve(ctx, methods.Problem{}, again); errs <- err }()
+	again.next(t)
 	cancel()
 	if err := <-errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("other trial: %v, want it to live until it was cancelled", err)
+		t.Errorf("alone: %v", err)
 	}
 }
 

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		"noema":   main,
 		"shouter": func() { plugins.Serve(shouter{}) },
 		"fragile": func() { plugins.Serve(fragile{}) },
+		"brittle": func() { plugins.Serve(brittle{}) },
 	})
 }
 
@@ -63,6 +64,23 @@ func (fragile) Solve(_ context.Context, p methods.Problem, _ methods.Host) (meth
 		os.Exit(7)
 	}
 	return methods.TextAnswer("held"), nil
+}
+
+// brittle is a third party's method whose process dies in the middle of some
+// problems, after a call.
+type brittle struct{ shouter }
+
+func (b brittle) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	for i := range 3 {
+		if _, err := h.Complete(ctx, methods.Request{Messages: methods.Ask(p.Query), Path: fmt.Sprint("ask/", i), Draw: i}); err != nil {
+			return methods.Answer{}, err
+		}
+		if i == 1 && strings.Contains(p.Query, "heavy") {
+			fmt.Fprintln(os.Stderr, "brittle: it breaks at", p.ID)
+			os.Exit(7)
+		}
+	}
+	return methods.TextAnswer("yes"), nil
 }
 
 // fewAtOnce is the tests' default of --max-samples: with fewer trials at once
