@@ -93,8 +93,8 @@ func (l *Lab) Store() (*cache.Store, error) {
 	return store, nil
 }
 
-// idlePlugins is how many plugin processes are kept ready between trials: as
-// many as run at once by default.
+// idlePlugins is how many plugin processes are kept ready between trials, over
+// all methods.
 const idlePlugins = 16
 
 func (l *Lab) pluginHost() (*plugins.Host, error) {
