@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"noema/kernel/task/internal/words"
 )
 
 // maxLine bounds one line of a JSON Lines file.
@@ -80,7 +82,7 @@ func (l Line) DecodeStrict(into any) error { return l.decode(into, true) }
 
 func (l Line) decode(into any, strict bool) error {
 	if at := invalidUTF8(l.Raw); at >= 0 {
-		return l.errorAt(at, errors.New("invalid UTF-8; save the file as UTF-8"))
+		return l.errorAt(at, errors.New("invalid UTF-8: save the file as UTF-8"))
 	}
 	d := json.NewDecoder(bytes.NewReader(l.Raw))
 	if strict {
@@ -91,14 +93,14 @@ func (l Line) decode(into any, strict bool) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return l.errorAt(int(syntax.Offset)-1, err)
+		return l.errorAt(int(syntax.Offset)-1, words.Of(err))
 	case errors.As(err, &kind):
-		return l.errorAt(int(kind.Offset)-1, err)
+		return l.errorAt(int(kind.Offset)-1, words.Of(err))
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return l.errorAt(len(l.Raw), errors.New("the JSON value ends too early"))
 	case err != nil: // an unknown field, which the error quotes
 		_, name, _ := bytes.Cut([]byte(err.Error()), []byte("unknown field "))
-		return l.errorAt(bytes.Index(l.Raw, name), err)
+		return l.errorAt(bytes.Index(l.Raw, name), words.Of(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return l.errorAt(int(d.InputOffset())-1, errors.New("more than one JSON value on the line"))

@@ -44,7 +44,7 @@ func LoadJSONL(path string) (*Task, error) {
 			return err
 		}
 		if first, dup := seen[s.ID]; dup {
-			return l.Errorf("id %q was used in line %d already", s.ID, first)
+			return l.Errorf("id %q is already used in line %d", s.ID, first)
 		}
 		seen[s.ID] = l.Number
 		t.Samples = append(t.Samples, s)
@@ -54,7 +54,7 @@ func LoadJSONL(path string) (*Task, error) {
 		return nil, fmt.Errorf("load task: %w", err)
 	}
 	if len(t.Samples) == 0 {
-		return nil, fmt.Errorf("load task: %s holds no samples", filepath.Base(path))
+		return nil, fmt.Errorf("load task: %s has no samples", filepath.Base(path))
 	}
 	t.Summary = fmt.Sprintf("%d samples of %s", len(t.Samples), filepath.Base(path))
 	t.Source, err = describe(path)
@@ -91,7 +91,7 @@ type input struct {
 func readSample(l Line, number int) (Sample, error) {
 	var r record
 	if err := l.DecodeStrict(&r); err != nil {
-		return Sample{}, hint(err, "id, input, target, metadata")
+		return Sample{}, hint(err, "id", "input", "target", "metadata")
 	}
 	s := Sample{ID: strconv.Itoa(number), Metadata: metadata(r.Metadata)}
 	s.Group, s.Cluster = s.Metadata["group"], s.Metadata["cluster"]
@@ -117,10 +117,16 @@ func readSample(l Line, number int) (Sample, error) {
 	return s, nil
 }
 
-// hint adds the known names to an error about an unknown one.
-func hint(err error, known string) error {
-	if strings.Contains(err.Error(), "unknown field") {
-		return fmt.Errorf("%w (the fields are %s)", err, known)
+// hint adds the known names to an error about an unknown one, or about a line
+// that is not an object.
+func hint(err error, known ...string) error {
+	_, quoted, unknown := strings.Cut(err.Error(), "unknown field ")
+	near := ""
+	if name, bad := strconv.Unquote(quoted); unknown && bad == nil {
+		near = methods.DidYouMean(name, known)
+	}
+	if unknown || strings.Contains(err.Error(), "want an object") {
+		return fmt.Errorf("%w%s: the fields are %s", err, near, strings.Join(known, ", "))
 	}
 	return err
 }
@@ -164,18 +170,18 @@ func readInput(l Line, raw json.RawMessage) (input, error) {
 	at := l.valueOffset("input")
 	inner := Line{l.File, l.Number, append(bytes.Repeat([]byte{' '}, utf8.RuneCount(l.Raw[:at])), raw...)}
 	if raw[0] != '{' {
-		return in, l.errorAt(at, fmt.Errorf("input is neither a text nor an object with a query"))
+		return in, l.errorAt(at, fmt.Errorf("the input is neither a text nor an object with a query"))
 	}
 	if err := inner.DecodeStrict(&in); err != nil {
-		return in, hint(err, "query, context, items, labels, k")
+		return in, hint(err, "query", "context", "items", "labels", "k")
 	}
 	switch {
 	case in.Query == "":
-		return in, l.errorAt(at, fmt.Errorf("input has no query"))
+		return in, l.errorAt(at, fmt.Errorf("the input has no query"))
 	case in.Items != nil && in.Labels != nil:
-		return in, l.errorAt(at, fmt.Errorf("input has both items, to rank, and labels, to choose from"))
+		return in, l.errorAt(at, fmt.Errorf("the input has both items and labels: keep one"))
 	case in.Context[ItemsKey] != nil && in.Items != nil:
-		return in, l.errorAt(at, fmt.Errorf("items stand both in the input and in its context"))
+		return in, l.errorAt(at, fmt.Errorf("items are given twice: in input and in context"))
 	case in.K != 0 && in.Items == nil:
 		return in, l.errorAt(at, fmt.Errorf("k needs items to rank"))
 	}
@@ -216,7 +222,7 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
 		var label string
 		if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
-			return spec, nil, fmt.Errorf("target %s is none of the labels %q", compact(target), in.Labels)
+			return spec, nil, fmt.Errorf("target %s is not one of the labels %q", compact(target), in.Labels)
 		}
 		return spec, methods.ChoiceAnswer(label).Value, nil
 	}
@@ -226,7 +232,7 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 	case '[':
 		var members []string
 		if err := json.Unmarshal(target, &members); err != nil {
-			return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is no list of texts", compact(target))
+			return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is not a list of texts", compact(target))
 		}
 		return methods.AnswerSpec{Kind: methods.Set}, methods.SetAnswer(members).Value, nil
 	case '{':
@@ -237,11 +243,12 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		names := slices.Sorted(maps.Keys(fields))
 		return methods.AnswerSpec{Kind: methods.Fields, Names: names}, json.RawMessage(compact(target)), nil
 	case 't', 'f':
-		return methods.AnswerSpec{}, nil, fmt.Errorf("target %s: for yes or no give labels, such as [\"yes\",\"no\"]", target)
+		yesNo := map[byte]string{'t': "yes", 'f': "no"}[target[0]]
+		return methods.AnswerSpec{}, nil, fmt.Errorf("target %s needs labels: add \"labels\": [\"yes\",\"no\"] to the input and use \"%s\"", target, yesNo)
 	}
 	var number float64
 	if err := json.Unmarshal(target, &number); err != nil {
-		return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is no number", target)
+		return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is not a number", target)
 	}
 	return methods.AnswerSpec{Kind: methods.Number}, target, nil
 }
@@ -252,24 +259,29 @@ func (in input) ranking(target json.RawMessage) (methods.AnswerSpec, json.RawMes
 	if spec.K == 0 {
 		spec.K = min(maxRanked, n)
 	}
-	if n < 2 || spec.K < 1 || spec.K > n {
-		return spec, nil, fmt.Errorf("cannot rank %d of %d items", spec.K, n)
+	switch {
+	case n == 0:
+		return spec, nil, fmt.Errorf("the sample has no items to rank")
+	case n == 1:
+		return spec, nil, fmt.Errorf("the sample has one item: a ranking needs at least two")
+	case spec.K < 1 || spec.K > n:
+		return spec, nil, fmt.Errorf("k must be 1 to %d, the number of items, not %d", n, spec.K)
 	}
 	var gold []int
 	if target[0] != '[' {
 		gold = make([]int, 1)
 		if err := json.Unmarshal(target, &gold[0]); err != nil {
-			return spec, nil, fmt.Errorf("target %.80s is no item number", compact(target))
+			return spec, nil, fmt.Errorf("target %.80s is not an item number", compact(target))
 		}
 	} else if err := json.Unmarshal(target, &gold); err != nil {
-		return spec, nil, fmt.Errorf("target %.80s is no list of item numbers", compact(target))
+		return spec, nil, fmt.Errorf("target %.80s is not a list of item numbers", compact(target))
 	}
 	slices.Sort(gold)
 	if gold = slices.Compact(gold); len(gold) == 0 {
-		return spec, nil, fmt.Errorf("target names no item")
+		return spec, nil, fmt.Errorf("the target names no item")
 	}
 	if gold[0] < 1 || gold[len(gold)-1] > n {
-		return spec, nil, fmt.Errorf("target %s is not within 1..%d; items are numbered from 1", compact(target), n)
+		return spec, nil, fmt.Errorf("target %s is not within 1..%d: items are numbered from 1", compact(target), n)
 	}
 	return spec, methods.RankingAnswer(gold).Value, nil
 }

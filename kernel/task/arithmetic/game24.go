@@ -32,15 +32,18 @@ const Game24Scorer = "game24"
 func LoadGame24(path string) (t *task.Task, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("load Game of 24: %w", err)
+		return nil, fmt.Errorf("read Game of 24: %w", err)
 	}
 	defer f.Close() // opened for reading: closing cannot lose anything
 	name := filepath.Base(path)
 	r := csv.NewReader(f)
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read Game of 24: %s is empty", name)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("load Game of 24: %s: %w", name, err)
+		return nil, fmt.Errorf("read Game of 24: %s: %w", name, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	column := max(0, slices.IndexFunc(header, func(h string) bool {
@@ -57,33 +60,33 @@ func LoadGame24(path string) (t *task.Task, err error) {
 			break
 		}
 		if err != nil { // which names the line
-			return nil, fmt.Errorf("load Game of 24: %s: %w", name, err)
+			return nil, fmt.Errorf("read Game of 24: %s: %w", name, err)
 		}
 		if err := addPuzzle(t, header, record, column); err != nil {
 			line, _ := r.FieldPos(0)
-			return nil, fmt.Errorf("load Game of 24: %s:%d: %w", name, line, err)
+			return nil, fmt.Errorf("read Game of 24: %s:%d: %w", name, line, err)
 		}
 	}
 	if len(t.Samples) == 0 {
-		return nil, fmt.Errorf("load Game of 24: %s holds no puzzles", name)
+		return nil, fmt.Errorf("read Game of 24: %s has no puzzles", name)
 	}
 	return t, nil
 }
 
 func addPuzzle(t *task.Task, header, record []string, column int) error {
 	if column >= len(record) {
-		return fmt.Errorf("there is no column %d", column+1)
+		return fmt.Errorf("the line has no column %d", column+1)
 	}
 	var numbers []int
 	for _, word := range strings.Fields(record[column]) {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 0 {
-			return fmt.Errorf("puzzle %q: want whole numbers separated by spaces", record[column])
+			return fmt.Errorf("puzzle %.80q: want whole numbers separated by spaces, such as 1 1 4 6", record[column])
 		}
 		numbers = append(numbers, n)
 	}
 	if len(numbers) < 2 {
-		return fmt.Errorf("puzzle %q: want at least two numbers", record[column])
+		return fmt.Errorf("puzzle %.80q: want at least two numbers", record[column])
 	}
 	target, err := json.Marshal(map[string][]int{"numbers": numbers})
 	if err != nil {

@@ -54,7 +54,7 @@ func LoadGSM8K(path string) (*task.Task, error) {
 		return nil, fmt.Errorf("load GSM8K: %w", err)
 	}
 	if len(t.Samples) == 0 {
-		return nil, fmt.Errorf("load GSM8K: %s holds no problems", filepath.Base(path))
+		return nil, fmt.Errorf("load GSM8K: %s has no problems", filepath.Base(path))
 	}
 	t.Source = "file " + filepath.Base(path)
 	return t, nil

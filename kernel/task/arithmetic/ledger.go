@@ -43,7 +43,7 @@ func reckon(facts []Fact) (reckoning, error) {
 	}
 	text, exact := decimal.Format(answer)
 	if !exact || answer.Sign() <= 0 || !places(answer, 4) {
-		return reckoning{}, errors.New("the answer is no short positive decimal")
+		return reckoning{}, errors.New("the answer is not a positive decimal with at most 4 places")
 	}
 	return reckoning{text, l.operations, l.divides}, nil
 }
@@ -131,7 +131,7 @@ func (l *ledger) tell(f Fact) {
 	case Buy:
 		l.set(f.Who, Dollars, l.minus(l.get(f.Who, Dollars), l.times(n(), m())))
 	default:
-		l.wrong = fmt.Errorf("no fact of kind %q", f.Kind)
+		l.wrong = fmt.Errorf("unknown fact %q", f.Kind)
 	}
 }
 

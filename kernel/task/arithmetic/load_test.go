@@ -68,7 +68,7 @@ func TestLoadGame24(t *testing.T) {
 		t.Errorf("one column: %v", err)
 	}
 	for content, want := range map[string]string{
-		"":                            "EOF",
+		"":                            "data.txt is empty",
 		"Puzzles\n":                   "no puzzles",
 		"Puzzles\n1 2 3 4\n1 x 3 4\n": "data.txt:3: puzzle \"1 x 3 4\"",
 		"Puzzles\n7\n":                "at least two",

@@ -52,7 +52,7 @@ func ReadStory(text string) (Story, error) {
 
 // FindStory reads the last whole story in a longer text, such as a prompt.
 func FindStory(text string) (Story, error) {
-	err := errors.New("find story: the text has none")
+	err := errors.New("find story: no story in the text")
 	var found Story
 	var told []string
 	for line := range strings.Lines(tag.ReplaceAllString(text, "\n")) {
@@ -113,7 +113,7 @@ func Facts(sentences []string) ([]Fact, error) {
 		}
 		if strings.EqualFold(f.Who, "he") || strings.EqualFold(f.Who, "she") {
 			if subject == "" {
-				return nil, fmt.Errorf("read story: nobody before %.100q for its pronoun", sentence)
+				return nil, fmt.Errorf("read story: the pronoun in %.100q refers to nobody", sentence)
 			}
 			f.Who = subject
 		}

@@ -11,7 +11,7 @@ import (
 // from rng. The same facts and random numbers give the same text.
 func Render(facts []Fact, rng *rand.Rand) (string, error) {
 	if len(facts) == 0 || !facts[len(facts)-1].Kind.IsQuestion() {
-		return "", fmt.Errorf("render story: the last fact is no question")
+		return "", fmt.Errorf("render story: the last fact is not a question")
 	}
 	var sentences []string
 	subject := ""              // of the sentence before

@@ -42,7 +42,7 @@ type Story struct {
 // Value computes the story exactly. A division by zero is an error.
 func (s Story) Value() (*big.Rat, error) {
 	if len(s.Steps) == 0 {
-		return nil, errors.New("compute story: it has no steps")
+		return nil, errors.New("compute story: the story has no steps")
 	}
 	results := make([]*big.Rat, 0, len(s.Steps))
 	get := func(o Operand) (*big.Rat, error) {
@@ -123,7 +123,7 @@ func compile(facts []Fact) (Story, error) {
 			return Story{}, err
 		}
 	}
-	return Story{}, errors.New("there is no question")
+	return Story{}, errors.New("the story has no question")
 }
 
 func value(n string) Operand { return Operand{Value: n} }
@@ -146,7 +146,7 @@ func (b *book) gain(h holding, more Operand) {
 func (b *book) of(who, thing string) (Operand, error) {
 	o, ok := b.has[holding{who, thing}]
 	if !ok {
-		return o, fmt.Errorf("it does not say how many %s %s has", thing, who)
+		return o, fmt.Errorf("the story does not say how many %s %s has", thing, who)
 	}
 	return o, nil
 }
@@ -245,7 +245,7 @@ func (b *book) ask(f Fact) (Story, error) {
 		result = b.do(Multiply, result, value(factor))
 	}
 	if result.Step == 0 {
-		return Story{}, errors.New("there is nothing to compute")
+		return Story{}, errors.New("the story has nothing to compute")
 	}
 	return Story{Steps: needed(b.steps, result.Step), Unit: unit}, nil
 }

@@ -22,7 +22,7 @@ func ExampleReadStory() {
 func TestReadStory(t *testing.T) {
 	for text, want := range map[string]string{
 		"Ben has saved $1,250.50. Later, he spends $0.25 on lunch. How many cents does Ben have now?":                                     "125025 cents",
-		"Ana has twice as much money as Ben. How many dollars does Ana have now?":                                                         "error it does not say how many dollars Ben has",
+		"Ana has twice as much money as Ben. How many dollars does Ana have now?":                                                         "error the story does not say how many dollars Ben has",
 		"Ben has saved $8. Ana has twice as much money as Ben. How many dollars do Ana and Ben have on average?":                          "12 dollars",
 		"Ana has 3 eggs. Ben has half as many eggs as Ana. If Ben spreads the eggs evenly over 0 baskets, how many go into each?":         "error division by zero",
 		"Ana rides for 1.5 hours at 10 kilometres per hour. How many metres does Ana cover in all?":                                       "15000 metres",

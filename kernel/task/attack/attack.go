@@ -72,13 +72,13 @@ func (a Attack) Apply(t *task.Task, seed uint64) (*task.Task, error) {
 		}
 	}
 	if changed == 0 {
-		return nil, fmt.Errorf("attack %s on task %q: it would change no byte that a method reads: the task has no reviews apart from those that decide, or the rate is too low", a, t.Name)
+		return nil, fmt.Errorf("attack %s on task %q: the attack changes nothing: the task has no reviews beyond the deciding ones, or raise the rate", a, t.Name)
 	}
 	return &out, nil
 }
 
 // errNoReviews says that a problem has nothing to attack.
-var errNoReviews = errors.New("its data has no reviews: attacks work on tasks whose data has items with reviews, or reviews")
+var errNoReviews = errors.New("this task has no reviews: attacks need cafes or policy, or your own data with reviews")
 
 // context attacks the reviews of a problem's data. All else keeps its bytes.
 func (a Attack) context(raw json.RawMessage, decides decider, rng *rand.Rand) (json.RawMessage, error) {

@@ -117,7 +117,7 @@ func TestWhatBitesNothingIsRefused(t *testing.T) {
 	}
 	little := &task.Task{Name: "little", Samples: []task.Sample{{ID: "a", Problem: methods.Problem{
 		Query: "vegan waffles?", Context: json.RawMessage(`{"reviews":[{"author":"Ann","text":"The waffles are vegan."}]}`)}}}}
-	if _, err := (Attack{"typo", 1}).Apply(little, 0); err == nil || !strings.Contains(err.Error(), "change no byte") {
+	if _, err := (Attack{"typo", 1}).Apply(little, 0); err == nil || !strings.Contains(err.Error(), "the attack changes nothing") {
 		t.Errorf("an attack on what decides gives %v", err)
 	}
 	for _, bad := range []string{"", "typo", "typo:0", "typo:2", "typo:NaN", "rain:0.5", "typo:x"} {

@@ -103,7 +103,7 @@ func span(text string) (open, shut int, err error) {
 		hour, err1 := strconv.Atoi(h)
 		minute, err2 := strconv.Atoi(m)
 		if err1 != nil || err2 != nil {
-			return 0, 0, fmt.Errorf("%q is no time span such as \"7:00-19:00\"", text)
+			return 0, 0, fmt.Errorf("%q is not a time span such as \"7:00-19:00\"", text)
 		}
 		*end.into = 60*hour + minute
 	}

@@ -141,8 +141,8 @@ func TestLoadDirFaults(t *testing.T) {
 		"bad hours":            {"restaurants.jsonl", `8:0-15:30`, `8-15`, `restaurants.jsonl:1:1: hours of "Tin Kettle": Monday is 8-15`},
 		"hours out of range":   {"restaurants.jsonl", `8:0-15:30`, `8:0-25:30`, `Monday is 8:0-25:30`},
 		"hours with a tail":    {"restaurants.jsonl", `8:0-15:30`, `8:0-15:30 or so`, `Monday is`},
-		"no such day":          {"restaurants.jsonl", `"Monday"`, `"Caturday"`, `"Caturday" is no day`},
-		"twice":                {"restaurants.jsonl", `"b1"`, `"b0"`, `restaurants.jsonl:3:1: business_id "b0" is there twice`},
+		"no such day":          {"restaurants.jsonl", `"Monday"`, `"Caturday"`, `"Caturday" is not a day such as Monday`},
+		"twice":                {"restaurants.jsonl", `"b1"`, `"b0"`, `restaurants.jsonl:3:1: business_id "b0" appears twice`},
 		"nameless":             {"restaurants.jsonl", `"Red Door"`, `""`, "restaurants.jsonl:3:1: a restaurant needs"},
 		"stray review":         {"reviews.jsonl", `"b2"`, `"b9"`, `reviews.jsonl:3:1: business_id "b9" is not in restaurants.jsonl`},
 		"unknown request":      {"groundtruth.jsonl", `"R2"`, `"R9"`, `groundtruth.jsonl:2:1: request "R9" is not in requests.jsonl`},
@@ -151,7 +151,7 @@ func TestLoadDirFaults(t *testing.T) {
 		"contradiction":        {"groundtruth.jsonl", `"gold_restaurant":"b0","gold_idx":0`, `"gold_restaurant":"b1"`, `is "b1", but "b0" in requests.jsonl:1`},
 		"unknown gold":         {"groundtruth.jsonl", `"b1"`, `"b7"`, `gold_restaurant "b7" of request "R2" is not in restaurants.jsonl`},
 		"no truth":             {"groundtruth.jsonl", `{"request_id":"R2","gold_restaurant":"b1"}`, ``, `requests.jsonl:2: request "R2" is not in groundtruth.jsonl`},
-		"request twice":        {"requests.jsonl", `"R2"`, `"R1"`, `requests.jsonl:2:1: request "R1" is there twice`},
+		"request twice":        {"requests.jsonl", `"R2"`, `"R1"`, `requests.jsonl:2:1: request "R1" appears twice`},
 		"broken structure":     {"requests.jsonl", `"op":"OR"`, `"op":"XOR"`, `requests.jsonl:1:1: structure of request "R1"`},
 		"request without text": {"requests.jsonl", `"no wifi"`, `""`, "requests.jsonl:2:1: a request needs an id and a text"},
 	} {
@@ -175,7 +175,7 @@ func TestLoadDirFaults(t *testing.T) {
 	}
 	files := fixture()
 	files["user_mapping.json"] = `{"friend_graph":[1]}`
-	if _, err := LoadDir(write(t, files), DirOptions{}); err == nil || !strings.Contains(err.Error(), "user_mapping.json: ") {
+	if _, err := LoadDir(write(t, files), DirOptions{}); err == nil || !strings.Contains(err.Error(), `user_mapping.json:1: "friend_graph" must be an object, not a list`) {
 		t.Errorf("malformed people: %v", err)
 	}
 }

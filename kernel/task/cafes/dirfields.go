@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/words"
 	"noema/methods/reply"
 )
 
@@ -114,7 +116,7 @@ func dict(raw json.RawMessage) (map[string]any, error) {
 	case map[string]any:
 		return v, nil
 	}
-	return nil, fmt.Errorf("%.60s is no object", raw)
+	return nil, fmt.Errorf("%.60s is not a JSON object", raw)
 }
 
 // hours reads opening hours and writes "8:0-15:30" as "8:00-15:30".
@@ -130,7 +132,7 @@ func hours(raw json.RawMessage) (map[string]string, error) {
 		}
 		text, ok := v.(string)
 		if !slices.Contains(days(), day) {
-			return nil, fmt.Errorf("%q is no day", day)
+			return nil, fmt.Errorf("%q is not a day such as %s", day, time.Monday)
 		}
 		var h1, m1, h2, m2 int
 		var rest string
@@ -155,11 +157,11 @@ func names(raw json.RawMessage) ([]string, error) {
 		return list, nil
 	}
 	if raw[0] == '[' {
-		return list, json.Unmarshal(raw, &list)
+		return list, words.Of(json.Unmarshal(raw, &list))
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, err
+		return nil, words.Of(err)
 	}
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" && part != "None" {
@@ -244,7 +246,7 @@ func (q *query) readStructure(raw json.RawMessage) error {
 		} `json:"evidence"`
 	}
 	if err := json.Unmarshal(raw, &n); err != nil {
-		return err
+		return words.Of(err)
 	}
 	if n.Evidence != nil && n.Evidence.Kind != "" {
 		q.evidence = append(q.evidence, n.Evidence.Kind)

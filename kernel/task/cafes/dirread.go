@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/words"
 )
 
 // The files of the data format.
@@ -114,7 +115,7 @@ func (d *data) readPlaces(path string) error {
 			return err
 		}
 		if _, dup := d.byID[p.id]; dup {
-			return l.Errorf("business_id %q is there twice", p.id)
+			return l.Errorf("business_id %q appears twice", p.id)
 		}
 		d.byID[p.id] = len(d.places)
 		d.places = append(d.places, p)
@@ -132,7 +133,7 @@ func (d *data) readReviews(path string) error {
 		d.note("reviews", fields, reviewFields())
 		if raw := fields["user"]; raw != nil {
 			if err := json.Unmarshal(raw, &user); err != nil {
-				return l.Errorf("user: %w", err)
+				return l.Errorf("user: %w", words.Of(err))
 			}
 			d.note("reviews.user", user, userFields())
 		}
@@ -167,7 +168,7 @@ func (d *data) readPeople(path string) error {
 		} `json:"review_assignments"`
 	}
 	if err := json.Unmarshal(raw, &people); err != nil {
-		return fmt.Errorf("%s: %w", peopleFile, err)
+		return words.At(peopleFile, raw, err)
 	}
 	for i := range d.places {
 		reviews := d.places[i].item.Reviews
@@ -198,7 +199,7 @@ func (d *data) readRequests(path string) error {
 			return err
 		}
 		if seen[q.ID] {
-			return l.Errorf("request %q is there twice", q.ID)
+			return l.Errorf("request %q appears twice", q.ID)
 		}
 		seen[q.ID] = true
 		d.queries = append(d.queries, q)

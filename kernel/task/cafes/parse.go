@@ -7,7 +7,7 @@ import (
 )
 
 // ErrNothing says that a text holds no phrase that the lexicon knows.
-var ErrNothing = errors.New("no phrase of the lexicon in it")
+var ErrNothing = errors.New("no known phrase in it")
 
 // ErrNesting says that a text nests deeper than any request does.
 var ErrNesting = errors.New("nested too deeply")

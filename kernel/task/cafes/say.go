@@ -165,7 +165,7 @@ func (c Condition) check() error {
 	switch c.Kind {
 	case Hours:
 		if _, n := readDay([]token{{text: strings.ToLower(c.Day)}}); n == 0 {
-			return fmt.Errorf("%q is no day; days are written as %q", c.Day, time.Monday)
+			return fmt.Errorf("%q is not a day such as %s", c.Day, time.Monday)
 		}
 		if c.From < 0 || c.From >= c.To || c.To > 24*60 {
 			return fmt.Errorf("hours %d-%d are not within one day, in minutes", c.From, c.To)
@@ -173,10 +173,10 @@ func (c Condition) check() error {
 		return nil
 	case Social:
 		if tokens := tokenize(c.Friend); len(tokens) != 1 || !named(tokens) {
-			return fmt.Errorf("%q is no name; a name is one capitalised word", c.Friend)
+			return fmt.Errorf("%q is not a name: use one capitalised word", c.Friend)
 		}
 		if c.Hops != 1 && c.Hops != 2 {
-			return fmt.Errorf("%d hops; there are 1 and 2", c.Hops)
+			return fmt.Errorf("hops must be 1 or 2, not %d", c.Hops)
 		}
 		return checkPattern(c.Pattern)
 	case Review:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"noema/kernel/task/internal/words"
 	"noema/methods/workflow"
 )
 
@@ -87,7 +88,14 @@ func ReadConfig(path string) (Config, error) {
 func parseConfig(path string, raw []byte) (Config, error) {
 	var c Config
 	err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&c)
-	if err != nil && !errors.Is(err, io.EOF) {
+	var kind *yaml.TypeError
+	var node *yaml.UnexpectedNodeTypeError
+	switch {
+	case errors.As(err, &kind):
+		return c, fmt.Errorf("read log configuration %s:%d: want %s, not %s", path, kind.Token.Position.Line, words.Form(kind.DstType), words.Form(kind.SrcType))
+	case errors.As(err, &node):
+		return c, fmt.Errorf("read log configuration %s:%d: want %s", path, node.Token.Position.Line, strings.NewReplacer("sequence", "a list", "mapping", "keys with values", "string", "a text").Replace(node.Expected.YAMLName()))
+	case err != nil && !errors.Is(err, io.EOF):
 		return c, fmt.Errorf("read log configuration %s: %w", path, err)
 	}
 	if c.Severity == "" {
@@ -103,7 +111,7 @@ func parseConfig(path string, raw []byte) (Config, error) {
 func (c Config) check(path string) error {
 	faults := c.Faults(Tools())
 	if !slices.Contains([]string{"", "csv", "jsonl", "text"}, c.Format) {
-		faults = append(faults, fmt.Sprintf("format: %q is none of csv, jsonl, text", c.Format))
+		faults = append(faults, fmt.Sprintf("format: %q is not one of csv, jsonl, text", c.Format))
 	}
 	if c.format() == "text" && c.Pattern == "" {
 		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+)")
@@ -154,7 +162,7 @@ func OpenLog(c Config) (*Log, error) {
 
 // errChanged is an error of the machine and no result of a tool: recorded, it
 // would stand for the log's content for ever.
-var errChanged = errors.New("the log is not there as it was when the task was opened")
+var errChanged = errors.New("the log changed or disappeared after the task was opened")
 
 // reopen opens a log if it is still what it was: the task's digest, under which
 // results are kept, is of that content.
@@ -165,7 +173,7 @@ func reopen(path string, was os.FileInfo) (*os.File, error) {
 	}
 	now, err := f.Stat()
 	if err == nil && (now.Size() != was.Size() || !now.ModTime().Equal(was.ModTime())) {
-		err = fmt.Errorf("%s has changed: copy it, or start anew", filepath.Base(path))
+		err = fmt.Errorf("%s changed during the run: work on a copy, or run again", filepath.Base(path))
 	}
 	if err != nil {
 		f.Close()

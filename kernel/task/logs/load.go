@@ -68,7 +68,7 @@ func (q Query) sample(i int) (task.Sample, error) {
 		s.ID = fmt.Sprintf("Q%03d", i+1)
 	}
 	if q.Query == "" {
-		return s, errors.New("it has no query")
+		return s, errors.New("the query is empty")
 	}
 	switch v := q.Target.(type) {
 	case int, int64, uint64, float64:
@@ -77,14 +77,14 @@ func (q Query) sample(i int) (task.Sample, error) {
 		s.Problem.Answer.Kind = methods.Set
 		for _, m := range v {
 			if _, ok := m.(string); !ok {
-				return s, fmt.Errorf("the target has %v, which is no text: quote it", m)
+				return s, fmt.Errorf("target entry %v is not a text: put it in quotes", m)
 			}
 		}
 	default:
 		return s, fmt.Errorf("the target %v is neither a number nor a list of texts", q.Target)
 	}
 	if f, ok := q.Target.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		return s, errors.New("the target is no number")
+		return s, errors.New("the target is not a number")
 	}
 	var err error
 	s.Target, err = json.Marshal(q.Target)

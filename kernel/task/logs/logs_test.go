@@ -234,6 +234,8 @@ func TestLogsOfOnesOwn(t *testing.T) {
 	for wrong, says := range map[string]string{
 		config: "no queries", "pattern: x": "no file", "file: app.log\npattern: '('\nqueries: [{query: a, target: 1}]": "pattern",
 		"file: gone.csv\nqueries: [{query: a, target: 1}]": "gone.csv", config + "colour: red\n": "colour",
+		config + "queries: [{query: [a], target: 1}]": "want a text, not a list", config + "queries: 3": "want a list", "file: [a]": "logs.yaml:1: want a text, not a list",
+		config + "queries: [{query: a, target: [1]}]":    "target entry 1 is not a text: put it in quotes",
 		config + "queries: [{query: a, target: {x: 1}}]": "neither a number nor a list",
 		config + "fallback: x\nworkflows: {x: {steps: [{tool: fly, params: {a: <b>}}], template: '{what}'}}\nqueries: [{query: a, target: 1}]": "unknown tool \"fly\"",
 	} {
@@ -282,7 +284,7 @@ func TestLogThatChanges(t *testing.T) {
 	if err := os.WriteFile(log, []byte("severity,time\nERROR,2024-03-01\nINFO,2024-03-02\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := count(); !errors.Is(err, errChanged) || !strings.Contains(err.Error(), "app.csv has changed") {
+	if r, err := count(); !errors.Is(err, errChanged) || !strings.Contains(err.Error(), "app.csv changed during the run") {
 		t.Errorf("with a line more: %+v, %v", r, err)
 	}
 }

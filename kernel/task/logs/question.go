@@ -97,7 +97,7 @@ func ReadQuestion(text string) (Question, error) {
 		}
 		return q, nil
 	}
-	return Question{}, fmt.Errorf("read query %q: it is none of the known forms", text)
+	return Question{}, fmt.Errorf("read query %q: not one of the known forms", text)
 }
 
 // FindQuestion is the line of a longer text, such as a prompt, that is a query, or what

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/words"
 	"noema/kernel/task/wiki"
 	"noema/methods"
 )
@@ -88,7 +90,7 @@ func LoadHotpotQA(path string) (*task.Task, error) {
 		Context                       []pair[string, []string] `json:"context"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("load HotpotQA %s: %w", path, err)
+		return nil, fmt.Errorf("load HotpotQA: %w", words.At(filepath.Base(path), raw, err))
 	}
 	var all []asking
 	for i, q := range in {
@@ -102,7 +104,7 @@ func LoadHotpotQA(path string) (*task.Task, error) {
 			a.paragraphs = append(a.paragraphs, paragraph{c.First, strings.Join(c.Second, "")})
 		}
 		if fault := a.fault(); fault != "" {
-			return nil, fmt.Errorf("load HotpotQA %s: question %d: %s", path, i+1, fault)
+			return nil, fmt.Errorf("load HotpotQA: %s: question %d: %s", filepath.Base(path), i+1, fault)
 		}
 		all = append(all, a)
 	}
@@ -122,7 +124,7 @@ func (p *pair[A, B]) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if len(list) != 2 {
-		return fmt.Errorf("want a list of two, got %d", len(list))
+		return fmt.Errorf("want a list of two members, not %d", len(list))
 	}
 	if err := json.Unmarshal(list[0], &p.First); err != nil {
 		return err
@@ -133,11 +135,11 @@ func (p *pair[A, B]) UnmarshalJSON(raw []byte) error {
 func (a asking) fault() string {
 	switch {
 	case a.question == "":
-		return "it has no question"
+		return "the question is missing"
 	case a.answer == "":
-		return "it has no answer"
+		return "the answer is missing"
 	case len(a.paragraphs) == 0:
-		return "it has no paragraphs"
+		return "the paragraphs are missing"
 	}
 	return ""
 }
@@ -145,7 +147,7 @@ func (a asking) fault() string {
 // assemble makes a task of questions with their paragraphs.
 func assemble(name, path string, all []asking) (*task.Task, error) {
 	if len(all) == 0 {
-		return nil, fmt.Errorf("load %s %s: there are no questions", name, path)
+		return nil, fmt.Errorf("load %s %s: the file has no questions", name, path)
 	}
 	t := &task.Task{Name: name, Version: version, Summary: "questions of several hops over paragraphs", Source: path, Scorer: "research"}
 	pages, byTitle := []*wiki.Page{}, map[string]*wiki.Page{}

@@ -78,7 +78,7 @@ var asked = regexp.MustCompile(`(?i)^(?:what|who|where) is (the .+)\?$`)
 func ReadQuestion(text string) (Question, error) {
 	m := asked.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
-		return Question{}, fmt.Errorf("read question %q: it is none of the form \"What is the … of …?\"", text)
+		return Question{}, fmt.Errorf("read question %q: the question must read \"What is the … of …?\"", text)
 	}
 	rest := m[1]
 	var q Question
@@ -91,7 +91,7 @@ func ReadQuestion(text string) (Question, error) {
 		rest = after
 	}
 	if len(q.Chain) == 0 || rest == "" {
-		return q, fmt.Errorf("read question %q: it names no known relation", text)
+		return q, fmt.Errorf("read question %q: no known relation in it", text)
 	}
 	q.Start = rest
 	return q, nil

@@ -103,10 +103,10 @@ func TestLoadDirChoices(t *testing.T) {
 		config string
 		err    string
 	}{
-		{DirOptions{}, "", "there are dataset_K2.jsonl and dataset_K3.jsonl: choose one"},
+		{DirOptions{}, "", "several datasets found (dataset_K2.jsonl, dataset_K3.jsonl): choose one, as in k=3"},
 		{DirOptions{K: 4}, "", "dataset_K4.jsonl is missing"},
 		{DirOptions{K: 2, Limit: 1}, "k=2&limit=1&task=T1&verdicts=Low Risk,High Risk", ""},
-		{DirOptions{K: 3}, "", "ground truths of the tasks T1, T2: choose one, as in task=T1"},
+		{DirOptions{K: 3}, "", "several ground truths found, of the tasks T1, T2: choose one, as in task=T1"},
 		{DirOptions{K: 3, Task: "T2"}, "k=3&limit=0&task=T2&verdicts=Low Risk,High Risk", ""},
 		{DirOptions{K: 3, Task: "T9"}, "", "T9_K3_groundtruth.json is missing"},
 		{DirOptions{K: 2, Verdicts: "High Risk, Low Risk ,None"}, "k=2&limit=0&task=T1&verdicts=High Risk,Low Risk,None", ""},
@@ -129,7 +129,7 @@ func TestLoadDirChoices(t *testing.T) {
 // and cause.
 func TestLoadDirErrors(t *testing.T) {
 	for _, test := range []struct{ file, old, new, want string }{
-		{"dataset_K2.jsonl", "", "", "dataset_K….jsonl is missing"},
+		{"dataset_K2.jsonl", "", "", "the dataset is missing"},
 		{"T1_K2_groundtruth.json", "", "", "TASK_K2_groundtruth.json is missing"},
 		{"T1_prompt.txt", "", "", "the policy's text is missing: put it into one of T1_K2_prompt.txt"},
 		{"T1_prompt.txt", "Assign a label: Low Risk, High Risk, or Critical Risk.", " ", "T1_prompt.txt:1: the policy is empty"},
@@ -137,16 +137,16 @@ func TestLoadDirErrors(t *testing.T) {
 		{"T1_K2_groundtruth.json", `"k": 2`, `"k": 25`, "T1_K2_groundtruth.json:3: k is 25"},
 		{"T1_K2_groundtruth.json", `"verdict": "Low Risk", `, "", `T1_K2_groundtruth.json:6: restaurant "b-2" has no verdict`},
 		{"T1_K2_groundtruth.json", `"name": "Old Fox",`, `"name": `, "T1_K2_groundtruth.json:6: invalid character"},
-		{"T1_K2_groundtruth.json", `"restaurants": {`, `"restaurants": 7, "x": {`, "T1_K2_groundtruth.json:4: json: cannot unmarshal number"},
+		{"T1_K2_groundtruth.json", `"restaurants": {`, `"restaurants": 7, "x": {`, "T1_K2_groundtruth.json:4: \"restaurants\" must be an object, not a number"},
 		{"T1_K2_groundtruth.json", `"restaurants"`, `"places"`, "no restaurant of dataset_K2.jsonl has a ground truth"},
-		{"dataset_K2.jsonl", `"business_id": "b-2"`, `"business_id": "b-1"`, `dataset_K2.jsonl:3:1: business_id "b-1" is empty or there twice`},
+		{"dataset_K2.jsonl", `"business_id": "b-2"`, `"business_id": "b-1"`, `dataset_K2.jsonl:3:1: business_id "b-1" is empty or appears twice`},
 		{"dataset_K2.jsonl", `"Old Fox"`, `""`, `dataset_K2.jsonl:3:1: restaurant "b-2" has no business.name`},
 		{"dataset_K2.jsonl", `["Thai"]`, `7`, "dataset_K2.jsonl:3:1: business.categories: "},
-		{"dataset_K2.jsonl", `"stars": 5.0`, `"stars": 4.5`, "dataset_K2.jsonl:1:1: review 1: 4.5 stars, not 1 to 5"},
-		{"dataset_K2.jsonl", `"stars": 5.0`, `"stars": 6`, "review 1: 6 stars"},
-		{"dataset_K2.jsonl", `"date": "2019-01-02"`, `"date": "2019-13-02"`, `review 2: date "2019-13-02" does not begin as in`},
+		{"dataset_K2.jsonl", `"stars": 5.0`, `"stars": 4.5`, "dataset_K2.jsonl:1:1: review 1: stars must be 1 to 5, not 4.5"},
+		{"dataset_K2.jsonl", `"stars": 5.0`, `"stars": 6`, "review 1: stars must be 1 to 5, not 6"},
+		{"dataset_K2.jsonl", `"date": "2019-01-02"`, `"date": "2019-13-02"`, `review 2: date "2019-13-02" must start like 2024-05-01`},
 		{"dataset_K2.jsonl", `"date": "2019-01-02"`, `"date": ""`, `review 2: date ""`},
-		{"dataset_K2.jsonl", `"text": ""`, `"text": null`, "review 2: no text"},
+		{"dataset_K2.jsonl", `"text": ""`, `"text": null`, "review 2: the text is missing"},
 		{"dataset_K2.jsonl", `[{"stars": 3, "date": "2020-02-02", "text": "Ok."}]`, `[]`, `dataset_K2.jsonl:3:1: restaurant "b-2" has no reviews`},
 		{"dataset_K2.jsonl", `"Old Fox"`, `"Old Fox`, "dataset_K2.jsonl:3:"},
 		{"dataset_K2.jsonl", `"Old Fox"`, "\"Old \xff\"", "dataset_K2.jsonl:3:"},

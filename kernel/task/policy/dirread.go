@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/kernel/task/internal/words"
 )
 
 // data is a folder as read.
@@ -94,11 +96,11 @@ func (d *data) chooseDataset(names []string, k int) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("there are %s: choose one by its number of reviews, as in k=%d", strings.Join(found, " and "), d.k)
+		return "", fmt.Errorf("several datasets found (%s): choose one, as in k=%d", strings.Join(found, ", "), d.k)
 	case k > 0:
 		return "", fmt.Errorf("dataset_K%d.jsonl is missing", k)
 	}
-	return "", errors.New("dataset_K….jsonl is missing, the restaurants with K reviews each")
+	return "", errors.New("the dataset is missing: restaurants with K reviews each, in a file such as dataset_K50.jsonl")
 }
 
 // chooseTruth finds the ground truth of the task, or the only one.
@@ -111,13 +113,13 @@ func (d *data) chooseTruth(names []string, want string) (string, error) {
 		}
 	}
 	if len(tasks) > 1 {
-		return "", fmt.Errorf("there are ground truths of the tasks %s: choose one, as in task=%s", strings.Join(tasks, ", "), tasks[0])
+		return "", fmt.Errorf("several ground truths found, of the tasks %s: choose one, as in task=%s", strings.Join(tasks, ", "), tasks[0])
 	}
 	if len(tasks) == 0 {
 		if want == "" {
 			want = "TASK"
 		}
-		return "", fmt.Errorf("%s%s is missing, the verdicts and primitives", want, suffix)
+		return "", fmt.Errorf("%s%s is missing: it holds the verdicts and primitives", want, suffix)
 	}
 	d.task = tasks[0]
 	return d.task + suffix, nil
@@ -170,39 +172,21 @@ func (d *data) readTruth(path string) (map[string]map[string]json.RawMessage, er
 		} `json:"restaurants"`
 	}
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", name, lineAt(raw, errorOffset(err)), err)
+		return nil, words.At(name, raw, err)
 	}
 	if file.K != 0 && file.K != d.k {
-		return nil, fmt.Errorf("%s:%d: k is %d", name, lineAt(raw, bytes.Index(raw, []byte(`"k"`))), file.K)
+		return nil, fmt.Errorf("%s:%d: k is %d, but the dataset has k=%d", name, words.Line(raw, bytes.Index(raw, []byte(`"k"`))), file.K, d.k)
 	}
 	out := map[string]map[string]json.RawMessage{}
 	for _, id := range slices.Sorted(maps.Keys(file.Restaurants)) {
 		truth := file.Restaurants[id].Truth
 		var verdict string
 		if err := json.Unmarshal(truth[VerdictName], &verdict); err != nil || verdict == "" {
-			return nil, fmt.Errorf("%s:%d: restaurant %q has no verdict", name, lineAt(raw, bytes.Index(raw, []byte(`"`+id+`"`))), id)
+			return nil, fmt.Errorf("%s:%d: restaurant %q has no verdict", name, words.Line(raw, bytes.Index(raw, []byte(`"`+id+`"`))), id)
 		}
 		out[id] = truth
 	}
 	return out, nil
-}
-
-// errorOffset is where decoding failed, 0 if that is not known.
-func errorOffset(err error) int {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return int(syntax.Offset)
-	case errors.As(err, &kind):
-		return int(kind.Offset)
-	}
-	return 0
-}
-
-// lineAt is the number of the line at an offset, from 1.
-func lineAt(raw []byte, offset int) int {
-	return 1 + bytes.Count(raw[:min(max(offset, 0), len(raw))], []byte("\n"))
 }
 
 func (d *data) note(what string, fields map[string]json.RawMessage, shown ...string) {

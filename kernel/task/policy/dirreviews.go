@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/words"
 )
 
 // line is a line of the data set.
@@ -42,7 +43,7 @@ func (d *data) readDataset(path string, golds map[string]map[string]json.RawMess
 			return err
 		}
 		if in.ID == "" || seen[in.ID] {
-			return l.Errorf("business_id %q is empty or there twice", in.ID)
+			return l.Errorf("business_id %q is empty or appears twice", in.ID)
 		}
 		seen[in.ID] = true
 		p, err := in.place(l)
@@ -54,7 +55,7 @@ func (d *data) readDataset(path string, golds map[string]map[string]json.RawMess
 			return nil
 		}
 		if err := json.Unmarshal(p.truth[VerdictName], &p.verdict); err != nil {
-			return l.Errorf("verdict: %w", err)
+			return l.Errorf("verdict: %w", words.Of(err))
 		}
 		if len(p.reviews) < d.k {
 			d.fewer++
@@ -90,17 +91,17 @@ func (in line) place(l task.Line) (dirPlace, error) {
 func (r rawReview) review() (review, error) {
 	out := review{Author: r.User.Name, Stars: int(r.Stars), Useful: r.Useful}
 	if r.Stars != math.Trunc(r.Stars) || r.Stars < 1 || r.Stars > 5 {
-		return out, fmt.Errorf("%v stars, not 1 to 5", r.Stars)
+		return out, fmt.Errorf("stars must be 1 to 5, not %v", r.Stars)
 	}
 	if r.Text == nil {
-		return out, errors.New("no text")
+		return out, errors.New("the text is missing")
 	}
 	out.Text = *r.Text
 	if len(r.Date) >= len(time.DateOnly) {
 		out.Date = r.Date[:len(time.DateOnly)]
 	}
 	if _, err := time.Parse(time.DateOnly, out.Date); err != nil {
-		return out, fmt.Errorf("date %.40q does not begin as in 2024-05-01", r.Date)
+		return out, fmt.Errorf("date %.40q must start like 2024-05-01", r.Date)
 	}
 	return out, nil
 }
@@ -113,11 +114,11 @@ func categories(raw json.RawMessage) ([]string, error) {
 	if raw[0] == '[' {
 		var list []string
 		err := json.Unmarshal(raw, &list)
-		return list, err
+		return list, words.Of(err)
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil || text == "" {
-		return nil, err
+		return nil, words.Of(err)
 	}
 	list := strings.Split(text, ",")
 	for i := range list {

@@ -20,7 +20,7 @@ import (
 func Render(name string, l Labels, rng *rand.Rand) (string, error) {
 	lang, ok := languages()[name]
 	if !ok {
-		return "", fmt.Errorf("render review: no policy %q; there are %s", name, strings.Join(Names(), ", "))
+		return "", fmt.Errorf("render review: %w", unknown(name))
 	}
 	return lang.render(l, rng)
 }
@@ -31,7 +31,7 @@ func Render(name string, l Labels, rng *rand.Rand) (string, error) {
 func Read(text, name string) (Labels, error) {
 	lang, ok := languages()[name]
 	if !ok {
-		return nil, fmt.Errorf("read review: no policy %q; there are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("read review: %w", unknown(name))
 	}
 	return lang.read(text), nil
 }

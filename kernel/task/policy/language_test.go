@@ -108,7 +108,7 @@ func TestReadForeign(t *testing.T) {
 	if err != nil || l["incident_severity"] != "moderate" || l["account_type"] != "secondhand" {
 		t.Errorf("read %v, %v", l, err)
 	}
-	if _, err := Read("x", "weather"); err == nil || !strings.Contains(err.Error(), `no policy "weather"; there are allergy`) {
+	if _, err := Read("x", "weather"); err == nil || !strings.Contains(err.Error(), `unknown policy "weather": the policies are allergy`) {
 		t.Errorf("unknown policy: %v", err)
 	}
 }
@@ -121,9 +121,9 @@ func TestRenderErrors(t *testing.T) {
 		change Labels
 		want   string
 	}{
-		{"weather", nil, `no policy "weather"`},
+		{"weather", nil, `unknown policy "weather"`},
 		{"allergy", Labels{"incident_severity": "awful"}, `field "incident_severity" of policy "allergy" has no value "awful"`},
-		{"allergy", Labels{"account_type": None}, `"incident_severity" without "account_type"`},
+		{"allergy", Labels{"account_type": None}, `set "incident_severity" and "account_type" together, or neither`},
 		{"allergy", Labels{"mood": "good"}, "4 labels for the 3 fields"},
 		{"noise", nil, `field "noise_level" of policy "noise" has no value ""`},
 	} {

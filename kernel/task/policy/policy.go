@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 
 	"noema/kernel/task"
 	"noema/methods"
@@ -68,11 +69,16 @@ func New(o Options) (*task.Task, error) {
 	return t, nil
 }
 
+// unknown says which policies there are.
+func unknown(name string) error {
+	return fmt.Errorf("unknown policy %q%s: the policies are %s", name, methods.DidYouMean(name, Names()), strings.Join(Names(), ", "))
+}
+
 // generate makes the samples of one policy.
 func generate(name string, number uint64, o Options) ([]task.Sample, error) {
 	p, ok := Find(name)
 	if !ok {
-		return nil, fmt.Errorf("there is no such policy")
+		return nil, unknown(name)
 	}
 	query := p.Text()
 	var out []task.Sample

@@ -86,7 +86,7 @@ func (g *language) indices(l Labels) ([3]int, error) {
 		told[i] = at - 1
 	}
 	if (told[0] < 0) != (told[1] < 0) {
-		return told, fmt.Errorf("render review: %q without %q, or the other way round", g.policy.Fields[0].Name, g.policy.Fields[1].Name)
+		return told, fmt.Errorf("render review: set %q and %q together, or neither", g.policy.Fields[0].Name, g.policy.Fields[1].Name)
 	}
 	return told, nil
 }

@@ -32,7 +32,7 @@ func newRestaurant(p Policy, level, k int, rng *rand.Rand) (restaurant, error) {
 		}
 		return write(p, facts, values, rng)
 	}
-	return restaurant{}, fmt.Errorf("no restaurant is %q after %d draws", p.Verdict.Labels[level], maxTries)
+	return restaurant{}, fmt.Errorf("no restaurant with the verdict %q in %d draws", p.Verdict.Labels[level], maxTries)
 }
 
 // doubtful reports whether a score is so close to a cut that rounding in

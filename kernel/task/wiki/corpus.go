@@ -66,8 +66,11 @@ func NewCorpus(pages []*Page, redirects map[string]string) (*Corpus, error) {
 	c := &Corpus{pages: pages, byTitle: map[string]int{}, redirects: map[string]string{}, terms: map[string][]posting{}}
 	for i, p := range pages {
 		key := normal(p.Title)
-		if _, twice := c.byTitle[key]; twice || key == "" {
-			return nil, fmt.Errorf("index corpus: two articles, or one without a name, are titled %q", p.Title)
+		if key == "" {
+			return nil, fmt.Errorf("index corpus: article %d has no title", i+1)
+		}
+		if _, twice := c.byTitle[key]; twice {
+			return nil, fmt.Errorf("index corpus: two articles have the title %q", p.Title)
 		}
 		c.byTitle[key] = i
 		if p.URL == "" {
@@ -77,7 +80,7 @@ func NewCorpus(pages []*Page, redirects map[string]string) (*Corpus, error) {
 	}
 	for from, to := range redirects {
 		if _, ok := c.byTitle[normal(to)]; !ok {
-			return nil, fmt.Errorf("index corpus: %q leads to %q, which is no article", from, to)
+			return nil, fmt.Errorf("index corpus: %q redirects to %q, which is not an article", from, to)
 		}
 		c.redirects[normal(from)] = normal(to)
 	}
@@ -209,7 +212,7 @@ func LoadCorpus(path string) (*Corpus, error) {
 		return nil, err
 	}
 	if len(pages) == 0 {
-		return nil, fmt.Errorf("load corpus %s: there are no articles: want .html, .md or .jsonl", path)
+		return nil, fmt.Errorf("load corpus %s: no articles found: put .html or .md files into the folder, or name a .jsonl file", path)
 	}
 	return NewCorpus(pages, nil)
 }

@@ -44,7 +44,7 @@ func (m *MediaWiki) Search(ctx context.Context, query string, n int) ([]Hit, err
 		Error struct{ Info string }
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, fmt.Errorf("search wiki: the server's answer is no JSON: %w", err)
+		return nil, fmt.Errorf("search wiki: the server's answer is not JSON: %w", err)
 	}
 	if answer.Error.Info != "" {
 		return nil, fmt.Errorf("search wiki: %s", answer.Error.Info)
