@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"noema/kernel"
@@ -103,7 +104,11 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 	case firstLineHas(s.Name, "paragraphs"):
 		return source.attach(multihop.LoadMuSiQue(s.Name))
 	case strings.EqualFold(filepath.Ext(s.Name), ".csv"):
-		return source.attach(arithmetic.LoadGame24(s.Name))
+		t, err := arithmetic.LoadGame24(s.Name)
+		if err != nil {
+			return nil, fmt.Errorf("%w\nThe only .csv task is Game of 24. %s", err, formsOf("FILE"))
+		}
+		return source.attach(t, nil)
 	case firstLineHas(s.Name, "question") && firstLineHas(s.Name, "answer") && !firstLineHas(s.Name, "input"):
 		return source.attach(arithmetic.LoadGSM8K(s.Name))
 	}
@@ -118,15 +123,31 @@ func openTaskFolder(s kernel.Spec) (*task.Task, error) {
 		}
 		return logs.LoadDir(s.Name)
 	}
-	judged, err := filepath.Glob(filepath.Join(s.Name, "dataset_K*.jsonl"))
+	entries, err := os.ReadDir(s.Name)
 	if err != nil {
-		return nil, kernel.Misused(fmt.Errorf("open task folder %q: %w", s.Name, err))
+		return nil, kernel.Misused(fmt.Errorf("open task folder: %w", err))
 	}
-	open := opener(s.Name, func(o cafes.DirOptions) (*task.Task, error) { return cafes.LoadDir(s.Name, o) })
-	if len(judged) > 0 {
-		open = opener(s.Name, func(o policy.DirOptions) (*task.Task, error) { return policy.LoadDir(s.Name, o) })
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, "dataset_K") && strings.HasSuffix(name, ".jsonl"):
+			return opener(s.Name, func(o policy.DirOptions) (*task.Task, error) { return policy.LoadDir(s.Name, o) })(s.Options)
+		case slices.Contains([]string{"restaurants.jsonl", "reviews.jsonl", "requests.jsonl", "groundtruth.jsonl"}, name):
+			return opener(s.Name, func(o cafes.DirOptions) (*task.Task, error) { return cafes.LoadDir(s.Name, o) })(s.Options)
+		}
 	}
-	return open(s.Options)
+	return nil, fmt.Errorf("open task folder %q: found none of %s, restaurants.jsonl and dataset_K….jsonl in it\n%s",
+		s.Name, logs.ConfigName, formsOf("FOLDER"))
+}
+
+// formsOf lists the formats of files or folders, one a line.
+func formsOf(kind string) string {
+	text := "The formats of a task " + strings.ToLower(kind) + " are:"
+	for _, form := range FileForms() {
+		if strings.HasPrefix(form[0], kind) {
+			text += "\n  " + form[0] + "  " + form[1]
+		}
+	}
+	return text
 }
 
 // firstLineHas reports whether the first line of a JSON Lines file is an object

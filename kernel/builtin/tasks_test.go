@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -47,6 +49,38 @@ func TestTaskOptions(t *testing.T) {
 		}
 		if _, err := (Catalog{}).Task(kernel.Spec{Name: c.task, Options: options}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s?%s=%s: %v, want %q", c.task, c.option, c.value, err, c.want)
+		}
+	}
+}
+
+// A file or folder of no known format is answered with what was looked for and
+// the formats that there are.
+func TestUnknownFormats(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct {
+		path string
+		want []string
+	}{
+		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv:2: puzzle "Ann": want whole numbers`, "The only .csv task is Game of 24.", "FILE.jsonl  one sample a line"}},
+		{filepath.Dir(write("other/notes.txt", "x")), []string{"found none of logs.yaml, restaurants.jsonl and dataset_K….jsonl", "FOLDER  logs of your own", "FOLDER  the public policy format"}},
+		{filepath.Dir(write("part/reviews.jsonl", "{}\n")), []string{"restaurants.jsonl is missing; the folder needs"}},
+	} {
+		_, err := Catalog{}.Task(kernel.Spec{Name: c.path})
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", c.path, err, want)
+			}
 		}
 	}
 }
