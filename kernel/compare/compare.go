@@ -112,6 +112,9 @@ func Describe(d Data, o Options) (*Comparison, error) {
 	return c, nil
 }
 
+// errNoScore says that a run has nothing to compare yet.
+var errNoScore = errors.New("compare: no trial has a score: finish the run first")
+
 // Compare describes the methods of d and compares them. It takes about a second
 // for 1,000 samples of six methods, nearly all of it for the bootstraps.
 func Compare(d Data, o Options) (*Comparison, error) {
@@ -119,7 +122,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 		return nil, err
 	}
 	if len(d.Metrics) == 0 {
-		return nil, errors.New("compare: no trial has a score: finish the run first")
+		return nil, errNoScore
 	}
 	if o.Baseline != "" && !slices.Contains(d.Methods, o.Baseline) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)

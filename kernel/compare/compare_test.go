@@ -351,7 +351,7 @@ func TestRefusals(t *testing.T) {
 		{`two samples are called "s0"`, func(d *Data, _ *Options) { d.Samples[1].ID = "s0" }},
 		{`sample "s1" has cells of 1 methods`, func(d *Data, _ *Options) { d.Samples[1].Cells = d.Samples[1].Cells[:1] }},
 		{`baseline "c" is not among`, func(_ *Data, o *Options) { o.Baseline = "c" }},
-		{`"first" measures a bias`, func(d *Data, _ *Options) { d.Metrics = []string{score.First} }},
+		{`"first" measures bias, not quality`, func(d *Data, _ *Options) { d.Metrics = []string{score.First} }},
 	} {
 		d, o := good(), Options{}
 		c.make(&d, &o)

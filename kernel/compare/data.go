@@ -54,7 +54,7 @@ func (d Data) check() error {
 		return errors.New("compare: no methods: nothing to compare")
 	}
 	if slices.Contains(d.Metrics, score.First) {
-		return fmt.Errorf("compare: %q measures a bias, not merit: it is tested against chance for each method instead", score.First)
+		return fmt.Errorf("compare: %q measures bias, not quality: it cannot be the metric of a comparison", score.First)
 	}
 	if name := twice(d.Methods); name != "" {
 		return fmt.Errorf("compare: two methods are labelled %q: give each a label of its own", name)

@@ -154,9 +154,12 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 		}
 	}
 	all = slices.DeleteFunc(all, func(n string) bool { return !slices.Contains(have, n) })
+	if len(have) == 0 && len(asked) > 0 {
+		return nil, errNoScore
+	}
 	for _, name := range asked {
 		if !slices.Contains(have, name) {
-			return nil, fmt.Errorf("compare: no trial has a score %q: use one of %s", name, strings.Join(all, ", "))
+			return nil, fmt.Errorf("compare: unknown metric %q%s: the metrics are %s", name, methods.DidYouMean(name, all), strings.Join(all, ", "))
 		}
 	}
 	if len(asked) > 0 {

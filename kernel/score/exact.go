@@ -34,7 +34,7 @@ func newChoice(spec methods.AnswerSpec, target json.RawMessage) (grader, error) 
 		return nil, err
 	}
 	if !slices.Contains(spec.Labels, want) {
-		return nil, fmt.Errorf("score: choice target %.80q is none of the labels", want)
+		return nil, fmt.Errorf("score: choice target %.80q is not one of the labels %q", want, spec.Labels)
 	}
 	return choice{labels: len(spec.Labels), want: want}, nil
 }
@@ -59,7 +59,7 @@ func newNumber(target json.RawMessage) (grader, error) {
 		return nil, err
 	}
 	if bytes.TrimSpace(target)[0] == '"' { // which decodes, too
-		return nil, fmt.Errorf("score: number target %.80q is a text", target)
+		return nil, fmt.Errorf("score: number target %.80s must be a number, not a text", target)
 	}
 	want, err := decimal.Parse(string(n))
 	if err != nil {

@@ -47,7 +47,7 @@ type ranking struct {
 
 func newRanking(spec methods.AnswerSpec, target json.RawMessage) (grader, error) {
 	if spec.N < 1 {
-		return nil, fmt.Errorf("score: ranking of %d items", spec.N)
+		return nil, fmt.Errorf("score: cannot score a ranking of %d items", spec.N)
 	}
 	items, err := parseTarget[[]int](methods.Ranking, target)
 	if err != nil {

@@ -102,7 +102,7 @@ var _ Scorer = kindScorer("")
 
 func (k kindScorer) Score(spec methods.AnswerSpec, answer methods.Answer, target json.RawMessage) (Score, error) {
 	if spec.Kind != methods.AnswerKind(k) {
-		return Score{}, fmt.Errorf("score: scorer of kind %q met a problem of kind %q", k, spec.Kind)
+		return Score{}, fmt.Errorf("score: the scorer is for answers of kind %q, but the problem asks for %q", k, spec.Kind)
 	}
 	g, err := newGrader(spec, target)
 	if err != nil {
@@ -141,9 +141,26 @@ func parseTarget[T any](kind methods.AnswerKind, target json.RawMessage) (v T, e
 		return v, fmt.Errorf("score: %s target is missing", kind)
 	}
 	if err := json.Unmarshal(target, &v); err != nil {
-		return v, fmt.Errorf("score: %s target %.80q: %w", kind, target, err)
+		return v, fmt.Errorf("score: %s target %.80s must be %s", kind, target, targetForm(kind))
 	}
 	return v, nil
+}
+
+// targetForm says what JSON the target of a kind of answer is.
+func targetForm(kind methods.AnswerKind) string {
+	switch kind {
+	case methods.Ranking:
+		return "a list of item numbers"
+	case methods.Number:
+		return "a number"
+	case methods.Text:
+		return "a text or a list of accepted texts"
+	case methods.Set:
+		return "a list of texts"
+	case methods.Fields:
+		return "an object"
+	}
+	return "a text"
 }
 
 // oneIf is the value of a yes-or-no measure.

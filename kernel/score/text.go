@@ -29,7 +29,7 @@ func newText(target json.RawMessage) (grader, error) {
 		return nil, err
 	}
 	if len(many) == 0 {
-		return nil, fmt.Errorf("score: text target accepts nothing")
+		return nil, fmt.Errorf("score: the target has no accepted answer")
 	}
 	for i := range many {
 		many[i] = Normalize(many[i])

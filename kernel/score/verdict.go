@@ -32,7 +32,7 @@ func newVerdict(spec methods.AnswerSpec, target json.RawMessage) (grader, error)
 	level, ok := all.want[methods.Verdict]
 	text, isText := level.(string)
 	if !ok || !isText || !slices.Contains(spec.Labels, text) {
-		return nil, fmt.Errorf("score: fields target has verdict %v, which is none of the levels %q", level, spec.Labels)
+		return nil, fmt.Errorf("score: fields target has verdict %v, which is not one of the levels %q", level, spec.Labels)
 	}
 	delete(all.want, methods.Verdict)
 	return verdict{level: level, primitives: all, labels: len(spec.Labels)}, nil
