@@ -69,7 +69,7 @@ func (c *codec) seal(key, payload []byte) ([]byte, error) {
 // means damage.
 func (c *codec) unseal(key, env []byte) ([]byte, error) {
 	if len(env) < envelopeSize {
-		return nil, fmt.Errorf("%d bytes are left of it", len(env))
+		return nil, fmt.Errorf("truncated to %d bytes", len(env))
 	}
 	if have, want := checksum(key, env), binary.LittleEndian.Uint32(env[4:]); have != want {
 		return nil, fmt.Errorf("checksum is %08x, not %08x", have, want)
@@ -78,7 +78,7 @@ func (c *codec) unseal(key, env []byte) ([]byte, error) {
 		return nil, fmt.Errorf("record has format %d and this noema knows %d: update noema: %w", env[0], envelopeFormat, ErrNewerFormat)
 	}
 	if env[1] != key[0] {
-		return nil, fmt.Errorf("record is of space %q", env[1])
+		return nil, fmt.Errorf("record belongs to %q", env[1])
 	}
 	if env[2]&flagZstd == 0 {
 		return env[envelopeSize:], nil

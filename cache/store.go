@@ -194,7 +194,7 @@ func (s *Store) Blob(ctx context.Context, k Key) ([]byte, error) {
 	}
 	data, err := s.open(Blobs, key, env)
 	if err == nil && sha256.Sum256(data) != k {
-		err = s.corrupted(Blobs, key, errors.New("content has another SHA-256"))
+		err = s.corrupted(Blobs, key, errors.New("SHA-256 mismatch"))
 	}
 	if err != nil {
 		return nil, err

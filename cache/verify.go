@@ -102,7 +102,7 @@ func (s *Store) verify(space Space, rec kv.Record) error {
 	}
 	if space == Blobs {
 		if sum := sha256.Sum256(payload); !bytes.Equal(sum[:], rec.Key[1:]) {
-			return s.corrupted(space, rec.Key, errors.New("content has another SHA-256"))
+			return s.corrupted(space, rec.Key, errors.New("SHA-256 mismatch"))
 		}
 	}
 	if space == Embeddings {

@@ -52,7 +52,7 @@ var _ runner.Runner = (*child)(nil)
 // Start starts the process and what reads and watches it.
 func (c *child) Start(context.Context) error {
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
-		return fmt.Errorf("make its working directory: %w", err)
+		return fmt.Errorf("create the working directory: %w", err)
 	}
 	c.handshake, c.line = io.Pipe()
 	var quiet *io.PipeWriter
@@ -78,8 +78,8 @@ func (c *child) Start(context.Context) error {
 // launch starts the process, in a cage if there can be one, and returns the
 // ends of its stdout and stderr.
 func (c *child) launch() (pipes [2]*os.File, err error) {
-	if err := c.furnish(); err != nil {
-		return pipes, fmt.Errorf("furnish its working directory: %w", err)
+	if err := c.prepare(); err != nil {
+		return pipes, fmt.Errorf("prepare the working directory: %w", err)
 	}
 	var far [2]*os.File
 	for i := range pipes {
@@ -116,10 +116,10 @@ func (c *child) exec(far [2]*os.File) error {
 	return c.cmd.Start()
 }
 
-// furnish links the files of the plugin's folder into its working directory, so
+// prepare links the files of the plugin's folder into its working directory, so
 // that relative names in its command and code work, while files that it makes
 // stay out of that folder.
-func (c *child) furnish() error {
+func (c *child) prepare() error {
 	if c.source.Dir == "" {
 		return nil
 	}

@@ -172,7 +172,7 @@ func (s *session) handle(f *wire.PluginFrame) error {
 	case *wire.PluginFrame_Finish:
 		s.finish = f.Finish
 	default:
-		return fmt.Errorf("%w: a frame of unknown kind", errProtocol)
+		return fmt.Errorf("%w: it sent a frame of unknown kind", errProtocol)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *session) start(c *wire.Call) error {
 	_, reused := s.inFlight[c.GetId()]
 	s.mu.Unlock()
 	if reused {
-		return fmt.Errorf("%w: call id %d is in use", errProtocol, c.GetId())
+		return fmt.Errorf("%w: it reused call id %d, which is still in use", errProtocol, c.GetId())
 	}
 	if b != nil {
 		ctx = b.ctx
@@ -247,7 +247,7 @@ func (s *session) admitSeed(bytes int) (free func(), err error) {
 		return nil, fmt.Errorf("%w: it asked for more than %d seeds at once", errProtocol, maxSeeds)
 	}
 	if s.seedBytes += bytes; s.seedBytes > maxSeedBytes {
-		return nil, fmt.Errorf("%w: it asked at once for seeds of more than %s", errProtocol, size(maxSeedBytes))
+		return nil, fmt.Errorf("%w: it asked for more than %s of seeds at once", errProtocol, size(maxSeedBytes))
 	}
 	return func() {
 		s.mu.Lock()

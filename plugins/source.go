@@ -84,7 +84,7 @@ func Discover(dirs []string) ([]Source, error) {
 }
 
 // errNoPlugin says that a path is neither an executable nor a plugin folder.
-var errNoPlugin = errors.New("not a plugin")
+var errNoPlugin = errors.New("neither an executable nor a folder with " + ManifestName)
 
 // At returns the plugin at a path: an executable file, or a folder with a
 // plugin.yaml.
@@ -101,7 +101,7 @@ func At(path string) (Source, error) {
 		return fromManifest(path)
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
-		return Source{}, fmt.Errorf("find plugin %q: %w: not an executable file", path, errNoPlugin)
+		return Source{}, fmt.Errorf("find plugin: %q is %w", path, errNoPlugin)
 	}
 	return Source{Name: filepath.Base(path), Command: []string{path}, Path: path}, nil
 }
@@ -110,7 +110,7 @@ func fromManifest(dir string) (Source, error) {
 	file := filepath.Join(dir, ManifestName)
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Source{}, fmt.Errorf("find plugin %q: %w: no %s in it", dir, errNoPlugin, ManifestName)
+		return Source{}, fmt.Errorf("find plugin: %q is %w", dir, errNoPlugin)
 	}
 	if err != nil {
 		return Source{}, fmt.Errorf("read manifest: %w", err)

@@ -101,8 +101,8 @@ func TestLimitsOfWhatIsUnknown(t *testing.T) {
 		usage      methods.Usage
 		want       string // of the error that stops the run
 	}{
-		{"cost of a trial", cost, record.Limits{}, unpriced, "set its options price_input and price_output"},
-		{"cost of the run", record.Limits{}, cost, unpriced, "set its options price_input and price_output"},
+		{"cost of a trial", cost, record.Limits{}, unpriced, "set price_input and price_output, or use --token-limit"},
+		{"cost of the run", record.Limits{}, cost, unpriced, "set price_input and price_output, or use --token-limit"},
 		{"tokens of a trial", tokens, record.Limits{}, unmetered, "limit calls or time"},
 		{"tokens of the run", record.Limits{}, tokens, unmetered, "limit calls or time"},
 		{"tokens, which are known", tokens, tokens, unpriced, ""},

@@ -82,7 +82,7 @@ func transcribe(t *record.Trial, r gateway.Report, answer methods.Answer, err er
 	t.Calls, t.Events, t.Usage, t.Provider = r.Calls, r.Events, r.Usage, r.Provider
 	if transcriptSize(t.Calls, t.Events, answer) > maxTranscript {
 		t.Calls, t.Events = nil, nil
-		return fmt.Errorf("its calls, events and answer hold more than %d MiB", maxTranscript>>20)
+		return fmt.Errorf("the calls, events and answer of the trial exceed %d MiB", maxTranscript>>20)
 	}
 	if r.Excess != "" && err == nil {
 		return errors.New(r.Excess)

@@ -19,7 +19,7 @@ const (
 )
 
 // errProtocol says that the owner is of another version of noema.
-var errProtocol = errors.New("the owner of the store speaks another protocol")
+var errProtocol = errors.New("the other noema has an incompatible version")
 
 // The replies of the calls. They are exported because net/rpc demands it. An
 // error travels as a Fault, since net/rpc would reduce it to its text.
@@ -161,7 +161,7 @@ func dialOwner(ctx context.Context, dir string, limit time.Duration) (*remote, e
 
 func (h HelloReply) check(dir string) error {
 	if h.Protocol != protocol {
-		return fmt.Errorf("open store %q: %w (%d, this noema %d): end the older noema process, or update this one",
+		return fmt.Errorf("open store %q: %w (protocol %d, this noema %d): end the older noema process, or update this one",
 			dir, errProtocol, h.Protocol, protocol)
 	}
 	f, err := os.Open(dir)
@@ -171,7 +171,7 @@ func (h HelloReply) check(dir string) error {
 	defer f.Close()
 	id, err := identify(f)
 	if err == nil && id != (identity{h.Dev, h.Ino}) {
-		err = errors.New("its socket leads to another store")
+		err = errors.New("the socket belongs to another store")
 	}
 	return err
 }
