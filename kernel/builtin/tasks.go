@@ -98,21 +98,27 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case strings.EqualFold(filepath.Ext(s.Name), ".json"):
-		return source.attach(multihop.LoadHotpotQA(s.Name))
-	case firstLineHas(s.Name, "paragraphs"):
-		return source.attach(multihop.LoadMuSiQue(s.Name))
-	case strings.EqualFold(filepath.Ext(s.Name), ".csv"):
-		t, err := arithmetic.LoadGame24(s.Name)
-		if err != nil {
-			return nil, fmt.Errorf("%w\nThe only .csv task is Game of 24. %s", err, formsOf("FILE"))
-		}
-		return source.attach(t, nil)
-	case firstLineHas(s.Name, "question") && firstLineHas(s.Name, "answer") && !firstLineHas(s.Name, "input"):
-		return source.attach(arithmetic.LoadGSM8K(s.Name))
+	t, err := openTaskFile(s.Name)
+	if ext := strings.ToLower(filepath.Ext(s.Name)); err != nil && ext != ".jsonl" {
+		err = fmt.Errorf("%w\n%s", err, formsOf("FILE")) // the format is a guess
 	}
-	return source.attach(task.LoadJSONL(s.Name))
+	return source.attach(t, err)
+}
+
+// openTaskFile tells the file formats apart by the end of the name and by the
+// first line.
+func openTaskFile(path string) (*task.Task, error) {
+	switch {
+	case strings.EqualFold(filepath.Ext(path), ".json"):
+		return multihop.LoadHotpotQA(path)
+	case firstLineHas(path, "paragraphs"):
+		return multihop.LoadMuSiQue(path)
+	case strings.EqualFold(filepath.Ext(path), ".csv"):
+		return arithmetic.LoadGame24(path)
+	case firstLineHas(path, "question") && firstLineHas(path, "answer") && !firstLineHas(path, "input"):
+		return arithmetic.LoadGSM8K(path)
+	}
+	return task.LoadJSONL(path)
 }
 
 // openTaskFolder tells the folder formats apart by the names of their files.

@@ -72,9 +72,11 @@ func TestUnknownFormats(t *testing.T) {
 		path string
 		want []string
 	}{
-		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv:2: puzzle "Ann": want whole numbers`, "The only .csv task is Game of 24.", "FILE.jsonl  one sample a line"}},
+		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv:2: puzzle "Ann": want whole numbers`, "The formats of a task file are:", "FILE.csv  Game of 24", "FILE.jsonl  one sample a line"}},
+		{write("notes.txt", "hello\n"), []string{"notes.txt:1:1: invalid character 'h'", "FILE.jsonl  one sample a line"}},
+		{write("list.json", "{}\n"), []string{"list.json:1: want a list of objects, not an object", "FILE.json, HotpotQA"}},
 		{filepath.Dir(write("other/notes.txt", "x")), []string{"found none of logs.yaml, restaurants.jsonl and dataset_K….jsonl", "FOLDER  logs of your own", "FOLDER  the public policy format"}},
-		{filepath.Dir(write("part/reviews.jsonl", "{}\n")), []string{"restaurants.jsonl is missing; the folder needs"}},
+		{filepath.Dir(write("part/reviews.jsonl", "{}\n")), []string{"restaurants.jsonl is missing: the folder needs"}},
 	} {
 		_, err := Catalog{}.Task(kernel.Spec{Name: c.path})
 		for _, want := range c.want {

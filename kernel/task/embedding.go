@@ -59,7 +59,7 @@ func WithEmbedder(t *Task, e Embedder, hybrid bool) (*Task, error) {
 		note = "its tools search by meaning"
 		with.Environment, err = s.WithEmbedder(e, false)
 	case hybrid:
-		err = errors.New("its tools do not search: leave search=hybrid out")
+		err = errors.New("the tools of the task do not search: leave search=hybrid out")
 	default:
 		note = "it has a tool that compares texts by meaning"
 		with.Environment, err = withSimilarity(t.Environment, e)
@@ -104,7 +104,7 @@ type similarity struct {
 
 func withSimilarity(others Environment, e Embedder) (Environment, error) {
 	if others != nil && slices.ContainsFunc(others.Tools(), func(t methods.ToolSpec) bool { return t.Name == SimilarityTool }) {
-		return nil, fmt.Errorf("it has a tool %q of its own", SimilarityTool)
+		return nil, fmt.Errorf("the task has a tool %q of its own", SimilarityTool)
 	}
 	return similarity{others, e}, nil
 }

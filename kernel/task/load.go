@@ -238,7 +238,7 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 	case '{':
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(target, &fields); err != nil || len(fields) == 0 {
-			return methods.AnswerSpec{}, nil, fmt.Errorf("target is an object without fields")
+			return methods.AnswerSpec{}, nil, fmt.Errorf("the target is an object without fields")
 		}
 		names := slices.Sorted(maps.Keys(fields))
 		return methods.AnswerSpec{Kind: methods.Fields, Names: names}, json.RawMessage(compact(target)), nil

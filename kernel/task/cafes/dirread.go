@@ -68,7 +68,7 @@ func (d *data) read(dir string) error {
 			if step.file == peopleFile {
 				continue
 			}
-			return fmt.Errorf("%s is missing; the folder needs %s, %s, %s and %s",
+			return fmt.Errorf("%s is missing: the folder needs %s, %s, %s and %s",
 				step.file, restaurantsFile, reviewsFile, requestsFile, truthFile)
 		}
 		if err := step.read(path); err != nil {

@@ -135,7 +135,7 @@ func (d *drawer) request(r *request, s shape, from []int, asked map[string]bool)
 			return nil
 		}
 	}
-	return fmt.Errorf("no cafe left has a request of group %s with one answer; try another seed", r.group)
+	return fmt.Errorf("no cafe left has a request of group %s with one answer: try another seed", r.group)
 }
 
 // quality prefers requests of which every conjunct decides against some cafe,

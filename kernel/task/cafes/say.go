@@ -197,7 +197,7 @@ func named(tokens []token) bool {
 func checkPattern(pattern string) error {
 	tokens := tokenize(`"` + pattern + `"`)
 	if len(pattern) > 60 || len(tokens) != 1 || !tokens[0].quoted || tokens[0].text != pattern {
-		return fmt.Errorf("the pattern %q cannot be quoted; use up to 60 bytes of lower-case words", pattern)
+		return fmt.Errorf("the pattern %q cannot be quoted: use up to 60 bytes of lower-case words", pattern)
 	}
 	return nil
 }

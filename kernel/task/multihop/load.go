@@ -67,7 +67,7 @@ func LoadMuSiQue(path string) (*task.Task, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("load MuSiQue: %w", err)
 	}
 	t, err := assemble("musique", path, all)
 	if err == nil && unanswerable > 0 {

@@ -46,7 +46,7 @@ const embeddedAtOnce = 64
 func (e Environment) WithEmbedder(m task.Embedder, hybrid bool) (task.Environment, error) {
 	c, ok := e.source.(*Corpus)
 	if !ok {
-		return nil, errors.New("its articles come from a server, which searches by itself: embeddings need a corpus")
+		return nil, errors.New("the articles come from a server, which searches by itself: embeddings need a corpus")
 	}
 	return Environment{&byMeaning{Corpus: c, embedder: m, hybrid: hybrid, turn: make(chan struct{}, 1), passages: c.cut()}, e.options}, nil
 }
