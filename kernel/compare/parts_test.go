@@ -148,6 +148,8 @@ func TestFromTrials(t *testing.T) {
 		{"a/s0/1 occurs twice", append(good, trial("a", "s0", 0, 1)), nil},
 		{"a/elsewhere/1 is not in the task", append(good, trial("a", "elsewhere", 0, 1)), nil},
 		{"has no record", append(good, nil), nil},
+		{`unknown metric "acuracy", did you mean "accuracy"?: the metrics are accuracy`, good, []string{"acuracy"}},
+		{"no trial has a score: finish the run first", nil, []string{"accuracy"}},
 		{`unknown metric "mrr": the metrics are accuracy`, good, []string{"mrr"}},
 	} {
 		if _, err := FromTrials([]string{"a", "b"}, choices(2), c.trials, c.metrics...); err == nil || !strings.Contains(err.Error(), c.says) {

@@ -201,3 +201,24 @@ func TestLoadCorpus(t *testing.T) {
 		}
 	}
 }
+
+func TestNewCorpusRefusesTitles(t *testing.T) {
+	for _, c := range []struct {
+		titles []string
+		says   string
+	}{
+		{[]string{"Ada", "ada"}, `two articles have the title "ada"`},
+		{[]string{"Ada", " "}, "article 2 has no title"},
+	} {
+		var pages []*Page
+		for _, title := range c.titles {
+			pages = append(pages, &Page{Title: title})
+		}
+		if _, err := NewCorpus(pages, nil); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v, want %q", c.titles, err, c.says)
+		}
+	}
+	if _, err := NewCorpus(nil, map[string]string{"Moon": "Luna"}); err == nil || !strings.Contains(err.Error(), `"Moon" redirects to "Luna", which is not an article`) {
+		t.Error(err)
+	}
+}
