@@ -33,7 +33,7 @@ type local struct {
 	// guards serialises guarded batches on the same key: Badger's own
 	// conflict detection is off, as it costs memory on every write.
 	guards [stripes]sync.Mutex
-	queue  chan *commit  // to the committer
+	queue  *queue        // to the committer
 	done   chan struct{} // closed when the committer has ended
 
 	// ops is held for reading during each operation, and for writing by
@@ -42,16 +42,19 @@ type local struct {
 	closed bool
 }
 
-// openLocal opens Badger below dir. The caller holds the lock on dir.
-func openLocal(dir string, o Options) (*local, error) {
-	l := &local{
+func newLocal(dir string, o Options) *local {
+	return &local{
 		dir:   dir,
 		log:   &logger{log: o.Logger},
 		space: &space{dir: dir, min: o.MinFree},
 		seed:  maphash.MakeSeed(),
-		queue: make(chan *commit),
 		done:  make(chan struct{}),
 	}
+}
+
+// openLocal opens Badger below dir. The caller holds the lock on dir.
+func openLocal(dir string, o Options) (*local, error) {
+	l := newLocal(dir, o)
 	if err := l.space.take(0); err != nil {
 		return nil, err
 	}
@@ -63,13 +66,35 @@ func openLocal(dir string, o Options) (*local, error) {
 	if err := mendLogs(data); err != nil {
 		return nil, err
 	}
+	return l.open(opts)
+}
+
+// open opens Badger, takes over what the last owner left behind and begins to
+// write.
+func (l *local) open(opts badger.Options) (*local, error) {
 	db, err := openBadger(opts)
 	if err != nil {
-		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", dir, err)
+		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", l.dir, err)
 	}
 	l.db = db
-	go l.commitAll()
+	if err := l.start(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return l, nil
+}
+
+// start takes over what the last owner left behind and begins to write.
+func (l *local) start() error {
+	if err := l.replay(); err != nil {
+		return err
+	}
+	j, err := newJournal(l.dir)
+	if err != nil {
+		return err
+	}
+	l.queue = newQueue(j)
+	go l.commitAll()
+	return nil
 }
 
 // badgerOptions are the measured choice for records of about 2 KB: values in
@@ -154,8 +179,9 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 		return err
 	}
 	defer l.ops.RUnlock()
-	// A small value is written twice: to the write-ahead log and to a table.
-	if err := errors.Join(l.space.take(2*sizeOf(b.Ops)), l.log.syncError()); err != nil {
+	// A small value is written three times: to the journal, to the write-ahead
+	// log and to a table.
+	if err := errors.Join(l.space.take(3*sizeOf(b.Ops)), l.log.syncError()); err != nil {
 		return err
 	}
 	if b.Guard != nil {
@@ -313,10 +339,10 @@ func (l *local) close() (err error) {
 		return nil
 	}
 	l.closed = true
-	close(l.queue) // nobody else holds ops, so nobody writes
+	l.queue.close() // nobody else holds ops, so nobody writes
 	<-l.done
 	defer recovered(&err)
-	if err := l.db.Close(); err != nil {
+	if err := errors.Join(l.db.Close(), l.queue.journal.close()); err != nil {
 		return fmt.Errorf("close store %q: %w", l.dir, err)
 	}
 	return nil
