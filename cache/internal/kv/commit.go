@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -185,14 +186,45 @@ func (l *local) replay() error {
 	return nil
 }
 
-// commit writes ops in one transaction.
+// commit writes ops in one transaction. There is one at a time.
 func (l *local) commit(ops []Op) (err error) {
 	defer recovered(&err)
-	err = l.db.Update(func(txn *badger.Txn) error { return set(txn, ops) })
-	if err != nil {
+	version := l.version + 1
+	l.version = version // never used twice, as a failed commit may have left something
+	txn := l.db.NewTransactionAt(version, true)
+	defer txn.Discard()
+	if err := set(txn, ops); err != nil {
 		return l.writeError(err)
 	}
-	return l.log.syncError() // Badger logs a failed sync but does not return it
+	if err := txn.CommitAt(version, nil); err != nil {
+		return l.writeError(err)
+	}
+	if err := l.log.syncError(); err != nil { // Badger logs a failed sync but does not return it
+		return err
+	}
+	l.synced.Store(version)
+	l.discard.until(l.db, version)
+	return nil
+}
+
+// discardAfter is longer than any read of one key takes.
+const discardAfter = 30 * time.Second
+
+// discard lets Badger drop replaced versions when nobody can be reading them.
+type discard struct {
+	version uint64 // the next to discard, with all before it
+	at      time.Time
+}
+
+func (d *discard) until(db *badger.DB, version uint64) {
+	now := time.Now()
+	if d.at.IsZero() {
+		d.version = version // nobody reads yet
+	} else if now.Sub(d.at) < discardAfter {
+		return
+	}
+	db.SetDiscardTs(d.version)
+	d.version, d.at = version, now
 }
 
 func (l *local) writeError(err error) error {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
@@ -19,7 +19,6 @@ const (
 	dataDir   = "data"
 	pageLimit = 512
 	pageBytes = 4 << 20
-	stripes   = 64
 )
 
 // local is the owner's backend: Badger itself.
@@ -28,11 +27,15 @@ type local struct {
 	db    *badger.DB
 	log   *logger
 	space *space
-	seed  maphash.Seed
 
-	// guards serialises guarded batches on the same key: Badger's own
-	// conflict detection is off, as it costs memory on every write.
-	guards [stripes]sync.Mutex
+	// synced is the version of the last commit that is on the disk; reads see
+	// it and nothing later. Badger's own versions would make every read wait
+	// for the commits under way, an answer's guard among them.
+	synced  atomic.Uint64
+	version uint64 // of the last commit that was tried; the committer's
+	discard discard
+
+	guards keyLocks
 	queue  *queue        // to the committer
 	done   chan struct{} // closed when the committer has ended
 
@@ -47,7 +50,6 @@ func newLocal(dir string, o Options) *local {
 		dir:   dir,
 		log:   &logger{log: o.Logger},
 		space: &space{dir: dir, min: o.MinFree},
-		seed:  maphash.MakeSeed(),
 		done:  make(chan struct{}),
 	}
 }
@@ -77,6 +79,9 @@ func (l *local) open(opts badger.Options) (*local, error) {
 		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", l.dir, err)
 	}
 	l.db = db
+	l.version = db.MaxVersion()
+	l.synced.Store(l.version)
+	l.discard.until(db, l.version)
 	if err := l.start(); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -118,7 +123,7 @@ func badgerOptions(data string) badger.Options {
 
 func openBadger(opts badger.Options) (db *badger.DB, err error) {
 	defer recovered(&err)
-	return badger.Open(opts)
+	return badger.OpenManaged(opts)
 }
 
 // recovered turns a panic of Badger into ErrDamaged.
@@ -151,7 +156,7 @@ func (l *local) get(ctx context.Context, key []byte) ([]byte, error) {
 
 func (l *local) read(key []byte) (value []byte, err error) {
 	defer recovered(&err)
-	err = l.db.View(func(txn *badger.Txn) error {
+	err = l.view(func(txn *badger.Txn) error {
 		item, err := txn.Get(key)
 		if err != nil {
 			return err
@@ -160,6 +165,13 @@ func (l *local) read(key []byte) (value []byte, err error) {
 		return err
 	})
 	return value, readError(err)
+}
+
+// view runs f on what is synced.
+func (l *local) view(f func(*badger.Txn) error) error {
+	txn := l.db.NewTransactionAt(l.synced.Load(), false)
+	defer txn.Discard()
+	return f(txn)
 }
 
 func readError(err error) error {
@@ -185,9 +197,7 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 		return err
 	}
 	if b.Guard != nil {
-		mu := &l.guards[maphash.Bytes(l.seed, b.Guard.Key)%stripes]
-		mu.Lock()
-		defer mu.Unlock()
+		defer l.guards.lock(b.Guard.Key)()
 		if err := l.holds(*b.Guard); err != nil {
 			return err
 		}
@@ -195,6 +205,39 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	return l.write(ctx, b.Ops)
+}
+
+// keyLocks serialise guarded batches on the same key: Badger's own conflict
+// detection is off, as it costs memory on every write. A lock is held until the
+// batch is synced, so no two keys may share one.
+type keyLocks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when the key is free again
+}
+
+// lock waits until key is free and takes it.
+func (k *keyLocks) lock(key []byte) (unlock func()) {
+	name, mine := string(key), make(chan struct{})
+	for {
+		k.mu.Lock()
+		other := k.held[name]
+		if other == nil {
+			if k.held == nil {
+				k.held = map[string]chan struct{}{}
+			}
+			k.held[name] = mine
+		}
+		k.mu.Unlock()
+		if other == nil {
+			return func() {
+				k.mu.Lock()
+				delete(k.held, name)
+				k.mu.Unlock()
+				close(mine)
+			}
+		}
+		<-other
+	}
 }
 
 func (l *local) holds(g Guard) error {
@@ -233,7 +276,7 @@ func (l *local) page(ctx context.Context, r Range) (page Page, err error) {
 	}
 	opts := badger.DefaultIteratorOptions
 	opts.Prefix, opts.PrefetchValues = r.Prefix, false
-	err = l.db.View(func(txn *badger.Txn) error {
+	err = l.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(opts)
 		defer it.Close()
 		size := 0
