@@ -43,6 +43,8 @@ var (
 	ErrChanged = errors.New("record changed meanwhile")
 	// ErrDiskFull says that too little space is free to write safely.
 	ErrDiskFull = errors.New("disk full")
+	// ErrReadOnly says that the directory may be read but not written.
+	ErrReadOnly = errors.New("store is read-only")
 	// ErrNewerFormat says that a newer noema wrote the directory.
 	ErrNewerFormat = errors.New("newer format")
 	// ErrClosed says that the DB was closed in this process.

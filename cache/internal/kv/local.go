@@ -36,13 +36,16 @@ type local struct {
 	discard discard
 
 	guards keyLocks
-	queue  *queue        // to the committer
+	queue  *queue        // to the committer; nil while reading
 	done   chan struct{} // closed when the committer has ended
 
 	// ops is held for reading during each operation, and for writing by
 	// close, so that nothing touches Badger's maps after they are gone.
 	ops    sync.RWMutex
 	closed bool
+	// reading is why nothing can be written, or nil. The lock of ops guards it.
+	reading error
+	alone   bool // no other process reads these files
 }
 
 func newLocal(dir string, o Options) *local {
@@ -54,16 +57,21 @@ func newLocal(dir string, o Options) *local {
 	}
 }
 
-// openLocal opens Badger below dir. The caller holds the lock on dir.
-func openLocal(dir string, o Options) (*local, error) {
+// openLocal opens Badger below dir, for reading alone if there is a reason not
+// to write. The caller holds the lock on dir.
+func openLocal(dir string, o Options, reading error) (*local, error) {
 	l := newLocal(dir, o)
-	if err := l.space.take(0); err != nil {
-		return nil, err
-	}
+	l.reading = reading
 	data := filepath.Join(dir, dataDir)
 	opts := badgerOptions(data).WithLogger(l.log)
 	if err := checkTables(data, opts); err != nil {
 		return nil, err
+	}
+	if reading != nil {
+		if err := l.readable(); err != nil {
+			return nil, err
+		}
+		return l.open(opts.WithReadOnly(true))
 	}
 	if err := mendLogs(data); err != nil {
 		return nil, err
@@ -71,8 +79,7 @@ func openLocal(dir string, o Options) (*local, error) {
 	return l.open(opts)
 }
 
-// open opens Badger, takes over what the last owner left behind and begins to
-// write.
+// open opens Badger and, unless it is for reading, begins to write.
 func (l *local) open(opts badger.Options) (*local, error) {
 	db, err := openBadger(opts)
 	if err != nil {
@@ -81,6 +88,9 @@ func (l *local) open(opts badger.Options) (*local, error) {
 	l.db = db
 	l.version = db.MaxVersion()
 	l.synced.Store(l.version)
+	if l.reading != nil {
+		return l, nil
+	}
 	l.discard.until(db, l.version)
 	if err := l.start(); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -187,6 +197,9 @@ func readError(err error) error {
 }
 
 func (l *local) apply(ctx context.Context, b Batch) error {
+	if err := l.writable(); err != nil {
+		return err
+	}
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
@@ -375,17 +388,28 @@ func (l *local) usage(ctx context.Context) (Usage, error) {
 func (l *local) owner() bool { return true }
 
 // close waits for running operations and closes Badger.
-func (l *local) close() (err error) {
+func (l *local) close() error {
 	l.ops.Lock()
 	defer l.ops.Unlock()
 	if l.closed {
 		return nil
 	}
 	l.closed = true
-	l.queue.close() // nobody else holds ops, so nobody writes
-	<-l.done
+	return l.shut()
+}
+
+// shut closes Badger; nobody else holds ops.
+func (l *local) shut() (err error) {
 	defer recovered(&err)
-	if err := errors.Join(l.db.Close(), l.queue.journal.close()); err != nil {
+	if l.queue != nil {
+		l.queue.close()
+		<-l.done
+	}
+	err = l.db.Close()
+	if l.queue != nil {
+		err = errors.Join(err, l.queue.journal.close())
+	}
+	if err != nil {
 		return fmt.Errorf("close store %q: %w", l.dir, err)
 	}
 	return nil
