@@ -17,8 +17,9 @@
 //
 // # Durability and damage
 //
-// A Put has reached the disk when it returns. After kill -9 at any moment
-// nothing that was acknowledged is lost.
+// A Put has reached the disk when it returns; one sync serves all that wait.
+// What waits is in a journal, so that after kill -9 at any moment nothing that
+// had arrived is lost, acknowledged or not.
 //
 // Every record carries a checksum over its key and its content. A record that
 // fails it is a [*CorruptError] and never data; whether that is a miss or a
@@ -29,6 +30,7 @@
 // matters only after a crash, it costs the records written after it since
 // about the last 16 MiB of keys and small records.
 //
-// A disk that is nearly full refuses writes with [ErrDiskFull] and loses
-// nothing.
+// A disk that is nearly full refuses writes with [ErrDiskFull], and a store
+// that may only be read with [ErrReadOnly]. Both can be read, unless a process
+// crashed before: then the store must be opened once where it can be written.
 package cache

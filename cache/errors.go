@@ -17,6 +17,8 @@ var (
 	// ErrDiskFull says that too little space is free to write safely. Nothing
 	// is lost; reading still works.
 	ErrDiskFull = kv.ErrDiskFull
+	// ErrReadOnly says that the store's files may be read but not written.
+	ErrReadOnly = kv.ErrReadOnly
 	// ErrDamaged says that the store cannot be opened or read as its files
 	// are damaged.
 	ErrDamaged = kv.ErrDamaged

@@ -354,10 +354,19 @@ func TestDiskFull(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), dir, Options{MinFree: 1 << 62}); !errors.Is(err, ErrDiskFull) || !strings.Contains(err.Error(), dir) {
-		t.Fatalf("open on a full disk: %v", err)
+	full, err := Open(t.Context(), dir, Options{MinFree: 1 << 62})
+	if err != nil {
+		t.Fatal(err)
 	}
-	data, err := mustOpen(t, dir).Run(t.Context(), "r")
+	data, err := full.Run(t.Context(), "r")
+	want(t, "run on a full disk", string(data), err, "x")
+	if err := full.PutRun(t.Context(), "r", []byte("y")); !errors.Is(err, ErrDiskFull) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("write on a full disk: %v", err)
+	}
+	if err := full.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err = mustOpen(t, dir).Run(t.Context(), "r")
 	want(t, "run", string(data), err, "x")
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"noema/cache"
 )
 
 // errLocked says that another process works on a run.
@@ -17,13 +19,13 @@ var errLocked = errors.New("the run is in progress in another process")
 func lockRun(storeDir, id string) (unlock func(), err error) {
 	dir := filepath.Join(storeDir, "locks")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("lock run %q: %w", id, err)
+		return nil, lockError(id, storeDir, err)
 	}
 	path := filepath.Join(dir, id)
 	for {
 		f, err := lockFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("lock run %q: %w", id, err)
+			return nil, lockError(id, storeDir, err)
 		}
 		// Whoever held the lock before may have removed the file meanwhile:
 		// then this lock keeps nobody out.
@@ -36,6 +38,14 @@ func lockRun(storeDir, id string) (unlock func(), err error) {
 			f.Close()
 		}, nil
 	}
+}
+
+// lockError names the cure where nothing can be written.
+func lockError(id, storeDir string, err error) error {
+	if errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) {
+		return fmt.Errorf("lock run %q: %w: %w: allow writing to %q, or copy it and point NOEMA_HOME to the copy", id, cache.ErrReadOnly, err, storeDir)
+	}
+	return fmt.Errorf("lock run %q: %w", id, err)
 }
 
 func lockFile(path string) (*os.File, error) {

@@ -1,11 +1,14 @@
 package kv
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -29,14 +32,83 @@ func sizeOf(ops []Op) int {
 	return n
 }
 
+// queue is what waits to be written, in the order of the journal.
+type queue struct {
+	mu      sync.Mutex
+	room    *sync.Cond // signalled when a round of the journal has ended
+	journal *journal
+	waiting []*commit
+	pending int           // commits in the journal that have not reached Badger
+	wake    chan struct{} // of capacity 1: something waits
+	closed  bool
+}
+
+func newQueue(j *journal) *queue {
+	q := &queue{journal: j, wake: make(chan struct{}, 1)}
+	q.room = sync.NewCond(&q.mu)
+	return q
+}
+
+// add writes a commit to the journal, which from then on survives kill -9.
+func (q *queue) add(c *commit) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.pending > 0 && q.journal.size > journalRoom {
+		q.room.Wait()
+	}
+	if err := q.journal.add(c.ops); err != nil {
+		return err
+	}
+	q.waiting = append(q.waiting, c)
+	q.pending++
+	q.signal()
+	return nil
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns what waits, up to groupBytes; ok is false at the end of all.
+func (q *queue) take() (group []*commit, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, 0
+	for n < len(q.waiting) && size < groupBytes {
+		size += sizeOf(q.waiting[n].ops)
+		n++
+	}
+	group = slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	return group, n > 0 || !q.closed
+}
+
+// written notes that n commits have reached Badger, or were refused by it.
+func (q *queue) written(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.pending -= n; q.pending == 0 {
+		q.journal.restart()
+		q.room.Broadcast()
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
 // write makes ops durable. If the context ends first, they may be written
 // nevertheless.
 func (l *local) write(ctx context.Context, ops []Op) error {
 	c := &commit{ops: ops, done: make(chan error, 1)}
-	select {
-	case l.queue <- c:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := l.queue.add(c); err != nil {
+		return l.writeError(err)
 	}
 	select {
 	case err := <-c.done:
@@ -52,51 +124,114 @@ func (l *local) write(ctx context.Context, ops []Op) error {
 // standing in a line.
 func (l *local) commitAll() {
 	defer close(l.done)
-	for first := range l.queue {
-		group, ops := l.gather(first)
-		err := l.commit(ops)
-		if err == nil || len(group) == 1 {
-			for _, c := range group {
-				c.done <- err
-			}
+	for {
+		group, ok := l.queue.take()
+		if !ok {
+			return
+		}
+		if len(group) == 0 {
+			<-l.queue.wake
 			continue
 		}
-		for _, c := range group { // the fault of one is not that of the others
-			c.done <- l.commit(c.ops)
+		errs := l.commitGroup(group)
+		l.queue.written(len(group))
+		for i, c := range group {
+			c.done <- errs[i]
 		}
 	}
 }
 
-// gather joins first with the commits that are queued already.
-func (l *local) gather(first *commit) (group []*commit, ops []Op) {
-	group, ops = []*commit{first}, slices.Clone(first.ops)
-	for size := sizeOf(first.ops); size < groupBytes; {
-		select {
-		case c, ok := <-l.queue:
-			if !ok {
-				return group, ops
-			}
-			group = append(group, c)
-			ops = append(ops, c.ops...)
-			size += sizeOf(c.ops)
-		default:
-			return group, ops
-		}
+// commitGroup writes a group in one transaction, or each by itself if that
+// fails: the fault of one is not that of the others.
+func (l *local) commitGroup(group []*commit) []error {
+	var ops []Op
+	for _, c := range group {
+		ops = append(ops, c.ops...)
 	}
-	return group, ops
+	errs := make([]error, len(group))
+	err := l.commit(ops)
+	if err != nil && len(group) > 1 {
+		for i, c := range group {
+			errs[i] = l.commit(c.ops)
+		}
+		return errs
+	}
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
 }
 
-// commit writes ops in one transaction.
+// replay writes what a killed owner left in its journal, unless it is there.
+func (l *local) replay() error {
+	ops, err := readJournal(l.dir)
+	if err != nil {
+		return err
+	}
+	var group []Op
+	for i, op := range ops {
+		have, err := l.read(op.Key)
+		same := err == nil && !op.Delete && bytes.Equal(have, op.Value) || errors.Is(err, ErrNotFound) && op.Delete
+		if !same {
+			group = append(group, op)
+		}
+		if len(group) == 0 || i < len(ops)-1 && len(group) < pageLimit && sizeOf(group) < groupBytes {
+			continue
+		}
+		if err := l.commit(group); err != nil {
+			return err
+		}
+		group = nil
+	}
+	return nil
+}
+
+// commit writes ops in one transaction. There is one at a time.
 func (l *local) commit(ops []Op) (err error) {
 	defer recovered(&err)
-	err = l.db.Update(func(txn *badger.Txn) error { return set(txn, ops) })
+	version := l.version + 1
+	l.version = version // never used twice, as a failed commit may have left something
+	txn := l.db.NewTransactionAt(version, true)
+	defer txn.Discard()
+	if err := set(txn, ops); err != nil {
+		return l.writeError(err)
+	}
+	if err := txn.CommitAt(version, nil); err != nil {
+		return l.writeError(err)
+	}
+	if err := l.log.syncError(); err != nil { // Badger logs a failed sync but does not return it
+		return err
+	}
+	l.synced.Store(version)
+	l.discard.until(l.db, version)
+	return nil
+}
+
+// discardAfter is longer than any read of one key takes.
+const discardAfter = 30 * time.Second
+
+// discard lets Badger drop replaced versions when nobody can be reading them.
+type discard struct {
+	version uint64 // the next to discard, with all before it
+	at      time.Time
+}
+
+func (d *discard) until(db *badger.DB, version uint64) {
+	now := time.Now()
+	if d.at.IsZero() {
+		d.version = version // nobody reads yet
+	} else if now.Sub(d.at) < discardAfter {
+		return
+	}
+	db.SetDiscardTs(d.version)
+	d.version, d.at = version, now
+}
+
+func (l *local) writeError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("write to store %q: %w: %w", l.dir, ErrDiskFull, err)
 	}
-	if err != nil {
-		return fmt.Errorf("write to store %q: %w", l.dir, err)
-	}
-	return l.log.syncError() // Badger logs a failed sync but does not return it
+	return fmt.Errorf("write to store %q: %w", l.dir, err)
 }
 
 func set(txn *badger.Txn, ops []Op) error {

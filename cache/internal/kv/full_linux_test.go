@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,5 +56,27 @@ func fillDisk(t *testing.T, dir string) {
 	}
 	for key, value := range values {
 		wantValue(t, db, key, value)
+	}
+}
+
+// TestReadOnlyMount reads a store on a file system that is mounted read-only,
+// where the right to mount one is given.
+func TestReadOnlyMount(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=512m"); err != nil {
+		t.Skipf("no right to mount a small file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	filled(t, dir)
+	if err := unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT|unix.MS_RDONLY, "size=512m"); err != nil {
+		t.Fatal(err)
+	}
+	readsOnly(t, dir)
+	if _, err := Open(t.Context(), filepath.Join(dir, "none"), Options{}); err == nil || !strings.Contains(err.Error(), "read-only file system") {
+		t.Errorf("a store that is not there: %v", err)
 	}
 }

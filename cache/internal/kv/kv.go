@@ -16,6 +16,7 @@
 //	data/           Badger's own files
 //	run/owner.sock  the owner's socket, mode 0600 in a directory of mode 0700
 //	run/owner.addr  where the socket is, if the path above is too long for one
+//	run/journal     what waits for Badger's next sync (see journal.go)
 //
 // and the owner holds a lock (flock) on the directory itself, which the
 // operating system releases whatever way the owner ends.
@@ -42,6 +43,8 @@ var (
 	ErrChanged = errors.New("record changed meanwhile")
 	// ErrDiskFull says that too little space is free to write safely.
 	ErrDiskFull = errors.New("disk full")
+	// ErrReadOnly says that the directory may be read but not written.
+	ErrReadOnly = errors.New("store is read-only")
 	// ErrNewerFormat says that a newer noema wrote the directory.
 	ErrNewerFormat = errors.New("newer format")
 	// ErrClosed says that the DB was closed in this process.
@@ -56,6 +59,9 @@ var (
 // MaxValue is the size of the largest value, in bytes. It keeps a value well
 // inside one of Badger's value logs.
 const MaxValue = 32 << 20
+
+// MaxKey is the size of the longest key, in bytes.
+const MaxKey = 60_000
 
 // Options are the settings of a DB. The zero value is fit for use.
 type Options struct {
@@ -180,6 +186,9 @@ func (db *DB) Get(ctx context.Context, key []byte) ([]byte, error) {
 // context ends first, it is not known whether they were made.
 func (db *DB) Apply(ctx context.Context, b Batch) error {
 	for _, op := range b.Ops {
+		if len(op.Key) == 0 || len(op.Key) > MaxKey {
+			return fmt.Errorf("write record under a key of %d bytes: it must have 1 to %d", len(op.Key), MaxKey)
+		}
 		if len(op.Value) > MaxValue {
 			return fmt.Errorf("write record of %d bytes: the limit is %d", len(op.Value), MaxValue)
 		}

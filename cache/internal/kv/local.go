@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
@@ -19,7 +19,6 @@ const (
 	dataDir   = "data"
 	pageLimit = 512
 	pageBytes = 4 << 20
-	stripes   = 64
 )
 
 // local is the owner's backend: Badger itself.
@@ -28,48 +27,89 @@ type local struct {
 	db    *badger.DB
 	log   *logger
 	space *space
-	seed  maphash.Seed
 
-	// guards serialises guarded batches on the same key: Badger's own
-	// conflict detection is off, as it costs memory on every write.
-	guards [stripes]sync.Mutex
-	queue  chan *commit  // to the committer
+	// synced is the version of the last commit that is on the disk; reads see
+	// it and nothing later. Badger's own versions would make every read wait
+	// for the commits under way, an answer's guard among them.
+	synced  atomic.Uint64
+	version uint64 // of the last commit that was tried; the committer's
+	discard discard
+
+	guards keyLocks
+	queue  *queue        // to the committer; nil while reading
 	done   chan struct{} // closed when the committer has ended
 
 	// ops is held for reading during each operation, and for writing by
 	// close, so that nothing touches Badger's maps after they are gone.
 	ops    sync.RWMutex
 	closed bool
+	// reading is why nothing can be written, or nil. The lock of ops guards it.
+	reading error
+	alone   bool // no other process reads these files
 }
 
-// openLocal opens Badger below dir. The caller holds the lock on dir.
-func openLocal(dir string, o Options) (*local, error) {
-	l := &local{
+func newLocal(dir string, o Options) *local {
+	return &local{
 		dir:   dir,
 		log:   &logger{log: o.Logger},
 		space: &space{dir: dir, min: o.MinFree},
-		seed:  maphash.MakeSeed(),
-		queue: make(chan *commit),
 		done:  make(chan struct{}),
 	}
-	if err := l.space.take(0); err != nil {
-		return nil, err
-	}
+}
+
+// openLocal opens Badger below dir, for reading alone if there is a reason not
+// to write. The caller holds the lock on dir.
+func openLocal(dir string, o Options, reading error) (*local, error) {
+	l := newLocal(dir, o)
+	l.reading = reading
 	data := filepath.Join(dir, dataDir)
 	opts := badgerOptions(data).WithLogger(l.log)
 	if err := checkTables(data, opts); err != nil {
 		return nil, err
 	}
+	if reading != nil {
+		if err := l.readable(); err != nil {
+			return nil, err
+		}
+		return l.open(opts.WithReadOnly(true))
+	}
 	if err := mendLogs(data); err != nil {
 		return nil, err
 	}
+	return l.open(opts)
+}
+
+// open opens Badger and, unless it is for reading, begins to write.
+func (l *local) open(opts badger.Options) (*local, error) {
 	db, err := openBadger(opts)
 	if err != nil {
-		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", dir, err)
+		return nil, fmt.Errorf("open store %q: %w: if it is damaged, restore the directory from a copy, or move it away and start with an empty one", l.dir, err)
 	}
 	l.db = db
-	go l.commitAll()
+	l.version = db.MaxVersion()
+	l.synced.Store(l.version)
+	if l.reading != nil {
+		return l, nil
+	}
+	l.discard.until(db, l.version)
+	if err := l.start(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return l, nil
+}
+
+// start takes over what the last owner left behind and begins to write.
+func (l *local) start() error {
+	if err := l.replay(); err != nil {
+		return err
+	}
+	j, err := newJournal(l.dir)
+	if err != nil {
+		return err
+	}
+	l.queue = newQueue(j)
+	go l.commitAll()
+	return nil
 }
 
 // badgerOptions are the measured choice for records of about 2 KB: values in
@@ -93,7 +133,7 @@ func badgerOptions(data string) badger.Options {
 
 func openBadger(opts badger.Options) (db *badger.DB, err error) {
 	defer recovered(&err)
-	return badger.Open(opts)
+	return badger.OpenManaged(opts)
 }
 
 // recovered turns a panic of Badger into ErrDamaged.
@@ -126,7 +166,7 @@ func (l *local) get(ctx context.Context, key []byte) ([]byte, error) {
 
 func (l *local) read(key []byte) (value []byte, err error) {
 	defer recovered(&err)
-	err = l.db.View(func(txn *badger.Txn) error {
+	err = l.view(func(txn *badger.Txn) error {
 		item, err := txn.Get(key)
 		if err != nil {
 			return err
@@ -135,6 +175,13 @@ func (l *local) read(key []byte) (value []byte, err error) {
 		return err
 	})
 	return value, readError(err)
+}
+
+// view runs f on what is synced.
+func (l *local) view(f func(*badger.Txn) error) error {
+	txn := l.db.NewTransactionAt(l.synced.Load(), false)
+	defer txn.Discard()
+	return f(txn)
 }
 
 func readError(err error) error {
@@ -150,18 +197,20 @@ func readError(err error) error {
 }
 
 func (l *local) apply(ctx context.Context, b Batch) error {
+	if err := l.writable(); err != nil {
+		return err
+	}
 	if err := l.enter(ctx); err != nil {
 		return err
 	}
 	defer l.ops.RUnlock()
-	// A small value is written twice: to the write-ahead log and to a table.
-	if err := errors.Join(l.space.take(2*sizeOf(b.Ops)), l.log.syncError()); err != nil {
+	// A small value is written three times: to the journal, to the write-ahead
+	// log and to a table.
+	if err := errors.Join(l.space.take(3*sizeOf(b.Ops)), l.log.syncError()); err != nil {
 		return err
 	}
 	if b.Guard != nil {
-		mu := &l.guards[maphash.Bytes(l.seed, b.Guard.Key)%stripes]
-		mu.Lock()
-		defer mu.Unlock()
+		defer l.guards.lock(b.Guard.Key)()
 		if err := l.holds(*b.Guard); err != nil {
 			return err
 		}
@@ -169,6 +218,39 @@ func (l *local) apply(ctx context.Context, b Batch) error {
 		ctx = context.WithoutCancel(ctx)
 	}
 	return l.write(ctx, b.Ops)
+}
+
+// keyLocks serialise guarded batches on the same key: Badger's own conflict
+// detection is off, as it costs memory on every write. A lock is held until the
+// batch is synced, so no two keys may share one.
+type keyLocks struct {
+	mu   sync.Mutex
+	held map[string]chan struct{} // closed when the key is free again
+}
+
+// lock waits until key is free and takes it.
+func (k *keyLocks) lock(key []byte) (unlock func()) {
+	name, mine := string(key), make(chan struct{})
+	for {
+		k.mu.Lock()
+		other := k.held[name]
+		if other == nil {
+			if k.held == nil {
+				k.held = map[string]chan struct{}{}
+			}
+			k.held[name] = mine
+		}
+		k.mu.Unlock()
+		if other == nil {
+			return func() {
+				k.mu.Lock()
+				delete(k.held, name)
+				k.mu.Unlock()
+				close(mine)
+			}
+		}
+		<-other
+	}
 }
 
 func (l *local) holds(g Guard) error {
@@ -207,7 +289,7 @@ func (l *local) page(ctx context.Context, r Range) (page Page, err error) {
 	}
 	opts := badger.DefaultIteratorOptions
 	opts.Prefix, opts.PrefetchValues = r.Prefix, false
-	err = l.db.View(func(txn *badger.Txn) error {
+	err = l.view(func(txn *badger.Txn) error {
 		it := txn.NewIterator(opts)
 		defer it.Close()
 		size := 0
@@ -306,17 +388,28 @@ func (l *local) usage(ctx context.Context) (Usage, error) {
 func (l *local) owner() bool { return true }
 
 // close waits for running operations and closes Badger.
-func (l *local) close() (err error) {
+func (l *local) close() error {
 	l.ops.Lock()
 	defer l.ops.Unlock()
 	if l.closed {
 		return nil
 	}
 	l.closed = true
-	close(l.queue) // nobody else holds ops, so nobody writes
-	<-l.done
+	return l.shut()
+}
+
+// shut closes Badger; nobody else holds ops.
+func (l *local) shut() (err error) {
 	defer recovered(&err)
-	if err := l.db.Close(); err != nil {
+	if l.queue != nil {
+		l.queue.close()
+		<-l.done
+	}
+	err = l.db.Close()
+	if l.queue != nil {
+		err = errors.Join(err, l.queue.journal.close())
+	}
+	if err != nil {
 		return fmt.Errorf("close store %q: %w", l.dir, err)
 	}
 	return nil

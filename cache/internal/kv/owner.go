@@ -92,11 +92,15 @@ func tryOwn(dir string, o Options) (backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(dir)
+	reading := refusal(dir, o)
+	if reading != nil && !marked {
+		return nil, reading
+	}
+	lock, err := lockDir(dir, reading)
 	if lock == nil || err != nil {
 		return nil, err
 	}
-	own, err := newOwner(dir, o, lock, marked)
+	own, err := newOwner(dir, o, lock, marked, reading)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -104,12 +108,19 @@ func tryOwn(dir string, o Options) (backend, error) {
 }
 
 // lockDir takes the lock on dir; it returns nil if another process has it.
-func lockDir(dir string) (*os.File, error) {
+// Processes that only read may share it.
+func lockDir(dir string, reading error) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err = unix.EWOULDBLOCK
+	if !errors.Is(reading, ErrReadOnly) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if reading != nil && errors.Is(err, unix.EWOULDBLOCK) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	}
 	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
 		return nil, f.Close()
 	}
@@ -124,15 +135,15 @@ func lockDir(dir string) (*os.File, error) {
 type own struct {
 	*local
 	lock     *os.File
-	listener *net.UnixListener
-	tempDir  string // of the socket, if it is not in the store
+	listener *net.UnixListener // nil if only this process reads
+	tempDir  string            // of the socket, if it is not in the store
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // nil once closing
 	wg    sync.WaitGroup
 }
 
-func newOwner(dir string, o Options, lock *os.File, marked bool) (*own, error) {
+func newOwner(dir string, o Options, lock *os.File, marked bool, reading error) (*own, error) {
 	if !marked {
 		// Look again under the lock: another process may just have made it.
 		var err error
@@ -145,24 +156,42 @@ func newOwner(dir string, o Options, lock *os.File, marked bool) (*own, error) {
 			return nil, err
 		}
 	}
-	l, err := openLocal(dir, o)
+	l, err := openLocal(dir, o, reading)
 	if err != nil {
 		return nil, err
 	}
-	id, err := identify(lock)
+	w := &own{local: l, lock: lock, conns: map[net.Conn]bool{}}
+	err = w.serve(dir)
+	l.alone = err == nil
+	if err != nil && reading != nil { // others may read by themselves
+		err = unix.Flock(int(lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	}
 	if err != nil {
 		return nil, errors.Join(err, l.close())
 	}
-	w := &own{local: l, lock: lock, conns: map[net.Conn]bool{}}
+	return w, nil
+}
+
+// serve begins to serve other processes.
+func (w *own) serve(dir string) error {
+	if errors.Is(w.reading, ErrReadOnly) {
+		return w.reading // there is no place for a socket
+	}
+	id, err := identify(w.lock)
+	if err != nil {
+		return err
+	}
 	if err := w.listen(dir); err != nil {
-		return nil, errors.Join(err, l.close())
+		return err
 	}
 	server := rpc.NewServer()
-	if err := server.RegisterName(service, &Service{local: l, id: id}); err != nil {
-		return nil, errors.Join(err, w.listener.Close(), l.close())
+	if err := server.RegisterName(service, &Service{local: w.local, id: id}); err != nil {
+		err = errors.Join(err, w.listener.Close())
+		w.listener = nil
+		return err
 	}
 	w.wg.Go(func() { w.accept(server) })
-	return w, nil
+	return nil
 }
 
 // listen makes the socket, in the place of one that a killed owner left.
@@ -187,7 +216,6 @@ func (w *own) listen(dir string) error {
 	if err != nil {
 		return fmt.Errorf("open store: serve other processes: %w", err)
 	}
-	w.listener = l
 	err = os.Chmod(path, 0o600)
 	if err == nil && w.tempDir != "" {
 		err = os.WriteFile(filepath.Join(run, addrFile), []byte(path), 0o600)
@@ -195,6 +223,7 @@ func (w *own) listen(dir string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("open store: %w", err), l.Close())
 	}
+	w.listener = l
 	return nil
 }
 
@@ -259,7 +288,10 @@ func (w *own) close() error {
 	if conns == nil {
 		return nil
 	}
-	err := w.listener.Close() // removes the socket, too
+	var err error
+	if w.listener != nil {
+		err = w.listener.Close() // removes the socket, too
+	}
 	err = errors.Join(err, w.local.close())
 	w.mu.Lock()
 	for c := range conns {

@@ -48,7 +48,7 @@ type Fault struct {
 
 // sentinels are the errors that keep their identity, by Fault.Code-2. Their
 // order is part of the protocol.
-var sentinels = [...]error{errLost, ErrNotFound, ErrDamaged, ErrChanged, ErrDiskFull}
+var sentinels = [...]error{errLost, ErrNotFound, ErrDamaged, ErrChanged, ErrDiskFull, ErrReadOnly}
 
 func faultOf(err error) Fault {
 	if err == nil {

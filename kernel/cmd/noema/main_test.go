@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"shouter": func() { plugins.Serve(shouter{}) },
 		"fragile": func() { plugins.Serve(fragile{}) },
 		"brittle": func() { plugins.Serve(brittle{}) },
+		"chain":   func() { plugins.Serve(chain{}) },
 	})
 }
 

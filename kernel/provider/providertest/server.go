@@ -46,6 +46,8 @@ type Config struct {
 	Latency time.Duration
 	// Arrived, if set, is called for each request before anything is answered.
 	Arrived func(Ask)
+	// Delivered, if set, is called for each reply that was sent whole.
+	Delivered func(Ask)
 	// Stall is how long a fault that says nothing lasts, unless the client
 	// leaves before. 0 means 60 s.
 	Stall time.Duration
@@ -339,6 +341,9 @@ func (s *Server) deliver(w http.ResponseWriter, a Ask, answer Answer, u usage) {
 	} else {
 		w.Header().Set("Content-Type", "application/json")
 		err = write(w, s.wire.whole(a, answer, u))
+	}
+	if err == nil && s.config.Delivered != nil {
+		s.config.Delivered(a)
 	}
 	s.count(func() {
 		if err == nil {
