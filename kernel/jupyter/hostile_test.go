@@ -1,10 +1,14 @@
 package jupyter
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -73,7 +77,7 @@ func TestHostileConnections(t *testing.T) {
 		}
 	}
 	// A frame that says that more follows than there is memory ends its connection.
-	for _, size := range []uint64{maxMessage + 1, 1 << 40, 1 << 62, 1<<64 - 1} {
+	for _, size := range []uint64{maxMessage + 1, 1 << 40, 1 << 62, 1 << 63, 1<<64 - 1} {
 		bad := r.dial(r.c.Shell, zmq4.Dealer, "bad").listen()
 		if _, err := bad.raw.Write(append([]byte{flagLong}, binary.BigEndian.AppendUint64(nil, size)...)); err != nil {
 			t.Fatal(err)
@@ -98,17 +102,179 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// TestGuarded checks that whole messages pass, however they are cut.
-func TestGuarded(t *testing.T) {
+// TestFramesPass checks that whole messages pass, however they are cut.
+func TestFramesPass(t *testing.T) {
 	r := start(t, "")
 	c := r.dial(r.c.Heartbeat, zmq4.Req, "a")
-	for _, size := range []int{0, 1, 255, 256, 1 << 20} {
+	for _, size := range []int{0, 1, 255, 256, maxSmall / 2} {
 		body := strings.Repeat("x", size)
 		c.frames([][]byte{{}, []byte("more"), []byte(body)})
 		m, err := c.conn.RecvMsg()
 		if err != nil || len(m.Frames) != 3 || string(m.Frames[2]) != body {
 			t.Fatalf("a message of %d bytes comes back as %d frames (%v)", size, len(m.Frames), err)
 		}
+	}
+	for _, size := range []int{freeBytes - 1, freeBytes, freeBytes + 1, 5 << 20} {
+		text := strings.Repeat("x", size)
+		if _, shown := r.client(fmt.Sprint(size)).run("value " + text); shown != "[execute_result "+text+"]" {
+			t.Errorf("a cell of %d bytes shows %d", size, len(shown))
+		}
+	}
+}
+
+// TestEmptyFrames sends 16 MB of empty frames, as one message and as many, to
+// every socket. The connection ends, and the kernel takes little memory.
+func TestEmptyFrames(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	runtime.GC()
+	for _, flags := range []byte{0, flagMore} {
+		flood := bytes.Repeat([]byte{flags, 0}, 8<<20)
+		for _, at := range r.peers() {
+			if at.port == r.c.Heartbeat && flags == 0 {
+				continue // to which they are heartbeats
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			bad := r.dial(at.port, at.kind, "bad")
+			_, _ = bad.raw.Write(flood) // it fails when the connection is closed
+			closed(t, bad.raw)
+			runtime.ReadMemStats(&after)
+			if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 16 {
+				t.Errorf("16 MB of empty frames with flags %d to the %s allocate %d MB", flags, at.kind, took)
+			}
+		}
+	}
+	if r.log.count("more than 1024 frames") != 5 || r.log.count("last 1000 messages were rejected") != 4 {
+		t.Errorf("the log says %d and %d times why", r.log.count("more than 1024 frames"), r.log.count("last 1000 messages were rejected"))
+	}
+	if _, shown := c.run("value 4"); shown != "[execute_result 4]" {
+		t.Errorf("afterwards a cell shows %q", shown)
+	}
+}
+
+// closed returns when the other side has closed a connection.
+func closed(t *testing.T, c net.Conn) {
+	t.Helper()
+	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := io.Copy(io.Discard, c)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the kernel does not close the connection")
+	}
+}
+
+// peers are the sockets with the kind that connects to each.
+func (r *rig) peers() []struct {
+	port int
+	kind zmq4.SocketType
+} {
+	return []struct {
+		port int
+		kind zmq4.SocketType
+	}{{r.c.Shell, zmq4.Dealer}, {r.c.Control, zmq4.Dealer}, {r.c.Stdin, zmq4.Dealer}, {r.c.IOPub, zmq4.Sub}, {r.c.Heartbeat, zmq4.Req}}
+}
+
+// TestBytesBeforeTheSignature announces long frames and sends their beginning.
+// Memory is taken for what has come, and over all connections it is bounded.
+func TestBytesBeforeTheSignature(t *testing.T) {
+	var all intake
+	const size = 100 << 20
+	begin := append([]byte{flagLong}, binary.BigEndian.AppendUint64(nil, size)...)
+	read := func(sent int) (*receiver, error) {
+		content := io.LimitReader(zeros{}, int64(sent))
+		r := newReceiver(io.MultiReader(bytes.NewReader(begin), content), maxMessage, &all)
+		_, _, err := r.message()
+		return r, err
+	}
+	first, err := read(1 << 20)
+	if !errors.Is(err, io.EOF) || first.taken > 4<<20 {
+		t.Errorf("1 MB of a frame of 100 MB gives %v and takes %d bytes", err, first.taken)
+	}
+	var held []*receiver
+	for range 2 {
+		r, err := read(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, r)
+	}
+	third, err := read(size)
+	if err == nil || !strings.Contains(err.Error(), "of all connections") {
+		t.Errorf("300 MB in three messages give %v", err)
+	}
+	for _, r := range append(held, first, third) {
+		r.release()
+	}
+	if n := all.held.Load(); n != 0 {
+		t.Errorf("%d bytes are counted though nothing is read", n)
+	}
+}
+
+// zeros is an endless stream of zeros.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// TestTooManyConnections opens more than a socket admits. Those that are open
+// go on, and once some have gone others are admitted.
+func TestTooManyConnections(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	address := net.JoinHostPort(r.c.IP, strconv.Itoa(r.c.Shell))
+	var open []net.Conn
+	for range 2 * maxConnections {
+		raw, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, raw)
+	}
+	until(t, "a line in the log", func() bool { return r.log.count("refused: connections to the ROUTER socket: 100 are open") == 1 })
+	closed(t, open[len(open)-1])
+	if _, shown := c.run("value 1"); shown != "[execute_result 1]" {
+		t.Errorf("beside them a cell shows %q", shown)
+	}
+	for _, raw := range open {
+		raw.Close()
+	}
+	until(t, "room", func() bool {
+		raw, err := net.Dial("tcp", address)
+		if err != nil {
+			return false
+		}
+		defer raw.Close()
+		_ = raw.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // the read below tells
+		n, _ := raw.Read(make([]byte, 1))
+		return n == 1 // of the greeting
+	})
+	r.client("b").run("value 2")
+}
+
+// TestSubscriptionsAreBounded subscribes to ever new topics and reads nothing.
+func TestSubscriptionsAreBounded(t *testing.T) {
+	p := &peer{topics: map[string]bool{}}
+	for i := range 10 * maxTopics {
+		_, begun := p.subscribe([][]byte{fmt.Append([]byte{1}, i)})
+		if begun != (i < maxTopics) {
+			t.Fatalf("subscription %d begins: %v", i, begun)
+		}
+	}
+	if p.subscribe([][]byte{fmt.Append([]byte{0}, 1)}); len(p.topics) != maxTopics-1 {
+		t.Errorf("after the end of one there are %d topics", len(p.topics))
+	}
+}
+
+// TestEchoesAreBounded sends heartbeats and reads no answer.
+func TestEchoesAreBounded(t *testing.T) {
+	p := &peer{wake: make(chan struct{}, 1)}
+	sent := 0
+	for echo(p, [][]byte{{}}) {
+		sent++
+	}
+	if sent != maxEcho/frameCost {
+		t.Errorf("%d empty answers are queued", sent)
 	}
 }
 

@@ -46,6 +46,7 @@ type kernel struct {
 	parent  int    // see function parent
 
 	shell, control, stdin, iopub, heartbeat *socket
+	intake                                  intake
 
 	requests chan *message // of the shell
 	asking   question      // of the running cell
@@ -161,20 +162,21 @@ func (k *kernel) open(c Connection) error {
 		to       **socket
 		port     int
 		kind     zmq4.SocketType
-		received func(*peer, [][]byte)
+		received func(*peer, [][]byte) bool
+		limit    int64
 	}{
-		{&k.shell, c.Shell, zmq4.Router, k.fromShell},
-		{&k.control, c.Control, zmq4.Router, k.fromControl},
-		{&k.stdin, c.Stdin, zmq4.Router, k.fromStdin},
-		{&k.iopub, c.IOPub, zmq4.XPub, nil},
-		{&k.heartbeat, c.Heartbeat, zmq4.Rep, func(p *peer, frames [][]byte) { p.send(frames, 0) }},
+		{&k.shell, c.Shell, zmq4.Router, k.fromShell, maxMessage},
+		{&k.control, c.Control, zmq4.Router, k.fromControl, maxMessage},
+		{&k.stdin, c.Stdin, zmq4.Router, k.fromStdin, maxMessage},
+		{&k.iopub, c.IOPub, zmq4.XPub, nil, maxSmall},
+		{&k.heartbeat, c.Heartbeat, zmq4.Rep, echo, maxSmall},
 	} {
 		opened, err := listen(c, s.port, s.kind)
 		if err != nil {
 			k.close()
 			return err
 		}
-		opened.received = s.received
+		opened.received, opened.limit, opened.intake, opened.logf = s.received, s.limit, &k.intake, k.logf
 		*s.to = opened
 	}
 	k.iopub.joined = k.welcome
@@ -216,10 +218,15 @@ func (k *kernel) decode(p *peer, frames [][]byte) *message {
 	return m
 }
 
-func (k *kernel) fromShell(p *peer, frames [][]byte) {
-	if m := k.decode(p, frames); m != nil {
+// echo answers a heartbeat.
+func echo(p *peer, frames [][]byte) bool { return p.send(frames, maxEcho) }
+
+func (k *kernel) fromShell(p *peer, frames [][]byte) bool {
+	m := k.decode(p, frames)
+	if m != nil {
 		k.queue(m)
 	}
+	return m != nil
 }
 
 // queue adds a request for the shell's goroutine.
@@ -232,10 +239,10 @@ func (k *kernel) queue(m *message) {
 
 // fromControl serves at once the requests that must not wait for a cell, and
 // queues the rest.
-func (k *kernel) fromControl(p *peer, frames [][]byte) {
+func (k *kernel) fromControl(p *peer, frames [][]byte) bool {
 	m := k.decode(p, frames)
 	if m == nil {
-		return
+		return false
 	}
 	switch m.header.Type {
 	case "kernel_info_request", "interrupt_request", "shutdown_request", "debug_request", "comm_info_request":
@@ -243,13 +250,14 @@ func (k *kernel) fromControl(p *peer, frames [][]byte) {
 	default:
 		k.queue(m)
 	}
+	return true
 }
 
 // fromStdin receives answers to input requests.
-func (k *kernel) fromStdin(p *peer, frames [][]byte) {
+func (k *kernel) fromStdin(p *peer, frames [][]byte) bool {
 	m := k.decode(p, frames)
 	if m == nil || m.header.Type != "input_reply" {
-		return
+		return m != nil
 	}
 	c := content[struct {
 		Value string `json:"value"`
@@ -257,6 +265,7 @@ func (k *kernel) fromStdin(p *peer, frames [][]byte) {
 	if !k.asking.answer(p, c.Value) {
 		k.logf("dropped: an input_reply without an input_request")
 	}
+	return true
 }
 
 // work serves the shell's requests one after the other.
@@ -332,5 +341,5 @@ func (k *kernel) welcome(p *peer, topic string) {
 		k.logf("%v", err)
 		return
 	}
-	p.send(frames, 0)
+	p.send(frames, maxEcho)
 }

@@ -1,9 +1,6 @@
 package jupyter
 
 import (
-	"encoding/binary"
-	"fmt"
-	"net"
 	"strings"
 	"sync"
 
@@ -58,9 +55,10 @@ func (p *peer) send(frames [][]byte, limit int) bool {
 	return true
 }
 
+// sizeOf is the memory that a message takes.
 func sizeOf(frames [][]byte) (n int) {
 	for _, f := range frames {
-		n += len(f)
+		n += len(f) + frameCost
 	}
 	return n
 }
@@ -107,6 +105,7 @@ func (p *peer) idle() bool {
 }
 
 // subscribe reads a subscription, or the end of one, and says whether it is new.
+// Of too many, the further ones are ignored.
 func (p *peer) subscribe(frames [][]byte) (topic string, begun bool) {
 	if len(frames) != 1 || len(frames[0]) == 0 || frames[0][0] > 1 {
 		return "", false
@@ -116,6 +115,9 @@ func (p *peer) subscribe(frames [][]byte) (topic string, begun bool) {
 	defer p.mu.Unlock()
 	if frames[0][0] == 0 {
 		delete(p.topics, topic)
+		return topic, false
+	}
+	if len(p.topics) == maxTopics {
 		return topic, false
 	}
 	p.topics[topic] = true
@@ -132,69 +134,4 @@ func (p *peer) wants(topic string) bool {
 		}
 	}
 	return false
-}
-
-// maxMessage bounds a received message. Anyone who reaches the port can send one,
-// before a signature is checked.
-const maxMessage = 256 << 20
-
-// greetingSize is how many bytes a peer sends before its first frame.
-const greetingSize = 64
-
-// guarded is a connection that fails at a frame header which announces too much
-// data. The library would allocate that memory, which could end the process.
-type guarded struct {
-	*net.TCPConn        // not net.Conn: a message goes out in one system call
-	skip         uint64 // bytes until the next frame's header
-	header       []byte // what is there of it
-	sum          uint64 // of the frames of the message
-}
-
-func newGuarded(c *net.TCPConn) *guarded { return &guarded{TCPConn: c, skip: greetingSize} }
-
-// Read implements [io.Reader].
-func (g *guarded) Read(p []byte) (int, error) {
-	n, err := g.TCPConn.Read(p)
-	for rest := p[:n]; len(rest) > 0; {
-		if pass := min(g.skip, uint64(len(rest))); pass > 0 {
-			g.skip -= pass
-			rest = rest[pass:]
-			continue
-		}
-		g.header = append(g.header, rest[0])
-		rest = rest[1:]
-		if refused := g.frame(); refused != nil {
-			return 0, refused
-		}
-	}
-	return n, err
-}
-
-// Flags of a frame's first byte.
-const (
-	flagMore = 1
-	flagLong = 2
-)
-
-// frame checks a frame header once it is complete.
-func (g *guarded) frame() error {
-	size := 2
-	if g.header[0]&flagLong != 0 {
-		size = 9
-	}
-	if len(g.header) < size {
-		return nil
-	}
-	g.skip = uint64(g.header[1])
-	if size == 9 {
-		g.skip = binary.BigEndian.Uint64(g.header[1:])
-	}
-	if g.skip > maxMessage || g.sum+g.skip > maxMessage {
-		return fmt.Errorf("read message: longer than %d bytes", maxMessage)
-	}
-	if g.sum += g.skip + uint64(size); g.header[0]&flagMore == 0 {
-		g.sum = 0
-	}
-	g.header = g.header[:0]
-	return nil
 }

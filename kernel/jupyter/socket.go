@@ -1,8 +1,11 @@
 package jupyter
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -18,18 +21,22 @@ import (
 type socket struct {
 	kind     zmq4.SocketType
 	listener *net.TCPListener
-	received func(*peer, [][]byte) // called from the connection's own goroutine
+	received func(*peer, [][]byte) bool // called from the connection's own goroutine; false rejects the message
 	joined   func(p *peer, topic string)
+	limit    int64 // bytes of a message
+	intake   *intake
+	logf     func(format string, args ...any)
 
 	mu     sync.Mutex
 	open   map[*net.TCPConn]bool // also those that still shake hands
 	peers  map[*peer]bool
+	full   bool // the last connection was refused
 	closed bool
 	ending sync.WaitGroup
 }
 
-// handshake is the time limit of a connection's handshake.
-const handshake = 10 * time.Second
+// handshakeTime is the time limit of a connection's handshake.
+const handshakeTime = 10 * time.Second
 
 // listen opens a socket.
 func listen(c Connection, port int, kind zmq4.SocketType) (*socket, error) {
@@ -41,7 +48,7 @@ func listen(c Connection, port int, kind zmq4.SocketType) (*socket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s socket: %w", kind, err)
 	}
-	return &socket{kind: kind, listener: l.(*net.TCPListener), open: map[*net.TCPConn]bool{}, peers: map[*peer]bool{}}, nil
+	return &socket{kind: kind, listener: l.(*net.TCPListener), limit: maxMessage, open: map[*net.TCPConn]bool{}, peers: map[*peer]bool{}}, nil
 }
 
 // start accepts connections until the socket is closed.
@@ -59,11 +66,17 @@ func (s *socket) start() {
 	})
 }
 
-// enter registers a connection, so that closing the socket closes it.
+// enter registers a connection, so that closing the socket closes it. It closes
+// one that is too many.
 func (s *socket) enter(c *net.TCPConn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	full := len(s.open) >= maxConnections
+	if full && !s.full {
+		s.logf("refused: connections to the %s socket: %d are open, which is the limit", s.kind, len(s.open))
+	}
+	s.full = full
+	if s.closed || full {
 		_ = c.Close()
 		return false
 	}
@@ -79,8 +92,8 @@ func (s *socket) connection(c *net.TCPConn) {
 		delete(s.open, c)
 		s.mu.Unlock()
 	}()
-	_ = c.SetDeadline(time.Now().Add(handshake))
-	conn, err := zmq4.Open(newGuarded(c), null.Security(), s.kind, nil, true, nil)
+	_ = c.SetDeadline(time.Now().Add(handshakeTime))
+	conn, err := zmq4.Open(&greeter{c, handshake}, null.Security(), s.kind, nil, true, nil)
 	if err != nil {
 		return // not ZMTP
 	}
@@ -96,26 +109,56 @@ func (s *socket) connection(c *net.TCPConn) {
 		s.mu.Unlock()
 		p.leave()
 	}()
-	for {
-		m, err := conn.RecvMsg()
-		if err != nil {
-			return
-		}
-		s.take(p, m.Frames)
+	if err := s.read(p, c); err != nil {
+		s.logf("closed a connection: %v", err)
 	}
 }
 
-// take passes a message to received, and a new subscription to joined.
-func (s *socket) take(p *peer, frames [][]byte) {
+// read reads messages until the connection ends, which is no error.
+func (s *socket) read(p *peer, c *net.TCPConn) error {
+	r := newReceiver(c, s.limit, s.intake)
+	defer r.release()
+	for rejected := 0; rejected < maxRejected; r.release() {
+		frames, command, err := r.message()
+		switch {
+		case errors.As(err, new(net.Error)) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return err
+		case command:
+			err = pong(c, frames[0])
+		case s.take(p, frames):
+			rejected = 0
+		default:
+			rejected++
+		}
+		if err != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("its last %d messages were rejected", maxRejected)
+}
+
+// pong answers a PING, in one write because others write as well.
+func pong(c io.Writer, command []byte) error {
+	if !bytes.HasPrefix(command, []byte("\x04PING")) {
+		return nil
+	}
+	_, err := c.Write([]byte{flagCommand, 5, 4, 'P', 'O', 'N', 'G'})
+	return err
+}
+
+// take passes a message to received, and a new subscription to joined. It reports
+// whether the message was one.
+func (s *socket) take(p *peer, frames [][]byte) bool {
 	if s.kind == zmq4.XPub {
-		if topic, begun := p.subscribe(frames); begun && s.joined != nil {
+		topic, begun := p.subscribe(frames)
+		if begun && s.joined != nil {
 			s.joined(p, topic)
 		}
-		return
+		return begun
 	}
-	if s.received != nil && len(frames) > 0 {
-		s.received(p, frames)
-	}
+	return s.received(p, frames)
 }
 
 // publish sends a message to the subscribers of its topic that have at most limit
