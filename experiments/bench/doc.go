@@ -2,6 +2,11 @@
 // against a named limit or peer in the same run. Run it with
 //
 //	go test -run '^$' -bench . ./experiments/bench
+//	NOEMA_BENCH=1 go test -run Warm -v ./experiments/bench
+//
+// The second reruns 1,000 trials from the stores of noema and of Inspect AI (pip
+// install inspect-ai; NOEMA_INSPECT_PYTHON names the Python that has it), with
+// 16, 64 and 256 at once.
 //
 // Benchmarks of single packages live with them: keys and hits in cache, LWT
 // in methods/anot/lwt, a thousand calls in flight in kernel/gateway, the warm
