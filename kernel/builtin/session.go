@@ -15,6 +15,7 @@ type SessionOptions struct {
 	Args    []string       // os.Args of scripts, the script's name first
 	Output  cell.Output    // where output goes while no cell runs; nil is the process's own
 	Capture bool           // see cell.Options
+	Memory  int64          // see cell.Options
 	// Script says that results print as text, as they do in a compiled script,
 	// in place of being shown.
 	Script bool
@@ -38,7 +39,7 @@ func NewSession(o SessionOptions) (*cell.Session, *kernel.Lab, error) {
 		Symbols: map[string]map[string]reflect.Value{
 			"noema/kernel/builtin/builtin": {"Open": reflect.ValueOf(func() *kernel.Lab { return lab })},
 		},
-		Args: o.Args, Output: o.Output, Capture: o.Capture,
+		Args: o.Args, Output: o.Output, Capture: o.Capture, Memory: o.Memory,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -39,7 +39,7 @@ type Result struct {
 
 // Error says why a cell failed. The session goes on.
 type Error struct {
-	Kind   string   // "syntax error", "type error", "unsupported", "panic", "interrupted", "exit"
+	Kind   string   // "syntax error", "type error", "unsupported", "panic", "interrupted", "exit", "out of memory"
 	Faults []Fault  // at least one
 	Code   int      // for an exit: the status
 	Trace  []string // for a panic: the calls of cells, innermost first, as "cell 3, line 2, in f"

@@ -39,6 +39,8 @@ func (ws *workspace) prepare(j job, number int) ([]*ssa.Function, error) {
 	ws.connect(u)
 	ws.names.add(u, number, stale)
 	ws.reportStale(stale)
+	u.Trim()
+	ws.machine.Drop(pkg.Func("init"))
 	if u.Run == "" {
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ const (
 	kindPanic       = "panic"
 	kindInterrupted = "interrupted"
 	kindExit        = "exit"
+	kindMemory      = "out of memory"
 )
 
 // died handles a panic that ended a goroutine of cells. It fails the cell if that

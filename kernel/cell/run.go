@@ -190,6 +190,9 @@ func (ws *workspace) compile(j job, number int) (func(*machine.Thread), error) {
 	}
 	return func(th *machine.Thread) {
 		for _, fn := range functions {
+			if !j.script {
+				defer ws.machine.Drop(fn)
+			}
 			ws.machine.Call(th, fn)
 		}
 	}, nil

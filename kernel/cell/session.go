@@ -17,6 +17,7 @@ type Session struct {
 	o       Options
 	console *console
 	turn    chan struct{} // holds a token while a cell runs
+	over    chan struct{} // closed with the session
 
 	mu        sync.Mutex // guards what follows
 	workspace *workspace
@@ -44,6 +45,9 @@ type Options struct {
 	// slog, child processes) to the cell's output while the session is open. Only
 	// one session of a process can do so; see [Session.Terminal].
 	Capture bool
+	// Memory is the limit in bytes on the memory of the whole process. A cell that
+	// exceeds it ends with an error. 0 means no limit.
+	Memory int64
 }
 
 // New returns a session. The caller closes it.
@@ -52,7 +56,7 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, console: c, turn: make(chan struct{}, 1)}
+	s := &Session{o: o, console: c, turn: make(chan struct{}, 1), over: make(chan struct{})}
 	if s.workspace, err = newWorkspace(o, c); err != nil {
 		c.close()
 		return nil, err
@@ -62,6 +66,9 @@ func New(o Options) (*Session, error) {
 			c.close()
 			return nil, err
 		}
+	}
+	if o.Memory > 0 {
+		go s.watch()
 	}
 	return s, nil
 }
@@ -123,6 +130,7 @@ func (s *Session) Close() error {
 		return nil
 	}
 	s.closed = true
+	close(s.over)
 	s.workspace.end()
 	s.console.close()
 	return nil

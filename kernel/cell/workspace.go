@@ -58,7 +58,7 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 		maps.Copy(tables[key], table)
 	}
 	ws.machine = machine.New(ws.fset, machine.Options{
-		Tables: tables, Died: ws.died, StandIns: map[any]any{os.Stdin: Stdin{ws.input}},
+		Tables: tables, Died: ws.died, Grow: growth(o.Memory), StandIns: map[any]any{os.Stdin: Stdin{ws.input}},
 		Print: func(text string) { fmt.Fprint(variable{&ws.errs}, text) },
 	})
 	ws.create(ws.hooks)

@@ -30,16 +30,19 @@ func jupyterCommand(a *app) *cobra.Command {
 	run := &cobra.Command{
 		Use: "run -f FILE", Short: "serve a notebook; Jupyter starts this",
 		Example: "  noema jupyter run -f connection.json",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection) },
 	}
+	memory := addMemory(run.Flags())
+	run.RunE = func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection, *memory) }
 	run.Flags().StringVarP(&connection, "connection-file", "f", "", "the connection file that Jupyter wrote")
 	_ = run.MarkFlagRequired("connection-file") // the flag is the one above
+	install := where(&cobra.Command{
+		Use: "install", Short: "install the kernel into Jupyter",
+		Example: "  noema jupyter install --user\n  noema jupyter install --prefix \"$VIRTUAL_ENV\" --memory 8GiB",
+	})
+	installed := addMemory(install.Flags())
+	install.RunE = func(*cobra.Command, []string) error { return a.jupyterInstall(place, *installed) }
 	cmd.AddCommand(
-		where(&cobra.Command{
-			Use: "install", Short: "install the kernel into Jupyter",
-			Example: "  noema jupyter install --user\n  noema jupyter install --prefix \"$VIRTUAL_ENV\"",
-			RunE:    func(*cobra.Command, []string) error { return a.jupyterInstall(place) },
-		}),
+		install,
 		run,
 		where(&cobra.Command{
 			Use: "uninstall", Short: "remove the kernel from Jupyter",
@@ -58,15 +61,19 @@ func jupyterCommand(a *app) *cobra.Command {
 }
 
 // jupyterInstall installs the running binary, with the home that is in force.
-func (a *app) jupyterInstall(place jupyter.Place) error {
+func (a *app) jupyterInstall(place jupyter.Place, memory byteSize) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find own executable: %w", err)
 	}
-	args := []string{"jupyter", "run", "-f"}
+	args := []string{"jupyter", "run"}
 	if a.home != "" {
-		args = []string{"--home", a.home, "jupyter", "run", "-f"}
+		args = []string{"--home", a.home, "jupyter", "run"}
 	}
+	if memory != sessionMemory {
+		args = append(args, "--memory", memory.String())
+	}
+	args = append(args, "-f")
 	dir, err := jupyter.Install(place, self, args...)
 	if err != nil {
 		return err
@@ -75,14 +82,15 @@ func (a *app) jupyterInstall(place jupyter.Place) error {
 	return nil
 }
 
-func (a *app) jupyterRun(ctx context.Context, file string) error {
+func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize) error {
+	tuneSession(memory)
 	c, err := jupyter.ReadConnection(file)
 	if err != nil {
 		return usage(err)
 	}
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output = true, relay
+	o.Capture, o.Output, o.Memory = true, relay, int64(memory)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err

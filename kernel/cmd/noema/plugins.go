@@ -199,7 +199,7 @@ func (a *app) sameTranscripts(x, y *kernel.Result) error {
 
 func checkPluginCommand(a *app) *cobra.Command {
 	var o plugindev.CheckOptions
-	var memory int64
+	var memory byteSize
 	cmd := &cobra.Command{
 		Use: "check NAME|PATH", Short: "check that a plugin keeps the contract", Args: cobra.ExactArgs(1),
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
@@ -208,7 +208,7 @@ is cancelled, bears hostile input, and keeps to its memory. --bench prints what 
 call to the kernel costs.`,
 		Example: "  noema plugin check my-method\n  noema plugin check ./my-method --bench",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Limits.Memory = memory << 20
+			o.Limits.Memory = int64(memory)
 			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
 			report, err := a.checkPlugin(cmd.Context(), args[0], o)
 			fmt.Fprintln(a.stderr)
@@ -223,7 +223,7 @@ call to the kernel costs.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.Bench, "bench", false, "measure what a call to the kernel costs")
-	cmd.Flags().Int64Var(&memory, "memory", 0, "memory that a process may have, in MiB (default: the kernel's own limit)")
+	cmd.Flags().Var(&memory, "memory", "memory that a process may have, as in 512MiB (default: the kernel's own limit)")
 	return cmd
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func replCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "repl", Short: "run experiments interactively, cell by cell",
 		Long: `Reads cells of Go and runs them: at a terminal with history, completion and
 colour, in a pipe as they come. The workbench is the variable lab; the names of
@@ -22,12 +22,17 @@ packages fmt and noema/kernel are there. In a pipe the exit code is 1 if a cell
 failed.`,
 		Example: `  noema repl
   noema --home experiment repl`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.repl(cmd.Context()) },
 	}
+	memory := addMemory(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.repl(cmd.Context(), *memory) }
+	return cmd
 }
 
-func (a *app) repl(ctx context.Context) error {
-	session, lab, err := builtin.NewSession(a.sessionOptions())
+func (a *app) repl(ctx context.Context, memory byteSize) error {
+	tuneSession(memory)
+	so := a.sessionOptions()
+	so.Memory = int64(memory)
+	session, lab, err := builtin.NewSession(so)
 	if err != nil {
 		return err
 	}

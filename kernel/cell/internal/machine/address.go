@@ -14,6 +14,12 @@ func elem(t types.Type) types.Type { return t.Underlying().(*types.Pointer).Elem
 
 func (c *code) alloc(i *ssa.Alloc) op {
 	d, rt := c.loc(i), c.m.layouts.of(elem(i.Type()))
+	if rt.Size() >= large {
+		return func(fr *frame) {
+			fr.thread.allow(rt, 1)
+			*at[unsafe.Pointer](fr, d) = reflect.New(rt).UnsafePointer()
+		}
+	}
 	return func(fr *frame) { *at[unsafe.Pointer](fr, d) = reflect.New(rt).UnsafePointer() }
 }
 

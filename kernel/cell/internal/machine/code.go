@@ -107,6 +107,7 @@ func (c *code) compile() {
 	c.deferStacks()
 	c.size = len(c.registers)
 	c.registers = nil
+	c.m.trim(fn)
 }
 
 // deferStacks looks for defer statements in ranges over functions. Their calls run

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"go/types"
+	"math"
 	"reflect"
 	"unicode/utf8"
 	"unsafe"
@@ -20,7 +21,28 @@ func (c *code) makeSlice(i *ssa.MakeSlice) op {
 		case top < n:
 			panic(runtimeError("makeslice: cap out of range"))
 		}
+		fr.thread.allow(rt.Elem(), top)
 		*at[header](fr, d) = *(*header)(pointerTo(reflect.MakeSlice(rt, n, top)))
+	}
+}
+
+// large is how many bytes are asked for.
+const large = 1 << 20
+
+// allow ends the execution if it may not have n values of a type.
+func (th *Thread) allow(rt reflect.Type, n int) {
+	grow, each := th.m.o.Grow, uint64(rt.Size())
+	if grow == nil || each == 0 || uint64(n) < large/each {
+		return
+	}
+	bytes := int64(math.MaxInt64)
+	if uint64(n) <= math.MaxInt64/each {
+		bytes = int64(uint64(n) * each)
+	}
+	if err := grow(bytes); err != nil {
+		th.Stop(err, true)
+		th.check()
+		panic(runtimeError(err.Error())) // in a deferred function
 	}
 }
 

@@ -40,6 +40,9 @@ type Options struct {
 	Died func(*Execution, *Panic)
 	// StandIns replace compiled values in interfaces, such as os.Stdin, a file.
 	StandIns map[any]any
+	// Grow is asked before a cell gets a megabyte or more at once. Its error ends
+	// the cell. It may be nil.
+	Grow func(bytes int64) error
 	// Print receives the output of the builtin functions print and println.
 	Print func(text string)
 }
@@ -138,14 +141,6 @@ func (m *Machine) Declare(o *types.Var, v reflect.Value) {
 	m.globals[o] = p.UnsafePointer()
 }
 
-// Forget lets go of a variable that nothing can name any more; functions that
-// use it keep it.
-func (m *Machine) Forget(o types.Object) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.globals, o)
-}
-
 // SameType makes a type of a new cell replace an earlier cell's type with the same
 // definition: values of the old type become values of the new one and have its
 // methods.
@@ -207,7 +202,7 @@ func (m *Machine) global(g *ssa.Global) unsafe.Pointer {
 		m.layouts.meet(o.Type(), v.Type())
 		p = v.Addr().UnsafePointer()
 	} else {
-		p = reflect.New(m.layouts.of(o.Type())).UnsafePointer()
+		p = m.variable(m.layouts.of(o.Type()))
 	}
 	m.globals[o] = p
 	return p
@@ -236,7 +231,17 @@ func (m *Machine) Reset(o *types.Var) {
 		reflect.NewAt(rt, p).Elem().SetZero()
 		return
 	}
-	m.globals[o] = reflect.New(rt).UnsafePointer()
+	m.globals[o] = m.variable(rt)
+}
+
+// variable is memory for a variable of a cell.
+func (m *Machine) variable(rt reflect.Type) unsafe.Pointer {
+	if m.o.Grow != nil && rt.Size() >= large {
+		if err := m.o.Grow(int64(rt.Size())); err != nil {
+			panic(unsupportedError{fmt.Sprintf("a variable of type %s: %v", rt, err)})
+		}
+	}
+	return reflect.New(rt).UnsafePointer()
 }
 
 // Call calls a function without parameters in a thread.

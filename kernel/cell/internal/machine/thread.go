@@ -53,6 +53,15 @@ func (m *Machine) StopAll(reason error) {
 	})
 }
 
+// Busy reports whether a goroutine of cells runs.
+func (m *Machine) Busy() (is bool) {
+	m.executions.Range(func(any, any) bool {
+		is = true
+		return false
+	})
+	return is
+}
+
 // End says that the execution's own statements are done; its goroutines go on.
 func (m *Machine) End(e *Execution) {
 	m.current.CompareAndSwap(e, nil)

@@ -64,6 +64,7 @@ type cellReader struct {
 	w     Environment
 	o     Options
 	unit  *Unit
+	files []*token.File // of the text and of Options.Again
 	decls []ast.Decl
 	body  *ast.FuncDecl
 	steps []step // the statements in order
@@ -81,6 +82,16 @@ type step struct {
 
 func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Package, o Options, how adjustments) (*Unit, error) {
 	r := &cellReader{fset: fset, text: text, w: w, o: o, unit: &Unit{}, again: map[ast.Decl]Part{}, declared: map[string]bool{}}
+	u, err := r.read(hooks, how)
+	if err != nil { // nothing has a position in it
+		for _, f := range r.files {
+			fset.RemoveFile(f)
+		}
+	}
+	return u, err
+}
+
+func (r *cellReader) read(hooks *types.Package, how adjustments) (*Unit, error) {
 	if err := r.parse(); err != nil {
 		return nil, err
 	}
@@ -91,7 +102,7 @@ func readCell(fset *token.FileSet, text string, w Environment, hooks *types.Pack
 	r.unit.Package = types.NewPackage("main", "main")
 	r.unit.File = &ast.File{Package: r.body.Pos(), Name: ast.NewIdent("main"), Decls: r.decls, FileStart: r.body.Pos(), FileEnd: r.body.End()}
 	r.world(hooks)
-	if err := check(fset, r.unit, w, o, true); err != nil {
+	if err := check(r.fset, r.unit, r.w, r.o, true); err != nil {
 		return nil, r.withUnkeyed(err)
 	}
 	if err := r.finish(); err != nil {
@@ -136,15 +147,24 @@ func (r *cellReader) parse() error {
 
 // parsed parses a text after a head, with positions relative to the text.
 func (r *cellReader) parsed(head, text, tail string) (*ast.File, error) {
-	whole := head + fmt.Sprintf("/*line %s:1:1*/", r.o.Source) + text + tail
-	return parser.ParseFile(r.fset, "cell", whole, parser.SkipObjectResolution)
+	return r.file(head + fmt.Sprintf("/*line %s:1:1*/", r.o.Source) + text + tail)
+}
+
+// file parses a text that begins with its package clause.
+func (r *cellReader) file(text string) (*ast.File, error) {
+	file, err := parser.ParseFile(r.fset, "cell", text, parser.SkipObjectResolution)
+	if file != nil {
+		if f := r.fset.File(file.FileStart); f != nil {
+			r.files = append(r.files, f)
+		}
+	}
+	return file, err
 }
 
 // parseAgain adds the declarations of earlier cells that are compiled again.
 func (r *cellReader) parseAgain() error {
 	for _, p := range r.o.Again {
-		whole := fmt.Sprintf("package main;/*line %s:%d:1*/%s", p.Source, p.Line, p.Text)
-		file, err := parser.ParseFile(r.fset, "cell", whole, parser.SkipObjectResolution)
+		file, err := r.file(fmt.Sprintf("package main;/*line %s:%d:1*/%s", p.Source, p.Line, p.Text))
 		if err != nil {
 			return &Errors{Kind: "syntax error", Faults: r.syntax(err)}
 		}
