@@ -25,24 +25,25 @@ func (s *Session) watch() {
 			return
 		}
 		ws, number, begun := s.present(), s.Count(), time.Now()
-		used := heapUsed()
-		if used <= limit {
+		if heapUsed() <= limit {
 			allowed, of = limit, number
+			ticker.Reset(watchEvery)
 			continue
 		}
 		if !ws.machine.Busy() {
 			continue
 		}
-		if number != of || used <= 2*limit { // else even without what is garbage it is too much
-			runtime.GC()
-			used = heapUsed()
-		}
+		release := ws.machine.Hold()
+		runtime.GC() // without what is garbage
+		used := heapUsed()
 		if number != of {
 			allowed, of = max(limit, used+limit/64), number
 		}
 		if used > allowed {
 			ws.stopForMemory(overMemory(limit, used))
+			allowed = used + limit/64 // what was stopped takes a moment to let go
 		}
+		release()
 		ticker.Reset(max(watchEvery, 2*time.Since(begun)))
 	}
 }

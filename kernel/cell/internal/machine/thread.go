@@ -13,18 +13,19 @@ import (
 // Execution is one run of a cell with the goroutines that it started, which may
 // outlive the cell.
 type Execution struct {
-	Number  int
-	m       *Machine
-	ctx     context.Context
-	cancel  context.CancelFunc
-	stopped atomic.Bool
-	done    chan struct{} // closed at the stop
-	grace   time.Duration // for deferred functions after the stop
-	nested  atomic.Int32  // callbacks from compiled code under way
+	Number int
+	m      *Machine
+	ctx    context.Context
+	cancel context.CancelFunc
+	paused atomic.Bool   // stopped or held: a thread that goes on looks why
+	done   chan struct{} // closed at the stop
+	grace  time.Duration // for deferred functions after the stop
+	nested atomic.Int32  // callbacks from compiled code under way
 
 	mu     sync.Mutex
 	reason error
-	at     time.Time // of the stop
+	at     time.Time     // of the stop
+	held   chan struct{} // closed at the release; nil if not held
 	live   int
 	gone   chan struct{} // closed when no goroutine is left; made by Gone
 }
@@ -62,6 +63,30 @@ func (m *Machine) Busy() (is bool) {
 	return is
 }
 
+// Hold makes the goroutines of cells wait, each at its next call or loop
+// iteration, until release is called.
+func (m *Machine) Hold() (release func()) {
+	held := make(chan struct{})
+	set := func(e *Execution, to chan struct{}) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.held = to
+		e.paused.Store(to != nil || e.reason != nil)
+	}
+	var all []*Execution
+	m.executions.Range(func(e, _ any) bool {
+		all = append(all, e.(*Execution))
+		set(e.(*Execution), held)
+		return true
+	})
+	return func() {
+		for _, e := range all {
+			set(e, nil)
+		}
+		close(held)
+	}
+}
+
 // End says that the execution's own statements are done; its goroutines go on.
 func (m *Machine) End(e *Execution) {
 	m.current.CompareAndSwap(e, nil)
@@ -96,7 +121,7 @@ func (e *Execution) Stop(reason error, withGrace bool) {
 	if !withGrace {
 		e.grace = 0
 	}
-	e.stopped.Store(true)
+	e.paused.Store(true)
 	close(e.done)
 	e.cancel()
 }
@@ -189,13 +214,28 @@ type Thread struct {
 // check ends the thread if its execution was stopped. Deferred functions run until
 // the grace is over.
 func (th *Thread) check() {
-	if th.stopped.Load() {
+	if th.paused.Load() && !th.waited() {
 		th.leave()
 	}
 }
 
 // Check ends the calling thread if its execution was stopped.
 func (th *Thread) Check() { th.check() }
+
+// waited waits for the release of a held execution. It is false if the execution
+// was stopped.
+func (th *Thread) waited() bool {
+	th.mu.Lock()
+	held := th.held
+	th.mu.Unlock()
+	if held != nil {
+		select {
+		case <-held:
+		case <-th.done:
+		}
+	}
+	return th.Reason() == nil
+}
 
 func (th *Thread) leave() {
 	th.mu.Lock()
