@@ -44,7 +44,10 @@ func (s *Session) watch() {
 			allowed = used + limit/64 // what was stopped takes a moment to let go
 		}
 		release()
-		ticker.Reset(max(watchEvery, 2*time.Since(begun)))
+		if used < limit-limit/8 {
+			begun = time.Now() // nothing to wait for
+		}
+		ticker.Reset(max(watchEvery, time.Since(begun)))
 	}
 }
 
