@@ -114,7 +114,7 @@ func TestFramesPass(t *testing.T) {
 			t.Fatalf("a message of %d bytes comes back as %d frames (%v)", size, len(m.Frames), err)
 		}
 	}
-	for _, size := range []int{freeBytes - 1, freeBytes, freeBytes + 1, 5 << 20} {
+	for _, size := range []int{freeBytes - 1, freeBytes, freeBytes + 1, 10 * freeBytes} {
 		text := strings.Repeat("x", size)
 		if _, shown := r.client(fmt.Sprint(size)).run("value " + text); shown != "[execute_result "+text+"]" {
 			t.Errorf("a cell of %d bytes shows %d", size, len(shown))
