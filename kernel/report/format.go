@@ -49,6 +49,14 @@ func plural(n int, thing string) string {
 	return count(n) + " " + thing + "s"
 }
 
+// pluralWere is plural with its verb in the past.
+func pluralWere(n int, thing string) string {
+	if n == 1 {
+		return plural(n, thing) + " was"
+	}
+	return plural(n, thing) + " were"
+}
+
 // count writes n with commas.
 func count(n int) string {
 	s := strconv.Itoa(n)

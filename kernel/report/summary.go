@@ -1,4 +1,4 @@
-// Package report prints what runs have to say: tables that fit 100 columns,
+// Package report prints what runs have to say: tables that fit 100 columns unless names are long,
 // transcripts and progress. It formats what package compare computed and computes
 // nothing itself; wherever numbers of a simulated model are shown, it says so.
 package report

@@ -195,10 +195,22 @@ func (e *Setup) check(samples []task.Sample) error {
 	for _, m := range e.Methods {
 		for _, s := range samples {
 			if kind := s.Problem.Answer.Kind; !m.Description.Supports(kind) {
-				return fmt.Errorf("declare experiment: method %q answers %v, but sample %q of task %q asks for a %s",
-					m.Label, m.Description.Answers, s.ID, e.Task.Name, kind)
+				return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for a %s",
+					m.Label, e.Task.Name, anyOf(m.Description.Answers), s.ID, kind)
 			}
 		}
 	}
 	return nil
+}
+
+// anyOf lists kinds of answers, as in "number, text or choice".
+func anyOf(kinds []methods.AnswerKind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
 }

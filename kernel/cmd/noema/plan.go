@@ -121,6 +121,9 @@ func planExportCommand(a *app) *cobra.Command {
 		Use: "export RUN --trial METHOD/SAMPLE", Short: "write the plan that a trial ran", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		Example: "  noema plan export last --trial aot/L3-05 --out plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if trial == "" {
+				return usage(errors.New("plan export needs --trial METHOD/SAMPLE"))
+			}
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
 				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
@@ -136,15 +139,12 @@ func planExportCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
-	if err := cmd.MarkFlagRequired("trial"); err != nil {
-		panic(err) // the flag is declared above
-	}
 	return cmd
 }
 
 // trialPlan finds the plan in a trial's events: the last, if it was made anew.
 func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name string) ([]byte, error) {
-	id, err := findTrial(run, name)
+	id, err := run.FindTrial(name)
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -94,13 +96,46 @@ func usageArgs(c *cobra.Command) {
 			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], methods.DidYouMean(args[0], commandNames(cmd)), cmd.CommandPath()))
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+			return usage(fmt.Errorf("%s: see \"%s --help\"", wrongArgs(cmd, args), cmd.CommandPath()))
 		}
 		return nil
 	}
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
 	}
+}
+
+// wrongArgs says which argument is missing or too many, from the verb's usage.
+func wrongArgs(cmd *cobra.Command, args []string) string {
+	verb := strings.TrimPrefix(cmd.CommandPath(), "noema ")
+	words, _, _ := strings.Cut(strings.TrimPrefix(cmd.Use, cmd.Name()), " --")
+	var names []string
+	for _, name := range strings.Fields(words) {
+		if strings.HasPrefix(name, "-") || name == "|" {
+			break // flags, and a second form
+		}
+		if !strings.HasPrefix(name, "[") {
+			names = append(names, strings.TrimSuffix(name, "..."))
+		}
+	}
+	if len(args) < len(names) {
+		missing := names[len(args):]
+		return fmt.Sprintf("%s needs %s%s", verb, strings.Join(missing, " and "), meaning(missing[0]))
+	}
+	return fmt.Sprintf("%s takes %s: leave out %q", verb, cmp.Or(strings.Join(names, " and "), "no argument"), args[len(names)])
+}
+
+// meaning explains the name of an argument.
+func meaning(name string) string {
+	switch name {
+	case "RUN", "A", "B":
+		return ": an id, the beginning of one, or last"
+	case "METHOD":
+		return ": noema plugin list shows all"
+	case "TASK":
+		return ": noema task list shows all"
+	}
+	return ""
 }
 
 func commandNames(cmd *cobra.Command) (names []string) {

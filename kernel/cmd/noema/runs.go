@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -104,21 +102,8 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	return nil
 }
 
-// findTrial reads METHOD/SAMPLE or METHOD/SAMPLE/EPOCH. Both names may hold
-// slashes, so it looks for the trial that is spelt so.
-func findTrial(run *record.Run, name string) (record.TrialID, error) {
-	for _, id := range run.Config.Trials() {
-		short := strings.TrimSuffix(id.String(), "/"+strconv.Itoa(id.Epoch+1))
-		if name == id.String() || name == short {
-			return id, nil
-		}
-	}
-	return record.TrialID{}, fmt.Errorf("show trial %q: run %s has no such trial: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
-		name, run.ID, run.Config.Trials()[0])
-}
-
 func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
-	id, err := findTrial(run, name)
+	id, err := run.FindTrial(name)
 	if err != nil {
 		return err
 	}
