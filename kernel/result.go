@@ -72,7 +72,7 @@ func (r *Result) Display() Bundle {
 func (r *Result) Trial(name string) (*Trial, error) {
 	id, err := r.Run.FindTrial(name)
 	if err != nil {
-		return nil, err
+		return nil, Misused(err)
 	}
 	for _, t := range r.Trials {
 		if t.ID == id {

@@ -1,7 +1,9 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -190,7 +192,11 @@ func openScripted(w wanted) (provider.Provider, error) {
 	if err := w.parse(&struct{}{}); err != nil {
 		return nil, err
 	}
-	return scripted.Load(w.model)
+	p, err := scripted.Load(w.model)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = kernel.Misused(err)
+	}
+	return p, err
 }
 
 // FeaturesOf are what a model's provider does with a request; false for those

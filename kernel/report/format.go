@@ -41,6 +41,9 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
+// Plural writes n of a thing, as in "1 fault" and "2 faults".
+func Plural(n int, thing string) string { return plural(n, thing) }
+
 // plural writes n of a thing.
 func plural(n int, thing string) string {
 	if n == 1 {

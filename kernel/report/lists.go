@@ -47,7 +47,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 			parent = "\t" + r.Parent
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, r.Config.Task.Name, modelName(r.Config.Model),
-			strings.Join(labels, ","), len(r.Config.Trials()), r.Root, parent)
+			strings.Join(labels, ","), r.Config.Size(), r.Root, parent)
 	}
 	tw.Flush()
 }
@@ -100,7 +100,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		}
 	}
 	if retried > 0 {
-		fmt.Fprintf(w, "retries     %d calls needed more than one attempt: see --trial\n", retried)
+		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", plural(retried, "call"))
 	}
 }
 
@@ -121,7 +121,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s version %s: %s\n%d samples, %s, digest %s\n\n", t.Name, t.Version, t.Summary, len(t.Samples), t.Source, digest)
+	fmt.Fprintf(w, "%s version %s: %s\n%s, %s, digest %s\n\n", t.Name, t.Version, t.Summary, plural(len(t.Samples), "sample"), t.Source, digest)
 	for _, note := range t.Notes {
 		fmt.Fprintln(w, "note:", note)
 	}

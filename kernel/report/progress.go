@@ -64,7 +64,7 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	} else if done > 0 {
 		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, printable(modelName(run.Config.Model)))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %d trials, %s\n", run.ID, total, printable(modelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "run %s: %s, %s\n", run.ID, plural(total, "trial"), printable(modelName(run.Config.Model)))
 	}
 	p.nextTenth = 1
 }

@@ -84,7 +84,7 @@ func below(s *runner.Summary) []string {
 		}
 	}
 	if s.Seeds != nil {
-		add("seeds", "method seeds cost %d calls and %s, charged to no trial", s.Seeds.Calls, money(s.Seeds.CostUSD))
+		add("seeds", "method seeds cost %s and %s, charged to no trial", plural(s.Seeds.Calls, "call"), money(s.Seeds.CostUSD))
 	}
 	add("run", "%s", s.Run)
 	if s.RootHash == "" {

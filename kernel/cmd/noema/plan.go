@@ -99,7 +99,7 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		fmt.Fprintln(a.text(), "fault:", fault)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("show plan: %d faults", len(faults))
+		return fmt.Errorf("show plan: %s", report.Plural(len(faults), "fault"))
 	}
 	return nil
 }

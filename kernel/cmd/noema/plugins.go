@@ -208,6 +208,9 @@ is cancelled, bears hostile input, and keeps to its memory. --bench prints what 
 call to the kernel costs.`,
 		Example: "  noema plugin check my-method\n  noema plugin check ./my-method --bench",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if memory < 0 {
+				return usage(fmt.Errorf("--memory %d: use 0 or more", memory))
+			}
 			o.Limits.Memory = memory << 20
 			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
 			report, err := a.checkPlugin(cmd.Context(), args[0], o)

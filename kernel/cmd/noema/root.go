@@ -165,6 +165,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 	if a.source, err = settleFlags(cmd); err != nil {
 		return usage(err)
 	}
+	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+		return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+	}
 	if a.debug < 0 || a.debug > 3 {
 		return usage(fmt.Errorf("--debug %d: use 0 to 3", a.debug))
 	}

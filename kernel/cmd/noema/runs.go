@@ -105,7 +105,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
 	id, err := run.FindTrial(name)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	raw, err := store.Trial(ctx, run.ID, id.String())
 	if err != nil {
@@ -135,11 +135,15 @@ func runsRemoveCommand(a *app) *cobra.Command {
 		Example: "  noema runs rm 20261120-140501-9f3c",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				for _, name := range args {
+				var found []*record.Run
+				for _, name := range args { // all are found before the first is removed
 					run, err := runner.FindRun(cmd.Context(), store, name)
 					if err != nil {
 						return err
 					}
+					found = append(found, run)
+				}
+				for _, run := range found {
 					if err := runner.Remove(cmd.Context(), store, run.ID); err != nil {
 						return err
 					}

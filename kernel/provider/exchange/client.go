@@ -38,6 +38,7 @@ type Service struct {
 	URLVariable string   // environment variable with the base URL of another server
 	KeyVariable []string // environment variables with the key; the first that is set counts
 	KeyOptional bool     // the own server needs no key
+	Start       string   // command that starts the own server, if it is on this machine
 	NotFound    string   // what else helps where the server has no such model or path; NAME is the model's name
 
 	// Address turns what users write as a base URL into one; nil takes it as it is.

@@ -31,8 +31,8 @@ func Service() exchange.Service {
 	return exchange.Service{
 		Kind: Kind, Summary: "Ollama, by its own protocol", Example: "llama3.2",
 		BaseURL: "http://localhost:11434", URLVariable: "OLLAMA_HOST", KeyVariable: []string{"OLLAMA_API_KEY"}, KeyOptional: true,
-		NotFound: `; "ollama pull NAME" fetches it`,
-		Address:  host, Features: []provider.Features{features()},
+		NotFound: `; "ollama pull NAME" fetches it`, Start: "ollama serve",
+		Address: host, Features: []provider.Features{features()},
 	}
 }
 
