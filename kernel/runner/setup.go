@@ -94,7 +94,7 @@ func (s selection) apply(t *task.Task) ([]task.Sample, error) {
 	}
 	if len(chosen) == 0 {
 		if len(s.ids) > 0 {
-			return nil, fmt.Errorf("select samples: none of --sample-id is within --limit: leave one of them out")
+			return nil, fmt.Errorf("select samples: nothing is left: none of --sample-id is within --limit: leave one of them out")
 		}
 		return nil, fmt.Errorf("select samples: nothing is left of the %d samples of task %q", len(t.Samples), t.Name)
 	}

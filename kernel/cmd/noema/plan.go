@@ -36,10 +36,25 @@ func planCommand(a *app) *cobra.Command {
 func loadPlan(file string, t *task.Task) (aot.Plan, []aot.Fault, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return aot.Plan{}, nil, fmt.Errorf("read plan: %w", err)
+		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
+	}
+	if err := isObject(file, raw); err != nil {
+		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
 	}
 	plan, faults := aot.ParsePlan(raw)
 	return plan, aot.Faults(faults, aot.Validate(plan, toolsOf(t), methods.AnswerSpec{})), nil
+}
+
+// isObject refuses a file that holds another JSON value than an object.
+func isObject(file string, raw []byte) error {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil // whoever parses it says where it is wrong
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return fmt.Errorf("%s: want a JSON object, in braces", file)
+	}
+	return nil
 }
 
 func toolsOf(t *task.Task) []methods.ToolSpec {

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,6 +85,7 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), schemaCommand(a), doctorCommand(a), versionCommand(a),
 	)
 	usageArgs(root)
+	knownTopics(root)
 	return root
 }
 
@@ -138,6 +142,21 @@ func meaning(name string) string {
 	return ""
 }
 
+// knownTopics makes "help" of an unknown verb wrong usage.
+func knownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		return
+	}
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if found, rest, err := root.Find(args); err != nil || found.HasSubCommands() && len(rest) > 0 {
+			return usage(fmt.Errorf("unknown command %q%s: see \"noema --help\"", strings.Join(args, " "), methods.DidYouMean(args[0], commandNames(root))))
+		}
+		return nil
+	}
+}
+
 func commandNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
 		names = append(names, sub.Name())
@@ -170,6 +189,10 @@ func (a *app) settle(cmd *cobra.Command) error {
 	}
 	if a.debug < 0 || a.debug > 3 {
 		return usage(fmt.Errorf("--debug %d: use 0 to 3", a.debug))
+	}
+	missing := func(dir string) bool { _, err := os.Stat(dir); return err != nil }
+	if a.source["plugins"] == fromCommandLine && !slices.ContainsFunc(filepath.SplitList(a.pluginPath), func(dir string) bool { return !missing(dir) }) {
+		return usage(fmt.Errorf("--plugins: there is no folder %s", a.pluginPath))
 	}
 	home, err := builtin.Home(a.home)
 	if err != nil {

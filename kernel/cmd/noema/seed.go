@@ -165,7 +165,10 @@ func (a *app) write(out string, raw []byte) error {
 func loadSeed(file string) (*generalanot.FormulaSeed, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read Formula Seed: %w", err)
+		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
+	}
+	if err := isObject(file, raw); err != nil {
+		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
 	}
 	s, err := generalanot.Parse(raw)
 	if err != nil {
