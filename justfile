@@ -47,6 +47,10 @@ bench-logs:
 proto:
     go run ./plugins/internal/wire/gen
 
+# write what cells know of compiled packages anew, after an exported name or its comment changed
+symbols:
+    go run ./kernel/cell/internal/symbols/gen
+
 # everything that must pass before a change lands
 ci:
     bash .ci/run

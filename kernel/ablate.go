@@ -26,6 +26,11 @@ type Ablation struct {
 // other choices, or 0 (of a number), and "retries=5" that value. "shuffle" works
 // for every method.
 func (l *Lab) Variants(method string, over []string) ([]string, error) {
+	return l.variants(method, over, nil)
+}
+
+// variants is Variants where shared options, as of an experiment, are set, too.
+func (l *Lab) variants(method string, over []string, shared map[string]string) ([]string, error) {
 	s, err := ParseSpec(method)
 	if err != nil {
 		return nil, Misused(err)
@@ -37,24 +42,46 @@ func (l *Lab) Variants(method string, over []string) ([]string, error) {
 	if len(over) == 0 {
 		return nil, Misused(fmt.Errorf("ablate %s: name the options to change with --over: the options are %s", method, strings.Join(optionNames(m.Description), ", ")))
 	}
+	now := sharedOptions(m.Description, m.Plugin.Method, shared, map[string]bool{})
+	maps.Copy(now, s.Options)
 	var out []string
 	for _, text := range over {
 		name, value, given := strings.Cut(text, "=")
 		values := []string{value}
 		if !given {
-			if values, err = otherValues(m.Description, name, s.Options[name]); err != nil {
+			if values, err = otherValues(m.Description, name, now[name]); err != nil {
 				return nil, Misused(fmt.Errorf("ablate %s: %w", method, err))
 			}
+		} else if value == valueNow(m.Description, name, now[name]) {
+			return nil, Misused(fmt.Errorf("ablate %s: option %q is %q already: name another value", method, name, value))
 		}
 		for _, v := range values {
 			changed := Spec{Name: s.Name, Options: maps.Clone(s.Options)}
 			changed.Options[name] = v
-			if label := changed.Label(s.Name); !slices.Contains(out, label) {
-				out = append(out, label)
+			label := changed.Label(s.Name)
+			if slices.Contains(out, label) {
+				return nil, Misused(fmt.Errorf("ablate %s: %s=%s is named twice", method, name, v))
 			}
+			out = append(out, label)
 		}
 	}
 	return out, nil
+}
+
+// valueNow is what an option is: what it is set to, or its default.
+func valueNow(d methods.Description, name, set string) string {
+	if set != "" {
+		return set
+	}
+	if name == shuffleOption {
+		return "true"
+	}
+	for _, o := range d.Options {
+		if o.Name == name {
+			return o.Default
+		}
+	}
+	return ""
 }
 
 // otherValues are what an option could be instead of what it is.
@@ -67,9 +94,7 @@ func otherValues(d methods.Description, name, now string) ([]string, error) {
 		return nil, methods.UnknownOption(name, optionNames(d))
 	}
 	o := d.Options[i]
-	if now == "" {
-		now = o.Default
-	}
+	now = valueNow(d, name, now)
 	switch {
 	case len(o.Choices) > 0:
 		return slices.DeleteFunc(slices.Clone(o.Choices), func(c string) bool { return c == now }), nil
@@ -107,7 +132,7 @@ func (l *Lab) ablation(e *Experiment, over []string) (*Ablation, error) {
 		return nil, Misused(err)
 	}
 	a := &Ablation{Method: s.Label(s.Name)}
-	if a.Variants, err = l.Variants(e.Methods[0], over); err != nil {
+	if a.Variants, err = l.variants(e.Methods[0], over, e.MethodOptions); err != nil {
 		return nil, err
 	}
 	e.Methods = append([]string{a.Method}, a.Variants...)

@@ -118,6 +118,9 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 	var out []runner.Method
 	used := map[string]bool{}
 	for _, text := range texts {
+		if strings.TrimSpace(text) == "" {
+			return nil, Misused(fmt.Errorf("methods %q: one of the names is empty: leave out a comma", strings.Join(texts, ",")))
+		}
 		s, err := ParseSpec(strings.TrimSpace(text))
 		if err != nil {
 			return nil, Misused(err)

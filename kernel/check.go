@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"noema/kernel/gateway"
+	"noema/kernel/report"
 	"noema/kernel/runner"
 )
 
@@ -30,6 +32,9 @@ type Deviation struct {
 // deterministic, as far as these trials tell, if every repetition has the same
 // transcripts.
 func (l *Lab) Check(e Experiment) (*Checked, error) {
+	if e.Cache != "" && e.Cache != string(gateway.Auto) {
+		return nil, Misused(fmt.Errorf("check: it needs every answer in the store, which --cache %s prevents: leave it out", e.Cache))
+	}
 	e.Fresh = true
 	r, err := l.Run(e)
 	if err != nil {
@@ -67,7 +72,7 @@ func (l *Lab) Check(e Experiment) (*Checked, error) {
 // Text says what was found.
 func (c *Checked) Text() string {
 	if c.First == nil {
-		return fmt.Sprintf("deterministic: %d trials, repeated three times from the store, one to 32 at once, had the same transcripts", c.Trials)
+		return fmt.Sprintf("deterministic: %s, repeated three times from the store, one to 32 at once, had the same transcripts", report.Plural(c.Trials, "trial"))
 	}
 	where := ""
 	if c.First.Path != "" {

@@ -3,12 +3,14 @@ package kernel
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/kernel/compare"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
+	"noema/kernel/score"
 	"noema/methods"
 )
 
@@ -88,6 +90,49 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	return out, nil
+}
+
+// Ready reports what is wrong with a comparison of e as far as can be told
+// without a call: its task, its methods, and a baseline or a measure that there
+// will not be.
+func (l *Lab) Ready(e Experiment, o Comparing) error {
+	e, err := e.Complete()
+	if err != nil {
+		return err
+	}
+	opened, err := l.OpenMethods(l.o.Context(), e.Methods, e.MethodOptions)
+	if err != nil {
+		return err
+	}
+	labels := make([]string, len(opened))
+	for i, m := range opened {
+		labels[i] = m.Label
+	}
+	if o.Baseline != "" && !slices.Contains(labels, o.Baseline) {
+		return Misused(fmt.Errorf("baseline %q is not among the methods %s%s", o.Baseline, strings.Join(labels, ", "), methods.DidYouMean(o.Baseline, labels)))
+	}
+	if o.Baseline != "" && len(labels) == 1 {
+		return Misused(fmt.Errorf("baseline %q: there is no other method to compare with it", o.Baseline))
+	}
+	if len(o.Metrics) == 0 {
+		return nil
+	}
+	t, err := l.Task(e.Task, e.TaskOptions)
+	if err != nil || t.Scorer != "" {
+		return err // a scorer of its own has measures of its own
+	}
+	var names []string
+	for _, s := range t.Samples {
+		names = append(names, score.Names(s.Problem.Answer)...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, m := range o.Metrics {
+		if !slices.Contains(names, m) {
+			return Misused(fmt.Errorf("task %q has no measure %q%s: use one of %s", t.Name, m, methods.DidYouMean(m, names), strings.Join(names, ", ")))
+		}
+	}
+	return nil
 }
 
 // joined puts the methods, samples and trials of several runs together, with

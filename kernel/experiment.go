@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -66,6 +67,9 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 	return &Result{Result: result, lab: l}, err
 }
 
+// quietTrials is how many trials of a sample an estimate looks at without a word.
+const quietTrials = 1000
+
 // Estimate says what running e would ask the provider for, from what the store
 // has; it makes no call and records nothing.
 func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
@@ -81,6 +85,9 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
+	}
+	if config := len(s.Methods) * s.Epochs; config > quietTrials {
+		fmt.Fprintf(l.o.Stderr, "estimating from the store: %d epochs by %d methods may take minutes\n", s.Epochs, len(s.Methods))
 	}
 	return s.DryRun(ctx, store, runner.Quiet{})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,7 +122,12 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 	l.mu.Lock()
 	added, ok := l.tasks[s.Name]
 	l.mu.Unlock()
-	maps.Copy(s.Options, more)
+	for name, value := range more {
+		if was, twice := s.Options[name]; twice && was != value {
+			return nil, Misused(fmt.Errorf("task %q: option %q is given twice, as %q and %q: leave one of them out", text, name, was, value))
+		}
+		s.Options[name] = value
+	}
 	return l.withEmbeddings(s.Options, func() (*Task, error) {
 		if !ok {
 			return l.o.Catalog.Task(s)

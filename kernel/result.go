@@ -3,7 +3,6 @@ package kernel
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"noema/kernel/compare"
@@ -71,14 +70,16 @@ func (r *Result) Display() Bundle {
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.
 func (r *Result) Trial(name string) (*Trial, error) {
+	id, err := r.Run.FindTrial(name)
+	if err != nil {
+		return nil, Misused(err)
+	}
 	for _, t := range r.Trials {
-		short := strings.TrimSuffix(t.ID.String(), "/"+strconv.Itoa(t.ID.Epoch+1))
-		if name == t.ID.String() || name == short {
+		if t.ID == id {
 			return &Trial{t, r}, nil
 		}
 	}
-	return nil, fmt.Errorf("trial %q: run %s has no such trial: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
-		name, r.Run.ID, r.Run.Config.Trials()[0])
+	return nil, fmt.Errorf("find trial %q: run %s has not finished it: run its command again", name, r.Run.ID)
 }
 
 // Where returns the trials that keep says yes to, in canonical order.

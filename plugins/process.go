@@ -125,6 +125,9 @@ func environment(dir string) []string {
 // startFailure explains why the process did not start.
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
+	if errors.Is(err, os.ErrNotExist) && !p.child.source.Builtin {
+		reason += fmt.Sprintf(": build it with \"noema plugin build %s\"", p.child.source.Name)
+	}
 	if p.exited() && p.child.cmd.ProcessState != nil {
 		reason = fmt.Sprintf("exited before the handshake (%s)", p.child.cmd.ProcessState)
 		if p.child.cmd.ProcessState.Success() {

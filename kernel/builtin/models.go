@@ -1,7 +1,9 @@
 package builtin
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,6 +63,10 @@ func Providers() []Provider {
 		served(anthropic.Service(), anthropic.New),
 		served(gemini.Service(), gemini.New),
 		served(ollama.Service(), ollama.New),
+		served(openai.Compatible(exchange.Service{
+			Kind: "openrouter", Summary: "OpenRouter, which passes requests on to many providers", Example: "openai/gpt-5-nano",
+			BaseURL: "https://openrouter.ai/api/v1", URLVariable: "OPENROUTER_BASE_URL", KeyVariable: []string{"OPENROUTER_API_KEY"},
+		})),
 		{
 			Kind: local.Kind, Form: "local/FOLDER", Example: "local/models/SmolLM2-135M-Instruct", Options: methods.OptionsOf(local.Options{}),
 			Summary:  "a model in this process, from a folder as Hugging Face lays it out (Llama, Mistral, Qwen2, Qwen3, GPT-2)",
@@ -110,6 +116,9 @@ func served[O interface {
 	Price() (*provider.Price, error)
 }](s exchange.Service, open func(exchange.Config, O) (*exchange.Client, error)) Provider {
 	var declared O
+	for i := range s.Features {
+		s.Features[i].Provider = s.Kind
+	}
 	return Provider{
 		Kind: s.Kind, Form: s.Kind + "/NAME", Example: s.Kind + "/" + s.Example, Options: methods.OptionsOf(declared), Features: s.Features, Server: &s,
 		Summary: fmt.Sprintf("%s; server in %s (default %s), key in %s", s.Summary, s.URLVariable, s.BaseURL, strings.Join(s.KeyVariable, " or ")),
@@ -183,7 +192,11 @@ func openScripted(w wanted) (provider.Provider, error) {
 	if err := w.parse(&struct{}{}); err != nil {
 		return nil, err
 	}
-	return scripted.Load(w.model)
+	p, err := scripted.Load(w.model)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = kernel.Misused(err)
+	}
+	return p, err
 }
 
 // FeaturesOf are what a model's provider does with a request; false for those

@@ -2,6 +2,7 @@ package cell
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -155,5 +156,20 @@ func TestStream(t *testing.T) {
 	s.close()
 	if !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("%d bytes came, want %d", got.Len(), want.Len())
+	}
+}
+
+// TestNothingBesideAnError: a nil pointer before an error is not shown, other
+// values are.
+func TestNothingBesideAnError(t *testing.T) {
+	failed := errors.New("no such trial")
+	for want, values := range map[string][]any{
+		"error: no such trial":    {(*strings.Builder)(nil), failed},
+		"3\nerror: no such trial": {3, nil, failed},
+		"7":                       {7, nil},
+	} {
+		if got := string(shown(values)[display.PlainText]); got != want {
+			t.Errorf("shows %q, want %q", got, want)
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -211,10 +213,14 @@ func (ws *workspace) show(th *machine.Thread, values ...any) {
 }
 
 // shown is the display of an expression's values. A nil error after other values
-// is left out.
+// is left out, and so are nil pointers before an error.
 func shown(values []any) display.Bundle {
 	if n := len(values); n > 1 && values[n-1] == nil {
 		values = values[:n-1]
+	} else if n > 1 {
+		if _, failed := values[n-1].(error); failed {
+			values = slices.DeleteFunc(values, isNil)
+		}
 	}
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == nil:
@@ -230,4 +236,10 @@ func shown(values []any) display.Bundle {
 		text = append(text, display.Of(v)[display.PlainText]...)
 	}
 	return display.Text(string(text))
+}
+
+// isNil reports whether a value is nil or a nil pointer, which has nothing to show.
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
 }

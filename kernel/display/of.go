@@ -22,10 +22,13 @@ const (
 // Of is what a value looks like: what it says itself, if it is a [Displayer], a
 // picture of an image, the message of an error, a table of a slice of structs
 // or maps or of a map, and else what fmt prints for %+v. It never fails: of a
-// value whose own methods panic it shows that.
+// value whose own methods panic it shows that, unless it is a nil pointer.
 func Of(v any) (b Bundle) {
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if r := reflect.ValueOf(v); p != nil && r.Kind() == reflect.Pointer && r.IsNil() {
+			b = Text("nil")
+		} else if p != nil {
 			b = Text(fmt.Sprintf("a %T that cannot be shown: its method panicked: %v", v, p))
 		}
 	}()

@@ -15,7 +15,7 @@ import (
 // differs from r: the recorded call at the same path, if the trial has one.
 func (h *Host) explainMiss(ctx context.Context, r methods.Request, miss error) error {
 	if h.trial.Recorded == nil {
-		return fmt.Errorf("%w: no recorded trial to compare with", miss)
+		return fmt.Errorf("%w: this was never run: run it once without --replay", miss)
 	}
 	var nearest *record.Call
 	for i, c := range h.trial.Recorded.Calls {

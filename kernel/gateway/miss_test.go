@@ -82,7 +82,7 @@ func TestMissForOtherReasons(t *testing.T) {
 		return err.Error()
 	}
 	tr := trialOf("m", "s", 1)
-	if s := miss(m.Info().ID, tr); !strings.Contains(s, "no recorded trial to compare with") {
+	if s := miss(m.Info().ID, tr); !strings.Contains(s, "this was never run: run it once without --replay") {
 		t.Error(s)
 	}
 	tr.Recorded = recorded

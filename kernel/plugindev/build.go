@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,9 @@ type manifest struct {
 func readManifest(dir string) (manifest, error) {
 	var m manifest
 	raw, err := os.ReadFile(filepath.Join(dir, plugins.ManifestName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, kernel.Misused(fmt.Errorf("build plugin: no plugin %q (no file %s): noema plugin list shows all", filepath.Base(dir), filepath.Join(dir, plugins.ManifestName)))
+	}
 	if err != nil {
 		return m, kernel.Misused(fmt.Errorf("build plugin: %w", err))
 	}

@@ -25,6 +25,7 @@ const key = "sk-secret-0123456789abcdef"
 
 // service is a protocol with the provider that speaks it.
 type service struct {
+	name     string
 	Protocol providertest.Protocol
 	storm    int // requests of its storm
 	open     func(exchange.Config) (*exchange.Client, error)
@@ -33,13 +34,22 @@ type service struct {
 // services are all providers that speak HTTP.
 func services() []service {
 	return []service{
-		{providertest.Chat, 2000, func(c exchange.Config) (*exchange.Client, error) { return openai.New(c, openai.Options{}) }},
-		{providertest.Responses, 500, func(c exchange.Config) (*exchange.Client, error) {
+		{"openai", providertest.Chat, 2000, func(c exchange.Config) (*exchange.Client, error) { return openai.New(c, openai.Options{}) }},
+		{"openai responses", providertest.Responses, 500, func(c exchange.Config) (*exchange.Client, error) {
 			return openai.New(c, openai.Options{API: openai.Responses})
 		}},
-		{providertest.Anthropic, 2000, func(c exchange.Config) (*exchange.Client, error) { return anthropic.New(c, prices.Options{}) }},
-		{providertest.Gemini, 2000, func(c exchange.Config) (*exchange.Client, error) { return gemini.New(c, prices.Options{}) }},
-		{providertest.Ollama, 2000, func(c exchange.Config) (*exchange.Client, error) { return ollama.New(c, ollama.Options{}) }},
+		{"anthropic", providertest.Anthropic, 2000, func(c exchange.Config) (*exchange.Client, error) { return anthropic.New(c, prices.Options{}) }},
+		{"gemini", providertest.Gemini, 2000, func(c exchange.Config) (*exchange.Client, error) { return gemini.New(c, prices.Options{}) }},
+		{"ollama", providertest.Ollama, 2000, func(c exchange.Config) (*exchange.Client, error) { return ollama.New(c, ollama.Options{}) }},
+		{"a compatible server", providertest.Chat, 500, func(c exchange.Config) (*exchange.Client, error) {
+			s, open := openai.Compatible(exchange.Service{Kind: "else", URLVariable: "ELSE_BASE_URL", KeyVariable: []string{"ELSE_API_KEY"}})
+			c.BaseURL = strings.TrimSuffix(c.BaseURL, "/v1") + "/openai/v1"
+			p, err := open(c, openai.CompatibleOptions{})
+			if err == nil && (p.Info().ID.Provider != s.Kind || p.Features().Provider != s.Kind) {
+				err = fmt.Errorf("%+v, %+v: not named after its service", p.Info(), p.Features())
+			}
+			return p, err
+		}},
 	}
 }
 
@@ -48,7 +58,7 @@ func services() []service {
 // secret, contexts are honoured, tool calls and log probabilities arrive whole.
 func TestConform(t *testing.T) {
 	for _, c := range services() {
-		t.Run(string(c.Protocol), func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			for name, check := range map[string]func(*testing.T, service){
 				"faults": conformFaults, "replies": conformReplies, "usage": conformUsage, "parts of usage": conformParts,
 				"logprobs": conformLogprobs, "key": conformKey, "context": conformContext, "tools": conformTools, "refusals": conformRefusals,

@@ -22,7 +22,7 @@ const (
 // of FEATURES.md. A server or a model may support less: the provider learns what
 // it refuses and does without, as How says.
 type Features struct {
-	Provider string // kind of provider, for example "openai"
+	Provider string // kind of provider, for example "openai"; set from exchange.Service.Kind
 	Protocol string // what it speaks, for example "chat completions"
 
 	Temperature Support

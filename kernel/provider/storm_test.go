@@ -44,7 +44,7 @@ func swift() []providertest.Fault {
 // for 60 s are as frequent as all other faults, which takes minutes.
 func TestStorm(t *testing.T) {
 	for _, c := range services() {
-		t.Run(string(c.Protocol), func(t *testing.T) { storm(t, c) })
+		t.Run(c.name, func(t *testing.T) { storm(t, c) })
 	}
 }
 

@@ -61,7 +61,7 @@ func divergingCall(recorded, now *Trial) (path, what string) {
 		case a.Key != b.Key || a.Draw != b.Draw:
 			return b.Path, fmt.Sprintf("another request: key was %.12s, is now %.12s", a.Key, b.Key)
 		case a.Digest != b.Digest:
-			return b.Path, fmt.Sprintf("another answer to the same request: digest was %.12s, is now %.12s", a.Digest, b.Digest)
+			return b.Path, fmt.Sprintf("same request, different reply (digest was %.12s, is now %.12s)", a.Digest, b.Digest)
 		}
 	}
 	return "", ""

@@ -17,7 +17,7 @@ func TestFirstDivergence(t *testing.T) {
 		path, says string
 	}{
 		"answer to a call": {func(t *Trial) { t.Calls[1].Digest, t.Answer.Outcome = "zz", methods.Failed }, "P3/c2",
-			"another answer to the same request: digest was d2, is now zz"},
+			"same request, different reply (digest was d2, is now zz)"},
 		"request":            {func(t *Trial) { t.Calls[1].Key = "zz" }, "P3/c2", "another request: key was bb, is now zz"},
 		"draw":               {func(t *Trial) { t.Calls[1].Draw = 0 }, "P3/c2", "another request"},
 		"fault":              {func(t *Trial) { t.Calls[0].Fault, t.Calls[0].Error = MissFault, "not recorded: line 3" }, "P1", "failed: not recorded: line 3"},

@@ -116,6 +116,9 @@ func (c Config) Digest() (string, error) {
 	return digest("noema/config/1", raw), nil
 }
 
+// Size is the number of trials.
+func (c Config) Size() int { return len(c.Methods) * len(c.Task.Samples) * c.Epochs }
+
 // Trials lists the trials of the configuration in canonical order.
 func (c Config) Trials() []TrialID {
 	ids := make([]TrialID, 0, len(c.Methods)*len(c.Task.Samples)*c.Epochs)

@@ -18,7 +18,8 @@ type ComparisonView struct {
 	Groups    bool // show the groups of samples
 }
 
-// ComparisonSheet is methods side by side, in at most 100 columns.
+// ComparisonSheet is methods side by side. Names of pairs are never cut: two
+// rows must not read the same.
 func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 	s := Sheet{Head: comparisonTitle(c, v), Tables: []display.Table{methodTable(c)}}
 	if len(c.Pairs) > 0 {
@@ -127,8 +128,7 @@ func used(m compare.MethodStats, r compare.Resource) string {
 // pairTable is a line a pair: the difference, how sure it is, and who wins.
 func pairTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("pair")
-	t.AddWhole("difference", "+/-/=", "p (Holm)")
+	t.AddWhole("pair", "difference", "+/-/=", "p (Holm)")
 	t.Add("winner", "detectable")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
@@ -178,8 +178,7 @@ func pValue(p compare.Number) string {
 // other.
 func ratioTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.Add("ratio of use")
-	t.AddWhole("calls", "tokens", "cost", "model time")
+	t.AddWhole("ratio of use", "calls", "tokens", "cost", "model time")
 	for _, p := range c.Pairs {
 		row := []string{p.A + " / " + p.B}
 		for _, r := range compare.Resources() {
@@ -228,7 +227,7 @@ func remarks(c *compare.Comparison) []string {
 	}
 	for _, m := range c.Methods {
 		if m.First != nil && m.First.P.Defined() && m.First.P < 0.05 {
-			add("bias: %s puts the first item first in %.0f %% of trials; chance is %.0f %% (p %s)",
+			add("position bias: %s ranks the item shown first on top in %.0f %% of trials; chance %.0f %% (p %s)",
 				m.Method, 100*m.First.Rate.Value, 100*float64(m.First.Chance), pValue(m.First.P))
 		}
 		for _, k := range m.Repeats {

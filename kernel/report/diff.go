@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
@@ -30,7 +32,7 @@ func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 		fmt.Fprintln(w, "warning:", Plain(warning))
 	}
 	flipped := d.Flipped()
-	fmt.Fprintf(w, "\n%s the same, %s different, %d of them scored differently\n", plural(d.Same, "trial"), count(len(d.Trials)), len(flipped))
+	fmt.Fprintf(w, "\n%s same; %s\n", plural(d.Same, "trial"), differing(len(d.Trials), len(flipped)))
 	for _, only := range []struct {
 		run string
 		ids []record.TrialID
@@ -50,6 +52,23 @@ func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 		}
 		diffTrial(w, t, v)
 	}
+}
+
+// differing says how many trials differ, and how many of them in their score.
+func differing(trials, flipped int) string {
+	verb := "differ"
+	if trials == 1 {
+		verb = "differs"
+	}
+	switch {
+	case trials == 0:
+		return "none differs"
+	case flipped == 0:
+		return fmt.Sprintf("%s %s, with the same score", count(trials), verb)
+	case flipped == trials:
+		return fmt.Sprintf("%s %s, with another score", count(trials), verb)
+	}
+	return fmt.Sprintf("%s %s, %s of them with another score", count(trials), verb, count(flipped))
 }
 
 func someTrials(ids []record.TrialID) string {
@@ -143,22 +162,43 @@ func words(w io.Writer, what, a, b string, colour bool) {
 	}
 }
 
+// changedScores prints every metric that differs, a line each.
+func changedScores(w io.Writer, before, after *record.Trial) {
+	names := slices.SortedFunc(maps.Keys(before.Score.Values), record.ComparePaths)
+	for name := range after.Score.Values {
+		if _, ok := before.Score.Values[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	changed := 0
+	for _, name := range names {
+		was, now := scoreText(before, name), scoreText(after, name)
+		if was != now {
+			fmt.Fprintf(w, "%-7s %s → %s\n", name, was, now)
+			changed++
+		}
+	}
+	if name, _, ok := compare.Headline(after); changed == 0 && ok {
+		fmt.Fprintf(w, "%-7s %s, unchanged, as is every metric\n", name, scoreText(after, name))
+	}
+}
+
+func scoreText(t *record.Trial, name string) string {
+	v, ok := t.Score.Values[name]
+	if !ok || t.Infra {
+		return "undefined"
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
 // Fork prints what replacing one reply did.
 func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record.Trial) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
-	name, was, hadScore := compare.Headline(before)
-	_, now, hasScore := compare.Headline(after)
-	score := func(v float64, ok bool) string {
-		if !ok {
-			return "undefined"
-		}
-		return fmt.Sprintf("%.4g", v)
-	}
 	fmt.Fprintf(w, "answer  %s %s → %s %s\n", before.Answer.Outcome, display.Line(string(before.Answer.Value), 80), after.Answer.Outcome, display.Line(string(after.Answer.Value), 80))
 	fmt.Fprintf(w, "target  %s\n", display.Line(string(after.Target), 80))
-	fmt.Fprintf(w, "%-7s %s → %s\n", name, score(was, hadScore), score(now, hasScore))
-	fmt.Fprintf(w, "calls   %d → %d, of which %d went to the provider now\n", len(before.Calls), len(after.Calls), after.Provider)
+	changedScores(w, before, after)
+	fmt.Fprintf(w, "calls   %d → %d: %d from the store, %d new\n", len(before.Calls), len(after.Calls), len(after.Calls)-after.Provider, after.Provider)
 	if parent.Root == run.Root {
 		fmt.Fprintf(w, "root    %s, that of the parent\n", run.Root)
 		return

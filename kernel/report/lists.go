@@ -14,6 +14,7 @@ import (
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/task"
+	"noema/methods"
 )
 
 // JSON prints v as one line of JSON, with the characters of queries and
@@ -31,14 +32,22 @@ func Runs(w io.Writer, runs []*record.Run) {
 		return
 	}
 	tw := tabwriter.NewWriter(Guarded(w), 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "run\tstatus\ttask\tmodel\tmethods\ttrials\troot")
+	head, forks := "run\tstatus\ttask\tmodel\tmethods\ttrials\troot", slices.ContainsFunc(runs, func(r *record.Run) bool { return r.Parent != "" })
+	if forks {
+		head += "\tfork of"
+	}
+	fmt.Fprintln(tw, head)
 	for _, r := range runs {
 		labels := make([]string, len(r.Config.Methods))
 		for i, m := range r.Config.Methods {
 			labels[i] = m.Label
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s\n", r.ID, r.Status, r.Config.Task.Name, modelName(r.Config.Model),
-			strings.Join(labels, ","), len(r.Config.Trials()), r.Root)
+		parent := ""
+		if r.Parent != "" {
+			parent = "\t" + r.Parent
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, r.Config.Task.Name, modelName(r.Config.Model),
+			strings.Join(labels, ","), r.Config.Size(), r.Root, parent)
 	}
 	tw.Flush()
 }
@@ -73,7 +82,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		}
 		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
 	}
-	fmt.Fprintf(w, "shared      %d completions were used by more than one method: equal requests at the same draw\n            have one answer\n", r.Calls.Shared)
+	fmt.Fprintf(w, "shared      %s shared between methods\n", pluralWere(r.Calls.Shared, "answer"))
 	for _, s := range r.Seeds {
 		fmt.Fprintf(w, "seed        %s of %s, %.16s\n", s.Kind, s.Method, s.Digest)
 	}
@@ -91,7 +100,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		}
 	}
 	if retried > 0 {
-		fmt.Fprintf(w, "retries     %d calls needed more than one attempt: see --trial\n", retried)
+		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", plural(retried, "call"))
 	}
 }
 
@@ -112,7 +121,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s version %s: %s\n%d samples, %s, digest %s\n\n", t.Name, t.Version, t.Summary, len(t.Samples), t.Source, digest)
+	fmt.Fprintf(w, "%s version %s: %s\n%s, %s, digest %s\n\n", t.Name, t.Version, t.Summary, plural(len(t.Samples), "sample"), t.Source, digest)
 	for _, note := range t.Notes {
 		fmt.Fprintln(w, "note:", note)
 	}
@@ -129,7 +138,11 @@ func Sample(w io.Writer, s task.Sample, asJSON bool) error {
 		return JSON(w, s)
 	}
 	w = Guarded(w)
-	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target)
+	note := ""
+	if s.Problem.Answer.Kind == methods.Ranking {
+		note = " (places in this order; each trial shuffles the items, and its target with them)"
+	}
+	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s%s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target, note)
 	for _, k := range slices.Sorted(maps.Keys(s.Metadata)) {
 		fmt.Fprintf(w, "%s: %s\n", k, printable(s.Metadata[k]))
 	}

@@ -49,8 +49,8 @@ func plotTitle(s string, simulatedModel bool) string {
 // the tokens of a trial, and to both together. A positive gain means that the full
 // method is better than the variant.
 func AblationTable(c *compare.Comparison) display.Table {
-	t := display.Table{Title: "what the full method gains over each variant"}
-	t.Add("variant", "gain", "p (Holm)", "tokens more", "gain per 1,000 tokens")
+	t := display.Table{Title: "full method minus variant"}
+	t.Add("variant", "gain", "p (Holm)", "extra tokens", "gain per 1,000 tokens")
 	usage := map[string]map[compare.Resource]score.Metric{}
 	for _, m := range c.Methods {
 		usage[m.Method] = m.Usage

@@ -59,10 +59,12 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 		p.live(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelName(run.Config.Model))))
 		return
 	}
-	if done > 0 {
+	if run.Parent != "" {
+		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, plural(done, "trial"), total-done, printable(modelName(run.Config.Model)))
+	} else if done > 0 {
 		fmt.Fprintf(p.w, "run %s goes on: %d of %d trials are done, %s\n", run.ID, done, total, printable(modelName(run.Config.Model)))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %d trials, %s\n", run.ID, total, printable(modelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "run %s: %s, %s\n", run.ID, plural(total, "trial"), printable(modelName(run.Config.Model)))
 	}
 	p.nextTenth = 1
 }

@@ -11,7 +11,7 @@ import (
 func Verdict(w io.Writer, r *runner.ReplayResult) {
 	w = Guarded(w)
 	if r.Skipped > 0 {
-		fmt.Fprintf(w, "%d trials had failed for other reasons than the method and were not repeated\n", r.Skipped)
+		fmt.Fprintf(w, "%s had failed for other reasons than the method: not repeated\n", plural(r.Skipped, "trial"))
 	}
 	for _, c := range r.Changed {
 		fmt.Fprintln(w, "changed:", c)

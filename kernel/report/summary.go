@@ -1,4 +1,4 @@
-// Package report prints what runs have to say: tables that fit 100 columns,
+// Package report prints what runs have to say: tables that fit 100 columns unless names are long,
 // transcripts and progress. It formats what package compare computed and computes
 // nothing itself; wherever numbers of a simulated model are shown, it says so.
 package report
@@ -84,7 +84,7 @@ func below(s *runner.Summary) []string {
 		}
 	}
 	if s.Seeds != nil {
-		add("seeds", "method seeds cost %d calls and %s, charged to no trial", s.Seeds.Calls, money(s.Seeds.CostUSD))
+		add("seeds", "method seeds cost %s and %s, charged to no trial", plural(s.Seeds.Calls, "call"), money(s.Seeds.CostUSD))
 	}
 	add("run", "%s", s.Run)
 	if s.RootHash == "" {

@@ -1,15 +1,19 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/kernel/score"
 	"noema/methods"
 )
 
@@ -23,18 +27,68 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	if t.Answer.Reason != "" {
 		fmt.Fprintf(w, " (%s)", t.Answer.Reason)
 	}
-	fmt.Fprintf(w, "\ntarget  %s\n", t.Target)
+	fmt.Fprintf(w, "\ntarget  %s%s\n", t.Target, shuffled(run, t))
+	fmt.Fprintf(w, "score   %s\n", scores(t))
 	if t.Failure != "" {
 		fmt.Fprintf(w, "failure %s\n", t.Failure)
 	}
 	fmt.Fprintln(w, "\nEVENTS")
-	for _, e := range t.Events {
-		fmt.Fprintf(w, "  [%s] %s %s: %s\n", e.Phase, e.Path, e.Kind, display.Line(e.Text, 100))
+	for _, e := range inOrder(t.Events) {
+		where := e.Path
+		if !strings.HasPrefix(e.Path, e.Phase) {
+			where = strings.TrimSpace("[" + e.Phase + "] " + e.Path)
+		}
+		fmt.Fprintf(w, "  %s %s: %s\n", where, e.Kind, display.Line(e.Text, 100))
 	}
 	fmt.Fprintln(w, "\nCALLS")
 	for _, c := range t.Calls {
 		call(w, c, read)
 	}
+}
+
+// shuffled says why a trial's target is not the sample's.
+func shuffled(run *record.Run, t *record.Trial) string {
+	_, ranked := t.Score.Values[score.MRR]
+	for _, m := range run.Config.Methods {
+		if m.Label == t.ID.Method && m.Shuffle && ranked {
+			return " (places in this trial's shuffled list)"
+		}
+	}
+	return ""
+}
+
+// scores lists what a trial earned, its headline first.
+func scores(t *record.Trial) string {
+	if len(t.Score.Values) == 0 || t.Infra {
+		return "none"
+	}
+	first, _, _ := compare.Headline(t)
+	names := slices.SortedFunc(maps.Keys(t.Score.Values), func(a, b string) int {
+		return cmp.Or(cmp.Compare(order(a, first), order(b, first)), record.ComparePaths(a, b))
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %.4g", name, t.Score.Values[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+// order is 0 for the first name and 1 for all others.
+func order(name, first string) int {
+	if name == first {
+		return 0
+	}
+	return 1
+}
+
+// inOrder is events as people read them: the end of a phase after its steps.
+func inOrder(events []methods.Event) []methods.Event {
+	place := func(e methods.Event) string {
+		if e.Kind == methods.PhaseEnd {
+			return e.Path + "/\uffff"
+		}
+		return e.Path
+	}
+	return slices.SortedStableFunc(slices.Values(events), func(a, b methods.Event) int { return record.ComparePaths(place(a), place(b)) })
 }
 
 func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, error)) {

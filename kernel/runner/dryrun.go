@@ -52,7 +52,7 @@ func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer)
 	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: gateway.Replay, RunSeed: s.Seed}); err != nil {
 		return nil, err
 	}
-	observe.Start(x.run, 0, len(config.Trials()))
+	observe.Start(x.run, 0, config.Size())
 	if err := x.runReplay(ctx); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 	}); err != nil {
 		return nil, err
 	}
-	observe.Start(x.run, len(x.trials), len(parent.Config.Trials()))
+	observe.Start(x.run, len(x.trials), parent.Config.Size())
 	if err := x.runTrials(ctx); err != nil {
 		return nil, err
 	}

@@ -167,7 +167,7 @@ func TestReplayDiverges(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = replayOf(t, store, run.Run, e.Methods, p, 16)
-	if r.Same() || r.First == nil || r.First.Trial != victim.ID || r.First.Path != "answer" || !strings.Contains(r.First.What, "another answer to the same request") {
+	if r.Same() || r.First == nil || r.First.Trial != victim.ID || r.First.Path != "answer" || !strings.Contains(r.First.What, "same request, different reply") {
 		t.Errorf("one byte more: %+v", r.First)
 	}
 }

@@ -95,7 +95,7 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 	}); err != nil {
 		return nil, err
 	}
-	observe.Start(x.run, len(x.trials), len(config.Trials()))
+	observe.Start(x.run, len(x.trials), config.Size())
 	runErr := x.prepare(ctx)
 	if runErr == nil {
 		runErr = x.runTrials(ctx)
@@ -154,10 +154,10 @@ func (x *execution) prepare(ctx context.Context) error {
 func (x *execution) runTrials(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	queue := make(chan record.TrialID)
+	queue, pending := make(chan record.TrialID), x.pending()
 	go func() {
 		defer close(queue)
-		for _, id := range x.pending() {
+		for _, id := range pending {
 			select {
 			case queue <- id:
 			case <-ctx.Done():
@@ -166,7 +166,7 @@ func (x *execution) runTrials(ctx context.Context) error {
 		}
 	}()
 	var workers sync.WaitGroup
-	for range x.exp.MaxSamples {
+	for range min(x.exp.MaxSamples, len(pending)) {
 		workers.Go(func() {
 			for id := range queue {
 				if err := x.runTrial(ctx, id); err != nil {

@@ -93,6 +93,9 @@ func (s selection) apply(t *task.Task) ([]task.Sample, error) {
 		}
 	}
 	if len(chosen) == 0 {
+		if len(s.ids) > 0 {
+			return nil, fmt.Errorf("select samples: nothing is left: none of --sample-id is within --limit: leave one of them out")
+		}
 		return nil, fmt.Errorf("select samples: nothing is left of the %d samples of task %q", len(t.Samples), t.Name)
 	}
 	return chosen, nil
@@ -147,8 +150,15 @@ func (e *Setup) config(samples []task.Sample) (record.Config, error) {
 		}
 		c.Methods = append(c.Methods, m.identity())
 	}
+	if each := max(1, len(c.Methods)*len(samples)); e.Epochs > maxTrials/each {
+		return c, Misused(fmt.Errorf("declare experiment: %d epochs of %d samples by %d methods are more than %d trials: use fewer epochs",
+			e.Epochs, len(samples), len(c.Methods), maxTrials))
+	}
 	return c, Misused(errors.Join(e.check(samples), checkNames(c)))
 }
+
+// maxTrials bounds a run: its trials are kept in memory by name.
+const maxTrials = 1_000_000
 
 // checkNames refuses trials that the store could not keep, or not apart: labels
 // and ids of samples may hold the slash that separates them. One epoch stands
@@ -195,10 +205,22 @@ func (e *Setup) check(samples []task.Sample) error {
 	for _, m := range e.Methods {
 		for _, s := range samples {
 			if kind := s.Problem.Answer.Kind; !m.Description.Supports(kind) {
-				return fmt.Errorf("declare experiment: method %q answers %v, but sample %q of task %q asks for a %s",
-					m.Label, m.Description.Answers, s.ID, e.Task.Name, kind)
+				return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
+					m.Label, e.Task.Name, anyOf(m.Description.Answers), s.ID, kind)
 			}
 		}
 	}
 	return nil
+}
+
+// anyOf lists kinds of answers, as in "number, text or choice".
+func anyOf(kinds []methods.AnswerKind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " or " + names[n-1]
+	}
+	return strings.Join(names, "")
 }

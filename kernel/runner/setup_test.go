@@ -69,7 +69,7 @@ func TestDeclarationsRefused(t *testing.T) {
 	bad := direct
 	bad.Options = json.RawMessage("{")
 	for says, e := range map[string]Setup{
-		`method "anot" answers [ranking], but sample "s" of task "little" asks for a text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
+		`method "anot" cannot do task "little": it answers ranking, and sample "s" asks for text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
 		"no methods":                           {Task: sampleTask(ofThree, "[1]", "s")},
 		`method "direct" is named twice`:       {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
 		"nothing is left":                      {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},

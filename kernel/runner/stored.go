@@ -60,9 +60,9 @@ func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run,
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("find run %q: no such run: \"noema runs list\" lists all runs", name)
+		return nil, Misused(fmt.Errorf("find run %q: no such run: \"noema runs list\" lists all runs", name))
 	case len(found) > 1 && name != "last":
-		return nil, fmt.Errorf("find run %q: %d runs begin with this: give more of the id", name, len(found))
+		return nil, Misused(fmt.Errorf("find run %q: %d runs begin with this: give more of the id", name, len(found)))
 	}
 	return found[0], nil
 }

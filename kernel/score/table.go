@@ -11,7 +11,7 @@ import (
 type Info struct {
 	Kind     methods.AnswerKind // of the answers that it measures
 	Name     string
-	Label    string // heading of its column; empty if tables do not show it
+	Label    string // heading of its column in the tables of compare and runs show; empty if they do not show it
 	Interval bool   // the column shows the interval, too
 	Headline bool   // trials are judged by the first headline that they have
 	Bias     bool   // a habit of the method and not a merit: it is not compared
@@ -22,7 +22,13 @@ const judged methods.AnswerKind = "fields with a verdict"
 
 // table lists the metrics of each kind of answer in display order; the first is
 // the headline of its kind. A grader gives them for a trial, [Corpus] gives the
-// last three for a run. Whoever adds a metric adds a row here.
+// last three for a run. Whoever adds a metric adds a row here; README.md has the
+// steps. Of every metric more is better and 1 is right: comparisons rely on it.
+// Scores are in a trial's hash, so a new row changes the root hash of every run
+// with such answers, and older runs no longer replay to theirs.
+//
+// Rows of one name share what the first of them with a label says: accuracy of
+// numbers, texts, sets and fields has the column and the headline of choices.
 func table() []Info {
 	return []Info{
 		{Kind: methods.Ranking, Name: hitsAt, Label: "Hits@", Interval: true, Headline: true},

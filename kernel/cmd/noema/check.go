@@ -48,7 +48,7 @@ first call that differs is named, and the exit code is 4.`,
 			return err
 		},
 	}
-	bind(cmd, &c, []string{"what", "how", "json"}, "methods", "scale", "replay", "fresh")
+	bind(cmd, &c, []string{"what", "how", "json"}, "methods", "scale", "replay", "fresh", "cache")
 	return cmd
 }
 
@@ -79,6 +79,9 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 					return err
 				}
 				return a.estimate(exp, c.JSON)
+			}
+			if err := a.ready(&c); err != nil {
+				return err
 			}
 			found, err := a.lab.Ablate(exp, over, c.Comparing)
 			if err != nil {

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,6 +65,9 @@ same samples (--force pairs what can be paired).`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.pairing)
+			}
+			if c.Watch && c.DryRun {
+				return usage(errors.New("--watch and --dry-run exclude each other: leave one of them out"))
 			}
 			if c.Watch {
 				return a.watch(cmd, &c)
@@ -134,11 +140,65 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "print", "json"); err != nil {
 		return err
 	}
+	if err := a.ready(c); err != nil {
+		return err
+	}
 	if len(c.Scale) > 0 {
 		return a.compareScaled(cmd.Context(), c, exp)
 	}
 	_, err = a.compareOnce(cmd.Context(), c, exp)
 	return err
+}
+
+// ready finds what can only fail at the end, before a call is paid for.
+func (a *app) ready(c *comparison) error {
+	exp, err := c.experiment()
+	if err != nil {
+		return usage(err)
+	}
+	if exp, err = exp.Complete(); err != nil {
+		return err
+	}
+	if err := checkFolder(c.HTML); err != nil {
+		return err
+	}
+	if spec, err := kernel.ParseSpec(exp.Task); len(c.Scale) > 0 && err == nil {
+		for _, options := range []map[string]string{spec.Options, exp.TaskOptions} {
+			if n, twice := options["n"]; twice {
+				return usage(fmt.Errorf("--scale sets n, which is given as %s, too: leave one of them out", n))
+			}
+		}
+	}
+	for i, n := range c.Scale {
+		if slices.Contains(c.Scale[:i], n) {
+			return usage(fmt.Errorf("--scale: size %d is given twice", n))
+		}
+		if _, err := a.lab.Task(exp.Task, sized(exp, n).TaskOptions); err != nil {
+			return usage(fmt.Errorf("--scale %d: %w", n, err))
+		}
+	}
+	return a.lab.Ready(exp, c.Comparing)
+}
+
+// checkFolder refuses a file that cannot be written because its folder is missing.
+func checkFolder(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return usage(fmt.Errorf("--html %s: there is no folder %s: make it first", file, filepath.Dir(file)))
+	}
+	return nil
+}
+
+// sized is an experiment at a size of its task.
+func sized(exp kernel.Experiment, n int) kernel.Experiment {
+	exp.TaskOptions = maps.Clone(exp.TaskOptions)
+	if exp.TaskOptions == nil {
+		exp.TaskOptions = map[string]string{}
+	}
+	exp.TaskOptions["n"] = strconv.Itoa(n)
+	return exp
 }
 
 // compareOnce runs one experiment and prints its result.
@@ -169,11 +229,7 @@ func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Exper
 	}
 	var sizes []*compare.Comparison
 	for _, n := range c.Scale {
-		at := exp
-		at.TaskOptions = map[string]string{}
-		maps.Copy(at.TaskOptions, exp.TaskOptions)
-		at.TaskOptions["n"] = strconv.Itoa(n)
-		result, err := a.compareOnce(ctx, c, at)
+		result, err := a.compareOnce(ctx, c, sized(exp, n))
 		if err != nil {
 			return err
 		}
@@ -227,7 +283,7 @@ func (c *comparison) experiment() (kernel.Experiment, error) {
 	}
 	if replay := string(gateway.Replay); c.Replay {
 		if e.Cache != "" && e.Cache != replay {
-			return e, fmt.Errorf("--replay and --cache %s exclude each other: leave one of them out", e.Cache)
+			return e, fmt.Errorf("replay and cache %s exclude each other: leave one of them out", e.Cache)
 		}
 		e.Cache = replay
 	}

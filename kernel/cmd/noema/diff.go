@@ -31,6 +31,9 @@ of one method each are paired whatever the methods are called.`,
 			if only != "" && only != "flipped" {
 				return usage(fmt.Errorf("--only %q: use flipped", only))
 			}
+			if limit < 0 {
+				return usage(fmt.Errorf("--limit %d: use 0 or more", limit))
+			}
 			first, err := a.lab.Load(args[0])
 			if err != nil {
 				return err
@@ -125,7 +128,7 @@ func (a *app) otherReply(file, recorded string) (string, error) {
 	if file != "" {
 		raw, err := os.ReadFile(file)
 		if err != nil {
-			return "", fmt.Errorf("read the reply: %w", err)
+			return "", usage(fmt.Errorf("read the reply: %w", err))
 		}
 		return string(raw), nil
 	}

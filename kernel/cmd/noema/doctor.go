@@ -96,7 +96,7 @@ func checkServer(s exchange.Service) (mark, detail string) {
 		return "note", err.Error()
 	}
 	variable, _ := s.Key(os.Getenv)
-	server := "server " + cmp.Or(base.Endpoint, s.BaseURL)
+	server := "server " + cmp.Or(base.Endpoint, s.BaseURL) + " (not contacted)"
 	switch {
 	case variable != "":
 		return "ok", variable + " is set, " + server

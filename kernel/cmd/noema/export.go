@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,11 @@ for other reasons than its method has no scores, and left_out is true.`,
   noema runs export last --format otlp-file --out spans.jsonl`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for flag, formats := range map[string][]string{"rows": {"jsonl", "csv", "parquet"}, "method": {"evallog"}} {
+				if a.source[flag] == fromCommandLine && slices.Contains(exportFormats(), e.format) && !slices.Contains(formats, e.format) {
+					return usage(fmt.Errorf("--%s has no effect with --format %s: leave it out", flag, e.format))
+				}
+			}
 			result, err := a.lab.Load(args[0])
 			if err != nil {
 				return err

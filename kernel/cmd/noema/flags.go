@@ -27,6 +27,9 @@ func (v *flagValue) String() string { return v.Default }
 
 // Set implements [pflag.Value].
 func (v *flagValue) Set(text string) error {
+	if text == "" {
+		return errors.New("the value is empty: leave the flag out for the default")
+	}
 	if !v.given && v.Option.Type != methods.MapOption {
 		v.Clear()
 	}

@@ -120,7 +120,7 @@ func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "ok      %d samples, digest %.16s\n", len(t.Samples), digest)
+	fmt.Fprintf(a.stdout, "ok      %s, digest %.16s\n", report.Plural(len(t.Samples), "sample"), digest)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(a.stdout, "answers %d of kind %s\n", kinds[kind], kind)
 	}

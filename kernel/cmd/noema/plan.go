@@ -36,10 +36,25 @@ func planCommand(a *app) *cobra.Command {
 func loadPlan(file string, t *task.Task) (aot.Plan, []aot.Fault, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return aot.Plan{}, nil, fmt.Errorf("read plan: %w", err)
+		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
+	}
+	if err := isObject(file, raw); err != nil {
+		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
 	}
 	plan, faults := aot.ParsePlan(raw)
 	return plan, aot.Faults(faults, aot.Validate(plan, toolsOf(t), methods.AnswerSpec{})), nil
+}
+
+// isObject refuses a file that holds another JSON value than an object.
+func isObject(file string, raw []byte) error {
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil // whoever parses it says where it is wrong
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return fmt.Errorf("%s: want a JSON object, in braces", file)
+	}
+	return nil
 }
 
 func toolsOf(t *task.Task) []methods.ToolSpec {
@@ -99,7 +114,7 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		fmt.Fprintln(a.text(), "fault:", fault)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("show plan: %d faults", len(faults))
+		return fmt.Errorf("show plan: %s", report.Plural(len(faults), "fault"))
 	}
 	return nil
 }
@@ -121,6 +136,9 @@ func planExportCommand(a *app) *cobra.Command {
 		Use: "export RUN --trial METHOD/SAMPLE", Short: "write the plan that a trial ran", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		Example: "  noema plan export last --trial aot/L3-05 --out plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if trial == "" {
+				return usage(errors.New("plan export needs --trial METHOD/SAMPLE"))
+			}
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
 				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
@@ -136,15 +154,12 @@ func planExportCommand(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
-	if err := cmd.MarkFlagRequired("trial"); err != nil {
-		panic(err) // the flag is declared above
-	}
 	return cmd
 }
 
 // trialPlan finds the plan in a trial's events: the last, if it was made anew.
 func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name string) ([]byte, error) {
-	id, err := findTrial(run, name)
+	id, err := run.FindTrial(name)
 	if err != nil {
 		return nil, usage(err)
 	}

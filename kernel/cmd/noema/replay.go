@@ -29,7 +29,7 @@ one, or "last".`,
 		ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if maxSamples < 1 {
-				return usage(fmt.Errorf("--max-samples is too small"))
+				return usage(fmt.Errorf("--max-samples %d: use 1 or more", maxSamples))
 			}
 			return a.replay(cmd.Context(), args[0], maxSamples, asJSON)
 		},

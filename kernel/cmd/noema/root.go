@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -80,6 +85,7 @@ Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
 		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), schemaCommand(a), doctorCommand(a), versionCommand(a),
 	)
 	usageArgs(root)
+	knownTopics(root)
 	return root
 }
 
@@ -94,12 +100,60 @@ func usageArgs(c *cobra.Command) {
 			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], methods.DidYouMean(args[0], commandNames(cmd)), cmd.CommandPath()))
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+			return usage(fmt.Errorf("%s: see \"%s --help\"", wrongArgs(cmd, args), cmd.CommandPath()))
 		}
 		return nil
 	}
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
+	}
+}
+
+// wrongArgs says which argument is missing or too many, from the verb's usage.
+func wrongArgs(cmd *cobra.Command, args []string) string {
+	verb := strings.TrimPrefix(cmd.CommandPath(), "noema ")
+	words, _, _ := strings.Cut(strings.TrimPrefix(cmd.Use, cmd.Name()), " --")
+	var names []string
+	for _, name := range strings.Fields(words) {
+		if strings.HasPrefix(name, "-") || name == "|" {
+			break // flags, and a second form
+		}
+		if !strings.HasPrefix(name, "[") {
+			names = append(names, strings.TrimSuffix(name, "..."))
+		}
+	}
+	if len(args) < len(names) {
+		missing := names[len(args):]
+		return fmt.Sprintf("%s needs %s%s", verb, strings.Join(missing, " and "), meaning(missing[0]))
+	}
+	return fmt.Sprintf("%s takes %s: leave out %q", verb, cmp.Or(strings.Join(names, " and "), "no argument"), args[len(names)])
+}
+
+// meaning explains the name of an argument.
+func meaning(name string) string {
+	switch name {
+	case "RUN", "A", "B":
+		return ": an id, the beginning of one, or last"
+	case "METHOD":
+		return ": noema plugin list shows all"
+	case "TASK":
+		return ": noema task list shows all"
+	}
+	return ""
+}
+
+// knownTopics makes "help" of an unknown verb wrong usage.
+func knownTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		return
+	}
+	help.Args = func(_ *cobra.Command, args []string) error {
+		if found, rest, err := root.Find(args); err != nil || found.HasSubCommands() && len(rest) > 0 {
+			return usage(fmt.Errorf("unknown command %q%s: see \"noema --help\"", strings.Join(args, " "), methods.DidYouMean(args[0], commandNames(root))))
+		}
+		return nil
 	}
 }
 
@@ -130,8 +184,15 @@ func (a *app) settle(cmd *cobra.Command) error {
 	if a.source, err = settleFlags(cmd); err != nil {
 		return usage(err)
 	}
+	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+		return usage(fmt.Errorf("%w: see \"%s --help\"", err, cmd.CommandPath()))
+	}
 	if a.debug < 0 || a.debug > 3 {
 		return usage(fmt.Errorf("--debug %d: use 0 to 3", a.debug))
+	}
+	missing := func(dir string) bool { _, err := os.Stat(dir); return err != nil }
+	if a.source["plugins"] == fromCommandLine && !slices.ContainsFunc(filepath.SplitList(a.pluginPath), func(dir string) bool { return !missing(dir) }) {
+		return usage(fmt.Errorf("--plugins: there is no folder %s", a.pluginPath))
 	}
 	home, err := builtin.Home(a.home)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 
+	"noema/kernel"
 	"noema/methods"
 )
 
@@ -43,26 +44,50 @@ store, and the unfinished one goes on.`,
 				}
 				return a.script(cmd.Context(), args)
 			}
-			all := make([]comparison, len(args))
-			for i, file := range args { // all are read before the first is run
-				all[i] = c
-				if err := a.readFile(file, &all[i]); err != nil {
-					return usage(err)
-				}
-			}
-			for i := range all {
-				if i > 0 && !c.JSON {
-					fmt.Fprintln(a.stdout)
-				}
-				if err := a.compare(cmd, &all[i]); err != nil {
-					return err
-				}
-			}
-			return nil
+			return a.runFiles(cmd, &c, args)
 		},
 	}
 	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
 	return cmd
+}
+
+// runFiles runs the comparisons that files declare. All are read and checked
+// before the first is run.
+func (a *app) runFiles(cmd *cobra.Command, c *comparison, files []string) error {
+	if c.HTML != "" && len(files) > 1 {
+		return usage(fmt.Errorf("--html %s would be written by each of the %d files: run one, or compare the stored runs", c.HTML, len(files)))
+	}
+	all := make([]comparison, len(files))
+	for i, file := range files {
+		all[i] = *c
+		if err := a.readFile(file, &all[i]); err != nil {
+			return usage(err)
+		}
+		if err := a.ready(&all[i]); err != nil {
+			return inFile(file, err)
+		}
+	}
+	for i, file := range files {
+		if i > 0 && !c.JSON {
+			fmt.Fprintln(a.stdout)
+		}
+		if err := a.compare(cmd, &all[i]); err != nil {
+			return inFile(file, err)
+		}
+	}
+	return nil
+}
+
+// inFile names the file of what is wrong in it.
+func inFile(file string, err error) error {
+	var coded *codedError
+	switch {
+	case kernel.IsMisuse(err):
+		return kernel.Misused(fmt.Errorf("experiment %s: %w", file, err))
+	case errors.As(err, &coded) && coded.code == exitUsage:
+		return usage(fmt.Errorf("experiment %s: %w", file, coded.err))
+	}
+	return err
 }
 
 // inFiles are the parts of a declaration that an experiment file may hold.
@@ -79,6 +104,9 @@ func (a *app) readFile(path string, c *comparison) error {
 	if err != nil {
 		return fmt.Errorf("read experiment %s: %w", path, err)
 	}
+	if len(file.Docs) > 1 {
+		return fmt.Errorf("read experiment %s: it holds %d documents, separated by ---: write a file for each", path, len(file.Docs))
+	}
 	fields := methods.FieldsOf(c)
 	var faults []error
 	for _, doc := range file.Docs {
@@ -92,7 +120,7 @@ func (a *app) readFile(path string, c *comparison) error {
 			}
 		}
 	}
-	if len(c.Methods) == 0 {
+	if len(c.Methods) == 0 && len(faults) == 0 {
 		faults = append(faults, fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path))
 	}
 	if strings.HasPrefix(c.Task, "./") || strings.HasPrefix(c.Task, "../") { // as seen from the file

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -104,23 +102,10 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	return nil
 }
 
-// findTrial reads METHOD/SAMPLE or METHOD/SAMPLE/EPOCH. Both names may hold
-// slashes, so it looks for the trial that is spelt so.
-func findTrial(run *record.Run, name string) (record.TrialID, error) {
-	for _, id := range run.Config.Trials() {
-		short := strings.TrimSuffix(id.String(), "/"+strconv.Itoa(id.Epoch+1))
-		if name == id.String() || name == short {
-			return id, nil
-		}
-	}
-	return record.TrialID{}, fmt.Errorf("show trial %q: run %s has no such trial: use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s",
-		name, run.ID, run.Config.Trials()[0])
-}
-
 func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
-	id, err := findTrial(run, name)
+	id, err := run.FindTrial(name)
 	if err != nil {
-		return err
+		return usage(err)
 	}
 	raw, err := store.Trial(ctx, run.ID, id.String())
 	if err != nil {
@@ -150,11 +135,15 @@ func runsRemoveCommand(a *app) *cobra.Command {
 		Example: "  noema runs rm 20261120-140501-9f3c",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				for _, name := range args {
+				var found []*record.Run
+				for _, name := range args { // all are found before the first is removed
 					run, err := runner.FindRun(cmd.Context(), store, name)
 					if err != nil {
 						return err
 					}
+					found = append(found, run)
+				}
+				for _, run := range found {
 					if err := runner.Remove(cmd.Context(), store, run.ID); err != nil {
 						return err
 					}

@@ -25,6 +25,7 @@ func TestRunScript(t *testing.T) {
 		{"type error", "package main\n\nfunc main() {\n\tvar x int = \"a\"\n\t_ = x\n}\n", nil, "", exitUsage, "", "script.go:4:14: cannot use \"a\""},
 		{"syntax error", "package main\nfunc main() {\n", nil, "", exitUsage, "", "script.go:"},
 		{"unused import", "package main\nimport \"fmt\"\nfunc main() {}\n", nil, "", exitUsage, "", "imported and not used"},
+		{"cells", "result, err := 1, error(nil)\n", nil, "", exitUsage, "", "script.go:1:1: a script is a file of package main: this one begins without a package clause (to run cells, use noema repl < FILE)"},
 		{"no main", "package main\n", nil, "", exitUsage, "", "function main is undeclared"},
 		{"goroutine", "package main\nfunc main() {\n\tgo func() { panic(\"boom\") }()\n\tselect {}\n}\n", nil, "", exitError, "", "script.go:3:"},
 	} {

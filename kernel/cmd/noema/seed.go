@@ -165,7 +165,10 @@ func (a *app) write(out string, raw []byte) error {
 func loadSeed(file string) (*generalanot.FormulaSeed, error) {
 	raw, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("read Formula Seed: %w", err)
+		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
+	}
+	if err := isObject(file, raw); err != nil {
+		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
 	}
 	s, err := generalanot.Parse(raw)
 	if err != nil {
@@ -193,7 +196,7 @@ func seedValidateCommand(a *app) *cobra.Command {
 				fmt.Fprintln(a.text(), fault)
 			}
 			if len(faults) > 0 {
-				return fmt.Errorf("validate Formula Seed %s: %d faults", args[0], len(faults))
+				return fmt.Errorf("validate Formula Seed %s: %s", args[0], report.Plural(len(faults), "fault"))
 			}
 			fmt.Fprintln(a.stdout, "valid")
 			return nil
@@ -280,7 +283,7 @@ func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sampl
 	}
 	program, faults := generalanot.NewProgram(s, sample.Problem.Answer)
 	if len(faults) > 0 {
-		return fmt.Errorf("the Formula Seed has %d faults, the first: %s: \"noema seed validate\" lists them", len(faults), faults[0])
+		return fmt.Errorf("the Formula Seed has %s, the first: %s: \"noema seed validate\" lists them", report.Plural(len(faults), "fault"), faults[0])
 	}
 	extracted, err := program.ParseExtractions(raw)
 	if err != nil {

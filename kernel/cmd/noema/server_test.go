@@ -156,7 +156,7 @@ func TestProviderThatFailsForGood(t *testing.T) {
 	}
 	want(t, r.stdout, "2 answered, 1 error")
 	replay := c.run(0, "replay", "last")
-	want(t, replay.stdout, "1 trials had failed for other reasons than the method and were not repeated")
+	want(t, replay.stdout, "1 trial had failed for other reasons than the method: not repeated")
 	mu.Lock()
 	sick = false
 	mu.Unlock()

@@ -64,7 +64,7 @@ func TestReplayTellsAChangedAnswer(t *testing.T) {
 	})
 	for _, workers := range []string{"1", "64"} {
 		r := c.run(exitDiverged, "replay", "last", "--max-samples", workers)
-		want(t, r.stderr, "replay diverged from run", "trial cot/q2/1, call "+call.Path+": another answer to the same request")
+		want(t, r.stderr, "replay diverged from run", "trial cot/q2/1, call "+call.Path+": same request, different reply")
 		want(t, r.stdout, "DIVERGED: run ", "first at: trial cot/q2/1, call "+call.Path)
 	}
 	r := c.run(exitDiverged, "replay", "last", "--json")

@@ -22,7 +22,12 @@ machine can reach it, with the token in the address that it prints.`,
 		Example: `  noema view
   noema view --port 8080`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.view(cmd.Context(), port) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if port < 0 || port > 65535 {
+				return usage(fmt.Errorf("--port %d: use 0 to 65535", port))
+			}
+			return a.view(cmd.Context(), port)
+		},
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "port to listen on (default: a free one)")
 	return cmd

@@ -44,7 +44,7 @@ func Service() exchange.Service {
 
 func features() provider.Features {
 	return provider.Features{
-		Provider: Kind, Protocol: "messages",
+		Protocol:    "messages",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Ignored, Draws: provider.BestEffort,
 		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
@@ -63,7 +63,6 @@ func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
 	limit := &limit{}
 	limit.n.Store(DefaultMaxTokens)
 	return exchange.New(Service(), exchange.Protocol{
-		Features:  features(),
 		KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": "2023-06-01"},
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Stop: "stop_sequences",

@@ -38,11 +38,13 @@ type Service struct {
 	URLVariable string   // environment variable with the base URL of another server
 	KeyVariable []string // environment variables with the key; the first that is set counts
 	KeyOptional bool     // the own server needs no key
+	Start       string   // command that starts the own server, if it is on this machine
 	NotFound    string   // what else helps where the server has no such model or path; NAME is the model's name
 
 	// Address turns what users write as a base URL into one; nil takes it as it is.
 	Address func(raw string) string
-	// Features of each protocol that the service has, the default first.
+	// Features of each protocol that the service has, the default first. The
+	// name of the provider is set from Kind.
 	Features []provider.Features
 }
 
@@ -65,7 +67,7 @@ type Config struct {
 
 // Protocol is how requests are written for a server and its replies are read.
 type Protocol struct {
-	Features  provider.Features
+	Features  provider.Features // none means the first of its service
 	Identity  string            // what besides the model's name changes its answers, such as "effort=low"
 	KeyHeader string            // header that carries the key; empty means a bearer token
 	Header    map[string]string // further headers
@@ -130,6 +132,10 @@ func New(s Service, p Protocol, c Config) (*Client, error) {
 	if c.APIKey = strings.TrimSpace(c.APIKey); c.APIKey == "" && base.Endpoint == "" && !s.KeyOptional {
 		return nil, fmt.Errorf("%s: no API key for %s (set %s, or %s for another server)", s.Kind, s.BaseURL, s.KeyVariable[0], s.URLVariable)
 	}
+	if p.Features.Protocol == "" && len(s.Features) > 0 {
+		p.Features = s.Features[0]
+	}
+	p.Features.Provider = s.Kind
 	c.FirstTimeout, c.IdleTimeout = cmp.Or(c.FirstTimeout, 10*time.Minute), cmp.Or(c.IdleTimeout, time.Minute)
 	x := &Client{
 		service: s, protocol: p, config: c, base: base, http: client(c.HTTPClient),

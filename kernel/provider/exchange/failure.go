@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"noema/kernel/provider"
 )
@@ -55,7 +56,11 @@ func (c *Client) failure(ctx context.Context, err error) error {
 	case errors.As(err, &inURL):
 		err = inURL.Err // without the URL, which may hold credentials
 	}
-	return &provider.Error{Kind: provider.Network, Err: errors.New(c.clean(err.Error()))}
+	down := &provider.Error{Kind: provider.Network, Err: errors.New(c.clean(err.Error()))}
+	if c.service.Start != "" && errors.Is(err, syscall.ECONNREFUSED) {
+		down.Hint = fmt.Sprintf("is it running? %q starts it", c.service.Start)
+	}
+	return down
 }
 
 func (c *Client) malformed(m *malformed) error {

@@ -21,6 +21,8 @@ type Rules struct {
 	// Limit are two names of the limit of output tokens, of which servers know
 	// one: compatible ones the first, the provider's own the second.
 	Limit [2]string
+	// OwnSecond: the service's own server is sent the second name first.
+	OwnSecond bool
 	// Schema are the names of what carries a schema, the main one first.
 	Schema []string
 	// SchemaInstead are ways to ask for a schema where the main one is refused,
@@ -58,7 +60,7 @@ func newLearned(rules Rules, own bool) *learned {
 	return &learned{
 		rules:    rules,
 		mentions: regexp.MustCompile(`(?i)\b(` + strings.Join(names, "|") + `)\b`),
-		state:    Form{Alternate: own && rules.Limit[1] != ""},
+		state:    Form{Alternate: own && rules.OwnSecond},
 	}
 }
 

@@ -31,7 +31,7 @@ func Service() exchange.Service {
 
 func features() provider.Features {
 	return provider.Features{
-		Provider: Kind, Protocol: "generateContent",
+		Protocol:    "generateContent",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
 		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.BestEffort, Streaming: provider.Native,
@@ -60,7 +60,7 @@ func spellings() *strings.Replacer {
 func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
 	c.Model = strings.TrimPrefix(strings.TrimSpace(c.Model), "models/")
 	return exchange.New(Service(), exchange.Protocol{
-		Features: features(), KeyHeader: "X-Goog-Api-Key",
+		KeyHeader: "X-Goog-Api-Key",
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "topP", TopK: "topK", Seed: "seed", Stop: "stopSequences", Schema: []string{schema},
 		},

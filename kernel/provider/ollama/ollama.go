@@ -31,14 +31,14 @@ func Service() exchange.Service {
 	return exchange.Service{
 		Kind: Kind, Summary: "Ollama, by its own protocol", Example: "llama3.2",
 		BaseURL: "http://localhost:11434", URLVariable: "OLLAMA_HOST", KeyVariable: []string{"OLLAMA_API_KEY"}, KeyOptional: true,
-		NotFound: `; "ollama pull NAME" fetches it`,
-		Address:  host, Features: []provider.Features{features()},
+		NotFound: `; "ollama pull NAME" fetches it`, Start: "ollama serve",
+		Address: host, Features: []provider.Features{features()},
 	}
 }
 
 func features() provider.Features {
 	return provider.Features{
-		Provider: Kind, Protocol: "ollama chat",
+		Protocol:    "ollama chat",
 		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
 		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
 		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
@@ -54,7 +54,6 @@ func features() provider.Features {
 // New makes a client of a model.
 func New(c exchange.Config, o Options) (*exchange.Client, error) {
 	p := exchange.Protocol{
-		Features: features(),
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Seed: "seed", Stop: "stop",
 			// A server may not turn this schema into a grammar, an old one none.

@@ -78,11 +78,11 @@ type jsonSchema struct {
 
 func chatProtocol(model string, o Options) exchange.Protocol {
 	return exchange.Protocol{
-		Features: chatFeatures(), Identity: identity(o), Decode: decodeChat,
+		Identity: identity(o), Decode: decodeChat,
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Seed: "seed", Stop: "stop",
 			Always: []string{"stream", "stream_options"},
-			Limit:  [2]string{"max_tokens", "max_completion_tokens"},
+			Limit:  [2]string{"max_tokens", "max_completion_tokens"}, OwnSecond: true,
 			Schema: []string{"response_format", "response format", "json_schema"},
 		},
 		Encode: func(d exchange.Draft) (string, any, error) {

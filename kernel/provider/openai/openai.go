@@ -46,6 +46,24 @@ func New(c exchange.Config, o Options) (*exchange.Client, error) {
 	return exchange.New(Service(), chatProtocol(c.Model, o), c)
 }
 
+// CompatibleOptions are those of a model of a compatible server.
+type CompatibleOptions struct {
+	Effort string `json:"effort" doc:"reasoning effort, such as low"`
+	prices.Options
+}
+
+// Compatible completes the service of a provider whose server speaks chat
+// completions, and returns what makes clients of its models. The caller gives
+// the kind, the summary, an example, the base URL and the variables.
+func Compatible(s exchange.Service) (exchange.Service, func(exchange.Config, CompatibleOptions) (*exchange.Client, error)) {
+	s.Features = []provider.Features{chatFeatures()}
+	return s, func(c exchange.Config, o CompatibleOptions) (*exchange.Client, error) {
+		p := chatProtocol(c.Model, Options{Effort: o.Effort})
+		p.Rules.OwnSecond = false // max_tokens is the name that compatible servers know
+		return exchange.New(s, p, c)
+	}
+}
+
 // identity is what besides the model's name changes its answers.
 func identity(o Options) string {
 	var parts []string
@@ -61,7 +79,7 @@ func identity(o Options) string {
 // features are what both protocols do with the parts of a request.
 func features() provider.Features {
 	return provider.Features{
-		Provider: Kind, Temperature: provider.Native, TopP: provider.Native, MaxTokens: provider.Native,
+		Temperature: provider.Native, TopP: provider.Native, MaxTokens: provider.Native,
 		Draws: provider.Native, Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
 	}
 }

@@ -33,7 +33,7 @@ func (chatWire) parse(path string, a *Ask) bool {
 	for _, t := range list(a.Body["tools"]) {
 		a.Tools = append(a.Tools, str(sub(sub(t)["function"])["name"]))
 	}
-	return path == "/v1/chat/completions"
+	return strings.HasSuffix(path, "/chat/completions") // whatever the base
 }
 
 func (chatWire) calls(answer Answer) []any {
@@ -161,7 +161,7 @@ func (responsesWire) parse(path string, a *Ask) bool {
 	for _, t := range list(a.Body["tools"]) {
 		a.Tools = append(a.Tools, str(sub(t)["name"]))
 	}
-	return path == "/v1/responses"
+	return strings.HasSuffix(path, "/responses")
 }
 
 func (responsesWire) response(a Ask, answer Answer, u usage) fields {

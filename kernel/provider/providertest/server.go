@@ -181,7 +181,8 @@ func (s *Server) Close() {
 	s.http.Close()
 }
 
-// URL is the base URL to configure a provider with.
+// URL is the base URL to configure a provider with. OpenAI's protocols are
+// served below every base, such as /openai/v1.
 func (s *Server) URL() string {
 	if s.config.Protocol == Chat || s.config.Protocol == Responses {
 		return s.http.URL + "/v1"

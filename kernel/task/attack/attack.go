@@ -23,6 +23,7 @@ import (
 
 	"noema/kernel/task"
 	"noema/kernel/task/policy"
+	"noema/methods"
 )
 
 // Attack is what is done, and to which share of the texts.
@@ -40,6 +41,9 @@ func Names() []string {
 func Parse(text string) (Attack, error) {
 	name, rate, ok := strings.Cut(text, ":")
 	r, err := strconv.ParseFloat(rate, 64)
+	if ok && err == nil && !slices.Contains(Names(), name) {
+		return Attack{}, fmt.Errorf("parse attack %q: unknown attack %q%s: use one of %s", text, name, methods.DidYouMean(name, Names()), strings.Join(Names(), ", "))
+	}
 	if !slices.Contains(Names(), name) || !ok || err != nil || !(r > 0 && r <= 1) {
 		return Attack{}, fmt.Errorf("parse attack %q: use NAME:RATE, as in typo:0.1, with a rate above 0 up to 1 and one of %s", text, strings.Join(Names(), ", "))
 	}

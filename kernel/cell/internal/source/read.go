@@ -208,6 +208,9 @@ func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Un
 		line, column := place(text, at)
 		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, line, column, fmt.Sprintf("brackets nest %d deep: the limit is %d", depth, MaxNesting), ""}}}
 	}
+	if _, err := parser.ParseFile(token.NewFileSet(), o.Source, text, parser.PackageClauseOnly); err != nil {
+		return nil, &Errors{Kind: "syntax error", Faults: []Fault{{o.Source, 1, 1, "a script is a file of package main: this one begins without a package clause", "to run cells, use noema repl < FILE"}}}
+	}
 	file, err := parser.ParseFile(fset, o.Source, text, parser.SkipObjectResolution)
 	if err != nil {
 		r := &cellReader{text: text, o: o}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-const cure = "run: go run ./kernel/cell/internal/symbols/gen"
+const cure = "run: just symbols (go run ./kernel/cell/internal/symbols/gen)"
 
 // What is generated must be what the generator makes today. The types are
 // compared by what is exported, because a private field that was renamed
