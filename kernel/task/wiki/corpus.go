@@ -19,6 +19,7 @@ import (
 
 	"github.com/yuin/goldmark"
 
+	"noema/kernel/files"
 	"noema/kernel/task"
 )
 
@@ -227,7 +228,7 @@ func loadFolder(dir string) ([]*Page, error) {
 		if extension != ".html" && extension != ".htm" && extension != ".md" {
 			return nil
 		}
-		raw, err := os.ReadFile(path)
+		raw, err := files.Read(path, files.MaxText)
 		if err != nil {
 			return err
 		}
