@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-
 	"noema/kernel"
 	"noema/kernel/files"
 	"noema/plugins"

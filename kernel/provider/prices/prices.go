@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-
 	"noema/kernel/files"
 	"noema/kernel/provider"
 	"noema/methods"
