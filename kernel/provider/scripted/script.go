@@ -170,6 +170,9 @@ func (r Rule) base() (methods.Completion, error) {
 		}
 	}
 	if r.Usage != nil {
+		if r.Usage.InputTokens < 0 || r.Usage.OutputTokens < 0 || r.Usage.CostUSD < 0 {
+			return c, errors.New("usage: tokens and costs cannot be negative")
+		}
 		c.Usage.InputTokens, c.Usage.OutputTokens = r.Usage.InputTokens, r.Usage.OutputTokens
 		c.Usage.Cost = methods.NanoUSD(math.Round(r.Usage.CostUSD * 1e9))
 	}
