@@ -67,9 +67,10 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 }
 
 // Estimate says what running e would ask the provider for, from what the store
-// has; it makes no call and records nothing.
+// has, and what would refuse the run; it makes no call and records nothing.
 func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	ctx := l.o.Context()
+	replay := e.Cache == string(gateway.Replay)
 	e.Cache = string(gateway.Replay) // no key is needed to look
 	s, err := l.setup(e)
 	if err != nil {
@@ -82,7 +83,14 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.DryRun(ctx, store, runner.Quiet{})
+	found, err := s.DryRun(ctx, store, runner.Quiet{})
+	if err != nil || replay || !found.Missing() {
+		return found, err
+	}
+	if _, err := l.Model(s.Experiment.Model, false, e.MaxConnections); err != nil {
+		found.Refusal = err.Error()
+	}
+	return found, nil
 }
 
 // sortedKeys returns the keys of m in order.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"syscall"
 )
@@ -18,17 +19,27 @@ const (
 	MaxText   = 32 << 20 // scripts, notebooks, articles
 	MaxJSON   = 64 << 20 // one JSON value with the data of a task
 	MaxLines  = 4 << 30  // files that are read line by line
+	MaxLog    = 64 << 30 // logs, which tools read in a stream
 )
+
+// Check refuses a path that is not a regular file of at most limit bytes.
+func Check(path string, limit int64) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(path, info)
+	}
+	if err == nil && info.Size() > limit {
+		err = tooLarge(path, limit)
+	}
+	return info, err
+}
 
 // Open opens a regular file to be read. A directory, a FIFO, a socket or a
 // device is an error, and opening it never blocks.
 func Open(path string) (*os.File, error) {
 	// Looked at first, because opening a device may already do something.
-	info, err := os.Stat(path)
+	info, err := Check(path, math.MaxInt64)
 	if err != nil {
-		return nil, err
-	}
-	if err := regular(path, info); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -150,7 +150,7 @@ type Log struct {
 
 // OpenLog returns the log of a configuration.
 func OpenLog(c Config) (*Log, error) {
-	was, err := os.Stat(c.File)
+	was, err := files.Check(c.File, files.MaxLog)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
