@@ -20,10 +20,17 @@ func EachElement(path string, each func(number int, raw []byte) error) error {
 		return err
 	}
 	defer f.Close() // opened for reading: closing cannot lose anything
+	name := filepath.Base(path)
 	in := &limited{r: f, name: path, limit: maxElement, left: maxElement}
 	d := json.NewDecoder(in)
 	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return errors.Join(fmt.Errorf("%s is not a JSON list", filepath.Base(path)), err)
+		if err != nil {
+			return fmt.Errorf("%s:1: %w", name, err)
+		}
+		if t == json.Delim('{') {
+			return fmt.Errorf("%s:1: want a list of objects, not an object", name)
+		}
+		return fmt.Errorf("%s:1: want a list of objects, not %v", name, t)
 	}
 	number := 1
 	for ; d.More(); number++ {
@@ -34,15 +41,15 @@ func EachElement(path string, each func(number int, raw []byte) error) error {
 			err = each(number, raw)
 		}
 		if err != nil {
-			return fmt.Errorf("element %d: %w", number, err)
+			return fmt.Errorf("%s: element %d: %w", name, number, err)
 		}
 	}
 	in.left = maxElement
 	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("after element %d: %w", number-1, err)
+		return fmt.Errorf("%s: after element %d: %w", name, number-1, err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the JSON list")
+		return fmt.Errorf("%s: something follows the JSON list", name)
 	}
 	return nil
 }

@@ -132,6 +132,8 @@ func TestHostileFiles(t *testing.T) {
 		{"questions: depth", "f.json", text(deep), "task validate f.json", "element 1"},
 		{"puzzles: a quote without end", "f.csv", text("Puzzles\n\"" + rep("1 1\n", 9<<20)), "task validate f.csv", "larger than 32 MiB"},
 		{"puzzles: FIFO", "f.csv", fifo, "task validate f.csv", "pipe"},
+		{"articles: quotes in quotes", "home/a.md", text(rep("> ", 200_000)), "task validate s.jsonl?corpus=home", "a.md:1: more than 100 quotes"},
+		{"articles: depth", "home/a.html", text(rep("<div>", 200_000)), "task validate s.jsonl?corpus=home", "512 nodes"},
 		{"plan: depth", "f.json", text(deep), "plan show f.json", "plan"},
 		{"plan: tebibyte", "f.json", sparse, "plan show f.json", "larger than 4 MiB"},
 		{"seed: depth", "f.json", text(deep), "seed validate f.json", "read Formula Seed f.json"},
@@ -153,6 +155,7 @@ func hostileFile(t *testing.T, file string, make maker, args, want string) {
 	t.Setenv("OPENAI_API_KEY", "k")
 	t.Setenv("A", "") // which a .env of the test would set
 	check(t, os.Mkdir("home", 0o700))
+	check(t, os.WriteFile("s.jsonl", []byte(`{"input":"q","target":"a"}`), 0o600))
 	make(t, file)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +93,7 @@ func LoadHotpotQA(path string) (*task.Task, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("load HotpotQA: %s: %w", filepath.Base(path), words.Of(err))
+		return nil, fmt.Errorf("load HotpotQA: %w", err)
 	}
 	return assemble("hotpotqa", path, all)
 }
