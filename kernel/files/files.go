@@ -5,6 +5,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,6 +26,10 @@ const (
 // Check refuses a path that is not a regular file of at most limit bytes.
 func Check(path string, limit int64) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
+	var fault *fs.PathError
+	if errors.As(err, &fault) {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fault.Err}
+	}
 	if err == nil {
 		err = regular(path, info)
 	}
