@@ -71,9 +71,10 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 const quietTrials = 1000
 
 // Estimate says what running e would ask the provider for, from what the store
-// has; it makes no call and records nothing.
+// has, and what would refuse the run; it makes no call and records nothing.
 func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	ctx := l.o.Context()
+	replay := e.Cache == string(gateway.Replay)
 	e.Cache = string(gateway.Replay) // no key is needed to look
 	s, err := l.setup(e)
 	if err != nil {
@@ -89,7 +90,14 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	if config := len(s.Methods) * s.Epochs; config > quietTrials {
 		fmt.Fprintf(l.o.Stderr, "estimating from the store: %d epochs by %d methods may take minutes\n", s.Epochs, len(s.Methods))
 	}
-	return s.DryRun(ctx, store, runner.Quiet{})
+	found, err := s.DryRun(ctx, store, runner.Quiet{})
+	if err != nil || replay || !found.Missing() {
+		return found, err
+	}
+	if _, err := l.Model(s.Experiment.Model, false, e.MaxConnections); err != nil {
+		found.Refusal = err.Error()
+	}
+	return found, nil
 }
 
 // sortedKeys returns the keys of m in order.

@@ -83,7 +83,7 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 	if err != nil {
 		live = nil // its files may be gone: the store has the samples
 	}
-	t, _ := runner.SameTask(r.Task, live)
+	t, _ := runner.SameTask(r.Run, r.Task, live)
 	return runner.Setup{
 		Experiment: Experiment{Name: r.Run.Name, Question: r.Run.Question, Seed: config.Seed},
 		Task:       t, Methods: methods, Provider: model,

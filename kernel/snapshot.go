@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"noema/kernel/files"
 	"noema/plugins"
 )
 
@@ -130,7 +131,7 @@ func copyLink(path, target string) error {
 // plugin reaches these files, and what one trial left in them would be in all
 // later ones, under a digest that says otherwise.
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, err := files.Open(from)
 	if err != nil {
 		return err
 	}

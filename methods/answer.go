@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // AnswerKind is a form of answer.
@@ -76,7 +79,7 @@ type Evidence struct {
 func RankingAnswer(items []int) Answer { return valueAnswer(items) }
 
 // ChoiceAnswer is an answered choice.
-func ChoiceAnswer(label string) Answer { return valueAnswer(label) }
+func ChoiceAnswer(label string) Answer { return TextAnswer(label) }
 
 // NumberAnswer is an answered number. NaN and infinities have no JSON form:
 // they give an Unparsed answer without a value.
@@ -87,12 +90,21 @@ func NumberAnswer(x float64) Answer {
 	return valueAnswer(x)
 }
 
-// TextAnswer is an answered text.
-func TextAnswer(s string) Answer { return valueAnswer(s) }
+// TextAnswer is an answered text. One that is not UTF-8 has no JSON form: it is
+// kept as it is, and [Answer.CheckText] refuses it.
+func TextAnswer(s string) Answer {
+	if !utf8.ValidString(s) {
+		return Answer{Value: json.RawMessage(`"` + s + `"`), Outcome: Answered}
+	}
+	return valueAnswer(s)
+}
 
 // SetAnswer is an answered set; the members are sorted, so that equal sets
 // are equal answers.
 func SetAnswer(members []string) Answer {
+	if i := slices.IndexFunc(members, func(m string) bool { return !utf8.ValidString(m) }); i >= 0 {
+		return TextAnswer(members[i])
+	}
 	sorted := slices.Clone(members)
 	slices.Sort(sorted)
 	return valueAnswer(slices.Compact(sorted))
@@ -148,10 +160,64 @@ func decode[T any](a Answer) (v T, err error) {
 	return v, nil
 }
 
+// CheckText refuses an answer with text that is not Unicode. Replacing what is
+// wrong in it would score an answer that the method did not give.
+func (a Answer) CheckText() error {
+	if !utf8.Valid(a.Value) || loneSurrogate(a.Value) {
+		return fmt.Errorf("check answer: the value %.80q is not valid UTF-8: decode the text before it is answered", []byte(a.Value))
+	}
+	texts := []string{string(a.Outcome), a.Reason}
+	for _, e := range a.Evidence {
+		texts = append(texts, e.Source, e.Text)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("check answer: the reason or evidence %.80q is not valid UTF-8: cut texts between characters", text)
+		}
+	}
+	return nil
+}
+
+// loneSurrogate reports whether JSON has an escape such as \ud800 without its
+// other half, which Go reads as U+FFFD.
+func loneSurrogate(raw []byte) bool {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		r := escaped(raw[i:])
+		switch {
+		case !utf16.IsSurrogate(r):
+			i++
+		case utf16.DecodeRune(r, escaped(raw[i+6:])) == utf8.RuneError:
+			return true
+		default:
+			i += 11
+		}
+	}
+	return false
+}
+
+// escaped is the character of an escape such as \u00e9 at the start of raw; 0 if
+// there is none.
+func escaped(raw []byte) rune {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0
+	}
+	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	if err != nil {
+		return 0
+	}
+	return rune(n)
+}
+
 // Check reports whether a is a well-formed answer to s: a known outcome, and
 // a value of the right kind within its bounds. The kernel checks every answer
 // before scoring it, because a plugin may send anything.
 func (s AnswerSpec) Check(a Answer) error {
+	if err := a.CheckText(); err != nil {
+		return err
+	}
 	if !slices.Contains(Outcomes(), a.Outcome) {
 		return fmt.Errorf("check answer: unknown outcome %q", a.Outcome)
 	}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"noema/kernel/files"
 )
 
 // Digests computes the digests of plugins' code and remembers those of
@@ -97,7 +99,7 @@ func CodeDigest(s Source) (string, error) {
 }
 
 func addFile(w io.Writer, path string) error {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return err
 	}

@@ -97,6 +97,9 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 		m = bench{}
 	}
 	answer, err := solve(ctx, m, problem, h)
+	if err == nil {
+		err = answer.CheckText() // the wire would replace what is not UTF-8
+	}
 	finish := &wire.Finish{Error: wire.FromError(err)}
 	if err == nil {
 		finish.Answer = wire.To[wire.Answer](answer)

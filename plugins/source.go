@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/goccy/go-yaml"
+
+	"noema/kernel/files"
 )
 
 // Source says where a plugin's code is and how to start it.
@@ -108,7 +110,7 @@ func At(path string) (Source, error) {
 
 func fromManifest(dir string) (Source, error) {
 	file := filepath.Join(dir, ManifestName)
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Source{}, fmt.Errorf("find plugin: %q is %w", dir, errNoPlugin)
 	}
@@ -116,7 +118,7 @@ func fromManifest(dir string) (Source, error) {
 		return Source{}, fmt.Errorf("read manifest: %w", err)
 	}
 	var m manifest
-	if err := yaml.UnmarshalWithOptions(raw, &m, yaml.Strict()); err != nil {
+	if err := files.YAML(raw, &m, yaml.Strict()); err != nil {
 		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)
 	}
 	if m.Name == "" {

@@ -1,11 +1,14 @@
 package builtin
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/joho/godotenv"
+
+	"noema/kernel/files"
 )
 
 // FindUpward returns the nearest file of that name, here or in a folder
@@ -28,6 +31,13 @@ func FindUpward(name string) (string, error) {
 	}
 }
 
+// Limits of a .env file. A line may repeat the values of lines before it: forty
+// lines that each name the one before twice would fill any memory.
+const (
+	maxEnvFile    = 1 << 20
+	maxReferences = 20
+)
+
 // LoadEnvFile adds the variables of the nearest .env to the environment;
 // those that are set already win.
 func LoadEnvFile() error {
@@ -35,9 +45,25 @@ func LoadEnvFile() error {
 	if err != nil || path == "" {
 		return err
 	}
-	if err := godotenv.Load(path); err != nil {
+	raw, err := files.Read(path, maxEnvFile)
+	if err != nil {
+		return err
+	}
+	if bytes.Count(raw, []byte("$")) > maxReferences {
+		return fmt.Errorf("read %s: more than %d values name other variables: write them out", path, maxReferences)
+	}
+	values, err := godotenv.UnmarshalBytes(raw)
+	if err != nil {
 		// The parser's message may quote a line, and lines hold keys.
 		return fmt.Errorf("read %s: not a list of NAME=value lines", path)
+	}
+	for name, value := range values {
+		if _, set := os.LookupEnv(name); set {
+			continue
+		}
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("read %s: %w", path, err)
+		}
 	}
 	return nil
 }

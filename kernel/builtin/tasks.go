@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"noema/kernel"
+	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/cafes"
@@ -160,7 +161,7 @@ func formsOf(kind string) string {
 // with this key: formats are told apart so. What cannot be read is left to the
 // loader, which says why.
 func firstLineHas(path, key string) bool {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return false
 	}

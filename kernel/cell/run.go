@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"noema/kernel/cell/internal/machine"
 	"noema/kernel/display"
+	"noema/kernel/files"
 )
 
 // interruptGrace is how long an interrupt waits for goroutines to end.
@@ -53,7 +53,7 @@ func (s *Session) Run(ctx context.Context, text string, out Output) (*Result, er
 // nil; after another code it is an [*Error] of kind "exit". Every script starts
 // with no flags defined.
 func (s *Session) RunFile(ctx context.Context, path string, out Output) error {
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, files.MaxText)
 	if err != nil {
 		return fail(kindUnsupported, "read script: "+err.Error(), "")
 	}

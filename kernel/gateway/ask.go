@@ -52,6 +52,9 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 	}()
 	start := time.Now()
 	c, err := g.opts.Provider.Complete(ctx, r)
+	if err == nil {
+		err = provider.CheckUsage(g.id.Provider, c.Usage)
+	}
 	o = outcomeOf(ctx, err)
 	if err != nil {
 		return verdict{}, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/display"
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -54,7 +54,7 @@ func (k *kernel) command(ctx context.Context, c command, count int) (load string
 	case "run":
 		return "", k.numbers.run(k.session, count, func() error { return k.session.RunFile(ctx, c.Args, k.output) })
 	case "load":
-		raw, err := os.ReadFile(c.Args)
+		raw, err := files.Read(c.Args, files.MaxText)
 		if err != nil {
 			return "", fmt.Errorf("%%load: %w", err)
 		}

@@ -9,9 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
+
+	"noema/kernel/files"
 )
 
 // protocolVersion is the version of the messaging protocol that is spoken.
@@ -171,7 +172,7 @@ type Connection struct {
 // ReadConnection reads a connection file, which Jupyter wrote for this kernel.
 func ReadConnection(file string) (Connection, error) {
 	var c Connection
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return c, fmt.Errorf("read connection file: %w", err)
 	}

@@ -10,9 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel"
+	"noema/kernel/files"
 	"noema/plugins"
 )
 
@@ -25,14 +24,14 @@ type manifest struct {
 // readManifest reads the manifest of a plugin's folder.
 func readManifest(dir string) (manifest, error) {
 	var m manifest
-	raw, err := os.ReadFile(filepath.Join(dir, plugins.ManifestName))
+	raw, err := files.Read(filepath.Join(dir, plugins.ManifestName), files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, kernel.Misused(fmt.Errorf("build plugin: no plugin %q (no file %s): noema plugin list shows all", filepath.Base(dir), filepath.Join(dir, plugins.ManifestName)))
 	}
 	if err != nil {
 		return m, kernel.Misused(fmt.Errorf("build plugin: %w", err))
 	}
-	if err := yaml.Unmarshal(raw, &m); err != nil {
+	if err := files.YAML(raw, &m); err != nil {
 		return m, kernel.Misused(fmt.Errorf("build plugin: read %s: %w", filepath.Join(dir, plugins.ManifestName), err))
 	}
 	return m, nil

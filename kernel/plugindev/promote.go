@@ -11,13 +11,13 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"noema/kernel"
+	"noema/kernel/files"
 )
 
 // Promotion is a function of a script that became a plugin.
@@ -67,7 +67,7 @@ func Promote(file string, o Options) (Promotion, error) {
 
 // scriptText reads a script, or the code cells of a notebook as one.
 func scriptText(file string) (string, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxText)
 	if err != nil {
 		return "", kernel.Misused(fmt.Errorf("promote: %w", err))
 	}

@@ -180,3 +180,21 @@ func CutLogprobs(tokens []methods.TokenLogprob, end int) []methods.TokenLogprob 
 // NotUnderstood is the reply of the simulated model to a prompt that it does not
 // understand. Runs count such replies, because they say nothing about a method.
 const NotUnderstood = "I am a simulated model and cannot answer this."
+
+// MaxTokens is above what any model reads or writes in one call.
+const MaxTokens = 100_000_000
+
+// CheckUsage refuses a usage that cannot be: limits and costs are computed from
+// it, and a negative count would pay for other calls. kind is the provider's, for
+// the error.
+func CheckUsage(kind string, u methods.Usage) error {
+	for _, n := range []int64{u.InputTokens, u.OutputTokens, u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens} {
+		if n < 0 || n > MaxTokens {
+			return &Error{Kind: Rejected, Err: fmt.Errorf("%s reports %d tokens for one call, which cannot be: the reply is not used", kind, n)}
+		}
+	}
+	if u.Cost < 0 || u.Latency < 0 {
+		return &Error{Kind: Rejected, Err: fmt.Errorf("%s reports a negative cost or time for one call: the reply is not used", kind)}
+	}
+	return nil
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/display"
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -170,7 +171,7 @@ var packageMain = regexp.MustCompile(`^(\s|//[^\n]*\n|/\*(?s:.*?)\*/)*package\s+
 
 // load runs a script, or a file of cells, one after the other.
 func (r *repl) load(ctx context.Context, file string) error {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxText)
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/record"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -121,9 +122,12 @@ func (x *execution) reloadSeeds(ctx context.Context) error {
 
 // create records a new run before its first trial.
 func (x *execution) create(ctx context.Context, config record.Config, digest string, others []*record.Run) (func(), error) {
-	blob, err := saveTask(ctx, x.store, x.exp.Task)
-	if err != nil {
-		return nil, err
+	var blob string
+	if x.parent == nil { // a fork is over the task of its parent
+		var err error
+		if blob, err = saveTask(ctx, x.store, x.exp.Task, x.used(config)); err != nil {
+			return nil, err
+		}
 	}
 	x.run = &record.Run{
 		Format: record.Format, Name: x.exp.Name, Question: x.exp.Question, Config: config, Digest: digest,
@@ -165,6 +169,15 @@ func (x *execution) create(ctx context.Context, config record.Config, digest str
 		}
 		return unlock, nil
 	}
+}
+
+// used are the samples of a configuration, in its order.
+func (x *execution) used(config record.Config) []task.Sample {
+	used := make([]task.Sample, len(config.Task.Samples))
+	for i, id := range config.Task.Samples {
+		used[i] = x.samples[id]
+	}
+	return used
 }
 
 func (x *execution) save(ctx context.Context) error {

@@ -16,6 +16,14 @@ import (
 // beforehand.
 type Estimate struct {
 	Methods []MethodEstimate `json:"methods"`
+	// Refusal is why the run could not begin, though the store could be asked:
+	// a key that is missing, for example.
+	Refusal string `json:"refusal,omitempty"`
+}
+
+// Missing reports whether a trial needs the provider.
+func (e *Estimate) Missing() bool {
+	return slices.ContainsFunc(e.Methods, func(m MethodEstimate) bool { return m.Free < m.Trials })
 }
 
 // MethodEstimate is one method of an [Estimate]. Estimates are nil where there is

@@ -185,13 +185,12 @@ func ReplacedReply(ctx context.Context, store *cache.Store, r record.Replacement
 
 // SameTask returns the live task if it is the one that the run was over, and
 // else the stored one, whose tools know only what is recorded.
-func SameTask(stored, live *task.Task) (t *task.Task, isLive bool) {
+func SameTask(run *record.Run, stored, live *task.Task) (t *task.Task, isLive bool) {
 	if live == nil {
 		return stored, false
 	}
-	a, errA := stored.Digest()
-	b, errB := live.Digest()
-	if errA != nil || errB != nil || a != b {
+	digest, err := live.Digest()
+	if err != nil || digest != run.Config.Task.Digest {
 		return stored, false
 	}
 	return live, true

@@ -107,7 +107,7 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 
 // lastCalls is how long a run that ends early waits for the calls under way,
 // which were cancelled with it, so that no answer that came is lost.
-const lastCalls = 2 * time.Second
+const lastCalls = time.Second
 
 func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{

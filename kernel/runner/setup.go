@@ -191,6 +191,9 @@ func (m Method) identity() record.Method {
 	}
 }
 
+// maxSample bounds one sample, in bytes: the store keeps records of 32 MiB.
+const maxSample = 24 << 20
+
 // check refuses combinations that could only fail.
 func (e *Setup) check(samples []task.Sample) error {
 	if len(e.Methods) == 0 {
@@ -200,6 +203,10 @@ func (e *Setup) check(samples []task.Sample) error {
 		if depth := max(record.Depth(s.Target), record.Depth(s.Problem.Context)); depth > record.MaxDepth {
 			return fmt.Errorf("declare experiment: sample %q of task %q holds JSON nested %d levels deep: the maximum is %d",
 				s.ID, e.Task.Name, depth, record.MaxDepth)
+		}
+		if size := len(s.Problem.Query) + len(s.Problem.Context) + len(s.Target); size > maxSample {
+			return fmt.Errorf("declare experiment: sample %q of task %q holds %d MiB: the maximum is %d",
+				s.ID, e.Task.Name, size>>20, maxSample>>20)
 		}
 	}
 	for _, m := range e.Methods {

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,8 +9,6 @@ import (
 
 	"noema/cache"
 	"noema/kernel/record"
-	"noema/kernel/task"
-	"noema/methods"
 )
 
 // Runs lists the runs of a store, newest first. Records that cannot be read
@@ -85,50 +82,6 @@ func Trials(ctx context.Context, store *cache.Store, run *record.Run) ([]*record
 		}
 	}
 	return trials, nil
-}
-
-// savedTask is a task as the store keeps it: with its environment's tools, as
-// the problems list them.
-type savedTask struct {
-	*task.Task
-	Tools []methods.ToolSpec `json:",omitempty"`
-}
-
-// saveTask keeps the task's samples in the store, so that a run can be
-// replayed where the files or the generator are not.
-func saveTask(ctx context.Context, store *cache.Store, t *task.Task) (string, error) {
-	saved := savedTask{Task: t}
-	if t.Environment != nil {
-		saved.Tools = t.Environment.Tools()
-	}
-	raw, err := json.Marshal(saved)
-	if err != nil {
-		return "", fmt.Errorf("save task %q: %w", t.Name, err)
-	}
-	key, err := store.PutBlob(ctx, raw)
-	return key.String(), err
-}
-
-// LoadTask returns the task of a run as it was when the run began. Of its
-// environment there are only the tools as the problems list them: their
-// results are in the store.
-func LoadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.Task, error) {
-	key, err := cache.ParseKey(run.Blob)
-	if err != nil {
-		return nil, fmt.Errorf("load task of run %q: %w", run.ID, err)
-	}
-	raw, err := store.Blob(ctx, key)
-	if err != nil {
-		return nil, fmt.Errorf("load task of run %q: %w", run.ID, err)
-	}
-	saved := savedTask{Task: &task.Task{}}
-	if err := json.Unmarshal(raw, &saved); err != nil {
-		return nil, fmt.Errorf("load task of run %q: %w", run.ID, err)
-	}
-	if len(saved.Tools) > 0 {
-		saved.Environment = replayEnvironment{saved.Tools}
-	}
-	return saved.Task, nil
 }
 
 // LoadResult returns a stored run with the trials that it has, and the calls of

@@ -7,15 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
 
+	"noema/kernel/files"
 	"noema/kernel/task/internal/words"
 )
 
 // maxLine bounds one line of a JSON Lines file.
-const maxLine = 64 << 20
+const maxLine = 24 << 20
 
 // Line is one line of a JSON Lines file.
 type Line struct {
@@ -28,12 +28,12 @@ type Line struct {
 // not blank. A byte order mark and Windows line ends are removed. It stops at
 // the first error.
 func EachLine(path string, each func(Line) error) (err error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return fmt.Errorf("read JSON lines: %w", err)
 	}
 	defer f.Close() // opened for reading: closing cannot lose anything
-	return eachLine(f, filepath.Base(path), each)
+	return eachLine(files.Limit(f, path, files.MaxLines), filepath.Base(path), each)
 }
 
 func eachLine(in io.Reader, name string, each func(Line) error) error {

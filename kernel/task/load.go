@@ -6,14 +6,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -63,12 +64,16 @@ func LoadJSONL(path string) (*Task, error) {
 
 // describe names a file by its base name and its content.
 func describe(path string) (string, error) {
-	raw, err := os.ReadFile(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("load task: %w", err)
 	}
-	sum := sha256.Sum256(raw)
-	return fmt.Sprintf("file %s, sha256 %s", filepath.Base(path), hex.EncodeToString(sum[:])), nil
+	defer f.Close() // opened for reading: closing cannot lose anything
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("load task: %w", err)
+	}
+	return fmt.Sprintf("file %s, sha256 %s", filepath.Base(path), hex.EncodeToString(h.Sum(nil))), nil
 }
 
 // record is a line of the file.

@@ -131,7 +131,7 @@ func (endless) Read(b []byte) (int, error) { return copy(b, bytes.Repeat([]byte{
 
 func TestEachLineStops(t *testing.T) {
 	err := eachLine(endless{}, "big.jsonl", func(Line) error { return nil })
-	if err == nil || !strings.Contains(err.Error(), "big.jsonl:1: the line is longer than 64 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "big.jsonl:1: the line is longer than 24 MiB") {
 		t.Errorf("got %v", err)
 	}
 	stop := errors.New("stop")

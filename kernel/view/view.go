@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"noema/kernel"
@@ -98,8 +99,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: p.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		q := r.URL.Query()
 		q.Del("token")
-		clean := url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}
-		http.Redirect(w, r, clean.String(), http.StatusSeeOther)
+		http.Redirect(w, r, ownPage(r.URL, q), http.StatusSeeOther)
 		return
 	}
 	c, err := r.Cookie(cookieName)
@@ -112,6 +112,13 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mux.ServeHTTP(w, r)
+}
+
+// ownPage is the address of a page of this host with another query. Browsers take
+// a path that begins with two slashes or backslashes for another host.
+func ownPage(u *url.URL, q url.Values) string {
+	clean := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: q.Encode()}
+	return "/" + strings.TrimLeft(clean.String(), `/\.`)
 }
 
 func (p *Page) knows(token string) bool {

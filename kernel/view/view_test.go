@@ -285,3 +285,21 @@ func bigRun(t testing.TB, lab *kernel.Lab, samples, methods int) *kernel.Result 
 	}
 	return result
 }
+
+func TestRedirectStaysOnItsHost(t *testing.T) {
+	for path, want := range map[string]string{
+		"/": "/", "/run/a%2Fb": "/run/a%2Fb?x=1", "//evil.example/": "/evil.example/", "///evil.example": "/evil.example",
+		"/%2Fevil.example": "/%2Fevil.example", `/\evil.example`: "/%5Cevil.example", "/.//evil.example": "/evil.example",
+	} {
+		u := &url.URL{}
+		u.Path, _ = url.PathUnescape(path)
+		u.RawPath = path
+		query := url.Values{}
+		if strings.HasPrefix(path, "/run") {
+			query.Set("x", "1")
+		}
+		if got := ownPage(u, query); got != want {
+			t.Errorf("%s leads to %s, want %s", path, got, want)
+		}
+	}
+}

@@ -119,5 +119,8 @@ func (a *app) estimate(e kernel.Experiment, asJSON bool) error {
 		return report.JSON(a.stdout, found)
 	}
 	fmt.Fprint(a.stdout, report.EstimateTable(found).Text())
+	if found.Refusal != "" {
+		fmt.Fprintf(a.text(), "\nthe run would be refused: %s\n", found.Refusal)
+	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"noema/kernel/files"
 	"noema/kernel/report"
 )
 
@@ -122,11 +123,11 @@ runs show RUN --trial METHOD/SAMPLE" lists the paths.`,
 // otherReply reads the reply from a file, or has the recorded one edited.
 func (a *app) otherReply(file, recorded string) (string, error) {
 	if file == "-" {
-		raw, err := io.ReadAll(os.Stdin)
+		raw, err := files.ReadAll(os.Stdin, "standard input", files.MaxText)
 		return string(raw), err
 	}
 	if file != "" {
-		raw, err := os.ReadFile(file)
+		raw, err := files.Read(file, files.MaxText)
 		if err != nil {
 			return "", usage(fmt.Errorf("read the reply: %w", err))
 		}
@@ -164,6 +165,6 @@ func (a *app) edit(text string) (string, error) {
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("edit the reply with %s: %w: set EDITOR", editor[0], err)
 	}
-	raw, err := os.ReadFile(f.Name())
+	raw, err := files.Read(f.Name(), files.MaxText)
 	return string(raw), err
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -49,7 +49,7 @@ func (v *flagValue) Type() string {
 // content of the file.
 func setField(f methods.Field, text string) error {
 	if key, file, ok := strings.Cut(text, "=@"); ok && f.Type == methods.MapOption && !strings.Contains(key, "=") {
-		raw, err := os.ReadFile(file)
+		raw, err := files.Read(file, files.MaxText)
 		if err != nil {
 			return err
 		}

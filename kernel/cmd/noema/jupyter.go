@@ -102,6 +102,7 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize) erro
 		return err
 	}
 	// Ctrl-C and its signal end a cell, not the kernel, which handles both.
+	a.signals.leaveInterrupts()
 	return jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
 		Relay:   relay,
 		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
@@ -30,8 +28,12 @@ func main() {
 		return
 	}
 	tuneMemory()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	// The runtime ends with code 2, as for wrong usage, when memory is out and
+	// after a panic; this has it end by SIGABRT, which shells show as 134.
+	debug.SetTraceback("crash")
+	guard := &signals{exit: os.Exit, stderr: os.Stderr}
+	ctx, stop := guard.watch(context.Background())
+	code := run(ctx, guard, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -48,10 +50,22 @@ func tuneMemory() {
 	}
 }
 
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, stdin: newLineReader(os.Stdin)}
-	defer a.close()
+// run executes one command line and returns its exit code. Output that was lost
+// is an error, whatever else the command came to.
+func run(ctx context.Context, guard *signals, args []string, stdout, stderr io.Writer) int {
+	out, lost := outputTo(stdout)
+	a := &app{stdout: out, stderr: stderr, stdin: newLineReader(os.Stdin), signals: guard}
+	code := a.run(ctx, args)
+	a.close()
+	if err := lost(); err != nil {
+		fmt.Fprintln(stderr, "noema:", err)
+		return exitError
+	}
+	return code
+}
+
+// run executes the command line and prints its error.
+func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -61,15 +75,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *codedError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(stderr, "noema:", report.Plain(exit.err.Error()))
+			fmt.Fprintln(a.stderr, "noema:", report.Plain(exit.err.Error()))
 		}
 		return exit.code
 	}
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		fmt.Fprintln(stderr, "noema: interrupted")
+		fmt.Fprintln(a.stderr, "noema: interrupted")
 		return exitError
 	}
-	fmt.Fprintln(stderr, "noema:", report.Plain(err.Error()))
+	fmt.Fprintln(a.stderr, "noema:", report.Plain(err.Error()))
 	if kernel.IsMisuse(err) {
 		return exitUsage
 	}

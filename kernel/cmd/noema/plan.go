@@ -14,6 +14,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/display"
+	"noema/kernel/files"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -34,7 +35,7 @@ func planCommand(a *app) *cobra.Command {
 
 // loadPlan reads a plan and lists its faults, given the tools of a sample.
 func loadPlan(file string, t *task.Task) (aot.Plan, []aot.Fault, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
 	}
@@ -266,7 +267,7 @@ func readState(file string) (*aot.State, error) {
 	if file == "" {
 		return nil, nil
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -51,6 +51,7 @@ func (a *app) repl(ctx context.Context, memory byteSize) error {
 		o.Commands = append(o.Commands, repl.Command{Name: c[0], Help: c[1], Run: listings(lab)[c[0]]})
 	}
 	// Ctrl-C ends a cell, not the session.
+	a.signals.leaveInterrupts()
 	exit, err := repl.Run(context.WithoutCancel(ctx), session, o)
 	if err == nil && exit != 0 {
 		return &codedError{code: exit}

@@ -24,6 +24,7 @@ import (
 type app struct {
 	stdout, stderr io.Writer
 	stdin          *lineReader
+	signals        *signals
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
 	debug          int
@@ -58,7 +59,8 @@ Every flag can be set by an environment variable, such as NOEMA_MAX_SAMPLES for
 OPENAI_API_KEY are read from the environment or from a file .env likewise.
 
 Exit codes: 0 fine, 1 error, 2 wrong usage, 3 finished with failed trials,
-4 replay diverged.`,
+4 replay diverged. Output that could not be written is an error too. A crash, as
+when memory is out, ends by a signal, which shells show as 134.`,
 		Example: `  noema compare --task cafes --methods direct,cot,anot
   noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --limit 20
   noema replay last

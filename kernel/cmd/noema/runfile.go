@@ -5,17 +5,16 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/spf13/cobra"
 
 	"noema/kernel"
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -96,11 +95,11 @@ var inFiles = []string{"what", "how"}
 // readFile fills in what an experiment file says. Flags and the environment
 // win over it.
 func (a *app) readFile(path string, c *comparison) error {
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxConfig)
 	if err != nil {
 		return fmt.Errorf("read experiment: %w", err)
 	}
-	file, err := parser.ParseBytes(bytes.TrimSpace(raw), 0)
+	file, err := files.ParseYAML(bytes.TrimSpace(raw))
 	if err != nil {
 		return fmt.Errorf("read experiment %s: %w", path, err)
 	}

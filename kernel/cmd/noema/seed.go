@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
+	"noema/kernel/files"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -163,7 +164,7 @@ func (a *app) write(out string, raw []byte) error {
 }
 
 func loadSeed(file string) (*generalanot.FormulaSeed, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
 	}
@@ -277,7 +278,7 @@ func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.T
 }
 
 func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sample task.Sample, file string) error {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return fmt.Errorf("read extractions: %w", err)
 	}

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"noema/kernel/builtin"
+	"noema/kernel/files"
 	"noema/methods"
 )
 
@@ -71,7 +71,7 @@ func readSettings(root *cobra.Command) (file string, values map[string][]string,
 	if err != nil || file == "" {
 		return "", nil, err
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
 	}
@@ -80,7 +80,7 @@ func readSettings(root *cobra.Command) (file string, values map[string][]string,
 	}
 	var content map[string]any
 	if len(bytes.TrimSpace(raw)) > 0 {
-		if err := yaml.Unmarshal(raw, &content); err != nil {
+		if err := files.YAML(raw, &content); err != nil {
 			return "", nil, fmt.Errorf("read %s: %w", file, err)
 		}
 	}

@@ -115,6 +115,7 @@ type Client struct {
 	learned  *learned
 	logprobs logprobs
 	http     *http.Client
+	memory   *memory // of the replies in flight
 }
 
 var _ provider.Provider = (*Client)(nil)
@@ -138,7 +139,7 @@ func New(s Service, p Protocol, c Config) (*Client, error) {
 	p.Features.Provider = s.Kind
 	c.FirstTimeout, c.IdleTimeout = cmp.Or(c.FirstTimeout, 10*time.Minute), cmp.Or(c.IdleTimeout, time.Minute)
 	x := &Client{
-		service: s, protocol: p, config: c, base: base, http: client(c.HTTPClient),
+		service: s, protocol: p, config: c, base: base, http: client(c.HTTPClient), memory: newMemory(poolBytes),
 		info: provider.Info{
 			ID:             methods.ModelID{Provider: s.Kind, Endpoint: base.Endpoint, Model: c.Model, Config: p.Identity},
 			MaxConnections: c.MaxConnections,
@@ -235,7 +236,9 @@ func (c *Client) attempt(ctx context.Context, d Draft, asked methods.Request) (m
 	if err != nil {
 		return methods.Completion{}, err
 	}
-	raw, err := c.post(ctx, path, body, func(body []byte) bool {
+	room := &share{of: c.memory}
+	defer room.release()
+	raw, err := c.post(ctx, path, body, room, func(body []byte) bool {
 		_, err := c.protocol.Decode(body, d)
 		return err == nil
 	})
@@ -252,6 +255,9 @@ func (c *Client) complete(raw []byte, d Draft, asked methods.Request) (methods.C
 		return methods.Completion{}, err
 	}
 	done := reply.Completion
+	if textOf(done) > textLimit {
+		return methods.Completion{}, &provider.Error{Kind: provider.Rejected, Err: errTooLong}
+	}
 	done.Usage = reply.Counts.usage(c.tariff, len(done.ToolCalls) > 0 || done.Text != "" && done.Finish != methods.FinishFilter)
 	if err := c.logprobs.order(&done, asked.Sampling); err != nil {
 		return methods.Completion{}, err
@@ -267,4 +273,13 @@ func (c *Client) adapt(f Form, r methods.Request, refused *Refusal) bool {
 		return true
 	}
 	return c.learned.adapt(f, r, refused)
+}
+
+// textOf is the size of what a completion says.
+func textOf(c methods.Completion) int {
+	size := len(c.Text)
+	for _, call := range c.ToolCalls {
+		size += len(call.Name) + len(call.Arguments)
+	}
+	return size
 }

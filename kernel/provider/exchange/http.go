@@ -17,11 +17,15 @@ import (
 
 const (
 	replyLimit   = 32 << 20 // the largest reply that is read, in bytes
+	textLimit    = 4 << 20  // the longest text of a completion, in bytes: thirty times what models write
 	refusalLimit = 64 << 10 // how much of an error's body is read, in bytes
 )
 
 // errTooLarge ends the reading of a reply.
 var errTooLarge = fmt.Errorf("reply is larger than %d MiB", replyLimit>>20)
+
+// errTooLong refuses a completion that would be kept and handed on.
+var errTooLong = fmt.Errorf("the text of the reply is larger than %d MiB", textLimit>>20)
 
 // client is a copy of h that follows no redirect: that would carry the key to
 // wherever the server says. The default is one for many calls at once to one
@@ -82,7 +86,7 @@ func (c *Client) request(ctx context.Context, path string, body any) (*http.Requ
 // whole all the same, such as one whose server does not close the stream, was
 // paid for and counts. The error is a [*Refusal] for a reply of another status
 // than 2xx, and otherwise what [Client.failure] understands.
-func (c *Client) post(ctx context.Context, path string, body any, whole func([]byte) bool) ([]byte, error) {
+func (c *Client) post(ctx context.Context, path string, body any, room *share, whole func([]byte) bool) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	req, err := c.request(ctx, path, body)
@@ -102,7 +106,7 @@ func (c *Client) post(ctx context.Context, path string, body any, whole func([]b
 	if res.ContentLength > replyLimit {
 		return nil, errTooLarge
 	}
-	raw, err := c.readBody(ctx, cancel, res, first)
+	raw, err := c.readBody(ctx, cancel, res, first, room)
 	if err != nil && !errors.Is(err, errTooLarge) && whole(raw) {
 		return raw, nil
 	}
@@ -110,7 +114,7 @@ func (c *Client) post(ctx context.Context, path string, body any, whole func([]b
 }
 
 // readBody reads a reply within the limits. What was read comes with an error.
-func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, res *http.Response, first *time.Timer) ([]byte, error) {
+func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, res *http.Response, first *time.Timer, room *share) ([]byte, error) {
 	var idle *time.Timer // once the answer has begun
 	defer func() {
 		if idle != nil {
@@ -118,7 +122,16 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, r
 		}
 	}()
 	var body bytes.Buffer
+	waits := func() { // the server is not to blame for the time
+		first.Stop()
+		if idle != nil {
+			idle.Stop()
+		}
+	}
 	if res.ContentLength > 0 {
+		if err := room.grow(ctx, int(res.ContentLength), waits); err != nil {
+			return nil, cause(ctx, err)
+		}
 		body.Grow(int(res.ContentLength) + bytes.MinRead)
 	}
 	chunk := make([]byte, 16<<10)
@@ -127,6 +140,9 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, r
 		n, err := res.Body.Read(chunk)
 		if body.Len()+n > replyLimit {
 			return body.Bytes(), errTooLarge
+		}
+		if err := room.grow(ctx, body.Len()+n, waits); err != nil {
+			return body.Bytes(), cause(ctx, err)
 		}
 		seen := max(0, body.Len()-len(mark)) // the mark may lie across two reads
 		body.Write(chunk[:n])

@@ -33,14 +33,11 @@ func (d *Detail[T]) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// tooMany is above what any model reads or writes in one call.
-const tooMany = 100_000_000
-
 // UnmarshalJSON implements [json.Unmarshaler]. It never fails.
 func (c *Count) UnmarshalJSON(raw []byte) error {
 	*c = Count{}
 	f, err := strconv.ParseFloat(strings.TrimSpace(string(raw)), 64)
-	if err != nil || f != f || f < 0 || f > tooMany || f != float64(int64(f)) {
+	if err != nil || f != f || f < 0 || f > provider.MaxTokens || f != float64(int64(f)) {
 		return nil
 	}
 	*c = Count{N: int64(f), Known: true}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
+	"noema/kernel/files"
 	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/internal/tokenizer"
 	"noema/methods"
@@ -90,7 +90,7 @@ func readChatTemplate(dir string, t *tokenizer.Tokenizer) (l chatTemplate, ends 
 // readOptional reads a JSON file that may be missing.
 func readOptional(dir, name string, into any) error {
 	file := filepath.Join(dir, name)
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -106,7 +106,7 @@ func readOptional(dir, name string, into any) error {
 // readTemplate gives the chat template: from its own file, where newer models
 // have it, or from tokenizer_config.json, as a text or a list of named ones.
 func readTemplate(dir string, raw json.RawMessage) (string, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "chat_template.jinja"))
+	data, err := files.Read(filepath.Join(dir, "chat_template.jinja"), files.MaxConfig)
 	if err == nil {
 		return string(data), nil
 	}

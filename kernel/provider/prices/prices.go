@@ -11,13 +11,11 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
+	"noema/kernel/files"
 	"noema/kernel/provider"
 	"noema/methods"
 )
@@ -65,7 +63,7 @@ func Builtin() *Table {
 // empty; kinds are the providers that the file may name.
 func Load(path string, kinds []string) (*Table, error) {
 	t := Builtin()
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return t, nil
 	}
@@ -131,7 +129,7 @@ func (t *Table) At(kind, endpoint, model string) Tariff {
 // kinds is nil.
 func parse(raw []byte, kinds []string) (*Table, error) {
 	var file map[string]any
-	if err := yaml.Unmarshal(raw, &file); err != nil {
+	if err := files.YAML(raw, &file); err != nil {
 		return nil, err
 	}
 	t := &Table{tariffs: map[string]map[string]Tariff{}}

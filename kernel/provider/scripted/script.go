@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"noema/kernel/files"
 	"noema/kernel/provider"
 	"noema/methods"
 )
@@ -68,7 +68,7 @@ type Usage struct {
 
 // Load reads a script from a JSON or YAML file.
 func Load(file string) (*Provider, error) {
-	raw, err := os.ReadFile(file)
+	raw, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return nil, fmt.Errorf("scripted: %w", err)
 	}
@@ -83,7 +83,7 @@ func Load(file string) (*Provider, error) {
 // misspelt one does not go unnoticed.
 func Parse(raw []byte) (Script, error) {
 	var s Script
-	if err := yaml.UnmarshalWithOptions(raw, &s, yaml.Strict()); err != nil {
+	if err := files.YAML(raw, &s, yaml.Strict()); err != nil {
 		return Script{}, errors.New(strings.TrimSpace(yaml.FormatError(err, false, true)))
 	}
 	if len(s.Rules) == 0 && s.Default == nil {
@@ -170,6 +170,9 @@ func (r Rule) base() (methods.Completion, error) {
 		}
 	}
 	if r.Usage != nil {
+		if r.Usage.InputTokens < 0 || r.Usage.OutputTokens < 0 || r.Usage.CostUSD < 0 {
+			return c, errors.New("usage: tokens and costs cannot be negative")
+		}
 		c.Usage.InputTokens, c.Usage.OutputTokens = r.Usage.InputTokens, r.Usage.OutputTokens
 		c.Usage.Cost = methods.NanoUSD(math.Round(r.Usage.CostUSD * 1e9))
 	}

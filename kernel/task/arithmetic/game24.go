@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"noema/kernel/files"
 	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/methods"
@@ -30,13 +30,13 @@ const Game24Scorer = "game24"
 // Source: Yao et al. 2023, "Tree of Thoughts", file 24.csv. Its columns on how
 // people fared become metadata.
 func LoadGame24(path string) (t *task.Task, err error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read Game of 24: %w", err)
 	}
 	defer f.Close() // opened for reading: closing cannot lose anything
 	name := filepath.Base(path)
-	r := csv.NewReader(f)
+	r := csv.NewReader(files.Limit(f, path, files.MaxText))
 	r.FieldsPerRecord = -1
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {

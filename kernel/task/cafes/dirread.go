@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 )
@@ -90,7 +91,7 @@ func (d *data) read(dir string) error {
 
 // cite adds a file and the digest of its content to the source.
 func (d *data) cite(path string) error {
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxJSON)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (d *data) readReviews(path string) error {
 // for several people: the friends of each review's writer stay with the
 // review. Other parts of the file, which tell the answers, are not read.
 func (d *data) readPeople(path string) error {
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxJSON)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"noema/kernel/files"
 	"noema/kernel/task/internal/words"
 	"noema/methods/workflow"
 )
@@ -55,7 +56,7 @@ func Domain() workflow.Domain {
 // ReadConfig reads a configuration. Workflows, entities and severities that it
 // leaves out are those of the generated task.
 func ReadConfig(path string) (Config, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxConfig)
 	if err != nil {
 		return Config{}, fmt.Errorf("read log configuration: %w", err)
 	}
@@ -87,7 +88,7 @@ func ReadConfig(path string) (Config, error) {
 
 func parseConfig(path string, raw []byte) (Config, error) {
 	var c Config
-	err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(&c)
+	err := files.YAML(raw, &c, yaml.Strict())
 	var kind *yaml.TypeError
 	var node *yaml.UnexpectedNodeTypeError
 	switch {
@@ -149,7 +150,7 @@ type Log struct {
 
 // OpenLog returns the log of a configuration.
 func OpenLog(c Config) (*Log, error) {
-	was, err := os.Stat(c.File)
+	was, err := files.Check(c.File, files.MaxLog)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
@@ -167,7 +168,7 @@ var errChanged = errors.New("the log changed or disappeared after the task was o
 // reopen opens a log if it is still what it was: the task's digest, under which
 // results are kept, is of that content.
 func reopen(path string, was os.FileInfo) (*os.File, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errChanged, err)
 	}

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
+	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -92,7 +92,7 @@ func (q Query) sample(i int) (task.Sample, error) {
 }
 
 func fileDigest(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("open log: %w", err)
 	}

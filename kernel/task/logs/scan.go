@@ -54,7 +54,11 @@ func plain(r io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read log: unpack: %w", err)
 		}
-		return plain(unpacked)
+		inner := bufio.NewReaderSize(unpacked, 1<<16)
+		if head, _ := inner.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+			return nil, errors.New("read log: it is packed twice with gzip: unpack it once") // one that holds itself would never end
+		}
+		return plain(inner)
 	}
 	if bytes.Equal(head, []byte{0xff, 0xfe}) || bytes.Equal(head, []byte{0xfe, 0xff}) {
 		return transform.NewReader(b, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder()), nil

@@ -2,13 +2,13 @@ package multihop
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 	"noema/kernel/task/wiki"
@@ -79,36 +79,44 @@ func LoadMuSiQue(path string) (*task.Task, error) {
 // LoadHotpotQA reads HotpotQA's JSON (Yang et al. 2018), in the distractor or the
 // full-wiki setting. The tools search the paragraphs of all questions.
 func LoadHotpotQA(path string) (*task.Task, error) {
-	raw, err := os.ReadFile(path)
+	var all []asking
+	err := files.EachElement(path, func(number int, raw []byte) error {
+		var q hotpot
+		if err := json.Unmarshal(raw, &q); err != nil {
+			return words.Of(err)
+		}
+		a := q.asking()
+		if fault := a.fault(); fault != "" {
+			return errors.New(fault)
+		}
+		all = append(all, a)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("load HotpotQA: %w", err)
 	}
-	var in []struct {
-		ID                            string `json:"_id"`
-		Question, Answer, Type, Level string
-		Facts                         []pair[string, int]      `json:"supporting_facts"`
-		Context                       []pair[string, []string] `json:"context"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("load HotpotQA: %w", words.At(filepath.Base(path), raw, err))
-	}
-	var all []asking
-	for i, q := range in {
-		a := asking{id: q.ID, question: q.Question, answer: q.Answer, group: q.Type}
-		for _, f := range q.Facts {
-			if !slices.Contains(a.evidence, f.First) {
-				a.evidence = append(a.evidence, f.First)
-			}
-		}
-		for _, c := range q.Context {
-			a.paragraphs = append(a.paragraphs, paragraph{c.First, strings.Join(c.Second, "")})
-		}
-		if fault := a.fault(); fault != "" {
-			return nil, fmt.Errorf("load HotpotQA: %s: question %d: %s", filepath.Base(path), i+1, fault)
-		}
-		all = append(all, a)
-	}
 	return assemble("hotpotqa", path, all)
+}
+
+// hotpot is a question of HotpotQA.
+type hotpot struct {
+	ID                            string `json:"_id"`
+	Question, Answer, Type, Level string
+	Facts                         []pair[string, int]      `json:"supporting_facts"`
+	Context                       []pair[string, []string] `json:"context"`
+}
+
+func (q hotpot) asking() asking {
+	a := asking{id: q.ID, question: q.Question, answer: q.Answer, group: q.Type}
+	for _, f := range q.Facts {
+		if !slices.Contains(a.evidence, f.First) {
+			a.evidence = append(a.evidence, f.First)
+		}
+	}
+	for _, c := range q.Context {
+		a.paragraphs = append(a.paragraphs, paragraph{c.First, strings.Join(c.Second, "")})
+	}
+	return a
 }
 
 // pair is a JSON list of two.

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/files"
 	"noema/kernel/task/internal/words"
 )
 
@@ -149,7 +150,7 @@ func (d *data) readPolicy(dir string) error {
 
 // file reads a file and adds it and the digest of its content to the sources.
 func (d *data) file(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := files.Read(path, files.MaxJSON)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/yuin/goldmark"
 
+	"noema/kernel/files"
 	"noema/kernel/task"
 )
 
@@ -217,6 +218,28 @@ func LoadCorpus(path string) (*Corpus, error) {
 	return NewCorpus(pages, nil)
 }
 
+// maxNested bounds how deep quotes and lists of Markdown may be within each other:
+// the time to read them grows with the square of it.
+const maxNested = 100
+
+// deepLine is the first line that opens more quotes and lists than that; 0 if
+// there is none.
+func deepLine(raw []byte) int {
+	number := 0
+	for line := range bytes.Lines(raw) {
+		number++
+		marks := line[:len(line)-len(bytes.TrimLeft(line, "> -+*\t"))]
+		opened := bytes.Count(marks, []byte(">"))
+		for _, bullet := range []string{"- ", "+ ", "* "} {
+			opened += bytes.Count(marks, []byte(bullet))
+		}
+		if opened > maxNested {
+			return number
+		}
+	}
+	return 0
+}
+
 func loadFolder(dir string) ([]*Page, error) {
 	var pages []*Page
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -227,11 +250,14 @@ func loadFolder(dir string) ([]*Page, error) {
 		if extension != ".html" && extension != ".htm" && extension != ".md" {
 			return nil
 		}
-		raw, err := os.ReadFile(path)
+		raw, err := files.Read(path, files.MaxText)
 		if err != nil {
 			return err
 		}
 		if extension == ".md" {
+			if line := deepLine(raw); line > 0 {
+				return fmt.Errorf("load corpus: %s:%d: more than %d quotes or lists within each other: write it flatter", path, line, maxNested)
+			}
 			var b bytes.Buffer
 			if err := goldmark.Convert(raw, &b); err != nil {
 				return fmt.Errorf("load corpus %s: %w", path, err)

@@ -10,10 +10,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"noema/kernel/files"
 )
 
 // Family is how the layers of a model are put together.
@@ -119,7 +120,7 @@ type rawRope struct {
 // ReadConfig reads dir/config.json.
 func ReadConfig(dir string) (Config, error) {
 	file := filepath.Join(dir, "config.json")
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, files.MaxConfig)
 	if err != nil {
 		return Config{}, fmt.Errorf("read model config: %w", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"noema/kernel/files"
 )
 
 // Others are the files besides the weights that change what a model answers.
@@ -41,7 +43,7 @@ func Digest(dir string) (string, error) {
 
 // add writes a file's name, size and content.
 func add(sum io.Writer, dir, name string) error {
-	f, err := os.Open(filepath.Join(dir, name))
+	f, err := files.Open(filepath.Join(dir, name))
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"github.com/gomlx/compute/dtypes/float16"
+
+	"noema/kernel/files"
 )
 
 // Weights gives the tensors of a checkpoint by name. Close it after use.
@@ -65,7 +67,7 @@ func OpenWeights(dir string) (*Weights, error) {
 // weightFiles names the files of the weights, sorted.
 func weightFiles(dir string) ([]string, error) {
 	file := filepath.Join(dir, indexFile)
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, files.MaxJSON)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, singleFile)); err != nil {
 			return nil, fmt.Errorf("read weights: %s has neither %s nor %s%s", dir, singleFile, indexFile, otherFormat(dir))
@@ -118,7 +120,7 @@ func (w *Weights) Close() error {
 }
 
 func (w *Weights) open(file string) error {
-	f, err := os.Open(file)
+	f, err := files.Open(file)
 	if err != nil {
 		return fmt.Errorf("read weights: %w", err)
 	}

@@ -18,6 +18,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/encoding/unicode"
+
+	"noema/kernel/files"
 )
 
 // Tokenizer is safe for concurrent use.
@@ -41,7 +43,7 @@ type model interface{ tokens(word string) []int }
 // Read reads dir/tokenizer.json.
 func Read(dir string) (*Tokenizer, error) {
 	file := filepath.Join(dir, "tokenizer.json")
-	data, err := os.ReadFile(file)
+	data, err := files.Read(file, files.MaxJSON)
 	if err != nil {
 		return nil, fmt.Errorf("read tokenizer: %w%s", err, otherFormat(dir))
 	}

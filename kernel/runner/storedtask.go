@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"noema/cache"
+	"noema/kernel/record"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// savedTask is a task as the store keeps it: with its environment's tools, as
+// the problems list them. In format 2, the samples that a run uses are blobs of
+// their own, so that a task may be larger than any record; before, Format was
+// absent and all samples of the task were in Samples.
+type savedTask struct {
+	*task.Task
+	Format int                `json:",omitempty"`
+	Tools  []methods.ToolSpec `json:",omitempty"`
+	Parts  []string           `json:",omitempty"` // keys of blobs, each with one sample
+}
+
+// taskFormat is the version of what saveTask writes.
+const taskFormat = 2
+
+// blobsAtOnce is how many blobs are written or read at a time: the store commits
+// writes that come together as one.
+const blobsAtOnce = 64
+
+// saveTask keeps the task and the samples that a run uses in the store, so that
+// it can be replayed where the files or the generator are not.
+func saveTask(ctx context.Context, store *cache.Store, t *task.Task, used []task.Sample) (string, error) {
+	head := *t
+	head.Samples = nil
+	saved := savedTask{Task: &head, Format: taskFormat, Parts: make([]string, len(used))}
+	if t.Environment != nil {
+		saved.Tools = t.Environment.Tools()
+	}
+	all, ctxAll := errgroup.WithContext(ctx)
+	all.SetLimit(blobsAtOnce)
+	for i, s := range used {
+		all.Go(func() error {
+			key, err := putJSON(ctxAll, store, s)
+			if err != nil {
+				return fmt.Errorf("save sample %q of task %q: %w", s.ID, t.Name, err)
+			}
+			saved.Parts[i] = key.String()
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return "", err
+	}
+	key, err := putJSON(ctx, store, saved)
+	if err != nil {
+		return "", fmt.Errorf("save task %q: %w", t.Name, err)
+	}
+	return key.String(), nil
+}
+
+func putJSON(ctx context.Context, store *cache.Store, v any) (cache.Key, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return cache.Key{}, err
+	}
+	return store.PutBlob(ctx, raw)
+}
+
+// LoadTask returns the task of a run as it was when the run began, with the
+// samples that the run uses. Of its environment there are only the tools as the
+// problems list them: their results are in the store.
+func LoadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.Task, error) {
+	t, err := loadTask(ctx, store, run)
+	if err != nil {
+		return nil, fmt.Errorf("load task of run %q: %w", run.ID, err)
+	}
+	return t, nil
+}
+
+func loadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.Task, error) {
+	saved := savedTask{Task: &task.Task{}}
+	if err := getJSON(ctx, store, run.Blob, &saved); err != nil {
+		return nil, err
+	}
+	if saved.Format > taskFormat {
+		return nil, fmt.Errorf("its format is %d, and this noema reads up to %d: use a newer noema", saved.Format, taskFormat)
+	}
+	if len(saved.Tools) > 0 {
+		saved.Environment = replayEnvironment{saved.Tools}
+	}
+	if saved.Format < 2 {
+		return saved.Task, nil
+	}
+	saved.Samples = make([]task.Sample, len(saved.Parts))
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(blobsAtOnce)
+	for i, part := range saved.Parts {
+		all.Go(func() error { return getJSON(ctx, store, part, &saved.Samples[i]) })
+	}
+	return saved.Task, all.Wait()
+}
+
+func getJSON(ctx context.Context, store *cache.Store, name string, into any) error {
+	key, err := cache.ParseKey(name)
+	if err != nil {
+		return err
+	}
+	raw, err := store.Blob(ctx, key)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, into)
+}
