@@ -87,6 +87,7 @@ func (x *execution) reload(ctx context.Context) error {
 			x.trials[t.ID] = t
 		}
 	}
+	noteReach(x.run, x.exp.Methods)
 	return x.reloadSeeds(ctx)
 }
 
