@@ -22,12 +22,12 @@ type Rules struct {
 type State struct {
 	Files   string // what bounds files, such as "landlock 7"; empty if nothing does
 	Network string // what bounds the network; empty if nothing does
-	Why     string // why one of them is empty
+	Why     string // what the system refused; empty if nothing
 	Open    bool   // the network is permitted
 }
 
 // Full reports whether everything is in force that was asked for.
-func (s State) Full() bool { return s.Files != "" && (s.Network != "" || s.Open) }
+func (s State) Full() bool { return s.Files != "" && s.Why == "" }
 
 // String is the state as it is recorded.
 func (s State) String() string {

@@ -25,16 +25,15 @@ func Enforce(r Rules) State {
 		s.Why = strings.Join(why, "; ")
 		return s
 	}
-	var bounds []string
+	s.Network = "seccomp"
 	if err := restrictSockets(); err != nil {
 		why = append(why, "seccomp: "+err.Error())
+		s.Network = ""
 		if tcp {
-			bounds = append(bounds, "landlock, TCP alone")
+			s.Network = "landlock for TCP alone"
 		}
-	} else {
-		bounds = append(bounds, "seccomp")
 	}
-	s.Network, s.Why = strings.Join(bounds, " and "), strings.Join(why, "; ")
+	s.Why = strings.Join(why, "; ")
 	return s
 }
 
