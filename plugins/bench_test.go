@@ -33,3 +33,26 @@ func TestBenchCallsAsOften(t *testing.T) {
 		t.Errorf("usage = %+v", u)
 	}
 }
+
+// BenchmarkStart is the time from a program to a plugin that has said what it is.
+func BenchmarkStart(b *testing.B) {
+	h, err := NewHost(HostOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	src := misbehaving(b, "well")
+	for b.Loop() {
+		p, err := h.lease(b.Context(), src)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		p.stop()
+		b.StartTimer()
+	}
+}
