@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *codedError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(stderr, "noema:", report.Plain(exit.err.Error()))
+			fmt.Fprintln(stderr, "noema:", a.redactor.Text(report.Plain(exit.err.Error())))
 		}
 		return exit.code
 	}
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "noema: interrupted")
 		return exitError
 	}
-	fmt.Fprintln(stderr, "noema:", report.Plain(err.Error()))
+	fmt.Fprintln(stderr, "noema:", a.redactor.Text(report.Plain(err.Error())))
 	if kernel.IsMisuse(err) {
 		return exitUsage
 	}
