@@ -86,6 +86,9 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if err != nil {
 		return runner.Method{}, err
 	}
+	if src, err = l.granted(src); err != nil {
+		return runner.Method{}, err
+	}
 	digest, err := plugins.OpenDigests(filepath.Join(l.o.Home, "digests.json")).Of(src)
 	if err != nil {
 		return runner.Method{}, err
@@ -98,9 +101,13 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if err != nil {
 		return runner.Method{}, err
 	}
+	inForce, full := p.Isolation()
 	m := runner.Method{
 		Solver: p, Description: p.Describe(),
-		Plugin: record.Plugin{Method: src.Name, Builtin: src.Builtin, Path: src.Path, Digest: digest},
+		Plugin: record.Plugin{
+			Method: src.Name, Builtin: src.Builtin, Path: src.Path, Digest: digest,
+			Isolation: inForce, Weak: !full, Allowed: src.Asks(), NoCalls: src.NoCalls,
+		},
 	}
 	if !src.Builtin {
 		m.Code = digest

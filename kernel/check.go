@@ -51,7 +51,7 @@ func (l *Lab) Check(e Experiment) (*Checked, error) {
 	}
 	checked := &Checked{Run: r, Trials: len(r.Trials)}
 	for i, atOnce := range []int{1, 32, 4} {
-		replay := runner.Replay{Run: r.Run, Methods: methods, Provider: recordedModel(r.Run), MaxSamples: atOnce}
+		replay := runner.Replay{Run: r.Run, Methods: methods, Provider: recordedModel(r.Run), MaxSamples: atOnce, Redactor: l.o.Redactor}
 		again, err := replay.Do(ctx, store, runner.Quiet{})
 		if err != nil {
 			return nil, err

@@ -84,6 +84,9 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		notes = append(notes, report.NotUnderstood(prompts, unknown))
 	}
 	c.Notes = append(append(notes, c.Notes...), seedNotes(results)...)
+	for i, names := range relabel(results) {
+		c.Notes = append(c.Notes, runner.Reach(results[i].Run, results[i].Trials, func(label string) string { return names[label] })...)
+	}
 	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
 	for _, r := range results {
 		out.Runs = append(out.Runs, r.Run.ID)

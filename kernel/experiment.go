@@ -14,7 +14,7 @@ import (
 
 // setup opens what e names, without its methods.
 func (l *Lab) setup(e Experiment) (runner.Setup, error) {
-	s := runner.Setup{Command: slices.Clone(os.Args)}
+	s := runner.Setup{Command: slices.Clone(os.Args), Redactor: l.o.Redactor}
 	var err error
 	if s.Experiment, err = e.Complete(); err != nil {
 		return s, err

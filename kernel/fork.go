@@ -86,7 +86,7 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 	t, _ := runner.SameTask(r.Run, r.Task, live)
 	return runner.Setup{
 		Experiment: Experiment{Name: r.Run.Name, Question: r.Run.Question, Seed: config.Seed},
-		Task:       t, Methods: methods, Provider: model,
+		Task:       t, Methods: methods, Provider: model, Redactor: l.o.Redactor,
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"noema/cache"
 	"noema/kernel/display"
 	"noema/kernel/provider"
+	"noema/kernel/redact"
 	"noema/kernel/report"
 	"noema/kernel/runner"
 	"noema/plugins"
@@ -35,6 +36,7 @@ type Options struct {
 	Home       string   // folder of the store and of plugins
 	PluginDirs []string // where plugins are looked for, first found first
 	Catalog    Catalog
+	Redactor   *redact.Redactor // takes the user's keys out of what is recorded; may be nil
 
 	// Context is asked for at every operation, so that an interactive session
 	// can interrupt what runs at the moment. Default: the background.

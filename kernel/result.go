@@ -116,7 +116,7 @@ func (r *Result) Replay() (*Replayed, error) {
 	defer progress.Stop()
 	found, err := runner.Replay{
 		Run: r.Run, Methods: methods,
-		Provider: recordedModel(r.Run),
+		Provider: recordedModel(r.Run), Redactor: r.lab.o.Redactor,
 	}.Do(ctx, store, progress)
 	if err != nil {
 		return nil, err

@@ -9,10 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
+
+	"noema/plugins/internal/isolate"
 )
 
 // child is the process of a plugin with all that it starts: its own process
@@ -29,8 +32,12 @@ type child struct {
 	cages  *cages
 	report func(Usage) // called with each measurement
 
+	pythons   *pythons
+	isolation isolate.State // what is in force, once it has started
+
 	cmd  *exec.Cmd
-	cage *cage // nil where there is none
+	left chan struct{} // closed when its own process has ended
+	cage *cage         // nil where there is none
 	out  *output
 	line *io.PipeWriter // the handshake, on its way to go-plugin
 	// What go-plugin reads: the handshake, and nothing where it expects stderr.
@@ -111,9 +118,12 @@ func (c *child) launch() (pipes [2]*os.File, err error) {
 
 func (c *child) exec(far [2]*os.File) error {
 	c.cmd = exec.Command(c.source.Command[0], c.source.Command[1:]...)
-	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = c.dir, c.env, far[0], far[1]
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = c.dir, slices.Clone(c.env), far[0], far[1]
 	setApart(c.cmd, c.cage)
-	return c.cmd.Start()
+	c.left = make(chan struct{})
+	started := make(chan error)
+	go c.hold(started, c.left)
+	return <-started
 }
 
 // prepare links the files of the plugin's folder into its working directory, so
@@ -165,7 +175,7 @@ const drainPatience = 200 * time.Millisecond
 
 // tend waits for the process, then ends and removes what it leaves behind.
 func (c *child) tend(reading *sync.WaitGroup, pipes [2]*os.File) {
-	awaitExit(c.cmd.Process.Pid)
+	<-c.left
 	c.measure() // of what it leaves behind
 	c.mu.Lock()
 	c.ended = true // once it is reaped its number may be another's

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"noema/methods"
+	"noema/plugins/internal/isolate"
 )
 
 // HostOptions tune a Host; the zero value is good for most uses.
@@ -35,6 +36,7 @@ type Host struct {
 	opts    HostOptions
 	tempDir string
 	cages   *cages
+	pythons pythons
 
 	alone chan struct{} // slots for trials in a process of their own
 
@@ -162,6 +164,8 @@ type Plugin struct {
 	host   *Host
 	source Source
 	desc   methods.Description
+
+	isolation isolate.State
 }
 
 var (
@@ -187,7 +191,7 @@ func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 	if src.Builtin && desc.Name != src.Name {
 		return nil, fmt.Errorf("open plugin %q: it calls itself %q", src.Name, desc.Name)
 	}
-	return &Plugin{host: h, source: src, desc: desc}, nil
+	return &Plugin{host: h, source: src, desc: desc, isolation: proc.child.isolation}, nil
 }
 
 // Describe returns what the plugin said of itself when it was opened.

@@ -62,7 +62,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	}
 	p := &process{grace: h.opts.StopGrace, child: &child{
 		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
-		limits: h.opts.Limits, cages: h.cages, report: h.note, gone: make(chan struct{}),
+		limits: h.opts.Limits, cages: h.cages, pythons: &h.pythons, report: h.note, gone: make(chan struct{}),
 	}}
 	p.child.out = &output{limit: h.opts.Limits.Output, flood: p.child.flood}
 	p.client = plugin.NewClient(&plugin.ClientConfig{
@@ -143,8 +143,12 @@ func (p *process) failure(reason string, cause error) *Failure {
 	if why := p.child.why(); why != "" {
 		reason = why
 	}
+	stderr := p.child.out.String()
+	if p.child.denied(stderr) {
+		stderr += "\n" + p.child.cure()
+	}
 	return &Failure{
-		Plugin: p.child.source.Name, Reason: reason, Stderr: p.child.out.String(), Err: cause,
+		Plugin: p.child.source.Name, Reason: reason, Stderr: stderr, Err: cause,
 		Shared: p.pool != nil, Ended: true,
 	}
 }
@@ -225,7 +229,7 @@ func (p *process) judge(r result) (methods.Answer, error) {
 	case errors.Is(r.err, wire.ErrPanic):
 		return methods.Answer{}, own(p.failure(r.err.Error(), r.err), false)
 	}
-	return r.answer, r.err
+	return r.answer, p.child.explain(r.err)
 }
 
 // exitPatience is how long a process whose connection broke may take to be

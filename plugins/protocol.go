@@ -25,16 +25,21 @@
 //   - Its working directory and TMPDIR are its own; they link to the files of
 //     its folder and are removed with it.
 //   - On Linux it cannot read the kernel's memory and environment, with keys and
-//     the targets of samples, unless it runs as root.
+//     the targets of samples, unless it runs as root where there is no Landlock.
 //   - Its calls, seeds, events and bytes in the kernel are bounded; further calls
 //     wait.
 //   - Its first line must name a socket of this machine and a version of the
 //     protocol that both sides speak.
+//   - On Linux it reads only its own code, the system's libraries and the Python
+//     that runs it, writes only in its temporary folder, signals no process but
+//     its own (from Linux 6.12), and makes no socket but those that wait for the
+//     kernel, by Landlock and seccomp. Its manifest may ask for more, which the
+//     user grants. [Plugin.Isolation] says what is in force.
 //
-// This is not a security boundary. A plugin runs as the user who runs noema: it
-// can read and write the user's files, keys in the home folder included, use
-// the network, fill the disk, signal other processes, raise soft limits, and on
-// purpose leave its group, its cgroup and its mark in the environment. Memory
+// What remains: a plugin can fill the disk, see the command lines of other
+// processes, raise soft limits, and on purpose leave its group, its cgroup and its
+// mark in the environment; with a granted network it also reaches the sockets of
+// this machine. A file that lies among the system's libraries can be read. Memory
 // and CPU time are measured ten times a second, so that it can exceed both for a
 // moment. Run code that you do not trust in a container or a virtual machine, or
 // as another user. On other systems than Linux, only the plugin's own process is

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +21,14 @@ type Source struct {
 	Builtin bool     // served by the noema binary itself
 	Path    string   // the file or folder that holds the code
 	Serial  bool     // a process serves one trial at a time; by the manifest's concurrent: false
+
+	// What the manifest asks for beyond what every plugin may do. It counts only
+	// once the user has granted it.
+	Network bool     // open connections
+	Read    []string // files and folders, absolute
+	Granted bool
+	Request string // identifies what is asked for; empty if nothing is
+	NoCalls bool   // it answers without a model or tool call by nature
 }
 
 // ManifestName is the file that makes a folder a plugin.
@@ -32,7 +41,10 @@ type manifest struct {
 	Command  []string `yaml:"command"`
 	// Concurrent says whether a process may serve several trials at a time, as
 	// the contract of a Method has it; the default is true.
-	Concurrent *bool `yaml:"concurrent"`
+	Concurrent *bool    `yaml:"concurrent"`
+	Network    bool     `yaml:"network"`
+	Read       []string `yaml:"read"`
+	Calls      string   `yaml:"calls"` // "none" declares a method that answers without any
 }
 
 // Builtins returns the sources of methods that the running binary serves
@@ -127,7 +139,33 @@ func fromManifest(dir string) (Source, error) {
 	if len(m.Command) == 0 {
 		return Source{}, fmt.Errorf("read manifest %s: no command: add a line such as command: [python3, main.py]", file)
 	}
-	return Source{
+	if m.Calls != "" && m.Calls != "none" {
+		return Source{}, fmt.Errorf("read manifest %s: calls: %q: leave the line out, or write calls: none", file, m.Calls)
+	}
+	src := Source{
 		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
-	}, nil
+		Network: m.Network, NoCalls: m.Calls == "none",
+	}
+	for _, path := range m.Read {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		src.Read = append(src.Read, filepath.Clean(path))
+	}
+	if len(src.Asks()) > 0 {
+		src.Request = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %s", dir, raw)))
+	}
+	return src, nil
+}
+
+// Asks lists what the manifest asks for beyond what every plugin may do.
+func (s Source) Asks() []string {
+	var all []string
+	if s.Network {
+		all = append(all, "network")
+	}
+	for _, path := range s.Read {
+		all = append(all, "read "+path)
+	}
+	return all
 }

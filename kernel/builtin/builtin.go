@@ -97,7 +97,7 @@ func open() (*kernel.Lab, error) {
 	}
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) // ends with the program
 	return kernel.Open(kernel.Options{
-		Home: home, PluginDirs: PluginDirs(os.Getenv("NOEMA_PLUGINS"), home), Catalog: Catalog{}, Debug: debug,
+		Home: home, PluginDirs: PluginDirs(os.Getenv("NOEMA_PLUGINS"), home), Catalog: Catalog{}, Debug: debug, Redactor: Redactor(),
 		Context: func() context.Context { return ctx },
 	}), nil
 }

@@ -32,6 +32,9 @@ func NewSession(o SessionOptions) (*cell.Session, *kernel.Lab, error) {
 	if o.Script {
 		o.Lab.Screen = nil
 	}
+	if o.Lab.Redactor == nil {
+		o.Lab.Redactor = Redactor()
+	}
 	lab := kernel.Open(o.Lab)
 	s, err := cell.New(cell.Options{
 		Values:  map[string]any{"lab": lab},

@@ -33,8 +33,7 @@ func (s Source) EvalLog(w io.Writer, method string) error {
 	if err != nil {
 		return err
 	}
-	red := newRedactor()
-	raw, err := record.Marshal(redactAll(red, log))
+	raw, err := record.Marshal(s.redactAll(log))
 	if err != nil {
 		return fmt.Errorf("export EvalLog: %w", err)
 	}
@@ -241,18 +240,18 @@ func evalScores(t *record.Trial) object {
 }
 
 // redactAll takes keys out of every text of a JSON value made of objects.
-func redactAll(red redactor, v any) any {
+func (s Source) redactAll(v any) any {
 	switch v := v.(type) {
 	case string:
-		return red.text(v)
+		return s.clean(v)
 	case object:
 		for k, x := range v {
-			v[k] = redactAll(red, x)
+			v[k] = s.redactAll(x)
 		}
 		return v
 	case []object:
 		for i := range v {
-			redactAll(red, v[i])
+			s.redactAll(v[i])
 		}
 		return v
 	}

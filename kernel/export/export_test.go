@@ -22,6 +22,7 @@ import (
 	"noema/cache"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
+	"noema/kernel/redact"
 	"noema/kernel/runner"
 	"noema/kernel/task/cafes"
 	"noema/methods"
@@ -346,14 +347,15 @@ func TestSpansInAFileAreTheSameTwice(t *testing.T) {
 }
 
 func TestKeysDoNotLeave(t *testing.T) {
-	t.Setenv("SOMEBODYS_API_KEY", "correct-horse-battery")
+	s := Source{Redactor: redact.New([]string{"correct-horse-battery"})}
 	for text, want := range map[string]string{
 		"use sk-abcdefghijklmnopqrstuvwx now":              "use [redacted] now",
 		"Authorization: Bearer abcdefghijklmnopqrstuvwxyz": "[redacted]",
 		"my correct-horse-battery":                         "my [redacted]",
+		"?k=correct%2Dhorse%2Dbattery":                     "?k=[redacted]",
 		"the task-specific wording of risk-averse methods": "the task-specific wording of risk-averse methods",
 	} {
-		if got := newRedactor().text(text); got != want {
+		if got := s.clean(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

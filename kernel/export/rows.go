@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"noema/kernel/record"
+	"noema/kernel/redact"
 	"noema/kernel/runner"
 	"noema/methods"
 )
@@ -20,6 +21,8 @@ type Source struct {
 	*runner.Result
 	// Read returns the content of a model call. Nil leaves contents out.
 	Read func(trial record.TrialID, c record.Call) (runner.Exchange, error)
+	// Redactor takes the user's keys out, which old records may hold; it may be nil.
+	Redactor *redact.Redactor
 }
 
 // Column is a column of an export: its values are string, int64, float64,
@@ -138,7 +141,7 @@ func (s Source) Trials() Rows {
 		}
 		r.Rows = append(r.Rows, append(row, amountsOf(t.Usage)...))
 	}
-	return r.redacted()
+	return s.redacted(r)
 }
 
 // Calls is a row for each call of each trial, with the messages, as JSON, the
@@ -162,7 +165,7 @@ func (s Source) Calls() (Rows, error) {
 			r.Rows = append(r.Rows, append(row, content...))
 		}
 	}
-	return r.redacted(), nil
+	return s.redacted(r), nil
 }
 
 // content is the request and the reply of a model call: the values of the last

@@ -27,7 +27,6 @@ const batch = 512
 // noema.call.path is the logical place. Trace and span ids follow from the
 // trial's hash, so that a second export is the same.
 func (s Source) Spans(send func(*tracepb.TracesData) error) error {
-	red := newRedactor()
 	var spans []*tracepb.Span
 	flush := func() error {
 		if len(spans) == 0 {
@@ -39,7 +38,7 @@ func (s Source) Spans(send func(*tracepb.TracesData) error) error {
 		return send(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: resource, ScopeSpans: []*tracepb.ScopeSpans{scope}}}})
 	}
 	for _, t := range s.Result.Trials {
-		made, err := s.trialSpans(red, t)
+		made, err := s.trialSpans(t)
 		if err != nil {
 			return err
 		}
@@ -53,7 +52,7 @@ func (s Source) Spans(send func(*tracepb.TracesData) error) error {
 }
 
 // trialSpans are the spans of a trial, its root first.
-func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, error) {
+func (s Source) trialSpans(t *record.Trial) ([]*tracepb.Span, error) {
 	ids := sha256.Sum256([]byte(s.Run.ID + "\x00" + t.ID.String() + "\x00" + t.Hash))
 	newSpan := func(number int, name string, at time.Time, attributes ...*commonpb.KeyValue) *tracepb.Span {
 		id := sha256.Sum256(fmt.Appendf(nil, "%s %d", hex.EncodeToString(ids[:]), number))
@@ -67,7 +66,7 @@ func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, erro
 	root.Attributes = slices.Concat(root.Attributes, s.model(t.Usage), []*commonpb.KeyValue{
 		text("noema.run", s.Run.ID), text("noema.task", s.Run.Config.Task.Name),
 		text("noema.sample", t.ID.Sample), integer("noema.epoch", int64(t.ID.Epoch+1)),
-		text("noema.outcome", string(t.Answer.Outcome)), text("noema.answer", red.text(string(t.Answer.Value))),
+		text("noema.outcome", string(t.Answer.Outcome)), text("noema.answer", s.clean(string(t.Answer.Value))),
 		text("noema.trial.hash", t.Hash), boolean("noema.simulated_model", s.Run.Config.Model.Simulated), boolean("noema.left_out", t.Infra),
 	})
 	scores := scoresOf(t)
@@ -75,7 +74,7 @@ func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, erro
 		root.Attributes = append(root.Attributes, double("noema.score."+name, scores[name]))
 	}
 	if t.Failure != "" {
-		fail(root, red.text(t.Failure))
+		fail(root, s.clean(t.Failure))
 	}
 	spans, at := []*tracepb.Span{root}, t.Started
 	for i, c := range t.Calls {
@@ -84,7 +83,7 @@ func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, erro
 			text("gen_ai.operation.name", operation), text("noema.call.path", c.Path), text("noema.call.key", c.Key),
 			integer("noema.call.draw", int64(c.Draw)), integer("noema.call.failed_attempts", int64(c.Attempts)))
 		span.Kind, span.ParentSpanId = tracepb.Span_SPAN_KIND_CLIENT, root.SpanId
-		if err := s.describeCall(span, red, t, c); err != nil {
+		if err := s.describeCall(span, t, c); err != nil {
 			return nil, err
 		}
 		at = at.Add(c.Usage.Latency)
@@ -96,12 +95,12 @@ func (s Source) trialSpans(red redactor, t *record.Trial) ([]*tracepb.Span, erro
 }
 
 // describeCall adds the usage, the request and the reply of a model call.
-func (s Source) describeCall(span *tracepb.Span, red redactor, t *record.Trial, c record.Call) error {
+func (s Source) describeCall(span *tracepb.Span, t *record.Trial, c record.Call) error {
 	if c.Kind == record.CompletionCall {
 		span.Attributes = append(span.Attributes, s.model(c.Usage)...)
 	}
 	if c.Fault != "" {
-		fail(span, red.text(c.Error))
+		fail(span, s.clean(c.Error))
 		span.Attributes = append(span.Attributes, text("error.type", string(c.Fault)))
 	}
 	if s.Read == nil || c.Kind != record.CompletionCall || c.Fault != "" {
@@ -120,7 +119,7 @@ func (s Source) describeCall(span *tracepb.Span, red redactor, t *record.Trial, 
 		return err
 	}
 	span.Attributes = append(span.Attributes, double("gen_ai.request.temperature", x.Request.Sampling.Temperature),
-		text("gen_ai.input.messages", red.text(string(raw))), text("gen_ai.output.messages", red.text(string(reply))))
+		text("gen_ai.input.messages", s.clean(string(raw))), text("gen_ai.output.messages", s.clean(string(reply))))
 	return nil
 }
 

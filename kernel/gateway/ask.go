@@ -57,12 +57,13 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 	}
 	o = outcomeOf(ctx, err)
 	if err != nil {
-		return verdict{}, err
+		return verdict{}, g.opts.Redactor.Error(err)
 	}
 	if c.Usage.Latency == 0 {
 		c.Usage.Latency = time.Since(start)
 	}
 	c.Text = valid(c.Text)
+	c = g.cleanCompletion(c)
 	rec.Completion, rec.At = c, start
 	return verdict{}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"noema/cache"
 	"noema/kernel/provider"
 	"noema/kernel/record"
+	"noema/kernel/redact"
 	"noema/methods"
 )
 
@@ -56,9 +57,10 @@ type Options struct {
 	Seeds          []record.Seed // the method seeds in Spent, which are not charged again
 	Since          time.Time     // when the run began: Refresh asks again for what is older; zero means now
 	RunSeed        uint64
-	DownAfter      int           // failures in a row by which a provider is down; default 5
-	Patience       time.Duration // longest pause for a provider that is down; default 30 min
-	Warn           func(string)  // told what a user should know, such as a damaged record; may be nil
+	DownAfter      int              // failures in a row by which a provider is down; default 5
+	Patience       time.Duration    // longest pause for a provider that is down; default 30 min
+	Redactor       *redact.Redactor // takes the user's keys out of what is asked, answered and emitted; may be nil
+	Warn           func(string)     // told what a user should know, such as a damaged record; may be nil
 }
 
 // Stats counts where answers came from, in this execution.

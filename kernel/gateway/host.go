@@ -137,7 +137,7 @@ func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // Complete implements methods.Model.
 func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	r = h.prepare(ctx, r)
+	r = h.gateway.cleanRequest(h.prepare(ctx, r))
 	epoch := h.trial.ID.Epoch
 	if scopeOf(ctx) != nil {
 		epoch = 0
@@ -193,7 +193,7 @@ func (h *Host) prepare(ctx context.Context, r methods.Request) methods.Request {
 // CallTool implements methods.Toolbox. Pure tools share their results over
 // epochs, others do not.
 func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	c.Path, c.Name = valid(c.Path), valid(c.Name)
+	c.Path, c.Name, c.Arguments = valid(c.Path), valid(c.Name), h.gateway.opts.Redactor.Bytes(c.Arguments)
 	spec, err := h.tool(c.Name)
 	if err != nil {
 		return methods.ToolResult{}, wrapCall(c.Path, err)

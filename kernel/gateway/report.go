@@ -66,6 +66,7 @@ func (h *Host) Emit(e methods.Event) {
 	if len(e.Data) > 0 && !json.Valid(e.Data) {
 		e.Data, _ = json.Marshal(valid(string(e.Data))) // a string always encodes
 	}
+	e = h.gateway.cleanEvent(e)
 	h.mu.Lock()
 	h.emitted += len(e.Path) + len(e.Phase) + len(e.Kind) + len(e.Text) + len(e.Data) + 64
 	flooded := h.emitted > maxEventBytes

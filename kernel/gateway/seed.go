@@ -118,7 +118,7 @@ func (g *Gateway) seed(ctx context.Context, id cache.Key, build func(context.Con
 	g.mu.Lock()
 	g.paid[id.String()] = true
 	g.mu.Unlock()
-	rec = cache.SeedRecord{Data: data, Usage: s.usage, At: start}
+	rec = cache.SeedRecord{Data: g.opts.Redactor.Bytes(data), Usage: s.usage, At: start}
 	return g.keepSeed(ctx, id, rec)
 }
 

@@ -48,9 +48,9 @@ func (g *Gateway) runTool(ctx context.Context, env task.Environment, c methods.T
 	start := time.Now()
 	result, err := env.Call(ctx, c)
 	if err != nil {
-		return cache.ToolRecord{}, fmt.Errorf("run tool %q: %w", c.Name, err)
+		return cache.ToolRecord{}, fmt.Errorf("run tool %q: %w", c.Name, g.opts.Redactor.Error(err))
 	}
 	g.count(func(s *Stats) { s.Tools++ })
-	result.Content = valid(result.Content)
+	result.Content = g.opts.Redactor.Text(valid(result.Content))
 	return cache.ToolRecord{Call: c, Result: result, At: start, Latency: time.Since(start)}, nil
 }

@@ -49,7 +49,37 @@ func New(o Options) (string, error) {
 	if o.Language == "go" {
 		return o.write(v, "module", "go")
 	}
-	return o.write(v, "python")
+	dir, err := o.write(v, "python")
+	if err != nil {
+		return "", err
+	}
+	if err := copySDK(v.SDK, dir); err != nil {
+		return "", errors.Join(fmt.Errorf("new plugin: %w", err), os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// copySDK puts the package noema beside a method's code. An isolated plugin reads
+// nothing outside its folder, and the plugin's digest covers the copy.
+func copySDK(from, to string) error {
+	const name = "noema"
+	files, err := filepath.Glob(filepath.Join(from, name, "*.*"))
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(to, name), 0o755); err != nil {
+		return err
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name, filepath.Base(file)), raw, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // values are what the templates are filled in with.

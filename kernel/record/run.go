@@ -196,12 +196,17 @@ type Seed struct {
 	Usage  methods.Usage `json:"usage"`
 }
 
-// Plugin pins the code that served a method.
+// Plugin pins the code that served a method, and says what it could reach. No
+// hash covers it.
 type Plugin struct {
-	Method  string `json:"method"`
-	Builtin bool   `json:"builtin"`
-	Path    string `json:"path"`
-	Digest  string `json:"digest"`
+	Method    string   `json:"method"`
+	Builtin   bool     `json:"builtin"`
+	Path      string   `json:"path"`
+	Digest    string   `json:"digest"`
+	Isolation string   `json:"isolation,omitempty"` // what bounded its processes when the run began, such as "files=landlock 7, network=seccomp"
+	Weak      bool     `json:"weak,omitempty"`      // the system isolates less than noema asks it to
+	Allowed   []string `json:"allowed,omitempty"`   // what the user granted beyond the default
+	NoCalls   bool     `json:"no_calls,omitempty"`  // it declares that it answers without a model or tool call
 }
 
 // Root is the root hash over a configuration and its trials' hashes, in the

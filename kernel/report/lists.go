@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -81,6 +82,9 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 			}
 		}
 		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
+		if i < len(r.Plugins) {
+			isolation(w, m.Label, r.Plugins[i])
+		}
 	}
 	fmt.Fprintf(w, "shared      %s shared between methods\n", pluralWere(r.Calls.Shared, "answer"))
 	for _, s := range r.Seeds {
@@ -102,6 +106,15 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 	if retried > 0 {
 		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", plural(retried, "call"))
 	}
+}
+
+// isolation prints what a method's plugin could reach.
+func isolation(w io.Writer, label string, p record.Plugin) {
+	text := cmp.Or(p.Isolation, "not recorded")
+	if len(p.Allowed) > 0 {
+		text += "; allowed: " + strings.Join(p.Allowed, ", ")
+	}
+	fmt.Fprintf(w, "isolation   %s: %s\n", label, text)
 }
 
 func orNone(raw json.RawMessage) string {

@@ -88,6 +88,7 @@ func (x *execution) reload(ctx context.Context) error {
 			x.trials[t.ID] = t
 		}
 	}
+	noteReach(x.run, x.exp.Methods)
 	return x.reloadSeeds(ctx)
 }
 

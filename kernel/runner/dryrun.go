@@ -57,7 +57,7 @@ func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer)
 	}
 	x := newExecution(s, store, observe, samples)
 	x.run = &record.Run{Config: config}
-	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: gateway.Replay, RunSeed: s.Seed}); err != nil {
+	if x.gateway, err = gateway.New(gateway.Options{Store: store, Provider: s.Provider, Mode: gateway.Replay, RunSeed: s.Seed, Redactor: s.Redactor}); err != nil {
 		return nil, err
 	}
 	observe.Start(x.run, 0, config.Size())

@@ -104,6 +104,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 	if x.gateway, err = gateway.New(gateway.Options{
 		Store: store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Begin: e.MaxConnections, Retry: e.retry(e.Retry),
 		Seeds: parent.Seeds, Since: x.run.Created, RunSeed: parent.Config.Seed, Warn: observe.Warn,
+		Redactor: e.Redactor,
 	}); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
 	"noema/kernel/record"
+	"noema/kernel/redact"
 	"noema/methods"
 )
 
@@ -18,6 +19,7 @@ type Replay struct {
 	Methods    []Method          // as the run names them, in its order
 	Provider   provider.Provider // with the identity of the run's model; it is never called
 	MaxSamples int               // trials at once; default 16
+	Redactor   *redact.Redactor  // as the run had it
 }
 
 // ReplayResult is what a replay found.
@@ -102,13 +104,13 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	if err != nil {
 		return nil, err
 	}
-	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider}, store, observe, t.Samples)
+	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider, Redactor: r.Redactor}, store, observe, t.Samples)
 	x.run = r.Run
 	for _, m := range r.Methods { // also one whose code has changed since
 		x.precedents[m.Label] = []precedent{{r.Run.ID, m.Label}}
 	}
 	x.gateway, err = gateway.New(gateway.Options{
-		Store: store, Provider: r.Provider, Mode: gateway.Replay, RunSeed: r.Run.Config.Seed, Warn: observe.Warn,
+		Store: store, Provider: r.Provider, Mode: gateway.Replay, RunSeed: r.Run.Config.Seed, Warn: observe.Warn, Redactor: r.Redactor,
 	})
 	return x, err
 }

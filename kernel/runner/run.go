@@ -92,6 +92,7 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 	if x.gateway, err = gateway.New(gateway.Options{
 		Store: store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Begin: e.MaxConnections, Retry: e.retry(e.Retry),
 		RunLimits: e.RunLimits(), Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: e.Seed, Warn: observe.Warn,
+		Redactor: e.Redactor,
 	}); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
 	"noema/kernel/record"
+	"noema/kernel/redact"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -34,8 +35,9 @@ type Setup struct {
 	Task     *task.Task
 	Methods  []Method
 	Provider provider.Provider
-	Retry    gateway.Retry // its delays; the experiment declares the attempts
-	Command  []string      // kept in the run's record, for people
+	Retry    gateway.Retry    // its delays; the experiment declares the attempts
+	Command  []string         // kept in the run's record, for people
+	Redactor *redact.Redactor // takes the user's keys out of all that is recorded
 }
 
 // Method is a method as it takes part in an experiment.

@@ -81,6 +81,7 @@ func Summarize(r *Result) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Notes = append(c.Notes, Reach(r.Run, r.Trials, func(label string) string { return label })...)
 	return SummaryOf(r, c), nil
 }
 

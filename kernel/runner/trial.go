@@ -73,6 +73,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	}
 	conclude(t, x.exp.Task.Scorer, sample, answer, transcribe(t, host.Report(), answer, solveErr))
 	t.Provider += paid
+	redactTrial(x.exp.Redactor, t)
 	return t, t.Seal()
 }
 

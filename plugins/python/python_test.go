@@ -97,6 +97,11 @@ func withPython(t testing.TB, src plugins.Source) plugins.Source {
 		args = args[1:]
 	}
 	src.Command = append([]string{"env", sdk(t), "PYTHONDONTWRITEBYTECODE=1", python(t)}, args...)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.Read, src.Granted = []string{here}, true // the SDK is not installed there
 	return src
 }
 

@@ -85,7 +85,7 @@ func (a *app) print(b display.Bundle, markdown bool) error {
 	if markdown {
 		form = display.Markdown
 	}
-	_, err := fmt.Fprintln(a.stdout, strings.TrimRight(string(b[form]), "\n"))
+	_, err := fmt.Fprintln(a.clean(), strings.TrimRight(string(b[form]), "\n"))
 	return err
 }
 

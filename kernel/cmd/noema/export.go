@@ -64,7 +64,7 @@ for other reasons than its method has no scores, and left_out is true.`,
 }
 
 func (a *app) export(ctx context.Context, result *kernel.Result, e exporting) (err error) {
-	source := export.Source{Result: result.Result}
+	source := export.Source{Result: result.Result, Redactor: a.redactor}
 	if e.contents {
 		source.Read = result.Read
 	}

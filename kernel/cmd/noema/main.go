@@ -75,7 +75,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	var exit *codedError
 	if errors.As(err, &exit) {
 		if exit.err != nil {
-			fmt.Fprintln(a.stderr, "noema:", report.Plain(exit.err.Error()))
+			fmt.Fprintln(a.stderr, "noema:", a.redactor.Text(report.Plain(exit.err.Error())))
 		}
 		return exit.code
 	}
@@ -83,7 +83,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		fmt.Fprintln(a.stderr, "noema: interrupted")
 		return exitError
 	}
-	fmt.Fprintln(a.stderr, "noema:", report.Plain(err.Error()))
+	fmt.Fprintln(a.stderr, "noema:", a.redactor.Text(report.Plain(err.Error())))
 	if kernel.IsMisuse(err) {
 		return exitUsage
 	}

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"fragile": func() { plugins.Serve(fragile{}) },
 		"brittle": func() { plugins.Serve(brittle{}) },
 		"chain":   func() { plugins.Serve(chain{}) },
+		"cheat":   func() { plugins.Serve(cheat{}) },
 	})
 }
 
@@ -90,7 +91,8 @@ const fewAtOnce = "3"
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir:       "testdata/script",
+		Condition: func(name string) (bool, error) { return name == "isolated" && isolates(t), nil },
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NOEMA_HOME", env.Getenv("WORK")+"/home")
 			env.Setenv("HOME", env.Getenv("WORK"))

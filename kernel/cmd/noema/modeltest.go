@@ -42,7 +42,7 @@ func (a *app) testModel(ctx context.Context, text string, asJSON bool) error {
 	if !ok {
 		return usage(fmt.Errorf("test model %q: only language models can be tested: see noema model list", text))
 	}
-	g, err := gateway.New(gateway.Options{Provider: p, Mode: gateway.Off, Retry: gateway.Retry{Attempts: 3}, Patience: 10 * time.Second})
+	g, err := gateway.New(gateway.Options{Provider: p, Redactor: a.redactor, Mode: gateway.Off, Retry: gateway.Retry{Attempts: 3}, Patience: 10 * time.Second})
 	if err != nil {
 		return err
 	}

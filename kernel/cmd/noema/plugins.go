@@ -23,7 +23,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a),
+		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a),
 	)
 	return cmd
 }
@@ -101,6 +101,25 @@ func buildPluginCommand(a *app) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "built %s in %.1f s\n", dir, time.Since(begun).Seconds())
+			return nil
+		},
+	}
+}
+
+func allowPluginCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "allow NAME|PATH", Short: "permit a plugin the network or the files that its manifest asks for", Args: cobra.ExactArgs(1),
+		Long: `Permits a plugin what its plugin.yaml asks for with "network: true" or "read: [PATH]".
+Every other plugin runs without network and reads only its own code and the
+system's libraries. The permission ends when the manifest changes; tables of runs
+that used it say so.`,
+		Example: "  noema plugin allow my-method",
+		RunE: func(_ *cobra.Command, args []string) error {
+			asked, err := a.lab.Allow(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "allowed %s: %s\n", args[0], strings.Join(asked, ", "))
 			return nil
 		},
 	}

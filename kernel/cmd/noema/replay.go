@@ -69,7 +69,7 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 	model := run.Config.Model
 	progress := report.NewProgress(a.stderr, a.debug)
 	result, err := runner.Replay{
-		Run: run, Methods: methods, MaxSamples: maxSamples,
+		Run: run, Methods: methods, MaxSamples: maxSamples, Redactor: a.redactor,
 		Provider: none.New(provider.Info{ID: model.ID, Simulated: model.Simulated}),
 	}.Do(ctx, store, progress)
 	progress.Stop()

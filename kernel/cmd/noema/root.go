@@ -16,6 +16,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/redact"
 	"noema/kernel/report"
 	"noema/methods"
 )
@@ -29,12 +30,17 @@ type app struct {
 	pluginPath     string // list of folders, besides home/plugins
 	debug          int
 	lab            *kernel.Lab       // where the verb works, once the flags are settled
+	redactor       *redact.Redactor  // of the user's keys; nil without any
 	source         map[string]string // of the value of each flag that was given; see settleFlags
 }
 
 // text is where a verb prints what is partly others' word: a plugin's, a model's
 // or a data set's, which must not steer the terminal.
-func (a *app) text() io.Writer { return report.Guarded(a.stdout) }
+func (a *app) text() io.Writer { return report.Guarded(a.clean()) }
+
+// clean is where a verb prints what the store may have kept before keys were
+// taken out of all that is recorded.
+func (a *app) clean() io.Writer { return a.redactor.Writer(a.stdout) }
 
 // close ends what the verb opened.
 func (a *app) close() {
@@ -201,10 +207,11 @@ func (a *app) settle(cmd *cobra.Command) error {
 		return err
 	}
 	a.home = home
+	a.redactor = builtin.Redactor()
 	ctx := cmd.Context()
 	a.lab = kernel.Open(kernel.Options{
 		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{},
-		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug,
+		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug, Redactor: a.redactor,
 	})
 	return nil
 }

@@ -44,7 +44,7 @@ func runsListCommand(a *app) *cobra.Command {
 					if runs == nil {
 						runs = []*record.Run{}
 					}
-					return report.JSON(a.stdout, runs)
+					return report.JSON(a.clean(), runs)
 				}
 				report.Runs(a.stdout, runs)
 				return nil
@@ -93,12 +93,12 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 		return err
 	}
 	if asJSON {
-		return report.JSON(a.stdout, summary)
+		return report.JSON(a.clean(), summary)
 	}
 	if err := a.print(report.RunSheet(summary, false).Display(), false); err != nil {
 		return err
 	}
-	report.Details(a.stdout, run, result.Trials)
+	report.Details(a.clean(), run, result.Trials)
 	return nil
 }
 
@@ -116,12 +116,12 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		return err
 	}
 	if asJSON {
-		return report.JSON(a.stdout, struct {
+		return report.JSON(a.clean(), struct {
 			*record.Trial
 			Simulated bool `json:"simulated"`
 		}{t, run.Config.Model.Simulated})
 	}
-	report.Transcript(a.stdout, run, t, func(c record.Call) (runner.Exchange, error) {
+	report.Transcript(a.clean(), run, t, func(c record.Call) (runner.Exchange, error) {
 		return runner.ReadExchange(ctx, store, run, id, c)
 	})
 	return nil

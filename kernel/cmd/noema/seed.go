@@ -245,7 +245,7 @@ func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.T
 		return err
 	}
 	return a.withStore(ctx, func(store *cache.Store) error {
-		g, err := gateway.New(gateway.Options{Store: store, Provider: p})
+		g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
 		if err != nil {
 			return err
 		}

@@ -49,6 +49,9 @@ func inTrials() map[string]solver {
 		"flood-events": floodEvents,
 		"flood-seeds":  floodSeeds,
 		"tell":         tell,
+		"steal":        steal,
+		"phone":        phone,
+		"pry":          pry,
 		"freeze":       freeze,
 	}
 }

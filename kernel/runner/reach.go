@@ -1,0 +1,63 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/record"
+)
+
+// Reach says what readers of a run's numbers must know of what its methods could
+// reach: plugins that ran with more rights than others, or on a system that
+// bounds them less, and methods that answered without asking anybody. The
+// latter happens by nature to some, which declare it; otherwise it suggests that
+// the answers come from elsewhere. The built-in methods are known. name gives a
+// method's label as it is shown.
+func Reach(run *record.Run, trials []*record.Trial, name func(label string) string) []string {
+	var notes []string
+	for i, m := range run.Config.Methods {
+		if i >= len(run.Plugins) {
+			break
+		}
+		p := run.Plugins[i]
+		if len(p.Allowed) > 0 {
+			notes = append(notes, fmt.Sprintf("%s was allowed more than other plugins: %s", name(m.Label), strings.Join(p.Allowed, ", ")))
+		}
+		if p.Weak {
+			notes = append(notes, fmt.Sprintf("%s could reach more than a plugin should: %s", name(m.Label), p.Isolation))
+		}
+		if alone, answered := withoutCall(m.Label, trials); alone > 0 && !p.NoCalls && !p.Builtin {
+			notes = append(notes, fmt.Sprintf("%s answered %d of %d trials without a call of a model or tool", name(m.Label), alone, answered))
+		}
+	}
+	return notes
+}
+
+// withoutCall counts the trials of a method that have an answer, and those of
+// them without any call.
+func withoutCall(label string, trials []*record.Trial) (alone, answered int) {
+	for _, t := range trials {
+		if t.ID.Method != label || t.Failure != "" || len(t.Answer.Value) == 0 {
+			continue
+		}
+		answered++
+		if !slices.ContainsFunc(t.Calls, func(c record.Call) bool { return c.Digest != "" }) {
+			alone++
+		}
+	}
+	return alone, answered
+}
+
+// noteReach has the record of a run that is taken up again say the most that its
+// methods could reach in any execution.
+func noteReach(run *record.Run, now []Method) {
+	for i := range run.Plugins {
+		if i < len(now) && now[i].Plugin.Weak && !run.Plugins[i].Weak {
+			run.Plugins[i].Isolation, run.Plugins[i].Weak = now[i].Plugin.Isolation, true
+		}
+		if i < len(now) && len(run.Plugins[i].Allowed) == 0 {
+			run.Plugins[i].Allowed = now[i].Plugin.Allowed
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package plugins
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"noema/plugins/internal/isolate"
+)
+
+// pythons remembers what each Python said of itself.
+type pythons struct {
+	mu   sync.Mutex
+	told map[string]isolate.Interpreter
+}
+
+func (p *pythons) ask(path string, env []string) (isolate.Interpreter, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if in, ok := p.told[path]; ok {
+		return in, nil
+	}
+	in, err := isolate.Python(path, env)
+	if err != nil {
+		return in, err
+	}
+	if p.told == nil {
+		p.told = map[string]isolate.Interpreter{}
+	}
+	p.told[path] = in
+	return in, nil
+}
+
+// rules are what the plugin may do: read its code, the system and its
+// interpreter, write in its temporary folders, and what the user granted. The
+// folder where noema runs, the user's home and the store are never given away
+// together with an interpreter's folder that holds them.
+func (c *child) rules() (isolate.Rules, error) {
+	s := c.source
+	roots, python := isolate.Program(s.Command, c.dir, s.Path)
+	if python != "" {
+		in, err := c.pythons.ask(python, c.env)
+		if err != nil {
+			return isolate.Rules{}, err
+		}
+		roots = append(roots, in.Roots...)
+		c.prefer(in.Executable)
+	}
+	r := isolate.Rules{Read: append(isolate.System(), isolate.Without(roots, private())...)}
+	for _, own := range []string{s.Dir, s.Path} {
+		if own != "" {
+			r.Read = append(r.Read, own)
+		}
+	}
+	r.Write = []string{c.dir, cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir)}
+	if s.Granted {
+		r.Read, r.Network = append(r.Read, s.Read...), s.Network
+	}
+	return r, nil
+}
+
+// prefer has the plugin started by the Python itself instead of a script that
+// chooses one, which would read files elsewhere.
+func (c *child) prefer(executable string) {
+	if strings.HasPrefix(filepath.Base(c.cmd.Path), "python") {
+		c.cmd.Path = executable
+	}
+	for i, pair := range c.cmd.Env {
+		if path, ok := strings.CutPrefix(pair, "PATH="); ok {
+			c.cmd.Env[i] = "PATH=" + filepath.Dir(executable) + string(os.PathListSeparator) + path
+		}
+	}
+}
+
+// variable is a variable of the plugin's environment.
+func (c *child) variable(name string) string {
+	for _, pair := range c.env {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// private are places that no interpreter's folder may hold.
+func private() []string {
+	var all []string
+	if dir, err := os.Getwd(); err == nil {
+		all = append(all, dir)
+	}
+	if dir, err := os.UserHomeDir(); err == nil {
+		all = append(all, dir)
+	}
+	if dir := os.Getenv("NOEMA_HOME"); dir != "" {
+		all = append(all, dir)
+	}
+	return all
+}
+
+// hold starts the process from a thread that is restricted first, and waits on
+// that thread for its end: the system kills the process when the thread that
+// started it ends. The thread is never unlocked, so it ends with this function
+// and nothing else ever runs under its restrictions.
+func (c *child) hold(started chan<- error, exited chan<- struct{}) {
+	runtime.LockOSThread()
+	rules, err := c.rules()
+	if err == nil {
+		c.isolation = isolate.Enforce(rules)
+		err = c.cmd.Start()
+	}
+	started <- err
+	if err == nil {
+		awaitExit(c.cmd.Process.Pid)
+		close(exited)
+	}
+}
+
+// Isolation is what bounds the plugin's processes, as it is recorded, and
+// whether that is all that it should be.
+func (p *Plugin) Isolation() (inForce string, full bool) {
+	return p.isolation.String(), p.isolation.Full()
+}
+
+// explain adds to an error of the method what a denied file or connection has to
+// do with isolation, and how to permit it.
+func (c *child) explain(err error) error {
+	if err == nil || !c.denied(err.Error()) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, c.cure())
+}
+
+// denied reports whether a text tells of something that isolation refuses.
+func (c *child) denied(text string) bool {
+	bounded := c.isolation.Files != "" || c.isolation.Network != ""
+	return bounded && strings.Contains(strings.ToLower(text), "permission denied")
+}
+
+func (c *child) cure() string {
+	return fmt.Sprintf("plugin %q is isolated: it reads only its own code and the system's libraries, and opens no connection: "+
+		"to permit more, write \"read: [PATH]\" or \"network: true\" in its %s, then run: noema plugin allow %s", c.source.Name, ManifestName, c.source.Name)
+}
