@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -200,7 +201,7 @@ type careless struct{}
 
 func (careless) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	c, err := h.Complete(ctx, methods.Request{Messages: methods.Ask(p.Query)})
-	return methods.TextAnswer(c.Text), err
+	return methods.TextAnswer(strings.ToValidUTF8(c.Text, "?")), err
 }
 
 func ExampleRules() {

@@ -157,6 +157,7 @@ func knownTopics(root *cobra.Command) {
 	if err != nil {
 		return
 	}
+	help.Example = "  noema help compare"
 	help.Args = func(_ *cobra.Command, args []string) error {
 		if found, rest, err := root.Find(args); err != nil || found.HasSubCommands() && len(rest) > 0 {
 			return usage(fmt.Errorf("unknown command %q%s: see \"noema --help\"", strings.Join(args, " "), methods.DidYouMean(args[0], commandNames(root))))

@@ -31,6 +31,7 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
 		"_Observer":      reflect.ValueOf((*wrap_noema_kernel_runner_Observer)(nil)),
 		"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
+		"Reach":          reflect.ValueOf(runner.Reach),
 		"ReadExchange":   reflect.ValueOf(runner.ReadExchange),
 		"Remove":         reflect.ValueOf(runner.Remove),
 		"ReplacedReply":  reflect.ValueOf(runner.ReplacedReply),
