@@ -43,15 +43,15 @@ func Check(path string, limit int64) (fs.FileInfo, error) {
 // device is an error, and opening it never blocks.
 func Open(path string) (*os.File, error) {
 	// Looked at first, because opening a device may already do something.
-	info, err := Check(path, math.MaxInt64)
-	if err != nil {
+	if _, err := Check(path, math.MaxInt64); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
-	if info, err = f.Stat(); err == nil {
+	info, err := f.Stat()
+	if err == nil {
 		err = regular(path, info) // it may have been exchanged in between
 	}
 	if err != nil {

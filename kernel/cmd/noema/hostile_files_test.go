@@ -3,10 +3,7 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -41,21 +38,6 @@ func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// packed is text in gzip, times over.
-func packed(s string, times int) maker {
-	return func(t *testing.T, path string) {
-		raw := []byte(s)
-		for range times {
-			var b bytes.Buffer
-			w := gzip.NewWriter(&b)
-			_, err := w.Write(raw)
-			check(t, errors.Join(err, w.Close()))
-			raw = b.Bytes()
-		}
-		check(t, os.WriteFile(path, raw, 0o600))
 	}
 }
 

@@ -3,7 +3,6 @@ package exchange
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"runtime"
@@ -101,5 +100,5 @@ func TestManyLargeReplies(t *testing.T) {
 	took := time.Since(begin)
 	close(stop)
 	<-stopped
-	t.Log(fmt.Sprintf("64 replies of 20 MB: heap %d MB at most, %v", peak>>20, took.Round(time.Millisecond)))
+	t.Logf("64 replies of 20 MB: heap %d MB at most, %v", peak>>20, took.Round(time.Millisecond))
 }
