@@ -147,7 +147,7 @@ func BenchmarkStart(b *testing.B) {
 	})
 	src := misbehaving(b, "well")
 	for b.Loop() {
-		p, err := h.lease(b.Context(), src)
+		p, err := h.start(b.Context(), src, h.number())
 		if err != nil {
 			b.Fatal(err)
 		}
