@@ -176,12 +176,17 @@ const drainPatience = 200 * time.Millisecond
 // tend waits for the process, then ends and removes what it leaves behind.
 func (c *child) tend(reading *sync.WaitGroup, pipes [2]*os.File) {
 	<-c.left
-	c.measure() // of what it leaves behind
-	c.mu.Lock()
-	c.ended = true // once it is reaped its number may be another's
-	c.killKin()
-	c.mu.Unlock()
+	if awaitsExit {
+		c.measure() // of what it leaves behind
+		c.mu.Lock()
+		c.ended = true // once it is reaped its number may be another's
+		c.killKin()
+		c.mu.Unlock()
+	}
 	c.waitErr = c.cmd.Wait()
+	c.mu.Lock()
+	c.ended = true
+	c.mu.Unlock()
 	late := time.AfterFunc(drainPatience, func() {
 		for _, p := range pipes {
 			_ = p.Close()

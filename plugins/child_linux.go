@@ -85,6 +85,9 @@ func limitMemory(pid int, l Limits) {
 	}
 }
 
+// awaitsExit says whether awaitExit waits.
+const awaitsExit = true
+
 // awaitExit waits until the process has ended, without reaping it: as long as
 // it is not reaped, no other process can get its number.
 func awaitExit(pid int) {

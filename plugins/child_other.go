@@ -11,6 +11,9 @@ import (
 // On other systems than Linux only the plugin's own process is killed, and the
 // plugin watches its parent itself, as Serve does.
 
+// awaitsExit says whether awaitExit waits: elsewhere only reaping tells the end.
+const awaitsExit = false
+
 func setApart(*exec.Cmd, *cage)                      {}
 func keepDescriptors()                               {}
 func keepSecrets()                                   {}
