@@ -323,6 +323,14 @@ class Option:
             return ""
         return str(self.default).lower() if self.type == "bool" else str(self.default)
 
+    def check(self, value: Any) -> None:
+        """Raises ValueError for a value that is not of the option's type or not one of its choices."""
+        kinds = {"bool": (bool,), "int": (int,), "number": (int, float), "string": (str,)}[self.type]
+        if not isinstance(value, kinds) or isinstance(value, bool) and self.type != "bool":
+            raise ValueError(f"option {self.name!r}: {value!r:.100} does not fit type {self.type}")
+        if self.choices and str(value) not in self.choices:
+            raise ValueError(f"option {self.name!r}: {value!r:.100} is not among {', '.join(self.choices)}")
+
 
 @dataclass(frozen=True)
 class Description:
@@ -340,11 +348,14 @@ class Description:
     options: tuple[Option, ...] = ()
 
     def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The options as given, with the defaults of the others. ValueError names an unknown one."""
+        """The options as given, with the defaults of the others. ValueError names one that is wrong."""
         known = {o.name: o.default for o in self.options}
         unknown: list[str] = sorted(set(given) - set(known))
         if unknown:
             raise ValueError(f"unknown option {unknown[0]!r}: there are {', '.join(sorted(known)) or 'none'}")
+        for option in self.options:
+            if option.name in given:
+                option.check(given[option.name])
         return {**known, **given}
 
 
