@@ -287,8 +287,13 @@ func (c *comparison) experiment() (kernel.Experiment, error) {
 		}
 		e.Cache = replay
 	}
-	if c.MD && c.JSON {
-		return e, errors.New("--md and --json exclude each other: leave one of them out")
+	return e, c.oneForm()
+}
+
+// oneForm refuses two forms of output at once.
+func (p *pairing) oneForm() error {
+	if p.MD && p.JSON {
+		return errors.New("--md and --json exclude each other: leave one of them out")
 	}
-	return e, nil
+	return nil
 }

@@ -20,8 +20,8 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	if err := a.onlyParts(cmd, "on stored runs", "pair", "stored", "print", "json"); err != nil {
 		return err
 	}
-	if p.MD && p.JSON {
-		return usage(errors.New("--md and --json exclude each other: leave one of them out"))
+	if err := p.oneForm(); err != nil {
+		return usage(err)
 	}
 	var results []*kernel.Result
 	for _, name := range names {

@@ -176,12 +176,12 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 		if e := t.Events[i]; e.Kind == methods.Plan && len(e.Data) > 0 {
 			plan, faults := aot.ParsePlan(e.Data)
 			if len(faults) > 0 {
-				return nil, fmt.Errorf("export plan of %s: it is no plan of atoms: %s", id, faults[0])
+				return nil, fmt.Errorf("export plan of %s: the trial has no valid plan of atoms: %s", id, faults[0])
 			}
 			return plainJSON(plan, "  ")
 		}
 	}
-	return nil, fmt.Errorf("export plan of %s: the trial made none", id)
+	return nil, fmt.Errorf("export plan of %s: the trial made no plan: only plans of aot can be exported", id)
 }
 
 func planRunCommand(a *app) *cobra.Command {
