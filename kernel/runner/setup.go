@@ -83,7 +83,7 @@ func (s selection) apply(t *task.Task) ([]task.Sample, error) {
 	}
 	for _, id := range s.ids {
 		if !known[id] {
-			return nil, fmt.Errorf("select samples: task %q has no sample %q%s", t.Name, id, methods.DidYouMean(id, slices.Collect(maps.Keys(known))))
+			return nil, fmt.Errorf("select samples: task %q has no sample %q%s", t.Name, id, methods.DidYouMean(id, slices.Sorted(maps.Keys(known))))
 		}
 	}
 	var chosen []task.Sample

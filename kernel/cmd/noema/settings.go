@@ -89,7 +89,7 @@ func readSettings(root *cobra.Command) (file string, values map[string][]string,
 	values = map[string][]string{}
 	for name, v := range content {
 		if !known[name] {
-			return "", nil, fmt.Errorf("read %s: unknown flag %q%s", file, name, methods.DidYouMean(name, slices.Collect(maps.Keys(known))))
+			return "", nil, fmt.Errorf("read %s: unknown flag %q%s", file, name, methods.DidYouMean(name, slices.Sorted(maps.Keys(known))))
 		}
 		if values[name], err = settingValues(v); err != nil {
 			return "", nil, fmt.Errorf("read %s: %s: %w", file, name, err)
