@@ -170,6 +170,17 @@ func TestParseOptions(t *testing.T) {
 	}
 }
 
+func TestDidYouMean(t *testing.T) {
+	for _, known := range [][]string{{"cat", "bat", "hat"}, {"hat", "cat", "bat"}} {
+		if got := methods.DidYouMean("zat", known); got != `, did you mean "bat"?` {
+			t.Errorf("of %v: %q", known, got)
+		}
+	}
+	if got := methods.DidYouMean("zebra", []string{"cat"}); got != "" {
+		t.Errorf("nothing is near: %q", got)
+	}
+}
+
 func TestSupports(t *testing.T) {
 	if d := (methods.Description{}); !d.Supports(methods.Set) {
 		t.Error("no kinds must mean all kinds")

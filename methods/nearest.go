@@ -6,11 +6,13 @@ import (
 )
 
 // DidYouMean is ", did you mean X?" for the name among known that is nearest to
-// a mistyped one, or "" when none is near.
+// a mistyped one, or "" when none is near. Of equally near ones it is the first in
+// the alphabet, whatever their order: prompts may quote it.
 func DidYouMean(name string, known []string) string {
 	best, distance := "", max(2, len(name)/3)+1
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k)); d < distance {
+		d := editDistance(strings.ToLower(name), strings.ToLower(k))
+		if d < distance || best != "" && d == distance && k < best {
 			best, distance = k, d
 		}
 	}
