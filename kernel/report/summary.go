@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/kernel/compare"
@@ -74,8 +75,9 @@ func below(s *runner.Summary) []string {
 			add("tokens", "%s: %s", m.Method, told)
 		}
 	}
-	if s.NotUnderstood > 0 {
-		add("prompts", "%s", NotUnderstood(s.Prompts, s.NotUnderstood))
+	text := NotUnderstood(s.Prompts, s.NotUnderstood)
+	if s.NotUnderstood > 0 && !slices.Contains(s.Comparison.Notes, text) { // which a comparison has said
+		add("prompts", "%s", text)
 	}
 	add("calls", "%s", calls(s))
 	for _, m := range s.Methods {
