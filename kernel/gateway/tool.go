@@ -24,7 +24,7 @@ func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Enviro
 		return rec, true, nil
 	}
 	if rec, found, err := stored(ctx); err != nil || found {
-		return rec, err
+		return rec, restore(env, c, rec, err)
 	}
 	if g.opts.Mode == Replay {
 		return cache.ToolRecord{}, fmt.Errorf("%w: tool %q with arguments %.200q", methods.ErrMiss, c.Name, c.Arguments)
@@ -53,4 +53,14 @@ func (g *Gateway) runTool(ctx context.Context, env task.Environment, c methods.T
 	g.count(func(s *Stats) { s.Tools++ })
 	result.Content = g.opts.Redactor.Text(valid(result.Content))
 	return cache.ToolRecord{Call: c, Result: result, At: start, Latency: time.Since(start)}, nil
+}
+
+// restore tells an environment with state of a call whose result was stored.
+func restore(env task.Environment, c methods.ToolCall, rec cache.ToolRecord, err error) error {
+	if s, ok := env.(task.Stateful); ok && err == nil {
+		if err = s.Restore(c, rec.Result); err != nil {
+			return fmt.Errorf("restore the effect of tool %q: %w", c.Name, err)
+		}
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/redact"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -153,3 +154,10 @@ func (e replayEnvironment) Tools() []methods.ToolSpec { return e.tools }
 func (e replayEnvironment) Call(context.Context, methods.ToolCall) (methods.ToolResult, error) {
 	return methods.ToolResult{}, methods.ErrMiss
 }
+
+// replayPerTrial is the same for an environment whose results depend on the
+// problem, which their keys tell.
+type replayPerTrial struct{ replayEnvironment }
+
+// Of implements task.PerTrial.
+func (e replayPerTrial) Of(methods.Problem) (task.Environment, error) { return e, nil }

@@ -21,7 +21,9 @@ type savedTask struct {
 	*task.Task
 	Format int                `json:",omitempty"`
 	Tools  []methods.ToolSpec `json:",omitempty"`
-	Parts  []string           `json:",omitempty"` // keys of blobs, each with one sample
+	// PerTrial says that the results of its tools depend on the problem.
+	PerTrial bool     `json:",omitempty"`
+	Parts    []string `json:",omitempty"` // keys of blobs, each with one sample
 }
 
 // taskFormat is the version of what saveTask writes.
@@ -39,6 +41,7 @@ func saveTask(ctx context.Context, store *cache.Store, t *task.Task, used []task
 	saved := savedTask{Task: &head, Format: taskFormat, Parts: make([]string, len(used))}
 	if t.Environment != nil {
 		saved.Tools = t.Environment.Tools()
+		saved.PerTrial = task.IsPerTrial(t.Environment)
 	}
 	all, ctxAll := errgroup.WithContext(ctx)
 	all.SetLimit(blobsAtOnce)
@@ -91,6 +94,9 @@ func loadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.T
 	}
 	if len(saved.Tools) > 0 {
 		saved.Environment = replayEnvironment{saved.Tools}
+		if saved.PerTrial {
+			saved.Environment = replayPerTrial{replayEnvironment{saved.Tools}}
+		}
 	}
 	if saved.Format < 2 {
 		return saved.Task, nil

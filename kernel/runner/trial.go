@@ -20,6 +20,12 @@ import (
 // errTrialTimeout is the cause of a trial's end by Setup.TrialTimeout.
 var errTrialTimeout = errors.New("the trial took longer than its wall-clock limit")
 
+// environment is the one of a trial with problem p, in its first state, with its
+// identity.
+func (x *execution) environment(p methods.Problem) (task.Environment, string, error) {
+	return task.EnvironmentOf(x.exp.Task.Environment, x.run.Config.Task.Digest, p)
+}
+
 // trial runs one trial and returns its sealed record. An error means that the
 // trial has no result and the run cannot go on: it was interrupted, a limit
 // of the run is reached, or every further call would fail the same way.
@@ -30,9 +36,12 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err != nil {
 		return nil, err
 	}
-	problem.Options = method.Options
-	if x.exp.Task.Environment != nil {
-		problem.Tools = x.exp.Task.Environment.Tools()
+	environment, environmentID, err := x.environment(problem)
+	if err != nil {
+		return nil, err
+	}
+	if environment != nil {
+		problem.Tools = environment.Tools()
 	}
 	recorded, err := x.precedent(ctx, id)
 	if err != nil {
@@ -44,10 +53,11 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	}
 	of := gateway.Trial{
 		ID: id, Method: methodIdentity(method), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
-		Environment: x.exp.Task.Environment, EnvironmentID: x.run.Config.Task.Digest, Recorded: recorded, Replaced: replaced,
+		Environment: environment, EnvironmentID: environmentID, Recorded: recorded, Replaced: replaced,
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
 	}
+	problem.Options = method.Options
 	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
@@ -58,6 +68,9 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil {
 		// Another trial may be to blame. What was answered comes from the store.
 		paid = host.Withdraw()
+		if of.Environment, of.EnvironmentID, err = x.environment(problem); err != nil {
+			return nil, err
+		}
 		host = x.gateway.Host(of)
 		answer, solveErr = solve(plugins.Alone(tctx), method.Solver, problem, host)
 	}

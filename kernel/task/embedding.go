@@ -117,6 +117,16 @@ func (s similarity) Tools() []methods.ToolSpec {
 	return append(slices.Clone(s.others.Tools()), similaritySpec())
 }
 
+// Of implements [PerTrial] for the other tools; see [EnvironmentOf].
+func (s similarity) Of(p methods.Problem) (Environment, error) {
+	per, ok := s.others.(PerTrial)
+	if !ok {
+		return s, nil
+	}
+	others, err := per.Of(p)
+	return similarity{others, s.embedder}, err
+}
+
 // Prepare implements [Preparer] for the other tools.
 func (s similarity) Prepare(ctx context.Context, progress func(done, total int)) error {
 	if p, ok := s.others.(Preparer); ok {

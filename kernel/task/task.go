@@ -5,7 +5,6 @@
 package task
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -38,12 +37,6 @@ type Sample struct {
 	Problem  methods.Problem   // without Seed and Options, which belong to a trial
 	Target   json.RawMessage   // the right answer, in the form of Answer.Value; for a ranking, the gold items
 	Metadata map[string]string // for people; no method sees it
-}
-
-// Environment runs the tools of a task's problems, on the kernel's side.
-type Environment interface {
-	Tools() []methods.ToolSpec
-	Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error)
 }
 
 // ItemsKey is the key of a ranking problem's Context that holds its items, a

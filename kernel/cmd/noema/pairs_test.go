@@ -28,8 +28,12 @@ func smallTasks() []string {
 func caseOf(t *testing.T, tk *task.Task, s task.Sample, model sim.Provider, method string) methodtest.Case {
 	t.Helper()
 	c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
-	if tk.Environment != nil {
-		c.Problem.Tools, c.Tools = tk.Environment.Tools(), environmentTools{tk.Environment}
+	env, _, err := task.EnvironmentOf(tk.Environment, "", c.Problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if env != nil {
+		c.Problem.Tools, c.Tools = env.Tools(), environmentTools{env}
 	}
 	return c
 }
