@@ -14,6 +14,7 @@ package methods
 import (
 	"context"
 	"encoding/json"
+	"slices"
 )
 
 // Method solves problems. Solve must honour ctx: after cancellation it
@@ -44,6 +45,7 @@ type Description struct {
 	PromptVersion string       // of the prompts; empty if it has none
 	Summary       string       // one line for listings
 	Answers       []AnswerKind // the kinds it can answer; empty means all
+	Tools         []string     // the tools that it works by; see [Description.Lacks]
 	Options       []Option     // what Problem.Options may hold
 }
 
@@ -55,6 +57,22 @@ func (d Description) Supports(k AnswerKind) bool {
 		}
 	}
 	return len(d.Answers) == 0
+}
+
+// AnyTool in Description.Tools stands for whichever tools a problem has.
+const AnyTool = "*"
+
+// Lacks returns the tools that the method cannot do without and that are not
+// among those offered. A method that lists [AnyTool] works by what it is offered,
+// and without tools as well. One that lists none reads, and calls no tool.
+func (d Description) Lacks(offered []ToolSpec) []string {
+	var lacks []string
+	for _, name := range d.Tools {
+		if name != AnyTool && !slices.ContainsFunc(offered, func(t ToolSpec) bool { return t.Name == name }) {
+			lacks = append(lacks, name)
+		}
+	}
+	return lacks
 }
 
 // Option describes one option of a method, a task or a model.

@@ -212,12 +212,28 @@ func (e *Setup) check(samples []task.Sample) error {
 		}
 	}
 	for _, m := range e.Methods {
-		for _, s := range samples {
-			if kind := s.Problem.Answer.Kind; !m.Description.Supports(kind) {
-				return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
-					m.Label, e.Task.Name, anyOf(m.Description.Answers), s.ID, kind)
-			}
+		if err := e.able(m.Label, m.Description, samples); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// able refuses a method that cannot answer the task: another kind of answer is
+// asked for, or a tool that it needs is not there.
+func (e *Setup) able(label string, d methods.Description, samples []task.Sample) error {
+	for _, s := range samples {
+		if kind := s.Problem.Answer.Kind; !d.Supports(kind) {
+			return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
+				label, e.Task.Name, anyOf(d.Answers), s.ID, kind)
+		}
+	}
+	var offered []methods.ToolSpec
+	if e.Task.Environment != nil {
+		offered = e.Task.Environment.Tools()
+	}
+	if lacks := d.Lacks(offered); len(lacks) > 0 {
+		return fmt.Errorf("method %q cannot do task %q: the task has no tool %q, which the method works by", label, e.Task.Name, lacks[0])
 	}
 	return nil
 }

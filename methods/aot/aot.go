@@ -62,6 +62,7 @@ func (Method) Describe() methods.Description {
 		PromptVersion: promptVersion,
 		Summary:       "plans atoms, checks the plan, runs it without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice},
+		Tools:         []string{methods.AnyTool},
 		Options:       methods.OptionsOf(options{}),
 	}
 }

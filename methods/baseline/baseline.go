@@ -32,6 +32,7 @@ type Method struct {
 	name    string
 	summary string
 	answers []methods.AnswerKind // none: every kind
+	tools   []string             // as in Description
 	own     []string             // its options beside those of all
 	ask     func(context.Context, *solver, string) (reading, error)
 }
@@ -93,6 +94,7 @@ func (m Method) Describe() methods.Description {
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
 		Answers:       m.answers,
+		Tools:         m.tools,
 		Options:       slices.DeleteFunc(methods.OptionsOf(options{}), func(o methods.Option) bool { return !slices.Contains(names, o.Name) }),
 	}
 }

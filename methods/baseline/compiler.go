@@ -28,7 +28,8 @@ import (
 func LLMCompiler() Method {
 	return Method{
 		name: "llm-compiler", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
-		own: []string{"replans"},
+		tools: []string{methods.AnyTool},
+		own:   []string{"replans"},
 	}
 }
 

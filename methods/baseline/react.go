@@ -22,7 +22,8 @@ import (
 func ReAct() Method {
 	return Method{
 		name: "react", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
-		own: []string{"steps"},
+		tools: []string{methods.AnyTool},
+		own:   []string{"steps"},
 	}
 }
 

@@ -45,6 +45,7 @@ func (Method) Describe() methods.Description {
 		PromptVersion: promptVersion,
 		Summary:       "extracts facts in one call, then runs a workflow of tools without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},
+		Tools:         []string{"search_logs"}, // what a failed evaluation falls back on
 		Options:       methods.OptionsOf(options{}),
 	}
 }

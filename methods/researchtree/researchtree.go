@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"noema/methods"
@@ -49,7 +48,7 @@ func (Method) Describe() methods.Description {
 		Name: "research-tree", Version: "1", PromptVersion: promptVersion,
 		Summary: "searches, inspects and reads sections, and keeps findings in a tree",
 		Answers: []methods.AnswerKind{methods.Text, methods.Number, methods.Choice, methods.Set},
-		Options: methods.OptionsOf(options{}),
+		Options: methods.OptionsOf(options{}), Tools: []string{"search", "inspect", "read_section"},
 	}
 }
 
@@ -94,17 +93,16 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, tree: Tree{Question: p.Query}, inspected: map[string]bool{}, hits: map[string]string{}}
-	if !slices.Contains((Method{}).Describe().Answers, p.Answer.Kind) {
+	d := (Method{}).Describe()
+	if !d.Supports(p.Answer.Kind) {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
 	t.MaxTokens = t.opts.MaxTokens
-	for _, name := range []string{"search", "inspect", "read_section"} {
-		if !slices.ContainsFunc(p.Tools, func(s methods.ToolSpec) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("the problem has no tool %q: Research Tree needs search, inspect and read_section", name)
-		}
+	if lacks := d.Lacks(p.Tools); len(lacks) > 0 {
+		return nil, fmt.Errorf("the problem has no tool %q: Research Tree needs %s", lacks[0], strings.Join(d.Tools, ", "))
 	}
 	return t, nil
 }

@@ -143,6 +143,7 @@ type Description struct {
 	Summary       string                 `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
 	Answers       []string               `protobuf:"bytes,5,rep,name=answers,proto3" json:"answers,omitempty"` // answer kinds; none means all
 	Options       []*Option              `protobuf:"bytes,6,rep,name=options,proto3" json:"options,omitempty"`
+	Tools         []string               `protobuf:"bytes,7,rep,name=tools,proto3" json:"tools,omitempty"` // names of the tools that it works by; "*": whichever there are
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -215,6 +216,13 @@ func (x *Description) GetAnswers() []string {
 func (x *Description) GetOptions() []*Option {
 	if x != nil {
 		return x.Options
+	}
+	return nil
+}
+
+func (x *Description) GetTools() []string {
+	if x != nil {
+		return x.Tools
 	}
 	return nil
 }
@@ -2307,14 +2315,15 @@ var File_plugins_internal_wire_method_proto protoreflect.FileDescriptor
 const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\n" +
 	"\"plugins/internal/wire/method.proto\x12\x0fnoema.method.v1\"\x11\n" +
-	"\x0fDescribeRequest\"\xc9\x01\n" +
+	"\x0fDescribeRequest\"\xdf\x01\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12%\n" +
 	"\x0eprompt_version\x18\x03 \x01(\tR\rpromptVersion\x12\x18\n" +
 	"\asummary\x18\x04 \x01(\tR\asummary\x12\x18\n" +
 	"\aanswers\x18\x05 \x03(\tR\aanswers\x121\n" +
-	"\aoptions\x18\x06 \x03(\v2\x17.noema.method.v1.OptionR\aoptions\"v\n" +
+	"\aoptions\x18\x06 \x03(\v2\x17.noema.method.v1.OptionR\aoptions\x12\x14\n" +
+	"\x05tools\x18\a \x03(\tR\x05tools\"v\n" +
 	"\x06Option\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +

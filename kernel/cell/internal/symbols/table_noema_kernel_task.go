@@ -19,15 +19,21 @@ func table_noema_kernel_task() map[string]reflect.Value {
 		"_Embedder":      reflect.ValueOf((*wrap_noema_kernel_task_Embedder)(nil)),
 		"Environment":    reflect.ValueOf((*task.Environment)(nil)),
 		"_Environment":   reflect.ValueOf((*wrap_noema_kernel_task_Environment)(nil)),
+		"EnvironmentOf":  reflect.ValueOf(task.EnvironmentOf),
+		"IsPerTrial":     reflect.ValueOf(task.IsPerTrial),
 		"ItemsKey":       reflect.ValueOf(constant.MakeFromLiteral("\"items\"", token.STRING, 0)),
 		"Line":           reflect.ValueOf((*task.Line)(nil)),
 		"LoadJSONL":      reflect.ValueOf(task.LoadJSONL),
+		"PerTrial":       reflect.ValueOf((*task.PerTrial)(nil)),
+		"_PerTrial":      reflect.ValueOf((*wrap_noema_kernel_task_PerTrial)(nil)),
 		"Preparer":       reflect.ValueOf((*task.Preparer)(nil)),
 		"_Preparer":      reflect.ValueOf((*wrap_noema_kernel_task_Preparer)(nil)),
 		"Sample":         reflect.ValueOf((*task.Sample)(nil)),
 		"Searcher":       reflect.ValueOf((*task.Searcher)(nil)),
 		"_Searcher":      reflect.ValueOf((*wrap_noema_kernel_task_Searcher)(nil)),
 		"SimilarityTool": reflect.ValueOf(constant.MakeFromLiteral("\"similarity\"", token.STRING, 0)),
+		"Stateful":       reflect.ValueOf((*task.Stateful)(nil)),
+		"_Stateful":      reflect.ValueOf((*wrap_noema_kernel_task_Stateful)(nil)),
 		"Task":           reflect.ValueOf((*task.Task)(nil)),
 		"WithEmbedder":   reflect.ValueOf(task.WithEmbedder),
 	}
@@ -63,6 +69,26 @@ func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec {
 	return w.WTools()
 }
 
+// wrap_noema_kernel_task_PerTrial lets interpreted types be a task.PerTrial.
+type wrap_noema_kernel_task_PerTrial struct {
+	IValue any
+	WCall  func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WOf    func(a0 methods.Problem) (task.Environment, error)
+	WTools func() []methods.ToolSpec
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Of(a0 methods.Problem) (task.Environment, error) {
+	return w.WOf(a0)
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
 // wrap_noema_kernel_task_Preparer lets interpreted types be a task.Preparer.
 type wrap_noema_kernel_task_Preparer struct {
 	IValue   any
@@ -91,4 +117,24 @@ func (w wrap_noema_kernel_task_Searcher) Tools() []methods.ToolSpec {
 
 func (w wrap_noema_kernel_task_Searcher) WithEmbedder(a0 task.Embedder, a1 bool) (task.Environment, error) {
 	return w.WWithEmbedder(a0, a1)
+}
+
+// wrap_noema_kernel_task_Stateful lets interpreted types be a task.Stateful.
+type wrap_noema_kernel_task_Stateful struct {
+	IValue   any
+	WCall    func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WRestore func(a0 methods.ToolCall, a1 methods.ToolResult) error
+	WTools   func() []methods.ToolSpec
+}
+
+func (w wrap_noema_kernel_task_Stateful) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Stateful) Restore(a0 methods.ToolCall, a1 methods.ToolResult) error {
+	return w.WRestore(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Stateful) Tools() []methods.ToolSpec {
+	return w.WTools()
 }

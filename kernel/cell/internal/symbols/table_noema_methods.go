@@ -16,6 +16,7 @@ func table_noema_methods() map[string]reflect.Value {
 		"AnswerKind":     reflect.ValueOf((*methods.AnswerKind)(nil)),
 		"AnswerSpec":     reflect.ValueOf((*methods.AnswerSpec)(nil)),
 		"Answered":       reflect.ValueOf(methods.Answered),
+		"AnyTool":        reflect.ValueOf(constant.MakeFromLiteral("\"*\"", token.STRING, 0)),
 		"Ask":            reflect.ValueOf(methods.Ask),
 		"Assistant":      reflect.ValueOf(methods.Assistant),
 		"BoolOption":     reflect.ValueOf(methods.BoolOption),

@@ -47,6 +47,7 @@ def description(method: Any) -> c.Description:
         prompt_version=str(getattr(method, "prompt_version", "")),
         summary=str(getattr(method, "summary", "")),
         answers=tuple(getattr(method, "answers", ())),
+        tools=tuple(getattr(method, "tools", ())),
         options=tuple(getattr(method, "options", ())),
     )
 

@@ -175,7 +175,7 @@ def from_error(error: BaseException) -> Any:
 
 
 def from_description(d: c.Description) -> bytes:
-    message = M["Description"](answers=[clean(a) for a in d.answers])
+    message = M["Description"](answers=[clean(a) for a in d.answers], tools=[clean(t) for t in d.tools])
     for name in ("name", "version", "prompt_version", "summary"):
         setattr(message, name, clean(getattr(d, name)))
     for o in d.options:

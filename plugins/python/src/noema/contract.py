@@ -345,6 +345,7 @@ class Description:
     prompt_version: str = ""
     summary: str = ""
     answers: tuple[str, ...] = ()  # the kinds it can answer; empty means all
+    tools: tuple[str, ...] = ()  # the tools that it cannot do without; "*": works by whichever there are
     options: tuple[Option, ...] = ()
 
     def fill(self, given: Mapping[str, Any]) -> dict[str, Any]:
