@@ -20,6 +20,14 @@ import (
 // errTrialTimeout is the cause of a trial's end by Setup.TrialTimeout.
 var errTrialTimeout = errors.New("the trial took longer than its wall-clock limit")
 
+// seedDigest is the digest of the task that the trials' seeds are derived from.
+func (x *execution) seedDigest() string {
+	if d := x.exp.Task.SeedDigest; d != "" {
+		return d
+	}
+	return x.run.Config.Task.Digest
+}
+
 // environment is the one of a trial with problem p, in its first state, with its
 // identity.
 func (x *execution) environment(p methods.Problem) (task.Environment, string, error) {
@@ -31,7 +39,7 @@ func (x *execution) environment(p methods.Problem) (task.Environment, string, er
 // of the run is reached, or every further call would fail the same way.
 func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial, error) {
 	method, sample := x.methods[id.Method], x.samples[id.Sample]
-	seed := record.TrialSeed(x.run.Config.Seed, x.run.Config.Task.Digest, id.Sample, id.Epoch)
+	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
 	problem, target, err := sample.Present(seed, method.Shuffle)
 	if err != nil {
 		return nil, err

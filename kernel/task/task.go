@@ -24,7 +24,10 @@ type Task struct {
 	Source  string   // where the data is from: "generated", or a description of the files
 	Notes   []string // what a reader of results must know, for example dropped fields
 	Scorer  string   `json:",omitempty"` // name of the scorer; empty chooses by answer kind
-	Samples []Sample
+	// SeedDigest is the digest that trials' seeds are derived from; empty means the
+	// task's own. A changed copy of a task keeps the seeds of the original.
+	SeedDigest string `json:",omitempty"`
+	Samples    []Sample
 
 	Environment Environment `json:"-"` // nil if its problems have no tools
 }

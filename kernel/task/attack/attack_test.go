@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,8 +39,8 @@ func TestEveryAttackBites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, clean := range tasks(t) {
-		for _, name := range Names() {
-			a := Attack{name, 0.5}
+		for i, name := range slices.Concat(Names(), Names()) {
+			a := Attack{name, 0.5, i >= len(Names())}
 			attacked, err := a.Apply(clean, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -99,9 +100,9 @@ func TestTheSameSeedGivesTheSameTexts(t *testing.T) {
 			}
 			return d
 		}
-		a := Attack{"typo", 0.2}
+		a := Attack{Name: "typo", Rate: 0.2}
 		first, again := digest(a, 1), digest(a, 1)
-		if first != again || first == digest(a, 2) || first == digest(Attack{"typo", 0.3}, 1) {
+		if first != again || first == digest(a, 2) || first == digest(Attack{Name: "typo", Rate: 0.3}, 1) {
 			t.Errorf("%s: texts do not follow the seed and the rate", clean.Name)
 		}
 	}
@@ -112,21 +113,23 @@ func TestWhatBitesNothingIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (Attack{"typo", 1}).Apply(plainTask, 0); err == nil || !strings.Contains(err.Error(), "no reviews") {
+	if _, err := (Attack{Name: "typo", Rate: 1}).Apply(plainTask, 0); err == nil || !strings.Contains(err.Error(), "no reviews") {
 		t.Errorf("a task without reviews gives %v", err)
 	}
 	little := &task.Task{Name: "little", Samples: []task.Sample{{ID: "a", Problem: methods.Problem{
 		Query: "vegan waffles?", Context: json.RawMessage(`{"reviews":[{"author":"Ann","text":"The waffles are vegan."}]}`)}}}}
-	if _, err := (Attack{"typo", 1}).Apply(little, 0); err == nil || !strings.Contains(err.Error(), "the attack changes nothing") {
+	if _, err := (Attack{Name: "typo", Rate: 1}).Apply(little, 0); err == nil || !strings.Contains(err.Error(), "the attack changes nothing") {
 		t.Errorf("an attack on what decides gives %v", err)
 	}
-	for _, bad := range []string{"", "typo", "typo:0", "typo:2", "typo:NaN", "rain:0.5", "typo:x"} {
+	for _, bad := range []string{"", "typo", "typo:0", "typo:2", "typo:NaN", "rain:0.5", "typo:x", "typo:0.5?scope=some"} {
 		if _, err := Parse(bad); err == nil {
 			t.Errorf("%q is an attack", bad)
 		}
 	}
-	if a, err := Parse("fake-review:0.25"); err != nil || a.String() != "fake-review:0.25" {
-		t.Errorf("%v (%v)", a, err)
+	for _, good := range []string{"fake-positive:0.25", "typo:1?scope=all"} {
+		if a, err := Parse(good); err != nil || a.String() != good {
+			t.Errorf("%v (%v)", a, err)
+		}
 	}
 }
 
@@ -138,8 +141,8 @@ func TestOnlyTheTextChanges(t *testing.T) {
 		`{"items":[{"n":1,"reviews":[{"text":"Pleasant"}]}, {"n":1,"reviews":[{"text":"Pleasant"}]}],"copy":{"n":1,"reviews":[{"text":"Pleasant"}]}}`: "",
 		`{"tags":[{"text":"Pleasant"}],"reviews": [{"text":"Pleasant"}]}`:                                                                             `{"tags":[{"text":"Pleasant"}],"reviews": [{"text":"Plaesant"}]}`,
 	} {
-		rng := rand.New(rand.NewPCG(1, 1))
-		got, err := Attack{"typo", 1}.context(json.RawMessage(raw), func(string) bool { return false }, rng)
+		w := work{Attack: Attack{Name: "typo", Rate: 1}, rng: rand.New(rand.NewPCG(1, 1))}
+		got, err := w.context(json.RawMessage(raw))
 		if err != nil || !json.Valid(got) {
 			t.Errorf("%s becomes %s, %v", raw, got, err)
 		}
@@ -157,3 +160,5 @@ func TestOnlyTheTextChanges(t *testing.T) {
 		}
 	}
 }
+
+func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(1, n)) }
