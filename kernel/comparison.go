@@ -75,7 +75,7 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		return nil, Misused(err)
 	}
 	c, err := compare.Compare(data, compare.Options{
-		Seed: o.Seed, Baseline: o.Baseline, Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
+		Seed: o.Seed, Baseline: o.Baseline, Against: against(results, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
 	})
 	if err != nil {
 		return nil, Misused(err)
@@ -206,6 +206,10 @@ func comparable(results []*Result, force bool) (notes []string, err error) {
 		if a.Digest == b.Digest {
 			continue
 		}
+		if origin(results[0]) == origin(r) {
+			notes = append(notes, changeNotes(results[0], r)...)
+			continue
+		}
 		what := "over another version of the data"
 		if a.Name != b.Name || a.Config != b.Config {
 			what = fmt.Sprintf("over task %s?%s, not %s?%s", b.Name, b.Config, a.Name, a.Config)
@@ -222,6 +226,55 @@ func comparable(results []*Result, force bool) (notes []string, err error) {
 		}
 	}
 	return notes, nil
+}
+
+// origin is the digest of the task that a run's task is, or was made from.
+func origin(r *Result) string {
+	if d := r.Task.SeedDigest; d != "" {
+		return d
+	}
+	return r.Run.Config.Task.Digest
+}
+
+// changeNotes say which runs are over a changed copy of the same task.
+func changeNotes(results ...*Result) (notes []string) {
+	for _, r := range results {
+		if r.Task.Change != "" {
+			notes = append(notes, fmt.Sprintf("run %s is under %s: the same questions with the same seeds, paired by sample", r.Run.ID, r.Task.Change))
+			for _, note := range r.Run.Notes {
+				if strings.HasPrefix(note, "attack "+r.Task.Change) {
+					notes = append(notes, note)
+				}
+			}
+		}
+	}
+	return notes
+}
+
+// against pairs each method of a run over a changed task with itself on the
+// unchanged one. Without such a pair, or with a baseline, it is nil.
+func against(results []*Result, baseline string) map[string]string {
+	names := relabel(results)
+	clean := map[string]string{}
+	for i, r := range results {
+		if r.Task.Change == "" {
+			for label, name := range names[i] {
+				clean[origin(r)+label] = name
+			}
+		}
+	}
+	var pairs map[string]string
+	for i, r := range results {
+		for label, name := range names[i] {
+			if of := clean[origin(r)+label]; of != "" && r.Task.Change != "" && baseline == "" {
+				if pairs == nil {
+					pairs = map[string]string{}
+				}
+				pairs[name] = of
+			}
+		}
+	}
+	return pairs
 }
 
 // withoutRepeats leaves out runs that are another one again.
@@ -241,7 +294,9 @@ func withoutRepeats(results []*Result) (kept []*Result, notes []string) {
 // relabel gives the methods of each run labels that are unique over all.
 func relabel(results []*Result) []map[string]string {
 	count, models := map[string]int{}, map[string]bool{}
+	changed := false // then the change tells methods of one name apart
 	for _, r := range results {
+		changed = changed || r.Task.Change != ""
 		models[r.Run.Config.Model.ID.String()] = true
 		for _, l := range runner.Labels(r.Run) {
 			count[l]++
@@ -253,10 +308,14 @@ func relabel(results []*Result) []map[string]string {
 		out[i] = map[string]string{}
 		for _, l := range runner.Labels(r.Run) {
 			name := l
-			if count[l] > 1 && len(models) > 1 {
-				name = l + " @ " + r.Run.Config.Model.ID.String()
+			if r.Task.Change != "" && count[l] > 1 {
+				change, _, _ := strings.Cut(r.Task.Change, "?") // its options would fill the table
+				name += " under " + change
 			}
-			if used[name] || count[l] > 1 && len(models) == 1 {
+			if count[l] > 1 && len(models) > 1 {
+				name += " @ " + r.Run.Config.Model.ID.String()
+			}
+			if used[name] || count[l] > 1 && len(models) == 1 && !changed {
 				name += " (" + strings.TrimSpace(r.Run.ID) + ")"
 			}
 			used[name] = true

@@ -45,6 +45,9 @@ type Options struct {
 	// Baseline names the method that every other is compared with. Without
 	// one, every pair is compared, and more pairs need stronger evidence.
 	Baseline string
+	// Against gives methods a baseline each, such as the same method on clean data:
+	// only these pairs are compared. It excludes Baseline.
+	Against map[string]string
 	// Budget is the envelope that every trial must stay in: one that used more
 	// counts as wrong. Zero limits are none. It asks what each method is worth
 	// to somebody who would have stopped it there; a method that knew of the
@@ -62,22 +65,32 @@ func (o Options) filled() Options {
 	return o
 }
 
+// chooses reports whether the pair is one of those that were asked for.
+func (o Options) chooses(p Pair) bool {
+	if o.Against != nil {
+		return o.Against[p.A] == p.B
+	}
+	return o.Baseline == "" || p.B == o.Baseline
+}
+
 // Comparison is the result: everything that tables, plots and sentences about
 // methods side by side are made of. Slices over methods follow Methods, and
 // slices over pairs follow Pairs. [Describe] leaves Verdict, Pairs, Groups,
 // Pareto and Curves empty.
 type Comparison struct {
-	Verdict   string         `json:"verdict"` // one sentence on the headline metric
-	Metric    string         `json:"metric"`  // the headline; empty before a trial has a score
-	Metrics   []string       `json:"metrics"` // all that were compared, the headline first
-	Level     float64        `json:"level"`
-	Seed      uint64         `json:"seed"`      // of the random numbers
-	Resamples int            `json:"resamples"` // of each bootstrap
-	Baseline  string         `json:"baseline,omitempty"`
-	Budget    *record.Limits `json:"budget,omitempty"`
-	Samples   int            `json:"samples"`
-	Clusters  int            `json:"clusters,omitempty"` // 0 if every sample is independent
-	Epochs    int            `json:"epochs"`
+	Verdict   string   `json:"verdict"` // one sentence on the headline metric
+	Metric    string   `json:"metric"`  // the headline; empty before a trial has a score
+	Metrics   []string `json:"metrics"` // all that were compared, the headline first
+	Level     float64  `json:"level"`
+	Seed      uint64   `json:"seed"`      // of the random numbers
+	Resamples int      `json:"resamples"` // of each bootstrap
+	Baseline  string   `json:"baseline,omitempty"`
+	// Against is the baseline of each method that has one of its own.
+	Against  map[string]string `json:"against,omitempty"`
+	Budget   *record.Limits    `json:"budget,omitempty"`
+	Samples  int               `json:"samples"`
+	Clusters int               `json:"clusters,omitempty"` // 0 if every sample is independent
+	Epochs   int               `json:"epochs"`
 
 	Chance   map[string]float64 `json:"chance"`             // what guessing earns, by metric
 	Majority map[string]float64 `json:"majority,omitempty"` // what the most frequent label earns
@@ -142,7 +155,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 func (d Data) describe(o Options) *Comparison {
 	c := &Comparison{
 		Metrics: d.Metrics, Level: o.Level, Seed: o.Seed, Resamples: o.Resamples,
-		Baseline: o.Baseline, Samples: len(d.Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
+		Baseline: o.Baseline, Against: o.Against, Samples: len(d.Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
 	}
 	if len(d.Metrics) > 0 {
 		c.Metric = d.Metrics[0]
@@ -169,7 +182,7 @@ func (d Data) pairs(o Options) []Pair {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
 			a, b, at := i, j, next
-			if d.Methods[a] == o.Baseline {
+			if d.Methods[a] == o.Baseline || o.Against[d.Methods[b]] == d.Methods[a] {
 				a, b = b, a
 			}
 			work.Go(func() { all[at] = d.pair(a, b, o) }) // each has random numbers of its own
@@ -202,7 +215,7 @@ func (d Data) pair(a, b int, o Options) Pair {
 func (d Data) family(all []Pair, o Options) []Pair {
 	var chosen []Pair
 	for _, p := range all {
-		if o.Baseline == "" || p.B == o.Baseline {
+		if o.chooses(p) {
 			chosen = append(chosen, p)
 		}
 	}

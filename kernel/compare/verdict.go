@@ -15,19 +15,21 @@ func (c *Comparison) verdict() string {
 	case len(c.Pairs) == 1:
 		return c.Pairs[0].Verdict
 	case c.Baseline != "":
-		return c.againstBaseline()
+		return fmt.Sprintf("against %s on %s: %s", c.Baseline, c.Metric, c.sorted())
+	case c.Against != nil:
+		return fmt.Sprintf("each pair on %s: %s", c.Metric, c.sorted())
 	}
 	return c.overall()
 }
 
-// againstBaseline sorts the methods by what is decided.
-func (c *Comparison) againstBaseline() string {
+// sorted are the methods that have a baseline by what is decided.
+func (c *Comparison) sorted() string {
 	var better, worse, open []string
 	for _, p := range c.Pairs {
 		switch p.Winner {
 		case p.A:
 			better = append(better, p.A)
-		case c.Baseline:
+		case p.B:
 			worse = append(worse, p.A)
 		default:
 			open = append(open, p.A)
@@ -42,7 +44,7 @@ func (c *Comparison) againstBaseline() string {
 			parts = append(parts, part.word+": "+strings.Join(part.names, ", "))
 		}
 	}
-	return fmt.Sprintf("against %s on %s: %s", c.Baseline, c.Metric, strings.Join(parts, "; "))
+	return strings.Join(parts, "; ")
 }
 
 // overall names the best method if it beats every other. If not, it names

@@ -27,6 +27,7 @@ type Task struct {
 	// SeedDigest is the digest that trials' seeds are derived from; empty means the
 	// task's own. A changed copy of a task keeps the seeds of the original.
 	SeedDigest string `json:",omitempty"`
+	Change     string `json:",omitempty"` // what was done to that original, such as "typo:0.3"
 	Samples    []Sample
 
 	Environment Environment `json:"-"` // nil if its problems have no tools

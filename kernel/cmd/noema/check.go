@@ -78,7 +78,7 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 				if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
 					return err
 				}
-				return a.estimate(exp, c.JSON)
+				return a.estimate(c.JSON, exp)
 			}
 			if err := a.ready(&c); err != nil {
 				return err

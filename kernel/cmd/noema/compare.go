@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,11 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 		if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
 			return err
 		}
-		return a.estimate(exp, c.JSON)
+		if clean := exp; exp.Attack != "" {
+			clean.Attack = ""
+			return a.estimate(c.JSON, clean, exp)
+		}
+		return a.estimate(c.JSON, exp)
 	}
 	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "print", "json"); err != nil {
 		return err
@@ -145,6 +150,9 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	}
 	if len(c.Scale) > 0 {
 		return a.compareScaled(cmd.Context(), c, exp)
+	}
+	if exp.Attack != "" {
+		return a.compareAttacked(cmd.Context(), c, exp)
 	}
 	_, err = a.compareOnce(cmd.Context(), c, exp)
 	return err
@@ -219,6 +227,27 @@ func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experim
 		return result, err
 	}
 	return result, failedTrials(result.Result)
+}
+
+// compareAttacked runs an experiment without its attack and with it, and prints
+// what each method loses.
+func (a *app) compareAttacked(ctx context.Context, c *comparison, exp kernel.Experiment) error {
+	clean := exp
+	clean.Attack = ""
+	var results []*kernel.Result
+	var failed error
+	for _, e := range []kernel.Experiment{clean, exp} {
+		result, err := a.lab.Run(e)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = errors.New("interrupted: run the same command to go on")
+			}
+			return err
+		}
+		results = append(results, result)
+		failed = cmp.Or(failed, failedTrials(result.Result))
+	}
+	return errors.Join(a.printRuns(&c.pairing, results), failed)
 }
 
 // compareScaled runs an experiment at several sizes of its task, with the same

@@ -36,6 +36,11 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 		}
 		results = append(results, r)
 	}
+	return a.printRuns(p, results)
+}
+
+// printRuns prints how the methods of runs compare.
+func (a *app) printRuns(p *pairing, results []*kernel.Result) error {
 	c, err := kernel.Compare(p.Comparing, results...)
 	if err != nil {
 		return err
@@ -109,18 +114,31 @@ func (a *app) writePage(c *kernel.Comparison, file string, r *kernel.Result) err
 	return nil
 }
 
-// estimate prints what an experiment would ask for.
-func (a *app) estimate(e kernel.Experiment, asJSON bool) error {
-	found, err := a.lab.Estimate(e)
-	if err != nil {
-		return err
+// estimate prints what experiments would ask for: with --attack there are two, the
+// clean one first, and a JSON list of them.
+func (a *app) estimate(asJSON bool, all ...kernel.Experiment) error {
+	var found []*runner.Estimate
+	for _, e := range all {
+		f, err := a.lab.Estimate(e)
+		if err != nil {
+			return err
+		}
+		found = append(found, f)
 	}
-	if asJSON {
+	switch {
+	case asJSON && len(found) == 1:
+		return report.JSON(a.stdout, found[0])
+	case asJSON:
 		return report.JSON(a.stdout, found)
 	}
-	fmt.Fprint(a.stdout, report.EstimateTable(found).Text())
-	if found.Refusal != "" {
-		fmt.Fprintf(a.text(), "\nthe run would be refused: %s\n", found.Refusal)
+	for i, f := range found {
+		if len(found) > 1 {
+			fmt.Fprintln(a.stdout, []string{"without the attack", "\nunder the attack, beside the above"}[i])
+		}
+		fmt.Fprint(a.stdout, report.EstimateTable(f).Text())
+		if f.Refusal != "" {
+			fmt.Fprintf(a.text(), "\nthe run would be refused: %s\n", f.Refusal)
+		}
 	}
 	return nil
 }

@@ -74,6 +74,7 @@ func (a Attack) Apply(t *task.Task, seed uint64) (*task.Task, error) {
 	out.Samples = slices.Clone(t.Samples)
 	out.Config = strings.TrimPrefix(t.Config+"&attack="+a.String(), "&")
 	out.Version = t.Version + "+attack2"
+	out.Change = a.String()
 	var err error
 	if out.SeedDigest, err = t.Digest(); err != nil {
 		return nil, err

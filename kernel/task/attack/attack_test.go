@@ -20,11 +20,11 @@ import (
 
 func tasks(t *testing.T) []*task.Task {
 	t.Helper()
-	a, err := cafes.New(cafes.Options{N: 10, Requests: 40})
+	a, err := cafes.New(cafes.Options{N: 10, Requests: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := policy.New(policy.Options{Restaurants: 4})
+	b, err := policy.New(policy.Options{Restaurants: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
