@@ -25,9 +25,12 @@ type guestHost struct {
 
 var _ methods.Host = (*guestHost)(nil)
 
-func newGuestHost() *guestHost {
+func newGuestHost(stream wire.Method_SessionServer) *guestHost {
 	return &guestHost{
-		out: wire.NewOutbox[*wire.PluginFrame](), gone: make(chan struct{}), pending: map[uint64]chan *wire.Result{},
+		out: wire.NewOutbox(func(batch []*wire.PluginFrame) error {
+			return stream.Send(&wire.PluginMessage{Frames: batch})
+		}),
+		gone: make(chan struct{}), pending: map[uint64]chan *wire.Result{},
 	}
 }
 
@@ -67,8 +70,9 @@ func (h *guestHost) deliver(r *wire.Result) {
 }
 
 // put queues a frame and reports whether it will be sent.
-func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error {
-	ok, err := h.out.Put(ctx, f)
+func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error { return sent(h.out.Put(ctx, f)) }
+
+func sent(ok bool, err error) error {
 	if err == nil && !ok {
 		err = errClosed
 	}
@@ -85,6 +89,13 @@ func fits(what string, m proto.Message) error {
 	}
 	return nil
 }
+
+// A caller sends its call itself when few are under way and it is small: the
+// kernel then reads it at once, so that the caller can always be cancelled.
+const (
+	fewCalls  = 16
+	smallCall = 16 << 10
+)
 
 // scopeKey marks the context of a method seed's build with the id of the
 // seed_get that ordered it.
@@ -106,9 +117,14 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	h.last++
 	c.Id = h.last
 	h.pending[c.Id] = waiting
+	few := len(h.pending) <= fewCalls
 	h.mu.Unlock()
 
-	err := h.put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}})
+	put := h.out.Put
+	if few && proto.Size(c) <= smallCall {
+		put = h.out.Send
+	}
+	err := sent(put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}}))
 	if err == nil {
 		select {
 		case r := <-waiting:

@@ -83,15 +83,11 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	h := newGuestHost()
+	h := newGuestHost(stream)
 	go h.receive(stream, frames[1:], cancel)
 
 	finished, sent := make(chan struct{}), make(chan error, 1)
-	go func() {
-		sent <- h.out.Run(finished, func(batch []*wire.PluginFrame) error {
-			return stream.Send(&wire.PluginMessage{Frames: batch})
-		})
-	}()
+	go func() { sent <- h.out.Run(finished) }()
 	m := g.method
 	if problem.ID == wire.BenchID {
 		m = bench{}

@@ -60,7 +60,6 @@ type build struct {
 func newSession(ctx context.Context, h methods.Host, shared bool) *session {
 	return &session{
 		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}),
-		out:   wire.NewOutbox[*wire.HostFrame](),
 		slots: make(chan struct{}, maxCalls), room: semaphore.NewWeighted(maxCallBytes),
 		inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
 	}
@@ -78,13 +77,14 @@ var (
 func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
+	s.out = wire.NewOutbox(func(batch []*wire.HostFrame) error {
+		return stream.Send(&wire.HostMessage{Frames: batch})
+	})
 	over, done, sent := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(sent)
 		// A failed send also breaks the receiving side, which reports it.
-		_ = s.out.Run(done, func(batch []*wire.HostFrame) error {
-			return stream.Send(&wire.HostMessage{Frames: batch})
-		})
+		_ = s.out.Run(done)
 	}()
 	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Start{Start: wire.To[wire.Problem](p)}})
 	go func() {
@@ -122,8 +122,14 @@ func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop 
 // put queues a frame; one that finds the session over is not missed.
 func (s *session) put(f *wire.HostFrame) { _, _ = s.out.Put(context.Background(), f) }
 
+// reply sends a result, which may last until the plugin reads it.
 func (s *session) reply(r *wire.Result) {
-	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: r}})
+	_, _ = s.out.Send(context.Background(), &wire.HostFrame{Frame: &wire.HostFrame_Result{Result: r}})
+}
+
+// refuse queues an error in place of a result.
+func (s *session) refuse(id uint64, err error) {
+	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: failure(id, err)}})
 }
 
 // brokenError is a stream that ended before the trial did.
@@ -200,7 +206,7 @@ func (s *session) start(c *wire.Call) error {
 		return err
 	}
 	if err != nil {
-		s.reply(failure(c.GetId(), err))
+		s.refuse(c.GetId(), err)
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -266,7 +272,7 @@ func (s *session) deliver(b *build, put *wire.Call) {
 		default: // a second seed_put for one order
 		}
 	}
-	s.reply(failure(put.GetId(), fmt.Errorf("store seed: no build with scope %d is under way", put.GetScope())))
+	s.refuse(put.GetId(), fmt.Errorf("store seed: no build with scope %d is under way", put.GetScope()))
 }
 
 func failure(id uint64, err error) *wire.Result {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log"
 	"os"
 	"strings"
 	"sync"
@@ -22,6 +23,12 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "serve" {
 		plugins.Serve(caller{})
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "pong" {
+		if err := pong(os.Args[2], os.Args[3]); err != nil {
+			log.Fatal(err)
+		}
 		return
 	}
 	os.Exit(m.Run())
