@@ -1,29 +1,34 @@
 package reply
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
-
 	"noema/methods"
+	"noema/methods/reply/internal/jsonschema"
 )
 
 // Validator checks JSON values against one schema. It is safe for concurrent
 // use.
 type Validator struct{ schema *jsonschema.Schema }
 
-// NewValidator reads a JSON Schema, draft 2020-12 unless it says otherwise. A
-// schema that refers to anything outside of itself is an error.
+// SchemaFault is one way in which a value departs from its schema.
+type SchemaFault struct {
+	Place []string // keys and indices from the root to the value at fault
+	Rule  string   // the schema's keyword that is not met, such as "required"
+	Text  string   // such as "got string, want number"
+}
+
+// String is the fault on one line, with its place.
+func (f SchemaFault) String() string { return jsonschema.Fault(f).String() }
+
+// NewValidator reads a JSON Schema of draft 2020-12. A schema that refers to
+// anything outside of itself is an error, and so is one with a keyword that would
+// be ignored.
 func NewValidator(schema json.RawMessage) (*Validator, error) {
-	compiled, err := compile(schema)
+	compiled, err := jsonschema.Compile(schema)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
 	}
@@ -45,31 +50,22 @@ func (v *Validator) Check(raw json.RawMessage) error {
 }
 
 // Faults lists how raw departs from the schema, in a fixed order, since the
-// texts go into prompts. The error says that raw is no JSON.
+// texts go into prompts. The error says that raw is not JSON, or that the check
+// was given up.
 func (v *Validator) Faults(raw json.RawMessage) ([]SchemaFault, error) {
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	value, err := jsonschema.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	if err := v.schema.Validate(value); err != nil {
-		return faults(err)
+	found, err := v.schema.Faults(value)
+	if err != nil || len(found) == 0 {
+		return nil, err
 	}
-	return nil, nil
-}
-
-// SchemaFault is one way in which a value departs from its schema.
-type SchemaFault struct {
-	Place []string // keys and indices from the root to the value at fault
-	Rule  string   // the schema's keyword that is not met, such as "required"
-	Text  string   // such as "got string, want number"
-}
-
-// String is the fault on one line, with its place.
-func (f SchemaFault) String() string {
-	if len(f.Place) == 0 {
-		return f.Text
+	list := make([]SchemaFault, len(found))
+	for i, f := range found {
+		list[i] = SchemaFault(f)
 	}
-	return "at /" + strings.Join(f.Place, "/") + ": " + f.Text
+	return list, nil
 }
 
 // validator joins the schema and the method's own check.
@@ -92,56 +88,4 @@ func validator(schema *methods.Schema, check func(json.RawMessage) error) (func(
 		}
 		return nil
 	}, nil
-}
-
-func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	const name = "schema.json"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	if err := c.AddResource(name, doc); err != nil {
-		return nil, err
-	}
-	return c.Compile(name)
-}
-
-// noLoader keeps a schema from reading files or the network.
-type noLoader struct{}
-
-// Load implements jsonschema.URLLoader.
-func (noLoader) Load(url string) (any, error) {
-	return nil, fmt.Errorf("schema refers to %q, outside of itself", url)
-}
-
-// faults flattens the tree of a validation error into its leaves, sorted.
-func faults(err error) ([]SchemaFault, error) {
-	var ve *jsonschema.ValidationError
-	if !errors.As(err, &ve) {
-		return nil, err
-	}
-	var list []SchemaFault
-	printer := message.NewPrinter(language.English)
-	var walk func(*jsonschema.ValidationError)
-	walk = func(e *jsonschema.ValidationError) {
-		for _, cause := range e.Causes {
-			walk(cause)
-		}
-		if len(e.Causes) > 0 {
-			return
-		}
-		if extra, ok := e.ErrorKind.(*kind.AdditionalProperties); ok {
-			slices.Sort(extra.Properties)
-		}
-		rule := ""
-		if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-			rule = path[0]
-		}
-		list = append(list, SchemaFault{e.InstanceLocation, rule, e.ErrorKind.LocalizedString(printer)})
-	}
-	walk(ve)
-	slices.SortFunc(list, func(a, b SchemaFault) int { return strings.Compare(a.String(), b.String()) })
-	return slices.CompactFunc(list, func(a, b SchemaFault) bool { return a.String() == b.String() }), nil
 }
