@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"noema/kernel/cell/internal/source"
 )
@@ -41,8 +42,12 @@ func newNamespace() *namespace {
 // beginning of a line. They guess before the parser runs: a wrong guess compiles
 // a type again for nothing, or an error names what is missing.
 var (
-	declaresMethod = regexp.MustCompile(`(?m)^func\s*\(\s*(?:[\pL_][\pL\pN_]*\s+)?\*?\s*([\pL_][\pL\pN_]*)[^)]*\)\s*([\pL_][\pL\pN_]*)\s*\(`)
-	declaresType   = regexp.MustCompile(`(?m)^type\s+([\pL_][\pL\pN_]*)`)
+	declaresMethod = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^func\s*\(\s*(?:[\pL_][\pL\pN_]*\s+)?\*?\s*([\pL_][\pL\pN_]*)[^)]*\)\s*([\pL_][\pL\pN_]*)\s*\(`)
+	})
+	declaresType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^type\s+([\pL_][\pL\pN_]*)`)
+	})
 )
 
 // companions are the definitions to compile together with a text, because Go
@@ -51,10 +56,10 @@ var (
 // its methods.
 func (n *namespace) companions(text string) []*definition {
 	named, here := map[string]bool{}, map[string]bool{}
-	for _, m := range declaresType.FindAllStringSubmatch(text, -1) {
+	for _, m := range declaresType().FindAllStringSubmatch(text, -1) {
 		named[m[1]], here[m[1]] = true, true
 	}
-	for _, m := range declaresMethod.FindAllStringSubmatch(text, -1) {
+	for _, m := range declaresMethod().FindAllStringSubmatch(text, -1) {
 		named[m[1]], here[m[1]+"."+m[2]] = true, true
 	}
 	var again []*definition

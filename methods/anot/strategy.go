@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Type says what a condition looks at.
@@ -152,13 +153,15 @@ func quoted(s string) string {
 }
 
 // plainKey matches what may stand between the dots of a path.
-var plainKey = regexp.MustCompile(`^[\pL\pN_]+(?:[ -][\pL\pN_]+)*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL\pN_]+(?:[ -][\pL\pN_]+)*$`)
+})
 
 func pathText(path []string) string {
 	var b strings.Builder
 	for i, k := range path {
 		switch {
-		case !plainKey.MatchString(k):
+		case !plainKey().MatchString(k):
 			b.WriteString("[" + quotedKey(k) + "]")
 		case i > 0:
 			b.WriteString("." + k)
@@ -175,10 +178,12 @@ var keyQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 func quotedKey(k string) string { return `"` + keyQuoter.Replace(k) + `"` }
 
 // plainName matches names that need no quotes.
-var plainName = regexp.MustCompile(`^[\pL\pN_]+(?:[ .'-]*[\pL\pN_.])*$`)
+var plainName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL\pN_]+(?:[ .'-]*[\pL\pN_.])*$`)
+})
 
 func nameText(name string) string {
-	if plainName.MatchString(name) {
+	if plainName().MatchString(name) {
 		return name
 	}
 	return quoted(name)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 
 	"noema/kernel/provider"
@@ -90,12 +91,12 @@ func (c *Client) refused(f *Refusal) error {
 		e.Err = errors.New(c.clean(f.Text))
 	}
 	switch {
-	case e.Kind == provider.Unauthorized, f.Status == http.StatusBadRequest && badKey.MatchString(f.Text):
+	case e.Kind == provider.Unauthorized, f.Status == http.StatusBadRequest && badKey().MatchString(f.Text):
 		e.Kind, e.Hint = provider.Unauthorized, "check "+c.service.KeyVariable[0]
-	case f.Status == http.StatusPaymentRequired, noCredit.MatchString(f.Code + " " + f.Text):
+	case f.Status == http.StatusPaymentRequired, noCredit().MatchString(f.Code + " " + f.Text):
 		e.Kind, e.Hint = provider.Exhausted, "the account has no credit left"
 	case f.Status == http.StatusRequestEntityTooLarge, f.Code == "context_length_exceeded",
-		f.Status < 500 && f.Status != http.StatusTooManyRequests && contextLength.MatchString(f.Text):
+		f.Status < 500 && f.Status != http.StatusTooManyRequests && contextLength().MatchString(f.Text):
 		e.Kind, e.Hint = provider.ContextLength, "the prompt does not fit the model's context"
 	case f.Status == http.StatusNotFound:
 		e.Hint = c.urlHint()
@@ -106,13 +107,21 @@ func (c *Client) refused(f *Refusal) error {
 }
 
 var (
-	contextLength = regexp.MustCompile(`(?i)maximum context length|context (window|length|size|limit)|prompt is too long|too many tokens|exceeds the maximum number of tokens|input length exceeds`)
-	badKey        = regexp.MustCompile(`(?i)API key (not valid|expired|not found)`)
+	contextLength = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)maximum context length|context (window|length|size|limit)|prompt is too long|too many tokens|exceeds the maximum number of tokens|input length exceeds`)
+	})
+	badKey = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)API key (not valid|expired|not found)`)
+	})
 	// Gemini's "check your plan and billing details" is not among these: it says
 	// that of its limits per minute too.
-	noCredit = regexp.MustCompile(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|credit balance is too low|credits are depleted|spending cap`)
+	noCredit = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)insufficient_quota|billing_(hard_limit_reached|not_active)|credit balance is too low|credits are depleted|spending cap`)
+	})
 	// masked matches keys and what is left of them when a server masks them.
-	masked = regexp.MustCompile(`\bsk-[\w*-]+|\bAIza[\w*-]+|\S*\*{3,}\S*|(?i:bearer)\s+\S+|([?&](key|api_key|token)=)[^&\s"]+`)
+	masked = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\bsk-[\w*-]+|\bAIza[\w*-]+|\S*\*{3,}\S*|(?i:bearer)\s+\S+|([?&](key|api_key|token)=)[^&\s"]+`)
+	})
 )
 
 // clean makes a server's text fit for an error: one line, at most 300
@@ -121,7 +130,7 @@ func (c *Client) clean(text string) string {
 	if c.config.APIKey != "" {
 		text = strings.ReplaceAll(text, c.config.APIKey, "[key]")
 	}
-	text = masked.ReplaceAllString(text, "[key]")
+	text = masked().ReplaceAllString(text, "[key]")
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	if runes := []rune(text); len(runes) > 300 {
 		text = string(runes[:300]) + "…"

@@ -78,7 +78,9 @@ func (l *learned) form(s *methods.Schema) Form {
 
 // unsupported matches the many ways to say that a parameter is not known,
 // as opposed to a value of it that is out of range.
-var unsupported = regexp.MustCompile(`(?i)unsupported|not support|n't support|unavailable|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available|not implemented|not enabled|deprecated|cannot (both )?be (specified|used|set)|extra (inputs|fields)|extra_forbidden|only the default|only (be )?(set|used) (to|with)|may only be set|must be (one of|'text'|'json_object')`)
+var unsupported = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)unsupported|not support|n't support|unavailable|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|not available|not implemented|not enabled|deprecated|cannot (both )?be (specified|used|set)|extra (inputs|fields)|extra_forbidden|only the default|only (be )?(set|used) (to|with)|may only be set|must be (one of|'text'|'json_object')`)
+})
 
 // adapt learns from a refusal of r as sent in form f. It reports whether there
 // is another form worth sending, which is then the current one.
@@ -105,7 +107,7 @@ func (l *learned) drop(name string, f Form, r methods.Request, text string) bool
 			return l.dropSchema(f, r.Schema, text)
 		}
 	}
-	if name == "" || !unsupported.MatchString(text) {
+	if name == "" || !unsupported().MatchString(text) {
 		return false
 	}
 	name, _, _ = strings.Cut(name, ".")
@@ -165,7 +167,7 @@ func (l *learned) dropSchema(f Form, s *methods.Schema, text string) bool {
 	if s == nil || f.InWords {
 		return false
 	}
-	if badSchema.MatchString(text) {
+	if badSchema().MatchString(text) {
 		if l.refused == nil {
 			l.refused = map[[32]byte]int{}
 		}
@@ -177,7 +179,9 @@ func (l *learned) dropSchema(f Form, s *methods.Schema, text string) bool {
 }
 
 // badSchema matches refusals of one schema rather than of all.
-var badSchema = regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, ('|property)`)
+var badSchema = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, ('|property)`)
+})
 
 // list says in words what was refused so far and what is sent instead, sorted.
 func (l *learned) list() []string {
