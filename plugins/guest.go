@@ -70,7 +70,9 @@ func (h *guestHost) deliver(r *wire.Result) {
 }
 
 // put queues a frame and reports whether it will be sent.
-func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error { return sent(h.out.Put(ctx, f)) }
+func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error {
+	return sent(h.out.Put(ctx, f))
+}
 
 func sent(ok bool, err error) error {
 	if err == nil && !ok {
@@ -83,11 +85,13 @@ func sent(ok bool, err error) error {
 const frameRoom = 1 << 10
 
 // fits refuses what the kernel would refuse, where the method can still say so.
-func fits(what string, m proto.Message) error {
-	if n := int64(proto.Size(m)); n > wire.MaxMessage-frameRoom {
-		return fmt.Errorf("%s: the message has %s, but the limit is %s", what, size(n), size(wire.MaxMessage))
+// It returns the size in bytes.
+func fits(what string, m proto.Message) (int64, error) {
+	n := int64(proto.Size(m))
+	if n > wire.MaxMessage-frameRoom {
+		return n, fmt.Errorf("%s: the message has %s, but the limit is %s", what, size(n), size(wire.MaxMessage))
 	}
-	return nil
+	return n, nil
 }
 
 // A caller sends its call itself when few are under way and it is small: the
@@ -109,7 +113,8 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	if c.Scope == 0 {
 		c.Scope, _ = ctx.Value(scopeKey{}).(uint64)
 	}
-	if err := fits("call host", c); err != nil {
+	size, err := fits("call host", c)
+	if err != nil {
 		return nil, err
 	}
 	waiting := make(chan *wire.Result, 1)
@@ -121,10 +126,10 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	h.mu.Unlock()
 
 	put := h.out.Put
-	if few && proto.Size(c) <= smallCall {
+	if few && size <= smallCall {
 		put = h.out.Send
 	}
-	err := sent(put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}}))
+	err = sent(put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}}))
 	if err == nil {
 		select {
 		case r := <-waiting:

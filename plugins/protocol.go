@@ -112,7 +112,7 @@ func serverOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage),
 		experimental.BufferPool(bufferPool()),
-		grpc.InitialWindowSize(256<<10), grpc.InitialConnWindowSize(1<<20),
+		grpc.InitialWindowSize(256 << 10), grpc.InitialConnWindowSize(1 << 20),
 	}
 }
 
@@ -120,6 +120,6 @@ func dialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(wire.MaxMessage), grpc.MaxCallSendMsgSize(wire.MaxMessage)),
 		experimental.WithBufferPool(bufferPool()),
-		grpc.WithInitialWindowSize(256<<10), grpc.WithInitialConnWindowSize(1<<20),
+		grpc.WithInitialWindowSize(256 << 10), grpc.WithInitialConnWindowSize(1 << 20),
 	}
 }

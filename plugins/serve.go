@@ -99,7 +99,7 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 	finish := &wire.Finish{Error: wire.FromError(err)}
 	if err == nil {
 		finish.Answer = wire.To[wire.Answer](answer)
-		if err := fits("answer", finish.Answer); err != nil {
+		if _, err := fits("answer", finish.Answer); err != nil {
 			finish = &wire.Finish{Error: wire.FromError(err)}
 		}
 	}

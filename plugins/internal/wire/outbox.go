@@ -129,14 +129,16 @@ func (o *Outbox[F]) sendBatch() error {
 	for size := 0; len(batch) < batchFrames && size < batchBytes; {
 		select {
 		case f := <-o.frames:
-			batch, size = append(batch, f), size+proto.Size(f)
-			continue
+			batch = append(batch, f)
 		default:
+			if len(batch) == 0 {
+				return nil
+			}
+			return o.send(batch)
 		}
-		break
-	}
-	if len(batch) == 0 {
-		return nil
+		if len(o.frames) > 0 {
+			size += proto.Size(batch[len(batch)-1])
+		}
 	}
 	return o.send(batch)
 }
