@@ -61,17 +61,23 @@ func (o *Outbox[F]) Send(ctx context.Context, f F) (bool, error) {
 	default: // who has the turn looks again after it
 		return true, nil
 	}
-	if err := o.sendBatch(); err != nil {
+	err = o.sendBatch()
+	o.pass()
+	if err != nil {
 		select {
 		case o.failed <- err:
 		default:
 		}
 	}
+	return true, nil
+}
+
+// pass gives the turn back. A frame that was queued meanwhile is Run's to send.
+func (o *Outbox[F]) pass() {
 	<-o.turn
 	if len(o.frames) > 0 {
 		o.wake()
 	}
-	return true, nil
 }
 
 func (o *Outbox[F]) queue(ctx context.Context, f F) (bool, error) {
@@ -113,7 +119,7 @@ func (o *Outbox[F]) Run(done <-chan struct{}) error {
 // drain sends all that is queued.
 func (o *Outbox[F]) drain() error {
 	o.turn <- struct{}{}
-	defer func() { <-o.turn }()
+	defer o.pass()
 	for len(o.frames) > 0 {
 		if err := o.sendBatch(); err != nil {
 			return err
