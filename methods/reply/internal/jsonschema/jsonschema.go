@@ -52,10 +52,10 @@ func (f Fault) String() string {
 // for more work than there is time.
 const (
 	maxFaults = 1000
-	maxSteps  = 10_000_000
+	maxSteps  = 2_000_000
 )
 
-var errWork = fmt.Errorf("check value: the schema asks for more than %d steps: refer to fewer schemas from one", maxSteps)
+var errWork = fmt.Errorf("check value: this takes more than %d steps: make the value or the schema smaller", maxSteps)
 
 // Parse reads one JSON value, with numbers as json.Number.
 func Parse(raw []byte) (any, error) {
