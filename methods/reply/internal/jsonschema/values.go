@@ -34,7 +34,7 @@ func (r *reader) values() {
 
 // types returns the types of a value, in order; nil if all are right.
 func (r *reader) types() []string {
-	wanted := []string{}
+	var wanted []string
 	if name, ok := r.obj["type"].(string); ok {
 		wanted = []string{name}
 	} else if wanted, ok = r.texts("type"); !ok {
