@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -20,7 +21,10 @@ import (
 // it. It returns when the kernel asks the plugin to end; when the kernel dies,
 // it ends the process. Nothing may be written to os.Stdout before Serve;
 // os.Stderr is the place for diagnostics at any time.
+//
+// Serve halves GOMAXPROCS; a method that computes on all cores sets it in Solve.
 func Serve(m methods.Method) {
+	leaveCores()
 	go exitWithParent()
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig:  handshake(),
@@ -31,6 +35,12 @@ func Serve(m methods.Method) {
 		},
 	})
 }
+
+// leaveCores keeps this process to half of the cores. A plugin waits for the kernel
+// and the kernel for it: where both look for work on all cores, each wakes threads
+// that find none and take a core from the other, and a call takes a third longer.
+// Other trials go to other processes.
+func leaveCores() { runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/2)) }
 
 // exitWithParent ends the process soon after its parent is gone. A closed
 // stream alone does not tell that, and a plugin must not outlive a kernel
