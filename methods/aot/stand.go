@@ -56,7 +56,7 @@ func example(kind string) any {
 
 // onValues are the rules that may break or hold with another value in the
 // place of a reference below.
-var onValues = []string{"uniqueItems", "contains", "minContains", "maxContains", "const", "enum", "not", "oneOf", "anyOf", "if", "then", "else"}
+var onValues = []string{"uniqueItems", "const", "enum", "not", "oneOf", "anyOf"}
 
 // judge keeps the faults that stand whatever the references will give.
 func (s *stand) judge(list []reply.SchemaFault) []reply.SchemaFault {
