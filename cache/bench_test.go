@@ -93,15 +93,21 @@ func parallel(b *testing.B, n int, op func(i int) error) {
 }
 
 func BenchmarkAddCompletion(b *testing.B) {
-	for _, n := range []int{1, 64} {
-		b.Run(fmt.Sprintf("goroutines=%d", n), func(b *testing.B) {
-			s := mustOpen(b, b.TempDir())
-			_, r, c := benchRecord(0)
-			parallel(b, n, func(i int) error {
-				_, err := s.AddCompletion(b.Context(), testKey(i), r, testModel, c)
-				return err
+	for _, side := range []string{"owner", "socket"} {
+		for _, n := range []int{1, 64, 1000} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", side, n), func(b *testing.B) {
+				dir := b.TempDir()
+				s := mustOpen(b, dir)
+				if side == "socket" {
+					s = mustOpen(b, dir)
+				}
+				_, r, c := benchRecord(0)
+				parallel(b, n, func(i int) error {
+					_, err := s.AddCompletion(b.Context(), testKey(i), r, testModel, c)
+					return err
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -32,35 +31,25 @@ func sizeOf(ops []Op) int {
 	return n
 }
 
-// queue is what waits to be written, in the order of the journal.
+// queue is what waits to be written, in the order of the journal. The lock of
+// the journal guards it.
 type queue struct {
-	mu      sync.Mutex
-	room    *sync.Cond // signalled when a round of the journal has ended
-	journal *journal
+	*journal
 	waiting []*commit
-	pending int           // commits in the journal that have not reached Badger
 	wake    chan struct{} // of capacity 1: something waits
 	closed  bool
 }
 
-func newQueue(j *journal) *queue {
-	q := &queue{journal: j, wake: make(chan struct{}, 1)}
-	q.room = sync.NewCond(&q.mu)
-	return q
-}
+func newQueue(j *journal) *queue { return &queue{journal: j, wake: make(chan struct{}, 1)} }
 
 // add writes a commit to the journal, which from then on survives kill -9.
 func (q *queue) add(c *commit) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.pending > 0 && q.journal.size > journalRoom {
-		q.room.Wait()
-	}
-	if err := q.journal.add(c.ops); err != nil {
+	if err := q.write(Batch{Ops: c.ops}); err != nil {
 		return err
 	}
 	q.waiting = append(q.waiting, c)
-	q.pending++
 	q.signal()
 	return nil
 }
@@ -86,17 +75,8 @@ func (q *queue) take() (group []*commit, ok bool) {
 	return group, n > 0 || !q.closed
 }
 
-// written notes that n commits have reached Badger, or were refused by it.
-func (q *queue) written(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.pending -= n; q.pending == 0 {
-		q.journal.restart()
-		q.room.Broadcast()
-	}
-}
-
-func (q *queue) close() {
+// end lets commitAll return when nothing waits.
+func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
@@ -134,7 +114,7 @@ func (l *local) commitAll() {
 			continue
 		}
 		errs := l.commitGroup(group)
-		l.queue.written(len(group))
+		l.queue.done(len(group))
 		for i, c := range group {
 			c.done <- errs[i]
 		}

@@ -35,9 +35,10 @@ type local struct {
 	version uint64 // of the last commit that was tried; the committer's
 	discard discard
 
-	guards keyLocks
-	queue  *queue        // to the committer; nil while reading
-	done   chan struct{} // closed when the committer has ended
+	guards     keyLocks
+	collecting sync.Mutex    // outboxes are collected by one at a time
+	queue      *queue        // to the committer; nil while reading
+	done       chan struct{} // closed when the committer has ended
 
 	// ops is held for reading during each operation, and for writing by
 	// close, so that nothing touches Badger's maps after they are gone.
@@ -103,7 +104,7 @@ func (l *local) start() error {
 	if err := l.replay(); err != nil {
 		return err
 	}
-	j, err := newJournal(l.dir)
+	j, err := openJournal(l.dir)
 	if err != nil {
 		return err
 	}
@@ -402,7 +403,7 @@ func (l *local) close() error {
 func (l *local) shut() (err error) {
 	defer recovered(&err)
 	if l.queue != nil {
-		l.queue.close()
+		l.queue.end()
 		<-l.done
 	}
 	err = l.db.Close()
