@@ -4,12 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"syscall"
-	"time"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
 // groupBytes bounds a group of batches, well below what Badger takes as one
@@ -162,69 +157,6 @@ func (l *local) replay() error {
 			return err
 		}
 		group = nil
-	}
-	return nil
-}
-
-// commit writes ops in one transaction. There is one at a time.
-func (l *local) commit(ops []Op) (err error) {
-	defer recovered(&err)
-	version := l.version + 1
-	l.version = version // never used twice, as a failed commit may have left something
-	txn := l.db.NewTransactionAt(version, true)
-	defer txn.Discard()
-	if err := set(txn, ops); err != nil {
-		return l.writeError(err)
-	}
-	if err := txn.CommitAt(version, nil); err != nil {
-		return l.writeError(err)
-	}
-	if err := l.log.syncError(); err != nil { // Badger logs a failed sync but does not return it
-		return err
-	}
-	l.synced.Store(version)
-	l.discard.until(l.db, version)
-	return nil
-}
-
-// discardAfter is longer than any read of one key takes.
-const discardAfter = 30 * time.Second
-
-// discard lets Badger drop replaced versions when nobody can be reading them.
-type discard struct {
-	version uint64 // the next to discard, with all before it
-	at      time.Time
-}
-
-func (d *discard) until(db *badger.DB, version uint64) {
-	now := time.Now()
-	if d.at.IsZero() {
-		d.version = version // nobody reads yet
-	} else if now.Sub(d.at) < discardAfter {
-		return
-	}
-	db.SetDiscardTs(d.version)
-	d.version, d.at = version, now
-}
-
-func (l *local) writeError(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("write to store %q: %w: %w", l.dir, ErrDiskFull, err)
-	}
-	return fmt.Errorf("write to store %q: %w", l.dir, err)
-}
-
-func set(txn *badger.Txn, ops []Op) error {
-	for _, op := range ops {
-		var err error
-		if op.Delete {
-			err = txn.Delete(op.Key)
-		} else {
-			err = txn.Set(op.Key, op.Value)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }
