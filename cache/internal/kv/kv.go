@@ -110,6 +110,9 @@ type Guard struct {
 type Batch struct {
 	Ops   []Op
 	Guard *Guard // if set and untrue, nothing is changed and the error is ErrChanged
+	// Again says that the changes may be made a second time, whatever others
+	// have written meanwhile. With a Guard they always may.
+	Again bool
 }
 
 // Range selects records in key order.
@@ -203,7 +206,7 @@ func (db *DB) Apply(ctx context.Context, b Batch) error {
 // keep keeps b in the outbox unless this process owns the store.
 func (db *DB) keep(b Batch) (forget func()) {
 	nothing := func() {}
-	if cur, err := db.peek(); b.Guard == nil || err != nil || cur != nil && cur.owner() {
+	if cur, err := db.peek(); b.Guard == nil && !b.Again || err != nil || cur != nil && cur.owner() {
 		return nothing
 	}
 	forget, err := db.outbox.keep(b)

@@ -19,9 +19,9 @@ import (
 // owner collects those that are unlocked, as their processes are dead: when it
 // opens the store, before it greets a process and after one has gone.
 //
-// Only batches with a guard are kept, since these may be repeated: what has
-// been made already, or was overtaken by others, no longer meets its guard.
-// Batches without one are of results that cost nothing to make again.
+// Only batches that may be repeated are kept. One with a guard may: what has been
+// made already, or was overtaken by others, no longer meets its guard. The rest
+// are of results that cost nothing to make again.
 type outbox struct {
 	dir string
 
@@ -142,9 +142,6 @@ func (l *local) collectOne(path string) error {
 	var group errgroup.Group
 	group.SetLimit(collectAtOnce)
 	for _, b := range batches {
-		if b.Guard == nil {
-			continue
-		}
 		group.Go(func() error {
 			if err := l.apply(context.Background(), b); !errors.Is(err, ErrChanged) {
 				return err

@@ -42,6 +42,7 @@ var leftOut = []Batch{
 	once("new", "1"),
 	once("key", "overtaken"),
 	{Ops: []Op{setOp("replaced", "2")}, Guard: &Guard{Key: []byte("replaced"), Value: []byte("1")}},
+	{Ops: []Op{setOp("again", "1")}, Again: true},
 	{Ops: []Op{setOp("moved on", "2")}, Guard: &Guard{Key: []byte("moved on"), Value: []byte("0")}},
 }
 
@@ -51,6 +52,7 @@ func wantCollected(t *testing.T, db *DB) {
 	wantValue(t, db, "key", "value")
 	wantValue(t, db, "replaced", "2")
 	wantValue(t, db, "moved on", "1")
+	wantValue(t, db, "again", "1")
 	if found := outboxes(t, db.dir); len(found) > 0 {
 		t.Errorf("left behind: %v", found)
 	}
