@@ -18,8 +18,10 @@
 // # Durability and damage
 //
 // A Put has reached the disk when it returns; one sync serves all that wait.
-// What waits is in a journal, so that after kill -9 at any moment nothing that
-// had arrived is lost, acknowledged or not.
+// What waits is in a journal, and the completions, seeds and embeddings that a
+// process has asked the owner to keep are in one of its own until they are. So
+// after kill -9 at any moment, of one process or of all, nothing that was paid
+// for and had arrived is lost, acknowledged or not.
 //
 // Every record carries a checksum over its key and its content. A record that
 // fails it is a [*CorruptError] and never data; whether that is a miss or a

@@ -63,7 +63,7 @@ func (s *Store) PutEmbeddings(ctx context.Context, records []EmbeddingRecord) er
 		}
 		ops[i] = op
 	}
-	return s.kv.Apply(ctx, kv.Batch{Ops: ops})
+	return s.kv.Apply(ctx, kv.Batch{Ops: ops, Again: true})
 }
 
 // vectorFrom is the inverse of what PutEmbeddings writes.

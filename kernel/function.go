@@ -79,7 +79,7 @@ func (f function) method() runner.Method {
 	}
 	return runner.Method{
 		Solver: f, Description: f.description,
-		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated: it runs in the program that compares it"},
+		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated, as it runs in the program that compares it", Weak: true},
 	}
 }
 

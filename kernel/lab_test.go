@@ -62,6 +62,9 @@ func TestAFunctionAndATaskOfAScript(t *testing.T) {
 	if len(wrong) != 1 || wrong[0].ID.Sample != "3" || !strings.Contains(text(wrong), "parity/3/1") {
 		t.Errorf("wrong are %s", text(wrong))
 	}
+	if shown := string(result.Display()["text/plain"]); !strings.Contains(shown, "parity could reach more than a plugin should: not isolated") {
+		t.Errorf("the table does not say how the function runs:\n%s", shown)
+	}
 	calls := wrong[0].Calls()
 	request, err := calls[0].Request()
 	if err != nil || request.Messages[0].Content != "5?" || calls[0].Path != "ask" {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,7 +34,8 @@ const maxRanked = 5
 // follows from what there is: items make it a ranking, with the number or
 // numbers of the right items, from 1, as the target; labels a choice; and
 // otherwise the target decides: a number, a text, a list of texts (a set) or
-// an object (fields). The metadata "group" and "cluster" become the sample's.
+// an object (fields). An empty text or list as the target is an answer, too: that
+// there is none. The metadata "group" and "cluster" become the sample's.
 //
 // Errors name file, line and column.
 func LoadJSONL(path string) (*Task, error) {
@@ -103,7 +105,7 @@ func readSample(l Line, number int) (Sample, error) {
 	if !absent(r.ID) {
 		s.ID = plain(r.ID)
 	}
-	if s.ID == "" {
+	if strings.TrimSpace(s.ID) == "" {
 		return Sample{}, l.Errorf("the id is empty")
 	}
 	if absent(r.Input) {
@@ -168,11 +170,15 @@ func metadata(raw map[string]json.RawMessage) map[string]string {
 
 func readInput(l Line, raw json.RawMessage) (input, error) {
 	var in input
+	at := l.valueOffset("input")
 	if raw[0] == '"' {
-		return in, json.Unmarshal(raw, &in.Query)
+		err := json.Unmarshal(raw, &in.Query)
+		if err == nil && strings.TrimSpace(in.Query) == "" {
+			err = l.errorAt(at, errors.New("the input is empty"))
+		}
+		return in, err
 	}
 	// Decoded in its place, so that errors have the right column.
-	at := l.valueOffset("input")
 	inner := Line{l.File, l.Number, append(bytes.Repeat([]byte{' '}, utf8.RuneCount(l.Raw[:at])), raw...)}
 	if raw[0] != '{' {
 		return in, l.errorAt(at, fmt.Errorf("the input is neither a text nor an object with a query"))
@@ -181,7 +187,7 @@ func readInput(l Line, raw json.RawMessage) (input, error) {
 		return in, hint(err, "query", "context", "items", "labels", "k")
 	}
 	switch {
-	case in.Query == "":
+	case strings.TrimSpace(in.Query) == "":
 		return in, l.errorAt(at, fmt.Errorf("the input has no query"))
 	case in.Items != nil && in.Labels != nil:
 		return in, l.errorAt(at, fmt.Errorf("the input has both items and labels: keep one"))
@@ -238,6 +244,9 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		var members []string
 		if err := json.Unmarshal(target, &members); err != nil {
 			return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is not a list of texts", compact(target))
+		}
+		if slices.ContainsFunc(members, func(m string) bool { return strings.TrimSpace(m) == "" }) {
+			return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s has an empty text", compact(target))
 		}
 		return methods.AnswerSpec{Kind: methods.Set}, methods.SetAnswer(members).Value, nil
 	case '{':

@@ -2,10 +2,12 @@ package task
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -75,6 +77,27 @@ func TestLoadJSONLFile(t *testing.T) {
 	}
 }
 
+// TestLoadJSONLOdd: unusual, but right.
+func TestLoadJSONLOdd(t *testing.T) {
+	for text, want := range map[string]Sample{
+		`{"input":"q\u2028\ud83d\ude00\u0000","target":""}`: {
+			Problem: methods.Problem{Query: "q\u2028😀\x00", Answer: methods.AnswerSpec{Kind: methods.Text}}, Target: json.RawMessage(`""`),
+		},
+		"{\"input\":\"a\u2028b\u2029c\u0085\",\"target\":[]}": {
+			Problem: methods.Problem{Query: "a\u2028b\u2029c\u0085", Answer: methods.AnswerSpec{Kind: methods.Set}}, Target: json.RawMessage(`[]`),
+		},
+		`{"input":"q\\ud83d","target":123456789012345678901234567890}`: {
+			Problem: methods.Problem{Query: `q\ud83d`, Answer: methods.AnswerSpec{Kind: methods.Number}},
+			Target:  json.RawMessage(`123456789012345678901234567890`),
+		},
+	} {
+		tk, err := LoadJSONL(file(t, text))
+		if want.ID = "1"; err != nil || !reflect.DeepEqual(tk.Samples, []Sample{want}) {
+			t.Errorf("%q\n got  %+v, %v\n want %+v", text, tk, err, want)
+		}
+	}
+}
+
 func TestLoadJSONLFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		``:         "quiz.jsonl has no samples",
@@ -99,21 +122,33 @@ func TestLoadJSONLFaults(t *testing.T) {
 		`{"id":"a","input":{"query":"q","items":[1,2],"labels":["x"]},"target":1}`:         "the input has both items and labels: keep one",
 		`{"id":"a","input":{"query":"q","items":[1,2],"context":{"items":[]}},"target":1}`: "items are given twice: in input and in context",
 		`[1,2]`: "quiz.jsonl:1:1: want an object, not a list: the fields are id, input, target, metadata",
-		`{"id":"a","input":{"query":"q","labels":"a"},"target":1}`:         `quiz.jsonl:1:43: "labels" must be a list of texts, not a text`,
-		`{"id":"a","input":{"query":"q","k":2.5},"target":1}`:              `"k" must be a whole number, not 2.5`,
-		`{"id":"a","input":{"query":"q","items":[]},"target":1}`:           "the sample has no items to rank",
-		`{"id":"a","input":{"query":"q","k":2},"target":1}`:                "k needs items",
-		`{"id":"a","input":{"query":"q","items":[1]},"target":1}`:          "the sample has one item: a ranking needs at least two",
-		`{"id":"a","input":{"query":"q","items":[1,2],"k":3},"target":1}`:  "k must be 1 to 2, the number of items, not 3",
-		`{"id":"a","input":{"query":"q","items":[1,2]},"target":0}`:        "quiz.jsonl:1:56: sample \"a\": target 0 is not within 1..2: items are numbered from 1",
-		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[1,3]}`:    "target [1,3] is not within 1..2",
-		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[]}`:       "target names no item",
-		`{"id":"a","input":{"query":"q","items":[1,2]},"target":"first"}`:  `target "first" is not an item number`,
-		`{"id":"a","input":{"query":"q","labels":["x","y"]},"target":"z"}`: `target "z" is not one of the labels ["x" "y"]`,
-		`{"id":"a","input":"q","target":true}`:                             `sample "a": target true needs labels: add "labels": ["yes","no"] to the input and use "yes"`,
-		`{"id":"a","input":"q","target":[1,"x"]}`:                          "is not a list of texts",
-		`{"id":"a","input":"q","target":{}}`:                               "an object without fields",
-		`{"id":"a","input":"q","target":1,"metadata":"x"}`:                 "quiz.jsonl:1:",
+		`{"id":"a","input":{"query":"q","labels":"a"},"target":1}`:           `quiz.jsonl:1:43: "labels" must be a list of texts, not a text`,
+		`{"id":"a","input":{"query":"q","k":2.5},"target":1}`:                `"k" must be a whole number, not 2.5`,
+		`{"id":"a","input":{"query":"q","items":[]},"target":1}`:             "the sample has no items to rank",
+		`{"id":"a","input":{"query":"q","k":2},"target":1}`:                  "k needs items",
+		`{"id":"a","input":{"query":"q","items":[1]},"target":1}`:            "the sample has one item: a ranking needs at least two",
+		`{"id":"a","input":{"query":"q","items":[1,2],"k":3},"target":1}`:    "k must be 1 to 2, the number of items, not 3",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":0}`:          "quiz.jsonl:1:56: sample \"a\": target 0 is not within 1..2: items are numbered from 1",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[1,3]}`:      "target [1,3] is not within 1..2",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":[]}`:         "target names no item",
+		`{"id":"a","input":{"query":"q","items":[1,2]},"target":"first"}`:    `target "first" is not an item number`,
+		`{"id":"a","input":{"query":"q","labels":["x","y"]},"target":"z"}`:   `target "z" is not one of the labels ["x" "y"]`,
+		`{"id":"a","input":"q","target":true}`:                               `sample "a": target true needs labels: add "labels": ["yes","no"] to the input and use "yes"`,
+		`{"id":"a","input":"q","target":[1,"x"]}`:                            "is not a list of texts",
+		`{"id":"a","input":"q","target":{}}`:                                 "an object without fields",
+		`{"id":"a","input":"q","target":1,"metadata":"x"}`:                   "quiz.jsonl:1:",
+		`{"id":"a","input":"","target":"x"}`:                                 "quiz.jsonl:1:19: the input is empty",
+		`{"id":"a","input":" \t","target":"x"}`:                              "quiz.jsonl:1:19: the input is empty",
+		`{"id":"a","input":{"query":" "},"target":"x"}`:                      "quiz.jsonl:1:19: the input has no query",
+		`{"id":" ","input":"q","target":"x"}`:                                "the id is empty",
+		`{"id":"a","input":"q","target":["x",""]}`:                           `quiz.jsonl:1:32: sample "a": target ["x",""] has an empty text`,
+		`{"id":"a","input":"q","target":1e400}`:                              `quiz.jsonl:1:32: sample "a": target 1e400 is not a number`,
+		`{"id":"a","input":"é\\\ud83d","target":"x"}`:                        `quiz.jsonl:1:23: \ud83d is half of a character`,
+		`{"id":"a","input":"\ude00\ud83d","target":"x"}`:                     `quiz.jsonl:1:20: \ude00 is half`,
+		"{\"input\":\"q\",\"target\":1}\n\x00\n":                             "quiz.jsonl:2:1: invalid character '\\x00'",
+		"{\"input\":\"q\x00\",\"target\":1}":                                 "quiz.jsonl:1:12: invalid character '\\x00'",
+		"{\"input\":\"q\",\"target\":1}\r{\"input\":\"q\",\"target\":1}":     "quiz.jsonl:1:26: more than one JSON value",
+		`{"input":"q","target":1}` + "\n\ufeff" + `{"input":"q","target":1}`: "quiz.jsonl:2:1: invalid character",
 	} {
 		if _, err := LoadJSONL(file(t, text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\n got  %v\n want %s", text, err, want)

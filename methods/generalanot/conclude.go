@@ -116,6 +116,12 @@ func (p *Program) evidence(r Result, found []Extraction) []methods.Evidence {
 	return list
 }
 
+// Accepts is why the method cannot solve p, whatever the seed, or nil.
+func Accepts(p methods.Problem) error {
+	_, err := newTrial(p, nil)
+	return err
+}
+
 // Execute carries out a seed that a person has made or edited: it solves the
 // problem with the seed instead of the compiled one. All faults of the
 // seed are in the error.

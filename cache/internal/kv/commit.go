@@ -4,13 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
-	"syscall"
-	"time"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
 // groupBytes bounds a group of batches, well below what Badger takes as one
@@ -32,35 +26,25 @@ func sizeOf(ops []Op) int {
 	return n
 }
 
-// queue is what waits to be written, in the order of the journal.
+// queue is what waits to be written, in the order of the journal. The lock of
+// the journal guards it.
 type queue struct {
-	mu      sync.Mutex
-	room    *sync.Cond // signalled when a round of the journal has ended
-	journal *journal
+	*journal
 	waiting []*commit
-	pending int           // commits in the journal that have not reached Badger
 	wake    chan struct{} // of capacity 1: something waits
 	closed  bool
 }
 
-func newQueue(j *journal) *queue {
-	q := &queue{journal: j, wake: make(chan struct{}, 1)}
-	q.room = sync.NewCond(&q.mu)
-	return q
-}
+func newQueue(j *journal) *queue { return &queue{journal: j, wake: make(chan struct{}, 1)} }
 
 // add writes a commit to the journal, which from then on survives kill -9.
 func (q *queue) add(c *commit) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for q.pending > 0 && q.journal.size > journalRoom {
-		q.room.Wait()
-	}
-	if err := q.journal.add(c.ops); err != nil {
+	if err := q.write(Batch{Ops: c.ops}); err != nil {
 		return err
 	}
 	q.waiting = append(q.waiting, c)
-	q.pending++
 	q.signal()
 	return nil
 }
@@ -86,17 +70,8 @@ func (q *queue) take() (group []*commit, ok bool) {
 	return group, n > 0 || !q.closed
 }
 
-// written notes that n commits have reached Badger, or were refused by it.
-func (q *queue) written(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.pending -= n; q.pending == 0 {
-		q.journal.restart()
-		q.room.Broadcast()
-	}
-}
-
-func (q *queue) close() {
+// end lets commitAll return when nothing waits.
+func (q *queue) end() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
@@ -134,7 +109,7 @@ func (l *local) commitAll() {
 			continue
 		}
 		errs := l.commitGroup(group)
-		l.queue.written(len(group))
+		l.queue.done(len(group))
 		for i, c := range group {
 			c.done <- errs[i]
 		}
@@ -182,69 +157,6 @@ func (l *local) replay() error {
 			return err
 		}
 		group = nil
-	}
-	return nil
-}
-
-// commit writes ops in one transaction. There is one at a time.
-func (l *local) commit(ops []Op) (err error) {
-	defer recovered(&err)
-	version := l.version + 1
-	l.version = version // never used twice, as a failed commit may have left something
-	txn := l.db.NewTransactionAt(version, true)
-	defer txn.Discard()
-	if err := set(txn, ops); err != nil {
-		return l.writeError(err)
-	}
-	if err := txn.CommitAt(version, nil); err != nil {
-		return l.writeError(err)
-	}
-	if err := l.log.syncError(); err != nil { // Badger logs a failed sync but does not return it
-		return err
-	}
-	l.synced.Store(version)
-	l.discard.until(l.db, version)
-	return nil
-}
-
-// discardAfter is longer than any read of one key takes.
-const discardAfter = 30 * time.Second
-
-// discard lets Badger drop replaced versions when nobody can be reading them.
-type discard struct {
-	version uint64 // the next to discard, with all before it
-	at      time.Time
-}
-
-func (d *discard) until(db *badger.DB, version uint64) {
-	now := time.Now()
-	if d.at.IsZero() {
-		d.version = version // nobody reads yet
-	} else if now.Sub(d.at) < discardAfter {
-		return
-	}
-	db.SetDiscardTs(d.version)
-	d.version, d.at = version, now
-}
-
-func (l *local) writeError(err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return fmt.Errorf("write to store %q: %w: %w", l.dir, ErrDiskFull, err)
-	}
-	return fmt.Errorf("write to store %q: %w", l.dir, err)
-}
-
-func set(txn *badger.Txn, ops []Op) error {
-	for _, op := range ops {
-		var err error
-		if op.Delete {
-			err = txn.Delete(op.Key)
-		} else {
-			err = txn.Set(op.Key, op.Value)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

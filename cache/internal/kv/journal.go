@@ -2,13 +2,12 @@ package kv
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // The journal keeps what waits for Badger's next sync, so that kill -9 loses
@@ -21,10 +20,11 @@ import (
 // Entries follow:
 //
 //	length of the body, CRC-32C of the body (4 bytes each, big endian)
-//	body: the round (8 bytes) and the changes
+//	body: the round (8 bytes), the guard if there is one, and the changes
 //
 // When everything in the journal has reached Badger a new round begins at the
 // front and overwrites the old one. Reading ends where the round changes.
+// Processes other than the owner have journals, too: see outbox.go.
 const (
 	journalFile   = "journal"
 	journalHeader = 128
@@ -33,10 +33,14 @@ const (
 	journalRoom = 16 << 20
 )
 
+// journal is a file of batches that have yet to become durable elsewhere.
 type journal struct {
-	file  *os.File
-	size  int64 // where the next entry goes
-	round uint64
+	mu      sync.Mutex
+	room    *sync.Cond // signalled when a round has ended
+	file    *os.File
+	size    int64 // where the next entry goes
+	round   uint64
+	pending int // batches of this round that have yet to become durable
 }
 
 func journalPath(dir string) string { return filepath.Join(dir, runDir, journalFile) }
@@ -47,8 +51,8 @@ func journalLine(boot string) []byte {
 	return line
 }
 
-// newJournal begins an empty journal in dir.
-func newJournal(dir string) (*journal, error) {
+// openJournal begins an empty journal in the owner's place of dir.
+func openJournal(dir string) (*journal, error) {
 	if err := os.MkdirAll(filepath.Join(dir, runDir), 0o700); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
@@ -56,37 +60,51 @@ func newJournal(dir string) (*journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
+	return newJournal(f)
+}
+
+// newJournal begins a journal in the empty file f, which it closes on failure.
+func newJournal(f *os.File) (*journal, error) {
 	if _, err := f.Write(journalLine(bootID())); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), f.Close())
 	}
-	return &journal{file: f, size: journalHeader, round: 1}, nil
+	j := &journal{file: f, size: journalHeader, round: 1}
+	j.room = sync.NewCond(&j.mu)
+	return j, nil
 }
 
-// add writes ops. An entry that is only half written is overwritten by the
-// next one.
-func (j *journal) add(ops []Op) error {
-	body := binary.BigEndian.AppendUint64(make([]byte, journalFrame, journalFrame+sizeOf(ops)+16*len(ops)+8), j.round)
-	for _, op := range ops {
-		kind := byte(0)
-		if op.Delete {
-			kind, op.Value = 1, nil
-		}
-		body = append(binary.AppendUvarint(append(body, kind), uint64(len(op.Key))), op.Key...)
-		body = append(binary.AppendUvarint(body, uint64(len(op.Value))), op.Value...)
+// add writes b, which from then on survives kill -9. done ends its stay.
+func (j *journal) add(b Batch) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.write(b)
+}
+
+// write is add for those who hold mu. It waits while the journal is full. An
+// entry that is only half written is overwritten by the next one.
+func (j *journal) write(b Batch) error {
+	for j.pending > 0 && j.size > journalRoom {
+		j.room.Wait()
 	}
-	binary.BigEndian.PutUint32(body, uint32(len(body)-journalFrame))
-	binary.BigEndian.PutUint32(body[4:], crc32.Checksum(body[journalFrame:], castagnoli))
-	if _, err := j.file.WriteAt(body, j.size); err != nil {
+	entry := journalEntry(j.round, b)
+	if _, err := j.file.WriteAt(entry, j.size); err != nil {
 		return err
 	}
-	j.size += int64(len(body))
+	j.size += int64(len(entry))
+	j.pending++
 	return nil
 }
 
-// restart begins a new round: everything in the journal has reached Badger.
-func (j *journal) restart() {
-	j.size = journalHeader
-	j.round++
+// done notes that n batches are durable elsewhere, or were refused. A new round
+// begins when all are.
+func (j *journal) done(n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.pending -= n; j.pending == 0 {
+		j.size = journalHeader
+		j.round++
+		j.room.Broadcast()
+	}
 }
 
 // close removes the journal, as everything in it has reached Badger.
@@ -105,32 +123,14 @@ func readJournal(dir string) ([]Op, error) {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, 2*journalRoom+MaxValue))
+	batches, err := readBatches(f)
 	if err != nil {
-		return nil, fmt.Errorf("open store: read its journal: %w", err)
+		return nil, fmt.Errorf("open store: %w", err)
 	}
-	boot := bootID()
-	if boot == "" || !bytes.HasPrefix(raw, journalLine(boot)) {
-		return nil, nil
-	}
-	return journalOps(raw[journalHeader:]), nil
-}
-
-// journalOps reads entries until one is unfinished or of another round.
-func journalOps(raw []byte) (ops []Op) {
-	last, round := map[string]int{}, []byte(nil)
-	for len(raw) >= journalFrame {
-		size, sum := binary.BigEndian.Uint32(raw), binary.BigEndian.Uint32(raw[4:])
-		raw = raw[journalFrame:]
-		if size < 8 || int64(size) > int64(len(raw)) || crc32.Checksum(raw[:size], castagnoli) != sum {
-			break
-		}
-		body := raw[:size]
-		if round != nil && !bytes.Equal(round, body[:8]) {
-			break
-		}
-		round, raw = body[:8], raw[size:]
-		for _, op := range bodyOps(body[8:]) {
+	var ops []Op
+	last := map[string]int{}
+	for _, b := range batches {
+		for _, op := range b.Ops {
 			if i, known := last[string(op.Key)]; known {
 				ops[i] = op
 				continue
@@ -139,29 +139,18 @@ func journalOps(raw []byte) (ops []Op) {
 			ops = append(ops, op)
 		}
 	}
-	return ops
+	return ops, nil
 }
 
-// bodyOps reads the changes of one entry, whose checksum was right.
-func bodyOps(b []byte) (ops []Op) {
-	part := func() []byte {
-		n, width := binary.Uvarint(b)
-		if width <= 0 || n > uint64(len(b)-width) {
-			b = nil
-			return nil
-		}
-		p := b[width:][:n]
-		b = b[width:][n:]
-		return p
+// readBatches reads a journal that its process left behind.
+func readBatches(r io.Reader) ([]Batch, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, 2*journalRoom+4*MaxValue))
+	if err != nil {
+		return nil, fmt.Errorf("read journal: %w", err)
 	}
-	for len(b) > 0 {
-		op := Op{Delete: b[0] == 1}
-		b = b[1:]
-		op.Key = part()
-		op.Value = part()
-		if len(op.Key) > 0 {
-			ops = append(ops, op)
-		}
+	boot := bootID()
+	if boot == "" || !bytes.HasPrefix(raw, journalLine(boot)) {
+		return nil, nil
 	}
-	return ops
+	return journalBatches(raw[journalHeader:]), nil
 }

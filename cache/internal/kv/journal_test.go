@@ -25,12 +25,12 @@ func killedStore(t *testing.T, batches ...[]Op) (dir string) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := newJournal(dir)
+	j, err := openJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ops := range batches {
-		if err := j.add(ops); err != nil {
+		if err := j.add(Batch{Ops: ops}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,14 +96,14 @@ func TestJournalOfAnotherBoot(t *testing.T) {
 // TestJournalRounds reads only the last round, and of that only what is whole.
 func TestJournalRounds(t *testing.T) {
 	dir := killedStore(t)
-	j, err := newJournal(dir)
+	j, err := openJournal(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer j.file.Close()
 	add := func(key string) {
 		t.Helper()
-		if err := j.add([]Op{setOp(key, key)}); err != nil {
+		if err := j.add(Batch{Ops: []Op{setOp(key, key)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -121,7 +121,7 @@ func TestJournalRounds(t *testing.T) {
 	for _, key := range []string{"a", "b", "c"} {
 		add(key)
 	}
-	j.restart()
+	j.done(3)
 	add("d")
 	if got := keys(); !slices.Equal(got, []string{"d"}) {
 		t.Errorf("after a new round: %q", got)
@@ -138,9 +138,14 @@ func TestJournalRounds(t *testing.T) {
 func FuzzJournal(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x0c\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, op := range append(journalOps(raw), bodyOps(raw)...) {
-			if len(op.Key) == 0 || len(op.Key)+len(op.Value) > len(raw) {
-				t.Errorf("op %+v out of %d bytes", op, len(raw))
+		for _, b := range append(journalBatches(raw), bodyBatch(raw)) {
+			for _, op := range b.Ops {
+				if len(op.Key) == 0 || len(op.Key)+len(op.Value) > len(raw) {
+					t.Errorf("op %+v out of %d bytes", op, len(raw))
+				}
+			}
+			if b.Guard != nil && len(b.Guard.Key)+len(b.Guard.Value) > len(raw) {
+				t.Errorf("guard %+v out of %d bytes", b.Guard, len(raw))
 			}
 		}
 	})

@@ -17,6 +17,7 @@
 //	run/owner.sock  the owner's socket, mode 0600 in a directory of mode 0700
 //	run/owner.addr  where the socket is, if the path above is too long for one
 //	run/journal     what waits for Badger's next sync (see journal.go)
+//	run/outbox-N    what another process has asked of the owner (see outbox.go)
 //
 // and the owner holds a lock (flock) on the directory itself, which the
 // operating system releases whatever way the owner ends.
@@ -109,6 +110,9 @@ type Guard struct {
 type Batch struct {
 	Ops   []Op
 	Guard *Guard // if set and untrue, nothing is changed and the error is ErrChanged
+	// Again says that the changes may be made a second time, whatever others
+	// have written meanwhile. With a Guard they always may.
+	Again bool
 }
 
 // Range selects records in key order.
@@ -154,7 +158,8 @@ type DB struct {
 	dir  string
 	opts Options
 
-	gate chan struct{} // holds one token while nobody elects or closes
+	gate   chan struct{} // holds one token while nobody elects or closes
+	outbox outbox
 
 	mu     sync.RWMutex
 	cur    backend // nil while the owner is lost
@@ -168,7 +173,7 @@ func Open(ctx context.Context, dir string, opts Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	db := &DB{dir: dir, opts: opts.withDefaults(), gate: make(chan struct{}, 1)}
+	db := &DB{dir: dir, opts: opts.withDefaults(), gate: make(chan struct{}, 1), outbox: outbox{dir: dir}}
 	db.gate <- struct{}{}
 	if _, err := db.current(ctx); err != nil {
 		return nil, err
@@ -193,8 +198,23 @@ func (db *DB) Apply(ctx context.Context, b Batch) error {
 			return fmt.Errorf("write record of %d bytes: the limit is %d", len(op.Value), MaxValue)
 		}
 	}
+	defer db.keep(b)()
 	_, err := do(ctx, db, func(x backend) (struct{}, error) { return struct{}{}, x.apply(ctx, b) })
 	return err
+}
+
+// keep keeps b in the outbox unless this process owns the store.
+func (db *DB) keep(b Batch) (forget func()) {
+	nothing := func() {}
+	if cur, err := db.peek(); b.Guard == nil && !b.Again || err != nil || cur != nil && cur.owner() {
+		return nothing
+	}
+	forget, err := db.outbox.keep(b)
+	if err != nil { // where the owner cannot write either, it says so
+		db.opts.Logger.Warn("an answer may be lost if this process and the owner of the store are killed now", "error", err)
+		return nothing
+	}
+	return forget
 }
 
 // Scan returns the first records of r, as they are at one moment.
@@ -230,9 +250,9 @@ func (db *DB) Close() error {
 	db.cur, db.closed = nil, true
 	db.mu.Unlock()
 	if cur == nil {
-		return nil
+		return db.outbox.close()
 	}
-	return cur.close()
+	return errors.Join(cur.close(), db.outbox.close())
 }
 
 // maxMoves bounds how often one operation follows the ownership.

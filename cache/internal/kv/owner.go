@@ -160,6 +160,9 @@ func newOwner(dir string, o Options, lock *os.File, marked bool, reading error) 
 	if err != nil {
 		return nil, err
 	}
+	if reading == nil {
+		l.collect()
+	}
 	w := &own{local: l, lock: lock, conns: map[net.Conn]bool{}}
 	err = w.serve(dir)
 	l.alone = err == nil
@@ -261,6 +264,7 @@ func (w *own) accept(server *rpc.Server) {
 		}
 		w.wg.Go(func() {
 			server.ServeConn(conn) // closes conn
+			w.collect()
 			w.mu.Lock()
 			delete(w.conns, conn)
 			w.mu.Unlock()

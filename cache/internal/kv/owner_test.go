@@ -33,7 +33,8 @@ func child(dir, name string) {
 	}
 	for i := 0; ; i++ {
 		key, value := childRecord(name, i)
-		if err := db.Apply(context.Background(), Batch{Ops: []Op{{Key: key, Value: value}}}); err != nil {
+		err := db.Apply(context.Background(), Batch{Ops: []Op{{Key: key, Value: value}}, Guard: &Guard{Key: key, Absent: true}})
+		if err != nil && !errors.Is(err, ErrChanged) { // a lost owner may have made it
 			fmt.Println("error:", err)
 			os.Exit(1)
 		}

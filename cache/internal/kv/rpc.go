@@ -91,8 +91,9 @@ type Service struct {
 	id    identity
 }
 
-// Hello says who the owner is.
+// Hello says who the owner is. The caller finds what dead processes had.
 func (s *Service) Hello(_ int, r *HelloReply) error {
+	s.local.collect()
 	*r = HelloReply{Protocol: protocol, Dev: s.id.dev, Ino: s.id.ino}
 	return nil
 }

@@ -1,11 +1,13 @@
 package kv
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/fb"
@@ -131,4 +133,39 @@ func verifySum(data, sum []byte) error {
 		return err
 	}
 	return y.VerifyChecksum(data, &want)
+}
+
+// check verifies the tables in use and describes the damaged ones.
+func (l *local) check(ctx context.Context) ([]string, error) {
+	if err := l.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer l.ops.RUnlock()
+	// The files as they are now: a compaction may take one away meanwhile,
+	// which is not damage.
+	names, err := filepath.Glob(filepath.Join(l.dir, dataDir, "*.sst"))
+	if err != nil {
+		return nil, fmt.Errorf("check store: %w", err)
+	}
+	var bad []string
+	for _, path := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := checkTable(path); err != nil && !errors.Is(err, syscall.ENOENT) && l.names(path) {
+			bad = append(bad, fmt.Sprintf("%s: %v", filepath.Base(path), err))
+		}
+	}
+	return bad, nil
+}
+
+// names reports whether Badger uses the table file at path, which is not so
+// while it is still being written.
+func (e *engine) names(path string) bool {
+	for _, t := range e.db.Tables() {
+		if filepath.Base(path) == filepath.Base(table.NewFilename(t.ID, "")) {
+			return true
+		}
+	}
+	return false
 }

@@ -130,7 +130,6 @@ func (a *accounts) requests(quiz string) int {
 type contender struct {
 	*cli
 	quiz   string
-	done   int // finished trials that its present run is known to have
 	ended  chan result
 	cmd    *os.Process
 	root   string
@@ -154,23 +153,11 @@ func (c *contender) begin() {
 // finish takes note of how a process ended: killed, with failed trials, or well.
 func (c *contender) finish(r result) {
 	c.t.Helper()
-	done := 0
-	if _, text, ok := strings.Cut(r.stderr, "goes on: "); ok {
-		done, _ = strconv.Atoi(text[:strings.IndexByte(text, ' ')])
-	}
-	if c.killed && done == 0 { // it was killed before it could say
-		return
-	}
-	if done < c.done {
-		c.t.Errorf("%s: %d finished trials, had %d", c.quiz, done, c.done)
-	}
-	c.done = done
 	switch {
 	case r.code == 0:
 		c.root = rootOf(r.stdout)
 	case c.killed:
 	case r.code == exitFailed: // a plugin was killed; the next run repeats its trials from the store
-		c.done = 0
 	default:
 		c.t.Errorf("%s: exit code %d:\n%s", c.quiz, r.code, r.stderr)
 	}
@@ -186,13 +173,18 @@ func (c *contender) owner() int {
 	return pid
 }
 
-// strikes counts kills by what was killed.
-type strikes struct{ kernel, plugin, owner int }
+// strikes counts kills by what was killed, and the finished trials that the
+// store was seen to hold before them.
+type strikes struct {
+	kernel, plugin, owner int
+	finished              map[string]string
+}
 
 func (s *strikes) all() int { return s.kernel + s.plugin }
 
 // strike kills the contender's kernel or one of its plugins.
 func (c *contender) strike(a *accounts, rng *rand.Rand, s *strikes) {
+	s.finished = c.finished(s.finished)
 	pid := c.cmd.Pid
 	if found := children(c.t, pid); rng.IntN(4) == 0 && len(found) > 0 {
 		s.plugin++
@@ -237,6 +229,7 @@ func fight(users []*contender, a *accounts, rng *rand.Rand, s *strikes) {
 		}
 		if c.root == "" {
 			c.strike(a, rng, s)
+			s.finished = c.finished(s.finished)
 		}
 	}
 }
@@ -270,8 +263,9 @@ func chaosUser(c *cli, quiz string, n int) *contender {
 
 // TestAnswersSurviveKills kills kernels, plugins and owners of a store that
 // two processes share, at random moments: the root hashes are those of
-// undisturbed runs, no finished trial is lost, and no answer that a method had
-// seen is paid again. Answers that were sent but not yet seen may be lost on
+// undisturbed runs, every trial that the store held as finished before a kill is
+// there after it with the same hash, and no answer that a method had seen is
+// paid again. Answers that were sent but not yet seen may be lost on
 // their way; they are counted with their ages. 100 kills with NOEMA_BENCH=1.
 func TestAnswersSurviveKills(t *testing.T) {
 	kills, questions := 8, 12
@@ -295,7 +289,7 @@ func TestAnswersSurviveKills(t *testing.T) {
 	c.write("plugins/chain/plugin.yaml", "name: chain\nlanguage: go\ncommand: [chain]\n")
 	rng, s := rand.New(rand.NewPCG(15, 3)), strikes{}
 	var ages []time.Duration
-	calls := 0
+	calls, trials := 0, 0
 	for round := 0; s.all() < kills; round++ {
 		users := []*contender{chaosUser(c, fmt.Sprintf("A%d", round), questions), chaosUser(c, fmt.Sprintf("B%d", round), questions)}
 		want := []string{}
@@ -306,7 +300,13 @@ func TestAnswersSurviveKills(t *testing.T) {
 		for _, u := range users {
 			u.cli = u.at(filepath.Join(c.dir, fmt.Sprint("chaos", round)))
 		}
+		s.finished = nil
 		fight(users, a, rng, &s)
+		s.finished = users[0].finished(s.finished)
+		if len(s.finished) < 2*questions {
+			t.Errorf("round %d: %d finished trials, want %d or more", round, len(s.finished), 2*questions)
+		}
+		trials += len(s.finished)
 		for i, u := range users {
 			if u.root != want[i] {
 				t.Errorf("%s: root %s, undisturbed %s", u.quiz, u.root, want[i])
@@ -319,8 +319,8 @@ func TestAnswersSurviveKills(t *testing.T) {
 		ages = append(ages, a.sentAgain...)
 	}
 	slices.Sort(ages)
-	t.Logf("%d kills of kernels (%d owned the store) and %d of plugins in %d calls; answers paid again: none that was used, %d that were on their way",
-		s.kernel, s.owner, s.plugin, calls, len(ages))
+	t.Logf("%d kills of kernels (%d owned the store) and %d of plugins in %d calls and %d trials; answers paid again: none that was used, %d that were on their way",
+		s.kernel, s.owner, s.plugin, calls, trials, len(ages))
 	if n := len(ages); n > 0 {
 		t.Logf("on their way: sent whole %s before the kill (median), %s (9 of 10), %s (all)", ages[n/2], ages[n*9/10], ages[n-1])
 	}

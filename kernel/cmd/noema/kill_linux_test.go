@@ -17,7 +17,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/provider/providertest"
-	"noema/kernel/runner"
+	"noema/kernel/record"
 	"noema/methods"
 )
 
@@ -90,10 +90,9 @@ func (l *ledger) settle(kept map[string]bool) (lost int) {
 	return lost
 }
 
-// kept lists the prompts whose answers the store holds, and how many trials
-// of the last run are finished.
-func (c *cli) kept() (prompts map[string]bool, finished int) {
-	prompts = map[string]bool{}
+// kept lists the prompts whose answers the store holds.
+func (c *cli) kept() map[string]bool {
+	prompts := map[string]bool{}
 	c.store(func(ctx context.Context, s *cache.Store) {
 		for r, err := range s.Requests(ctx) {
 			if err != nil {
@@ -101,23 +100,38 @@ func (c *cli) kept() (prompts map[string]bool, finished int) {
 			}
 			prompts[said(r.Request.Messages)] = true
 		}
-		runs, err := runner.Runs(ctx, s)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if len(runs) > 1 {
-			c.t.Fatalf("%d runs, want one that goes on", len(runs))
-		}
-		for _, run := range runs {
-			for _, err := range s.Trials(ctx, run.ID) {
+	})
+	return prompts
+}
+
+// finished returns the hashes of the finished trials in the store, and demands
+// that those which it held before are among them.
+func (c *cli) finished(before map[string]string) map[string]string {
+	c.t.Helper()
+	now := map[string]string{}
+	c.store(func(ctx context.Context, s *cache.Store) {
+		for run, err := range s.Runs(ctx) {
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			for e, err := range s.Trials(ctx, run.ID) {
 				if err != nil {
 					c.t.Fatal(err)
 				}
-				finished++
+				trial, err := record.UnmarshalTrial(e.Data)
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				now[run.ID+"/"+e.ID] = trial.Hash
 			}
 		}
 	})
-	return prompts, finished
+	for id, hash := range before {
+		if now[id] != hash {
+			c.t.Errorf("trial %s: hash %q after a kill, %q before", id, now[id], hash)
+		}
+	}
+	return now
 }
 
 // TestKillTheKernel kills noema at 20 moments of one run. However often, the
@@ -142,26 +156,23 @@ func TestKillTheKernel(t *testing.T) {
 	l.reset()
 
 	rng := rand.New(rand.NewPCG(20, 9))
-	finished, atStart := 0, server.Requests()
+	var finished map[string]string
+	atStart := server.Requests()
 	rounds := 20
 	if testing.Short() {
 		rounds = 6
 	}
 	for round := range rounds {
 		stderr := c.killed(args, l, rng, round)
-		if finished > 0 && stderr != "" {
-			want(t, stderr, fmt.Sprintf("goes on: %d of %d trials are done", finished, 3*limit))
+		if n := len(finished); n > 0 && stderr != "" {
+			want(t, stderr, fmt.Sprintf("goes on: %d of %d trials are done", n, 3*limit))
 		}
-		kept, n := c.kept()
-		if n < finished {
-			t.Errorf("round %d: %d finished trials, had %d", round, n, finished)
-		}
-		lost := l.settle(kept)
+		finished = c.finished(finished)
+		lost := l.settle(c.kept())
 		// A trial has as many calls in flight as its plan is wide at the most.
 		if bound := atOnce * 8; lost > bound {
 			t.Errorf("round %d: %d answers were paid and lost, want at most %d in flight", round, lost, bound)
 		}
-		finished = n
 	}
 	final := c.summary(args...)
 	if final.RootHash != undisturbed.RootHash {
@@ -170,10 +181,10 @@ func TestKillTheKernel(t *testing.T) {
 	if _, again := l.totals(); len(again) > 0 {
 		t.Errorf("%d kept answers were paid again, such as to %.200q", len(again), again[0])
 	}
-	if finished == 0 || finished == 3*limit {
-		t.Errorf("after the last kill %d of %d trials were finished: the kills missed the run", finished, 3*limit)
+	if n := len(finished); n == 0 || n == 3*limit {
+		t.Errorf("after the last kill %d of %d trials were finished: the kills missed the run", n, 3*limit)
 	}
-	t.Logf("%d of %d trials were finished after the last kill; %d requests for %d calls", finished, 3*limit, server.Requests()-atStart, prompts)
+	t.Logf("%d of %d trials were finished after the last kill; %d requests for %d calls", len(finished), 3*limit, server.Requests()-atStart, prompts)
 }
 
 // killed starts noema, kills it, and returns what it had said.

@@ -192,6 +192,9 @@ func seedValidateCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := generalanot.Accepts(sample.Problem); err != nil {
+				return fmt.Errorf("validate Formula Seed %s on sample %q: %w", args[0], sample.ID, err)
+			}
 			faults := generalanot.Validate(s, sample.Problem.Answer)
 			for _, fault := range faults {
 				fmt.Fprintln(a.text(), fault)
