@@ -92,6 +92,9 @@ func redactTools(red *redact.Redactor, e task.Environment) task.Environment {
 	if !found {
 		return e
 	}
+	if of, ok := e.(task.PerTrial); ok {
+		return keylessPerTrial{keyless{e, tools}, of}
+	}
 	return keyless{e, tools}
 }
 
@@ -129,4 +132,16 @@ func redactTrial(red *redact.Redactor, t *record.Trial) {
 	for i, c := range t.Calls {
 		t.Calls[i].Error = red.Text(c.Error)
 	}
+}
+
+// keylessPerTrial is a keyless environment that serves one trial alone.
+type keylessPerTrial struct {
+	keyless
+	of task.PerTrial
+}
+
+// Of implements [task.PerTrial].
+func (k keylessPerTrial) Of(p methods.Problem) (task.Environment, error) {
+	e, err := k.of.Of(p)
+	return keyless{e, k.tools}, err
 }
