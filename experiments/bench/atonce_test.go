@@ -25,12 +25,12 @@ import (
 
 // TestAtOnce runs as many trials at once as there are samples, each of one call that
 // takes a second or more over real HTTP. Beside it, a bare client makes the same
-// calls to the same server. With NOEMA_BENCH=1 there are 1,000 and 10,000.
+// calls to the same server.
 func TestAtOnce(t *testing.T) {
-	levels := map[int]time.Duration{100: 100 * time.Millisecond}
-	if os.Getenv("NOEMA_BENCH") != "" {
-		levels = map[int]time.Duration{1000: time.Second, 10_000: 10 * time.Second}
+	if os.Getenv("NOEMA_BENCH") == "" {
+		t.Skip("set NOEMA_BENCH=1 to run it: it builds noema, and takes a minute")
 	}
+	levels := map[int]time.Duration{1000: time.Second, 10_000: 10 * time.Second}
 	command := buildNoema(t, t.TempDir())
 	for samples, latency := range levels {
 		t.Run(strconv.Itoa(samples), func(t *testing.T) { atOnce(t, command, samples, latency) })
