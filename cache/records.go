@@ -10,10 +10,24 @@ import (
 // CompletionRecord is a recorded completion.
 type CompletionRecord struct {
 	Completion methods.Completion
-	Attempts   []Attempt // the failed ones before the success, in order
+	Attempts   []Attempt // the failed ones before the success, in order; see Miscount
 	At         time.Time // when it was received; provenance only, never hashed
 	Draw       int       // of the request
 	Epoch      int       // of the trial that asked first
+}
+
+// Miscounted is the Kind of an Attempt that succeeded but for its token counts,
+// which cannot be and are not used. It is the last one of its record.
+const Miscounted = "miscounted"
+
+// Miscount says which token counts of the answer were refused, and Failed how many
+// attempts failed. Miscount is empty if the counts stand.
+func (r CompletionRecord) Miscount() (counts string, failed int) {
+	n := len(r.Attempts)
+	if n > 0 && r.Attempts[n-1].Kind == Miscounted {
+		return r.Attempts[n-1].Message, n - 1
+	}
+	return "", n
 }
 
 // Attempt is one failed attempt at a call.

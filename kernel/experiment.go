@@ -56,6 +56,9 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 		return nil, err
 	}
 	progress := l.progress()
+	if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
+		progress.Warn(warning)
+	}
 	result, err := s.Run(ctx, store, progress)
 	progress.Stop()
 	if result == nil {

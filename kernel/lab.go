@@ -37,6 +37,9 @@ type Options struct {
 	PluginDirs []string // where plugins are looked for, first found first
 	Catalog    Catalog
 	Redactor   *redact.Redactor // takes the user's keys out of what is recorded; may be nil
+	// PluginMemory is the most bytes of memory of all plugin processes together; see
+	// plugins.HostOptions.
+	PluginMemory int64
 
 	// Context is asked for at every operation, so that an interactive session
 	// can interrupt what runs at the moment. Default: the background.
@@ -104,7 +107,7 @@ func (l *Lab) pluginHost() (*plugins.Host, error) {
 	if l.host != nil {
 		return l.host, nil
 	}
-	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: idlePlugins})
+	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: idlePlugins, Memory: l.o.PluginMemory})
 	if err != nil {
 		return nil, err
 	}

@@ -101,6 +101,15 @@ func (f Field) span() string {
 
 func short(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
+// words writes a value of the field as a user does: a duration, which is given in
+// seconds, as 2s.
+func (f Field) words(x float64) string {
+	if f.Type == DurationOption {
+		return time.Duration(math.Round(x * float64(time.Second))).String()
+	}
+	return short(x)
+}
+
 // IsZero reports whether the field holds its zero value, which means that
 // nothing was given.
 func (f Field) IsZero() bool { return f.value.IsZero() }
@@ -222,9 +231,9 @@ func (f Field) Check() error {
 	case math.IsNaN(x) || math.IsInf(x, 0):
 		return errors.New("it must be a finite number")
 	case f.Min != nil && x < *f.Min:
-		return fmt.Errorf("%s is too small: the minimum is %s", short(x), short(*f.Min))
+		return fmt.Errorf("%s is too small: the minimum is %s", f.words(x), f.words(*f.Min))
 	case f.Max != nil && x > *f.Max:
-		return fmt.Errorf("%s is too large: the maximum is %s", short(x), short(*f.Max))
+		return fmt.Errorf("%s is too large: the maximum is %s", f.words(x), f.words(*f.Max))
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type child struct {
 	env    []string
 	limits Limits
 	cages  *cages
-	report func(Usage) // called with each measurement
+	report func(*child, Usage) // called with each measurement
 
 	pythons   *pythons
 	isolation isolate.State // what is in force, once it has started
@@ -48,6 +48,7 @@ type child struct {
 	mu      sync.Mutex
 	ended   bool
 	verdict string // why it was killed; empty if it was not, or only to be rid of it
+	forAll  bool   // it was killed for what all plugins used together
 	peak    Usage
 	base    time.Duration // CPU time before the trials under way
 	trials  int           // since then
@@ -244,7 +245,7 @@ func (c *child) note(u Usage) {
 	c.mu.Lock()
 	c.peak = c.peak.most(u)
 	c.mu.Unlock()
-	c.report(u)
+	c.report(c, u)
 }
 
 // beginTrial starts the accounts of a trial. With idle set no other trial is under
@@ -287,6 +288,21 @@ func (c *child) end(verdict string) {
 	}
 }
 
+// endForAll ends the process because all plugins together use too much.
+func (c *child) endForAll(verdict string) {
+	c.mu.Lock()
+	c.forAll = !c.ended
+	c.mu.Unlock()
+	c.end(verdict)
+}
+
+// endedForAll reports whether endForAll ended it.
+func (c *child) endedForAll() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.forAll
+}
+
 // blame ends the process for what it wrote. The verdict counts also if the
 // process has ended by itself meanwhile.
 func (c *child) blame(fault string) {
@@ -309,6 +325,13 @@ func (c *child) terminate() {
 
 // killKin kills what the process started, and itself.
 func (c *child) killKin() { killTree(c.cmd.Process.Pid, c.dir, c.cage) }
+
+// finished reports whether it has ended, or is being ended.
+func (c *child) finished() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
 
 // why returns the verdict.
 func (c *child) why() string {

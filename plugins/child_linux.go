@@ -278,6 +278,26 @@ func proportional(pids []int) int64 {
 	return sum
 }
 
+// machineMemory is the machine's memory in bytes, or less where the container of
+// this process may take less; 0 if that is not known.
+func machineMemory() int64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0
+	}
+	memory := int64(info.Totalram) * int64(info.Unit)
+	for _, file := range []string{filepath.Join(ownCgroup(), "memory.max"), "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		raw, err := os.ReadFile(file)
+		if err != nil { // another kind of cgroup, or none
+			continue
+		}
+		if most, err := strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64); err == nil && most > 0 { // else it is "max"
+			memory = min(memory, most)
+		}
+	}
+	return memory
+}
+
 // killMarked kills what killed kernels left behind.
 func killMarked(dir string) {
 	for _, pid := range slices.Compact(marked(dir)) {

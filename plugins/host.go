@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"noema/methods"
 	"noema/plugins/internal/isolate"
 )
@@ -25,6 +27,10 @@ type HostOptions struct {
 	StartTimeout time.Duration // for a process to answer; 0 means 30 s
 	StopGrace    time.Duration // for a cancelled trial, or a process that is no longer needed, to end; 0 means 2 s
 	Limits       Limits        // of each plugin process
+	// Memory is the most resident bytes of all plugin processes together; 0 means
+	// half of the machine's memory, and a negative number no limit. Beyond it, idle
+	// processes are ended first, and then the largest. Only on Linux.
+	Memory int64
 
 	speaks   []int // protocol versions, oldest first; nil means this package's
 	cageless bool  // makes no cgroups
@@ -38,7 +44,7 @@ type Host struct {
 	cages   *cages
 	pythons pythons
 
-	alone chan struct{} // slots for trials in a process of their own
+	alone *semaphore.Weighted // slots for trials in a process of their own
 
 	mu      sync.Mutex
 	pools   map[string]*pool // by source
@@ -46,6 +52,8 @@ type Host struct {
 	uses    int              // leases so far
 	usage   Usage
 	closed  bool
+
+	memory total
 }
 
 // NewHost returns a Host without any process. Close it to end them all.
@@ -58,6 +66,7 @@ func NewHost(opts HostOptions) (*Host, error) {
 		opts.speaks = protocols()
 	}
 	opts.Limits = opts.Limits.withDefaults()
+	opts.Memory = pick(opts.Memory, machineMemory()/2)
 	base := tempBase()
 	sweep(base)
 	dir, err := os.MkdirTemp(base, tempPrefix+strconv.Itoa(os.Getpid())+"-")
@@ -66,8 +75,9 @@ func NewHost(opts HostOptions) (*Host, error) {
 	}
 	h := &Host{
 		opts: opts, tempDir: dir, cages: &cages{}, pools: map[string]*pool{},
-		alone: make(chan struct{}, 2*opts.MaxProcesses),
+		alone: semaphore.NewWeighted(int64(2 * opts.MaxProcesses)),
 	}
+	h.memory = total{limit: opts.Memory, held: map[*child]int64{}}
 	if !opts.cageless {
 		h.cages = openCages()
 	}
@@ -133,10 +143,13 @@ func (h *Host) Usage() Usage {
 	return h.usage
 }
 
-func (h *Host) note(u Usage) {
+func (h *Host) note(c *child, u Usage) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.usage = h.usage.most(u)
+	h.mu.Unlock()
+	if h.memory.note(c, u.Memory) {
+		h.relieve()
+	}
 }
 
 // Close ends every process. Trials under way should have ended before.
@@ -203,7 +216,8 @@ func (p *Plugin) Source() Source { return p.source }
 // Solve runs one trial, in a process that may serve others at the same time
 // unless ctx is from [Alone]. An error that wraps a *Failure is the process's,
 // any other the method's own. A Failure that is Shared may be another trial's
-// doing: run the trial again, with a new Host and Alone, to find out.
+// doing: run the trial again, with a new Host and Alone, to find out, and with
+// Alone(Alone(ctx)) if that is Shared too.
 func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
 	proc, err := p.host.lease(ctx, p.source)
 	if err != nil {

@@ -53,11 +53,20 @@ type aloneKey struct{}
 
 // Alone returns a context with which [Plugin.Solve] runs a trial in a new process
 // that serves nothing else, so that what the process does is this trial's doing.
-func Alone(ctx context.Context) context.Context { return context.WithValue(ctx, aloneKey{}, true) }
+// Several trials run so beside each other; with Alone(Alone(ctx)) only one does.
+func Alone(ctx context.Context) context.Context {
+	return context.WithValue(ctx, aloneKey{}, aloneness(ctx)+1)
+}
+
+// aloneness is how often a context has been through Alone.
+func aloneness(ctx context.Context) int {
+	n, _ := ctx.Value(aloneKey{}).(int) // 0 without
+	return n
+}
 
 // lease returns a process of src for one trial; release takes it back.
 func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
-	if ctx.Value(aloneKey{}) != nil {
+	if aloneness(ctx) > 0 {
 		return h.leaseAlone(ctx, src)
 	}
 	for {
@@ -136,16 +145,19 @@ func (h *Host) grow(ctx context.Context, src Source, p *pool) (*process, error) 
 
 // leaseAlone starts a process for one trial. Only so many run at a time.
 func (h *Host) leaseAlone(ctx context.Context, src Source) (*process, error) {
-	select {
-	case h.alone <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	slots := int64(1)
+	if aloneness(ctx) > 1 {
+		slots = int64(2 * h.opts.MaxProcesses)
+	}
+	if err := h.alone.Acquire(ctx, slots); err != nil {
+		return nil, err
 	}
 	proc, err := h.start(ctx, src, h.number())
 	if err != nil {
-		<-h.alone
+		h.alone.Release(slots)
 		return nil, err
 	}
+	proc.slots = slots
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin(proc)
@@ -166,7 +178,7 @@ func (h *Host) release(proc *process, err error) {
 			proc.child.measure()
 		}
 		proc.stop()
-		<-h.alone
+		h.alone.Release(proc.slots)
 		return
 	}
 	var failure *Failure

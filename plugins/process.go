@@ -27,7 +27,7 @@ type Failure struct {
 	Reason string // "crashed (signal: killed)", "did not stop within 2s", …
 	Stderr string // the last lines that it wrote
 	Err    error  // the cause, if there is one worth keeping
-	Shared bool   // the process served other trials too, one of which may be to blame
+	Shared bool   // another trial may be to blame: one in the same process, or one that used the memory
 	Ended  bool   // the process has ended, or was ended
 }
 
@@ -53,6 +53,7 @@ type process struct {
 	client  *plugin.Client
 	service wire.MethodClient
 	grace   time.Duration
+	slots   int64 // of the host's, if it is for one trial alone
 }
 
 // start starts a process and waits until it answers.
@@ -149,7 +150,7 @@ func (p *process) failure(reason string, cause error) *Failure {
 	}
 	return &Failure{
 		Plugin: p.child.source.Name, Reason: reason, Stderr: stderr, Err: cause,
-		Shared: p.pool != nil, Ended: true,
+		Shared: p.pool != nil || p.slots == 1 && p.child.endedForAll(), Ended: true,
 	}
 }
 

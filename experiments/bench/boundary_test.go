@@ -19,7 +19,8 @@ import (
 	"noema/plugins"
 )
 
-// TestMain lets the test binary be the plugin that it measures.
+// TestMain lets the test binary be the plugin that it measures, and the bare client
+// beside which it measures.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "serve" {
 		plugins.Serve(caller{})
@@ -28,6 +29,13 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "pong" {
 		if err := pong(os.Args[2], os.Args[3]); err != nil {
 			log.Fatal(err)
+		}
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "call" {
+		if err := callBare(os.Args[2], os.Args[3]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
 		}
 		return
 	}

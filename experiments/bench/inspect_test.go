@@ -60,22 +60,35 @@ type rerun struct {
 func newRerun(t *testing.T, samples int) *rerun {
 	t.Helper()
 	r := &rerun{python: inspectPython(t), dir: t.TempDir()}
-	r.command = filepath.Join(r.dir, "noema")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", r.command, "noema/kernel/cmd/noema").CombinedOutput(); err != nil {
-		t.Fatalf("build noema: %v\n%s", err, out)
-	}
-	var b strings.Builder
-	for i := range samples {
-		fmt.Fprintf(&b, `{"id": "q%d", "input": "question %d: %s", "target": "yes"}`+"\n", i, i, strings.Repeat("word ", 400))
-	}
-	if err := os.WriteFile(r.questions(), []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	r.command = buildNoema(t, r.dir)
+	writeQuestions(t, r.questions(), samples)
 	r.server = providertest.New(providertest.Config{Answer: func(providertest.Ask) providertest.Answer {
 		return providertest.Answer{Text: `{"answer": "yes"}`}
 	}})
 	t.Cleanup(r.server.Close)
 	return r
+}
+
+// buildNoema builds the command into a folder.
+func buildNoema(t *testing.T, dir string) string {
+	t.Helper()
+	command := filepath.Join(dir, "noema")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "noema/kernel/cmd/noema").CombinedOutput(); err != nil {
+		t.Fatalf("build noema: %v\n%s", err, out)
+	}
+	return command
+}
+
+// writeQuestions writes a task of samples of 2 KB.
+func writeQuestions(t *testing.T, file string, samples int) {
+	t.Helper()
+	var b strings.Builder
+	for i := range samples {
+		fmt.Fprintf(&b, `{"id": "q%d", "input": "question %d: %s", "target": "yes"}`+"\n", i, i, strings.Repeat("word ", 400))
+	}
+	if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (r *rerun) questions() string { return filepath.Join(r.dir, "questions.jsonl") }

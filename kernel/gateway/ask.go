@@ -52,6 +52,11 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 	}()
 	start := time.Now()
 	c, err := g.opts.Provider.Complete(ctx, r)
+	var miscount *provider.Miscount
+	if errors.As(err, &miscount) {
+		rec.Attempts = append(rec.Attempts, cache.Attempt{Kind: cache.Miscounted, Message: miscount.Provider + " reports " + miscount.Counts})
+		err = nil
+	}
 	if err == nil {
 		err = provider.CheckUsage(g.id.Provider, c.Usage)
 	}

@@ -225,7 +225,7 @@ func (g *Gateway) countable(trial record.Limits, u methods.Usage) {
 	case u.Unpriced > 0 && (trial.Cost > 0 || run.Cost > 0):
 		g.abort(fmt.Errorf("limit the cost: the price of %s is unknown: set price_input and price_output, or use --token-limit", g.id))
 	case u.Unmetered > 0 && (trial.Tokens > 0 || run.Tokens > 0):
-		g.abort(fmt.Errorf("limit the tokens: the server of %s does not report token counts: limit calls or time instead", g.id))
+		g.abort(fmt.Errorf("limit the tokens: the server of %s does not report token counts, or none that can be: limit calls or time instead", g.id))
 	}
 }
 

@@ -162,7 +162,7 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	if err == nil {
 		call.Digest, call.Usage = record.ResponseDigest(rec.Completion), rec.Completion.Usage
 	}
-	call.Attempts = len(rec.Attempts)
+	call.Miscount, call.Attempts = rec.Miscount()
 	h.note(ctx, call, asked, err)
 	if h.trial.OnCall != nil {
 		h.trial.OnCall(r, rec.Completion, err)

@@ -16,6 +16,17 @@ func (g *Gateway) cleanRequest(r methods.Request) methods.Request {
 		return r
 	}
 	r.Path = red.Text(r.Path)
+	if r.Schema != nil {
+		r.Schema = &methods.Schema{Name: red.Text(r.Schema.Name), JSON: red.Bytes(r.Schema.JSON)}
+	}
+	r.Tools, r.Sampling.Stop = slices.Clone(r.Tools), slices.Clone(r.Sampling.Stop)
+	for i, t := range r.Tools {
+		r.Tools[i].Name, r.Tools[i].Description = red.Text(t.Name), red.Text(t.Description)
+		r.Tools[i].Parameters, r.Tools[i].Result = red.Bytes(t.Parameters), red.Bytes(t.Result)
+	}
+	for i, stop := range r.Sampling.Stop {
+		r.Sampling.Stop[i] = red.Text(stop)
+	}
 	r.Messages = slices.Clone(r.Messages)
 	for i, m := range r.Messages {
 		r.Messages[i].Content, r.Messages[i].ToolCalls = red.Text(m.Content), g.cleanCalls(m.ToolCalls)

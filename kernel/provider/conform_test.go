@@ -60,7 +60,7 @@ func TestConform(t *testing.T) {
 	for _, c := range services() {
 		t.Run(c.name, func(t *testing.T) {
 			for name, check := range map[string]func(*testing.T, service){
-				"faults": conformFaults, "replies": conformReplies, "usage": conformUsage, "parts of usage": conformParts,
+				"faults": conformFaults, "replies": conformReplies, "usage": conformUsage, "miscount": conformMiscount, "parts of usage": conformParts,
 				"logprobs": conformLogprobs, "key": conformKey, "context": conformContext, "tools": conformTools, "refusals": conformRefusals,
 			} {
 				t.Run(name, func(t *testing.T) { check(t, c) })
@@ -154,7 +154,7 @@ func conformFaults(t *testing.T, c service) {
 				if !provider.Retryable(err) {
 					t.Errorf("%v is worth another attempt", err)
 				}
-			} else if err != nil {
+			} else if err != nil && !errors.As(err, new(*provider.Miscount)) {
 				t.Errorf("a whole reply was lost, and would be paid twice: %v", err)
 			}
 			if n := s.Requests(); n != 1 {
@@ -204,8 +204,33 @@ func conformUsage(t *testing.T, c service) {
 	_, p := c.serve(t, providertest.Config{Fault: func(providertest.Ask) providertest.Fault { return providertest.WrongUsage }}, time.Second)
 	for i := range 40 { // which way they are wrong depends on the prompt
 		got, err := p.Complete(t.Context(), ask(fmt.Sprintf("prompt %d", i)))
+		if errors.As(err, new(*provider.Miscount)) {
+			err = nil
+		}
 		if want := (methods.Usage{Calls: 1, Unmetered: 1, Unpriced: 1}); err != nil || got.Usage != want || got.Text != "ok" {
 			t.Errorf("prompt %d: %+v, %v", i, got, err)
+		}
+	}
+}
+
+// conformMiscount checks that counts which cannot be are refused with the
+// provider's name, and that the answer stands.
+func conformMiscount(t *testing.T, c service) {
+	for _, whole := range []bool{false, true} {
+		for counts, answer := range map[string]providertest.Answer{
+			"-5 input tokens":  {Text: "ok", Input: -5, Output: 7},
+			"-7 output tokens": {Text: "ok", Input: 5, Output: -7},
+			"1000000000000 input tokens, -7 output tokens": {Text: "ok", Input: 1_000_000_000_000, Output: -7},
+		} {
+			_, p := c.serve(t, providertest.Config{Whole: whole, Answer: func(providertest.Ask) providertest.Answer { return answer }}, time.Second)
+			got, err := p.Complete(t.Context(), ask("x"))
+			want := fmt.Sprintf("%s reports %s for one call, which cannot be: the counts are not used", p.Info().ID.Provider, counts)
+			if err == nil || err.Error() != want {
+				t.Errorf("whole %v: %v, want %s", whole, err, want)
+			}
+			if usage := (methods.Usage{Calls: 1, Unmetered: 1, Unpriced: 1}); got.Text != "ok" || got.Usage != usage {
+				t.Errorf("whole %v: the answer is %+v", whole, got)
+			}
 		}
 	}
 }

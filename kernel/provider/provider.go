@@ -18,7 +18,8 @@ import (
 )
 
 // Provider serves one model. Complete makes one attempt; a failure is an
-// [*Error] wherever the provider can tell what went wrong. Complete fills
+// [*Error] wherever the provider can tell what went wrong, and a [*Miscount] comes
+// with an answer. Complete fills
 // Usage (Calls is 1) but leaves Usage.Latency zero, unless it simulates one. A
 // provider without log probabilities refuses requests for them: [NoLogprobs].
 type Provider interface {
@@ -183,6 +184,19 @@ const NotUnderstood = "I am a simulated model and cannot answer this."
 
 // MaxTokens is above what any model reads or writes in one call.
 const MaxTokens = 100_000_000
+
+// Miscount is the error of a reply whose token counts cannot be. Complete returns
+// it together with the completion: the answer stands, as it is paid for, and its
+// usage is unknown.
+type Miscount struct {
+	Provider string // kind of the provider
+	Counts   string // what it reports, as in "-5 input tokens"
+}
+
+// Error names the provider and the counts.
+func (m *Miscount) Error() string {
+	return fmt.Sprintf("%s reports %s for one call, which cannot be: the counts are not used", m.Provider, m.Counts)
+}
 
 // CheckUsage refuses a usage that cannot be: limits and costs are computed from
 // it, and a negative count would pay for other calls. kind is the provider's, for

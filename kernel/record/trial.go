@@ -73,6 +73,7 @@ type Call struct {
 
 	Attempts int    `json:"attempts,omitempty"` // failed attempts before the result; the store has their details
 	Error    string `json:"error,omitempty"`    // the message behind Fault
+	Miscount string `json:"miscount,omitempty"` // token counts that were refused, as in "openai reports -5 input tokens": Usage is without them
 }
 
 // Trial is a finished trial.

@@ -110,7 +110,11 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		fmt.Fprintf(w, "    %v\n", err)
 		return
 	}
-	for i, a := range x.Record.Attempts {
+	miscount, failed := x.Record.Miscount()
+	if miscount != "" {
+		fmt.Fprintf(w, "    token counts refused: %s\n", display.Line(miscount, 120))
+	}
+	for i, a := range x.Record.Attempts[:failed] {
 		fmt.Fprintf(w, "    attempt %d failed: %s", i+1, a.Kind)
 		if a.Status != 0 {
 			fmt.Fprintf(w, " (HTTP %d)", a.Status)

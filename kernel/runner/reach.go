@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,8 @@ import (
 // reach: plugins that ran with more rights than others, or on a system that
 // bounds them less, and methods that answered without asking anybody. The
 // latter happens by nature to some, which declare it; otherwise it suggests that
-// the answers come from elsewhere. The built-in methods are known. name gives a
+// the answers come from elsewhere. The built-in methods are known. And what the
+// provider said of its tokens that cannot be. name gives a
 // method's label as it is shown.
 func Reach(run *record.Run, trials []*record.Trial, name func(label string) string) []string {
 	var notes []string
@@ -31,7 +33,32 @@ func Reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 			notes = append(notes, fmt.Sprintf("%s answered %d of %d trials without a call of a model or tool", name(m.Label), alone, answered))
 		}
 	}
+	if note := miscounts(trials); note != "" {
+		notes = append(notes, note)
+	}
 	return notes
+}
+
+// miscounts says how many replies had token counts that cannot be; empty if none
+// had.
+func miscounts(trials []*record.Trial) string {
+	replies, first := map[string]bool{}, ""
+	for _, t := range trials {
+		for _, c := range t.Calls {
+			if c.Miscount != "" {
+				first = cmp.Or(first, c.Miscount)
+				replies[c.Key] = true
+			}
+		}
+	}
+	if len(replies) == 0 {
+		return ""
+	}
+	these := fmt.Sprintf("%d replies are refused, and their tokens and cost are unknown", len(replies))
+	if len(replies) == 1 {
+		these = "1 reply are refused, and its tokens and cost are unknown"
+	}
+	return fmt.Sprintf("%s, which cannot be: such token counts of %s", first, these)
 }
 
 // withoutCall counts the trials of a method that have an answer, and those of

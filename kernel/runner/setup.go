@@ -111,6 +111,9 @@ func (e *Setup) resolve() (record.Config, []task.Sample, error) {
 	if e.Experiment, err = e.Complete(); err != nil {
 		return none, nil, err
 	}
+	if err := e.redact(); err != nil {
+		return none, nil, Misused(err)
+	}
 	sel, err := parseLimit(e.Limit)
 	if err != nil {
 		return none, nil, Misused(err)

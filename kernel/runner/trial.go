@@ -73,14 +73,14 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	answer, solveErr := solve(tctx, method.Solver, problem, host)
 	paid := 0
 	var process *plugins.Failure
-	if errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil {
+	for alone := plugins.Alone(tctx); errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil; alone = plugins.Alone(alone) {
 		// Another trial may be to blame. What was answered comes from the store.
-		paid = host.Withdraw()
+		paid += host.Withdraw()
 		if of.Environment, of.EnvironmentID, err = x.environment(problem); err != nil {
 			return nil, err
 		}
 		host = x.gateway.Host(of)
-		answer, solveErr = solve(plugins.Alone(tctx), method.Solver, problem, host)
+		answer, solveErr = solve(alone, method.Solver, problem, host)
 	}
 	t.Wall = time.Since(t.Started)
 	if ctx.Err() != nil {

@@ -117,13 +117,14 @@ func (p *Page) call(r *http.Request) (string, content, error) {
 		for _, m := range append(x.Request.Messages, methods.Message{Role: "reply", Content: x.Record.Completion.Text}) {
 			messages = append(messages, show(string(m.Role), m.Content, all))
 		}
+		miscount, failed := x.Record.Miscount()
 		full := *r.URL
 		values := full.Query()
 		values.Set("all", "yes")
 		full.RawQuery = values.Encode()
 		return "call.html", content{
 			Title: "call " + c.Path, Crumb: append(p.crumb(l, t), link{"trial " + t.ID.Method, trialLink(l.Run.ID, t.ID)}),
-			Body: map[string]any{"Call": c, "Messages": messages, "All": full.RequestURI(), "Attempts": x.Record.Attempts, "Time": round(c.Usage.Latency), "Sampling": x.Request.Sampling},
+			Body: map[string]any{"Call": c, "Messages": messages, "All": full.RequestURI(), "Miscount": miscount, "Attempts": x.Record.Attempts[:failed], "Time": round(c.Usage.Latency), "Sampling": x.Request.Sampling},
 		}, nil
 	}
 	return "", content{}, fmt.Errorf("trial %s has no model call %q", t.ID, q.Get("path"))

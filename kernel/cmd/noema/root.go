@@ -28,6 +28,7 @@ type app struct {
 	signals        *signals
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
+	pluginMemory   byteSize
 	debug          int
 	lab            *kernel.Lab       // where the verb works, once the flags are settled
 	redactor       *redact.Redactor  // of the user's keys; nil without any
@@ -83,6 +84,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "folder of the store and of plugins (default: noema in the user's data folder)")
 	flags.StringVar(&a.pluginPath, "plugins", "", "folders to search for plugins, separated as in PATH")
+	flags.Var(&a.pluginMemory, "plugin-memory", "memory of all plugin processes together, as in 4GiB; 0 is no limit (default: half of the machine's)")
 	flags.IntVar(&a.debug, "debug", 0, "print the methods' events: 0 none, 1 summary, 2 verbose, 3 full")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -209,10 +211,15 @@ func (a *app) settle(cmd *cobra.Command) error {
 	}
 	a.home = home
 	a.redactor = builtin.Redactor()
+	memory := int64(a.pluginMemory)
+	if _, given := a.source["plugin-memory"]; given && memory == 0 {
+		memory = -1
+	}
 	ctx := cmd.Context()
 	a.lab = kernel.Open(kernel.Options{
 		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{},
 		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug, Redactor: a.redactor,
+		PluginMemory: memory,
 	})
 	return nil
 }

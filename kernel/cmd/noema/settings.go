@@ -34,6 +34,9 @@ const (
 // environment or else from noema.yaml, and returns where each flag's value comes
 // from. An empty variable counts as not set.
 func settleFlags(cmd *cobra.Command) (map[string]string, error) {
+	if err := checkVariables(cmd.Root(), os.Environ()); err != nil {
+		return nil, err
+	}
 	file, values, err := readSettings(cmd.Root())
 	if err != nil {
 		return nil, err
@@ -62,6 +65,30 @@ func settleFlags(cmd *cobra.Command) (map[string]string, error) {
 		}
 	})
 	return source, errors.Join(faults...)
+}
+
+// checkVariables refuses a variable whose name is nearly that of a flag, such as
+// NOEMA_COST_LIMT: a limit that is not set would go unnoticed. Other variables may
+// be another program's.
+func checkVariables(root *cobra.Command, environment []string) error {
+	flags := map[string]bool{}
+	collectFlags(root, flags)
+	known := map[string]bool{"PLUGIN": true} // by which plugins know that noema started them
+	for flag := range flags {
+		known[strings.TrimPrefix(variable(flag), "NOEMA_")] = true
+	}
+	var faults []error
+	for _, pair := range environment {
+		name, _, _ := strings.Cut(pair, "=")
+		rest, ours := strings.CutPrefix(name, "NOEMA_")
+		if !ours || known[rest] {
+			continue
+		}
+		if near := methods.DidYouMean(rest, slices.Collect(maps.Keys(known))); near != "" {
+			faults = append(faults, fmt.Errorf("unknown variable %s%s Correct its name, or unset it", name, strings.Replace(near, `"`, `"NOEMA_`, 1)))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // readSettings reads the nearest noema.yaml: flag names with a value or a list

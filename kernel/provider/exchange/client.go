@@ -173,13 +173,17 @@ func (c *Client) Adaptations() []string {
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps ctx's
-// error if ctx ended.
+// error if ctx ended. A [*provider.Miscount] comes with the answer.
 func (c *Client) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
 	if err := c.check(r); err != nil {
 		return methods.Completion{}, err
 	}
 	d := c.draft(r)
 	done, err := c.attempt(ctx, d, r)
+	var miscount *provider.Miscount
+	if errors.As(err, &miscount) {
+		return done, err
+	}
 	var refused *Refusal
 	if ctx.Err() == nil && errors.As(err, &refused) && c.adapt(d.Form, r, refused) {
 		err = &provider.Error{Kind: provider.Adapted, Status: refused.Status, Err: errors.New(c.clean(refused.Text))}
@@ -264,6 +268,9 @@ func (c *Client) complete(raw []byte, d Draft, asked methods.Request) (methods.C
 	}
 	if stop := c.protocol.Rules.Stop; stop == "" || d.Without[stop] {
 		cutAtStop(&done, asked.Sampling.Stop)
+	}
+	if wrong := reply.Counts.wrong(); wrong != "" {
+		return done, &provider.Miscount{Provider: c.service.Kind, Counts: wrong}
 	}
 	return done, nil
 }

@@ -163,8 +163,9 @@ func TestEvents(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for raw, want := range map[string]Count{
-		"0": {0, true}, "12": {12, true}, "12.0": {12, true}, "1e3": {1000, true},
-		"-1": {}, "1.5": {}, "1e30": {}, "null": {}, `"12"`: {}, "[]": {}, "{}": {}, "true": {}, "100000001": {},
+		"0": {0, true, ""}, "12": {12, true, ""}, "12.0": {12, true, ""}, "1e3": {1000, true, ""},
+		"-1": {Wrong: "-1"}, "1.5": {Wrong: "1.5"}, "1e30": {Wrong: "1e30"}, "1e999": {Wrong: "1e999"}, "100000001": {Wrong: "100000001"},
+		"null": {}, `"12"`: {}, "[]": {}, "{}": {}, "true": {},
 	} {
 		var c Count
 		if err := json.Unmarshal([]byte(raw), &c); err != nil || c != want {
@@ -172,6 +173,8 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func known(n int64) Count { return Count{N: n, Known: true} }
 
 func TestUsageThatCannotBeIsUnknown(t *testing.T) {
 	price := &provider.Price{Input: 2, Output: 3}
@@ -181,12 +184,14 @@ func TestUsageThatCannotBeIsUnknown(t *testing.T) {
 		said    bool
 		want    methods.Usage
 	}{
-		{Count{10, true}, Count{5, true}, true, methods.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5, Cost: 35}},
-		{Count{10, true}, Count{0, true}, false, methods.Usage{Calls: 1, InputTokens: 10, Cost: 20}},
-		{Count{10, true}, Count{0, true}, true, unknown},
-		{Count{0, true}, Count{5, true}, true, unknown},
-		{Count{}, Count{5, true}, true, unknown},
-		{Count{5, true}, Count{}, true, unknown},
+		{known(10), known(5), true, methods.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5, Cost: 35}},
+		{known(10), known(0), false, methods.Usage{Calls: 1, InputTokens: 10, Cost: 20}},
+		{known(10), known(0), true, unknown},
+		{known(0), known(5), true, unknown},
+		{Count{}, known(5), true, unknown},
+		{known(5), Count{}, true, unknown},
+		{known(5), Count{Wrong: "-1"}, true, unknown},
+		{known(provider.MaxTokens + 1), known(5), true, unknown},
 	} {
 		if got := (Counts{Input: c.in, Output: c.out}).usage(prices.Tariff{Price: price}, c.said); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c, got, c.want)

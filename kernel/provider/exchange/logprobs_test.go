@@ -95,7 +95,7 @@ func TestPartsOfUsage(t *testing.T) {
 	cached, written := methods.NanoUSD(2), methods.NanoUSD(25)
 	price := &provider.Price{Input: 20, Output: 80, CachedInput: &cached, CacheWrite: &written}
 	full := &provider.Price{Input: 20, Output: 80}
-	count := func(n int64) Count { return Count{n, true} }
+	count := func(n int64) Count { return Count{N: n, Known: true} }
 	whole := Counts{Input: count(100), Output: count(50)}
 	for name, c := range map[string]struct {
 		change      func(*Counts)

@@ -3,6 +3,7 @@ package exchange
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -17,7 +18,8 @@ import (
 // at times; a reply is not lost for that, and not paid for again.
 type Count struct {
 	N     int64
-	Known bool // it was there, and a plausible number
+	Known bool   // it was there, and a plausible number
+	Wrong string // the number as the server wrote it, if it cannot be
 }
 
 // Detail is an optional part of a reply: one of another form than T is read as
@@ -36,8 +38,13 @@ func (d *Detail[T]) UnmarshalJSON(raw []byte) error {
 // UnmarshalJSON implements [json.Unmarshaler]. It never fails.
 func (c *Count) UnmarshalJSON(raw []byte) error {
 	*c = Count{}
-	f, err := strconv.ParseFloat(strings.TrimSpace(string(raw)), 64)
-	if err != nil || f != f || f < 0 || f > provider.MaxTokens || f != float64(int64(f)) {
+	text := strings.TrimSpace(string(raw))
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return nil // not a number
+	}
+	if f < 0 || f > provider.MaxTokens || f != float64(int64(f)) {
+		c.Wrong = text[:min(len(text), 24)]
 		return nil
 	}
 	*c = Count{N: int64(f), Known: true}
@@ -55,13 +62,30 @@ type Counts struct {
 	LongWrite  bool // CacheWrite was written for longer than that price is for
 }
 
+// wrong are the counts that cannot be; empty if there are none.
+func (c Counts) wrong() string {
+	var all []string
+	for _, part := range []struct {
+		Count
+		name string
+	}{{c.Input, "input"}, {c.Output, "output"}, {c.Cached, "cached"}, {c.CacheWrite, "cache write"}, {c.Reasoning, "reasoning"}} {
+		if part.N > provider.MaxTokens { // as a sum
+			part.Wrong = strconv.FormatInt(part.N, 10)
+		}
+		if part.Wrong != "" {
+			all = append(all, part.Wrong+" "+part.name+" tokens")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
 // usage is what a call consumed, as its server counted it, and what that costs,
 // if known. What is unknown or cannot be right is counted as unknown: no input
 // at all, or no output although the model said something. Parts that are more
 // than the whole are left out, and charged in full.
 func (c Counts) usage(t prices.Tariff, said bool) methods.Usage {
 	u := methods.Usage{Calls: 1}
-	if !c.Input.Known || !c.Output.Known || c.Input.N == 0 || said && c.Output.N == 0 {
+	if c.wrong() != "" || !c.Input.Known || !c.Output.Known || c.Input.N == 0 || said && c.Output.N == 0 {
 		u.Unmetered, u.Unpriced = 1, 1
 		return u
 	}

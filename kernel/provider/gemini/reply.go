@@ -159,7 +159,7 @@ func sumOf(counts ...*exchange.Count) exchange.Count {
 			continue
 		}
 		if !c.Known {
-			return exchange.Count{}
+			return exchange.Count{Wrong: c.Wrong}
 		}
 		sum.N, sum.Known = sum.N+c.N, true
 	}

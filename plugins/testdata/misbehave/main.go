@@ -38,6 +38,7 @@ func inTrials() map[string]solver {
 		"ignore-sigterm": ignore,
 		"leak":           leak,
 		"leak-in-child":  leakInChild,
+		"hold":           hold,
 		"call":           call,
 		"crash":          func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) { return crash() },
 		"quit": func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
@@ -135,6 +136,23 @@ func leak(context.Context, methods.Problem, methods.Host) (methods.Answer, error
 			return none()
 		}
 	}
+}
+
+// hold does what the query says: leaks, or holds so many MiB for a while.
+func hold(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	if p.Query == "leak" {
+		return leak(ctx, p, h)
+	}
+	var mebibytes int
+	if _, err := fmt.Sscan(p.Query, &mebibytes); err != nil {
+		return methods.Answer{}, err
+	}
+	block := make([]byte, mebibytes<<20)
+	for i := 0; i < len(block); i += 4096 {
+		block[i] = 1
+	}
+	time.Sleep(400 * time.Millisecond)
+	return methods.TextAnswer(fmt.Sprint(len(block))), nil
 }
 
 // leakInChild has another process use the memory.
