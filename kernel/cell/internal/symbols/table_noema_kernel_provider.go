@@ -29,6 +29,7 @@ func table_noema_kernel_provider() map[string]reflect.Value {
 		"KindOf":        reflect.ValueOf(provider.KindOf),
 		"Malformed":     reflect.ValueOf(provider.Malformed),
 		"MaxTokens":     reflect.ValueOf(constant.MakeFromLiteral("100000000", token.INT, 0)),
+		"Miscount":      reflect.ValueOf((*provider.Miscount)(nil)),
 		"Native":        reflect.ValueOf(provider.Native),
 		"Network":       reflect.ValueOf(provider.Network),
 		"NoLogprobs":    reflect.ValueOf(provider.NoLogprobs),
