@@ -37,6 +37,7 @@ type Options struct {
 // processes may have the same directory open.
 type Store struct {
 	dir     string
+	options Options
 	kv      *kv.DB
 	codec   *codec
 	corrupt atomic.Int64
@@ -53,11 +54,15 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir: dir, kv: db, codec: c}, nil
+	return &Store{dir: dir, options: opts, kv: db, codec: c}, nil
 }
 
 // Dir is the directory of the store.
 func (s *Store) Dir() string { return s.dir }
+
+// Refusal is why a write would be refused now, wrapping ErrDiskFull or ErrReadOnly,
+// or nil.
+func (s *Store) Refusal() error { return kv.Refusal(s.dir, kv.Options(s.options)) }
 
 // Close gives the store up; another process that has it open takes over.
 // Running operations finish first, later ones return ErrClosed.

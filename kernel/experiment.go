@@ -94,8 +94,15 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 		fmt.Fprintf(l.o.Stderr, "estimating from the store: %d epochs by %d methods may take minutes\n", s.Epochs, len(s.Methods))
 	}
 	found, err := s.DryRun(ctx, store, runner.Quiet{})
-	if err != nil || replay || !found.Missing() {
-		return found, err
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Refusal(); err != nil {
+		found.Refusal = err.Error()
+		return found, nil
+	}
+	if replay || !found.Missing() {
+		return found, nil
 	}
 	if _, err := l.Model(s.Experiment.Model, false, e.MaxConnections); err != nil {
 		found.Refusal = err.Error()

@@ -10,7 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusal is why nothing can be written to the store in dir, or nil.
+// Refusal is why nothing can be written to the store in dir now, or nil.
+func Refusal(dir string, o Options) error { return refusal(dir, o.withDefaults()) }
+
 func refusal(dir string, o Options) error {
 	for _, name := range []string{"", dataDir, runDir, filepath.Join(dataDir, badger.ManifestFilename)} {
 		path := filepath.Join(dir, name)

@@ -27,6 +27,7 @@ func TestReadWhereNothingCanBeWritten(t *testing.T) {
 	filler := fillUp(t, disk)
 	c.reads(root)
 	want(t, c.run(exitError, other...).stderr, "disk full", "free some space")
+	want(t, c.run(0, append(other, "--dry-run")...).stdout, "would be refused", "disk full")
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +38,7 @@ func TestReadWhereNothingCanBeWritten(t *testing.T) {
 	c.run(0, "runs", "show", "last")
 	want(t, c.run(0, "replay", "last").stdout, "the root hash is that of run")
 	want(t, c.run(exitError, append(compare, "--seed", "2")...).stderr, "store is read-only", "copy it and point NOEMA_HOME to the copy")
+	want(t, c.run(0, append(compare, "--dry-run")...).stdout, "would be refused", "store is read-only")
 	want(t, c.run(exitError, "runs", "rm", "last").stderr, "store is read-only")
 }
 
