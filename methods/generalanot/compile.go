@@ -46,11 +46,10 @@ func ParseCompiled(raw []byte) (*Compiled, error) {
 	return c, nil
 }
 
-type refusedError struct{ reason string }
+// refusedError says what could not be done, and why.
+type refusedError struct{ what, reason string }
 
-func (e *refusedError) Error() string {
-	return "compile the policy: no valid Formula Seed: " + e.reason
-}
+func (e *refusedError) Error() string { return e.what + ": " + e.reason }
 
 // program is the compile phase: it returns the problem's seed, ready to run.
 func (t *trial) program(ctx context.Context) (*Program, error) {
@@ -90,6 +89,7 @@ func (t *trial) given() (*Program, error) {
 
 // compiled is the seed from the store, compiled first if it is not there.
 func (t *trial) compiled(ctx context.Context) (*Program, error) {
+	t.shown = t.shownTask()
 	raw, err := t.host.Seed(ctx, t.seedKey(), t.compile)
 	if err != nil {
 		return nil, fmt.Errorf("compile the policy: %w", err)
@@ -103,7 +103,7 @@ func (t *trial) compiled(ctx context.Context) (*Program, error) {
 		t.emit(n.Path, n.Kind, 1, nil, "%s", n.Text)
 	}
 	if c.Seed == nil {
-		return nil, &refusedError{c.Refused}
+		return nil, &refusedError{"compile the policy: no valid Formula Seed", c.Refused}
 	}
 	p, faults := NewProgram(c.Seed, t.Answer)
 	if len(faults) > 0 {
@@ -112,19 +112,40 @@ func (t *trial) compiled(ctx context.Context) (*Program, error) {
 	return p, nil
 }
 
-// seedKey names the seed by all that the prompt shows.
+// seedKey names the seed by all that the prompts show.
 func (t *trial) seedKey() methods.SeedKey {
-	return methods.SeedKey{Kind: SeedKind, Content: string(plainJSON(map[string]any{
-		"policy": t.Query, "fields": t.Answer.Names, "labels": t.Answer.Labels,
-	}))}
+	content := map[string]any{"policy": t.Query, "fields": t.Answer.Names, "labels": t.Answer.Labels}
+	if t.Answer.Kind != methods.Fields {
+		content = map[string]any{"kind": t.Answer.Kind, "task": t.shown}
+	}
+	if t.opts.Compile == compileThree {
+		content["compile"] = compileThree
+	}
+	return methods.SeedKey{Kind: SeedKind, Content: string(plainJSON(content))}
 }
 
-// compile asks for a seed until it is valid or no round is left.
+// compile asks for a seed, or for one part of it after the other, until it is
+// valid or no round is left.
 func (t *trial) compile(ctx context.Context) ([]byte, error) {
 	c := &Compiled{}
-	req := t.request(phaseCompile, compilePrompt(t.Query, t.Answer))
+	var err error
+	if t.opts.Compile == compileThree {
+		err = t.compileSteps(ctx, c)
+	} else {
+		err = t.compileOnce(ctx, c)
+	}
+	var invalid *reply.InvalidError
+	if errors.As(err, &invalid) {
+		c.Refused = reply.OneLine(invalid.Error(), maxReason)
+		err = nil
+	}
+	return plainJSON(c), err
+}
+
+func (t *trial) compileOnce(ctx context.Context, c *Compiled) error {
+	req := t.request(phaseCompile, t.compilePrompt())
 	req.Schema = compileSchema()
-	check := func(raw json.RawMessage) error {
+	return t.compileStep(ctx, c, req, func(raw json.RawMessage) error {
 		s, err := Parse(raw)
 		if err != nil {
 			return err
@@ -134,14 +155,14 @@ func (t *trial) compile(ctx context.Context) ([]byte, error) {
 		}
 		c.Seed = s
 		return nil
-	}
+	})
+}
+
+// compileStep is a conversation of up to Rounds rounds that ends with a reply
+// that check accepts.
+func (t *trial) compileStep(ctx context.Context, c *Compiled, req methods.Request, check func(json.RawMessage) error) error {
 	_, _, err := reply.JSON(ctx, notebook{t.host, &c.Notes}, req, check, reply.Options{Retries: t.opts.Rounds - 1})
-	var invalid *reply.InvalidError
-	if errors.As(err, &invalid) {
-		c.Refused = reply.OneLine(invalid.Error(), maxReason)
-		err = nil
-	}
-	return plainJSON(c), err
+	return err
 }
 
 // notebook is a host that notes events instead of sending them. What happens

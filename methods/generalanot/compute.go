@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/methods"
 	"noema/methods/generalanot/pyexpr"
 )
 
@@ -45,6 +46,12 @@ func (r Result) Step(name string) (Computed, bool) {
 // and so is what uses it; all others are computed. The error is the context's,
 // or says that the extractions do not fit the reviews.
 func (p *Program) Compute(ctx context.Context, c *Context, extractions []Extraction) (Result, error) {
+	return p.compute(ctx, c, extractions, pyexpr.Limits{}, true)
+}
+
+// compute is Compute within limits of each formula. Without trace the results
+// lack their sources, whose search costs an evaluation for each extraction.
+func (p *Program) compute(ctx context.Context, c *Context, extractions []Extraction, l pyexpr.Limits, trace bool) (Result, error) {
 	r := Result{Fields: map[string]json.RawMessage{}}
 	rows, numbers, err := p.rows(c, extractions, &r)
 	if err != nil {
@@ -57,12 +64,14 @@ func (p *Program) Compute(ctx context.Context, c *Context, extractions []Extract
 	env := inputs.values
 	origin := newTracer(inputs)
 	for _, s := range p.steps {
-		out := p.step(ctx, s, env)
+		out := p.step(ctx, s, env, l)
 		if ctx.Err() != nil {
 			return r, fmt.Errorf("compute: %w", ctx.Err())
 		}
 		if out.Err == nil {
 			env[s.Name] = out.value
+		}
+		if out.Err == nil && trace {
 			out.Sources = origin.sources(ctx, s, out)
 		}
 		r.Steps = append(r.Steps, out)
@@ -100,7 +109,7 @@ func (p *Program) rows(c *Context, extractions []Extraction, r *Result) ([]map[s
 	return rows, numbers, nil
 }
 
-func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value) Computed {
+func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value, l pyexpr.Limits) Computed {
 	out := Computed{Name: s.Name, Formula: s.Formula}
 	for _, u := range s.uses {
 		if used := p.Seed.ComputeDAG[u].Name; env[used] == nil {
@@ -108,7 +117,7 @@ func (p *Program) step(ctx context.Context, s step, env map[string]pyexpr.Value)
 			return out
 		}
 	}
-	v, err := s.expr.Eval(ctx, env, pyexpr.Limits{})
+	v, err := s.expr.Eval(ctx, env, l)
 	if err == nil {
 		err = isData(v)
 	}
@@ -138,8 +147,14 @@ func (p *Program) outputs(r *Result) {
 	}
 }
 
-// field is an output field as JSON. The verdict must be one of the labels.
+// field is an output field as JSON. The verdict must be one of the labels, and
+// what a ranking orders by a number.
 func (p *Program) field(c Computed) (json.RawMessage, error) {
+	if p.spec.Kind == methods.Ranking && (c.Name == scoreField || c.Name == tieField) {
+		if _, err := finite(c.value); err != nil {
+			return nil, fmt.Errorf("step %s: %w", c.Name, err)
+		}
+	}
 	raw, err := toJSON(c.value)
 	if err != nil {
 		return nil, fmt.Errorf("step %s: its value %.60s cannot be written as JSON: %w", c.Name, c.Text, err)

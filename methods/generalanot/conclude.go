@@ -13,7 +13,7 @@ import (
 
 func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Result, error) {
 	t.emit(phaseCompute, methods.PhaseStart, 1, nil, "compute %d steps over %d extractions", len(p.steps), len(found))
-	r, err := p.Compute(ctx, t.data, found)
+	r, err := p.Compute(ctx, t.contexts[0], found)
 	if err != nil {
 		return r, err
 	}
@@ -62,10 +62,13 @@ func (p *Program) graph(r Result, extractions int) methods.Graph {
 
 func (t *trial) conclude(p *Program, found extracted, r Result, asked int) methods.Answer {
 	a := methods.Answer{Outcome: methods.Answered}
-	if len(r.Fields) > 0 {
+	switch verdict := r.Fields[verdictField]; {
+	case t.Answer.Kind == methods.Choice:
+		a.Value = verdict
+	case len(r.Fields) > 0:
 		a.Value = plainJSON(r.Fields)
 	}
-	a.Evidence = p.evidence(r, found.list)
+	a.Evidence = append(p.evidence(r, found.list), t.agreed(p.Seed, found.list)...)
 	switch {
 	case len(r.Lost) > 0:
 		reasons := r.Lost

@@ -5,15 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
+
+	"noema/methods"
 )
 
-// Context is what a seed is executed on: a restaurant and its reviews.
+// Context is what a seed is executed on: a restaurant and its reviews, an item
+// of a ranking with its reviews, or the texts and data of a choice.
 type Context struct {
 	Reviews []Review
-	data    map[string]any // the whole context, for lookups
+	data    map[string]any // for lookups: the whole context, or what the inputs hold
+	inputs  map[string]any // what formulas read besides the extractions, by name
+	item    int            // the number of the item of a ranking, from 1; 0 for none
 }
 
 // Review is one review. What the data lack is empty.
@@ -23,16 +29,30 @@ type Review struct {
 	Date   string      // as in the data, usually ISO: 2024-05-01
 	Stars  json.Number // empty if unknown
 	Useful json.Number // votes; empty if unknown
+
+	item int            // the number of the item that it is of, in a ranking
+	more map[string]any // what else formulas read of it, in rankings and choices
 }
 
 // metadata lists what formulas can read of a review besides the extraction
-// fields.
-func metadata() []string { return []string{"stars", "date", "year", "useful", "text"} }
+// fields. In rankings and choices that is also the entry of the data itself.
+func metadata(kind methods.AnswerKind) []string {
+	names := []string{"stars", "date", "year", "useful", "text"}
+	switch kind {
+	case methods.Choice:
+		return append(names, "author", "title", "review", itemInput)
+	case methods.Ranking:
+		return append(names, "author", "title", "review")
+	}
+	return names
+}
 
 // values are the review's metadata as formulas see them; what is unknown is
 // None.
 func (r Review) values() map[string]any {
-	return map[string]any{"stars": number(r.Stars), "date": r.day(), "year": r.year(), "useful": number(r.Useful), "text": r.Text}
+	v := map[string]any{"stars": number(r.Stars), "date": r.day(), "year": r.year(), "useful": number(r.Useful), "text": r.Text}
+	maps.Copy(v, r.more)
+	return v
 }
 
 func number(n json.Number) any {

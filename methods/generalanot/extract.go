@@ -48,23 +48,33 @@ func (e extracted) reason(asked int) string {
 // maxConcurrent bounds the calls that wait at the host at once.
 const maxConcurrent = 256
 
-// extract is the extract phase: one call for each review, at the same time.
-// A call that fails does not stop the others, so that the set of calls does
-// not depend on which one was faster.
+// extract is the extract phase: one call for each review and pass, at the same
+// time. A call that fails does not stop the others, so that the set of calls
+// does not depend on which one was faster.
 func (t *trial) extract(ctx context.Context, p *Program, relevant []Review) (extracted, error) {
 	t.emit(phaseExtract, methods.PhaseStart, 1, nil, "extract %d fields from each of %d reviews", len(p.Seed.ExtractionFields), len(relevant))
-	results := make([]Extraction, len(relevant))
-	errs := make([]error, len(relevant))
+	passes := t.opts.Passes
+	if len(p.Seed.ExtractionFields) == 0 {
+		passes = 1 // there is nothing to ask
+	}
+	results := make([]Extraction, len(relevant)*passes)
+	errs := make([]error, len(relevant)*passes)
 	slots := make(chan struct{}, maxConcurrent)
 	var all sync.WaitGroup
-	for i, r := range relevant {
+	for i := range results {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			results[i], errs[i] = t.extractOne(ctx, p.Seed, r)
+			results[i], errs[i] = t.extractOne(ctx, p.Seed, relevant[i/passes], i%passes)
 		})
 	}
 	all.Wait()
+	if passes > 1 {
+		var err error
+		if results, errs, err = t.reconcile(p.Seed, relevant, results, errs); err != nil {
+			return extracted{}, err
+		}
+	}
 	return t.collect(relevant, results, errs)
 }
 
@@ -103,18 +113,30 @@ func isFatal(err error) bool {
 	return false
 }
 
-func extractPath(r Review) string { return phaseExtract + "/r" + strconv.Itoa(r.N) }
+func extractPath(r Review) string { return phaseExtract + "/" + r.label() }
 
-// extractOne asks about one review. Without extraction fields there is nothing
-// to ask.
-func (t *trial) extractOne(ctx context.Context, s *FormulaSeed, r Review) (Extraction, error) {
-	e := Extraction{Review: r.N}
+// label names a review in paths: r3, or i2/r3 for that of the second item.
+func (r Review) label() string {
+	name := "r" + strconv.Itoa(r.N)
+	if r.item > 0 {
+		name = "i" + strconv.Itoa(r.item) + "/" + name
+	}
+	return name
+}
+
+// extractOne asks about one review, in one of the passes, counted from 0.
+// Without extraction fields there is nothing to ask.
+func (t *trial) extractOne(ctx context.Context, s *FormulaSeed, r Review, pass int) (Extraction, error) {
+	e := Extraction{Review: r.N, item: r.item}
 	if len(s.ExtractionFields) == 0 {
 		return e, ctx.Err()
 	}
-	path := extractPath(r)
-	req := t.request(path, extractPrompt(s, r, t.shown(s, r)))
+	path := passPath(r, pass)
+	req := t.request(path, extractPrompt(s, r, t.cut(s, r, pass)))
 	req.Schema = extractSchema(s.ExtractionFields)
+	if pass > 0 {
+		req.Draw, req.Sampling.Temperature = pass, t.opts.Temperature
+	}
 	read := func(raw json.RawMessage) (err error) {
 		e.Fields, err = readFields(s.ExtractionFields, raw)
 		return err
@@ -126,14 +148,14 @@ func (t *trial) extractOne(ctx context.Context, s *FormulaSeed, r Review) (Extra
 	return e, nil
 }
 
-// shown is the part of a review that the model sees.
-func (t *trial) shown(s *FormulaSeed, r Review) string {
+// cut is the part of a review that the model sees.
+func (t *trial) cut(s *FormulaSeed, r Review, pass int) string {
 	h := ReviewHandling{MaxLength: t.opts.MaxReviewChars, Strategy: t.opts.Strategy}
 	if h.MaxLength == 0 && s.ReviewHandling != nil {
 		h = *s.ReviewHandling
 	}
 	text, missing := h.cut(r.Text)
-	if missing > 0 {
+	if missing > 0 && pass == 0 {
 		t.emit(extractPath(r), methods.Truncated, 1, nil, "%d characters of the review are not shown (keep the %s)", missing, h.strategy())
 	}
 	return text

@@ -15,6 +15,9 @@ import (
 type Extraction struct {
 	Review int            `json:"review"` // its number in the context, from 1
 	Fields map[string]any `json:"fields"` // by the names of the seed's extraction fields
+
+	item      int                // the item that the review is of, in a ranking
+	agreement map[string]float64 // by field: the share of the passes that read the value; nil after one pass
 }
 
 // ParseExtractions reads extractions that were written down, to compute from
@@ -35,7 +38,7 @@ func (p *Program) ParseExtractions(raw []byte) ([]Extraction, error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("read extractions: review %d: %w", e.Review, err))
 		}
-		extractions[i] = Extraction{e.Review, fields}
+		extractions[i] = Extraction{Review: e.Review, Fields: fields}
 	}
 	return extractions, errors.Join(errs...)
 }

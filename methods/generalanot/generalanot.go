@@ -1,17 +1,48 @@
-// Package generalanot is General ANoT: a method that judges a restaurant by a
-// policy over its reviews.
+// Package generalanot is General ANoT: a method that turns a task in words into
+// a computation, and carries that out on data.
 //
-// The policy is compiled once into a [FormulaSeed], by a model, and the seed
-// is kept in the store. It is then carried out for one restaurant after the
-// other: FILTER picks reviews by keyword or by meaning, EXTRACT has a model
-// fill in a few fields for each of them, COMPUTE evaluates Python expressions
-// over what was filled in (see package pyexpr). So a model reads text, and
-// arithmetic is left to a machine.
+// The task is compiled once into a [FormulaSeed], by a model, and the seed is
+// kept in the store. It is then carried out for one context after the other:
+// FILTER picks reviews by keyword or by meaning, EXTRACT has a model fill in a
+// few fields for each of them, COMPUTE evaluates Python expressions over what
+// was filled in (see package pyexpr). So a model reads text, and arithmetic is
+// left to a machine.
 //
-// Source: seed 001. Differs: keywords match whole words; an extraction that
-// fails is left out and counted instead of being replaced by a default; a
-// formula that fails makes its value undefined, not 0; a seed is validated
-// before it is used, and everything wrong with it goes back to the model.
+// # What it answers
+//
+// Fields: a policy over the reviews of a restaurant. The context needs a list
+// "reviews". One seed serves all restaurants: compiling shows no data.
+//
+// Rankings: a request for the best of the list "items". Compiling shows the
+// request, the paths and frequent values of the items' data, and two items cut
+// short. The seed is run for each item: formulas read the item itself, as
+// item['attributes']['WiFi'], and the rest of the context, as
+// context['friends'], without a model; only what must be read from texts is
+// extracted from the item's reviews. The step score ranks, higher first. A
+// score that is not a finite number (True counts as 1) is undefined, and the
+// item ranks last. Equal scores are ordered by the step tie_break, if the seed
+// has one, and what is equal after that by a draw from the trial's seed, so
+// that no position is favoured; such ties are events of the kind [Tied] and
+// part of the evidence. The seed depends on what the items are, not on their
+// order, so that a request is compiled once for all epochs.
+//
+// Choices: a question with labels. The step verdict is the answer. Texts are
+// the reviews of the list "items", else the list "reviews" or "paragraphs",
+// else all texts of the context as one, else the question. Compiling shows the
+// question and the paths of the data, no values. A context that is not a JSON
+// object, or a problem with fewer than two labels, is refused.
+//
+// # Source
+//
+// Seed 001. Differs: keywords match whole words; an extraction that fails is
+// left out and counted instead of being replaced by a default; a formula that
+// fails makes its value undefined, not 0; a seed is validated before it is
+// used, and everything wrong with it goes back to the model. Rankings and
+// choices are ours. The three steps of the seed's files (option compile=three)
+// are structure, extraction and computation, as METHODS names them; each is
+// validated by itself. Several passes of extraction (option passes) are the
+// seed's future consideration: the first is greedy, the others are drawn at a
+// temperature, the majority decides, and ties go to the earliest pass.
 package generalanot
 
 import (
@@ -40,7 +71,10 @@ func New() methods.Method { return Method{} }
 type options struct {
 	Filter         string  `json:"filter" default:"words" choices:"words,substring,none,semantic,union" doc:"how keywords pick reviews: as whole words, as any part of the text, not at all, by their meaning, or by words or meaning"`
 	Threshold      float64 `json:"threshold" default:"0.3" min:"-1" max:"1" doc:"similarity of meaning from which a review is picked, by filters that need a task with embeddings"`
-	Rounds         int     `json:"rounds" default:"3" min:"1" doc:"how often the policy may be compiled until the Formula Seed is valid"`
+	Compile        string  `json:"compile" default:"one" choices:"one,three" doc:"compile in one call, or in three: structure, extraction, computation"`
+	Rounds         int     `json:"rounds" default:"3" min:"1" doc:"how often the policy, or a step of compiling it, may be compiled until it is valid"`
+	Passes         int     `json:"passes" default:"1" min:"1" max:"25" doc:"how often each review is read; the majority decides each field, ties go to the earliest pass"`
+	Temperature    float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the passes after the first"`
 	Retries        int     `json:"retries" default:"2" min:"0" doc:"how often a review is asked about again after an unusable reply"`
 	MaxFailed      int     `json:"max_failed" default:"0" min:"0" doc:"how many extractions may fail while the outcome is still answered"`
 	MaxReviewChars int     `json:"max_review_chars" default:"0" min:"0" doc:"characters shown of a review; 0 for what the Formula Seed says"`
@@ -56,33 +90,37 @@ func (Method) Describe() methods.Description {
 		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "compiles the policy once, extracts from each review, computes the result",
-		Answers:       []methods.AnswerKind{methods.Fields},
+		Answers:       []methods.AnswerKind{methods.Fields, methods.Ranking, methods.Choice},
 		Options:       methods.OptionsOf(options{}),
 	}
 }
 
 type trial struct {
 	methods.Problem
-	host methods.Host
-	opts options
-	data *Context
+	host     methods.Host
+	opts     options
+	contexts []*Context // one, or one for each item of a ranking
+	texts    string     // choices: what the texts of the context are
+	shown    string     // what compiling shows of the problem
 }
 
 // Solve implements [methods.Method]. The value of the answer holds the output
 // fields that are defined; one that is not is absent.
 //
 // The outcome is Answered if every extraction succeeded (but for max_failed of
-// them) and every output field is defined. Lost extractions make it Failed if
-// the provider lost them and Unparsed if the replies were unusable, with the
-// value computed from the rest; without any extraction there is no value. A
-// formula that failed makes it Failed. It is Refused if the policy did not
-// compile to a valid seed, and OverBudget at the budget, both without a value.
+// them) and every output field is defined; of a ranking, if any score is. Lost
+// extractions make it Failed if the provider lost them and Unparsed if the
+// replies were unusable, with the value computed from the rest; without any
+// extraction there is no value. A formula that failed makes it Failed. It is
+// Refused if the policy did not compile to a valid seed, and OverBudget at the
+// budget, both without a value. A ranking is always given: it is Defaulted and
+// drawn from the trial's seed where nothing else orders the items.
 func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	t, err := newTrial(p, h)
-	if err != nil {
-		return methods.Answer{}, fmt.Errorf("general-anot: %w", err)
+	var a methods.Answer
+	if err == nil {
+		a, err = t.solve(ctx)
 	}
-	a, err := t.solve(ctx)
 	var refused *refusedError
 	switch {
 	case err == nil:
@@ -91,9 +129,9 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 		err = ctx.Err()
 	case errors.Is(err, methods.ErrMiss):
 	case errors.Is(err, methods.ErrBudget):
-		return methods.Answer{}.As(methods.OverBudget, reply.OneLine(err.Error(), maxReason)), nil
+		return t.without(methods.OverBudget, err), nil
 	case errors.As(err, &refused):
-		return methods.Answer{}.As(methods.Refused, reply.OneLine(err.Error(), maxReason)), nil
+		return t.without(methods.Refused, err), nil
 	}
 	return methods.Answer{}, fmt.Errorf("general-anot: %w", err)
 }
@@ -103,18 +141,45 @@ const maxReason = 1000
 
 func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 	t := &trial{Problem: p, host: h}
-	if p.Answer.Kind != methods.Fields {
-		return nil, fmt.Errorf("cannot answer a problem of kind %q: only fields", p.Answer.Kind)
+	if !(Method{}).Describe().Supports(p.Answer.Kind) {
+		return t, fmt.Errorf("cannot answer a problem of kind %q: only fields, rankings and choices", p.Answer.Kind)
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
-		return nil, err
+	if p.Answer.Kind == methods.Ranking && p.Answer.N < 1 {
+		return t, fmt.Errorf("cannot rank %d items", p.Answer.N)
 	}
+	return t, methods.DecodeOptions(p, &t.opts)
+}
+
+// read decodes the problem's context.
+func (t *trial) read() error {
 	var err error
-	t.data, err = ParseContext(p.Context)
-	return t, err
+	var one *Context
+	switch t.Answer.Kind {
+	case methods.Ranking:
+		t.contexts, err = readItems(t.Context)
+	case methods.Choice:
+		if len(t.Answer.Labels) < 2 {
+			return &refusedError{"read problem", fmt.Sprintf("a choice needs two labels or more, not %d", len(t.Answer.Labels))}
+		}
+		one, t.texts, err = readMaterial(t.Context, t.Query)
+	default:
+		if one, err = ParseContext(t.Context); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return &refusedError{"read problem", err.Error()}
+	}
+	if one != nil {
+		t.contexts = []*Context{one}
+	}
+	return nil
 }
 
 func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
+	if err := t.read(); err != nil {
+		return methods.Answer{}, err
+	}
 	p, err := t.program(ctx)
 	if err != nil {
 		return methods.Answer{}, err
@@ -127,6 +192,9 @@ func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 	if err != nil {
 		return methods.Answer{}, err
 	}
+	if t.Answer.Kind == methods.Ranking {
+		return t.rank(ctx, p, relevant, found)
+	}
 	if len(relevant) > 0 && len(found.list) == 0 {
 		a := methods.Answer{}.As(found.outcome(), found.reason(len(relevant)))
 		t.emit(phaseCompute, methods.StepError, 1, nil, "nothing to compute from: %s", a.Reason)
@@ -137,6 +205,16 @@ func (t *trial) solve(ctx context.Context) (methods.Answer, error) {
 		return methods.Answer{}, err
 	}
 	return t.conclude(p, found, r, len(relevant)), nil
+}
+
+// without is the answer of a trial that ended early: of a ranking, a drawn one.
+func (t *trial) without(o methods.Outcome, cause error) methods.Answer {
+	reason := reply.OneLine(cause.Error(), maxReason)
+	if t.Answer.Kind != methods.Ranking {
+		return methods.Answer{}.As(o, reason)
+	}
+	t.emit(phaseCompute, methods.Fallback, 1, nil, "the ranking is drawn at random: %s", reason)
+	return methods.RankingAnswer(t.drawn()[:t.named()]).As(o, reason)
 }
 
 // request is a call with what all calls share.

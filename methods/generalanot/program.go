@@ -29,7 +29,7 @@ type step struct {
 // NewProgram validates a seed and compiles its formulas. It returns a program
 // or all the faults; see [Validate].
 func NewProgram(s *FormulaSeed, spec methods.AnswerSpec) (*Program, []Fault) {
-	c := &checker{seed: s}
+	c := &checker{seed: s, spec: spec}
 	c.keys()
 	c.fields()
 	c.prompt()
@@ -49,8 +49,8 @@ func NewProgram(s *FormulaSeed, spec methods.AnswerSpec) (*Program, []Fault) {
 	for i := range steps {
 		c.resolve(&steps[i], names, places)
 	}
-	p := &Program{Seed: s, spec: spec, steps: c.order(steps)}
-	c.outputs(spec, places)
+	p := &Program{Seed: s, spec: spec, steps: c.order("compute_dag", steps)}
+	c.outputs(places)
 	if len(c.faults) > 0 {
 		return nil, c.faults
 	}
@@ -89,16 +89,16 @@ func (c *checker) resolve(s *step, names map[string]bool, places map[string]int)
 		switch {
 		case n == extractionsInput:
 			s.reads = true
-		case n == reviewsInput:
+		case slices.Contains(inputs(c.spec.Kind), n):
 		case isStep:
 			s.uses = append(s.uses, place)
 		case !names[n]:
-			known := slices.Concat(slices.Collect(maps.Keys(names)), pyexpr.Builtins(), []string{extractionsInput, reviewsInput})
+			known := slices.Concat(slices.Collect(maps.Keys(names)), pyexpr.Builtins(), inputs(c.spec.Kind))
 			slices.Sort(known)
 			c.fault(at, "%s uses %q, which is not an input, lookup, step or builtin%s", s.Name, n, methods.DidYouMean(n, known))
 		}
 	}
-	known := metadata()
+	known := metadata(c.spec.Kind)
 	c.access(at, s, reviewsInput, known)
 	for _, f := range c.seed.ExtractionFields {
 		known = append(known, f.Name)

@@ -57,6 +57,13 @@ func (p *Program) environment(c *Context, rows []map[string]any, numbers []int, 
 		all[i] = v
 	}
 	e.values[extractionsInput], e.values[reviewsInput] = list(e.rows), list(all)
+	for name, x := range c.inputs {
+		v, err := pyexpr.FromGo(x)
+		if err != nil {
+			return nil, fmt.Errorf("input %s: %w", name, err)
+		}
+		e.values[name] = v
+	}
 	for _, l := range p.Seed.Lookups {
 		found, ok := l.find(c)
 		if !ok {

@@ -110,20 +110,29 @@ type ReviewValidity struct {
 // Parse reads a Formula Seed. It checks the form only; see [Validate] for the
 // rest. A key that a Formula Seed does not have is an error.
 func Parse(raw []byte) (*FormulaSeed, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	d.UseNumber() // 1 and 1.0 are different values in a formula
 	var s *FormulaSeed
-	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("parse formula seed: %w", place(raw, err))
+	if err := decodeStrict(raw, &s); err != nil {
+		return nil, fmt.Errorf("parse formula seed: %w", err)
 	}
 	if s == nil {
 		return nil, errors.New("parse formula seed: the value is null")
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("parse formula seed: more text after the object")
-	}
 	return s, nil
+}
+
+// decodeStrict reads one JSON value. Keys that its type does not have are
+// errors.
+func decodeStrict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	d.UseNumber() // 1 and 1.0 are different values in a formula
+	if err := d.Decode(into); err != nil {
+		return place(raw, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more text after the object")
+	}
+	return nil
 }
 
 // place adds the line to an error that knows its offset.

@@ -23,48 +23,73 @@ const (
 )
 
 func (t *trial) filter(ctx context.Context, p *Program) ([]Review, error) {
+	all := t.reviews()
 	byMeaning := t.opts.Filter == "semantic" || t.opts.Filter == filterUnion
 	if !byMeaning || len(p.Seed.FilterKeywords) == 0 {
-		relevant := p.Relevant(t.data, t.opts.Filter)
-		t.filtered(relevant, nil)
+		how := t.opts.Filter
+		if t.Answer.Kind == methods.Choice && len(all) == 1 {
+			how = filterNone // one text is the whole material: no keyword may leave it out
+		}
+		relevant := p.Relevant(&Context{Reviews: all}, how)
+		t.filtered(all, relevant, nil)
 		return relevant, nil
 	}
-	near, err := t.similarities(ctx, p.Seed)
+	near, err := t.similarities(ctx, p.Seed, all)
 	if err != nil {
 		return nil, fmt.Errorf("filter by meaning: %w", err)
 	}
 	words := newMatcher(p.Seed.FilterKeywords, filterWords)
 	var relevant []Review
-	for i, r := range t.data.Reviews {
+	for i, r := range all {
 		if near[i] >= t.opts.Threshold || t.opts.Filter == filterUnion && words.matches(r.Text) {
 			relevant = append(relevant, r)
 		}
 	}
-	t.filtered(relevant, near)
+	t.filtered(all, relevant, near)
 	return relevant, nil
 }
 
+// reviews are the texts of all contexts. Those of rankings and choices are
+// without the empty ones, which stand for what is not a text.
+func (t *trial) reviews() []Review {
+	if t.Answer.Kind == methods.Fields {
+		return t.contexts[0].Reviews
+	}
+	var all []Review
+	for _, c := range t.contexts {
+		for _, r := range c.Reviews {
+			if strings.TrimSpace(r.Text) != "" {
+				all = append(all, r)
+			}
+		}
+	}
+	return all
+}
+
 // filtered tells what the filter phase picked, and by which similarities.
-func (t *trial) filtered(relevant []Review, near []float64) {
-	numbers := make([]int, len(relevant))
+func (t *trial) filtered(all, relevant []Review, near []float64) {
+	numbers := make([]any, len(relevant))
 	for i, r := range relevant {
 		numbers[i] = r.N
+		if r.item > 0 {
+			numbers[i] = r.label()
+		}
 	}
-	data := map[string]any{"reviews": len(t.data.Reviews), "relevant": numbers}
+	data := map[string]any{"reviews": len(all), "relevant": numbers}
 	if near != nil {
 		data["similarity"] = near
 	}
-	t.emit(phaseFilter, methods.PhaseEnd, 1, data, "%d of %d reviews are relevant (%s)", len(relevant), len(t.data.Reviews), t.opts.Filter)
+	t.emit(phaseFilter, methods.PhaseEnd, 1, data, "%d of %d reviews are relevant (%s)", len(relevant), len(all), t.opts.Filter)
 }
 
 // similarities says how near each review is to what the seed is about: to its
 // name or the nearest of its keywords.
-func (t *trial) similarities(ctx context.Context, s *FormulaSeed) ([]float64, error) {
+func (t *trial) similarities(ctx context.Context, s *FormulaSeed, all []Review) ([]float64, error) {
 	if !slices.ContainsFunc(t.Tools, func(spec methods.ToolSpec) bool { return spec.Name == similarityTool }) {
 		return nil, fmt.Errorf("the task has no tool %q: give it an embedding model, as in -T embeddings=local/FOLDER", similarityTool)
 	}
 	queries := append([]string{strings.ReplaceAll(s.TaskName, "_", " ")}, s.FilterKeywords...)
-	near := make([]float64, len(t.data.Reviews))
+	near := make([]float64, len(all))
 	for i := range near {
 		near[i] = -1
 	}
@@ -73,7 +98,7 @@ func (t *trial) similarities(ctx context.Context, s *FormulaSeed) ([]float64, er
 		part := near[from:min(from+textsPerCall, len(near))]
 		texts := make([]string, len(part))
 		for i := range part {
-			texts[i] = t.data.Reviews[from+i].Text
+			texts[i] = all[from+i].Text
 		}
 		for some := range slices.Chunk(queries, queriesPerCall) {
 			call++

@@ -13,11 +13,42 @@ import (
 // verdictField is the field that takes one of the labels of the problem.
 const verdictField = "verdict"
 
+// The steps by whose values a ranking orders: score, higher first, and of equal
+// scores tie_break, if a seed has it.
+const (
+	scoreField = "score"
+	tieField   = "tie_break"
+)
+
 // The names that formulas have besides steps and lookups.
 const (
 	extractionsInput = "extractions" // the picked reviews with what was extracted
 	reviewsInput     = "reviews"     // all reviews, metadata only
+	itemInput        = "item"        // rankings: one item
+	contextInput     = "context"     // all data of the problem, in rankings without the items
 )
+
+// inputs are the names that formulas have for an answer of a kind.
+func inputs(kind methods.AnswerKind) []string {
+	switch kind {
+	case methods.Choice:
+		return []string{extractionsInput, reviewsInput, contextInput}
+	case methods.Ranking:
+		return []string{extractionsInput, reviewsInput, itemInput, contextInput}
+	}
+	return []string{extractionsInput, reviewsInput}
+}
+
+// wanted are the output fields that an answer needs.
+func wanted(spec methods.AnswerSpec) []string {
+	switch spec.Kind {
+	case methods.Choice:
+		return []string{verdictField}
+	case methods.Ranking:
+		return []string{scoreField}
+	}
+	return spec.Names
+}
 
 // Fault is one thing that is wrong with a Formula Seed.
 type Fault struct {
@@ -49,6 +80,7 @@ func faultsError(faults []Fault) error {
 // checker collects the faults of one seed.
 type checker struct {
 	seed   *FormulaSeed
+	spec   methods.AnswerSpec
 	faults []Fault
 }
 
@@ -79,7 +111,11 @@ func (c *checker) keys() {
 	if n := len(s.ComputeDAG); n > maxSteps {
 		c.fault("compute_dag", "has %d steps, more than %d", n, maxSteps)
 	}
-	for i, k := range s.FilterKeywords {
+	c.keywords()
+}
+
+func (c *checker) keywords() {
+	for i, k := range c.seed.FilterKeywords {
 		if strings.TrimSpace(k) == "" {
 			c.fault(index("filter_keywords", i), "is blank")
 		}
@@ -93,7 +129,7 @@ func (c *checker) fields() {
 	for i, f := range c.seed.ExtractionFields {
 		at := index("extraction_fields", i)
 		c.name(at+".name", f.Name, seen)
-		if slices.Contains(metadata(), f.Name) {
+		if slices.Contains(metadata(c.spec.Kind), f.Name) {
 			c.fault(at+".name", "formulas read %q from the review itself: choose another name", f.Name)
 		}
 		switch {
@@ -224,7 +260,7 @@ func (c *checker) handling() {
 
 // outputs: every output field is computed, and all that the problem asks for
 // are output fields.
-func (c *checker) outputs(spec methods.AnswerSpec, places map[string]int) {
+func (c *checker) outputs(places map[string]int) {
 	for i, name := range c.seed.OutputFields {
 		_, computed := places[name]
 		switch at := index("output_fields", i); {
@@ -234,7 +270,7 @@ func (c *checker) outputs(spec methods.AnswerSpec, places map[string]int) {
 			c.fault(at, "no step of compute_dag computes %q", name)
 		}
 	}
-	for _, name := range spec.Names {
+	for _, name := range wanted(c.spec) {
 		if !slices.Contains(c.seed.OutputFields, name) {
 			c.fault("output_fields", "%q is asked for but missing", name)
 		}
@@ -242,7 +278,7 @@ func (c *checker) outputs(spec methods.AnswerSpec, places map[string]int) {
 }
 
 func (c *checker) stepName(at, name string, seen map[string]bool) {
-	if name == extractionsInput || name == reviewsInput {
+	if slices.Contains(inputs(c.spec.Kind), name) {
 		c.fault(at, "%q is an input: choose another name", name)
 		seen[name] = true
 		return

@@ -1,0 +1,201 @@
+package generalanot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"noema/methods"
+)
+
+// compileThree is the value of the option compile for three steps.
+const compileThree = "three"
+
+// structure is the first of three steps: what is computed from what, in words.
+type structure struct {
+	TaskName     string    `json:"task_name" doc:"a short name for people"`
+	Signals      []signal  `json:"signals" doc:"what a language model must read from one review"`
+	Steps        []planned `json:"steps" doc:"what is computed, each after what it uses"`
+	OutputFields []string  `json:"output_fields" doc:"names of the steps that are the result"`
+}
+
+type signal struct {
+	Name    string `json:"name" doc:"identifier"`
+	Meaning string `json:"meaning"`
+}
+
+// planned is a step of the computation, in words.
+type planned struct {
+	Name    string   `json:"name" doc:"identifier"`
+	Meaning string   `json:"meaning" doc:"what it is, with all numbers that the task gives"`
+	Uses    []string `json:"uses" doc:"the signals and steps that it needs"`
+}
+
+// extraction is the second step: how the signals are read.
+type extraction struct {
+	FilterKeywords   []string          `json:"filter_keywords"`
+	ExtractionFields []ExtractionField `json:"extraction_fields"`
+	ExtractionPrompt string            `json:"extraction_prompt"`
+	ReviewHandling   *ReviewHandling   `json:"review_handling,omitempty"`
+	ReviewValidity   *ReviewValidity   `json:"review_validity,omitempty"`
+}
+
+// computation is the third: the formulas.
+type computation struct {
+	ComputeDAG []ComputeStep `json:"compute_dag"`
+	Lookups    []Lookup      `json:"lookups,omitempty"`
+}
+
+// compileSteps compiles in three steps. What is wrong with a step goes back to
+// that step; each sees what came of those before it.
+func (t *trial) compileSteps(ctx context.Context, c *Compiled) error {
+	var plan structure
+	var read extraction
+	var formulas computation
+	s := &FormulaSeed{}
+	steps := []struct {
+		name, form string
+		into       any
+		rules      []string // keys whose rules the prompt shows
+		before     []string // tags of the results that it shows
+		check      func() []Fault
+	}{
+		{"structure", structureForm, &plan, nil, nil, func() []Fault { return t.checkStructure(plan) }},
+		{"extraction", extractionForm, &read, []string{"filter_keywords", "extraction_fields", "extraction_prompt", "review_handling", "review_validity"},
+			[]string{"structure"}, func() []Fault {
+				s.FilterKeywords, s.ExtractionFields, s.ExtractionPrompt = read.FilterKeywords, read.ExtractionFields, read.ExtractionPrompt
+				s.ReviewHandling, s.ReviewValidity = read.ReviewHandling, read.ReviewValidity
+				return t.checkExtraction(s, plan)
+			}},
+		{"computation", computationForm, &formulas, []string{"compute_dag", "lookups"}, []string{"structure", "extraction"}, func() []Fault {
+			s.TaskName, s.OutputFields = plan.TaskName, plan.OutputFields
+			s.ComputeDAG, s.Lookups = formulas.ComputeDAG, formulas.Lookups
+			return t.checkComputation(s, plan)
+		}},
+	}
+	results := map[string]any{"structure": &plan, "extraction": &read}
+	for _, step := range steps {
+		req := t.request(phaseCompile+"/"+step.name, t.stepPrompt(step.form, step.rules, step.before, results))
+		req.Schema = &methods.Schema{Name: step.name, JSON: plainJSON(schemaOf(reflect.TypeOf(step.into).Elem(), true))}
+		err := t.compileStep(ctx, c, req, func(raw json.RawMessage) error {
+			reflect.ValueOf(step.into).Elem().SetZero() // what a round before has left
+			if err := decodeStrict(raw, step.into); err != nil {
+				return err
+			}
+			if faults := step.check(); len(faults) > 0 {
+				return faultsError(faults)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.Seed = s
+	return nil
+}
+
+// stepPrompt asks for one of the three steps.
+func (t *trial) stepPrompt(form string, rules, before []string, results map[string]any) string {
+	w := t.wording()
+	var b strings.Builder
+	b.WriteString(w.head + t.shown + "\n")
+	for _, tag := range before {
+		enclose(&b, tag, string(plainJSON(reflect.ValueOf(results[tag]).Elem().Interface())))
+	}
+	b.WriteString(form + w.keyRules(rules) + stepClosing)
+	return b.String()
+}
+
+const stepClosing = `
+Reply with one JSON object with all these keys and nothing else.
+`
+
+const structureForm = `The Formula Seed is written in three steps: structure, extraction, computation. This is the first. Write no formulas yet; say in words what is computed from what. The keys of the object:
+task_name: a short name.
+signals: what a language model must read from the text of one review, each {"name", "meaning"}; an empty list if nothing must be read from texts.
+steps: what is computed, each {"name", "meaning", "uses"} and after what it uses. The meaning says what it is, with all numbers that the text above gives; uses lists the names of the signals and earlier steps that it needs.
+output_fields: the names of the steps that are the result.
+`
+
+const extractionForm = `
+The Formula Seed is written in three steps: structure, extraction, computation. This is the second. Say how the signals of the structure are read from one review. The keys of the object:
+`
+
+const computationForm = `
+The Formula Seed is written in three steps: structure, extraction, computation. This is the last. Write a formula for every step of the structure, under its name; further steps may help them. The keys of the object:
+`
+
+// checkStructure: names are identifiers of their own, what is used is there and
+// not in a circle, and what the answer needs is an output.
+func (t *trial) checkStructure(plan structure) []Fault {
+	c := &checker{seed: &FormulaSeed{OutputFields: plan.OutputFields}, spec: t.Answer}
+	if plan.TaskName == "" {
+		c.fault("task_name", "is missing or empty")
+	}
+	if len(plan.Steps) == 0 || len(plan.Steps) > maxSteps {
+		c.fault("steps", "has %d steps: want 1 to %d", len(plan.Steps), maxSteps)
+		return c.faults
+	}
+	seen, places := map[string]bool{}, map[string]int{}
+	for i, s := range plan.Signals {
+		c.stepName(index("signals", i)+".name", s.Name, seen)
+	}
+	for i, s := range plan.Steps {
+		c.stepName(index("steps", i)+".name", s.Name, seen)
+		places[s.Name] = i
+	}
+	steps := make([]step, len(plan.Steps))
+	for i, s := range plan.Steps {
+		steps[i] = step{ComputeStep: ComputeStep{Name: s.Name}, at: i}
+		for _, u := range s.Uses {
+			place, isStep := places[u]
+			switch {
+			case isStep:
+				steps[i].uses = append(steps[i].uses, place)
+			case !seen[u] && !slices.Contains(inputs(t.Answer.Kind), u):
+				c.fault(index("steps", i)+".uses", "%s uses %q, which is not a signal or a step", s.Name, u)
+			}
+		}
+	}
+	c.order("steps", steps)
+	if len(plan.OutputFields) == 0 {
+		c.fault("output_fields", "is missing or empty")
+	}
+	c.outputs(places)
+	return c.faults
+}
+
+// checkExtraction: the parts that are read fit together, and every signal is
+// read.
+func (t *trial) checkExtraction(s *FormulaSeed, plan structure) []Fault {
+	c := &checker{seed: s, spec: t.Answer}
+	if s.ExtractionPrompt == "" && len(s.ExtractionFields) > 0 {
+		c.fault("extraction_prompt", "is missing or empty")
+	}
+	c.keywords()
+	c.fields()
+	c.prompt()
+	c.handling()
+	for _, signal := range plan.Signals {
+		if !slices.ContainsFunc(s.ExtractionFields, func(f ExtractionField) bool { return f.Name == signal.Name }) {
+			c.fault("extraction_fields", "the signal %q of the structure is missing", signal.Name)
+		}
+	}
+	return c.faults
+}
+
+// checkComputation: the whole seed is valid, and every step of the structure has
+// its formula.
+func (t *trial) checkComputation(s *FormulaSeed, plan structure) []Fault {
+	_, faults := NewProgram(s, t.Answer)
+	for _, step := range plan.Steps {
+		if !slices.ContainsFunc(s.ComputeDAG, func(c ComputeStep) bool { return c.Name == step.Name }) {
+			faults = append(faults, Fault{"compute_dag", fmt.Sprintf("the step %q of the structure has no formula", step.Name)})
+		}
+	}
+	return faults
+}
