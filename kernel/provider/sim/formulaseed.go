@@ -35,40 +35,53 @@ type seedFormula struct {
 	Formula string `json:"formula"`
 }
 
-// compileSeed answers the compile prompt of General ANoT: a Formula Seed that
-// computes the policy, with the compile errors.
-func compileSeed(prompt string, n noise) (string, bool) {
-	text, _, ok := section(prompt, "policy")
-	if !ok {
+// compileSeed answers the compile prompts of General ANoT: a Formula Seed that
+// computes a policy or scores an item by a request, with the compile errors.
+func compileSeed(p prompt, n noise) (string, bool) {
+	if rules, ok := p.policy(); ok {
+		return plainJSON(policySeed(rules, n)), true
+	}
+	query, _ := p.question()
+	wish, ok := understand(query)
+	if !ok || !p.wants("score") {
 		return "", false
 	}
-	p, ok := policy.FindPolicy(text)
+	return plainJSON(wish.misread(compile, n).seed()), true
+}
+
+// policy is the policy that a prompt shows.
+func (p prompt) policy() (policy.Policy, bool) {
+	text, _, ok := section(p.text, "policy")
 	if !ok {
-		return "", false
+		text, _ = p.question()
 	}
+	return policy.FindPolicy(text)
+}
+
+func policySeed(p policy.Policy, n noise) formulaSeed {
 	keywords := p.Keywords()
 	p = misreadPolicy(p, n)
-	s := formulaSeed{
-		TaskName:         p.Title,
-		FilterKeywords:   keywords,
-		ExtractionFields: []seedField{},
-		ExtractionPrompt: extractionPrompt(p),
-	}
+	s := formulaSeed{TaskName: p.Title, FilterKeywords: keywords, ExtractionFields: seedFields(p.Fields), ExtractionPrompt: extractionPrompt(p)}
 	if s.FilterKeywords == nil {
 		s.FilterKeywords = []string{} // every review, then
-	}
-	for _, f := range p.Fields {
-		values := make([]string, len(f.Values))
-		for i, v := range f.Values {
-			values[i] = v.Name
-		}
-		s.ExtractionFields = append(s.ExtractionFields, seedField{f.Name, "enum", values})
 	}
 	for _, step := range p.Steps() {
 		s.ComputeDAG = append(s.ComputeDAG, seedFormula{step.Name, step.Python})
 		s.OutputFields = append(s.OutputFields, step.Name)
 	}
-	return plainJSON(s), true
+	return s
+}
+
+func seedFields(fields []policy.Field) []seedField {
+	list := []seedField{}
+	for _, f := range fields {
+		values := make([]string, len(f.Values))
+		for i, v := range f.Values {
+			values[i] = v.Name
+		}
+		list = append(list, seedField{f.Name, "enum", values})
+	}
+	return list
 }
 
 // noBraces keeps a policy's own words from being read as placeholders.
@@ -98,7 +111,7 @@ func extractFields(prompt string, n noise) (string, bool) {
 	}
 	name, fields, ok := fieldsOffered(lines)
 	if !ok {
-		return "", false
+		return extractMentions(prompt, text, lines, n)
 	}
 	labels, err := policy.Read(text, name)
 	if err != nil {

@@ -22,7 +22,7 @@ type Options struct {
 	Build   *float64 `json:"error.build" min:"0" max:"1" doc:"probability that phase 2 of ANoT leaves an item out of a step or names a wrong field"`
 	Judge   *float64 `json:"error.judge" min:"0" max:"1" doc:"probability that phase 3 of ANoT reverses its verdict on one item and one condition"`
 	Rank    *float64 `json:"error.rank" min:"0" max:"1" doc:"probability that the final step of ANoT swaps two neighbours in the ranking"`
-	Compile *float64 `json:"error.compile" min:"0" max:"1" doc:"probability that General ANoT misreads one formula of a policy or loses a field or a value of one"`
+	Compile *float64 `json:"error.compile" min:"0" max:"1" doc:"probability that General ANoT misreads one formula of a policy or one condition of a request, or loses it, a field or a value of one"`
 	Review  *float64 `json:"error.review" min:"0" max:"1" doc:"probability that General ANoT misreads one field of one review"`
 	Plan    *float64 `json:"error.plan" min:"0" max:"1" doc:"probability that a plan misreads or loses one step"`
 	Read    *float64 `json:"error.read" min:"0" max:"1" doc:"probability that an answer without a plan misreads one condition on one item, one field of one review or one step of a calculation"`

@@ -30,7 +30,8 @@
 //	judge    ANoT phase 3: the verdict on one item and one condition is reversed
 //	rank     ANoT final step: two neighbours in the ranking change places
 //	compile  General ANoT: one formula or the verdict's threshold is misread; one
-//	         field, or one value of it, is lost
+//	         field, or one value of it, is lost; one condition of a request is
+//	         misread or lost
 //	review   General ANoT: one field of one review gets another of its values
 //	plan     AoT: one step has another number or another operation, or is lost
 //	read     direct, cot: the verdict on one item and one condition is reversed;
@@ -149,8 +150,12 @@ func dialogue(p prompt, n noise) (string, bool) {
 		return extractStrategy(p.text, n)
 	case p.has("strategy"):
 		return buildLWT(p.text, p.after, n)
-	case p.has("policy") && p.wants(`compute_dag`):
-		return compileSeed(p.text, n)
+	case p.has("structure"):
+		return compileStep(p, n)
+	case p.wants("signals") && p.wants("output_fields"):
+		return planStructure(p, n)
+	case p.wants(`compute_dag`):
+		return compileSeed(p, n)
 	case p.has("review") && p.has("fields"):
 		return extractFields(p.text, n)
 	case p.wants(`"query_type"`):

@@ -81,7 +81,7 @@ func extractStrategy(prompt string, n noise) (string, bool) {
 	if !ok || !counted || !understood {
 		return "", false
 	}
-	p = p.misread(n)
+	p = p.misread(extract, n)
 	var b strings.Builder
 	b.WriteString("===STRATEGY===\nCONDITIONS:\n")
 	for i, t := range p.tests {
@@ -91,14 +91,14 @@ func extractStrategy(prompt string, n noise) (string, bool) {
 	return b.String(), true
 }
 
-// misread applies the extraction errors: each wrong condition is lost or
+// misread applies the errors of a reading: each wrong condition is lost or
 // misread, evenly. The last one left is never lost.
-func (p plan) misread(n noise) plan {
+func (p plan) misread(r reading, n noise) plan {
 	out := plan{logic: p.logic}
 	renumber := map[int]int{}
 	for i, t := range p.tests {
-		if n.errs(extract, i) {
-			if n.below(2, extract, i) == 0 && len(p.tests) > 1 {
+		if n.errs(r, i) {
+			if n.below(2, r, i) == 0 && len(p.tests) > 1 {
 				if left, ok := out.logic.without(i + 1); ok {
 					out.logic = left
 					continue
