@@ -31,25 +31,37 @@ func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Re
 		}
 		t.emit(path, methods.StepResult, 2, map[string]any{"value": reply.OneLine(c.Text, 1000), "reviews": c.Sources}, "%s = %s", c.Name, c.Text)
 	}
-	t.host.Emit(methods.GraphEvent(phaseCompute, p.graph(r, len(found))))
+	t.host.Emit(methods.GraphEvent(phaseCompute, p.graph(r, len(found), 0)))
 	return r, nil
 }
 
-// graph is the compute DAG with its values and where they come from.
-func (p *Program) graph(r Result, extractions int) methods.Graph {
+// graph is the compute DAG with its values and where they come from; of a
+// ranking, with those of one item.
+func (p *Program) graph(r Result, extractions, item int) methods.Graph {
 	const input = "extractions"
 	g := methods.Graph{Kind: "compute", Nodes: []methods.Node{{
 		ID: input, Label: fmt.Sprintf("%d extractions", extractions), Kind: "input", State: "done", Path: phaseExtract,
 	}}}
+	path := phaseCompute
+	if item > 0 {
+		path += fmt.Sprintf("/i%d", item)
+		g.Nodes = append(g.Nodes, methods.Node{ID: itemInput, Label: fmt.Sprintf("item %d", item), Kind: "input", State: "done", Path: path})
+	}
 	for _, s := range p.steps {
-		n := methods.Node{ID: "step " + s.Name, Label: s.Name, Kind: "formula", Layer: 1, Text: s.Formula, State: "undefined", Path: phaseCompute + "/" + s.Name}
+		n := methods.Node{ID: "step " + s.Name, Label: s.Name, Kind: "formula", Layer: 1, Text: s.Formula, State: "undefined", Path: path + "/" + s.Name}
 		if slices.Contains(p.Seed.OutputFields, s.Name) {
 			n.Kind = "output"
 		}
 		if c, ok := r.Step(s.Name); ok && c.Err == nil {
 			n.State, n.Value = "done", c.Text
-			if len(s.uses) == 0 && len(c.Sources) > 0 {
+			if len(s.uses) == 0 && len(c.Sources) > 0 || item > 0 && s.reads {
 				g.Edges = append(g.Edges, methods.Edge{From: input, To: n.ID})
+			}
+		}
+		if item > 0 {
+			n.Path = path
+			if slices.Contains(s.expr.Names(), itemInput) {
+				g.Edges = append(g.Edges, methods.Edge{From: itemInput, To: n.ID})
 			}
 		}
 		g.Nodes = append(g.Nodes, n)

@@ -83,8 +83,10 @@ func (t *trial) extract(ctx context.Context, p *Program, relevant []Review) (ext
 func (t *trial) collect(relevant []Review, results []Extraction, errs []error) (extracted, error) {
 	var e extracted
 	for i, err := range errs {
-		if err == nil {
+		if err == nil || results[i].agreement != nil {
 			e.list = append(e.list, results[i])
+		}
+		if err == nil {
 			continue
 		}
 		if isFatal(err) {
@@ -97,7 +99,9 @@ func (t *trial) collect(relevant []Review, results []Extraction, errs []error) (
 		if errors.Is(err, reply.ErrInvalid) {
 			e.unread++
 		}
-		t.emit(extractPath(relevant[i]), methods.StepError, 1, nil, "left out: %v", err)
+		if results[i].agreement == nil {
+			t.emit(extractPath(relevant[i]), methods.StepError, 1, nil, "left out: %v", err)
+		}
 	}
 	t.emit(phaseExtract, methods.PhaseEnd, 1, map[string]int{"n_extracted": len(e.list), "n_failed": e.lost},
 		"%d extractions, %d failed", len(e.list), e.lost)

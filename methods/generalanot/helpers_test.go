@@ -170,3 +170,18 @@ func paths(log methodtest.Transcript) []string {
 	}
 	return list
 }
+
+// saying is a model that replies what f says; nothing is a failure of the
+// provider.
+func saying(f func(methods.Request) string) methods.Model {
+	return methodtest.ModelFunc(func(ctx context.Context, r methods.Request) (methods.Completion, error) {
+		if err := ctx.Err(); err != nil {
+			return methods.Completion{}, err
+		}
+		text := f(r)
+		if text == "" {
+			return methods.Completion{}, fmt.Errorf("%w: no reply at %s", methods.ErrProvider, r.Path)
+		}
+		return methods.Completion{Text: text, Finish: methods.FinishStop, Usage: methods.Usage{Calls: 1}}, nil
+	})
+}

@@ -1,11 +1,13 @@
 package generalanot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
 
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Agreed is the kind of the events that say how far passes of extraction agree.
@@ -21,29 +23,36 @@ func passPath(r Review, pass int) string {
 }
 
 // reconcile makes one extraction of the passes over each review. A pass without
-// a usable reply has no vote; a review is lost if all its passes are. Errors
+// a usable reply has no vote; a review is lost if all its passes are. One of
+// whose passes the provider lost some is kept with the votes of the others, but
+// counts as lost, too: the answer would be another without the failure. Errors
 // that end the trial are returned.
 func (t *trial) reconcile(s *FormulaSeed, relevant []Review, results []Extraction, errs []error) ([]Extraction, []error, error) {
 	passes := len(results) / max(1, len(relevant))
 	joined, lost := make([]Extraction, len(relevant)), make([]error, len(relevant))
 	for i, r := range relevant {
 		var votes []map[string]any
+		var failed, unread error
 		for pass := range passes {
 			at := i*passes + pass
 			switch err := errs[at]; {
 			case err == nil:
 				votes = append(votes, results[at].Fields)
+				continue
 			case isFatal(err):
 				return nil, nil, err
+			case errors.Is(err, reply.ErrInvalid):
+				unread = cmp.Or(unread, err)
 			default:
-				lost[i] = errors.Join(lost[i], err)
-				t.emit(passPath(r, pass), methods.Dropped, 1, nil, "pass %d of %d has no vote: %v", pass+1, passes, err)
+				failed = cmp.Or(failed, err)
 			}
+			t.emit(passPath(r, pass), methods.Dropped, 1, nil, "pass %d of %d has no vote: %v", pass+1, passes, errs[at])
 		}
+		lost[i] = failed
 		if len(votes) == 0 {
+			lost[i] = cmp.Or(failed, unread)
 			continue
 		}
-		lost[i] = nil
 		joined[i] = results[i*passes]
 		joined[i].Fields, joined[i].agreement = majority(s.ExtractionFields, votes)
 		t.emit(extractPath(r), Agreed, 2, map[string]any{"values": joined[i].Fields, "agreement": joined[i].agreement, "passes": len(votes)},

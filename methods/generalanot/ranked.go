@@ -92,7 +92,7 @@ func (t *trial) ties(items []placed, k int) []methods.Evidence {
 // its reviews, after the formulas that all items share.
 func (p *Program) itemEvidence(items []placed, undefined int) []methods.Evidence {
 	var list []methods.Evidence
-	for _, s := range p.steps {
+	for _, s := range p.steps[:min(len(p.steps), maxNamed)] {
 		list = append(list, methods.Evidence{Source: "formula/" + s.Name, Text: reply.OneLine(s.Formula, 300)})
 	}
 	if undefined > 0 {
