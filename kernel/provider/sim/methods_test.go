@@ -14,6 +14,7 @@ import (
 	"noema/methods"
 	"noema/methods/anot"
 	"noema/methods/baseline"
+	"noema/methods/generalanot"
 )
 
 // host runs a method in process on a simulated model, without a cache.
@@ -52,7 +53,7 @@ func (h *host) Emit(e methods.Event) {
 }
 
 func builtins() map[string]methods.Method {
-	return map[string]methods.Method{"anot": anot.New(), "direct": baseline.Direct(), "cot": baseline.CoT()}
+	return map[string]methods.Method{"anot": anot.New(), "direct": baseline.Direct(), "cot": baseline.CoT(), "general-anot": generalanot.New()}
 }
 
 func defaultTask(t testing.TB) *task.Task {
@@ -128,7 +129,8 @@ func trials(f func(task.Sample), samples []task.Sample) {
 // asks it the right questions finds every right item.
 func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
 	samples, p := defaultTask(t).Samples, model(t, "error=0")
-	variants := []struct{ method, options string }{{"direct", ""}, {"cot", ""}, {"anot", ""}, {"anot", `{"builder":"compiled"}`}}
+	variants := []struct{ method, options string }{{"direct", ""}, {"cot", ""}, {"anot", ""}, {"anot", `{"builder":"compiled"}`},
+		{"general-anot", ""}, {"general-anot", `{"compile":"three","passes":2}`}}
 	for _, v := range variants {
 		t.Run(v.method+v.options, func(t *testing.T) {
 			m := builtins()[v.method]

@@ -70,6 +70,31 @@ func TestWithoutErrorsEveryPolicyAnswerIsRight(t *testing.T) {
 	}
 }
 
+// A policy is compiled in three steps as well as in one, and its verdict can be
+// asked for alone, as a choice.
+func TestPoliciesInThreeStepsAndAsChoices(t *testing.T) {
+	samples, p := policySamples(t, policy.Options{Restaurants: 2}), model(t, "error=0")
+	for _, options := range []string{`{"compile":"three"}`, `{"passes":3}`} {
+		trials(func(s task.Sample) {
+			a, target, h := attempt(t, generalanot.New(), p, nil, s, 7, options)
+			if share, _ := marks(t, a, target); share != 1 {
+				t.Errorf("%s %s: got %s, want %s", s.ID, options, a.Value, target)
+			}
+			smooth(t, s.ID, a, h)
+		}, samples)
+	}
+	for _, options := range []string{"", `{"compile":"three"}`} {
+		trials(func(s task.Sample) {
+			s.Problem.Answer = methods.AnswerSpec{Kind: methods.Choice, Labels: s.Problem.Answer.Labels}
+			a, target, h := attempt(t, generalanot.New(), p, nil, s, 7, options)
+			if want := fmt.Sprintf(`"verdict":%s`, a.Value); !strings.Contains(string(target), want) {
+				t.Errorf("%s %s: got %s %s %s, want %s", s.ID, options, a.Value, a.Outcome, a.Reason, target)
+			}
+			smooth(t, s.ID, a, h)
+		}, samples)
+	}
+}
+
 // With errors the scores fall but stay above chance, which is a third for the
 // verdict, and another seed errs elsewhere.
 func TestErrorsTravelThroughPolicies(t *testing.T) {
@@ -118,22 +143,24 @@ func TestErrorsTravelThroughPolicies(t *testing.T) {
 // misread formula passes and makes answers wrong.
 func TestCompileErrorsTravel(t *testing.T) {
 	samples, p := policySamples(t, policy.Options{Restaurants: 5}), model(t, "error=0&error.compile=0.1")
-	var mu sync.Mutex
-	var again, wrong int
-	trials(func(s task.Sample) {
-		a, target, h := attempt(t, generalanot.New(), p, nil, s, 1, "")
-		share, _ := marks(t, a, target)
-		mu.Lock()
-		defer mu.Unlock()
-		if slices.ContainsFunc(h.events, func(e methods.Event) bool { return e.Kind == methods.Retry && strings.HasPrefix(e.Path, "compile") }) {
-			again++
+	for options, path := range map[string]string{"": "compile/r", `{"compile":"three"}`: "compile/structure/r"} {
+		var mu sync.Mutex
+		var again, wrong int
+		trials(func(s task.Sample) {
+			a, target, h := attempt(t, generalanot.New(), p, nil, s, 1, options)
+			share, _ := marks(t, a, target)
+			mu.Lock()
+			defer mu.Unlock()
+			if slices.ContainsFunc(h.events, func(e methods.Event) bool { return e.Kind == methods.Retry && strings.HasPrefix(e.Path, path) }) {
+				again++
+			}
+			if a.Outcome == methods.Answered && share < 1 {
+				wrong++
+			}
+		}, samples)
+		if again == 0 || wrong == 0 {
+			t.Errorf("%s: of %d policies %d were compiled again and %d answered wrongly, want some of each", options, len(samples), again, wrong)
 		}
-		if a.Outcome == methods.Answered && share < 1 {
-			wrong++
-		}
-	}, samples)
-	if again == 0 || wrong == 0 {
-		t.Errorf("of %d policies %d were compiled again and %d answered wrongly, want some of each", len(samples), again, wrong)
 	}
 }
 
