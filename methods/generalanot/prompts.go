@@ -16,6 +16,7 @@ const promptVersion = "1"
 
 // wording is what the compile prompts of one kind of answer say.
 type wording struct {
+	noun    string // what is compiled
 	head    string
 	rules   map[string]string // by key of the Formula Seed: what it holds
 	example string
@@ -38,13 +39,11 @@ func (w wording) keyRules(keys []string) string {
 	return b.String()
 }
 
-const compileClosing = `Reply with the Formula Seed of the policy above, as one JSON object with all nine keys and nothing else.
-`
-
 // policyWording compiles a policy. Its prompts show nothing of the restaurant,
 // so that one seed serves all of them.
 func policyWording() wording {
 	return wording{
+		noun: "policy",
 		head: `General ANoT: compile the policy.
 A policy says how to judge a restaurant by its reviews. Turn it into a Formula Seed: a JSON object that a machine carries out for one restaurant after the other. You see no review now. The machine first picks reviews by keyword, then has a language model fill in fields for each picked review, one review at a time, and then computes formulas over what was filled in.
 `,
@@ -68,7 +67,8 @@ A policy says how to judge a restaurant by its reviews. Turn it into a Formula S
 // compilePrompt asks for the Formula Seed of a task in one step.
 func (t *trial) compilePrompt() string {
 	w := t.wording()
-	return w.head + t.shown + "\nThe keys of the object:\n" + w.keyRules(seedKeys()) + "\n" + w.example + "\n" + compileClosing
+	return w.head + t.shown + "\nThe keys of the object:\n" + w.keyRules(seedKeys()) + "\n" + w.example +
+		"\nReply with the Formula Seed of the " + w.noun + " above, as one JSON object with all nine keys and nothing else.\n"
 }
 
 // wording is that of the answer's kind.

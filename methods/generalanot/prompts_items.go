@@ -3,6 +3,7 @@ package generalanot
 // requestWording compiles a request for the best of a list.
 func requestWording() wording {
 	w := policyWording()
+	w.noun = "request"
 	w.head = `General ANoT: compile the request.
 A user wants the items of a list that fit a request best. Turn the request into a Formula Seed: a JSON object that a machine carries out for one item after the other. The machine first picks the item's reviews by keyword, then has a language model fill in fields for each picked review, one review at a time, and then computes formulas over the item's data and over what was filled in. The item with the highest score comes first.
 `
@@ -23,6 +24,7 @@ const commonRules = `the names of earlier steps and of lookups; the builtins sum
 // questionWording compiles a question with labels.
 func questionWording() wording {
 	w := policyWording()
+	w.noun = "question"
 	w.head = `General ANoT: compile the question.
 A question has one of a few answers. Turn it into a Formula Seed: a JSON object that a machine carries out on the question's data. You may see no value of the data now. The machine first picks texts by keyword, which are called reviews whatever they are, then has a language model fill in fields for each picked text, one text at a time, and then computes formulas over the data and over what was filled in. The step verdict is the answer.
 `

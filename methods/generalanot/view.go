@@ -108,13 +108,39 @@ func (d *describer) place(path string, values []any, depth int) {
 	if len(elements) > 0 {
 		d.place(path+"[i]", elements, depth+1)
 	}
-	for i, key := range slices.Sorted(maps.Keys(entries)) {
+	keys := slices.Sorted(maps.Keys(entries))
+	if d.table(path, keys, entries, depth) {
+		return
+	}
+	for i, key := range keys {
 		if i == maxKeys {
-			d.lines = append(d.lines, fmt.Sprintf("%s: %d more keys", path, len(entries)-maxKeys))
+			d.lines = append(d.lines, fmt.Sprintf("%s: %d more keys", path, len(keys)-maxKeys))
 			break
 		}
 		d.place(fmt.Sprintf("%s[%s]", path, pythonText(key)), entries[key], depth+1)
 	}
+}
+
+// table describes a dict whose keys are data themselves, such as names of
+// people: one with many keys and nothing but lists.
+func (d *describer) table(path string, keys []string, entries map[string][]any, depth int) bool {
+	if len(keys) <= maxValues {
+		return false
+	}
+	var all []any
+	for _, key := range keys {
+		for _, v := range entries[key] {
+			if _, isList := v.([]any); !isList {
+				return false
+			}
+			all = append(all, v)
+		}
+	}
+	if d.listed {
+		d.lines = append(d.lines, fmt.Sprintf("%s: %d keys, such as %s %s", path, len(keys), pythonText(keys[0]), pythonText(keys[1])))
+	}
+	d.place(path+"[key]", all, depth+1)
+	return true
 }
 
 // pythonText is s as a Python string on one line.
