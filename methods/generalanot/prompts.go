@@ -148,9 +148,9 @@ func taggedReview(text string) string {
 	return "<" + reviewTag + ">\n" + text + "\n</" + reviewTag + ">"
 }
 
-// enclose is section for data: their own closing tags are broken up.
+// enclose is section for data: closing tags in them are broken up.
 func enclose(b *strings.Builder, tag, text string) {
-	section(b, tag, strings.ReplaceAll(text, "</"+tag, "< /"+tag))
+	section(b, tag, strings.ReplaceAll(text, "</", "< /"))
 }
 
 func section(b *strings.Builder, tag, text string) {

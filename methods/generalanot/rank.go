@@ -74,8 +74,21 @@ func (t *trial) named() int {
 	return t.Answer.N
 }
 
-// maxWork bounds the steps of all formulas of a ranking together.
-const maxWork = 200_000_000
+// What the formulas of a ranking may cost, all items together: the limits of one
+// formula are its share. No share is below minMemory.
+const (
+	maxWork   = 100_000_000 // steps
+	maxMemory = 1 << 30     // bytes
+	minMemory = 1 << 20
+)
+
+// share are the limits of one formula.
+func share(formulas int) pyexpr.Limits {
+	return pyexpr.Limits{
+		Steps:  min(pyexpr.DefaultSteps, maxWork/formulas),
+		Memory: max(minMemory, min(pyexpr.DefaultMemory, maxMemory/formulas)),
+	}
+}
 
 // rank computes the scores of all items and orders them.
 func (t *trial) rank(ctx context.Context, p *Program, relevant []Review, found extracted) (methods.Answer, error) {
@@ -90,7 +103,7 @@ func (t *trial) rank(ctx context.Context, p *Program, relevant []Review, found e
 	for _, e := range found.list {
 		byItem[e.item] = append(byItem[e.item], e)
 	}
-	limits := pyexpr.Limits{Steps: min(pyexpr.DefaultSteps, maxWork/(len(t.contexts)*len(p.steps)))}
+	limits := share(len(t.contexts) * len(p.steps))
 	items := make([]placed, t.Answer.N)
 	for at, item := range t.drawn() {
 		one := placed{item: item, draw: at, found: byItem[item]}
