@@ -44,7 +44,7 @@ func (Method) Describe() methods.Description {
 		Name:          "general-anot",
 		Version:       "2",
 		PromptVersion: promptVersion,
-		Summary:       "compiles the policy once, extracts from each review, computes the result",
+		Summary:       "compiles the task once, extracts from each relevant review, computes fields, a choice or a score for each item",
 		Answers:       []methods.AnswerKind{methods.Fields, methods.Ranking, methods.Choice},
 		Options:       methods.OptionsOf(options{}),
 	}
@@ -99,8 +99,8 @@ func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
 	if !(Method{}).Describe().Supports(p.Answer.Kind) {
 		return t, fmt.Errorf("cannot answer a problem of kind %q: only fields, rankings and choices", p.Answer.Kind)
 	}
-	if p.Answer.Kind == methods.Ranking && p.Answer.N < 1 {
-		return t, fmt.Errorf("cannot rank %d items", p.Answer.N)
+	if n := p.Answer.N; p.Answer.Kind == methods.Ranking && (n < 1 || n > maxItems) {
+		return t, fmt.Errorf("cannot rank %d items, only 1 to %d", n, maxItems)
 	}
 	return t, methods.DecodeOptions(p, &t.opts)
 }

@@ -262,6 +262,16 @@ func TestRankingsNeedItems(t *testing.T) {
 	}
 }
 
+func TestRankingsOfTooManyItemsAreErrors(t *testing.T) {
+	for _, n := range []int{-1, 0, 1 << 40} {
+		p := ranking(places, "")
+		p.Answer.N = n
+		if _, err := generalanot.New().Solve(t.Context(), p, methodtest.NewHost(sweets("no"))); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("cannot rank %d items, only 1 to 1000", n)) {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 // Lost extractions of one item leave that item without a score, and the outcome
 // says what was lost.
 func TestLostExtractionsOfAnItem(t *testing.T) {

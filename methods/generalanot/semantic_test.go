@@ -73,6 +73,21 @@ func TestSemanticFilter(t *testing.T) {
 	}
 }
 
+// Reviews of all items are compared at once.
+func TestSemanticFilterOfItems(t *testing.T) {
+	p := ranking(places, `{"filter":"semantic"}`)
+	p.Tools = []methods.ToolSpec{{Name: "similarity", Pure: true}}
+	h := methodtest.NewHost(sweets(text(t, score(t))), methodtest.WithTools(alike("Loud", "sweets")))
+	a, err := generalanot.New().Solve(t.Context(), p, h)
+	if err != nil || a.Outcome != methods.Answered {
+		t.Fatal(err, a)
+	}
+	log := h.Transcript()
+	if got := paths(log); len(log.Tools) != 1 || !slices.Equal(got, []string{"extract/i1/r2", "extract/i4/r1", "compile"}) {
+		t.Errorf("calls %v, %d tool calls", got, len(log.Tools))
+	}
+}
+
 // TestSemanticCalls: many reviews and keywords are asked in parts, each once.
 func TestSemanticCalls(t *testing.T) {
 	s := seed(t)

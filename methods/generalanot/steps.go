@@ -61,7 +61,7 @@ func (t *trial) compileSteps(ctx context.Context, c *Compiled) error {
 		before     []string // tags of the results that it shows
 		check      func() []Fault
 	}{
-		{"structure", structureForm, &plan, nil, nil, func() []Fault { return t.checkStructure(plan) }},
+		{"structure", structureForm, &plan, []string{"output_fields"}, nil, func() []Fault { return t.checkStructure(plan) }},
 		{"extraction", extractionForm, &read, []string{"filter_keywords", "extraction_fields", "extraction_prompt", "review_handling", "review_validity"},
 			[]string{"structure"}, func() []Fault {
 				s.FilterKeywords, s.ExtractionFields, s.ExtractionPrompt = read.FilterKeywords, read.ExtractionFields, read.ExtractionPrompt
@@ -102,7 +102,7 @@ func (t *trial) stepPrompt(form string, rules, before []string, results map[stri
 	var b strings.Builder
 	b.WriteString(w.head + t.shown + "\n")
 	for _, tag := range before {
-		enclose(&b, tag, string(plainJSON(reflect.ValueOf(results[tag]).Elem().Interface())))
+		enclose(&b, tag, string(plainJSON(results[tag])))
 	}
 	b.WriteString(form + w.keyRules(rules) + stepClosing)
 	return b.String()
@@ -116,7 +116,6 @@ const structureForm = `The Formula Seed is written in three steps: structure, ex
 task_name: a short name.
 signals: what a language model must read from the text of one review, each {"name", "meaning"}; an empty list if nothing must be read from texts.
 steps: what is computed, each {"name", "meaning", "uses"} and after what it uses. The meaning says what it is, with all numbers that the text above gives; uses lists the names of the signals and earlier steps that it needs.
-output_fields: the names of the steps that are the result.
 `
 
 const extractionForm = `
