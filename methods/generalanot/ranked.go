@@ -25,7 +25,7 @@ func (t *trial) told(one placed) {
 	t.emit(path, methods.StepResult, 2, map[string]any{"score": one.score}, "item %d: %s", one.item, one.text())
 }
 
-// text is what was computed for an item, in the order of execution.
+// text is what was computed for an item, the last step first.
 func (one placed) text() string {
 	parts := make([]string, len(one.result.Steps))
 	for i, c := range one.result.Steps {
@@ -34,7 +34,7 @@ func (one placed) text() string {
 			parts[i] = c.Name + " is undefined"
 		}
 	}
-	slices.Reverse(parts) // the score is among the last, and a long line is cut at its end
+	slices.Reverse(parts) // the score is among the last steps, and a long line is cut at its end
 	return strings.Join(parts, ", ")
 }
 
