@@ -117,10 +117,10 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	if o.Baseline != "" && len(labels) == 1 {
 		return Misused(fmt.Errorf("baseline %q: there is no other method to compare with it", o.Baseline))
 	}
-	if len(o.Metrics) == 0 {
+	if len(o.Metrics) == 0 && e.Attack == "" {
 		return nil
 	}
-	t, err := l.Task(e.Task, e.TaskOptions)
+	t, err := l.taskOf(e)
 	if err != nil || t.Scorer != "" {
 		return err // a scorer of its own has measures of its own
 	}

@@ -20,20 +20,25 @@ func (l *Lab) setup(e Experiment) (runner.Setup, error) {
 		return s, err
 	}
 	e = s.Experiment
-	if s.Task, err = l.Task(e.Task, e.TaskOptions); err != nil {
+	if s.Task, err = l.taskOf(e); err != nil {
 		return s, err
-	}
-	if e.Attack != "" {
-		a, err := attack.Parse(e.Attack)
-		if err != nil {
-			return s, Misused(err)
-		}
-		if s.Task, err = a.Apply(s.Task, e.Seed); err != nil {
-			return s, Misused(err)
-		}
 	}
 	s.Provider, err = l.Model(e.Model, e.Cache == string(gateway.Replay), e.MaxConnections)
 	return s, err
+}
+
+// taskOf opens the task of e, under its attack if there is one.
+func (l *Lab) taskOf(e Experiment) (*Task, error) {
+	t, err := l.Task(e.Task, e.TaskOptions)
+	if err != nil || e.Attack == "" {
+		return t, err
+	}
+	a, err := attack.Parse(e.Attack)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	t, err = a.Apply(t, e.Seed)
+	return t, Misused(err)
 }
 
 // Run carries e out, or goes on with it where it was interrupted, and shows its
