@@ -83,8 +83,9 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	if prompts, unknown := runner.NotUnderstood(trials); unknown > 0 {
 		notes = append(notes, report.NotUnderstood(prompts, unknown))
 	}
-	c.Notes = append(append(notes, c.Notes...), seedNotes(results)...)
+	c.Notes = append(notes, c.Notes...)
 	for i, names := range relabel(results) {
+		runner.AddSeeds(c, results[i].Run, func(label string) string { return names[label] })
 		c.Notes = append(c.Notes, runner.Reach(results[i].Run, results[i].Trials, func(label string) string { return names[label] })...)
 	}
 	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
@@ -162,40 +163,6 @@ func joined(results []*Result) (labels []string, samples []Sample, trials []*rec
 		}
 	}
 	return labels, samples, trials
-}
-
-// seedNotes say what methods spent on their seeds. A seed serves many trials and
-// is charged to none, so a method that compiles much would otherwise look cheaper
-// than it is.
-func seedNotes(results []*Result) (notes []string) {
-	rename := relabel(results)
-	for i, r := range results {
-		for _, label := range runner.Labels(r.Run) {
-			seeds, trials := 0, 0
-			var u methods.Usage
-			for _, s := range r.Run.Seeds {
-				if s.Method == label {
-					seeds++
-					u = u.Plus(s.Usage)
-				}
-			}
-			for _, t := range r.Trials {
-				if t.ID.Method == label {
-					trials++
-				}
-			}
-			if u.Calls+u.ToolCalls == 0 || trials == 0 {
-				continue
-			}
-			each, tokens := float64(trials), "unknown tokens"
-			if u.Unmetered == 0 {
-				tokens = fmt.Sprintf("%d tokens (%.3g)", u.Tokens(), float64(u.Tokens())/each)
-			}
-			notes = append(notes, fmt.Sprintf("%s: %d method seeds took %d calls (%.3g for each trial) and %s to build: no trial is charged for them",
-				rename[i][label], seeds, u.Calls+u.ToolCalls, float64(u.Calls+u.ToolCalls)/each, tokens))
-		}
-	}
-	return notes
 }
 
 // comparable refuses runs whose samples are not the same, or notes it.

@@ -23,6 +23,7 @@ type MethodStats struct {
 	Usage    map[Resource]score.Metric `json:"usage"`             // mean of a trial, over samples
 	Total    Usage                     `json:"total"`             // of all trials, also of those that failed: what was charged
 	Hops     *PerHop                   `json:"per_hop,omitempty"` // where the samples have metadata "hops"
+	Seeds    *SeedUse                  `json:"seeds,omitempty"`   // nil if it built none
 }
 
 // Merit is how good a method is on one metric.

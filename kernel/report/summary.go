@@ -85,9 +85,6 @@ func below(s *runner.Summary) []string {
 			add("per hop", "%s: %s tokens; %.1f steps a trial", m.Method, count(int(m.Hops.Tokens+0.5)), m.Hops.Steps)
 		}
 	}
-	if s.Seeds != nil {
-		add("seeds", "method seeds cost %s and %s, charged to no trial", plural(s.Seeds.Calls, "call"), money(s.Seeds.CostUSD))
-	}
 	add("run", "%s", s.Run)
 	if s.RootHash == "" {
 		add("root", "none: the run is unfinished")

@@ -86,8 +86,22 @@ func amounts(c *compare.Comparison) display.Table {
 			continue
 		}
 		t.Row(m.Method, amount(m, compare.Calls), tokens(m), amount(m, compare.Cost), amount(m, compare.Latency), outcomes(m))
+		if m.Seeds != nil {
+			of := func(r compare.Resource) string { return share(m.Seeds, r) }
+			t.Row("+ its seeds", of(compare.Calls), of(compare.InputTokens)+"+"+of(compare.OutputTokens), of(compare.Cost), of(compare.Latency),
+				fmt.Sprintf("%d built", m.Seeds.Seeds))
+		}
 	}
 	return t
+}
+
+// share is a trial's part of what a method's seeds took.
+func share(s *compare.SeedUse, r compare.Resource) string {
+	v, known := s.PerTrial[r]
+	if !known {
+		return "unknown"
+	}
+	return quantity(r, v)
 }
 
 // metric writes what is undefined as a dash.

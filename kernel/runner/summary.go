@@ -34,9 +34,8 @@ type Summary struct {
 	Chance   map[string]float64 `json:"chance"`             // what guessing earns, by metric, where that is defined
 	Majority map[string]float64 `json:"majority,omitempty"` // what always naming the most frequent label earns
 	Methods  []MethodSummary    `json:"methods"`            // in the order asked for
-	Seeds    *compare.Usage     `json:"method_seeds,omitempty"`
-	Notes    []string           `json:"notes,omitempty"`   // on the task and the run
-	Remarks  []string           `json:"remarks,omitempty"` // on the numbers, such as which trials are left out
+	Notes    []string           `json:"notes,omitempty"`    // on the task and the run
+	Remarks  []string           `json:"remarks,omitempty"`  // on the numbers, such as which trials are left out
 
 	// Of the simulated model: how many of the prompts it did not understand.
 
@@ -60,6 +59,7 @@ type MethodSummary struct {
 	Metrics  map[string]score.Metric `json:"metrics"`
 	Usage    compare.Usage           `json:"usage"` // totals over the trials, as charged
 	Hops     *compare.PerHop         `json:"per_hop,omitempty"`
+	Seeds    *compare.SeedUse        `json:"seeds,omitempty"`
 }
 
 // Samples are the samples that the run is over.
@@ -81,8 +81,23 @@ func Summarize(r *Result) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	AddSeeds(c, r.Run, func(label string) string { return label })
 	c.Notes = append(c.Notes, Reach(r.Run, r.Trials, func(label string) string { return label })...)
 	return SummaryOf(r, c), nil
+}
+
+// AddSeeds tells a comparison what the method seeds of a run took, with the label
+// that each method has there.
+func AddSeeds(c *compare.Comparison, run *record.Run, label func(string) string) {
+	for _, name := range Labels(run) {
+		var seeds []methods.Usage
+		for _, s := range run.Seeds {
+			if s.Method == name {
+				seeds = append(seeds, s.Usage)
+			}
+		}
+		c.AddSeeds(label(name), seeds)
+	}
 }
 
 // SummaryOf is the summary of a result whose methods c describes or compares.
@@ -98,21 +113,13 @@ func SummaryOf(r *Result, c *compare.Comparison) *Summary {
 	if run.Config.Task.Config != "" {
 		s.Task += "?" + run.Config.Task.Config
 	}
-	if len(run.Seeds) > 0 {
-		var total methods.Usage
-		for _, seed := range run.Seeds {
-			total = total.Plus(seed.Usage)
-		}
-		usage := compare.UsageOf(total)
-		s.Seeds = &usage
-	}
 	if prompts, unknown := NotUnderstood(r.Trials); unknown > 0 {
 		s.Prompts, s.NotUnderstood = prompts, unknown
 	}
 	for i, m := range c.Methods {
 		short := MethodSummary{
 			Method: m.Method, Version: run.Config.Methods[i].Version, N: m.N, Trials: m.Trials, Failed: m.Failed,
-			Outcomes: m.Outcomes, Causes: m.Causes, Metrics: map[string]score.Metric{}, Usage: m.Total, Hops: m.Hops,
+			Outcomes: m.Outcomes, Causes: m.Causes, Metrics: map[string]score.Metric{}, Usage: m.Total, Hops: m.Hops, Seeds: m.Seeds,
 		}
 		for name, merit := range m.Metrics {
 			short.Metrics[name] = merit.Value
