@@ -5,9 +5,12 @@
 //
 // Source: seed 003. Differs: an answer ends the work (in the original it did not,
 // and every run took all its steps and returned nothing); at the step limit one
-// answer is demanded from the tree, and flagged; an action that is the same as the
-// one before is refused; a section can be read only of an article that was
-// inspected; node ids are stable.
+// answer is demanded from the tree, and flagged; an action that the history shows
+// is refused the second time, with what it gave and what is left to do; after
+// several refusals in a row the next turn goes without the refused actions, then
+// the answer is demanded; a finding can be corrected, and keeps what was struck
+// out; a section can be read only of an article that was inspected, and comes in
+// pages; node ids are stable.
 package researchtree
 
 import (
@@ -36,8 +39,9 @@ func New() Method { return Method{} }
 type options struct {
 	Steps       int `json:"steps" default:"30" min:"1" doc:"actions before the answer is demanded"`
 	History     int `json:"history" default:"15" min:"1" doc:"actions that the prompt shows, the latest"`
-	Observation int `json:"observation" default:"1200" min:"1" doc:"bytes of an observation that the prompt shows, from the start"`
+	Observation int `json:"observation" default:"1200" min:"1" doc:"bytes of an observation that the prompt shows; longer sections come in pages of about this size"`
 	TreeView    int `json:"tree_view" default:"4000" min:"1" doc:"bytes of the tree's skeleton"`
+	Refusals    int `json:"refusals" default:"3" min:"1" doc:"refused actions in a row after which the next turn goes without them; after twice as many the answer is demanded"`
 	Retries     int `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after an unusable reply"`
 	MaxTokens   int `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
 }
@@ -45,7 +49,7 @@ type options struct {
 // Describe implements [methods.Describer].
 func (Method) Describe() methods.Description {
 	return methods.Description{
-		Name: "research-tree", Version: "1", PromptVersion: promptVersion,
+		Name: "research-tree", Version: "2", PromptVersion: promptVersion,
 		Summary: "searches, inspects and reads sections, and keeps findings in a tree",
 		Answers: []methods.AnswerKind{methods.Text, methods.Number, methods.Choice, methods.Set},
 		Options: methods.OptionsOf(options{}), Tools: []string{"search", "inspect", "read_section"},
@@ -55,21 +59,19 @@ func (Method) Describe() methods.Description {
 // solver answers one question.
 type solver struct {
 	trial.Trial
-	opts      options
-	tree      Tree
-	tasks     []task
-	past      []step
-	inspected map[string]bool   // addresses and titles of articles whose contents are known
-	hits      map[string]string // result ids of the last search to addresses
+	opts     options
+	tree     Tree
+	tasks    []task
+	past     []step
+	refused  []string   // the tools of the latest actions in a row that gave nothing
+	hits     []hit      // of the last search
+	articles []*article // those inspected, in order
 }
 
 type task struct {
 	text string
 	done bool
 }
-
-// step is an action with what was observed.
-type step struct{ action, seen string }
 
 // Solve implements [methods.Method]. The outcome is OverBudget with the demanded
 // answer at the limit of steps, and at the limit of calls or tokens without one;
@@ -92,7 +94,7 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 }
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, tree: Tree{Question: p.Query}, inspected: map[string]bool{}, hits: map[string]string{}}
+	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, tree: Tree{Question: p.Query}}
 	d := (Method{}).Describe()
 	if !d.Supports(p.Answer.Kind) {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
@@ -120,21 +122,26 @@ func (t *solver) form() string {
 	return "a short text"
 }
 
-// solve takes turns until there is an answer or no step is left.
+// solve takes turns until there is an answer, or no step is left, or nothing but
+// refusals came of the latest.
 func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	for n := 1; n <= t.opts.Steps; n++ {
-		act, err := t.choose(ctx, n)
+		offered := t.offered()
+		if len(offered) == 0 {
+			return t.demand(ctx, fmt.Sprintf("%d actions in a row were refused", len(t.refused)))
+		}
+		act, err := t.choose(ctx, n, offered)
 		if err != nil {
 			return methods.Answer{}, err
 		}
 		if act.Tool == "answer" {
-			if a, fault := t.answered(act); fault == "" {
+			a, fault := t.answered(act)
+			if fault == "" {
 				t.emit(n, methods.PhaseEnd, "answer %s", a.Value)
 				return a, nil
-			} else {
-				t.observe(n, act, "refused: "+fault)
-				continue
 			}
+			t.observe(n, act, refusal("%s", fault))
+			continue
 		}
 		seen, err := t.do(ctx, act, n)
 		if err != nil {
@@ -142,44 +149,17 @@ func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 		}
 		t.observe(n, act, seen)
 	}
-	return t.demand(ctx)
-}
-
-// observe keeps what came of an action for the prompts to come.
-func (t *solver) observe(n int, act action, seen string) {
-	short, cut := reply.Head(seen, t.opts.Observation)
-	if cut {
-		t.emit(n, methods.Truncated, "%d of %d bytes of the observation kept (head)", len(short), len(seen))
-	}
-	t.past = append(t.past, step{act.written(), short})
-	t.emit(n, methods.StepResult, "%s → %s", act.written(), short)
-}
-
-// history shows the latest steps.
-func (t *solver) history() string {
-	var b strings.Builder
-	from := max(0, len(t.past)-t.opts.History)
-	for i, s := range t.past[from:] {
-		fmt.Fprintf(&b, "%d. %s\n%s\n", from+i+1, s.action, s.seen)
-	}
-	return b.String()
-}
-
-func (t *solver) taskList() string {
-	var b strings.Builder
-	for i, k := range t.tasks {
-		if !k.done {
-			fmt.Fprintf(&b, "%d. %s\n", i+1, k.text)
-		}
-	}
-	return b.String()
+	return t.demand(ctx, fmt.Sprintf("%d steps were taken", t.opts.Steps))
 }
 
 // answered makes the answer of an action; a fault is why it is none.
 func (t *solver) answered(act action) (methods.Answer, string) {
 	for _, id := range act.Args.Evidence {
-		if t.tree.find(id) < 0 {
-			return methods.Answer{}, fmt.Sprintf("evidence %q is no node; there are %s", id, strings.Join(t.tree.ids(), ", "))
+		switch i := t.tree.find(id); {
+		case i < 0:
+			return methods.Answer{}, fmt.Sprintf("evidence %q is not a node; there are %s", id, strings.Join(t.tree.ids(), ", "))
+		case t.tree.nodes[i].Content == "":
+			return methods.Answer{}, fmt.Sprintf("evidence %q is struck out: correct it, or name another", id)
 		}
 	}
 	a, err := value(act.Args.Answer, t.Answer)
@@ -190,7 +170,8 @@ func (t *solver) answered(act action) (methods.Answer, string) {
 	return a, ""
 }
 
-// evidence are the named nodes, with all that they stand below.
+// evidence are the named nodes, with all that they stand below. What was struck
+// out of a node is told; a node that was struck out is no evidence.
 func (t *solver) evidence(ids []string) []methods.Evidence {
 	named := map[string]bool{}
 	for _, id := range ids {
@@ -200,16 +181,16 @@ func (t *solver) evidence(ids []string) []methods.Evidence {
 	}
 	var list []methods.Evidence
 	for _, n := range t.tree.nodes {
-		if named[n.ID] {
-			list = append(list, methods.Evidence{Source: n.Source, Text: n.Topic + ": " + reply.OneLine(n.Content, 300)})
+		if named[n.ID] && n.Content != "" {
+			list = append(list, methods.Evidence{Source: n.Source, Text: n.Topic + ": " + reply.OneLine(n.Content, 300) + n.struckOut()})
 		}
 	}
 	return list
 }
 
-// demand asks for the answer when no step is left.
-func (t *solver) demand(ctx context.Context) (methods.Answer, error) {
-	req := t.Request("answer", methods.Ask(forcedPrompt(t.Query, t.form(), t.tree.View(t.opts.TreeView), t.history()))...)
+// demand asks for the answer when no turn is left, for the given reason.
+func (t *solver) demand(ctx context.Context, why string) (methods.Answer, error) {
+	req := t.Request("answer", methods.Ask(forcedPrompt(t.Query, t.form(), "No turns are left: "+why+".", t.state()))...)
 	var a methods.Answer
 	check := func(raw json.RawMessage) (err error) {
 		var body arguments
@@ -224,7 +205,7 @@ func (t *solver) demand(ctx context.Context) (methods.Answer, error) {
 	if _, _, err := reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries}); err != nil {
 		return methods.Answer{}, err
 	}
-	return a.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", t.opts.Steps)), nil
+	return a.As(methods.OverBudget, "demanded: "+why), nil
 }
 
 func (t *solver) emit(n int, kind methods.EventKind, format string, args ...any) {

@@ -1,0 +1,229 @@
+package sim
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"noema/kernel/task/multihop"
+)
+
+// act writes an action of Research Tree.
+func act(thought, tool string, args map[string]any) (string, bool) {
+	return plainJSON(map[string]any{"thought": thought, "tool": tool, "args": args}), true
+}
+
+// known is what the tree holds: how far the chain was followed, where it stands
+// and stood before the last finding, and the nodes.
+type known struct {
+	at, before string
+	hop        int
+	nodes      []string
+}
+
+// readTree follows the question through the findings of the tree's view.
+func readTree(view string, q multihop.Question) known {
+	k := known{at: q.Start}
+	for line := range strings.Lines(view) {
+		id, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || k.hop >= len(q.Chain) || !strings.HasPrefix(id, "n") {
+			continue
+		}
+		topic, object, ok := strings.Cut(rest, ": ")
+		object, _, _ = strings.Cut(object, " [struck out: ")
+		if ok && object != "" && topic == q.Chain[k.hop]+" of "+k.at {
+			k.before, k.at, k.hop = k.at, object, k.hop+1
+			k.nodes = append(k.nodes, id)
+		}
+	}
+	return k
+}
+
+// researcher chooses the next action of Research Tree.
+type researcher struct {
+	q multihop.Question
+	known
+	steps   []happened
+	offered []string
+	noise   noise
+}
+
+// research is the next action of Research Tree: for each hop it finds the
+// article, inspects it, reads the one section that will say, and keeps the
+// finding. A finding that leads nowhere is read again and corrected.
+func research(prompt string, n noise) (string, bool) {
+	question, rest, ok1 := section(prompt, "question")
+	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
+	view, rest, ok2 := section(rest, "tree")
+	history, rest, _ := section(rest, "history")
+	if !ok1 || !ok2 || err != nil {
+		return "", false
+	}
+	r := researcher{q, readTree(view, q), steps(history), nil, n}
+	for _, m := range toolLine.FindAllStringSubmatch(rest, -1) {
+		r.offered = append(r.offered, m[1])
+	}
+	thought, tool, args := r.next()
+	switch {
+	case slices.Contains(r.offered, tool):
+	case slices.Contains(r.offered, "search"):
+		thought, tool, args = r.search()
+	default:
+		thought, tool, args = r.giveUp()
+	}
+	return act(thought, tool, args)
+}
+
+var toolLine = regexp.MustCompile(`(?m)^([a-z_]+) \{"`)
+
+func (r researcher) next() (thought, tool string, args map[string]any) {
+	if r.hop == len(r.q.Chain) {
+		return "The findings suffice.", "answer", map[string]any{"answer": r.at, "evidence": r.nodes}
+	}
+	relation, _ := multihop.FindRelation(r.q.Chain[r.hop])
+	last := happened{}
+	if k := len(r.steps); k > 0 {
+		last = r.steps[k-1]
+	}
+	switch failed := last.failed(); {
+	case failed && last.tool == "search" || last.seen == "nothing found":
+		return r.giveUp()
+	case failed && (last.tool == "inspect" || last.tool == "read_section"):
+		return r.reconsider()
+	case last.tool == "read_section" && strings.HasPrefix(last.seen, r.at+", "):
+		return r.keep(relation, last.seen)
+	case last.tool == "inspect" && strings.HasPrefix(last.seen, r.at+" ("):
+		return "The section on that.", "read_section", map[string]any{"url": address(last.seen), "section": relation.Section}
+	case last.tool == "search":
+		return "The article itself.", "inspect", map[string]any{"url": found(last.seen, r.at)}
+	case r.hop > 0:
+		return "I know the next article's title.", "inspect", map[string]any{"url": r.at}
+	}
+	return r.search()
+}
+
+func (r researcher) search() (thought, tool string, args map[string]any) {
+	name := ""
+	if r.hop < len(r.q.Chain) {
+		name = r.q.Chain[r.hop]
+	}
+	return "Where to begin?", "search", map[string]any{"query": r.at + " " + name}
+}
+
+func (r researcher) giveUp() (thought, tool string, args map[string]any) {
+	return "It does not say.", "answer", map[string]any{"answer": "unknown", "evidence": append([]string{}, r.nodes...)}
+}
+
+// keep adds what a section says to the tree, or goes on where it does not say.
+func (r researcher) keep(relation multihop.Relation, seen string) (thought, tool string, args map[string]any) {
+	object := r.read(relation, seen, r.at, r.hop)
+	if object == "" {
+		if m := pageOf.FindStringSubmatch(seen); m != nil && m[2] != m[3] {
+			page, _ := strconv.Atoi(m[2]) // digits
+			return "It goes on.", "read_section", map[string]any{"url": wikiURL(r.at), "section": m[1], "page": page + 1}
+		}
+		return r.reconsider()
+	}
+	parent := "root"
+	if len(r.nodes) > 0 {
+		parent = r.nodes[len(r.nodes)-1]
+	}
+	return "Keep that.", "add_to_memory", map[string]any{
+		"parent": parent, "topic": relation.Name + " of " + r.at, "content": object, "source_url": wikiURL(r.at),
+	}
+}
+
+// read finds where a relation leads, and misreads it now and then.
+func (r researcher) read(relation multihop.Relation, text, subject string, hop int) string {
+	object := relation.Read(text, subject)
+	if object != "" && r.noise.errs(read, hop) {
+		if other := otherName(text, subject, object, r.noise, hop); other != "" {
+			return other
+		}
+	}
+	return object
+}
+
+// reconsider goes back to the last finding, which led nowhere: it reads its
+// section again, where the history still shows it, and corrects what it kept.
+func (r researcher) reconsider() (thought, tool string, args map[string]any) {
+	if r.hop == 0 {
+		return r.giveUp()
+	}
+	relation, _ := multihop.FindRelation(r.q.Chain[r.hop-1])
+	for _, s := range slices.Backward(r.steps) {
+		if s.tool != "read_section" || !strings.HasPrefix(s.seen, r.before+", "+relation.Section) {
+			continue
+		}
+		object := r.read(relation, s.seen, r.before, r.hop-1)
+		if object == "" {
+			continue
+		}
+		if object == r.at {
+			return r.search()
+		}
+		return "I misread that.", "correct_memory", map[string]any{"id": r.nodes[len(r.nodes)-1], "content": object, "source_url": wikiURL(r.before)}
+	}
+	return "I should read that again.", "read_section", map[string]any{"url": wikiURL(r.before), "section": relation.Section}
+}
+
+func wikiURL(title string) string { return "wiki/" + strings.ReplaceAll(title, " ", "_") }
+
+// happened is a step of the history.
+type happened struct{ tool, seen string }
+
+func (h happened) failed() bool {
+	return strings.HasPrefix(h.seen, "refused: ") || strings.HasPrefix(h.seen, "error: ")
+}
+
+var (
+	stepLine = regexp.MustCompile(`(?m)^\d+\. (search|inspect|read_section|add_to_memory|correct_memory|manage_tasks|answer)\{`)
+	pageOf   = regexp.MustCompile(`^[^\n]*, ([^,\n]+), page (\d+) of (\d+):\n`)
+)
+
+func steps(history string) []happened {
+	var list []happened
+	places := stepLine.FindAllStringSubmatchIndex(history, -1)
+	for i, at := range places {
+		end := len(history)
+		if i+1 < len(places) {
+			end = places[i+1][0]
+		}
+		_, seen, _ := strings.Cut(history[at[0]:end], "\n")
+		list = append(list, happened{history[at[2]:at[3]], strings.TrimSuffix(seen, "\n")})
+	}
+	return list
+}
+
+// address is that of an inspected article: it stands in parentheses at the end of
+// the first line.
+func address(seen string) string {
+	line, _, _ := strings.Cut(seen, "\n")
+	return strings.TrimSuffix(line[strings.LastIndex(line, "(")+1:], ")")
+}
+
+// found is the result of a search whose title is the wanted one, or else the
+// first.
+func found(seen, title string) string {
+	for line := range strings.Lines(seen) {
+		id, rest, _ := strings.Cut(line, " ")
+		if strings.HasPrefix(rest, title+" (") {
+			return id
+		}
+	}
+	return "r1"
+}
+
+// answerNow is the best answer when no steps are left.
+func answerNow(prompt string) (string, bool) {
+	question, rest, ok1 := section(prompt, "question")
+	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
+	view, _, ok2 := section(rest, "tree")
+	if !ok1 || !ok2 || err != nil {
+		return "", false
+	}
+	k := readTree(view, q)
+	return fmt.Sprintf(`{"answer": %s, "evidence": %s}`, plainJSON(k.at), plainJSON(append([]string{}, k.nodes...))), true
+}
