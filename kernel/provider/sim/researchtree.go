@@ -94,14 +94,31 @@ func (r researcher) next() (thought, tool string, args map[string]any) {
 		return r.reconsider()
 	case last.tool == "read_section" && strings.HasPrefix(last.seen, r.at+", "):
 		return r.keep(relation, last.seen)
-	case last.tool == "inspect" && strings.HasPrefix(last.seen, r.at+" ("):
-		return "The section on that.", "read_section", map[string]any{"url": address(last.seen), "section": relation.Section}
+	}
+	if seen := r.saw("read_section", r.at+", "+relation.Section); relation.Read(seen, r.at) != "" {
+		return r.keep(relation, seen)
+	}
+	if seen := r.saw("inspect", r.at+" ("); seen != "" {
+		return "The section on that.", "read_section", map[string]any{"url": address(seen), "section": relation.Section}
+	}
+	switch {
 	case last.tool == "search":
 		return "The article itself.", "inspect", map[string]any{"url": found(last.seen, r.at)}
 	case r.hop > 0:
 		return "I know the next article's title.", "inspect", map[string]any{"url": r.at}
 	}
 	return r.search()
+}
+
+// saw is what the latest action of a kind that the history shows gave, if it
+// begins so.
+func (r researcher) saw(tool, begin string) string {
+	for _, s := range slices.Backward(r.steps) {
+		if s.tool == tool && strings.HasPrefix(s.seen, begin) {
+			return s.seen
+		}
+	}
+	return ""
 }
 
 func (r researcher) search() (thought, tool string, args map[string]any) {
@@ -153,17 +170,11 @@ func (r researcher) reconsider() (thought, tool string, args map[string]any) {
 		return r.giveUp()
 	}
 	relation, _ := multihop.FindRelation(r.q.Chain[r.hop-1])
-	for _, s := range slices.Backward(r.steps) {
-		if s.tool != "read_section" || !strings.HasPrefix(s.seen, r.before+", "+relation.Section) {
-			continue
-		}
-		object := r.read(relation, s.seen, r.before, r.hop-1)
-		if object == "" {
-			continue
-		}
-		if object == r.at {
-			return r.search()
-		}
+	switch object := r.read(relation, r.saw("read_section", r.before+", "+relation.Section), r.before, r.hop-1); object {
+	case "":
+	case r.at:
+		return r.search()
+	default:
 		return "I misread that.", "correct_memory", map[string]any{"id": r.nodes[len(r.nodes)-1], "content": object, "source_url": wikiURL(r.before)}
 	}
 	return "I should read that again.", "read_section", map[string]any{"url": wikiURL(r.before), "section": relation.Section}
