@@ -3,8 +3,8 @@ package score
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
+	"noema/kernel/task/wiki/title"
 	"noema/methods"
 )
 
@@ -37,9 +37,9 @@ func (researchScorer) Score(spec methods.AnswerSpec, answer methods.Answer, targ
 		return s, err
 	}
 	found := 0
-	for _, title := range want.Evidence {
+	for _, name := range want.Evidence {
 		for _, e := range answer.Evidence {
-			if sameArticle(e.Source, title) {
+			if sameArticle(e.Source, name) {
 				found++
 				break
 			}
@@ -51,9 +51,6 @@ func (researchScorer) Score(spec methods.AnswerSpec, answer methods.Answer, targ
 
 // sameArticle reports whether a source, an address or a title, is the article of
 // that title.
-func sameArticle(source, title string) bool {
-	if i := strings.LastIndex(source, "wiki/"); i >= 0 {
-		source = source[i+len("wiki/"):]
-	}
-	return Normalize(strings.ReplaceAll(source, "_", " ")) == Normalize(title)
+func sameArticle(source, name string) bool {
+	return title.Canonical(title.Of(source)) == title.Canonical(name)
 }

@@ -101,14 +101,18 @@ func (a *article) unread() []string {
 // the answer is demanded.
 func (t *solver) offered() []tool {
 	all := tools(t.form())
-	switch k := len(t.refused); {
-	case k >= 2*t.opts.Refusals:
+	switch {
+	case len(t.refused) >= 2*t.opts.Refusals:
 		return nil
-	case k >= t.opts.Refusals:
+	case t.stuck():
 		return without(all, t.refused)
 	}
 	return all
 }
+
+// stuck reports whether so many actions in a row were refused that those are left
+// out.
+func (t *solver) stuck() bool { return len(t.refused) >= t.opts.Refusals }
 
 // history shows the latest steps.
 func (t *solver) history() string {

@@ -16,6 +16,7 @@ package researchtree
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -127,10 +128,14 @@ func (t *solver) form() string {
 func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	for n := 1; n <= t.opts.Steps; n++ {
 		offered := t.offered()
-		if len(offered) == 0 {
+		var act action
+		var err error
+		if len(offered) > 0 {
+			act, err = t.choose(ctx, n, offered)
+		}
+		if len(offered) == 0 || t.stuck() && errors.Is(err, reply.ErrInvalid) {
 			return t.demand(ctx, fmt.Sprintf("%d actions in a row were refused", len(t.refused)))
 		}
-		act, err := t.choose(ctx, n, offered)
 		if err != nil {
 			return methods.Answer{}, err
 		}

@@ -12,6 +12,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 	"noema/kernel/task/wiki"
+	"noema/kernel/task/wiki/title"
 	"noema/methods"
 )
 
@@ -191,7 +192,7 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 // addParagraph adds a paragraph to the article of its title: another paragraph of
 // one title is another section.
 func addParagraph(pages []*wiki.Page, byTitle map[string]*wiki.Page, p paragraph) []*wiki.Page {
-	key := strings.ToLower(strings.Join(strings.Fields(p.Title), " "))
+	key := title.Canonical(p.Title)
 	page, ok := byTitle[key]
 	if !ok {
 		page = wiki.Paragraphs(p.Title, p.Text)

@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +21,7 @@ import (
 
 	"noema/kernel/files"
 	"noema/kernel/task"
+	"noema/kernel/task/wiki/title"
 )
 
 // Source is where articles come from.
@@ -48,8 +49,9 @@ var ErrNoPage = errors.New("no such article")
 // BM25 and Beyond", with k1 = 1.2 and b = 0.75; the title counts three times.
 type Corpus struct {
 	pages     []*Page
-	byTitle   map[string]int
-	redirects map[string]string // title to title, in normal form
+	byTitle   map[string]int      // by canonical title
+	redirects map[string]string   // title to title, both canonical
+	folded    map[string][]string // canonical titles and redirects by what they are without case
 	terms     map[string][]posting
 	lengths   []float64
 	mean      float64
@@ -64,9 +66,9 @@ var _ Source = (*Corpus)(nil)
 
 // NewCorpus indexes pages. Redirects lead from one title to another.
 func NewCorpus(pages []*Page, redirects map[string]string) (*Corpus, error) {
-	c := &Corpus{pages: pages, byTitle: map[string]int{}, redirects: map[string]string{}, terms: map[string][]posting{}}
+	c := &Corpus{pages: pages, byTitle: map[string]int{}, redirects: map[string]string{}, folded: map[string][]string{}, terms: map[string][]posting{}}
 	for i, p := range pages {
-		key := normal(p.Title)
+		key := title.Canonical(p.Title)
 		if key == "" {
 			return nil, fmt.Errorf("index corpus: article %d has no title", i+1)
 		}
@@ -74,33 +76,26 @@ func NewCorpus(pages []*Page, redirects map[string]string) (*Corpus, error) {
 			return nil, fmt.Errorf("index corpus: two articles have the title %q", p.Title)
 		}
 		c.byTitle[key] = i
+		c.folded[title.Fold(key)] = append(c.folded[title.Fold(key)], key)
 		if p.URL == "" {
 			p.URL = URL(p.Title)
 		}
 		c.index(i, p)
 	}
-	for from, to := range redirects {
-		if _, ok := c.byTitle[normal(to)]; !ok {
+	for _, from := range slices.Sorted(maps.Keys(redirects)) {
+		to := redirects[from]
+		if _, ok := c.byTitle[title.Canonical(to)]; !ok {
 			return nil, fmt.Errorf("index corpus: %q redirects to %q, which is not an article", from, to)
 		}
-		c.redirects[normal(from)] = normal(to)
+		key := title.Canonical(from)
+		c.redirects[key] = title.Canonical(to)
+		c.folded[title.Fold(key)] = append(c.folded[title.Fold(key)], key)
 	}
 	return c, nil
 }
 
 // URL is the address of an article in a corpus.
-func URL(title string) string { return "wiki/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) }
-
-// titleOf is the title in an address, or the text itself if it is a title.
-func titleOf(address string) string {
-	if i := strings.LastIndex(address, "wiki/"); i >= 0 {
-		address = address[i+len("wiki/"):]
-	}
-	if plain, err := url.PathUnescape(address); err == nil {
-		address = plain
-	}
-	return strings.ReplaceAll(address, "_", " ")
-}
+func URL(name string) string { return title.URL(name) }
 
 func (c *Corpus) index(i int, p *Page) {
 	counts := map[string]float64{}
@@ -170,20 +165,52 @@ func snippet(text string) string {
 	return text
 }
 
-// Page implements [Source].
+// Page implements [Source]. If no title is spelled as asked, case may differ: one
+// article of that name is found, and several are listed.
 func (c *Corpus) Page(_ context.Context, address string) (*Page, error) {
-	title := titleOf(address)
-	key, from := normal(title), ""
+	asked := title.Of(address)
+	found := c.named(title.Canonical(asked))
+	if found == nil {
+		for _, name := range c.folded[title.Fold(asked)] {
+			for _, i := range c.named(name) {
+				if !slices.Contains(found, i) {
+					found = append(found, i)
+				}
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w: %q", ErrNoPage, asked)
+	case 1:
+		p := *c.pages[found[0]]
+		if title.Canonical(p.Title) != title.Canonical(asked) {
+			p.RedirectedFrom = asked
+		}
+		return &p, nil
+	}
+	return c.list(asked, found), nil
+}
+
+// named is the article of a canonical title or redirect.
+func (c *Corpus) named(key string) []int {
 	if to, ok := c.redirects[key]; ok {
-		key, from = to, title
+		key = to
 	}
-	i, ok := c.byTitle[key]
-	if !ok {
-		return nil, fmt.Errorf("%w: %q", ErrNoPage, title)
+	if i, ok := c.byTitle[key]; ok {
+		return []int{i}
 	}
-	p := *c.pages[i]
-	p.RedirectedFrom = from
-	return &p, nil
+	return nil
+}
+
+// list is a page that lists articles which a name may mean.
+func (c *Corpus) list(name string, found []int) *Page {
+	p := &Page{Title: name, URL: URL(name), Disambiguation: true, Lead: name + " may be:"}
+	for _, i := range found {
+		p.Lead += "\n- " + c.pages[i].Title
+		p.Links = append(p.Links, c.pages[i].Title)
+	}
+	return p
 }
 
 // Digest identifies the corpus's content, in 12 hex digits.
@@ -283,10 +310,11 @@ func loadParagraphs(path string) ([]*Page, error) {
 		if in.Title == "" || in.Text == "" {
 			return l.Errorf("an article needs a title and a text")
 		}
-		p, ok := index[normal(in.Title)]
+		key := title.Canonical(in.Title)
+		p, ok := index[key]
 		if !ok {
 			p = &Page{Title: in.Title, URL: in.URL}
-			index[normal(in.Title)] = p
+			index[key] = p
 			pages = append(pages, p)
 		}
 		if in.Section != "" {

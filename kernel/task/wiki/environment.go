@@ -15,11 +15,18 @@ import (
 // results is how many hits a search returns.
 const results = 5
 
-// Options are the limits of what tools return, in characters.
+// Options say how much a call returns that names no size, in bytes: a page of a
+// longer text. A method may ask for pages of another size.
 type Options struct {
-	Lead    int // of an article's lead; 0 means 4,000
-	Section int // of a section's text; 0 means 20,000
+	Lead    int // of an article's lead; 0 means 1,000
+	Section int // of a section; 0 means 1,500
 }
+
+// The sizes of pages that may be asked for, in bytes.
+const (
+	minPage = 100
+	maxPage = 20_000
+)
 
 // Environment runs the tools search, inspect and read_section over a source. Each
 // result depends on the arguments alone, so the kernel keeps it, and a rerun
@@ -34,10 +41,10 @@ var _ task.Environment = Environment{}
 // NewEnvironment returns the environment of a source.
 func NewEnvironment(s Source, o Options) Environment {
 	if o.Lead <= 0 {
-		o.Lead = 4000
+		o.Lead = 1000
 	}
 	if o.Section <= 0 {
-		o.Section = 20_000
+		o.Section = 1500
 	}
 	return Environment{s, o}
 }
@@ -52,8 +59,8 @@ func (Environment) Tools() []methods.ToolSpec {
 	}
 	return []methods.ToolSpec{
 		of("search", "the five best articles for a query: titles, addresses and two lines of each", `"query":{"type":"string"}`, `"query"`),
-		of("inspect", "what an article is about: its title, lead and table of contents", `"url":{"type":"string"}`, `"url"`),
-		of("read_section", "the text of one section of an article", `"url":{"type":"string"},"section":{"type":"string"}`, `"url","section"`),
+		of("inspect", "what an article is about: its title, lead and table of contents", `"url":{"type":"string"},"size":{"type":"integer","description":"bytes of the lead's first page"}`, `"url"`),
+		of("read_section", "the text of one section of an article, in pages if it is long; the section Lead is what stands before the first", `"url":{"type":"string"},"section":{"type":"string"},"page":{"type":"integer","description":"from 1, which is the default"},"size":{"type":"integer","description":"bytes of a page"}`, `"url","section"`),
 	}
 }
 
@@ -61,26 +68,31 @@ func (Environment) Tools() []methods.ToolSpec {
 type Inspection struct {
 	Title          string   `json:"title"`
 	URL            string   `json:"url"`
-	Lead           string   `json:"lead"`
+	Lead           string   `json:"lead"`                 // its first page
+	LeadPages      int      `json:"lead_pages,omitempty"` // if there are more: read_section "Lead" reads them
 	Sections       []string `json:"sections"`
+	Links          []string `json:"links,omitempty"` // titles, see [Page]
 	Disambiguation bool     `json:"disambiguation,omitempty"`
 	RedirectedFrom string   `json:"redirected_from,omitempty"`
-	Truncated      bool     `json:"truncated,omitempty"`
 }
 
 // Reading is what read_section returns.
 type Reading struct {
-	Title     string `json:"title"`
-	URL       string `json:"url"`
-	Section   string `json:"section"`
-	Text      string `json:"text"`
-	Truncated bool   `json:"truncated,omitempty"`
+	Title   string `json:"title"`
+	URL     string `json:"url"`
+	Section string `json:"section"`
+	Page    int    `json:"page,omitempty"`  // which page the text is, from 1, if there are several
+	Pages   int    `json:"pages,omitempty"` // how many there are
+	Text    string `json:"text"`
 }
 
 // Call implements [task.Environment]. What does not exist is an error result,
 // which a method can read; a source that fails is an error.
 func (e Environment) Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	var args struct{ Query, URL, Section string }
+	var args struct {
+		Query, URL, Section string
+		Page, Size          int
+	}
 	if err := json.Unmarshal(c.Arguments, &args); err != nil {
 		return failure(fmt.Errorf("read arguments: %w", err)), nil
 	}
@@ -98,16 +110,16 @@ func (e Environment) Call(ctx context.Context, c methods.ToolCall) (methods.Tool
 		return methods.ToolResult{Content: marshal(map[string]any{"results": hits})}, nil
 	case "inspect", "read_section":
 		page, err := e.source.Page(ctx, args.URL)
-		if errors.Is(err, ErrNoPage) {
+		if errors.Is(err, ErrNoPage) || errors.Is(err, ErrUnreadable) {
 			return failure(err), nil
 		}
 		if err != nil {
 			return methods.ToolResult{}, err
 		}
 		if c.Name == "inspect" {
-			return e.inspect(page), nil
+			return inspect(page, sizeOf(args.Size, e.options.Lead)), nil
 		}
-		return e.read(page, args.Section), nil
+		return part(page, args.Section, args.Page, sizeOf(args.Size, e.options.Section)), nil
 	}
 	return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
 }
@@ -116,26 +128,40 @@ func failure(err error) methods.ToolResult {
 	return methods.ToolResult{Content: err.Error(), IsError: true}
 }
 
-func (e Environment) inspect(p *Page) methods.ToolResult {
-	lead, cut := head(p.Lead, e.options.Lead)
-	return methods.ToolResult{Content: marshal(Inspection{
-		Title: p.Title, URL: p.URL, Lead: lead, Sections: slices.Concat([]string{}, p.TOC()),
-		Disambiguation: p.Disambiguation, RedirectedFrom: p.RedirectedFrom, Truncated: cut,
-	})}
+// sizeOf is the size of a page that is asked for, or else the usual one.
+func sizeOf(asked, usual int) int {
+	if asked == 0 {
+		asked = usual
+	}
+	return min(max(asked, minPage), maxPage)
 }
 
-func (e Environment) read(p *Page, section string) methods.ToolResult {
-	text, err := p.Section(section)
+func inspect(p *Page, size int) methods.ToolResult {
+	lead := pages(p.Lead, size)
+	o := Inspection{
+		Title: p.Title, URL: p.URL, Lead: lead[0], Sections: slices.Concat([]string{}, p.TOC()), Links: p.Links,
+		Disambiguation: p.Disambiguation, RedirectedFrom: p.RedirectedFrom,
+	}
+	if len(lead) > 1 {
+		o.LeadPages = len(lead)
+	}
+	return methods.ToolResult{Content: marshal(o)}
+}
+
+// part is a page of a section.
+func part(p *Page, section string, page, size int) methods.ToolResult {
+	heading, text, err := p.Section(section)
 	if err != nil {
 		return failure(err)
 	}
-	text, cut := head(text, e.options.Section)
-	return methods.ToolResult{Content: marshal(Reading{p.Title, p.URL, strings.TrimSpace(section), text, cut})}
-}
-
-func head(s string, limit int) (string, bool) {
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]), true
+	all := pages(text, size)
+	page = max(page, 1)
+	if page > len(all) {
+		return failure(fmt.Errorf("section %q of article %q has no page %d: the last is page %d", heading, p.Title, page, len(all)))
 	}
-	return s, false
+	o := Reading{Title: p.Title, URL: p.URL, Section: heading, Text: all[page-1]}
+	if len(all) > 1 {
+		o.Page, o.Pages = page, len(all)
+	}
+	return methods.ToolResult{Content: marshal(o)}
 }

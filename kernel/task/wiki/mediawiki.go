@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"noema/kernel/task/wiki/title"
 )
 
 // MediaWiki is a wiki server, such as Wikipedia. It asks politely: it names
@@ -60,32 +63,26 @@ func (m *MediaWiki) Search(ctx context.Context, query string, n int) ([]Hit, err
 	return hits, nil
 }
 
-// Page implements [Source] by the article's HTML.
+// Page implements [Source] by the article's page, in whichever skin it comes. The
+// title is the page's own: a server shows the article that a redirect leads to.
 func (m *MediaWiki) Page(ctx context.Context, address string) (*Page, error) {
-	title := titleOf(address)
-	raw, final, err := m.get(ctx, "/wiki/"+url.PathEscape(strings.ReplaceAll(title, " ", "_")))
+	asked := title.Of(address)
+	raw, final, err := m.get(ctx, "/"+URL(asked))
 	if err != nil {
-		return nil, fmt.Errorf("fetch article %q: %w", title, err)
+		return nil, fmt.Errorf("fetch article %q: %w", asked, err)
 	}
-	p, err := Parse(strings.NewReader(string(raw)), title, "")
+	p, err := Parse(bytes.NewReader(raw), title.Of(final), "")
 	if err != nil {
 		return nil, err
 	}
-	if final != "" {
-		p.Title = firstNonEmpty(p.Title, titleOf(final))
+	if p.canonical == "" {
+		p.canonical = p.Title
 	}
-	p.URL = URL(p.Title)
-	if normal(p.Title) != normal(title) {
-		p.RedirectedFrom = title
+	p.URL = URL(p.canonical)
+	if title.Canonical(p.canonical) != title.Canonical(asked) {
+		p.RedirectedFrom = asked
 	}
 	return p, nil
-}
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // temporary is a failure that may pass.
@@ -150,7 +147,7 @@ func (m *MediaWiki) once(ctx context.Context, path string) ([]byte, string, erro
 	case err != nil:
 		return nil, "", &temporary{err: err}
 	case len(raw) > maxHTML:
-		return nil, "", fmt.Errorf("the answer is longer than %d bytes", maxHTML)
+		return nil, "", fmt.Errorf("%w: the server's answer is longer than %d bytes", ErrUnreadable, maxHTML)
 	}
 	return raw, resp.Request.URL.Path, nil
 }

@@ -6,11 +6,10 @@ package wiki
 
 import (
 	"fmt"
-	"io"
+	"regexp"
 	"strings"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
+	"noema/kernel/task/wiki/title"
 )
 
 // Page is an article.
@@ -19,8 +18,11 @@ type Page struct {
 	URL            string
 	Lead           string // the text before the first section
 	Sections       []Section
+	Links          []string // titles that the notes above its text lead to; of a disambiguation page, those that it lists
 	Disambiguation bool
 	RedirectedFrom string // the title that led here, if it was another
+
+	canonical string // the title in the address that the page itself gives
 }
 
 // Section is a heading with the text up to the next heading of any level.
@@ -29,6 +31,9 @@ type Section struct {
 	Level int // 2 for h2, 3 for h3
 	Text  string
 }
+
+// leadName names the lead where a section is asked for.
+const leadName = "Lead"
 
 // TOC lists the sections, those of level 3 indented.
 func (p *Page) TOC() []string {
@@ -49,194 +54,88 @@ func (p *Page) Text() string {
 	return strings.TrimSpace(b.String())
 }
 
-// Section finds a section by its heading, without regard to case, spaces and
-// numbering. With a section of level 2 come its subsections. A missing one is an
-// error that lists those that there are.
-func (p *Page) Section(name string) (string, error) {
-	want := normal(name)
-	for i, s := range p.Sections {
-		if normal(s.Title) != want || want == "" {
-			continue
-		}
-		text := s.Text
-		for _, sub := range p.Sections[i+1:] {
-			if sub.Level <= s.Level {
-				break
+// Section finds a section by its heading and returns its full name and text. With
+// a section of level 2 come its subsections; "Lead" is the lead. If no heading is
+// spelled as asked, case may differ, and then a number before the name that was
+// asked for is left out. Of several that fit, all are returned, each below its
+// name. A missing one is an error that lists those that there are.
+func (p *Page) Section(name string) (heading, text string, err error) {
+	found := p.find(name)
+	if len(found) == 0 && strings.EqualFold(strings.TrimSpace(name), leadName) {
+		return leadName, p.Lead, nil
+	}
+	if len(found) == 0 {
+		return "", "", fmt.Errorf("article %q has no section %q; it has: %s", p.Title, name, p.names())
+	}
+	if len(found) == 1 {
+		return p.Sections[found[0]].Title, p.whole(found[0]), nil
+	}
+	var all []string
+	for _, i := range found {
+		all = append(all, p.pathOf(i)+":\n"+p.whole(i))
+	}
+	return p.Sections[found[0]].Title, strings.Join(all, "\n"), nil
+}
+
+// numbering is what a table of contents may show before a heading.
+var numbering = regexp.MustCompile(`^\s*\d+(\.\d+)*\.?\s+`)
+
+func (p *Page) find(name string) (found []int) {
+	asked := title.Canonical(name)
+	unnumbered := title.Fold(numbering.ReplaceAllString(name, ""))
+	for _, same := range []func(s Section) bool{
+		func(s Section) bool { return title.Canonical(s.Title) == asked },
+		func(s Section) bool { return title.Fold(s.Title) == title.Fold(asked) },
+		func(s Section) bool { return title.Fold(s.Title) == unnumbered },
+	} {
+		for i, s := range p.Sections {
+			if asked != "" && same(s) {
+				found = append(found, i)
 			}
-			text += "\n" + sub.Title + "\n" + sub.Text
 		}
-		return strings.TrimSpace(text), nil
+		if len(found) > 0 {
+			break
+		}
 	}
-	names := make([]string, len(p.Sections))
+	return found
+}
+
+// whole is the text of a section with its subsections.
+func (p *Page) whole(i int) string {
+	text := p.Sections[i].Text
+	for _, sub := range p.Sections[i+1:] {
+		if sub.Level <= p.Sections[i].Level {
+			break
+		}
+		text += "\n" + sub.Title + "\n" + sub.Text
+	}
+	return strings.TrimSpace(text)
+}
+
+// pathOf is a section's heading behind the one that it stands below.
+func (p *Page) pathOf(i int) string {
+	for j := i - 1; j >= 0; j-- {
+		if p.Sections[j].Level < p.Sections[i].Level {
+			return p.Sections[j].Title + " › " + p.Sections[i].Title
+		}
+	}
+	return p.Sections[i].Title
+}
+
+// maxNames bounds how many headings an error lists.
+const maxNames = 80
+
+func (p *Page) names() string {
+	if len(p.Sections) == 0 {
+		return leadName
+	}
+	var names []string
 	for i, s := range p.Sections {
-		names[i] = s.Title
-	}
-	return "", fmt.Errorf("article %q has no section %q; it has: %s", p.Title, name, strings.Join(names, "; "))
-}
-
-// normal is a heading without numbering, case and needless spaces.
-func normal(s string) string {
-	return strings.ToLower(strings.Join(strings.Fields(strings.TrimLeft(strings.TrimSpace(s), "0123456789. ")), " "))
-}
-
-// maxHTML bounds an article, in bytes.
-const maxHTML = 16 << 20
-
-// Parse reads an article's HTML, as MediaWiki makes it: headings of level 2 and
-// 3 begin sections, tables and lists become lines of text, and references,
-// edit links, scripts and styles are dropped.
-func Parse(r io.Reader, title, url string) (*Page, error) {
-	root, err := html.Parse(io.LimitReader(r, maxHTML))
-	if err != nil {
-		return nil, fmt.Errorf("parse article %q: %w", title, err)
-	}
-	b := &builder{page: &Page{Title: title, URL: url}}
-	b.walk(root, 0)
-	b.end()
-	return b.page, nil
-}
-
-// builder collects text into the lead or the present section.
-type builder struct {
-	page *Page
-	text strings.Builder
-}
-
-// maxDepth bounds how deep elements may nest.
-const maxDepth = 400
-
-func (b *builder) walk(n *html.Node, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	switch n.Type {
-	case html.TextNode:
-		b.write(n.Data)
-		return
-	case html.ElementNode:
-		if b.skip(n) {
-			return
+		if i == maxNames {
+			names = append(names, fmt.Sprintf("and %d more", len(p.Sections)-i))
+			break
 		}
-		switch n.DataAtom {
-		case atom.H1:
-			if t := flat(n); t != "" {
-				b.page.Title = t
-			}
-			return
-		case atom.H2, atom.H3:
-			b.begin(n)
-			return
-		case atom.Tr:
-			b.row(n)
-			return
-		case atom.Li:
-			b.newline()
-			b.write("- ")
-		case atom.P, atom.Div, atom.Ul, atom.Ol, atom.Table, atom.Br, atom.H4, atom.H5, atom.Dl, atom.Dd, atom.Dt:
-			b.newline()
-		}
+		names = append(names, s.Title)
 	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		b.walk(c, depth+1)
-	}
-	if n.DataAtom == atom.P || n.DataAtom == atom.Li || n.DataAtom == atom.Div {
-		b.newline()
-	}
-}
-
-// skip drops what is no text of the article, and notes what kind of page it is.
-func (b *builder) skip(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Noscript, atom.Head, atom.Nav, atom.Footer:
-		return true
-	}
-	class, id := attribute(n, "class"), attribute(n, "id")
-	if id == "disambigbox" || has(class, "disambiguation") || has(class, "mw-disambig") || has(class, "dmbox") {
-		b.page.Disambiguation = true
-	}
-	return has(class, "reference") || has(class, "mw-editsection") || has(class, "reflist") || id == "toc" || has(class, "toc") || has(class, "noprint")
-}
-
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-func has(class, name string) bool {
-	for _, c := range strings.Fields(class) {
-		if c == name {
-			return true
-		}
-	}
-	return false
-}
-
-// begin ends what came before a heading and opens its section.
-func (b *builder) begin(n *html.Node) {
-	b.end()
-	level := 2
-	if n.DataAtom == atom.H3 {
-		level = 3
-	}
-	b.page.Sections = append(b.page.Sections, Section{Title: flat(n), Level: level})
-}
-
-func (b *builder) end() {
-	text := tidy(b.text.String())
-	b.text.Reset()
-	if k := len(b.page.Sections); k > 0 {
-		b.page.Sections[k-1].Text = text
-		return
-	}
-	b.page.Lead = text
-}
-
-// row writes a table's row as one line, its cells apart by bars.
-func (b *builder) row(n *html.Node) {
-	var cells []string
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
-			cells = append(cells, flat(c))
-		}
-	}
-	b.newline()
-	b.write(strings.Join(cells, " | "))
-	b.newline()
-}
-
-func (b *builder) write(s string) { b.text.WriteString(s) }
-func (b *builder) newline()       { b.text.WriteString("\n") }
-
-// flat is the text of an element on one line, without what is dropped.
-func flat(n *html.Node) string {
-	var b strings.Builder
-	var walk func(*html.Node, int)
-	walk = func(n *html.Node, depth int) {
-		if depth > maxDepth || n.Type == html.ElementNode && (&builder{page: &Page{}}).skip(n) {
-			return
-		}
-		if n.Type == html.TextNode {
-			b.WriteString(n.Data)
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c, depth+1)
-		}
-	}
-	walk(n, 0)
-	return strings.Join(strings.Fields(b.String()), " ")
-}
-
-// tidy puts each line's spaces in order and drops empty lines.
-func tidy(s string) string {
-	var lines []string
-	for line := range strings.Lines(s) {
-		if line = strings.Join(strings.Fields(line), " "); line != "" && line != "-" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(names, "; ")
 }
