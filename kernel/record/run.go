@@ -50,6 +50,9 @@ type Method struct {
 	PromptVersion string          `json:"prompt_version"`
 	Options       json.RawMessage `json:"options,omitempty"`
 	Shuffle       bool            `json:"shuffle"` // are the items of rankings shuffled per trial
+	// Data says what the method works on, "searches" or such as "reads 12
+	// articles", on a task whose tools can find what its problems hold.
+	Data string `json:"data,omitempty"`
 	// Code is the digest of the plugin's code. It is empty for built-in
 	// methods, whose version stands for their code: the noema binary differs
 	// between machines while the method does not.

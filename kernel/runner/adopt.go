@@ -218,7 +218,7 @@ func (x *execution) follow(run *record.Run) {
 	const enough = 8 // runs to look into, for a trial that is not in the first
 	for label, m := range x.methods {
 		for _, was := range run.Config.Methods {
-			now := m.identity()
+			now := x.exp.identity(m)
 			now.Label = was.Label
 			if len(x.precedents[label]) < enough && reflect.DeepEqual(now, was) {
 				x.precedents[label] = append(x.precedents[label], precedent{run.ID, was.Label})

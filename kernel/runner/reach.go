@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,14 +11,14 @@ import (
 )
 
 // Reach says what readers of a run's numbers must know of what its methods could
-// reach: plugins that ran with more rights than others, or on a system that
-// bounds them less, and methods that answered without asking anybody. The
-// latter happens by nature to some, which declare it; otherwise it suggests that
+// reach: who read the task's data and who searched them, plugins that ran with
+// more rights than others, or on a system that bounds them less, and methods that
+// answered without asking anybody. The latter happens by nature to some, which declare it; otherwise it suggests that
 // the answers come from elsewhere. The built-in methods are known. And what the
 // provider said of its tokens that cannot be. name gives a
 // method's label as it is shown.
 func Reach(run *record.Run, trials []*record.Trial, name func(label string) string) []string {
-	var notes []string
+	notes := data(run.Config.Methods, name)
 	for i, m := range run.Config.Methods {
 		if i >= len(run.Plugins) {
 			break
@@ -59,6 +60,24 @@ func miscounts(trials []*record.Trial) string {
 		these = "1 reply are refused, and its tokens and cost are unknown"
 	}
 	return fmt.Sprintf("%s, which cannot be: such token counts of %s", first, these)
+}
+
+// data says which methods read and which searched, where a task knows both.
+func data(list []record.Method, name func(label string) string) []string {
+	labels := map[string][]string{}
+	for _, m := range list {
+		if m.Data != "" {
+			labels[m.Data] = append(labels[m.Data], name(m.Label))
+		}
+	}
+	var parts []string
+	for _, what := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", strings.Join(labels[what], ", "), what))
+	}
+	if parts == nil {
+		return nil
+	}
+	return []string{"data: " + strings.Join(parts, "; ")}
 }
 
 // withoutCall counts the trials of a method that have an answer, and those of

@@ -60,7 +60,7 @@ func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*
 	config := r.Run.Config
 	config.Methods = slices.Clone(config.Methods)
 	for i, m := range r.Methods {
-		if was, now := config.Methods[i], m.identity(); !sameCode(was, now) {
+		if was, now := config.Methods[i], x.exp.identity(m); !sameCode(was, now) {
 			result.Changed = append(result.Changed, fmt.Sprintf("method %q was %s, is now %s", m.Label, describe(was), describe(now)))
 			config.Methods[i] = now
 		}
@@ -82,13 +82,16 @@ func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*
 }
 
 func sameCode(a, b record.Method) bool {
-	return a.Name == b.Name && a.Version == b.Version && a.PromptVersion == b.PromptVersion && a.Code == b.Code
+	return a.Name == b.Name && a.Version == b.Version && a.PromptVersion == b.PromptVersion && a.Code == b.Code && a.Data == b.Data
 }
 
 func describe(m record.Method) string {
 	s := m.Name + " version " + m.Version
 	if m.PromptVersion != "" {
 		s += ", prompts " + m.PromptVersion
+	}
+	if m.Data != "" {
+		s += ", " + m.Data
 	}
 	if m.Code != "" {
 		s += fmt.Sprintf(", code %.12s", m.Code)

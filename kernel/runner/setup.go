@@ -153,7 +153,7 @@ func (e *Setup) config(samples []task.Sample) (record.Config, error) {
 		if slices.ContainsFunc(c.Methods, func(have record.Method) bool { return have.Label == m.Label }) {
 			return c, Misused(fmt.Errorf("declare experiment: method %q is named twice", m.Label))
 		}
-		c.Methods = append(c.Methods, m.identity())
+		c.Methods = append(c.Methods, e.identity(m))
 	}
 	if each := max(1, len(c.Methods)*len(samples)); e.Epochs > maxTrials/each {
 		return c, Misused(fmt.Errorf("declare experiment: %d epochs of %d samples by %d methods are more than %d trials: use fewer epochs",
@@ -186,6 +186,13 @@ func checkNames(c record.Config) error {
 		seen[name] = id
 	}
 	return nil
+}
+
+// identity is a method's identity as it takes part in this experiment.
+func (e *Setup) identity(m Method) record.Method {
+	id := m.identity()
+	id.Data = e.Task.Data(m.Description)
+	return id
 }
 
 func (m Method) identity() record.Method {

@@ -51,9 +51,10 @@ type Summary struct {
 type MethodSummary struct {
 	Method   string                  `json:"method"`
 	Version  string                  `json:"version"`
-	N        int                     `json:"n"`      // samples with a trial that did not fail
-	Trials   int                     `json:"trials"` // finished trials
-	Failed   int                     `json:"failed"` // of those, failed by plugin, provider or time: left out of the metrics
+	Data     string                  `json:"data,omitempty"` // what it works on, as in [record.Method]
+	N        int                     `json:"n"`              // samples with a trial that did not fail
+	Trials   int                     `json:"trials"`         // finished trials
+	Failed   int                     `json:"failed"`         // of those, failed by plugin, provider or time: left out of the metrics
 	Outcomes map[methods.Outcome]int `json:"outcomes"`
 	Causes   []compare.Cause         `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
@@ -118,7 +119,7 @@ func SummaryOf(r *Result, c *compare.Comparison) *Summary {
 	}
 	for i, m := range c.Methods {
 		short := MethodSummary{
-			Method: m.Method, Version: run.Config.Methods[i].Version, N: m.N, Trials: m.Trials, Failed: m.Failed,
+			Method: m.Method, Version: run.Config.Methods[i].Version, Data: run.Config.Methods[i].Data, N: m.N, Trials: m.Trials, Failed: m.Failed,
 			Outcomes: m.Outcomes, Causes: m.Causes, Metrics: map[string]score.Metric{}, Usage: m.Total, Hops: m.Hops, Seeds: m.Seeds,
 		}
 		for name, merit := range m.Metrics {

@@ -66,11 +66,15 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
 	}
 	problem.Options = method.Options
+	shown, err := x.exp.Task.Shown(problem, method.Description)
+	if err != nil {
+		return nil, err
+	}
 	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
 	host := x.gateway.Host(of)
-	answer, solveErr := solve(tctx, method.Solver, problem, host)
+	answer, solveErr := solve(tctx, method.Solver, shown, host)
 	paid := 0
 	var process *plugins.Failure
 	for alone := plugins.Alone(tctx); errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil; alone = plugins.Alone(alone) {
@@ -80,7 +84,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 			return nil, err
 		}
 		host = x.gateway.Host(of)
-		answer, solveErr = solve(alone, method.Solver, problem, host)
+		answer, solveErr = solve(alone, method.Solver, shown, host)
 	}
 	t.Wall = time.Since(t.Started)
 	if ctx.Err() != nil {

@@ -26,8 +26,9 @@ type Task struct {
 	Scorer  string   `json:",omitempty"` // name of the scorer; empty chooses by answer kind
 	// SeedDigest is the digest that trials' seeds are derived from; empty means the
 	// task's own. A changed copy of a task keeps the seeds of the original.
-	SeedDigest string `json:",omitempty"`
-	Change     string `json:",omitempty"` // what was done to that original, such as "typo:0.3"
+	SeedDigest string   `json:",omitempty"`
+	Change     string   `json:",omitempty"` // what was done to that original, such as "typo:0.3"
+	Reading    *Reading `json:",omitempty"` // what of the problems' data its tools can find; nil for nothing
 	Samples    []Sample
 
 	Environment Environment `json:"-"` // nil if its problems have no tools
@@ -59,8 +60,9 @@ func (t *Task) Digest() (string, error) {
 		Name, Version string
 		Scorer        string             `json:",omitempty"`
 		Tools         []methods.ToolSpec `json:",omitempty"`
+		Reading       *Reading           `json:",omitempty"`
 		Samples       []Sample
-	}{1, t.Name, t.Version, t.Scorer, tools, t.Samples})
+	}{1, t.Name, t.Version, t.Scorer, tools, t.Reading, t.Samples})
 	if err != nil {
 		return "", fmt.Errorf("digest task %q: %w", t.Name, err)
 	}

@@ -10,10 +10,12 @@
 //	listwise          windows of a list, ranked and moved up     rankings
 //	pairwise          items of a list compared two by two        rankings
 //
-// All show the model all of the problem's data.
+// All show the model all of the problem's data. Where the problem's tools can find
+// what they hold, react and llm-compiler get the question alone, and search.
 package baseline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +32,7 @@ import (
 // number of trials.
 type Method struct {
 	name    string
+	version string // empty: "1"
 	summary string
 	answers []methods.AnswerKind // none: every kind
 	tools   []string             // as in Description
@@ -90,7 +93,7 @@ func (m Method) Describe() methods.Description {
 	names := m.names()
 	return methods.Description{
 		Name:          m.name,
-		Version:       "1",
+		Version:       cmp.Or(m.version, "1"),
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
 		Answers:       m.answers,

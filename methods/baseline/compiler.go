@@ -27,7 +27,7 @@ import (
 // that fails leaves its message as the result and fails those that use it.
 func LLMCompiler() Method {
 	return Method{
-		name: "llm-compiler", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
+		name: "llm-compiler", version: "2", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
 		tools: []string{methods.AnyTool},
 		own:   []string{"replans"},
 	}

@@ -21,7 +21,7 @@ import (
 // observation that says so.
 func ReAct() Method {
 	return Method{
-		name: "react", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
+		name: "react", version: "2", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
 		tools: []string{methods.AnyTool},
 		own:   []string{"steps"},
 	}

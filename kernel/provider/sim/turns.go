@@ -32,6 +32,9 @@ func workOn(p prompt, n noise) (work, bool) {
 	if asksLogs(p) {
 		return search(p, n)
 	}
+	if w, ok := findArticles(p, n); ok {
+		return w, true
+	}
 	c, ok := calculate(p, n, step)
 	if !ok {
 		return work{}, false
@@ -135,6 +138,10 @@ func planCalls(p prompt, n noise) (string, bool) {
 			}
 			calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
 		}
+	} else if uses, ok := plannedReadings(p, n); ok {
+		for i, u := range uses {
+			calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
+		}
 	} else if c, ok := calculate(p, n, step); ok && len(p.tools()) > 0 {
 		for i, s := range c.steps {
 			calls = append(calls, struct {
@@ -168,6 +175,9 @@ func joinResults(p prompt, n noise) (string, bool) {
 	if strings.Contains(results+rest, "search_logs(") {
 		answer, ok := conclusion(last, !strings.Contains(p.text, "The answer is a set of texts."))
 		return `{"answer": ` + answer + `}`, ok
+	}
+	if strings.Contains(results, "read_section(") {
+		return joinReadings(p, n)
 	}
 	if _, err := findStory(p); err != nil || last == "" {
 		return p.reply(n)

@@ -159,11 +159,13 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 		return nil, fmt.Errorf("load %s %s: the file has no questions", name, path)
 	}
 	t := &task.Task{Name: name, Version: version, Summary: "questions of several hops over paragraphs", Source: path, Scorer: "research"}
+	fewest, most := len(all[0].paragraphs), 0
 	pages, byTitle := []*wiki.Page{}, map[string]*wiki.Page{}
 	for i, a := range all {
 		if a.id == "" {
 			a.id = fmt.Sprintf("Q%04d", i+1)
 		}
+		fewest, most = min(fewest, len(a.paragraphs)), max(most, len(a.paragraphs))
 		for _, p := range a.paragraphs {
 			pages = addParagraph(pages, byTitle, p)
 		}
@@ -186,6 +188,10 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 		return nil, err
 	}
 	t.Environment = wiki.NewEnvironment(corpus, wiki.Options{})
+	t.Reading = &task.Reading{Key: "articles", What: fmt.Sprintf("%d paragraphs", most)}
+	if fewest < most {
+		t.Reading.What = fmt.Sprintf("%d to %d paragraphs", fewest, most)
+	}
 	return t, nil
 }
 

@@ -8,7 +8,8 @@
 //
 // A problem's context has the full articles on the way to the answer among
 // distractors, for methods that read everything at once; its tools search the
-// wiki, inspect articles and read sections.
+// wiki, inspect articles and read sections. Methods that search get the question
+// without the articles, see [task.Reading].
 package multihop
 
 import (
@@ -57,6 +58,7 @@ func New(o Options) (*task.Task, error) {
 		Config:      fmt.Sprintf("articles=%d&hops=%d&questions=%d&seed=%d&words=%d", o.Articles, o.Hops, o.Questions, o.Seed, o.Words),
 		Notes:       []string{fmt.Sprintf("fictional wiki of %d articles; a problem's data are %d of them in full", len(pages), o.Articles)},
 		Scorer:      "research",
+		Reading:     &task.Reading{Key: "articles", What: fmt.Sprintf("%d articles", o.Articles)},
 		Environment: wiki.NewEnvironment(corpus, wiki.Options{}),
 	}
 	if o.Wikipedia != "" {
