@@ -64,7 +64,9 @@ const AnyTool = "*"
 
 // Lacks returns the tools that the method cannot do without and that are not
 // among those offered. A method that lists [AnyTool] works by what it is offered,
-// and without tools as well. One that lists none reads, and calls no tool.
+// and without tools as well. One that lists none reads, and calls no tool. Where a
+// task's tools can find part of what its problems' Context holds, that part is left
+// out for methods that list such a tool: they get the question, and search.
 func (d Description) Lacks(offered []ToolSpec) []string {
 	var lacks []string
 	for _, name := range d.Tools {

@@ -1,7 +1,8 @@
 // Package researchtree is Research Tree: an agent that answers questions of
 // several hops by reading articles at three resolutions and keeping what it finds
 // in a tree. Each turn the model chooses one action as JSON; the method carries it
-// out and shows what came of it.
+// out and shows what came of it. An action that gives nothing is answered with
+// what was tried and what is left.
 //
 // Source: seed 003. Differs: an answer ends the work (in the original it did not,
 // and every run took all its steps and returned nothing); at the step limit one

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +14,7 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/task"
 	"noema/kernel/task/multihop"
+	"noema/kernel/task/wiki/wikitest"
 	"noema/methods"
 	"noema/methods/methodtest"
 )
@@ -33,6 +37,95 @@ func TestResearchTreeOnSeedsExample(t *testing.T) {
 		if name != "search" && name != "inspect" && name != "read_section" {
 			t.Errorf("it used %s", name)
 		}
+	}
+}
+
+// wikipedia serves the generated wiki as MediaWiki serves articles in a skin, with
+// all that stands around them. A redirect is answered with the article itself.
+func wikipedia(t *testing.T, skin string, o multihop.Options) *httptest.Server {
+	t.Helper()
+	wiki, err := multihop.Handler(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(r *http.Request) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		wiki.ServeHTTP(w, r)
+		return w
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got, from := get(r), ""
+		if to := got.Header().Get("Location"); to != "" {
+			from = strings.ReplaceAll(r.PathValue("title"), "_", " ")
+			got = get(httptest.NewRequest(http.MethodGet, to, nil))
+		}
+		page := strings.ReplaceAll(got.Body.String(), `<span class="mw-editsection">[edit]</span>`, "")
+		_, rest, isPage := strings.Cut(page, "<h1")
+		_, rest, _ = strings.Cut(rest, ">")
+		title, rest, _ := strings.Cut(rest, "</h1>")
+		_, body, _ := strings.Cut(rest, `<div class="mw-parser-output">`)
+		if !isPage || got.Code != http.StatusOK {
+			w.WriteHeader(got.Code)
+			fmt.Fprint(w, page)
+			return
+		}
+		fmt.Fprint(w, wikitest.Render(skin, wikitest.Article{Title: title, RedirectedFrom: from, Body: strings.TrimSuffix(strings.TrimSpace(body), "</div></body></html>")}))
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// TestResearchTreeInWikipediasLayout answers seed 003's question over HTTP from
+// pages as each skin has them, within 15 turns, and ReAct does.
+func TestResearchTreeInWikipediasLayout(t *testing.T) {
+	for _, skin := range wikitest.Skins() {
+		server := wikipedia(t, skin, multihop.Options{Words: 400})
+		lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+		result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=1&words=400&wikipedia=" + server.URL, Methods: []string{"research-tree", "react"}, Model: "sim?error=0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, trial := range result.Trials {
+			if string(trial.Answer.Value) != `"London"` || trial.Answer.Outcome != methods.Answered || trial.Usage.Calls > 15 {
+				t.Errorf("%s, %s: %s %s after %d turns", skin, trial.ID.Method, trial.Answer.Outcome, trial.Answer.Value, trial.Usage.Calls)
+			}
+		}
+		lab.Close()
+	}
+}
+
+// TestWhoSearchesGetsTheQuestionAlone runs methods that read and methods that
+// search, and looks at their prompts, at the summary and at the run's record.
+func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+	defer lab.Close()
+	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=4", "research-tree"}, Model: "sim?error=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range result.Trials {
+		searches := trial.ID.Method != "direct" && trial.ID.Method != "cot"
+		if first := trial.Calls[0].Usage.InputTokens; searches != (first < 1500) {
+			t.Errorf("%s: its first call has %d tokens", trial.ID, first)
+		}
+		if trial.Score.Values["accuracy"] != 1 || searches != (trial.Usage.ToolCalls > 0) {
+			t.Errorf("%s: accuracy %v after %d tool calls", trial.ID, trial.Score.Values["accuracy"], trial.Usage.ToolCalls)
+		}
+	}
+	for i, want := range []string{"reads 12 articles", "reads 12 articles", "searches", "searches", "searches"} {
+		if got := result.Run.Config.Methods[i].Data; got != want {
+			t.Errorf("method %d %q, want %q", i, got, want)
+		}
+	}
+	summary, err := result.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "data: direct, cot (reads 12 articles); react, llm-compiler?replans=4, research-tree (searches)"; !slices.Contains(summary.Remarks, want) {
+		t.Errorf("the remarks are %q, want %q among them", summary.Remarks, want)
+	}
+	if replayed, err := result.Replay(); err != nil || !replayed.Same() {
+		t.Errorf("the replay is another: %v", err)
 	}
 }
 
