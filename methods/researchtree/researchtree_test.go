@@ -243,9 +243,9 @@ func TestARefusedActionLeavesTheNextTurn(t *testing.T) {
 }
 
 // long is a toolbox over one article whose lead and section have pages.
-type long struct{ articles }
+type long struct{}
 
-func (l *long) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+func (long) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
 	var args struct{ Page, Size int }
 	if err := json.Unmarshal(c.Arguments, &args); err != nil {
 		return methods.ToolResult{}, err
@@ -258,7 +258,7 @@ func (l *long) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 
 // TestPages shows the lead first, says how to read on, and lists pages not read.
 func TestPages(t *testing.T) {
-	host := methodtest.NewHost(script(inspect, reading, strings.Replace(reading, `"section"`, `"page":2,"section"`, 1), reading, keep, answer), methodtest.WithTools(&long{}))
+	host := methodtest.NewHost(script(inspect, reading, strings.Replace(reading, `"section"`, `"page":2,"section"`, 1), reading, keep, answer), methodtest.WithTools(long{}))
 	if _, err := New().Solve(t.Context(), problem(""), host); err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,14 @@ package wiki
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -63,5 +68,37 @@ func TestParseSurvivesAnything(t *testing.T) {
 		if _, err := Parse(strings.NewReader(c.html), "x", ""); !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), c.refused) {
 			t.Errorf("%s: %v, want a refusal that says %q", name, err, c.refused)
 		}
+	}
+}
+
+// TestHostileServers serves what no wiki does. A method is told, and goes on.
+func TestHostileServers(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		switch r.URL.Path {
+		case "/wiki/Endless":
+			for line := strings.Repeat("<p>no end ", 1000); ; {
+				if _, err := io.WriteString(w, line); err != nil {
+					return
+				}
+			}
+		case "/wiki/Deep":
+			io.WriteString(w, strings.Repeat("<div>", 100_000))
+		case "/wiki/Bytes":
+			io.WriteString(w, "\x00\xff\xfe<h2>\x01</h2><p>text\x00</p>")
+		}
+	}))
+	defer server.Close()
+	e := NewEnvironment(&MediaWiki{Base: server.URL, Wait: time.Nanosecond}, Options{})
+	for name, want := range map[string]string{"Endless": "longer than", "Deep": "512 nodes", "Bytes": `"title":"Bytes"`, "Empty": `"lead":""`} {
+		_, said := tool(t, e, "inspect", map[string]any{"url": name})
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %q", name, said, want)
+		}
+	}
+	before := requests.Load()
+	if _, said := tool(t, e, "read_section", map[string]any{"url": "Bytes", "section": "Lead"}); requests.Load() != before || strings.Contains(said, "no section") {
+		t.Errorf("reading on gives %s, after %d more requests", said, requests.Load()-before)
 	}
 }

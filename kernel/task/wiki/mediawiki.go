@@ -26,9 +26,13 @@ type MediaWiki struct {
 	Retries   int           // after failures that may pass; 0 means 3
 	Client    *http.Client  // nil means one with a timeout of 30 s
 
-	mu   sync.Mutex
-	next time.Time // when the next request may go out
+	mu    sync.Mutex
+	next  time.Time        // when the next request may go out
+	pages map[string]*Page // articles by the title that was asked for, so that reading on asks the server for nothing
 }
+
+// maxPages bounds how many articles are kept.
+const maxPages = 64
 
 var _ Source = (*MediaWiki)(nil)
 
@@ -67,6 +71,26 @@ func (m *MediaWiki) Search(ctx context.Context, query string, n int) ([]Hit, err
 // title is the page's own: a server shows the article that a redirect leads to.
 func (m *MediaWiki) Page(ctx context.Context, address string) (*Page, error) {
 	asked := title.Of(address)
+	m.mu.Lock()
+	p, ok := m.pages[title.Canonical(asked)]
+	m.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	p, err := m.fetch(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.pages == nil || len(m.pages) == maxPages {
+		m.pages = map[string]*Page{}
+	}
+	m.pages[title.Canonical(asked)] = p
+	return p, nil
+}
+
+func (m *MediaWiki) fetch(ctx context.Context, asked string) (*Page, error) {
 	raw, final, err := m.get(ctx, "/"+URL(asked))
 	if err != nil {
 		return nil, fmt.Errorf("fetch article %q: %w", asked, err)
