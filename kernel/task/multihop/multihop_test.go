@@ -134,6 +134,15 @@ func TestPublicData(t *testing.T) {
 	if got := section(t, made, "A", "Text 2"); got != "Another." {
 		t.Errorf("a second paragraph of one title is %q", got)
 	}
+	made, err = LoadHotpotQA(write("t.json", `[{"question":"Q?","answer":"yes","context":[["2016 Open",["A."]],["2017 Open",["B."]],["AIDS",["C."]],["Aids",["D."]]]},{"question":"R?","answer":"no","context":[["2016 Open",["A."]]]}]`))
+	if err != nil || made.Reading.What != "1 to 4 paragraphs" {
+		t.Fatalf("titles that differ in a year or in case give %+v (%v)", made, err)
+	}
+	for title, want := range map[string]string{"2016 Open": "A.", "2017 Open": "B.", "AIDS": "C.", "Aids": "D."} {
+		if got := section(t, made, title, "Text"); got != want {
+			t.Errorf("the paragraph of %q is %q, want %q", title, got, want)
+		}
+	}
 	for name, text := range map[string]string{"a.json": `[{"question":"x"}]`, "b.json": `{}`, "c.json": `[]`, "d.json": `[{"supporting_facts":[["A"]]}]`} {
 		if _, err := LoadHotpotQA(write(name, text)); err == nil {
 			t.Errorf("%s is no error", text)
