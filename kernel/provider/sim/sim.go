@@ -11,7 +11,7 @@
 // Only the request. It answers every prompt in which it finds the whole
 // question of a generated task with the data that the question needs: a request
 // for a cafe with the items, a policy with the reviews, a story, a question over
-// articles, a question about logs with the tools. The reply has the form that the
+// articles or with tools that find them, a question about logs with the tools. The reply has the form that the
 // request's schema, its tools or the prompt's own lines ask for, see [reply.go].
 // Beyond that it knows the dialogues of ANoT, General ANoT, AoT, Engine Planner,
 // Research Tree and of the tool-using baselines by their structure: sections
