@@ -27,7 +27,7 @@ func generate(t *testing.T, o Options) *task.Task {
 	return tk
 }
 
-func context(t *testing.T, s task.Sample) presented {
+func contextOf(t *testing.T, s task.Sample) presented {
 	t.Helper()
 	var p presented
 	if err := json.Unmarshal(s.Problem.Context, &p); err != nil {
@@ -43,7 +43,7 @@ func TestOneAnswer(t *testing.T) {
 	for _, o := range []Options{{}, {N: 50}, {N: 2, Seed: 1}, {N: 50, Seed: 1<<64 - 1}} {
 		t.Run(o.String(), func(t *testing.T) {
 			for _, s := range generate(t, o).Samples {
-				p := context(t, s)
+				p := contextOf(t, s)
 				tree, err := ParseRequest(s.Problem.Query)
 				if err != nil {
 					t.Fatalf("%s: %v", s.ID, err)
@@ -97,7 +97,7 @@ func TestNested(t *testing.T) {
 
 func itemNames(t *testing.T, s task.Sample) []string {
 	var out []string
-	for _, item := range context(t, s).Items {
+	for _, item := range contextOf(t, s).Items {
 		out = append(out, item["name"].(string))
 	}
 	return out
