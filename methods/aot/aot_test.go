@@ -60,7 +60,7 @@ func TestAnswers(t *testing.T) {
 		{methods.Number, answer(`{"answer":"<result_of_2>"}`), `0.125`, methods.Answered, ""},
 		{methods.Number, answer(`{"value":1.50e2}`), `150`, methods.Answered, ""},
 		{methods.Number, answer(`{"answer":"<result_of_4>"}`), `1250.5`, methods.Answered, ""},
-		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many", which is no number`},
+		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many", which is not a number`},
 		{methods.Number, answer(`{"answer":"<result_of_1>"}`), ``, methods.Refused, "want number"},
 		{methods.Number, branches, ``, methods.Failed, "atom 1 failed: division by zero"},
 		{methods.Number, "56", ``, methods.Refused, `the key "atoms"`},
@@ -144,7 +144,9 @@ func TestPromptExampleRuns(t *testing.T) {
 
 func TestRefusesBadProblems(t *testing.T) {
 	for name, change := range map[string]func(*methods.Problem){
-		"kind":        func(p *methods.Problem) { p.Answer.Kind = methods.Ranking },
+		"no items":    func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Ranking} },
+		"no names":    func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Fields} },
+		"kind":        func(p *methods.Problem) { p.Answer.Kind = "poem" },
 		"no kind":     func(p *methods.Problem) { p.Answer.Kind = "" },
 		"no labels":   func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Choice} },
 		"context":     func(p *methods.Problem) { p.Context = json.RawMessage(`[1]`) },

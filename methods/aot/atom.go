@@ -53,7 +53,7 @@ func (x *execution) atom(ctx context.Context, i int) {
 	case err == nil:
 		p.Status, p.Result = Done, result
 		x.emit(atomPath(a.ID), methods.StepResult, 2, json.RawMessage(result), "%s", reply.OneLine(string(result), 200))
-	case isFatal(ctx, err):
+	case isFatal(ctx, err) || a.Kind == Decision && errors.Is(err, methods.ErrProvider):
 		p.fatal = err
 	default:
 		p.Status, p.Error, p.cause = Failed, reply.OneLine(err.Error(), 500), err
@@ -81,7 +81,7 @@ func (x *execution) result(ctx context.Context, i int) (json.RawMessage, error) 
 		return nil, err
 	}
 	if a.Kind == Decision {
-		v, err := decide(a.Name, input)
+		v, err := x.decision(ctx, op, input, atomPath(a.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -94,10 +94,18 @@ func (x *execution) result(ctx context.Context, i int) (json.RawMessage, error) 
 	return op.read(content)
 }
 
+// decision computes a decision, or has the model read for it.
+func (x *execution) decision(ctx context.Context, op operation, input map[string]any, path string) (any, error) {
+	if op.decision.run != nil {
+		return op.decision.run(input)
+	}
+	return x.read(ctx, op.spec.Name, input, path)
+}
+
 // input resolves references and checks the outcome, since what tools return
 // was not known when the plan was validated.
 func (x *execution) input(input map[string]json.RawMessage, op operation) (map[string]any, json.RawMessage, error) {
-	f := filler{result: x.resultOf}
+	f := filler{result: x.resultOf, literal: op.decision != nil}
 	filled, err := f.fill(input)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +179,7 @@ func toolText(r methods.ToolResult, err error) (string, error) {
 // without one gives what it looks like, a text if not JSON.
 func (op operation) read(content string) (json.RawMessage, error) {
 	raw := json.RawMessage(strings.TrimSpace(content))
-	if op.gives == "string" || !json.Valid(raw) {
+	if op.gives.name == "string" || !json.Valid(raw) {
 		raw = encode(content)
 	}
 	if op.result != nil {
