@@ -100,8 +100,12 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if err == nil {
 		return a, nil
 	}
-	outcome, ended := trial.Ending(ctx, "aot", err, methods.Refused)
+	unusable := methods.Refused
 	var failed *FailedError
+	if errors.As(err, &failed) { // by a text that the model could not read, perhaps
+		unusable = methods.Failed
+	}
+	outcome, ended := trial.Ending(ctx, "aot", err, unusable)
 	if errors.As(ended, &failed) && !errors.Is(ended, methods.ErrMiss) {
 		outcome, ended = methods.Failed, nil
 	}

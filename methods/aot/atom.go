@@ -49,6 +49,9 @@ func (x *execution) atom(ctx context.Context, i int) {
 	}
 	x.emit(atomPath(a.ID), methods.StepStart, 2, nil, "%s", a.title())
 	result, err := x.result(ctx, i)
+	if most := maxResult(len(x.plan.Atoms)); err == nil && len(result) > most {
+		err = fmt.Errorf("its result has %d bytes, more than the maximum of %d for each of %d atoms: filter more, or plan fewer atoms", len(result), most, len(x.plan.Atoms))
+	}
 	switch {
 	case err == nil:
 		p.Status, p.Result = Done, result
@@ -59,6 +62,12 @@ func (x *execution) atom(ctx context.Context, i int) {
 		p.Status, p.Error, p.cause = Failed, reply.OneLine(err.Error(), 500), err
 		x.emit(atomPath(a.ID), methods.StepError, 1, nil, "%s: %s", a.title(), reply.OneLine(err.Error(), 300))
 	}
+}
+
+// maxResult bounds the result of one atom, in bytes, such that those of all fit
+// into memory. It depends on the plan alone, not on which atom was faster.
+func maxResult(atoms int) int {
+	return min(maxInput, max(32<<10, 256<<20/max(1, atoms)))
 }
 
 // title names an atom for people: kind and name.

@@ -2,6 +2,8 @@ package aot
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -12,12 +14,41 @@ type shape struct {
 	fields map[string]shape // of an object, as far as they are known
 }
 
-// maxShape bounds how deep a shape goes.
-const maxShape = 8
+// The bounds of a shape: shapes are made of shapes, and doubled by every atom.
+const (
+	maxShape      = 8  // levels
+	maxShapeNodes = 40 // values in all
+)
+
+// pruned is the shape within its bounds: nothing is known of what is beyond. The
+// same shape is always pruned alike, since faults go into prompts.
+func (s shape) pruned(depth int, left *int) shape {
+	if *left--; *left < 0 || depth > maxShape {
+		return shape{}
+	}
+	out := shape{name: s.name}
+	if s.items != nil {
+		items := s.items.pruned(depth+1, left)
+		out.items = &items
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.fields)) {
+		if *left <= 0 {
+			break
+		}
+		if out.fields == nil {
+			out.fields = map[string]shape{}
+		}
+		out.fields[key] = s.fields[key].pruned(depth+1, left)
+	}
+	return out
+}
 
 // schemaShape is the shape that a JSON Schema promises, as far as it names one
 // type at each place.
-func schemaShape(schema json.RawMessage) shape { return schemaShapeAt(schema, 0) }
+func schemaShape(schema json.RawMessage) shape {
+	left := maxShapeNodes
+	return schemaShapeAt(schema, 0).pruned(0, &left)
+}
 
 func schemaShapeAt(schema json.RawMessage, depth int) shape {
 	var s struct {

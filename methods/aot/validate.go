@@ -265,6 +265,7 @@ func (p *program) inferShapes() {
 				input[key] = v
 			}
 		}
-		p.shapes[i] = op.decision.gives(input, func(v any) shape { return valueShape(v, p.shapeOf, 0) })
+		left := maxShapeNodes
+		p.shapes[i] = op.decision.gives(input, func(v any) shape { return valueShape(v, p.shapeOf, 0) }).pruned(0, &left)
 	}
 }

@@ -28,16 +28,16 @@ func planRanking(p prompt, n noise) (string, bool) {
 	for _, part := range parts {
 		lists = append(lists, r.items(part))
 	}
-	best := r.decide("rank", map[string]any{"lists": lists})
-	if len(parts) > 1 { // what fulfils all parts comes first, whatever the parts weigh
-		all := r.decide("intersect", map[string]any{"lists": lists})
-		weights := make([]int, len(lists)+1)
-		for i := range weights {
-			weights[i] = 1
-		}
-		weights[0] = len(lists) + 1
-		best = r.decide("rank", map[string]any{"lists": append([]ref{all}, lists...), "weights": weights})
+	if len(lists) == 1 {
+		return r.draft.plan(r.decide("rank", map[string]any{"lists": lists})), true
 	}
+	all := r.decide("intersect", map[string]any{"lists": lists})
+	weights := make([]int, len(lists)+1)
+	for i := range weights {
+		weights[i] = 1
+	}
+	weights[0] = len(lists) + 1 // what fulfils all parts comes first
+	best := r.decide("rank", map[string]any{"lists": append([]ref{all}, lists...), "weights": weights})
 	return r.draft.plan(best), true
 }
 
