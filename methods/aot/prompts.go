@@ -82,7 +82,7 @@ func wanted(want methods.AnswerSpec) string {
 	case methods.Choice:
 		return "The final answer is one of these labels: " + trial.Quoted(want.Labels) + ".\n"
 	case methods.Ranking:
-		return fmt.Sprintf("The final answer is a ranking of the items 1 to %d, numbered as the data shows them, best first: a list of item numbers, in which a list stands for items of equal rank, such as what rank and rank_by give. It names the best %d; rank those that come close, too.\n", want.N, want.K)
+		return fmt.Sprintf("The final answer is a ranking of the items 1 to %d, numbered in the order of the data, best first: a list of item numbers, in which a list stands for items of equal rank, such as what rank and rank_by give. It names the best %d; rank those that come close, too.\n", want.N, want.K)
 	case methods.Set:
 		return "The final answer is a list of texts, whose order does not matter.\n"
 	case methods.Fields:
