@@ -70,7 +70,11 @@ func TestAnswers(t *testing.T) {
 		{methods.Choice, answer(`{"answer":"Sunday"}`), ``, methods.Refused, "value must be one of"},
 		{methods.Choice, answer(`{"answer":"<result_of_4>"}`), ``, methods.Unparsed, "none of the labels"},
 	} {
-		a, _ := solve(t, problem(c.kind, `{"retries":0}`), methodtest.Reply(c.reply), &desk{})
+		d := &desk{}
+		a, _ := solve(t, problem(c.kind, `{"retries":0}`), methodtest.Reply(c.reply), d)
+		if c.outcome == methods.Refused && len(d.made()) > 0 {
+			t.Errorf("%s of %.60s: refused after the calls %v", c.kind, c.reply, d.made())
+		}
 		if string(a.Value) != c.want || a.Outcome != c.outcome || !strings.Contains(a.Reason, c.reason) || (a.Reason == "") != (c.outcome == methods.Answered) {
 			t.Errorf("%s of %.60s: %s %s %q", c.kind, c.reply, a.Value, a.Outcome, a.Reason)
 		}
