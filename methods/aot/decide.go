@@ -29,9 +29,6 @@ type decision struct {
 	gives func(input map[string]any, shapeOf func(any) shape) shape // nil if the schema tells
 }
 
-// numeric is how many of the decisions are enough where all values are numbers.
-const numeric = 6
-
 // decisionList is made once: a plan has up to thousands of them.
 var decisionList = sync.OnceValue(func() []decision {
 	return slices.Concat(numberDecisions(), moreNumberDecisions(), listDecisions(), rankDecisions(), textDecisions())
@@ -52,11 +49,10 @@ func (d decision) infers(gives func(map[string]any, func(any) shape) shape) deci
 // offered are the decisions that a plan for a problem may use: those over numbers
 // where the tools give numbers and the answer is one, and all of them elsewhere.
 func offered(tools []methods.ToolSpec, want methods.AnswerSpec) []decision {
-	list := decisionList()
 	if plain(tools, want) {
-		return list[:numeric]
+		return numberDecisions()
 	}
-	return list
+	return decisionList()
 }
 
 // plain reports whether a problem is about numbers alone.

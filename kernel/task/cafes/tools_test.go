@@ -101,7 +101,7 @@ func TestToolsAgreeWithTheChecker(t *testing.T) {
 
 const twoCafes = `{"friends":{"Ada":["Bo"],"Bo":["Ada","Cy"],"Cy":["Bo"]},"items":[
  {"name":"A","categories":["Cafes","Bakeries"],"stars":4.5,"attributes":{"WiFi":"Free","Ambience":{"hipster":true},"a.b":1},"hours":{"Friday":"18:00-2:00","Monday":"0:00-0:00"},
-  "reviews":[{"author":"Bo","text":"Ünï oat milk!"},{"author":"Cy","text":"Oat. Milk."}]},
+  "reviews":[{"author":"Bo","text":"Ünï <oat milk>!"},{"author":"Cy","text":"Oat. Milk."}]},
  {"name":"B","attributes":{"WiFi":"no","Price":"2"},"hours":{"Saturday":"7:00-19:00","Sunday":"closed"},"reviews":[{"author":"Cy","text":"the oat milk and OAT MILK"},{"text":7},9]},
  {"reviews":{"author":"Bo"},"hours":"daily"}]}`
 
@@ -123,9 +123,9 @@ func TestTools(t *testing.T) {
 		{"open_items", `{"day":"Saturday","from":"18:00","to":"19:00"}`, `[2]`},
 		{"open_items", `{"day":"Monday","from":"0:00","to":"24:00"}`, `[1]`},
 		{"open_items", `{"day":"Sunday","from":"9:00"}`, `[]`},
-		{"find_reviews", `{"words":["oat milk"]}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï oat milk!"]},{"item":2,"count":1,"excerpts":["Cy: the oat milk and OAT MILK"]}]`},
-		{"find_reviews", `{"words":["oat milk"],"person":"Ada"}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï oat milk!"]}]`},
-		{"find_reviews", `{"words":["oat milk"],"person":"Ada","hops":2}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï oat milk!"]},{"item":2,"count":1,"excerpts":["Cy: the oat milk and OAT MILK"]}]`},
+		{"find_reviews", `{"words":["oat milk"]}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï <oat milk>!"]},{"item":2,"count":1,"excerpts":["Cy: the oat milk and OAT MILK"]}]`},
+		{"find_reviews", `{"words":["oat milk"],"person":"Ada"}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï <oat milk>!"]}]`},
+		{"find_reviews", `{"words":["oat milk"],"person":"Ada","hops":2}`, `[{"item":1,"count":1,"excerpts":["Bo: Ünï <oat milk>!"]},{"item":2,"count":1,"excerpts":["Cy: the oat milk and OAT MILK"]}]`},
 		{"find_reviews", `{"person":"Cy","hops":0}`, `[{"item":1,"count":1,"excerpts":["Cy: Oat. Milk."]},{"item":2,"count":1,"excerpts":["Cy: the oat milk and OAT MILK"]}]`},
 		{"sort_items", `{"path":"stars","descending":true}`, `[{"item":1,"value":4.5}]`},
 		{"sort_items", `{"path":"attributes.WiFi"}`, `[{"item":1,"value":"Free"},{"item":2,"value":"no"}]`},
@@ -190,6 +190,27 @@ func TestLargeListsAreRefused(t *testing.T) {
 			t.Errorf("list_attributes(%s): %d bytes, %.100s", arguments, len(r.Content), r.Content)
 		}
 	}
+}
+
+// FuzzTools: whatever the arguments and the items, a tool gives JSON within its
+// bounds or an error result.
+func FuzzTools(f *testing.F) {
+	f.Add(0, `{"path":"stars","op":"<","value":"<b>"}`, twoCafes)
+	f.Add(2, `{"path":"attributes.WiFi","op":"contains","value":"\u0130"}`, `{"items":[{"attributes":{"WiFi":"\u0130"}}]}`)
+	f.Add(3, `{"day":"Friday","from":"0:00","to":"0:00"}`, `{"items":[{"hours":{"Friday":"-1:-1-99:99"}}]}`)
+	f.Add(4, `{"words":["\u0130","a"],"person":"A","hops":2}`, `{"friends":{"A":["A","B"]},"items":[{"reviews":[{"author":"B","text":"\u0130\u0130\u0130 a"}]}]}`)
+	f.Add(5, `{"path":"x","descending":true}`, `{"items":[{"x":"100"},{"x":"20a"},{"x":3},{"x":null},{"x":[]}]}`)
+	f.Fuzz(func(t *testing.T, which int, arguments, context string) {
+		e, err := Environment{}.Of(methods.Problem{Context: json.RawMessage(context)})
+		if err != nil {
+			return
+		}
+		specs := e.Tools()
+		r, err := e.Call(t.Context(), methods.ToolCall{Name: specs[uint(which)%uint(len(specs))].Name, Arguments: json.RawMessage(arguments)})
+		if err != nil || !r.IsError && !json.Valid([]byte(r.Content)) || len(r.Content) > 300<<10 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
 }
 
 var _ task.Environment = (*shelf)(nil)

@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -90,12 +91,14 @@ func (s *Set[D]) run(t Tool[D], data D, arguments json.RawMessage) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(value)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // models read it
+	if err := e.Encode(value); err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	if len(raw) > MaxResult {
-		return nil, fmt.Errorf("the result has %d bytes, more than the maximum of %d: narrow the arguments", len(raw), MaxResult)
+	if b.Len() > MaxResult {
+		return nil, fmt.Errorf("the result has %d bytes, more than the maximum of %d: narrow the arguments", b.Len(), MaxResult)
 	}
-	return raw, nil
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
