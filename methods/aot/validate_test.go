@@ -140,7 +140,7 @@ func TestDraw(t *testing.T) {
 // Whatever a model writes, reading, checking and drawing it ends in faults or
 // in a plan that can be run.
 func FuzzPlan(f *testing.F) {
-	for _, s := range []string{seedPlan, branches, bookings, `{"atoms":[{"id":1,"dependsOn":[1]}]}`, `{"atoms":[null]}`} {
+	for _, s := range []string{seedPlan, branches, bookings, readPlan, valued(`[[1,"a"],{"b":2}]`), `{"atoms":[{"id":1,"dependsOn":[1]}]}`, `{"atoms":[null]}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
