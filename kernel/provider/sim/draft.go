@@ -76,6 +76,6 @@ func hasTools(p prompt, names ...string) bool {
 // planned is the noise of a plan: every reading for it goes wrong at the rate of
 // a step.
 func (n noise) planned() noise {
-	n.rates[extract], n.rates[compile], n.rates[read] = n.rates[step], n.rates[step], n.rates[step]
+	n.rates[compile], n.rates[read] = n.rates[step], n.rates[step]
 	return n
 }

@@ -18,7 +18,7 @@ func planRanking(p prompt, n noise) (string, bool) {
 	if !ok || !hasTools(p, "list_items", "filter_items", "open_items", "find_reviews") {
 		return "", false
 	}
-	wish = wish.misread(n.planned())
+	wish = wish.misread(step, n)
 	r := ranker{draft: newDraft(), plan: wish}
 	parts := []logic{wish.logic}
 	if wish.logic.op == "AND" {

@@ -11,6 +11,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Environment offers pure tools over the items of a problem. Items are named by
@@ -122,7 +123,7 @@ const (
 
 // toolset is prepared once: reading schemas takes longer than running a tool.
 var toolset = sync.OnceValue(func() *tools.Set[*shelf] {
-	set, err := tools.NewSet(
+	set, err := tools.NewSet(reply.NewValidator,
 		tools.Tool[*shelf]{Name: "list_items", Description: "all items with their names",
 			Parameters: `{"type":"object","properties":{},"additionalProperties":false}`,
 			Result:     rowsStart + `"item":{"type":"integer"},"name":{"type":"string"}` + rowsEnd, Run: tools.Of((*shelf).listItems)},

@@ -9,6 +9,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // Environment offers pure tools over the reviews of a problem's restaurant.
@@ -62,7 +63,7 @@ var toolset = sync.OnceValue(func() *tools.Set[*file] {
 	object := func(properties, rest string) string {
 		return `{"type":"object","properties":{` + properties + `}` + rest + `,"additionalProperties":false}`
 	}
-	set, err := tools.NewSet(
+	set, err := tools.NewSet(reply.NewValidator,
 		tools.Tool[*file]{Name: "about_restaurant", Description: "the restaurant's name and categories, how many reviews it has, their dates and mean stars",
 			Parameters: object("", ""),
 			Result:     `{"type":"object","properties":{"name":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}},"reviews":{"type":"integer"},"first":{"type":"string"},"last":{"type":"string"},"mean_stars":{"type":"number"}}}`,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"noema/methods"
-	"noema/methods/reply"
 )
 
 // What one call may take and give, in bytes.
@@ -39,14 +38,18 @@ func Of[D, A any](run func(data D, arguments A) (any, error)) func(D, json.RawMe
 type Set[D any] struct {
 	specs   []methods.ToolSpec
 	tools   map[string]Tool[D]
-	accepts map[string]*reply.Validator
+	accepts map[string]Checker
 }
 
-// NewSet prepares tools. It fails if a schema cannot be read.
-func NewSet[D any](list ...Tool[D]) (*Set[D], error) {
-	s := &Set[D]{tools: map[string]Tool[D]{}, accepts: map[string]*reply.Validator{}}
+// Checker tells what is wrong with a JSON value.
+type Checker interface{ Check(json.RawMessage) error }
+
+// NewSet prepares tools, whose schemas read compiles, such as reply.NewValidator.
+// It fails if a schema cannot be read.
+func NewSet[D any, C Checker](read func(schema json.RawMessage) (C, error), list ...Tool[D]) (*Set[D], error) {
+	s := &Set[D]{tools: map[string]Tool[D]{}, accepts: map[string]Checker{}}
 	for _, t := range list {
-		accepts, err := reply.NewValidator(json.RawMessage(t.Parameters))
+		accepts, err := read(json.RawMessage(t.Parameters))
 		if err != nil {
 			return nil, fmt.Errorf("prepare tool %q: %w", t.Name, err)
 		}
