@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,12 +66,16 @@ func saveTask(ctx context.Context, store *cache.Store, t *task.Task, used []task
 	return key.String(), nil
 }
 
+// putJSON keeps raw JSON in v, such as the schemas of tools, as it is: methods
+// show it in prompts, and an escaped < would be another prompt.
 func putJSON(ctx context.Context, store *cache.Store, v any) (cache.Key, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return cache.Key{}, err
 	}
-	return store.PutBlob(ctx, raw)
+	return store.PutBlob(ctx, b.Bytes())
 }
 
 // LoadTask returns the task of a run as it was when the run began, with the

@@ -3,6 +3,9 @@ package aot
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"noema/methods"
 	"noema/methods/internal/trial"
@@ -16,15 +19,7 @@ func (t *solver) answer(s State) methods.Answer {
 	if err := decode(s.Answer, &v); err != nil {
 		return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives no JSON: %w", err))
 	}
-	var a methods.Answer
-	switch t.Answer.Kind {
-	case methods.Number:
-		a = t.number(v)
-	case methods.Choice:
-		a = methods.ChoiceAnswer(textOf(v))
-	default:
-		a = methods.TextAnswer(textOf(v))
-	}
+	a := t.valueOf(v)
 	if err := t.Answer.Check(a); err != nil {
 		return trial.Without(methods.Unparsed, err)
 	}
@@ -34,12 +29,28 @@ func (t *solver) answer(s State) methods.Answer {
 	return a
 }
 
+func (t *solver) valueOf(v any) methods.Answer {
+	switch t.Answer.Kind {
+	case methods.Number:
+		return t.number(v)
+	case methods.Choice:
+		return methods.ChoiceAnswer(textOf(v))
+	case methods.Set:
+		return t.set(v)
+	case methods.Fields:
+		return t.fields(v)
+	case methods.Ranking:
+		return t.ranking(v)
+	}
+	return methods.TextAnswer(textOf(v))
+}
+
 // number is an exact decimal; a text that ends on a number passes for it.
 func (t *solver) number(v any) methods.Answer {
 	n, ok := v.(json.Number)
 	if !ok {
 		if n, ok = reply.Number(textOf(v)); !ok {
-			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is no number", textOf(v)))
+			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is not a number", textOf(v)))
 		}
 		t.Emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
 	}
@@ -48,4 +59,40 @@ func (t *solver) number(v any) methods.Answer {
 		return trial.Without(methods.Unparsed, err)
 	}
 	return a
+}
+
+// set is the members as texts; numbers among them are written as they stand.
+func (t *solver) set(v any) methods.Answer {
+	list, ok := v.([]any)
+	if !ok {
+		return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is not a list", textOf(v)))
+	}
+	members, others := make([]string, len(list)), 0
+	for i, m := range list {
+		members[i] = textOf(m)
+		if _, isText := m.(string); !isText {
+			others++
+		}
+	}
+	if others > 0 {
+		t.Emit(runPhase, methods.Repair, 1, nil, "%d of the %d members are not texts: written as texts", others, len(list))
+	}
+	return methods.SetAnswer(members)
+}
+
+// fields is an object with all the fields and no others.
+func (t *solver) fields(v any) methods.Answer {
+	fields, _ := v.(map[string]any)
+	for _, name := range t.Answer.Names {
+		if fields[name] == nil {
+			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives no value for the field %q", name))
+		}
+	}
+	verdict, asked := fields[methods.Verdict]
+	if asked && len(t.Answer.Labels) > 0 && !slices.Contains(t.Answer.Labels, textOf(verdict)) {
+		return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives the verdict %.80q: want one of %s", textOf(verdict), strings.Join(t.Answer.Labels, ", ")))
+	}
+	out := maps.Clone(fields)
+	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(t.Answer.Names, name) })
+	return methods.Answer{Value: encode(out), Outcome: methods.Answered}
 }

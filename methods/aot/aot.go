@@ -1,10 +1,24 @@
 // Package aot is AoT, the Atom of Thought: a model plans, a machine executes.
+// It is not the Atom of Thoughts of Teng et al. (2025), which contracts a question
+// step by step, nor the Algorithm of Thoughts of Sel et al. (2023), which searches
+// within one reply.
 //
 // The model writes a plan of atoms, each one operation with its arguments and
 // dependencies. [Validate] finds everything that is wrong with it before any of
 // it runs, and the model is told all of it at once. [Execute] then runs the
-// plan without a model: independent atoms at the same time, with retries for
-// tools that have effects, and with compensations when the plan fails.
+// plan: independent atoms at the same time, with retries for tools that have
+// effects, and with compensations when the plan fails.
+//
+// An atom is a tool of the problem, a decision of the method ([Decisions]), or the
+// final atom, which builds the answer: a number, a text, a label, a set, fields,
+// or a ranking of the items. Decisions are computed without a model, but for read
+// and read_each, which have a model read a text that no pattern can; their calls
+// stand in the transcript below their atom's path.
+//
+// A ranking names items of equal rank as a list. Which of them comes first, and
+// the order of the items that the plan does not rank, which come last, is drawn
+// from the trial's seed, so that no item gains by its number; the answer's
+// evidence and an event name them. See [TiesDrawn].
 //
 // A plan and its state are plain JSON. A plan can be kept, edited by hand,
 // drawn ([Plan.Graph]) and run again, and an execution that
@@ -13,19 +27,16 @@
 // results of its finished atoms there.
 //
 // Source: seed 002. Differs: execution follows the dependencies rather than
-// the ids; arguments are checked against the tools' schemas; and the seed's
+// the ids; arguments are checked against the tools' schemas; decisions over
+// lists and texts are added to those over numbers; and the seed's
 // extension ideas are all here.
 package aot
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"noema/methods"
@@ -52,6 +63,8 @@ type options struct {
 	Concurrency     int `json:"concurrency" default:"16" min:"1" doc:"how many atoms run at the same time"`
 	MaxContextChars int `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
 	MaxTokens       int `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
+
+	Data string `json:"data" default:"auto" choices:"auto,full,outline" doc:"how the prompt shows the data: in full, as an outline of what is where, or as an outline if there are tools and more than 8000 bytes"`
 }
 
 // Describe implements [methods.Describer].
@@ -60,8 +73,8 @@ func (Method) Describe() methods.Description {
 		Name:          "aot",
 		Version:       "2",
 		PromptVersion: promptVersion,
-		Summary:       "plans atoms, checks the plan, runs it without a model",
-		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice},
+		Summary:       "Atom of Thought: plans atoms, checks the plan, runs it with tools (not Atom of Thoughts, nor Algorithm of Thoughts)",
+		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice, methods.Set, methods.Fields, methods.Ranking},
 		Tools:         []string{methods.AnyTool},
 		Options:       methods.OptionsOf(options{}),
 	}
@@ -87,8 +100,12 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if err == nil {
 		return a, nil
 	}
-	outcome, ended := trial.Ending(ctx, "aot", err, methods.Refused)
+	unusable := methods.Refused
 	var failed *FailedError
+	if errors.As(err, &failed) { // by a text that the model could not read, perhaps
+		unusable = methods.Failed
+	}
+	outcome, ended := trial.Ending(ctx, "aot", err, unusable)
 	if errors.As(ended, &failed) && !errors.Is(ended, methods.ErrMiss) {
 		outcome, ended = methods.Failed, nil
 	}
@@ -101,17 +118,22 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	if _, ok := answerSchema(p.Answer); !ok || p.Answer.Kind == "" {
-		return nil, fmt.Errorf("cannot answer a problem of kind %q: only numbers, texts and choices", p.Answer.Kind)
+		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
-	if p.Answer.Kind == methods.Choice && len(p.Answer.Labels) == 0 {
+	switch {
+	case p.Answer.Kind == methods.Choice && len(p.Answer.Labels) == 0:
 		return nil, errors.New("cannot choose: the problem has no labels")
+	case p.Answer.Kind == methods.Ranking && p.Answer.N < 1:
+		return nil, errors.New("cannot rank: the problem has no items")
+	case p.Answer.Kind == methods.Fields && len(p.Answer.Names) == 0:
+		return nil, errors.New("cannot fill in fields: the problem names none")
 	}
 	if err := methods.DecodeOptions(p, &t.opts); err != nil {
 		return nil, err
 	}
 	t.MaxTokens = t.opts.MaxTokens
 	var err error
-	t.tools, err = newToolset(p.Tools)
+	t.tools, err = newToolset(p.Tools, offered(p.Tools, p.Answer))
 	return t, err
 }
 
@@ -124,7 +146,7 @@ func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	t.Emit(runPhase, methods.PhaseStart, 1, nil, "run %d atoms", len(plan.order))
 	state, err := plan.execute(ctx, t.Host, Options{
 		Concurrency: t.opts.Concurrency, Retries: t.opts.AtomRetries,
-		Timeout: time.Duration(t.opts.TimeoutMS) * time.Millisecond, Trace: t.Host,
+		Timeout: time.Duration(t.opts.TimeoutMS) * time.Millisecond, Trace: t.Host, ask: t.ask,
 	})
 	t.Host.Emit(methods.GraphEvent(runPhase, plan.drawn(state)))
 	if err != nil {
@@ -191,28 +213,4 @@ func (t *solver) read(text string) (r planReading, err error) {
 		return r, &InvalidPlanError{faults}
 	}
 	return r, nil
-}
-
-// data shows the problem's context, one value to a line.
-func (t *solver) data() (string, error) {
-	if len(bytes.TrimSpace(t.Context)) == 0 {
-		return "", nil
-	}
-	var fields map[string]any
-	if err := decode(t.Context, &fields); err != nil {
-		return "", fmt.Errorf("decode context: %w", err)
-	}
-	var lines []string
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		lines = append(lines, key+": "+string(encode(fields[key])))
-	}
-	text := strings.Join(lines, "\n")
-	if limit := t.opts.MaxContextChars; limit > 0 {
-		short, cut := reply.Head(text, limit)
-		if cut {
-			t.Emit(planPhase, methods.Truncated, 1, nil, "data: %d of %d bytes shown (head)", len(short), len(text))
-		}
-		text = short
-	}
-	return text, nil
 }

@@ -60,7 +60,7 @@ func TestAnswers(t *testing.T) {
 		{methods.Number, answer(`{"answer":"<result_of_2>"}`), `0.125`, methods.Answered, ""},
 		{methods.Number, answer(`{"value":1.50e2}`), `150`, methods.Answered, ""},
 		{methods.Number, answer(`{"answer":"<result_of_4>"}`), `1250.5`, methods.Answered, ""},
-		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many", which is no number`},
+		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many", which is not a number`},
 		{methods.Number, answer(`{"answer":"<result_of_1>"}`), ``, methods.Refused, "want number"},
 		{methods.Number, branches, ``, methods.Failed, "atom 1 failed: division by zero"},
 		{methods.Number, "56", ``, methods.Refused, `the key "atoms"`},
@@ -70,7 +70,11 @@ func TestAnswers(t *testing.T) {
 		{methods.Choice, answer(`{"answer":"Sunday"}`), ``, methods.Refused, "value must be one of"},
 		{methods.Choice, answer(`{"answer":"<result_of_4>"}`), ``, methods.Unparsed, "none of the labels"},
 	} {
-		a, _ := solve(t, problem(c.kind, `{"retries":0}`), methodtest.Reply(c.reply), &desk{})
+		d := &desk{}
+		a, _ := solve(t, problem(c.kind, `{"retries":0}`), methodtest.Reply(c.reply), d)
+		if c.outcome == methods.Refused && len(d.made()) > 0 {
+			t.Errorf("%s of %.60s: refused after the calls %v", c.kind, c.reply, d.made())
+		}
 		if string(a.Value) != c.want || a.Outcome != c.outcome || !strings.Contains(a.Reason, c.reason) || (a.Reason == "") != (c.outcome == methods.Answered) {
 			t.Errorf("%s of %.60s: %s %s %q", c.kind, c.reply, a.Value, a.Outcome, a.Reason)
 		}
@@ -144,7 +148,9 @@ func TestPromptExampleRuns(t *testing.T) {
 
 func TestRefusesBadProblems(t *testing.T) {
 	for name, change := range map[string]func(*methods.Problem){
-		"kind":        func(p *methods.Problem) { p.Answer.Kind = methods.Ranking },
+		"no items":    func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Ranking} },
+		"no names":    func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Fields} },
+		"kind":        func(p *methods.Problem) { p.Answer.Kind = "poem" },
 		"no kind":     func(p *methods.Problem) { p.Answer.Kind = "" },
 		"no labels":   func(p *methods.Problem) { p.Answer = methods.AnswerSpec{Kind: methods.Choice} },
 		"context":     func(p *methods.Problem) { p.Context = json.RawMessage(`[1]`) },

@@ -49,16 +49,25 @@ func (x *execution) atom(ctx context.Context, i int) {
 	}
 	x.emit(atomPath(a.ID), methods.StepStart, 2, nil, "%s", a.title())
 	result, err := x.result(ctx, i)
+	if most := maxResult(len(x.plan.Atoms)); err == nil && len(result) > most {
+		err = fmt.Errorf("its result has %d bytes, more than the maximum of %d for each of %d atoms: filter more, or plan fewer atoms", len(result), most, len(x.plan.Atoms))
+	}
 	switch {
 	case err == nil:
 		p.Status, p.Result = Done, result
 		x.emit(atomPath(a.ID), methods.StepResult, 2, json.RawMessage(result), "%s", reply.OneLine(string(result), 200))
-	case isFatal(ctx, err):
+	case isFatal(ctx, err) || a.Kind == Decision && errors.Is(err, methods.ErrProvider):
 		p.fatal = err
 	default:
 		p.Status, p.Error, p.cause = Failed, reply.OneLine(err.Error(), 500), err
 		x.emit(atomPath(a.ID), methods.StepError, 1, nil, "%s: %s", a.title(), reply.OneLine(err.Error(), 300))
 	}
+}
+
+// maxResult bounds the result of one atom, in bytes, such that those of all fit
+// into memory. It depends on the plan alone, not on which atom was faster.
+func maxResult(atoms int) int {
+	return min(maxInput, max(32<<10, 256<<20/max(1, atoms)))
 }
 
 // title names an atom for people: kind and name.
@@ -81,7 +90,7 @@ func (x *execution) result(ctx context.Context, i int) (json.RawMessage, error) 
 		return nil, err
 	}
 	if a.Kind == Decision {
-		v, err := decide(a.Name, input)
+		v, err := x.decision(ctx, op, input, atomPath(a.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -94,10 +103,18 @@ func (x *execution) result(ctx context.Context, i int) (json.RawMessage, error) 
 	return op.read(content)
 }
 
+// decision computes a decision, or has the model read for it.
+func (x *execution) decision(ctx context.Context, op operation, input map[string]any, path string) (any, error) {
+	if op.decision.run != nil {
+		return op.decision.run(input)
+	}
+	return x.read(ctx, op.spec.Name, input, path)
+}
+
 // input resolves references and checks the outcome, since what tools return
 // was not known when the plan was validated.
 func (x *execution) input(input map[string]json.RawMessage, op operation) (map[string]any, json.RawMessage, error) {
-	f := filler{result: x.resultOf}
+	f := filler{result: x.resultOf, literal: op.decision != nil}
 	filled, err := f.fill(input)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +188,7 @@ func toolText(r methods.ToolResult, err error) (string, error) {
 // without one gives what it looks like, a text if not JSON.
 func (op operation) read(content string) (json.RawMessage, error) {
 	raw := json.RawMessage(strings.TrimSpace(content))
-	if op.gives == "string" || !json.Valid(raw) {
+	if op.gives.name == "string" || !json.Valid(raw) {
 		raw = encode(content)
 	}
 	if op.result != nil {

@@ -2,114 +2,63 @@ package aot
 
 import (
 	"encoding/json"
-	"fmt"
-	"math/big"
+	"slices"
+	"sync"
 
 	"noema/methods"
-	"noema/methods/decimal"
 )
 
-// numbersIn and the other schemas are those of the decisions.
-const (
-	numbersIn = `{"type":"object","properties":{"values":{"type":"array","items":{"type":"number"},"minItems":1}},"required":["values"],"additionalProperties":false}`
-	compareIn = `{"type":"object","properties":{"a":{"type":"number"},"op":{"enum":["<","<=","=","!=",">=",">"]},"b":{"type":"number"}},"required":["a","op","b"],"additionalProperties":false}`
-	chooseIn  = `{"type":"object","properties":{"if":{"type":"boolean"},"then":{},"else":{}},"required":["if","then","else"],"additionalProperties":false}`
-	numberOut = `{"type":"number"}`
-	boolOut   = `{"type":"boolean"}`
-)
-
-// Decisions describes the operations of decision atoms. They are computed
-// here, over exact decimals, without a model: the same input gives the same
-// result for ever. An average without a finite decimal form is rounded to
-// [decimal.Digits] significant digits.
+// Decisions describes the operations of decision atoms. All but read and
+// read_each are computed here, over exact decimals, without a model: the same
+// input gives the same result for ever. A quotient without a finite decimal form
+// is rounded to [decimal.Digits] significant digits.
+//
+// The two that read ask the model, once for each text: see [MaxReads].
 func Decisions() []methods.ToolSpec {
-	of := func(name, doc, in, out string) methods.ToolSpec {
-		return methods.ToolSpec{Name: name, Description: doc, Parameters: json.RawMessage(in), Result: json.RawMessage(out), Pure: true}
+	specs := make([]methods.ToolSpec, len(decisionList()))
+	for i, d := range decisionList() {
+		specs[i] = d.spec
 	}
-	return []methods.ToolSpec{
-		of("average", "the mean of the values", numbersIn, numberOut),
-		of("sum", "the sum of the values", numbersIn, numberOut),
-		of("min", "the least of the values", numbersIn, numberOut),
-		of("max", "the greatest of the values", numbersIn, numberOut),
-		of("compare", "whether a stands in the relation op to b", compareIn, boolOut),
-		of("choose", "the value of then if the condition is true, that of else if it is not", chooseIn, ""),
-	}
+	return specs
 }
 
-// decide computes a decision whose input was checked against its schema.
-func decide(name string, input map[string]any) (any, error) {
-	switch name {
-	case "choose":
-		if input["if"] == true {
-			return input["then"], nil
-		}
-		return input["else"], nil
-	case "compare":
-		return compare(input)
-	}
-	list, _ := input["values"].([]any)
-	total := new(big.Rat)
-	least, greatest := new(big.Rat), new(big.Rat)
-	for i, v := range list {
-		x, err := exact(v)
-		if err != nil {
-			return nil, err
-		}
-		total.Add(total, x)
-		if i == 0 || x.Cmp(least) < 0 {
-			least = x
-		}
-		if i == 0 || x.Cmp(greatest) > 0 {
-			greatest = x
-		}
-	}
-	switch name {
-	case "sum":
-		return number(total), nil
-	case "min":
-		return number(least), nil
-	case "max":
-		return number(greatest), nil
-	case "average":
-		return number(total.Quo(total, big.NewRat(int64(max(1, len(list))), 1))), nil
-	}
-	return nil, fmt.Errorf("unknown decision %q", name)
+// decision is an operation of the method itself.
+type decision struct {
+	spec  methods.ToolSpec
+	run   func(input map[string]any) (any, error)                   // nil if it asks the model
+	gives func(input map[string]any, shapeOf func(any) shape) shape // nil if the schema tells
 }
 
-func compare(input map[string]any) (any, error) {
-	a, err := exact(input["a"])
-	if err != nil {
-		return nil, err
-	}
-	b, err := exact(input["b"])
-	if err != nil {
-		return nil, err
-	}
-	order := a.Cmp(b)
-	switch input["op"] {
-	case "<":
-		return order < 0, nil
-	case "<=":
-		return order <= 0, nil
-	case "=":
-		return order == 0, nil
-	case "!=":
-		return order != 0, nil
-	case ">=":
-		return order >= 0, nil
-	}
-	return order > 0, nil
+// decisionList is made once: a plan has up to thousands of them.
+var decisionList = sync.OnceValue(func() []decision {
+	return slices.Concat(numberDecisions(), moreNumberDecisions(), listDecisions(), rankDecisions(), textDecisions())
+})
+
+// newDecision describes a decision by its schemas.
+func newDecision(name, doc, in, out string, run func(map[string]any) (any, error)) decision {
+	spec := methods.ToolSpec{Name: name, Description: doc, Parameters: json.RawMessage(in), Result: json.RawMessage(out), Pure: true}
+	return decision{spec: spec, run: run}
 }
 
-func exact(v any) (*big.Rat, error) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return nil, fmt.Errorf("%.40q is no number", textOf(v))
-	}
-	return decimal.Parse(string(n))
+// infers adds how the result's shape follows from the input.
+func (d decision) infers(gives func(map[string]any, func(any) shape) shape) decision {
+	d.gives = gives
+	return d
 }
 
-func number(r *big.Rat) json.Number {
-	text, _ := decimal.Format(r)
-	return json.Number(text)
+// offered are the decisions that a plan for a problem may use: those over numbers
+// where the tools give numbers and the answer is one, and all of them elsewhere.
+func offered(tools []methods.ToolSpec, want methods.AnswerSpec) []decision {
+	if plain(tools, want) {
+		return numberDecisions()
+	}
+	return decisionList()
+}
+
+// plain reports whether a problem is about numbers alone.
+func plain(tools []methods.ToolSpec, want methods.AnswerSpec) bool {
+	return want.Kind == methods.Number && !slices.ContainsFunc(tools, func(t methods.ToolSpec) bool {
+		kind := schemaShape(t.Result).name
+		return kind != "number" && kind != "integer"
+	})
 }

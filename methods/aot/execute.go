@@ -26,6 +26,8 @@ type Options struct {
 	State       *State             // of an earlier execution, to go on from; may be nil
 	Trace       methods.Tracer     // receives an event for each step; may be nil
 	OnAtom      func(AtomState)    // told each atom as it ends, one at a time, for keeping the state; may be nil
+
+	ask asker // reads texts for the decisions that need a model; nil outside of a trial
 }
 
 // Execute runs a plan: an atom starts as soon as the atoms that it needs are
@@ -45,7 +47,7 @@ type Options struct {
 // Source: seed 002 §Phase 3. Differs: by dependencies instead of by id, with
 // the seed's extensions: compensation, retries, concurrency, kept state.
 func Execute(ctx context.Context, plan Plan, toolbox methods.Toolbox, o Options) (State, error) {
-	set, err := newToolset(o.Tools)
+	set, err := newToolset(o.Tools, decisionList())
 	if err != nil {
 		return State{}, fmt.Errorf("execute plan: %w", err)
 	}

@@ -52,8 +52,9 @@ const maxInput = 4 << 20
 
 // filler puts results in the place of references.
 type filler struct {
-	result func(id int) json.RawMessage // nil if there is none
-	size   int                          // bytes put in so far
+	result  func(id int) json.RawMessage // nil if there is none
+	size    int                          // bytes put in so far
+	literal bool                         // what is put into a pattern matches itself
 }
 
 // fill resolves all references of an input. What it puts in is not searched
@@ -65,8 +66,12 @@ func (f *filler) fill(input map[string]json.RawMessage) (map[string]any, error) 
 		if err := decode(input[key], &v); err != nil {
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
+		put := f.text
+		if f.literal && key == patternKey {
+			put = f.pattern
+		}
 		var err error
-		if filled[key], err = trial.MapTexts(v, nil, f.text); err != nil {
+		if filled[key], err = trial.MapTexts(v, nil, put); err != nil {
 			return nil, fmt.Errorf("input %q: %w", key, err)
 		}
 	}
@@ -79,6 +84,16 @@ func (f *filler) text(s string, _ []string) (any, error) {
 	if id, ok := wholeReference(s); ok {
 		return f.get(id)
 	}
+	return f.among(s, textOf)
+}
+
+// pattern resolves references as the texts that match themselves.
+func (f *filler) pattern(s string, _ []string) (any, error) {
+	return f.among(s, func(v any) string { return regexp.QuoteMeta(textOf(v)) })
+}
+
+// among puts texts in the place of references.
+func (f *filler) among(s string, text func(any) string) (any, error) {
 	var failed error
 	filled := reference.ReplaceAllStringFunc(s, func(ref string) string {
 		if failed != nil {
@@ -88,7 +103,7 @@ func (f *filler) text(s string, _ []string) (any, error) {
 		if err != nil {
 			failed = err
 		}
-		return textOf(v)
+		return text(v)
 	})
 	return filled, failed
 }

@@ -17,14 +17,20 @@ type operation struct {
 	spec   methods.ToolSpec
 	input  *reply.Validator
 	result *reply.Validator // nil if the result has no schema
-	gives  string           // JSON type of the result; empty if it is not known
+	gives  shape            // of the result
+
+	decision *decision // nil for a tool
 }
 
 // toolset is what the atoms of a plan can be: operations by kind and name.
 type toolset map[Kind]map[string]operation
 
-func newToolset(tools []methods.ToolSpec) (toolset, error) {
-	set := toolset{Tool: {}, Decision: decisions()}
+// newToolset prepares the tools, and of the decisions those listed.
+func newToolset(tools []methods.ToolSpec, list []decision) (toolset, error) {
+	set := toolset{Tool: {}, Decision: {}}
+	for _, d := range list {
+		set[Decision][d.spec.Name] = decisions()[d.spec.Name]
+	}
 	for _, spec := range tools {
 		op, err := newOperation(spec)
 		if err != nil {
@@ -39,12 +45,13 @@ func newToolset(tools []methods.ToolSpec) (toolset, error) {
 // a plan.
 var decisions = sync.OnceValue(func() map[string]operation {
 	ops := map[string]operation{}
-	for _, spec := range Decisions() {
-		op, err := newOperation(spec)
+	for _, d := range decisionList() {
+		op, err := newOperation(d.spec)
 		if err != nil { // the schemas are constants
 			panic(err)
 		}
-		ops[spec.Name] = op
+		op.decision = &d
+		ops[d.spec.Name] = op
 	}
 	return ops
 })
@@ -64,16 +71,8 @@ func newOperation(spec methods.ToolSpec) (op operation, err error) {
 	if op.result, err = reply.NewValidator(spec.Result); err != nil {
 		return op, fmt.Errorf("result: %w", err)
 	}
-	op.gives = schemaType(spec.Result)
+	op.gives = schemaShape(spec.Result)
 	return op, nil
-}
-
-// schemaType is the one JSON type that a schema names, if it does.
-func schemaType(schema json.RawMessage) string {
-	var s struct{ Type any }
-	_ = json.Unmarshal(schema, &s) // a schema may also be true or false
-	name, _ := s.Type.(string)
-	return name
 }
 
 // find returns an operation, or the text of a fault that lists those there
@@ -89,8 +88,8 @@ func (t toolset) find(kind Kind, name string) (operation, string) {
 	return operation{}, fmt.Sprintf("unknown %s %.60q; there are %s", kind, name, strings.Join(names, ", "))
 }
 
-// answerSchema is the schema of the answer of a kind, and whether the method
-// can give it.
+// answerSchema is the schema of the answer that is wanted, and whether it is of a
+// kind that the method knows.
 func answerSchema(want methods.AnswerSpec) (json.RawMessage, bool) {
 	switch want.Kind {
 	case methods.Number:
@@ -99,6 +98,32 @@ func answerSchema(want methods.AnswerSpec) (json.RawMessage, bool) {
 		return encode(map[string]any{"enum": want.Labels}), true
 	case methods.Text, "": // any value can be written as a text
 		return json.RawMessage(`{}`), true
+	case methods.Set:
+		return json.RawMessage(`{"type":"array","items":{"type":"string"}}`), true
+	case methods.Ranking:
+		return encode(rankingSchema(want.N)), true
+	case methods.Fields:
+		return encode(fieldsSchema(want)), true
 	}
 	return nil, false
+}
+
+// rankingSchema admits item numbers, and lists of them for items of equal rank.
+func rankingSchema(n int) any {
+	item := map[string]any{"type": "integer", "minimum": 1, "maximum": n}
+	group := map[string]any{"type": []string{"integer", "array"}, "minimum": 1, "maximum": n, "items": item}
+	return map[string]any{"type": "array", "items": group}
+}
+
+// fieldsSchema admits any values for the names but the verdict's, which is one of
+// the labels if there are any.
+func fieldsSchema(want methods.AnswerSpec) any {
+	properties := map[string]any{}
+	for _, name := range want.Names {
+		properties[name] = map[string]any{}
+		if name == methods.Verdict && len(want.Labels) > 0 {
+			properties[name] = map[string]any{"enum": want.Labels}
+		}
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": slices.Clone(want.Names), "additionalProperties": false}
 }

@@ -20,7 +20,7 @@ import (
 // wanted (any will do if want has no kind). A plan without faults can be run;
 // what its tools return is checked then.
 func Validate(plan Plan, tools []methods.ToolSpec, want methods.AnswerSpec) []Fault {
-	set, err := newToolset(tools)
+	set, err := newToolset(tools, decisionList())
 	if err != nil {
 		return []Fault{{Text: err.Error()}}
 	}
@@ -33,6 +33,7 @@ type program struct {
 	*graph
 	tools  toolset
 	answer *reply.Validator
+	shapes []shape // by position: what is known of each atom's result
 }
 
 // prepare checks a plan and makes it a program; with faults there is none.
@@ -48,7 +49,8 @@ func (t toolset) prepare(plan Plan, want methods.AnswerSpec) (*program, []Fault)
 	if n := len(plan.Atoms); n == 0 || n > maxAtoms {
 		return nil, []Fault{{Text: fmt.Sprintf("it has %d atoms; want 1 to %d", n, maxAtoms)}}
 	}
-	c := checker{program: &program{newGraph(plan), t, answer}}
+	c := checker{program: &program{graph: newGraph(plan), tools: t, answer: answer}}
+	c.inferShapes()
 	for i := range plan.Atoms {
 		c.at = i
 		c.atom(plan.Atoms[i])
@@ -220,7 +222,7 @@ func (c *checker) value(what string, raw json.RawMessage, schema *reply.Validato
 		c.fault("%s: %v", what, err)
 		return
 	}
-	s := stand{typeOf: c.typeOf}
+	s := stand{shapeOf: c.shapeOf}
 	filled, _ := trial.MapTexts(v, nil, s.text) // it never fails
 	list, err := schema.Faults(encode(filled))
 	if err != nil {
@@ -236,12 +238,34 @@ func (c *checker) value(what string, raw json.RawMessage, schema *reply.Validato
 	}
 }
 
-// typeOf is the JSON type of an atom's result; empty if it is not known.
-func (c *checker) typeOf(id int) string {
-	i, ok := c.index[id]
-	if !ok {
-		return ""
+// shapeOf is what is known of the result of the atom with an id.
+func (p *program) shapeOf(id int) shape {
+	if i, ok := p.index[id]; ok {
+		return p.shapes[i]
 	}
-	a := c.plan.Atoms[i]
-	return c.tools[a.Kind][a.Name].gives
+	return shape{}
+}
+
+// inferShapes finds out what each atom gives: what the schema of its operation
+// promises, or for decisions over any values what follows from their input. Of
+// atoms on a cycle nothing is known.
+func (p *program) inferShapes() {
+	p.shapes = make([]shape, len(p.plan.Atoms))
+	for _, i := range p.order {
+		a := p.plan.Atoms[i]
+		op := p.tools[a.Kind][a.Name]
+		p.shapes[i] = op.gives
+		if op.decision == nil || op.decision.gives == nil {
+			continue
+		}
+		input := make(map[string]any, len(a.Input))
+		for key, raw := range a.Input {
+			var v any
+			if decode(raw, &v) == nil {
+				input[key] = v
+			}
+		}
+		left := maxShapeNodes
+		p.shapes[i] = op.decision.gives(input, func(v any) shape { return valueShape(v, p.shapeOf, 0) }).pruned(0, &left)
+	}
 }

@@ -38,7 +38,7 @@ func TestMalformedPlans(t *testing.T) {
 		"unknown key":         {atoms(ok1, `{"id":9,"kind":"final","name":"r","input":{"answer":"<result_of_1>"},"depends_on":[1]}`), []string{`atom 9: unknown key "depends_on"`}},
 		"unknown kind":        {atoms(`{"id":1,"kind":"thought","name":"add","input":{"a":1,"b":2}}`, final), []string{`atom 1: unknown kind "thought"; there are tool, decision and final`}},
 		"unknown tool":        {atoms(`{"id":1,"kind":"tool","name":"power","input":{"a":1,"b":2}}`, final), []string{`atom 1: unknown tool "power"; ` + there}},
-		"unknown decision":    {atoms(`{"id":1,"kind":"decision","name":"add","input":{"a":1,"b":2}}`, final), []string{`atom 1: unknown decision "add"; there are average, choose, compare, max, min, sum`}},
+		"unknown decision":    {atoms(`{"id":1,"kind":"decision","name":"add","input":{"a":1,"b":2}}`, final), []string{`atom 1: unknown decision "add"; there are average, choose, compare, count, difference`}},
 		"missing argument":    {atoms(`{"id":1,"kind":"tool","name":"add","input":{"a":1}}`, final), []string{`atom 1: input: missing property 'b'`}},
 		"no input":            {atoms(`{"id":1,"kind":"tool","name":"add"}`, final), []string{`atom 1: input: missing properties 'a', 'b'`}},
 		"extra argument":      {atoms(`{"id":1,"kind":"tool","name":"add","input":{"a":1,"b":2,"c":3}}`, final), []string{`atom 1: input: additional properties 'c' not allowed`}},
@@ -140,7 +140,7 @@ func TestDraw(t *testing.T) {
 // Whatever a model writes, reading, checking and drawing it ends in faults or
 // in a plan that can be run.
 func FuzzPlan(f *testing.F) {
-	for _, s := range []string{seedPlan, branches, bookings, `{"atoms":[{"id":1,"dependsOn":[1]}]}`, `{"atoms":[null]}`} {
+	for _, s := range []string{seedPlan, branches, bookings, readPlan, valued(`[[1,"a"],{"b":2}]`), `{"atoms":[{"id":1,"dependsOn":[1]}]}`, `{"atoms":[null]}`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

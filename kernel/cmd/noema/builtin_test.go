@@ -89,6 +89,37 @@ func TestBuiltinsThroughPlugins(t *testing.T) {
 	}
 }
 
+// TestAoTConformsOnEveryTask puts AoT through the suite with the tools of each
+// task, which are its own on each: rankings, fields, numbers, texts and sets.
+func TestAoTConformsOnEveryTask(t *testing.T) {
+	host, err := plugins.NewHost(plugins.HostOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.Close() })
+	m := builtin.Methods()["aot"]
+	p, err := host.Open(t.Context(), plugins.Source{Name: "aot", Command: []string{os.Args[0], builtin.ServeVerb, "aot"}, Builtin: true, Path: os.Args[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := sim.New(sim.Options{Error: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range smallTasks() {
+		tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []methodtest.Case
+		for _, s := range spread(tk.Samples, 3) {
+			cases = append(cases, caseOf(t, tk, s, model, "aot"))
+		}
+		methodtest.Same(t, m, p, cases...)
+		methodtest.Run(t, p, cases[:1]...)
+	}
+}
+
 var update = flag.Bool("update", false, "write the golden transcripts anew")
 
 // golden is what a version of a method did once: its requests with the

@@ -189,12 +189,13 @@ func planRunCommand(a *app) *cobra.Command {
 	var stateFile string
 	cmd := &cobra.Command{
 		Use: "run FILE", Short: "execute a plan without a model", Args: cobra.ExactArgs(1),
-		Long: `Executes a plan with the tools of a task. With --state the state is kept in a file
+		Long: `Executes a plan with the tools of a task; tools that read a problem's items read
+those of the sample, in the task's own order. With --state the state is kept in a file
 after each atom, and a plan that failed or was killed goes on at the atom where it
 stopped, also after the plan was edited.`,
 		Example: "  noema plan run plan.json --task arithmetic --state state.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, _, err := f.open(a)
+			t, sample, err := f.open(a)
 			if err != nil {
 				return err
 			}
@@ -204,6 +205,13 @@ stopped, also after the plan was edited.`,
 			}
 			if len(faults) > 0 {
 				return a.showPlan(plan, faults)
+			}
+			p, _, err := sample.Present(0, false)
+			if err != nil {
+				return err
+			}
+			if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
+				return err
 			}
 			return a.runPlan(cmd.Context(), plan, t, stateFile)
 		},

@@ -17,10 +17,22 @@ type atom struct {
 	DependsOn []int                      `json:"dependsOn"`
 }
 
-// planAtoms answers the plan prompt of AoT: one atom for each step of the
-// story, with the planning errors. It plans nothing for which there is no
-// tool.
+// planAtoms answers the plan prompt of AoT, with the planning errors. It plans
+// nothing for which there is no tool.
 func planAtoms(p prompt, n noise) (string, bool) {
+	if asksLogs(p) {
+		return planLogs(p, n)
+	}
+	for _, plan := range []func(prompt, noise) (string, bool){planStory, planRanking, planHops, planPolicy} {
+		if text, ok := plan(p, n); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// planStory plans one atom for each step of a story.
+func planStory(p prompt, n noise) (string, bool) {
 	c, ok := calculate(p, n, step)
 	if !ok {
 		return "", false

@@ -100,11 +100,12 @@ func extractionPrompt(p policy.Policy) string {
 	return noBraces.Replace(b.String()) + "{review_text}"
 }
 
-// extractFields answers the extraction prompt of General ANoT: the fields of
-// one review, each with its reading error. A value that the prompt does not
-// offer becomes the nearest milder one that it does.
-func extractFields(prompt string, n noise) (string, bool) {
-	text, rest, ok1 := section(prompt, "review")
+// extractFields answers the prompts with which General ANoT and AoT have one
+// review read, which stands between tags: its fields, each with its reading
+// error. A value that the prompt does not offer becomes the nearest milder one
+// that it does.
+func extractFields(prompt, tag string, n noise) (string, bool) {
+	text, rest, ok1 := section(prompt, tag)
 	lines, _, ok2 := section(rest, "fields")
 	if !ok1 || !ok2 {
 		return "", false

@@ -73,6 +73,9 @@ func attempt(t testing.TB, m methods.Method, p sim.Provider, env task.Environmen
 		t.Fatal(err)
 	}
 	problem.Options = json.RawMessage(options)
+	if env, _, err = task.EnvironmentOf(env, "", problem); err != nil {
+		t.Fatal(err)
+	}
 	if env != nil {
 		problem.Tools = env.Tools()
 	}

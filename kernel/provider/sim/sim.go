@@ -32,8 +32,9 @@
 //	compile  General ANoT: one formula or the verdict's threshold is misread; one
 //	         field, or one value of it, is lost; one condition of a request is
 //	         misread or lost
-//	review   General ANoT: one field of one review gets another of its values
-//	plan     AoT: one step has another number or another operation, or is lost
+//	review   General ANoT, AoT: one field of one review gets another of its values
+//	plan     AoT: one step has another number or another operation, or is lost; one
+//	         condition, hop, query or formula is misread or lost
 //	read     direct, cot: the verdict on one item and one condition is reversed;
 //	         one field of one review gets another of its values; one step of a
 //	         calculation goes wrong as in a plan
@@ -157,7 +158,9 @@ func dialogue(p prompt, n noise) (string, bool) {
 	case p.wants(`compute_dag`):
 		return compileSeed(p, n)
 	case p.has("review") && p.has("fields"):
-		return extractFields(p.text, n)
+		return extractFields(p.text, "review", n)
+	case p.has("text") && p.has("fields"):
+		return extractFields(p.text, "text", n)
 	case p.wants(`"query_type"`):
 		return evaluateQuery(p.text, n)
 	case p.has("tree") && p.wants(`"tool"`):

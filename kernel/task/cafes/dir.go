@@ -52,11 +52,13 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 	}
 	t := &task.Task{
 		Name:    filepath.Base(filepath.Clean(dir)),
-		Version: "1",
+		Version: version, // the tools are the same
 		Summary: "find the one place of N that fits a request (ANoT data format)",
 		Config:  fmt.Sprintf("limit=%d&n=%d&seed=%d", o.Limit, n, o.Seed),
 		Source:  d.source,
 		Notes:   d.notes(),
+
+		Environment: Environment{},
 	}
 	for i, q := range d.queries {
 		if o.Limit > 0 && i == o.Limit {

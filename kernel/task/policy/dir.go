@@ -48,11 +48,13 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 	}
 	t := &task.Task{
 		Name:    base,
-		Version: "1",
+		Version: version, // the tools are the same
 		Summary: "apply the policy " + d.task + " to the reviews of a restaurant (General ANoT data format)",
 		Config:  fmt.Sprintf("k=%d&limit=%d&task=%s&verdicts=%s", d.k, o.Limit, d.task, strings.Join(verdicts, ",")),
 		Source:  strings.Join(d.sources, ", "),
 		Notes:   d.notes(verdicts),
+
+		Environment: Environment{},
 	}
 	for i, p := range d.places {
 		if o.Limit > 0 && i == o.Limit {

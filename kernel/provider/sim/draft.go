@@ -1,0 +1,81 @@
+package sim
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+)
+
+// draft is a plan of AoT while it is written. The same operation on the same
+// input is one atom.
+type draft struct {
+	atoms []atom
+	have  map[string]ref
+}
+
+// ref stands for what an atom gives, as a plan writes it.
+type ref string
+
+func newDraft() *draft { return &draft{have: map[string]ref{}} }
+
+func (d *draft) tool(name string, input map[string]any) ref { return d.add("tool", name, input) }
+
+func (d *draft) decide(name string, input map[string]any) ref { return d.add("decision", name, input) }
+
+var refPattern = regexp.MustCompile(`<result_of_(\d+)>`)
+
+func (d *draft) add(kind, name string, input map[string]any) ref {
+	a := atom{ID: len(d.atoms) + 1, Kind: kind, Name: name, Input: map[string]json.RawMessage{}, DependsOn: []int{}}
+	for key, v := range input {
+		a.Input[key] = json.RawMessage(plainJSON(v))
+	}
+	text := plainJSON(a.Input)
+	for _, m := range refPattern.FindAllStringSubmatch(text, -1) {
+		id, _ := strconv.Atoi(m[1]) // digits that this draft wrote
+		a.DependsOn = append(a.DependsOn, id)
+	}
+	slices.Sort(a.DependsOn)
+	a.DependsOn = slices.Compact(a.DependsOn)
+	key := kind + " " + name + " " + text
+	if r, ok := d.have[key]; ok {
+		return r
+	}
+	d.atoms = append(d.atoms, a)
+	d.have[key] = ref("<result_of_" + strconv.Itoa(a.ID) + ">")
+	return d.have[key]
+}
+
+// plan ends the draft with its answer, without the atoms that the answer does
+// not need: a machine refuses those.
+func (d *draft) plan(answer any) string {
+	d.add("final", "report", map[string]any{"answer": answer})
+	needed := make([]bool, len(d.atoms)+1)
+	needed[len(d.atoms)] = true
+	var plan struct {
+		Atoms []atom `json:"atoms"`
+	}
+	for i := len(d.atoms) - 1; i >= 0; i-- {
+		if a := d.atoms[i]; needed[a.ID] {
+			plan.Atoms = append(plan.Atoms, a)
+			for _, id := range a.DependsOn {
+				needed[id] = true
+			}
+		}
+	}
+	slices.Reverse(plan.Atoms)
+	return plainJSON(plan)
+}
+
+// hasTools reports whether all tools of these names are on offer.
+func hasTools(p prompt, names ...string) bool {
+	offered := p.tools()
+	return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(offered, n) })
+}
+
+// planned is the noise of a plan: every reading for it goes wrong at the rate of
+// a step.
+func (n noise) planned() noise {
+	n.rates[compile], n.rates[read] = n.rates[step], n.rates[step]
+	return n
+}

@@ -1,0 +1,107 @@
+// Package tools runs pure tools over the data of one problem: each is a function
+// of the data and of its arguments, which are checked against its schema first.
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"noema/methods"
+)
+
+// What one call may take and give, in bytes.
+const (
+	MaxArguments = 64 << 10
+	MaxResult    = 256 << 10
+)
+
+// Tool is a pure tool over data of type D.
+type Tool[D any] struct {
+	Name, Description  string
+	Parameters, Result string // JSON Schemas
+	Run                func(data D, arguments json.RawMessage) (any, error)
+}
+
+// Of makes Run of a function with typed arguments.
+func Of[D, A any](run func(data D, arguments A) (any, error)) func(D, json.RawMessage) (any, error) {
+	return func(data D, raw json.RawMessage) (any, error) {
+		var a A
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return nil, err
+		}
+		return run(data, a)
+	}
+}
+
+// Set is the tools of an environment.
+type Set[D any] struct {
+	specs   []methods.ToolSpec
+	tools   map[string]Tool[D]
+	accepts map[string]Checker
+}
+
+// Checker tells what is wrong with a JSON value.
+type Checker interface{ Check(json.RawMessage) error }
+
+// NewSet prepares tools, whose schemas read compiles, such as reply.NewValidator.
+// It fails if a schema cannot be read.
+func NewSet[D any, C Checker](read func(schema json.RawMessage) (C, error), list ...Tool[D]) (*Set[D], error) {
+	s := &Set[D]{tools: map[string]Tool[D]{}, accepts: map[string]Checker{}}
+	for _, t := range list {
+		accepts, err := read(json.RawMessage(t.Parameters))
+		if err != nil {
+			return nil, fmt.Errorf("prepare tool %q: %w", t.Name, err)
+		}
+		s.tools[t.Name], s.accepts[t.Name] = t, accepts
+		s.specs = append(s.specs, methods.ToolSpec{
+			Name: t.Name, Description: t.Description, Pure: true,
+			Parameters: json.RawMessage(t.Parameters), Result: json.RawMessage(t.Result),
+		})
+	}
+	return s, nil
+}
+
+// Specs describes the tools in their order.
+func (s *Set[D]) Specs() []methods.ToolSpec { return s.specs }
+
+// Call runs a tool. What is wrong with the arguments, and what the tool cannot
+// do, is an error result that says what to do instead; an error is a tool that
+// does not exist.
+func (s *Set[D]) Call(data D, c methods.ToolCall) (methods.ToolResult, error) {
+	t, ok := s.tools[c.Name]
+	if !ok {
+		return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
+	}
+	result, err := s.run(t, data, c.Arguments)
+	if err != nil {
+		return methods.ToolResult{Content: c.Name + ": " + err.Error(), IsError: true}, nil
+	}
+	return methods.ToolResult{Content: string(result)}, nil
+}
+
+func (s *Set[D]) run(t Tool[D], data D, arguments json.RawMessage) (json.RawMessage, error) {
+	if len(arguments) == 0 {
+		arguments = json.RawMessage(`{}`)
+	}
+	if len(arguments) > MaxArguments {
+		return nil, fmt.Errorf("the arguments have %d bytes, more than the maximum of %d: shorten them", len(arguments), MaxArguments)
+	}
+	if err := s.accepts[t.Name].Check(arguments); err != nil {
+		return nil, fmt.Errorf("wrong arguments: %w", err)
+	}
+	value, err := t.Run(data, arguments)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // models read it
+	if err := e.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	if b.Len() > MaxResult {
+		return nil, fmt.Errorf("the result has %d bytes, more than the maximum of %d: narrow the arguments", b.Len(), MaxResult)
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
