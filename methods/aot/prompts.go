@@ -14,7 +14,7 @@ import (
 // promptVersion identifies the wording below. It is part of the method's
 // identity: whoever changes a prompt changes it. Problems about numbers alone are
 // asked in the words of the first version to this day.
-const promptVersion = "1"
+const promptVersion = "2"
 
 const planHead = `AoT: make a plan.
 Break the request into atoms, each one operation. A machine checks the plan and runs it, so calculate nothing yourself and leave nothing out.

@@ -119,7 +119,7 @@ type reading struct {
 
 // Solve implements [methods.Method]. A ranking that cannot be read is the
 // ranking 1..K with the outcome Defaulted, any other answer none with the
-// outcome Unparsed. At the budget the outcome is OverBudget, again with the
+// outcome Unparsed, or Refused where it was a plan that was wanted. At the budget the outcome is OverBudget, again with the
 // ranking 1..K for a ranking.
 func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	r, t, err := m.solve(ctx, p, h)
@@ -129,7 +129,11 @@ func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 		}
 		return r.answer, nil
 	}
-	outcome, ended := trial.Ending(ctx, m.name, err, methods.Unparsed)
+	unusable := methods.Unparsed
+	if errors.Is(err, errNoPlan) {
+		unusable = methods.Refused
+	}
+	outcome, ended := trial.Ending(ctx, m.name, err, unusable)
 	if errors.Is(ended, errNoAnswer) {
 		outcome, ended = methods.Unparsed, nil
 	}

@@ -219,3 +219,16 @@ func TestCancelIsAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestNoPlanIsRefused: replies without a plan that can be run are told from
+// answers that cannot be read.
+func TestNoPlanIsRefused(t *testing.T) {
+	for _, text := range []string{"I would rather not.", `{"calls":[{"id":1,"tool":"fly","args":{}}]}`} {
+		for kind, value := range map[methods.AnswerKind]string{methods.Number: "", methods.Ranking: "[1,2,3]"} {
+			a, _ := solve(t, baseline.LLMCompiler(), problem(kind, `{"retries":0}`), methodtest.Reply(text))
+			if a.Outcome != methods.Refused || string(a.Value) != value || !strings.HasPrefix(a.Reason, "no valid plan: ") {
+				t.Errorf("%s of %q: %s %s %q", kind, text, a.Outcome, a.Value, a.Reason)
+			}
+		}
+	}
+}

@@ -55,12 +55,15 @@ type joined struct {
 	Replan string          `json:"replan"`
 }
 
+// errNoPlan says that no reply held a plan that can be run.
+var errNoPlan = errors.New("no valid plan")
+
 func askCompiled(ctx context.Context, t *solver, question string) (reading, error) {
 	earlier := ""
 	for round := 1; ; round++ {
 		plan, err := t.planCalls(ctx, question, earlier, round)
 		if errors.Is(err, reply.ErrInvalid) {
-			return reading{}, fmt.Errorf("no valid plan: %w", err)
+			return reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
 		}
 		if err != nil {
 			return reading{}, err
