@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"noema/kernel/gateway"
+	"noema/kernel/provider"
 	"noema/kernel/runner"
 	"noema/kernel/task/attack"
 )
@@ -23,7 +24,7 @@ func (l *Lab) setup(e Experiment) (runner.Setup, error) {
 	if s.Task, err = l.taskOf(e); err != nil {
 		return s, err
 	}
-	s.Provider, err = l.Model(e.Model, e.Cache == string(gateway.Replay), e.MaxConnections)
+	s.Provider, err = l.modelOf(e)
 	return s, err
 }
 
@@ -41,6 +42,11 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	return t, Misused(err)
 }
 
+// modelOf opens the model that e names.
+func (l *Lab) modelOf(e Experiment) (provider.Provider, error) {
+	return l.Model(e.Model, e.Cache == string(gateway.Replay), e.MaxConnections)
+}
+
 // Run carries e out, or goes on with it where it was interrupted, and shows its
 // progress. Calls that the store has answers to are not made. The result may
 // come with an error: it then holds what was finished.
@@ -53,6 +59,12 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
 		return nil, err
 	}
+	return l.carryOut(s)
+}
+
+// carryOut runs what is open and shows its progress.
+func (l *Lab) carryOut(s runner.Setup) (*Result, error) {
+	ctx := l.o.Context()
 	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
 		s.Fresh = true
 	}

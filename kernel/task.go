@@ -11,7 +11,7 @@ import (
 )
 
 // NewTask makes a task of samples. Samples without an ID are numbered. Ids must
-// be unique, and a sample needs a target.
+// be unique. A sample without a target is run and not scored.
 func NewTask(name string, samples ...Sample) (*Task, error) {
 	t := &task.Task{Name: name, Version: "1", Summary: "defined by a script", Source: "a script"}
 	seen := map[string]bool{}
@@ -19,23 +19,25 @@ func NewTask(name string, samples ...Sample) (*Task, error) {
 		if s.ID == "" {
 			s.ID = fmt.Sprint(i + 1)
 		}
-		switch {
-		case seen[s.ID]:
+		if seen[s.ID] {
 			return nil, Misused(fmt.Errorf("new task %q: two samples have the id %q", name, s.ID))
-		case len(s.Target) == 0:
-			return nil, Misused(fmt.Errorf("new task %q: sample %q has no target", name, s.ID))
 		}
 		seen[s.ID] = true
 		t.Samples = append(t.Samples, s)
 	}
+	t.NoteUnscored()
 	return t, nil
 }
 
 // Question is a sample of a query and its target, which decides what kind of
 // answer is asked for: a number, a text, a list of texts (a set), or a map or
-// struct (fields). It panics on a target of any other kind, as there is no way
-// to go on from that mistake.
+// struct (fields). With nil, which is no target, a text is asked for and not
+// scored. It panics on a target of any other kind, as there is no way to go on
+// from that mistake.
 func Question(query string, target any) Sample {
+	if target == nil {
+		return Sample{Problem: Problem{Query: query, Answer: methods.AnswerSpec{Kind: Text}}}
+	}
 	spec := methods.AnswerSpec{}
 	v := reflect.ValueOf(target)
 	switch {

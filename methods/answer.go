@@ -75,6 +75,21 @@ type Evidence struct {
 	Text   string // what it says
 }
 
+// Worded is the Source of an evidence that is the answer as a person would say it,
+// where the value alone, which is what is scored, says less: "Found 2 modems
+// connected to MAWED07T01: …" for the set of the two.
+const Worded = "in words"
+
+// InWords is the answer as the method worded it, and false if it did not.
+func (a Answer) InWords() (string, bool) {
+	for _, e := range a.Evidence {
+		if e.Source == Worded {
+			return e.Text, true
+		}
+	}
+	return "", false
+}
+
 // RankingAnswer is an answered ranking of 1-based item numbers.
 func RankingAnswer(items []int) Answer { return valueAnswer(items) }
 

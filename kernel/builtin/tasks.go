@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -79,8 +80,11 @@ func FileForms() [][2]string {
 }
 
 // Task implements [kernel.Catalog]: a generated task by name, a file or a
-// folder.
+// folder. Without a name it is the tools over the articles that the options name.
 func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
+	if s.Name == "" { // articles alone, for questions of a user's own
+		return openArticles(s)
+	}
 	var names []string
 	for _, t := range generatedTasks() {
 		if t.Name == s.Name {
@@ -110,6 +114,8 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 // first line.
 func openTaskFile(path string) (*task.Task, error) {
 	switch {
+	case filepath.Base(path) == logs.ConfigName:
+		return logs.LoadDir(filepath.Dir(path))
 	case strings.EqualFold(filepath.Ext(path), ".json"):
 		return multihop.LoadHotpotQA(path)
 	case firstLineHas(path, "paragraphs"):
@@ -200,6 +206,19 @@ func articles(s kernel.Spec) (articleSource, error) {
 		return articleSource{c, "corpus=" + c.Digest()}, nil
 	}
 	return articleSource{}, nil
+}
+
+// openArticles is a task without samples.
+func openArticles(s kernel.Spec) (*task.Task, error) {
+	source, err := articles(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &task.Task{Name: source.name, Version: "1", Summary: "articles to search", Source: cmp.Or(s.Options["corpus"], s.Options["wikipedia"])}
+	if c, ok := source.source.(*wiki.Corpus); ok {
+		t.Notes = c.Notes()
+	}
+	return source.attach(t, nil)
 }
 
 // attach gives a task the tools search, inspect and read_section over a source.

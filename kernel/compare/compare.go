@@ -89,6 +89,7 @@ type Comparison struct {
 	Against  map[string]string `json:"against,omitempty"`
 	Budget   *record.Limits    `json:"budget,omitempty"`
 	Samples  int               `json:"samples"`
+	Unscored int               `json:"unscored,omitempty"` // of the samples: without a target, so in no metric
 	Clusters int               `json:"clusters,omitempty"` // 0 if every sample is independent
 	Epochs   int               `json:"epochs"`
 
@@ -112,6 +113,8 @@ type Pair struct {
 	Metrics map[string]Difference `json:"metrics"`
 	Ratios  map[Resource]Ratio    `json:"ratios"` // use of A for each unit that B uses
 	Shared  Shared                `json:"shared"`
+	// Agreement is over the samples without a target; nil if there are none.
+	Agreement *Agreement `json:"agreement,omitempty"`
 }
 
 // Describe gives the numbers of each method of d by itself.
@@ -125,17 +128,25 @@ func Describe(d Data, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-// errNoScore says that a run has nothing to compare yet.
-var errNoScore = errors.New("compare: no trial has a score: finish the run first")
+// noScore says why there is nothing to measure.
+func (d Data) noScore() error {
+	if d.unjudged() {
+		return errors.New("compare: no sample has a target, so no measure is defined: name none")
+	}
+	return errors.New("compare: no trial has a score: finish the run first")
+}
 
 // Compare describes the methods of d and compares them. It takes about a second
-// for 1,000 samples of six methods, nearly all of it for the bootstraps.
+// for 1,000 samples of six methods, nearly all of it for the bootstraps. Where no
+// sample has a target, methods are compared in what they use and in how often they
+// agree, and no more.
 func Compare(d Data, o Options) (*Comparison, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	if len(d.Metrics) == 0 {
-		return nil, errNoScore
+	judged := len(d.Metrics) > 0
+	if !judged && !d.unjudged() {
+		return nil, d.noScore()
 	}
 	if o.Baseline != "" && !slices.Contains(d.Methods, o.Baseline) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
@@ -144,9 +155,13 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	c := d.describe(o)
 	all := d.pairs(o)
 	c.Pairs = d.family(all, o)
-	c.Groups = d.groups(c.Pairs, o)
-	c.Pareto = d.pareto(c.Methods, all, o)
-	c.Curves = d.curves(o)
+	if judged {
+		c.Groups = d.scored().groups(c.Pairs, o)
+		c.Pareto = d.pareto(c.Methods, all, o)
+		c.Curves = d.scored().curves(o)
+	} else {
+		c.Pareto, c.Curves = Pareto{Resource: payment(c.Methods)}, []Curve{}
+	}
 	c.Verdict = c.verdict()
 	c.Notes = d.notes(c)
 	return c, nil
@@ -155,7 +170,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 func (d Data) describe(o Options) *Comparison {
 	c := &Comparison{
 		Metrics: d.Metrics, Level: o.Level, Seed: o.Seed, Resamples: o.Resamples,
-		Baseline: o.Baseline, Against: o.Against, Samples: len(d.Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
+		Baseline: o.Baseline, Against: o.Against, Samples: len(d.Samples), Unscored: len(d.Samples) - len(d.scored().Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
 	}
 	if len(d.Metrics) > 0 {
 		c.Metric = d.Metrics[0]
@@ -197,11 +212,11 @@ func (d Data) pairs(o Options) []Pair {
 func (d Data) pair(a, b int, o Options) Pair {
 	p := Pair{
 		A: d.Methods[a], B: d.Methods[b], Metrics: map[string]Difference{}, Ratios: map[Resource]Ratio{},
-		Shared: d.shared(a, b),
+		Shared: d.shared(a, b), Agreement: d.agreement(a, b),
 	}
-	clusters := d.clusters()
+	clusters, scored := d.clusters(), d.scored()
 	for _, metric := range d.Metrics {
-		p.Metrics[metric] = d.difference(a, b, metric, o)
+		p.Metrics[metric] = scored.difference(a, b, metric, o)
 	}
 	for _, r := range Resources() {
 		random := stream(o.Seed, "ratio", string(r), p.A, p.B)
@@ -230,6 +245,10 @@ func (d Data) family(all []Pair, o Options) []Pair {
 		}
 	}
 	for i := range chosen {
+		if len(d.Metrics) == 0 {
+			chosen[i].Verdict = chosen[i].Agreement.Sentence(chosen[i].A, chosen[i].B)
+			continue
+		}
 		headline := chosen[i].Metrics[d.Metrics[0]]
 		chosen[i].Winner, chosen[i].Verdict = headline.Winner, headline.Verdict()
 	}

@@ -31,6 +31,9 @@ type Sample struct {
 	Hops    int                // steps of research that the question takes; 0 if unknown
 	Chance  map[string]float64 // what guessing earns on this sample, by metric
 	Cells   [][]Cell           // Cells[m] are the trials of method m, by epoch
+	// Unscored says that the right answer is not known: the sample's trials are
+	// described, and no metric counts them.
+	Unscored bool
 }
 
 // Cell is one trial.
@@ -107,6 +110,12 @@ func (d Data) where(keep func(Sample) bool) Data {
 	d.Samples = kept
 	return d
 }
+
+// scored keeps the samples whose right answer is known.
+func (d Data) scored() Data { return d.where(func(s Sample) bool { return !s.Unscored }) }
+
+// unjudged reports whether there are samples and none has a target.
+func (d Data) unjudged() bool { return len(d.Samples) > 0 && len(d.scored().Samples) == 0 }
 
 // treatment says what trials without a result count as.
 type treatment int

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -28,20 +29,26 @@ type Diff struct {
 
 // TrialDiff is a trial that went differently in the two runs.
 type TrialDiff struct {
-	A       record.TrialID     `json:"a"`
-	B       record.TrialID     `json:"b"` // differs from A only where methods of two names are paired
-	First   *record.Divergence `json:"first_divergence"`
-	CallA   *record.Call       `json:"call_a,omitempty"` // the diverging call, where there is one
-	CallB   *record.Call       `json:"call_b,omitempty"`
-	Metric  string             `json:"metric,omitempty"` // the headline measure
-	ScoreA  *float64           `json:"score_a"`
-	ScoreB  *float64           `json:"score_b"`
-	AnswerA methods.Answer     `json:"answer_a"`
-	AnswerB methods.Answer     `json:"answer_b"`
+	A      record.TrialID     `json:"a"`
+	B      record.TrialID     `json:"b"` // differs from A only where methods of two names are paired
+	First  *record.Divergence `json:"first_divergence"`
+	CallA  *record.Call       `json:"call_a,omitempty"` // the diverging call, where there is one
+	CallB  *record.Call       `json:"call_b,omitempty"`
+	Metric string             `json:"metric,omitempty"` // the headline measure
+	ScoreA *float64           `json:"score_a"`
+	ScoreB *float64           `json:"score_b"`
+	// Unscored says that the right answer is not known.
+	Unscored bool           `json:"unscored,omitempty"`
+	AnswerA  methods.Answer `json:"answer_a"`
+	AnswerB  methods.Answer `json:"answer_b"`
 }
 
-// Flipped reports whether the trial scored differently.
+// Flipped reports whether the trial scored differently or, unscored, answered
+// differently.
 func (t TrialDiff) Flipped() bool {
+	if t.Unscored {
+		return t.AnswerA.Outcome != t.AnswerB.Outcome || !bytes.Equal(t.AnswerA.Value, t.AnswerB.Value)
+	}
 	if t.ScoreA == nil || t.ScoreB == nil {
 		return (t.ScoreA == nil) != (t.ScoreB == nil) || t.AnswerA.Outcome != t.AnswerB.Outcome
 	}
@@ -112,7 +119,7 @@ func renamed(a, b record.Config) map[string]string {
 }
 
 func diffTrial(a, b *record.Trial) TrialDiff {
-	t := TrialDiff{A: a.ID, B: b.ID, First: record.FirstDivergence(a, b), AnswerA: a.Answer, AnswerB: b.Answer}
+	t := TrialDiff{A: a.ID, B: b.ID, First: record.FirstDivergence(a, b), AnswerA: a.Answer, AnswerB: b.Answer, Unscored: !a.HasTarget()}
 	if t.First != nil && t.First.Path != "" {
 		t.CallA, t.CallB = callAt(a, t.First.Path), callAt(b, t.First.Path)
 	}

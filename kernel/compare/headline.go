@@ -18,7 +18,8 @@ func Right(t *record.Trial) bool {
 }
 
 // Wrong reports whether a trial says something about its method and is not right.
-func Wrong(t *record.Trial) bool { return !t.Infra && !Right(t) }
+// One without a target is neither right nor wrong.
+func Wrong(t *record.Trial) bool { return !t.Infra && t.HasTarget() && !Right(t) }
 
 // Tally is the headline of a method while its trials come in, in any order.
 // When all are there its mean is that of [Describe].

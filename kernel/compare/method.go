@@ -11,7 +11,7 @@ import (
 // MethodStats is one method in numbers.
 type MethodStats struct {
 	Method   string                    `json:"method"`
-	N        int                       `json:"n"`       // samples with a trial that did not fail
+	N        int                       `json:"n"`       // scored samples with a trial that did not fail
 	Trials   int                       `json:"trials"`  // finished
 	Failed   int                       `json:"failed"`  // of those, by plugin, provider or time
 	Missing  int                       `json:"missing"` // not finished
@@ -45,13 +45,14 @@ type Cause struct {
 
 // statsOf describes method m.
 func (d Data) statsOf(m int, o Options) MethodStats {
+	scored := d.scored()
 	s := MethodStats{
 		Method: d.Methods[m], Failed: d.infra(m),
-		Outcomes: map[methods.Outcome]int{}, Causes: d.causes(m), Metrics: d.merits(m, o),
-		Usage: d.usage(m, o), Hops: d.perHop(m), First: d.position(m, o),
+		Outcomes: map[methods.Outcome]int{}, Causes: d.causes(m), Metrics: scored.merits(m, o),
+		Usage: d.usage(m, o), Hops: d.perHop(m), First: scored.position(m, o),
 	}
 	if len(d.Metrics) > 0 {
-		s.Repeats = d.repeats(m, o)
+		s.Repeats = scored.repeats(m, o)
 	}
 	var total methods.Usage
 	d.count(m, func(c Cell) bool {
@@ -62,7 +63,7 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 	})
 	s.Total = UsageOf(total)
 	s.Missing = len(d.Samples)*d.epochs() - s.Trials
-	for _, sample := range d.Samples {
+	for _, sample := range scored.Samples {
 		if slices.ContainsFunc(sample.Cells[m], view{}.counts) {
 			s.N++
 		}

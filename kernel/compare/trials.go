@@ -30,7 +30,7 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 	for i, s := range samples {
 		at[s.ID] = i
 		d.Samples[i] = Sample{
-			ID: s.ID, Group: s.Group, Cluster: s.Cluster, Chance: chanceOf(s), Cells: make([][]Cell, len(labels)),
+			ID: s.ID, Group: s.Group, Cluster: s.Cluster, Chance: chanceOf(s), Cells: make([][]Cell, len(labels)), Unscored: !s.Scored(),
 		}
 		if hops, err := strconv.Atoi(s.Metadata["hops"]); err == nil {
 			d.Samples[i].Hops = hops
@@ -60,7 +60,7 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 			slices.SortFunc(cells, func(a, b Cell) int { return cmp.Compare(a.Epoch, b.Epoch) })
 		}
 	}
-	d.Chance, d.Majority = meanChance(d.Samples), majorityOf(samples)
+	d.Chance, d.Majority = meanChance(d.scored().Samples), majorityOf(samples)
 	var err error
 	if d.Metrics, err = chooseMetrics(metrics, samples, d); err != nil {
 		return Data{}, err
@@ -119,9 +119,11 @@ func meanChance(samples []Sample) map[string]float64 {
 // majorityOf is what always naming the most frequent label earns; nil where
 // the targets have no labels.
 func majorityOf(samples []task.Sample) map[string]float64 {
-	all := make([]score.Prediction, len(samples))
-	for i, s := range samples {
-		all[i] = score.Prediction{Spec: s.Problem.Answer, Target: s.Target, Answer: methods.Answer{Outcome: methods.Failed}}
+	var all []score.Prediction
+	for _, s := range samples {
+		if s.Scored() {
+			all = append(all, score.Prediction{Spec: s.Problem.Answer, Target: s.Target, Answer: methods.Answer{Outcome: methods.Failed}})
+		}
 	}
 	levels, err := score.Majority(all)
 	if err != nil { // as for chance
@@ -155,7 +157,7 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 	}
 	all = slices.DeleteFunc(all, func(n string) bool { return !slices.Contains(have, n) })
 	if len(have) == 0 && len(asked) > 0 {
-		return nil, errNoScore
+		return nil, d.noScore()
 	}
 	for _, name := range asked {
 		if !slices.Contains(have, name) {

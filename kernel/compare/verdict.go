@@ -10,6 +10,8 @@ import (
 // verdict is the sentence on the headline metric.
 func (c *Comparison) verdict() string {
 	switch {
+	case c.Samples > 0 && c.Unscored == c.Samples:
+		return "no sample has a target: answers are shown and not judged"
 	case len(c.Pairs) == 0:
 		return "one method: nothing to compare"
 	case len(c.Pairs) == 1:
@@ -85,6 +87,9 @@ func (d Data) notes(c *Comparison) []string {
 	if c.Clusters > 0 {
 		note("the %d samples are in %d clusters, which intervals and tests take as units", c.Samples, c.Clusters)
 	}
+	if c.Unscored > 0 && c.Unscored < c.Samples {
+		note("%d of the %d samples have no target: they are run and shown, and no metric counts them", c.Unscored, c.Samples)
+	}
 	for _, m := range c.Methods {
 		if m.Failed > 0 {
 			note("%s", c.failures(m))
@@ -93,8 +98,9 @@ func (d Data) notes(c *Comparison) []string {
 			note("%s: %d trials are not finished: resume the run", m.Method, m.Missing)
 		}
 		for _, r := range []Resource{Tokens, Cost} {
-			if known := m.Usage[r].N; 0 < known && known < m.N {
-				note("%s: %s is unknown for %d of %d samples, which its mean leaves out", m.Method, r, m.N-known, m.N)
+			n := m.Usage[Calls].N // whose use is known of every trial
+			if known := m.Usage[r].N; 0 < known && known < n {
+				note("%s: %s is unknown for %d of %d samples, which its mean leaves out", m.Method, r, n-known, n)
 			}
 		}
 	}

@@ -83,7 +83,7 @@ type Trial struct {
 	Calls    []Call          `json:"calls"`
 	Events   []methods.Event `json:"events"`
 	Answer   methods.Answer  `json:"answer"`
-	Target   json.RawMessage `json:"target"` // as presented, so after a shuffle
+	Target   json.RawMessage `json:"target"` // as presented, so after a shuffle; nil or null if it is not known
 	Score    score.Score     `json:"score"`
 	Usage    methods.Usage   `json:"usage"` // the sum over Calls
 	Failure  string          `json:"failure,omitempty"`
@@ -93,6 +93,10 @@ type Trial struct {
 	Hash     string          `json:"hash"`      // see Seal
 	Provider int             `json:"new_calls"` // calls of this execution that reached the provider; not hashed
 }
+
+// HasTarget reports whether the right answer is known. Without one the trial has
+// no score.
+func (t *Trial) HasTarget() bool { return len(t.Target) > 0 && string(t.Target) != "null" }
 
 // Seal brings the transcript into its canonical form and order and sets the
 // trial's hash.

@@ -21,9 +21,17 @@ type ComparisonView struct {
 // ComparisonSheet is methods side by side. Names of pairs are never cut: two
 // rows must not read the same.
 func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
-	s := Sheet{Head: comparisonTitle(c, v), Tables: []display.Table{methodTable(c)}}
+	s := Sheet{Head: comparisonTitle(c, v)}
+	switch {
+	case len(c.Metrics) == 0: // no sample has a target
+		s.Tables = []display.Table{amounts(c)}
+	case len(c.Pairs) == 0:
+		s.Tables = []display.Table{methodTable(c)}
+	default:
+		s.Tables = []display.Table{methodTable(c), pairTable(c)}
+	}
 	if len(c.Pairs) > 0 {
-		s.Tables = append(s.Tables, pairTable(c), ratioTable(c))
+		s.Tables = append(s.Tables, ratioTable(c))
 	}
 	if v.Groups && len(c.Groups) > 0 {
 		s.Tables = append(s.Tables, groupTable(c))
@@ -41,6 +49,9 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	t := fmt.Sprintf("%s\n%s", c.Verdict, plural(c.Samples, "sample"))
+	if c.Unscored > 0 {
+		t += fmt.Sprintf(", %s without a target", count(c.Unscored))
+	}
 	if c.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", c.Epochs)
 	}
@@ -238,6 +249,9 @@ func remarks(c *compare.Comparison) []string {
 		}
 	}
 	for _, p := range c.Pairs {
+		if g := p.Agreement; g != nil {
+			add("agreement: %s", g.Sentence(p.A, p.B))
+		}
 		d := p.Metrics[c.Metric]
 		if d.FailedAsWrong != nil {
 			add("%s − %s with failed trials counted as wrong: %s", p.A, p.B, signed(*d.FailedAsWrong))

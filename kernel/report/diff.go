@@ -32,7 +32,7 @@ func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 		fmt.Fprintln(w, "warning:", Plain(warning))
 	}
 	flipped := d.Flipped()
-	fmt.Fprintf(w, "\n%s same; %s\n", plural(d.Same, "trial"), differing(len(d.Trials), len(flipped)))
+	fmt.Fprintf(w, "\n%s same; %s\n", plural(d.Same, "trial"), differing(d.Trials, len(flipped)))
 	for _, only := range []struct {
 		run string
 		ids []record.TrialID
@@ -54,9 +54,13 @@ func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 	}
 }
 
-// differing says how many trials differ, and how many of them in their score.
-func differing(trials, flipped int) string {
-	verb := "differ"
+// differing says how many trials differ, and how many of them in their score or,
+// where there is none, in their answer.
+func differing(all []compare.TrialDiff, flipped int) string {
+	trials, verb, what := len(all), "differ", "score"
+	if slices.ContainsFunc(all, func(t compare.TrialDiff) bool { return t.Unscored }) {
+		what = "answer"
+	}
 	if trials == 1 {
 		verb = "differs"
 	}
@@ -64,11 +68,11 @@ func differing(trials, flipped int) string {
 	case trials == 0:
 		return "none differs"
 	case flipped == 0:
-		return fmt.Sprintf("%s %s, with the same score", count(trials), verb)
+		return fmt.Sprintf("%s %s, with the same %s", count(trials), verb, what)
 	case flipped == trials:
-		return fmt.Sprintf("%s %s, with another score", count(trials), verb)
+		return fmt.Sprintf("%s %s, with another %s", count(trials), verb, what)
 	}
-	return fmt.Sprintf("%s %s, %s of them with another score", count(trials), verb, count(flipped))
+	return fmt.Sprintf("%s %s, %s of them with another %s", count(trials), verb, count(flipped), what)
 }
 
 func someTrials(ids []record.TrialID) string {
@@ -89,7 +93,10 @@ func diffTrial(w io.Writer, t compare.TrialDiff, v DiffView) {
 		name += " and " + t.B.String()
 	}
 	fmt.Fprintf(w, "\n%s", Plain(name))
-	if t.Flipped() {
+	switch {
+	case t.Unscored:
+		fmt.Fprintf(w, "  %s", unscored)
+	case t.Flipped():
 		fmt.Fprintf(w, "  %s %s → %s", t.Metric, optional(t.ScoreA), optional(t.ScoreB))
 	}
 	fmt.Fprintln(w)
@@ -196,7 +203,9 @@ func Fork(w io.Writer, parent, run *record.Run, at string, before, after *record
 	w = Guarded(w)
 	fmt.Fprintf(w, "forked  %s from %s at %s\n", run.ID, parent.ID, at)
 	fmt.Fprintf(w, "answer  %s %s → %s %s\n", before.Answer.Outcome, display.Line(string(before.Answer.Value), 80), after.Answer.Outcome, display.Line(string(after.Answer.Value), 80))
-	fmt.Fprintf(w, "target  %s\n", display.Line(string(after.Target), 80))
+	if after.HasTarget() {
+		fmt.Fprintf(w, "target  %s\n", display.Line(string(after.Target), 80))
+	}
 	changedScores(w, before, after)
 	fmt.Fprintf(w, "calls   %d → %d: %d from the store, %d new\n", len(before.Calls), len(after.Calls), len(after.Calls)-after.Provider, after.Provider)
 	if parent.Root == run.Root {

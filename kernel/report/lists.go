@@ -151,11 +151,14 @@ func Sample(w io.Writer, s task.Sample, asJSON bool) error {
 		return JSON(w, s)
 	}
 	w = Guarded(w)
-	note := ""
-	if s.Problem.Answer.Kind == methods.Ranking {
+	note, target := "", string(s.Target)
+	switch {
+	case !s.Scored():
+		target = "none: it is run and not scored"
+	case s.Problem.Answer.Kind == methods.Ranking:
 		note = " (places in this order; each trial shuffles the items, and its target with them)"
 	}
-	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s%s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, s.Target, note)
+	fmt.Fprintf(w, "%s  %s\n\n%s\n\nanswer kind %s, target %s%s\n", s.ID, s.Group, printable(s.Problem.Query), s.Problem.Answer.Kind, target, note)
 	for _, k := range slices.Sorted(maps.Keys(s.Metadata)) {
 		fmt.Fprintf(w, "%s: %s\n", k, printable(s.Metadata[k]))
 	}

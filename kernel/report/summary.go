@@ -34,9 +34,15 @@ func (s Sheet) Display() display.Bundle {
 // compared, how they differ.
 func RunSheet(s *runner.Summary, groups bool) Sheet {
 	c := s.Comparison
-	tables := []display.Table{quality(c), amounts(c)}
-	if len(c.Pairs) > 0 {
+	tables := []display.Table{amounts(c)}
+	if len(c.Metrics) > 0 || s.Unscored < s.Samples {
+		tables = []display.Table{quality(c), amounts(c)}
+	}
+	if len(c.Pairs) > 0 && len(c.Metrics) > 0 {
 		tables = append(tables, pairTable(c))
+	}
+	if s.Unscored > inFull || 0 < s.Unscored && s.Unscored < s.Samples {
+		tables = append(tables, askedTable(s))
 	}
 	if groups && len(c.Groups) > 0 {
 		tables = append(tables, groupTable(c))
@@ -45,11 +51,7 @@ func RunSheet(s *runner.Summary, groups bool) Sheet {
 	if lines := remarks(c); len(lines) > 0 {
 		tail = strings.Join(lines, "\n") + "\n\n" + tail
 	}
-	head := title(s)
-	for _, note := range s.Notes {
-		head += "\nnote: " + note
-	}
-	return Sheet{head, tables, tail}
+	return Sheet{head(s, DefaultWidth), tables, tail}
 }
 
 // below is what stands below the tables of a run.
@@ -130,6 +132,9 @@ func title(s *runner.Summary) string {
 		model += " (simulated model)"
 	}
 	t := fmt.Sprintf("%s · %s\n%s", s.Task, model, plural(s.Samples, "sample"))
+	if s.Unscored > 0 {
+		t += fmt.Sprintf(", %s without a target", count(s.Unscored))
+	}
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}

@@ -27,7 +27,15 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	if t.Answer.Reason != "" {
 		fmt.Fprintf(w, " (%s)", t.Answer.Reason)
 	}
-	fmt.Fprintf(w, "\ntarget  %s%s\n", t.Target, shuffled(run, t))
+	fmt.Fprintln(w)
+	if words, ok := t.Answer.InWords(); ok {
+		block(w, "in words", words)
+	}
+	if t.HasTarget() {
+		fmt.Fprintf(w, "target  %s%s\n", t.Target, shuffled(run, t))
+	} else {
+		fmt.Fprintln(w, "target  none")
+	}
 	fmt.Fprintf(w, "score   %s\n", scores(t))
 	if t.Failure != "" {
 		fmt.Fprintf(w, "failure %s\n", t.Failure)
@@ -59,7 +67,10 @@ func shuffled(run *record.Run, t *record.Trial) string {
 
 // scores lists what a trial earned, its headline first.
 func scores(t *record.Trial) string {
-	if len(t.Score.Values) == 0 || t.Infra {
+	switch {
+	case !t.HasTarget():
+		return unscored
+	case len(t.Score.Values) == 0 || t.Infra:
 		return "none"
 	}
 	first, _, _ := compare.Headline(t)
@@ -71,6 +82,9 @@ func scores(t *record.Trial) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// unscored stands where a score would, if the right answer is not known.
+const unscored = "unscored"
 
 // order is 0 for the first name and 1 for all others.
 func order(name, first string) int {
@@ -172,7 +186,10 @@ func Answer(w io.Writer, a methods.Answer, target json.RawMessage) {
 	if a.Reason != "" {
 		fmt.Fprintf(w, "reason  %s\n", display.Line(a.Reason, 300))
 	}
-	fmt.Fprintf(w, "target  %s\n", Plain(string(target)))
+	if words, ok := a.InWords(); ok {
+		block(w, "in words", words)
+	}
+	fmt.Fprintf(w, "target  %s\n", cmp.Or(Plain(string(target)), "none"))
 	for _, e := range a.Evidence {
 		fmt.Fprintf(w, "  %s: %s\n", display.Line(e.Source, 40), display.Line(e.Text, 160))
 	}

@@ -16,11 +16,14 @@ func TrialTable(trials []*record.Trial) display.Table {
 	t.Add("trial", "outcome", "score", "answer", "target", "calls", "tokens")
 	t.Columns[5].Right, t.Columns[6].Right = true, true
 	for _, r := range trials {
-		score := "–"
+		score, target := "–", display.Line(string(r.Target), 40)
+		if !r.HasTarget() {
+			score, target = unscored, "–"
+		}
 		if name, v, ok := compare.Headline(r); ok {
 			score = fmt.Sprintf("%s %.3g", name, v)
 		}
-		t.Row(r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), display.Line(string(r.Target), 40),
+		t.Row(r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), target,
 			count(len(r.Calls)), count(int(r.Usage.Tokens())))
 	}
 	if len(trials) == 0 {

@@ -28,6 +28,7 @@ type Summary struct {
 	Simulated      bool   `json:"simulated"` // the numbers say nothing about language models
 	Task           string `json:"task"`
 	Samples        int    `json:"samples"`
+	Unscored       int    `json:"unscored,omitempty"` // of the samples: without a target, so in no metric
 	Epochs         int    `json:"epochs"`
 	Seed           uint64 `json:"seed"`
 
@@ -42,6 +43,9 @@ type Summary struct {
 	Prompts       int `json:"prompts,omitempty"`
 	NotUnderstood int `json:"not_understood,omitempty"`
 
+	// Answers are those to the first samples without a target, at most [MaxAsked].
+	Answers []Asked `json:"answers,omitempty"`
+
 	// Comparison is where the numbers come from.
 	Comparison *compare.Comparison `json:"-"`
 }
@@ -52,7 +56,7 @@ type MethodSummary struct {
 	Method   string                  `json:"method"`
 	Version  string                  `json:"version"`
 	Data     string                  `json:"data,omitempty"` // what it works on, as in [record.Method]
-	N        int                     `json:"n"`              // samples with a trial that did not fail
+	N        int                     `json:"n"`              // scored samples with a trial that did not fail
 	Trials   int                     `json:"trials"`         // finished trials
 	Failed   int                     `json:"failed"`         // of those, failed by plugin, provider or time: left out of the metrics
 	Outcomes map[methods.Outcome]int `json:"outcomes"`
@@ -108,7 +112,7 @@ func SummaryOf(r *Result, c *compare.Comparison) *Summary {
 		Run: run.ID, RootHash: run.Root, Status: string(run.Status),
 		ProviderCalls: r.NewCalls, ToolRuns: r.ToolRuns, CachedCalls: r.CachedCalls, FailedAttempts: r.FailedAttempts, SharedCalls: run.Calls.Shared,
 		Model: run.Config.Model.ID.String(), Simulated: run.Config.Model.Simulated, Task: run.Config.Task.Name,
-		Samples: len(run.Config.Task.Samples), Epochs: run.Config.Epochs, Seed: run.Config.Seed,
+		Samples: len(run.Config.Task.Samples), Unscored: c.Unscored, Answers: asked(r), Epochs: run.Config.Epochs, Seed: run.Config.Seed,
 		Chance: c.Chance, Majority: c.Majority, Notes: slices.Clone(run.Notes), Remarks: c.Notes, Comparison: c,
 	}
 	if run.Config.Task.Config != "" {

@@ -137,7 +137,8 @@ func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.H
 	return m.Solve(ctx, p, h)
 }
 
-// conclude sets the trial's answer, failure and score.
+// conclude sets the trial's answer, failure and, where the right answer is known,
+// score.
 func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, err error) {
 	spec := s.Problem.Answer
 	if err == nil {
@@ -155,6 +156,9 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 		case errors.As(err, &process), errors.Is(err, methods.ErrProvider) && providerFailed(t.Calls), errors.Is(err, errTrialTimeout):
 			t.Infra = true
 		}
+	}
+	if !t.HasTarget() {
+		return
 	}
 	by, err := score.ByName(scorer, spec)
 	if err != nil {

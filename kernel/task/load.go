@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -37,6 +38,10 @@ const maxRanked = 5
 // an object (fields). An empty text or list as the target is an answer, too: that
 // there is none. The metadata "group" and "cluster" become the sample's.
 //
+// The target may be missing where the right answer is not known: the sample is
+// run and not scored. The field answer of the input then says what is asked for,
+// as [ParseAnswer] reads it; without it, a text.
+//
 // Errors name file, line and column.
 func LoadJSONL(path string) (*Task, error) {
 	t := &Task{Version: "1", Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
@@ -59,6 +64,7 @@ func LoadJSONL(path string) (*Task, error) {
 	if len(t.Samples) == 0 {
 		return nil, fmt.Errorf("load task: %s has no samples", filepath.Base(path))
 	}
+	t.NoteUnscored()
 	t.Summary = fmt.Sprintf("%d samples of %s", len(t.Samples), filepath.Base(path))
 	t.Source, err = describe(path)
 	return t, err
@@ -93,6 +99,7 @@ type input struct {
 	Items   []json.RawMessage          `json:"items"`
 	Labels  []string                   `json:"labels"`
 	K       int                        `json:"k"`
+	Answer  string                     `json:"answer"` // without a target: what is asked for
 }
 
 func readSample(l Line, number int) (Sample, error) {
@@ -111,15 +118,16 @@ func readSample(l Line, number int) (Sample, error) {
 	if absent(r.Input) {
 		return Sample{}, l.Errorf("sample %q has no input", s.ID)
 	}
-	if absent(r.Target) {
-		return Sample{}, l.Errorf("sample %q has no target", s.ID)
-	}
 	in, err := readInput(l, r.Input)
 	if err != nil {
 		return Sample{}, err
 	}
+	at := "target"
+	if absent(r.Target) {
+		r.Target, at = nil, "input"
+	}
 	if s.Problem, s.Target, err = in.problem(r.Target); err != nil {
-		return Sample{}, l.errorAt(l.valueOffset("target"), fmt.Errorf("sample %q: %w", s.ID, err))
+		return Sample{}, l.errorAt(l.valueOffset(at), fmt.Errorf("sample %q: %w", s.ID, err))
 	}
 	return s, nil
 }
@@ -184,7 +192,7 @@ func readInput(l Line, raw json.RawMessage) (input, error) {
 		return in, l.errorAt(at, fmt.Errorf("the input is neither a text nor an object with a query"))
 	}
 	if err := inner.DecodeStrict(&in); err != nil {
-		return in, hint(err, "query", "context", "items", "labels", "k")
+		return in, hint(err, "query", "context", "items", "labels", "k", "answer")
 	}
 	switch {
 	case strings.TrimSpace(in.Query) == "":
@@ -227,15 +235,27 @@ func (in input) problem(target json.RawMessage) (methods.Problem, json.RawMessag
 
 func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
 	switch {
+	case in.Answer != "" && (target != nil || in.Items != nil || in.Labels != nil):
+		return methods.AnswerSpec{}, nil, fmt.Errorf("the answer follows from the target, the items or the labels: leave \"answer\" out")
 	case in.Items != nil:
 		return in.ranking(target)
 	case in.Labels != nil:
 		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
+		if target == nil {
+			return spec, nil, nil
+		}
 		var label string
 		if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
 			return spec, nil, fmt.Errorf("target %s is not one of the labels %q", compact(target), in.Labels)
 		}
 		return spec, methods.ChoiceAnswer(label).Value, nil
+	}
+	if target == nil {
+		spec, _, err := ParseAnswer(cmp.Or(in.Answer, string(methods.Text)))
+		if err == nil && spec.Kind == methods.Ranking {
+			err = errors.New(`a ranking needs its items: write "items" in place of "answer"`)
+		}
+		return spec, nil, err
 	}
 	switch target[0] {
 	case '"':
@@ -280,6 +300,9 @@ func (in input) ranking(target json.RawMessage) (methods.AnswerSpec, json.RawMes
 		return spec, nil, fmt.Errorf("the sample has one item: a ranking needs at least two")
 	case spec.K < 1 || spec.K > n:
 		return spec, nil, fmt.Errorf("k must be 1 to %d, the number of items, not %d", n, spec.K)
+	}
+	if target == nil {
+		return spec, nil, nil
 	}
 	var gold []int
 	if target[0] != '[' {

@@ -28,6 +28,11 @@ func TestLoadJSONL(t *testing.T) {
 		line, target, context string
 		spec                  methods.AnswerSpec
 	}{
+		"no target":      {`{"id":"a","input":"q"}`, ``, ``, methods.AnswerSpec{Kind: methods.Text}},
+		"null":           {`{"id":"a","input":{"query":"q","answer":"number"},"target":null}`, ``, ``, methods.AnswerSpec{Kind: methods.Number}},
+		"no label":       {`{"id":"a","input":{"query":"q","labels":["x","y"]}}`, ``, ``, methods.AnswerSpec{Kind: methods.Choice, Labels: []string{"x", "y"}}},
+		"no best item":   {`{"id":"a","input":{"query":"q","items":["x","y"]}}`, ``, `{"items":["x","y"]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 2}},
+		"open fields":    {`{"id":"a","input":{"query":"q","answer":"fields:x,\"y, z\""}}`, ``, ``, methods.AnswerSpec{Kind: methods.Fields, Names: []string{"x", "y, z"}}},
 		"text":           {`{"id":"a","input":"q","target":"Paris"}`, `"Paris"`, ``, methods.AnswerSpec{Kind: methods.Text}},
 		"number":         {`{"id":"a","input":"q","target":-4.50}`, `-4.50`, ``, methods.AnswerSpec{Kind: methods.Number}},
 		"set":            {`{"id":"a","input":"q","target":["b", "a", "b"]}`, `["a","b"]`, ``, methods.AnswerSpec{Kind: methods.Set}},
@@ -50,6 +55,12 @@ func TestLoadJSONL(t *testing.T) {
 			}
 			if fmt.Sprint(s.Problem.Answer) != fmt.Sprint(test.spec) {
 				t.Errorf("got %+v, want %+v", s.Problem.Answer, test.spec)
+			}
+			if s.Scored() != (test.target != "") {
+				t.Errorf("scored: %v, with target %q", s.Scored(), test.target)
+			}
+			if !s.Scored() {
+				return
 			}
 			if err := s.Problem.Answer.Check(methods.Answer{Value: s.Target, Outcome: methods.Answered}); err != nil {
 				t.Errorf("the target is no answer: %v", err)
@@ -104,8 +115,10 @@ func TestLoadJSONLFaults(t *testing.T) {
 		"\ufeff\n": "has no samples",
 		`{"id":"a","input":"q","target":1}` + "\n" + `{"id":"a","input":"q","target":1}`:   `quiz.jsonl:2:1: id "a" is already used in line 1`,
 		`{"id":"","input":"q","target":1}`:                                                 "the id is empty",
-		`{"id":"a","input":"q"}`:                                                           `quiz.jsonl:1:1: sample "a" has no target`,
-		`{"id":"a","input":"q","target":null}`:                                             `has no target`,
+		`{"id":"a","input":{"query":"q","answer":"colour"}}`:                               `there is no such kind`,
+		`{"id":"a","input":{"query":"q","answer":"ranking:x,y"}}`:                          `a ranking needs its items`,
+		`{"id":"a","input":{"query":"q","answer":"number"},"target":4}`:                    `leave "answer" out`,
+		`{"id":"a","input":{"query":"q","labels":["x","y"],"answer":"text"}}`:              `leave "answer" out`,
 		`{"id":"a","target":1}`:                                                            `sample "a" has no input`,
 		"\n" + `{"id":"é","input":"q","target":}`:                                          "quiz.jsonl:2:32: invalid character '}'",
 		`{"id":"a","input":"q","target":1} {}`:                                             "more than one JSON value",

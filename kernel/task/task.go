@@ -32,6 +32,9 @@ type Task struct {
 	Samples    []Sample
 
 	Environment Environment `json:"-"` // nil if its problems have no tools
+	// Context is what the problems of its environment need beside their question,
+	// such as the workflows of a log; a user's own question gets it too. May be nil.
+	Context json.RawMessage `json:"-"`
 }
 
 // Sample is one dataset item.
@@ -40,9 +43,13 @@ type Sample struct {
 	Group    string            // for breakdowns, such as "G03"; may be empty
 	Cluster  string            // samples of one cluster are not independent; may be empty
 	Problem  methods.Problem   // without Seed and Options, which belong to a trial
-	Target   json.RawMessage   // the right answer, in the form of Answer.Value; for a ranking, the gold items
+	Target   json.RawMessage   // the right answer, in the form of Answer.Value; for a ranking, the gold items; nil or null if it is not known
 	Metadata map[string]string // for people; no method sees it
 }
+
+// Scored reports whether the right answer is known. Trials on a sample without a
+// target are run and shown; no metric counts them.
+func (s Sample) Scored() bool { return !absent(s.Target) }
 
 // ItemsKey is the key of a ranking problem's Context that holds its items, a
 // list of AnswerSpec.N values.
@@ -77,6 +84,9 @@ func (t *Task) Digest() (string, error) {
 func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMessage, error) {
 	p := s.Problem
 	p.ID, p.Seed = s.ID, seed
+	if !s.Scored() {
+		s.Target = nil // a stored sample says null
+	}
 	if !shuffle || p.Answer.Kind != methods.Ranking {
 		return p, s.Target, nil
 	}
@@ -89,8 +99,10 @@ func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMes
 		return p, nil, fmt.Errorf("present sample %q: context %q: %w", s.ID, ItemsKey, err)
 	}
 	var gold []int
-	if err := json.Unmarshal(s.Target, &gold); err != nil {
-		return p, nil, fmt.Errorf("present sample %q: target: %w", s.ID, err)
+	if s.Scored() {
+		if err := json.Unmarshal(s.Target, &gold); err != nil {
+			return p, nil, fmt.Errorf("present sample %q: target: %w", s.ID, err)
+		}
 	}
 
 	order := rand.New(rand.NewPCG(seed, shuffleStream)).Perm(len(items))
@@ -114,6 +126,9 @@ func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMes
 	}
 	if err != nil {
 		return p, nil, fmt.Errorf("present sample %q: %w", s.ID, err)
+	}
+	if !s.Scored() {
+		return p, nil, nil
 	}
 	target, err := json.Marshal(moved)
 	return p, target, err

@@ -105,9 +105,13 @@ allows; and, where tools count records, how many lines of the log are none.`,
 }
 
 func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
-	kinds := map[methods.AnswerKind]int{}
+	kinds, unscored := map[methods.AnswerKind]int{}, 0
 	for _, s := range t.Samples {
 		kinds[s.Problem.Answer.Kind]++
+		if !s.Scored() {
+			unscored++
+			continue
+		}
 		scorer, err := score.ByName(t.Scorer, s.Problem.Answer)
 		if err != nil {
 			return err
@@ -123,6 +127,9 @@ func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
 	fmt.Fprintf(a.stdout, "ok      %s, digest %.16s\n", report.Plural(len(t.Samples), "sample"), digest)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		fmt.Fprintf(a.stdout, "answers %d of kind %s\n", kinds[kind], kind)
+	}
+	if unscored > 0 {
+		fmt.Fprintf(a.stdout, "targets %s without one: run and not scored\n", report.Plural(unscored, "sample"))
 	}
 	if t.Environment == nil {
 		return nil

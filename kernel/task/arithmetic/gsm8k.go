@@ -17,7 +17,8 @@ const goldMark = "####"
 
 // LoadGSM8K reads word problems from a JSON Lines file in the form of GSM8K: an
 // object a line with "question" and with "answer", the worked solution, whose
-// last line is "#### N". Only N becomes the target. Problems are grouped by how
+// last line is "#### N". Only N becomes the target; an
+// empty answer is none, and the problem is not scored. Problems are grouped by how
 // many calculations their solution marks with <<…>>. The tools are those of
 // the generated task. Errors name file and line.
 //
@@ -36,9 +37,12 @@ func LoadGSM8K(path string) (*task.Task, error) {
 		if strings.TrimSpace(record.Question) == "" {
 			return l.Errorf("the question is empty")
 		}
-		gold, err := gsm8kGold(record.Answer)
-		if err != nil {
-			return l.Errorf("%w", err)
+		var gold json.RawMessage
+		if record.Answer != "" { // a question of one's own may have none
+			var err error
+			if gold, err = gsm8kGold(record.Answer); err != nil {
+				return l.Errorf("%w", err)
+			}
 		}
 		steps := strings.Count(record.Answer, "<<")
 		t.Samples = append(t.Samples, task.Sample{
@@ -56,6 +60,7 @@ func LoadGSM8K(path string) (*task.Task, error) {
 	if len(t.Samples) == 0 {
 		return nil, fmt.Errorf("load GSM8K: %s has no problems", filepath.Base(path))
 	}
+	t.NoteUnscored()
 	t.Source = "file " + filepath.Base(path)
 	return t, nil
 }

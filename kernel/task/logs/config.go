@@ -40,7 +40,8 @@ type Query struct {
 	ID     string `yaml:"id"`
 	Query  string `yaml:"query"`
 	Group  string `yaml:"group"`
-	Target any    `yaml:"target"` // a number, or a list of texts
+	Target any    `yaml:"target"` // a number, or a list of texts; may be missing
+	Answer string `yaml:"answer"` // without a target: what is asked for; default text
 }
 
 // Domain is what is known of cable network logs, the domain of the generated

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,8 +21,11 @@ const ConfigName = "logs.yaml"
 
 // LoadDir reads a task over a log of one's own from a folder with a logs.yaml: the
 // log's file and format, patterns or columns of the entities, and queries with
-// their right answers. Workflows, templates and severities that it leaves out
-// are those of the generated task. Whatever is wrong with it is told at once.
+// their right answers. A query without a target is run and not scored; its answer
+// says what it asks for, as [task.ParseAnswer] reads it. There may be no queries at
+// all, for questions that are asked one by one. Workflows, templates and severities
+// that it leaves out are those of the generated task. Whatever is wrong with it is
+// told at once.
 func LoadDir(dir string) (*task.Task, error) {
 	path := filepath.Join(dir, ConfigName)
 	c, err := ReadConfig(path)
@@ -48,9 +52,7 @@ func LoadDir(dir string) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Queries) == 0 {
-		return nil, fmt.Errorf("read log configuration %s: no queries: add some, as in queries: [{query: \"count all logs\", target: 2115}]", path)
-	}
+	t.Context = context
 	for i, q := range c.Queries {
 		s, err := q.sample(i)
 		if err != nil {
@@ -59,6 +61,7 @@ func LoadDir(dir string) (*task.Task, error) {
 		s.Problem.Context = context
 		t.Samples = append(t.Samples, s)
 	}
+	t.NoteUnscored()
 	return t, nil
 }
 
@@ -69,6 +72,17 @@ func (q Query) sample(i int) (task.Sample, error) {
 	}
 	if q.Query == "" {
 		return s, errors.New("the query is empty")
+	}
+	if q.Target == nil {
+		var items []string
+		var err error
+		if s.Problem.Answer, items, err = task.ParseAnswer(cmp.Or(q.Answer, string(methods.Text))); err == nil && items != nil {
+			err = errors.New("a log has no items to rank")
+		}
+		return s, err
+	}
+	if q.Answer != "" {
+		return s, errors.New("the answer follows from the target: leave answer out")
 	}
 	switch v := q.Target.(type) {
 	case int, int64, uint64, float64:

@@ -68,6 +68,7 @@ func New(o Options) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Context = context
 	q := &asker{rows: rows, rng: rand.New(rand.NewPCG(o.Seed, 2))}
 	for i := range o.Queries {
 		s, err := q.sample(i)

@@ -8,18 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/yuin/goldmark"
-
-	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/wiki/title"
 )
@@ -55,7 +50,11 @@ type Corpus struct {
 	terms     map[string][]posting
 	lengths   []float64
 	mean      float64
+	notes     []string
 }
+
+// Notes say what a reader must know of how the corpus was read.
+func (c *Corpus) Notes() []string { return c.notes }
 
 type posting struct {
 	page  int
@@ -223,16 +222,17 @@ func (c *Corpus) Digest() string {
 }
 
 // LoadCorpus reads a corpus: a JSON Lines file of {"title", "text"}, with "url" and
-// "section" if there are any, or a folder of articles as HTML or Markdown, whose
+// "section" if there are any, or a folder of articles as Markdown, HTML or text, whose
 // titles are their first headings or else their file names.
 func LoadCorpus(path string) (*Corpus, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("load corpus: %w", err)
+		return nil, fmt.Errorf("load corpus: there is no file or folder %q: name one that holds articles", path)
 	}
 	var pages []*Page
+	var notes []string
 	if info.IsDir() {
-		pages, err = loadFolder(path)
+		pages, notes, err = loadFolder(path)
 	} else {
 		pages, err = loadParagraphs(path)
 	}
@@ -240,9 +240,14 @@ func LoadCorpus(path string) (*Corpus, error) {
 		return nil, err
 	}
 	if len(pages) == 0 {
-		return nil, fmt.Errorf("load corpus %s: no articles found: put .html or .md files into the folder, or name a .jsonl file", path)
+		return nil, fmt.Errorf("load corpus %s: no articles found: put .md, .html or .txt files into the folder, or name a .jsonl file", path)
 	}
-	return NewCorpus(pages, nil)
+	c, err := NewCorpus(pages, nil)
+	if err != nil {
+		return nil, err
+	}
+	c.notes = notes
+	return c, nil
 }
 
 // maxNested bounds how deep quotes and lists of Markdown may be within each other:
@@ -265,37 +270,6 @@ func deepLine(raw []byte) int {
 		}
 	}
 	return 0
-}
-
-func loadFolder(dir string) ([]*Page, error) {
-	var pages []*Page
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		extension := strings.ToLower(filepath.Ext(path))
-		if extension != ".html" && extension != ".htm" && extension != ".md" {
-			return nil
-		}
-		raw, err := files.Read(path, files.MaxText)
-		if err != nil {
-			return err
-		}
-		if extension == ".md" {
-			if line := deepLine(raw); line > 0 {
-				return fmt.Errorf("load corpus: %s:%d: more than %d quotes or lists within each other: write it flatter", path, line, maxNested)
-			}
-			var b bytes.Buffer
-			if err := goldmark.Convert(raw, &b); err != nil {
-				return fmt.Errorf("load corpus %s: %w", path, err)
-			}
-			raw = b.Bytes()
-		}
-		p, err := Parse(bytes.NewReader(raw), strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), "")
-		pages = append(pages, p)
-		return err
-	})
-	return pages, err
 }
 
 // loadParagraphs joins the paragraphs of one title into an article.
