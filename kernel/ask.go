@@ -67,7 +67,12 @@ func (l *Lab) Ask(q Asking) (*Result, error) {
 	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, q.MethodOptions); err != nil {
 		return nil, err
 	}
-	for i := range s.Methods {
+	kind := t.Samples[0].Problem.Answer.Kind
+	for i, m := range s.Methods {
+		if !m.Description.Supports(kind) {
+			return nil, Misused(fmt.Errorf("ask: method %q cannot answer with a %s: it answers %s; name another form by --answer, or another method",
+				m.Label, kind, runner.AnyOf(m.Description.Answers)))
+		}
 		s.Methods[i].Shuffle = false // items are numbered as they were asked for
 	}
 	store, err := l.Store()
@@ -107,9 +112,12 @@ func (l *Lab) question(q Asking) (*Task, error) {
 		return nil, Misused(fmt.Errorf("ask: %w", err))
 	}
 	t := &Task{
-		Name: askName, Version: askVersion, Summary: "a question without a known answer", Config: about, Source: from.Source, Notes: from.Notes,
+		Name: askName, Version: askVersion, Summary: "a question without a known answer", Config: about, Source: from.Source,
 		Environment: from.Environment,
 		Samples:     []Sample{{ID: askSample, Problem: Problem{Query: q.Query, Context: context, Answer: spec}}},
+	}
+	if len(from.Samples) == 0 || from.Context != nil { // notes on what is asked about, and not on a task's own questions
+		t.Notes = from.Notes
 	}
 	if about != "" { // other tools make another question
 		digest, err := from.Digest()

@@ -40,12 +40,19 @@ func wrapLine(line string, limit int) []string {
 	return append(lines, now)
 }
 
-// split cuts s after limit columns.
+// split cuts s after at most limit columns: behind a mark between parts, such as a
+// comma or a slash, if there is one in the second half.
 func split(s string, limit int) (head, rest string) {
-	w := 0
+	w, mark := 0, 0
 	for i, r := range s {
 		if w += runeWidth(r); w > limit {
+			if mark > 0 {
+				i = mark
+			}
 			return s[:i], s[i:]
+		}
+		if strings.ContainsRune(",;/|&=", r) && w > limit/2 {
+			mark = i + 1
 		}
 	}
 	return s, ""

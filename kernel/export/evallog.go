@@ -145,7 +145,7 @@ func (s Source) evalSamples(method string) ([]object, error) {
 // its model calls as events.
 func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) {
 	o := object{
-		"id": t.ID.Sample, "epoch": t.ID.Epoch + 1, "input": sample.Problem.Query, "target": string(t.Target),
+		"id": t.ID.Sample, "epoch": t.ID.Epoch + 1, "input": sample.Problem.Query, "target": evalTarget(t),
 		"messages": []object{}, "scores": evalScores(t), "events": []object{},
 		"output": object{"model": s.Run.Config.Model.ID.String(), "choices": []object{}},
 		"metadata": object{
@@ -162,6 +162,14 @@ func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) 
 		o["error"] = object{"message": t.Failure, "traceback": "", "traceback_ansi": ""}
 	}
 	return o, s.addCalls(o, t)
+}
+
+// evalTarget is empty if there is none, as in Inspect's own data sets.
+func evalTarget(t *record.Trial) string {
+	if !t.HasTarget() {
+		return ""
+	}
+	return string(t.Target)
 }
 
 // addCalls adds the contents of a trial's model calls, if they can be read.

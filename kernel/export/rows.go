@@ -109,9 +109,18 @@ func scoresOf(t *record.Trial) map[string]float64 {
 	return t.Score.Values
 }
 
+// targetOf is the right answer, nil if it is not known.
+func targetOf(t *record.Trial) any {
+	if !t.HasTarget() {
+		return nil
+	}
+	return string(t.Target)
+}
+
 // Trials is a row for each trial: what it belongs to, how it ended, its scores
 // in columns of their own named score.NAME, and what it was charged. A trial that
-// failed for other reasons than the method has left_out true and no scores.
+// failed for other reasons than the method has left_out true and no scores; one
+// whose right answer is not known has neither a target nor scores.
 func (s Source) Trials() Rows {
 	names := map[string]bool{}
 	for _, t := range s.Result.Trials {
@@ -130,7 +139,7 @@ func (s Source) Trials() Rows {
 	whereOf := s.whereOf()
 	for _, t := range s.Result.Trials {
 		row := slices.Concat(whereOf(t), []any{
-			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), string(t.Target), t.Failure, t.Infra, t.Hash,
+			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
 		})
 		for _, name := range scores {
 			if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {

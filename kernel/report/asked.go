@@ -69,7 +69,11 @@ func said(a runner.Said, width int, indent string) []string {
 		text = string(r[:shownText]) + "… (runs show --trial has all)"
 	}
 	if text != "" {
+		lines = append(lines, "")
 		add(text, indent)
+	}
+	if len(a.Evidence) > 0 {
+		lines = append(lines, "")
 	}
 	for i, e := range a.Evidence {
 		if i == shownEvidence {

@@ -238,7 +238,7 @@ func (e *Setup) able(label string, d methods.Description, samples []task.Sample)
 	for _, s := range samples {
 		if kind := s.Problem.Answer.Kind; !d.Supports(kind) {
 			return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
-				label, e.Task.Name, anyOf(d.Answers), s.ID, kind)
+				label, e.Task.Name, AnyOf(d.Answers), s.ID, kind)
 		}
 	}
 	var offered []methods.ToolSpec
@@ -251,8 +251,8 @@ func (e *Setup) able(label string, d methods.Description, samples []task.Sample)
 	return nil
 }
 
-// anyOf lists kinds of answers, as in "number, text or choice".
-func anyOf(kinds []methods.AnswerKind) string {
+// AnyOf lists kinds of answers, as in "number, text or choice".
+func AnyOf(kinds []methods.AnswerKind) string {
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
 		names[i] = string(k)

@@ -72,12 +72,21 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"visible": display.Visible,
 		"line":    func(limit int, s string) string { return display.Line(s, limit) },
+		"long":    long,
 		"short":   func(s string) string { return s[:min(12, len(s))] },
 		"text":    func(b []byte) string { return display.Visible(string(b)) },
 		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
 		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
 		"list":    func(items ...string) []string { return items },
 	}
+}
+
+// long is a text of several lines, of at most limit characters.
+func long(limit int, s string) string {
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
+	}
+	return display.Visible(s)
 }
 
 // runLink is the address of a page of a run.

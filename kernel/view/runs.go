@@ -80,7 +80,12 @@ type runPage struct {
 	Wrong      []link // the methods' trials without a full score
 	Parent     link
 	Unfinished bool
+	Asked      []runner.Asked // the first questions without a target
 }
+
+// askedInFull is how many questions a run's page shows with their answers; its
+// samples have all.
+const askedInFull = 10
 
 // run is one run: how good its methods are, at what cost. It follows a run that
 // is under way, in whichever process.
@@ -98,10 +103,14 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 		Row: rowOf(l.Run), Root: l.Run.Root, Tables: sheet.Tables, Notes: sheet.Tail, Done: len(l.Trials),
 		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
 	}
+	body.Asked = summary.Answers[:min(len(summary.Answers), askedInFull)]
 	if l.Run.Parent != "" {
 		body.Parent = link{l.Run.Parent, runLink(l.Run.Parent, "")}
 	}
 	for _, m := range runner.Labels(l.Run) {
+		if summary.Unscored == summary.Samples {
+			break // nobody knows what is wrong
+		}
 		body.Wrong = append(body.Wrong, link{m, runLink(l.Run.ID, "samples", "wrong", m)})
 	}
 	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body}

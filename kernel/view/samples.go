@@ -119,13 +119,19 @@ func (l *loaded) cell(t *record.Trial) cell {
 	if t == nil {
 		return cell{State: "missing", Outcome: "not run"}
 	}
-	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: string(t.Answer.Value), Outcome: string(t.Answer.Outcome), State: "bad"}
+	answer := string(t.Answer.Value)
+	if words, ok := t.Answer.InWords(); ok {
+		answer = words
+	}
+	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: answer, Outcome: string(t.Answer.Outcome), State: "bad"}
 	name, v, ok := compare.Headline(t)
 	switch {
 	case ok:
 		c.Score = fmt.Sprintf("%s %.3g", name, v)
 	case t.Infra:
 		c.Score, c.State = "left out", "missing"
+	case !t.HasTarget():
+		c.Score, c.State = "unscored", ""
 	}
 	if compare.Right(t) {
 		c.State = "good"
@@ -147,7 +153,8 @@ type trialSide struct {
 	cell
 	Epoch                        int
 	Reason, Failure, Calls, Cost string
-	Target                       string // as the trial met it: items may have been shuffled
+	Target                       string // as the trial met it: items may have been shuffled; empty if there is none
+	Value                        string // the answer as it is scored
 	Evidence                     []methods.Evidence
 }
 
@@ -186,7 +193,10 @@ func (l *loaded) sides(sample string) []sampleSide {
 			t := l.trials[record.TrialID{Method: m, Sample: sample, Epoch: e}]
 			one := trialSide{cell: l.cell(t), Epoch: e + 1}
 			if t != nil {
-				one.Target = string(t.Target)
+				one.Value = string(t.Answer.Value)
+				if t.HasTarget() {
+					one.Target = string(t.Target)
+				}
 				one.Reason, one.Failure, one.Evidence = t.Answer.Reason, t.Failure, t.Answer.Evidence
 				one.Calls, one.Cost = fmt.Sprintf("%d calls, %d tokens", len(t.Calls), t.Usage.Tokens()), report.Cost(t.Usage)
 			}

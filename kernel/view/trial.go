@@ -42,9 +42,13 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
+	words, _ := t.Answer.InWords()
 	body := map[string]any{
-		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Target": string(t.Target), "Calls": callRows(l.Run.ID, t),
+		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Words": words, "Calls": callRows(l.Run.ID, t),
 		"Total": fmt.Sprintf("%d calls, %d tokens, %s, model time %s", len(t.Calls), t.Usage.Tokens(), report.Cost(t.Usage), round(t.Usage.Latency)),
+	}
+	if t.HasTarget() {
+		body["Target"] = string(t.Target)
 	}
 	if g, ok := report.GraphOf(t); ok {
 		body["Graph"] = display.Draw(g)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"noema/methods"
@@ -26,7 +25,7 @@ type found struct {
 
 // run executes the workflow of an evaluation and makes the answer.
 func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) {
-	w := t.domain.Workflows[e.QueryType]
+	w := t.displaying(t.domain.Workflows[e.QueryType], e)
 	t.Emit(phaseEngine, methods.PhaseStart, 1, nil, "workflow %s: %d steps", e.QueryType, len(w.Steps))
 	var have found
 	failure := ""
@@ -48,6 +47,16 @@ func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) 
 	}
 	t.Emit(phaseEngine, methods.PhaseEnd, 1, nil, "%s (%s)", a.Value, a.Outcome)
 	return a, nil
+}
+
+// displaying is a workflow that brings records where the query wants to see them.
+func (t *solver) displaying(w workflow.Workflow, e evaluation) workflow.Workflow {
+	brings := func(s workflow.Step) bool { return s.Tool == displayTool }
+	has := slices.ContainsFunc(t.Tools, func(tool methods.ToolSpec) bool { return tool.Name == displayTool })
+	if e.NeedsDisplay && has && !slices.ContainsFunc(w.Steps, brings) {
+		w.Steps = append(slices.Clone(w.Steps), workflow.Step{Tool: displayTool, Params: map[string]any{"max_samples": 5}})
+	}
+	return w
 }
 
 // step runs one tool. A fault is what the workflow fails with.
@@ -134,11 +143,11 @@ func facts(e evaluation) map[string]any {
 // where something is wanted is no answer.
 func (t *solver) answer(w workflow.Workflow, e evaluation, have found) methods.Answer {
 	members := wanted(e, have)
-	worded := workflow.Fill(w.Template, wording(e, have, members))
+	words := worded(w, e, have, members)
 	a := methods.Answer{}.As(methods.Unparsed, "the workflow brought nothing of the wanted kind")
 	switch {
 	case t.Answer.Kind == methods.Text:
-		a = methods.TextAnswer(worded)
+		a = methods.TextAnswer(words)
 	case t.Answer.Kind == methods.Set && have.Entities != nil:
 		a = methods.SetAnswer(members)
 	case t.Answer.Kind == methods.Number && e.NeedsCount && have.Entities != nil && len(e.EntityTypes) > 0:
@@ -146,7 +155,7 @@ func (t *solver) answer(w workflow.Workflow, e evaluation, have found) methods.A
 	case t.Answer.Kind == methods.Number && have.Count != nil:
 		a = methods.NumberAnswer(float64(*have.Count))
 	}
-	a.Evidence = append(a.Evidence, methods.Evidence{Source: phaseEngine, Text: reply.OneLine(worded, 1000)})
+	a.Evidence = t.evidence(w, words)
 	return a
 }
 
@@ -164,20 +173,6 @@ func wanted(e evaluation, have found) []string {
 	}
 	slices.Sort(members)
 	return slices.Compact(members)
-}
-
-// wording gives the values of a template's placeholders.
-func wording(e evaluation, have found, members []string) map[string]string {
-	count := int64(0)
-	if have.Count != nil {
-		count = *have.Count
-	}
-	return map[string]string{
-		"count": strconv.FormatInt(count, 10), "search_value": e.SearchValue, "entity_type": strings.Join(e.EntityTypes, ", "),
-		"entity_types": strings.Join(e.EntityTypes, ", "), "entity_list": strings.Join(members, ", "), "entity_count": strconv.Itoa(len(members)),
-		"logs": strings.Join(have.Logs, "\n"), "severities": strings.Join(e.Filters.Severity, ", "), "filter_type": strings.Join(e.Filters.Severity, ", "),
-		"start": e.Filters.Time.Start, "end": e.Filters.Time.End, "selection": string(have.Selection),
-	}
 }
 
 // draw is the workflow with what each step brought.

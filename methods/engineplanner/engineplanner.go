@@ -6,12 +6,14 @@
 //
 // Source: seed 004. Differs: the model's types are checked against the
 // workflows; a failed evaluation runs the basic search and says so; the answer
-// is a value of the problem's kind, with the worded answer as evidence.
+// is a value of the problem's kind, with the worded answer beside it; see
+// [methods.Worded].
 package engineplanner
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -41,7 +43,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "engine-planner",
-		Version:       "1",
+		Version:       "2", // the answer in words shows records and counts as the query wants them
 		PromptVersion: promptVersion,
 		Summary:       "extracts facts in one call, then runs a workflow of tools without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},
@@ -83,6 +85,9 @@ func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answ
 		return methods.Answer{}, err
 	}
 	t.MaxTokens = t.opts.MaxTokens
+	if len(p.Context) == 0 {
+		return methods.Answer{}, errors.New("the problem has no workflows: Engine Planner needs a task over logs")
+	}
 	if err := json.Unmarshal(p.Context, &t.domain); err != nil {
 		return methods.Answer{}, fmt.Errorf("read workflows from the problem's context: %w", err)
 	}

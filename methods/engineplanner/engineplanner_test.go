@@ -9,6 +9,7 @@ import (
 
 	"noema/methods"
 	"noema/methods/methodtest"
+	"noema/methods/workflow"
 )
 
 const domain = `{"fallback":"search_logs","severities":["INFO","ERROR"],
@@ -72,8 +73,8 @@ func TestOneCallAndAWorkflow(t *testing.T) {
 			if a.Outcome != methods.Answered || string(a.Value) != c.value {
 				t.Errorf("answer %s %s (%s), want %s", a.Outcome, a.Value, a.Reason, c.value)
 			}
-			if c.worded != "" && a.Evidence[0].Text != c.worded {
-				t.Errorf("worded %q, want %q", a.Evidence[0].Text, c.worded)
+			if words, _ := a.InWords(); c.worded != "" && words != c.worded {
+				t.Errorf("worded %q, want %q", words, c.worded)
 			}
 			if got := strings.Join(box.calls, " "); c.tools != "" && got != c.tools {
 				t.Errorf("tools %s, want %s", got, c.tools)
@@ -110,6 +111,69 @@ func TestWhatGoesWrongIsFlagged(t *testing.T) {
 	}
 }
 
+// TestWords holds the answer in words to what the query wants to see.
+func TestWords(t *testing.T) {
+	three := int64(3)
+	all := found{Count: &three, Logs: []string{"l1", "l2"}, Entities: map[string][]string{"cm_mac": {"a"}}}
+	for name, c := range map[string]struct {
+		template       string
+		display, count bool
+		have           found
+		want           string
+	}{
+		"shown":               {"Found {count} logs of '{search_value}':\n{log_samples}", true, false, all, "Found 3 logs of 'X':\nl1\nl2\n… 1 more"},
+		"not shown":           {"Found {count} logs of '{search_value}':\n{logs}", false, false, all, "Found 3 logs of 'X'."},
+		"shown at the end":    {"Found {entity_count}: {entity_list}", true, false, all, "Found 1: a\nl1\nl2\n… 1 more"},
+		"counted":             {"They are {entity_list}.", false, true, all, "They are a.\nCount: 1"},
+		"nothing is left out": {"{severities} from {start} to {end}, {filter_type}", false, false, all, "any severity from the beginning to the end, any severity"},
+		"unknown is not 0":    {"{count} logs, {entity_count}: {entity_list}", false, false, found{}, "unknown logs, unknown: unknown"},
+		"no second filling":   {"{entity_list}", false, false, found{Entities: map[string][]string{"cm_mac": {"{count}"}}}, "{count}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := evaluation{SearchValue: "X", EntityTypes: []string{"cm_mac"}, NeedsDisplay: c.display, NeedsCount: c.count}
+			if got := worded(workflow.Workflow{Template: c.template}, e, c.have, wanted(e, c.have)); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestWordsAreBounded fills a template of a stranger's with a stranger's log.
+func TestWordsAreBounded(t *testing.T) {
+	var have found
+	for range 2000 {
+		have.Logs = append(have.Logs, strings.Repeat("x\x00", 5000))
+	}
+	have.Entities = map[string][]string{"cm_mac": have.Logs}
+	e := evaluation{SearchValue: have.Logs[0], EntityTypes: []string{"cm_mac"}, NeedsDisplay: true}
+	got := worded(workflow.Workflow{Template: strings.Repeat("{logs}", 600)}, e, have, wanted(e, have))
+	if len([]rune(got)) > maxWorded+1 {
+		t.Errorf("%d characters", len([]rune(got)))
+	}
+	d := workflow.Domain{Fallback: "a", Workflows: map[string]workflow.Workflow{"a": {Template: strings.Repeat("{logs}", 700), Steps: []workflow.Step{{Tool: "x"}}}}}
+	if faults := fmt.Sprint(d.Faults([]methods.ToolSpec{{Name: "x"}})); !strings.Contains(faults, "template: it has 4200 bytes") {
+		t.Error(faults)
+	}
+}
+
+// TestRecordsAreBroughtIfWanted adds the step that brings records to a workflow
+// without it.
+func TestRecordsAreBroughtIfWanted(t *testing.T) {
+	s := &solver{}
+	s.Tools = []methods.ToolSpec{{Name: displayTool}}
+	w := workflow.Workflow{Steps: []workflow.Step{{Tool: "extract_entities"}}}
+	if got := s.displaying(w, evaluation{NeedsDisplay: true}); len(got.Steps) != 2 || got.Steps[1].Tool != displayTool || len(w.Steps) != 1 {
+		t.Errorf("steps %v of %v", got.Steps, w.Steps)
+	}
+	if got := s.displaying(w, evaluation{}); len(got.Steps) != 1 {
+		t.Errorf("steps %v though nothing is to be shown", got.Steps)
+	}
+	s.Tools = nil
+	if got := s.displaying(w, evaluation{NeedsDisplay: true}); len(got.Steps) != 1 {
+		t.Errorf("steps %v without the tool", got.Steps)
+	}
+}
+
 // TestATypeOfQueryIsDataAlone adds seed 004's timeline without touching code.
 func TestATypeOfQueryIsDataAlone(t *testing.T) {
 	with := strings.Replace(domain, `"workflows":{`, `"workflows":{"timeline":{"description":"between times","steps":[{"tool":"search_logs","params":{"value":"<search_value>"}},{"tool":"get_log_count"}],"template":"Timeline of {count} logs from {start} to {end}"},`, 1)
@@ -121,7 +185,7 @@ func TestATypeOfQueryIsDataAlone(t *testing.T) {
 }
 
 func TestWorkflowsWithFaultsAreRefused(t *testing.T) {
-	for _, bad := range []string{"", "{}", strings.Replace(domain, `"tool":"get_log_count"`, `"tool":"fly"`, 1), strings.Replace(domain, "{entity_list}", "{nothing}", 1),
+	for _, bad := range []string{"{}", strings.Replace(domain, `"tool":"get_log_count"`, `"tool":"fly"`, 1), strings.Replace(domain, "{entity_list}", "{nothing}", 1),
 		strings.Replace(domain, `"value":"<search_value>"`, `"colour":"<search_value>"`, 1), strings.Replace(domain, "<entity_types>", "<what>", 1), strings.Replace(domain, `"fallback":"search_logs"`, `"fallback":"x"`, 1)} {
 		if _, err := New().Solve(t.Context(), problem(methods.Number, bad), methodtest.NewHost(methodtest.Reply("{}"))); err == nil || !strings.Contains(err.Error(), "read workflows") {
 			t.Errorf("%.60s gives %v", bad, err)

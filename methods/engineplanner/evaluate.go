@@ -60,7 +60,7 @@ func (t *solver) evaluate(ctx context.Context) (e evaluation, fault string, err 
 			e.QueryType, e.SearchValue, e.EntityTypes, e.Filters.Severity, e.Filters.Time.Start, e.Filters.Time.End)
 		return e, "", nil
 	case errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil:
-		e = evaluation{QueryType: t.domain.Fallback, SearchValue: likelyValue(t.Query)}
+		e = evaluation{QueryType: t.domain.Fallback, SearchValue: likelyValue(t.Query), NeedsDisplay: true}
 		t.Emit(phaseEvaluate, methods.Fallback, 1, nil, "basic search for %q: %v", e.SearchValue, err)
 		return e, reply.OneLine(err.Error(), 300), nil
 	}

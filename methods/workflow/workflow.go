@@ -60,7 +60,7 @@ func Facts() []string {
 // ResultNames lists what steps leave for templates and later steps, beside the
 // facts.
 func ResultNames() []string {
-	return []string{"count", "entity_list", "entity_count", "entity_type", "logs", "selection", "filter_type"}
+	return []string{"count", "entity_list", "entity_count", "entity_type", "logs", "log_samples", "selection", "filter_type"}
 }
 
 var (
@@ -80,6 +80,9 @@ func Reference(value any) (name string, ok bool) {
 	}
 	return m[1], true
 }
+
+// maxTemplate bounds a template, in bytes: each placeholder may become many lines.
+const maxTemplate = 4000
 
 // Fill puts values in the place of a template's placeholders.
 func Fill(template string, values map[string]string) string {
@@ -116,6 +119,9 @@ func (d Domain) Faults(tools []methods.ToolSpec) []string {
 		}
 		if w.Template == "" {
 			add("workflow %s: it has no template", name)
+		}
+		if len(w.Template) > maxTemplate {
+			add("workflow %s, template: it has %d bytes, and the most is %d", name, len(w.Template), maxTemplate)
 		}
 	}
 	return append(faults, d.entityFaults()...)

@@ -49,7 +49,7 @@ func evaluateQuery(prompt string, n noise) (string, bool) {
 		return "", false
 	}
 	e := map[string]any{
-		"query_type": q.Type, "search_value": q.Value, "entity_types": []string{}, "needs_count": q.Count, "needs_display": false,
+		"query_type": q.Type, "search_value": q.Value, "entity_types": []string{}, "needs_count": q.Count, "needs_display": q.Display(),
 		"filters": map[string]any{"severity": []string{}, "time": map[string]string{"start": q.Start, "end": q.End}},
 	}
 	if name, ok := aliases[q.Entity]; ok {
@@ -117,7 +117,7 @@ func plannedSearches(p prompt, n noise) ([]toolUse, logs.Question, bool) {
 		query = logs.FindQuestion(query)
 	}
 	q, ok := misreadQuery(query, slices.Sorted(maps.Keys(entities)), n)
-	return searches(q, aliases), q, ok
+	return searches(q, aliases), q, ok && !q.Display() // only Engine Planner shows records
 }
 
 // search is the next call over a log, on the selection of the call before, or the

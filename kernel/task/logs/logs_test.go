@@ -231,8 +231,25 @@ func TestLogsOfOnesOwn(t *testing.T) {
 	if r, _ := call(t, made.Environment.(Environment), "extract_entities", `{"entity_types":["host"],"selection":{"severities":["ERROR"]}}`); fmt.Sprint(r.Entities) != "map[host:[host-1]]" || r.Skipped.Rows != 1 {
 		t.Errorf("entities are %v, skipped %+v", r.Entities, r.Skipped)
 	}
+	for text, want := range map[string]string{
+		config: "[]", config + "queries: [{query: a}, {query: b, answer: number}, {query: c, target: 1}]": "[text false number false number true]",
+	} {
+		write(ConfigName, text)
+		made, err := LoadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{}
+		for _, s := range made.Samples {
+			got = append(got, fmt.Sprint(s.Problem.Answer.Kind, " ", s.Scored()))
+		}
+		if fmt.Sprint(got) != want || len(made.Context) == 0 {
+			t.Errorf("%q gives %v and context %.20s", text, got, made.Context)
+		}
+	}
 	for wrong, says := range map[string]string{
-		config: "no queries", "pattern: x": "no file", "file: app.log\npattern: '('\nqueries: [{query: a, target: 1}]": "pattern",
+		config + "queries: [{query: a, answer: colour}]": "no such kind", config + "queries: [{query: a, answer: 'ranking:x,y'}]": "no items to rank",
+		config + "queries: [{query: a, answer: number, target: 1}]": "leave answer out", "pattern: x": "no file", "file: app.log\npattern: '('\nqueries: [{query: a, target: 1}]": "pattern",
 		"file: gone.csv\nqueries: [{query: a, target: 1}]": "gone.csv", config + "colour: red\n": "colour",
 		config + "queries: [{query: [a], target: 1}]": "want a text, not a list", config + "queries: 3": "want a list", "file: [a]": "logs.yaml:1: want a text, not a list",
 		config + "queries: [{query: a, target: [1]}]":    "target entry 1 is not a text: put it in quotes",

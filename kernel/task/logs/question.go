@@ -27,6 +27,9 @@ type Question struct {
 	Count      bool // a number is asked for
 }
 
+// Display reports whether records are to be shown.
+func (q Question) Display() bool { return !q.Count && q.Entity == "" }
+
 // forms are the ways to say each type; the first group of forms asks for a
 // number, the second for entities. {v}, {e}, {s}, {a} and {b} stand for value,
 // entity, severity, start and end.
@@ -44,6 +47,8 @@ func forms() []form {
 		{SearchLogs, true, "How many logs mention {v}?"},
 		{SearchLogs, true, "Count the records for {v}."},
 		{SearchLogs, true, "How often does {v} show up in the logs?"},
+		{SearchLogs, false, "Show me logs for {v}"},
+		{SearchLogs, false, "Show me logs for modem {v}"},
 		{FindRelationship, false, "find all {e} connected to rpd {v}"},
 		{FindRelationship, false, "find {e} connected to {v}"},
 		{FindRelationship, false, "Which {e} are linked to {v}?"},
@@ -51,6 +56,7 @@ func forms() []form {
 		{FindRelationship, true, "How many different {e} are connected to {v}?"},
 		{FilterAndShow, true, "How many {s} logs are there for {v}?"},
 		{FilterAndShow, true, "Count the {s} records that mention {v}."},
+		{FilterAndShow, false, "Show me {s} logs for {v}"},
 		{FilterEntities, false, "Which {e} had {s} logs at {v}?"},
 		{FilterEntities, false, "List the {e} with {s} records at {v}."},
 		{Timeline, true, "How many logs of {v} are there between {a} and {b}?"},
