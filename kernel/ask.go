@@ -141,7 +141,7 @@ func checkQuestion(query string) error {
 	case strings.TrimSpace(query) == "":
 		return errors.New("the question is empty")
 	case len(query) > MaxQuestion:
-		return fmt.Errorf("the question has %.1f MiB, and the most is %d: put long material into a folder and name it by --corpus", float64(len(query))/(1<<20), MaxQuestion>>20)
+		return fmt.Errorf("the question is larger than %d MiB: put long material into a folder and name it by --corpus", MaxQuestion>>20)
 	case !utf8.ValidString(query):
 		return errors.New("the question is not valid UTF-8: save it as UTF-8")
 	}

@@ -87,9 +87,6 @@ func (d Data) notes(c *Comparison) []string {
 	if c.Clusters > 0 {
 		note("the %d samples are in %d clusters, which intervals and tests take as units", c.Samples, c.Clusters)
 	}
-	if c.Unscored > 0 && c.Unscored < c.Samples {
-		note("%d of the %d samples have no target: they are run and shown, and no metric counts them", c.Unscored, c.Samples)
-	}
 	for _, m := range c.Methods {
 		if m.Failed > 0 {
 			note("%s", c.failures(m))

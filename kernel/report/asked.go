@@ -125,6 +125,17 @@ func AskSheet(s *runner.Summary, width int) Sheet {
 	return sheet
 }
 
+// unscoredOf says how many of the samples before it have no target.
+func unscoredOf(n, samples int) string {
+	switch n {
+	case 0:
+		return ""
+	case samples:
+		return " without a target"
+	}
+	return fmt.Sprintf(", %s without a target", count(n))
+}
+
 // head is what stands above the tables of a run.
 func head(s *runner.Summary, width int) string {
 	text := title(s)

@@ -49,9 +49,7 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	t := fmt.Sprintf("%s\n%s", c.Verdict, plural(c.Samples, "sample"))
-	if c.Unscored > 0 {
-		t += fmt.Sprintf(", %s without a target", count(c.Unscored))
-	}
+	t += unscoredOf(c.Unscored, c.Samples)
 	if c.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", c.Epochs)
 	}

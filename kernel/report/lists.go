@@ -47,10 +47,18 @@ func Runs(w io.Writer, runs []*record.Run) {
 		if r.Parent != "" {
 			parent = "\t" + r.Parent
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, r.Config.Task.Name, modelName(r.Config.Model),
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), modelName(r.Config.Model),
 			strings.Join(labels, ","), r.Config.Size(), r.Root, parent)
 	}
 	tw.Flush()
+}
+
+// subject is what a run is over: its task, and its question if it has one.
+func subject(r *record.Run) string {
+	if r.Question == "" {
+		return r.Config.Task.Name
+	}
+	return r.Config.Task.Name + ": " + display.Line(r.Question, 50)
 }
 
 // modelName is a model, marked if it is not a language model.

@@ -135,9 +135,7 @@ func title(s *runner.Summary) string {
 		model += " (simulated model)"
 	}
 	t := fmt.Sprintf("%s · %s\n%s", s.Task, model, plural(s.Samples, "sample"))
-	if s.Unscored > 0 {
-		t += fmt.Sprintf(", %s without a target", count(s.Unscored))
-	}
+	t += unscoredOf(s.Unscored, s.Samples)
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}

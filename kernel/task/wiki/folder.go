@@ -54,7 +54,7 @@ func loadFolder(dir string) ([]*Page, []string, error) {
 	}
 	notes := []string{fmt.Sprintf("%d articles of the folder %s", len(f.pages), filepath.Base(absolute(dir)))}
 	if n := len(f.binary); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d files are not text and are left out, such as %s", n, f.binary[0]))
+		notes = append(notes, fmt.Sprintf("files that are not UTF-8 text are left out: %d, such as %s", n, f.binary[0]))
 	}
 	return f.pages, notes, nil
 }
