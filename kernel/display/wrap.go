@@ -33,7 +33,7 @@ func wrapLine(line string, limit int) []string {
 		for w > limit {
 			head, rest := split(word, limit)
 			lines = append(lines, head)
-			word, w = rest, width(rest)
+			word, w = rest, w-width(head)
 		}
 		now, used = word, w
 	}

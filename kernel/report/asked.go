@@ -10,6 +10,7 @@ import (
 
 // What is shown of an answer before one looks into its trial.
 const (
+	shownQuestion = 1000 // characters
 	shownText     = 6000 // characters
 	shownEvidence = 8    // pieces
 	evidenceText  = 400  // characters of a piece
@@ -26,10 +27,11 @@ const DefaultWidth = 100
 
 // answers is what methods said to a question, side by side where there is room.
 func answers(q runner.Asked, width int) string {
-	lines := display.Wrap(q.Query, width)
-	if len(lines) > 12 { // a question may be a whole document
-		lines = append(lines[:12], "…")
+	query := q.Query
+	if r := []rune(query); len(r) > shownQuestion { // it may be a whole document
+		query = string(r[:shownQuestion]) + "…"
 	}
+	lines := display.Wrap(query, width)
 	k := len(q.Answers)
 	if k == 0 {
 		return strings.Join(append(lines, "", "no trial finished"), "\n")
