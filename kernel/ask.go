@@ -67,30 +67,30 @@ func (l *Lab) Ask(q Asking) (*Result, error) {
 	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, q.MethodOptions); err != nil {
 		return nil, err
 	}
-	kind := t.Samples[0].Problem.Answer.Kind
 	for i, m := range s.Methods {
-		if !m.Description.Supports(kind) {
-			return nil, Misused(fmt.Errorf("ask: method %q cannot answer with a %s: it answers %s; name another form by --answer, or another method",
-				m.Label, kind, runner.AnyOf(m.Description.Answers)))
+		if err := able(m, t); err != nil {
+			return nil, Misused(fmt.Errorf("ask: %w", err))
 		}
 		s.Methods[i].Shuffle = false // items are numbered as they were asked for
-	}
-	store, err := l.Store()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Able(ctx, store); err != nil {
-		return nil, fmt.Errorf("ask: %w%s", err, cureOf(q))
 	}
 	return l.carryOut(s)
 }
 
-// cureOf says what gives a question the tools that a method may lack.
-func cureOf(q Asking) string {
-	if q.Corpus != "" || q.Task != "" {
-		return ""
+// able refuses a method that cannot answer the question, with the cure.
+func able(m runner.Method, t *Task) error {
+	if kind := t.Samples[0].Problem.Answer.Kind; !m.Description.Supports(kind) {
+		return fmt.Errorf("method %q cannot answer with a %s: it answers %s; name another form by --answer, or another method",
+			m.Label, kind, runner.AnyOf(m.Description.Answers))
 	}
-	return "\nthe question comes with no tools: --corpus FOLDER gives those that search, --task those of a task, such as arithmetic or a logs.yaml"
+	var offered []methods.ToolSpec
+	if t.Environment != nil {
+		offered = t.Environment.Tools()
+	}
+	if lacks := m.Description.Lacks(offered); len(lacks) > 0 {
+		return fmt.Errorf("method %q works by the tool %q, which the question does not come with: --corpus FOLDER gives tools that search, --task those of a task, such as a logs.yaml",
+			m.Label, lacks[0])
+	}
+	return nil
 }
 
 // question makes the task of a question: one sample without a target, with the

@@ -61,9 +61,9 @@ func TestAskRefuses(t *testing.T) {
 		"twice":                           {Query: "q", Experiment: direct, About: kernel.About{Answer: "ranking:a,a"}},
 		"need a task or a corpus":         {Query: "q", Experiment: kernel.Experiment{TaskOptions: map[string]string{"n": "3"}}},
 		"cannot answer with a text":       {Query: "q", Experiment: kernel.Experiment{Methods: []string{"anot"}}},
-		`no tool "search"`:                {Query: "q", Experiment: kernel.Experiment{Methods: []string{"research-tree"}}},
-		"needs a task over logs":          {Query: "q", Experiment: kernel.Experiment{Methods: []string{"direct", "engine-planner"}}},
-		"needs search, inspect and":       {Query: "q", Experiment: kernel.Experiment{Task: "arithmetic", Methods: []string{"research-tree"}}},
+		`by the tool "search"`:            {Query: "q", Experiment: kernel.Experiment{Methods: []string{"research-tree"}}},
+		`by the tool "search_logs"`:       {Query: "q", Experiment: kernel.Experiment{Methods: []string{"direct", "engine-planner"}}},
+		`tool "search", which`:            {Query: "q", Experiment: kernel.Experiment{Task: "arithmetic", Methods: []string{"research-tree"}}},
 		`there is no file or folder "no"`: {Query: "q", Experiment: direct, About: kernel.About{Corpus: "no"}},
 	} {
 		if err := one(q); !kernel.IsMisuse(err) || !strings.Contains(err.Error(), says) {

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"noema/cache"
@@ -49,23 +48,6 @@ type MethodEstimate struct {
 // same task. A trial's calls after its first miss cannot be foreseen, only
 // estimated.
 func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer) (*Estimate, error) {
-	x, err := s.dry(ctx, store, observe)
-	if err != nil {
-		return nil, err
-	}
-	e := &Estimate{}
-	for _, m := range x.run.Config.Methods {
-		one, err := x.estimate(ctx, m)
-		if err != nil {
-			return nil, err
-		}
-		e.Methods = append(e.Methods, one)
-	}
-	return e, nil
-}
-
-// dry carries s out with the store alone; its trials stay in memory.
-func (s Setup) dry(ctx context.Context, store *cache.Store, observe Observer) (*execution, error) {
 	s.CallLimit, s.TokenLimit, s.CostLimit, s.TimeLimit = 0, 0, 0, 0
 	info := s.Provider.Info()
 	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated})
@@ -79,24 +61,18 @@ func (s Setup) dry(ctx context.Context, store *cache.Store, observe Observer) (*
 		return nil, err
 	}
 	observe.Start(x.run, 0, config.Size())
-	return x, x.runReplay(ctx)
-}
-
-// Able reports why methods cannot do their trials whatever a model says: one fails
-// before its first call, for want of a tool for example. It makes no call and
-// keeps nothing.
-func (s Setup) Able(ctx context.Context, store *cache.Store) error {
-	x, err := s.dry(ctx, store, Quiet{})
-	if err != nil {
-		return err
+	if err := x.runReplay(ctx); err != nil {
+		return nil, err
 	}
-	var faults []error
-	for _, id := range x.run.Config.Trials() {
-		if t := x.trials[id]; t.Failure != "" && len(t.Calls) == 0 && !t.Infra {
-			faults = append(faults, Misused(errors.New(t.Failure)))
+	e := &Estimate{}
+	for _, m := range config.Methods {
+		one, err := x.estimate(ctx, m)
+		if err != nil {
+			return nil, err
 		}
+		e.Methods = append(e.Methods, one)
 	}
-	return errors.Join(faults...)
+	return e, nil
 }
 
 func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstimate, error) {
