@@ -1,0 +1,44 @@
+package view
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"noema/kernel"
+)
+
+// TestAskedPages shows a question without a known answer on every page of its run:
+// the words, not the value alone; no target, and nothing right or wrong.
+func TestAskedPages(t *testing.T) {
+	lab := newLab(t)
+	r, err := lab.Ask(kernel.Asking{
+		Query: "find all cms connected to rpd MAWED07T01", About: kernel.About{Answer: "set"},
+		Experiment: kernel.Experiment{Task: "logs", Methods: []string{"engine-planner"}, Model: "sim?error=0"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, p := serve(t, lab)
+	get := visitor(t, base, p)
+	run := "/run/" + url.PathEscape(r.ID())
+	words := "Found 2 cm_mac connected to MAWED07T01: 1c:93:7c:2a:72:c3, 28:7a:ee:c9:66:4a"
+	for path, wants := range map[string][]string{
+		"/":                        {"find all cms connected"},
+		run:                        {words, "search_logs → extract_entities", "find all cms connected"},
+		run + "/samples":           {"Found 2 cm_mac connected", "unscored", `<td class="">`},
+		run + "/sample?s=question": {words, "target none", "value <code>[&#34;1c:93:7c:2a:72:c3"},
+		run + "/trial?m=engine-planner&s=question": {words, "<p>none</p>", "<h2>evidence</h2>"},
+		"/compare?run=" + r.ID():                   {"no sample has a target: answers are shown and not judged"},
+	} {
+		code, body := get(path)
+		for _, want := range wants {
+			if code != 200 || !strings.Contains(body, want) {
+				t.Errorf("%s (%d) lacks %q", path, code, want)
+			}
+		}
+		if strings.Contains(body, "wrong by engine-planner</a>") || strings.Contains(body, `class="bad"`) {
+			t.Errorf("%s calls an answer wrong that nobody knows", path)
+		}
+	}
+}
