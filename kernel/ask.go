@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -112,21 +113,17 @@ func (l *Lab) question(q Asking) (*Task, error) {
 		return nil, Misused(fmt.Errorf("ask: %w", err))
 	}
 	t := &Task{
-		Name: askName, Version: askVersion, Summary: "a question without a known answer", Config: about, Source: from.Source,
+		Name: askName, Version: askVersion, Summary: "a question without a known answer", Config: about, Source: q.source(),
 		Environment: from.Environment,
 		Samples:     []Sample{{ID: askSample, Problem: Problem{Query: q.Query, Context: context, Answer: spec}}},
 	}
 	if len(from.Samples) == 0 || from.Context != nil { // notes on what is asked about, and not on a task's own questions
 		t.Notes = from.Notes
 	}
-	if about != "" { // other tools make another question
-		digest, err := from.Digest()
-		if err != nil {
-			return nil, err
-		}
-		t.Version += "+" + digest[:12]
+	if about != "" {
+		t.Version, err = versionOf(from)
 	}
-	return t, nil
+	return t, err
 }
 
 func orText(answer string) string {
@@ -148,6 +145,50 @@ func checkQuestion(query string) error {
 	return nil
 }
 
+// source says where the tools are from, so that a fork finds them again. It is in no
+// hash: a path is a matter of the machine.
+func (q Asking) source() string {
+	switch {
+	case q.Corpus != "":
+		return "corpus " + q.Corpus
+	case q.Task != "":
+		s, err := ParseSpec(q.Task)
+		if err != nil {
+			break // it is refused where it is opened
+		}
+		maps.Copy(s.Options, q.TaskOptions)
+		return "task " + s.Label(s.Name)
+	}
+	return "a question"
+}
+
+// asked is the task of a stored question with its tools, if they are what they were.
+func (l *Lab) asked(r *Result) (*Task, error) {
+	kind, text, _ := strings.Cut(r.Run.Source, " ")
+	q := Asking{Experiment: Experiment{Task: text}}
+	if kind == "corpus" {
+		q = Asking{About: About{Corpus: text}}
+	}
+	from, _, err := l.ground(q)
+	if err != nil {
+		return nil, err
+	}
+	t := *r.Task
+	t.Environment = from.Environment
+	t.Version, err = versionOf(from)
+	return &t, err
+}
+
+// versionOf is the version of a question about something: other tools make another
+// question.
+func versionOf(from *Task) (string, error) {
+	digest, err := from.Digest()
+	if err != nil {
+		return "", err
+	}
+	return askVersion + "+" + digest[:12], nil
+}
+
 // ground opens what a question is asked about, with its name; a task without tools
 // if it is about nothing.
 func (l *Lab) ground(q Asking) (t *Task, about string, err error) {
@@ -159,9 +200,7 @@ func (l *Lab) ground(q Asking) (t *Task, about string, err error) {
 		if strings.HasPrefix(q.Corpus, "http://") || strings.HasPrefix(q.Corpus, "https://") {
 			options = map[string]string{"wikipedia": q.Corpus}
 		}
-		for name, value := range q.TaskOptions {
-			options[name] = value
-		}
+		maps.Copy(options, q.TaskOptions)
 		t, err = l.withEmbeddings(options, func() (*Task, error) { return l.o.Catalog.Task(Spec{Options: options}) })
 		if err != nil {
 			return nil, "", err

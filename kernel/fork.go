@@ -79,7 +79,12 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 	if err != nil {
 		return runner.Setup{}, fmt.Errorf("open the model of run %s: %w", r.Run.ID, err)
 	}
-	live, err := l.Task(config.Task.Name+"?"+config.Task.Config, nil)
+	var live *Task
+	if config.Task.Name == askName {
+		live, err = l.asked(r)
+	} else {
+		live, err = l.Task(config.Task.Name+"?"+config.Task.Config, nil)
+	}
 	if err != nil {
 		live = nil // its files may be gone: the store has the samples
 	}

@@ -13,7 +13,7 @@ import (
 // right one. It is a count: that two agree is no evidence that they are right.
 type Agreement struct {
 	Same  int `json:"same"`  // trials with the same answer
-	Both  int `json:"both"`  // trials, paired by sample and epoch, in which both gave one
+	Both  int `json:"both"`  // trials, paired by sample and epoch, in which both answered; a fallback is no answer
 	Pairs int `json:"pairs"` // trials that both methods have
 }
 
@@ -40,8 +40,8 @@ func (d Data) agreement(a, b int) *Agreement {
 
 func (g *Agreement) count(x, y methods.Answer) {
 	g.Pairs++
-	if len(x.Value) == 0 || len(y.Value) == 0 {
-		return
+	if x.Outcome != methods.Answered || y.Outcome != methods.Answered {
+		return // a fallback is not a result
 	}
 	g.Both++
 	if sameValue(x.Value, y.Value) {

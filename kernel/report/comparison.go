@@ -49,10 +49,10 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 	t := fmt.Sprintf("%s\n%s", c.Verdict, plural(c.Samples, "sample"))
-	t += unscoredOf(c.Unscored, c.Samples)
 	if c.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", c.Epochs)
 	}
+	t += unscoredOf(c.Unscored, c.Samples)
 	if c.Clusters > 0 {
 		t += fmt.Sprintf(" in %d clusters", c.Clusters)
 	}

@@ -135,10 +135,10 @@ func title(s *runner.Summary) string {
 		model += " (simulated model)"
 	}
 	t := fmt.Sprintf("%s · %s\n%s", s.Task, model, plural(s.Samples, "sample"))
-	t += unscoredOf(s.Unscored, s.Samples)
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}
+	t += unscoredOf(s.Unscored, s.Samples)
 	return t + fmt.Sprintf(" · seed %d", s.Seed)
 }
 
