@@ -99,7 +99,7 @@ func (s selection) apply(t *task.Task) ([]task.Sample, error) {
 			return nil, fmt.Errorf("select samples: nothing is left: none of --sample-id is within --limit: leave one of them out")
 		}
 		if len(t.Samples) == 0 {
-			return nil, fmt.Errorf("select samples: task %q has no questions: put one to its tools by \"noema ask\"", t.Name)
+			return nil, fmt.Errorf("select samples: nothing is left: task %q has no questions: put one to its tools by \"noema ask\"", t.Name)
 		}
 		return nil, fmt.Errorf("select samples: nothing is left of the %d samples of task %q", len(t.Samples), t.Name)
 	}

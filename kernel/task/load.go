@@ -251,10 +251,7 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		return spec, methods.ChoiceAnswer(label).Value, nil
 	}
 	if target == nil {
-		spec, _, err := ParseAnswer(cmp.Or(in.Answer, string(methods.Text)))
-		if err == nil && spec.Kind == methods.Ranking {
-			err = errors.New(`a ranking needs its items: write "items" in place of "answer"`)
-		}
+		spec, err := in.open()
 		return spec, nil, err
 	}
 	switch target[0] {
@@ -285,6 +282,15 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		return methods.AnswerSpec{}, nil, fmt.Errorf("target %.80s is not a number", target)
 	}
 	return methods.AnswerSpec{Kind: methods.Number}, target, nil
+}
+
+// open is what a sample without a target asks for.
+func (in input) open() (methods.AnswerSpec, error) {
+	spec, _, err := ParseAnswer(cmp.Or(in.Answer, string(methods.Text)))
+	if err == nil && spec.Kind == methods.Ranking {
+		err = errors.New(`a ranking needs its items: write "items" in place of "answer"`)
+	}
+	return spec, err
 }
 
 func (in input) ranking(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {

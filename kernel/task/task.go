@@ -105,22 +105,10 @@ func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMes
 		}
 	}
 
-	order := rand.New(rand.NewPCG(seed, shuffleStream)).Perm(len(items))
-	shuffled := make([]json.RawMessage, len(items))
-	position := make([]int, len(items)) // of each original item, 0-based
-	for to, from := range order {
-		shuffled[to], position[from] = items[from], to
+	shuffled, moved, err := shuffleItems(items, gold, seed)
+	if err != nil {
+		return p, nil, fmt.Errorf("present sample %q: %w", s.ID, err)
 	}
-	moved := make([]int, len(gold))
-	for i, g := range gold {
-		if g < 1 || g > len(items) {
-			return p, nil, fmt.Errorf("present sample %q: gold item %d is not within 1..%d", s.ID, g, len(items))
-		}
-		moved[i] = position[g-1] + 1
-	}
-	slices.Sort(moved)
-
-	var err error
 	if fields[ItemsKey], err = json.Marshal(shuffled); err == nil {
 		p.Context, err = json.Marshal(fields)
 	}
@@ -132,6 +120,26 @@ func (s Sample) Present(seed uint64, shuffle bool) (methods.Problem, json.RawMes
 	}
 	target, err := json.Marshal(moved)
 	return p, target, err
+}
+
+// shuffleItems puts items into an order drawn from the seed, and renumbers gold, which
+// counts them from 1.
+func shuffleItems(items []json.RawMessage, gold []int, seed uint64) (shuffled []json.RawMessage, moved []int, err error) {
+	order := rand.New(rand.NewPCG(seed, shuffleStream)).Perm(len(items))
+	shuffled = make([]json.RawMessage, len(items))
+	position := make([]int, len(items)) // of each original item, 0-based
+	for to, from := range order {
+		shuffled[to], position[from] = items[from], to
+	}
+	moved = make([]int, len(gold))
+	for i, g := range gold {
+		if g < 1 || g > len(items) {
+			return nil, nil, fmt.Errorf("gold item %d is not within 1..%d", g, len(items))
+		}
+		moved[i] = position[g-1] + 1
+	}
+	slices.Sort(moved)
+	return shuffled, moved, nil
 }
 
 // shuffleStream separates the shuffle's random numbers from a method's own,
