@@ -36,13 +36,12 @@ func (c *Comparison) AddSeeds(method string, seeds []methods.Usage) {
 				m.Seeds.PerTrial[r] = use / float64(m.Trials)
 			}
 		}
-		c.Notes = append(c.Notes, m.Seeds.note(m.Method))
 	}
 }
 
-// note says it where no table does.
-func (s *SeedUse) note(method string) string {
-	text := fmt.Sprintf("%s: method seeds built: %d, charged to no trial: %.3g calls", method, s.Seeds, s.PerTrial[Calls])
+// Sentence says it where no table does.
+func (s *SeedUse) Sentence() string {
+	text := fmt.Sprintf("method seeds built: %d, charged to no trial: %.3g calls", s.Seeds, s.PerTrial[Calls])
 	if t, known := s.PerTrial[Tokens]; known {
 		text += fmt.Sprintf(", %.0f tokens", t)
 	}

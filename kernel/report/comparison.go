@@ -37,6 +37,11 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 		s.Tables = append(s.Tables, groupTable(c))
 	}
 	lines := remarks(c)
+	for _, m := range c.Methods {
+		if m.Seeds != nil {
+			lines = append(lines, wrap(fmt.Sprintf("note: %s: %s", m.Method, m.Seeds.Sentence())))
+		}
+	}
 	for _, text := range warnings(c, []score.Info{{Name: c.Metric, Label: c.Metric}}) {
 		lines = append(lines, wrap("warning: "+text))
 	}
