@@ -16,6 +16,7 @@ type MethodStats struct {
 	Failed   int                       `json:"failed"`  // of those, by plugin, provider or time
 	Missing  int                       `json:"missing"` // not finished
 	Outcomes map[methods.Outcome]int   `json:"outcomes"`
+	Repaired int                       `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
 	Causes   []Cause                   `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
 	Metrics  map[string]Merit          `json:"metrics"`
 	Repeats  []Repeat                  `json:"repeats,omitempty"` // with epochs of a 0/1 headline
@@ -57,6 +58,9 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 	d.count(m, func(c Cell) bool {
 		s.Trials++
 		s.Outcomes[c.Outcome]++
+		if c.Repaired && c.Outcome == methods.Answered {
+			s.Repaired++
+		}
 		total = total.Plus(c.Usage)
 		return true
 	})

@@ -74,6 +74,7 @@ func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 		Infra: t.Infra, Usage: t.Usage, Trial: t.ID.String(),
 		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
+	c.Repaired = slices.ContainsFunc(t.Events, func(e methods.Event) bool { return e.Kind == methods.AnswerRepaired })
 	for _, call := range t.Calls {
 		if call.Kind == record.CompletionCall && call.Fault == "" {
 			c.Completions = append(c.Completions, call.Key+"/"+call.Digest)

@@ -171,7 +171,11 @@ func outcomes(m compare.MethodStats) string {
 	var parts []string
 	for _, o := range methods.Outcomes() {
 		if n := m.Outcomes[o]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			part := fmt.Sprintf("%d %s", n, o)
+			if o == methods.Answered && m.Repaired > 0 {
+				part += fmt.Sprintf(" (%d repaired)", m.Repaired)
+			}
+			parts = append(parts, part)
 		}
 	}
 	s := strings.Join(parts, ", ")

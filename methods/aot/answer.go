@@ -54,7 +54,7 @@ func (t *solver) number(v any) methods.Answer {
 		}
 		t.Emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
 	}
-	a, err := trial.Exact(n)
+	a, err := reply.Exact(n)
 	if err != nil {
 		return trial.Without(methods.Unparsed, err)
 	}
