@@ -58,7 +58,7 @@ func ReadAnswer(text string, spec methods.AnswerSpec, form Form) (Reading, error
 	if form == LineForm {
 		return r, errors.New(`there is no line that begins with "Answer:"`)
 	}
-	return r, fmt.Errorf("it holds no JSON value and no other form of one answer: %w", err)
+	return r, fmt.Errorf("no JSON value and no other form of one answer in the reply: %w", err)
 }
 
 // ReadMarked is [ReadAnswer] without its last rung: the answer must be marked as

@@ -50,18 +50,18 @@ func typed(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 	switch spec.Kind {
 	case methods.Ranking:
 		if raw[0] != '[' {
-			return Reading{}, fmt.Errorf("the answer %.80q is not a list of item numbers", raw)
+			return Reading{}, fmt.Errorf("the answer %.80s is not a list of item numbers", raw)
 		}
 		return ranked(string(raw), spec)
 	case methods.Fields:
 		return namedFields(raw, spec)
 	case methods.Number:
 		if raw[0] == '"' { // which decodes, too
-			return Reading{}, fmt.Errorf("the answer %.80q is no number", raw)
+			return Reading{}, fmt.Errorf("the answer %.80s is not a number", raw)
 		}
 		n, err := decodeAnswer[json.Number](raw)
 		if err != nil {
-			return Reading{}, fmt.Errorf("the answer %.80q is no number", raw)
+			return Reading{}, fmt.Errorf("the answer %.80s is not a number", raw)
 		}
 		return exactly(n)
 	case methods.Set:
