@@ -43,6 +43,8 @@ type Origin struct {
 	Seed    uint64          `json:"seed"`    // of the trial
 	Shuffle bool            `json:"shuffle"` // whether its items were shuffled
 	Options json.RawMessage `json:"options,omitempty"`
+	// Sampling is what the run set for every request.
+	Sampling json.RawMessage `json:"sampling,omitempty"`
 }
 
 // PlanFault is a fault in a plan, at a place in its file.

@@ -11,7 +11,6 @@ import (
 
 	"noema/cache"
 	"noema/kernel/files"
-	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -231,53 +230,16 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 			if extractions != "" {
 				return a.computeSeed(cmd.Context(), s, sample, extractions)
 			}
-			return a.runSeed(cmd.Context(), s, t, sample, model)
+			by := byHand{task: t, sample: sample, model: model, name: "seed"}
+			return a.runByHand(cmd.Context(), by, func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+				return generalanot.Execute(ctx, s, p, h)
+			})
 		},
 	}
 	f.declare(cmd, "policy")
 	cmd.Flags().StringVar(&model, "model", "sim", "model that extracts")
 	cmd.Flags().StringVar(&extractions, "extractions", "", "file with extractions, to compute without a model")
 	return cmd
-}
-
-// runSeed executes a seed through the gateway, so that what the model said is
-// kept and a second run is free.
-func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.Task, sample task.Sample, model string) error {
-	p, err := a.lab.Model(model, false, 0)
-	if err != nil {
-		return err
-	}
-	return a.withStore(ctx, func(store *cache.Store) error {
-		g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
-		if err != nil {
-			return err
-		}
-		digest, err := t.Digest()
-		if err != nil {
-			return err
-		}
-		problem, _, err := sample.Present(record.TrialSeed(0, digest, sample.ID, 0), false)
-		if err != nil {
-			return err
-		}
-		id := record.TrialID{Method: "seed", Sample: sample.ID}
-		progress := report.NewProgress(a.stderr, a.debug)
-		host := g.Host(gateway.Trial{
-			ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) },
-			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
-		})
-		answer, err := generalanot.Execute(ctx, s, problem, host)
-		if err != nil {
-			return err
-		}
-		report.Answer(a.stdout, answer, sample.Target)
-		stats := g.Stats()
-		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
-		if p.Info().Simulated {
-			fmt.Fprintln(a.stdout, "simulated model")
-		}
-		return nil
-	})
 }
 
 func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sample task.Sample, file string) error {
