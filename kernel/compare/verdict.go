@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"noema/methods"
 	"slices"
 	"strings"
 )
@@ -91,6 +92,9 @@ func (d Data) notes(c *Comparison) []string {
 		}
 		if m.Missing > 0 {
 			note("%s: %d trials are not finished: resume the run", m.Method, m.Missing)
+		}
+		if m.LeftOut > 0 {
+			note("%s: %d of %d answers leave out fields that the task asks for: they count as wrong", m.Method, m.LeftOut, m.Outcomes[methods.Answered])
 		}
 		for _, r := range []Resource{Tokens, Cost} {
 			if known := m.Usage[r].N; 0 < known && known < m.N {

@@ -76,7 +76,7 @@ func declared(text string, spec methods.AnswerSpec, form Form) (r Reading, found
 	text = strings.ToValidUTF8(text, "\ufffd")
 	spans, _ := literals(text)
 	objects, end := answerObjects(text, spans, form)
-	line := answerLine(text, spans)
+	line := answerLine(text, spans, spec)
 	switch {
 	case line.found && line.at >= end:
 		r, err = line.read(spec)

@@ -132,7 +132,7 @@ type marked struct {
 	name       string
 	found      bool
 	loose      bool // not the mark that prompts ask for
-	several    bool // marks of other forms contradict each other
+	prose      bool // a sentence: it counts only if it can be read
 	others     []string
 }
 
@@ -157,15 +157,18 @@ func (m marked) read(spec methods.AnswerSpec) (Reading, error) {
 // decoration is Markdown that models put around the mark and the answer.
 const decoration = " \t\r*_#>`"
 
+// The marks. echoed matches what small models repeat of prompts, as in "The answer is
+// one number."
 var (
 	answerLabel = regexp.MustCompile(`(?i)^(?:(?:my|the|so|thus|therefore|hence)[, ]+)*(?:final |correct )?answer[` + "`" + `*_ \t]*:`)
 	answerIs    = regexp.MustCompile(`(?i)(?:^|[.!?,;\n] *|\b(?:so|thus|therefore|hence) )(?:the|my) (?:final |correct )?answer is:?[ \t]+([^\n]+)`)
+	echoed      = regexp.MustCompile(`(?i)^(?:one number|a short text|a set of|a value for each)`)
 	boxedOpen   = `\boxed{`
 )
 
 // answerLine finds the last line that is marked with "Answer:", or else what is
 // marked in another way. What stands within a literal is data.
-func answerLine(text string, within []literal) marked {
+func answerLine(text string, within []literal, spec methods.AnswerSpec) marked {
 	isData := func(at int) bool {
 		return slices.ContainsFunc(within, func(l literal) bool { return l.from < at && at < l.to })
 	}
@@ -181,7 +184,13 @@ func answerLine(text string, within []literal) marked {
 		end = start - 1
 	}
 	all := otherMarks(text)
-	all = slices.DeleteFunc(all, func(m marked) bool { return isData(m.at) })
+	all = slices.DeleteFunc(all, func(m marked) bool {
+		if m.prose {
+			_, err := readText(m.line, "", spec)
+			return err != nil || echoed.MatchString(m.line) || isData(m.at)
+		}
+		return isData(m.at)
+	})
 	if len(all) == 0 {
 		return marked{}
 	}
@@ -216,7 +225,7 @@ func otherMarks(text string) (all []marked) {
 		}
 	}
 	for _, m := range answerIs.FindAllStringSubmatchIndex(text, maxCandidates) {
-		all = append(all, marked{line: sentence(text[m[2]:m[3]]), at: m[0], name: "a sentence \"The answer is …\""})
+		all = append(all, marked{line: sentence(text[m[2]:m[3]]), at: m[0], name: "a sentence \"The answer is …\"", prose: true})
 	}
 	return all
 }

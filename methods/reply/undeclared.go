@@ -129,11 +129,9 @@ func onlyLabel(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	if len(text) > maxPlain {
 		return r, errNothing
 	}
-	labels := slices.Clone(spec.Labels)
-	slices.SortStableFunc(labels, func(a, b string) int { return len(b) - len(a) })
 	taken := make([]bool, len(text))
 	at, found := [2]int{}, ""
-	for _, l := range labels {
+	for _, l := range byLength(spec.Labels) {
 		for _, span := range mentions(text, l) {
 			if slices.Contains(taken[span[0]:span[1]], true) {
 				continue
@@ -151,6 +149,38 @@ func onlyLabel(text string, spec methods.AnswerSpec) (r Reading, err error) {
 		return r, errNothing
 	}
 	return Reading{Answer: methods.ChoiceAnswer(found), Repair: "plain text"}, nil
+}
+
+// byLength are labels with the longest first, so that those within longer ones come
+// after them.
+func byLength(labels []string) []string {
+	labels = slices.Clone(labels)
+	slices.SortStableFunc(labels, func(a, b string) int { return len(b) - len(a) })
+	return labels
+}
+
+// reasonAfter is what may follow a label that a marked line begins with.
+var reasonAfter = regexp.MustCompile(`(?i)^["'*_)\]` + "`" + `]*(?:[.,;:!(\n–-]|$|\s+(?:because|since|as|given|due)\b)`)
+
+// leadingLabel reads a marked line that begins with a label and goes on with its
+// reason, if it names no other label; otherwise it returns fault.
+func leadingLabel(line string, spec methods.AnswerSpec, fault error) (Reading, error) {
+	line = strings.TrimLeft(line, decoration+"\"'([")
+	found, end := "", 0
+	for _, l := range byLength(spec.Labels) {
+		spans := mentions(line, l)
+		switch {
+		case len(spans) == 0 || found != "" && strings.Contains(strings.ToLower(found), strings.ToLower(l)):
+		case spans[0][0] > 0:
+			return Reading{}, errSeveral
+		default:
+			found, end = l, spans[0][1]
+		}
+	}
+	if found == "" || !reasonAfter.MatchString(line[end:]) {
+		return Reading{}, fault
+	}
+	return Reading{Answer: methods.ChoiceAnswer(found), Repair: "a label with its reason"}, nil
 }
 
 // mentions are the places where text has label as whole words.

@@ -102,6 +102,7 @@ func readText(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 			if one, bad := onlyLabel(line, spec); bad == nil {
 				return one, nil
 			}
+			return leadingLabel(line, spec, err)
 		}
 		return r, err
 	case methods.Number:
