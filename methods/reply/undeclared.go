@@ -83,7 +83,7 @@ func isItemList(raw json.RawMessage) bool {
 }
 
 func isTextList(raw json.RawMessage) bool {
-	_, err := members(raw)
+	_, err := members(raw, methods.AnswerSpec{})
 	return raw[0] == '[' && err == nil
 }
 

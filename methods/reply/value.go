@@ -65,7 +65,7 @@ func typed(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 		}
 		return exactly(n)
 	case methods.Set:
-		return members(raw)
+		return members(raw, spec)
 	}
 	text, err := decodeAnswer[string](raw)
 	if err != nil {
@@ -108,7 +108,7 @@ func readText(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 	case methods.Number:
 		return numberIn(line)
 	case methods.Set:
-		return setIn(line, rest)
+		return setIn(line, rest, spec)
 	case methods.Fields:
 		found, _ := literals(line + "\n" + rest)
 		if len(found) == 0 {
@@ -189,10 +189,10 @@ func exactly(n json.Number) (Reading, error) {
 }
 
 // members reads a list of texts. Numbers and truth values in it are their text.
-func members(raw json.RawMessage) (Reading, error) {
+func members(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 	list, err := decodeAnswer[[]string](raw)
 	if err == nil {
-		return Reading{Answer: methods.SetAnswer(list)}, nil
+		return setOf(list, spec)
 	}
 	var values []json.RawMessage
 	if json.Unmarshal(raw, &values) != nil {
@@ -209,13 +209,37 @@ func members(raw json.RawMessage) (Reading, error) {
 			return Reading{}, err
 		}
 	}
-	return Reading{Answer: methods.SetAnswer(list), Repair: "a list of other values than texts"}, nil
+	r, err := setOf(list, spec)
+	r.Repair = "a list of other values than texts"
+	return r, err
+}
+
+// setOf is the set of the texts, or of those that are labels where there are any.
+func setOf(list []string, spec methods.AnswerSpec) (r Reading, err error) {
+	if len(spec.Labels) == 0 {
+		return Reading{Answer: methods.SetAnswer(list)}, nil
+	}
+	kept := []string{}
+	for _, text := range list {
+		one, err := label(text, spec)
+		if err != nil {
+			r.Dropped = append(r.Dropped, text)
+			continue
+		}
+		name, _ := one.Answer.Text() // a label always decodes
+		kept = append(kept, name)
+	}
+	if len(kept) == 0 && len(list) > 0 {
+		return Reading{}, fmt.Errorf("%.80q names none of the labels %s", list, quotedList(spec.Labels))
+	}
+	r.Answer = methods.SetAnswer(kept)
+	return r, nil
 }
 
 // setIn reads a list, or else the parts of the line between commas.
-func setIn(line, rest string) (Reading, error) {
+func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 	if found, _ := literals(line + "\n" + rest); len(found) > 0 {
-		return readLiteral(found[0], methods.AnswerSpec{Kind: methods.Set})
+		return readLiteral(found[0], spec)
 	}
 	var parts []string
 	for part := range strings.SplitSeq(line, ",") {
@@ -223,7 +247,7 @@ func setIn(line, rest string) (Reading, error) {
 			parts = append(parts, part)
 		}
 	}
-	return Reading{Answer: methods.SetAnswer(parts)}, nil
+	return setOf(parts, spec)
 }
 
 // namedFields reads an object that has all the names of the spec and drops others.
