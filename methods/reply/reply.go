@@ -3,7 +3,7 @@
 // that none is favoured by a more patient reader: the reply as it is, then a
 // fenced block in it, then the first balanced object or array in it; then the
 // model is asked again with the fault, at most Options.Retries times. Each rung
-// that was needed is an event.
+// that was needed is an event. Final answers have more rungs, see [ReadAnswer].
 package reply
 
 import (
