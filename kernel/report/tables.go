@@ -178,6 +178,9 @@ func outcomes(m compare.MethodStats) string {
 			parts = append(parts, part)
 		}
 	}
+	if m.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d not finished", m.Missing))
+	}
 	s := strings.Join(parts, ", ")
 	if m.Failed > 0 {
 		s += fmt.Sprintf(" (%d left out)", m.Failed)
