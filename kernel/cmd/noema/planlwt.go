@@ -10,7 +10,6 @@ import (
 	"noema/cache"
 	"noema/kernel/display"
 	"noema/kernel/files"
-	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -55,17 +54,44 @@ func spaced(err error) error {
 
 // lwtSample is the sample that a plan is for: the one asked for, or else the one
 // that it is from; nil without either.
-func (f *sampleFlags) lwtSample(a *app, p *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
-	if p.From != nil && !asked {
-		f.task = p.From.Task
-	} else if !asked {
+func (f *sampleFlags) lwtSample(ctx context.Context, a *app, p *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
+	if p.From == nil && !asked {
 		return nil, nil, nil
 	}
 	if p.From != nil && f.sample == "" {
 		f.sample = p.From.Sample
 	}
-	t, s, err := f.open(a)
+	if asked {
+		t, s, err := f.open(a)
+		return t, &s, err
+	}
+	f.task = p.From.Task
+	t, err := a.storedTask(ctx, p.From.Run)
+	if err == nil {
+		for _, s := range t.Samples {
+			if s.ID == f.sample {
+				return t, &s, nil
+			}
+		}
+	}
+	t, s, err := f.open(a) // made again: the run is not in this store
+	if err != nil {
+		err = fmt.Errorf("open the task that the plan is from, or name it with --task: %w", err)
+	}
 	return t, &s, err
+}
+
+// storedTask is the task of a run in the store.
+func (a *app) storedTask(ctx context.Context, id string) (t *task.Task, err error) {
+	err = a.withStore(ctx, func(store *cache.Store) error {
+		run, err := runner.FindRun(ctx, store, id)
+		if err != nil {
+			return err
+		}
+		t, err = runner.LoadTask(ctx, store, run)
+		return err
+	})
+	return t, err
 }
 
 // checkLWT prints the faults of an LWT, and what cannot be checked without a sample.
@@ -90,6 +116,15 @@ func (a *app) checkLWT(file string, p *anot.Plan, sample *task.Sample) error {
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("check plan %s: %s", file, report.Plural(len(faults), "fault"))
+	}
+	return nil
+}
+
+// drawLWT draws what can be read of an LWT.
+func (a *app) drawLWT(file string, p *anot.Plan, d drawFlags) error {
+	d.draw(a, p.Graph())
+	if faults, _ := p.Check(nil); len(faults) > 0 {
+		return fmt.Errorf("draw plan %s: it has %s, so that the drawing may lack parts: \"noema plan validate\" lists them", file, report.Plural(len(faults), "fault"))
 	}
 	return nil
 }
@@ -158,60 +193,5 @@ func (a *app) runLWT(ctx context.Context, p *anot.Plan, t *task.Task, s task.Sam
 	}
 	return a.runByHand(ctx, by, func(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
 		return anot.RunPlan(ctx, p, problem, h)
-	})
-}
-
-// byHand is one sample to be solved outside of a run.
-type byHand struct {
-	task     *task.Task
-	sample   task.Sample
-	model    string
-	name     string  // of what solves it
-	seed     *uint64 // of the trial; nil for that of a run with the seed 0
-	shuffle  bool
-	sampling record.Sampling
-}
-
-// runByHand solves a sample through the gateway, so that what the model said is
-// kept and a second run is free.
-func (a *app) runByHand(ctx context.Context, by byHand, solve func(context.Context, methods.Problem, methods.Host) (methods.Answer, error)) error {
-	p, err := a.lab.Model(by.model, false, 0)
-	if err != nil {
-		return err
-	}
-	return a.withStore(ctx, func(store *cache.Store) error {
-		g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
-		if err != nil {
-			return err
-		}
-		digest, err := by.task.Digest()
-		if err != nil {
-			return err
-		}
-		seed := record.TrialSeed(0, digest, by.sample.ID, 0)
-		if by.seed != nil {
-			seed = *by.seed
-		}
-		problem, target, err := by.sample.Present(seed, by.shuffle)
-		if err != nil {
-			return err
-		}
-		id := record.TrialID{Method: by.name, Sample: by.sample.ID}
-		progress := report.NewProgress(a.stderr, a.debug)
-		host := g.Host(gateway.Trial{
-			ID: id, Sampling: by.sampling, OnEvent: func(e methods.Event) { progress.Event(id, e) },
-			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
-		})
-		answer, err := solve(ctx, problem, host)
-		if err != nil {
-			return err
-		}
-		report.Answer(a.stdout, answer, target)
-		stats := g.Stats()
-		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
-		if p.Info().Simulated {
-			fmt.Fprintln(a.stdout, "simulated model")
-		}
-		return nil
 	})
 }
