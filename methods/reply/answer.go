@@ -48,17 +48,18 @@ var errSeveral = errors.New("it holds several answers: give one")
 // and README.md for the rules of each kind.
 func ReadAnswer(text string, spec methods.AnswerSpec, form Form) (Reading, error) {
 	r, found, err := declared(text, spec, form)
-	if found || err != nil {
-		return r, err
+	if !found {
+		r, err = undeclared(strings.ToValidUTF8(text, "\ufffd"), spec)
 	}
-	r, err = undeclared(strings.ToValidUTF8(text, "\ufffd"), spec)
-	if err == nil || errors.Is(err, errSeveral) {
-		return r, err
+	switch {
+	case err == nil:
+		return r, nil
+	case found || errors.Is(err, errSeveral):
+		return Reading{}, err
+	case form == LineForm:
+		return Reading{}, errors.New(`there is no line that begins with "Answer:"`)
 	}
-	if form == LineForm {
-		return r, errors.New(`there is no line that begins with "Answer:"`)
-	}
-	return r, fmt.Errorf("no JSON value and no other form of one answer in the reply: %w", err)
+	return Reading{}, fmt.Errorf("no JSON value and no other form of one answer in the reply: %w", err)
 }
 
 // ReadMarked is [ReadAnswer] without its last rung: the answer must be marked as

@@ -73,7 +73,7 @@ func (o object) read(spec methods.AnswerSpec) (r Reading, err error) {
 
 // brokenAnswer matches an object that is not valid because its value has no quotes,
 // or the wrong ones.
-var brokenAnswer = regexp.MustCompile(`(?i)\{\s*["']?answer["']?\s*:\s*([^{}\[\]\n]+?)\s*,?\s*\}`)
+var brokenAnswer = regexp.MustCompile(`(?i)\{\s*["']?answer["']?\s*:\s*["']?([^{}\[\]\n":]+?)["']?\s*,?\s*\}`)
 
 // answerObjects finds the objects with an answer among the literals of text, and
 // where the last ends.
@@ -101,8 +101,9 @@ func answerObjects(text string, found []literal, form Form) (objects []object, e
 	}
 	if objects == nil {
 		for _, m := range brokenAnswer.FindAllStringSubmatchIndex(text, maxCandidates) {
-			payload := strings.Trim(text[m[2]:m[3]], "\"'")
-			objects, end = append(objects, object{broken: payload, repair: "an object that is not valid JSON"}), m[1]
+			if !slices.ContainsFunc(found, func(l literal) bool { return l.from <= m[0] && m[0] < l.to }) {
+				objects, end = append(objects, object{broken: text[m[2]:m[3]], repair: "an object that is not valid JSON"}), m[1]
+			}
 		}
 	}
 	return objects, end

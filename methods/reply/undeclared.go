@@ -50,7 +50,9 @@ func undeclared(text string, spec methods.AnswerSpec) (r Reading, err error) {
 	case methods.Number:
 		r, err = onlyNumber(text)
 	case methods.Choice:
-		r, err = onlyLabel(text, spec)
+		if r, err = label(text, spec); err != nil {
+			r, err = onlyLabel(text, spec)
+		}
 	default:
 		r, err = onlyText(text)
 	}

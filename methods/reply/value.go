@@ -247,6 +247,9 @@ func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 			parts = append(parts, part)
 		}
 	}
+	if len(parts) == 0 {
+		return Reading{}, errors.New("it names no member")
+	}
 	return setOf(parts, spec)
 }
 
