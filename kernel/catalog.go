@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"noema/kernel/files"
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/runner"
@@ -138,7 +138,11 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 		}
 		m.Label = s.Label(m.Plugin.Method)
 		options := sharedOptions(m.Description, m.Plugin.Method, shared, used)
-		maps.Copy(options, s.Options)
+		for name, value := range s.Options {
+			if options[name], err = valueOf(value); err != nil {
+				return nil, Misused(fmt.Errorf("method %q: option %q: %w", m.Label, name, err))
+			}
+		}
 		if m.Shuffle, err = takeShuffle(options); err != nil {
 			return nil, Misused(err)
 		}
@@ -153,6 +157,17 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 		}
 	}
 	return out, nil
+}
+
+// valueOf is the value of an option as it is written: @FILE is the content of a file.
+// The label of the method keeps the name of the file.
+func valueOf(text string) (string, error) {
+	file, named := strings.CutPrefix(text, "@")
+	if !named {
+		return text, nil
+	}
+	raw, err := files.Read(file, files.MaxText)
+	return string(raw), err
 }
 
 // openMethod opens a function that a script added, or else a plugin.

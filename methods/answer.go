@@ -31,7 +31,8 @@ type AnswerSpec struct {
 	N    int // ranking: how many items there are
 	K    int // ranking: how many of them to name, at most
 	// Labels are the allowed labels of a choice, in the order of their meaning
-	// where it has one; for fields, the levels of the field Verdict, mildest
+	// where it has one; for a set, what its members are chosen from, where that is
+	// given; for fields, the levels of the field Verdict, mildest
 	// first, and empty if there is no such field.
 	Labels []string
 	Names  []string // fields: the field names

@@ -23,18 +23,21 @@ type EventKind string
 
 // The kinds that methods share.
 const (
-	PhaseStart  EventKind = "phase_start"
-	PhaseEnd    EventKind = "phase_end"
-	StepStart   EventKind = "step_start"
-	StepResult  EventKind = "step_result"
-	StepError   EventKind = "step_error"
-	Plan        EventKind = "plan"         // a plan, strategy or program that the method made
-	Repair      EventKind = "repair"       // a rung of the repair ladder was needed
-	Retry       EventKind = "retry"        // a model was asked again
-	Fallback    EventKind = "fallback"     // a default took the place of a result
-	Truncated   EventKind = "truncated"    // a limit cut something
-	MissingPath EventKind = "missing_path" // a reference led nowhere
-	Dropped     EventKind = "dropped"      // something invalid was left out
+	PhaseStart EventKind = "phase_start"
+	PhaseEnd   EventKind = "phase_end"
+	StepStart  EventKind = "step_start"
+	StepResult EventKind = "step_result"
+	StepError  EventKind = "step_error"
+	Plan       EventKind = "plan"   // a plan, strategy or program that the method made
+	Repair     EventKind = "repair" // a rung of the repair ladder was needed
+	// AnswerRepaired says that the answer, or a part that it is made of, was read
+	// from another form than the one asked for. Tables count such trials.
+	AnswerRepaired EventKind = "answer_repaired"
+	Retry          EventKind = "retry"        // a model was asked again
+	Fallback       EventKind = "fallback"     // a default took the place of a result
+	Truncated      EventKind = "truncated"    // a limit cut something
+	MissingPath    EventKind = "missing_path" // a reference led nowhere
+	Dropped        EventKind = "dropped"      // something invalid was left out
 )
 
 // Errors that a Host returns and that cross the plugin boundary as what they

@@ -49,7 +49,21 @@ type Description struct {
 	Options       []Option     // what Problem.Options may hold
 }
 
-// Supports reports whether the method can answer problems of kind k.
+// Kinds with a condition, for Description.Answers alone: the method answers the
+// kind only where the problem has labels. LabelledSet are sets whose members are
+// among AnswerSpec.Labels, VerdictFields fields of which one is [Verdict].
+const (
+	LabelledSet   AnswerKind = "set of given labels"
+	VerdictFields AnswerKind = "fields with a verdict"
+)
+
+// CanAnswer reports whether the method can answer problems of this form.
+func (d Description) CanAnswer(s AnswerSpec) bool {
+	labelled := len(s.Labels) > 0
+	return d.Supports(s.Kind) || labelled && s.Kind == Set && d.Supports(LabelledSet) || labelled && s.Kind == Fields && d.Supports(VerdictFields)
+}
+
+// Supports reports whether the method can answer all problems of kind k.
 func (d Description) Supports(k AnswerKind) bool {
 	for _, have := range d.Answers {
 		if have == k {

@@ -38,12 +38,14 @@ type Sample struct {
 
 // Cell is one trial.
 type Cell struct {
-	Epoch   int                // from 0
-	Values  map[string]float64 // scores by metric; absent or not finite is undefined
-	Outcome methods.Outcome
-	Reason  string        // why the outcome is not Answered
-	Infra   bool          // failed by plugin, provider or time: says nothing about the method
-	Usage   methods.Usage // as recorded, so equal for a replay
+	Epoch    int                // from 0
+	Values   map[string]float64 // scores by metric; absent or not finite is undefined
+	Outcome  methods.Outcome
+	Reason   string        // why the outcome is not Answered
+	LeftOut  int           // fields that the problem asks for and an answer lacks: they count as wrong
+	Repaired bool          // the answer was read from another form than the one asked for
+	Infra    bool          // failed by plugin, provider or time: says nothing about the method
+	Usage    methods.Usage // as recorded, so equal for a replay
 	// Completions identify the model's answers that the trial used. Trials of
 	// two methods that have one in common shared a draw.
 	Completions []string

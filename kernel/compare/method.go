@@ -16,7 +16,9 @@ type MethodStats struct {
 	Failed   int                       `json:"failed"`  // of those, by plugin, provider or time
 	Missing  int                       `json:"missing"` // not finished
 	Outcomes map[methods.Outcome]int   `json:"outcomes"`
-	Causes   []Cause                   `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
+	Repaired int                       `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
+	LeftOut  int                       `json:"left_out,omitempty"` // of those answered: without a field that the problem asks for, which counts as wrong
+	Causes   []Cause                   `json:"causes,omitempty"`   // of the outcomes other than answered, most frequent first
 	Metrics  map[string]Merit          `json:"metrics"`
 	Repeats  []Repeat                  `json:"repeats,omitempty"` // with epochs of a 0/1 headline
 	First    *Position                 `json:"first,omitempty"`   // for rankings
@@ -58,6 +60,12 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 	d.count(m, func(c Cell) bool {
 		s.Trials++
 		s.Outcomes[c.Outcome]++
+		if c.Repaired && c.Outcome == methods.Answered {
+			s.Repaired++
+		}
+		if c.LeftOut > 0 {
+			s.LeftOut++
+		}
 		total = total.Plus(c.Usage)
 		return true
 	})

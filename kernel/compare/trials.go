@@ -74,6 +74,8 @@ func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 		Infra: t.Infra, Usage: t.Usage, Trial: t.ID.String(),
 		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
+	c.LeftOut = leftOut(t.Answer, spec)
+	c.Repaired = slices.ContainsFunc(t.Events, func(e methods.Event) bool { return e.Kind == methods.AnswerRepaired })
 	for _, call := range t.Calls {
 		if call.Kind == record.CompletionCall && call.Fault == "" {
 			c.Completions = append(c.Completions, call.Key+"/"+call.Digest)
@@ -82,6 +84,20 @@ func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 	slices.Sort(c.Completions)
 	c.Completions = slices.Compact(c.Completions)
 	return c
+}
+
+// leftOut counts the fields that an answer lacks.
+func leftOut(a methods.Answer, spec methods.AnswerSpec) (n int) {
+	if spec.Kind != methods.Fields || a.Outcome != methods.Answered {
+		return 0
+	}
+	fields, err := a.Fields()
+	for _, name := range spec.Names {
+		if _, has := fields[name]; !has && err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // chanceOf is what guessing earns on a sample. A task with a scorer of its own

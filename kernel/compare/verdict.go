@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"noema/methods"
 	"slices"
 	"strings"
 )
@@ -93,6 +94,9 @@ func (d Data) notes(c *Comparison) []string {
 		}
 		if m.Missing > 0 {
 			note("%s: %d trials are not finished: resume the run", m.Method, m.Missing)
+		}
+		if m.LeftOut > 0 {
+			note("%s: %d of %d answers leave out fields that the task asks for: they count as wrong", m.Method, m.LeftOut, m.Outcomes[methods.Answered])
 		}
 		for _, r := range []Resource{Tokens, Cost} {
 			n := m.Usage[Calls].N // whose use is known of every trial

@@ -92,9 +92,9 @@ func methodTable(c *compare.Comparison) display.Table {
 	var t display.Table
 	t.Add("method", "n")
 	t.AddWhole(c.Metric, string(c.Pareto.Resource))
-	t.Add("Pareto front", "non-answers")
+	t.Add("Pareto front", "outcomes")
 	for i, m := range c.Methods {
-		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(c.Pareto.Points[i]), nonAnswers(m))
+		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(c.Pareto.Points[i]), outcomes(m))
 	}
 	for _, b := range baselines(c) {
 		if level, ok := b.levels[c.Metric]; ok {
@@ -114,20 +114,6 @@ func standing(p compare.ParetoPoint) string {
 		return "behind " + strings.Join(p.By, ", ") + ", not surely"
 	}
 	return ""
-}
-
-func nonAnswers(m compare.MethodStats) string {
-	var parts []string
-	for _, cause := range m.Causes {
-		parts = append(parts, fmt.Sprintf("%d %s", cause.Trials, cause.Outcome))
-	}
-	if m.Missing > 0 {
-		parts = append(parts, fmt.Sprintf("%d not finished", m.Missing))
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ", ")
 }
 
 // used writes the use of a resource with its interval.

@@ -171,8 +171,15 @@ func outcomes(m compare.MethodStats) string {
 	var parts []string
 	for _, o := range methods.Outcomes() {
 		if n := m.Outcomes[o]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+			part := fmt.Sprintf("%d %s", n, o)
+			if o == methods.Answered && m.Repaired > 0 {
+				part += fmt.Sprintf(" (%d repaired)", m.Repaired)
+			}
+			parts = append(parts, part)
 		}
+	}
+	if m.Missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d not finished", m.Missing))
 	}
 	s := strings.Join(parts, ", ")
 	if m.Failed > 0 {

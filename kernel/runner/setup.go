@@ -236,9 +236,13 @@ func (e *Setup) check(samples []task.Sample) error {
 // asked for, or a tool that it needs is not there.
 func (e *Setup) able(label string, d methods.Description, samples []task.Sample) error {
 	for _, s := range samples {
-		if kind := s.Problem.Answer.Kind; !d.Supports(kind) {
+		if spec := s.Problem.Answer; !d.CanAnswer(spec) {
+			asked := string(spec.Kind)
+			if spec.Kind == methods.Set && d.Supports(methods.LabelledSet) || spec.Kind == methods.Fields && d.Supports(methods.VerdictFields) {
+				asked += " without labels"
+			}
 			return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
-				label, e.Task.Name, AnyOf(d.Answers), s.ID, kind)
+				label, e.Task.Name, AnyOf(d.Answers), s.ID, asked)
 		}
 	}
 	var offered []methods.ToolSpec

@@ -70,8 +70,8 @@ func TestDeclarationsRefused(t *testing.T) {
 	bad := direct
 	bad.Options = json.RawMessage("{")
 	for says, e := range map[string]Setup{
-		`method "research-tree" cannot do task "little": the task has no tool "search", which the method works by`: {Methods: []Method{inProcess(researchtree.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
-		`method "anot" cannot do task "little": it answers ranking, and sample "s" asks for text`:                  {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
+		`method "research-tree" cannot do task "little": the task has no tool "search", which the method works by`:                                      {Methods: []Method{inProcess(researchtree.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
+		`method "anot" cannot do task "little": it answers ranking, choice, set of given labels or fields with a verdict, and sample "s" asks for text`: {Methods: []Method{inProcess(anot.New())}, Task: sampleTask(methods.AnswerSpec{Kind: methods.Text}, `"x"`, "s")},
 		"no methods":                           {Task: sampleTask(ofThree, "[1]", "s")},
 		`method "direct" is named twice`:       {Methods: []Method{direct, direct}, Task: sampleTask(ofThree, "[1]", "s")},
 		"nothing is left":                      {Methods: []Method{direct}, Task: sampleTask(ofThree, "[1]")},

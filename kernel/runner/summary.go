@@ -60,7 +60,8 @@ type MethodSummary struct {
 	Trials   int                     `json:"trials"`         // finished trials
 	Failed   int                     `json:"failed"`         // of those, failed by plugin, provider or time: left out of the metrics
 	Outcomes map[methods.Outcome]int `json:"outcomes"`
-	Causes   []compare.Cause         `json:"causes,omitempty"` // of the outcomes other than answered, most frequent first
+	Repaired int                     `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
+	Causes   []compare.Cause         `json:"causes,omitempty"`   // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
 	Usage    compare.Usage           `json:"usage"` // totals over the trials, as charged
 	Hops     *compare.PerHop         `json:"per_hop,omitempty"`
@@ -124,7 +125,7 @@ func SummaryOf(r *Result, c *compare.Comparison) *Summary {
 	for i, m := range c.Methods {
 		short := MethodSummary{
 			Method: m.Method, Version: run.Config.Methods[i].Version, Data: run.Config.Methods[i].Data, N: m.N, Trials: m.Trials, Failed: m.Failed,
-			Outcomes: m.Outcomes, Causes: m.Causes, Metrics: map[string]score.Metric{}, Usage: m.Total, Hops: m.Hops, Seeds: m.Seeds,
+			Outcomes: m.Outcomes, Repaired: m.Repaired, Causes: m.Causes, Metrics: map[string]score.Metric{}, Usage: m.Total, Hops: m.Hops, Seeds: m.Seeds,
 		}
 		for name, merit := range m.Metrics {
 			short.Metrics[name] = merit.Value

@@ -233,6 +233,21 @@ func (in input) problem(target json.RawMessage) (methods.Problem, json.RawMessag
 	return p, target, err
 }
 
+// labelledSet is a set whose members are among the labels.
+func (in input) labelledSet(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
+	spec := methods.AnswerSpec{Kind: methods.Set, Labels: in.Labels}
+	var members []string
+	if err := json.Unmarshal(target, &members); err != nil {
+		return spec, nil, fmt.Errorf("target %.80s is not a list of texts", compact(target))
+	}
+	for _, m := range members {
+		if !slices.Contains(in.Labels, m) {
+			return spec, nil, fmt.Errorf("target %s: %q is not one of the labels %q", compact(target), m, in.Labels)
+		}
+	}
+	return spec, methods.SetAnswer(members).Value, nil
+}
+
 func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
 	switch {
 	case in.Answer != "" && (target != nil || in.Items != nil || in.Labels != nil):
@@ -240,6 +255,9 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 	case in.Items != nil:
 		return in.ranking(target)
 	case in.Labels != nil:
+		if target[0] == '[' {
+			return in.labelledSet(target)
+		}
 		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
 		if target == nil {
 			return spec, nil, nil

@@ -1,5 +1,6 @@
 // Package anot is ANoT, the Adaptive Network of Thought: a method for ranking
-// items over structured data from several sources.
+// items over structured data from several sources. Choices, sets and verdicts it
+// answers by taking their labels for the items.
 //
 // Phase 1 reads the request and turns it into a [Strategy]: conditions and
 // how they combine. Phase 2 writes an LWT that checks every item against
@@ -43,6 +44,7 @@ type options struct {
 	Top          int    `json:"top" default:"0" min:"0" doc:"how many items to rank; 0 for as many as the problem wants"`
 	ReadChars    int    `json:"read_chars" default:"1500" min:"1" doc:"how many bytes one read in phase 2 shows"`
 	ExampleChars int    `json:"example_chars" default:"80" min:"1" doc:"how many bytes of a text phase 1 is shown"`
+	LWT          string `json:"lwt" doc:"an LWT as \"plan export\" writes it, or its text, to be run in place of phases 1 and 2"`
 	MaxTokens    int    `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
 }
 
@@ -53,7 +55,7 @@ func (Method) Describe() methods.Description {
 		Version:       "2",
 		PromptVersion: promptVersion,
 		Summary:       "plans conditions, checks every item against each, ranks by the outcome",
-		Answers:       []methods.AnswerKind{methods.Ranking},
+		Answers:       []methods.AnswerKind{methods.Ranking, methods.Choice, methods.LabelledSet, methods.VerdictFields},
 		Options:       methods.OptionsOf(options{}),
 	}
 }
@@ -65,9 +67,13 @@ type solver struct {
 	data *lwt.Data
 	n    int // items
 	k    int // items to name
+
+	labels []string // the items, where the problem is not a ranking
 }
 
-// Solve implements [methods.Method]. Without a strategy or a valid LWT the
+// Solve implements [methods.Method]. Of a problem that is not a ranking the items
+// are its labels; see labels.go for what the answer is then, and without one it has
+// no value. Of a ranking: without a strategy or a valid LWT the
 // outcome is Refused, at the budget it is OverBudget, and without a number in
 // the final output Defaulted; all three come with the ranking 1..K, which says
 // nothing about the items. If a step failed the outcome is Failed with the
@@ -90,8 +96,15 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, n: p.Answer.N, k: p.Answer.K}
-	if p.Answer.Kind != methods.Ranking {
-		return nil, fmt.Errorf("cannot answer a problem of kind %q: only rankings", p.Answer.Kind)
+	var err error
+	if t.labels, err = labelsOf(p.Answer); err != nil {
+		return nil, err
+	}
+	if t.labels != nil {
+		t.n, t.k = len(t.labels), len(t.labels)
+		if t.Context, err = withLabels(p.Context, t.labels); err != nil {
+			return nil, err
+		}
 	}
 	if t.n < 1 {
 		return nil, fmt.Errorf("cannot rank %d items", t.n)
@@ -100,8 +113,7 @@ func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 		return nil, err
 	}
 	t.MaxTokens = t.opts.MaxTokens
-	var err error
-	if t.data, err = lwt.NewData(p.Query, p.Context); err != nil {
+	if t.data, err = lwt.NewData(p.Query, t.Context); err != nil {
 		return nil, err
 	}
 	if t.opts.Top > 0 {
@@ -118,19 +130,31 @@ func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	if have := t.data.Items(); have != t.n {
 		t.Emit("P1", methods.Dropped, 1, nil, "the problem wants %d items ranked, its context has %d", t.n, have)
 	}
-	s, err := t.strategy(ctx)
-	if err != nil {
-		return methods.Answer{}, err
+	plan, err := t.given()
+	if plan == nil && err == nil {
+		plan, err = t.written(ctx)
 	}
-	plan, err := t.program(ctx, s)
 	if err != nil {
 		return methods.Answer{}, err
 	}
 	return t.execute(ctx, plan)
 }
 
-// fallback is the ranking 1..K, flagged as what it is.
+// written is the plan that phases 1 and 2 write.
+func (t *solver) written(ctx context.Context) (*lwt.Plan, error) {
+	s, err := t.strategy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return t.program(ctx, s)
+}
+
+// fallback is the ranking 1..K, flagged as what it is; where the items are labels
+// there is no value.
 func (t *solver) fallback(o methods.Outcome, reason string) methods.Answer {
+	if t.labels != nil {
+		return methods.Answer{Outcome: o, Reason: reply.OneLine(reason, 1000)}
+	}
 	t.Emit("P3", methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(reason, 300))
 	return methods.RankingAnswer(trial.InOrder(t.k)).As(o, reply.OneLine(reason, 1000))
 }

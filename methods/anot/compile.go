@@ -5,18 +5,23 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/methods"
 	"noema/methods/anot/internal/lwt"
 )
 
 // compile writes the LWT of a strategy: a step for each condition that lists
-// the values of all n items, and a final step that applies the logic and
-// names the best k. It is what phase 2 asks a model to write.
-func compile(data *lwt.Data, s *Strategy, n, k int) *lwt.Program {
+// the values of all items, and a final step that applies the logic and names
+// the best. It is what phase 2 asks a model to write.
+func (t *solver) compile(s *Strategy) *lwt.Program {
 	p := &lwt.Program{}
 	for _, c := range s.Conditions {
-		p.Steps = append(p.Steps, lwt.Step{ID: stepID(c), Prompt: conditionPrompt(data, c, n)})
+		prompt := conditionPrompt
+		if c.Type == Label {
+			prompt = labelPrompt
+		}
+		p.Steps = append(p.Steps, lwt.Step{ID: stepID(c), Prompt: prompt(t.data, c, t.n)})
 	}
-	p.Steps = append(p.Steps, lwt.Step{ID: lwt.Final, Prompt: finalPrompt(s, n, k)})
+	p.Steps = append(p.Steps, lwt.Step{ID: lwt.Final, Prompt: t.finalPrompt(s, t.n, t.k)})
 	return p
 }
 
@@ -62,13 +67,18 @@ func friendLines(b *strings.Builder, data *lwt.Data, c Condition) {
 	}
 }
 
-func finalPrompt(s *Strategy, n, k int) string {
+func (t *solver) finalPrompt(s *Strategy, n, k int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Rank the items 1 to %d.\n<request>\n{(query)}\n</request>\n", n)
+	head, question := fmt.Sprintf("Rank the items 1 to %d.", n), fmt.Sprintf(finalQuestion, k)
+	if t.Answer.Kind == methods.Set {
+		head, question = fmt.Sprintf("Pick from the items 1 to %d.", n), setQuestion
+	}
+	b.WriteString(head + "\n<request>\n{(query)}\n</request>\n")
 	for _, c := range s.Conditions {
 		fmt.Fprintf(&b, "Condition %d: %s\nSatisfied by: %s\n", c.Number, literal(c.String()), lwt.Ref(stepID(c)))
 	}
-	fmt.Fprintf(&b, "LOGIC: %s\n"+finalQuestion, s.Logic, k)
+	fmt.Fprintf(&b, "LOGIC: %s\n", s.Logic)
+	b.WriteString(question)
 	return b.String()
 }
 

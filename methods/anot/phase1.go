@@ -23,10 +23,13 @@ func (t *solver) strategy(ctx context.Context) (*Strategy, error) {
 	}
 	var s *Strategy
 	parse := func(text string) (err error) {
-		s, err = ParseStrategy(text, t.n)
+		s, err = parseStrategy(text, t.n, t.labels != nil)
 		return err
 	}
 	prompt := phase1Prompt(t.Query, t.n, examples, other)
+	if t.labels != nil {
+		prompt = phase1LabelPrompt(t.Query, t.labels, other)
+	}
 	_, _, err := reply.Text(ctx, t.Host, t.Request("P1", methods.Ask(prompt)...), parse, reply.Options{Retries: t.opts.Retries})
 	if err != nil {
 		return nil, err

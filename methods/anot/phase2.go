@@ -27,6 +27,12 @@ func (t *solver) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.report(plan)
+	return plan, nil
+}
+
+// report emits the plan and what it leaves out.
+func (t *solver) report(plan *lwt.Plan) {
 	t.reportUnlisted(plan)
 	p := lwt.Program{}
 	for _, step := range plan.Steps {
@@ -35,7 +41,6 @@ func (t *solver) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 	t.Emit("P2", methods.Plan, 2, map[string]any{"lwt": strings.ToValidUTF8(p.String(), "\ufffd"), "layers": layerIDs(plan)},
 		"%d steps in %d layers", len(plan.Steps), len(plan.Layers))
 	t.Emit("P2", methods.PhaseEnd, 1, nil, "LWT has %d steps", len(plan.Steps))
-	return plan, nil
 }
 
 func layerIDs(plan *lwt.Plan) [][]string {
@@ -61,7 +66,11 @@ func (t *solver) reportUnlisted(plan *lwt.Plan) {
 // react lets the model build the LWT with tools, turn by turn.
 func (t *solver) react(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 	e := &editor{solver: t}
-	talk := methods.Ask(phase2Prompt(t.Query, s, t.n, t.k, t.data.Names()))
+	prompt := phase2Prompt(t.Query, s, t.n, t.k, t.data.Names())
+	if t.labels != nil {
+		prompt = phase2LabelPrompt(t, s)
+	}
+	talk := methods.Ask(prompt)
 	for i := 1; i <= t.opts.Iterations; i++ {
 		path := fmt.Sprintf("P2/i%d", i)
 		c, err := t.Host.Complete(ctx, t.Request(path, talk...))
@@ -99,7 +108,7 @@ func (t *solver) atLimit(e *editor) (*lwt.Plan, error) {
 
 // compiled writes the LWT without a model.
 func (t *solver) compiled(s *Strategy) (*lwt.Plan, error) {
-	p := compile(t.data, s, t.n, t.k)
+	p := t.compile(s)
 	plan, err := lwt.Compile(p, t.data.Names())
 	if err != nil {
 		return nil, fmt.Errorf("compile the strategy: %w: %w", errNoProgram, err)

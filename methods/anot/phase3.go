@@ -37,17 +37,20 @@ func (t *solver) execute(ctx context.Context, plan *lwt.Plan) (methods.Answer, e
 	if len(failed) > 0 {
 		a = a.As(methods.Failed, reply.OneLine(strings.Join(failed, "; "), 1000))
 	}
-	t.Emit("P3", methods.PhaseEnd, 1, nil, "ranking %s (%s)", a.Value, a.Outcome)
+	t.Emit("P3", methods.PhaseEnd, 1, nil, "%s %s (%s)", t.Answer.Kind, a.Value, a.Outcome)
 	return a, nil
 }
 
-// graph is the LWT with what each step said.
+// graph is the LWT with what each step said; results may be nil.
 func graph(plan *lwt.Plan, results []stepResult) methods.Graph {
 	g := methods.Graph{Kind: "lwt"}
 	for i, s := range plan.Steps {
-		n := methods.Node{ID: s.ID, Layer: s.Layer, Text: s.Prompt, Value: results[i].output, State: "done", Path: "P3/" + s.ID}
-		if results[i].failed != nil || results[i].fatal != nil {
-			n.State = "failed"
+		n := methods.Node{ID: s.ID, Layer: s.Layer, Text: s.Prompt, Path: "P3/" + s.ID}
+		if results != nil {
+			n.Value, n.State = results[i].output, "done"
+			if results[i].failed != nil || results[i].fatal != nil {
+				n.State = "failed"
+			}
 		}
 		if i == plan.Sink() {
 			n.Kind = "final"
@@ -109,11 +112,14 @@ func (t *solver) step(ctx context.Context, plan *lwt.Plan, i int, output func(st
 	return stepResult{output: text}
 }
 
-// conclude reads the ranking from the output of the final step.
+// conclude reads the answer from the output of the final step.
 func (t *solver) conclude(plan *lwt.Plan, results []stepResult) methods.Answer {
 	final := results[plan.Sink()]
 	if final.failed != nil {
 		return methods.Answer{}
+	}
+	if t.labels != nil {
+		return t.resting(t.labelled(final.output), plan, results)
 	}
 	r := reply.Ranking(final.output, t.n)
 	if len(r.Dropped) > 0 {
@@ -129,7 +135,11 @@ func (t *solver) conclude(plan *lwt.Plan, results []stepResult) methods.Answer {
 		t.Emit("P3", methods.Dropped, 2, nil, "%d items beyond the best %d", len(r.Items)-t.k, t.k)
 		r.Items = r.Items[:t.k]
 	}
-	a := methods.RankingAnswer(r.Items)
+	return t.resting(methods.RankingAnswer(r.Items), plan, results)
+}
+
+// resting is a with the outputs of the steps that it rests on.
+func (t *solver) resting(a methods.Answer, plan *lwt.Plan, results []stepResult) methods.Answer {
 	for i, s := range plan.Steps {
 		if i != plan.Sink() {
 			a.Evidence = append(a.Evidence, methods.Evidence{Source: "P3/" + s.ID, Text: reply.OneLine(results[i].output, 300)})

@@ -20,12 +20,13 @@ const (
 	Hours      Type = "HOURS"       // opening hours
 	ReviewText Type = "REVIEW_TEXT" // words in any review
 	Social     Type = "SOCIAL"      // words in a review by someone near a person
+	Label      Type = "LABEL"       // a statement about a label, where the items are labels
 )
 
 // Op is how a condition compares.
 type Op string
 
-// The operators. Mention belongs to ReviewText and Social, the others to
+// The operators. Fits belongs to Label, Mention belongs to ReviewText and Social, the others to
 // the types that have a path.
 const (
 	Equal        Op = "="
@@ -37,6 +38,7 @@ const (
 	Contains     Op = "contains"
 	Covers       Op = "covers" // open during the whole of Value, such as "18:00-22:30"
 	Mention      Op = "mention"
+	Fits         Op = "fits" // Value is the statement
 )
 
 // Condition is one test of an item. Conditions are numbered by the model.
@@ -103,6 +105,8 @@ func (s *Strategy) conditionsText(n int) string {
 func (c Condition) String() string {
 	test := ""
 	switch {
+	case c.Op == Fits:
+		test = c.valueText()
 	case c.Op != Mention:
 		test = pathText(c.Path) + " " + string(c.Op) + " " + c.valueText()
 	case c.Type == Social:

@@ -16,34 +16,64 @@ import (
 // error names the first fault in words that help a model to mend it.
 //
 // Text before the first mark is ignored, and so are lines of backquotes.
-func ParseStrategy(text string, n int) (*Strategy, error) {
+func ParseStrategy(text string, n int) (*Strategy, error) { return parseStrategy(text, n, false) }
+
+// parseStrategy is [ParseStrategy], where the items may be labels.
+func parseStrategy(text string, n int, labels bool) (*Strategy, error) {
+	s, faults := readStrategy(text, n, labels)
+	if len(faults) > 0 {
+		return nil, faults[0].err
+	}
+	return s, nil
+}
+
+// strategyFault is a fault in the text form of a strategy.
+type strategyFault struct {
+	line int // from 1; 0 for the whole
+	err  error
+}
+
+// readStrategy reads a strategy and lists its faults. With n = 0 the number of
+// items is not known and not checked.
+func readStrategy(text string, n int, labels bool) (*Strategy, []strategyFault) {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\r\n", "\n")
 	body, message, err := split(text)
 	if err != nil {
-		return nil, err
+		return nil, []strategyFault{{0, err}}
 	}
+	before, _, _ := strings.Cut(text, body)
+	first := strings.Count(before, "\n") + 1
 	s := &Strategy{Message: strings.TrimSpace(message)}
+	var faults []strategyFault
+	at := 0
 	for line := range strings.SplitSeq(body, "\n") {
 		line = strings.TrimSpace(line)
+		var err error
 		switch key, rest, _ := strings.Cut(line, ":"); {
 		case line == "" || strings.Trim(line, "`") == "" || line == "CONDITIONS:":
 		case key == "LOGIC":
-			if s.Logic, err = ParseLogic(rest); err != nil {
-				return nil, err
-			}
+			s.Logic, err = ParseLogic(rest)
 		case key == "TOTAL_ITEMS":
-			if strings.TrimSpace(rest) != strconv.Itoa(n) {
-				return nil, fmt.Errorf("TOTAL_ITEMS is %.40q, but the list has %d items", strings.TrimSpace(rest), n)
+			if strings.TrimSpace(rest) != strconv.Itoa(n) && n > 0 {
+				err = fmt.Errorf("TOTAL_ITEMS is %.40q, but the list has %d items", strings.TrimSpace(rest), n)
 			}
 		default:
-			c, err := parseCondition(line)
-			if err != nil {
-				return nil, err
+			var c Condition
+			if c, err = parseCondition(line, labels); err == nil {
+				s.Conditions = append(s.Conditions, c)
 			}
-			s.Conditions = append(s.Conditions, c)
+		}
+		if err != nil {
+			faults = append(faults, strategyFault{first + at, err})
+		}
+		at++
+	}
+	if len(faults) == 0 {
+		if err := s.check(); err != nil {
+			faults = append(faults, strategyFault{first, err})
 		}
 	}
-	return s, s.check()
+	return s, faults
 }
 
 // split finds the two parts by their marks, each on a line of its own.
@@ -99,7 +129,7 @@ func (s *Strategy) check() error {
 
 var conditionLine = regexp.MustCompile(`^(\d+)[.)]\s*\[\s*(\w+)\s*\]\s*(.+)$`)
 
-func parseCondition(line string) (Condition, error) {
+func parseCondition(line string, labels bool) (Condition, error) {
 	m := conditionLine.FindStringSubmatch(line)
 	if m == nil {
 		return Condition{}, fmt.Errorf("cannot read the line %.80q: want a condition such as 1. [ATTR] attributes.WiFi = \"free\", or a line LOGIC: or TOTAL_ITEMS: with its value", line)
@@ -109,6 +139,16 @@ func parseCondition(line string) (Condition, error) {
 		return Condition{}, fmt.Errorf("the condition number %.20q is out of range", m[1])
 	}
 	c := Condition{Number: n, Type: Type(m[2])}
+	switch {
+	case labels && c.Type == Label:
+		err = c.parseStatement(m[3])
+		if err != nil {
+			err = fmt.Errorf("condition %d: %w", n, err)
+		}
+		return c, err
+	case labels:
+		return c, fmt.Errorf("condition %d: unknown type [%.20s]: the items are labels, so the only type is [LABEL]", n, c.Type)
+	}
 	switch c.Type {
 	case Attr, Ambience, Meal, Hours:
 		err = c.parseTest(m[3])
@@ -209,6 +249,23 @@ func parseValue(text string) (any, error) {
 		return nil, fmt.Errorf("the value %.80q is a list: write one condition per value", text)
 	}
 	return v, nil
+}
+
+// parseStatement reads a test in words.
+func (c *Condition) parseStatement(text string) error {
+	v, err := parseValue(text)
+	if err != nil {
+		return err
+	}
+	statement, ok := v.(string)
+	if !ok {
+		statement = strings.TrimSpace(text)
+	}
+	if strings.TrimSpace(statement) == "" {
+		return fmt.Errorf("[LABEL] wants a statement about the label")
+	}
+	c.Op, c.Value = Fits, statement
+	return nil
 }
 
 var mentionForm = regexp.MustCompile(`^reviews\s+mentions?\s+(.+)$`)

@@ -1,7 +1,6 @@
 package aot
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,10 +30,13 @@ func (t *solver) answer(s State) methods.Answer {
 
 func (t *solver) valueOf(v any) methods.Answer {
 	switch t.Answer.Kind {
-	case methods.Number:
-		return t.number(v)
-	case methods.Choice:
-		return methods.ChoiceAnswer(textOf(v))
+	case methods.Number, methods.Choice:
+		r, err := reply.ReadValue(encode(v), t.Answer)
+		if err != nil {
+			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom: %w", err))
+		}
+		r.Report(t.Host, runPhase)
+		return r.Answer
 	case methods.Set:
 		return t.set(v)
 	case methods.Fields:
@@ -43,22 +45,6 @@ func (t *solver) valueOf(v any) methods.Answer {
 		return t.ranking(v)
 	}
 	return methods.TextAnswer(textOf(v))
-}
-
-// number is an exact decimal; a text that ends on a number passes for it.
-func (t *solver) number(v any) methods.Answer {
-	n, ok := v.(json.Number)
-	if !ok {
-		if n, ok = reply.Number(textOf(v)); !ok {
-			return trial.Without(methods.Unparsed, fmt.Errorf("the final atom gives %.100q, which is not a number", textOf(v)))
-		}
-		t.Emit(runPhase, methods.Repair, 1, nil, "read the number %s from %s", n, reply.OneLine(textOf(v), 100))
-	}
-	a, err := trial.Exact(n)
-	if err != nil {
-		return trial.Without(methods.Unparsed, err)
-	}
-	return a
 }
 
 // set is the members as texts; numbers among them are written as they stand.

@@ -71,7 +71,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "aot",
-		Version:       "2",
+		Version:       "3",
 		PromptVersion: promptVersion,
 		Summary:       "Atom of Thought: plans atoms, checks the plan, runs it with tools (not Atom of Thoughts, nor Algorithm of Thoughts)",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Text, methods.Choice, methods.Set, methods.Fields, methods.Ranking},

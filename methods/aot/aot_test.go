@@ -60,7 +60,7 @@ func TestAnswers(t *testing.T) {
 		{methods.Number, answer(`{"answer":"<result_of_2>"}`), `0.125`, methods.Answered, ""},
 		{methods.Number, answer(`{"value":1.50e2}`), `150`, methods.Answered, ""},
 		{methods.Number, answer(`{"answer":"<result_of_4>"}`), `1250.5`, methods.Answered, ""},
-		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many", which is not a number`},
+		{methods.Number, strings.ReplaceAll(answer(`{"answer":"<result_of_4>"}`), "€ 1,250.50", "many"), ``, methods.Unparsed, `"many" is not a number`},
 		{methods.Number, answer(`{"answer":"<result_of_1>"}`), ``, methods.Refused, "want number"},
 		{methods.Number, branches, ``, methods.Failed, "atom 1 failed: division by zero"},
 		{methods.Number, "56", ``, methods.Refused, `the key "atoms"`},

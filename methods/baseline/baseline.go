@@ -37,7 +37,7 @@ type Method struct {
 	answers []methods.AnswerKind // none: every kind
 	tools   []string             // as in Description
 	own     []string             // its options beside those of all
-	ask     func(context.Context, *solver, string) (reading, error)
+	ask     func(context.Context, *solver, string) (reply.Reading, error)
 }
 
 var (
@@ -93,7 +93,7 @@ func (m Method) Describe() methods.Description {
 	names := m.names()
 	return methods.Description{
 		Name:          m.name,
-		Version:       cmp.Or(m.version, "1"),
+		Version:       cmp.Or(m.version, "2"),
 		PromptVersion: promptVersion,
 		Summary:       m.summary,
 		Answers:       m.answers,
@@ -111,12 +111,6 @@ type solver struct {
 	opts options
 }
 
-// reading is an answer as it was read, and what was left out of it.
-type reading struct {
-	answer  methods.Answer
-	dropped []string
-}
-
 // Solve implements [methods.Method]. A ranking that cannot be read is the
 // ranking 1..K with the outcome Defaulted, any other answer none with the
 // outcome Unparsed, or Refused where it was a plan that was wanted. At the budget the outcome is OverBudget, again with the
@@ -124,10 +118,10 @@ type reading struct {
 func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	r, t, err := m.solve(ctx, p, h)
 	if err == nil {
-		if len(r.dropped) > 0 {
-			t.Emit(callPath, methods.Dropped, 1, nil, "left out of the answer: %d values", len(r.dropped))
+		if len(r.Dropped) > 0 {
+			t.Emit(callPath, methods.Dropped, 1, nil, "left out of the answer: %d values", len(r.Dropped))
 		}
-		return r.answer, nil
+		return r.Answer, nil
 	}
 	unusable := methods.Unparsed
 	if errors.Is(err, errNoPlan) {
@@ -143,7 +137,7 @@ func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 	return t.fallback(outcome, err), nil
 }
 
-func (m Method) solve(ctx context.Context, p methods.Problem, h methods.Host) (r reading, t *solver, err error) {
+func (m Method) solve(ctx context.Context, p methods.Problem, h methods.Host) (r reply.Reading, t *solver, err error) {
 	if t, err = m.newSolver(p, h); err != nil {
 		return r, t, err
 	}
@@ -217,39 +211,22 @@ func (t *solver) fallback(o methods.Outcome, cause error) methods.Answer {
 	return methods.RankingAnswer(trial.InOrder(t.Answer.K)).As(o, a.Reason)
 }
 
-// ask asks for an {"answer": …} that read accepts. The prompt wants an answer of
-// the form that spec says.
-func (t *solver) ask(ctx context.Context, path, question string, spec methods.AnswerSpec, read func(answer json.RawMessage) error) error {
+// ask asks for an {"answer": …} of the form that spec says.
+func (t *solver) ask(ctx context.Context, path, question string, spec methods.AnswerSpec) (reply.Reading, error) {
 	req := t.Request(path, methods.Ask(directPrompt(question, spec))...)
 	req.Schema = schema(spec)
-	_, _, err := reply.JSON(ctx, t.Host, req, func(raw json.RawMessage) error {
-		var body struct{ Answer json.RawMessage }
-		if err := json.Unmarshal(raw, &body); err != nil {
-			return err
-		}
-		return read(body.Answer)
-	}, reply.Options{Retries: t.opts.Retries})
-	return err
+	return reply.Final(ctx, t.Host, req, spec, reply.ObjectForm, reply.Options{Retries: t.opts.Retries})
 }
 
 // reason asks for a text that ends on a line with the answer.
-func (t *solver) reason(ctx context.Context, req methods.Request, retries int) (r reading, err error) {
-	parse := func(text string) (err error) {
-		r, err = fromText(text, t.Answer)
-		return err
-	}
-	_, _, err = reply.Text(ctx, t.Host, req, parse, reply.Options{Retries: retries})
-	return r, err
+func (t *solver) reason(ctx context.Context, req methods.Request, retries int) (reply.Reading, error) {
+	return reply.Final(ctx, t.Host, req, t.Answer, reply.LineForm, reply.Options{Retries: retries})
 }
 
-func askDirect(ctx context.Context, t *solver, question string) (r reading, err error) {
-	err = t.ask(ctx, callPath, question, t.Answer, func(answer json.RawMessage) (err error) {
-		r, err = fromJSON(answer, t.Answer)
-		return err
-	})
-	return r, err
+func askDirect(ctx context.Context, t *solver, question string) (reply.Reading, error) {
+	return t.ask(ctx, callPath, question, t.Answer)
 }
 
-func askCoT(ctx context.Context, t *solver, question string) (reading, error) {
+func askCoT(ctx context.Context, t *solver, question string) (reply.Reading, error) {
 	return t.reason(ctx, t.Request(callPath, methods.Ask(cotPrompt(question, t.Answer))...), t.opts.Retries)
 }

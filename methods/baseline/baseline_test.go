@@ -102,18 +102,18 @@ func TestAnswers(t *testing.T) {
 		{direct, methods.Ranking, `{"answer":[3,1]}`, `[3,1]`, methods.Answered},
 		{direct, methods.Ranking, "```json\n{\"answer\":[3,9,3,1,2,4]}\n```", `[3,1,2]`, methods.Answered},
 		{direct, methods.Ranking, `{"answer":[]}`, `[1,2,3]`, methods.Defaulted},
-		{direct, methods.Ranking, `[3,1]`, `[1,2,3]`, methods.Defaulted},
+		{direct, methods.Ranking, `[3,1]`, `[3,1]`, methods.Answered},
 		{direct, methods.Choice, `{"answer":"Low Risk"}`, `"Low Risk"`, methods.Answered},
 		{direct, methods.Choice, `{"answer":"low"}`, ``, methods.Unparsed},
 		{direct, methods.Number, `{"answer":-4.50}`, `-4.5`, methods.Answered},
-		{direct, methods.Number, `{"answer":"4"}`, ``, methods.Unparsed},
+		{direct, methods.Number, `{"answer":"4"}`, `4`, methods.Answered},
 		{direct, methods.Text, `{"answer":" x\n"}`, `" x\n"`, methods.Answered},
 		{direct, methods.Set, `{"answer":["b","a","b"]}`, `["a","b"]`, methods.Answered},
 		{direct, methods.Fields, `{"answer":{"a":null,"b":2}}`, `{"a":null,"b":2}`, methods.Answered},
 		{direct, methods.Fields, `{"answer":{"a":1}}`, ``, methods.Unparsed},
 		{cot, methods.Ranking, "item 4: no\n**Answer:** [3, 1]\n", `[3,1]`, methods.Answered},
 		{cot, methods.Ranking, "Answer: [9]\nno:\nAnswer: 2 > 1", `[2,1]`, methods.Answered},
-		{cot, methods.Ranking, "[3, 1]", `[1,2,3]`, methods.Defaulted},
+		{cot, methods.Ranking, "[3, 1]", `[3,1]`, methods.Answered},
 		{cot, methods.Ranking, "Answer:\n[2]", `[2]`, methods.Answered},
 		{cot, methods.Ranking, "Answer: none", `[1,2,3]`, methods.Defaulted},
 		{cot, methods.Choice, "Answer: **low risk**.", `"Low Risk"`, methods.Answered},
@@ -156,7 +156,7 @@ func TestAsksAgain(t *testing.T) {
 
 func TestEveryDirectSchemaHolds(t *testing.T) {
 	for kind := range specs() {
-		h := methodtest.NewHost(methodtest.Reply("7"))
+		h := methodtest.NewHost(methodtest.Reply("{}"))
 		_, err := baseline.Direct().Solve(t.Context(), problem(kind, ""), h)
 		calls := h.Transcript().Calls
 		if err != nil || len(calls) != 3 {

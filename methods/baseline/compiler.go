@@ -27,7 +27,7 @@ import (
 // that fails leaves its message as the result and fails those that use it.
 func LLMCompiler() Method {
 	return Method{
-		name: "llm-compiler", version: "2", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
+		name: "llm-compiler", version: "3", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
 		tools: []string{methods.AnyTool},
 		own:   []string{"replans"},
 	}
@@ -58,20 +58,20 @@ type joined struct {
 // errNoPlan says that no reply held a plan that can be run.
 var errNoPlan = errors.New("no valid plan")
 
-func askCompiled(ctx context.Context, t *solver, question string) (reading, error) {
+func askCompiled(ctx context.Context, t *solver, question string) (reply.Reading, error) {
 	earlier := ""
 	for round := 1; ; round++ {
 		plan, err := t.planCalls(ctx, question, earlier, round)
 		if errors.Is(err, reply.ErrInvalid) {
-			return reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
+			return reply.Reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
 		}
 		if err != nil {
-			return reading{}, err
+			return reply.Reading{}, err
 		}
 		results := t.runCalls(ctx, plan, round)
 		for _, r := range results {
 			if r.err != nil {
-				return reading{}, r.err
+				return reply.Reading{}, r.err
 			}
 		}
 		t.drawCalls(plan, results, round)
@@ -244,7 +244,7 @@ func (t *solver) drawCalls(plan []call, results []outcome, round int) {
 
 // join asks for the answer, or, while that is allowed, for what a new plan
 // should find.
-func (t *solver) join(ctx context.Context, question, results string, round int) (said joined, r reading, err error) {
+func (t *solver) join(ctx context.Context, question, results string, round int) (said joined, r reply.Reading, err error) {
 	mayReplan := round <= t.opts.Replans
 	req := t.Request(fmt.Sprintf("join/%d", round), methods.Ask(joinPrompt(question, t.Answer, results, mayReplan))...)
 	check := func(raw json.RawMessage) (err error) {
@@ -256,9 +256,12 @@ func (t *solver) join(ctx context.Context, question, results string, round int) 
 			return nil
 		}
 		said.Replan = ""
-		r, err = fromJSON(said.Answer, t.Answer)
+		_, err = reply.ReadValue(said.Answer, t.Answer)
 		return err
 	}
-	_, _, err = reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
+	answer, _, err := reply.Either(ctx, t.Host, req, check, t.Answer, true, reply.Options{Retries: t.opts.Retries})
+	if answer != nil {
+		said, r = joined{}, *answer
+	}
 	return said, r, err
 }

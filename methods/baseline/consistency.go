@@ -30,8 +30,8 @@ func SelfConsistency() Method {
 	}
 }
 
-func askConsistently(ctx context.Context, t *solver, question string) (reading, error) {
-	drawn := make([]reading, t.opts.Draws)
+func askConsistently(ctx context.Context, t *solver, question string) (reply.Reading, error) {
+	drawn := make([]reply.Reading, t.opts.Draws)
 	errs := make([]error, t.opts.Draws)
 	var all sync.WaitGroup
 	for d := range drawn {
@@ -42,28 +42,28 @@ func askConsistently(ctx context.Context, t *solver, question string) (reading, 
 	for d, err := range errs {
 		switch {
 		case err == nil:
-			votes = append(votes, drawn[d].answer)
+			votes = append(votes, drawn[d].Answer)
 		case errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil:
 			t.Emit(drawPath(d), methods.Dropped, 1, nil, "the chain has no answer: %v", err)
 		default:
-			return reading{}, err
+			return reply.Reading{}, err
 		}
 	}
 	if len(votes) == 0 {
-		return reading{}, fmt.Errorf("%w: none of %d chains", errNoAnswer, t.opts.Draws)
+		return reply.Reading{}, fmt.Errorf("%w: none of %d chains", errNoAnswer, t.opts.Draws)
 	}
 	a, err := majority(votes, t.Answer)
 	if err == nil && len(votes) < t.opts.Draws {
 		t.Emit(callPath, methods.Truncated, 1, nil, "%d of %d chains voted", len(votes), t.opts.Draws)
 	}
-	return reading{answer: a}, err
+	return reply.Reading{Answer: a}, err
 }
 
 func drawPath(d int) string { return fmt.Sprintf("%s/d%d", callPath, d+1) }
 
 // chain asks for one chain of thought. It is not asked again: another draw
 // makes up for a lost one.
-func (t *solver) chain(ctx context.Context, question string, d int) (reading, error) {
+func (t *solver) chain(ctx context.Context, question string, d int) (reply.Reading, error) {
 	req := t.Request(drawPath(d), methods.Ask(cotPrompt(question, t.Answer))...)
 	req.Draw, req.Sampling.Temperature = d, t.opts.Temperature
 	return t.reason(ctx, req, 0)

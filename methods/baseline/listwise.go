@@ -2,7 +2,6 @@ package baseline
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,10 +58,10 @@ func (l items) pick(numbers []int) string {
 	return strings.Join(lines, "\n")
 }
 
-func askListwise(ctx context.Context, t *solver, _ string) (reading, error) {
+func askListwise(ctx context.Context, t *solver, _ string) (reply.Reading, error) {
 	list, err := t.items()
 	if err != nil {
-		return reading{}, err
+		return reply.Reading{}, err
 	}
 	order := trial.InOrder(t.Answer.N)
 	for pass := range t.opts.Passes {
@@ -70,7 +69,7 @@ func askListwise(ctx context.Context, t *solver, _ string) (reading, error) {
 			start := max(0, end-t.opts.Window)
 			path := fmt.Sprintf("pass/%d/w%d", pass+1, number)
 			if err := t.rankWindow(ctx, list, order[start:end], path); err != nil {
-				return reading{}, err
+				return reply.Reading{}, err
 			}
 			if start == 0 {
 				break
@@ -78,27 +77,25 @@ func askListwise(ctx context.Context, t *solver, _ string) (reading, error) {
 			end -= t.opts.Stride
 		}
 	}
-	return reading{answer: methods.RankingAnswer(order[:t.Answer.K])}, nil
+	return reply.Reading{Answer: methods.RankingAnswer(order[:t.Answer.K])}, nil
 }
 
 // rankWindow orders a part of the list in its place.
 func (t *solver) rankWindow(ctx context.Context, list items, window []int, path string) error {
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: len(window), K: len(window)}
-	var said reply.Ranked
-	err := t.ask(ctx, path, question(t.Query, list.pick(window), list.data, spec), spec, func(answer json.RawMessage) error {
-		if said = reply.Ranking(string(answer), len(window)); len(said.Items) == 0 {
-			return fmt.Errorf("it names no item within 1..%d", len(window))
-		}
-		return nil
-	})
+	said, err := t.ask(ctx, path, question(t.Query, list.pick(window), list.data, spec), spec)
 	if err != nil {
 		return err
 	}
-	if missing := len(window) - len(said.Items); missing > 0 {
+	ranked, err := said.Answer.Ranking()
+	if err != nil {
+		return err
+	}
+	if missing := len(window) - len(ranked); missing > 0 {
 		t.Emit(path, methods.Repair, 1, nil, "%d of %d items are not named: they keep their order behind the others", missing, len(window))
 	}
 	before := slices.Clone(window)
-	order := append(said.Items, trial.InOrder(len(window))...) // those named again change nothing
+	order := append(ranked, trial.InOrder(len(window))...) // those named again change nothing
 	named := map[int]bool{}
 	for _, i := range order {
 		if !named[i] {

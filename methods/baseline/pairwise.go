@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,10 +30,10 @@ func Pairwise() Method {
 // atOnce bounds the comparisons under way in one trial.
 const atOnce = 32
 
-func askPairwise(ctx context.Context, t *solver, _ string) (reading, error) {
+func askPairwise(ctx context.Context, t *solver, _ string) (reply.Reading, error) {
 	list, err := t.items()
 	if err != nil {
-		return reading{}, err
+		return reply.Reading{}, err
 	}
 	n := t.Answer.N
 	first := make([][]int, n+1) // first[a][b] is 1 if a, shown first, was preferred to b, -1 if b was, 0 if neither
@@ -59,10 +58,10 @@ func askPairwise(ctx context.Context, t *solver, _ string) (reading, error) {
 	all.Wait()
 	for _, err := range errs { // in the order of the list, so that the same one is told each time
 		if err != nil {
-			return reading{}, err
+			return reply.Reading{}, err
 		}
 	}
-	return reading{answer: methods.RankingAnswer(byWins(first, n)[:t.Answer.K])}, nil
+	return reply.Reading{Answer: methods.RankingAnswer(byWins(first, n)[:t.Answer.K])}, nil
 }
 
 // byWins ranks items by points: 2 for a pair won in both orders, 1 for each of
@@ -92,18 +91,17 @@ func byWins(first [][]int, n int) []int {
 func (t *solver) better(ctx context.Context, list items, a, b int) (int, error) {
 	path := fmt.Sprintf("pair/%d-%d", a, b)
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 1}
-	preferred := 0
-	err := t.ask(ctx, path, question(t.Query, list.pick([]int{a, b}), list.data, spec), spec, func(answer json.RawMessage) error {
-		r := reply.Ranking(string(answer), 2)
-		if len(r.Items) == 0 {
-			return errors.New("it names neither item 1 nor item 2")
-		}
-		preferred = 3 - 2*r.Items[0]
-		return nil
-	})
+	said, err := t.ask(ctx, path, question(t.Query, list.pick([]int{a, b}), list.data, spec), spec)
 	if errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil {
 		t.Emit(path, methods.Dropped, 1, nil, "no preference: %v", err)
 		return 0, nil
 	}
-	return preferred, err
+	if err != nil {
+		return 0, err
+	}
+	ranked, err := said.Answer.Ranking()
+	if err != nil {
+		return 0, err
+	}
+	return 3 - 2*ranked[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // PlanAndSolve asks for a plan and its solution in one call.
@@ -15,6 +16,6 @@ func PlanAndSolve() Method {
 	return Method{name: "plan-and-solve", summary: "asks for a plan and its solution, in one call", ask: askPlanned}
 }
 
-func askPlanned(ctx context.Context, t *solver, question string) (reading, error) {
+func askPlanned(ctx context.Context, t *solver, question string) (reply.Reading, error) {
 	return t.reason(ctx, t.Request(callPath, methods.Ask(plannedPrompt(question, t.Answer))...), t.opts.Retries)
 }

@@ -48,6 +48,9 @@ func wanted(spec methods.AnswerSpec) string {
 	case methods.Number:
 		return "The answer is one number.\n"
 	case methods.Set:
+		if len(spec.Labels) > 0 {
+			return "The answer is the set of those that are right of these labels: " + trial.Quoted(spec.Labels) + ".\n"
+		}
 		return "The answer is a set of texts.\n"
 	case methods.Fields:
 		return "The answer is a value for each of these fields: " + trial.Quoted(spec.Names) + ".\n"

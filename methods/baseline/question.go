@@ -93,7 +93,11 @@ func schema(spec methods.AnswerSpec) *methods.Schema {
 	case methods.Number:
 		answer = map[string]any{"type": "number"}
 	case methods.Set:
-		answer = map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
+		member := map[string]any{"type": "string"}
+		if len(spec.Labels) > 0 {
+			member["enum"] = spec.Labels
+		}
+		answer = map[string]any{"type": "array", "items": member}
 	case methods.Fields:
 		fields := map[string]any{}
 		for _, name := range spec.Names {

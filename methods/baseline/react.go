@@ -21,7 +21,7 @@ import (
 // observation that says so.
 func ReAct() Method {
 	return Method{
-		name: "react", version: "2", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
+		name: "react", version: "3", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
 		tools: []string{methods.AnyTool},
 		own:   []string{"steps"},
 	}
@@ -39,56 +39,55 @@ type turn struct {
 // bytes.
 const maxObservation = 2000
 
-func askInTurns(ctx context.Context, t *solver, question string) (reading, error) {
+func askInTurns(ctx context.Context, t *solver, question string) (reply.Reading, error) {
 	messages := methods.Ask(turnsPrompt(question, t.Answer, t.Tools))
 	for step := 1; ; step++ {
 		last := step >= t.opts.Steps
 		if last {
 			messages = append(messages, methods.Message{Role: methods.User, Content: lastTurn})
 		}
-		said, text, err := t.turn(ctx, messages, step, last)
+		said, r, text, err := t.turn(ctx, messages, step, last)
 		if err != nil {
-			return reading{}, err
+			return reply.Reading{}, err
 		}
-		if said.Answer != nil {
-			r, err := fromJSON(said.Answer, t.Answer)
-			if last && err == nil && step > 1 {
+		if r != nil {
+			if last && step > 1 {
 				t.Emit(callPath, methods.Fallback, 1, nil, "the answer was demanded after %d steps", step)
-				r.answer = r.answer.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", step))
+				r.Answer = r.Answer.As(methods.OverBudget, fmt.Sprintf("demanded after %d steps", step))
 			}
-			return r, err
+			return *r, nil
 		}
 		seen, err := t.act(ctx, said, step)
 		if err != nil {
-			return reading{}, err
+			return reply.Reading{}, err
 		}
 		messages = append(messages, methods.Message{Role: methods.Assistant, Content: text},
 			methods.Message{Role: methods.User, Content: "Observation: " + seen})
 	}
 }
 
-// turn asks for the next step; the last must be an answer.
-func (t *solver) turn(ctx context.Context, messages []methods.Message, step int, last bool) (said turn, text string, err error) {
+// turn asks for the next step: an action or the answer; the last must be an
+// answer. An answer without any mark counts where nothing but an answer is wanted.
+func (t *solver) turn(ctx context.Context, messages []methods.Message, step int, last bool) (said turn, r *reply.Reading, text string, err error) {
 	req := t.Request(fmt.Sprintf("step/%d", step), messages...)
-	check := func(raw json.RawMessage) error {
+	action := func(raw json.RawMessage) error {
 		said = turn{}
 		if err := json.Unmarshal(raw, &said); err != nil {
 			return err
 		}
 		switch {
 		case said.Answer != nil && string(said.Answer) != "null":
-			_, err := fromJSON(said.Answer, t.Answer)
+			_, err := reply.ReadValue(said.Answer, t.Answer)
 			return err
 		case last:
 			return errors.New(`there are no steps left: want "answer"`)
 		case said.Tool == "":
 			return errors.New(`want either "tool" with "args", or "answer"`)
 		}
-		said.Answer = nil
 		return nil
 	}
-	raw, _, err := reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
-	return said, string(raw), err
+	r, text, err = reply.Either(ctx, t.Host, req, action, t.Answer, last || len(t.Tools) == 0, reply.Options{Retries: t.opts.Retries})
+	return said, r, text, err
 }
 
 // act calls the tool of a step and says what is observed.

@@ -25,7 +25,7 @@ func (s *suite) describe() {
 	if !methodName.MatchString(desc.Name) {
 		s.fault("the name %q is not lower-case letters, digits and '-'", desc.Name)
 	}
-	if kind := s.c.Problem.Answer.Kind; !desc.Supports(kind) {
+	if kind := s.c.Problem.Answer.Kind; !desc.CanAnswer(s.c.Problem.Answer) {
 		s.fault("the method does not claim to answer %q: the case is not for it", kind)
 	}
 	seen := map[string]bool{}

@@ -2,6 +2,7 @@ package reply
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -37,36 +38,85 @@ const maxNumberLine = 4000
 func Number(text string) (json.Number, bool) {
 	text = strings.TrimSpace(text)
 	text = strings.ToValidUTF8(text[max(0, len(text)-maxNumberLine):], "\ufffd")
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	line = vulgar.Replace(fracForm.ReplaceAllString(line, "$1/$2"))
-	if i := strings.LastIndexAny(line, ":="); i >= 0 && numberForm.MatchString(line[i:]) && !isClock(line, i) {
-		return firstNumber(line[i+1:])
+	line, marked := afterSign(normalNumbers(text[strings.LastIndexByte(text, '\n')+1:]))
+	all := numbersIn(line)
+	switch {
+	case len(all) == 0:
+		return "", false
+	case marked:
+		return all[0].value, true
 	}
-	return lastNumber(line)
+	return all[len(all)-1].value, true
+}
+
+// normalNumbers writes fractions, signs and spaces as numberForm knows them.
+func normalNumbers(line string) string {
+	return vulgar.Replace(fracForm.ReplaceAllString(line, "$1/$2"))
+}
+
+// afterSign is what follows the last colon or equals sign before a number, if
+// there is one.
+func afterSign(line string) (rest string, found bool) {
+	if i := strings.LastIndexAny(line, ":="); i >= 0 && numberForm.MatchString(line[i:]) && !isClock(line, i) {
+		return line[i+1:], true
+	}
+	return line, false
+}
+
+// spaced matches a text that is one number in groups of three digits with spaces
+// between them, with a currency or a unit at most.
+var spaced = regexp.MustCompile(`^(\p{Sc}? ?[+-]?\p{Sc}? ?)(\d{1,3}(?: \d{3})+(?:\.\d+)?)([^\d]*)$`)
+
+// spacedNumber reads such a text: "1 234" is 1234. Within other words that is two
+// numbers, and with a fraction behind it a mixed one.
+func spacedNumber(text string) (json.Number, bool) {
+	m := spaced.FindStringSubmatch(normalNumbers(strings.Trim(text, decoration)))
+	if m == nil || strings.ContainsAny(m[3], "/,:;=") || len(strings.Fields(m[3])) > 3 {
+		return "", false
+	}
+	return exactNumber(strings.ReplaceAll(m[2], " ", ""), strings.Contains(m[1], "-"))
+}
+
+// alternatives match what stands between two numbers of which neither is preferred.
+var alternatives = regexp.MustCompile(`(?i)^[^\pL\d]*(?:[,;&–]|\b(?:and|to|versus|vs)\b)[^\pL\d]*$|\bor\b`)
+
+// numberIn reads the number of a marked line: of several the first, as in "12 km
+// in 3 hours", unless they are alternatives, as in "12 or 13".
+func numberIn(line string) (Reading, error) {
+	line, _ = Head(line, maxNumberLine)
+	if n, ok := spacedNumber(line); ok {
+		return exactly(n)
+	}
+	line, _ = afterSign(normalNumbers(line))
+	switch all := numbersIn(line); {
+	case len(all) == 0:
+		return Reading{}, fmt.Errorf("%.80q holds no number", line)
+	case len(all) > 1 && alternatives.MatchString(line[all[0].to:all[1].from]):
+		return Reading{}, errSeveral
+	default:
+		return exactly(all[0].value)
+	}
+}
+
+// placed is a number and where it stands, without its sign.
+type placed struct {
+	value    json.Number
+	from, to int
+}
+
+// numbersIn are the numbers of a text.
+func numbersIn(line string) (all []placed) {
+	for _, at := range numberForm.FindAllStringIndex(line, -1) {
+		if n, ok := numberAt(line, at[0], at[1]); ok {
+			all = append(all, placed{n, at[0], at[1]})
+		}
+	}
+	return all
 }
 
 // isClock reports whether the colon at i stands between digits, as in 10:30.
 func isClock(line string, i int) bool {
 	return line[i] == ':' && i > 0 && i+1 < len(line) && isDigit(rune(line[i-1])) && isDigit(rune(line[i+1]))
-}
-
-func firstNumber(line string) (json.Number, bool) {
-	for _, at := range numberForm.FindAllStringIndex(line, -1) {
-		if n, ok := numberAt(line, at[0], at[1]); ok {
-			return n, true
-		}
-	}
-	return "", false
-}
-
-func lastNumber(line string) (json.Number, bool) {
-	all := numberForm.FindAllStringIndex(line, -1)
-	for i := len(all) - 1; i >= 0; i-- {
-		if n, ok := numberAt(line, all[i][0], all[i][1]); ok {
-			return n, true
-		}
-	}
-	return "", false
 }
 
 // numberAt reads line[from:to], which numberForm matched, unless its

@@ -3,7 +3,7 @@
 // that none is favoured by a more patient reader: the reply as it is, then a
 // fenced block in it, then the first balanced object or array in it; then the
 // model is asked again with the fault, at most Options.Retries times. Each rung
-// that was needed is an event.
+// that was needed is an event. Final answers have more rungs, see [ReadAnswer].
 package reply
 
 import (
@@ -58,8 +58,8 @@ func JSON(ctx context.Context, h methods.Host, req methods.Request, check func(j
 		return nil, methods.Completion{}, fmt.Errorf("ask %s: %w", req.Path, err)
 	}
 	var value json.RawMessage
-	c, err := converse(ctx, h, req, o, func(text, path string) error {
-		v, rung, err := Extract(text, valid)
+	c, err := converse(ctx, h, req, o, func(c methods.Completion, path string) error {
+		v, rung, err := Extract(c.Text, valid)
 		if err != nil {
 			return err
 		}
@@ -75,12 +75,12 @@ func JSON(ctx context.Context, h methods.Host, req methods.Request, check func(j
 // Text asks for a text that parse accepts, and asks again as [JSON] does
 // while parse returns an error. It returns the accepted text.
 func Text(ctx context.Context, h methods.Host, req methods.Request, parse func(string) error, o Options) (string, methods.Completion, error) {
-	c, err := converse(ctx, h, req, o, func(text, _ string) error { return parse(text) })
+	c, err := converse(ctx, h, req, o, func(c methods.Completion, _ string) error { return parse(c.Text) })
 	return c.Text, c, err
 }
 
 // converse asks until read accepts the reply or no attempt is left.
-func converse(ctx context.Context, h methods.Host, req methods.Request, o Options, read func(text, path string) error) (methods.Completion, error) {
+func converse(ctx context.Context, h methods.Host, req methods.Request, o Options, read func(c methods.Completion, path string) error) (methods.Completion, error) {
 	base := req.Path
 	req.Messages = append([]methods.Message(nil), req.Messages...)
 	for attempt := 1; ; attempt++ {
@@ -88,7 +88,7 @@ func converse(ctx context.Context, h methods.Host, req methods.Request, o Option
 		if err != nil {
 			return c, fmt.Errorf("ask %s: %w", req.Path, err)
 		}
-		fault := read(c.Text, req.Path)
+		fault := read(c, req.Path)
 		if fault == nil {
 			return c, nil
 		}

@@ -44,7 +44,7 @@ func caseOf(t *testing.T, tk *task.Task, s task.Sample, model sim.Provider, meth
 func supports(tk *task.Task, m methods.Method) bool {
 	d := m.(methods.Describer).Describe()
 	for _, s := range tk.Samples {
-		if !d.Supports(s.Problem.Answer.Kind) {
+		if !d.CanAnswer(s.Problem.Answer) {
 			return false
 		}
 	}

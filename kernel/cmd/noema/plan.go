@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -25,11 +23,13 @@ import (
 
 func planCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan", Short: "show, edit and run AoT plans without a model", RunE: helpOnly,
-		Long: `A plan is JSON: atoms, each one operation with its arguments and dependencies.
-"plan export" writes the one of a trial to a file, which can be edited, drawn and run.`,
+		Use: "plan", Short: "show, edit and run the plans of AoT and ANoT", RunE: helpOnly,
+		Long: `A plan of AoT is JSON: atoms, each one operation with its arguments and dependencies; it
+runs without a model. A plan of ANoT is an LWT with the strategy behind it, as JSON of
+the kind "lwt" or as bare text; its steps ask a model. "plan export" writes the one of a
+trial to a file, which can be edited, checked, drawn and run.`,
 	}
-	cmd.AddCommand(planShowCommand(a), planExportCommand(a), planRunCommand(a))
+	cmd.AddCommand(planShowCommand(a), planValidateCommand(a), planExportCommand(a), planRunCommand(a))
 	return cmd
 }
 
@@ -67,36 +67,104 @@ func toolsOf(t *task.Task) []methods.ToolSpec {
 
 func planShowCommand(a *app) *cobra.Command {
 	var f sampleFlags
-	var dot, mermaid bool
+	var d drawFlags
 	cmd := &cobra.Command{
-		Use: "show FILE", Short: "list a plan's atoms and faults, or draw it", Args: cobra.ExactArgs(1),
+		Use: "show FILE", Short: "list a plan's steps and faults, or draw it", Args: cobra.ExactArgs(1),
 		Example: `  noema plan show plan.json
   noema plan show plan.json --dot`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			t, _, err := f.open(a)
-			if err != nil {
-				return err
-			}
-			plan, faults, err := loadPlan(args[0], t)
-			if err != nil {
-				return err
-			}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lwt, isLWT, err := readLWT(args[0])
 			switch {
-			case dot:
-				fmt.Fprint(a.stdout, display.Draw(plan.Graph()).DOT())
-				return nil
-			case mermaid:
-				fmt.Fprint(a.stdout, display.Draw(plan.Graph()).Mermaid())
-				return nil
+			case err != nil:
+				return err
+			case isLWT && (d.dot || d.mermaid):
+				return a.drawLWT(args[0], lwt, d)
+			case isLWT:
+				_, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
+				if err != nil {
+					return err
+				}
+				a.showLWT(lwt)
+				return a.checkLWT(args[0], lwt, sample)
+			}
+			plan, faults, err := f.loadPlan(a, args[0])
+			if err != nil || d.draw(a, plan.Graph()) {
+				return err
 			}
 			return a.showPlan(plan, faults)
 		},
 	}
 	f.declare(cmd, "arithmetic")
-	cmd.Flags().BoolVar(&dot, "dot", false, "draw it for Graphviz")
-	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "draw it as a Mermaid flowchart")
-	cmd.MarkFlagsMutuallyExclusive("dot", "mermaid")
+	d.declare(cmd)
 	return cmd
+}
+
+// loadPlan reads a plan of atoms for the task of f.
+func (f *sampleFlags) loadPlan(a *app, file string) (aot.Plan, []aot.Fault, error) {
+	t, _, err := f.open(a)
+	if err != nil {
+		return aot.Plan{}, nil, err
+	}
+	return loadPlan(file, t)
+}
+
+func planValidateCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	cmd := &cobra.Command{
+		Use: "validate FILE", Short: "list everything that is wrong with a plan", Args: cobra.ExactArgs(1),
+		Long: `Lists all faults of a plan, those of an LWT with line and column. An LWT is checked
+against the sample that it is from, or the one of --task; without either the command says
+what it could not check.`,
+		Example: "  noema plan validate plan.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lwt, isLWT, err := readLWT(args[0])
+			if err != nil {
+				return err
+			}
+			if isLWT {
+				_, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
+				if err == nil {
+					err = a.checkLWT(args[0], lwt, sample)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintln(a.stdout, "valid")
+				return nil
+			}
+			plan, faults, err := f.loadPlan(a, args[0])
+			if err != nil {
+				return err
+			}
+			if len(faults) > 0 {
+				return a.showPlan(plan, faults)
+			}
+			fmt.Fprintln(a.stdout, "valid")
+			return nil
+		},
+	}
+	f.declare(cmd, "arithmetic")
+	return cmd
+}
+
+// drawFlags ask for a drawing in place of a list.
+type drawFlags struct{ dot, mermaid bool }
+
+func (d *drawFlags) declare(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&d.dot, "dot", false, "draw it for Graphviz")
+	cmd.Flags().BoolVar(&d.mermaid, "mermaid", false, "draw it as a Mermaid flowchart")
+	cmd.MarkFlagsMutuallyExclusive("dot", "mermaid")
+}
+
+// draw prints the drawing of g, if one is asked for.
+func (d *drawFlags) draw(a *app, g methods.Graph) bool {
+	switch {
+	case d.dot:
+		fmt.Fprint(a.stdout, display.Draw(g).DOT())
+	case d.mermaid:
+		fmt.Fprint(a.stdout, display.Draw(g).Mermaid())
+	}
+	return d.dot || d.mermaid
 }
 
 func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
@@ -172,135 +240,27 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 	if err != nil {
 		return nil, err
 	}
-	for i := len(t.Events) - 1; i >= 0; i-- {
-		if e := t.Events[i]; e.Kind == methods.Plan && len(e.Data) > 0 {
+	for _, e := range slices.Backward(t.Events) {
+		var data struct {
+			Atoms, LWT, Strategy json.RawMessage
+		}
+		if e.Kind != methods.Plan || json.Unmarshal(e.Data, &data) != nil {
+			continue
+		}
+		switch {
+		case data.Atoms != nil:
 			plan, faults := aot.ParsePlan(e.Data)
 			if len(faults) > 0 {
 				return nil, fmt.Errorf("export plan of %s: the trial has no valid plan of atoms: %s", id, faults[0])
 			}
 			return plainJSON(plan, "  ")
+		case data.LWT != nil || data.Strategy != nil:
+			raw, err := exportLWT(ctx, store, run, t)
+			if err != nil {
+				return nil, fmt.Errorf("export plan of %s: %w", id, err)
+			}
+			return raw, nil
 		}
 	}
-	return nil, fmt.Errorf("export plan of %s: the trial made no plan: only plans of aot can be exported", id)
-}
-
-func planRunCommand(a *app) *cobra.Command {
-	var f sampleFlags
-	var stateFile string
-	cmd := &cobra.Command{
-		Use: "run FILE", Short: "execute a plan without a model", Args: cobra.ExactArgs(1),
-		Long: `Executes a plan with the tools of a task; tools that read a problem's items read
-those of the sample, in the task's own order. With --state the state is kept in a file
-after each atom, and a plan that failed or was killed goes on at the atom where it
-stopped, also after the plan was edited.`,
-		Example: "  noema plan run plan.json --task arithmetic --state state.json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			t, sample, err := f.open(a)
-			if err != nil {
-				return err
-			}
-			plan, faults, err := loadPlan(args[0], t)
-			if err != nil {
-				return err
-			}
-			if len(faults) > 0 {
-				return a.showPlan(plan, faults)
-			}
-			p, _, err := sample.Present(0, false)
-			if err != nil {
-				return err
-			}
-			if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), plan, t, stateFile)
-		},
-	}
-	f.declare(cmd, "arithmetic")
-	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state")
-	return cmd
-}
-
-// environmentTools runs tools without a record, for trying plans by hand.
-type environmentTools struct{ task.Environment }
-
-// CallTool implements methods.Toolbox.
-func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	return e.Call(ctx, c)
-}
-
-func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFile string) error {
-	if t.Environment == nil {
-		return usage(fmt.Errorf("run plan: task %q has no tools", t.Name))
-	}
-	kept, err := readState(stateFile)
-	if err != nil {
-		return err
-	}
-	before := map[int]aot.AtomState{}
-	if kept != nil {
-		for _, s := range kept.Atoms {
-			before[s.ID] = s
-		}
-	}
-	var saveErr error
-	options := aot.Options{Tools: toolsOf(t), State: kept, OnAtom: func(s aot.AtomState) {
-		status := string(s.Status)
-		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
-			status = "kept"
-		}
-		fmt.Fprintf(a.text(), "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
-		kept = withAtom(kept, s)
-		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
-	}}
-	state, err := aot.Execute(ctx, plan, environmentTools{t.Environment}, options)
-	err = errors.Join(err, saveErr, saveState(stateFile, &state))
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.text(), "answer  %s\n", state.Answer)
-	return nil
-}
-
-// withAtom is the state with what became of one more atom.
-func withAtom(kept *aot.State, s aot.AtomState) *aot.State {
-	var atoms []aot.AtomState
-	if kept != nil {
-		atoms = slices.DeleteFunc(slices.Clone(kept.Atoms), func(have aot.AtomState) bool { return have.ID == s.ID })
-	}
-	return &aot.State{Atoms: append(atoms, s)}
-}
-
-func readState(file string) (*aot.State, error) {
-	if file == "" {
-		return nil, nil
-	}
-	raw, err := files.Read(file, files.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	var s aot.State
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("read state %s: %w", file, err)
-	}
-	return &s, nil
-}
-
-// saveState replaces the file at once, so that a kill leaves the old state or
-// the new one.
-func saveState(file string, s *aot.State) error {
-	if file == "" || s == nil {
-		return nil
-	}
-	raw, err := plainJSON(s, "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	return os.Rename(file+".new", file)
+	return nil, fmt.Errorf("export plan of %s: the trial made no plan: aot makes plans of atoms and anot LWTs; for the Formula Seeds of general-anot see \"noema seed export\"", id)
 }

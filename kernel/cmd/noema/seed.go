@@ -11,7 +11,6 @@ import (
 
 	"noema/cache"
 	"noema/kernel/files"
-	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -59,19 +58,45 @@ with -M general-anot.seed=@FILE.`,
 }
 
 func seedShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "show RUN", Short: "list the Formula Seeds that a run used", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
-		Example: "  noema seed show last",
+	var d drawFlags
+	var key string
+	cmd := &cobra.Command{
+		Use: "show RUN|FILE", Short: "list the Formula Seeds that a run used, or draw one", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Long: `Lists the Formula Seeds of a run. With --dot or --mermaid it draws one as a graph: what is
+extracted, the steps that use it, and the outputs. The seed is that of a file, or of a
+run, where --key chooses among several.`,
+		Example: `  noema seed show last
+  noema seed show allergy.json --mermaid`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			drawn := d.dot || d.mermaid
+			if info, err := os.Stat(args[0]); drawn && err == nil && !info.IsDir() {
+				s, err := loadSeed(args[0])
+				if err != nil {
+					return err
+				}
+				d.draw(a, s.Graph())
+				return nil
+			}
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
 				run, err := runner.FindRun(cmd.Context(), store, args[0])
 				if err != nil {
 					return err
 				}
-				return a.showSeeds(cmd.Context(), store, run)
+				if !drawn {
+					return a.showSeeds(cmd.Context(), store, run)
+				}
+				s, err := oneSeed(cmd.Context(), store, run, key)
+				if err != nil {
+					return fmt.Errorf("show seed: %w", err)
+				}
+				d.draw(a, s.Graph())
+				return nil
 			})
 		},
 	}
+	d.declare(cmd)
+	cmd.Flags().StringVar(&key, "key", "", "the beginning of the seed's key, where the run has several")
+	return cmd
 }
 
 func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run) error {
@@ -130,7 +155,8 @@ func seedExportCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) exportSeed(ctx context.Context, store *cache.Store, run *record.Run, key, out string) error {
+// oneSeed is the Formula Seed of a run whose key begins with key.
+func oneSeed(ctx context.Context, store *cache.Store, run *record.Run, key string) (*generalanot.FormulaSeed, error) {
 	var found []record.Seed
 	for _, s := range run.Seeds {
 		if s.Kind == generalanot.SeedKind && strings.HasPrefix(s.Key, key) {
@@ -138,16 +164,24 @@ func (a *app) exportSeed(ctx context.Context, store *cache.Store, run *record.Ru
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("export seed: run %s has %d Formula Seeds with a key that begins with %q: \"noema seed show %s\" lists them", run.ID, len(found), key, run.ID)
+		return nil, fmt.Errorf("run %s has %d Formula Seeds with a key that begins with %q: \"noema seed show %s\" lists them", run.ID, len(found), key, run.ID)
 	}
 	compiled, err := readSeed(ctx, store, found[0])
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if compiled.Seed == nil {
-		return fmt.Errorf("export seed: the policy did not compile: %s", compiled.Refused)
+		return nil, fmt.Errorf("the policy did not compile: %s", compiled.Refused)
 	}
-	raw, err := generalanot.Marshal(compiled.Seed)
+	return compiled.Seed, nil
+}
+
+func (a *app) exportSeed(ctx context.Context, store *cache.Store, run *record.Run, key, out string) error {
+	s, err := oneSeed(ctx, store, run, key)
+	if err != nil {
+		return fmt.Errorf("export seed: %w", err)
+	}
+	raw, err := generalanot.Marshal(s)
 	if err != nil {
 		return err
 	}
@@ -182,20 +216,28 @@ func seedValidateCommand(a *app) *cobra.Command {
 	var f sampleFlags
 	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "list everything that is wrong with a Formula Seed", Args: cobra.ExactArgs(1),
+		Long: `Lists all faults of a Formula Seed. Without --task it checks what can be known without a
+sample, and says what it could not check.`,
 		Example: "  noema seed validate allergy.json --task policy --sample-id allergy-001",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := loadSeed(args[0])
 			if err != nil {
 				return err
 			}
-			_, sample, err := f.open(a)
-			if err != nil {
-				return err
+			var spec methods.AnswerSpec
+			if cmd.Flags().Changed("task") {
+				_, sample, err := f.open(a)
+				if err != nil {
+					return err
+				}
+				if err := generalanot.Accepts(sample.Problem); err != nil {
+					return fmt.Errorf("validate Formula Seed %s on sample %q: %w", args[0], sample.ID, err)
+				}
+				spec = sample.Problem.Answer
+			} else {
+				a.unchecked(s)
 			}
-			if err := generalanot.Accepts(sample.Problem); err != nil {
-				return fmt.Errorf("validate Formula Seed %s on sample %q: %w", args[0], sample.ID, err)
-			}
-			faults := generalanot.Validate(s, sample.Problem.Answer)
+			faults := generalanot.Validate(s, spec)
 			for _, fault := range faults {
 				fmt.Fprintln(a.text(), fault)
 			}
@@ -208,6 +250,14 @@ func seedValidateCommand(a *app) *cobra.Command {
 	}
 	f.declare(cmd, "policy")
 	return cmd
+}
+
+// unchecked says what of a seed cannot be checked without a sample.
+func (a *app) unchecked(s *generalanot.FormulaSeed) {
+	fmt.Fprintln(a.text(), "note: not checked without --task: whether output_fields has all that a task asks for")
+	for _, l := range s.Lookups {
+		fmt.Fprintf(a.text(), "note: not checked without --task: whether samples have the field %q of lookup %s\n", l.Field, l.Name)
+	}
 }
 
 func seedRunCommand(a *app) *cobra.Command {
@@ -231,53 +281,16 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 			if extractions != "" {
 				return a.computeSeed(cmd.Context(), s, sample, extractions)
 			}
-			return a.runSeed(cmd.Context(), s, t, sample, model)
+			by := byHand{task: t, sample: sample, model: model, name: "seed"}
+			return a.runByHand(cmd.Context(), by, func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+				return generalanot.Execute(ctx, s, p, h)
+			})
 		},
 	}
 	f.declare(cmd, "policy")
 	cmd.Flags().StringVar(&model, "model", "sim", "model that extracts")
 	cmd.Flags().StringVar(&extractions, "extractions", "", "file with extractions, to compute without a model")
 	return cmd
-}
-
-// runSeed executes a seed through the gateway, so that what the model said is
-// kept and a second run is free.
-func (a *app) runSeed(ctx context.Context, s *generalanot.FormulaSeed, t *task.Task, sample task.Sample, model string) error {
-	p, err := a.lab.Model(model, false, 0)
-	if err != nil {
-		return err
-	}
-	return a.withStore(ctx, func(store *cache.Store) error {
-		g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
-		if err != nil {
-			return err
-		}
-		digest, err := t.Digest()
-		if err != nil {
-			return err
-		}
-		problem, _, err := sample.Present(record.TrialSeed(0, digest, sample.ID, 0), false)
-		if err != nil {
-			return err
-		}
-		id := record.TrialID{Method: "seed", Sample: sample.ID}
-		progress := report.NewProgress(a.stderr, a.debug)
-		host := g.Host(gateway.Trial{
-			ID: id, OnEvent: func(e methods.Event) { progress.Event(id, e) },
-			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
-		})
-		answer, err := generalanot.Execute(ctx, s, problem, host)
-		if err != nil {
-			return err
-		}
-		report.Answer(a.stdout, answer, sample.Target)
-		stats := g.Stats()
-		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
-		if p.Info().Simulated {
-			fmt.Fprintln(a.stdout, "simulated model")
-		}
-		return nil
-	})
 }
 
 func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sample task.Sample, file string) error {

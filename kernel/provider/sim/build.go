@@ -149,6 +149,11 @@ func (b *builder) calls(have int) string {
 		steps = append(steps, fmt.Sprintf("(c%d)=LLM(%s)", c.number, escape(b.step(c))))
 	}
 	steps = append(steps, "(final)=LLM("+escape(b.final())+")")
+	return b.write(steps, have)
+}
+
+// write is the calls that put steps over the ones that exist already.
+func (b *builder) write(steps []string, have int) string {
 	var out strings.Builder
 	for i := have; i > len(steps); i-- {
 		fmt.Fprintf(&out, "lwt_delete(%d)\n", i)

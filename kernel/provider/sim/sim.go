@@ -143,10 +143,16 @@ func answer(p prompt, n noise) (string, []methods.ToolCall) {
 func dialogue(p prompt, n noise) (string, bool) {
 	head, rest, _ := strings.Cut(p.text, "\n")
 	switch {
+	case checkLine.MatchString(head) && strings.Contains(head, labelMark):
+		return checkLabels(p, n)
 	case checkLine.MatchString(head): // a step that buildLWT wrote
 		return checkCondition(head, rest, n)
 	case strings.HasPrefix(head, finalStep): // as well
 		return rankItems(head, rest, n)
+	case p.wants("===STRATEGY===") && p.wants(labelMark):
+		return labelStrategy(p)
+	case p.has("strategy") && p.wants("Data by name: "):
+		return buildLabels(p)
 	case p.wants("===STRATEGY==="):
 		return extractStrategy(p.text, n)
 	case p.has("strategy"):

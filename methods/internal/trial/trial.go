@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"noema/methods"
-	"noema/methods/decimal"
 	"noema/methods/reply"
 )
 
@@ -69,16 +68,6 @@ func Ending(ctx context.Context, method string, err error, unusable methods.Outc
 // Without is an answer without a value, for the reason of an error.
 func Without(o methods.Outcome, cause error) methods.Answer {
 	return methods.Answer{Outcome: o, Reason: reply.OneLine(cause.Error(), 1000)}
-}
-
-// Exact is the answer n with all its digits, which a float64 would lose.
-func Exact(n json.Number) (methods.Answer, error) {
-	r, err := decimal.Parse(string(n))
-	if err != nil {
-		return methods.Answer{}, err
-	}
-	text, _ := decimal.Format(r)
-	return methods.Answer{Value: json.RawMessage(text), Outcome: methods.Answered}, nil
 }
 
 // Section writes a part of a prompt between a pair of tags.

@@ -101,6 +101,18 @@ func (s Step) String() string {
 	return "(" + s.ID + ")=LLM(" + Quote(s.Prompt) + ")"
 }
 
+// Text prints p with the line breaks of its prompts, for people to edit. Parsing it
+// gives p again, positions aside.
+func (p *Program) Text() string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		b.WriteString("(" + s.ID + ")=LLM(\"" + openQuoter.Replace(s.Prompt) + "\")\n")
+	}
+	return b.String()
+}
+
+var openQuoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`)
+
 var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 
 // Quote writes s as a string of the language, in double quotes.

@@ -2,6 +2,7 @@ package lwt
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,23 +10,50 @@ import (
 // Parse reads a program. The error is the first fault, an [*Error]. A program
 // without steps is not an error here.
 func Parse(src string) (*Program, error) {
+	p, faults := ParseAll(src, 1)
+	if len(faults) > 0 {
+		return nil, faults[0]
+	}
+	return p, nil
+}
+
+// stepStart matches where a step begins on a line.
+var stepStart = regexp.MustCompile(`\n[ \t]*\([A-Za-z0-9_.]+\)[ \t]*=[ \t]*LLM`)
+
+// ParseAll reads a program and lists its faults, each an [*Error], most of them
+// at once: after a fault it goes on at the next line that begins a step. The
+// program has the steps that could be read.
+func ParseAll(src string, most int) (*Program, []error) {
 	s := newScanner(src)
 	p := &Program{}
 	first := map[string]Pos{}
-	for {
+	var faults []error
+	for len(faults) < most {
 		if s.blank(); s.pos == len(s.src) {
-			return p, nil
+			break
 		}
+		start := *s
 		step, err := s.step()
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
+			next := stepStart.FindStringIndex(src[start.pos:])
+			if next == nil {
+				break
+			}
+			*s = start
+			for s.pos < start.pos+next[0]+1 {
+				s.next()
+			}
+			continue
 		}
 		if at, ok := first[step.ID]; ok {
-			return nil, &Error{step.Pos, step.ID, fmt.Sprintf("the id is taken by the step at %s", at)}
+			faults = append(faults, &Error{step.Pos, step.ID, fmt.Sprintf("the id is taken by the step at %s", at)})
+			continue
 		}
 		first[step.ID] = step.Pos
 		p.Steps = append(p.Steps, step)
 	}
+	return p, faults
 }
 
 // ParseStep reads exactly one step.

@@ -184,6 +184,32 @@ func (c *compiler) sinks() {
 	}
 }
 
+// Unknown lists the names that p refers to and that are neither a step nor always
+// there, in alphabetical order: the data must have them.
+func (p *Program) Unknown() []string {
+	var names []string
+	for _, s := range p.Steps {
+		for _, part := range parseTemplate(s.Prompt).parts {
+			if part.ref != nil && part.ref.Name != queryName && !isItems(part.ref.Name) &&
+				!slices.ContainsFunc(p.Steps, func(o Step) bool { return o.ID == part.ref.Name }) {
+				names = append(names, part.ref.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Needs lists the steps that s refers to.
+func (p *Program) Needs(s Step) (ids []string) {
+	for _, part := range parseTemplate(s.Prompt).parts {
+		if part.ref != nil && slices.ContainsFunc(p.Steps, func(o Step) bool { return o.ID == part.ref.Name }) && !slices.Contains(ids, part.ref.Name) {
+			ids = append(ids, part.ref.Name)
+		}
+	}
+	return ids
+}
+
 // Sink is the index of the final step.
 func (p *Plan) Sink() int { return p.sink }
 

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel/files"
+	"noema/kernel/report"
+	"noema/kernel/task"
+	"noema/methods"
+	"noema/methods/aot"
+)
+
+func planRunCommand(a *app) *cobra.Command {
+	var f sampleFlags
+	var stateFile, model string
+	cmd := &cobra.Command{
+		Use: "run FILE", Short: "execute a plan on a sample", Args: cobra.ExactArgs(1),
+		Long: `Executes a plan of atoms with the tools of a task, without a model; tools that read a
+problem's items read those of the sample, in the task's own order. With --state the
+state is kept in a file after each atom, and a plan that failed or was killed goes on at
+the atom where it stopped, also after the plan was edited.
+
+Executes an LWT on a sample: the model answers its steps and writes nothing of it. The
+sample is the one that the LWT is from, in the order of items of its trial, or that of
+--task and --sample-id. What the store has is not asked again.`,
+		Example: `  noema plan run plan.json --task arithmetic --state state.json
+  noema plan run lwt.json --model sim`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lwt, isLWT, err := readLWT(args[0])
+			if err != nil {
+				return err
+			}
+			if isLWT {
+				t, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
+				if err == nil && sample == nil {
+					err = usage(errors.New("plan run: the LWT does not say which sample it is from: give --task"))
+				}
+				if err == nil {
+					err = a.checkLWT(args[0], lwt, sample)
+				}
+				if err != nil {
+					return err
+				}
+				return a.runLWT(cmd.Context(), lwt, t, *sample, model)
+			}
+			t, sample, err := f.open(a)
+			if err != nil {
+				return err
+			}
+			plan, faults, err := loadPlan(args[0], t)
+			if err != nil {
+				return err
+			}
+			if len(faults) > 0 {
+				return a.showPlan(plan, faults)
+			}
+			p, _, err := sample.Present(0, false)
+			if err != nil {
+				return err
+			}
+			if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
+				return err
+			}
+			return a.runPlan(cmd.Context(), plan, t, stateFile)
+		},
+	}
+	f.declare(cmd, "arithmetic")
+	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state of a plan of atoms")
+	cmd.Flags().StringVar(&model, "model", "sim", "model that answers the steps of an LWT")
+	return cmd
+}
+
+// environmentTools runs tools without a record, for trying plans by hand.
+type environmentTools struct{ task.Environment }
+
+// CallTool implements methods.Toolbox.
+func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	return e.Call(ctx, c)
+}
+
+func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFile string) error {
+	if t.Environment == nil {
+		return usage(fmt.Errorf("run plan: task %q has no tools", t.Name))
+	}
+	kept, err := readState(stateFile)
+	if err != nil {
+		return err
+	}
+	before := map[int]aot.AtomState{}
+	if kept != nil {
+		for _, s := range kept.Atoms {
+			before[s.ID] = s
+		}
+	}
+	var saveErr error
+	options := aot.Options{Tools: toolsOf(t), State: kept, OnAtom: func(s aot.AtomState) {
+		status := string(s.Status)
+		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
+			status = "kept"
+		}
+		fmt.Fprintf(a.text(), "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
+		kept = withAtom(kept, s)
+		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
+	}}
+	state, err := aot.Execute(ctx, plan, environmentTools{t.Environment}, options)
+	err = errors.Join(err, saveErr, saveState(stateFile, &state))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.text(), "answer  %s\n", state.Answer)
+	return nil
+}
+
+// withAtom is the state with what became of one more atom.
+func withAtom(kept *aot.State, s aot.AtomState) *aot.State {
+	var atoms []aot.AtomState
+	if kept != nil {
+		atoms = slices.DeleteFunc(slices.Clone(kept.Atoms), func(have aot.AtomState) bool { return have.ID == s.ID })
+	}
+	return &aot.State{Atoms: append(atoms, s)}
+}
+
+func readState(file string) (*aot.State, error) {
+	if file == "" {
+		return nil, nil
+	}
+	raw, err := files.Read(file, files.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read state: %w", err)
+	}
+	var s aot.State
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return nil, fmt.Errorf("read state %s: %w", file, err)
+	}
+	return &s, nil
+}
+
+// saveState replaces the file at once, so that a kill leaves the old state or
+// the new one.
+func saveState(file string, s *aot.State) error {
+	if file == "" || s == nil {
+		return nil
+	}
+	raw, err := plainJSON(s, "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return os.Rename(file+".new", file)
+}

@@ -1,0 +1,109 @@
+package anot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"noema/methods"
+	"noema/methods/anot/internal/lwt"
+)
+
+// ErrNoPlan says that a trial has no LWT.
+var ErrNoPlan = errors.New("the trial made no LWT")
+
+// PlanOf finds the plan in the events of a trial: the last, if it was made anew.
+func PlanOf(events []methods.Event) (*Plan, error) {
+	p := &Plan{Kind: PlanKind, Version: planVersion}
+	for _, e := range events {
+		var data struct{ LWT, Strategy string }
+		if e.Kind != methods.Plan || json.Unmarshal(e.Data, &data) != nil {
+			continue
+		}
+		if data.Strategy != "" {
+			p.Strategy = strings.Split(strings.TrimRight(data.Strategy, "\n"), "\n")
+		}
+		if data.LWT != "" {
+			program, err := lwt.Parse(data.LWT)
+			if err != nil {
+				return nil, fmt.Errorf("read the trial's LWT: %w", err)
+			}
+			p.program, p.LWT = program, strings.Split(strings.TrimRight(program.Text(), "\n"), "\n")
+		}
+	}
+	if p.program == nil {
+		return nil, ErrNoPlan
+	}
+	return p, nil
+}
+
+// Graph is the LWT as a graph. Of one with faults it has what is known.
+func (p *Plan) Graph() methods.Graph {
+	plan, err := lwt.Compile(p.program, p.program.Unknown())
+	if err == nil {
+		return graph(plan, nil)
+	}
+	g := methods.Graph{Kind: "lwt"}
+	for _, s := range p.program.Steps {
+		g.Nodes = append(g.Nodes, methods.Node{ID: s.ID, Text: s.Prompt})
+		for _, need := range p.program.Needs(s) {
+			g.Edges = append(g.Edges, methods.Edge{From: need, To: s.ID})
+		}
+	}
+	return g
+}
+
+// RunPlan runs a plan on a problem: phase 3 alone, its steps answered by h. Options
+// of the problem other than lwt stay; those of the plan's trial are the default.
+func RunPlan(ctx context.Context, p *Plan, problem methods.Problem, h methods.Host) (methods.Answer, error) {
+	options := map[string]json.RawMessage{}
+	if p.From != nil && len(p.From.Options) > 0 {
+		if err := json.Unmarshal(p.From.Options, &options); err != nil {
+			return methods.Answer{}, fmt.Errorf("read the plan's options: %w", err)
+		}
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return methods.Answer{}, err
+	}
+	if options["lwt"], err = json.Marshal(string(raw)); err != nil {
+		return methods.Answer{}, err
+	}
+	if problem.Options, err = json.Marshal(options); err != nil {
+		return methods.Answer{}, err
+	}
+	return New().Solve(ctx, problem, h)
+}
+
+// given is the plan of the option lwt; nil if there is none.
+func (t *solver) given() (*lwt.Plan, error) {
+	if strings.TrimSpace(t.opts.LWT) == "" {
+		return nil, nil
+	}
+	p, err := ReadPlan([]byte(t.opts.LWT))
+	if err != nil {
+		return nil, fmt.Errorf("option lwt: %w", err)
+	}
+	faults, plan := p.check(t.n, t.labels != nil, t.data.Names())
+	if len(faults) > 0 {
+		lines := make([]string, len(faults))
+		for i, f := range faults {
+			lines[i] = f.Error()
+		}
+		return nil, fmt.Errorf("option lwt: %s", strings.Join(lines, "; "))
+	}
+	t.Emit("P2", methods.PhaseStart, 1, nil, "take the LWT that is given")
+	if plan == nil { // there is a strategy alone
+		s, err := parseStrategy(strings.Join(p.Strategy, "\n"), t.n, t.labels != nil)
+		if err == nil {
+			plan, err = t.compiled(s)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("option lwt: %w", err)
+		}
+	}
+	t.report(plan)
+	return plan, nil
+}
