@@ -4,6 +4,8 @@ package symbols
 
 import (
 	"context"
+	"go/constant"
+	"go/token"
 	"noema/kernel"
 	"noema/kernel/display"
 	"noema/kernel/provider"
@@ -16,10 +18,13 @@ import (
 func table_noema_kernel() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Ablation":      reflect.ValueOf((*kernel.Ablation)(nil)),
+		"About":         reflect.ValueOf((*kernel.About)(nil)),
 		"Answer":        reflect.ValueOf((*kernel.Answer)(nil)),
 		"AnswerKind":    reflect.ValueOf((*kernel.AnswerKind)(nil)),
 		"AnswerSpec":    reflect.ValueOf((*kernel.AnswerSpec)(nil)),
 		"Answered":      reflect.ValueOf(kernel.Answered),
+		"AskMethods":    reflect.ValueOf(constant.MakeFromLiteral("\"direct,cot\"", token.STRING, 0)),
+		"Asking":        reflect.ValueOf((*kernel.Asking)(nil)),
 		"Assistant":     reflect.ValueOf(kernel.Assistant),
 		"Axis":          reflect.ValueOf((*kernel.Axis)(nil)),
 		"Bundle":        reflect.ValueOf((*kernel.Bundle)(nil)),
@@ -50,6 +55,7 @@ func table_noema_kernel() map[string]reflect.Value {
 		"_Host":         reflect.ValueOf((*wrap_noema_kernel_Host)(nil)),
 		"IsMisuse":      reflect.ValueOf(kernel.IsMisuse),
 		"Lab":           reflect.ValueOf((*kernel.Lab)(nil)),
+		"MaxQuestion":   reflect.ValueOf(constant.MakeFromLiteral("1048576", token.INT, 0)),
 		"Message":       reflect.ValueOf((*kernel.Message)(nil)),
 		"Metric":        reflect.ValueOf((*kernel.Metric)(nil)),
 		"Misuse":        reflect.ValueOf((*kernel.Misuse)(nil)),

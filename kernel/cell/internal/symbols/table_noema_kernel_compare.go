@@ -11,6 +11,7 @@ import (
 
 func table_noema_kernel_compare() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Agreement":    reflect.ValueOf((*compare.Agreement)(nil)),
 		"Calls":        reflect.ValueOf(compare.Calls),
 		"Cause":        reflect.ValueOf((*compare.Cause)(nil)),
 		"Cell":         reflect.ValueOf((*compare.Cell)(nil)),
@@ -53,6 +54,7 @@ func table_noema_kernel_compare() map[string]reflect.Value {
 		"Resources":    reflect.ValueOf(compare.Resources),
 		"Right":        reflect.ValueOf(compare.Right),
 		"Sample":       reflect.ValueOf((*compare.Sample)(nil)),
+		"SeedUse":      reflect.ValueOf((*compare.SeedUse)(nil)),
 		"Shared":       reflect.ValueOf((*compare.Shared)(nil)),
 		"Side":         reflect.ValueOf((*compare.Side)(nil)),
 		"Standing":     reflect.ValueOf((*compare.Standing)(nil)),

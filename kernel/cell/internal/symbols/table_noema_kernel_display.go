@@ -42,10 +42,12 @@ func table_noema_kernel_display() map[string]reflect.Value {
 		"Screen":       reflect.ValueOf((*display.Screen)(nil)),
 		"_Screen":      reflect.ValueOf((*wrap_noema_kernel_display_Screen)(nil)),
 		"Series":       reflect.ValueOf((*display.Series)(nil)),
+		"SideBySide":   reflect.ValueOf(display.SideBySide),
 		"Style":        reflect.ValueOf((*display.Style)(nil)),
 		"Table":        reflect.ValueOf((*display.Table)(nil)),
 		"Text":         reflect.ValueOf(display.Text),
 		"Visible":      reflect.ValueOf(display.Visible),
+		"Wrap":         reflect.ValueOf(display.Wrap),
 	}
 }
 

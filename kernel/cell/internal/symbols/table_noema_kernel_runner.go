@@ -3,6 +3,8 @@
 package symbols
 
 import (
+	"go/constant"
+	"go/token"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
@@ -11,6 +13,9 @@ import (
 
 func table_noema_kernel_runner() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AddSeeds":       reflect.ValueOf(runner.AddSeeds),
+		"AnyOf":          reflect.ValueOf(runner.AnyOf),
+		"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
 		"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
 		"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
 		"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
@@ -22,6 +27,7 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"LimitsOf":       reflect.ValueOf(runner.LimitsOf),
 		"LoadResult":     reflect.ValueOf(runner.LoadResult),
 		"LoadTask":       reflect.ValueOf(runner.LoadTask),
+		"MaxAsked":       reflect.ValueOf(constant.MakeFromLiteral("100", token.INT, 0)),
 		"Method":         reflect.ValueOf((*runner.Method)(nil)),
 		"MethodEstimate": reflect.ValueOf((*runner.MethodEstimate)(nil)),
 		"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
@@ -37,8 +43,10 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"ReplacedReply":  reflect.ValueOf(runner.ReplacedReply),
 		"Replay":         reflect.ValueOf((*runner.Replay)(nil)),
 		"ReplayResult":   reflect.ValueOf((*runner.ReplayResult)(nil)),
+		"Rests":          reflect.ValueOf((*runner.Rests)(nil)),
 		"Result":         reflect.ValueOf((*runner.Result)(nil)),
 		"Runs":           reflect.ValueOf(runner.Runs),
+		"Said":           reflect.ValueOf((*runner.Said)(nil)),
 		"SameTask":       reflect.ValueOf(runner.SameTask),
 		"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
 		"Summarize":      reflect.ValueOf(runner.Summarize),

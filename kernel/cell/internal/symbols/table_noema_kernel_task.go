@@ -13,6 +13,7 @@ import (
 
 func table_noema_kernel_task() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AnswerForms":    reflect.ValueOf(constant.MakeFromLiteral("\"number, text, set, choice:a,b, fields:a,b or ranking:a,b\"", token.STRING, 0)),
 		"Cosine":         reflect.ValueOf(task.Cosine),
 		"EachLine":       reflect.ValueOf(task.EachLine),
 		"Embedder":       reflect.ValueOf((*task.Embedder)(nil)),
@@ -24,11 +25,14 @@ func table_noema_kernel_task() map[string]reflect.Value {
 		"ItemsKey":       reflect.ValueOf(constant.MakeFromLiteral("\"items\"", token.STRING, 0)),
 		"Line":           reflect.ValueOf((*task.Line)(nil)),
 		"LoadJSONL":      reflect.ValueOf(task.LoadJSONL),
+		"ParseAnswer":    reflect.ValueOf(task.ParseAnswer),
 		"PerTrial":       reflect.ValueOf((*task.PerTrial)(nil)),
 		"_PerTrial":      reflect.ValueOf((*wrap_noema_kernel_task_PerTrial)(nil)),
 		"Preparer":       reflect.ValueOf((*task.Preparer)(nil)),
 		"_Preparer":      reflect.ValueOf((*wrap_noema_kernel_task_Preparer)(nil)),
+		"Reading":        reflect.ValueOf((*task.Reading)(nil)),
 		"Sample":         reflect.ValueOf((*task.Sample)(nil)),
+		"SearchTool":     reflect.ValueOf(constant.MakeFromLiteral("\"search\"", token.STRING, 0)),
 		"Searcher":       reflect.ValueOf((*task.Searcher)(nil)),
 		"_Searcher":      reflect.ValueOf((*wrap_noema_kernel_task_Searcher)(nil)),
 		"SimilarityTool": reflect.ValueOf(constant.MakeFromLiteral("\"similarity\"", token.STRING, 0)),

@@ -14,6 +14,7 @@ func table_noema_methods() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Answer":         reflect.ValueOf((*methods.Answer)(nil)),
 		"AnswerKind":     reflect.ValueOf((*methods.AnswerKind)(nil)),
+		"AnswerRepaired": reflect.ValueOf(methods.AnswerRepaired),
 		"AnswerSpec":     reflect.ValueOf((*methods.AnswerSpec)(nil)),
 		"Answered":       reflect.ValueOf(methods.Answered),
 		"AnyTool":        reflect.ValueOf(constant.MakeFromLiteral("\"*\"", token.STRING, 0)),
@@ -57,6 +58,7 @@ func table_noema_methods() map[string]reflect.Value {
 		"Host":           reflect.ValueOf((*methods.Host)(nil)),
 		"_Host":          reflect.ValueOf((*wrap_noema_methods_Host)(nil)),
 		"IntOption":      reflect.ValueOf(methods.IntOption),
+		"LabelledSet":    reflect.ValueOf(methods.LabelledSet),
 		"ListOption":     reflect.ValueOf(methods.ListOption),
 		"MapOption":      reflect.ValueOf(methods.MapOption),
 		"MaxLogprobs":    reflect.ValueOf(constant.MakeFromLiteral("20", token.INT, 0)),
@@ -121,6 +123,8 @@ func table_noema_methods() map[string]reflect.Value {
 		"Usage":          reflect.ValueOf((*methods.Usage)(nil)),
 		"User":           reflect.ValueOf(methods.User),
 		"Verdict":        reflect.ValueOf(constant.MakeFromLiteral("\"verdict\"", token.STRING, 0)),
+		"VerdictFields":  reflect.ValueOf(methods.VerdictFields),
+		"Worded":         reflect.ValueOf(constant.MakeFromLiteral("\"in words\"", token.STRING, 0)),
 	}
 }
 
