@@ -255,7 +255,7 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 	case in.Items != nil:
 		return in.ranking(target)
 	case in.Labels != nil:
-		if target[0] == '[' {
+		if bytes.HasPrefix(target, []byte("[")) {
 			return in.labelledSet(target)
 		}
 		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
