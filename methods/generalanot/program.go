@@ -95,7 +95,11 @@ func (c *checker) resolve(s *step, names map[string]bool, places map[string]int)
 		case !names[n]:
 			known := slices.Concat(slices.Collect(maps.Keys(names)), pyexpr.Builtins(), inputs(c.spec.Kind))
 			slices.Sort(known)
-			c.fault(at, "%s uses %q, which is not an input, lookup, step or builtin%s", s.Name, n, methods.DidYouMean(n, known))
+			hint := methods.DidYouMean(n, known)
+			if cure := pyexpr.Instead(n); cure != "" {
+				hint = ": " + cure
+			}
+			c.fault(at, "%s uses %q, which is not an input, lookup, step or builtin%s", s.Name, n, hint)
 		}
 	}
 	known := metadata(c.spec.Kind)

@@ -13,6 +13,15 @@ func intArg(v Value, def int) int {
 	return n
 }
 
+// smallArg is an argument that C reads as an int.
+func smallArg(v Value, def int) int {
+	n := intArg(v, def)
+	if int(int32(n)) != n {
+		raise(overflowError, "Python int too large to convert to C int")
+	}
+	return n
+}
+
 // integerArg is an argument that must be an integer of any size.
 func integerArg(v Value) Value {
 	i, ok := integer(v)

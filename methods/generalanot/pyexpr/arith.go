@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 )
 
 // operator is a binary arithmetic operator. Each kind of number has one
@@ -122,6 +123,9 @@ func mulSmall(x, y int64) Value {
 // otherOp is an operation between values that are not both numbers, or nil.
 func (m *machine) otherOp(op string, a, b Value) Value {
 	var v Value
+	if x, y := counterOf(a), counterOf(b); x != nil && y != nil && op != "^" {
+		return m.counterOp(op, x, y)
+	}
 	switch op {
 	case "+":
 		v = m.concat(a, b)
@@ -151,15 +155,23 @@ func (m *machine) concat(a, b Value) Value {
 	}
 	x, okX := items(a)
 	y, okY := items(b)
-	if !okX || !okY || a.class() != b.class() {
+	if !okX || !okY || sequenceType(a) != sequenceType(b) {
 		return nil
 	}
-	return sequence(a.class(), append(append(m.room(len(x)+len(y)), x...), y...))
+	return sequence(sequenceType(a), append(append(m.room(len(x)+len(y)), x...), y...))
+}
+
+// sequenceType is list or tuple, also for a tuple with names.
+func sequenceType(v Value) *Type {
+	if _, ok := v.(*Tuple); ok {
+		return typeTuple
+	}
+	return v.class()
 }
 
 func sequence(t *Type, items []Value) Value {
 	if t == typeTuple {
-		return &Tuple{items}
+		return &Tuple{items: items}
 	}
 	return &List{items}
 }
@@ -178,6 +190,9 @@ func (m *machine) repeat(seq, count Value) Value {
 	if !ok {
 		raise(overflowError, "cannot fit 'int' into an index-sized integer")
 	}
+	if size := utf8.RuneCountInString(string(s)); size > 0 && n > math.MaxInt/size {
+		raise(overflowError, "repeated string is too long")
+	}
 	if n = max(n, 0); len(xs) == 0 && s == "" {
 		n = 0 // or else it would be counted to a billion over nothing
 	}
@@ -189,7 +204,7 @@ func (m *machine) repeat(seq, count Value) Value {
 	for range n {
 		out = append(out, xs...)
 	}
-	return sequence(seq.class(), out)
+	return sequence(sequenceType(seq), out)
 }
 
 // setOp is an operation between sets, between a view of a dict that acts as a
@@ -204,7 +219,10 @@ func (m *machine) setOp(op string, a, b Value) Value {
 		y, okY = m.setOf(b), true
 	}
 	if okX && okY {
-		return m.combine(op, x, y)
+		out := m.combine(op, x, y)
+		_, isSet := b.(*Set)
+		out.frozen = isSet && a.class() == typeFrozen
+		return out
 	}
 	d, okD := a.(*Dict)
 	e, okE := b.(*Dict)

@@ -7,13 +7,19 @@ func classes() map[*Type]*class {
 			x := float64(a[0].(Float))
 			return Bool(x == x && floatKey(x).kind != kindFloat)
 		}))},
-		typeBool:     {make: def("bool x?/", func(_ *machine, a []Value) Value { return Bool(a[0] != nil && truth(a[0])) })},
-		typeStr:      {make: def("str object?", newStr), methods: strMethods()},
-		typeList:     {make: def("list iterable?/", newList), methods: sequenceMethods(defMethod("copy", newList))},
-		typeTuple:    {make: def("tuple iterable?/", newTuple), methods: sequenceMethods()},
-		typeRange:    {make: def("range start/ stop?/ step?/", newRange), methods: sequenceMethods()},
-		typeSet:      {make: def("set iterable?/", newSet), methods: setMethods()},
-		typeDict:     {make: def("dict mapping?/ **", newDict), methods: dictMethods()},
+		typeBool:   {make: def("bool x?/", func(_ *machine, a []Value) Value { return Bool(a[0] != nil && truth(a[0])) })},
+		typeStr:    {make: def("str object?", newStr), methods: strMethods()},
+		typeList:   {make: def("list iterable?/", newList), methods: sequenceMethods(defMethod("copy", newList))},
+		typeTuple:  {make: def("tuple iterable?/", newTuple), methods: sequenceMethods()},
+		typeRange:  {make: def("range start/ stop?/ step?/", newRange), methods: sequenceMethods()},
+		typeSet:    {make: def("set iterable?/", newSet), methods: setMethods()},
+		typeFrozen: {make: def("frozenset iterable?/", newFrozen), methods: setMethods()},
+		typeDict: {make: def("dict mapping?/ **", newDict), methods: dictMethods(),
+			statics: byName(def("fromkeys iterable/ value?/", fromKeys))},
+		typeCounter:  counterClass(),
+		typeMatch:    matchClass(),
+		typeISOWeek:  weekClass(),
+		typeTime:     timeOfDayClass(),
 		typeDate:     dateClass(),
 		typeDateTime: dateTimeClass(),
 		typeDelta:    deltaClass(),
@@ -73,6 +79,7 @@ func setMethods() map[string]*builtin {
 			for _, other := range a[1:] {
 				out = m.combineAll(op, out, other)
 			}
+			out.frozen = a[0].(*Set).frozen
 			return out
 		})
 	}
@@ -83,8 +90,12 @@ func setMethods() map[string]*builtin {
 	}
 	return byName(
 		combine("union", "|"), combine("intersection", "&"), combine("difference", "-"),
-		defMethod("copy", func(m *machine, a []Value) Value { return m.combine("|", a[0].(*Set), new(Set)) }),
-		defMethod("symmetric_difference other/", func(m *machine, a []Value) Value { return m.combineAll("^", a[0].(*Set), a[1]) }),
+		defMethod("copy", func(_ *machine, a []Value) Value { return a[0] }),
+		defMethod("symmetric_difference other/", func(m *machine, a []Value) Value {
+			out := m.combineAll("^", a[0].(*Set), a[1])
+			out.frozen = a[0].(*Set).frozen
+			return out
+		}),
 		test("issubset", (*machine).subset),
 		test("issuperset", func(m *machine, s, other *Set) bool { return m.subset(other, s) }),
 		test("isdisjoint", func(m *machine, s, other *Set) bool { return len(m.combine("&", s, other).d.entries) == 0 }),

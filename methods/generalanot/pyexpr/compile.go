@@ -1,5 +1,7 @@
 package pyexpr
 
+import "noema/methods"
+
 type code func(f *frame) Value
 
 // frame holds the variables of one running lambda or comprehension.
@@ -98,7 +100,10 @@ func (c *compiler) name(n *nameRef, s *scope) code {
 			return v
 		}
 		f.m.pos = pos
-		raise(nameError, "name '%s' is not defined", id)
+		if cure := Instead(id); cure != "" {
+			raise(nameError, "name '%s' is not defined: %s", id, cure)
+		}
+		raise(nameError, "name '%s' is not defined%s", id, methods.DidYouMean(id, Builtins()))
 		return nil
 	}
 }

@@ -95,11 +95,14 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 	if n.kind == typeGen {
 		return func(f *frame) Value {
 			w := l.start(f, first(f))
-			return &Iter{func(*machine) (Value, bool) {
-				if !w.next() {
-					return nil, false
+			return &Iter{func(m *machine) (v Value, ok bool) {
+				outer := m.within
+				m.within = aGenerator
+				if ok = w.next(); ok {
+					v = elem(w.f)
 				}
-				return elem(w.f), true
+				m.within = outer
+				return v, ok
 			}}
 		}
 	}

@@ -89,10 +89,10 @@ func (m *machine) collectArg(v Value) []Value {
 func newList(m *machine, a []Value) Value { return &List{m.collectArg(a[0])} }
 
 func newTuple(m *machine, a []Value) Value {
-	if t, ok := a[0].(*Tuple); ok {
+	if t, ok := a[0].(*Tuple); ok && t.named == nil {
 		return t
 	}
-	return &Tuple{m.collectArg(a[0])}
+	return &Tuple{items: m.collectArg(a[0])}
 }
 
 func newSet(m *machine, a []Value) Value {
@@ -100,6 +100,24 @@ func newSet(m *machine, a []Value) Value {
 		return new(Set)
 	}
 	return m.setOf(a[0])
+}
+
+func newFrozen(m *machine, a []Value) Value {
+	if s, ok := a[0].(*Set); ok {
+		return &Set{d: s.d, frozen: true}
+	}
+	s := newSet(m, a).(*Set)
+	s.frozen = true
+	return s
+}
+
+func fromKeys(m *machine, a []Value) Value {
+	d := new(Dict)
+	m.each(a[0], func(k Value) bool {
+		d.put(m, k, orNone(a[1]))
+		return true
+	})
+	return d
 }
 
 func newDict(m *machine, a []Value) Value {

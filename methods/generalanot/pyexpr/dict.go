@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -12,6 +14,7 @@ import (
 type Dict struct {
 	entries []entry
 	index   map[key]int // nil while all keys are strings and few
+	counter bool        // it is a Counter: what it lacks counts 0
 }
 
 type entry struct{ key, val Value }
@@ -35,6 +38,7 @@ const (
 	kindNone
 	kindTuple
 	kindTime
+	kindFrozen
 	kindOther
 )
 
@@ -60,7 +64,11 @@ func (m *machine) hash(v Value) key {
 		return key{kind: kindTime, n: uint64(x.days), s: fmt.Sprint(x.micros)}
 	case *Range:
 		return key{kind: kindOther, s: rangeKey(x)}
-	case *Type, *Func, *Module, *Iter:
+	case *Set:
+		if x.frozen {
+			return m.frozenKey(x)
+		}
+	case *Type, *Func, *Module, *Iter, *Match:
 		return key{kind: kindOther, s: fmt.Sprintf("%p", x)}
 	}
 	raise(typeError, "unhashable type: '%s'", className(v))
@@ -92,6 +100,17 @@ func (m *machine) tupleKey(items []Value) key {
 		m.alloc(3 * (17 + len(k.s)))
 	}
 	return key{kind: kindTuple, s: string(b)}
+}
+
+// frozenKey is the same for equal sets, whatever their order.
+func (m *machine) frozenKey(s *Set) key {
+	members := make([]string, len(s.d.entries))
+	for i, e := range s.d.entries {
+		members[i] = m.tupleKey([]Value{e.key}).s
+	}
+	slices.Sort(members)
+	m.step(4 * len(members))
+	return key{kind: kindFrozen, s: strings.Join(members, "")}
 }
 
 func rangeKey(r *Range) string {

@@ -61,17 +61,26 @@
 // # Names
 //
 // [Builtins] lists the names besides those that the environment holds: the
-// common builtins, math, and date, datetime and timedelta as "from datetime
-// import" gives them. The environment comes first, as a module's globals do.
-// The tables in builtins.go, classes.go, str_methods.go, timeclass.go and
-// mathmod.go say what each class and module offers. What CPython has and the
-// tables do not raises an error that names the nearest thing that they have.
+// common builtins, math, statistics, re, Counter (also as
+// collections.Counter), and date, datetime, time and timedelta as "from
+// datetime import" gives them. The environment comes first, as a module's
+// globals do. The tables in builtins.go, classes.go, counter.go,
+// str_methods.go, timeclass.go, mathmod.go, statistics.go and re_module.go say
+// what each class and module offers. What CPython has and the tables do not
+// raises an error that names the nearest thing that they have.
+//
+// Patterns of re are matched by backtracking, as CPython does it, within the
+// same limits. They have groups, alternatives, greedy and lazy repetition,
+// look-ahead, look-behind of fixed width, references to groups, and the flags
+// I, M and S. They have no possessive or atomic parts, conditions or \N{name}.
 //
 // # Where it differs from CPython
 //
 //   - Sets are walked in order of insertion; CPython's order changes from run
 //     to run.
 //   - "is" holds between numbers and between strings of equal type and value.
+//   - re.I and its kin are plain integers, and IGNORECASE folds by package
+//     unicode.
 //   - A negative number to a fractional power is a ValueError, not a complex
 //     number, and "%" does not format texts.
 //   - int and float read ASCII digits without underscores, int in base ten.

@@ -53,6 +53,10 @@ const (
 	attributeError = "AttributeError"
 	overflowError  = "OverflowError"
 	zeroError      = "ZeroDivisionError"
+	stopError      = "StopIteration"
+	runtimeError   = "RuntimeError"
+	noDataError    = "StatisticsError"
+	patternError   = "error" // re.error
 )
 
 // raise ends the evaluation with an exception. Inside the package exceptions

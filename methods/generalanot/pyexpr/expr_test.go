@@ -64,6 +64,9 @@ func TestFields(t *testing.T) {
 		{"(e['a'] for e in (extractions if flag else []))", "a"},
 		{"(e['a'] for e in (extractions or []))", "a"},
 		{"[e[name] for e in extractions for name in ['a']]", ""},
+		{"next((e for e in extractions if e['a']), {})['b']", "a b"},
+		{"next(iter(extractions))['a']", "a"},
+		{"Counter(e['a'] for e in extractions).most_common(1)", "a"},
 	} {
 		var got []string
 		for _, f := range compile(t, c.src).Fields("extractions") {
@@ -165,6 +168,27 @@ func TestRefused(t *testing.T) {
 		"int('1f', 16)":                    "int(x): too many arguments",
 		"int('1_000')":                     "invalid literal",
 		"'a b'.splitlines(True)":           "use split('\\n')",
+		"Counter('a').update('b')":         "use c + Counter(xs)",
+		"Counter.fromkeys('a')":            "use Counter(xs)",
+		"type(1)":                          "use isinstance(x, str)",
+		"mean([1])":                        "use statistics.mean",
+		"defaultdict(int)":                 "use a dict comprehension, Counter",
+		"np.mean([1])":                     "use sum, statistics and comprehensions",
+		"json.loads('1')":                  "pass the data as an input",
+		"sorte([1])":                       `did you mean "sorted"?`,
+		"statistics.quantiles([1, 2])":     "it has fmean, mean, median",
+		"collections.deque()":              "it has Counter",
+		"re.compile('a')":                  "it has DOTALL, I, IGNORECASE",
+		"re.search('a*+b', 'a')":           "a possessive quantifier such as *+ in a pattern is not supported: use * + ?",
+		"re.search('(?>a)', 'a')":          "use (?:…)",
+		"re.search('(a)?(?(1)b|c)', 'a')":  "use two patterns",
+		"re.search('(?x) a', 'a')":         "the flag x in a pattern is not supported: use i, m or s",
+		"re.search('a', 'a', 64)":          "use re.I, re.M and re.S",
+		"chr(0xd800)":                      "a lone surrogate is not supported",
+		"iter(len, 1)":                     "use iter(xs)",
+		"next([1])":                        "use next(iter(xs))",
+		"next(iter([]))":                   "give next a default",
+		"f\"{'a':+}\"":                     "Sign not allowed in string format specifier",
 		"sorted([1], cmp=len)":             "sorted(iterable, key, reverse): there is no parameter 'cmp'",
 	} {
 		_, err := compile(t, src).Eval(t.Context(), nil, Limits{})

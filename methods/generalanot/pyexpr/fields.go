@@ -64,7 +64,7 @@ func (t *tracer) isList(n node, b *bindings) bool {
 		return n.kind != typeDict && t.isItem(n.elem, t.clauses(n, b))
 	case *call:
 		switch t.builtinName(n.fn, b) {
-		case "sorted", "list", "tuple", "reversed":
+		case "sorted", "list", "tuple", "reversed", "iter":
 			return len(n.args) > 0 && t.isList(n.args[0], b)
 		case "filter":
 			return len(n.args) == 2 && t.isList(n.args[1], b)
@@ -83,7 +83,7 @@ func (t *tracer) isItem(n node, b *bindings) bool {
 		return !cut && t.isList(n.x, b)
 	case *call:
 		name := t.builtinName(n.fn, b)
-		return (name == "min" || name == "max") && len(n.args) == 1 && t.isList(n.args[0], b)
+		return ((name == "min" || name == "max") && len(n.args) == 1 || name == "next" && len(n.args) > 0) && t.isList(n.args[0], b)
 	}
 	return false
 }

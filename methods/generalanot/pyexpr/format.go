@@ -70,12 +70,21 @@ func (m *machine) format(v Value, spec string) string {
 	return ""
 }
 
+func formatOf(m *machine, a []Value) Value {
+	if a[1] == nil {
+		a[1] = Str("")
+	}
+	return m.str(m.format(a[0], strArg(a[1])))
+}
+
 func (m *machine) formatAs(v Value, f formatSpec) string {
 	s, isStr := v.(Str)
 	_, isFloat := v.(Float)
 	switch {
 	case isStr && (f.verb == "" || f.verb == "s") && f.sign == "" && f.group == "" && f.align != '=':
 		return m.formatStr(string(s), f)
+	case isStr && f.sign != "":
+		raise(valueError, "Sign not allowed in string format specifier")
 	case isStr, f.verb == "s", isFloat && f.verb == "d":
 		raise(valueError, "Unknown format code '%s' for object of type '%s'", f.verb, className(v))
 	case isFloat, f.verb != "" && f.verb != "d":

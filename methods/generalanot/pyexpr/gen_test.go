@@ -81,6 +81,10 @@ func (g *exprGen) placeholder(p, v, w string, depth int) string {
 		return v
 	case "w":
 		return w
+	case "pat":
+		return "r'" + g.pattern(3) + "'"
+	case "hay":
+		return g.hay(depth)
 	case "(":
 		return "{"
 	case ")":
@@ -105,6 +109,45 @@ func (g *exprGen) placeholder(p, v, w string, depth int) string {
 		return s
 	}
 	return "(" + s + ")"
+}
+
+// atoms are parts of patterns; the last ones are faulty in some places.
+var atoms = strings.Fields(`a b n \d \w \s \b \B . ^ $ [ab] [^a] [a-n1] [\w-] \W \D \S \Z \A é ü 1 , - \. [^\W\d] [^,]
+	(?:ab) (?P<k>a) (?i:B) \1 \2 (?P=k) {2} \x61 [\d.] \t (?#c) ( ) [ * \q [b-a] a{2,1} (?i)`)
+
+// pattern is a random regular expression over a few characters.
+func (g *exprGen) pattern(depth int) string {
+	var b strings.Builder
+	for range 1 + g.rng.IntN(3) {
+		atom := pick(g, atoms[:len(atoms)-8])
+		switch n := g.rng.IntN(40); {
+		case n == 0:
+			atom = pick(g, atoms)
+		case n < 14 && depth > 0:
+			inner := g.pattern(depth - 1)
+			if g.rng.IntN(3) == 0 {
+				inner += "|" + g.pattern(depth-1)
+			}
+			atom = pick(g, []string{"(", "(", "(?:", "(?=", "(?!", "(?<="}) + inner + ")"
+		}
+		b.WriteString(atom)
+		if g.rng.IntN(3) == 0 {
+			b.WriteString(pick(g, []string{"*", "+", "?", "*?", "+?", "??", "{1,2}", "{2}", "{,2}", "{0,2}?"}))
+		}
+	}
+	return b.String()
+}
+
+// hay is a text to look for patterns in: a random one or an expression.
+func (g *exprGen) hay(depth int) string {
+	if g.rng.IntN(4) == 0 {
+		return g.expr("str", depth)
+	}
+	out := make([]rune, g.rng.IntN(9))
+	for i := range out {
+		out[i] = pick(g, []rune("aaabbn1 ,-éÄ\n"))
+	}
+	return strconv.Quote(string(out))
 }
 
 func simple(s string) bool {

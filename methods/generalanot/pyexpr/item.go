@@ -18,6 +18,9 @@ func (m *machine) item(v, i Value) Value {
 		if val := x.get(m, i); val != nil {
 			return val
 		}
+		if x.counter {
+			return Int(0)
+		}
 		raise(keyError, "%s", m.repr(i))
 	case *List, *Tuple:
 		xs, _ := items(v)
@@ -26,6 +29,8 @@ func (m *machine) item(v, i Value) Value {
 		return Int(x.at(m.index(i, x.len(), className(v))))
 	case Str:
 		return m.char(string(x), i)
+	case *Match:
+		return x.group(x.number(i), nil)
 	}
 	raise(typeError, "'%s' object is not subscriptable", className(v))
 	return nil
@@ -68,7 +73,7 @@ func (m *machine) slice(v Value, s *sliceValue) Value {
 		for i := range b.count {
 			out = append(out, xs[b.start+i*b.step])
 		}
-		return sequence(v.class(), out)
+		return sequence(sequenceType(v), out)
 	case *Range:
 		b := m.sliceBounds(s, x.len())
 		return &Range{x.at(b.start), x.at(b.stop), x.step * int64(b.step)}

@@ -139,8 +139,8 @@ func (m *machine) contains(in, v Value) bool {
 	case *Dict:
 		return c.find(m, v) >= 0
 	case *Set:
-		if _, ok := v.(*Set); ok {
-			return false // CPython looks for a frozen copy, which no set of the subset can hold
+		if s, ok := v.(*Set); ok {
+			v = &Set{d: s.d, frozen: true} // CPython too looks for a frozen copy
 		}
 		return c.d.find(m, v) >= 0
 	case *View:

@@ -42,7 +42,7 @@ func newMap(m *machine, a []Value) Value {
 		if !ok {
 			return nil, false
 		}
-		return m.call(a[0], vals, nil), true
+		return m.callStoppable(a[0], vals)
 	})
 }
 
@@ -53,7 +53,7 @@ func newZip(m *machine, a []Value) Value {
 			return nil, false
 		}
 		vals, ok := next(m)
-		return &Tuple{vals}, ok
+		return &Tuple{items: vals}, ok
 	})
 }
 
@@ -66,7 +66,13 @@ func newFilter(m *machine, a []Value) Value {
 				return nil, false
 			}
 			m.step(1)
-			if truth(m.keyOf(a[0], v)) {
+			var keep Value = v
+			if !isNone(a[0]) {
+				if keep, ok = m.callStoppable(a[0], []Value{v}); !ok {
+					return nil, false
+				}
+			}
+			if truth(keep) {
 				return v, true
 			}
 		}

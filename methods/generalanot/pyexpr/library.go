@@ -19,6 +19,7 @@ type library struct {
 type class struct {
 	make    *builtin                       // what calling it does; nil for no call
 	statics map[string]*builtin            // functions of the class itself: date.fromisoformat
+	consts  map[string]Value               // data of the class itself: datetime.min
 	attrs   map[string]func(v Value) Value // data: the year of a date
 	methods map[string]*builtin            // their first argument is the object
 }
@@ -143,11 +144,42 @@ var stdlib = sync.OnceValue(func() *library {
 		l.names[bare] = mathNames[bare]
 	}
 	l.names["math"] = &Module{"math", mathNames}
+	l.names["collections"] = &Module{"collections", map[string]Value{"Counter": typeCounter}}
+	l.names["statistics"] = &Module{"statistics", statisticsModule()}
+	l.names["re"] = &Module{"re", reModule()}
 	return l
 })
 
 // Builtins are the names that formulas may use without an environment, sorted.
 func Builtins() []string { return slices.Sorted(maps.Keys(stdlib().names)) }
+
+// Instead is what a formula writes instead of a name that Python has and
+// formulas have not: "use isinstance(x, str)". It is empty for other names.
+func Instead(name string) string {
+	for names, cure := range map[string]string{
+		"type callable hasattr":          "use isinstance(x, str)",
+		"getattr setattr vars dir":       "use x.name or d['name']",
+		"hash id":                        "use the value itself as a key",
+		"Fraction Decimal fractions":     "use integers or floats",
+		"defaultdict OrderedDict":        "use a dict comprehension, Counter or d.get(key, default)",
+		"reduce functools itertools":     "use sum, max, min or a comprehension",
+		"np numpy pd pandas scipy":       "use sum, statistics and comprehensions",
+		"json ast eval exec compile":     "pass the data as an input",
+		"print input open os sys random": "a formula only computes a value",
+		"bytes bytearray complex slice":  "use texts, numbers and xs[a:b]",
+		"hex oct bin ascii":              "use repr or an f-string",
+		"string unicodedata":             "use the methods of str",
+		"timezone tzinfo zoneinfo pytz":  "use datetimes without a zone",
+		"mean median mode stdev":         "use statistics." + name,
+		"search findall sub match":       "use re." + name,
+		"fsum prod pi inf nan isnan":     "use math." + name,
+	} {
+		if slices.Contains(strings.Fields(names), name) {
+			return cure
+		}
+	}
+	return ""
+}
 
 func (l *library) method(t *Type, name string) *builtin {
 	for ; t != nil; t = t.base {
@@ -164,7 +196,12 @@ func (m *machine) attr(v Value, name string) Value {
 		if val := x.attrs[name]; val != nil {
 			return val
 		}
-		raise(attributeError, "module '%s' has no attribute '%s'%s", x.name, name, methods.DidYouMean(name, slices.Sorted(maps.Keys(x.attrs))))
+		known := slices.Sorted(maps.Keys(x.attrs))
+		hint := methods.DidYouMean(name, known)
+		if hint == "" {
+			hint = ": it has " + strings.Join(known, ", ")
+		}
+		raise(attributeError, "module '%s' has no attribute '%s'%s", x.name, name, hint)
 	case *Type:
 		return m.classAttr(x, name)
 	}
@@ -183,6 +220,9 @@ func (m *machine) attr(v Value, name string) Value {
 func (m *machine) classAttr(t *Type, name string) Value {
 	if c := m.lib.classes[t]; c != nil && c.statics[name] != nil {
 		return c.statics[name].value()
+	}
+	if c := m.lib.classes[t]; c != nil && c.consts[name] != nil {
+		return c.consts[name]
 	}
 	b := m.lib.method(t, name)
 	if b == nil {
@@ -229,7 +269,11 @@ func instead(t *Type, name string) string {
 		return changes + "use sorted(xs)"
 	case t == typeList && has("append extend insert reverse"):
 		return changes + "use xs + [x] or xs[::-1]"
-	case t == typeDict && has("update setdefault"):
+	case t == typeCounter && has("update subtract"):
+		return changes + "use c + Counter(xs) or c - Counter(xs)"
+	case t == typeCounter && has("fromkeys"):
+		return "use Counter(xs)"
+	case t.is(typeDict) && has("update setdefault"):
 		return changes + "use {**d, key: value}"
 	case t == typeSet && has("add update remove discard"):
 		return changes + "use s | {x} or s - {x}"
@@ -237,7 +281,7 @@ func instead(t *Type, name string) string {
 		return "use an f-string such as f'{s:>10}'"
 	case t == typeStr && has("splitlines"):
 		return `use split('\n')`
-	case (t == typeList || t == typeDict || t == typeSet) && has("pop popitem clear remove"):
+	case (t == typeList || t.is(typeDict) || t == typeSet) && has("pop popitem clear remove"):
 		return changes + "use an index or a comprehension"
 	}
 	return ""

@@ -94,6 +94,9 @@ func (m *machine) unary(op string, v Value) Value {
 		}
 		return i
 	}
+	if c := counterOf(v); c != nil && op != "~" {
+		return m.counterOp(op, new(Dict), c)
+	}
 	x, isFloat := v.(Float)
 	d, isDelta := v.(*Delta)
 	switch {

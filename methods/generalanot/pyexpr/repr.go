@@ -61,15 +61,19 @@ func (w *writer) value(v Value) {
 	case *List:
 		w.list("[", x.items, "]")
 	case *Tuple:
-		w.list("(", x.items, map[bool]string{true: ",)", false: ")"}[len(x.items) == 1])
-	case *Dict:
-		w.dict(x)
-	case *Set:
-		if len(x.d.entries) == 0 {
-			w.put("set()")
+		if x.named != nil {
+			w.named(x)
 			break
 		}
-		w.list("{", w.m.collect(x), "}")
+		w.list("(", x.items, map[bool]string{true: ",)", false: ")"}[len(x.items) == 1])
+	case *Dict:
+		if x.counter {
+			w.counter(x)
+			break
+		}
+		w.dict(x)
+	case *Set:
+		w.set(x)
 	case *View:
 		w.put(x.kind.name + "(")
 		w.list("[", w.m.collect(x), "]")
@@ -82,6 +86,12 @@ func (w *writer) value(v Value) {
 		w.put("<module '" + x.name + "'>")
 	case *Func:
 		w.put("<built-in function " + x.name + ">")
+	case *Match:
+		span := x.runeSpan(0)
+		w.m.work(len(x.whole))
+		w.put(fmt.Sprintf("<re.Match object; span=(%d, %d), match=", span[0], span[1]))
+		text := []rune(quote(x.text(0)))
+		w.put(string(text[:min(len(text), 50)]) + ">") // CPython cuts it there too
 	case *Date:
 		w.put(x.repr())
 	case *Delta:
@@ -89,6 +99,31 @@ func (w *writer) value(v Value) {
 	default:
 		w.put("<" + className(v) + " object>")
 	}
+}
+
+func (w *writer) set(s *Set) {
+	open, end := "{", "}"
+	if s.frozen {
+		open, end = "frozenset({", "})"
+	}
+	if len(s.d.entries) == 0 {
+		w.put(s.class().name + "()")
+		return
+	}
+	w.list(open, w.m.collect(s), end)
+}
+
+// named writes a tuple with names, as that of isocalendar.
+func (w *writer) named(t *Tuple) {
+	w.put(t.named.name + "(")
+	for i, it := range t.items {
+		if i > 0 {
+			w.put(", ")
+		}
+		w.put(weekParts[i] + "=")
+		w.value(it)
+	}
+	w.put(")")
 }
 
 func (w *writer) list(open string, items []Value, end string) {

@@ -132,7 +132,7 @@ func partition(m *machine, a []Value, index func(s, sep string) int) Value {
 	} else if index("ab", "") == 2 { // from the right
 		parts = []string{"", "", s}
 	}
-	return &Tuple{strs(parts)}
+	return &Tuple{items: strs(parts)}
 }
 
 func strs(parts []string) []Value {

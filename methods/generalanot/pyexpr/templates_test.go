@@ -1,14 +1,11 @@
 package pyexpr
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // anyTypes are all types that have templates. A set may stand only where the
 // order of its members does not show, for CPython's is random.
 var (
-	orderedTypes = []string{"int", "float", "num", "str", "bool", "ints", "floats", "strs", "exts", "ext", "dict", "tuple", "date", "dt", "delta", "obj"}
+	orderedTypes = []string{"int", "float", "num", "str", "bool", "ints", "floats", "strs", "exts", "ext", "dict", "tuple", "date", "dt", "delta", "counter", "obj"}
 	anyTypes     = append([]string{"set", "sset"}, orderedTypes...)
 )
 
@@ -21,12 +18,14 @@ func lines(s string) []string {
 }
 
 // templates are expressions of a type, made of expressions of others.
-var templates = merge(scalarTemplates, otherTemplates)
+var templates = merge(scalarTemplates, otherTemplates, addedTemplates)
 
 func merge(all ...map[string][]string) map[string][]string {
 	out := map[string][]string{}
 	for _, m := range all {
-		maps.Copy(out, m)
+		for typ, formulas := range m {
+			out[typ] = append(out[typ], formulas...)
+		}
 	}
 	return out
 }

@@ -7,13 +7,14 @@ import (
 )
 
 // Dates and times. The names are those of "from datetime import date,
-// datetime, timedelta". Nothing reads the clock: today and now are left out,
+// datetime, time, timedelta". Nothing reads the clock: today and now are left out,
 // because a formula must give the same result tomorrow.
 type (
-	// Date is a date, or a date and a time of day, of the years 1 to 9999.
+	// Date is a date, a date and a time of day, of the years 1 to 9999, or a
+	// time of day alone.
 	Date struct {
 		t      time.Time // what calendar and clock show, as if in UTC
-		kind   *Type     // typeDate or typeDateTime
+		kind   *Type     // typeDate, typeDateTime or typeTime
 		offset *int      // seconds east of UTC; nil for none
 	}
 	// Delta is the time between two dates: micros lies within one day.
@@ -78,6 +79,9 @@ func (d *Date) parts() []int {
 	if d.kind == typeDate {
 		return all[:3]
 	}
+	if d.kind == typeTime {
+		return all[3:]
+	}
 	return all
 }
 
@@ -138,6 +142,7 @@ func (m *machine) timeOp(op string, a, b Value) Value {
 	y, isY := b.(*Delta)
 	d, isDate := a.(*Date)
 	e, isEnd := b.(*Date)
+	isDate, isEnd = isDate && d.kind != typeTime, isEnd && e.kind != typeTime
 	switch {
 	case isX && isY:
 		return m.deltaOp(op, x, y)

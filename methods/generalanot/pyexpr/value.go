@@ -27,10 +27,16 @@ type (
 	Str string
 	// List is a list.
 	List struct{ items []Value }
-	// Tuple is a tuple.
-	Tuple struct{ items []Value }
-	// Set is a set. Differs: it is walked in order of insertion.
-	Set struct{ d Dict }
+	// Tuple is a tuple, or a named one: what isocalendar returns.
+	Tuple struct {
+		items []Value
+		named *Type // nil for a plain tuple
+	}
+	// Set is a set or a frozenset. Differs: it is walked in order of insertion.
+	Set struct {
+		d      Dict
+		frozen bool
+	}
 	// Range is a range. Differs: its bounds lie within 64 bits.
 	Range struct{ start, stop, step int64 }
 	// View is what keys, values and items of a dict return.
@@ -74,6 +80,8 @@ var (
 	typeTuple    = &Type{name: "tuple"}
 	typeDict     = &Type{name: "dict"}
 	typeSet      = &Type{name: "set"}
+	typeFrozen   = &Type{name: "frozenset"}
+	typeCounter  = &Type{name: "collections.Counter", base: typeDict}
 	typeRange    = &Type{name: "range"}
 	typeType     = &Type{name: "type"}
 	typeFunc     = &Type{name: "function"}
@@ -84,7 +92,10 @@ var (
 	typeGen      = &Type{name: "iterator"}
 	typeDate     = &Type{name: "datetime.date"}
 	typeDateTime = &Type{name: "datetime.datetime", base: typeDate}
+	typeTime     = &Type{name: "datetime.time"}
 	typeDelta    = &Type{name: "datetime.timedelta"}
+	typeISOWeek  = &Type{name: "datetime.IsoCalendarDate", base: typeTuple}
+	typeMatch    = &Type{name: "re.Match"}
 )
 
 func (None) class() *Type    { return typeNone }
@@ -94,15 +105,33 @@ func (*Big) class() *Type    { return typeInt }
 func (Float) class() *Type   { return typeFloat }
 func (Str) class() *Type     { return typeStr }
 func (*List) class() *Type   { return typeList }
-func (*Tuple) class() *Type  { return typeTuple }
-func (*Dict) class() *Type   { return typeDict }
-func (*Set) class() *Type    { return typeSet }
 func (*Range) class() *Type  { return typeRange }
 func (v *View) class() *Type { return v.kind }
 func (*Iter) class() *Type   { return typeGen }
 func (*Func) class() *Type   { return typeFunc }
 func (*Module) class() *Type { return typeModule }
 func (*Type) class() *Type   { return typeType }
+
+func (t *Tuple) class() *Type {
+	if t.named != nil {
+		return t.named
+	}
+	return typeTuple
+}
+
+func (d *Dict) class() *Type {
+	if d.counter {
+		return typeCounter
+	}
+	return typeDict
+}
+
+func (s *Set) class() *Type {
+	if s.frozen {
+		return typeFrozen
+	}
+	return typeSet
+}
 
 func (t *Type) is(of *Type) bool {
 	for ; t != nil; t = t.base {
@@ -169,7 +198,7 @@ func items(v Value) ([]Value, bool) {
 	return nil, false
 }
 
-func pair(a, b Value) *Tuple { return &Tuple{[]Value{a, b}} }
+func pair(a, b Value) *Tuple { return &Tuple{items: []Value{a, b}} }
 
 // room charges for a list of n items and makes room for them.
 func (m *machine) room(n int) []Value {

@@ -4,19 +4,25 @@ Reads JSON lines ["environment as a dict display", "expression"] and writes a
 JSON line [value, exception class] for each; one of the two is empty.
 """
 import builtins
+import collections
 import datetime as dt
 import functools
 import json
 import math
+import re
+import resource
+import statistics
 import sys
 import warnings
 
 warnings.simplefilter("ignore")
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))  # what runs away is a MemoryError
 BUILTINS = (
     "abs all any bool dict divmod enumerate filter float int isinstance len list map max min pow"
-    " range reversed round set sorted str sum tuple zip"
+    " range reversed round set sorted str sum tuple zip chr format frozenset iter next ord repr"
 )
-BASE = {"math": math, "date": dt.date, "datetime": dt.datetime, "timedelta": dt.timedelta}
+BASE = {"math": math, "date": dt.date, "datetime": dt.datetime, "timedelta": dt.timedelta, "time": dt.time,
+        "collections": collections, "Counter": collections.Counter, "statistics": statistics, "re": re}
 for name in "log log10 exp sqrt floor ceil".split():
     BASE[name] = getattr(math, name)
 BASE["__builtins__"] = {name: getattr(builtins, name) for name in BUILTINS.split()}
@@ -28,9 +34,13 @@ def canon(v):
     """repr, with the members of sets sorted."""
     if isinstance(v, set):
         return "set{" + ", ".join(sorted(map(canon, v))) + "}"
+    if isinstance(v, frozenset):
+        return "frozenset{" + ", ".join(sorted(map(canon, v))) + "}"
+    if isinstance(v, collections.Counter):
+        return "Counter(" + canon(dict(v)) + ")"
     if isinstance(v, list):
         return "[" + ", ".join(map(canon, v)) + "]"
-    if isinstance(v, tuple):
+    if type(v) is tuple:
         return "(" + ", ".join(map(canon, v)) + ")"
     if isinstance(v, dict):
         return "{" + ", ".join(canon(k) + ": " + canon(x) for k, x in v.items()) + "}"

@@ -1,0 +1,261 @@
+package pyexpr
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// reModule is what re holds, by name.
+func reModule() map[string]Value {
+	out := map[string]Value{}
+	for name, flag := range map[string]int{"I": 2, "IGNORECASE": 2, "M": 8, "MULTILINE": 8, "S": 16, "DOTALL": 16} {
+		out[name] = Int(flag)
+	}
+	add := func(bs ...*builtin) {
+		for _, b := range bs {
+			out[b.name] = b.value()
+		}
+	}
+	one := func(name string, only, full bool) *builtin {
+		return def(name+" pattern string flags?", func(m *machine, a []Value) Value {
+			r := m.matcher(a[0], a[1], a[2])
+			if r.full = full; !r.search(0, only) {
+				return None{}
+			}
+			return r.match()
+		})
+	}
+	add(one("search", false, false), one("match", true, false), one("fullmatch", true, true),
+		def("findall pattern string flags?", func(m *machine, a []Value) Value {
+			found := m.room(0)
+			m.matcher(a[0], a[1], a[2]).each(-1, func(r *reRunner) {
+				m.alloc(32)
+				found = append(found, r.found())
+			})
+			return &List{found}
+		}),
+		def("finditer pattern string flags?", func(m *machine, a []Value) Value {
+			found := m.room(0)
+			m.matcher(a[0], a[1], a[2]).each(-1, func(r *reRunner) { found = append(found, r.match()) })
+			return m.lazy(overItems(found))
+		}),
+		def("sub pattern repl string count? flags?", reSub),
+		def("split pattern string maxsplit? flags?", reSplitText),
+		def("escape pattern", func(m *machine, a []Value) Value { return reEscape(m, strArg(a[0])) }))
+	return out
+}
+
+// matcher is a pattern about to be looked for in a text.
+func (m *machine) matcher(pattern, text, flags Value) *reRunner {
+	return m.runner(m.pattern(pattern, flags), text)
+}
+
+func (m *machine) pattern(pattern, flags Value) *regex {
+	f := intArg(flags, 0)
+	if f&^(2|8|16|32) != 0 {
+		raise(valueError, "these flags of re are not supported: use re.I, re.M and re.S")
+	}
+	src, ok := pattern.(Str)
+	if !ok {
+		raise(typeError, "first argument must be string or compiled pattern")
+	}
+	return m.regex(string(src), reFlags{fold: f&2 != 0, multi: f&8 != 0, dotAll: f&16 != 0})
+}
+
+// each visits the matches from left to right, limit of them unless that is
+// negative. As in CPython, an empty one may follow another but not itself.
+func (r *reRunner) each(limit int, do func(r *reRunner)) {
+	for at := 0; limit != 0 && at <= len(r.text) && r.search(at, false); limit-- {
+		do(r)
+		at = r.slots[1]
+		if r.notHere = -1; r.slots[0] == at {
+			r.notHere = at
+		}
+	}
+}
+
+// group is the text of a group, nil if it took no part.
+func (r *reRunner) group(i int) Value {
+	if r.slots[2*i] < 0 || r.slots[2*i+1] < 0 {
+		return nil
+	}
+	r.m.alloc(16)
+	return Str(r.text[r.slots[2*i]:r.slots[2*i+1]])
+}
+
+// found is a match in the form of findall.
+func (r *reRunner) found() Value {
+	part := func(i int) Value {
+		if v := r.group(i); v != nil {
+			return v
+		}
+		return Str("")
+	}
+	if r.x.groups <= 2 {
+		return part(r.x.groups - 1)
+	}
+	all := r.m.room(r.x.groups)
+	for i := 1; i < r.x.groups; i++ {
+		all = append(all, part(i))
+	}
+	return &Tuple{items: all}
+}
+
+func reSplitText(m *machine, a []Value) Value {
+	r, limit := m.matcher(a[0], a[1], a[3]), intArg(a[2], 0)
+	if limit == 0 {
+		limit = -1
+	} else if limit < 0 {
+		limit = 0
+	}
+	parts, from := m.room(0), 0
+	r.each(limit, func(r *reRunner) {
+		m.alloc(32 * r.x.groups)
+		parts = append(parts, Str(r.text[from:r.slots[0]]))
+		for i := 1; i < r.x.groups; i++ {
+			parts = append(parts, orNone(r.group(i)))
+		}
+		from = r.slots[1]
+	})
+	return &List{append(parts, Str(r.text[from:]))}
+}
+
+func reSub(m *machine, a []Value) Value {
+	x, limit := m.pattern(a[0], a[4]), intArg(a[3], 0)
+	if limit == 0 {
+		limit = -1
+	} else if limit < 0 {
+		limit = 0
+	}
+	write := m.replacement(x, a[1])
+	r := m.runner(x, a[2])
+	w, from := &writer{m: m}, 0
+	r.each(limit, func(r *reRunner) {
+		w.put(r.text[from:r.slots[0]])
+		write(w, r)
+		from = r.slots[1]
+	})
+	w.put(r.text[from:])
+	return m.str(w.String())
+}
+
+// replacement is how sub writes: by a function of the match, or a template.
+func (m *machine) replacement(x *regex, v Value) func(w *writer, r *reRunner) {
+	switch fn := v.(type) {
+	case Str:
+		return m.template(x, string(fn))
+	case *Func, *Type:
+		return func(w *writer, r *reRunner) {
+			switch got := m.call(fn, []Value{r.match()}, nil).(type) {
+			case Str:
+				w.put(string(got))
+			case None:
+			default:
+				raise(typeError, "expected str instance, %s found: the function must return a text", className(got))
+			}
+		}
+	}
+	raise(typeError, "the replacement must be a text or a function, not %s", className(v))
+	return nil
+}
+
+// template is a replacement with \1 and \g<name> for groups.
+func (m *machine) template(x *regex, src string) func(w *writer, r *reRunner) {
+	type piece struct {
+		text  string
+		group int
+	}
+	m.alloc(8 * len(src))
+	m.step(len(src))
+	p := &reParser{src: src, groups: x.groups, names: x.names}
+	var pieces []piece
+	for p.pos < len(src) {
+		text, _, found := strings.Cut(src[p.pos:], `\`)
+		pieces = append(pieces, piece{text, -1})
+		if p.pos += len(text); found {
+			p.pos++
+			text, group := p.templateEscape()
+			pieces = append(pieces, piece{text, group})
+		}
+	}
+	return func(w *writer, r *reRunner) {
+		for _, piece := range pieces {
+			text := piece.text
+			if piece.group >= 0 {
+				s, _ := r.group(piece.group).(Str)
+				text = string(s)
+			}
+			w.put(text)
+		}
+	}
+}
+
+// templateEscape is a text, or a group if that is not negative.
+func (p *reParser) templateEscape() (string, int) {
+	if p.pos == len(p.src) {
+		p.fail("bad escape (end of pattern)")
+	}
+	switch r := p.rune(); {
+	case r == 'g':
+		if !p.accept("<") {
+			p.fail("missing <")
+		}
+		return "", p.templateGroup()
+	case r == '0':
+		return string(p.octal("0" + p.octals())), -1
+	case r >= '1' && r <= '9':
+		n := p.digits(r)
+		if n.op == reRune {
+			return string(n.r), -1
+		}
+		return "", n.group
+	case strings.ContainsRune(`abfnrtv\`, r):
+		return string(p.char(r)), -1
+	case r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z'):
+		p.fail("bad escape \\%c", r)
+		return "", -1
+	default:
+		return `\` + string(r), -1
+	}
+}
+
+func (p *reParser) templateGroup() int {
+	name, rest, ok := strings.Cut(p.src[p.pos:], ">")
+	if !ok || name == "" {
+		p.fail("missing group name, or a group name without its end")
+	}
+	p.pos = len(p.src) - len(rest)
+	if isIdentifier(name) {
+		n, ok := p.names[name]
+		if !ok {
+			raise(indexError, "unknown group name %q", name)
+		}
+		return n
+	}
+	n, err := strconv.Atoi(name)
+	if err != nil || n < 0 {
+		p.fail("bad character in group name %q", name)
+	}
+	return p.backref(n).group
+}
+
+func isIdentifier(s string) bool {
+	for i, r := range s {
+		if !isWord(r) || i == 0 && r >= '0' && r <= '9' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func reEscape(m *machine, s string) Value {
+	w := &writer{m: m}
+	for _, r := range s {
+		if strings.ContainsRune("()[]{}?*+-|^$\\.&~# \t\n\r\v\f", r) {
+			w.put(`\`)
+		}
+		w.put(string(r))
+	}
+	return m.str(w.String())
+}
