@@ -76,7 +76,7 @@ func (t *trial) given() (*Program, error) {
 	if strings.TrimSpace(t.opts.Seed) == "" {
 		return nil, nil
 	}
-	s, err := Parse([]byte(t.opts.Seed))
+	s, err := Read([]byte(t.opts.Seed))
 	if err != nil {
 		return nil, fmt.Errorf("option seed: %w", err)
 	}

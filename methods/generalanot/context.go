@@ -148,10 +148,19 @@ func (c *Context) field(path string) (string, bool) {
 func (l Lookup) find(c *Context) (any, bool) {
 	if key, ok := c.field(l.Field); ok {
 		for _, e := range l.Table {
-			if strings.EqualFold(e.Key, key) {
+			if e.matches(key) {
 				return e.Value, true
 			}
 		}
 	}
 	return l.Default, false
+}
+
+// matches compares with the field's text. A key between asterisks may stand
+// anywhere in it, as "*Thai*" does in "Thai, Noodles".
+func (e LookupEntry) matches(text string) bool {
+	if inner, ok := strings.CutPrefix(e.Key, "*"); ok && len(inner) > 1 && strings.HasSuffix(inner, "*") {
+		return strings.Contains(fold(text), fold(strings.TrimSuffix(inner, "*")))
+	}
+	return strings.EqualFold(e.Key, text)
 }

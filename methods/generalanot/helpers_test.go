@@ -185,3 +185,6 @@ func saying(f func(methods.Request) string) methods.Model {
 		return methods.Completion{Text: text, Finish: methods.FinishStop, Usage: methods.Usage{Calls: 1}}, nil
 	})
 }
+
+// spec0 asks for nothing in particular.
+func spec0() methods.AnswerSpec { return methods.AnswerSpec{} }

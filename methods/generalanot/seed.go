@@ -86,7 +86,7 @@ type Lookup struct {
 }
 
 // LookupEntry is one line of a lookup table. The key is compared with the
-// field's text, in upper or lower case.
+// field's text, in upper or lower case; *key* is looked for within the text.
 type LookupEntry struct {
 	Key   string `json:"key"`
 	Value any    `json:"value"`

@@ -169,8 +169,12 @@ func (c *checker) name(at, name string, seen map[string]bool) {
 	seen[name] = true
 }
 
-// reserved reports whether formulas read something else under a name.
+// reserved reports whether formulas read something else under a name. Two names
+// became Python's here after seeds had used them, and a seed's own come first.
 func reserved(name string) bool {
+	if name == "time" || name == "format" {
+		return false
+	}
 	e, err := pyexpr.Compile(name)
 	return err != nil || !slices.Equal(e.Names(), []string{name})
 }

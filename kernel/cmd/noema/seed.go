@@ -53,7 +53,7 @@ extract from each review, and formulas. "seed export" writes the one of a run to
 file, which can be edited, validated and run on any sample, or used in a comparison
 with -M general-anot.seed=@FILE.`,
 	}
-	cmd.AddCommand(seedShowCommand(a), seedExportCommand(a), seedValidateCommand(a), seedRunCommand(a))
+	cmd.AddCommand(seedShowCommand(a), seedExportCommand(a), seedValidateCommand(a), seedRunCommand(a), seedConvertCommand(a))
 	return cmd
 }
 
@@ -205,7 +205,7 @@ func loadSeed(file string) (*generalanot.FormulaSeed, error) {
 	if err := isObject(file, raw); err != nil {
 		return nil, usage(fmt.Errorf("read Formula Seed: %w", err))
 	}
-	s, err := generalanot.Parse(raw)
+	s, err := generalanot.Read(raw)
 	if err != nil {
 		return nil, fmt.Errorf("read Formula Seed %s: %w", file, err)
 	}

@@ -1,0 +1,134 @@
+package generalanot
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// sections converts the form that has a version and a section for each part.
+// Its formulas are in part prose, which is named and stays to be rewritten.
+func (c *converter) sections(top object) {
+	c.Seed.TaskName = c.text(top, "", "task_name", "name")
+	c.unused(top, "", whyWords, "version", "overview", "description", "data_sources")
+	c.filtering(top)
+	c.reviewFields(top)
+	c.definitions(top)
+	c.tables(top)
+	c.calculations(top)
+	out, at := c.object(top, "", "output_specification")
+	c.decode(out, at, &c.Seed.OutputFields, "reported_values", "output_fields")
+	c.unused(out, at, whyWords, "format", "notes")
+	c.rest(out, at)
+	c.matchCase(top)
+	c.lookupNames()
+	c.rest(top, "")
+}
+
+func (c *converter) filtering(top object) {
+	filtering, at := c.object(top, "", "filtering")
+	var detectors []struct {
+		Type            string
+		Patterns        []string
+		CaseInsensitive bool `json:"case_insensitive"`
+	}
+	c.decode(filtering, at, &detectors, "relevance_detectors")
+	for _, d := range detectors {
+		c.keywords(d.Patterns)
+	}
+	c.unused(filtering, at, whyWords, "purpose", "allergy_mentions_required", "scope_behavior", "notes")
+	c.rest(filtering, at)
+}
+
+// reviewFields are the fields that a model fills in, among those that every
+// review has.
+func (c *converter) reviewFields(top object) {
+	schema, at := c.object(top, "", "per_review_extraction_schema")
+	fields, inner := c.object(schema, at, "target_review_fields", "fields")
+	c.rest(schema, at)
+	for _, m := range fields {
+		o, err := readObject(m.raw)
+		if err != nil {
+			c.fault(join(inner, m.key), "%v", err)
+			continue
+		}
+		given := metadataOf(m.key) != "" || slices.Contains([]string{"review_id", "restaurant_id", "restaurant_categories"}, m.key)
+		if given {
+			c.note(join(inner, m.key), "left out: it comes with the data")
+			continue
+		}
+		c.field(o, join(inner, m.key), m.key)
+		c.rules(o, join(inner, m.key), m.key)
+		c.unused(o, join(inner, m.key), "a review whose extraction failed is left out, and counted", "default")
+		c.rest(o, join(inner, m.key))
+	}
+}
+
+// rules are signs of a label; the prompt tells the model of them.
+func (c *converter) rules(o object, at, field string) {
+	rules, inner := c.object(o, at, "extraction_rules")
+	for _, r := range rules {
+		var signs []string
+		if err := json.Unmarshal(r.raw, &signs); err != nil {
+			c.fault(join(inner, r.key), "want a list of texts")
+			continue
+		}
+		c.Seed.ExtractionPrompt += "\n" + field + ", " + r.key + ": " + string(plainJSON(signs))
+	}
+}
+
+// definitions are counts: of a condition, or by a formula.
+func (c *converter) definitions(top object) {
+	all, at := c.object(top, "", "aggregation_definitions")
+	for _, m := range all {
+		path := join(at, m.key)
+		o, err := readObject(m.raw)
+		if err != nil {
+			c.fault(path, "%v", err)
+			continue
+		}
+		formula := c.text(o, path, "formula")
+		if where, inner := c.object(o, path, "condition", "where"); formula == "" {
+			formula = "sum(1 for e in extractions if " + c.whereOf(where, inner) + ")"
+		}
+		c.unused(o, path, whyWords, "description")
+		o.find("source") // always reviews
+		c.rest(o, path)
+		c.step(path, m.key, formula)
+	}
+}
+
+// tables are lookups, told from rules by their scalars.
+func (c *converter) tables(top object) {
+	all, at := c.object(top, "", "external_data_and_lookup")
+	for _, m := range all {
+		path := join(at, m.key)
+		table, err := readObject(m.raw)
+		if err != nil {
+			c.fault(path, "%v", err)
+			continue
+		}
+		if table.has("condition", "formula", "method") {
+			c.fault(path, "a rule in words cannot be converted: write a step of compute_dag for it")
+			continue
+		}
+		var other any
+		c.decode(table, path, &other, "default")
+		table = slices.DeleteFunc(table, func(m member) bool { return m.key == "default" })
+		c.lookup(m.key, path, "", table, other)
+	}
+}
+
+// calculations are the steps, by name.
+func (c *converter) calculations(top object) {
+	steps, at := c.object(top, "", "calculation_steps")
+	all, inner := c.object(steps, at, "definitions")
+	c.unused(steps, at, whyDerived, "order_of_operations")
+	c.rest(steps, at)
+	for _, m := range all {
+		var formula string
+		if err := json.Unmarshal(m.raw, &formula); err != nil {
+			c.fault(join(inner, m.key), "want a formula in a text")
+		}
+		c.step(join(inner, m.key), m.key, formula)
+	}
+}
