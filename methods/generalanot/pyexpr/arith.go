@@ -134,8 +134,8 @@ func (m *machine) otherOp(op string, a, b Value) Value {
 			v = m.repeat(b, a)
 		}
 	case "%":
-		if _, ok := a.(Str); ok {
-			raise(typeError, "%% on a text is not supported: use an f-string")
+		if s, ok := a.(Str); ok {
+			return m.percent(string(s), b)
 		}
 	case "-", "&", "^", "|":
 		v = m.setOp(op, a, b)

@@ -82,7 +82,7 @@
 //   - re.I and its kin are plain integers, and IGNORECASE folds by package
 //     unicode.
 //   - A negative number to a fractional power is a ValueError, not a complex
-//     number, and "%" does not format texts.
+//     number, and "%" formats texts by %s %r %d %i %e %f %g alone.
 //   - int and float read ASCII digits without underscores, int in base ten.
 //   - Strings hold no lone surrogates, ranges lie within 64 bits, and Unicode
 //     is that of packages unicode and golang.org/x/text/cases.

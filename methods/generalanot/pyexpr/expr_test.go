@@ -159,7 +159,7 @@ func TestRefused(t *testing.T) {
 		"(1.5).hex()":                      "it has is_integer",
 		"'{0.__x__}'.format(1)":            "use an f-string",
 		"'{0[1]}'.format([1, 2])":          "use an f-string",
-		"'%d' % 65":                        "use an f-string",
+		"'%x' % 65":                        "use %d, %s or %.2f",
 		"'a'.center(5)":                    "use an f-string such as f'{s:>10}'",
 		"f'{1.0:#g}'":                      "want [[fill]align][sign][0][width][,][.precision][type]",
 		"date.fromisoformat('2024-W18-3')": "write YYYY-MM-DD",

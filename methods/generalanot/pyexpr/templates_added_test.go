@@ -58,6 +58,13 @@ var addedTemplates = map[string][]string{
 		f'{(}{any}:{spec}{)}'
 		chr({int})
 		chr(ord({str}[{idx}]) + {small})
+		'{perc}' % {any}
+		'{perc}' % ({any}, {num})
+		'{perc} {perc}' % ({num}, {num}, {str})
+		'{perc}|{perc}' % ({str}, {float})
+		'{perc}' % {num}
+		'%(a)s {perc}' % {ext}
+		'%*d %-*s' % ({small}, {int}, {small}, {str})
 		re.sub({pat}, {str}, {hay})
 		re.sub({pat}, {tmpl}, {hay})
 		re.sub({pat}, {tmpl}, {hay}, {small})
