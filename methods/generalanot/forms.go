@@ -1,13 +1,9 @@
 package generalanot
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 
 	"noema/methods"
@@ -55,7 +51,8 @@ func (e *FormError) Error() string {
 //     array_assemblies, lookups with a mapping, verdict_rule;
 //   - sections: version, filtering, per_review_extraction_schema,
 //     aggregation_definitions, external_data_and_lookup, calculation_steps,
-//     output_specification.
+//     output_specification;
+//   - operations: filter, extract, compute with an op for each step, output.
 //
 // Its error is that the file is not a JSON object.
 func Convert(raw []byte) (*Conversion, error) {
@@ -67,10 +64,13 @@ func Convert(raw []byte) (*Conversion, error) {
 		s, err := Parse(raw)
 		return &Conversion{Seed: s}, err
 	}
-	c := &converter{output: map[string]bool{}, said: map[Fault]bool{}, Conversion: &Conversion{Seed: &FormulaSeed{FilterKeywords: []string{}, ExtractionFields: []ExtractionField{}}}}
-	if top.has("calculation_steps", "per_review_extraction_schema", "aggregation_definitions") {
+	c := &converter{output: map[string]bool{}, said: map[Fault]bool{}, words: map[string]bool{}, Conversion: &Conversion{Seed: &FormulaSeed{FilterKeywords: []string{}, ExtractionFields: []ExtractionField{}}}}
+	switch {
+	case top.has("calculation_steps", "per_review_extraction_schema", "aggregation_definitions"):
 		c.sections(top)
-	} else {
+	case top.has("extract", "compute"):
+		c.operations(top)
+	default:
 		c.lists(top)
 	}
 	c.finish()
@@ -80,7 +80,7 @@ func Convert(raw []byte) (*Conversion, error) {
 // foreign reports whether an object has a key that only other forms have.
 func (o object) foreign() bool {
 	if o.has("version", "computations", "steps", "array_assemblies", "assemblies", "aggregations", "verdict_rule",
-		"extraction_prompt_template", "fields", "keywords", "name_map", "calculation_steps", "per_review_extraction_schema") {
+		"extraction_prompt_template", "fields", "keywords", "name_map", "extract", "compute", "calculation_steps", "per_review_extraction_schema") {
 		return true
 	}
 	for _, list := range []struct {
@@ -109,6 +109,9 @@ type converter struct {
 	origins []string        // of the steps, in the file
 	output  map[string]bool // steps that say is_output
 	said    map[Fault]bool
+	words   map[string]bool   // the keywords so far
+	outputs string            // where the file has the output fields
+	filters map[string]string // tests by name, of the form with operations
 }
 
 func (c *converter) fault(path, format string, args ...any) {
@@ -134,11 +137,14 @@ func (c *converter) finish() {
 	}
 	c.prompt()
 	for _, f := range Validate(s, methods.AnswerSpec{}) {
-		for i, origin := range c.origins {
-			if rest, ok := strings.CutPrefix(f.Path, index("compute_dag", i)+"."); ok {
-				f.Path = join(origin, rest)
-				break
+		if rest, ok := strings.CutPrefix(f.Path, "compute_dag["); ok {
+			number, rest, _ := strings.Cut(rest, "].")
+			if i, err := strconv.Atoi(number); err == nil && i < len(c.origins) {
+				f.Path = join(c.origins[i], rest)
 			}
+		}
+		if rest, ok := strings.CutPrefix(f.Path, "output_fields"); ok && c.outputs != "" {
+			f.Path = c.outputs + rest
 		}
 		if strings.Contains(f.Text, "parse expression") {
 			f.Text += ": write it as one Python expression"
@@ -149,142 +155,17 @@ func (c *converter) finish() {
 
 // step adds a step of the DAG and notes where it came from.
 func (c *converter) step(origin, name, formula string) {
+	if c.full("computations", len(c.Seed.ComputeDAG)) {
+		return
+	}
 	c.Seed.ComputeDAG = append(c.Seed.ComputeDAG, ComputeStep{Name: name, Formula: c.formula(formula)})
 	c.origins = append(c.origins, origin)
 }
 
-// object is a JSON object whose keys keep their order.
-type object []member
-
-type member struct {
-	key  string
-	raw  json.RawMessage
-	used bool
-}
-
-func readObject(raw []byte) (object, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	t, err := d.Token()
-	if err != nil {
-		return nil, place(raw, err)
+// full bounds what a file can cost.
+func (c *converter) full(list string, n int) bool {
+	if n >= maxSteps {
+		c.fault(list, "there are more than %d: the rest is not read", maxSteps)
 	}
-	if t != json.Delim('{') {
-		return nil, fmt.Errorf("want an object, not %.20q", raw)
-	}
-	var o object
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, place(raw, err)
-		}
-		m := member{key: key.(string)} // the decoder accepts no other key
-		if err := d.Decode(&m.raw); err != nil {
-			return nil, place(raw, err)
-		}
-		o = append(o, m)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, place(raw, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more text after the object")
-	}
-	return o, nil
-}
-
-func (o object) has(keys ...string) bool {
-	return slices.ContainsFunc(o, func(m member) bool { return slices.Contains(keys, m.key) })
-}
-
-// find is the first member with one of the names, or nil; it counts as read.
-func (o object) find(names ...string) *member {
-	for i := range o {
-		if slices.Contains(names, o[i].key) {
-			o[i].used = true
-			return &o[i]
-		}
-	}
-	return nil
-}
-
-// decode reads a value into to, if the object has it.
-func (c *converter) decode(o object, path string, to any, names ...string) bool {
-	m := o.find(names...)
-	if m == nil || string(m.raw) == "null" {
-		return false
-	}
-	d := json.NewDecoder(bytes.NewReader(m.raw))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(to); err != nil {
-		c.fault(join(path, m.key), "%v", err)
-		return false
-	}
-	return true
-}
-
-func (c *converter) text(o object, path string, names ...string) string {
-	var s string
-	c.decode(o, path, &s, names...)
-	return s
-}
-
-// object reads an object within another.
-func (c *converter) object(o object, path string, names ...string) (object, string) {
-	m := o.find(names...)
-	if m == nil || string(m.raw) == "null" {
-		return nil, ""
-	}
-	at := join(path, m.key)
-	inner, err := readObject(m.raw)
-	if err != nil {
-		c.fault(at, "%v", err)
-	}
-	return inner, at
-}
-
-// each visits the objects of a list, then names what was not read of them.
-func (c *converter) each(o object, do func(e object, at string), names ...string) {
-	m := o.find(names...)
-	var raws []json.RawMessage
-	if m == nil || !c.decode(o, "", &raws, m.key) {
-		return
-	}
-	for i, raw := range raws {
-		at := index(m.key, i)
-		e, err := readObject(raw)
-		if err != nil {
-			c.fault(at, "%v", err)
-			continue
-		}
-		do(e, at)
-		c.rest(e, at)
-	}
-}
-
-// rest names the keys that nothing has read.
-func (c *converter) rest(o object, path string) {
-	for _, m := range o {
-		if !m.used {
-			c.fault(join(path, m.key), "the key is not known in any form of a Formula Seed: remove it, or write a step for what it does")
-		}
-	}
-}
-
-// unused are keys without an effect on the result.
-func (c *converter) unused(o object, path, why string, names ...string) {
-	for _, name := range names {
-		if m := o.find(name); m != nil && !slices.Contains([]string{"null", `""`, "[]", "{}", "false"}, string(m.raw)) {
-			c.note(listIndex.ReplaceAllString(join(path, name), "[*]"), "left out: %s", why) // once for a list
-		}
-	}
-}
-
-var listIndex = regexp.MustCompile(`\[\d+\]`)
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
+	return n >= maxSteps
 }

@@ -52,6 +52,9 @@ func (c *converter) field(o object, at, name string) {
 	if f.Type != enumType && len(f.Values) == 0 {
 		f.Values = nil
 	}
+	if c.full("extraction_fields", len(c.Seed.ExtractionFields)) {
+		return
+	}
 	c.Seed.ExtractionFields = append(c.Seed.ExtractionFields, f)
 	for _, text := range about {
 		if text != "" && !strings.Contains(c.Seed.ExtractionPrompt, text) {
@@ -102,6 +105,9 @@ func (c *converter) prompt() {
 // lookup converts a table. The original looks for a key anywhere in the
 // field, so that keys become *key*.
 func (c *converter) lookup(name, at, field string, table object, other any) {
+	if c.full("lookups", len(c.Seed.Lookups)) {
+		return
+	}
 	l := Lookup{Name: name, Field: lookupField(field), Default: other}
 	if field == "" {
 		c.note(at, "it names no field: %q is read", l.Field)
@@ -134,7 +140,8 @@ func lookupField(field string) string {
 func (c *converter) keywords(words []string) {
 	for _, w := range words {
 		w = strings.TrimSpace(strings.Trim(w, "*"))
-		if !slices.Contains(c.Seed.FilterKeywords, w) {
+		if !c.words[w] {
+			c.words[w] = true
 			c.Seed.FilterKeywords = append(c.Seed.FilterKeywords, w)
 		}
 	}

@@ -1,7 +1,6 @@
 package generalanot
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -111,43 +110,12 @@ func (c *converter) inlineLookup(name string) {
 	call := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `(\.get\(\s*[A-Za-z_]\w*\s*(,[^()]*)?\)|\[\s*[A-Za-z_]\w*\s*\])`)
 	for i := range c.Seed.ComputeDAG {
 		s := &c.Seed.ComputeDAG[i]
+		if !strings.Contains(s.Formula, name+".get(") && !strings.Contains(s.Formula, name+"[") {
+			continue
+		}
 		if changed := call.ReplaceAllString(s.Formula, name); changed != s.Formula {
 			c.note(c.origins[i]+".formula", "%q is read as the value of the lookup %s", call.FindString(s.Formula), name)
 			s.Formula = changed
 		}
 	}
-}
-
-// whereOf is a condition written as an object of fields and values.
-func (c *converter) whereOf(o object, at string) string {
-	var tests []string
-	for _, m := range o {
-		var v any
-		if err := json.Unmarshal(m.raw, &v); err != nil {
-			c.fault(join(at, m.key), "%v", err)
-		}
-		if !c.isField(m.key) && metadataOf(m.key) == "" {
-			c.fault(join(at, m.key), "is not an extraction field")
-		}
-		switch x := v.(type) {
-		case string:
-			tests = append(tests, c.element(m.key)+" == "+pyText(x))
-		case float64:
-			tests = append(tests, c.element(m.key)+" == "+string(m.raw))
-		case bool:
-			tests = append(tests, c.element(m.key)+" == "+map[bool]string{true: "True", false: "False"}[x])
-		case []any:
-			var labels []string
-			for _, label := range x {
-				if text, ok := label.(string); ok {
-					label = pyText(text)
-				}
-				labels = append(labels, fmt.Sprint(label))
-			}
-			tests = append(tests, c.element(m.key)+" in ["+strings.Join(labels, ", ")+"]")
-		default:
-			c.fault(join(at, m.key), "want a text, a number, a boolean or a list of labels")
-		}
-	}
-	return strings.Join(tests, " and ")
 }

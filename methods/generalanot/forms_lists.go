@@ -25,15 +25,15 @@ func (c *converter) lists(top object) {
 	}
 	c.keywords(words)
 	s.ExtractionPrompt = c.text(top, "", "extraction_prompt", "extraction_prompt_template", "prompt")
-	c.each(top, func(o object, at string) { c.field(o, at, c.text(o, at, "name", "field")) }, "extraction_fields", "fields")
-	c.each(top, c.listLookup, "lookups", "lookup_tables")
-	c.each(top, c.assembly, "array_assemblies", "assemblies")
+	c.each(top, "", func(o object, at string) { c.field(o, at, c.text(o, at, "name", "field")) }, "extraction_fields", "fields")
+	c.each(top, "", c.listLookup, "lookups", "lookup_tables")
+	c.each(top, "", c.assembly, "array_assemblies", "assemblies")
 	for _, list := range []string{"aggregations", "computations", "compute_dag", "steps"} {
-		c.each(top, c.computation, list)
+		c.each(top, "", c.computation, list)
 	}
 	c.verdictRule(top)
 	c.handlingOf(top)
-	if !c.decode(top, "", &s.OutputFields, "output_fields", "outputs", "output") {
+	if !c.outputFields(top, "", "output_fields", "outputs", "output") {
 		c.outputsOfSteps()
 	} else if len(c.output) > 0 {
 		c.note("computations[*].is_output", "left out: output_fields says what the result is")
@@ -61,7 +61,9 @@ func (c *converter) listLookup(o object, at string) {
 	c.unused(o, at, whyWords, "description")
 	var table []LookupEntry
 	if m := o.find("table"); m != nil && strings.HasPrefix(string(m.raw), "[") { // our own form
-		c.decode(o, at, &table, "table")
+		if c.decode(o, at, &table, "table"); c.full("lookups", len(c.Seed.Lookups)) {
+			return
+		}
 		c.Seed.Lookups = append(c.Seed.Lookups, Lookup{name, field, table, other})
 		return
 	}

@@ -16,7 +16,7 @@ func (c *converter) sections(top object) {
 	c.tables(top)
 	c.calculations(top)
 	out, at := c.object(top, "", "output_specification")
-	c.decode(out, at, &c.Seed.OutputFields, "reported_values", "output_fields")
+	c.outputFields(out, at, "reported_values", "output_fields")
 	c.unused(out, at, whyWords, "format", "notes")
 	c.rest(out, at)
 	c.matchCase(top)
@@ -87,8 +87,8 @@ func (c *converter) definitions(top object) {
 			continue
 		}
 		formula := c.text(o, path, "formula")
-		if where, inner := c.object(o, path, "condition", "where"); formula == "" {
-			formula = "sum(1 for e in extractions if " + c.whereOf(where, inner) + ")"
+		if test := c.where(o, path, "condition", "where"); formula == "" {
+			formula = "sum(1 for e in extractions" + test + ")"
 		}
 		c.unused(o, path, whyWords, "description")
 		o.find("source") // always reviews

@@ -1,6 +1,7 @@
 package generalanot_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,7 @@ func TestFormsCompute(t *testing.T) {
 		"steps":          "n_slow=0 share=0.0",
 		"sections":       "N_LOUD=1 SCORE=0.6666666666666666 KIND=2",
 		"sections-short": "N=3 MEAN=3.6666666666666665",
+		"operations":     "N_LOUD=1 WEIGHT=2.6931471805599454 LATEST=2023 KIND=3 SCORE=5.386294361119891 VERDICT=Loud",
 	} {
 		c := convert(t, name)
 		for _, f := range c.Faults {
@@ -77,9 +79,14 @@ func TestFormsFaults(t *testing.T) {
 			`computations[2].formula: k reads in column 3 the field "volume"`, `output_fields[1]: no step of compute_dag computes "score"`,
 		},
 		"sections-faulty": {
-			"filtering.relevance_detectors: ", "aggregation_definitions.N_LOUD.condition.colour: is not", "aggregation_definitions.N_LOUD.condition.colour: want",
+			"filtering.relevance_detectors: ", "aggregation_definitions.N_LOUD.condition.colour: is not",
 			"external_data_and_lookup.RULE: a rule in words", "tests: the key is not known", "aggregation_definitions.N_ALL.formula: N_ALL: parse expression",
 			"calculation_steps.definitions.SHARE.formula: SHARE: parse expression",
+		},
+		"operations-faulty": {
+			"extract.fields[0].kind: the key is not known", "compute[0].where.volume: is not an extraction field", "compute[1].where.level: an operator is not known",
+			`compute[2].op: "median" is not known`, "compute[2].field: the key is not known", `compute[3].match: "fuzzy" is not known`, "search: the key is not known",
+			"compute[4].formula: TOTAL: parse expression", `output[1]: no step of compute_dag computes "MID"`,
 		},
 	} {
 		c := convert(t, name)
@@ -136,4 +143,40 @@ func TestFormsOwn(t *testing.T) {
 			t.Errorf("%q converts", bad)
 		}
 	}
+}
+
+// TestFormsBounded holds that a file cannot cost more than it is worth.
+func TestFormsBounded(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"computations": [`)
+	for i := range 20_000 {
+		fmt.Fprintf(&b, `{"name": "s%d", "formula": "t%d.get(x)"},`, i, i)
+	}
+	b.WriteString(`{}], "lookups": [`)
+	for i := range 20_000 {
+		fmt.Fprintf(&b, `{"name": "t%d", "mapping": {"a": 1}, "default": 0},`, i)
+	}
+	b.WriteString(`{}], "output_fields": ["s1"]}`)
+	c, err := generalanot.Convert([]byte(b.String()))
+	if err != nil || len(c.Faults) == 0 || c.Faults[0].String() != "lookups: there are more than 1000: the rest is not read" {
+		t.Errorf("%v, %v", c.Faults[:min(len(c.Faults), 3)], err)
+	}
+}
+
+// FuzzConvert holds that no file makes the conversion panic.
+func FuzzConvert(f *testing.F) {
+	for _, name := range []string{"lists", "steps", "lists-faulty", "sections", "sections-faulty", "operations", "operations-faulty"} {
+		raw, err := os.ReadFile(filepath.Join("testdata/forms", name+".json"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if c, err := generalanot.Convert(raw); err == nil {
+			if _, err := generalanot.Marshal(c.Seed); err != nil {
+				t.Errorf("%q: %v", raw, err)
+			}
+		}
+	})
 }

@@ -15,8 +15,8 @@ func seedConvertCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "convert FILE", Short: "turn a Formula Seed of another form into ours", Args: cobra.ExactArgs(1),
 		Long: `Reads a Formula Seed in one of the forms that the public project has written
-(field_type, computations, array_assemblies, lookups; or version and sections) and
-writes it in ours. What is read differently is listed as notes. What cannot be
+(field_type, computations, array_assemblies, lookups; or version and sections; or
+filter, extract, compute) and writes it in ours. What is read differently is listed as notes. What cannot be
 converted is listed as faults; it stands in the new file as it was, to be edited.
 "seed validate", "seed run" and -M general-anot.seed=@FILE read the other forms too,
 if nothing in them is at fault.`,
