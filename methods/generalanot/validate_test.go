@@ -276,3 +276,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// Names that the formula language gained later stay free for steps, and what
+// Python has and formulas have not is named with what there is.
+func TestNamesOfTheLanguage(t *testing.T) {
+	s := tiny(t, "time: 3", "format: time + 1", "total: format * 2")
+	if faults := generalanot.Validate(s, methods.AnswerSpec{}); len(faults) > 0 {
+		t.Error(faults)
+	}
+	s = tiny(t, "n: np.mean([1])", "Counter: 1")
+	faults := generalanot.Validate(s, methods.AnswerSpec{})
+	if len(faults) != 2 || !strings.Contains(faults[0].Text, "keyword or builtin") || !strings.Contains(faults[1].Text, "use sum, statistics and comprehensions") {
+		t.Error(faults)
+	}
+}
