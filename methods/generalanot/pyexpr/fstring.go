@@ -1,6 +1,12 @@
 package pyexpr
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// quoted is a text within an expression, in which "#" begins no comment.
+var quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 
 // fscanner cuts the inside of one f-string into parts, by the rules of
 // CPython 3.11: an expression holds no backslash, no comment and not the
@@ -60,7 +66,7 @@ func (f *fscanner) expr(level int) fpart {
 	inner := &parser{lex: lexer{src: f.p.lex.src, pos: start, end: f.end, open: 1}, depth: f.p.depth}
 	part := fpart{expr: inner.exprList()}
 	f.pos = inner.peek().pos
-	if strings.ContainsAny(f.p.lex.src[start:f.pos], `\#`) {
+	if inside := f.p.lex.src[start:f.pos]; strings.ContainsRune(inside, '\\') || strings.ContainsRune(quoted.ReplaceAllString(inside, ""), '#') {
 		fail(start, "f-string expression part cannot include a backslash or a comment")
 	}
 	if f.have("=") {
