@@ -28,6 +28,11 @@ type Trial struct {
 	Environment   task.Environment // nil if the problem has no tools
 	EnvironmentID string           // identity of the environment, for the keys of tool results
 
+	// Effects is set if the trial is scored by what impure tools have done: their
+	// results are kept for [Report.Effects], and method seeds, which trials share,
+	// must not be built with such tools.
+	Effects bool
+
 	// Recorded is an earlier execution of the same trial, if there is one.
 	// Exactly the calls that its limits refused are refused again: of several
 	// calls in flight, chance decides which one meets the limit first, and that
@@ -57,6 +62,7 @@ type Host struct {
 
 	mu       sync.Mutex
 	calls    []record.Call
+	effects  []methods.ToolResult
 	events   []methods.Event
 	emitted  int           // bytes of all events, roughly
 	refused  bool          // there were more than maxCalls
@@ -205,6 +211,10 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	if err != nil {
 		return methods.ToolResult{}, wrapCall(c.Path, err)
 	}
+	effect := h.trial.Effects && !spec.Pure
+	if effect && scopeOf(ctx) != nil {
+		return methods.ToolResult{}, wrapCall(c.Path, fmt.Errorf("tool %q may change the state of a trial: call it outside of the build of a method seed", c.Name))
+	}
 	key := h.toolKey(ctx, spec, c)
 	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
 	if err := h.admit(ctx, &call); err != nil {
@@ -216,6 +226,11 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 		call.Usage = methods.Usage{ToolCalls: 1, Latency: rec.Latency}
 	}
 	h.note(ctx, call, false, err)
+	if effect && err == nil && !rec.Result.IsError {
+		h.mu.Lock()
+		h.effects = append(h.effects, rec.Result)
+		h.mu.Unlock()
+	}
 	return rec.Result, wrapCall(c.Path, err)
 }
 

@@ -13,8 +13,9 @@ type Report struct {
 	Calls    []record.Call
 	Events   []methods.Event
 	Usage    methods.Usage
-	Provider int    // calls that reached the provider in this execution
-	Excess   string // why events were dropped or calls refused; empty if none were
+	Provider int                  // calls that reached the provider in this execution
+	Effects  []methods.ToolResult // of impure tools that did not refuse, if [Trial.Effects] is set
+	Excess   string               // why events were dropped or calls refused; empty if none were
 }
 
 // Limits of a trial: a method that never stops emitting or calling must not
@@ -41,7 +42,7 @@ func (h *Host) Report() Report {
 	defer h.mu.Unlock()
 	return Report{
 		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
-		Usage: h.spent, Provider: h.provider, Excess: h.excess(),
+		Effects: append([]methods.ToolResult(nil), h.effects...), Usage: h.spent, Provider: h.provider, Excess: h.excess(),
 	}
 }
 

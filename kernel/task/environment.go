@@ -28,9 +28,10 @@ type PerTrial interface {
 }
 
 // Stateful is the optional interface of a trial's environment whose tools have
-// effects that later calls meet. It is told each call whose result came from the
-// store, so that a trial that goes on after an interruption finds the state that
-// it left.
+// effects that later calls meet. It is told each call with its result before the
+// method is, so that a trial that goes on after an interruption finds the state
+// that it left. Restore changes nothing if the environment has run the call
+// itself, or was told of it before. It may be called at the same time as Call.
 type Stateful interface {
 	Environment
 	Restore(c methods.ToolCall, r methods.ToolResult) error
