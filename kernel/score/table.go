@@ -99,6 +99,18 @@ func Names(spec methods.AnswerSpec) []string {
 	return names
 }
 
+// EffectNames lists the values of trials that are scored by what their tools have
+// done, the headline first.
+func EffectNames() []string {
+	var names []string
+	for _, row := range table() {
+		if row.Kind == leftBehind {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
 // zero is what an answer that is no result earns: 0 on all that measures merit.
 func zero(spec methods.AnswerSpec) map[string]float64 {
 	values := map[string]float64{}

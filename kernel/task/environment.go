@@ -1,9 +1,11 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"noema/methods"
@@ -48,8 +50,18 @@ func EnvironmentOf(e Environment, base string, p methods.Problem) (Environment, 
 	if err != nil {
 		return nil, "", fmt.Errorf("prepare the tools for sample %q: %w", p.ID, err)
 	}
-	sum := sha256.Sum256(p.Context)
+	sum := sha256.Sum256(plainContext(p.Context))
 	return of, base + "/" + hex.EncodeToString(sum[:]), nil
+}
+
+// plainContext is a context without what a stored task loses: its layout, and the
+// difference between null and nothing.
+func plainContext(context json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, context) != nil || b.String() == "null" {
+		return nil
+	}
+	return b.Bytes()
 }
 
 // IsPerTrial reports whether what e's tools say depends on the problem.
