@@ -16,16 +16,19 @@ func Solve(offers []Offer, w Wish, a Account) (End, error) {
 	var end End
 	found := true
 	for _, item := range w.Items {
-		var right, any []Offer
+		var there, right []Offer
+		fits := false
 		for _, o := range offers {
-			if item.fits(o) {
-				any = append(any, o)
+			if o.City == item.City && o.Day == item.Day {
+				there, fits = append(there, o), fits || item.fits(o)
 			}
-			if item.isRight(o, offers) {
+		}
+		for _, o := range there {
+			if item.isRight(o, there) {
 				right = append(right, o)
 			}
 		}
-		if len(any) == 0 {
+		if !fits {
 			return End{}, fmt.Errorf("solve: no offer fits %+v", item)
 		}
 		if len(right) > 1 {
