@@ -13,6 +13,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // environment makes the environments of trials. By itself it lists the tools.
@@ -29,7 +30,7 @@ var (
 )
 
 func newEnvironment(w *world, o Options) (*environment, error) {
-	set, err := tools.NewSet(toolList()...)
+	set, err := tools.NewSet(reply.NewValidator, toolList()...)
 	return &environment{Set: set, world: w, fail: o.Fail, accounts: map[string]Account{}}, err
 }
 
