@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // The states of a reservation, in their order.
@@ -56,7 +57,7 @@ func (s *state) hold(id string, offers []string, seats int) (Reservation, error)
 			return r, nil
 		}
 	}
-	return Reservation{}, fmt.Errorf("full: none of the %d offers has %d seats left", len(offers), seats)
+	return Reservation{}, fmt.Errorf("full: no %s has %d seats left", strings.Join(offers, " or "), seats)
 }
 
 // add is the effect of hold.
