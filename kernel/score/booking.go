@@ -12,7 +12,7 @@ import (
 // answer: what is left behind is there all the same.
 const (
 	Success  = "success"  // all that is wanted is there and paid, and nothing else
-	Clean    = "clean"    // nothing is there but what is wanted: no hold, no unpaid booking, nothing more
+	Clean    = "clean"    // nothing new is there but what is wanted and paid, and not beside what it should replace
 	Balanced = "balanced" // no hold is left, and the money gone is the price of the bookings left
 )
 
@@ -86,9 +86,7 @@ func (bookingScorer) ScoreEffects(spec methods.AnswerSpec, answer methods.Answer
 			return Score{}, fmt.Errorf("score: result of a tool: %w", err)
 		}
 	}
-	missing, more := l.compare(want.Want)
-	s.Values[Success] = oneIf(missing == 0 && more == 0)
-	s.Values[Clean] = oneIf(more == 0)
+	s.Values[Success], s.Values[Clean] = l.compare(want.Want)
 	s.Values[Balanced] = oneIf(l.balances())
 	return s, nil
 }
@@ -96,16 +94,16 @@ func (bookingScorer) ScoreEffects(spec methods.AnswerSpec, answer methods.Answer
 // ledger adds up results. Each id is made once and given up once, so that the sum
 // does not depend on the order.
 type ledger struct {
-	have                    map[string]reservation
-	booked, paid, cancelled map[string]bool
-	before                  int // price of what there was
-	spent                   int // less refunds
+	have                          map[string]reservation
+	mine, booked, paid, cancelled map[string]bool // mine: from before
+	before                        int             // price of what there was
+	spent                         int             // less refunds
 }
 
 func newLedger(mine []reservation) *ledger {
-	l := &ledger{have: map[string]reservation{}, booked: map[string]bool{}, paid: map[string]bool{}, cancelled: map[string]bool{}}
+	l := &ledger{have: map[string]reservation{}, mine: map[string]bool{}, booked: map[string]bool{}, paid: map[string]bool{}, cancelled: map[string]bool{}}
 	for _, r := range mine {
-		l.have[r.ID], l.booked[r.ID], l.paid[r.ID] = r, true, true
+		l.have[r.ID], l.mine[r.ID], l.booked[r.ID], l.paid[r.ID] = r, true, true, true
 		l.before += r.Price
 	}
 	return l
@@ -141,24 +139,32 @@ func (l *ledger) read(r methods.ToolResult) error {
 	return nil
 }
 
-// compare counts what is wanted and not there, and what is there and not wanted.
-func (l *ledger) compare(want []place) (missing, more int) {
+// compare judges what is there. What there was before and is not wanted is left
+// behind only beside what should replace it.
+func (l *ledger) compare(want []place) (success, clean float64) {
 	left := map[place]int{}
 	for _, p := range want {
 		left[p]++
-		missing++
 	}
+	missing, anew, unwanted, old := len(want), 0, 0, 0
 	for id, r := range l.have {
+		if l.cancelled[id] {
+			continue
+		}
+		if !l.mine[id] {
+			anew++
+		}
 		switch {
-		case l.cancelled[id]:
 		case l.paid[id] && left[r.place] > 0:
 			left[r.place]--
 			missing--
+		case l.mine[id]:
+			old++
 		default:
-			more++
+			unwanted++
 		}
 	}
-	return missing, more
+	return oneIf(missing+unwanted+old == 0), oneIf(unwanted == 0 && (old == 0 || anew == 0))
 }
 
 // balances reports whether the money before is the money after and the price of

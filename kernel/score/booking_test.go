@@ -57,6 +57,28 @@ func TestBookings(t *testing.T) {
 	}
 }
 
+// TestBookingsInPlaceOfOthers: what there was is no effect, until what should
+// replace it is there, too.
+func TestBookingsInPlaceOfOthers(t *testing.T) {
+	const target = `{"total":80,"money":500,"mine":[{"id":"old","offer":"M1","seats":1,"price":30}],"want":[{"offer":"T1","seats":2}]}`
+	swap := []string{`{"id":"a","offer":"T1","seats":2,"price":80,"state":"booked"}`, `{"paid":["a"],"total":80}`, `{"cancelled":"old","refund":30}`}
+	for n, want := range []map[string]float64{
+		0: {Success: 0, Clean: 1, Balanced: 1, Accuracy: 1},
+		1: {Success: 0, Clean: 0, Balanced: 0, Accuracy: 1},
+		2: {Success: 0, Clean: 0, Balanced: 1, Accuracy: 1},
+		3: {Success: 1, Clean: 1, Balanced: 1, Accuracy: 1},
+	} {
+		var effects []methods.ToolResult
+		for _, e := range swap[:n] {
+			effects = append(effects, methods.ToolResult{Content: e})
+		}
+		s, err := bookingScorer{}.ScoreEffects(methods.AnswerSpec{Kind: methods.Number}, methods.NumberAnswer(80), json.RawMessage(target), effects)
+		if err != nil || !reflect.DeepEqual(s.Values, want) {
+			t.Errorf("after %d steps: %v, %v, want %v", n, s.Values, err, want)
+		}
+	}
+}
+
 func TestBookingTargets(t *testing.T) {
 	spec := methods.AnswerSpec{Kind: methods.Number}
 	by, err := ByName("booking", spec)

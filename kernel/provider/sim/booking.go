@@ -137,69 +137,76 @@ func (d *draft) ids(search any) ref {
 	return d.decide("field", map[string]any{"of": offers, "path": "offer"})
 }
 
-// pending is a call that remains, with what stands for its result where the calls
-// are planned together.
-type pending struct {
-	toolUse
-	id int // of a planned call, from 1
+// todo lists calls that remain. In a plan they refer to each other's results: ref
+// writes that of the call with an id, from 1.
+type todo struct {
+	calls []toolUse
+	ref   func(id int) any
+}
+
+func (t *todo) add(thought, tool string, args map[string]any) any {
+	t.calls = append(t.calls, toolUse{thought, tool, args})
+	return t.ref(len(t.calls))
 }
 
 // remaining are the calls that are still needed, as far as they can be planned
-// before their results are known: ref writes the result of the planned call of an
-// id. Without any, the errand is done, and total is what to answer.
+// before their results are known. Without any, the errand is done, and total is
+// what to answer.
 //
 // Once something is impossible, what was taken is given back. Each reservation
 // that stands open may be overlooked then, with the rate of undo.
-func (e errand) remaining(n noise, ref func(int) any) (calls []pending, total int) {
-	l := e.ledger()
-	add := func(thought, tool string, args map[string]any) any {
-		calls = append(calls, pending{toolUse{thought, tool, args}, len(calls) + 1})
-		return ref(len(calls))
-	}
-	if e.impossible(l) {
-		for i, id := range l.open {
+func (e errand) remaining(n noise, ref func(id int) any) (calls []toolUse, total int) {
+	l, t := e.ledger(), &todo{ref: ref}
+	if e.impossible() {
+		for i, r := range l.have {
 			if !n.errs(undo, i) {
-				add("It cannot be had as a whole: give this back.", "cancel", map[string]any{"reservation": id})
+				t.add("It cannot be had as a whole: give this back.", "cancel", map[string]any{"reservation": r.ID})
 			}
 		}
-		return calls, 0
+		return t.calls, 0
 	}
+	var due []any
+	for _, id := range e.holds(l, t) {
+		if text, known := id.(string); !known || l.state[text] != "booked" && l.state[text] != "paid" {
+			id = t.add("Book it.", "book", map[string]any{"reservation": id})
+		}
+		if text, known := id.(string); !known || l.state[text] != "paid" {
+			due = append(due, id)
+		}
+	}
+	if len(due) > 0 {
+		t.add("Pay.", "pay", map[string]any{"reservations": due})
+	}
+	if len(t.calls) == 0 && e.wish.Swap != "" && !l.cancelled[e.wish.Swap] {
+		t.add("Give the old one up.", "cancel", map[string]any{"reservation": e.wish.Swap})
+	}
+	for _, r := range l.have {
+		total += r.Price
+	}
+	return t.calls, total
+}
+
+// holds are the reservations of the items: those that there are, or calls that make
+// them.
+func (e errand) holds(l simLedger, t *todo) []any {
 	offers := make([]any, len(e.wish.Items))
 	for i, item := range e.wish.Items {
 		item = e.current(item)
 		if result, ok := e.succeeded("search", searchArgs(item)); ok {
 			offers[i] = offersOf(result)
 		} else {
-			offers[i] = add("See what there is.", "search", searchArgs(item))
+			offers[i] = t.add("See what there is.", "search", searchArgs(item))
 		}
 	}
-	held := make([]any, len(e.wish.Items))
+	holds := make([]any, len(e.wish.Items))
 	for i, item := range e.wish.Items {
-		if r, ok := l.of(offers[i], item.Seats); ok {
-			held[i] = r.ID
+		if r, ok := l.in(offers[i]); ok {
+			holds[i] = r.ID
 			continue
 		}
-		held[i] = add("Hold it.", "hold", map[string]any{"offers": offers[i], "seats": item.Seats})
+		holds[i] = t.add("Hold it.", "hold", map[string]any{"offers": offers[i], "seats": item.Seats})
 	}
-	var due []any
-	for _, id := range held {
-		if text, ok := id.(string); !ok || l.state[text] == "held" || text[0] == '$' {
-			id = add("Book it.", "book", map[string]any{"reservation": id})
-		}
-		if text, ok := id.(string); !ok || l.state[text] != "paid" {
-			due = append(due, id)
-		}
-	}
-	if len(due) > 0 {
-		add("Pay.", "pay", map[string]any{"reservations": due})
-	}
-	if len(calls) == 0 && e.wish.Swap != "" && !l.cancelled[e.wish.Swap] {
-		add("Give the old one up.", "cancel", map[string]any{"reservation": e.wish.Swap})
-	}
-	for _, r := range l.have {
-		total += r.Price
-	}
-	return calls, total
+	return holds
 }
 
 // current is the item, or what stands instead of it once that was found full.
@@ -216,7 +223,7 @@ func (e errand) current(item booking.Item) booking.Item {
 
 // impossible reports whether the money does not do, or an item is full and nothing
 // stands instead of it.
-func (e errand) impossible(l simLedger) bool {
+func (e errand) impossible() bool {
 	for _, d := range e.done {
 		if d.failed && (strings.Contains(d.result, "not enough money") || d.tool == "search" && strings.Contains(d.result, " fits")) {
 			return true

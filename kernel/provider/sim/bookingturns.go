@@ -14,7 +14,6 @@ import (
 // simLedger is what the model makes of the results that it sees.
 type simLedger struct {
 	have      []booking.Reservation // that are not cancelled, as they were made
-	open      []string              // their ids
 	state     map[string]string
 	cancelled map[string]bool
 }
@@ -47,14 +46,14 @@ func (e errand) ledger() simLedger {
 	}
 	for _, r := range made {
 		if !l.cancelled[r.ID] {
-			l.have, l.open = append(l.have, r), append(l.open, r.ID)
+			l.have = append(l.have, r)
 		}
 	}
 	return l
 }
 
-// of finds the reservation of seats in one of the offers.
-func (l simLedger) of(offers any, seats int) (booking.Reservation, bool) {
+// in finds the reservation in one of the offers, if they are known.
+func (l simLedger) in(offers any) (booking.Reservation, bool) {
 	ids, _ := offers.([]string)
 	i := slices.IndexFunc(l.have, func(r booking.Reservation) bool { return slices.Contains(ids, r.Offer) })
 	if i < 0 {
@@ -94,7 +93,7 @@ func bookInTurns(p prompt, n noise) (work, bool) {
 	if len(calls) == 0 || demanded(p.after) {
 		return work{after: "That is all.", solution: solution{value: fmt.Sprint(total)}}, true
 	}
-	return work{next: &calls[0].toolUse}, true
+	return work{next: &calls[0]}, true
 }
 
 // turnsSoFar are the calls of a conversation in turns with what was observed.
@@ -152,8 +151,8 @@ func planErrandCalls(p prompt, n noise) ([]any, bool) {
 	e.done = callsSoFar(results)
 	remaining, _ := e.remaining(n, func(id int) any { return fmt.Sprintf("$%d", id) })
 	calls := []any{}
-	for _, c := range remaining {
-		calls = append(calls, map[string]any{"id": c.id, "tool": c.tool, "args": c.args})
+	for i, c := range remaining {
+		calls = append(calls, map[string]any{"id": i + 1, "tool": c.tool, "args": c.args})
 	}
 	return calls, true
 }

@@ -122,6 +122,9 @@ func TestAnySequenceKeepsTheBooks(t *testing.T) {
 		start := c.state.worth()
 		twin := &caller{session: sessionOf(t, m, s, uint64(run)), t: t}
 		ids := []string{"R-0", ""}
+		for _, r := range c.accounts[s.ID].Mine {
+			ids = append(ids, r.ID)
+		}
 		for range 80 {
 			name, args := randomCall(rng, c, ids)
 			r, ok := c.call(name, args)
@@ -189,25 +192,38 @@ func checkScore(t *testing.T, c *caller, target json.RawMessage) {
 	for _, p := range want.Want {
 		left[fmt.Sprint(p)]++
 	}
-	clean, bal, missing := 1.0, 1.0, len(want.Want)
-	for _, r := range c.state.have {
-		key := fmt.Sprint(Place{r.Offer, r.Seats})
-		if r.State == paid && left[key] > 0 {
+	extra, anew, old, bal, missing := 0, 0, 0, 1.0, len(want.Want)
+	for id, r := range c.state.have {
+		mine := slices.ContainsFunc(want.Mine, func(m Reservation) bool { return m.ID == id })
+		if !mine {
+			anew++
+		}
+		switch key := fmt.Sprint(Place{r.Offer, r.Seats}); {
+		case r.State == paid && left[key] > 0:
 			left[key]--
 			missing--
-		} else {
-			clean = 0
+		case mine:
+			old++
+		default:
+			extra++
 		}
 		if r.State != paid {
 			bal = 0
 		}
+	}
+	clean, success := 0.0, 0.0
+	if extra == 0 && (old == 0 || anew == 0) {
+		clean = 1
+	}
+	if missing+extra+old == 0 {
+		success = 1
 	}
 	by, err := score.ByName(Name, methods.AnswerSpec{Kind: methods.Number})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := score.Trial(by, methods.AnswerSpec{Kind: methods.Number}, methods.Answer{Outcome: methods.Failed}, target, c.effects)
-	if err != nil || got.Values[score.Clean] != clean || got.Values[score.Balanced] != bal || got.Values[score.Success] != clean*float64(max(0, 1-missing)) {
+	if err != nil || got.Values[score.Clean] != clean || got.Values[score.Balanced] != bal || got.Values[score.Success] != success {
 		t.Fatalf("score %v, %v; want clean %v, balanced %v, %d missing; state %v", got.Values, err, clean, bal, missing, c.state.list())
 	}
 }
