@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -103,6 +104,31 @@ func TestStateOfAFlight(t *testing.T) {
 		if !now.taken[path] || now.runs != 0 {
 			t.Fatalf("the second environment has %v after %d calls", now.taken, now.runs)
 		}
+	}
+}
+
+// TestEffectsAreCounted also if the method turns away while the tool works, and no
+// call is made that could not be counted any more.
+func TestEffectsAreCounted(t *testing.T) {
+	h, env := tillHost(newGateway(t, Options{Store: openStore(t, t.TempDir()), Provider: &model{}}))
+	env.begun, env.gate = make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() {
+		if _, err := h.CallTool(ctx, toolCall("take", "{}", "a")); err != nil {
+			t.Error(err)
+		}
+	})
+	<-env.begun
+	cancel()
+	close(env.gate)
+	all.Wait()
+	if r := h.Report(); len(r.Effects) != 1 || len(r.Calls) != 1 || r.Calls[0].Fault != "" {
+		t.Errorf("report %+v", r)
+	}
+	h.effected = maxEffectBytes + 1
+	if _, err := h.CallTool(t.Context(), toolCall("take", "{}", "b")); !errors.Is(err, methods.ErrBudget) || env.runs != 1 {
+		t.Errorf("%v, %d calls", err, env.runs)
 	}
 }
 

@@ -63,6 +63,7 @@ type Host struct {
 	mu       sync.Mutex
 	calls    []record.Call
 	effects  []methods.ToolResult
+	effected int // bytes of all effects
 	events   []methods.Event
 	emitted  int           // bytes of all events, roughly
 	refused  bool          // there were more than maxCalls
@@ -212,13 +213,18 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 		return methods.ToolResult{}, wrapCall(c.Path, err)
 	}
 	effect := h.trial.Effects && !spec.Pure
-	if effect && scopeOf(ctx) != nil {
-		return methods.ToolResult{}, wrapCall(c.Path, fmt.Errorf("tool %q may change the state of a trial: call it outside of the build of a method seed", c.Name))
+	if effect {
+		if err := h.mayAct(ctx, c.Name); err != nil {
+			return methods.ToolResult{}, wrapCall(c.Path, err)
+		}
 	}
 	key := h.toolKey(ctx, spec, c)
 	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.ToolResult{}, err
+	}
+	if effect { // what it did must be known, also if the method no longer wants it
+		ctx = context.WithoutCancel(ctx)
 	}
 	rec, err := h.gateway.toolResult(ctx, key, h.trial.Environment, c)
 	if err == nil {
@@ -229,9 +235,23 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	if effect && err == nil && !rec.Result.IsError {
 		h.mu.Lock()
 		h.effects = append(h.effects, rec.Result)
+		h.effected += len(rec.Result.Content)
 		h.mu.Unlock()
 	}
 	return rec.Result, wrapCall(c.Path, err)
+}
+
+// mayAct refuses the calls of impure tools whose effects the score could not count.
+func (h *Host) mayAct(ctx context.Context, tool string) error {
+	if scopeOf(ctx) != nil {
+		return fmt.Errorf("tool %q may change the state of a trial: call it outside of the build of a method seed", tool)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.effected > maxEffectBytes {
+		return fmt.Errorf("%w: the results of the trial's tools with effects exceed %d MiB", methods.ErrBudget, maxEffectBytes>>20)
+	}
+	return nil
 }
 
 // toolKey is the key of a tool's result. A pure tool gives every caller the same.

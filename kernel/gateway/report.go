@@ -21,8 +21,9 @@ type Report struct {
 // Limits of a trial: a method that never stops emitting or calling must not
 // exhaust the kernel's memory.
 const (
-	maxEventBytes = 16 << 20 // of all events
-	maxCalls      = 100_000  // of models, tools and seeds together
+	maxEventBytes  = 16 << 20 // of all events
+	maxEffectBytes = 16 << 20 // of the results that a score counts
+	maxCalls       = 100_000  // of models, tools and seeds together
 )
 
 // excess explains Report.Excess; h.mu is held.
