@@ -54,7 +54,7 @@ func generatedTasks() []generatedTask {
 		generated(arithmetic.Name, "solve word problems with tools: five levels, one to eight operations", arithmetic.New),
 		generated(multihop.Name, "answer questions of two to four hops over a closed wiki, with tools or from full articles", multihop.New),
 		generated(logs.Name, "answer questions about cable network logs with tools: six types of question", logs.New),
-		generated(booking.Name, "book, pay and undo with tools that have effects: five groups, half of them must end with nothing booked", booking.New),
+		generated(booking.Name, "book, pay and undo with tools that have effects: five groups, half of them end with nothing new", booking.New),
 	}
 }
 

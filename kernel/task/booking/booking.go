@@ -3,9 +3,10 @@
 // not what its answer says. It exists to compare how methods undo what cannot be
 // finished, and what they do when tools fail.
 //
-// Each request is for all of some things or for nothing. Whether there are seats
-// is told by holding them alone, so half of the requests must be undone midway.
-// For each there is exactly one right end: [Solve] proves it.
+// Each request is for all of some things or for nothing, and half of them end with
+// nothing new. Whether there are seats is told by holding them alone, so that what
+// was done must be undone midway. For each request there is exactly one right end:
+// [Solve] proves it.
 //
 //	group   asks for
 //	one     one thing
@@ -18,8 +19,8 @@
 //
 // A reservation is held, then booked, then paid, and can be cancelled at any
 // time, with its seats released and its price refunded. A call that is refused
-// changes nothing. The results of the tools say what was done, and score
-// [noema/kernel/score] "booking" counts nothing else.
+// changes nothing. The results of the tools say what was done, and the
+// scorer "booking" of [noema/kernel/score] counts nothing else.
 //
 // # What fails
 //
