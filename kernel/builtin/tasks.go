@@ -14,6 +14,7 @@ import (
 	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
+	"noema/kernel/task/booking"
 	"noema/kernel/task/cafes"
 	"noema/kernel/task/logs"
 	"noema/kernel/task/multihop"
@@ -53,6 +54,7 @@ func generatedTasks() []generatedTask {
 		generated(arithmetic.Name, "solve word problems with tools: five levels, one to eight operations", arithmetic.New),
 		generated(multihop.Name, "answer questions of two to four hops over a closed wiki, with tools or from full articles", multihop.New),
 		generated(logs.Name, "answer questions about cable network logs with tools: six types of question", logs.New),
+		generated(booking.Name, "book, pay and undo with tools that have effects: five groups, half of them end with nothing new", booking.New),
 	}
 }
 

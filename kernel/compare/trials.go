@@ -18,8 +18,8 @@ import (
 // FromTrials makes the data of a comparison from records. labels are the
 // methods to compare, in order; trials of other methods are left out. metrics
 // are the scores to compare, the headline first; with none, all that the trials
-// have are compared, in the order of [score.Names], and if none has a score there
-// is only something to describe.
+// have are compared, in the order of [score.EffectNames] and [score.Names], and if
+// none has a score there is only something to describe.
 //
 // A trial on a sample that is not among samples is an error, because it comes
 // from another task or another version of it, and so are two trials with one
@@ -162,9 +162,9 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 	}
 	maps.DeleteFunc(found, func(_ string, has bool) bool { return !has })
 	have := slices.Sorted(maps.Keys(found))
-	var all []string
+	all := score.EffectNames() // where there are any, they come before what the answer says
 	if len(samples) > 0 {
-		all = score.Names(samples[0].Problem.Answer)
+		all = append(all, score.Names(samples[0].Problem.Answer)...)
 	}
 	for _, name := range have {
 		if !slices.Contains(all, name) {

@@ -28,6 +28,11 @@ type Trial struct {
 	Environment   task.Environment // nil if the problem has no tools
 	EnvironmentID string           // identity of the environment, for the keys of tool results
 
+	// Effects is set if the trial is scored by what impure tools have done: their
+	// results are kept for [Report.Effects], and method seeds, which trials share,
+	// must not be built with such tools.
+	Effects bool
+
 	// Recorded is an earlier execution of the same trial, if there is one.
 	// Exactly the calls that its limits refused are refused again: of several
 	// calls in flight, chance decides which one meets the limit first, and that
@@ -57,6 +62,8 @@ type Host struct {
 
 	mu       sync.Mutex
 	calls    []record.Call
+	effects  []methods.ToolResult
+	effected int // bytes of all effects
 	events   []methods.Event
 	emitted  int           // bytes of all events, roughly
 	refused  bool          // there were more than maxCalls
@@ -205,10 +212,19 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 	if err != nil {
 		return methods.ToolResult{}, wrapCall(c.Path, err)
 	}
+	effect := h.trial.Effects && !spec.Pure
+	if effect {
+		if err := h.mayAct(ctx, c.Name); err != nil {
+			return methods.ToolResult{}, wrapCall(c.Path, err)
+		}
+	}
 	key := h.toolKey(ctx, spec, c)
 	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.ToolResult{}, err
+	}
+	if effect { // what it did must be known, also if the method no longer wants it
+		ctx = context.WithoutCancel(ctx)
 	}
 	rec, err := h.gateway.toolResult(ctx, key, h.trial.Environment, c)
 	if err == nil {
@@ -216,7 +232,26 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 		call.Usage = methods.Usage{ToolCalls: 1, Latency: rec.Latency}
 	}
 	h.note(ctx, call, false, err)
+	if effect && err == nil && !rec.Result.IsError {
+		h.mu.Lock()
+		h.effects = append(h.effects, rec.Result)
+		h.effected += len(rec.Result.Content)
+		h.mu.Unlock()
+	}
 	return rec.Result, wrapCall(c.Path, err)
+}
+
+// mayAct refuses the calls of impure tools whose effects the score could not count.
+func (h *Host) mayAct(ctx context.Context, tool string) error {
+	if scopeOf(ctx) != nil {
+		return fmt.Errorf("tool %q may change the state of a trial: call it outside of the build of a method seed", tool)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.effected > maxEffectBytes {
+		return fmt.Errorf("%w: the results of the trial's tools with effects exceed %d MiB", methods.ErrBudget, maxEffectBytes>>20)
+	}
+	return nil
 }
 
 // toolKey is the key of a tool's result. A pure tool gives every caller the same.

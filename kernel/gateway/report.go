@@ -13,15 +13,17 @@ type Report struct {
 	Calls    []record.Call
 	Events   []methods.Event
 	Usage    methods.Usage
-	Provider int    // calls that reached the provider in this execution
-	Excess   string // why events were dropped or calls refused; empty if none were
+	Provider int                  // calls that reached the provider in this execution
+	Effects  []methods.ToolResult // of impure tools that did not refuse, if [Trial.Effects] is set
+	Excess   string               // why events were dropped or calls refused; empty if none were
 }
 
 // Limits of a trial: a method that never stops emitting or calling must not
 // exhaust the kernel's memory.
 const (
-	maxEventBytes = 16 << 20 // of all events
-	maxCalls      = 100_000  // of models, tools and seeds together
+	maxEventBytes  = 16 << 20 // of all events
+	maxEffectBytes = 16 << 20 // of the results that a score counts
+	maxCalls       = 100_000  // of models, tools and seeds together
 )
 
 // excess explains Report.Excess; h.mu is held.
@@ -41,7 +43,7 @@ func (h *Host) Report() Report {
 	defer h.mu.Unlock()
 	return Report{
 		Calls: append([]record.Call(nil), h.calls...), Events: append([]methods.Event(nil), h.events...),
-		Usage: h.spent, Provider: h.provider, Excess: h.excess(),
+		Effects: append([]methods.ToolResult(nil), h.effects...), Usage: h.spent, Provider: h.provider, Excess: h.excess(),
 	}
 }
 

@@ -29,7 +29,7 @@ func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Enviro
 	if g.opts.Mode == Replay {
 		return cache.ToolRecord{}, fmt.Errorf("%w: tool %q with arguments %.200q", methods.ErrMiss, c.Name, c.Arguments)
 	}
-	return g.tools.do(ctx, key, func(ctx context.Context) (cache.ToolRecord, error) {
+	rec, err := g.tools.do(ctx, key, func(ctx context.Context) (cache.ToolRecord, error) {
 		// Another flight may have landed since the look above.
 		if rec, found, err := stored(ctx); err != nil || found {
 			return rec, err
@@ -42,6 +42,9 @@ func (g *Gateway) toolResult(ctx context.Context, key cache.Key, env task.Enviro
 		g.first(g.done, key)
 		return rec, g.storeError(ctx, g.opts.Store.PutToolResult(ctx, key, rec))
 	})
+	// The flight may have been that of an earlier execution of the trial, whose
+	// environment is another.
+	return rec, restore(env, c, rec, err)
 }
 
 func (g *Gateway) runTool(ctx context.Context, env task.Environment, c methods.ToolCall) (cache.ToolRecord, error) {
@@ -55,7 +58,7 @@ func (g *Gateway) runTool(ctx context.Context, env task.Environment, c methods.T
 	return cache.ToolRecord{Call: c, Result: result, At: start, Latency: time.Since(start)}, nil
 }
 
-// restore tells an environment with state of a call whose result was stored.
+// restore tells an environment with state what a call has done.
 func restore(env task.Environment, c methods.ToolCall, rec cache.ToolRecord, err error) error {
 	if s, ok := env.(task.Stateful); ok && err == nil {
 		if err = s.Restore(c, rec.Result); err != nil {

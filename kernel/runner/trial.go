@@ -60,7 +60,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 		return nil, err
 	}
 	of := gateway.Trial{
-		ID: id, Method: methodIdentity(method), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
+		ID: id, Method: methodIdentity(method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling, Limits: x.run.Config.Limits,
 		Environment: environment, EnvironmentID: environmentID, Recorded: recorded, Replaced: replaced,
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
@@ -96,7 +96,8 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
 		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
 	}
-	conclude(t, x.exp.Task.Scorer, sample, answer, transcribe(t, host.Report(), answer, solveErr))
+	report := host.Report()
+	conclude(t, x.exp.Task.Scorer, sample, answer, report.Effects, transcribe(t, report, answer, solveErr))
 	t.Provider += paid
 	redactTrial(x.exp.Redactor, t)
 	return t, t.Seal()
@@ -139,7 +140,7 @@ func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.H
 
 // conclude sets the trial's answer, failure and, where the right answer is known,
 // score.
-func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, err error) {
+func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, effects []methods.ToolResult, err error) {
 	spec := s.Problem.Answer
 	if err == nil {
 		if err = check(spec, answer); err == nil {
@@ -166,13 +167,13 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}
 		return
 	}
-	if t.Score, err = by.Score(spec, t.Answer, t.Target); err != nil {
+	if t.Score, err = score.Trial(by, spec, t.Answer, t.Target, effects); err != nil {
 		t.Failure = clip(err.Error())
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}
 		// What cannot be scored is wrong. Without a score it would be left out
 		// of comparisons, and a method could choose what it is measured on. If
 		// the target is to blame there is no score.
-		t.Score, _ = by.Score(spec, t.Answer, t.Target)
+		t.Score, _ = score.Trial(by, spec, t.Answer, t.Target, effects)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // scorers is the table of scorers that tasks name.
 func scorers() map[string]Scorer {
-	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}}
+	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}, "booking": bookingScorer{}}
 }
 
 // ByName returns the scorer that a task names, for tasks whose answers need

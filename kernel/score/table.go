@@ -20,6 +20,9 @@ type Info struct {
 // judged is the kind of fields answers with a verdict in the table.
 const judged methods.AnswerKind = "fields with a verdict"
 
+// leftBehind is what a trial with tools that have effects is judged by.
+const leftBehind methods.AnswerKind = "what is left behind"
+
 // table lists the metrics of each kind of answer in display order; the first is
 // the headline of its kind. A grader gives them for a trial, [Corpus] gives the
 // last three for a run. Whoever adds a metric adds a row here; README.md has the
@@ -35,6 +38,9 @@ func table() []Info {
 		{Kind: methods.Ranking, Name: MRR, Label: "MRR"},
 		{Kind: methods.Ranking, Name: ndcgAt},
 		{Kind: methods.Ranking, Name: First, Label: "first", Bias: true},
+		{Kind: leftBehind, Name: Success, Label: "success", Interval: true, Headline: true},
+		{Kind: leftBehind, Name: Clean, Label: "clean", Interval: true},
+		{Kind: leftBehind, Name: Balanced, Label: "balanced", Interval: true},
 		{Kind: methods.Choice, Name: Accuracy, Label: "accuracy", Interval: true, Headline: true},
 		{Kind: methods.Number, Name: Accuracy},
 		{Kind: methods.Text, Name: Accuracy},
@@ -89,6 +95,18 @@ func Names(spec methods.AnswerSpec) []string {
 	var names []string
 	for _, row := range rowsOf(spec) {
 		names = append(names, row.Name)
+	}
+	return names
+}
+
+// EffectNames lists the values of trials that are scored by what their tools have
+// done, the headline first.
+func EffectNames() []string {
+	var names []string
+	for _, row := range table() {
+		if row.Kind == leftBehind {
+			names = append(names, row.Name)
+		}
 	}
 	return names
 }

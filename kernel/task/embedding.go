@@ -127,6 +127,14 @@ func (s similarity) Of(p methods.Problem) (Environment, error) {
 	return similarity{others, s.embedder}, err
 }
 
+// Restore implements [Stateful] for the other tools.
+func (s similarity) Restore(c methods.ToolCall, r methods.ToolResult) error {
+	if others, ok := s.others.(Stateful); ok && c.Name != SimilarityTool {
+		return others.Restore(c, r)
+	}
+	return nil
+}
+
 // Prepare implements [Preparer] for the other tools.
 func (s similarity) Prepare(ctx context.Context, progress func(done, total int)) error {
 	if p, ok := s.others.(Preparer); ok {

@@ -1,9 +1,11 @@
 package task
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"noema/methods"
@@ -28,9 +30,10 @@ type PerTrial interface {
 }
 
 // Stateful is the optional interface of a trial's environment whose tools have
-// effects that later calls meet. It is told each call whose result came from the
-// store, so that a trial that goes on after an interruption finds the state that
-// it left.
+// effects that later calls meet. It is told each call with its result before the
+// method is, so that a trial that goes on after an interruption finds the state
+// that it left. Restore changes nothing if the environment has run the call
+// itself, or was told of it before. It may be called at the same time as Call.
 type Stateful interface {
 	Environment
 	Restore(c methods.ToolCall, r methods.ToolResult) error
@@ -47,8 +50,18 @@ func EnvironmentOf(e Environment, base string, p methods.Problem) (Environment, 
 	if err != nil {
 		return nil, "", fmt.Errorf("prepare the tools for sample %q: %w", p.ID, err)
 	}
-	sum := sha256.Sum256(p.Context)
+	sum := sha256.Sum256(plainContext(p.Context))
 	return of, base + "/" + hex.EncodeToString(sum[:]), nil
+}
+
+// plainContext is a context without what a stored task loses: its layout, and the
+// difference between null and nothing.
+func plainContext(context json.RawMessage) []byte {
+	var b bytes.Buffer
+	if json.Compact(&b, context) != nil || b.String() == "null" {
+		return nil
+	}
+	return b.Bytes()
 }
 
 // IsPerTrial reports whether what e's tools say depends on the problem.

@@ -209,7 +209,7 @@ func (t *solver) read(text string) (r planReading, err error) {
 	plan, r.added = Repair(plan)
 	var more []Fault
 	r.program, more = t.tools.prepare(plan, t.Answer)
-	if faults := Faults(found, more); len(faults) > 0 {
+	if faults := Faults(found, more, t.tools.unsaid(plan)); len(faults) > 0 {
 		return r, &InvalidPlanError{faults}
 	}
 	return r, nil

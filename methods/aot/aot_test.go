@@ -30,7 +30,7 @@ func ExampleNew() {
 }
 
 func TestContract(t *testing.T) {
-	weekday := `{"atoms":[{"id":1,"kind":"tool","name":"weekday","input":{"date":"x"}},{"id":2,"kind":"tool","name":"book","input":{"room":"<result_of_1>"}},
+	weekday := `{"atoms":[{"id":1,"kind":"tool","name":"weekday","input":{"date":"x"}},{"id":2,"kind":"tool","name":"book","input":{"room":"<result_of_1>"},"compensate":{"name":"none"}},
 	 {"id":3,"kind":"final","name":"r","input":{"answer":"<result_of_1>"},"dependsOn":[2]}]}`
 	for _, c := range []struct {
 		kind  methods.AnswerKind

@@ -96,7 +96,7 @@ func (x *execution) result(ctx context.Context, i int) (json.RawMessage, error) 
 		}
 		return encode(v), nil
 	}
-	content, err := x.call(ctx, op, args, atomPath(a.ID), &x.atoms[i].Attempts)
+	content, err := x.call(ctx, op, args, atomPath(a.ID), x.opts.Retries, &x.atoms[i].Attempts)
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +149,12 @@ func (x *execution) final(i int) (json.RawMessage, error) {
 }
 
 // call runs a tool, impure ones repeatedly if they fail.
-func (x *execution) call(ctx context.Context, op operation, args json.RawMessage, path string, attempts *int) (string, error) {
+func (x *execution) call(ctx context.Context, op operation, args json.RawMessage, path string, retries int, attempts *int) (string, error) {
 	c := methods.ToolCall{Name: op.spec.Name, Arguments: args, Path: path}
 	for attempt := 1; ; attempt++ {
 		*attempts = attempt
 		content, err := x.callOnce(ctx, c)
-		if err == nil || isFatal(ctx, err) || op.spec.Pure || attempt > x.opts.Retries {
+		if err == nil || isFatal(ctx, err) || op.spec.Pure || attempt > retries {
 			return content, err
 		}
 		c.Path = path + "/r" + strconv.Itoa(attempt)
@@ -199,12 +199,16 @@ func (op operation) read(content string) (json.RawMessage, error) {
 	return raw, nil
 }
 
+// undoRetries is how often a failed compensation is repeated at least. What is
+// not undone stays behind for good, while an atom that fails can be undone.
+const undoRetries = 5
+
 // undoAll calls the compensations of what is done, users before what they
 // use. It returns the positions of those that failed.
 func (x *execution) undoAll(ctx context.Context) (unable []int, err error) {
 	for _, i := range slices.Backward(x.order) {
 		undo, p := x.plan.Atoms[i].Compensate, &x.atoms[i]
-		if undo == nil || p.Status != Done {
+		if !undo.undoes() || p.Status != Done {
 			continue
 		}
 		path := atomPath(p.ID) + "/undo"
@@ -237,6 +241,6 @@ func (x *execution) undo(ctx context.Context, c *Compensation, path string) erro
 		return err
 	}
 	var attempts int
-	_, err = x.call(ctx, op, args, path, &attempts)
+	_, err = x.call(ctx, op, args, path, max(x.opts.Retries, undoRetries), &attempts)
 	return err
 }

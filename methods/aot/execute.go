@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"noema/methods"
@@ -18,14 +19,15 @@ const DefaultConcurrency = 16
 // Options say how a plan is executed. The zero value is a good choice, with
 // the tools added.
 type Options struct {
-	Tools       []methods.ToolSpec // what tool atoms can be; the toolbox runs them
-	Answer      methods.AnswerSpec // what the final atom must give; no kind means anything
-	Concurrency int                // atoms at the same time; 0 means DefaultConcurrency
-	Retries     int                // how often a failed call of an impure tool is repeated
-	Timeout     time.Duration      // of each tool call; 0 means none. Where a clock decides, a rerun may differ
-	State       *State             // of an earlier execution, to go on from; may be nil
-	Trace       methods.Tracer     // receives an event for each step; may be nil
-	OnAtom      func(AtomState)    // told each atom as it ends, one at a time, for keeping the state; may be nil
+	Tools       []methods.ToolSpec          // what tool atoms can be; the toolbox runs them
+	Answer      methods.AnswerSpec          // what the final atom must give; no kind means anything
+	Concurrency int                         // atoms at the same time; 0 means DefaultConcurrency
+	Retries     int                         // how often a failed call of an impure tool is repeated
+	Timeout     time.Duration               // of each tool call; 0 means none. Where a clock decides, a rerun may differ
+	State       *State                      // of an earlier execution, to go on from; may be nil
+	Trace       methods.Tracer              // receives an event for each step; may be nil
+	OnKept      func(Kind, AtomState) error // told each atom that State has done and that is not run again, before anything runs; may be nil
+	OnAtom      func(AtomState)             // told each atom as it ends, one at a time, for keeping the state; may be nil
 
 	ask asker // reads texts for the decisions that need a model; nil outside of a trial
 }
@@ -38,7 +40,8 @@ type Options struct {
 // has run, the compensations of the atoms that are done are called in reverse
 // canonical order (dependents first, then the highest id), and the error is a
 // [*FailedError]. Calling Execute again with the state goes on from there: atoms
-// that are done, and unchanged in the plan, are not run again.
+// that are done, and unchanged in the plan, are not run again, unless something
+// that they need is.
 //
 // If ctx ends or a call fails with ErrBudget or ErrMiss, the plan has not
 // failed but stopped: nothing is compensated, and the error wraps the cause. A
@@ -60,7 +63,9 @@ func Execute(ctx context.Context, plan Plan, toolbox methods.Toolbox, o Options)
 
 func (p *program) execute(ctx context.Context, toolbox methods.Toolbox, o Options) (State, error) {
 	x := &execution{program: p, toolbox: toolbox, opts: o, digests: p.digests(), atoms: make([]progress, len(p.plan.Atoms))}
-	x.takeOver()
+	if err := x.takeOver(); err != nil {
+		return *o.State, fmt.Errorf("go on from the state: %w", err)
+	}
 	x.run(ctx)
 	return x.conclude(ctx)
 }
@@ -82,17 +87,33 @@ type progress struct {
 	fatal error // why the whole plan stops; the atom has no status then
 }
 
-// takeOver keeps what an earlier execution has done.
-func (x *execution) takeOver() {
+// takeOver keeps what an earlier execution has done, as far as all that it needs
+// is kept, too: what came of an atom that was undone is undone with it.
+func (x *execution) takeOver() error {
 	if x.opts.State == nil {
-		return
+		return nil
 	}
+	before := make([]AtomState, len(x.atoms))
 	for _, a := range x.opts.State.Atoms {
-		if i, ok := x.index[a.ID]; ok && a.Status == Done && a.Digest == x.digests[i] && json.Valid(a.Result) {
-			a.Undo = ""
-			x.atoms[i].AtomState = a
+		if i, ok := x.index[a.ID]; ok {
+			before[i] = a
 		}
 	}
+	for _, i := range x.order {
+		a := before[i]
+		lacks := func(need int) bool { return x.atoms[need].Status != Done }
+		if a.Status != Done || a.Digest != x.digests[i] || !json.Valid(a.Result) || slices.ContainsFunc(x.needs[i], lacks) {
+			continue
+		}
+		a.Undo = ""
+		x.atoms[i].AtomState = a
+		if x.opts.OnKept != nil {
+			if err := x.opts.OnKept(x.plan.Atoms[i].Kind, a); err != nil {
+				return fmt.Errorf("atom %d: %w", a.ID, err)
+			}
+		}
+	}
+	return nil
 }
 
 // run is the scheduler: it starts what is ready, lowest id first, and hears

@@ -31,11 +31,18 @@ type Atom struct {
 
 // Compensation is a tool call that undoes a completed atom when the plan
 // fails. Its Input may refer to the atom's own result and to those of the
-// atoms that it needs.
+// atoms that it needs. With the name "none" nothing is undone.
 type Compensation struct {
 	Name  string                     `json:"name"`
 	Input map[string]json.RawMessage `json:"input,omitempty"`
 }
+
+// undoes reports whether there is something to call. A nil compensation has
+// nothing.
+func (c *Compensation) undoes() bool { return c != nil && c.Name != nothing }
+
+// nothing is the name of a compensation that says that there is none.
+const nothing = "none"
 
 // Kind says what runs an atom.
 type Kind string

@@ -30,7 +30,7 @@ An atom is {"id": 1, "kind": "tool", "name": "…", "input": {…}, "dependsOn":
 There is exactly one final atom, with "input": {"answer": …}, and it needs all others, directly or through others. No atom may need itself.
 `
 
-const undoRule = `Tools with "effect" change something. An atom that calls one may say how it is undone if the plan fails later: "compensate": {"name": "…", "input": {…}}.
+const undoRule = `Tools with "effect" change something or depend on what changes. Each atom that calls one says how it is undone if the plan fails later: "compensate": {"name": "…", "input": {…}}, where "<result_of_1>" may also be its own result, or {"name": "none"} if nothing is to be undone.
 `
 
 const planExample = `

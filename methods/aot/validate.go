@@ -157,9 +157,21 @@ func (g *graph) answerOf(i int) (json.RawMessage, string) {
 	return nil, `it does not say what the answer is: write "input": {"answer": "<result_of_N>"}`
 }
 
+// unsaid lists the atoms that call a tool with effect and do not say how it is
+// undone. A model that forgets it is asked again; who writes a plan by hand may
+// leave it out.
+func (t toolset) unsaid(plan Plan) (faults faultList) {
+	for i, a := range plan.Atoms {
+		if op, ok := t[Tool][a.Name]; a.Kind == Tool && ok && !op.spec.Pure && a.Compensate == nil {
+			faults.add(i+1, a.ID, `%q has an effect: say how it is undone with "compensate", or that nothing is with {"name": %q}`, a.Name, nothing)
+		}
+	}
+	return faults
+}
+
 // compensation checks how an atom is undone.
 func (c *checker) compensation(a Atom) {
-	if a.Compensate == nil {
+	if !a.Compensate.undoes() {
 		return
 	}
 	if a.Kind != Tool {

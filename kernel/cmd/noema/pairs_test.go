@@ -21,7 +21,7 @@ import (
 
 // smallTasks are the generated tasks in sizes that a test can run.
 func smallTasks() []string {
-	return []string{"cafes?n=4", "policy?restaurants=2", "arithmetic", "multihop?articles=4&questions=6&words=100", "logs?rows=300&queries=6"}
+	return []string{"cafes?n=4", "policy?restaurants=2", "arithmetic", "multihop?articles=4&questions=6&words=100", "logs?rows=300&queries=6", "booking?n=5"}
 }
 
 // caseOf is a sample of a task as a method meets it.

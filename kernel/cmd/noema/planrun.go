@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,12 +22,14 @@ import (
 func planRunCommand(a *app) *cobra.Command {
 	var f sampleFlags
 	var stateFile, model string
+	var seed uint64
 	cmd := &cobra.Command{
 		Use: "run FILE", Short: "execute a plan on a sample", Args: cobra.ExactArgs(1),
 		Long: `Executes a plan of atoms with the tools of a task, without a model; tools that read a
 problem's items read those of the sample, in the task's own order. With --state the
 state is kept in a file after each atom, and a plan that failed or was killed goes on at
-the atom where it stopped, also after the plan was edited.
+the atom where it stopped, also after the plan was edited. Tools with effects find what
+the atoms of the state have done; what tools draw at random they draw from --seed.
 
 Executes an LWT on a sample: the model answers its steps and writes nothing of it. The
 sample is the one that the LWT is from, in the order of items of its trial, or that of
@@ -62,7 +65,7 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 			if len(faults) > 0 {
 				return a.showPlan(plan, faults)
 			}
-			p, _, err := sample.Present(0, false)
+			p, _, err := sample.Present(seed, false)
 			if err != nil {
 				return err
 			}
@@ -74,6 +77,7 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 	}
 	f.declare(cmd, "arithmetic")
 	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state of a plan of atoms")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed of the tools")
 	cmd.Flags().StringVar(&model, "model", "sim", "model that answers the steps of an LWT")
 	return cmd
 }
@@ -94,28 +98,39 @@ func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFil
 	if err != nil {
 		return err
 	}
-	before := map[int]aot.AtomState{}
-	if kept != nil {
-		for _, s := range kept.Atoms {
-			before[s.ID] = s
-		}
-	}
+	tools, again := environmentTools{t.Environment}, map[int]bool{}
 	var saveErr error
-	options := aot.Options{Tools: toolsOf(t), State: kept, OnAtom: func(s aot.AtomState) {
+	options := aot.Options{Tools: toolsOf(t), State: kept}
+	options.OnKept = func(kind aot.Kind, s aot.AtomState) error {
+		again[s.ID] = true
+		if kind != aot.Tool {
+			return nil
+		}
+		return tools.restore(s)
+	}
+	options.OnAtom = func(s aot.AtomState) {
 		status := string(s.Status)
-		if was := before[s.ID]; was.Status == aot.Done && was.Digest == s.Digest {
+		if again[s.ID] && s.Status == aot.Done {
 			status = "kept"
 		}
 		fmt.Fprintf(a.text(), "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
 		kept = withAtom(kept, s)
 		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
-	}}
-	state, err := aot.Execute(ctx, plan, environmentTools{t.Environment}, options)
+	}
+	state, err := aot.Execute(ctx, plan, tools, options)
 	err = errors.Join(err, saveErr, saveState(stateFile, &state))
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(a.text(), "answer  %s\n", state.Answer)
+	return nil
+}
+
+// restore tells tools with effects what an atom of a kept state has done.
+func (e environmentTools) restore(s aot.AtomState) error {
+	if stateful, ok := e.Environment.(task.Stateful); ok {
+		return stateful.Restore(methods.ToolCall{}, methods.ToolResult{Content: string(s.Result)})
+	}
 	return nil
 }
 
@@ -140,6 +155,10 @@ func readState(file string) (*aot.State, error) {
 		return nil, fmt.Errorf("read state: %w", err)
 	}
 	var s aot.State
+	var b bytes.Buffer
+	if json.Compact(&b, raw) == nil { // the results in it are as the tools gave them again
+		raw = b.Bytes()
+	}
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, fmt.Errorf("read state %s: %w", file, err)
 	}

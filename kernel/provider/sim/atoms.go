@@ -15,6 +15,8 @@ type atom struct {
 	Name      string                     `json:"name"`
 	Input     map[string]json.RawMessage `json:"input"`
 	DependsOn []int                      `json:"dependsOn"`
+
+	Compensate any `json:"compensate,omitempty"` // how it is undone
 }
 
 // planAtoms answers the plan prompt of AoT, with the planning errors. It plans
@@ -23,7 +25,7 @@ func planAtoms(p prompt, n noise) (string, bool) {
 	if asksLogs(p) {
 		return planLogs(p, n)
 	}
-	for _, plan := range []func(prompt, noise) (string, bool){planStory, planRanking, planHops, planPolicy} {
+	for _, plan := range []func(prompt, noise) (string, bool){planErrand, planStory, planRanking, planHops, planPolicy} {
 		if text, ok := plan(p, n); ok {
 			return text, true
 		}

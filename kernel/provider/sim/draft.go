@@ -31,12 +31,7 @@ func (d *draft) add(kind, name string, input map[string]any) ref {
 		a.Input[key] = json.RawMessage(plainJSON(v))
 	}
 	text := plainJSON(a.Input)
-	for _, m := range refPattern.FindAllStringSubmatch(text, -1) {
-		id, _ := strconv.Atoi(m[1]) // digits that this draft wrote
-		a.DependsOn = append(a.DependsOn, id)
-	}
-	slices.Sort(a.DependsOn)
-	a.DependsOn = slices.Compact(a.DependsOn)
+	a.after(text)
 	key := kind + " " + name + " " + text
 	if r, ok := d.have[key]; ok {
 		return r
@@ -46,10 +41,29 @@ func (d *draft) add(kind, name string, input map[string]any) ref {
 	return d.have[key]
 }
 
+// after adds to the dependencies the atoms that a text refers to.
+func (a *atom) after(text string) {
+	for _, m := range refPattern.FindAllStringSubmatch(text, -1) {
+		id, _ := strconv.Atoi(m[1]) // digits that this draft wrote
+		a.DependsOn = append(a.DependsOn, id)
+	}
+	slices.Sort(a.DependsOn)
+	a.DependsOn = slices.Compact(a.DependsOn)
+}
+
+// at is the atom that a reference stands for.
+func (d *draft) at(r ref) *atom {
+	id, _ := strconv.Atoi(refPattern.FindStringSubmatch(string(r))[1]) // as add wrote it
+	return &d.atoms[id-1]
+}
+
 // plan ends the draft with its answer, without the atoms that the answer does
-// not need: a machine refuses those.
-func (d *draft) plan(answer any) string {
-	d.add("final", "report", map[string]any{"answer": answer})
+// not need: a machine refuses those. The answer also waits for the atoms after.
+func (d *draft) plan(answer any, after ...ref) string {
+	final := d.at(d.add("final", "report", map[string]any{"answer": answer}))
+	for _, r := range after {
+		final.after(string(r))
+	}
 	needed := make([]bool, len(d.atoms)+1)
 	needed[len(d.atoms)] = true
 	var plan struct {

@@ -23,6 +23,7 @@ const (
 	latency // no reading, but drawn from the same hash
 	label
 	step
+	undo
 	readings
 )
 

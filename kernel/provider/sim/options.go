@@ -25,6 +25,7 @@ type Options struct {
 	Compile *float64 `json:"error.compile" min:"0" max:"1" doc:"probability that General ANoT misreads one formula of a policy or one condition of a request, or loses it, a field or a value of one"`
 	Review  *float64 `json:"error.review" min:"0" max:"1" doc:"probability that General ANoT misreads one field of one review"`
 	Plan    *float64 `json:"error.plan" min:"0" max:"1" doc:"probability that a plan misreads or loses one step"`
+	Undo    *float64 `json:"error.undo" min:"0" max:"1" doc:"probability that one reservation is forgotten where everything has to be undone: by a plan that does not say how, or by a turn that goes on"`
 	Read    *float64 `json:"error.read" min:"0" max:"1" doc:"probability that an answer without a plan misreads one condition on one item, one field of one review or one step of a calculation"`
 	Format  *float64 `json:"error.format" default:"0" min:"0" max:"1" doc:"probability that a reply is prose without an answer"`
 }
@@ -74,7 +75,7 @@ type single struct {
 func (o Options) singles() []single {
 	return []single{
 		{"build", build, o.Build}, {"compile", compile, o.Compile}, {"extract", extract, o.Extract}, {"format", format, o.Format}, {"judge", judge, o.Judge},
-		{"plan", step, o.Plan}, {"rank", rank, o.Rank}, {"read", read, o.Read}, {"review", label, o.Review},
+		{"plan", step, o.Plan}, {"rank", rank, o.Rank}, {"read", read, o.Read}, {"review", label, o.Review}, {"undo", undo, o.Undo},
 	}
 }
 

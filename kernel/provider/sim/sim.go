@@ -35,6 +35,8 @@
 //	review   General ANoT, AoT: one field of one review gets another of its values
 //	plan     AoT: one step has another number or another operation, or is lost; one
 //	         condition, hop, query or formula is misread or lost
+//	undo     AoT: a hold does not say how it is undone; tool-using baselines: when all
+//	         must be given back, a turn overlooks one reservation
 //	read     direct, cot: the verdict on one item and one condition is reversed;
 //	         one field of one review gets another of its values; one step of a
 //	         calculation goes wrong as in a plan

@@ -263,8 +263,8 @@ func TestOptions(t *testing.T) {
 	if _, err := sim.New(sim.Options{Error: 2}); err == nil {
 		t.Error("an error rate of 2 passes")
 	}
-	if n := len(methods.OptionsOf(sim.Options{})); n != 10 {
-		t.Errorf("%d options documented, want 10", n)
+	if n := len(methods.OptionsOf(sim.Options{})); n != 11 {
+		t.Errorf("%d options documented, want 11", n)
 	}
 }
 

@@ -32,8 +32,10 @@ func workOn(p prompt, n noise) (work, bool) {
 	if asksLogs(p) {
 		return search(p, n)
 	}
-	if w, ok := findArticles(p, n); ok {
-		return w, true
+	for _, find := range []func(prompt, noise) (work, bool){findArticles, bookInTurns} {
+		if w, ok := find(p, n); ok {
+			return w, true
+		}
 	}
 	c, ok := calculate(p, n, step)
 	if !ok {
@@ -127,7 +129,9 @@ func given(o arithmetic.Operand, results []string) json.RawMessage {
 // nothing to calculate or to search.
 func planCalls(p prompt, n noise) (string, bool) {
 	calls := []any{}
-	if asksLogs(p) {
+	if list, ok := planErrandCalls(p, n); ok {
+		calls = list
+	} else if asksLogs(p) {
 		uses, _, ok := plannedSearches(p, n)
 		if !ok {
 			return "", false
@@ -165,6 +169,9 @@ func referred(o arithmetic.Operand) json.RawMessage {
 // joinResults answers from the last of the planned calls' results, which stand a
 // line each, as in "$2 = add(…): 7".
 func joinResults(p prompt, n noise) (string, bool) {
+	if text, ok := joinErrand(p, n); ok {
+		return text, true
+	}
 	results, rest, _ := section(p.text, "results")
 	last := ""
 	for line := range strings.Lines(results) {

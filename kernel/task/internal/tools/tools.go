@@ -1,5 +1,5 @@
-// Package tools runs pure tools over the data of one problem: each is a function
-// of the data and of its arguments, which are checked against its schema first.
+// Package tools runs tools over the data of one problem: each is a function of the
+// data and of its arguments, which are checked against its schema first.
 package tools
 
 import (
@@ -16,11 +16,12 @@ const (
 	MaxResult    = 256 << 10
 )
 
-// Tool is a pure tool over data of type D.
+// Tool is a tool over data of type D.
 type Tool[D any] struct {
 	Name, Description  string
 	Parameters, Result string // JSON Schemas
 	Run                func(data D, arguments json.RawMessage) (any, error)
+	Impure             bool // what it says depends on more than data and arguments, or it changes something
 }
 
 // Of makes Run of a function with typed arguments.
@@ -55,7 +56,7 @@ func NewSet[D any, C Checker](read func(schema json.RawMessage) (C, error), list
 		}
 		s.tools[t.Name], s.accepts[t.Name] = t, accepts
 		s.specs = append(s.specs, methods.ToolSpec{
-			Name: t.Name, Description: t.Description, Pure: true,
+			Name: t.Name, Description: t.Description, Pure: !t.Impure,
 			Parameters: json.RawMessage(t.Parameters), Result: json.RawMessage(t.Result),
 		})
 	}
