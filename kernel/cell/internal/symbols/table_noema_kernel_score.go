@@ -17,11 +17,17 @@ func table_noema_kernel_score() map[string]reflect.Value {
 		"AbsTolerance":      reflect.ValueOf(constant.BinaryOp(constant.MakeFromLiteral("1", token.INT, 0), token.QUO, constant.MakeFromLiteral("1000000000", token.INT, 0))),
 		"Accuracy":          reflect.ValueOf(constant.MakeFromLiteral("\"accuracy\"", token.STRING, 0)),
 		"AdjustedAUPRC":     reflect.ValueOf(constant.MakeFromLiteral("\"adjusted_auprc\"", token.STRING, 0)),
+		"Balanced":          reflect.ValueOf(constant.MakeFromLiteral("\"balanced\"", token.STRING, 0)),
+		"ByEffects":         reflect.ValueOf(score.ByEffects),
 		"ByName":            reflect.ValueOf(score.ByName),
 		"Chance":            reflect.ValueOf(score.Chance),
+		"Clean":             reflect.ValueOf(constant.MakeFromLiteral("\"clean\"", token.STRING, 0)),
 		"Columns":           reflect.ValueOf(score.Columns),
 		"Corpus":            reflect.ValueOf(score.Corpus),
 		"EM":                reflect.ValueOf(constant.MakeFromLiteral("\"em\"", token.STRING, 0)),
+		"EffectNames":       reflect.ValueOf(score.EffectNames),
+		"EffectScorer":      reflect.ValueOf((*score.EffectScorer)(nil)),
+		"_EffectScorer":     reflect.ValueOf((*wrap_noema_kernel_score_EffectScorer)(nil)),
 		"Evaluate":          reflect.ValueOf(score.Evaluate),
 		"EvidenceRecall":    reflect.ValueOf(constant.MakeFromLiteral("\"evidence_recall\"", token.STRING, 0)),
 		"F1":                reflect.ValueOf(constant.MakeFromLiteral("\"f1\"", token.STRING, 0)),
@@ -50,9 +56,26 @@ func table_noema_kernel_score() map[string]reflect.Value {
 		"Score":             reflect.ValueOf((*score.Score)(nil)),
 		"Scorer":            reflect.ValueOf((*score.Scorer)(nil)),
 		"_Scorer":           reflect.ValueOf((*wrap_noema_kernel_score_Scorer)(nil)),
+		"Success":           reflect.ValueOf(constant.MakeFromLiteral("\"success\"", token.STRING, 0)),
+		"Trial":             reflect.ValueOf(score.Trial),
 		"VerdictAccuracy":   reflect.ValueOf(constant.MakeFromLiteral("\"verdict\"", token.STRING, 0)),
 		"Wilson":            reflect.ValueOf(score.Wilson),
 	}
+}
+
+// wrap_noema_kernel_score_EffectScorer lets interpreted types be a score.EffectScorer.
+type wrap_noema_kernel_score_EffectScorer struct {
+	IValue        any
+	WScore        func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error)
+	WScoreEffects func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage, a3 []methods.ToolResult) (score.Score, error)
+}
+
+func (w wrap_noema_kernel_score_EffectScorer) Score(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error) {
+	return w.WScore(a0, a1, a2)
+}
+
+func (w wrap_noema_kernel_score_EffectScorer) ScoreEffects(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage, a3 []methods.ToolResult) (score.Score, error) {
+	return w.WScoreEffects(a0, a1, a2, a3)
 }
 
 // wrap_noema_kernel_score_Scorer lets interpreted types be a score.Scorer.
