@@ -41,7 +41,7 @@ func (c *Comparison) AddSeeds(method string, seeds []methods.Usage) {
 
 // Sentence says it where no table does.
 func (s *SeedUse) Sentence() string {
-	text := fmt.Sprintf("method seeds built: %d, charged to no trial: %.3g calls", s.Seeds, s.PerTrial[Calls])
+	text := fmt.Sprintf("%d method seeds, charged to no trial: %.3g calls", s.Seeds, s.PerTrial[Calls])
 	if t, known := s.PerTrial[Tokens]; known {
 		text += fmt.Sprintf(", %.0f tokens", t)
 	}

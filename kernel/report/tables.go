@@ -89,7 +89,7 @@ func amounts(c *compare.Comparison) display.Table {
 		if m.Seeds != nil {
 			of := func(r compare.Resource) string { return share(m.Seeds, r) }
 			t.Row("+ its seeds", of(compare.Calls), of(compare.InputTokens)+"+"+of(compare.OutputTokens), of(compare.Cost), of(compare.Latency),
-				fmt.Sprintf("%d built", m.Seeds.Seeds))
+				plural(m.Seeds.Seeds, "seed"))
 		}
 	}
 	return t

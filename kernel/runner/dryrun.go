@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"noema/cache"
@@ -78,6 +79,7 @@ func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer)
 func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstimate, error) {
 	e := MethodEstimate{Method: m.Label}
 	var whole []*record.Trial
+	unbuilt := map[string]bool{} // method seeds that the store does not have
 	for _, id := range x.run.Config.Trials() {
 		if id.Method != m.Label {
 			continue
@@ -88,6 +90,9 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 		for _, c := range t.Calls {
 			if c.Fault == record.MissFault {
 				missed = true
+				if c.Kind == record.SeedCall {
+					unbuilt[c.Key] = true
+				}
 			} else if c.Kind == record.CompletionCall {
 				e.Hits++
 			}
@@ -105,7 +110,45 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 		}
 	}
 	e.fill(whole)
-	return e, nil
+	return e, x.addSeeds(ctx, &e, len(unbuilt), whole)
+}
+
+// addSeeds adds what method seeds that must be built will take, as much each as
+// the seeds of the whole trials took.
+func (x *execution) addSeeds(ctx context.Context, e *MethodEstimate, unbuilt int, whole []*record.Trial) error {
+	if unbuilt == 0 || e.Calls == nil {
+		return nil
+	}
+	var u methods.Usage
+	known := map[string]bool{}
+	for _, t := range whole {
+		for _, c := range t.Calls {
+			if c.Kind != record.SeedCall || c.Fault != "" || known[c.Key] {
+				continue
+			}
+			key, err := cache.ParseKey(c.Key)
+			if err != nil {
+				return fmt.Errorf("estimate the seeds of method %q: %w", e.Method, err)
+			}
+			if rec, err := x.store.Seed(ctx, key); err == nil { // one that is damaged tells nothing
+				known[c.Key] = true
+				u = u.Plus(rec.Usage)
+			}
+		}
+	}
+	if len(known) == 0 {
+		e.Calls, e.Tokens, e.Cost = nil, nil, nil
+		return nil
+	}
+	more := float64(unbuilt) / float64(len(known))
+	*e.Calls += more * float64(u.Calls)
+	if e.Tokens != nil {
+		*e.Tokens += more * float64(u.Tokens())
+	}
+	if e.Cost != nil {
+		*e.Cost += more * u.Cost.USD()
+	}
+	return nil
 }
 
 // fill computes the estimate from whole trials.
