@@ -59,15 +59,15 @@ func typed(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 		if raw[0] == '"' { // which decodes, too
 			return Reading{}, fmt.Errorf("the answer %.80s is not a number", raw)
 		}
-		n, err := decodeAnswer[json.Number](raw)
+		n, err := decodeAnswer[json.Number](raw, "a number")
 		if err != nil {
-			return Reading{}, fmt.Errorf("the answer %.80s is not a number", raw)
+			return Reading{}, err
 		}
 		return exactly(n)
 	case methods.Set:
 		return members(raw, spec)
 	}
-	text, err := decodeAnswer[string](raw)
+	text, err := decodeAnswer[string](raw, "a text")
 	if err != nil {
 		return Reading{}, err
 	}
@@ -77,9 +77,10 @@ func typed(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 	return Reading{Answer: methods.TextAnswer(text)}, nil
 }
 
-func decodeAnswer[T any](raw json.RawMessage) (v T, err error) {
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, fmt.Errorf("the answer %.80q has the wrong form: %w", raw, err)
+// decodeAnswer decodes a value of the form that what names, such as "a number".
+func decodeAnswer[T any](raw json.RawMessage, what string) (v T, err error) {
+	if json.Unmarshal(raw, &v) != nil {
+		return v, fmt.Errorf("the answer %.80s is not %s", raw, what)
 	}
 	return v, nil
 }
@@ -190,7 +191,7 @@ func exactly(n json.Number) (Reading, error) {
 
 // members reads a list of texts. Numbers and truth values in it are their text.
 func members(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
-	list, err := decodeAnswer[[]string](raw)
+	list, err := decodeAnswer[[]string](raw, "a list of texts")
 	if err == nil {
 		return setOf(list, spec)
 	}
@@ -255,7 +256,7 @@ func setIn(line, rest string, spec methods.AnswerSpec) (Reading, error) {
 
 // namedFields reads an object that has all the names of the spec and drops others.
 func namedFields(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
-	have, err := decodeAnswer[map[string]any](raw)
+	have, err := decodeAnswer[map[string]any](raw, "an object with the fields")
 	if err != nil {
 		return Reading{}, err
 	}

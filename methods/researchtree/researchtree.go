@@ -168,7 +168,7 @@ func (t *solver) answered(act action) (methods.Answer, string) {
 			return methods.Answer{}, fmt.Sprintf("evidence %q is struck out: correct it, or name another", id)
 		}
 	}
-	a, err := value(act.Args.Answer, t.Answer)
+	a, err := t.value(act.Args.Answer)
 	if err != nil {
 		return methods.Answer{}, err.Error()
 	}
@@ -203,7 +203,7 @@ func (t *solver) demand(ctx context.Context, why string) (methods.Answer, error)
 		if err := json.Unmarshal(raw, &body); err != nil {
 			return err
 		}
-		if a, err = value(body.Answer, t.Answer); err == nil {
+		if a, err = t.value(body.Answer); err == nil {
 			a.Evidence = t.evidence(body.Evidence)
 		}
 		return err
