@@ -29,7 +29,7 @@ func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) 
 	t.Emit(phaseEngine, methods.PhaseStart, 1, nil, "workflow %s: %d steps", e.QueryType, len(w.Steps))
 	var have found
 	failure := ""
-	values := make([]string, len(w.Steps))
+	values, done := make([]string, len(w.Steps)), 0
 	for i, s := range w.Steps {
 		text, fault, err := t.step(ctx, i, s, e, &have)
 		if err != nil {
@@ -39,10 +39,14 @@ func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) 
 			failure = fmt.Sprintf("step %d (%s): %s", i+1, s.Tool, fault)
 			break
 		}
+		done++
 	}
 	t.Host.Emit(methods.GraphEvent(phaseEngine, draw(w, values, failure)))
-	a := t.answer(w, e, have)
+	a := t.answer(w, e, have, partial(w, e, have, done, failure))
 	if failure != "" {
+		if t.Answer.Kind != methods.Text && !computed(w.Steps[done:]) {
+			a.Value = nil
+		}
 		a = a.As(methods.Failed, "partial result: "+failure)
 	}
 	t.Emit(phaseEngine, methods.PhaseEnd, 1, nil, "%s (%s)", a.Value, a.Outcome)
@@ -139,11 +143,21 @@ func facts(e evaluation) map[string]any {
 	return f
 }
 
+// computed reports whether what is asked for stands although the given steps did
+// not run: they only bring records to show.
+func computed(missing []workflow.Step) bool {
+	return !slices.ContainsFunc(missing, func(s workflow.Step) bool { return s.Tool != displayTool })
+}
+
 // answer takes the value of the wanted kind from what was found. Nothing found
-// where something is wanted is no answer.
-func (t *solver) answer(w workflow.Workflow, e evaluation, have found) methods.Answer {
+// where something is wanted is no answer. The words are those of the workflow's
+// template, or the given ones of a workflow that failed.
+func (t *solver) answer(w workflow.Workflow, e evaluation, have found, failed string) methods.Answer {
 	members := wanted(e, have)
-	words := worded(w, e, have, members)
+	words := failed
+	if words == "" {
+		words = worded(w, e, have, members)
+	}
 	a := methods.Answer{}.As(methods.Unparsed, "the workflow brought nothing of the wanted kind")
 	switch {
 	case t.Answer.Kind == methods.Text:

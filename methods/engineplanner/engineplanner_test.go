@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -96,8 +97,8 @@ func TestWhatGoesWrongIsFlagged(t *testing.T) {
 		"no evaluation":          {domain, "I cannot say.", methods.Defaulted, "3", "basic search"},
 		"an unknown type":        {domain, evaluated("guess", "X", "", true), methods.Defaulted, "3", "value must be one of"},
 		"an unknown entity":      {domain, evaluated("find_relationship", "X", `"toaster"`, true), methods.Defaulted, "3", "toaster"},
-		"a fact that is missing": {domain, evaluated("find_relationship", "X", "", true), methods.Failed, "3", "the query names no entity types"},
-		"a tool that fails":      {broken, evaluated("find_relationship", "X", `"cm"`, true), methods.Failed, "3", "the log cannot be read"},
+		"a fact that is missing": {domain, evaluated("find_relationship", "X", "", true), methods.Failed, "", "the query names no entity types"},
+		"a tool that fails":      {broken, evaluated("find_relationship", "X", `"cm"`, true), methods.Failed, "", "the log cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, _, _ := try(t, methods.Number, c.context, c.reply)
@@ -108,6 +109,26 @@ func TestWhatGoesWrongIsFlagged(t *testing.T) {
 	}
 	if got := likelyValue("find all cms connected to rpd MAWED07T01."); got != "MAWED07T01" {
 		t.Errorf("the likely value is %q", got)
+	}
+}
+
+// TestAFailedStepClaimsNothing holds the words of a workflow that failed to what its
+// steps have done.
+func TestAFailedStepClaimsNothing(t *testing.T) {
+	const filter = `{"tool":"extract_entities","params":{"entity_types":"<entity_types>"}}`
+	const claim = "Found {entity_count} {entity_type} connected to {search_value}: {entity_list}"
+	broken := strings.Replace(strings.Replace(domain, filter, `{"tool":"broken"}`, 1), claim, "Found {count} INFO logs matching '{search_value}'", 1)
+	want := "3 records match 'X'; then the workflow failed at step 2 (broken): the log cannot be read"
+	a, _, _ := try(t, methods.Number, broken, evaluated("find_relationship", "X", "", true))
+	if words, _ := a.InWords(); words != want || a.Value != nil || a.Outcome != methods.Failed {
+		t.Errorf("a number: %q, value %s, outcome %s", words, a.Value, a.Outcome)
+	}
+	if a, _, _ = try(t, methods.Text, broken, evaluated("find_relationship", "X", "", true)); string(a.Value) != strconv.Quote(want) {
+		t.Errorf("a text: %s", a.Value)
+	}
+	shows := []workflow.Step{{Tool: displayTool}}
+	if !computed(shows) || computed(append(shows, workflow.Step{Tool: "broken"})) {
+		t.Error("only the records to show may be missing from a value")
 	}
 }
 

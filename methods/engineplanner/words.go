@@ -47,6 +47,37 @@ func worded(w workflow.Workflow, e evaluation, have found, members []string) str
 	return text
 }
 
+// partial is the answer in words of a workflow of which the first steps are done and
+// the next failed, "" if none failed. The template claims what all steps do, so that it
+// is not filled: the words say what was found, and what failed.
+func partial(w workflow.Workflow, e evaluation, have found, done int, failure string) string {
+	if failure == "" {
+		return ""
+	}
+	names := make([]string, done)
+	for i, s := range w.Steps[:done] {
+		names[i] = s.Tool
+	}
+	head := "Nothing was found"
+	if have.Count != nil {
+		count := strconv.FormatInt(*have.Count, 10)
+		switch {
+		case done > 1:
+			head = count + " found after " + strings.Join(names, ", ")
+		case e.SearchValue != "" && *have.Count == 1:
+			head = "1 record matches " + quoted(e.SearchValue)
+		case e.SearchValue != "":
+			head = count + " records match " + quoted(e.SearchValue)
+		default:
+			head = count + " found by " + names[0]
+		}
+	}
+	text, _ := reply.Head(head+"; then the workflow failed at "+failure, maxWorded)
+	return text
+}
+
+func quoted(value string) string { return "'" + reply.OneLine(value, maxValue) + "'" }
+
 // counted is the placeholder of what a query that wants a number wants counted.
 func counted(e evaluation, have found) string {
 	if have.Entities != nil && len(e.EntityTypes) > 0 {
