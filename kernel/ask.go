@@ -1,12 +1,15 @@
 package kernel
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"noema/kernel/runner"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -23,7 +26,7 @@ type Asking struct {
 // About says what a question is about and what it asks for.
 type About struct {
 	Corpus string `json:"corpus" part:"ask" doc:"what methods can search: a folder of Markdown, HTML or text, a .jsonl of paragraphs, or the URL of a MediaWiki server"`
-	Answer string `json:"answer" part:"ask" default:"text" doc:"form of the answer: number, text, set, choice:a,b, fields:a,b or ranking:a,b"`
+	Answer string `json:"answer" part:"ask" default:"text" doc:"form of the answer: number, text, set, set:a,b, choice:a,b, fields:a,b or ranking:a,b"`
 }
 
 // AskMethods are asked where no method is named.
@@ -50,6 +53,10 @@ func (l *Lab) Ask(q Asking) (*Result, error) {
 	t, err := l.question(q)
 	if err != nil {
 		return nil, err
+	}
+	if _, _, err := task.EnvironmentOf(t.Environment, "", t.Samples[0].Problem); err != nil {
+		return nil, Misused(fmt.Errorf("ask with the tools of %q: %w: leave --task out, or compare methods on the task's own samples with \"noema compare --task %s\"",
+			q.Task, cmp.Or(errors.Unwrap(err), err), q.Task))
 	}
 	s := runner.Setup{Command: slices.Clone(os.Args), Redactor: l.o.Redactor}
 	if s.Experiment, err = q.Experiment.Complete(); err != nil {

@@ -79,12 +79,7 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 	if err != nil {
 		return runner.Setup{}, fmt.Errorf("open the model of run %s: %w", r.Run.ID, err)
 	}
-	var live *Task
-	if config.Task.Name == askName {
-		live, err = l.asked(r)
-	} else {
-		live, err = l.Task(config.Task.Name+"?"+config.Task.Config, nil)
-	}
+	live, err := r.LiveTask()
 	if err != nil {
 		live = nil // its files may be gone: the store has the samples
 	}
@@ -93,6 +88,16 @@ func (l *Lab) again(r *Result) (runner.Setup, error) {
 		Experiment: Experiment{Name: r.Run.Name, Question: r.Run.Question, Seed: config.Seed},
 		Task:       t, Methods: methods, Provider: model, Redactor: l.o.Redactor,
 	}, nil
+}
+
+// LiveTask opens the task of the run again, with the tools as they are now: those of a
+// stored task only repeat what they said.
+func (r *Result) LiveTask() (*Task, error) {
+	config := r.Run.Config.Task
+	if config.Name == askName {
+		return r.lab.asked(r)
+	}
+	return r.lab.Task(config.Name+"?"+config.Config, nil)
 }
 
 // Display implements [Displayer].

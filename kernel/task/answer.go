@@ -10,11 +10,11 @@ import (
 )
 
 // AnswerForms says how the kinds of answer are written, for help and errors.
-const AnswerForms = "number, text, set, choice:a,b, fields:a,b or ranking:a,b"
+const AnswerForms = "number, text, set, set:a,b, choice:a,b, fields:a,b or ranking:a,b"
 
 // ParseAnswer reads what a question without a target asks for: "number", "text",
 // "set", or "choice", "fields" and "ranking" with their labels, field names or
-// items, as in "choice:yes,no". Parts with commas are quoted as in CSV. The items of a
+// items, as in "choice:yes,no". A "set" may have labels, which its members are among. Parts with commas are quoted as in CSV. The items of a
 // ranking, the second result, belong into the problem's context as [ItemsKey];
 // "ranking" alone is of the items that are there already.
 func ParseAnswer(text string) (methods.AnswerSpec, []string, error) {
@@ -25,11 +25,14 @@ func ParseAnswer(text string) (methods.AnswerSpec, []string, error) {
 		return spec, nil, fmt.Errorf("answer %.80q: %w", text, err)
 	}
 	switch spec.Kind {
-	case methods.Number, methods.Text, methods.Set:
+	case methods.Set:
+		if spec.Labels = parts; listed {
+			err = atLeast(parts, 1, "labels that members may be of, as in set:tea,coffee")
+		}
+	case methods.Number, methods.Text:
 		if listed {
 			err = fmt.Errorf("a %s takes no list: leave %q out", name, ":"+list)
 		}
-		parts = nil
 	case methods.Choice:
 		spec.Labels, err = parts, atLeast(parts, 2, "labels to choose from, as in choice:yes,no")
 	case methods.Fields:

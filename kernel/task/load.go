@@ -40,7 +40,8 @@ const maxRanked = 5
 //
 // The target may be missing where the right answer is not known: the sample is
 // run and not scored. The field answer of the input then says what is asked for,
-// as [ParseAnswer] reads it; without it, a text.
+// as [ParseAnswer] reads it; without it, a text. Beside labels it is choice or set,
+// and a choice without it.
 //
 // Errors name file, line and column.
 func LoadJSONL(path string) (*Task, error) {
@@ -233,6 +234,29 @@ func (in input) problem(target json.RawMessage) (methods.Problem, json.RawMessag
 	return p, target, err
 }
 
+// labelled is a choice of one of the labels, or a set of some.
+func (in input) labelled(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
+	spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
+	kind := methods.AnswerKind(cmp.Or(in.Answer, string(methods.Choice)))
+	if err := atLeast(in.Labels, 1, "texts to choose from"); err != nil {
+		return spec, nil, fmt.Errorf("labels: %w", err)
+	}
+	switch {
+	case bytes.HasPrefix(target, []byte("[")):
+		return in.labelledSet(target)
+	case kind != methods.Choice && kind != methods.Set:
+		return spec, nil, fmt.Errorf("answer %.80q: over labels it is %q or %q", in.Answer, methods.Choice, methods.Set)
+	case target == nil:
+		spec.Kind = kind
+		return spec, nil, nil
+	}
+	var label string
+	if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
+		return spec, nil, fmt.Errorf("target %s is not one of the labels %q", compact(target), in.Labels)
+	}
+	return spec, methods.ChoiceAnswer(label).Value, nil
+}
+
 // labelledSet is a set whose members are among the labels.
 func (in input) labelledSet(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
 	spec := methods.AnswerSpec{Kind: methods.Set, Labels: in.Labels}
@@ -250,23 +274,12 @@ func (in input) labelledSet(target json.RawMessage) (methods.AnswerSpec, json.Ra
 
 func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
 	switch {
-	case in.Answer != "" && (target != nil || in.Items != nil || in.Labels != nil):
-		return methods.AnswerSpec{}, nil, fmt.Errorf("the answer follows from the target, the items or the labels: leave \"answer\" out")
+	case in.Answer != "" && (target != nil || in.Items != nil):
+		return methods.AnswerSpec{}, nil, fmt.Errorf("the answer follows from the target or the items: leave \"answer\" out")
 	case in.Items != nil:
 		return in.ranking(target)
 	case in.Labels != nil:
-		if bytes.HasPrefix(target, []byte("[")) {
-			return in.labelledSet(target)
-		}
-		spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
-		if target == nil {
-			return spec, nil, nil
-		}
-		var label string
-		if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
-			return spec, nil, fmt.Errorf("target %s is not one of the labels %q", compact(target), in.Labels)
-		}
-		return spec, methods.ChoiceAnswer(label).Value, nil
+		return in.labelled(target)
 	}
 	if target == nil {
 		spec, err := in.open()
@@ -338,8 +351,11 @@ func (in input) ranking(target json.RawMessage) (methods.AnswerSpec, json.RawMes
 		return spec, nil, fmt.Errorf("target %.80s is not a list of item numbers", compact(target))
 	}
 	slices.Sort(gold)
-	if gold = slices.Compact(gold); len(gold) == 0 {
+	switch {
+	case len(gold) == 0:
 		return spec, nil, fmt.Errorf("the target names no item")
+	case len(slices.Compact(slices.Clone(gold))) < len(gold):
+		return spec, nil, fmt.Errorf("target %.80s names an item twice", compact(target))
 	}
 	if gold[0] < 1 || gold[len(gold)-1] > n {
 		return spec, nil, fmt.Errorf("target %s is not within 1..%d: items are numbered from 1", compact(target), n)

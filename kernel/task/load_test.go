@@ -41,7 +41,7 @@ func TestLoadJSONL(t *testing.T) {
 		"set of labels":  {`{"id":"a","input":{"query":"q","labels":["c","b","a"]},"target":["c","a"]}`, `["a","c"]`, ``, methods.AnswerSpec{Kind: methods.Set, Labels: []string{"c", "b", "a"}}},
 		"choice":         {`{"id":"a","input":{"query":"q","labels":["no","yes"]},"target":"yes"}`, `"yes"`, ``, methods.AnswerSpec{Kind: methods.Choice, Labels: []string{"no", "yes"}}},
 		"ranking":        {`{"id":"a","input":{"query":"q","items":[{"n": 1},"b","c"]},"target":2}`, `[2]`, `{"items":[{"n":1},"b","c"]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 3, K: 3}},
-		"ranking of two": {`{"id":"a","input":{"query":"q","items":[1,2,3,4,5,6],"k":2},"target":[6,1,6]}`, `[1,6]`, `{"items":[1,2,3,4,5,6]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 6, K: 2}},
+		"ranking of two": {`{"id":"a","input":{"query":"q","items":[1,2,3,4,5,6],"k":2},"target":[6,1]}`, `[1,6]`, `{"items":[1,2,3,4,5,6]}`, methods.AnswerSpec{Kind: methods.Ranking, N: 6, K: 2}},
 		"context":        {`{"id":"a","input":{"query":"q","context":{"friends":{"A":["B"]}}},"target":1}`, `1`, `{"friends":{"A":["B"]}}`, methods.AnswerSpec{Kind: methods.Number}},
 		"both":           {`{"id":"a","input":{"query":"q","context":{"x":0},"items":[1,2]},"target":1}`, `[1]`, `{"items":[1,2],"x":0}`, methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 2}},
 	} {
@@ -119,7 +119,7 @@ func TestLoadJSONLFaults(t *testing.T) {
 		`{"id":"a","input":{"query":"q","answer":"colour"}}`:                               `there is no such kind`,
 		`{"id":"a","input":{"query":"q","answer":"ranking:x,y"}}`:                          `a ranking needs its items`,
 		`{"id":"a","input":{"query":"q","answer":"number"},"target":4}`:                    `leave "answer" out`,
-		`{"id":"a","input":{"query":"q","labels":["x","y"],"answer":"text"}}`:              `leave "answer" out`,
+		`{"id":"a","input":{"query":"q","labels":["x","y"],"answer":"text"}}`:              `over labels it is "choice" or "set"`,
 		`{"id":"a","target":1}`:                                                            `sample "a" has no input`,
 		"\n" + `{"id":"é","input":"q","target":}`:                                          "quiz.jsonl:2:32: invalid character '}'",
 		`{"id":"a","input":"q","target":1} {}`:                                             "more than one JSON value",

@@ -2,9 +2,11 @@ package anot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -45,6 +47,15 @@ type Origin struct {
 	Options json.RawMessage `json:"options,omitempty"`
 	// Sampling is what the run set for every request.
 	Sampling json.RawMessage `json:"sampling,omitempty"`
+}
+
+// ReadOrigin reads an origin.
+func ReadOrigin(raw []byte) (*Origin, error) {
+	from := &Origin{}
+	if err := json.Unmarshal(raw, from); err != nil {
+		return nil, fmt.Errorf(`read "from": %w`, inWords(err))
+	}
+	return from, nil
 }
 
 // PlanFault is a fault in a plan, at a place in its file.
@@ -107,7 +118,21 @@ func readFault(raw []byte, err error) error {
 		at = max(0, bytes.Index(raw, []byte(name)))
 	}
 	line, col := lineCol(raw, at)
-	return PlanFault{line, col, strings.TrimPrefix(err.Error(), "json: ")}
+	return PlanFault{line, col, inWords(err).Error()}
+}
+
+// inWords is err, of a decoder, without the names of Go types.
+func inWords(err error) error {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	want := map[reflect.Kind]string{
+		reflect.String: "a text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Struct: "an object", reflect.Pointer: "an object",
+		reflect.Int: "a whole number", reflect.Uint64: "a whole number from 0",
+	}[kind.Type.Kind()]
+	found := map[string]string{"string": "a text", "array": "a list", "object": "an object", "bool": "true or false"}[kind.Value]
+	return fmt.Errorf("%q must be %s, not %s", kind.Field, cmp.Or(want, "another value"), cmp.Or(found, strings.TrimPrefix(kind.Value, "number ")))
 }
 
 // placed gives faults of the LWT their places in the file.

@@ -12,11 +12,9 @@ import (
 
 	"noema/cache"
 	"noema/kernel/display"
-	"noema/kernel/files"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
-	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/aot"
 )
@@ -31,38 +29,6 @@ trial to a file, which can be edited, checked, drawn and run.`,
 	}
 	cmd.AddCommand(planShowCommand(a), planValidateCommand(a), planExportCommand(a), planRunCommand(a))
 	return cmd
-}
-
-// loadPlan reads a plan and lists its faults, given the tools of a sample.
-func loadPlan(file string, t *task.Task) (aot.Plan, []aot.Fault, error) {
-	raw, err := files.Read(file, files.MaxConfig)
-	if err != nil {
-		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
-	}
-	if err := isObject(file, raw); err != nil {
-		return aot.Plan{}, nil, usage(fmt.Errorf("read plan: %w", err))
-	}
-	plan, faults := aot.ParsePlan(raw)
-	return plan, aot.Faults(faults, aot.Validate(plan, toolsOf(t), methods.AnswerSpec{})), nil
-}
-
-// isObject refuses a file that holds another JSON value than an object.
-func isObject(file string, raw []byte) error {
-	var value any
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil // whoever parses it says where it is wrong
-	}
-	if _, ok := value.(map[string]any); !ok {
-		return fmt.Errorf("%s: want a JSON object, in braces", file)
-	}
-	return nil
-}
-
-func toolsOf(t *task.Task) []methods.ToolSpec {
-	if t.Environment == nil {
-		return nil
-	}
-	return t.Environment.Tools()
 }
 
 func planShowCommand(a *app) *cobra.Command {
@@ -87,11 +53,15 @@ func planShowCommand(a *app) *cobra.Command {
 				a.showLWT(lwt)
 				return a.checkLWT(args[0], lwt, sample)
 			}
-			plan, faults, err := f.loadPlan(a, args[0])
-			if err != nil || d.draw(a, plan.Graph()) {
+			p, err := readAtoms(args[0])
+			if err != nil || d.draw(a, p.plan.Graph()) {
 				return err
 			}
-			return a.showPlan(plan, faults)
+			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
+			if err != nil {
+				return err
+			}
+			return a.showPlan("show plan "+args[0], p.plan, p.check(c))
 		},
 	}
 	f.declare(cmd, "arithmetic")
@@ -99,22 +69,13 @@ func planShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// loadPlan reads a plan of atoms for the task of f.
-func (f *sampleFlags) loadPlan(a *app, file string) (aot.Plan, []aot.Fault, error) {
-	t, _, err := f.open(a)
-	if err != nil {
-		return aot.Plan{}, nil, err
-	}
-	return loadPlan(file, t)
-}
-
 func planValidateCommand(a *app) *cobra.Command {
 	var f sampleFlags
 	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "list everything that is wrong with a plan", Args: cobra.ExactArgs(1),
-		Long: `Lists all faults of a plan, those of an LWT with line and column. An LWT is checked
-against the sample that it is from, or the one of --task; without either the command says
-what it could not check.`,
+		Long: `Lists all faults of a plan, those of an LWT with line and column. A plan is checked
+against the sample that it is from, or the one of --task and --sample-id. Without either
+an LWT is checked for what can be known, and a plan of atoms for the tools of --task.`,
 		Example: "  noema plan validate plan.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			lwt, isLWT, err := readLWT(args[0])
@@ -132,12 +93,17 @@ what it could not check.`,
 				fmt.Fprintln(a.stdout, "valid")
 				return nil
 			}
-			plan, faults, err := f.loadPlan(a, args[0])
+			p, err := readAtoms(args[0])
 			if err != nil {
 				return err
 			}
-			if len(faults) > 0 {
-				return a.showPlan(plan, faults)
+			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
+			if err != nil {
+				return err
+			}
+			a.noteSample(c)
+			if faults := p.check(c); len(faults) > 0 {
+				return a.showPlan("validate plan "+args[0], p.plan, faults)
 			}
 			fmt.Fprintln(a.stdout, "valid")
 			return nil
@@ -167,7 +133,8 @@ func (d *drawFlags) draw(a *app, g methods.Graph) bool {
 	return d.dot || d.mermaid
 }
 
-func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
+// showPlan lists the atoms of a plan and its faults, which fail the operation doing.
+func (a *app) showPlan(doing string, plan aot.Plan, faults []aot.Fault) error {
 	for _, atom := range plan.Atoms {
 		input, err := plainJSON(atom.Input, "")
 		if err != nil {
@@ -183,7 +150,7 @@ func (a *app) showPlan(plan aot.Plan, faults []aot.Fault) error {
 		fmt.Fprintln(a.text(), "fault:", fault)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("show plan: %s", report.Plural(len(faults), "fault"))
+		return fmt.Errorf("%s: the plan has %s", doing, report.Plural(len(faults), "fault"))
 	}
 	return nil
 }
@@ -253,7 +220,11 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 			if len(faults) > 0 {
 				return nil, fmt.Errorf("export plan of %s: the trial has no valid plan of atoms: %s", id, faults[0])
 			}
-			return plainJSON(plan, "  ")
+			from, err := originOf(run, t)
+			if err != nil {
+				return nil, err
+			}
+			return plainJSON(atomsFile{From: from, Plan: plan}, "  ")
 		case data.LWT != nil || data.Strategy != nil:
 			raw, err := exportLWT(ctx, store, run, t)
 			if err != nil {

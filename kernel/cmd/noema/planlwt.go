@@ -154,19 +154,8 @@ func exportLWT(ctx context.Context, store *cache.Store, run *record.Run, t *reco
 	if err != nil {
 		return nil, fmt.Errorf("%w (outcome %s: %s)", err, t.Answer.Outcome, cmp.Or(t.Answer.Reason, "no reason"))
 	}
-	p.From = &anot.Origin{Run: run.ID, Task: run.Config.Task.Name, Sample: t.ID.Sample, Seed: t.Seed}
-	if config := run.Config.Task.Config; config != "" {
-		p.From.Task += "?" + config
-	}
-	for _, m := range run.Config.Methods {
-		if m.Label == t.ID.Method {
-			p.From.Options, p.From.Shuffle = m.Options, m.Shuffle
-		}
-	}
-	if run.Config.Sampling != (record.Sampling{}) {
-		if p.From.Sampling, err = json.Marshal(run.Config.Sampling); err != nil {
-			return nil, err
-		}
+	if p.From, err = originOf(run, t); err != nil {
+		return nil, err
 	}
 	stored, err := runner.LoadTask(ctx, store, run)
 	if err != nil {
@@ -178,6 +167,24 @@ func exportLWT(ctx context.Context, store *cache.Store, run *record.Run, t *reco
 		}
 	}
 	return plainJSON(p, "  ")
+}
+
+// originOf says which trial a plan is from.
+func originOf(run *record.Run, t *record.Trial) (*anot.Origin, error) {
+	from := &anot.Origin{Run: run.ID, Task: run.Config.Task.Name, Sample: t.ID.Sample, Seed: t.Seed}
+	if config := run.Config.Task.Config; config != "" {
+		from.Task += "?" + config
+	}
+	for _, m := range run.Config.Methods {
+		if m.Label == t.ID.Method {
+			from.Options, from.Shuffle = m.Options, m.Shuffle
+		}
+	}
+	var err error
+	if run.Config.Sampling != (record.Sampling{}) {
+		from.Sampling, err = json.Marshal(run.Config.Sampling)
+	}
+	return from, err
 }
 
 // runLWT runs an LWT on a sample as its trial saw it, if it is from one.

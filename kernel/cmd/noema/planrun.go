@@ -25,8 +25,9 @@ func planRunCommand(a *app) *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "run FILE", Short: "execute a plan on a sample", Args: cobra.ExactArgs(1),
-		Long: `Executes a plan of atoms with the tools of a task, without a model; tools that read a
-problem's items read those of the sample, in the task's own order. With --state the
+		Long: `Executes a plan of atoms with the tools of a task, without a model. The sample is the one
+that the plan is from, in the order of items of its trial; another one, of --task and
+--sample-id, has the task's own order. With --state the
 state is kept in a file after each atom, and a plan that failed or was killed goes on at
 the atom where it stopped, also after the plan was edited. Tools with effects find what
 the atoms of the state have done; what tools draw at random they draw from --seed.
@@ -54,30 +55,29 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 				}
 				return a.runLWT(cmd.Context(), lwt, t, *sample, model)
 			}
-			t, sample, err := f.open(a)
+			p, err := readAtoms(args[0])
 			if err != nil {
 				return err
 			}
-			plan, faults, err := loadPlan(args[0], t)
+			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
 			if err != nil {
 				return err
 			}
-			if len(faults) > 0 {
-				return a.showPlan(plan, faults)
+			c.named = true
+			a.noteSample(c)
+			if faults := p.check(c); len(faults) > 0 {
+				return a.showPlan("run plan "+args[0], p.plan, faults)
 			}
-			p, _, err := sample.Present(seed, false)
-			if err != nil {
-				return err
+			var toolSeed *uint64
+			if cmd.Flags().Changed("seed") {
+				toolSeed = &seed
 			}
-			if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
-				return err
-			}
-			return a.runPlan(cmd.Context(), plan, t, stateFile)
+			return a.runAtoms(cmd.Context(), p.plan, c, toolSeed, stateFile)
 		},
 	}
 	f.declare(cmd, "arithmetic")
 	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state of a plan of atoms")
-	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed of the tools")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed of the tools (default: that of the trial that the plan is from, or 0)")
 	cmd.Flags().StringVar(&model, "model", "sim", "model that answers the steps of an LWT")
 	return cmd
 }
@@ -88,6 +88,19 @@ type environmentTools struct{ task.Environment }
 // CallTool implements methods.Toolbox.
 func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
 	return e.Call(ctx, c)
+}
+
+// runAtoms runs a plan of atoms on a sample.
+func (a *app) runAtoms(ctx context.Context, plan aot.Plan, c chosen, seed *uint64, stateFile string) error {
+	p, err := c.problem(seed)
+	if err != nil {
+		return err
+	}
+	t := *c.task
+	if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
+		return err
+	}
+	return a.runPlan(ctx, plan, &t, stateFile)
 }
 
 func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFile string) error {

@@ -37,12 +37,18 @@ func (f *sampleFlags) open(a *app) (*task.Task, task.Sample, error) {
 	if err != nil {
 		return nil, task.Sample{}, err
 	}
+	s, err := f.among(t)
+	return t, s, err
+}
+
+// among is the chosen sample among those of a task.
+func (f *sampleFlags) among(t *task.Task) (task.Sample, error) {
 	for _, s := range t.Samples {
 		if f.sample == "" || s.ID == f.sample {
-			return t, s, nil
+			return s, nil
 		}
 	}
-	return nil, task.Sample{}, usage(fmt.Errorf("task %q has no sample %q", t.Name, f.sample))
+	return task.Sample{}, usage(fmt.Errorf("task %q has no sample %q", t.Name, f.sample))
 }
 
 func seedCommand(a *app) *cobra.Command {

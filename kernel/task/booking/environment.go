@@ -46,7 +46,7 @@ func (e *environment) Call(context.Context, methods.ToolCall) (methods.ToolResul
 func (e *environment) Of(p methods.Problem) (task.Environment, error) {
 	account, ok := e.accounts[p.ID]
 	if !ok {
-		return nil, fmt.Errorf("%s has no request %q", Name, p.ID)
+		return nil, fmt.Errorf("the tools of %s work on a request of its samples, and %q is not one", Name, p.ID)
 	}
 	return &session{environment: e, seed: p.Seed, state: newState(e.world, account)}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
+	"noema/kernel/task/internal/words"
 	"noema/methods"
 	"noema/methods/reply"
 )
@@ -36,8 +37,11 @@ func (Environment) Of(p methods.Problem) (task.Environment, error) {
 		Friends map[string][]string `json:"friends"`
 		Items   []map[string]any    `json:"items"`
 	}
+	if len(p.Context) == 0 {
+		return nil, fmt.Errorf("the tools of %s work on a sample's items, and there are none", Name)
+	}
 	if err := json.Unmarshal(p.Context, &context); err != nil {
-		return nil, fmt.Errorf("read the items of %q: %w", p.ID, err)
+		return nil, fmt.Errorf("the tools of %s work on a sample's items, and these are not: %w", Name, words.Of(err))
 	}
 	s := &shelf{friends: context.Friends, items: context.Items, groups: map[string]bool{}}
 	for _, item := range context.Items {

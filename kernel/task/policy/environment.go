@@ -8,6 +8,7 @@ import (
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
+	"noema/kernel/task/internal/words"
 	"noema/methods"
 	"noema/methods/reply"
 )
@@ -29,8 +30,11 @@ func (Environment) Call(context.Context, methods.ToolCall) (methods.ToolResult, 
 // Of implements [task.PerTrial].
 func (Environment) Of(p methods.Problem) (task.Environment, error) {
 	var f file
+	if len(p.Context) == 0 {
+		return nil, fmt.Errorf("the tools of %s work on a sample's reviews, and there are none", Name)
+	}
 	if err := json.Unmarshal(p.Context, &f); err != nil {
-		return nil, fmt.Errorf("read the reviews of %q: %w", p.ID, err)
+		return nil, fmt.Errorf("the tools of %s work on a sample's reviews, and these are not: %w", Name, words.Of(err))
 	}
 	return &f, nil
 }
