@@ -115,13 +115,13 @@ const shownCauses = 4
 func calls(s *runner.Summary) string {
 	text := fmt.Sprintf("%s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.FailedAttempts > 0 {
-		text += fmt.Sprintf(", %s requests without an answer", count(s.FailedAttempts))
+		text += ", " + plural(s.FailedAttempts, "request") + " without an answer"
 	}
 	if s.ToolRuns > 0 {
-		text += fmt.Sprintf(", %s runs of tools", count(s.ToolRuns))
+		text += ", " + plural(s.ToolRuns, "run") + " of tools"
 	}
 	if s.SharedCalls > 0 {
-		text += fmt.Sprintf("; %s completions shared between methods", count(s.SharedCalls))
+		text += "; " + plural(s.SharedCalls, "completion") + " shared between methods"
 	}
 	return text
 }

@@ -32,7 +32,7 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 		block(w, "in words", words)
 	}
 	if t.HasTarget() {
-		fmt.Fprintf(w, "target  %s%s\n", t.Target, shuffled(run, t))
+		fmt.Fprintf(w, "target  %s%s\n", t.Target, Shuffled(run, t))
 	} else {
 		fmt.Fprintln(w, "target  none")
 	}
@@ -54,8 +54,8 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	}
 }
 
-// shuffled says why a trial's target is not the sample's.
-func shuffled(run *record.Run, t *record.Trial) string {
+// Shuffled says why a trial's target is not the sample's.
+func Shuffled(run *record.Run, t *record.Trial) string {
 	_, ranked := t.Score.Values[score.MRR]
 	for _, m := range run.Config.Methods {
 		if m.Label == t.ID.Method && m.Shuffle && ranked {

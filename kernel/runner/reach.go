@@ -70,9 +70,14 @@ func data(list []record.Method, name func(label string) string) []string {
 			labels[m.Data] = append(labels[m.Data], name(m.Label))
 		}
 	}
+	severally := strings.NewReplacer("searches", "search", "reads ", "read ") // the verbs of several methods
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(labels)) {
-		parts = append(parts, fmt.Sprintf("%s (%s)", strings.Join(labels[what], ", "), what))
+		does := what
+		if len(labels[what]) > 1 {
+			does = severally.Replace(what)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", strings.Join(labels[what], ", "), does))
 	}
 	if parts == nil {
 		return nil

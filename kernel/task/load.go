@@ -204,6 +204,10 @@ func readInput(l Line, raw json.RawMessage) (input, error) {
 		return in, l.errorAt(at, fmt.Errorf("items are given twice: in input and in context"))
 	case in.K != 0 && in.Items == nil:
 		return in, l.errorAt(at, fmt.Errorf("k needs items to rank"))
+	case in.Labels != nil:
+		if err := atLeast(in.Labels, 1, "texts to choose from"); err != nil {
+			return in, l.errorAt(at, fmt.Errorf("labels: %w", err))
+		}
 	}
 	return in, nil
 }
@@ -238,9 +242,6 @@ func (in input) problem(target json.RawMessage) (methods.Problem, json.RawMessag
 func (in input) labelled(target json.RawMessage) (methods.AnswerSpec, json.RawMessage, error) {
 	spec := methods.AnswerSpec{Kind: methods.Choice, Labels: in.Labels}
 	kind := methods.AnswerKind(cmp.Or(in.Answer, string(methods.Choice)))
-	if err := atLeast(in.Labels, 1, "texts to choose from"); err != nil {
-		return spec, nil, fmt.Errorf("labels: %w", err)
-	}
 	switch {
 	case bytes.HasPrefix(target, []byte("[")):
 		return in.labelledSet(target)

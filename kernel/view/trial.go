@@ -45,10 +45,10 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 	words, _ := t.Answer.InWords()
 	body := map[string]any{
 		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Words": words, "Calls": callRows(l.Run.ID, t),
-		"Total": fmt.Sprintf("%d calls, %d tokens, %s, model time %s", len(t.Calls), t.Usage.Tokens(), report.Cost(t.Usage), round(t.Usage.Latency)),
+		"Total": fmt.Sprintf("%s, %s, %s, model time %s", report.Plural(len(t.Calls), "call"), report.Plural(int(t.Usage.Tokens()), "token"), report.Cost(t.Usage), round(t.Usage.Latency)),
 	}
 	if t.HasTarget() {
-		body["Target"] = string(t.Target)
+		body["Target"], body["Shuffled"] = string(t.Target), report.Shuffled(l.Run, t)
 	}
 	if g, ok := report.GraphOf(t); ok {
 		body["Graph"] = display.Draw(g)

@@ -92,7 +92,7 @@ func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answ
 		return methods.Answer{}, fmt.Errorf("read workflows from the problem's context: %w", err)
 	}
 	if faults := t.domain.Faults(p.Tools); len(faults) > 0 {
-		return methods.Answer{}, fmt.Errorf("read workflows: %d faults, the first: %s", len(faults), faults[0])
+		return methods.Answer{}, fmt.Errorf("read workflows: faults: %d, the first: %s", len(faults), faults[0])
 	}
 	e, fault, err := t.evaluate(ctx)
 	if err != nil {

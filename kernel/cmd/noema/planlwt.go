@@ -46,7 +46,7 @@ func readLWT(file string) (*anot.Plan, bool, error) {
 // spaced is err behind a file's name and colon: a place follows at once, and words
 // after a space.
 func spaced(err error) error {
-	if _, placed := err.(anot.PlanFault); placed {
+	if f, is := err.(anot.PlanFault); is && f.Line > 0 {
 		return err
 	}
 	return fmt.Errorf(" %w", err)
@@ -115,7 +115,7 @@ func (a *app) checkLWT(file string, p *anot.Plan, sample *task.Sample) error {
 		fmt.Fprintln(a.text(), "note:", note)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("check plan %s: %s", file, report.Plural(len(faults), "fault"))
+		return fmt.Errorf("check plan %s: the plan has %s", file, report.Plural(len(faults), "fault"))
 	}
 	return nil
 }

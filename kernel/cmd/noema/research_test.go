@@ -121,7 +121,7 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "data: direct, cot (reads 12 articles); react, llm-compiler?replans=4, research-tree (searches)"; !slices.Contains(summary.Remarks, want) {
+	if want := "data: direct, cot (read 12 articles); react, llm-compiler?replans=4, research-tree (search)"; !slices.Contains(summary.Remarks, want) {
 		t.Errorf("the remarks are %q, want %q among them", summary.Remarks, want)
 	}
 	if replayed, err := result.Replay(); err != nil || !replayed.Same() {

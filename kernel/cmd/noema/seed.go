@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,21 +68,21 @@ func seedShowCommand(a *app) *cobra.Command {
 	var d drawFlags
 	var key string
 	cmd := &cobra.Command{
-		Use: "show RUN|FILE", Short: "list the Formula Seeds that a run used, or draw one", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
-		Long: `Lists the Formula Seeds of a run. With --dot or --mermaid it draws one as a graph: what is
+		Use: "show RUN|FILE", Short: "list the Formula Seeds that a run used or a file holds, or draw one", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Long: `Lists the Formula Seeds of a run with the samples that used them, or the one of a file.
+With --dot or --mermaid it draws one as a graph: what is
 extracted, the steps that use it, and the outputs. The seed is that of a file, or of a
 run, where --key chooses among several.`,
 		Example: `  noema seed show last
   noema seed show allergy.json --mermaid`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			drawn := d.dot || d.mermaid
-			if info, err := os.Stat(args[0]); drawn && err == nil && !info.IsDir() {
+			if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
 				s, err := loadSeed(args[0])
-				if err != nil {
-					return err
+				if err == nil && !d.draw(a, s.Graph()) {
+					fmt.Fprintln(a.text(), seedLine(s))
 				}
-				d.draw(a, s.Graph())
-				return nil
+				return err
 			}
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
 				run, err := runner.FindRun(cmd.Context(), store, args[0])
@@ -109,8 +110,12 @@ func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run
 	if len(run.Seeds) == 0 {
 		fmt.Fprintf(a.stdout, "run %s used no method seeds\n", run.ID)
 	}
+	users, err := seedUsers(ctx, store, run)
+	if err != nil {
+		return err
+	}
 	for _, s := range run.Seeds {
-		fmt.Fprintf(a.text(), "%.12s  %s of %s, calls to build: %d\n", s.Key, s.Kind, s.Method, s.Usage.Calls)
+		fmt.Fprintf(a.text(), "%.12s  %s of %s%s, calls to build: %d\n", s.Key, s.Kind, s.Method, usedBy(users[s.Key]), s.Usage.Calls)
 		compiled, err := readSeed(ctx, store, s)
 		switch {
 		case err != nil:
@@ -118,12 +123,48 @@ func (a *app) showSeeds(ctx context.Context, store *cache.Store, run *record.Run
 		case compiled.Seed == nil:
 			fmt.Fprintf(a.text(), "  refused: %s\n", compiled.Refused)
 		default:
-			fmt.Fprintf(a.text(), "  %s: %d keywords, %d fields, %d formulas, output %s\n", compiled.Seed.TaskName,
-				len(compiled.Seed.FilterKeywords), len(compiled.Seed.ExtractionFields), len(compiled.Seed.ComputeDAG),
-				strings.Join(compiled.Seed.OutputFields, " "))
+			fmt.Fprintf(a.text(), "  %s\n", seedLine(compiled.Seed))
 		}
 	}
 	return nil
+}
+
+// seedLine says what a Formula Seed has.
+func seedLine(s *generalanot.FormulaSeed) string {
+	return fmt.Sprintf("%s: %s, %s, %s, output %s", s.TaskName, report.Plural(len(s.FilterKeywords), "keyword"),
+		report.Plural(len(s.ExtractionFields), "field"), report.Plural(len(s.ComputeDAG), "formula"), strings.Join(s.OutputFields, " "))
+}
+
+// seedUsers lists the samples whose trials used a seed, by its key.
+func seedUsers(ctx context.Context, store *cache.Store, run *record.Run) (map[string][]string, error) {
+	if len(run.Seeds) == 0 {
+		return nil, nil
+	}
+	r, err := runner.LoadResult(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
+	users := map[string][]string{}
+	for _, t := range r.Trials {
+		for _, c := range t.Calls {
+			if c.Kind == record.SeedCall && !slices.Contains(users[c.Key], t.ID.Sample) {
+				users[c.Key] = append(users[c.Key], t.ID.Sample)
+			}
+		}
+	}
+	return users, nil
+}
+
+// usedBy names the first samples of a list.
+func usedBy(samples []string) string {
+	const shown = 3
+	switch n := len(samples); {
+	case n == 0:
+		return ""
+	case n > shown:
+		return fmt.Sprintf(" for %s and %d more", strings.Join(samples[:shown], ", "), n-shown)
+	}
+	return " for " + strings.Join(samples, ", ")
 }
 
 func readSeed(ctx context.Context, store *cache.Store, s record.Seed) (*generalanot.Compiled, error) {
@@ -169,8 +210,13 @@ func oneSeed(ctx context.Context, store *cache.Store, run *record.Run, key strin
 			found = append(found, s)
 		}
 	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("run %s has %d Formula Seeds with a key that begins with %q: \"noema seed show %s\" lists them", run.ID, len(found), key, run.ID)
+	switch lists := fmt.Sprintf("\"noema seed show %s\" lists them", run.ID); {
+	case len(found) > 1:
+		return nil, usage(fmt.Errorf("run %s has %d Formula Seeds to choose from: name one with --key, %s", run.ID, len(found), lists))
+	case len(found) == 0 && key != "":
+		return nil, usage(fmt.Errorf("run %s has no Formula Seed whose key begins with %q: %s", run.ID, key, lists))
+	case len(found) == 0:
+		return nil, fmt.Errorf("run %s used no Formula Seed", run.ID)
 	}
 	compiled, err := readSeed(ctx, store, found[0])
 	if err != nil {

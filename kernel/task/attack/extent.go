@@ -27,8 +27,12 @@ func (e Extent) text(a Attack) string {
 	if a.All {
 		why = "because they decide an answer"
 	}
-	return fmt.Sprintf("changed %s of %d %s (%s of the %d that may change), spared %s %s",
-		percent(e.Changed, e.All), e.All, unit, percent(e.Changed, e.May), e.May, percent(e.Spared, e.All), why)
+	spared := "none spared"
+	if e.Spared > 0 {
+		spared = fmt.Sprintf("spared %s %s", percent(e.Spared, e.All), why)
+	}
+	return fmt.Sprintf("changed %s of %d %s (%s of the %d that may change), %s",
+		percent(e.Changed, e.All), e.All, unit, percent(e.Changed, e.May), e.May, spared)
 }
 
 // cure says how an attack without effect gets one.

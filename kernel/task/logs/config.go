@@ -122,7 +122,7 @@ func (c Config) check(path string) error {
 		faults = append(faults, fmt.Sprintf("pattern: %v", err))
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("log configuration %s has %d faults:\n  %s", path, len(faults), strings.Join(faults, "\n  "))
+		return fmt.Errorf("the log configuration %s has faults, %d in all:\n  %s", path, len(faults), strings.Join(faults, "\n  "))
 	}
 	return nil
 }
