@@ -42,9 +42,11 @@ func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) 
 		done++
 	}
 	t.Host.Emit(methods.GraphEvent(phaseEngine, draw(w, values, failure)))
-	a := t.answer(w, e, have, partial(w, e, have, done, failure))
+	missing := w.Steps[done:]
+	w.Steps = w.Steps[:done]
+	a := t.answer(w, e, have, partial(w, e, have, failure))
 	if failure != "" {
-		if t.Answer.Kind != methods.Text && !computed(w.Steps[done:]) {
+		if t.Answer.Kind != methods.Text && !computed(missing) {
 			a.Value = nil
 		}
 		a = a.As(methods.Failed, "partial result: "+failure)

@@ -1,6 +1,7 @@
 package engineplanner
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -47,29 +48,25 @@ func worded(w workflow.Workflow, e evaluation, have found, members []string) str
 	return text
 }
 
-// partial is the answer in words of a workflow of which the first steps are done and
-// the next failed, "" if none failed. The template claims what all steps do, so that it
+// partial is the answer in words of a workflow with the steps that were done before one
+// failed, "" if none failed. The template claims what all steps do, so that it
 // is not filled: the words say what was found, and what failed.
-func partial(w workflow.Workflow, e evaluation, have found, done int, failure string) string {
+func partial(w workflow.Workflow, e evaluation, have found, failure string) string {
 	if failure == "" {
 		return ""
-	}
-	names := make([]string, done)
-	for i, s := range w.Steps[:done] {
-		names[i] = s.Tool
 	}
 	head := "Nothing was found"
 	if have.Count != nil {
 		count := strconv.FormatInt(*have.Count, 10)
 		switch {
-		case done > 1:
-			head = count + " found after " + strings.Join(names, ", ")
+		case len(w.Steps) > 1:
+			head = count + " found after " + stepNames(w)
 		case e.SearchValue != "" && *have.Count == 1:
 			head = "1 record matches " + quoted(e.SearchValue)
 		case e.SearchValue != "":
 			head = count + " records match " + quoted(e.SearchValue)
 		default:
-			head = count + " found by " + names[0]
+			head = count + " found by " + stepNames(w)
 		}
 	}
 	text, _ := reply.Head(head+"; then the workflow failed at "+failure, maxWorded)
@@ -164,13 +161,17 @@ func records(have found) string {
 // evidence is what an answer rests on: its own words, where the value is not they
 // themselves, and the steps.
 func (t *solver) evidence(w workflow.Workflow, words string) []methods.Evidence {
-	names := make([]string, len(w.Steps))
-	for i, s := range w.Steps {
-		names[i] = s.Tool
-	}
-	steps := methods.Evidence{Source: phaseEngine, Text: strings.Join(names, " → ")}
+	steps := methods.Evidence{Source: phaseEngine, Text: cmp.Or(stepNames(w), "no step was done")}
 	if t.Answer.Kind == methods.Text {
 		return []methods.Evidence{steps}
 	}
 	return []methods.Evidence{{Source: methods.Worded, Text: words}, steps}
+}
+
+func stepNames(w workflow.Workflow) string {
+	names := make([]string, len(w.Steps))
+	for i, s := range w.Steps {
+		names[i] = s.Tool
+	}
+	return strings.Join(names, " → ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -62,6 +63,9 @@ func (a *app) runByHand(ctx context.Context, by byHand, solve func(context.Conte
 		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
 		if p.Info().Simulated {
 			fmt.Fprintln(a.stdout, "simulated model")
+		}
+		if answer.Outcome == methods.Failed {
+			return fmt.Errorf("run %s on sample %s: %s", by.name, by.sample.ID, cmp.Or(answer.Reason, "it failed"))
 		}
 		return nil
 	})

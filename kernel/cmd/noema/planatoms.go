@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -34,7 +35,10 @@ func readAtoms(file string) (*atoms, error) {
 		From  json.RawMessage
 		Atoms json.RawMessage
 	}
-	if err == nil && json.Unmarshal(raw, &head) == nil && head.Atoms == nil {
+	if err == nil {
+		err = json.Unmarshal(raw, &head)
+	}
+	if err == nil && !bytes.HasPrefix(head.Atoms, []byte("[")) {
 		err = fmt.Errorf(`%s: want the key "atoms" with a list of atoms, or an LWT: "noema plan export" writes both`, file)
 	}
 	if err != nil {

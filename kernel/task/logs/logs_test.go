@@ -348,3 +348,36 @@ func TestInterruptedScan(t *testing.T) {
 		t.Error("a scan went on after its context had ended")
 	}
 }
+
+// TestTheReadmesConfiguration runs the logs.yaml that the README shows.
+func TestTheReadmesConfiguration(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "```yaml\n")
+	config, _, _ := strings.Cut(rest, "```")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		ConfigName: config,
+		"ops.csv":  "ts,lvl,host,msg\n2024-03-01T10:00:00Z,INFO,web1,up\n2024-03-01T10:00:01Z,ERROR,web2,disk full\n2024-03-01T10:00:02Z,INFO,web2,web1 is a peer\n2024-03-01T10:00:03Z,WARN,web1,slow\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := LoadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(made.Samples); n != 3 || string(made.Samples[0].Target) != "2" || made.Samples[2].Scored() {
+		t.Errorf("%d samples, the first with the target %s", n, made.Samples[0].Target)
+	}
+	env := made.Environment.(Environment)
+	if r, _ := call(t, env, "filter_by_severity", `{"severities":["INFO"],"selection":{"values":["web1"]}}`); r.Count != 2 {
+		t.Errorf("INFO records of web1: %+v", r)
+	}
+	if r, _ := call(t, env, "extract_entities", `{"entity_types":["host"],"selection":{"severities":["ERROR"]}}`); fmt.Sprint(r.Entities) != "map[host:[web2]]" {
+		t.Errorf("hosts with errors: %v", r.Entities)
+	}
+}
