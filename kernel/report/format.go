@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"noema/kernel/display"
 	"noema/methods"
 )
 
@@ -61,10 +62,4 @@ func pluralWere(n int, thing string) string {
 }
 
 // count writes n with commas.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func count(n int) string { return display.Count(n) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/display"
 	"noema/kernel/record"
 )
 
@@ -31,7 +32,7 @@ func Reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 			notes = append(notes, fmt.Sprintf("%s could reach more than a plugin should: %s", name(m.Label), p.Isolation))
 		}
 		if alone, answered := withoutCall(m.Label, trials); alone > 0 && !p.NoCalls && !p.Builtin {
-			notes = append(notes, fmt.Sprintf("%s answered %d of %d trials without a call of a model or tool", name(m.Label), alone, answered))
+			notes = append(notes, fmt.Sprintf("%s answered %s of %s trials without a call of a model or tool", name(m.Label), display.Count(alone), display.Count(answered)))
 		}
 	}
 	if note := miscounts(trials); note != "" {

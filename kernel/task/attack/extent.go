@@ -1,6 +1,10 @@
 package attack
 
-import "fmt"
+import (
+	"fmt"
+
+	"noema/kernel/display"
+)
 
 // Extent is how much of the text an attack changed: words for typo, reviews for the
 // other attacks. Spared + May is at most All; Changed is at most May.
@@ -31,8 +35,8 @@ func (e Extent) text(a Attack) string {
 	if e.Spared > 0 {
 		spared = fmt.Sprintf("spared %s %s", percent(e.Spared, e.All), why)
 	}
-	return fmt.Sprintf("changed %s of %d %s (%s of the %d that may change), %s",
-		percent(e.Changed, e.All), e.All, unit, percent(e.Changed, e.May), e.May, spared)
+	return fmt.Sprintf("changed %s of %s %s (%s of the %s that may change), %s",
+		percent(e.Changed, e.All), display.Count(e.All), unit, percent(e.Changed, e.May), display.Count(e.May), spared)
 }
 
 // cure says how an attack without effect gets one.

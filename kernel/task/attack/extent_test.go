@@ -121,3 +121,11 @@ func TestScopeAllKeepsWhatDecides(t *testing.T) {
 		}
 	}
 }
+
+// TestAnExtentIsSaidInWords has thousands separated, and nothing spared said so.
+func TestAnExtentIsSaidInWords(t *testing.T) {
+	got := Extent{All: 12345, May: 12000, Changed: 6000}.text(Attack{Name: "duplicate", All: true})
+	if want := "changed 49 % of 12,345 reviews (50 % of the 12,000 that may change), none spared"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
