@@ -109,7 +109,7 @@ func (d Data) notes(c *Comparison) []string {
 		note("a trial over the budget counts as wrong, although its method did not know the budget")
 	}
 	if len(c.Metrics) > 1 && len(c.Pairs) > 0 {
-		note("the winner is decided on %s; the other metrics are corrected separately and only explain it", c.Metric)
+		note("the winner is decided on %s; other metrics are corrected separately and only explain it", c.Metric)
 	}
 	return append(notes, sharedNotes(c.Pairs)...)
 }
