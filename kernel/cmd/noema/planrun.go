@@ -55,22 +55,13 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 				}
 				return a.runLWT(cmd.Context(), lwt, t, *sample, model)
 			}
-			p, err := readAtoms(args[0])
-			if err != nil {
-				return err
-			}
-			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
-			if err != nil {
-				return err
-			}
-			c.named = true
-			a.noteSample(c)
-			if faults := p.check(c); len(faults) > 0 {
-				return a.showPlan("run plan "+args[0], p.plan, faults)
-			}
 			var toolSeed *uint64
 			if cmd.Flags().Changed("seed") {
 				toolSeed = &seed
+			}
+			p, c, err := f.checkedAtoms(a, args[0], cmd.Flags().Changed("task"))
+			if err != nil {
+				return err
 			}
 			return a.runAtoms(cmd.Context(), p.plan, c, toolSeed, stateFile)
 		},
@@ -88,6 +79,24 @@ type environmentTools struct{ task.Environment }
 // CallTool implements methods.Toolbox.
 func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
 	return e.Call(ctx, c)
+}
+
+// checkedAtoms reads a plan of atoms without faults for the sample that it is to run on.
+func (f *sampleFlags) checkedAtoms(a *app, file string, asked bool) (*atoms, chosen, error) {
+	p, err := readAtoms(file)
+	if err != nil {
+		return nil, chosen{}, err
+	}
+	c, err := f.chooseSample(a, p.From, asked)
+	if err != nil {
+		return nil, c, err
+	}
+	c.named = true
+	a.noteSample(c)
+	if faults := p.check(c); len(faults) > 0 {
+		return nil, c, a.showPlan("run plan "+file, p.plan, faults)
+	}
+	return p, c, nil
 }
 
 // runAtoms runs a plan of atoms on a sample.
