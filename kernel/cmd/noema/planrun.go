@@ -16,6 +16,7 @@ import (
 	"noema/kernel/report"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/anot"
 	"noema/methods/aot"
 )
 
@@ -43,13 +44,7 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 				return err
 			}
 			if isLWT {
-				t, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
-				if err == nil && sample == nil {
-					err = usage(errors.New("plan run: the LWT does not say which sample it is from: give --task"))
-				}
-				if err == nil {
-					err = a.checkLWT(args[0], lwt, sample)
-				}
+				t, sample, err := f.checkedLWT(cmd.Context(), a, args[0], lwt, cmd.Flags().Changed("task"))
 				if err != nil {
 					return err
 				}
@@ -79,6 +74,18 @@ type environmentTools struct{ task.Environment }
 // CallTool implements methods.Toolbox.
 func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
 	return e.Call(ctx, c)
+}
+
+// checkedLWT finds the sample that an LWT is to run on, for which it has no faults.
+func (f *sampleFlags) checkedLWT(ctx context.Context, a *app, file string, lwt *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
+	t, sample, err := f.lwtSample(ctx, a, lwt, asked)
+	if err == nil && sample == nil {
+		err = usage(errors.New("plan run: the LWT does not say which sample it is from: give --task"))
+	}
+	if err == nil {
+		err = a.checkLWT(file, lwt, sample)
+	}
+	return t, sample, err
 }
 
 // checkedAtoms reads a plan of atoms without faults for the sample that it is to run on.
