@@ -15,6 +15,7 @@ func table_noema_kernel_display() map[string]reflect.Value {
 		"Bars":         reflect.ValueOf(display.Bars),
 		"Bundle":       reflect.ValueOf((*display.Bundle)(nil)),
 		"Column":       reflect.ValueOf((*display.Column)(nil)),
+		"Count":        reflect.ValueOf(display.Count),
 		"Displayer":    reflect.ValueOf((*display.Displayer)(nil)),
 		"_Displayer":   reflect.ValueOf((*wrap_noema_kernel_display_Displayer)(nil)),
 		"Dots":         reflect.ValueOf(display.Dots),

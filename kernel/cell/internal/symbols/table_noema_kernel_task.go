@@ -13,7 +13,7 @@ import (
 
 func table_noema_kernel_task() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"AnswerForms":    reflect.ValueOf(constant.MakeFromLiteral("\"number, text, set, choice:a,b, fields:a,b or ranking:a,b\"", token.STRING, 0)),
+		"AnswerForms":    reflect.ValueOf(constant.MakeFromLiteral("\"number, text, set, set:a,b, choice:a,b, fields:a,b or ranking:a,b\"", token.STRING, 0)),
 		"Cosine":         reflect.ValueOf(task.Cosine),
 		"EachLine":       reflect.ValueOf(task.EachLine),
 		"Embedder":       reflect.ValueOf((*task.Embedder)(nil)),
