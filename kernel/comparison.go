@@ -74,6 +74,9 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
+	for i, names := range relabel(results) {
+		runner.AddSeeds(&data, results[i].Run, func(label string) string { return names[label] })
+	}
 	c, err := compare.Compare(data, compare.Options{
 		Seed: o.Seed, Baseline: o.Baseline, Against: against(results, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
 	})
@@ -85,7 +88,6 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	}
 	c.Notes = append(notes, c.Notes...)
 	for i, names := range relabel(results) {
-		runner.AddSeeds(c, results[i].Run, func(label string) string { return names[label] })
 		c.Notes = append(c.Notes, runner.Reach(results[i].Run, results[i].Trials, func(label string) string { return names[label] })...)
 	}
 	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
@@ -128,6 +130,9 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	var names []string
 	for _, s := range t.Samples {
 		names = append(names, score.Names(s.Problem.Answer)...)
+	}
+	if slices.Contains(names, score.VerdictAccuracy) {
+		names = append(names, score.OfCorpus()...)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)

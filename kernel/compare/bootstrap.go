@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"noema/kernel/score"
 )
 
@@ -47,7 +49,9 @@ func (r Ratio) sure(side func(float64) bool) bool {
 }
 
 // fewUnits is the number of independent units under which a bootstrap interval
-// deserves a warning.
+// deserves a warning for each unit of the squared skewness of what they
+// contribute: Cochran's rule (Cochran 1977, "Sampling Techniques", §2.15). The
+// skewness is taken for 1 at least, since a few units do not show it.
 const fewUnits = 20
 
 // ratio compares the use of a resource. Samples are resampled in pairs, and
@@ -75,11 +79,21 @@ func (p pairing) ratio(name string, o Options, random *rand.Rand) Ratio {
 	default:
 		if m.Low, m.High = studentized(a, b, o, random); !m.HasInterval() {
 			warn(m, "%d %ss are too few or too similar for a bootstrap: no interval", p.units, p.unitName())
-		} else if p.units < fewUnits {
-			warn(m, "only %d %ss: the bootstrap interval tends to be too narrow", p.units, p.unitName())
+		} else if skew := skewness(a, b); float64(p.units) < fewUnits*max(1, skew*skew) {
+			warn(m, "%d %ss are few for use as skewed as this (skewness %.1f): the bootstrap interval tends to be too narrow", p.units, p.unitName(), skew)
 		}
 	}
 	return r
+}
+
+// skewness is that of what each unit contributes to the logarithm of the ratio.
+func skewness(a, b []float64) float64 {
+	meanA, meanB := sum(a), sum(b)
+	parts := make([]float64, len(a))
+	for u := range a {
+		parts[u] = a[u]/meanA - b[u]/meanB
+	}
+	return stat.Skew(parts, nil)
 }
 
 func (p pairing) proportional(ratio float64) bool {

@@ -36,7 +36,7 @@ func (d Data) curves(o Options) []Curve {
 		}
 		c := Curve{Resource: r}
 		for _, most := range points {
-			v := view{metric: d.Metrics[0], envelope: append(envelopeOf(o.Budget), limit{r, most})}
+			v := view{metric: d.Metrics[0], envelope: append(envelopeOf(o.Budget), limit{r, most}), bare: true}
 			p := CurvePoint{Most: most}
 			for m := range d.Methods {
 				p.Methods = append(p.Methods, d.metric(m, v, o))

@@ -9,8 +9,11 @@
 //     and samples of one cluster count as the one observation that they are.
 //   - Methods are compared on the same samples, sample by sample.
 //   - No winner is named unless the interval of the difference excludes zero
-//     and an exact test agrees, corrected for the number of pairs. Otherwise
-//     the smallest difference that could have been found is given.
+//     and a test agrees, both corrected for the number of pairs: the intervals
+//     of all pairs hold together (Bonferroni), the tests by Holm. Otherwise the
+//     smallest difference that could have been found is given.
+//   - No method is called dominated but by one that wins against it among all
+//     pairs, and that surely uses less.
 //   - Trials that the infrastructure failed are left out; every other
 //     non-answer is wrong. Where that matters, both other ways to count stand
 //     beside the result, and nobody wins by what was left out.
@@ -37,8 +40,8 @@ type Options struct {
 	// Level is the confidence of every interval and 1-Level the error rate of
 	// every test; anything not above 0 and below 1 means 0.95.
 	Level float64
-	// Seed decides the random numbers of the bootstrap and of random sign
-	// flips; it is recorded in the result.
+	// Seed decides the random numbers of the bootstrap and the order in which
+	// samples are bet on; it is recorded in the result.
 	Seed uint64
 	// Resamples of each bootstrap; below 100 means 2,000.
 	Resamples int
@@ -53,7 +56,16 @@ type Options struct {
 	// to somebody who would have stopped it there; a method that knew of the
 	// limit might do better.
 	Budget record.Limits
+
+	family int // pairs whose intervals hold together; below 2 a pair stands alone
 }
+
+// simultaneous is the level of a pair's interval at which all pairs of the
+// family hold their intervals with the chance Level (Bonferroni). Holm's test
+// has no intervals of use to it, so a pair that only his later steps would
+// decide stays open: with three methods of which one is better that costs up to
+// 3 % of power.
+func (o Options) simultaneous() float64 { return 1 - (1-o.Level)/float64(max(1, o.family)) }
 
 func (o Options) filled() Options {
 	if !(o.Level > 0 && o.Level < 1) {
@@ -82,8 +94,9 @@ type Comparison struct {
 	Metric    string   `json:"metric"`  // the headline; empty before a trial has a score
 	Metrics   []string `json:"metrics"` // all that were compared, the headline first
 	Level     float64  `json:"level"`
-	Seed      uint64   `json:"seed"`      // of the random numbers
-	Resamples int      `json:"resamples"` // of each bootstrap
+	PairLevel float64  `json:"pair_level,omitempty"` // of each pair's interval, so that all pairs together hold Level; groups have Level
+	Seed      uint64   `json:"seed"`                 // of the random numbers
+	Resamples int      `json:"resamples"`            // of each bootstrap
 	Baseline  string   `json:"baseline,omitempty"`
 	// Against is the baseline of each method that has one of its own.
 	Against  map[string]string `json:"against,omitempty"`
@@ -153,11 +166,14 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	}
 	o = o.filled()
 	c := d.describe(o)
-	all := d.pairs(o)
+	single := o
+	all := d.every(o)
+	o.family = len(slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return !o.chooses(p) }))
+	c.PairLevel = o.simultaneous()
 	c.Pairs = d.family(all, o)
 	if judged {
-		c.Groups = d.scored().groups(c.Pairs, o)
-		c.Pareto = d.pareto(c.Methods, all, o)
+		c.Groups = d.scored().groups(c.Pairs, single)
+		c.Pareto = d.pareto(c.Methods, c.Pairs, o)
 		c.Curves = d.scored().curves(o)
 	} else {
 		c.Pareto, c.Curves = Pareto{Resource: payment(c.Methods)}, []Curve{}
@@ -179,61 +195,73 @@ func (d Data) describe(o Options) *Comparison {
 		c.Budget = &o.Budget
 	}
 	if names := d.clusters(); names != nil {
-		_, c.Clusters = number(names)
+		_, c.Clusters = score.Units(names)
 	}
 	for m := range d.Methods {
 		c.Methods = append(c.Methods, d.statsOf(m, o))
 	}
+	correctPositions(c.Methods)
 	return c
 }
 
-// pairs compares every two methods, also those that a baseline leaves out of
-// the result: the Pareto front needs them.
-func (d Data) pairs(o Options) []Pair {
-	n := len(d.Methods)
-	all := make([]Pair, n*(n-1)/2)
-	var work sync.WaitGroup
-	next := 0
-	for i := range n {
-		for j := i + 1; j < n; j++ {
-			a, b, at := i, j, next
-			if d.Methods[a] == o.Baseline || o.Against[d.Methods[b]] == d.Methods[a] {
-				a, b = b, a
+// every lists every two methods, the baseline second, with nothing compared yet.
+func (d Data) every(o Options) []Pair {
+	var all []Pair
+	for i, first := range d.Methods {
+		for _, second := range d.Methods[i+1:] {
+			p := Pair{A: first, B: second}
+			if first == o.Baseline || o.Against[second] == first {
+				p.A, p.B = second, first
 			}
-			work.Go(func() { all[at] = d.pair(a, b, o) }) // each has random numbers of its own
-			next++
+			all = append(all, p)
 		}
 	}
-	work.Wait()
 	return all
 }
 
-// pair compares two methods; [decide] adds what depends on the family.
-func (d Data) pair(a, b int, o Options) Pair {
-	p := Pair{
-		A: d.Methods[a], B: d.Methods[b], Metrics: map[string]Difference{}, Ratios: map[Resource]Ratio{},
-		Shared: d.shared(a, b), Agreement: d.agreement(a, b),
+// atOnce calls do for each of n parts of a work, side by side.
+func atOnce(n int, do func(i int)) {
+	var work sync.WaitGroup
+	for i := range n {
+		work.Go(func() { do(i) })
 	}
-	clusters, scored := d.clusters(), d.scored()
+	work.Wait()
+}
+
+// pair compares two methods; [decide] adds what depends on the family.
+func (d Data) pair(p Pair, o Options) Pair {
+	a, b := slices.Index(d.Methods, p.A), slices.Index(d.Methods, p.B)
+	p.Metrics, p.Ratios, p.Shared, p.Agreement = map[string]Difference{}, map[Resource]Ratio{}, d.shared(a, b), d.agreement(a, b)
+	scored := d.scored()
 	for _, metric := range d.Metrics {
 		p.Metrics[metric] = scored.difference(a, b, metric, o)
 	}
 	for _, r := range Resources() {
-		random := stream(o.Seed, "ratio", string(r), p.A, p.B)
-		p.Ratios[r] = pair(d.used(a, r), d.used(b, r), clusters).ratio(string(r), o, random)
+		p.Ratios[r] = d.ratio(a, b, r, 0, 0, o)
 	}
 	return p
 }
 
-// family picks the requested pairs and decides each metric among them. Each metric is a family of its own: the headline
+// ratio is the use of methods a and b, where each trial takes so much more than
+// is recorded of it. Random numbers depend on the names alone.
+func (d Data) ratio(a, b int, r Resource, moreA, moreB float64, o Options) Ratio {
+	p := pair(plus(d.used(a, r), moreA), plus(d.used(b, r), moreB), d.clusters())
+	o.Level = o.simultaneous()
+	return p.ratio(string(r), o, stream(o.Seed, "ratio", string(r), d.Methods[a], d.Methods[b]))
+}
+
+func plus(xs []float64, more float64) []float64 {
+	for i := range xs {
+		xs[i] += more
+	}
+	return xs
+}
+
+// family compares the requested pairs and decides each metric among them. Each metric is a family of its own: the headline
 // decides, the others explain.
 func (d Data) family(all []Pair, o Options) []Pair {
-	var chosen []Pair
-	for _, p := range all {
-		if o.chooses(p) {
-			chosen = append(chosen, p)
-		}
-	}
+	chosen := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return !o.chooses(p) })
+	atOnce(len(chosen), func(i int) { chosen[i] = d.pair(chosen[i], o) })
 	for _, metric := range d.Metrics {
 		differences := make([]Difference, len(chosen))
 		for i, p := range chosen {

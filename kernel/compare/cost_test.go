@@ -48,7 +48,7 @@ func TestPareto(t *testing.T) {
 		standing []Standing
 		by       []string
 	}{
-		{60, []Standing{OnFront, Dominated, Undecided}, []string{"", "thrifty", "thrifty"}},
+		{60, []Standing{OnFront, Dominated, Costlier}, []string{"", "thrifty", "thrifty"}},
 		{3, []Standing{OnFront, Undecided, Undecided}, []string{"", "thrifty", "thrifty"}},
 	} {
 		d := costs(t, c.n)
@@ -82,7 +82,7 @@ func TestParetoOfLikeMeans(t *testing.T) {
 		})
 	}
 	for i := range p.Points {
-		p.place(i, func(a, b string) bool { return true })
+		p.place(i, func(a, b string) lead { return lead{true, true} })
 	}
 	for i, want := range []Standing{OnFront, OnFront, Dominated, OnFront, ""} {
 		if p.Points[i].Standing != want {

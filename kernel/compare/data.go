@@ -21,6 +21,8 @@ type Data struct {
 	// Chance and Majority are what guessing and what always naming the most
 	// frequent label earn, by metric. Absent where they have no meaning.
 	Chance, Majority map[string]float64
+	// Seeds are what the seeds of a method took to build, each by itself.
+	Seeds map[string][]methods.Usage
 }
 
 // Sample is one sample with the trials on it.
@@ -134,6 +136,7 @@ type view struct {
 	metric    string
 	treatment treatment
 	envelope  []limit
+	bare      bool // a measure of all samples needs no interval
 }
 
 // limit is the most of a resource that a trial may use.
@@ -218,8 +221,16 @@ func (d Data) means(m int, of func(Cell) float64) []float64 {
 	return out
 }
 
-// metric is the mean of method m over samples as v looks at it.
+// metric is the mean of method m over samples, or their measure together, as v
+// looks at it.
 func (d Data) metric(m int, v view, o Options) score.Metric {
+	if isCorpus(v.metric) {
+		for _, one := range d.corpus(m, v, o) {
+			if one.Name == v.metric {
+				return one
+			}
+		}
+	}
 	return d.mean(m, v.metric, v.counts, v.value, score.Options{Level: o.Level})
 }
 

@@ -21,14 +21,10 @@ type Difference struct {
 	MeanB      Number       `json:"mean_b"`
 	Difference score.Metric `json:"difference"` // the mean of A minus B; above 0 speaks for A
 	Interval   string       `json:"interval"`   // how its interval was made
-	// Constant says that the difference is the same on every sample and not 0,
-	// which leaves graded values without an interval.
-	Constant bool `json:"constant,omitempty"`
-
-	P      Number `json:"p"` // two-sided, of no difference
-	Test   string `json:"test"`
-	Holm   Number `json:"p_holm"` // corrected for the family
-	Family int    `json:"family"` // how many pairs were tested on this metric
+	P          Number       `json:"p"`          // two-sided, of no difference
+	Test       string       `json:"test"`
+	Holm       Number       `json:"p_holm"` // corrected for the family
+	Family     int          `json:"family"` // how many pairs were tested on this metric
 
 	Wins        int    `json:"wins"`        // samples on which A is better
 	Losses      int    `json:"losses"`      // samples on which B is
@@ -48,7 +44,7 @@ type Difference struct {
 	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
 	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
 
-	pairing pairing // until decided
+	detectable func(alpha float64) float64 // until decided
 }
 
 // Paired compares two methods' values, one per sample in the same order; NaN
@@ -56,10 +52,10 @@ type Difference struct {
 // nil if all stand alone. The three must have one length. The result is a
 // family of its own.
 //
-// The interval is [Tango]'s for 0/1 values of samples that stand alone, or of
-// clusters that all differ by the same, and otherwise Student's from a
-// cluster-robust standard error. The test is
-// [McNemar]'s or, of clusters or graded values, that of flipping their signs.
+// The interval is [Tango]'s and the test [McNemar]'s for 0/1 values of samples
+// that stand alone. For other values within 0 and 1 both are by betting on the
+// samples, or the clusters, in an order that comes from the seed: they hold for
+// differences of any shape. Values outside of that range have no test.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
@@ -70,40 +66,66 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 	return one[0], nil
 }
 
+// newDifference has nothing but names.
+func newDifference(metric, a, b string) Difference {
+	nan := math.NaN()
+	return Difference{
+		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Holm: undefined,
+		Detectable: undefined, Correlation: undefined, Difference: score.Metric{Name: metric, Value: nan, Low: nan, High: nan},
+		detectable: func(float64) float64 { return nan },
+	}
+}
+
 // differ compares without regard to the family, which [decide] adds.
 func differ(metric, a, b string, p pairing, o Options) Difference {
-	d := Difference{
-		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Holm: undefined,
-		Detectable: undefined, Correlation: p.correlation(), pairing: p,
-	}
-	d.Difference, d.Interval = p.interval(metric, o.Level)
+	d := newDifference(metric, a, b)
+	d.Correlation = p.correlation()
+	d.Difference, d.Interval = p.interval(metric, o.simultaneous(), o.Seed)
 	if len(p.d) > 0 {
 		d.MeanA, d.MeanB = Number(stat.Mean(p.a, nil)), Number(stat.Mean(p.b, nil))
 	}
 	d.Wins, d.Losses, d.Ties = p.sides()
-	d.Constant = d.Interval == "" && p.units > 1 && d.Ties < len(p.d)
-	value, test := p.test(stream(o.Seed, "flip", metric, a, b))
+	value, test := p.test(o.Seed)
 	d.P, d.Test = Number(value), test
+	half := (d.Difference.High - d.Difference.Low) / 2
+	d.detectable = func(alpha float64) float64 { return p.detectable(half, alpha) }
 	return d
 }
 
 // difference compares methods a and b on a metric, in all three ways to count.
 func (d Data) difference(a, b int, metric string, o Options) Difference {
-	envelope, clusters := envelopeOf(o.Budget), d.clusters()
-	at := func(t treatment) pairing {
-		v := view{metric, t, envelope}
-		return pair(d.values(a, v), d.values(b, v), clusters)
+	v := view{metric: metric, envelope: envelopeOf(o.Budget)}
+	at := func(t treatment) *score.Metric {
+		v.treatment = t
+		m := d.apart(a, b, v, o)
+		return &m
 	}
-	out := differ(metric, d.Methods[a], d.Methods[b], at(completeCase), o)
+	var out Difference
+	if isCorpus(metric) {
+		out = d.contrasts(a, b, v, o)[metric]
+	} else {
+		out = differ(metric, d.Methods[a], d.Methods[b], d.paired(a, b, v), o)
+	}
 	if d.infra(a)+d.infra(b) > 0 {
-		m, _ := at(failedAsWrong).interval(metric, o.Level)
-		out.FailedAsWrong = &m
+		out.FailedAsWrong = at(failedAsWrong)
 	}
 	if d.unanswered(a)+d.unanswered(b) > 0 {
-		m, _ := at(answeredOnly).interval(metric, o.Level)
-		out.AnsweredOnly = &m
+		out.AnsweredOnly = at(answeredOnly)
 	}
 	return out
+}
+
+func (d Data) paired(a, b int, v view) pairing {
+	return pair(d.values(a, v), d.values(b, v), d.clusters())
+}
+
+// apart is the difference of two methods as v looks at them, with its interval.
+func (d Data) apart(a, b int, v view, o Options) score.Metric {
+	if isCorpus(v.metric) {
+		return d.contrasts(a, b, v, o)[v.metric].Difference
+	}
+	m, _ := d.paired(a, b, v).interval(v.metric, o.simultaneous(), o.Seed)
+	return m
 }
 
 // decide corrects the tests of a family and names the winners: a difference is
@@ -123,9 +145,9 @@ func decide(family []Difference, level float64) {
 		d := &family[i]
 		d.Holm, d.Family = Number(corrected[i]), tested
 		if d.Winner = d.winner(1 - level); d.Winner == "" {
-			d.Detectable = Number(d.pairing.detectable((1 - level) / float64(max(1, tested))))
+			d.Detectable = Number(d.detectable((1 - level) / float64(max(1, tested))))
 		}
-		d.pairing = pairing{} // no longer needed
+		d.detectable = nil // no longer needed
 	}
 }
 
@@ -213,8 +235,8 @@ func (d Difference) reach() string {
 		}
 		return s
 	}
-	if d.Constant {
-		return "the difference is the same on every sample, so there is no interval to decide by"
+	if d.Difference.HasInterval() && d.Test == "" {
+		return "no test, because " + d.Metric + " is not within 0 and 1"
 	}
 	if d.Wins+d.Losses == 0 && d.Ties > 1 {
 		return "they are equal on every sample"

@@ -40,18 +40,17 @@ func (d Data) groups(pairs []Pair, o Options) []GroupStats {
 // group is the group that d's samples are.
 func (d Data) group(name string, pairs []Pair, o Options) GroupStats {
 	g := GroupStats{Group: name, Samples: len(d.Samples), Pairs: []score.Metric{}, Chance: undefined}
-	v, clusters := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}, d.clusters()
+	v := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}
 	if level, ok := meanChance(d.Samples)[v.metric]; ok {
 		g.Chance = Number(level)
 	}
-	values := map[string][]float64{}
+	at := map[string]int{}
 	for m, label := range d.Methods {
-		values[label] = d.values(m, v)
+		at[label] = m
 		g.Methods = append(g.Methods, d.metric(m, v, o))
 	}
 	for _, p := range pairs {
-		m, _ := pair(values[p.A], values[p.B], clusters).interval(v.metric, o.Level)
-		g.Pairs = append(g.Pairs, m)
+		g.Pairs = append(g.Pairs, d.apart(at[p.A], at[p.B], v, o))
 	}
 	return g
 }

@@ -23,7 +23,8 @@ type MethodStats struct {
 	Repeats  []Repeat                  `json:"repeats,omitempty"` // with epochs of a 0/1 headline
 	First    *Position                 `json:"first,omitempty"`   // for rankings
 	Usage    map[Resource]score.Metric `json:"usage"`             // mean of a trial, over samples
-	Total    Usage                     `json:"total"`             // of all trials, also of those that failed: what was charged
+	Total    Usage                     `json:"total"`             // of the trials that did not fail
+	Lost     *Usage                    `json:"lost,omitempty"`    // of those that failed: charged, and in no other number of use
 	Hops     *PerHop                   `json:"per_hop,omitempty"` // where the samples have metadata "hops"
 	Seeds    *SeedUse                  `json:"seeds,omitempty"`   // nil if it built none
 }
@@ -56,7 +57,7 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 	if len(d.Metrics) > 0 {
 		s.Repeats = scored.repeats(m, o)
 	}
-	var total methods.Usage
+	var total, lost methods.Usage
 	d.count(m, func(c Cell) bool {
 		s.Trials++
 		s.Outcomes[c.Outcome]++
@@ -66,10 +67,18 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 		if c.LeftOut > 0 {
 			s.LeftOut++
 		}
-		total = total.Plus(c.Usage)
+		if c.Infra {
+			lost = lost.Plus(c.Usage)
+		} else {
+			total = total.Plus(c.Usage)
+		}
 		return true
 	})
-	s.Total = UsageOf(total)
+	s.Total, s.Seeds = UsageOf(total), d.seedUse(m, s.Trials-s.Failed)
+	if s.Failed > 0 {
+		use := UsageOf(lost)
+		s.Lost = &use
+	}
 	s.Missing = len(d.Samples)*d.epochs() - s.Trials
 	for _, sample := range scored.Samples {
 		if slices.ContainsFunc(sample.Cells[m], view{}.counts) {
@@ -92,7 +101,9 @@ func (d Data) merits(m int, o Options) map[string]Merit {
 	at := func(t treatment) map[string]score.Metric {
 		metrics := map[string]score.Metric{}
 		for _, name := range d.Metrics {
-			metrics[name] = d.metric(m, view{name, t, envelope}, o)
+			if !isCorpus(name) {
+				metrics[name] = d.metric(m, view{metric: name, treatment: t, envelope: envelope}, o)
+			}
 		}
 		for _, one := range d.corpus(m, view{treatment: t, envelope: envelope}, o) {
 			metrics[one.Name] = one
@@ -121,34 +132,6 @@ func found(metrics map[string]score.Metric, name string) *score.Metric {
 		return &m
 	}
 	return nil
-}
-
-// corpus is method m on the measures that only a set of verdicts has; nil where
-// answers are not verdicts, or targets are in a form of the task's own.
-func (d Data) corpus(m int, v view, o Options) []score.Metric {
-	var samples [][]score.Prediction
-	for _, s := range d.Samples {
-		var epochs []score.Prediction
-		for _, c := range s.Cells[m] {
-			counted, wrong := v.counted(c)
-			if !counted {
-				continue
-			}
-			p := c.Prediction
-			if wrong {
-				p.Answer = methods.Answer{Outcome: methods.Failed}
-			}
-			epochs = append(epochs, p)
-		}
-		if len(epochs) > 0 {
-			samples = append(samples, epochs)
-		}
-	}
-	metrics, err := score.Corpus(samples, o.Seed, score.Options{Level: o.Level})
-	if err != nil {
-		return nil
-	}
-	return metrics
 }
 
 // causes groups the trials without an answer by outcome and reason.

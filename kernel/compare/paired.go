@@ -35,7 +35,7 @@ func pair(a, b []float64, clusters []string) pairing {
 			names = append(names, "")
 		}
 	}
-	p.unit, p.units = number(names)
+	p.unit, p.units = score.Units(names)
 	return p
 }
 
@@ -48,48 +48,20 @@ func apart(a, b float64) float64 {
 	return a - b
 }
 
-// number numbers the clusters in order of appearance; an empty name is a
-// cluster of its own.
-func number(names []string) (unit []int, count int) {
-	known := make(map[string]int)
-	unit = make([]int, len(names))
-	for i, name := range names {
-		u, ok := known[name]
-		if !ok || name == "" {
-			u, count = count, count+1
-			known[name] = u
-		}
-		unit[i] = u
-	}
-	return unit, count
-}
-
 func (p pairing) clustered() bool { return p.units < len(p.d) }
 
 // matched reports whether p is a table of matched 0/1 outcomes: independent
 // samples, every value 0 or 1.
 func (p pairing) matched() bool {
-	zeroOrOne := func(x float64) bool { return x == 0 || x == 1 }
-	for i := range p.d {
-		if !zeroOrOne(p.a[i]) || !zeroOrOne(p.b[i]) {
-			return false
-		}
-	}
-	return !p.clustered()
+	return !p.clustered() && p.all(func(x float64) bool { return x == 0 || x == 1 })
 }
 
-// alike returns a table of matched outcomes with one row for each cluster, where
-// every value is 0 or 1 and the difference is the same on all samples. Their
-// spread is 0 and says nothing on the next cluster; as single observations the
-// clusters have an interval.
-func (p pairing) alike() (clusters pairing, ok bool) {
-	whole := p
-	whole.units = len(p.d)
-	if !p.clustered() || p.units < 2 || !whole.matched() || !same(p.d) {
-		return pairing{}, false
-	}
-	n := p.units
-	return pairing{a: p.a[:n], b: p.b[:n], d: p.d[:n], units: n}, true
+// within reports whether every value is within 0 and 1.
+func (p pairing) within() bool { return p.all(func(x float64) bool { return 0 <= x && x <= 1 }) }
+
+func (p pairing) all(is func(float64) bool) bool {
+	not := func(x float64) bool { return !is(x) }
+	return !slices.ContainsFunc(p.a, not) && !slices.ContainsFunc(p.b, not)
 }
 
 // sides counts the samples that a wins, that it loses, and the ties.
@@ -116,14 +88,10 @@ func (p pairing) sums(xs []float64) []float64 {
 	return s
 }
 
-// manyClusters is the count from which cluster-robust intervals need no
-// warning; with the corrections of [robust] ten is enough for clusters of
-// like sizes (the coverage test has both).
-const manyClusters = 10
-
 // interval is the mean difference with its interval, and how that was made.
-// Matched 0/1 outcomes have Tango's, everything else the one of [robust].
-func (p pairing) interval(name string, level float64) (m score.Metric, how string) {
+// Matched 0/1 outcomes have Tango's, other values within 0 and 1 the one by
+// betting, all else Student's.
+func (p pairing) interval(name string, level float64, seed uint64) (m score.Metric, how string) {
 	m = score.Metric{Name: name, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), N: len(p.d)}
 	if p.left > 0 {
 		warn(&m, "one of the two methods has no value on %d of %d samples, which are left out", p.left, p.left+len(p.d))
@@ -135,32 +103,24 @@ func (p pairing) interval(name string, level float64) (m score.Metric, how strin
 	switch {
 	case p.units < 2:
 		warn(&m, "one %s: no interval", p.unitName())
+		return m, ""
 	case p.matched():
 		wins, losses, _ := p.sides()
 		m.Low, m.High = Tango(wins, losses, m.N, level)
 		return m, "Tango's score interval"
-	default:
-		if clusters, ok := p.alike(); ok {
-			wins, losses, _ := clusters.sides()
-			m.Low, m.High = Tango(wins, losses, p.units, level)
-			return m, fmt.Sprintf("Tango's score interval of %d clusters", p.units)
-		}
-		se, df := robust(p.d, p.unit, p.units)
-		if se <= 1e-12*math.Abs(m.Value) || se == 0 { // rounding alone
-			warn(&m, "the difference is the same on all %d samples: no interval", m.N)
-			return m, ""
-		}
-		half := student(df).Quantile((1+level)/2) * se
-		m.Low, m.High = m.Value-half, m.Value+half
-		if !p.clustered() {
-			return m, "Student's t"
-		}
-		if p.units < manyClusters {
-			warn(&m, "only %d clusters: the interval assumes that their sums are normally distributed", p.units)
-		}
-		return m, fmt.Sprintf("clustered t (CR2, %.1f degrees of freedom, %d clusters)", df, p.units)
+	case p.within():
+		m.Low, m.High = p.bets(seed).interval(m.Value, level)
+		return m, "betting" + p.unitsText()
 	}
-	return m, ""
+	warn(&m, "%s is not within 0 and 1, so no test bounds it and no winner is named: scale it to that range", name)
+	se, df := score.CR2(p.d, p.unit, p.units)
+	if se <= 1e-12*math.Abs(m.Value) || se == 0 { // rounding alone
+		warn(&m, "the difference is the same on all %d samples: no interval", m.N)
+		return m, ""
+	}
+	half := student(df).Quantile((1+level)/2) * se
+	m.Low, m.High = m.Value-half, m.Value+half
+	return m, "Student's t" + p.unitsText()
 }
 
 func (p pairing) unitName() string {
@@ -170,40 +130,12 @@ func (p pairing) unitName() string {
 	return "sample"
 }
 
-// robust is the standard error of the mean of xs and its degrees of freedom
-// when xs of one unit are not independent. Units are numbered from 0, each
-// has at least one value, and there are at least two.
-//
-// The variance is the cluster-robust one of Liang and Zeger 1986,
-// "Longitudinal data analysis using generalized linear models", which Miller
-// 2024, "Adding Error Bars to Evals", recommends for evaluations. Differs:
-// their estimate is biased downward for few or unlike clusters and was seen to
-// cover 91 to 93 % where 95 % was asked, so it is corrected as Bell and
-// McCaffrey 2002, "Bias reduction in standard errors for linear regression with
-// multi-stage samples", do it (CR2, with Satterthwaite's degrees of freedom and
-// independence as the working model). For a mean of N values in clusters of
-// n_g the matrices of their paper collapse: cluster g's sum of residuals is
-// divided by sqrt(1-n_g/N), and the degrees of freedom are
-//
-//	N² / (Σ c²n² - 2/N Σ c²n³ + (Σ cn²)²/N²),  c = 1/(1-n_g/N)
-//
-// With clusters of one sample these are the usual standard error and N-1.
-func robust(xs []float64, unit []int, units int) (se, df float64) {
-	n, mean := float64(len(xs)), stat.Mean(xs, nil)
-	sums, sizes := make([]float64, units), make([]float64, units)
-	for i, x := range xs {
-		sums[unit[i]] += x - mean
-		sizes[unit[i]]++
+// unitsText tells of clusters, if there are any.
+func (p pairing) unitsText() string {
+	if p.clustered() {
+		return fmt.Sprintf(" (%d clusters)", p.units)
 	}
-	var variance, c2n2, c2n3, cn2 float64
-	for g, size := range sizes {
-		c := 1 / (1 - size/n)
-		variance += c * sums[g] * sums[g]
-		c2n2 += c * c * size * size
-		c2n3 += c * c * size * size * size
-		cn2 += c * size * size
-	}
-	return math.Sqrt(variance) / n, n * n / (c2n2 - 2/n*c2n3 + cn2*cn2/(n*n))
+	return ""
 }
 
 func student(df float64) distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df} }

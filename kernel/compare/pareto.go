@@ -1,21 +1,30 @@
 package compare
 
-import "noema/kernel/score"
+import (
+	"math"
+	"slices"
+
+	"noema/kernel/score"
+)
 
 // Standing is a method's place against the front.
 type Standing string
 
 // The standings. A method with the better mean is ahead of another on merit,
-// and one with the lower mean use is ahead of it on thrift. A lead is sure if
-// the pair's interval of the difference excludes 0, or that of the ratio
-// excludes 1 (uncorrected for the number of pairs).
+// and one with the lower mean use is ahead of it on thrift. The lead on merit is
+// sure if it wins against the other in the family of all pairs, which failed
+// trials can prevent, and that on thrift if the interval of the ratio, at the
+// level of that family, excludes 1.
 const (
 	// OnFront: no other method is at least as good on both and better on one.
 	OnFront Standing = "front"
 	// Dominated: some other method is ahead on both, and both leads are sure.
 	Dominated Standing = "dominated"
-	// Undecided: off the front by the means, yet no method's lead over it is
-	// sure on both.
+	// Costlier: off the front; some other method surely uses less and is not
+	// shown to be worse, but none is surely ahead on both.
+	Costlier Standing = "costlier"
+	// Undecided: off the front by the means, yet no other method's lead over it
+	// is sure on thrift.
 	Undecided Standing = "undecided"
 )
 
@@ -33,24 +42,61 @@ type Pareto struct {
 type ParetoPoint struct {
 	Method   string       `json:"method"`
 	Merit    score.Metric `json:"merit"`
-	Cost     score.Metric `json:"cost"`
+	Cost     score.Metric `json:"cost"`     // with the share of the method's seeds
 	Standing Standing     `json:"standing"` // empty if a mean is undefined
 	By       []string     `json:"by,omitempty"`
-	// By names the methods that dominate it or, if undecided, are ahead of it.
+	// By names the methods that dominate it, are surely cheaper or, if undecided,
+	// are ahead of it by the means.
 }
 
-// pareto places every method; pairs are those of every two methods.
+// pareto places every method; pairs are those that were compared.
 func (d Data) pareto(stats []MethodStats, pairs []Pair, o Options) Pareto {
 	p := Pareto{Resource: payment(stats)}
 	for _, s := range stats {
-		p.Points = append(p.Points, ParetoPoint{
-			Method: s.Method, Merit: s.Metrics[d.Metrics[0]].Value, Cost: s.Usage[p.Resource],
-		})
+		cost, more := s.Usage[p.Resource], s.Seeds.share(p.Resource)
+		cost.Value, cost.Low, cost.High = cost.Value+more, cost.Low+more, cost.High+more
+		p.Points = append(p.Points, ParetoPoint{Method: s.Method, Merit: s.Metrics[d.Metrics[0]].Value, Cost: cost})
 	}
+	leads := d.leads(stats, pairs, p.Resource, o)
 	for i := range p.Points {
-		p.place(i, func(a, b string) bool { return surelyAhead(pairs, a, b, d.Metrics[0], p.Resource) })
+		p.place(i, func(a, b string) lead { return leads[[2]string{a, b}] })
 	}
 	return p
+}
+
+// lead is what is sure of one method against another.
+type lead struct{ better, thriftier bool }
+
+// leads has the sure leads of every method over every other, in the family of all
+// pairs. pairs are taken as they are where they are that family.
+func (d Data) leads(stats []MethodStats, pairs []Pair, r Resource, o Options) map[[2]string]lead {
+	all := d.every(Options{})
+	headlines, ratios := make([]Difference, len(all)), make([]Ratio, len(all))
+	known := len(pairs) == len(all)
+	o.family = len(all)
+	atOnce(len(all), func(i int) {
+		a, b := slices.Index(d.Methods, all[i].A), slices.Index(d.Methods, all[i].B)
+		if known {
+			headlines[i] = pairs[i].Metrics[d.Metrics[0]]
+			all[i] = pairs[i]
+			a, b = slices.Index(d.Methods, all[i].A), slices.Index(d.Methods, all[i].B)
+		} else {
+			headlines[i] = d.scored().difference(a, b, d.Metrics[0], o)
+		}
+		moreA, moreB := stats[a].Seeds.share(r), stats[b].Seeds.share(r)
+		if ratios[i] = all[i].Ratios[r]; !known || moreA+moreB > 0 {
+			ratios[i] = d.ratio(a, b, r, moreA, moreB, o)
+		}
+	})
+	if !known {
+		decide(headlines, o.Level)
+	}
+	sure := map[[2]string]lead{}
+	for i, p := range all {
+		sure[[2]string{p.A, p.B}] = lead{headlines[i].Winner == p.A, ratios[i].below()}
+		sure[[2]string{p.B, p.A}] = lead{headlines[i].Winner == p.B, ratios[i].above()}
+	}
+	return sure
 }
 
 // payment is the first resource that is known of all methods and used by any.
@@ -58,8 +104,8 @@ func payment(stats []MethodStats) Resource {
 	for _, r := range []Resource{Cost, Tokens} {
 		known, used := true, false
 		for _, s := range stats {
-			known = known && s.Usage[r].Defined
-			used = used || s.Usage[r].Value > 0
+			known = known && s.Usage[r].Defined && !math.IsNaN(s.Seeds.share(r))
+			used = used || s.Usage[r].Value+s.Seeds.share(r) > 0
 		}
 		if known && used {
 			return r
@@ -69,24 +115,29 @@ func payment(stats []MethodStats) Resource {
 }
 
 // place sets the standing of point i.
-func (p *Pareto) place(i int, sure func(a, b string) bool) {
+func (p *Pareto) place(i int, sure func(a, b string) lead) {
 	at := &p.Points[i]
 	if !at.Merit.Defined || !at.Cost.Defined {
 		return
 	}
-	var behind, dominated []string
+	var behind, costlier, dominated []string
 	for _, other := range p.Points {
 		if !other.Merit.Defined || !other.Cost.Defined || !other.ahead(*at) {
 			continue
 		}
 		behind = append(behind, other.Method)
-		if sure(other.Method, at.Method) {
-			dominated = append(dominated, other.Method)
+		if l := sure(other.Method, at.Method); l.thriftier {
+			costlier = append(costlier, other.Method)
+			if l.better {
+				dominated = append(dominated, other.Method)
+			}
 		}
 	}
 	switch {
 	case len(dominated) > 0:
 		at.Standing, at.By = Dominated, dominated
+	case len(costlier) > 0:
+		at.Standing, at.By = Costlier, costlier
 	case len(behind) > 0:
 		at.Standing, at.By = Undecided, behind
 	default:
@@ -98,17 +149,4 @@ func (p *Pareto) place(i int, sure func(a, b string) bool) {
 func (p ParetoPoint) ahead(q ParetoPoint) bool {
 	merit, cost := p.Merit.Value, p.Cost.Value
 	return merit >= q.Merit.Value && cost <= q.Cost.Value && (merit > q.Merit.Value || cost < q.Cost.Value)
-}
-
-// surelyAhead reports whether a is proven ahead of b on both.
-func surelyAhead(pairs []Pair, a, b, metric string, r Resource) bool {
-	for _, p := range pairs {
-		switch m, ratio := p.Metrics[metric].Difference, p.Ratios[r]; {
-		case p.A == a && p.B == b:
-			return m.HasInterval() && m.Low > 0 && ratio.below()
-		case p.A == b && p.B == a:
-			return m.HasInterval() && m.High < 0 && ratio.above()
-		}
-	}
-	return false
 }

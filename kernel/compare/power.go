@@ -4,38 +4,43 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"noema/kernel/score"
 )
 
 // Power is the chance with which a difference of the detectable size is found.
 const Power = 0.8
 
 // detectable is the smallest true difference that a comparison of these
-// samples would find with a chance of [Power], tested at alpha. It is NaN if
-// no difference would be: with fewer than six independent samples no test at
-// 0.05 can be significant.
+// samples would find with a chance of [Power], tested at alpha, where half is
+// half the width of its interval. It is NaN if no difference would be: with
+// fewer than six independent samples no test at 0.05 can be significant.
 //
 // For matched 0/1 outcomes it is worked out from the exact power of McNemar's
 // test, where the share of samples that tell the methods apart is the observed
-// one, and at least the difference itself. Otherwise it is the normal-theory
-// (t_{1-alpha/2} + t_{power}) SE of Bloom 1995, "Minimum detectable effects",
-// and Miller 2024, "Adding Error Bars to Evals", with the standard error seen.
-func (p pairing) detectable(alpha float64) float64 {
-	if clusters, ok := p.alike(); ok {
-		p = clusters
-	}
-	if p.matched() && len(p.d) > 0 {
+// one, and at least the difference itself. Otherwise it is half the interval and
+// t_{power} standard errors, as in Bloom 1995, "Minimum detectable effects", and
+// Miller 2024, "Adding Error Bars to Evals".
+func (p pairing) detectable(half, alpha float64) float64 {
+	switch {
+	case len(p.d) == 0 || p.units < 2 || !p.within():
+		return math.NaN()
+	case p.matched():
 		wins, losses, _ := p.sides()
 		return newMatchedPower(wins, losses, len(p.d), alpha).detectable()
 	}
-	if p.units < 2 || math.Pow(2, float64(1-p.units)) > alpha {
+	return reaching(score.CR2(p.d, p.unit, p.units))(half)
+}
+
+// reaching adds to half an interval what leads to [Power], for a standard error
+// and its degrees of freedom.
+func reaching(se, df float64) func(half float64) float64 {
+	return func(half float64) float64 {
+		if d := half + student(df).Quantile(Power)*se; d <= 1 {
+			return d
+		}
 		return math.NaN()
 	}
-	se, df := robust(p.d, p.unit, p.units)
-	if se == 0 {
-		return math.NaN()
-	}
-	t := student(df)
-	return (t.Quantile(1-alpha/2) + t.Quantile(Power)) * se
 }
 
 // matchedPower is the power of McNemar's exact test on n samples.

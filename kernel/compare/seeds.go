@@ -13,30 +13,38 @@ import (
 type SeedUse struct {
 	Seeds    int                  `json:"seeds"`
 	Total    Usage                `json:"total"`
-	PerTrial map[Resource]float64 `json:"per_trial"` // the share of each finished trial; what is unknown is absent
+	PerTrial map[Resource]float64 `json:"per_trial"` // the share of each trial that did not fail; what is unknown is absent
 }
 
-// AddSeeds tells what the seeds of a method took to build, each by itself.
-func (c *Comparison) AddSeeds(method string, seeds []methods.Usage) {
-	for i := range c.Methods {
-		m := &c.Methods[i]
-		if m.Method != method || m.Trials == 0 || len(seeds) == 0 {
-			continue
-		}
-		var sum methods.Usage
-		for _, u := range seeds {
-			sum = sum.Plus(u)
-		}
-		if sum.Calls+sum.ToolCalls == 0 {
-			continue
-		}
-		m.Seeds = &SeedUse{Seeds: len(seeds), Total: UsageOf(sum), PerTrial: map[Resource]float64{}}
-		for _, r := range append(Resources(), InputTokens, OutputTokens) {
-			if use := r.of(sum); !math.IsNaN(use) {
-				m.Seeds.PerTrial[r] = use / float64(m.Trials)
-			}
+// seedUse is what the seeds of method m took, shared by its trials that did not
+// fail; nil if it built none.
+func (d Data) seedUse(m, trials int) *SeedUse {
+	seeds := d.Seeds[d.Methods[m]]
+	var sum methods.Usage
+	for _, u := range seeds {
+		sum = sum.Plus(u)
+	}
+	if trials == 0 || sum.Calls+sum.ToolCalls == 0 {
+		return nil
+	}
+	use := &SeedUse{Seeds: len(seeds), Total: UsageOf(sum), PerTrial: map[Resource]float64{}}
+	for _, r := range append(Resources(), InputTokens, OutputTokens) {
+		if amount := r.of(sum); !math.IsNaN(amount) {
+			use.PerTrial[r] = amount / float64(trials)
 		}
 	}
+	return use
+}
+
+// share is a trial's part, 0 where nothing was built and NaN where it is not known.
+func (s *SeedUse) share(r Resource) float64 {
+	if s == nil {
+		return 0
+	}
+	if amount, known := s.PerTrial[r]; known {
+		return amount
+	}
+	return math.NaN()
 }
 
 // Sentence says it where no table does.

@@ -161,10 +161,15 @@ func chooseMetrics(asked []string, samples []task.Sample, d Data) ([]string, err
 		})
 	}
 	maps.DeleteFunc(found, func(_ string, has bool) bool { return !has })
+	if _, verdicts := d.Majority[score.MacroF1]; verdicts && len(found) > 0 {
+		for _, name := range score.OfCorpus() {
+			found[name] = true
+		}
+	}
 	have := slices.Sorted(maps.Keys(found))
 	all := score.EffectNames() // where there are any, they come before what the answer says
 	if len(samples) > 0 {
-		all = append(all, score.Names(samples[0].Problem.Answer)...)
+		all = append(append(all, score.Names(samples[0].Problem.Answer)...), score.OfCorpus()...)
 	}
 	for _, name := range have {
 		if !slices.Contains(all, name) {

@@ -111,6 +111,14 @@ func (d Data) notes(c *Comparison) []string {
 	if len(c.Metrics) > 1 && len(c.Pairs) > 0 {
 		note("the winner is decided on %s; other metrics are corrected separately and only explain it", c.Metric)
 	}
+	if len(c.Pairs) > 1 {
+		note("intervals of pairs hold together: each of the %d is at %.1f %%", len(c.Pairs), 100*c.PairLevel)
+	}
+	for _, p := range c.Pairs {
+		if h := p.Metrics[c.Metric]; len(c.Pairs) > 1 && h.Winner == "" && sideOf(h.Difference) != 0 {
+			note("%s − %s: %s", p.A, p.B, h.reach())
+		}
+	}
 	return append(notes, sharedNotes(c.Pairs)...)
 }
 

@@ -110,6 +110,8 @@ func standing(p compare.ParetoPoint) string {
 		return "on it"
 	case compare.Dominated:
 		return "dominated by " + strings.Join(p.By, ", ")
+	case compare.Costlier:
+		return strings.Join(p.By, ", ") + ": cheaper, not shown worse"
 	case compare.Undecided:
 		return "behind " + strings.Join(p.By, ", ") + ", not surely"
 	}
@@ -139,9 +141,17 @@ func pairTable(c *compare.Comparison) display.Table {
 		if d.Detectable.Defined() {
 			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
 		}
-		t.Row(p.A+" − "+p.B, signed(d.Difference), fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties), pValue(d.Holm), winner, detectable)
+		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Holm), winner, detectable)
 	}
 	return t
+}
+
+// sides is empty for a measure of all samples together.
+func sides(d compare.Difference) string {
+	if d.Wins+d.Losses+d.Ties == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties)
 }
 
 func signed(m score.Metric) string {
@@ -150,9 +160,17 @@ func signed(m score.Metric) string {
 	}
 	s := plus(m.Value)
 	if m.HasInterval() {
-		s += fmt.Sprintf(" [%s, %s]", plus(m.Low), plus(m.High))
+		s += fmt.Sprintf(" [%s, %s]", end(m.Low, m), end(m.High, m))
 	}
 	return s
+}
+
+// end writes an end of an interval; one that leaves 0 out must not read as 0.
+func end(x float64, m score.Metric) string {
+	if text := plus(x); text != "0.00" || m.Low*m.High <= 0 {
+		return text
+	}
+	return fmt.Sprintf("%+.3f", x)
 }
 
 // plus writes a number with its sign, and what rounds to 0 with none.
@@ -226,9 +244,9 @@ func remarks(c *compare.Comparison) []string {
 		add("note: %s", Plain(n))
 	}
 	for _, m := range c.Methods {
-		if m.First != nil && m.First.P.Defined() && m.First.P < 0.05 {
-			add("position bias: %s ranks the item shown first on top in %.0f %% of trials; chance %.0f %% (p %s)",
-				m.Method, 100*m.First.Rate.Value, 100*float64(m.First.Chance), pValue(m.First.P))
+		if p := m.First; p != nil && p.Holm.Defined() && p.Holm < 0.05 {
+			add("position bias: %s, where it is wrong, ranks the item shown first on top in %d of %d trials (%.0f %%); chance %.0f %% (p %s)",
+				m.Method, p.First, p.Trials, 100*float64(p.First)/float64(p.Trials), 100*float64(p.Chance), pValue(p.Holm))
 		}
 		for _, k := range m.Repeats {
 			if k.K == c.Epochs && k.K > 1 {

@@ -83,26 +83,23 @@ func Summarize(r *Result) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	AddSeeds(&data, r.Run, func(label string) string { return label })
 	c, err := compare.Describe(data, compare.Options{})
 	if err != nil {
 		return nil, err
 	}
-	AddSeeds(c, r.Run, func(label string) string { return label })
 	c.Notes = append(c.Notes, Reach(r.Run, r.Trials, func(label string) string { return label })...)
 	return SummaryOf(r, c), nil
 }
 
-// AddSeeds tells a comparison what the method seeds of a run took, with the label
-// that each method has there.
-func AddSeeds(c *compare.Comparison, run *record.Run, label func(string) string) {
-	for _, name := range Labels(run) {
-		var seeds []methods.Usage
-		for _, s := range run.Seeds {
-			if s.Method == name {
-				seeds = append(seeds, s.Usage)
-			}
-		}
-		c.AddSeeds(label(name), seeds)
+// AddSeeds adds to the data of a comparison what the method seeds of a run took,
+// with the label that each method has there.
+func AddSeeds(d *compare.Data, run *record.Run, label func(string) string) {
+	if d.Seeds == nil {
+		d.Seeds = map[string][]methods.Usage{}
+	}
+	for _, s := range run.Seeds {
+		d.Seeds[label(s.Method)] = append(d.Seeds[label(s.Method)], s.Usage)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"noema/methods"
 )
 
@@ -38,57 +40,188 @@ const noLevel = -1
 // resamples is how many bootstrap samples an interval of Corpus rests on.
 const resamples = 1000
 
+// OfCorpus lists the measures of [Corpus] in display order.
+func OfCorpus() []string { return []string{MacroF1, AUPRC, AdjustedAUPRC} }
+
 // Corpus computes macro-F1, ordinal AUPRC and adjusted AUPRC over samples,
-// each with its epochs' predictions. The measures of the epochs are averaged.
-// Intervals are percentiles of a bootstrap over samples (Efron and Tibshirani
-// 1993, §13.3) whose random numbers come from seed. Without verdicts there
-// are no measures, and the result is nil.
+// each with its epochs' predictions. The measures of the epochs are averaged;
+// a sample that misses some epochs stands in with those it has, so that every
+// sample weighs the same. clusters names each sample's cluster; nil if all
+// stand alone. Without verdicts there are no measures, and the result is nil.
+//
+// The standard error is that of a bootstrap over samples, or whole clusters (Efron
+// and Tibshirani 1993, §6), whose random numbers come from seed; the interval is
+// [Proportion]'s. Percentiles of the same bootstrap were seen to cover 71 % with
+// clusters taken for single samples, and 87 % of few samples.
 //
 // Levels are compared by their place in Spec.Labels, so that problems with
 // other names for their levels can be in one corpus. An answer that is no
 // result, or whose verdict is no level, is a prediction of no level: it counts
 // against the recall of its gold level, and ranks below the mildest level.
-func Corpus(samples [][]Prediction, seed uint64, o Options) ([]Metric, error) {
-	var all [][]outcome
-	for _, epochs := range samples {
-		var outs []outcome
-		for _, p := range epochs {
-			if p.Spec.Kind != methods.Fields || len(p.Spec.Labels) == 0 {
-				return nil, nil
-			}
-			out, err := outcomeOf(p)
-			if err != nil {
-				return nil, err
-			}
-			outs = append(outs, out)
-		}
-		if len(outs) > 0 {
-			all = append(all, outs)
-		}
+func Corpus(samples [][]Prediction, clusters []string, seed uint64, o Options) ([]Metric, error) {
+	one, err := newCorpus(clusters, samples)
+	if err != nil || one == nil {
+		return nil, err
 	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	point := measure(all)
-	spread := bootstrap(all, seed)
 	var metrics []Metric
-	for i, name := range []string{MacroF1, AUPRC, AdjustedAUPRC} {
+	point, spread := one.measure(), [3][3]float64{}
+	if !o.Bare {
+		spread = one.bootstrap(seed)
+	}
+	for i, name := range OfCorpus() {
 		m := newMetric(name, nil)
-		m.N = len(all)
-		m.Value, m.Defined = point[i], finite(point[i])
-		if !m.Defined {
+		m.N, m.Value, m.Defined = len(one.unit), point[0][i], finite(point[0][i])
+		switch se := spread[0][i]; {
+		case !m.Defined:
 			m.Warnings = nil
 			m.warn("undefined: no sample is above the mildest level")
-		} else {
-			m.Low, m.High = percentiles(spread[i], o.level())
-			if m.Low == m.High { // it would claim a certainty that nobody has
-				m.Low, m.High = math.NaN(), math.NaN()
-				m.warn("all resamples are equal: no interval")
-			}
+		case o.Bare:
+		case one.units < 2:
+			m.warn("one independent sample: no interval")
+		case !finite(se) || se == 0: // it would claim a certainty that nobody has
+			m.warn("all resamples are equal: no interval")
+		default:
+			q := student(float64(one.units - 1)).Quantile((1 + o.level()) / 2)
+			m.Low, m.High = Proportion(m.Value, max(1, m.Value*(1-m.Value)/(se*se)), q)
 		}
 		metrics = append(metrics, m)
 	}
 	return metrics, nil
+}
+
+// Contrast is how two methods differ on a measure of [Corpus].
+type Contrast struct {
+	Name  string
+	A, B  float64 // NaN where undefined
+	SE    float64 // of A minus B; NaN or 0 where the bootstrap does not tell
+	N     int     // samples
+	Units int     // independent ones: clusters, or samples
+}
+
+// CorpusContrasts compares two methods on the same samples, resampled together.
+// Samples, clusters and seed are as for [Corpus]; nil without verdicts.
+func CorpusContrasts(a, b [][]Prediction, clusters []string, seed uint64) ([]Contrast, error) {
+	both, err := newCorpus(clusters, a, b)
+	if err != nil || both == nil {
+		return nil, err
+	}
+	var contrasts []Contrast
+	point, spread := both.measure(), both.bootstrap(seed)
+	for i, name := range OfCorpus() {
+		contrasts = append(contrasts, Contrast{
+			Name: name, A: point[0][i], B: point[1][i], SE: spread[2][i], N: len(both.unit), Units: both.units,
+		})
+	}
+	return contrasts, nil
+}
+
+// corpus holds the outcomes of one or two methods on the same samples.
+type corpus struct {
+	of     [][][]outcome // by method, sample and epoch
+	epochs int
+	unit   []int // of each sample
+	units  int
+}
+
+// newCorpus is nil where there is nothing to measure. Samples without epochs are left
+// out of all methods.
+func newCorpus(clusters []string, of ...[][]Prediction) (*corpus, error) {
+	c := corpus{of: make([][][]outcome, len(of))}
+	var names []string
+	for i := range of[0] {
+		if slices.ContainsFunc(of, func(samples [][]Prediction) bool { return len(samples[i]) == 0 }) {
+			continue
+		}
+		for m, samples := range of {
+			outs, err := outcomesOf(samples[i])
+			if err != nil || outs == nil {
+				return nil, err
+			}
+			c.epochs = max(c.epochs, len(outs))
+			c.of[m] = append(c.of[m], outs)
+		}
+		name := ""
+		if clusters != nil {
+			name = clusters[i]
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	c.unit, c.units = Units(names)
+	return &c, nil
+}
+
+// outcomesOf is nil for answers that are no verdicts.
+func outcomesOf(epochs []Prediction) ([]outcome, error) {
+	var outs []outcome
+	for _, p := range epochs {
+		if p.Spec.Kind != methods.Fields || len(p.Spec.Labels) == 0 {
+			return nil, nil
+		}
+		out, err := outcomeOf(p)
+		if err != nil {
+			return nil, err
+		}
+		outs = append(outs, out)
+	}
+	return outs, nil
+}
+
+// measure is what each method has of [OfCorpus].
+func (c *corpus) measure() [][3]float64 {
+	all := make([][3]float64, len(c.of))
+	for m, samples := range c.of {
+		all[m] = measure(samples, c.epochs)
+	}
+	return all
+}
+
+// bootstrap is the standard error of each method's measures and, of two, that of
+// their differences as a third. Where a twentieth of the resamples has no
+// value there is none.
+func (c *corpus) bootstrap(seed uint64) (se [3][3]float64) {
+	random := rand.New(rand.NewPCG(seed, 0x636f72707573))
+	members := make([][]int, c.units)
+	for i, u := range c.unit {
+		members[u] = append(members[u], i)
+	}
+	var spread [3][3][]float64
+	for range resamples {
+		again := corpus{of: make([][][]outcome, len(c.of)), epochs: c.epochs}
+		for range members {
+			for _, i := range members[random.IntN(len(members))] {
+				for m := range c.of {
+					again.of[m] = append(again.of[m], c.of[m][i])
+				}
+			}
+		}
+		values := again.measure()
+		if len(values) == 2 {
+			values = append(values, [3]float64{})
+			for i := range values[2] {
+				values[2][i] = values[0][i] - values[1][i]
+			}
+		}
+		for m := range values {
+			for i, v := range values[m] {
+				if finite(v) {
+					spread[m][i] = append(spread[m][i], v)
+				}
+			}
+		}
+	}
+	small := math.Sqrt(float64(c.units) / float64(max(1, c.units-1)))
+	for m := range se {
+		for i := range se[m] {
+			se[m][i] = math.NaN()
+			if len(spread[m][i]) > resamples*19/20 {
+				se[m][i] = small * stat.StdDev(spread[m][i], nil)
+			}
+		}
+	}
+	return se
 }
 
 func outcomeOf(p Prediction) (outcome, error) {
@@ -118,19 +251,14 @@ func outcomeOf(p Prediction) (outcome, error) {
 }
 
 // measure returns macro-F1, AUPRC and adjusted AUPRC, each the mean over the
-// epochs in which it is defined, NaN if there is none.
-func measure(samples [][]outcome) [3]float64 {
-	epochs := 0
-	for _, s := range samples {
-		epochs = max(epochs, len(s))
-	}
+// epochs in which it is defined, NaN if there is none. A sample with fewer
+// epochs repeats them.
+func measure(samples [][]outcome, epochs int) [3]float64 {
 	var sums, counts [3]float64
+	outs := make([]outcome, len(samples))
 	for e := range epochs {
-		var outs []outcome
-		for _, s := range samples {
-			if e < len(s) {
-				outs = append(outs, s[e])
-			}
+		for i, s := range samples {
+			outs[i] = s[e%len(s)]
 		}
 		auprc := ordinalAUPRC(outs)
 		for i, v := range [3]float64{macroF1(outs), auprc, auprc * meanPrimitives(outs)} {
@@ -235,34 +363,6 @@ func averagePrecision(outs []outcome, threshold int) float64 {
 		}
 	}
 	return area
-}
-
-// bootstrap resamples samples, each with its epochs, and measures again.
-func bootstrap(samples [][]outcome, seed uint64) [3][]float64 {
-	random := rand.New(rand.NewPCG(seed, 0x636f72707573))
-	var spread [3][]float64
-	again := make([][]outcome, len(samples))
-	for range resamples {
-		for i := range again {
-			again[i] = samples[random.IntN(len(samples))]
-		}
-		for i, v := range measure(again) {
-			if finite(v) {
-				spread[i] = append(spread[i], v)
-			}
-		}
-	}
-	return spread
-}
-
-// percentiles returns the interval that holds the central share of values.
-func percentiles(values []float64, level float64) (low, high float64) {
-	if len(values) < resamples/2 {
-		return math.NaN(), math.NaN()
-	}
-	slices.Sort(values)
-	at := func(p float64) float64 { return values[min(len(values)-1, int(p*float64(len(values))))] }
-	return at((1 - level) / 2), at((1 + level) / 2)
 }
 
 // Majority returns what always naming the most frequent gold label earns, for

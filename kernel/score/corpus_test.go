@@ -37,7 +37,7 @@ var (
 //	f1_score(gold, pred, average='macro', labels=[0,1,2])
 //	mean(average_precision_score([g>=t for g in gold], pred) for t in (1,2))
 func TestCorpus(t *testing.T) {
-	metrics, err := score.Corpus(verdicts(goldLevels, predictedLevels), 1, score.Options{})
+	metrics, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, 1, score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,24 +52,24 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: interval [%v, %v] around %v", m.Name, m.Low, m.High, m.Value)
 		}
 	}
-	again, err := score.Corpus(verdicts(goldLevels, predictedLevels), 1, score.Options{})
+	again, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, 1, score.Options{})
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(metrics) {
 		t.Errorf("the same seed gives %v, then %v, %v", metrics, again, err)
 	}
 }
 
 func TestCorpusOfPerfectAndOneLevel(t *testing.T) {
-	perfect, err := score.Corpus(verdicts(goldLevels, goldLevels), 1, score.Options{})
+	perfect, err := score.Corpus(verdicts(goldLevels, goldLevels), nil, 1, score.Options{})
 	if err != nil || perfect[0].Value != 1 || perfect[1].Value != 1 {
 		t.Errorf("perfect verdicts: %+v, %v", perfect, err)
 	}
 	zeros := make([]int, 5)
-	mild, err := score.Corpus(verdicts(zeros, zeros), 1, score.Options{})
+	mild, err := score.Corpus(verdicts(zeros, zeros), nil, 1, score.Options{})
 	if err != nil || !mild[0].Defined || mild[1].Defined || len(mild[1].Warnings) == 0 {
 		t.Errorf("only the mildest level: %+v, %v", mild, err)
 	}
 	for _, none := range [][][]score.Prediction{nil, {{{Spec: methods.AnswerSpec{Kind: methods.Number}}}}} {
-		if m, err := score.Corpus(none, 1, score.Options{}); m != nil || err != nil {
+		if m, err := score.Corpus(none, nil, 1, score.Options{}); m != nil || err != nil {
 			t.Errorf("no verdicts: %v, %v", m, err)
 		}
 	}

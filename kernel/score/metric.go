@@ -27,7 +27,8 @@ func (m Metric) HasInterval() bool { return m.Defined && finite(m.Low) && finite
 // Options choose how an interval is made.
 type Options struct {
 	Level   float64 // confidence level, above 0 and below 1; anything else means 0.95
-	Student bool    // Student's interval even if all values are 0 or 1, as for differences
+	Student bool    // Student's interval even if all values are within 0 and 1, as for differences
+	Bare    bool    // [Corpus] makes no interval, which takes nearly all of its time
 }
 
 func (o Options) level() float64 {
@@ -37,41 +38,20 @@ func (o Options) level() float64 {
 	return 0.95
 }
 
-// Mean averages one value per sample. If all values are 0 or 1 the interval is
-// Wilson's, otherwise Student's. Fewer than two values leave it undefined, and
-// so do equal values that are not all 0 or 1: an interval without width would
+// Mean averages one value per sample. If all values are within 0 and 1 the
+// interval is that of [Proportion], which is Wilson's where they are 0 or 1,
+// otherwise Student's. Fewer than two values leave it undefined, and so do
+// equal values that are not all 0 or 1: an interval without width would
 // claim a certainty that nobody has. Values that are not finite count as
 // undefined: they are left out, with a warning.
 func Mean(name string, values []float64, o Options) Metric {
-	kept := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return !finite(v) })
-	m := newMetric(name, kept)
-	m.warnLeftOut(len(values)-len(kept), len(values))
-	switch {
-	case !m.Defined:
-	case m.N < 2:
-		m.warn("one sample: no interval")
-	case binary(kept) && !o.Student:
-		m.Low, m.High = Wilson(stat.Mean(kept, nil)*float64(m.N), m.N, o.level())
-	default:
-		se := stat.StdErr(stat.StdDev(kept, nil), float64(m.N))
-		m.student(se, m.N-1, o)
-	}
-	return m
+	return MeanClustered(name, values, make([]string, len(values)), o)
 }
 
 // MeanClustered averages one value per sample where samples of one cluster are
 // not independent, such as questions about one text. clusters[i] names the
-// cluster of values[i]; a sample with an empty name stands alone.
-//
-// The variance is the cluster-robust one with the correction G/(G-1) for G
-// clusters, and the interval Student's with G-1 degrees of freedom. If every
-// sample stands alone the result is that of [Mean].
-//
-// Sources: Liang and Zeger 1986, "Longitudinal data analysis using generalized
-// linear models"; Miller 2024, "Adding Error Bars to Evals". Differs from
-// Miller, who uses neither the correction nor Student's distribution: both
-// matter for few clusters (Cameron and Miller 2015, "A Practitioner's Guide to
-// Cluster-Robust Inference").
+// cluster of values[i]; a sample with an empty name stands alone. The standard
+// error is that of [CR2]; the interval is as for [Mean].
 func MeanClustered(name string, values []float64, clusters []string, o Options) Metric {
 	if len(clusters) != len(values) {
 		m := newMetric(name, nil)
@@ -85,56 +65,85 @@ func MeanClustered(name string, values []float64, clusters []string, o Options) 
 			kept, names = append(kept, v), append(names, clusters[i])
 		}
 	}
-	groups := groupOf(names)
-	count := len(slices.Compact(slices.Sorted(slices.Values(groups))))
-	if count == len(kept) {
-		return Mean(name, values, o)
-	}
 	m := newMetric(name, kept)
 	m.warnLeftOut(len(values)-len(kept), len(values))
-	if count < 2 {
-		m.warn("one cluster: no interval")
+	unit, units := Units(names)
+	what := "sample"
+	if units < m.N {
+		what = "cluster"
+	}
+	switch {
+	case !m.Defined:
+		return m
+	case units < 2:
+		m.warn("one %s: no interval", what)
+		return m
+	case units < m.N && units < manyClusters:
+		m.warn("only %d clusters: the interval assumes that their sums are normally distributed", units)
+	}
+	se, df := CR2(kept, unit, units)
+	if o.Student || !within(kept) {
+		m.student(se, df, o)
 		return m
 	}
-	if count < fewClusters {
-		m.warn("only %d clusters: the interval tends to be too narrow", count)
-	}
-	m.student(clusteredSE(kept, m.Value, groups, count), count-1, o)
+	m.proportion(kept, unit, units, se, df, o)
 	return m
 }
 
-// fewClusters is the count under which cluster-robust intervals are known to
-// cover less than they say; Cameron and Miller 2015 put it between 20 and 50.
-const fewClusters = 20
+// manyClusters is the count from which cluster-robust intervals need no
+// warning: with the corrections of [CR2] ten is enough for clusters of like sizes.
+const manyClusters = 10
 
-// groupOf numbers the clusters in order of appearance, one for each empty name.
-func groupOf(names []string) []int {
-	number := make(map[string]int)
-	groups, next := make([]int, len(names)), 0
+// Units numbers clusters in order of appearance; an empty name is a cluster
+// of its own.
+func Units(names []string) (unit []int, count int) {
+	known := make(map[string]int)
+	unit = make([]int, len(names))
 	for i, name := range names {
-		g, known := number[name]
-		if !known || name == "" {
-			g, next = next, next+1
-			number[name] = g
+		u, ok := known[name]
+		if !ok || name == "" {
+			u, count = count, count+1
+			known[name] = u
 		}
-		groups[i] = g
+		unit[i] = u
 	}
-	return groups
+	return unit, count
 }
 
-// clusteredSE is the standard error of the mean from the residuals' sums per
-// cluster. Groups are numbered from 0, so that the sum has a fixed order.
-func clusteredSE(values []float64, mean float64, groups []int, count int) float64 {
-	sums := make([]float64, count)
-	for i, v := range values {
-		sums[groups[i]] += v - mean
+// CR2 is the standard error of the mean of xs and its degrees of freedom
+// when xs of one unit are not independent. Units are numbered from 0, each
+// has at least one value, and there are at least two.
+//
+// The variance is the cluster-robust one of Liang and Zeger 1986,
+// "Longitudinal data analysis using generalized linear models", which Miller
+// 2024, "Adding Error Bars to Evals", recommends for evaluations. Differs:
+// their estimate is biased downward for few or unlike clusters and was seen to
+// cover 91 to 93 % where 95 % was asked, so it is corrected as Bell and
+// McCaffrey 2002, "Bias reduction in standard errors for linear regression with
+// multi-stage samples", do it (CR2, with Satterthwaite's degrees of freedom and
+// independence as the working model). For a mean of N values in clusters of
+// n_g the matrices of their paper collapse: cluster g's sum of residuals is
+// divided by sqrt(1-n_g/N), and the degrees of freedom are
+//
+//	N² / (Σ c²n² - 2/N Σ c²n³ + (Σ cn²)²/N²),  c = 1/(1-n_g/N)
+//
+// With clusters of one sample these are the usual standard error and N-1.
+func CR2(xs []float64, unit []int, units int) (se, df float64) {
+	n, mean := float64(len(xs)), stat.Mean(xs, nil)
+	sums, sizes := make([]float64, units), make([]float64, units)
+	for i, x := range xs {
+		sums[unit[i]] += x - mean
+		sizes[unit[i]]++
 	}
-	var squares float64
-	for _, s := range sums {
-		squares += s * s
+	var variance, c2n2, c2n3, cn2 float64
+	for g, size := range sizes {
+		c := 1 / (1 - size/n)
+		variance += c * sums[g] * sums[g]
+		c2n2 += c * c * size * size
+		c2n3 += c * c * size * size * size
+		cn2 += c * size * size
 	}
-	g := float64(count)
-	return math.Sqrt(squares*g/(g-1)) / float64(len(values))
+	return math.Sqrt(variance) / n, n * n / (c2n2 - 2/n*c2n3 + cn2*cn2/(n*n))
 }
 
 // Wilson is the score interval of a proportion: successes of n trials at a
@@ -144,20 +153,71 @@ func clusteredSE(values []float64, mean float64, groups []int, count int) float6
 // Source: Wilson 1927, "Probable inference, the law of succession, and
 // statistical inference", without continuity correction.
 func Wilson(successes float64, n int, level float64) (low, high float64) {
-	z := distuv.UnitNormal.Quantile((1 + level) / 2)
-	count := float64(n)
-	p := successes / count
-	z2 := z * z / count
+	return Proportion(successes/float64(n), float64(n), distuv.UnitNormal.Quantile((1+level)/2))
+}
+
+// Proportion is Wilson's interval of a mean p of values within 0 and 1 that is as
+// sure as n yes-or-no answers would be, q standard errors wide. For a standard
+// error se, n is p(1-p)/se² (Korn and Graubard 1998, "Confidence intervals
+// for proportions with small expected number of positive counts estimated from
+// survey data", take Clopper and Pearson's interval of this n).
+func Proportion(p, n, q float64) (low, high float64) {
+	z2 := q * q / n
 	centre := (p + z2/2) / (1 + z2)
-	half := z / (1 + z2) * math.Sqrt(p*(1-p)/count+z2/(4*count))
+	half := q / (1 + z2) * math.Sqrt(p*(1-p)/n+z2/(4*n))
 	low, high = max(0, centre-half), min(1, centre+half)
-	if successes <= 0 {
+	if p <= 0 {
 		low = 0 // exactly, where rounding would leave 1e-17
 	}
-	if successes >= count {
+	if p >= 1 {
 		high = 1
 	}
 	return low, high
+}
+
+// proportion sets the interval of a mean of values within 0 and 1. It is never
+// surer than the samples that say something: where nearly all are at one end,
+// the spread seen rests on the few that are not, so the degrees of freedom
+// are those few and two. Without that, 95 % intervals of five epochs near the
+// ceiling were seen to cover 90 %; with it, 94 to 98 % (the audit has them).
+func (m *Metric) proportion(values []float64, unit []int, units int, se, df float64, o Options) {
+	inside, squares := inner(values, unit, units)
+	n := float64(len(values)) * float64(len(values)) / squares // if each unit were one observation
+	normal := distuv.UnitNormal.Quantile((1 + o.level()) / 2)
+	switch spread := m.Value * (1 - m.Value); {
+	case units == len(values) && binary(values):
+		m.Low, m.High = Proportion(m.Value, n, normal)
+	case spread == 0:
+		m.Low, m.High = Proportion(m.Value, n, student(float64(units-1)).Quantile((1+o.level())/2))
+	case se <= 1e-12*math.Abs(m.Value): // rounding alone
+		m.warn("no variance between %d samples: no interval", m.N)
+	default:
+		q := student(min(df, inside+2)).Quantile((1 + o.level()) / 2)
+		m.Low, m.High = Proportion(m.Value, max(n, spread/(se*se)), q)
+	}
+}
+
+// inner counts the units off the end, 0 or 1, that more of them are at, and
+// adds up the squares of their sizes.
+func inner(values []float64, unit []int, units int) (off, squares float64) {
+	sums, sizes := make([]float64, units), make([]float64, units)
+	for i, v := range values {
+		sums[unit[i]] += v
+		sizes[unit[i]]++
+	}
+	var floor, ceiling float64
+	for g, size := range sizes {
+		squares += size * size
+		floor += oneIf(sums[g] == 0)
+		ceiling += oneIf(sums[g] == size)
+	}
+	return float64(units) - max(floor, ceiling), squares
+}
+
+func student(df float64) distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df} }
+
+func within(values []float64) bool {
+	return !slices.ContainsFunc(values, func(v float64) bool { return v < 0 || v > 1 })
 }
 
 // newMetric holds the mean of finite values and no interval yet.
@@ -175,16 +235,14 @@ func newMetric(name string, values []float64) Metric {
 }
 
 // student sets the t interval around the mean, if the standard error allows.
-func (m *Metric) student(se float64, freedom int, o Options) {
+func (m *Metric) student(se, df float64, o Options) {
 	switch {
-	case !m.Defined:
 	case !finite(se):
 		m.warn("the values are too far apart for an interval")
 	case se <= 1e-12*math.Abs(m.Value): // rounding alone
 		m.warn("no variance between %d samples: no interval", m.N)
 	default:
-		t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(freedom)}
-		half := t.Quantile((1+o.level())/2) * se
+		half := student(df).Quantile((1+o.level())/2) * se
 		m.Low, m.High = m.Value-half, m.Value+half
 	}
 }

@@ -1,0 +1,78 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"noema/kernel/score"
+	"noema/methods"
+)
+
+// isCorpus reports whether a metric is one of all samples together.
+func isCorpus(metric string) bool { return slices.Contains(score.OfCorpus(), metric) }
+
+// predictions are method m's answers as v looks at them, by sample and epoch.
+func (d Data) predictions(m int, v view) [][]score.Prediction {
+	samples := make([][]score.Prediction, len(d.Samples))
+	for i, s := range d.Samples {
+		for _, c := range s.Cells[m] {
+			counted, wrong := v.counted(c)
+			if !counted {
+				continue
+			}
+			p := c.Prediction
+			if wrong {
+				p.Answer = methods.Answer{Outcome: methods.Failed}
+			}
+			samples[i] = append(samples[i], p)
+		}
+	}
+	return samples
+}
+
+// corpus is method m on the measures that only a set of verdicts has; nil where
+// answers are not verdicts, or targets are in a form of the task's own.
+func (d Data) corpus(m int, v view, o Options) []score.Metric {
+	metrics, err := score.Corpus(d.predictions(m, v), d.clusters(), o.Seed, score.Options{Level: o.Level, Bare: v.bare})
+	if err != nil {
+		return nil
+	}
+	return metrics
+}
+
+// contrasts compares methods a and b on those measures: by the standard error of
+// a bootstrap that resamples both together, and Student's distribution.
+func (d Data) contrasts(a, b int, v view, o Options) map[string]Difference {
+	found, err := score.CorpusContrasts(d.predictions(a, v), d.predictions(b, v), d.clusters(), o.Seed)
+	if err != nil {
+		return nil
+	}
+	all := map[string]Difference{}
+	for _, c := range found {
+		all[c.Name] = contrast(c, d.Methods[a], d.Methods[b], o)
+	}
+	return all
+}
+
+func contrast(c score.Contrast, a, b string, o Options) Difference {
+	d := newDifference(c.Name, a, b)
+	m := &d.Difference
+	m.N, m.Value = c.N, c.A-c.B
+	if m.Defined = finite(m.Value); !m.Defined {
+		return d
+	}
+	d.MeanA, d.MeanB = Number(c.A), Number(c.B)
+	if c.Units < 2 || !(c.SE > 0) {
+		warn(m, "the resamples do not differ: no interval")
+		return d
+	}
+	t := student(float64(c.Units - 1))
+	half := t.Quantile((1+o.simultaneous())/2) * c.SE
+	m.Low, m.High = max(-1, m.Value-half), min(1, m.Value+half)
+	d.P = Number(2 * t.Survival(math.Abs(m.Value)/c.SE))
+	d.Interval = fmt.Sprintf("bootstrap of %d units, Student's t", c.Units)
+	d.Test = d.Interval
+	d.detectable = func(float64) float64 { return reaching(c.SE, t.Nu)(half) }
+	return d
+}
