@@ -67,7 +67,7 @@ func contrast(c score.Contrast, a, b string, o Options) Difference {
 		warn(m, "the resamples do not differ: no interval")
 		return d
 	}
-	t := student(float64(c.Units - 1))
+	t := student(c.DF)
 	half := t.Quantile((1+o.simultaneous())/2) * c.SE
 	m.Low, m.High = max(-1, m.Value-half), min(1, m.Value+half)
 	d.P = Number(2 * t.Survival(math.Abs(m.Value)/c.SE))

@@ -31,9 +31,10 @@ func (p pairing) test(seed uint64) (pValue float64, name string) {
 //
 // Source: McNemar 1947, "Note on the sampling error of the difference between
 // correlated proportions or percentages", in its exact, conditional form. The
-// mid-p form and Tango's score test find more: at a level of 5 % and a power of
-// 80 % they need some 5 % fewer samples at n = 100. They also name a false winner
-// in up to 7 % where most samples tell the methods apart, so they are not used.
+// mid-p form finds more: of differences that it finds in 75, 82, 80 and 79 % of
+// runs of 20, 50, 100 and 300 samples this finds 57, 76, 75 and 76 %. But mid-p, and
+// Tango's score test, name a false winner in up to 7 % where nearly every sample
+// tells the methods apart, so neither is used.
 func McNemar(wins, losses int) float64 {
 	if wins == losses {
 		return 1

@@ -81,7 +81,7 @@ func Corpus(samples [][]Prediction, clusters []string, seed uint64, o Options) (
 		case !finite(se) || se == 0: // it would claim a certainty that nobody has
 			m.warn("all resamples are equal: no interval")
 		default:
-			q := student(float64(one.units - 1)).Quantile((1 + o.level()) / 2)
+			q := student(one.df).Quantile((1 + o.level()) / 2)
 			m.Low, m.High = Proportion(m.Value, max(1, m.Value*(1-m.Value)/(se*se)), q)
 		}
 		metrics = append(metrics, m)
@@ -94,6 +94,7 @@ type Contrast struct {
 	Name  string
 	A, B  float64 // NaN where undefined
 	SE    float64 // of A minus B; NaN or 0 where the bootstrap does not tell
+	DF    float64 // degrees of freedom of SE
 	N     int     // samples
 	Units int     // independent ones: clusters, or samples
 }
@@ -109,7 +110,7 @@ func CorpusContrasts(a, b [][]Prediction, clusters []string, seed uint64) ([]Con
 	point, spread := both.measure(), both.bootstrap(seed)
 	for i, name := range OfCorpus() {
 		contrasts = append(contrasts, Contrast{
-			Name: name, A: point[0][i], B: point[1][i], SE: spread[2][i], N: len(both.unit), Units: both.units,
+			Name: name, A: point[0][i], B: point[1][i], SE: spread[2][i], DF: both.df, N: len(both.unit), Units: both.units,
 		})
 	}
 	return contrasts, nil
@@ -121,6 +122,8 @@ type corpus struct {
 	epochs int
 	unit   []int // of each sample
 	units  int
+	alike  float64 // how many units of one size would be as sure
+	df     float64 // degrees of freedom of a standard error, as [CR2] has them
 }
 
 // newCorpus is nil where there is nothing to measure. Samples without epochs are left
@@ -150,6 +153,12 @@ func newCorpus(clusters []string, of ...[][]Prediction) (*corpus, error) {
 		return nil, nil
 	}
 	c.unit, c.units = Units(names)
+	if c.units > 1 {
+		none := make([]float64, len(names))
+		_, squares := inner(none, c.unit, c.units)
+		c.alike = float64(len(names)) * float64(len(names)) / squares
+		_, c.df = CR2(none, c.unit, c.units)
+	}
 	return &c, nil
 }
 
@@ -212,7 +221,7 @@ func (c *corpus) bootstrap(seed uint64) (se [3][3]float64) {
 			}
 		}
 	}
-	small := math.Sqrt(float64(c.units) / float64(max(1, c.units-1)))
+	small := math.Sqrt(c.alike / max(1, c.alike-1)) // a bootstrap's spread is too small for few units
 	for m := range se {
 		for i := range se[m] {
 			se[m][i] = math.NaN()
