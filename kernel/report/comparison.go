@@ -94,7 +94,11 @@ func methodTable(c *compare.Comparison) display.Table {
 	t.AddWhole(c.Metric, string(c.Pareto.Resource))
 	t.Add("Pareto front", "outcomes")
 	for i, m := range c.Methods {
-		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(c.Pareto.Points[i]), outcomes(m))
+		at := c.Pareto.Points[i]
+		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(at), outcomes(m))
+		if at.Standing == compare.Costlier {
+			t.Notes = []string{"cheaper: that method surely uses less and is not shown to be worse, nor better"}
+		}
 	}
 	for _, b := range baselines(c) {
 		if level, ok := b.levels[c.Metric]; ok {
@@ -111,7 +115,7 @@ func standing(p compare.ParetoPoint) string {
 	case compare.Dominated:
 		return "dominated by " + strings.Join(p.By, ", ")
 	case compare.Costlier:
-		return strings.Join(p.By, ", ") + ": cheaper, not shown worse"
+		return "cheaper: " + strings.Join(p.By, ", ")
 	case compare.Undecided:
 		return "behind " + strings.Join(p.By, ", ") + ", not surely"
 	}
