@@ -91,6 +91,49 @@ func TestParetoOfLikeMeans(t *testing.T) {
 	}
 }
 
+// TestSeedsOnTheFront: what compiling took counts for the method that compiled, and can
+// cost it the lead.
+func TestSeedsOnTheFront(t *testing.T) {
+	d := costs(t, 60)
+	before, err := Compare(d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Seeds = map[string][]methods.Usage{"thrifty": {{Calls: 9, InputTokens: 90_000, Cost: 90_000_000}}}
+	after, err := Compare(d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := before.Pareto.Points[0].Cost, after.Pareto.Points[0].Cost
+	if !near(is.Value-was.Value, 0.0015, 1e-9) || !near(is.High-was.High, 0.0015, 1e-9) || after.Methods[0].Usage[Cost].Value != was.Value {
+		t.Errorf("cost on the front %+v, without seeds %+v", is, was)
+	}
+	if a, b := before.Pareto.Points[1].Standing, after.Pareto.Points[1].Standing; a != Dominated || b == Dominated {
+		t.Errorf("plain stands %q, and %q where the other had to be compiled", a, b)
+	}
+	if s := after.Methods[0].Seeds; s == nil || s.Seeds != 1 || after.Methods[1].Seeds != nil {
+		t.Errorf("seeds %+v", s)
+	}
+}
+
+// TestDominationNeedsAWinner: with a baseline too, and not by failures that are left
+// out.
+func TestDominationNeedsAWinner(t *testing.T) {
+	marked := map[string]string{"quitter": marks(40, "x", 60, "1"), "honest": marks(40, "1", 20, "0", 40, "1"), "third": marks(100, "1")}
+	for _, o := range []Options{{}, {Baseline: "third"}} {
+		trials := outcomes(marked)
+		for _, tr := range trials {
+			if tr.ID.Method == "honest" {
+				tr.Usage.Cost *= 2
+			}
+		}
+		c := compareTrials(t, o, []string{"quitter", "honest", "third"}, choices(100), trials)
+		if p := c.Pareto.Points[1]; p.Standing != Dominated || strings.Join(p.By, " ") != "third" {
+			t.Errorf("honest stands %+v", p)
+		}
+	}
+}
+
 func TestWhatIsPaidWith(t *testing.T) {
 	for _, c := range []struct {
 		change func(*methods.Usage)

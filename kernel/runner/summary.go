@@ -63,7 +63,7 @@ type MethodSummary struct {
 	Repaired int                     `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
 	Causes   []compare.Cause         `json:"causes,omitempty"`   // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
-	Usage    compare.Usage           `json:"usage"` // totals over the trials, as charged
+	Usage    compare.Usage           `json:"usage"` // totals over the trials that did not fail, as charged
 	Hops     *compare.PerHop         `json:"per_hop,omitempty"`
 	Seeds    *compare.SeedUse        `json:"seeds,omitempty"`
 }
