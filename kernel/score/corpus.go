@@ -2,6 +2,7 @@ package score
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -64,7 +65,7 @@ func Corpus(samples [][]Prediction, clusters []string, seed uint64, o Options) (
 		return nil, err
 	}
 	var metrics []Metric
-	point, spread := one.measure(), [3][3]float64{}
+	point, spread := one.measure(one.samples()), [3][3]float64{}
 	if !o.Bare {
 		spread = one.bootstrap(seed)
 	}
@@ -107,7 +108,7 @@ func CorpusContrasts(a, b [][]Prediction, clusters []string, seed uint64) ([]Con
 		return nil, err
 	}
 	var contrasts []Contrast
-	point, spread := both.measure(), both.bootstrap(seed)
+	point, spread := both.measure(both.samples()), both.bootstrap(seed)
 	for i, name := range OfCorpus() {
 		contrasts = append(contrasts, Contrast{
 			Name: name, A: point[0][i], B: point[1][i], SE: spread[2][i], DF: both.df, N: len(both.unit), Units: both.units,
@@ -120,6 +121,7 @@ func CorpusContrasts(a, b [][]Prediction, clusters []string, seed uint64) ([]Con
 type corpus struct {
 	of     [][][]outcome // by method, sample and epoch
 	epochs int
+	levels int   // of the scale
 	unit   []int // of each sample
 	units  int
 	alike  float64 // how many units of one size would be as sure
@@ -141,6 +143,9 @@ func newCorpus(clusters []string, of ...[][]Prediction) (*corpus, error) {
 				return nil, err
 			}
 			c.epochs = max(c.epochs, len(outs))
+			for _, o := range outs {
+				c.levels = max(c.levels, o.gold+1, o.predicted+1)
+			}
 			c.of[m] = append(c.of[m], outs)
 		}
 		name := ""
@@ -178,11 +183,38 @@ func outcomesOf(epochs []Prediction) ([]outcome, error) {
 	return outs, nil
 }
 
-// measure is what each method has of [OfCorpus].
-func (c *corpus) measure() [][3]float64 {
+// measure is what each method has of [OfCorpus] on the samples with those
+// numbers: the mean over the epochs in which it is defined, NaN if
+// there is none. A sample with fewer epochs repeats them.
+func (c *corpus) measure(chosen []int) [][3]float64 {
 	all := make([][3]float64, len(c.of))
 	for m, samples := range c.of {
-		all[m] = measure(samples, c.epochs)
+		var counts [3]float64
+		for e := range c.epochs {
+			t := newConfusion(c.levels)
+			for _, i := range chosen {
+				t.add(samples[i][e%len(samples[i])], 1)
+			}
+			auprc := t.ordinalAUPRC()
+			for i, v := range [3]float64{t.macroF1(), auprc, auprc * t.meanPrimitives()} {
+				if finite(v) {
+					all[m][i] += v
+					counts[i]++
+				}
+			}
+		}
+		for i := range counts {
+			all[m][i] /= counts[i] // 0/0 is NaN: undefined
+		}
+	}
+	return all
+}
+
+// samples numbers them all.
+func (c *corpus) samples() []int {
+	all := make([]int, len(c.unit))
+	for i := range all {
+		all[i] = i
 	}
 	return all
 }
@@ -197,16 +229,13 @@ func (c *corpus) bootstrap(seed uint64) (se [3][3]float64) {
 		members[u] = append(members[u], i)
 	}
 	var spread [3][3][]float64
+	var again []int
 	for range resamples {
-		again := corpus{of: make([][][]outcome, len(c.of)), epochs: c.epochs}
+		again = again[:0]
 		for range members {
-			for _, i := range members[random.IntN(len(members))] {
-				for m := range c.of {
-					again.of[m] = append(again.of[m], c.of[m][i])
-				}
-			}
+			again = append(again, members[random.IntN(len(members))]...)
 		}
-		values := again.measure()
+		values := c.measure(again)
 		if len(values) == 2 {
 			values = append(values, [3]float64{})
 			for i := range values[2] {
@@ -261,121 +290,6 @@ func outcomeOf(p Prediction) (outcome, error) {
 	return out, nil
 }
 
-// measure returns macro-F1, AUPRC and adjusted AUPRC, each the mean over the
-// epochs in which it is defined, NaN if there is none. A sample with fewer
-// epochs repeats them.
-func measure(samples [][]outcome, epochs int) [3]float64 {
-	var sums, counts [3]float64
-	outs := make([]outcome, len(samples))
-	for e := range epochs {
-		for i, s := range samples {
-			outs[i] = s[e%len(s)]
-		}
-		auprc := ordinalAUPRC(outs)
-		for i, v := range [3]float64{macroF1(outs), auprc, auprc * meanPrimitives(outs)} {
-			if finite(v) {
-				sums[i] += v
-				counts[i]++
-			}
-		}
-	}
-	for i := range sums {
-		sums[i] /= counts[i] // 0/0 is NaN: undefined
-	}
-	return sums
-}
-
-// meanPrimitives is 1 where there are no primitives to be right about.
-func meanPrimitives(outs []outcome) float64 {
-	sum, n := 0.0, 0
-	for _, o := range outs {
-		if o.hasPrimitives {
-			sum += o.primitives
-			n++
-		}
-	}
-	if n == 0 {
-		return 1
-	}
-	return sum / float64(n)
-}
-
-// macroF1 averages the F1 over the levels that occur in the gold or in the
-// predictions, as scikit-learn does.
-func macroF1(outs []outcome) float64 {
-	levels := 0
-	for _, o := range outs {
-		levels = max(levels, o.gold+1, o.predicted+1)
-	}
-	sum, n := 0.0, 0
-	for level := range levels {
-		right, predicted, gold := 0, 0, 0
-		for _, o := range outs {
-			if o.gold == level {
-				gold++
-			}
-			if o.predicted == level {
-				predicted++
-				if o.gold == level {
-					right++
-				}
-			}
-		}
-		if gold+predicted > 0 {
-			sum += 2 * float64(right) / float64(gold+predicted)
-			n++
-		}
-	}
-	return sum / float64(n)
-}
-
-// ordinalAUPRC is the mean, over the thresholds between levels, of the average
-// precision in finding the samples at or above the threshold by their
-// predicted level. Thresholds that no gold level reaches are left out.
-func ordinalAUPRC(outs []outcome) float64 {
-	top := 0
-	for _, o := range outs {
-		top = max(top, o.gold)
-	}
-	sum, n := 0.0, 0
-	for threshold := 1; threshold <= top; threshold++ {
-		if ap := averagePrecision(outs, threshold); finite(ap) {
-			sum += ap
-			n++
-		}
-	}
-	return sum / float64(n)
-}
-
-// averagePrecision is the step-wise area under the precision-recall curve,
-// with equal scores taken together: the sum of P_k (R_k - R_{k-1}) over the
-// distinct predicted levels, highest first, as in scikit-learn.
-func averagePrecision(outs []outcome, threshold int) float64 {
-	positives, highest := 0, noLevel
-	for _, o := range outs {
-		if o.gold >= threshold {
-			positives++
-		}
-		highest = max(highest, o.predicted)
-	}
-	area, found, taken := 0.0, 0, 0
-	for level := highest; level >= noLevel; level-- {
-		before := found
-		for _, o := range outs {
-			if o.predicted == level {
-				taken++
-				if o.gold >= threshold {
-					found++
-				}
-			}
-		}
-		if taken > 0 {
-			area += float64(found) / float64(taken) * float64(found-before) / float64(positives)
-		}
-	}
-	return area
-}
-
 // Majority returns what always naming the most frequent gold label earns, for
 // choices and verdicts; other kinds have no such baseline and give nil.
 func Majority(samples []Prediction) (map[string]float64, error) {
@@ -415,12 +329,12 @@ func Majority(samples []Prediction) (map[string]float64, error) {
 	if kind == methods.Choice {
 		return map[string]float64{Accuracy: share}, nil
 	}
-	outs := make([]outcome, 0, len(samples))
+	t := newConfusion(slices.Max(slices.Collect(maps.Keys(counts))) + 1)
 	for level, n := range counts {
-		outs = append(outs, slices.Repeat([]outcome{{gold: level, predicted: best}}, n)...)
+		t.add(outcome{gold: level, predicted: best}, n)
 	}
-	baseline := map[string]float64{VerdictAccuracy: share, MacroF1: macroF1(outs)}
-	if ap := ordinalAUPRC(outs); finite(ap) {
+	baseline := map[string]float64{VerdictAccuracy: share, MacroF1: t.macroF1()}
+	if ap := t.ordinalAUPRC(); finite(ap) {
 		baseline[AUPRC] = ap
 	}
 	return baseline, nil
