@@ -252,7 +252,7 @@ func (c *corpus) bootstrap(seed uint64) (se [3][3]float64) {
 	}
 	// A bootstrap's spread is too small for few units: by n-1 to n for a mean, and by
 	// more for measures that are none (the audit has them).
-	small := math.Sqrt((c.alike + 1) / max(1, c.alike-1))
+	small := math.Sqrt((c.alike + 3) / max(1, c.alike-1))
 	for m := range se {
 		for i := range se[m] {
 			se[m][i] = math.NaN()
