@@ -240,14 +240,14 @@ func TestAudit(t *testing.T) {
 	experiments, ns, counts := 150, []int{10, 50}, []int{2, 6}
 	long := os.Getenv("NOEMA_BENCH") == "1"
 	if long {
-		experiments, ns, counts = 2000, []int{10, 20, 50, 100, 300}, []int{2, 3, 6}
+		experiments, ns, counts = 1000, []int{10, 20, 50, 100, 300}, []int{2, 3, 6}
 	}
 	for _, a := range audits() {
 		for _, n := range ns {
 			for _, count := range counts {
 				experiments := max(100, experiments/(count-1)) // more pairs take more time
 				if a.corpus {
-					if experiments /= 4; count == 6 || !long && n > 10 {
+					if experiments /= 2; count == 6 || !long && n > 10 {
 						continue // the bootstraps take their time
 					}
 				}
@@ -269,6 +269,38 @@ func TestAudit(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestAuditOfCosts: where one of six methods is better and all cost the same on
+// average, it is said to cost less than another in at most 5 % of families.
+func TestAuditOfCosts(t *testing.T) {
+	experiments := 60
+	if os.Getenv("NOEMA_BENCH") == "1" {
+		experiments = 600
+	}
+	for _, n := range []int{20, 60} {
+		random, wrong := stream(7, fmt.Sprint(n)), 0.0
+		for range experiments {
+			d := audited{epochs: 1, clusters: 1, values: latent(-1, sign)}.data(random, n, 6, 6)
+			for i := range d.Samples {
+				size := random.NormFloat64() * 0.5 // of the sample's problem
+				for _, cells := range d.Samples[i].Cells {
+					cells[0].Usage = methods.Usage{Calls: 1, Cost: methods.NanoUSD(1e6 * math.Exp(size+0.4*random.NormFloat64()))}
+				}
+			}
+			o := Options{Seed: random.Uint64()}.filled()
+			for _, p := range d.pareto(d.describe(o).Methods, nil, o).Points {
+				if p.Standing == Dominated || p.Standing == Costlier {
+					wrong += 1 / float64(experiments)
+					break
+				}
+			}
+		}
+		t.Logf("n = %d: %.3f of %d", n, wrong, experiments)
+		if wrong > 0.05+3*math.Sqrt(0.05*0.95/float64(experiments)) {
+			t.Errorf("n = %d: a method is falsely said to cost more in %.3f of the families", n, wrong)
 		}
 	}
 }
