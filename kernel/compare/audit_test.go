@@ -229,7 +229,7 @@ func (a audited) truths(effect float64) float64 {
 	if !a.corpus {
 		return a.truth(effect)
 	}
-	d := audited{epochs: 1, clusters: 1, corpus: true, values: a.values}.data(stream(9, fmt.Sprint(effect)), 60_000, 1, effect)
+	d := audited{epochs: 1, clusters: 1, corpus: true, values: a.values}.data(stream(9, fmt.Sprint(effect)), 30_000, 1, effect)
 	return d.metric(0, view{metric: score.MacroF1, bare: true}, Options{Level: 0.95}).Value
 }
 
@@ -237,7 +237,7 @@ func (a audited) truths(effect float64) float64 {
 // winners and false dominations in at most 5 % of families, and intervals that hold
 // in at least 93 %. NOEMA_BENCH=1 prints all cells with more experiments.
 func TestAudit(t *testing.T) {
-	experiments, ns, counts := 150, []int{10, 50}, []int{2, 6}
+	experiments, ns, counts := 60, []int{10, 50}, []int{2, 6}
 	long := os.Getenv("NOEMA_BENCH") == "1"
 	if long {
 		experiments, ns, counts = 1000, []int{10, 20, 50, 100, 300}, []int{2, 3, 6}
@@ -245,7 +245,7 @@ func TestAudit(t *testing.T) {
 	for _, a := range audits() {
 		for _, n := range ns {
 			for _, count := range counts {
-				experiments := max(100, experiments/(count-1)) // more pairs take more time
+				experiments := max(40, experiments/(count-1)) // more pairs take more time
 				if a.corpus {
 					if experiments /= 2; count == 6 || !long && n > 10 {
 						continue // the bootstraps take their time
