@@ -3,6 +3,7 @@ package compare
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,32 @@ func TestMeasuresOfAllVerdicts(t *testing.T) {
 	}
 	if a.Hops == nil || a.Hops.Tokens != 50 || a.Hops.Steps != 10 {
 		t.Errorf("per hop %+v", a.Hops)
+	}
+}
+
+// TestPairsOnAllVerdicts: measures of all samples together have differences, with an
+// interval and a test, and can be the headline.
+func TestPairsOnAllVerdicts(t *testing.T) {
+	samples, trials := verdicts(40, nil)
+	for _, tr := range slices.Clone(trials) {
+		other := *tr
+		other.ID.Method = "b"
+		if i := slices.Index(trials, tr); i%3 == 0 {
+			other.Answer.Value = json.RawMessage(`{}`)
+		}
+		trials = append(trials, &other)
+	}
+	d, err := FromTrials([]string{"a", "b"}, samples, trials, score.MacroF1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Compare(d, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := c.Pairs[0].Metrics[score.MacroF1]
+	if c.Metric != score.MacroF1 || p.Winner != "a" || !p.Difference.HasInterval() || p.P > 0.01 || float64(p.MeanA) != 1 || p.Difference.N != 40 {
+		t.Errorf("%s: %+v", c.Verdict, p)
 	}
 }
 

@@ -113,3 +113,38 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingEpochs: a sample of which an epoch is missing weighs as much as any other.
+func TestMissingEpochs(t *testing.T) {
+	once := verdicts(goldLevels, predictedLevels)
+	thrice := verdicts(goldLevels, predictedLevels)
+	for i, epochs := range thrice {
+		for range i % 3 {
+			thrice[i] = append(thrice[i], epochs[0])
+		}
+	}
+	for i, clusters := range [][]string{nil, {"a", "a", "b", "b", "c", "c", "d", "d", "e", "e"}} {
+		a, err := score.Corpus(once, clusters, 1, score.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := score.Corpus(thrice, clusters, 1, score.Options{})
+		if err != nil || math.Abs(a[0].Value-b[0].Value) > 1e-12 || math.Abs(a[0].Low-b[0].Low) > 1e-12 {
+			t.Errorf("clusters %d: %+v, with some epochs %+v, %v", i, a[0], b[0], err)
+		}
+	}
+}
+
+// TestCorpusContrasts: one who copies another differs by nothing, one who is always
+// right by what the other lacks.
+func TestCorpusContrasts(t *testing.T) {
+	some, right := verdicts(goldLevels, predictedLevels), verdicts(goldLevels, goldLevels)
+	same, err := score.CorpusContrasts(some, some, nil, 1)
+	if err != nil || same[0].A != same[0].B || same[0].SE != 0 || same[0].Units != 10 {
+		t.Errorf("%+v, %v", same, err)
+	}
+	better, err := score.CorpusContrasts(right, some, nil, 1)
+	if err != nil || better[0].A != 1 || math.Abs(better[0].B-0.6277777777777778) > 1e-12 || better[0].SE <= 0 || math.Abs(better[0].DF-9) > 1e-9 {
+		t.Errorf("%+v, %v", better, err)
+	}
+}
