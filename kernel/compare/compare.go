@@ -63,8 +63,7 @@ type Options struct {
 // simultaneous is the level of a pair's interval at which all pairs of the
 // family hold their intervals with the chance Level (Bonferroni). Holm's test
 // has no intervals of use to it, so a pair that only his later steps would
-// decide stays open: with three methods of which one is better that costs up to
-// 3 % of power.
+// decide stays open.
 func (o Options) simultaneous() float64 { return 1 - (1-o.Level)/float64(max(1, o.family)) }
 
 func (o Options) filled() Options {

@@ -18,6 +18,7 @@ func table_noema_kernel_compare() map[string]reflect.Value {
 		"Compare":      reflect.ValueOf(compare.Compare),
 		"Comparison":   reflect.ValueOf((*compare.Comparison)(nil)),
 		"Cost":         reflect.ValueOf(compare.Cost),
+		"Costlier":     reflect.ValueOf(compare.Costlier),
 		"Curve":        reflect.ValueOf((*compare.Curve)(nil)),
 		"CurvePoint":   reflect.ValueOf((*compare.CurvePoint)(nil)),
 		"Data":         reflect.ValueOf((*compare.Data)(nil)),
