@@ -47,7 +47,7 @@ func (s *suite) cancelAt(n int) (fault string, late bool) {
 		when = "cancelled before Solve: "
 		cancel()
 	}
-	done := start(ctx, s.method, s.c.Problem, NewHost(s.c.Model, WithTools(s.c.Tools), Before(stuck.wait)))
+	done := start(ctx, s.method, s.c.Problem, NewHost(s.c.Model, WithTools(s.c.toolbox()), Before(stuck.wait)))
 	if n > 0 {
 		if o, early := s.reach(stuck, done); early {
 			return o.broken(), false // it needed fewer calls this time, panicked or hangs

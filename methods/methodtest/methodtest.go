@@ -34,6 +34,9 @@ type Case struct {
 	Model methods.Model
 	// Tools runs the problem's tools under the same rule; nil if it has none.
 	Tools methods.Toolbox
+	// NewTools gives each Solve tools of its own, in their first state, where the
+	// tools have effects; it takes the place of Tools.
+	NewTools func() methods.Toolbox
 	// Sampled says that the problem's options ask for sampling, so that
 	// temperatures above 0 are no fault.
 	Sampled bool

@@ -62,7 +62,7 @@ func (s *suite) solveWith(m methods.Method, p methods.Problem, model methods.Mod
 		return outcome{hung: true, host: NewHost(model)}
 	}
 	var looped atomic.Bool
-	host := NewHost(model, WithTools(s.c.Tools), Before(func(ctx context.Context, step Step) error {
+	host := NewHost(model, WithTools(s.c.toolbox()), Before(func(ctx context.Context, step Step) error {
 		if step.N > s.limits.calls {
 			looped.Store(true)
 			return fmt.Errorf("call %d: %w", step.N, methods.ErrBudget)
@@ -148,4 +148,12 @@ func class(err error) string {
 		}
 	}
 	return "another error"
+}
+
+// toolbox is the one of a new Solve.
+func (c Case) toolbox() methods.Toolbox {
+	if c.NewTools != nil {
+		return c.NewTools()
+	}
+	return c.Tools
 }

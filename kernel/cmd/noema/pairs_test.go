@@ -28,12 +28,17 @@ func smallTasks() []string {
 func caseOf(t *testing.T, tk *task.Task, s task.Sample, model sim.Provider, method string) methodtest.Case {
 	t.Helper()
 	c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
-	env, _, err := task.EnvironmentOf(tk.Environment, "", c.Problem)
-	if err != nil {
-		t.Fatal(err)
+	p := c.Problem
+	fresh := func() task.Environment {
+		env, _, err := task.EnvironmentOf(tk.Environment, "", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env
 	}
-	if env != nil {
-		c.Problem.Tools, c.Tools = env.Tools(), environmentTools{env}
+	if env := fresh(); env != nil {
+		c.Problem.Tools = env.Tools()
+		c.NewTools = func() methods.Toolbox { return environmentTools{fresh()} }
 	}
 	return c
 }
