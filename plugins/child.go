@@ -49,6 +49,7 @@ type child struct {
 	ended   bool
 	verdict string // why it was killed; empty if it was not, or only to be rid of it
 	forAll  bool   // it was killed for what all plugins used together
+	last    bool   // it serves a trial that is run for the last time, and no other is beside it that could be
 	peak    Usage
 	base    time.Duration // CPU time before the trials under way
 	trials  int           // since then
@@ -294,6 +295,20 @@ func (c *child) endForAll(verdict string) {
 	c.forAll = !c.ended
 	c.mu.Unlock()
 	c.end(verdict)
+}
+
+// spare marks the process of a trial's last attempt.
+func (c *child) spare() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = true
+}
+
+// spared reports whether it is marked so.
+func (c *child) spared() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // endedForAll reports whether endForAll ended it.

@@ -158,6 +158,9 @@ func (h *Host) leaseAlone(ctx context.Context, src Source) (*process, error) {
 		return nil, err
 	}
 	proc.slots = slots
+	if slots > 1 {
+		proc.child.spare()
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.begin(proc)

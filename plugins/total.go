@@ -79,14 +79,27 @@ func (h *Host) relieve() {
 	if left <= limit {
 		return
 	}
+	largest := victim(of, limit)
+	largest.endForAll(fmt.Sprintf("was ended: all plugins together used %s of memory, the limit is %s, and it used the most (%s): raise --plugin-memory or lower --max-samples",
+		size(sum), size(limit), size(of[largest])))
+}
+
+// victim is the largest process; one that serves the last attempt of a trial only if
+// it is too large by itself, or nothing else is left to end.
+func victim(of map[*child]int64, limit int64) *child {
 	var largest *child
-	for c, memory := range of {
-		if largest == nil || memory > of[largest] {
+	rank := func(c *child) int {
+		if c.spared() && of[c] <= limit {
+			return 0
+		}
+		return 1
+	}
+	for c := range of {
+		if largest == nil || rank(c) > rank(largest) || rank(c) == rank(largest) && of[c] > of[largest] {
 			largest = c
 		}
 	}
-	largest.endForAll(fmt.Sprintf("was ended: all plugins together used %s of memory, the limit is %s, and it used the most (%s): raise --plugin-memory or lower --max-samples",
-		size(sum), size(limit), size(of[largest])))
+	return largest
 }
 
 // takeIdle takes the processes without a trial out of their pools.
