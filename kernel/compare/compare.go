@@ -164,6 +164,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
 	}
 	o = o.filled()
+	d = d.withSeeds()
 	c := d.describe(o)
 	single := o
 	all := d.every(o)

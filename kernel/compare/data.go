@@ -53,6 +53,8 @@ type Cell struct {
 	Completions []string
 	Trial       string           // its id, for people
 	Prediction  score.Prediction // the answer beside its target, for measures of all samples together
+
+	seeds *SeedUse // of its method: a trial's share counts against a budget; see withSeeds
 }
 
 // check refuses data whose parts do not fit together.
@@ -171,7 +173,7 @@ func (v view) counted(c Cell) (counted, wrong bool) {
 	}
 	counted = true
 	for _, l := range v.envelope {
-		used := l.resource.of(c.Usage)
+		used := l.resource.of(c.Usage) + c.seeds.share(l.resource)
 		if used > l.most {
 			return true, true
 		}

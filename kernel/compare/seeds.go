@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"noema/methods"
 )
@@ -34,6 +35,37 @@ func (d Data) seedUse(m, trials int) *SeedUse {
 		}
 	}
 	return use
+}
+
+// withSeeds tells each trial what the seeds of its method took, so that a method
+// does not stay within a budget by compiling beforehand.
+func (d Data) withSeeds() Data {
+	if len(d.Seeds) == 0 {
+		return d
+	}
+	uses := make([]*SeedUse, len(d.Methods))
+	for m := range d.Methods {
+		trials := 0
+		d.count(m, func(c Cell) bool {
+			if !c.Infra {
+				trials++
+			}
+			return true
+		})
+		uses[m] = d.seedUse(m, trials)
+	}
+	samples := slices.Clone(d.Samples)
+	for i := range samples {
+		samples[i].Cells = slices.Clone(samples[i].Cells)
+		for m, cells := range samples[i].Cells {
+			samples[i].Cells[m] = slices.Clone(cells)
+			for e := range cells {
+				samples[i].Cells[m][e].seeds = uses[m]
+			}
+		}
+	}
+	d.Samples = samples
+	return d
 }
 
 // share is a trial's part, 0 where nothing was built and NaN where it is not known.
