@@ -69,16 +69,17 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 	}
 	results, repeated := withoutRepeats(results)
 	notes = append(notes, repeated...)
-	labels, samples, trials := joined(results)
+	names := relabel(results)
+	labels, samples, trials := joined(results, names)
 	data, err := compare.FromTrials(labels, samples, trials, o.Metrics...)
 	if err != nil {
 		return nil, Misused(err)
 	}
-	for i, names := range relabel(results) {
-		runner.AddSeeds(&data, results[i].Run, func(label string) string { return names[label] })
+	for i, r := range results {
+		runner.AddSeeds(&data, r.Run, func(label string) string { return names[i][label] })
 	}
 	c, err := compare.Compare(data, compare.Options{
-		Seed: o.Seed, Baseline: o.Baseline, Against: against(results, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
+		Seed: o.Seed, Baseline: o.Baseline, Against: against(results, names, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
 	})
 	if err != nil {
 		return nil, Misused(err)
@@ -87,8 +88,8 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		notes = append(notes, report.NotUnderstood(prompts, unknown))
 	}
 	c.Notes = append(notes, c.Notes...)
-	for i, names := range relabel(results) {
-		c.Notes = append(c.Notes, runner.Reach(results[i].Run, results[i].Trials, func(label string) string { return names[label] })...)
+	for i, r := range results {
+		c.Notes = append(c.Notes, runner.Reach(r.Run, r.Trials, func(label string) string { return names[i][label] })...)
 	}
 	out := &Comparison{Comparison: c, byGroup: o.By == "group"}
 	for _, r := range results {
@@ -145,9 +146,8 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 }
 
 // joined puts the methods, samples and trials of several runs together, with
-// labels that are unique.
-func joined(results []*Result) (labels []string, samples []Sample, trials []*record.Trial) {
-	rename := relabel(results)
+// the labels that rename gives them.
+func joined(results []*Result, rename []map[string]string) (labels []string, samples []Sample, trials []*record.Trial) {
 	for i, r := range results {
 		for _, m := range r.Run.Config.Methods {
 			labels = append(labels, rename[i][m.Label])
@@ -225,8 +225,10 @@ func changeNotes(results ...*Result) (notes []string) {
 
 // against pairs each method of a run over a changed task with itself on the
 // unchanged one. Without such a pair, or with a baseline, it is nil.
-func against(results []*Result, baseline string) map[string]string {
-	names := relabel(results)
+func against(results []*Result, names []map[string]string, baseline string) map[string]string {
+	if baseline != "" {
+		return nil
+	}
 	clean := map[string]string{}
 	for i, r := range results {
 		if r.Task.Change == "" {
@@ -238,7 +240,7 @@ func against(results []*Result, baseline string) map[string]string {
 	var pairs map[string]string
 	for i, r := range results {
 		for label, name := range names[i] {
-			if of := clean[origin(r)+label]; of != "" && r.Task.Change != "" && baseline == "" {
+			if of := clean[origin(r)+label]; of != "" && r.Task.Change != "" {
 				if pairs == nil {
 					pairs = map[string]string{}
 				}
