@@ -123,11 +123,7 @@ func exactList(v any) ([]*big.Rat, error) {
 }
 
 func compare(input map[string]any) (any, error) {
-	a, err := exact(input["a"])
-	if err != nil {
-		return nil, err
-	}
-	b, err := exact(input["b"])
+	a, b, err := exactPair(input, "a", "b")
 	if err != nil {
 		return nil, err
 	}
@@ -152,11 +148,7 @@ func inOrder(order int, op string) bool {
 }
 
 func quotient(input map[string]any) (any, error) {
-	a, err := exact(input["a"])
-	if err != nil {
-		return nil, err
-	}
-	b, err := exact(input["b"])
+	a, b, err := exactPair(input, "a", "b")
 	if err != nil {
 		return nil, err
 	}
@@ -171,11 +163,7 @@ func quotient(input map[string]any) (any, error) {
 
 // roundEven rounds as Python's round does, but of the exact decimal.
 func roundEven(input map[string]any) (any, error) {
-	x, err := exact(input["x"])
-	if err != nil {
-		return nil, err
-	}
-	p, err := exact(input["places"])
+	x, p, err := exactPair(input, "x", "places")
 	if err != nil {
 		return nil, err
 	}
@@ -216,6 +204,14 @@ func grade(input map[string]any) (any, error) {
 		}
 	}
 	return values[reached], nil
+}
+
+// exactPair reads two numbers by their names.
+func exactPair(input map[string]any, first, second string) (a, b *big.Rat, err error) {
+	if a, err = exact(input[first]); err == nil {
+		b, err = exact(input[second])
+	}
+	return a, b, err
 }
 
 func exact(v any) (*big.Rat, error) {
