@@ -60,21 +60,6 @@ func otherDay(day string) string {
 	return "Saturday"
 }
 
-// searchArgs are the arguments that find the offers for an item.
-func searchArgs(i booking.Item) map[string]any {
-	args := map[string]any{"kind": i.Kind, "city": i.City, "day": i.Day}
-	if i.Part != "" {
-		args["part"] = i.Part
-	}
-	if i.Under > 0 {
-		args["under"] = i.Under
-	}
-	if i.Only {
-		args["limit"] = 1
-	}
-	return args
-}
-
 // instead is the item that stands for one that is not to be had.
 func instead(i booking.Item) booking.Item {
 	return booking.Item{Kind: i.Or, City: i.City, Day: i.Day, Seats: i.Seats}
@@ -93,9 +78,9 @@ func planErrand(p prompt, n noise) (string, bool) {
 	d := newDraft()
 	var holds, prices, last []ref
 	for i, item := range e.wish.Items {
-		var offers any = d.effect("search", searchArgs(item), nil)
+		var offers any = d.effect("search", item.Search(), nil)
 		if item.Or != "" {
-			other := d.effect("search", searchArgs(instead(item)), nil)
+			other := d.effect("search", instead(item).Search(), nil)
 			offers = d.decide("union", map[string]any{"lists": []ref{d.ids(offers), d.ids(other)}})
 		}
 		hold := d.effect("hold", map[string]any{"offers": offers, "seats": item.Seats}, nil)
@@ -192,10 +177,10 @@ func (e errand) holds(l simLedger, t *todo) []any {
 	offers := make([]any, len(e.wish.Items))
 	for i, item := range e.wish.Items {
 		item = e.current(item)
-		if result, ok := e.succeeded("search", searchArgs(item)); ok {
+		if result, ok := e.succeeded("search", item.Search()); ok {
 			offers[i] = offersOf(result)
 		} else {
-			offers[i] = t.add("See what there is.", "search", searchArgs(item))
+			offers[i] = t.add("See what there is.", "search", item.Search())
 		}
 	}
 	holds := make([]any, len(e.wish.Items))
@@ -214,7 +199,7 @@ func (e errand) current(item booking.Item) booking.Item {
 	if item.Or == "" {
 		return item
 	}
-	result, ok := e.succeeded("search", searchArgs(item))
+	result, ok := e.succeeded("search", item.Search())
 	if ok && e.full(offersOf(result)) {
 		return instead(item)
 	}
@@ -230,7 +215,7 @@ func (e errand) impossible() bool {
 		}
 	}
 	for _, item := range e.wish.Items {
-		if result, ok := e.succeeded("search", searchArgs(e.current(item))); ok && e.full(offersOf(result)) {
+		if result, ok := e.succeeded("search", e.current(item).Search()); ok && e.full(offersOf(result)) {
 			return true
 		}
 	}

@@ -73,7 +73,7 @@ func (c *caller) carryOut(w Wish) (total int) {
 	done := true
 	for _, item := range w.Items {
 		args := map[string]any{"seats": item.Seats}
-		found, ok := c.call("search", c.searchFor(item))
+		found, ok := c.call("search", item.Search())
 		args["offers"] = json.RawMessage(found.Content)
 		if ok {
 			found, ok = c.call("hold", args)
@@ -109,20 +109,6 @@ func (c *caller) carryOut(w Wish) (total int) {
 		c.call("cancel", map[string]any{"reservation": id})
 	}
 	return 0
-}
-
-func (c *caller) searchFor(i Item) map[string]any {
-	args := map[string]any{"kind": i.Kind, "city": i.City, "day": i.Day}
-	if i.Part != "" {
-		args["part"] = i.Part
-	}
-	if i.Under > 0 {
-		args["under"] = i.Under
-	}
-	if i.Only {
-		args["limit"] = 1
-	}
-	return args
 }
 
 // TestEveryRequestHasItsEnd reads each request in its words, carries it out with

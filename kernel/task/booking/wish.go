@@ -25,6 +25,21 @@ type Item struct {
 	Or              string // kind to take there that day, cheapest first, if there is none; empty for none
 }
 
+// Search is the arguments with which the tool search finds the offers for it.
+func (i Item) Search() map[string]any {
+	args := map[string]any{"kind": i.Kind, "city": i.City, "day": i.Day}
+	if i.Part != "" {
+		args["part"] = i.Part
+	}
+	if i.Under > 0 {
+		args["under"] = i.Under
+	}
+	if i.Only {
+		args["limit"] = 1
+	}
+	return args
+}
+
 var counts = [...]string{"one", "two", "three", "four"}
 
 // nouns are what people call the kinds, and their seats.
