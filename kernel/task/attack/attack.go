@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -101,12 +102,9 @@ func (a Attack) Apply(t *task.Task, seed uint64) (*task.Task, error) {
 
 // with is a copy of the metadata with one entry more.
 func with(all map[string]string, key, value string) map[string]string {
-	out := map[string]string{key: value}
-	for k, v := range all {
-		if k != key {
-			out[k] = v
-		}
-	}
+	out := map[string]string{}
+	maps.Copy(out, all)
+	out[key] = value
 	return out
 }
 
