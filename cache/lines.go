@@ -1,0 +1,215 @@
+package cache
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"noema/cache/internal/kv"
+	"noema/cache/internal/recordpb"
+	"noema/methods"
+	"noema/methods/convert"
+)
+
+// line is a record as one line of JSON, the form in which it leaves a store and
+// enters another; see PACK.md. What JSON cannot carry exactly, such as text that is no
+// UTF-8 or the white space in a tool call's arguments, leaves as it is stored, in Raw.
+type line struct {
+	Key        string            `json:"key"`
+	Model      *methods.ModelID  `json:"model,omitempty"`
+	Request    *methods.Request  `json:"request,omitempty"`
+	Completion *CompletionRecord `json:"completion,omitempty"`
+	Tool       *ToolRecord       `json:"tool,omitempty"`
+	Seed       *SeedRecord       `json:"seed,omitempty"`
+
+	Raw        []byte `json:"raw,omitempty"`
+	RawRequest []byte `json:"raw_request,omitempty"`
+}
+
+// Line returns the record of k as one line of JSON, without a line's end: a completion
+// with its request, a tool result or a method seed. A blob is its own line.
+func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
+	if space == Blobs {
+		return s.Blob(ctx, k)
+	}
+	raw, err := s.payload(ctx, space, k)
+	if err != nil {
+		return nil, err
+	}
+	l := line{Key: k.String(), Raw: raw}
+	if space == Completions {
+		if l.RawRequest, err = s.payload(ctx, Requests, k); err != nil {
+			return nil, err
+		}
+	}
+	if text, err := encodeLine(l.readable(space)); err == nil {
+		var back line
+		if json.Unmarshal(text, &back) == nil && back.carries(l) {
+			return text, nil
+		}
+	}
+	return encodeLine(l)
+}
+
+func encodeLine(l line) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(l)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// payload is a record as it is stored, out of its envelope.
+func (s *Store) payload(ctx context.Context, space Space, k Key) ([]byte, error) {
+	key := space.key(k[:])
+	env, err := s.get(ctx, space, key)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(space, key, env)
+}
+
+// readable is l with fields that people can read in the place of raw ones.
+func (l line) readable(space Space) line {
+	out := line{Key: l.Key}
+	switch space {
+	case Completions:
+		c, r := wired[CompletionRecord, recordpb.Completion](l.Raw), wired[storedRequest, recordpb.Request](l.RawRequest)
+		if c != nil && r != nil {
+			out.Completion, out.Model, out.Request = c, &r.Model, &r.Request
+		}
+	case ToolResults:
+		out.Tool = wired[ToolRecord, recordpb.ToolResult](l.Raw)
+	case Seeds:
+		out.Seed = wired[SeedRecord, recordpb.Seed](l.Raw)
+	}
+	return out
+}
+
+// wired decodes what is stored as an M; nil if it is none.
+func wired[R, M any, P message[M]](raw []byte) *R {
+	p := P(new(M))
+	if proto.Unmarshal(raw, p) != nil {
+		return nil
+	}
+	r := convert.From[R]((*M)(p))
+	return &r
+}
+
+// carries reports whether l gives exactly the stored bytes of want.
+func (l line) carries(want line) bool {
+	switch {
+	case l.Completion != nil && l.Request != nil && l.Model != nil:
+		return bytes.Equal(wire(convert.To[recordpb.Completion](*l.Completion, nil)), want.Raw) &&
+			bytes.Equal(wire(convert.To[recordpb.Request](storedRequest{*l.Model, *l.Request}, nil)), want.RawRequest)
+	case l.Tool != nil:
+		return bytes.Equal(wire(convert.To[recordpb.ToolResult](*l.Tool, nil)), want.Raw)
+	case l.Seed != nil:
+		return bytes.Equal(wire(convert.To[recordpb.Seed](*l.Seed, nil)), want.Raw)
+	}
+	return false
+}
+
+// wire is a message as it is stored; nil, which is no record's, if it cannot be.
+func wire(m proto.Message) []byte {
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// Added says what became of a line.
+type Added string
+
+// What becomes of a line.
+const (
+	New      Added = "new"      // it was added
+	Same     Added = "same"     // the store has it
+	Conflict Added = "conflict" // the store has another record under its key, which stays
+)
+
+// AddLine adds the record of a line that [Store.Line] made, unless there is one under its
+// key. A completion whose key is not that of its request is refused: it would answer
+// another question. Records are equal if they differ only in when they were received.
+func (s *Store) AddLine(ctx context.Context, space Space, text []byte) (Key, Added, error) {
+	if space == Blobs {
+		return s.addBlob(ctx, text)
+	}
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Key{}, "", fmt.Errorf("read record: %w", err)
+	}
+	k, err := ParseKey(l.Key)
+	if err != nil {
+		return Key{}, "", err
+	}
+	if l.Raw != nil {
+		l = l.readable(space)
+	}
+	added, err := s.addLine(ctx, space, k, l)
+	if err != nil {
+		return k, "", fmt.Errorf("add record %s: %w", k, err)
+	}
+	return k, added, nil
+}
+
+func (s *Store) addBlob(ctx context.Context, data []byte) (Key, Added, error) {
+	had := Key(sha256.Sum256(data))
+	if _, err := s.Blob(ctx, had); err == nil {
+		return had, Same, nil
+	}
+	k, err := s.PutBlob(ctx, data)
+	return k, New, err
+}
+
+func (s *Store) addLine(ctx context.Context, space Space, k Key, l line) (Added, error) {
+	switch {
+	case space == Completions && l.Completion != nil && l.Request != nil && l.Model != nil:
+		if CompletionKey(*l.Model, l.Completion.Epoch, *l.Request) != k {
+			return "", errors.New("its key is not that of its request")
+		}
+		ops, err := s.completionOps(k, *l.Request, *l.Model, *l.Completion)
+		if err != nil {
+			return "", err
+		}
+		return addLine[CompletionRecord, recordpb.Completion](ctx, s, space, k, ops, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
+	case space == ToolResults && l.Tool != nil:
+		op, err := s.encoded(space.key(k[:]), convert.To[recordpb.ToolResult](*l.Tool, nil))
+		if err != nil {
+			return "", err
+		}
+		return addLine[ToolRecord, recordpb.ToolResult](ctx, s, space, k, []kv.Op{op}, *l.Tool, func(t *ToolRecord) *time.Time { return &t.At })
+	case space == Seeds && l.Seed != nil:
+		op, err := s.encoded(space.key(k[:]), convert.To[recordpb.Seed](*l.Seed, nil))
+		if err != nil {
+			return "", err
+		}
+		return addLine[SeedRecord, recordpb.Seed](ctx, s, space, k, []kv.Op{op}, *l.Seed, func(r *SeedRecord) *time.Time { return &r.At })
+	}
+	return "", fmt.Errorf("the line holds none of the %s", space)
+}
+
+// addLine applies ops unless there is an intact record of k, with which it compares fresh
+// then; at is the time in a record, which does not count.
+func addLine[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, ops []kv.Op, fresh R, at func(*R) *time.Time) (Added, error) {
+	had, err := fetch[R, M, P](ctx, s, space, k)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
+		_, err := addOnce[R, M, P](ctx, s, space, k, ops, fresh)
+		return New, err
+	}
+	if err != nil {
+		return "", err
+	}
+	*at(&had) = *at(&fresh)
+	if bytes.Equal(wire(P(convert.To[M](had, nil))), wire(P(convert.To[M](fresh, nil)))) {
+		return Same, nil
+	}
+	return Conflict, nil
+}
