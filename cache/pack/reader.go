@@ -1,0 +1,242 @@
+package pack
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"noema/kernel/files"
+)
+
+// Limits on what a pack may be and unpack to. A pack that says more of itself is refused
+// before it is read.
+const (
+	maxEntries = 200_000
+	maxFile    = 256 << 20 // of an entry that is read at once, and of a line
+	maxRatio   = 200       // unpacked bytes for each byte of the file …
+	minBudget  = 1 << 30   // … where that is more than this
+)
+
+// ErrNoPack says that a file is no pack, or one that was cut or changed.
+var ErrNoPack = errors.New("not a whole pack")
+
+// File is an open pack. It is safe for one goroutine.
+type File struct {
+	file    *os.File
+	size    int64
+	zip     *zip.Reader
+	list    manifest
+	byName  map[string]*zip.File
+	digest  string
+	budget  int64 // bytes that may still be unpacked
+	decoder *zstd.Decoder
+}
+
+// Open opens a pack and checks the names and sizes of its entries. [File.Check] checks
+// what is in them.
+func Open(name string) (*File, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := open(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("open pack %q: %w", name, err)
+	}
+	return p, nil
+}
+
+func open(f *os.File) (*File, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	archive, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoPack, err)
+	}
+	p := &File{file: f, size: info.Size(), zip: archive, byName: map[string]*zip.File{}, budget: max(minBudget, maxRatio*info.Size())}
+	if len(archive.File) == 0 || len(archive.File) > maxEntries {
+		return nil, fmt.Errorf("%w: it has %d entries, and 1 to %d are allowed", ErrNoPack, len(archive.File), maxEntries)
+	}
+	for _, e := range archive.File {
+		if err := CheckName(e.Name); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoPack, err)
+		}
+		if _, twice := p.byName[e.Name]; twice {
+			return nil, fmt.Errorf("%w: entry %q is there twice", ErrNoPack, e.Name)
+		}
+		if e.Method != zip.Store || e.CompressedSize64 != e.UncompressedSize64 || e.UncompressedSize64 > uint64(p.size) {
+			return nil, fmt.Errorf("%w: entry %q is not stored as it is", ErrNoPack, e.Name)
+		}
+		p.byName[e.Name] = e
+	}
+	return p, p.readManifest()
+}
+
+// readManifest reads the last entry, which must list all others.
+func (p *File) readManifest() error {
+	last := len(p.zip.File) - 1
+	if p.zip.File[last].Name != manifestName {
+		return fmt.Errorf("%w: its last entry is %q, not %s", ErrNoPack, p.zip.File[last].Name, manifestName)
+	}
+	raw, err := p.Read(manifestName)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &p.list); err != nil {
+		return fmt.Errorf("%w: read %s: %w", ErrNoPack, manifestName, err)
+	}
+	if p.list.Format > Format {
+		return fmt.Errorf("its format is %d, and this noema reads up to %d: use a newer noema", p.list.Format, Format)
+	}
+	if len(p.list.Entries) != last {
+		return fmt.Errorf("%w: %s lists %d entries, and there are %d", ErrNoPack, manifestName, len(p.list.Entries), last)
+	}
+	for i, e := range p.list.Entries {
+		if z := p.zip.File[i]; e.Name != z.Name || uint64(e.Size) != z.UncompressedSize64 {
+			return fmt.Errorf("%w: entry %d is %q with %d bytes, and %s says %q with %d", ErrNoPack, i+1, z.Name, z.UncompressedSize64, manifestName, e.Name, e.Size)
+		}
+	}
+	sum := sha256.Sum256(raw)
+	p.digest = hex.EncodeToString(sum[:])
+	return nil
+}
+
+// Close closes the file.
+func (p *File) Close() error {
+	if p.decoder != nil {
+		p.decoder.Close()
+	}
+	return p.file.Close()
+}
+
+// Digest identifies the pack: the SHA-256 of its manifest, in hex.
+func (p *File) Digest() string { return p.digest }
+
+// Size is the length of the file in bytes.
+func (p *File) Size() int64 { return p.size }
+
+// Entries lists what is in the pack, without the manifest.
+func (p *File) Entries() []Entry { return slices.Clone(p.list.Entries) }
+
+// Read returns a file of the pack, unpacked where its name ends in .zst.
+func (p *File) Read(name string) ([]byte, error) {
+	r, err := p.reader(name)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := files.ReadAll(r, name, maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("read entry %q: %w", name, err)
+	}
+	return raw, nil
+}
+
+// Has reports whether the pack has a file.
+func (p *File) Has(name string) bool { return p.byName[name] != nil }
+
+// reader reads an entry in a stream, which is good until the next one is asked for.
+func (p *File) reader(name string) (io.Reader, error) {
+	e := p.byName[name]
+	if e == nil {
+		return nil, fmt.Errorf("%w: it has no entry %q", ErrNoPack, name)
+	}
+	opened, err := e.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%w: entry %q: %w", ErrNoPack, name, err)
+	}
+	var r io.Reader = opened
+	if strings.HasSuffix(name, compressed) {
+		if p.decoder == nil {
+			p.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(batchBytes*2), zstd.WithDecoderLowmem(true))
+			if err != nil {
+				return nil, fmt.Errorf("prepare decompression: %w", err)
+			}
+		}
+		if err := p.decoder.Reset(opened); err != nil {
+			return nil, fmt.Errorf("entry %q: %w", name, err)
+		}
+		r = p.decoder
+	}
+	return &metered{r, p}, nil
+}
+
+// metered counts what is unpacked.
+type metered struct {
+	r io.Reader
+	p *File
+}
+
+// Read implements io.Reader.
+func (m *metered) Read(b []byte) (int, error) {
+	n, err := m.r.Read(b)
+	if m.p.budget -= int64(n); m.p.budget < 0 {
+		return n, fmt.Errorf("%w: it unpacks to more than %d times its size", ErrNoPack, maxRatio)
+	}
+	return n, err
+}
+
+// Lines yields the lines of the batches in a folder, each with its line's end. A line is
+// good until the next one.
+func (p *File) Lines(ctx context.Context, folder string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for n := 0; p.Has(batchName(folder, n)); n++ {
+			name := batchName(folder, n)
+			r, err := p.reader(name)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !eachLine(ctx, r, name, yield) {
+				return
+			}
+		}
+	}
+}
+
+// eachLine reports whether all lines were yielded and well.
+func eachLine(ctx context.Context, r io.Reader, name string, yield func([]byte, error) bool) bool {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), maxFile)
+	lines.Split(wholeLine)
+	for n := 1; lines.Scan(); n++ {
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+			return false
+		}
+		if !yield(lines.Bytes(), nil) {
+			return false
+		}
+	}
+	if err := lines.Err(); err != nil {
+		yield(nil, fmt.Errorf("read entry %q: %w", name, err))
+		return false
+	}
+	return true
+}
+
+// wholeLine splits as bufio.ScanLines does, and keeps the line's end.
+func wholeLine(data []byte, atEOF bool) (int, []byte, error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i+1], nil
+	}
+	if atEOF && len(data) > 0 {
+		return 0, nil, fmt.Errorf("%w: its last line has no end", ErrNoPack)
+	}
+	return 0, nil, nil
+}
