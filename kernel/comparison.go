@@ -59,6 +59,23 @@ func (c *Comparison) GroupPlot() Plot { return report.GroupPlot(c.Comparison, c.
 // Compare compares the methods of this run.
 func (r *Result) Compare(o Comparing) (*Comparison, error) { return Compare(o, r) }
 
+// Numbers is a run with its comparison for scripts, as "noema compare --json" prints it.
+// Its fields are stable, new ones may be added.
+type Numbers struct {
+	*runner.Summary
+	Comparison *compare.Comparison `json:"comparison"`
+}
+
+// Numbers are the numbers of the run, the same wherever it is: looks at its comparison,
+// which are of a store, are no part of them.
+func (r *Result) Numbers() (*Numbers, error) {
+	c, err := Comparing{}.unseen([]*Result{r})
+	if err != nil {
+		return nil, err
+	}
+	return &Numbers{runner.SummaryOf(r.Result, c.Comparison), c.Comparison}, nil
+}
+
 // Compare compares the methods of one or more runs on the samples that they
 // share. Runs over different tasks or versions of the data are an error, unless
 // o says to force it. Runs of one experiment are taken together: each trial counts
@@ -66,6 +83,15 @@ func (r *Result) Compare(o Comparing) (*Comparison, error) { return Compare(o, r
 // labelled with its model or its run. The look at the verdict is recorded in the
 // store; see [compare.Looks].
 func Compare(o Comparing, results ...*Result) (*Comparison, error) {
+	c, err := o.unseen(results)
+	if err != nil {
+		return nil, err
+	}
+	return c.Look(), nil
+}
+
+// unseen is the comparison without the look at it.
+func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	if len(results) == 0 {
 		return nil, Misused(errors.New("compare runs: name at least one"))
 	}
@@ -98,7 +124,7 @@ func Compare(o Comparing, results ...*Result) (*Comparison, error) {
 		out.Runs, out.Roots = append(out.Runs, r.Run.ID), append(out.Roots, r.Run.Root)
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
-	return out.Look(), nil
+	return out, nil
 }
 
 // notUnderstood counts prompts of each trial once.

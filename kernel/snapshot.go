@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/files"
+	"noema/kernel/record"
 	"noema/plugins"
 )
 
@@ -61,6 +62,25 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 		}
 	}
 	return moved(src, dir), nil
+}
+
+// Code finds the code that served a method of a run: the copy that was made then, or where
+// it was if it is still the same.
+func (l *Lab) Code(p record.Plugin) (plugins.Source, error) {
+	if p.Path == functionPath {
+		return plugins.Source{}, Misused(fmt.Errorf("method %q is a function of a script: make it a plugin first, by \"noema plugin promote\"", p.Method))
+	}
+	copied := filepath.Join(l.o.Home, "code", p.Digest[:min(32, len(p.Digest))])
+	for _, path := range []string{copied, filepath.Join(copied, filepath.Base(p.Path)), p.Path} {
+		src, err := plugins.At(path)
+		if err != nil {
+			continue
+		}
+		if digest, err := plugins.CodeDigest(src); err == nil && digest == p.Digest {
+			return src, nil
+		}
+	}
+	return plugins.Source{}, fmt.Errorf("the code of method %q as it was, with digest %.12s, is neither at %s nor in the copies: put it back there", p.Method, p.Digest, p.Path)
 }
 
 // moved is src with its code in another folder.

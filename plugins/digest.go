@@ -83,14 +83,14 @@ func (d *Digests) save() {
 
 // CodeDigest is what [Digests.Of] remembers, computed.
 func CodeDigest(s Source) (string, error) {
-	info, err := os.Stat(s.Path)
+	all, err := CodeFiles(s)
 	hash := sha256.New()
 	switch {
 	case err != nil:
-	case info.IsDir():
-		err = addFolder(hash, s.Path)
-	default:
+	case len(all) == 1 && all[0] == s.Path:
 		err = addFile(hash, s.Path)
+	default:
+		err = addFolder(hash, s.Path, all)
 	}
 	if err != nil {
 		return "", fmt.Errorf("digest plugin %q: %w", s.Name, err)
@@ -108,12 +108,16 @@ func addFile(w io.Writer, path string) error {
 	return err
 }
 
-// addFolder leaves out what a run of the plugin itself may write there. A link to
-// a file counts as the file; a link to a folder is not covered. The files come
-// in the order of their paths.
-func addFolder(w io.Writer, dir string) error {
+// CodeFiles are the files that a plugin's digest covers, in the order of their paths: the
+// one that it is, or those of its folder. Left out is what a run of the plugin itself may
+// write there. A link to a file counts as the file; a link to a folder is not covered.
+func CodeFiles(s Source) ([]string, error) {
+	info, err := os.Stat(s.Path)
+	if err != nil || !info.IsDir() {
+		return []string{s.Path}, err
+	}
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+	err = filepath.WalkDir(s.Path, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -125,11 +129,13 @@ func addFolder(w io.Writer, dir string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
 	slices.Sort(files)
-	for _, path := range files {
+	return files, err
+}
+
+// addFolder covers the names and contents of files below dir.
+func addFolder(w io.Writer, dir string, all []string) error {
+	for _, path := range all {
 		name, err := filepath.Rel(dir, path)
 		if err != nil {
 			return err

@@ -25,3 +25,19 @@ func Verdict(w io.Writer, r *runner.ReplayResult) {
 		fmt.Fprintln(w, "first at:", Plain(r.First.String()))
 	}
 }
+
+// Claim prints what came of checking a claim of a pack, on the run that it is about if it
+// is about one.
+func Claim(w io.Writer, run, what, wrong string) {
+	mark, about := "ok   ", ""
+	if wrong != "" {
+		mark = "WRONG"
+	}
+	if run != "" {
+		about = "run " + run + ": "
+	}
+	fmt.Fprintf(w, "%s %s%s\n", mark, about, Plain(what))
+	if wrong != "" {
+		fmt.Fprintf(w, "      %s\n", Plain(wrong))
+	}
+}

@@ -115,6 +115,16 @@ func loadTask(ctx context.Context, store *cache.Store, run *record.Run) (*task.T
 	return saved.Task, all.Wait()
 }
 
+// TaskBlobs are the keys of the blobs that hold the samples of a run's task, beside
+// run.Blob itself.
+func TaskBlobs(ctx context.Context, store *cache.Store, run *record.Run) ([]string, error) {
+	var saved savedTask
+	if err := getJSON(ctx, store, run.Blob, &saved); err != nil {
+		return nil, fmt.Errorf("load task of run %q: %w", run.ID, err)
+	}
+	return saved.Parts, nil
+}
+
 func getJSON(ctx context.Context, store *cache.Store, name string, into any) error {
 	key, err := cache.ParseKey(name)
 	if err != nil {

@@ -62,13 +62,6 @@ type comparedJSON struct {
 	Simulated bool     `json:"simulated"`
 }
 
-// summaryJSON is a run with its comparison for scripts. Its fields are stable,
-// new ones may be added.
-type summaryJSON struct {
-	*runner.Summary
-	Comparison *compare.Comparison `json:"comparison"`
-}
-
 // printCompared prints a run and, if it has several methods, how they compare.
 func (a *app) printCompared(r *kernel.Result, p *pairing) error {
 	c, err := r.Compare(p.Comparing)
@@ -77,7 +70,7 @@ func (a *app) printCompared(r *kernel.Result, p *pairing) error {
 	}
 	summary := runner.SummaryOf(r.Result, c.Comparison)
 	if p.JSON {
-		return errors.Join(report.JSON(a.stdout, summaryJSON{summary, c.Comparison}), a.writePage(c, p.HTML, r))
+		return errors.Join(report.JSON(a.stdout, kernel.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By == "group"), p, r); err != nil {
 		return err

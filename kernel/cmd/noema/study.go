@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"noema/cache/pack"
+	"noema/kernel/record"
+	"noema/kernel/report"
+	"noema/kernel/runner"
+	"noema/kernel/study"
+)
+
+func packCommand(a *app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "pack RUN...",
+		Short: "make one file of runs, which proves itself by noema verify",
+		Long: `Writes a zip with all that runs asked and were told, their transcripts, the code of
+their plugins and their tables, to be sent or to lie beside a paper. The same runs give
+the same file. What the runs' data and models allow to be given away is for you to know.`,
+		Example: `  noema pack last -o study.noema
+  noema verify study.noema`,
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.pack(cmd.Context(), args, out) },
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "study.noema", "file to write; one that is there stays")
+	return cmd
+}
+
+func (a *app) pack(ctx context.Context, names []string, out string) (err error) {
+	store, err := a.lab.Store()
+	if err != nil {
+		return err
+	}
+	var runs []*record.Run
+	for _, name := range names {
+		run, err := runner.FindRun(ctx, store, name)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, run)
+	}
+	if _, err := os.Lstat(out); err == nil {
+		return usage(fmt.Errorf("pack: %q is there already: remove it, or name another file with -o", out))
+	}
+	// A file of that name is a whole pack, or is not there.
+	f, err := os.CreateTemp(filepath.Dir(out), ".pack-*")
+	if err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	w, err := pack.NewWriter(f)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	digest, err := study.Source{Lab: a.lab, Runs: runs, Noema: versionLine()}.Write(ctx, w)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), out); err != nil {
+		return fmt.Errorf("pack: %w", err)
+	}
+	info, err := os.Stat(out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes, digest %s\n", out, info.Size(), digest)
+	return err
+}
+
+func verifyCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "compute a pack's runs and tables again, without a key and without a network",
+		Long: `Checks every byte of a pack, computes every trial of its runs again in a temporary
+store, from the recorded answers alone, and recomputes every table. Prints a line for each
+claim of the pack. Exits with 4 and the first difference if one does not hold.`,
+		Example: "  noema verify study.noema",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of lines")
+	return cmd
+}
+
+func (a *app) verify(ctx context.Context, file string, asJSON bool) error {
+	p, err := pack.Open(file)
+	if errors.Is(err, pack.ErrNoPack) {
+		return &codedError{code: exitDiverged, err: err}
+	}
+	if err != nil {
+		return err
+	}
+	defer p.Close() // opened for reading: closing cannot lose anything
+	v := study.Verify{Catalog: a.lab.Catalog(), Redactor: a.redactor}
+	if !asJSON {
+		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong) }
+	}
+	verdict, err := v.Do(ctx, p)
+	if err != nil {
+		return fmt.Errorf("verify %q: %w", file, err)
+	}
+	if asJSON {
+		err = report.JSON(a.stdout, verdict)
+	} else if verdict.OK {
+		_, err = fmt.Fprintf(a.stdout, "verified: the pack %.12s is what it says\n", verdict.Digest)
+	}
+	if err != nil || verdict.OK {
+		return err
+	}
+	first := verdict.Failures[0]
+	return &codedError{code: exitDiverged, err: fmt.Errorf("verify %q: %s: %s", file, first.What, first.Wrong)}
+}

@@ -1,0 +1,264 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/record"
+	"noema/kernel/redact"
+)
+
+// Verify computes again what a pack claims.
+type Verify struct {
+	Catalog  kernel.Catalog
+	Redactor *redact.Redactor
+	Stderr   io.Writer   // progress; may be nil
+	Say      func(Claim) // told of each claim when it is known; may be nil
+}
+
+// Claim is one thing that a pack says and what came of checking it.
+type Claim struct {
+	Run   string `json:"run,omitempty"`   // empty for the pack as a whole
+	What  string `json:"what"`            // such as "root hash ca6043486e68 is recomputed"
+	Wrong string `json:"wrong,omitempty"` // the first difference, with its place; empty if the claim holds
+}
+
+// Verdict is what verifying a pack found.
+type Verdict struct {
+	OK       bool      `json:"ok"`
+	Digest   string    `json:"digest"` // of the pack
+	Runs     []Checked `json:"runs"`
+	Claims   []Claim   `json:"claims"`
+	Failures []Claim   `json:"failures"`
+}
+
+// Checked is a run of a verified pack.
+type Checked struct {
+	Run  string `json:"run"`
+	Root string `json:"root_hash"` // as recomputed; empty if it could not be
+	Same bool   `json:"same"`
+	Tree string `json:"tree,omitempty"`
+}
+
+// verification carries out one Verify.
+type verification struct {
+	Verify
+	pack    *pack.File
+	study   *Study
+	home    string // a temporary folder
+	lab     *kernel.Lab
+	verdict Verdict
+	code    map[string]string // paths of unpacked plugins by digest
+}
+
+// Do verifies a pack. The error is of what kept it from looking; what the pack gets wrong
+// is in the verdict.
+func (v Verify) Do(ctx context.Context, p *pack.File) (verdict *Verdict, err error) {
+	home, err := os.MkdirTemp("", "noema-verify-")
+	if err != nil {
+		return nil, err
+	}
+	if v.Stderr == nil {
+		v.Stderr = io.Discard
+	}
+	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
+	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return ctx }, Stderr: v.Stderr})
+	defer func() { err = errors.Join(err, x.lab.Close(), removeAll(home)) }()
+	if x.whole(ctx) {
+		for _, run := range x.study.Runs {
+			x.run(ctx, run)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	x.verdict.OK = len(x.verdict.Failures) == 0
+	return &x.verdict, nil
+}
+
+// removeAll removes a folder also where files of code may not be written.
+func removeAll(dir string) error {
+	_ = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.IsDir() {
+			_ = os.Chmod(path, 0o700) // what cannot be removed is told below
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// claim notes what came of a claim and reports whether it holds.
+func (x *verification) claim(run, what string, err error) bool {
+	c := Claim{Run: run, What: what}
+	if err != nil {
+		c.Wrong = err.Error()
+		x.verdict.Failures = append(x.verdict.Failures, c)
+	}
+	x.verdict.Claims = append(x.verdict.Claims, c)
+	if x.Say != nil {
+		x.Say(c)
+	}
+	return err == nil
+}
+
+// whole checks the file as a whole and reads what all runs share.
+func (x *verification) whole(ctx context.Context) bool {
+	what := fmt.Sprintf("%d files are whole, in %d bytes", len(x.pack.Entries()), x.pack.Size())
+	if !x.claim("", what, x.pack.Check(ctx)) {
+		return false
+	}
+	var records *Imported
+	err := func() (err error) {
+		if x.study, err = Read(x.pack); err != nil {
+			return err
+		}
+		if err := x.unpack(); err != nil {
+			return err
+		}
+		store, err := x.lab.Store()
+		if err != nil {
+			return err
+		}
+		records, err = addRecords(ctx, x.pack, store)
+		if err == nil && len(records.Conflicts) > 0 {
+			err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
+		}
+		return err
+	}()
+	what = "its records can be read"
+	if err == nil {
+		what = fmt.Sprintf("%d records are under the keys of what they answer", records.New)
+	}
+	return x.claim("", what, err)
+}
+
+// unpack writes the code of plugins to the temporary folder.
+func (x *verification) unpack() error {
+	for i, c := range x.study.Code {
+		dir := filepath.Join(x.home, "unpacked", fmt.Sprint(i))
+		at, err := unpackCode(x.pack, c, dir)
+		if err != nil {
+			return err
+		}
+		x.code[c.Digest] = at
+	}
+	return nil
+}
+
+// run checks what the pack says of one run.
+func (x *verification) run(ctx context.Context, s Run) {
+	run, tree, err := x.load(ctx, s)
+	if !x.claim(s.ID, fmt.Sprintf("%d trials stand in the tree %.12s", s.Trials, s.Tree), err) {
+		x.verdict.Runs = append(x.verdict.Runs, Checked{Run: s.ID})
+		return
+	}
+	checked := Checked{Run: s.ID, Tree: tree}
+	if run.Imported == nil {
+		root, err := x.replay(ctx, run)
+		checked.Root = root
+		checked.Same = x.claim(s.ID, fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root), err)
+	} else {
+		checked.Same = true
+		x.claim(s.ID, fmt.Sprintf("its answers were imported from %s: there are no calls to compute again", run.Imported.File), nil)
+	}
+	x.claim(s.ID, "its table is recomputed, number by number", x.table(run.ID))
+	x.verdict.Runs = append(x.verdict.Runs, checked)
+}
+
+// load brings a run into the temporary store.
+func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, error) {
+	run, err := readRun(x.pack, s)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := x.settle(run); err != nil {
+		return nil, "", err
+	}
+	store, err := x.lab.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	tree, err := addRun(ctx, x.pack, store, run)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := tree.Root()
+	if err == nil && (root != s.Tree || int(tree.size) != s.Trials) {
+		err = fmt.Errorf("the tree over its %d trials is %.12s, and %s says %.12s", tree.size, root, studyName, s.Tree)
+	}
+	return run, root, err
+}
+
+// settle makes the methods of a run those that the pack holds or noema has itself: what
+// else a record names is never opened.
+func (x *verification) settle(run *record.Run) error {
+	if run.Imported != nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for i, p := range run.Plugins {
+		at, packed := x.code[p.Digest]
+		switch {
+		case packed && !p.Builtin:
+			run.Plugins[i].Path = at
+		case !p.Builtin:
+			return fmt.Errorf("the code of method %q is not in the pack", p.Method)
+		case !slices.Contains(x.Catalog.Methods(), p.Method):
+			return fmt.Errorf("method %q is said to be built in, and this noema has none of that name", p.Method)
+		}
+		known[p.Method] = true
+	}
+	for _, m := range run.Config.Methods {
+		label := m.Label
+		if m.Intervention != nil {
+			label = m.Intervention.Of
+		}
+		if spec, err := kernel.ParseSpec(label); err != nil || !known[spec.Name] {
+			return fmt.Errorf("method %q: none of the run's plugins serves it", label)
+		}
+	}
+	return nil
+}
+
+// replay computes the trials of a run again.
+func (x *verification) replay(ctx context.Context, run *record.Run) (root string, err error) {
+	result, err := x.lab.Load(run.ID)
+	if err != nil {
+		return "", err
+	}
+	replayed, err := result.Replay()
+	switch {
+	case err != nil:
+		return "", err
+	case replayed.Same():
+		return replayed.Now, nil
+	case replayed.First != nil:
+		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
+	}
+	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
+}
+
+// table compares a run's numbers with those that its trials give now.
+func (x *verification) table(run string) error {
+	said, err := x.pack.Read(runEntry(run, tableFile))
+	if err != nil {
+		return err
+	}
+	now, err := tableOf(x.lab, run)
+	if err != nil {
+		return err
+	}
+	if said = bytes.TrimSpace(said); bytes.Equal(said, now) {
+		return nil
+	}
+	return errors.New(difference(said, now))
+}
