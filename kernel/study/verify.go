@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"noema/cache/pack"
 	"noema/kernel"
@@ -240,11 +241,35 @@ func (x *verification) replay(ctx context.Context, run *record.Run) (root string
 	case err != nil:
 		return "", err
 	case replayed.Same():
-		return replayed.Now, nil
+		return replayed.Now, sameTrials(result.Trials, replayed.Trials)
 	case replayed.First != nil:
 		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
 	}
 	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
+}
+
+// sameTrials compares transcripts whole: a root hash covers those that are computed again,
+// and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
+// execution adds of its own may differ.
+func sameTrials(said, now []*record.Trial) error {
+	for i, t := range said {
+		a, b := *t, *now[i]
+		for _, t := range []*record.Trial{&a, &b} {
+			t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
+		}
+		x, err := record.Marshal(a)
+		if err != nil {
+			return err
+		}
+		y, err := record.Marshal(b)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(x, y) {
+			return fmt.Errorf("trial %s: %s", t.ID, difference(x, y))
+		}
+	}
+	return nil
 }
 
 // table compares a run's numbers with those that its trials give now.

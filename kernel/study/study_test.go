@@ -1,0 +1,176 @@
+package study_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/record"
+	"noema/kernel/study"
+)
+
+func TestMain(m *testing.M) {
+	if builtin.Serve(os.Args[1:]) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// packed runs an experiment and packs it. It returns the file and the run's root hash.
+func packed(t testing.TB, e kernel.Experiment) (file, root string) {
+	t.Helper()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	r, err := lab.Run(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, lab, r.Run), r.Root()
+}
+
+func write(t testing.TB, lab *kernel.Lab, runs ...*record.Run) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := pack.NewWriter(&b)
+	if err == nil {
+		_, err = study.Source{Lab: lab, Runs: runs, Noema: "test"}.Write(t.Context(), w)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return save(t, b.Bytes())
+}
+
+func save(t testing.TB, raw []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "study.noema")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func verify(t testing.TB, file string) *study.Verdict {
+	t.Helper()
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	v, err := study.Verify{Catalog: builtin.Catalog{}}.Do(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// changed is a pack with other content whose digests are right: the work of somebody who
+// knows the format. A nil content leaves the entry out.
+func changed(t testing.TB, file string, change func(name string, data []byte) []byte) string {
+	t.Helper()
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var b bytes.Buffer
+	w, err := pack.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	did := false
+	for _, e := range p.Entries() {
+		data, err := p.Read(e.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := change(e.Name, data)
+		did = did || !bytes.Equal(now, data)
+		if now == nil {
+			continue
+		}
+		if err := w.Add(e.Name, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil || !did {
+		t.Fatalf("nothing was changed (%v)", err)
+	}
+	return save(t, b.Bytes())
+}
+
+var small = kernel.Experiment{Task: "cafes?n=10", Methods: []string{"direct", "anot"}, Limit: "5", Model: "sim?error=0.1"}
+
+func TestPackVerifies(t *testing.T) {
+	t.Parallel()
+	file, root := packed(t, small)
+	v := verify(t, file)
+	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 5 {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+// TestNothingGivenAwayIsBelieved changes what a pack says, with digests that fit.
+func TestNothingGivenAwayIsBelieved(t *testing.T) {
+	t.Parallel()
+	file, _ := packed(t, small)
+	in := func(entry, old, new string) func(string, []byte) []byte {
+		return func(name string, data []byte) []byte {
+			if strings.Contains(name, entry) {
+				return bytes.Replace(data, []byte(old), []byte(new), 1)
+			}
+			return data
+		}
+	}
+	for what, c := range map[string]struct {
+		change func(string, []byte) []byte
+		says   string
+	}{
+		"an answer":           {in("trials/", `"answer":{"Value":[`, `"answer":{"Value":[9,`), "trial direct/R00/1: .answer"},
+		"a cost":              {in("trials/", `"Cost":`, `"Cost":1`), "Cost"},
+		"a number of a table": {in("table.json", `"trials":5`, `"trials":4`), ".methods[0].trials is 4, and computed again 5"},
+		"a reply":             {in("replies/", `"Text":"`, `"Text":"9 `), "same request, different reply"},
+		"a prompt":            {in("replies/", `"Content":"`, `"Content":"x`), "its key is not that of its request"},
+		"a root in the list":  {in("study.json", `"root_hash":"`, `"root_hash":"0`), "gives it the root hash 0"},
+		"a tree":              {in("study.json", `"tree":"`, `"tree":"0`), "the tree over its 10 trials"},
+		"a sample":            {in("samples/", `"ID"`, `"Id"`), "not in the store"},
+		"no trials": {func(name string, data []byte) []byte {
+			if strings.Contains(name, "trials/") {
+				return nil
+			}
+			return data
+		}, "has 0 of its 10 trials"},
+		"no replies": {func(name string, data []byte) []byte {
+			if strings.Contains(name, "replies/") {
+				return nil
+			}
+			return data
+		}, "not in the store"},
+		"no run": {func(name string, data []byte) []byte {
+			if strings.Contains(name, "run.json") {
+				return nil
+			}
+			return data
+		}, "has no entry"},
+		"a program":         {in("run.json", `"label":"direct"`, `"label":"/bin/sh"`), "none of the run's plugins serves it"},
+		"an unknown method": {in("run.json", `"method":"direct"`, `"method":"magic"`), "has none of that name"},
+		"missing code":      {in("run.json", `"builtin":true`, `"builtin":false`), "is not in the pack"},
+		"a flood of trials": {in("run.json", `"epochs":1`, `"epochs":999999999`), "are more than"},
+		"another id":        {in("study.json", `"id":"2`, `"id":"../2`), "no id of a run"},
+		"a later format":    {in("study.json", `"format":1`, `"format":7`), "newer noema"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			v := verify(t, changed(t, file, c.change))
+			if v.OK || len(v.Failures) == 0 || !strings.Contains(v.Failures[0].Wrong, c.says) {
+				t.Errorf("verdict %+v", v)
+			}
+		})
+	}
+}
