@@ -46,10 +46,10 @@ type manifest struct {
 // header is the only form in which an entry of a pack may stand: stored, on the first day
 // that a zip can name, with nothing else said of it.
 func header(name string, size uint64, crc uint32) *zip.FileHeader {
-	return &zip.FileHeader{
-		Name: name, Method: zip.Store, CRC32: crc, CompressedSize64: size, UncompressedSize64: size,
-		Flags: 0x800, ModifiedDate: 1<<5 | 1, // names are UTF-8; 1980-01-01
-	}
+	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: crc, CompressedSize64: size, UncompressedSize64: size, Flags: 0x800} // names are UTF-8
+	//lint:ignore SA1019 zip.Writer.CreateRaw writes this field and not Modified
+	h.ModifiedDate = 1<<5 | 1 // 1980-01-01
+	return h
 }
 
 // CheckName refuses names that are no plain relative path, on any system.
