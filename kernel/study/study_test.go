@@ -174,3 +174,52 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 		})
 	}
 }
+
+// TestProveOneTrial gives one trial away, and changes what the proof says.
+func TestProveOneTrial(t *testing.T) {
+	t.Parallel()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	r, err := lab.Run(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := verify(t, write(t, lab, r.Run))
+	var b bytes.Buffer
+	w, err := pack.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := r.Trials[7].ID
+	tree, err := study.Source{Lab: lab}.Prove(t.Context(), w, r.Run, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := save(t, b.Bytes())
+	if v := verify(t, file); !v.OK || v.Runs[0].Tree != tree || tree != whole.Runs[0].Tree {
+		t.Errorf("verdict %+v", v)
+	}
+	for _, other := range r.Trials {
+		if other.ID.Sample != id.Sample && bytes.Contains(b.Bytes(), []byte(other.ID.String())) {
+			t.Errorf("the proof names trial %s", other.ID)
+		}
+	}
+	for _, c := range []struct{ entry, old, new, says string }{
+		{"proof.json", `"answer":{"Value":[`, `"answer":{"Value":[9,`, "its transcript has the hash"},
+		{"proof.json", `"place":7`, `"place":6`, "invalid"},
+		{"proof.json", `"place":7`, `"place":-1`, "outside"},
+		{"proof.json", `"path":["`, `"path":["00","`, "has 1 bytes"},
+		{"proof.json", `"tree":"`, `"tree":"00`, "has 33 bytes"},
+		{"replies/", `"Text":"`, `"Text":"9 `, "the transcript says"},
+	} {
+		v := verify(t, changed(t, file, func(name string, data []byte) []byte {
+			if strings.Contains(name, c.entry) {
+				return bytes.Replace(data, []byte(c.old), []byte(c.new), 1)
+			}
+			return data
+		}))
+		if v.OK || !strings.Contains(v.Failures[0].Wrong, c.says) {
+			t.Errorf("%s: verdict %+v", c.new, v)
+		}
+	}
+}

@@ -74,7 +74,11 @@ func (v Verify) Do(ctx context.Context, p *pack.File) (verdict *Verdict, err err
 	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
 	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return ctx }, Stderr: v.Stderr})
 	defer func() { err = errors.Join(err, x.lab.Close(), removeAll(home)) }()
-	if x.whole(ctx) {
+	what := fmt.Sprintf("%d files are whole, in %d bytes", len(p.Entries()), p.Size())
+	switch whole := x.claim("", what, p.Check(ctx)); {
+	case whole && p.Has(proofName):
+		x.proof(ctx)
+	case whole && x.records(ctx):
 		for _, run := range x.study.Runs {
 			x.run(ctx, run)
 		}
@@ -111,12 +115,8 @@ func (x *verification) claim(run, what string, err error) bool {
 	return err == nil
 }
 
-// whole checks the file as a whole and reads what all runs share.
-func (x *verification) whole(ctx context.Context) bool {
-	what := fmt.Sprintf("%d files are whole, in %d bytes", len(x.pack.Entries()), x.pack.Size())
-	if !x.claim("", what, x.pack.Check(ctx)) {
-		return false
-	}
+// records reads what all runs share.
+func (x *verification) records(ctx context.Context) bool {
 	var records *Imported
 	err := func() (err error) {
 		if x.study, err = Read(x.pack); err != nil {
@@ -135,7 +135,7 @@ func (x *verification) whole(ctx context.Context) bool {
 		}
 		return err
 	}()
-	what = "its records can be read"
+	what := "its records can be read"
 	if err == nil {
 		what = fmt.Sprintf("%d records are under the keys of what they answer", records.New)
 	}

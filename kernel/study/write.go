@@ -81,13 +81,19 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if err := w.tables(ctx, run); err != nil {
 		return err
 	}
-	c := run.Config
-	w.study.Runs = append(w.study.Runs, Run{
-		ID: run.ID, Root: run.Root, Trials: int(tree.size), Task: c.Task.String(), Digest: c.Task.Digest, Source: run.Source,
-		Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
-	})
-	w.study.Runs[len(w.study.Runs)-1].Tree, err = tree.Root()
+	listed, err := runOf(run, tree)
+	w.study.Runs = append(w.study.Runs, listed)
 	return err
+}
+
+// runOf is what a pack says of a run.
+func runOf(run *record.Run, tree *Tree) (Run, error) {
+	root, err := tree.Root()
+	c := run.Config
+	return Run{
+		ID: run.ID, Root: run.Root, Trials: int(tree.size), Tree: root, Task: c.Task.String(), Digest: c.Task.Digest, Source: run.Source,
+		Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
+	}, err
 }
 
 // trials writes the transcripts in canonical order.

@@ -33,7 +33,7 @@ the same file. What the runs' data and models allow to be given away is for you 
 	return cmd
 }
 
-func (a *app) pack(ctx context.Context, names []string, out string) (err error) {
+func (a *app) pack(ctx context.Context, names []string, out string) error {
 	store, err := a.lab.Store()
 	if err != nil {
 		return err
@@ -46,13 +46,30 @@ func (a *app) pack(ctx context.Context, names []string, out string) (err error) 
 		}
 		runs = append(runs, run)
 	}
-	if _, err := os.Lstat(out); err == nil {
-		return usage(fmt.Errorf("pack: %q is there already: remove it, or name another file with -o", out))
+	var digest string
+	err = a.writePack("pack", out, func(w *pack.Writer) (err error) {
+		digest, err = study.Source{Lab: a.lab, Runs: runs, Noema: versionLine()}.Write(ctx, w)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	// A file of that name is a whole pack, or is not there.
+	info, err := os.Stat(out)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes, digest %s\n", out, info.Size(), digest)
+	return err
+}
+
+// writePack writes a file that is a whole pack, or is not there.
+func (a *app) writePack(verb, out string, write func(*pack.Writer) error) (err error) {
+	if _, err := os.Lstat(out); err == nil {
+		return usage(fmt.Errorf("%s: %q is there already: remove it, or name another file with -o", verb, out))
+	}
 	f, err := os.CreateTemp(filepath.Dir(out), ".pack-*")
 	if err != nil {
-		return fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("%s: %w", verb, err)
 	}
 	defer func() {
 		if err != nil {
@@ -60,21 +77,61 @@ func (a *app) pack(ctx context.Context, names []string, out string) (err error) 
 		}
 	}()
 	w, err := pack.NewWriter(f)
-	if err != nil {
-		return errors.Join(err, f.Close())
+	if err == nil {
+		err = write(w)
 	}
-	digest, err := study.Source{Lab: a.lab, Runs: runs, Noema: versionLine()}.Write(ctx, w)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err = os.Rename(f.Name(), out); err != nil {
-		return fmt.Errorf("pack: %w", err)
+		return fmt.Errorf("%s: %w", verb, err)
 	}
-	info, err := os.Stat(out)
+	return nil
+}
+
+func proveCommand(a *app) *cobra.Command {
+	var out, trial string
+	cmd := &cobra.Command{
+		Use:   "prove RUN",
+		Short: "write one trial with the proof that it belongs to a run, whose other trials stay private",
+		Long: `Writes a file with the transcript of one trial, what it asked and was told, and the
+hashes that lead from it to the hash of the tree over all trials of the run, which noema
+pack writes into a study. noema verify checks it.`,
+		Example: `  noema prove last --trial anot/R07 -o R07.noema
+  noema verify R07.noema`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.proveTrial(cmd.Context(), args[0], trial, out) },
+	}
+	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
+	cmd.Flags().StringVarP(&out, "output", "o", "trial.noema", "file to write; one that is there stays")
+	return cmd
+}
+
+func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
+	store, err := a.lab.Store()
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d bytes, digest %s\n", out, info.Size(), digest)
+	run, err := runner.FindRun(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	if trial == "" {
+		return usage(errors.New("prove: --trial is missing: name a trial as METHOD/SAMPLE"))
+	}
+	id, err := run.FindTrial(trial)
+	if err != nil {
+		return usage(err)
+	}
+	var tree string
+	err = a.writePack("prove", out, func(w *pack.Writer) (err error) {
+		tree, err = study.Source{Lab: a.lab}.Prove(ctx, w, run, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: trial %s of the tree %s\n", out, id, tree)
 	return err
 }
 
