@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -63,6 +64,27 @@ func encodeLine(l line) ([]byte, error) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(l)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// Keys yields the keys of all records of a space that has keys of this kind, in their
+// order.
+func (s *Store) Keys(ctx context.Context, space Space) iter.Seq2[Key, error] {
+	return func(yield func(Key, error) bool) {
+		for rec, err := range s.pages(ctx, kv.Range{Prefix: space.key(), Limit: 4096}) {
+			var k Key
+			if err == nil && len(rec.Key) != 1+len(k) {
+				err = fmt.Errorf("list the %s: a key of %d bytes", space, len(rec.Key))
+			}
+			if err != nil {
+				yield(k, err)
+				return
+			}
+			copy(k[:], rec.Key[1:])
+			if !yield(k, nil) {
+				return
+			}
+		}
+	}
 }
 
 // payload is a record as it is stored, out of its envelope.

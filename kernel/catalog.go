@@ -204,8 +204,8 @@ func (l *Lab) RecordedMethods(ctx context.Context, run *record.Run) ([]runner.Me
 	return out, nil
 }
 
-// recordedMethod finds a method of a run by its name, or else at the path
-// where its code was.
+// recordedMethod finds a method of a run at the path where its code was, or else a copy of
+// that code, or else by its name.
 func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Method) (runner.Method, error) {
 	label := m.Label
 	if m.Intervention != nil {
@@ -224,6 +224,9 @@ func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Meth
 	}
 	if i >= 0 && !run.Plugins[i].Builtin {
 		if src, err := plugins.At(run.Plugins[i].Path); err == nil {
+			return l.OpenPlugin(ctx, src)
+		}
+		if src, err := l.Code(run.Plugins[i]); err == nil { // of a run that came in a pack
 			return l.OpenPlugin(ctx, src)
 		}
 	}

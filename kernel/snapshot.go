@@ -33,35 +33,54 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 	if src.Builtin {
 		return src, nil
 	}
+	dir, err := l.KeepCode(digest, func(fresh string) error {
+		if err := copyCode(src, fresh); err != nil {
+			return err
+		}
+		// The copy stands for the digest from now on, so it must be of that code.
+		copied, err := plugins.CodeDigest(moved(src, fresh))
+		if err == nil && copied != digest {
+			err = errors.New("its code changed while it was copied: run again")
+		}
+		return err
+	})
+	if err != nil {
+		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+	}
+	return moved(src, dir), nil
+}
+
+// KeepCode returns the folder of the copy of the code with a digest. Where there is none,
+// write makes one in a folder that is empty.
+func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, error) {
+	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("keep code: %q is no digest", digest)
+	}
 	root := filepath.Join(l.o.Home, "code")
 	dir := filepath.Join(root, digest[:32])
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
-		return moved(src, dir), nil
+		return dir, nil
 	}
 	dropOld(root, now.Add(-snapshotAge))
 	if err := os.MkdirAll(root, 0o700); err != nil {
-		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+		return "", err
 	}
 	fresh, err := os.MkdirTemp(root, ".new-")
 	if err != nil {
-		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+		return "", err
 	}
 	defer os.RemoveAll(fresh) // nothing is left of it once it is renamed
-	if err := copyCode(src, fresh); err != nil {
-		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
-	}
-	// The copy stands for the digest from now on, so it must be of that code.
-	if copied, err := plugins.CodeDigest(moved(src, fresh)); err != nil || copied != digest {
-		return src, errors.Join(fmt.Errorf("copy plugin %q: its code changed while it was copied: run again", src.Name), err)
+	if err := write(fresh); err != nil {
+		return "", err
 	}
 	// Another process may have made the same copy meanwhile.
 	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		if _, statErr := os.Stat(dir); statErr != nil {
-			return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+			return "", err
 		}
 	}
-	return moved(src, dir), nil
+	return dir, nil
 }
 
 // Code finds the code that served a method of a run: the copy that was made then, or where

@@ -41,3 +41,21 @@ func Claim(w io.Writer, run, what, wrong string) {
 		fmt.Fprintf(w, "      %s\n", Plain(wrong))
 	}
 }
+
+// maxConflicts is how many conflicts are listed.
+const maxConflicts = 10
+
+// Imported prints what became of the content of a pack.
+func Imported(w io.Writer, added, same int, runs, conflicts []string) {
+	fmt.Fprintf(w, "%s added, %d were there\n", plural(added, "record"), same)
+	for _, id := range runs {
+		fmt.Fprintln(w, "added run", id)
+	}
+	for i, c := range conflicts {
+		if i == maxConflicts {
+			fmt.Fprintf(w, "and %d more conflicts: --json lists all\n", len(conflicts)-i)
+			return
+		}
+		fmt.Fprintf(w, "conflict: %s: the store has another one, which stays\n", c)
+	}
+}

@@ -49,10 +49,12 @@ func Read(p *pack.File) (*Study, error) {
 	return &s, nil
 }
 
-// Imported counts what became of the records of a pack in a store.
+// Imported says what became of the content of a pack in a store.
 type Imported struct {
-	New, Same int
-	Conflicts []string // "replies KEY": the store has another record, which stays
+	New       int      `json:"new"`       // records that were added
+	Same      int      `json:"same"`      // records that the store had
+	Conflicts []string `json:"conflicts"` // "replies KEY" or "run ID": the store has another, which stays
+	Runs      []string `json:"runs"`      // that were added
 }
 
 // addRecords adds the answers, seeds and samples of a pack to a store.

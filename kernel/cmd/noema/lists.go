@@ -190,7 +190,7 @@ func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
 }
 
 func cacheCommand(a *app) *cobra.Command {
-	cmd := &cobra.Command{Use: "cache", Short: "inspect the store", RunE: helpOnly}
+	cmd := &cobra.Command{Use: "cache", Short: "inspect the store, and exchange what it holds", RunE: helpOnly}
 	var asJSON bool
 	stats := &cobra.Command{
 		Use: "stats", Short: "count what the store holds", Example: "  noema cache stats",
@@ -201,7 +201,7 @@ func cacheCommand(a *app) *cobra.Command {
 		Use: "verify", Short: "read every record and check it", Example: "  noema cache verify",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.cacheVerify(cmd.Context()) },
 	}
-	cmd.AddCommand(stats, verify)
+	cmd.AddCommand(stats, verify, cacheExportCommand(a), cacheImportCommand(a))
 	return cmd
 }
 

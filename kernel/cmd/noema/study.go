@@ -51,6 +51,11 @@ func (a *app) pack(ctx context.Context, names []string, out string) error {
 		digest, err = study.Source{Lab: a.lab, Runs: runs, Noema: versionLine()}.Write(ctx, w)
 		return err
 	})
+	return a.packed(out, digest, err)
+}
+
+// packed tells of a file that was written, unless it was not.
+func (a *app) packed(out, digest string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -178,4 +183,56 @@ func (a *app) verify(ctx context.Context, file string, asJSON bool) error {
 	}
 	first := verdict.Failures[0]
 	return &codedError{code: exitDiverged, err: fmt.Errorf("verify %q: %s: %s", file, first.What, first.Wrong)}
+}
+
+func cacheExportCommand(a *app) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "write all answers of the store into a pack, without runs",
+		Long: `Writes every model answer, tool result and method seed of the store into a pack, for
+"noema cache import" elsewhere. To give runs away, see "noema pack".`,
+		Example: "  noema cache export -o answers.noema",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var digest string
+			err := a.writePack("export", out, func(w *pack.Writer) (err error) {
+				digest, err = study.Source{Lab: a.lab, Noema: versionLine()}.WriteRecords(cmd.Context(), w)
+				return err
+			})
+			return a.packed(out, digest, err)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "answers.noema", "file to write; one that is there stays")
+	return cmd
+}
+
+func cacheImportCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "add the answers and runs of a pack to the store; nothing is overwritten",
+		Long: `Adds what a pack holds to the store, so that new runs pay only for what was not asked
+before. What the store has under the same key stays, and is told. Check a pack of somebody
+else with "noema verify" first: an answer that is imported counts as a model's.`,
+		Example: "  noema cache import study.noema",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := pack.Open(args[0])
+			if err != nil {
+				return err
+			}
+			defer p.Close() // opened for reading: closing cannot lose anything
+			done, err := study.Import(cmd.Context(), a.lab, p)
+			if err != nil {
+				return fmt.Errorf("import %q: %w", args[0], err)
+			}
+			if asJSON {
+				return report.JSON(a.stdout, done)
+			}
+			report.Imported(a.text(), done.New, done.Same, done.Runs, done.Conflicts)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
 }

@@ -1,0 +1,97 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"noema/cache"
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/record"
+)
+
+// Import adds what a pack holds to the store of a lab: its answers, which later runs find
+// instead of asking, its runs, and copies of the code that served them. Nothing that is
+// there is overwritten. The bytes of the pack are checked; whether its runs are what they
+// say is for [Verify] to tell.
+func Import(ctx context.Context, lab *kernel.Lab, p *pack.File) (*Imported, error) {
+	if err := p.Check(ctx); err != nil {
+		return nil, err
+	}
+	s, err := Read(p)
+	if err != nil {
+		return nil, err
+	}
+	store, err := lab.Store()
+	if err != nil {
+		return nil, err
+	}
+	done, err := addRecords(ctx, p, store)
+	if err != nil {
+		return done, err
+	}
+	for _, c := range s.Code {
+		_, err := lab.KeepCode(c.Digest, func(dir string) error {
+			_, err := unpackCode(p, c, dir)
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+	}
+	for _, run := range s.Runs {
+		if err := done.addRun(ctx, p, store, run); err != nil {
+			return done, fmt.Errorf("import run %q: %w", run.ID, err)
+		}
+	}
+	return done, nil
+}
+
+// addRun adds a run unless the store has one of its id.
+func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store, s Run) error {
+	run, err := readRun(p, s)
+	if err != nil {
+		return err
+	}
+	raw, err := record.Marshal(run)
+	if err != nil {
+		return err
+	}
+	switch had, err := store.Run(ctx, run.ID); {
+	case errors.Is(err, cache.ErrNotFound):
+		_, err := addRun(ctx, p, store, run)
+		i.Runs = append(i.Runs, run.ID)
+		return err
+	case err != nil:
+		return err
+	case !bytes.Equal(had, raw):
+		i.Conflicts = append(i.Conflicts, "run "+run.ID)
+	}
+	return nil
+}
+
+// WriteRecords writes all answers and method seeds of a store into a pack, without any
+// run, and returns its digest.
+func (s Source) WriteRecords(ctx context.Context, p *pack.Writer) (string, error) {
+	store, err := s.Lab.Store()
+	if err != nil {
+		return "", err
+	}
+	all := keys{}
+	for _, folder := range []string{replies, tools, seeds} {
+		all[folder] = map[cache.Key]bool{}
+		for key, err := range store.Keys(ctx, spaceOf[folder]) {
+			if err != nil {
+				return "", err
+			}
+			all[folder][key] = true
+		}
+	}
+	w := &writer{Source: s, store: store, pack: p, study: Study{Format: Format, Noema: s.Noema, Runs: []Run{}}}
+	if err := errors.Join(all.write(ctx, store, p), w.head()); err != nil {
+		return "", fmt.Errorf("export: %w", err)
+	}
+	return p.Close()
+}
