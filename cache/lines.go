@@ -28,6 +28,7 @@ type line struct {
 	Completion *CompletionRecord `json:"completion,omitempty"`
 	Tool       *ToolRecord       `json:"tool,omitempty"`
 	Seed       *SeedRecord       `json:"seed,omitempty"`
+	Redacted   string            `json:"redacted,omitempty"` // the SHA-256 of what was taken out, in hex
 
 	Raw        []byte `json:"raw,omitempty"`
 	RawRequest []byte `json:"raw_request,omitempty"`
@@ -85,6 +86,57 @@ func (s *Store) Keys(ctx context.Context, space Space) iter.Seq2[Key, error] {
 			}
 		}
 	}
+}
+
+// ErrRedacted says that a line lacks what its record needs.
+var ErrRedacted = errors.New("the record was redacted")
+
+// Redacted is a line of [Store.Line] without the request of a completion, or without what
+// was answered. The digest of what was taken out stands in its place.
+func Redacted(text []byte, request, answer bool) ([]byte, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return nil, fmt.Errorf("redact record: %w", err)
+	}
+	out, taken := l, line{}
+	if request {
+		taken.Request, taken.RawRequest, out.Request, out.RawRequest = l.Request, l.RawRequest, nil, nil
+	}
+	if answer {
+		taken.Completion, taken.Tool, taken.Seed, taken.Raw = l.Completion, l.Tool, l.Seed, l.Raw
+		out.Completion, out.Tool, out.Seed, out.Raw = nil, nil, nil, nil
+	}
+	raw, err := encodeLine(taken)
+	if err != nil {
+		return nil, err
+	}
+	out.Redacted = fmt.Sprintf("%x", sha256.Sum256(raw))
+	return encodeLine(out)
+}
+
+// AddUnasked adds a completion whose request was redacted: nothing shows that it answers
+// what its key stands for, so it is for a store that is thrown away.
+func (s *Store) AddUnasked(ctx context.Context, text []byte) (Key, Added, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Key{}, "", fmt.Errorf("read record: %w", err)
+	}
+	k, err := ParseKey(l.Key)
+	if err != nil {
+		return k, "", err
+	}
+	if l.Raw != nil {
+		l.Completion = wired[CompletionRecord, recordpb.Completion](l.Raw)
+	}
+	if l.Completion == nil {
+		return k, "", ErrRedacted
+	}
+	op, err := s.encoded(Completions.key(k[:]), convert.To[recordpb.Completion](*l.Completion, nil))
+	if err != nil {
+		return k, "", err
+	}
+	added, err := addLine[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, []kv.Op{op}, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
+	return k, added, err
 }
 
 // payload is a record as it is stored, out of its envelope.
@@ -171,6 +223,9 @@ func (s *Store) AddLine(ctx context.Context, space Space, text []byte) (Key, Add
 	k, err := ParseKey(l.Key)
 	if err != nil {
 		return Key{}, "", err
+	}
+	if l.Redacted != "" {
+		return k, "", ErrRedacted
 	}
 	if l.Raw != nil {
 		l = l.readable(space)

@@ -28,10 +28,14 @@ func Verdict(w io.Writer, r *runner.ReplayResult) {
 
 // Claim prints what came of checking a claim of a pack, on the run that it is about if it
 // is about one.
-func Claim(w io.Writer, run, what, wrong string) {
+func Claim(w io.Writer, run, what, wrong, unchecked string) {
 	mark, about := "ok   ", ""
-	if wrong != "" {
+	switch {
+	case wrong != "":
 		mark = "WRONG"
+	case unchecked != "":
+		mark = "-    "
+		what = "not checked: " + what + ": " + unchecked
 	}
 	if run != "" {
 		about = "run " + run + ": "

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"noema/cache"
 	"noema/cache/pack"
@@ -28,7 +29,10 @@ func Import(ctx context.Context, lab *kernel.Lab, p *pack.File) (*Imported, erro
 	if err != nil {
 		return nil, err
 	}
-	done, err := addRecords(ctx, p, store)
+	if len(s.Redacted) > 0 && !redaction(s.Redacted).computable() {
+		return nil, fmt.Errorf("its %s were taken out: such a pack can be verified, not imported", strings.Join(s.Redacted, " and "))
+	}
+	done, err := addRecords(ctx, p, store, false)
 	if err != nil {
 		return done, err
 	}
@@ -61,7 +65,7 @@ func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store,
 	}
 	switch had, err := store.Run(ctx, run.ID); {
 	case errors.Is(err, cache.ErrNotFound):
-		_, err := addRun(ctx, p, store, run)
+		_, err := addRun(ctx, p, store, run, nil)
 		i.Runs = append(i.Runs, run.ID)
 		return err
 	case err != nil:
@@ -90,7 +94,7 @@ func (s Source) WriteRecords(ctx context.Context, p *pack.Writer) (string, error
 		}
 	}
 	w := &writer{Source: s, store: store, pack: p, study: Study{Format: Format, Noema: s.Noema, Runs: []Run{}}}
-	if err := errors.Join(all.write(ctx, store, p), w.head()); err != nil {
+	if err := errors.Join(all.write(ctx, store, p, nil), w.head()); err != nil {
 		return "", fmt.Errorf("export: %w", err)
 	}
 	return p.Close()

@@ -71,7 +71,7 @@ func (k keys) addRun(run *record.Run, blobs []string) error {
 }
 
 // write adds the records to a pack, each folder in the order of keys.
-func (k keys) write(ctx context.Context, store *cache.Store, w *pack.Writer) error {
+func (k keys) write(ctx context.Context, store *cache.Store, w *pack.Writer, out redaction) error {
 	for _, folder := range folders {
 		lines := w.Lines(folder)
 		for _, key := range slices.SortedFunc(maps.Keys(k[folder]), func(a, b cache.Key) int { return bytes.Compare(a[:], b[:]) }) {
@@ -84,6 +84,12 @@ func (k keys) write(ctx context.Context, store *cache.Store, w *pack.Writer) err
 			}
 			if i := bytes.IndexByte(line, '\n'); i >= 0 && (folder == replaced || i < len(line)-1) {
 				return fmt.Errorf("blob %s of the %s is not one line", key, folder)
+			}
+			if line, err = out.line(folder, line); err != nil {
+				return err
+			}
+			if line == nil {
+				continue
 			}
 			if err := lines.Add(line); err != nil {
 				return err

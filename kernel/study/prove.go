@@ -50,7 +50,7 @@ func (s Source) Prove(ctx context.Context, p *pack.Writer, run *record.Run, tria
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(p.Add(proofName, append(raw, '\n')), w.keys.write(ctx, store, p)); err != nil {
+	if err := errors.Join(p.Add(proofName, append(raw, '\n')), w.keys.write(ctx, store, p, nil)); err != nil {
 		return "", err
 	}
 	_, err = p.Close()
@@ -173,7 +173,7 @@ func (x *verification) answers(ctx context.Context, t *record.Trial) error {
 	if err != nil {
 		return err
 	}
-	if _, err := addRecords(ctx, x.pack, store); err != nil {
+	if _, err := addRecords(ctx, x.pack, store, false); err != nil {
 		return err
 	}
 	for _, c := range t.Calls {

@@ -51,21 +51,25 @@ func Read(p *pack.File) (*Study, error) {
 
 // Imported says what became of the content of a pack in a store.
 type Imported struct {
-	New       int      `json:"new"`       // records that were added
-	Same      int      `json:"same"`      // records that the store had
-	Conflicts []string `json:"conflicts"` // "replies KEY" or "run ID": the store has another, which stays
-	Runs      []string `json:"runs"`      // that were added
+	New       int      `json:"new"`                // records that were added
+	Same      int      `json:"same"`               // records that the store had
+	Redacted  int      `json:"redacted,omitempty"` // records that were left out, for want of what was taken out
+	Conflicts []string `json:"conflicts"`          // "replies KEY" or "run ID": the store has another, which stays
+	Runs      []string `json:"runs"`               // that were added
 }
 
 // addRecords adds the answers, seeds and samples of a pack to a store.
-func addRecords(ctx context.Context, p *pack.File, store *cache.Store) (*Imported, error) {
+//
+// With unasked, answers whose request was redacted are added, too; other redacted records
+// are left out.
+func addRecords(ctx context.Context, p *pack.File, store *cache.Store, unasked bool) (*Imported, error) {
 	done := &Imported{}
 	results := make(chan func(*Imported), atOnce)
 	var all errgroup.Group
 	all.Go(func() error {
 		defer close(results)
 		for _, folder := range folders {
-			if err := addFolder(ctx, p, store, folder, results); err != nil {
+			if err := addFolder(ctx, p, store, folder, unasked, results); err != nil {
 				return fmt.Errorf("read the %s: %w", folder, err)
 			}
 		}
@@ -78,7 +82,7 @@ func addRecords(ctx context.Context, p *pack.File, store *cache.Store) (*Importe
 	return done, all.Wait()
 }
 
-func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder string, results chan<- func(*Imported)) error {
+func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder string, unasked bool, results chan<- func(*Imported)) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(atOnce)
 	n := 0
@@ -92,6 +96,13 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 		line, n := bytes.Clone(line), n
 		writes.Go(func() error {
 			key, added, err := store.AddLine(ctx, spaceOf[folder], line)
+			if errors.Is(err, cache.ErrRedacted) && unasked && folder == replies {
+				key, added, err = store.AddUnasked(ctx, line)
+			}
+			if errors.Is(err, cache.ErrRedacted) {
+				results <- func(i *Imported) { i.Redacted++ }
+				return nil
+			}
 			if err != nil {
 				return fmt.Errorf("line %d: %w", n, err)
 			}
@@ -153,7 +164,7 @@ func checkSize(run *record.Run) error {
 
 // addRun adds a run with its trials to a store that does not have it, and returns the tree
 // over them.
-func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.Run) (*Tree, error) {
+func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.Run, out redaction) (*Tree, error) {
 	ids := run.Trials()
 	tree := &Tree{}
 	writes, group := errgroup.WithContext(ctx)
@@ -165,6 +176,9 @@ func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.R
 		t, err := record.UnmarshalTrial(line)
 		if err == nil && (int(tree.size) >= len(ids) || t.ID != ids[tree.size]) {
 			err = fmt.Errorf("trial %s is not the one that the configuration has here", t.ID)
+		}
+		if err == nil && out.computable() {
+			err = sealed(t)
 		}
 		if err == nil {
 			err = tree.Add(t.ID, t.Hash)

@@ -32,6 +32,8 @@ type Study struct {
 	Noema  string `json:"noema"` // the build that wrote the pack
 	Runs   []Run  `json:"runs"`  // in the order asked for
 	Code   []Code `json:"code,omitempty"`
+	// Redacted is what was taken out, of [Redactable].
+	Redacted []string `json:"redacted,omitempty"`
 }
 
 // Run is a run of a study.

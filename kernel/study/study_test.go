@@ -36,10 +36,15 @@ func packed(t testing.TB, e kernel.Experiment) (file, root string) {
 
 func write(t testing.TB, lab *kernel.Lab, runs ...*record.Run) string {
 	t.Helper()
+	return redacted(t, lab, nil, runs...)
+}
+
+func redacted(t testing.TB, lab *kernel.Lab, redact []string, runs ...*record.Run) string {
+	t.Helper()
 	var b bytes.Buffer
 	w, err := pack.NewWriter(&b)
 	if err == nil {
-		_, err = study.Source{Lab: lab, Runs: runs, Noema: "test"}.Write(t.Context(), w)
+		_, err = study.Source{Lab: lab, Runs: runs, Noema: "test", Redact: redact}.Write(t.Context(), w)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +137,7 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 		change func(string, []byte) []byte
 		says   string
 	}{
-		"an answer":           {in("trials/", `"answer":{"Value":[`, `"answer":{"Value":[9,`), "trial direct/R00/1: .answer"},
+		"an answer":           {in("trials/", `"answer":{"Value":[`, `"answer":{"Value":[9,`), "trial direct/R00/1: its transcript has the hash"},
 		"a cost":              {in("trials/", `"Cost":`, `"Cost":1`), "Cost"},
 		"a number of a table": {in("table.json", `"trials":5`, `"trials":4`), ".methods[0].trials is 4, and computed again 5"},
 		"a reply":             {in("replies/", `"Text":"`, `"Text":"9 `), "same request, different reply"},
@@ -221,5 +226,71 @@ func TestProveOneTrial(t *testing.T) {
 		if v.OK || !strings.Contains(v.Failures[0].Wrong, c.says) {
 			t.Errorf("%s: verdict %+v", c.new, v)
 		}
+	}
+}
+
+// TestRedaction takes parts out, looks for what is left of them, and verifies the rest.
+func TestRedaction(t *testing.T) {
+	t.Parallel()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	r, err := lab.Run(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exchange, err := r.Read(r.Trials[0].ID, r.Trials[0].Calls[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt, reply, item := exchange.Request.Messages[0].Content[:60], exchange.Record.Completion.Text, r.Samples()[0].Problem.Query
+	for _, c := range []struct {
+		out                                string
+		prompt, reply, item, same, checked bool // are they left, and is everything checked
+	}{
+		{"prompts", false, true, true, true, true},
+		{"replies", true, false, true, false, false},
+		{"items,replies", false, false, false, false, false},
+	} {
+		file := redacted(t, lab, strings.Split(c.out, ","), r.Run)
+		v := verify(t, file)
+		if !v.OK || v.Runs[0].Same != c.same || (len(v.Unchecked) == 0) != c.checked {
+			t.Errorf("%s: verdict %+v", c.out, v)
+		}
+		p, err := pack.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all strings.Builder
+		for _, e := range p.Entries() {
+			data, err := p.Read(e.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(data)
+		}
+		p.Close()
+		for what, part := range map[string]struct {
+			text string
+			left bool
+		}{"prompt": {prompt, c.prompt}, "reply": {reply, c.reply}, "item": {item, c.item}} {
+			quoted, _ := record.Marshal(part.text)
+			if strings.Contains(all.String(), strings.Trim(string(quoted), `"`)) != part.left {
+				t.Errorf("without %s: is the %s left: %v; it is %s", c.out, what, !part.left, quoted)
+			}
+		}
+		if !c.same {
+			bad := verify(t, changed(t, file, func(name string, data []byte) []byte {
+				if strings.Contains(name, "trials/") {
+					return bytes.Replace(data, []byte(`"hash":"`), []byte(`"hash":"0`), 1)
+				}
+				return data
+			}))
+			if bad.OK {
+				t.Errorf("without %s: another hash of a trial was accepted", c.out)
+			}
+		}
+	}
+	if _, err := (study.Source{Lab: lab, Redact: []string{"names"}}).Write(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "prompts, replies and items") {
+		t.Errorf("redact names: %v", err)
 	}
 }

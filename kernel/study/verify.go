@@ -16,6 +16,7 @@ import (
 	"noema/kernel"
 	"noema/kernel/record"
 	"noema/kernel/redact"
+	"noema/kernel/runner"
 )
 
 // Verify computes again what a pack claims.
@@ -28,9 +29,10 @@ type Verify struct {
 
 // Claim is one thing that a pack says and what came of checking it.
 type Claim struct {
-	Run   string `json:"run,omitempty"`   // empty for the pack as a whole
-	What  string `json:"what"`            // such as "root hash ca6043486e68 is recomputed"
-	Wrong string `json:"wrong,omitempty"` // the first difference, with its place; empty if the claim holds
+	Run   string `json:"run,omitempty"`       // empty for the pack as a whole
+	What  string `json:"what"`                // such as "root hash ca6043486e68 is recomputed"
+	Wrong string `json:"wrong,omitempty"`     // the first difference, with its place; empty if the claim holds
+	Why   string `json:"unchecked,omitempty"` // why nobody can check it
 }
 
 // Verdict is what verifying a pack found.
@@ -38,8 +40,11 @@ type Verdict struct {
 	OK       bool      `json:"ok"`
 	Digest   string    `json:"digest"` // of the pack
 	Runs     []Checked `json:"runs"`
-	Claims   []Claim   `json:"claims"`
+	Claims   []Claim   `json:"claims"` // what was checked
 	Failures []Claim   `json:"failures"`
+	// Unchecked is what the pack says and nobody can check, because of what was taken out
+	// of it or was never recorded.
+	Unchecked []Claim `json:"unchecked,omitempty"`
 }
 
 // Checked is a run of a verified pack.
@@ -129,7 +134,7 @@ func (x *verification) records(ctx context.Context) bool {
 		if err != nil {
 			return err
 		}
-		records, err = addRecords(ctx, x.pack, store)
+		records, err = addRecords(ctx, x.pack, store, true)
 		if err == nil && len(records.Conflicts) > 0 {
 			err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
 		}
@@ -163,16 +168,59 @@ func (x *verification) run(ctx context.Context, s Run) {
 		return
 	}
 	checked := Checked{Run: s.ID, Tree: tree}
-	if run.Imported == nil {
+	again := fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root)
+	switch {
+	case run.Imported != nil:
+		x.unchecked(s.ID, "its answers", "they were imported from "+run.Imported.File+", without calls")
+	case !x.out().computable():
+		x.unchecked(s.ID, again, "its "+strings.Join(x.study.Redacted, " and ")+" were taken out")
+		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
+	default:
 		root, err := x.replay(ctx, run)
-		checked.Root = root
-		checked.Same = x.claim(s.ID, fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root), err)
-	} else {
-		checked.Same = true
-		x.claim(s.ID, fmt.Sprintf("its answers were imported from %s: there are no calls to compute again", run.Imported.File), nil)
+		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
 	}
-	x.claim(s.ID, "its table is recomputed, number by number", x.table(run.ID))
+	if what := "its table is recomputed, number by number"; !x.out().computable() {
+		x.unchecked(s.ID, what, "it rests on what was taken out")
+	} else {
+		x.claim(s.ID, what, x.table(run.ID))
+	}
 	x.verdict.Runs = append(x.verdict.Runs, checked)
+}
+
+// out is what was taken out of the pack.
+func (x *verification) out() redaction { return x.study.Redacted }
+
+// unchecked notes a claim that nobody can check.
+func (x *verification) unchecked(run, what, why string) {
+	c := Claim{Run: run, What: what, Why: why}
+	x.verdict.Unchecked = append(x.verdict.Unchecked, c)
+	if x.Say != nil {
+		x.Say(c)
+	}
+}
+
+// rooted reports whether the hashes of a run's trials give its root hash.
+func (x *verification) rooted(ctx context.Context, run *record.Run) error {
+	store, err := x.lab.Store()
+	if err != nil {
+		return err
+	}
+	trials, err := runner.Trials(ctx, store, run)
+	if err != nil {
+		return err
+	}
+	digest, err := run.Config.Digest()
+	if err != nil {
+		return err
+	}
+	hashes := make([]string, len(trials))
+	for i, t := range trials {
+		hashes[i] = t.Hash
+	}
+	if root := record.Root(digest, hashes); root != run.Root {
+		return fmt.Errorf("it is %.12s", root)
+	}
+	return nil
 }
 
 // load brings a run into the temporary store.
@@ -188,7 +236,7 @@ func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	tree, err := addRun(ctx, x.pack, store, run)
+	tree, err := addRun(ctx, x.pack, store, run, x.out())
 	if err != nil {
 		return nil, "", err
 	}

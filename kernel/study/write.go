@@ -19,6 +19,8 @@ type Source struct {
 	Lab   *kernel.Lab
 	Runs  []*record.Run // finished ones
 	Noema string        // the build that writes it
+
+	Redact []string // what to take out; see [Redactable]
 }
 
 // writer carries out one Write.
@@ -27,23 +29,28 @@ type writer struct {
 	store *cache.Store
 	pack  *pack.Writer
 	keys  keys
+	out   redaction
 	study Study
 	code  map[string]bool // digests that are in the pack
 }
 
 // Write makes a pack of runs and returns its digest. The same runs give the same bytes.
 func (s Source) Write(ctx context.Context, p *pack.Writer) (string, error) {
+	out := redaction(s.Redact)
+	if err := out.check(); err != nil {
+		return "", kernel.Misused(err)
+	}
 	store, err := s.Lab.Store()
 	if err != nil {
 		return "", err
 	}
-	w := &writer{Source: s, store: store, pack: p, keys: keys{}, code: map[string]bool{}, study: Study{Format: Format, Noema: s.Noema}}
+	w := &writer{Source: s, store: store, pack: p, keys: keys{}, out: out, code: map[string]bool{}, study: Study{Format: Format, Noema: s.Noema, Redacted: out}}
 	for _, run := range s.Runs {
 		if err := w.run(ctx, run); err != nil {
 			return "", fmt.Errorf("pack run %q: %w", run.ID, err)
 		}
 	}
-	if err := w.keys.write(ctx, store, p); err != nil {
+	if err := w.keys.write(ctx, store, p, out); err != nil {
 		return "", fmt.Errorf("pack: %w", err)
 	}
 	if err := w.head(); err != nil {
@@ -57,7 +64,11 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if run.Status != record.Finished {
 		return errors.New("it is not finished: run its command again to finish it")
 	}
-	raw, err := w.store.Run(ctx, run.ID)
+	listed := *run
+	if w.out.has(items) {
+		listed.Question = takenText(run.Question)
+	}
+	raw, err := record.Marshal(&listed)
 	if err != nil {
 		return err
 	}
@@ -81,8 +92,8 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if err := w.tables(ctx, run); err != nil {
 		return err
 	}
-	listed, err := runOf(run, tree)
-	w.study.Runs = append(w.study.Runs, listed)
+	entry, err := runOf(run, tree)
+	w.study.Runs = append(w.study.Runs, entry)
 	return err
 }
 
@@ -108,6 +119,12 @@ func (w *writer) trials(ctx context.Context, run *record.Run) (*Tree, error) {
 		t, err := record.UnmarshalTrial(raw)
 		if err != nil {
 			return nil, fmt.Errorf("trial %s: %w", id, err)
+		}
+		if !w.out.computable() {
+			w.out.trial(t)
+			if raw, err = record.Marshal(t); err != nil {
+				return nil, err
+			}
 		}
 		if err := errors.Join(w.keys.addTrial(t), tree.Add(id, t.Hash), lines.Add(raw)); err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 
 func packCommand(a *app) *cobra.Command {
 	var out string
+	var redact []string
 	cmd := &cobra.Command{
 		Use:   "pack RUN...",
 		Short: "make one file of runs, which proves itself by noema verify",
@@ -27,13 +28,14 @@ the same file. What the runs' data and models allow to be given away is for you 
 		Example: `  noema pack last -o study.noema
   noema verify study.noema`,
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.pack(cmd.Context(), args, out) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.pack(cmd.Context(), args, redact, out) },
 	}
+	cmd.Flags().StringSliceVar(&redact, "redact", nil, "take out prompts, replies or items, and leave their digests")
 	cmd.Flags().StringVarP(&out, "output", "o", "study.noema", "file to write; one that is there stays")
 	return cmd
 }
 
-func (a *app) pack(ctx context.Context, names []string, out string) error {
+func (a *app) pack(ctx context.Context, names, redact []string, out string) error {
 	store, err := a.lab.Store()
 	if err != nil {
 		return err
@@ -48,7 +50,7 @@ func (a *app) pack(ctx context.Context, names []string, out string) error {
 	}
 	var digest string
 	err = a.writePack("pack", out, func(w *pack.Writer) (err error) {
-		digest, err = study.Source{Lab: a.lab, Runs: runs, Noema: versionLine()}.Write(ctx, w)
+		digest, err = study.Source{Lab: a.lab, Runs: runs, Noema: versionLine(), Redact: redact}.Write(ctx, w)
 		return err
 	})
 	return a.packed(out, digest, err)
@@ -167,7 +169,7 @@ func (a *app) verify(ctx context.Context, file string, asJSON bool) error {
 	defer p.Close() // opened for reading: closing cannot lose anything
 	v := study.Verify{Catalog: a.lab.Catalog(), Redactor: a.redactor}
 	if !asJSON {
-		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong) }
+		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why) }
 	}
 	verdict, err := v.Do(ctx, p)
 	if err != nil {
