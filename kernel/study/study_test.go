@@ -294,3 +294,53 @@ func TestRedaction(t *testing.T) {
 		t.Errorf("redact names: %v", err)
 	}
 }
+
+// TestPrune removes a run and what it alone used; what the other one shares with it stays.
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	both, err := lab.Run(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := small
+	one.Methods = []string{"direct"}
+	kept, err := lab.Run(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := lab.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	prune := func(p study.Prune) *study.Pruned {
+		t.Helper()
+		done, err := p.Do(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	if done := prune(study.Prune{}); done.Records != 0 || done.Kept == 0 {
+		t.Errorf("with every run needed: %+v", done)
+	}
+	runs := []*record.Run{both.Run}
+	if done := prune(study.Prune{Runs: runs, Before: both.Run.Created}); done.Records != 0 || len(done.Runs) != 1 {
+		t.Errorf("of what was received before the run: %+v", done)
+	}
+	would := prune(study.Prune{DryRun: true})
+	less := prune(study.Prune{DryRun: true, MaxSize: 1 << 30})
+	if would.Records < 20 || less.Records != 0 {
+		t.Errorf("would remove %+v, for the size %+v", would, less)
+	}
+	if done := prune(study.Prune{}); done.Records != would.Records || done.Kept != would.Kept {
+		t.Errorf("removed %+v, and it was to be %+v", done, would)
+	}
+	if again, err := kept.Replay(); err != nil || !again.Same() {
+		t.Errorf("the run that stays: %+v (%v)", again, err)
+	}
+	if _, err := lab.Load(both.ID()); err == nil {
+		t.Error("the run is still there")
+	}
+}

@@ -149,6 +149,7 @@ type backend interface {
 	scan(ctx context.Context, r Range) (Page, error)
 	check(ctx context.Context) ([]string, error)
 	usage(ctx context.Context) (Usage, error)
+	shrink(ctx context.Context) error
 	owner() bool
 	close() error
 }

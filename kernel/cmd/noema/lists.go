@@ -201,7 +201,7 @@ func cacheCommand(a *app) *cobra.Command {
 		Use: "verify", Short: "read every record and check it", Example: "  noema cache verify",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.cacheVerify(cmd.Context()) },
 	}
-	cmd.AddCommand(stats, verify, cacheExportCommand(a), cacheImportCommand(a))
+	cmd.AddCommand(stats, verify, cacheExportCommand(a), cacheImportCommand(a), cachePruneCommand(a))
 	return cmd
 }
 
