@@ -1,22 +1,16 @@
 package study
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"noema/cache/pack"
 	"noema/kernel"
-	"noema/kernel/record"
 	"noema/kernel/redact"
-	"noema/kernel/runner"
 )
 
 // Verify computes again what a pack claims.
@@ -25,6 +19,7 @@ type Verify struct {
 	Redactor *redact.Redactor
 	Stderr   io.Writer   // progress; may be nil
 	Say      func(Claim) // told of each claim when it is known; may be nil
+	Cited    []byte      // a file that [LaTeX] or [JSON] wrote, whose numbers to check; nil for none
 }
 
 // Claim is one thing that a pack says and what came of checking it.
@@ -68,7 +63,54 @@ type verification struct {
 
 // Do verifies a pack. The error is of what kept it from looking; what the pack gets wrong
 // is in the verdict.
-func (v Verify) Do(ctx context.Context, p *pack.File) (verdict *Verdict, err error) {
+func (v Verify) Do(ctx context.Context, p *pack.File) (*Verdict, error) {
+	x, err := v.begin(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	x.all(ctx)
+	x.verdict.OK = len(x.verdict.Failures) == 0
+	return &x.verdict, errors.Join(ctx.Err(), x.end())
+}
+
+// all checks all claims.
+func (x *verification) all(ctx context.Context) {
+	what := fmt.Sprintf("%d files are whole, in %d bytes", len(x.pack.Entries()), x.pack.Size())
+	if !x.claim("", what, x.pack.Check(ctx)) {
+		return
+	}
+	if x.pack.Has(proofName) {
+		x.proof(ctx)
+		return
+	}
+	records, err := x.readAll(ctx)
+	what = "its records can be read"
+	if err == nil {
+		what = fmt.Sprintf("%d records are under the keys of what they answer", records.New)
+	}
+	if !x.claim("", what, err) {
+		return
+	}
+	for _, run := range x.study.Runs {
+		x.run(ctx, run)
+	}
+	if x.Cited == nil {
+		return
+	}
+	numbers, err := x.numbers()
+	n := 0
+	if err == nil {
+		n, err = checkCited(x.Cited, numbers)
+	}
+	what = "the cited numbers are those of the tables"
+	if err == nil {
+		what = fmt.Sprintf("%d cited numbers are those of the tables", n)
+	}
+	x.claim("", what, err)
+}
+
+// begin makes a place to verify in.
+func (v Verify) begin(ctx context.Context, p *pack.File) (*verification, error) {
 	home, err := os.MkdirTemp("", "noema-verify-")
 	if err != nil {
 		return nil, err
@@ -78,22 +120,11 @@ func (v Verify) Do(ctx context.Context, p *pack.File) (verdict *Verdict, err err
 	}
 	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
 	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return ctx }, Stderr: v.Stderr})
-	defer func() { err = errors.Join(err, x.lab.Close(), removeAll(home)) }()
-	what := fmt.Sprintf("%d files are whole, in %d bytes", len(p.Entries()), p.Size())
-	switch whole := x.claim("", what, p.Check(ctx)); {
-	case whole && p.Has(proofName):
-		x.proof(ctx)
-	case whole && x.records(ctx):
-		for _, run := range x.study.Runs {
-			x.run(ctx, run)
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	x.verdict.OK = len(x.verdict.Failures) == 0
-	return &x.verdict, nil
+	return x, nil
 }
+
+// end removes what was made to verify.
+func (x *verification) end() error { return errors.Join(x.lab.Close(), removeAll(x.home)) }
 
 // removeAll removes a folder also where files of code may not be written.
 func removeAll(dir string) error {
@@ -120,31 +151,23 @@ func (x *verification) claim(run, what string, err error) bool {
 	return err == nil
 }
 
-// records reads what all runs share.
-func (x *verification) records(ctx context.Context) bool {
-	var records *Imported
-	err := func() (err error) {
-		if x.study, err = Read(x.pack); err != nil {
-			return err
-		}
-		if err := x.unpack(); err != nil {
-			return err
-		}
-		store, err := x.lab.Store()
-		if err != nil {
-			return err
-		}
-		records, err = addRecords(ctx, x.pack, store, true)
-		if err == nil && len(records.Conflicts) > 0 {
-			err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
-		}
-		return err
-	}()
-	what := "its records can be read"
-	if err == nil {
-		what = fmt.Sprintf("%d records are under the keys of what they answer", records.New)
+// readAll reads what all runs share.
+func (x *verification) readAll(ctx context.Context) (records *Imported, err error) {
+	if x.study, err = Read(x.pack); err != nil {
+		return nil, err
 	}
-	return x.claim("", what, err)
+	if err := x.unpack(); err != nil {
+		return nil, err
+	}
+	store, err := x.lab.Store()
+	if err != nil {
+		return nil, err
+	}
+	records, err = addRecords(ctx, x.pack, store, true)
+	if err == nil && len(records.Conflicts) > 0 {
+		err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
+	}
+	return records, err
 }
 
 // unpack writes the code of plugins to the temporary folder.
@@ -158,180 +181,4 @@ func (x *verification) unpack() error {
 		x.code[c.Digest] = at
 	}
 	return nil
-}
-
-// run checks what the pack says of one run.
-func (x *verification) run(ctx context.Context, s Run) {
-	run, tree, err := x.load(ctx, s)
-	if !x.claim(s.ID, fmt.Sprintf("%d trials stand in the tree %.12s", s.Trials, s.Tree), err) {
-		x.verdict.Runs = append(x.verdict.Runs, Checked{Run: s.ID})
-		return
-	}
-	checked := Checked{Run: s.ID, Tree: tree}
-	again := fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root)
-	switch {
-	case run.Imported != nil:
-		x.unchecked(s.ID, "its answers", "they were imported from "+run.Imported.File+", without calls")
-	case !x.out().computable():
-		x.unchecked(s.ID, again, "its "+strings.Join(x.study.Redacted, " and ")+" were taken out")
-		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
-	default:
-		root, err := x.replay(ctx, run)
-		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
-	}
-	if what := "its table is recomputed, number by number"; !x.out().computable() {
-		x.unchecked(s.ID, what, "it rests on what was taken out")
-	} else {
-		x.claim(s.ID, what, x.table(run.ID))
-	}
-	x.verdict.Runs = append(x.verdict.Runs, checked)
-}
-
-// out is what was taken out of the pack.
-func (x *verification) out() redaction { return x.study.Redacted }
-
-// unchecked notes a claim that nobody can check.
-func (x *verification) unchecked(run, what, why string) {
-	c := Claim{Run: run, What: what, Why: why}
-	x.verdict.Unchecked = append(x.verdict.Unchecked, c)
-	if x.Say != nil {
-		x.Say(c)
-	}
-}
-
-// rooted reports whether the hashes of a run's trials give its root hash.
-func (x *verification) rooted(ctx context.Context, run *record.Run) error {
-	store, err := x.lab.Store()
-	if err != nil {
-		return err
-	}
-	trials, err := runner.Trials(ctx, store, run)
-	if err != nil {
-		return err
-	}
-	digest, err := run.Config.Digest()
-	if err != nil {
-		return err
-	}
-	hashes := make([]string, len(trials))
-	for i, t := range trials {
-		hashes[i] = t.Hash
-	}
-	if root := record.Root(digest, hashes); root != run.Root {
-		return fmt.Errorf("it is %.12s", root)
-	}
-	return nil
-}
-
-// load brings a run into the temporary store.
-func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, error) {
-	run, err := readRun(x.pack, s)
-	if err != nil {
-		return nil, "", err
-	}
-	if err := x.settle(run); err != nil {
-		return nil, "", err
-	}
-	store, err := x.lab.Store()
-	if err != nil {
-		return nil, "", err
-	}
-	tree, err := addRun(ctx, x.pack, store, run, x.out())
-	if err != nil {
-		return nil, "", err
-	}
-	root, err := tree.Root()
-	if err == nil && (root != s.Tree || int(tree.size) != s.Trials) {
-		err = fmt.Errorf("the tree over its %d trials is %.12s, and %s says %.12s", tree.size, root, studyName, s.Tree)
-	}
-	return run, root, err
-}
-
-// settle makes the methods of a run those that the pack holds or noema has itself: what
-// else a record names is never opened.
-func (x *verification) settle(run *record.Run) error {
-	if run.Imported != nil {
-		return nil
-	}
-	known := map[string]bool{}
-	for i, p := range run.Plugins {
-		at, packed := x.code[p.Digest]
-		switch {
-		case packed && !p.Builtin:
-			run.Plugins[i].Path = at
-		case !p.Builtin:
-			return fmt.Errorf("the code of method %q is not in the pack", p.Method)
-		case !slices.Contains(x.Catalog.Methods(), p.Method):
-			return fmt.Errorf("method %q is said to be built in, and this noema has none of that name", p.Method)
-		}
-		known[p.Method] = true
-	}
-	for _, m := range run.Config.Methods {
-		label := m.Label
-		if m.Intervention != nil {
-			label = m.Intervention.Of
-		}
-		if spec, err := kernel.ParseSpec(label); err != nil || !known[spec.Name] {
-			return fmt.Errorf("method %q: none of the run's plugins serves it", label)
-		}
-	}
-	return nil
-}
-
-// replay computes the trials of a run again.
-func (x *verification) replay(ctx context.Context, run *record.Run) (root string, err error) {
-	result, err := x.lab.Load(run.ID)
-	if err != nil {
-		return "", err
-	}
-	replayed, err := result.Replay()
-	switch {
-	case err != nil:
-		return "", err
-	case replayed.Same():
-		return replayed.Now, sameTrials(result.Trials, replayed.Trials)
-	case replayed.First != nil:
-		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
-	}
-	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
-}
-
-// sameTrials compares transcripts whole: a root hash covers those that are computed again,
-// and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
-// execution adds of its own may differ.
-func sameTrials(said, now []*record.Trial) error {
-	for i, t := range said {
-		a, b := *t, *now[i]
-		for _, t := range []*record.Trial{&a, &b} {
-			t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
-		}
-		x, err := record.Marshal(a)
-		if err != nil {
-			return err
-		}
-		y, err := record.Marshal(b)
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(x, y) {
-			return fmt.Errorf("trial %s: %s", t.ID, difference(x, y))
-		}
-	}
-	return nil
-}
-
-// table compares a run's numbers with those that its trials give now.
-func (x *verification) table(run string) error {
-	said, err := x.pack.Read(runEntry(run, tableFile))
-	if err != nil {
-		return err
-	}
-	now, err := tableOf(x.lab, run)
-	if err != nil {
-		return err
-	}
-	if said = bytes.TrimSpace(said); bytes.Equal(said, now) {
-		return nil
-	}
-	return errors.New(difference(said, now))
 }

@@ -91,7 +91,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 		return usage(fmt.Errorf("%w%s: see \"%s --help\"", err, similarFlag(cmd, err), cmd.CommandPath()))
 	})
 	root.AddCommand(
-		compareCommand(a), askCommand(a), runCommand(a), scoreCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), creditCommand(a), runsCommand(a), labelCommand(a), cacheCommand(a), packCommand(a), verifyCommand(a), proveCommand(a),
+		compareCommand(a), askCommand(a), runCommand(a), scoreCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), creditCommand(a), runsCommand(a), labelCommand(a), cacheCommand(a), packCommand(a), verifyCommand(a), proveCommand(a), citeCommand(a),
 		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), schemaCommand(a), doctorCommand(a), versionCommand(a),
 	)
 	usageArgs(root)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache/pack"
+	"noema/kernel/files"
 	"noema/kernel/record"
 	"noema/kernel/report"
 	"noema/kernel/runner"
@@ -144,21 +145,78 @@ func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
 
 func verifyCommand(a *app) *cobra.Command {
 	var asJSON bool
+	var cited string
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "compute a pack's runs and tables again, without a key and without a network",
 		Long: `Checks every byte of a pack, computes every trial of its runs again in a temporary
 store, from the recorded answers alone, and recomputes every table. Prints a line for each
-claim of the pack. Exits with 4 and the first difference if one does not hold.`,
-		Example: "  noema verify study.noema",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), args[0], asJSON) },
+claim of the pack. Exits with 4 and the first difference if one does not hold. With --tex,
+the numbers that noema cite wrote for a paper are checked, too.`,
+		Example: `  noema verify study.noema
+  noema verify study.noema --tex numbers.tex`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), args[0], cited, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of lines")
+	cmd.Flags().StringVar(&cited, "tex", "", "file that noema cite wrote, LaTeX or JSON, whose numbers to check")
 	return cmd
 }
 
-func (a *app) verify(ctx context.Context, file string, asJSON bool) error {
+func citeCommand(a *app) *cobra.Command {
+	var tex, plain string
+	cmd := &cobra.Command{
+		Use:   "cite FILE",
+		Short: "write the numbers of a pack's tables for a paper, by name",
+		Long: `Writes every number of every table of a pack under a stable name, such as
+cafes/method/anot/hits@1/value: for LaTeX as \\noema{NAME}, and as a JSON object for Typst and
+Quarto. noema verify --tex computes them again and fails on a changed digit. Without a file
+to write, lists names and numbers.`,
+		Example: `  noema cite study.noema --latex numbers.tex
+  noema verify study.noema --tex numbers.tex`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.cite(cmd.Context(), args[0], tex, plain) },
+	}
+	cmd.Flags().StringVar(&tex, "latex", "", "LaTeX file to write; one that is there is replaced")
+	cmd.Flags().StringVar(&plain, "json", "", "JSON file to write; one that is there is replaced")
+	return cmd
+}
+
+func (a *app) cite(ctx context.Context, file, tex, plain string) error {
+	p, err := pack.Open(file)
+	if err != nil {
+		return err
+	}
+	defer p.Close() // opened for reading: closing cannot lose anything
+	numbers, err := study.Cite(ctx, a.lab.Catalog(), p)
+	if err != nil {
+		return fmt.Errorf("cite %q: %w", file, err)
+	}
+	if tex == "" && plain == "" {
+		for _, n := range numbers {
+			fmt.Fprintf(a.text(), "%s\t%s\n", n.Name, n.Text)
+		}
+		return nil
+	}
+	if tex != "" {
+		if err := os.WriteFile(tex, study.LaTeX(numbers), 0o644); err != nil {
+			return fmt.Errorf("cite: %w", err)
+		}
+	}
+	if plain != "" {
+		raw, err := study.JSON(numbers)
+		if err == nil {
+			err = os.WriteFile(plain, raw, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("cite: %w", err)
+		}
+	}
+	_, err = fmt.Fprintf(a.stdout, "%d numbers of %s\n", len(numbers), file)
+	return err
+}
+
+func (a *app) verify(ctx context.Context, file, cited string, asJSON bool) error {
 	p, err := pack.Open(file)
 	if errors.Is(err, pack.ErrNoPack) {
 		return &codedError{code: exitDiverged, err: err}
@@ -168,6 +226,11 @@ func (a *app) verify(ctx context.Context, file string, asJSON bool) error {
 	}
 	defer p.Close() // opened for reading: closing cannot lose anything
 	v := study.Verify{Catalog: a.lab.Catalog(), Redactor: a.redactor}
+	if cited != "" {
+		if v.Cited, err = files.Read(cited, files.MaxText); err != nil {
+			return fmt.Errorf("verify: %w", err)
+		}
+	}
 	if !asJSON {
 		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why) }
 	}

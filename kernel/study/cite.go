@@ -1,0 +1,207 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/display"
+	"noema/kernel/record"
+	"noema/kernel/report"
+)
+
+// Number is a number of a study's tables, as the tables print it.
+type Number struct {
+	Name string // such as "cafes/method/anot/hits@1/value": the run, and where in its tables
+	Text string // such as "0.70"
+}
+
+// Cite lists the numbers of all tables of a pack, in their order. They are computed from
+// the transcripts; that these are what the methods do is for [Verify] to tell.
+func Cite(ctx context.Context, catalog kernel.Catalog, p *pack.File) (numbers []Number, err error) {
+	if err := p.Check(ctx); err != nil {
+		return nil, err
+	}
+	x, err := Verify{Catalog: catalog}.begin(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, x.end()) }()
+	if _, err := x.readAll(ctx); err != nil {
+		return nil, err
+	}
+	for _, s := range x.study.Runs {
+		if _, _, err := x.load(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return x.numbers()
+}
+
+// numbers are those of the runs that were loaded.
+func (x *verification) numbers() (all []Number, err error) {
+	if !x.out().computable() {
+		return nil, errors.New("its tables rest on what was taken out of the pack")
+	}
+	taken := map[string]bool{}
+	unique := func(name string) string {
+		for n, base := 2, name; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		taken[name] = true
+		return name
+	}
+	for _, s := range x.study.Runs {
+		r, err := x.lab.Load(s.ID)
+		if err != nil {
+			return nil, err
+		}
+		n, err := r.Numbers()
+		if err != nil {
+			return nil, err
+		}
+		prefix := unique(slug(runName(r.Run)))
+		add := func(name, text string) {
+			all = append(all, Number{unique(prefix + "/" + name), text})
+		}
+		add("run", n.Run)
+		add("root", n.RootHash)
+		add("model", n.Model)
+		add("samples", fmt.Sprint(n.Samples))
+		add("epochs", fmt.Sprint(n.Epochs))
+		add("seed", fmt.Sprint(n.Seed))
+		for _, t := range report.RunSheet(n.Summary, true).Tables {
+			addCells(add, t)
+		}
+	}
+	return all, nil
+}
+
+// runName is what a run is called in the names of its numbers: its own name, or its task's.
+func runName(run *record.Run) string {
+	if run.Name != "" {
+		return run.Name
+	}
+	return run.Config.Task.Name
+}
+
+// interval is a cell with a value and its interval.
+var interval = regexp.MustCompile(`^(\S+) \[(\S+), (\S+)\]$`)
+
+// addCells adds the cells of a table that hold a number. The name of one is that of the
+// first column, of its row and of its column.
+func addCells(add func(name, text string), t display.Table) {
+	for _, row := range t.Rows {
+		for i := 1; i < len(row) && i < len(t.Columns); i++ {
+			if !strings.ContainsAny(row[i], "0123456789") {
+				continue
+			}
+			name := slug(t.Columns[0].Name) + "/" + slug(row[0]) + "/" + slug(t.Columns[i].Name)
+			add(name, row[i])
+			if part := interval.FindStringSubmatch(row[i]); part != nil {
+				add(name+"/value", part[1])
+				add(name+"/low", part[2])
+				add(name+"/high", part[3])
+			}
+		}
+	}
+}
+
+// unnamed are the characters that a part of a name does not hold, since LaTeX, Typst or
+// Quarto read some of them as something else.
+var unnamed = regexp.MustCompile(`[^a-z0-9@.+=]+`)
+
+func slug(text string) string {
+	text = strings.ReplaceAll(strings.ToLower(text), "−", "minus")
+	return strings.Trim(unnamed.ReplaceAllString(text, "-"), "-")
+}
+
+// LaTeX is a file of the numbers for a paper, in which \noema{NAME} prints one.
+func LaTeX(numbers []Number) []byte {
+	var b bytes.Buffer
+	b.WriteString(`% Written by noema cite; noema verify --tex computes every number again.
+\makeatletter
+\providecommand{\noema}[1]{\@ifundefined{noema@#1}{\PackageError{noema}{there is no number "#1"}{noema cite lists all names}}{\@nameuse{noema@#1}}}
+`)
+	for _, n := range numbers {
+		fmt.Fprintf(&b, "\\@namedef{noema@%s}{%s}\n", n.Name, display.LaTeXText(n.Text))
+	}
+	b.WriteString("\\makeatother\n")
+	return b.Bytes()
+}
+
+// JSON is the same as an object of texts by name, for Typst and Quarto.
+func JSON(numbers []Number) ([]byte, error) {
+	object := map[string]string{}
+	for _, n := range numbers {
+		object[n.Name] = n.Text
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(object)
+	return b.Bytes(), err
+}
+
+// definition is a line of a LaTeX file of numbers.
+var definition = regexp.MustCompile(`^\\@namedef\{noema@([^}]*)\}\{(.*)\}$`)
+
+// checkCited compares a file that [LaTeX] or [JSON] wrote with the numbers as they are,
+// and returns how many it has.
+func checkCited(file []byte, numbers []Number) (int, error) {
+	tex, plain := map[string]string{}, map[string]string{}
+	for _, n := range numbers {
+		tex[n.Name], plain[n.Name] = display.LaTeXText(n.Text), n.Text
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(file), []byte("{")) {
+		var said map[string]string
+		if err := json.Unmarshal(file, &said); err != nil {
+			return 0, err
+		}
+		for _, n := range numbers { // in the order of tables
+			if text, has := said[n.Name]; has {
+				if err := sameNumber(n.Name, text, plain); err != nil {
+					return 0, err
+				}
+			}
+		}
+		for name, text := range said {
+			if err := sameNumber(name, text, plain); err != nil {
+				return 0, err
+			}
+		}
+		return len(said), nil
+	}
+	n := 0
+	for i, line := range strings.Split(string(file), "\n") {
+		part := definition.FindStringSubmatch(strings.TrimSpace(line))
+		if part == nil {
+			continue
+		}
+		n++
+		if err := sameNumber(part[1], part[2], tex); err != nil {
+			return n, fmt.Errorf("line %d: %w", i+1, err)
+		}
+	}
+	if n == 0 {
+		return 0, errors.New(`it defines no number: write it with "noema cite"`)
+	}
+	return n, nil
+}
+
+func sameNumber(name, said string, now map[string]string) error {
+	switch text, has := now[name]; {
+	case !has:
+		return fmt.Errorf("the tables have no number %q", name)
+	case text != said:
+		return fmt.Errorf("%s is %s, and computed again %s", name, said, text)
+	}
+	return nil
+}

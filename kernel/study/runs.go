@@ -1,0 +1,191 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"noema/kernel"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+)
+
+// run checks what the pack says of one run.
+func (x *verification) run(ctx context.Context, s Run) {
+	run, tree, err := x.load(ctx, s)
+	if !x.claim(s.ID, fmt.Sprintf("%d trials stand in the tree %.12s", s.Trials, s.Tree), err) {
+		x.verdict.Runs = append(x.verdict.Runs, Checked{Run: s.ID})
+		return
+	}
+	checked := Checked{Run: s.ID, Tree: tree}
+	again := fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root)
+	switch {
+	case run.Imported != nil:
+		x.unchecked(s.ID, "its answers", "they were imported from "+run.Imported.File+", without calls")
+	case !x.out().computable():
+		x.unchecked(s.ID, again, "its "+strings.Join(x.study.Redacted, " and ")+" were taken out")
+		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
+	default:
+		root, err := x.replay(ctx, run)
+		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
+	}
+	if what := "its table is recomputed, number by number"; !x.out().computable() {
+		x.unchecked(s.ID, what, "it rests on what was taken out")
+	} else {
+		x.claim(s.ID, what, x.table(run.ID))
+	}
+	x.verdict.Runs = append(x.verdict.Runs, checked)
+}
+
+// out is what was taken out of the pack.
+func (x *verification) out() redaction { return x.study.Redacted }
+
+// unchecked notes a claim that nobody can check.
+func (x *verification) unchecked(run, what, why string) {
+	c := Claim{Run: run, What: what, Why: why}
+	x.verdict.Unchecked = append(x.verdict.Unchecked, c)
+	if x.Say != nil {
+		x.Say(c)
+	}
+}
+
+// rooted reports whether the hashes of a run's trials give its root hash.
+func (x *verification) rooted(ctx context.Context, run *record.Run) error {
+	store, err := x.lab.Store()
+	if err != nil {
+		return err
+	}
+	trials, err := runner.Trials(ctx, store, run)
+	if err != nil {
+		return err
+	}
+	digest, err := run.Config.Digest()
+	if err != nil {
+		return err
+	}
+	hashes := make([]string, len(trials))
+	for i, t := range trials {
+		hashes[i] = t.Hash
+	}
+	if root := record.Root(digest, hashes); root != run.Root {
+		return fmt.Errorf("it is %.12s", root)
+	}
+	return nil
+}
+
+// load brings a run into the temporary store.
+func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, error) {
+	run, err := readRun(x.pack, s)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := x.settle(run); err != nil {
+		return nil, "", err
+	}
+	store, err := x.lab.Store()
+	if err != nil {
+		return nil, "", err
+	}
+	tree, err := addRun(ctx, x.pack, store, run, x.out())
+	if err != nil {
+		return nil, "", err
+	}
+	root, err := tree.Root()
+	if err == nil && (root != s.Tree || int(tree.size) != s.Trials) {
+		err = fmt.Errorf("the tree over its %d trials is %.12s, and %s says %.12s", tree.size, root, studyName, s.Tree)
+	}
+	return run, root, err
+}
+
+// settle makes the methods of a run those that the pack holds or noema has itself: what
+// else a record names is never opened.
+func (x *verification) settle(run *record.Run) error {
+	if run.Imported != nil {
+		return nil
+	}
+	known := map[string]bool{}
+	for i, p := range run.Plugins {
+		at, packed := x.code[p.Digest]
+		switch {
+		case packed && !p.Builtin:
+			run.Plugins[i].Path = at
+		case !p.Builtin:
+			return fmt.Errorf("the code of method %q is not in the pack", p.Method)
+		case !slices.Contains(x.Catalog.Methods(), p.Method):
+			return fmt.Errorf("method %q is said to be built in, and this noema has none of that name", p.Method)
+		}
+		known[p.Method] = true
+	}
+	for _, m := range run.Config.Methods {
+		label := m.Label
+		if m.Intervention != nil {
+			label = m.Intervention.Of
+		}
+		if spec, err := kernel.ParseSpec(label); err != nil || !known[spec.Name] {
+			return fmt.Errorf("method %q: none of the run's plugins serves it", label)
+		}
+	}
+	return nil
+}
+
+// replay computes the trials of a run again.
+func (x *verification) replay(ctx context.Context, run *record.Run) (root string, err error) {
+	result, err := x.lab.Load(run.ID)
+	if err != nil {
+		return "", err
+	}
+	replayed, err := result.Replay()
+	switch {
+	case err != nil:
+		return "", err
+	case replayed.Same():
+		return replayed.Now, sameTrials(result.Trials, replayed.Trials)
+	case replayed.First != nil:
+		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
+	}
+	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
+}
+
+// sameTrials compares transcripts whole: a root hash covers those that are computed again,
+// and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
+// execution adds of its own may differ.
+func sameTrials(said, now []*record.Trial) error {
+	for i, t := range said {
+		a, b := *t, *now[i]
+		for _, t := range []*record.Trial{&a, &b} {
+			t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
+		}
+		x, err := record.Marshal(a)
+		if err != nil {
+			return err
+		}
+		y, err := record.Marshal(b)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(x, y) {
+			return fmt.Errorf("trial %s: %s", t.ID, difference(x, y))
+		}
+	}
+	return nil
+}
+
+// table compares a run's numbers with those that its trials give now.
+func (x *verification) table(run string) error {
+	said, err := x.pack.Read(runEntry(run, tableFile))
+	if err != nil {
+		return err
+	}
+	now, err := tableOf(x.lab, run)
+	if err != nil {
+		return err
+	}
+	if said = bytes.TrimSpace(said); bytes.Equal(said, now) {
+		return nil
+	}
+	return errors.New(difference(said, now))
+}
