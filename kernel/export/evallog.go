@@ -133,11 +133,8 @@ type evalMetrics struct {
 // else was measured follows.
 func evalResults(m runner.MethodSummary, order []string) object {
 	var scores []object
-	for _, name := range append(slices.Clone(order), slices.Sorted(maps.Keys(m.Metrics))...) {
+	for _, name := range metricOrder(m, order) {
 		metric := m.Metrics[name]
-		if !metric.Defined || slices.ContainsFunc(scores, func(o object) bool { return o["name"] == name }) {
-			continue
-		}
 		values := evalMetrics{Mean: object{"name": "mean", "value": metric.Value}}
 		if metric.HasInterval() {
 			values.CILow = object{"name": "ci_low", "value": metric.Low}
@@ -148,6 +145,16 @@ func evalResults(m runner.MethodSummary, order []string) object {
 		})
 	}
 	return object{"total_samples": m.Trials, "completed_samples": m.Trials - m.Failed, "scores": scores}
+}
+
+// metricOrder lists the defined measures, those of order first.
+func metricOrder(m runner.MethodSummary, order []string) (names []string) {
+	for _, name := range append(slices.Clone(order), slices.Sorted(maps.Keys(m.Metrics))...) {
+		if m.Metrics[name].Defined && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // modelUsage is in Inspect's terms: what was read from the provider's cache or
@@ -309,6 +316,12 @@ func (s Source) redactAll(v any) any {
 	switch v := v.(type) {
 	case string:
 		return s.clean(v)
+	case []string:
+		out := make([]string, len(v)) // v may be a part of the task
+		for i := range v {
+			out[i] = s.clean(v[i])
+		}
+		return out
 	case object:
 		for k, x := range v {
 			v[k] = s.redactAll(x)

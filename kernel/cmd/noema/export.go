@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,10 +24,11 @@ import (
 type exporting struct {
 	format, rows, method, out string
 	contents                  bool
+	by                        export.Evaluator
 }
 
 func exportFormats() []string {
-	return []string{"jsonl", "csv", "parquet", "evallog", "otlp", "otlp-file"}
+	return []string{"jsonl", "csv", "parquet", "evallog", export.EveryEvalFormat, "otlp", "otlp-file"}
 }
 
 func runsExportCommand(a *app) *cobra.Command {
@@ -38,17 +40,19 @@ func runsExportCommand(a *app) *cobra.Command {
 Inspect's log file (evallog), or everything as OpenTelemetry spans: otlp sends them to
 the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, otlp-file writes them as OTLP's
 JSON. With --out FOLDER, each method's log gets the name by which Inspect's tools find it
-(view, samples_df, evals_df). API keys that appear in a text are removed from all of
+(view, samples_df, evals_df). every-eval-ever writes a record of each method, with its
+samples, below --out FOLDER, and must be told who evaluated. API keys that appear in a text are removed from all of
 them. A trial that failed for other reasons than its method has no scores, and
 infrastructure_failure is true.`,
 		Example: `  noema runs export last --format csv --out trials.csv
   noema runs export last --format parquet --rows calls --out calls.parquet
   noema runs export last --format evallog --method anot --out anot.json
   noema runs export last --format evallog --out logs/
+  noema runs export last --format every-eval-ever --organization "A Lab" --relationship third_party --out records/
   noema runs export last --format otlp-file --out spans.jsonl`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for flag, formats := range map[string][]string{"rows": {"jsonl", "csv", "parquet"}, "method": {"evallog"}} {
+			for flag, formats := range map[string][]string{"rows": {"jsonl", "csv", "parquet"}, "method": {"evallog", export.EveryEvalFormat}, "organization": {export.EveryEvalFormat}, "relationship": {export.EveryEvalFormat}} {
 				if a.source[flag] == fromCommandLine && slices.Contains(exportFormats(), e.format) && !slices.Contains(formats, e.format) {
 					return usage(fmt.Errorf("--%s has no effect with --format %s: leave it out", flag, e.format))
 				}
@@ -62,9 +66,11 @@ infrastructure_failure is true.`,
 	}
 	cmd.Flags().StringVar(&e.format, "format", "jsonl", strings.Join(exportFormats(), ", "))
 	cmd.Flags().StringVar(&e.rows, "rows", "trials", "trials or calls, for jsonl, csv and parquet")
-	cmd.Flags().StringVar(&e.method, "method", "", "the method of an evallog, if the run has several")
+	cmd.Flags().StringVar(&e.method, "method", "", "the method of an evallog, if the run has several; of every-eval-ever the only one to write")
+	cmd.Flags().StringVar(&e.by.Organization, "organization", "", "of every-eval-ever: who evaluated")
+	cmd.Flags().StringVar(&e.by.Relationship, "relationship", "", "of every-eval-ever: how they relate to the model's developer, "+strings.Join(export.Relationships(), ", "))
 	cmd.Flags().BoolVar(&e.contents, "contents", true, "include prompts and replies, where calls are written")
-	cmd.Flags().StringVar(&e.out, "out", "", "file to write (default: standard output); for evallog also a folder")
+	cmd.Flags().StringVar(&e.out, "out", "", "file to write (default: standard output); for evallog also a folder, for every-eval-ever always")
 	return cmd
 }
 
@@ -73,8 +79,8 @@ func (a *app) export(ctx context.Context, result *kernel.Result, e exporting) er
 	if e.contents {
 		source.Read = result.Read
 	}
-	if e.format == "evallog" && isFolder(e.out) {
-		return a.exportLogs(source, e.out, e.method)
+	if e.format == export.EveryEvalFormat || e.format == "evallog" && isFolder(e.out) {
+		return a.exportFiles(source, e)
 	}
 	write, err := e.writer(ctx, source)
 	if err != nil {
@@ -89,27 +95,42 @@ func isFolder(name string) bool {
 	return strings.HasSuffix(name, "/") || err == nil && info.IsDir()
 }
 
-// exportLogs writes the logs of one method, or of all, into a folder.
-func (a *app) exportLogs(s export.Source, folder, method string) error {
+// exportFiles writes the files of one method, or of all, into a folder.
+func (a *app) exportFiles(s export.Source, e exporting) error {
+	if e.out == "" {
+		return usage(fmt.Errorf("--format %s writes several files: name their folder, as in --out records/", e.format))
+	}
+	if err := e.by.Check(); e.format == export.EveryEvalFormat && err != nil {
+		return usage(err)
+	}
 	labels := runner.Labels(s.Run)
-	if method != "" {
-		labels = []string{method}
+	if e.method != "" {
+		labels = []string{e.method}
 	}
 	for _, label := range labels {
-		var log bytes.Buffer
-		if err := s.EvalLog(&log, label); err != nil {
+		content, err := e.files(s, label)
+		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return fmt.Errorf("export: %w", err)
+		for _, name := range slices.Sorted(maps.Keys(content)) {
+			at := filepath.Join(e.out, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, content[name], 0o644)); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			fmt.Fprintln(a.text(), at)
 		}
-		name := filepath.Join(folder, s.EvalLogName(label))
-		if err := os.WriteFile(name, log.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
-		fmt.Fprintln(a.text(), name)
 	}
 	return nil
+}
+
+// files are a method's files by path.
+func (e exporting) files(s export.Source, method string) (map[string][]byte, error) {
+	if e.format == export.EveryEvalFormat {
+		return s.EveryEval(method, e.by)
+	}
+	var log bytes.Buffer
+	err := s.EvalLog(&log, method)
+	return map[string][]byte{s.EvalLogName(method): log.Bytes()}, err
 }
 
 // to writes to the file that is named, or else to out.
