@@ -27,7 +27,7 @@ type Import struct {
 	Force       bool              `json:"force" part:"what" doc:"pair by id although questions in the file read otherwise"`
 }
 
-// Import reads predictions from a file of another harness, scores them as answers to
+// Import reads predictions from a file or folder of another harness, scores them as answers to
 // a task and records them as a run, to be compared with runs of noema. See package
 // predictions for the formats, and [runner.Import] for what such a run lacks.
 func (l *Lab) Import(path string, o Import) (*Result, error) {
@@ -36,13 +36,13 @@ func (l *Lab) Import(path string, o Import) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := fileDigest(path)
-	if err != nil {
-		return nil, err
-	}
 	file, err := predictions.Read(ctx, path, predictions.Options{Filter: o.Filter})
 	if err != nil {
 		return nil, Misused(err)
+	}
+	digest, err := filesDigest(file.Paths)
+	if err != nil {
+		return nil, err
 	}
 	pairs, err := predictions.Pair(file, t.Samples, o.Force)
 	if err != nil {
@@ -62,16 +62,19 @@ func (l *Lab) Import(path string, o Import) (*Result, error) {
 	return &Result{Result: r, lab: l}, nil
 }
 
-// fileDigest is the SHA-256 of a file, in hex.
-func fileDigest(path string) (string, error) {
-	f, err := files.Open(path)
-	if err != nil {
-		return "", Misused(fmt.Errorf("read predictions: %w", err))
-	}
-	defer f.Close() // opened for reading: closing cannot lose anything
+// filesDigest is the SHA-256 of files, one behind the other, in hex.
+func filesDigest(paths []string) (string, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", fmt.Errorf("read predictions: %w", err)
+	for _, path := range paths {
+		f, err := files.Open(path)
+		if err != nil {
+			return "", Misused(fmt.Errorf("read predictions: %w", err))
+		}
+		_, err = io.Copy(h, f)
+		f.Close() // opened for reading: closing cannot lose anything
+		if err != nil {
+			return "", fmt.Errorf("read predictions: %w", err)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -83,6 +86,8 @@ func defaultLabel(f *predictions.File) string {
 		return "inspect"
 	case predictions.LMEval:
 		return "lm-eval"
+	case predictions.ANoT:
+		return "anot of old"
 	}
 	name, _, _ := strings.Cut(f.Name, ".")
 	return name

@@ -119,7 +119,7 @@ func TestHostileFiles(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Read(t.Context(), t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "directory") {
+	if _, err := Read(t.Context(), t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "name a file") {
 		t.Error(err)
 	}
 }

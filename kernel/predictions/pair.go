@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 	pairs := Pairs{Of: map[string][]Prediction{}, ByQuestion: known == 0 || conflict != nil}
 	for _, p := range f.All {
 		if id, ok := found(p); ok {
+			if err := p.rightIs(byID[id]); err != nil {
+				return pairs, err
+			}
 			pairs.Of[id] = append(pairs.Of[id], p)
 		} else if !foreign[p.ID] {
 			foreign[p.ID] = true
@@ -62,6 +66,17 @@ func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 		}
 	}
 	return pairs, pairs.check()
+}
+
+// rightIs refuses a ranking of items that are not those of the sample in its order: the
+// right one would stand elsewhere.
+func (p Prediction) rightIs(s task.Sample) error {
+	var right []int
+	if p.Gold == 0 || json.Unmarshal(s.Target, &right) == nil && slices.Equal(right, []int{p.Gold}) {
+		return nil
+	}
+	return fmt.Errorf("pair predictions: %s: the right item of sample %q is %d there, and %s in the task: name the same candidates, as in -T items=frequent -T n=10",
+		p.Place, p.ID, p.Gold, s.Target)
 }
 
 // check refuses two predictions for one trial, as when two questions read the same.

@@ -1,7 +1,7 @@
 // Package predictions reads what other harnesses predicted: rows of id and answer
 // (JSON Lines, CSV, Parquet and what else package table reads), the sample logs of
-// lm-eval (samples_*.jsonl), and the logs of Inspect (.json and
-// .eval). [Read] gives them in one form, [Pair] finds the samples of a task that
+// lm-eval (samples_*.jsonl), the logs of Inspect (.json and .eval), and the folders of
+// results of the original ANoT. [Read] gives them in one form, [Pair] finds the samples of a task that
 // they are on, and [Prediction.To] reads an answer as the task asks for it. Nothing
 // is taken from a log's own scores: noema scores the answers itself.
 //
@@ -28,6 +28,7 @@ const (
 	Rows    = "rows of id and answer"
 	LMEval  = "sample log of lm-eval"
 	Inspect = "log of Inspect"
+	ANoT    = "results of ANoT"
 )
 
 // File is what a file of predictions holds.
@@ -37,6 +38,7 @@ type File struct {
 	Method  string // what made them, if the file says so
 	Model   string // what answered, if the file says so
 	Notes   []string
+	Paths   []string     // of the files that were read, in order
 	All     []Prediction // at least one, no two with one id and epoch
 }
 
@@ -49,6 +51,7 @@ type Prediction struct {
 	Value     json.RawMessage
 	Text      string // in place of Value: a reply that the answer is read from
 	Option    int    // in place of Value: the chosen option, from 1
+	Gold      int    // the item that the file says is right, from 1; 0 if it does not
 	Failure   string // why the harness has no answer, if it failed
 	Usage     methods.Usage
 }
@@ -74,11 +77,18 @@ type Options struct {
 
 // Read reads the file at path. What it is, is found out by its content.
 func Read(ctx context.Context, path string, o Options) (*File, error) {
+	f := &File{Name: filepath.Base(path)}
+	if isFolder(path) {
+		if err := errors.Join(f.readFolder(ctx, path), ctx.Err()); err != nil {
+			return nil, fmt.Errorf("read predictions: %w", err)
+		}
+		return f, f.check()
+	}
 	head, err := beginning(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: filepath.Base(path)}
+	f.Paths = []string{path}
 	switch {
 	case strings.HasPrefix(head, "PK\x03\x04"), strings.HasPrefix(head, "PK\x05\x06"), strings.HasSuffix(path, ".eval"):
 		err = f.readEval(ctx, path)

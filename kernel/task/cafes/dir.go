@@ -22,6 +22,7 @@ type DirOptions struct {
 	N     int    `json:"n" default:"0" min:"0" max:"1000" doc:"items in each problem, the right one among them; 0 for 10, or all if there are fewer"`
 	Limit int    `json:"limit" default:"0" min:"0" doc:"only the first so many requests; 0 for all"`
 	Seed  uint64 `json:"seed" default:"0" doc:"seed of the choice and order of items"`
+	Items string `json:"items" default:"drawn" choices:"drawn,frequent" doc:"the other items of a problem: drawn for each request, or for all the n that are most often right, in the order of the file, as ANoT's own results have them"`
 }
 
 // LoadDir reads a folder in the data format of the public ANoT project:
@@ -37,7 +38,8 @@ type DirOptions struct {
 // Source: the data's own documentation of its fields. Differs: that project
 // shows the same first items to every request and drops requests whose right
 // item is not among them; here every request keeps its right item and draws
-// its distractors by seed, those of a smaller N being among those of a larger.
+// its distractors by seed, those of a smaller N being among those of a larger,
+// unless Items is frequent.
 func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 	d := &data{dropped: map[string]bool{}}
 	if err := d.read(dir); err != nil {
@@ -60,21 +62,45 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 
 		Environment: Environment{},
 	}
+	frequent := d.frequent(n)
 	for i, q := range d.queries {
 		if o.Limit > 0 && i == o.Limit {
 			break
 		}
-		s, err := d.sample(q, n, o.Seed)
+		shown := d.drawn(q, n, o.Seed)
+		if o.Items == "frequent" {
+			if shown = frequent; !slices.Contains(shown, q.gold) {
+				continue
+			}
+		}
+		s, err := d.sample(q, shown)
 		if err != nil {
 			return nil, fmt.Errorf("load %s: request %q: %w", filepath.Base(dir), q.ID, err)
 		}
 		t.Samples = append(t.Samples, s)
 	}
+	if o.Items == "frequent" {
+		t.Config += "&items=frequent"
+		t.Notes = append(t.Notes, fmt.Sprintf("every request shows the same %d items: %d requests have their right one among them, the others are left out", n, len(t.Samples)))
+	}
 	return t, nil
 }
 
-// sample presents a request with n items in an order of its own.
-func (d *data) sample(q query, n int, seed uint64) (task.Sample, error) {
+// frequent are the n places that are right most often, in their order.
+func (d *data) frequent(n int) []int {
+	times, all := make([]int, len(d.places)), make([]int, len(d.places))
+	for i := range all {
+		all[i] = i
+	}
+	for _, q := range d.queries {
+		times[q.gold]++
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return times[b] - times[a] })
+	return slices.Sorted(slices.Values(all[:n]))
+}
+
+// drawn are the right place and others, n together, in an order of the request's own.
+func (d *data) drawn(q query, n int, seed uint64) []int {
 	h := fnv.New64a()
 	h.Write([]byte(q.ID)) // a hash never fails to write
 	rng := rand.New(rand.NewPCG(seed, h.Sum64()))
@@ -85,6 +111,12 @@ func (d *data) sample(q query, n int, seed uint64) (task.Sample, error) {
 		}
 	}
 	rng.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
+	return shown
+}
+
+// sample presents a request with the shown places.
+func (d *data) sample(q query, shown []int) (task.Sample, error) {
+	n := len(shown)
 	items := make([]json.RawMessage, len(shown))
 	for i, p := range shown {
 		items[i] = d.places[p].raw

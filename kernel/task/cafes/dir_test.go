@@ -179,3 +179,29 @@ func TestLoadDirFaults(t *testing.T) {
 		t.Errorf("malformed people: %v", err)
 	}
 }
+
+// TestItemsAsInANoT: every request shows the same items, and those whose right one is
+// not among them are left out; the drawn ones stay what they were.
+func TestItemsAsInANoT(t *testing.T) {
+	files := fixture()
+	files["requests.jsonl"] += "\n" + `{"id":"R4","text":"loud music"}`
+	files["groundtruth.jsonl"] += `{"request_id":"R4","gold_restaurant":"b1"}` + "\n"
+	dir := write(t, files)
+	tk, err := LoadDir(dir, DirOptions{N: 2, Items: "frequent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"[1]", "[2]", "[2]"} { // b0 and b1 are right; b2 only in a request that is not settled
+		if s := tk.Samples[i]; string(s.Target) != want || !strings.Contains(string(s.Problem.Context), "Tin Kettle") || strings.Contains(string(s.Problem.Context), "Blue Door") {
+			t.Errorf("%s: target %s of %s", s.ID, s.Target, s.Problem.Context)
+		}
+	}
+	if tk.Config != "limit=0&n=2&seed=0&items=frequent" || len(tk.Samples) != 3 {
+		t.Errorf("%d samples, config %s", len(tk.Samples), tk.Config)
+	}
+	delete(files, "user_mapping.json")
+	files["groundtruth.jsonl"] = strings.ReplaceAll(files["groundtruth.jsonl"], `"status":"ambiguous"`, `"status":"ok"`)
+	if tk, err = LoadDir(write(t, files), DirOptions{N: 2, Items: "frequent"}); err != nil || len(tk.Samples) != 3 {
+		t.Errorf("R3 asks for an item that is not shown: %v, %v", tk, err)
+	}
+}
