@@ -9,33 +9,36 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// download gets a blob, going on where an earlier attempt ended.
+// download gets a blob, going on where an earlier attempt ended. Where the hub gives
+// nothing, as of a gated repository, it leaves nothing.
 func (c *Client) download(ctx context.Context, l Listing, f File, path string) (err error) {
-	part, err := os.OpenFile(path+incomplete, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
-	if err != nil {
+	part, err := os.OpenFile(path+incomplete, os.O_RDWR|unix.O_NOFOLLOW, 0o644)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	d := &download{client: c, path: path + incomplete, part: part, file: f, ref: l.Ref, sum: f.hash()}
+	d.address = fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, l.path(), l.Commit, escape(f.Path))
 	useless := false // what there is must not serve the next attempt
 	defer func() {
-		part.Close() // on success closed already
+		d.part.Close() // on success closed already; nil if nothing came
 		if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 			err = fmt.Errorf("%w: what was fetched of it is removed: free some space, or set HF_HOME to a folder on another disk", err)
 			useless = true
 		}
 		if useless {
-			err = errors.Join(err, os.Remove(part.Name()))
+			err = errors.Join(err, remove(d.path))
 		}
 	}()
-	d := &download{client: c, part: part, file: f, ref: l.Ref, sum: f.hash()}
-	d.address = fmt.Sprintf("%s/%s/resolve/%s/%s", c.Endpoint, l.path(), l.Commit, escape(f.Path))
 	earlier, err := d.resume()
 	if err != nil {
 		return err
@@ -56,10 +59,13 @@ func (c *Client) download(ctx context.Context, l Listing, f File, path string) (
 			return err
 		}
 	}
-	if err := errors.Join(part.Sync(), part.Close()); err != nil {
+	if err := d.create(); err != nil { // an empty file
 		return err
 	}
-	return os.Rename(part.Name(), path)
+	if err := errors.Join(d.part.Sync(), d.part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(d.path, path)
 }
 
 // hash begins the digest of the content.
@@ -86,13 +92,17 @@ type download struct {
 	ref     Ref
 	file    File
 	address string
-	part    *os.File
+	path    string    // of part
+	part    *os.File  // nil until there is a byte
 	have    int64     // bytes of it
 	sum     hash.Hash // of those
 }
 
 // resume takes what an earlier attempt left, and reports whether there was any.
 func (d *download) resume() (bool, error) {
+	if d.part == nil {
+		return false, nil
+	}
 	info, err := d.part.Stat()
 	if err != nil {
 		return false, err
@@ -104,8 +114,25 @@ func (d *download) resume() (bool, error) {
 	return d.have > 0, err
 }
 
+// create makes the file that grows, unless it is there, and the folders that Python's
+// tools expect beside it.
+func (d *download) create() (err error) {
+	if d.part != nil {
+		return nil
+	}
+	blobs := filepath.Dir(d.path)
+	if err := errors.Join(os.MkdirAll(blobs, 0o755), os.MkdirAll(filepath.Join(filepath.Dir(blobs), "snapshots"), 0o755)); err != nil {
+		return err
+	}
+	d.part, err = os.OpenFile(d.path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	return err
+}
+
 func (d *download) restart() error {
 	d.have, d.sum = 0, d.file.hash()
+	if d.part == nil {
+		return nil
+	}
 	if err := d.part.Truncate(0); err != nil {
 		return err
 	}
@@ -145,6 +172,9 @@ func (d *download) more(ctx context.Context) (further bool, err error) {
 func (d *download) Write(p []byte) (int, error) {
 	if d.have+int64(len(p)) > d.file.Size {
 		return 0, fmt.Errorf("the server gives more than the %d bytes that the hub lists", d.file.Size)
+	}
+	if err := d.create(); err != nil {
+		return 0, err
 	}
 	n, err := d.part.Write(p)
 	d.sum.Write(p[:n]) // a hash never fails

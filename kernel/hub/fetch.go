@@ -24,7 +24,7 @@ func (c *Client) Fetch(ctx context.Context, l Listing, wanted []File) (Snapshot,
 func (c *Client) fetch(ctx context.Context, l Listing, wanted []File) (Snapshot, error) {
 	s := Snapshot{Ref: l.Ref, Commit: l.Commit, Dir: filepath.Join(c.folder(l.Ref), "snapshots", l.Commit)}
 	blobs := filepath.Join(c.folder(l.Ref), "blobs")
-	if err := os.MkdirAll(blobs, 0o755); err != nil {
+	if err := os.MkdirAll(c.Cache, 0o755); err != nil {
 		return s, err
 	}
 	if err := c.room(blobs, wanted); err != nil {
@@ -63,7 +63,7 @@ func (c *Client) room(blobs string, wanted []File) error {
 		}
 	}
 	var disk unix.Statfs_t
-	if err := unix.Statfs(blobs, &disk); err != nil {
+	if err := unix.Statfs(c.Cache, &disk); err != nil {
 		return nil // writing will tell
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < need {

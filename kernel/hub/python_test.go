@@ -2,6 +2,7 @@ package hub_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -92,11 +93,51 @@ func TestWeFindPythons(t *testing.T) {
 	if _, err := c.Find(hub.Ref{Kind: hub.Dataset, ID: "org/rows"}); err != nil {
 		t.Error(err)
 	}
+	if asked := h.Requests(); len(asked) > 0 {
+		t.Errorf("finding asked %q", asked)
+	}
 	if _, _, err := pull(t, c, "org/tiny"); err != nil {
 		t.Fatal(err)
 	}
 	if again := contents(h.Requests()); len(again) > 0 {
 		t.Errorf("fetched again what Python had fetched: %q", again)
+	}
+}
+
+// TestPythonAfterFailures: what a refused fetch and one that was cut off leave is not
+// corrupt to Python, and what was cut off Python can fetch.
+func TestPythonAfterFailures(t *testing.T) {
+	h := hubtest.New(t)
+	gated, cut := model(), model()
+	gated.Gated, cut.Cut = true, 1000
+	h.Add("models", "org/gated", gated)
+	h.Add("models", "org/cut", cut)
+	c, _ := client(t, h)
+	if _, _, err := pull(t, c, "org/gated"); !errors.Is(err, hub.ErrGated) {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c.Progress = func(_ string, have, size int64) {
+		if have > 0 && have < size {
+			cancel()
+		}
+	}
+	l, err := c.List(ctx, hub.Ref{Kind: hub.Model, ID: "org/cut"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Fetch(ctx, l, l.Files); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	cut.Cut = 0
+	h.Add("models", "org/cut", cut)
+	got := python(t, c, `
+r = scan_cache_dir()
+print(len(r.warnings), sorted(x.repo_id for x in r.repos))
+snapshot_download("org/cut")
+print(len(scan_cache_dir().warnings))`)
+	if want := "0 ['org/cut']\n0"; got != want {
+		t.Errorf("Python says %q, want %q", got, want)
 	}
 }
 

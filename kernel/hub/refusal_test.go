@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,9 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("error %v, want %q", err, c.want)
 			case c.is != nil && !errors.Is(err, c.is):
 				t.Errorf("error %v is not %q", err, c.is)
+			}
+			if left, _ := filepath.Glob(filepath.Join(client.Cache, "models--*")); err != nil && len(left) > 0 {
+				t.Errorf("of what was refused there is %q", left)
 			}
 			if err != nil && c.token != "" && strings.Contains(err.Error(), c.token) {
 				t.Errorf("the error tells the token: %v", err)
