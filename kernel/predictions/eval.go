@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"noema/kernel/files"
 	"noema/kernel/record"
 )
@@ -47,11 +45,11 @@ func (f *File) readEval(ctx context.Context, name string) error {
 	}
 	archive.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	archive.RegisterDecompressor(zstdMethod, func(r io.Reader) io.ReadCloser {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample), zstd.WithDecoderLowmem(true))
+		z, err := files.Unpack(r, files.Zstd)
 		if err != nil {
 			return io.NopCloser(fails{err})
 		}
-		return z.IOReadCloser()
+		return z
 	})
 	header, samples := entries(archive)
 	if header == nil {

@@ -3,15 +3,12 @@ package logs
 import (
 	"bufio"
 	"bytes"
-	"compress/bzip2"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/zstd"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -64,27 +61,17 @@ func (s steady) same() error {
 }
 
 // packing is a way in which logs are compressed.
-type packing struct {
-	name, magic string
-	unpack      func(io.Reader) (io.ReadCloser, error) // nil if it is refused
-	cure        string
-}
+type packing struct{ name, magic, cure string } // the cure where it is refused
 
 func packings() []packing {
 	return []packing{
-		{name: "gzip", magic: "\x1f\x8b", unpack: func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-		{name: "bzip2", magic: "BZh", unpack: func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
-		{name: "zstd", magic: "\x28\xb5\x2f\xfd", unpack: func(r io.Reader) (io.ReadCloser, error) {
-			d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(256<<20))
-			if err != nil {
-				return nil, err
-			}
-			return d.IOReadCloser(), nil
-		}},
-		{name: "xz", magic: "\xfd7zXZ\x00", cure: "unpack it with xz -dk"},
-		{name: "zip", magic: "PK\x03\x04", cure: "unpack it with unzip"},
-		{name: "7z", magic: "7z\xbc\xaf\x27\x1c", cure: "unpack it with 7z x"},
-		{name: "parquet", magic: "PAR1", cure: "write it as CSV or JSON Lines"},
+		{name: "gzip", magic: files.Gzip},
+		{name: "bzip2", magic: files.Bzip2},
+		{name: "zstd", magic: files.Zstd},
+		{"xz", "\xfd7zXZ\x00", "unpack it with xz -dk"},
+		{"zip", "PK\x03\x04", "unpack it with unzip"},
+		{"7z", "7z\xbc\xaf\x27\x1c", "unpack it with 7z x"},
+		{"parquet", "PAR1", "write it as CSV or JSON Lines"},
 	}
 }
 
@@ -102,19 +89,6 @@ func packed(head []byte) (packing, bool) {
 type unpacked struct {
 	io.Reader
 	closers []io.Closer
-}
-
-// whole is unpacked data that must not end too early. What decompressors call an
-// unexpected end, readers that fill a buffer take for an end like any other.
-type whole struct{ io.Reader }
-
-// Read implements [io.Reader].
-func (w whole) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("the packed data are cut off: copy the file again, or unpack what is there")
-	}
-	return n, err
 }
 
 // Close closes what was opened. It fails if the log changed while it was read.
@@ -136,15 +110,15 @@ func plain(r io.ReadCloser) (*unpacked, error) {
 		return u, err
 	}
 	if p, ok := packed(head); ok {
-		if p.unpack == nil {
+		if p.cure != "" {
 			return u, fmt.Errorf("read log: %s files are not supported: %s", p.name, p.cure)
 		}
-		inner, err := p.unpack(b)
+		inner, err := files.Unpack(b, p.magic)
 		if err != nil {
 			return u, fmt.Errorf("read log: unpack %s: %w", p.name, err)
 		}
 		u.closers = append(u.closers, inner)
-		b = bufio.NewReaderSize(files.Limit(whole{inner}, "the unpacked log", files.MaxLog), 1<<16)
+		b = bufio.NewReaderSize(files.Limit(inner, "the unpacked log", files.MaxLog), 1<<16)
 		if head, err = peek(b); err != nil {
 			return u, err
 		}

@@ -16,9 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"noema/kernel/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
@@ -213,24 +210,14 @@ func (t *Table) open() (io.Reader, func(), error) {
 		return nil, nil, err
 	}
 	closed := func() { f.Close() } // opened for reading: closing cannot lose anything
-	in := io.Reader(f)
-	switch t.pack {
-	case "gz":
-		if in, err = gzip.NewReader(f); err != nil {
-			err = fmt.Errorf("%s: not a gzip file: %w", t.name, err)
-		}
-	case "zst":
-		var z *zstd.Decoder
-		if z, err = zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow)); err == nil {
-			in, closed = z, func() { z.Close(); f.Close() }
-		}
+	form, packed := map[string]string{"gz": files.Gzip, "zst": files.Zstd}[t.pack]
+	if !packed {
+		return files.Limit(f, t.Path, files.MaxLines), closed, nil
 	}
+	in, err := files.Unpack(f, form)
 	if err != nil {
 		closed()
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("%s: it is not packed as its name says: %w", t.name, err)
 	}
-	return files.Limit(in, t.Path, files.MaxLines), closed, nil
+	return files.Limit(in, t.Path, files.MaxLines), func() { in.Close(); f.Close() }, nil
 }
-
-// maxWindow bounds the memory that unpacking takes.
-const maxWindow = 256 << 20
