@@ -54,12 +54,13 @@ func (c *Client) Find(r Ref) (Snapshot, error) {
 // Snapshots lists all that the cache has of a kind, by name and commit. The
 // revision is the branch or tag that stands for the commit, else the commit.
 func (c *Client) Snapshots(kind Kind) ([]Snapshot, error) {
-	dirs, err := filepath.Glob(filepath.Join(globEscape(c.Cache), string(kind)+"--*", "snapshots", "*"))
+	dirs, err := fs.Glob(os.DirFS(c.Cache), string(kind)+"--*/snapshots/*")
 	if err != nil {
 		return nil, err
 	}
 	var found []Snapshot
 	for _, dir := range dirs {
+		dir = filepath.Join(c.Cache, filepath.FromSlash(dir))
 		name, ok := NameOf(dir)
 		if !ok {
 			continue
@@ -85,10 +86,6 @@ func (c *Client) Snapshots(kind Kind) ([]Snapshot, error) {
 	}
 	slices.SortFunc(found, func(a, b Snapshot) int { return strings.Compare(a.ID+"@"+a.Commit, b.ID+"@"+b.Commit) })
 	return found, nil
-}
-
-func globEscape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // NameOf is the name ORG/NAME@COMMIT of a snapshot's folder, or

@@ -37,22 +37,21 @@ type anotConfig struct {
 // holds config.json and results_N.jsonl for N candidates, or one of several run_M, each
 // of which is an epoch.
 func (f *File) readFolder(ctx context.Context, folder string) error {
-	runs, err := filepath.Glob(filepath.Join(globbed(folder), "run_*"))
+	runs, err := matching(folder, "run_*")
 	if err != nil {
 		return err
 	}
-	if slices.SortFunc(runs, record.ComparePaths); len(runs) == 0 {
+	if len(runs) == 0 {
 		runs = []string{folder}
 	}
 	for epoch, run := range runs {
-		found, err := filepath.Glob(filepath.Join(globbed(run), "results*.jsonl"))
+		found, err := matching(run, "results*.jsonl")
 		switch {
 		case err != nil:
 			return err
 		case len(found) == 0:
 			return fmt.Errorf("%s has no results_N.jsonl, as folders of results of ANoT have: name a file", filepath.Base(run))
 		case len(found) > 1:
-			slices.SortFunc(found, record.ComparePaths)
 			return fmt.Errorf("%s has results for several numbers of candidates: name one file, such as %s", filepath.Base(run), found[0])
 		}
 		t, err := table.Open(found[0])
@@ -66,9 +65,14 @@ func (f *File) readFolder(ctx context.Context, folder string) error {
 	return nil
 }
 
-// globbed is a path as a pattern that only it matches.
-func globbed(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// matching are the files of a folder with names of a pattern, 2 before 10.
+func matching(folder, pattern string) ([]string, error) {
+	names, err := fs.Glob(os.DirFS(folder), pattern)
+	slices.SortFunc(names, record.ComparePaths)
+	for i, name := range names {
+		names[i] = filepath.Join(folder, name)
+	}
+	return names, err
 }
 
 // anotLine is a line of results_N.jsonl. Its predictions are numbers of candidates from
