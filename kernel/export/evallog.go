@@ -167,21 +167,22 @@ func modelUsage(c record.Config, u compare.Usage) object {
 		"input_tokens": *u.InputTokens - u.CachedTokens - u.CacheWriteTokens, "output_tokens": *u.OutputTokens,
 		"total_tokens": *u.InputTokens + *u.OutputTokens,
 	}
-	for name, n := range map[string]int64{
-		"input_tokens_cache_read": u.CachedTokens, "input_tokens_cache_write": u.CacheWriteTokens, "reasoning_tokens": u.ReasoningTokens,
-	} {
-		if n > 0 { // 0 may also mean that the provider does not report it
-			o[name] = n
-		}
-	}
+	putTokens(o, u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens)
 	return object{c.Model.ID.String(): o}
 }
 
-func (s Source) evalSamples(method string) ([]object, error) {
-	byID := map[string]task.Sample{}
-	for _, sample := range s.Task.Samples {
-		byID[sample.ID] = sample
+// putTokens adds parts of the tokens. 0 may also mean that the provider does not report
+// them.
+func putTokens(o object, cached, written, reasoning int64) {
+	for name, n := range map[string]int64{"input_tokens_cache_read": cached, "input_tokens_cache_write": written, "reasoning_tokens": reasoning} {
+		if n > 0 {
+			o[name] = n
+		}
 	}
+}
+
+func (s Source) evalSamples(method string) ([]object, error) {
+	byID := s.samplesByID()
 	var out []object
 	for _, t := range s.Result.Trials {
 		if t.ID.Method != method {

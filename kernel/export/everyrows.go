@@ -24,10 +24,7 @@ func (e everyEval) samples() ([]byte, int, error) {
 	if e.Read == nil || e.Run.Imported != nil {
 		return nil, 0, nil
 	}
-	byID := map[string]task.Sample{}
-	for _, sample := range e.Task.Samples {
-		byID[sample.ID] = sample
-	}
+	byID := e.samplesByID()
 	var out bytes.Buffer
 	rows := 0
 	for _, t := range e.Result.Trials {
@@ -96,13 +93,7 @@ func (e everyEval) about(t *record.Trial, sample task.Sample) object {
 
 func everyUsage(u methods.Usage) object {
 	o := object{"input_tokens": u.InputTokens, "output_tokens": u.OutputTokens, "total_tokens": u.Tokens()}
-	for name, n := range map[string]int64{
-		"input_tokens_cache_read": u.CachedTokens, "input_tokens_cache_write": u.CacheWriteTokens, "reasoning_tokens": u.ReasoningTokens,
-	} {
-		if n > 0 { // 0 may also mean that the provider does not report it
-			o[name] = n
-		}
-	}
+	putTokens(o, u.CachedTokens, u.CacheWriteTokens, u.ReasoningTokens)
 	return o
 }
 

@@ -1,7 +1,7 @@
 // Package export writes runs in the forms that other tools read: rows of trials
-// or of calls as JSON Lines, CSV or Parquet, Inspect's EvalLog, and OpenTelemetry
-// spans. What leaves is redacted: a key that a prompt or a reply holds by
-// accident does not get out.
+// or of calls as JSON Lines, CSV or Parquet, Inspect's EvalLog, records of Every Eval
+// Ever, and OpenTelemetry spans. What leaves is redacted: a key that a prompt or a
+// reply holds by accident does not get out.
 package export
 
 import (
@@ -57,15 +57,20 @@ var where = []Column{
 	{"method", String}, {"method_version", String}, {"sample", String}, {"group", String}, {"cluster", String}, {"epoch", Integer},
 }
 
+func (s Source) samplesByID() map[string]task.Sample {
+	byID := map[string]task.Sample{}
+	for _, sample := range s.Task.Samples {
+		byID[sample.ID] = sample
+	}
+	return byID
+}
+
 // whereOf returns what gives the values of these columns for a trial.
 func (s Source) whereOf() func(*record.Trial) []any {
 	c := s.Run.Config
-	versions, samples := map[string]string{}, map[string]task.Sample{}
+	versions, samples := map[string]string{}, s.samplesByID()
 	for _, m := range c.Methods {
 		versions[m.Label] = m.Version
-	}
-	for _, sample := range s.Task.Samples {
-		samples[sample.ID] = sample
 	}
 	return func(t *record.Trial) []any {
 		return []any{

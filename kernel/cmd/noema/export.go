@@ -48,7 +48,7 @@ infrastructure_failure is true.`,
   noema runs export last --format parquet --rows calls --out calls.parquet
   noema runs export last --format evallog --method anot --out anot.json
   noema runs export last --format evallog --out logs/
-  noema runs export last --format every-eval-ever --organization "A Lab" --relationship third_party --out records/
+  noema runs export last --format every-eval-ever --organization OurLab --relationship third_party --out records/
   noema runs export last --format otlp-file --out spans.jsonl`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
