@@ -60,8 +60,8 @@ func (e everyEval) trial(t *record.Trial, sample task.Sample) (object, error) {
 	if t.HasTarget() {
 		asked["reference"] = []string{plainText(t.Target)}
 	}
-	if labels := sample.Problem.Answer.Labels; len(labels) > 0 {
-		asked["choices"] = labels
+	if spec := sample.Problem.Answer; spec.Kind == methods.Choice {
+		asked["choices"] = spec.Labels
 	}
 	sum := sha256.Sum256([]byte(sample.Problem.Query + strings.Join(asked["reference"].([]string), "")))
 	o := object{
