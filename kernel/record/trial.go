@@ -90,12 +90,23 @@ type Trial struct {
 	// of Usage, because the method did not make them.
 	Grading  []Call        `json:"grading,omitempty"`
 	Ungraded string        `json:"ungraded,omitempty"` // why the graders gave no verdict; for people, not hashed
+	Pairs    []Preference  `json:"pairs,omitempty"`    // with the answers of the methods before this one; see [Preference]
 	Failure  string        `json:"failure,omitempty"`
 	Infra    bool          `json:"infra,omitempty"` // the failure was not the method's: plugin, provider or time
 	Started  time.Time     `json:"started"`
 	Wall     time.Duration `json:"wall"`      // of this execution; not hashed
 	Hash     string        `json:"hash"`      // see Seal
 	Provider int           `json:"new_calls"` // calls of this execution that reached the provider; not hashed
+}
+
+// Preference is what graders say of a trial's answer beside another method's to the
+// same sample, in the same epoch. Their calls are among those of Grading.
+type Preference struct {
+	Against string `json:"against"`          // the other method's label
+	Side    int    `json:"side"`             // 1 if this answer is better, -1 if the other is, 0 for a tie
+	Asked   int    `json:"asked,omitempty"`  // graders with a verdict in both orders; 0 where nobody need be asked
+	Swayed  int    `json:"swayed,omitempty"` // of them, those whose verdict changed with the order: each counts as a tie
+	Unread  string `json:"unread,omitempty"` // why there is no verdict; for people, not hashed
 }
 
 // HasTarget reports whether the right answer is known. Without one the trial has
@@ -200,6 +211,11 @@ func (t *Trial) hash() (string, error) {
 		Draw            int
 		Digest, Fault   string
 	}
+	type pair struct {
+		Against             string
+		Side, Asked, Swayed int
+		Unread              bool
+	}
 	content := struct {
 		ID       TrialID
 		Seed     uint64
@@ -212,6 +228,7 @@ func (t *Trial) hash() (string, error) {
 		Evidence []methods.Evidence
 		Scores   map[string]string
 		Grading  []call `json:",omitempty"`
+		Pairs    []pair `json:",omitempty"`
 	}{ID: t.ID, Seed: t.Seed, Infra: t.Infra}
 	if !t.Infra {
 		hashed := func(calls []Call) (list []call) {
@@ -221,6 +238,9 @@ func (t *Trial) hash() (string, error) {
 			return list
 		}
 		content.Calls, content.Grading = hashed(t.Calls), hashed(t.Grading)
+		for _, p := range t.Pairs {
+			content.Pairs = append(content.Pairs, pair{p.Against, p.Side, p.Asked, p.Swayed, p.Unread != ""})
+		}
 		for _, e := range t.Events {
 			raw, err := json.Marshal(e)
 			if err != nil {

@@ -138,16 +138,16 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 		}
 	}
 	e.fill(whole)
-	e.addGrading(whole, len(x.graders))
+	e.addGrading(whole, x.verdicts())
 	return e, x.addSeeds(ctx, &e, len(unbuilt), whole)
 }
 
-// addGrading adds a call of each grader where the trials behind the estimate were not
-// graded. What these calls cost is then unknown.
-func (e *MethodEstimate) addGrading(whole []*record.Trial, graders int) {
+// addGrading adds the calls that grading a trial takes where the trials behind the
+// estimate were not graded. What these calls cost is then unknown.
+func (e *MethodEstimate) addGrading(whole []*record.Trial, calls int) {
 	graded := slices.ContainsFunc(whole, func(t *record.Trial) bool { return len(t.Grading) > 0 })
-	if missing := e.Trials - e.Free; e.Calls != nil && graders > 0 && !graded && missing > 0 {
-		*e.Calls += float64(missing * graders)
+	if missing := e.Trials - e.Free; e.Calls != nil && calls > 0 && !graded && missing > 0 {
+		*e.Calls += float64(missing * calls)
 		e.Tokens, e.Cost = nil, nil
 	}
 }

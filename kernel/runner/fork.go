@@ -99,6 +99,9 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 		if t.ID == f.Trial {
 			continue
 		}
+		if t, err = withoutPairs(t, f.Trial); err != nil {
+			return nil, err
+		}
 		if err := x.saveTrial(ctx, t); err != nil {
 			return nil, err
 		}

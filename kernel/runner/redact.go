@@ -135,6 +135,9 @@ func redactTrial(red *redact.Redactor, t *record.Trial) {
 		}
 	}
 	t.Ungraded = red.Text(t.Ungraded)
+	for i, p := range t.Pairs {
+		t.Pairs[i].Unread = red.Text(p.Unread)
+	}
 }
 
 // keylessPerTrial is a keyless environment that serves one trial alone.

@@ -176,25 +176,44 @@ func (x *execution) prepare(ctx context.Context) error {
 // sample by sample, all methods of a sample next to each other, so that
 // methods advance together whatever the limits and interruptions.
 func (x *execution) runTrials(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
 	pending := x.pending()
 	next, ended := x.inTurn(pending), func() error { return nil }
 	if s := x.sequence; s != nil {
 		next, ended = s.next, s.advance
 		if err := s.advance(); err != nil { // over what an earlier execution left
-			stop(err)
+			return undecided(err)
 		}
 	}
+	err := x.work(ctx, len(pending), next, func(ctx context.Context, id record.TrialID) error {
+		if err := x.runTrial(ctx, id); err != nil {
+			return err
+		}
+		return ended()
+	})
+	if err := undecided(err); err != nil {
+		return err
+	}
+	return x.runPairs(ctx)
+}
+
+// undecided is err, unless it says that the comparison is decided.
+func undecided(err error) error {
+	if errors.Is(err, errDecided) {
+		return nil
+	}
+	return err
+}
+
+// work has at most MaxSamples workers do what next hands out. The first error stops
+// all of them.
+func (x *execution) work(ctx context.Context, n int, next func(context.Context) (record.TrialID, bool), do func(context.Context, record.TrialID) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	var workers sync.WaitGroup
-	for range min(x.exp.MaxSamples, len(pending)) {
+	for range min(x.exp.MaxSamples, n) {
 		workers.Go(func() {
 			for id, ok := next(ctx); ok; id, ok = next(ctx) {
-				err := x.runTrial(ctx, id)
-				if err == nil {
-					err = ended()
-				}
-				if err != nil {
+				if err := do(ctx, id); err != nil {
 					stop(err)
 					return
 				}
@@ -202,10 +221,7 @@ func (x *execution) runTrials(ctx context.Context) error {
 		})
 	}
 	workers.Wait()
-	if err := context.Cause(ctx); !errors.Is(err, errDecided) {
-		return err
-	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // inTurn hands out trials one after the other until ctx ends.

@@ -23,7 +23,7 @@ const (
 )
 
 // Chosen says how scorers are chosen, for help and errors.
-const Chosen = "exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math, json:FIELD:SCORER, or graded?model=MODEL&rubric=@FILE"
+const Chosen = "exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math, json:FIELD:SCORER, or graded?model=MODEL&rubric=@FILE&pairwise"
 
 // judge says how right a text is, from 0 to 1, where each of the accepted texts is a
 // right answer. An error is about those.

@@ -17,6 +17,9 @@ type Grading struct {
 	Models []string // as users write models; each is asked, and the majority decides
 	Rubric string   // what is right; empty for what agrees with the reference
 	Self   bool     // the model under test may grade itself
+	// Pairwise asks the graders, too, which of two methods' answers to a sample is
+	// better, in both orders.
+	Pairwise bool
 }
 
 // Limits of a grading scorer: votes cost a call each, and rubrics are in every prompt.
@@ -48,14 +51,19 @@ func ParseGrading(text string) (Grading, error) {
 			return g, fmt.Errorf("%s is given %d times: keep one", key, len(given))
 		case key == "rubric":
 			g.Rubric = strings.TrimSpace(given[0])
-		case key == "self" && (given[0] == "true" || given[0] == "false"):
-			g.Self = given[0] == "true"
+		case key == "self" && yesNo(given[0]):
+			g.Self = given[0] != "false"
+		case key == "pairwise" && yesNo(given[0]):
+			g.Pairwise = given[0] != "false"
 		default:
-			return g, fmt.Errorf("there is no option %.40q with the value %.40q: the options are model, rubric and self (true or false)", key, given[0])
+			return g, fmt.Errorf("there is no option %.40q with the value %.40q: the options are model, rubric, pairwise and self (true or false)", key, given[0])
 		}
 	}
 	return g, g.check()
 }
+
+// yesNo reports whether a text is the value of a switch; its name alone turns it on.
+func yesNo(text string) bool { return text == "" || text == "true" || text == "false" }
 
 func (g Grading) check() error {
 	sorted := slices.Sorted(slices.Values(g.Models))
@@ -80,6 +88,9 @@ func (g Grading) String() string {
 	}
 	if g.Self {
 		v.Set("self", "true")
+	}
+	if g.Pairwise {
+		v.Set("pairwise", "true")
 	}
 	return Graded + "?" + v.Encode()
 }
