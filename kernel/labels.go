@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/kernel/score"
 	"noema/methods"
 )
 
@@ -22,15 +24,23 @@ type Labelling struct {
 	Items []LabelItem // not yet labelled, in the order to ask
 	Done  int         // answers of the run that are labelled or skipped
 	run   *Result
+	last  []LabelItem // judged by this Labelling, for Back
 }
 
-// LabelItem is one answer to judge. Methods that gave the same are judged at once.
+// LabelItem is one answer to judge, with what its graders were shown, as people read
+// it. Methods that gave the same are judged at once.
 type LabelItem struct {
-	Sample    string
 	Question  string
-	Context   string // JSON, empty if there is none
-	Reference string // JSON, empty if there is none
+	Context   string // empty if there is none
+	Reference string // empty if there is none
+	Given     string // the answer
+	Rubric    string // what is right
 	Answer    record.Label
+}
+
+// Of identifies the answer in an address or a form.
+func (i LabelItem) Of() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(i.Answer.Of())))
 }
 
 // Labelling begins to label a run, or goes on with it. The seed decides the order.
@@ -50,6 +60,7 @@ func (r *Result) Labelling(seed uint64) (*Labelling, error) {
 	for _, l := range labels {
 		known[l.Of()] = true
 	}
+	grading, _ := score.GradingOf(r.Task.Scorer)
 	answers := map[string][]record.Label{}
 	out := &Labelling{File: runner.LabelFile(store, r.Run.ID), run: r}
 	for _, t := range r.Trials {
@@ -70,19 +81,13 @@ func (r *Result) Labelling(seed uint64) (*Labelling, error) {
 				out.Done++
 				continue
 			}
-			item := LabelItem{Sample: s.ID, Question: s.Problem.Query, Context: present(s.Problem.Context), Reference: present(s.Target), Answer: list[j]}
-			out.Items = append(out.Items, item)
+			out.Items = append(out.Items, LabelItem{
+				Question: s.Problem.Query, Context: runner.Shown(s.Problem.Context), Reference: runner.Shown(s.Target),
+				Given: runner.Shown(list[j].Answer), Rubric: runner.Rubric(grading, s.Scored()), Answer: list[j],
+			})
 		}
 	}
 	return out, nil
-}
-
-// present is raw, or empty for JSON's null.
-func present(raw []byte) string {
-	if string(raw) == "null" {
-		return ""
-	}
-	return string(raw)
 }
 
 // Judge keeps the verdict on the first item and takes it off the list.
@@ -97,9 +102,20 @@ func (l *Labelling) Judge(j record.Judgement) error {
 		err = runner.AddLabels(store, l.run.Run.ID, label)
 	}
 	if err == nil {
-		l.Items, l.Done = l.Items[1:], l.Done+1
+		l.last, l.Items, l.Done = append(l.last, l.Items[0]), l.Items[1:], l.Done+1
 	}
 	return err
+}
+
+// Back asks for the last answer again, whose next label takes the place of the one that
+// it has. It reports whether there is one.
+func (l *Labelling) Back() bool {
+	n := len(l.last) - 1
+	if n < 0 {
+		return false
+	}
+	l.Items, l.last, l.Done = append([]LabelItem{l.last[n]}, l.Items...), l.last[:n], l.Done-1
+	return true
 }
 
 // Import adds labels that were made elsewhere, as JSON Lines of [record.Label], and

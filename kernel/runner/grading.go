@@ -89,7 +89,7 @@ func (x *execution) grade(ctx context.Context, t *record.Trial, p methods.Proble
 		t.Ungraded = fmt.Sprintf("the answer has %d bytes: graders read at most %d", len(value), maxGraded)
 		return nil
 	}
-	prompt := gradingPrompt(p, t, g.Rubric)
+	prompt := gradingPrompt(p, t, g)
 	var yes, no int
 	for i, by := range x.graders {
 		path := fmt.Sprintf("grade/%d", i+1)

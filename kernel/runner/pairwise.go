@@ -40,7 +40,7 @@ func (x *execution) runPairs(ctx context.Context) error {
 		t, rivals := *x.trials[id], x.rivals(x.trials[id])
 		x.mu.Unlock()
 		t.Grading = slices.Clone(t.Grading)
-		if err := x.prefer(ctx, &t, rivals, g.Rubric); err != nil {
+		if err := x.prefer(ctx, &t, rivals, g); err != nil {
 			return err
 		}
 		redactTrial(x.exp.Redactor, &t)
@@ -87,7 +87,7 @@ func (x *execution) verdicts() int {
 }
 
 // prefer asks for the preferences of t. An error ends the run.
-func (x *execution) prefer(ctx context.Context, t *record.Trial, rivals []*record.Trial, rubric string) error {
+func (x *execution) prefer(ctx context.Context, t *record.Trial, rivals []*record.Trial, g score.Grading) error {
 	recorded, err := x.precedent(ctx, t.ID)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (x *execution) prefer(ctx context.Context, t *record.Trial, rivals []*recor
 			p.Unread = "one method saw the items in another order: their numbers mean different items"
 		default:
 			ask := func(by *gateway.Gateway, path string) (int, bool, error) {
-				return x.bothOrders(ctx, by, path, problem, t, other, recorded, rubric)
+				return x.bothOrders(ctx, by, path, problem, t, other, recorded, g)
 			}
 			if err := x.poll(ctx, &p, fmt.Sprintf("pair/%d", i+1), ask); err != nil {
 				return err
@@ -157,11 +157,11 @@ func (x *execution) poll(ctx context.Context, p *record.Preference, path string,
 // bothOrders is what one grader prefers: 1 for the answer of t, -1 for the other's. It
 // is asked in both orders; where its verdicts differ, the order decided and neither
 // answer did: a tie.
-func (x *execution) bothOrders(ctx context.Context, by *gateway.Gateway, path string, p methods.Problem, t, other, recorded *record.Trial, rubric string) (side int, swayed bool, err error) {
+func (x *execution) bothOrders(ctx context.Context, by *gateway.Gateway, path string, p methods.Problem, t, other, recorded *record.Trial, g score.Grading) (side int, swayed bool, err error) {
 	var sides [2]int
 	var failed error
 	for order, pair := range [][2]*record.Trial{{t, other}, {other, t}} {
-		q := question{fmt.Sprintf("%s/%d", path, order+1), pairPrompt(p, pair[0], pair[1], rubric), []string{firstBetter, secondBetter, noneBetter}}
+		q := question{fmt.Sprintf("%s/%d", path, order+1), pairPrompt(p, pair[0], pair[1], g), []string{firstBetter, secondBetter, noneBetter}}
 		verdict, err := x.vote(ctx, by, q, t, recorded)
 		failed = errors.Join(failed, err)
 		switch verdict {
@@ -182,8 +182,8 @@ func (x *execution) bothOrders(ctx context.Context, by *gateway.Gateway, path st
 
 // pairPrompt shows the question, the reference if there is one, and two answers.
 // Nothing tells which methods gave them.
-func pairPrompt(p methods.Problem, first, second *record.Trial, rubric string) string {
-	return marked("You compare two answers to a question.", p, first, rubric, []part{{"first", shown(first.Answer.Value)}, {"second", shown(second.Answer.Value)}}) +
+func pairPrompt(p methods.Problem, first, second *record.Trial, g score.Grading) string {
+	return marked("You compare two answers to a question.", p, first, g, []part{{"first", Shown(first.Answer.Value)}, {"second", Shown(second.Answer.Value)}}) +
 		fmt.Sprintf("Their order says nothing about them. Say in at most three sentences which answer meets this better. Then end with one of these lines:\nAnswer: %s\nAnswer: %s\nAnswer: %s\n",
 			firstBetter, secondBetter, noneBetter)
 }

@@ -10,7 +10,7 @@ import (
 	"noema/kernel/display"
 )
 
-// routes names every address.
+// routes names every address of the page over runs.
 func (p *Page) routes() {
 	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
 	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
@@ -22,8 +22,6 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /compare", p.handle(p.compare))
 	p.mux.HandleFunc("GET /diff", p.handle(p.diff))
 	p.mux.HandleFunc("GET /plot/{kind}", p.plot)
-	p.mux.HandleFunc("GET /style.css", p.asset("style.css", "text/css; charset=utf-8"))
-	p.mux.HandleFunc("GET /script.js", p.asset("script.js", "text/javascript; charset=utf-8"))
 }
 
 func (p *Page) asset(name, kind string) http.HandlerFunc {

@@ -36,20 +36,32 @@ type Page struct {
 	templates *template.Template
 	cache     *cache
 	mux       *http.ServeMux
+	labels    *labelling // nil for the page over runs, which is read-only
 }
 
 // New returns a Page with a token of its own.
 func New(lab *kernel.Lab) (*Page, error) {
+	p, err := newPage()
+	if err == nil {
+		p.lab, p.cache = lab, newCache(lab)
+		p.routes()
+	}
+	return p, err
+}
+
+// newPage is a Page without an address but those of its looks.
+func newPage() (*Page, error) {
 	raw := make([]byte, 16)
 	if _, err := rand.Read(raw); err != nil {
 		return nil, fmt.Errorf("make token: %w", err)
 	}
-	p := &Page{lab: lab, token: hex.EncodeToString(raw), cache: newCache(lab), mux: http.NewServeMux()}
+	p := &Page{token: hex.EncodeToString(raw), mux: http.NewServeMux()}
 	var err error
 	if p.templates, err = template.New("").Funcs(functions()).ParseFS(assets, "assets/*.html"); err != nil {
 		return nil, fmt.Errorf("read page templates: %w", err)
 	}
-	p.routes()
+	p.mux.HandleFunc("GET /style.css", p.asset("style.css", "text/css; charset=utf-8"))
+	p.mux.HandleFunc("GET /script.js", p.asset("script.js", "text/javascript; charset=utf-8"))
 	return p, nil
 }
 
@@ -104,10 +116,10 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := r.Cookie(cookieName)
 	if err != nil || !p.knows(c.Value) {
-		http.Error(w, "the token is missing or wrong: open the address that \"noema view\" printed", http.StatusUnauthorized)
+		http.Error(w, "the token is missing or wrong: open the address that noema printed", http.StatusUnauthorized)
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && p.labels == nil {
 		http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
 		return
 	}

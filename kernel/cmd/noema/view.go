@@ -23,8 +23,8 @@ machine can reach it, with the token in the address that it prints.`,
   noema view --port 8080`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if port < 0 || port > 65535 {
-				return usage(fmt.Errorf("--port %d: use 0 to 65535", port))
+			if err := checkPort(port); err != nil {
+				return err
 			}
 			return a.view(cmd.Context(), port)
 		},
@@ -33,11 +33,23 @@ machine can reach it, with the token in the address that it prints.`,
 	return cmd
 }
 
+func checkPort(port int) error {
+	if port < 0 || port > 65535 {
+		return usage(fmt.Errorf("--port %d: use 0 to 65535", port))
+	}
+	return nil
+}
+
 func (a *app) view(ctx context.Context, port int) error {
 	page, err := view.New(a.lab)
 	if err != nil {
 		return err
 	}
+	return a.serve(ctx, page, port)
+}
+
+// serve serves a page, and says where, until ctx ends.
+func (a *app) serve(ctx context.Context, page *view.Page, port int) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("serve page: %w: choose another --port", err)
