@@ -154,6 +154,9 @@ type Pair struct {
 	Shared  Shared                `json:"shared"`
 	// Agreement is over the samples without a target; nil if there are none.
 	Agreement *Agreement `json:"agreement,omitempty"`
+	// Preference is what graders say of the answers beside each other; nil if they were
+	// not asked.
+	Preference *Preference `json:"preference,omitempty"`
 }
 
 // Describe gives the numbers of each method of d by itself.
@@ -318,6 +321,7 @@ func (d Data) family(all []Pair, o Options) []Pair {
 			p.Metrics[metric] = differences[i]
 		}
 	}
+	d.preferences(chosen, o)
 	for i := range chosen {
 		if len(d.Metrics) == 0 {
 			chosen[i].Verdict = chosen[i].Agreement.Sentence(chosen[i].A, chosen[i].B)

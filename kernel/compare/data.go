@@ -54,10 +54,11 @@ type Cell struct {
 	// Completions identify the model's answers that the trial used. Trials of
 	// two methods that have one in common shared a draw.
 	Completions []string
-	Trial       string           // its id, for people
-	Label       *Number          // what people say of the answer, 1 right and 0 wrong; nil where nobody did
-	Grading     methods.Usage    // of the models that graded the answer, which is not the method's
-	Prediction  score.Prediction // the answer beside its target, for measures of all samples together
+	Trial       string              // its id, for people
+	Label       *Number             // what people say of the answer, 1 right and 0 wrong; nil where nobody did
+	Pairs       []record.Preference // of graders, beside answers of other methods
+	Grading     methods.Usage       // of the models that graded the answer, which is not the method's
+	Prediction  score.Prediction    // the answer beside its target, for measures of all samples together
 
 	seeds *SeedUse // of its method: a trial's share counts against a budget; see withSeeds
 }

@@ -81,6 +81,7 @@ func remarks() []remark {
 		}},
 		{"trials", (*Comparison).incomplete},
 		{"grading", (*Comparison).gradingNotes},
+		{"grading", (*Comparison).preferenceNotes},
 		{"common samples", func(c *Comparison) []string {
 			if c.Common == nil {
 				return nil

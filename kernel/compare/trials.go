@@ -74,7 +74,7 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
 	c := Cell{
 		Epoch: t.ID.Epoch, Values: t.Score.Values, Outcome: t.Answer.Outcome, Reason: cmp.Or(t.Failure, t.Answer.Reason),
-		Infra: t.Infra, Usage: t.Usage, Grading: t.GradingUsage(), Trial: t.ID.String(),
+		Infra: t.Infra, Usage: t.Usage, Grading: t.GradingUsage(), Pairs: t.Pairs, Trial: t.ID.String(),
 		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
 	c.LeftOut = leftOut(t.Answer, spec)

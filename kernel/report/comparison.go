@@ -34,9 +34,7 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 	if len(c.Pairs) > 0 {
 		s.Tables = append(s.Tables, ratioTable(c))
 	}
-	if c.Grading != nil {
-		s.Tables = append(s.Tables, gradingTable(c))
-	}
+	s.Tables = append(s.Tables, gradingTables(c)...)
 	if v.Groups && len(c.Groups) > 0 {
 		s.Tables = append(s.Tables, groupTable(c))
 	}

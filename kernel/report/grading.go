@@ -34,6 +34,28 @@ func gradingTable(c *compare.Comparison) display.Table {
 	return t
 }
 
+// preferenceTable is what graders prefer of two methods' answers, in both orders.
+func preferenceTable(c *compare.Comparison) display.Table {
+	var t display.Table
+	t.AddWhole("pairwise, by graders", together(c, "difference"), "+/-/=", "p (Holm)", "asked", "order decided", "unread")
+	for _, p := range c.Pairs {
+		if q := p.Preference; q != nil {
+			t.Row(p.A+" − "+p.B, signed(q.Difference.Difference), sides(q.Difference), pValue(q.Holm), strconv.Itoa(q.Asked), strconv.Itoa(q.Swayed), strconv.Itoa(q.Unread))
+		}
+	}
+	return t
+}
+
+// gradingTables are the tables of what models graded.
+func gradingTables(c *compare.Comparison) (tables []display.Table) {
+	for _, t := range []display.Table{gradingTable(c), preferenceTable(c)} {
+		if len(t.Rows) > 0 {
+			tables = append(tables, t)
+		}
+	}
+	return tables
+}
+
 func gradingCost(g *compare.Grading) string {
 	cost := "unknown"
 	if g.Usage.CostUSD != nil {

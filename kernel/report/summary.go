@@ -46,9 +46,7 @@ func RunSheet(s *runner.Summary, groups bool) Sheet {
 	if len(c.Pairs) > 0 && len(c.Metrics) > 0 {
 		tables = append(tables, pairTables(c)...)
 	}
-	if c.Grading != nil {
-		tables = append(tables, gradingTable(c))
-	}
+	tables = append(tables, gradingTables(c)...)
 	if s.Unscored > inFull || 0 < s.Unscored && s.Unscored < s.Samples {
 		tables = append(tables, askedTable(s))
 	}

@@ -20,12 +20,16 @@ type grader struct {
 	provider.Provider
 	mu      sync.Mutex
 	prompts []string
+	onPair  func() // before a call about two answers
 }
 
 func (g *grader) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
 	g.mu.Lock()
 	g.prompts = append(g.prompts, r.Messages[0].Content)
 	g.mu.Unlock()
+	if g.onPair != nil && strings.Contains(r.Messages[0].Content, "You compare two") {
+		g.onPair()
+	}
 	return g.Provider.Complete(ctx, r)
 }
 
@@ -216,5 +220,86 @@ func TestGradingEstimated(t *testing.T) {
 	again, err := other.DryRun(t.Context(), store, Quiet{})
 	if err != nil || *again.Methods[0].Calls != 4 || again.Methods[0].Cost == nil || *again.Methods[0].Cost != 0.04 {
 		t.Errorf("by another rubric: %+v (%v)", again.Methods[0], err)
+	}
+}
+
+// likes prefers what a text is in, wherever it stands; and the first answer where it is
+// in neither.
+func likes(t *testing.T, model, text string) *grader {
+	t.Helper()
+	p, err := scripted.New(scripted.Script{Model: model, Rules: []scripted.Rule{
+		{Match: "You grade", Reply: "Answer: CORRECT"},
+		{Regex: `(?s)<first \w+>\n[^<]*` + text, Reply: "Answer: FIRST"}, {Regex: `(?s)<second \w+>\n[^<]*` + text, Reply: "Answer: SECOND"},
+		{Match: "unsure", Reply: "Answer: FIRST\nAnswer: TIE"},
+	}, Default: &scripted.Rule{Reply: "Answer: FIRST"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &grader{Provider: p}
+}
+
+// TestPairwise: two answers are compared in both orders and without names; where the
+// order decides it is a tie; equal answers and missing ones cost nothing; all is
+// recorded, hashed and replayed, and what an interrupted run lacks is asked for later.
+func TestPairwise(t *testing.T) {
+	store, by := openStore(t, t.TempDir()), likes(t, "one", "is bad")
+	e := gradedSetup(t, "graded?model=one&pairwise", by)
+	r := mustRun(t, e, store)
+	want := map[string]record.Preference{
+		"good": {}, // the same answer
+		"bad":  {Side: 1, Asked: 1}, "unsure": {Unread: "x"}, "mute": {Side: -1},
+	}
+	for _, tr := range r.Trials {
+		if tr.ID.Method == "secretname" {
+			if tr.Pairs != nil {
+				t.Errorf("%s: the first of two methods has preferences", tr.ID)
+			}
+			continue
+		}
+		w := want[tr.ID.Sample]
+		w.Against = "secretname"
+		if len(tr.Pairs) != 1 {
+			t.Fatalf("%s: %d preferences", tr.ID, len(tr.Pairs))
+		}
+		got := tr.Pairs[0]
+		if (got.Unread != "") != (w.Unread != "") || got.Side != w.Side || got.Asked != w.Asked || got.Swayed != w.Swayed || got.Against != w.Against {
+			t.Errorf("%s: %+v, want %+v", tr.ID, got, w)
+		}
+	}
+	for _, p := range by.prompts {
+		if strings.Contains(p, "secretname") || strings.Contains(p, "other") {
+			t.Errorf("a prompt names a method:\n%s", p)
+		}
+	}
+	again, err := Replay{Run: r.Run, Methods: e.Methods, Provider: none.New(e.Provider.Info())}.Do(t.Context(), store, Quiet{})
+	if err != nil || !again.Same() {
+		t.Errorf("replay: %v, %+v", err, again)
+	}
+	asked := len(by.prompts)
+	if warm := mustRun(t, e, store); warm.Run.Root != r.Run.Root || len(by.prompts) != asked {
+		t.Errorf("warm: root %.8s not %.8s, %d prompts not %d", warm.Run.Root, r.Run.Root, len(by.prompts), asked)
+	}
+
+	swayed := mustRun(t, gradedSetup(t, "graded?model=two&pairwise", likes(t, "two", "nothing")), store)
+	for _, tr := range swayed.Trials {
+		if tr.ID.String() == "other/bad/1" && (tr.Pairs[0].Side != 0 || tr.Pairs[0].Swayed != 1) {
+			t.Errorf("a grader that always prefers the first: %+v", tr.Pairs[0])
+		}
+	}
+	if swayed.Run.Root == r.Run.Root {
+		t.Error("preferences are not in the root hash")
+	}
+
+	e = gradedSetup(t, "graded?model=three&pairwise", likes(t, "three", "is bad"))
+	x, cancel := context.WithCancelCause(t.Context())
+	e.Graders[0].(*grader).onPair = func() { cancel(context.Canceled) }
+	part, _ := e.Run(x, store, Quiet{})
+	if part == nil || part.Run.Status == record.Finished {
+		t.Fatal("it was not interrupted")
+	}
+	e.Graders[0].(*grader).onPair = nil
+	whole := mustRun(t, e, store)
+	if whole.Run.ID != part.Run.ID || whole.Run.Status != record.Finished {
+		t.Errorf("run %s is not gone on with: %s %s", part.Run.ID, whole.Run.ID, whole.Run.Status)
 	}
 }

@@ -26,15 +26,7 @@ const (
 // for again.
 func (x *execution) runPairs(ctx context.Context) error {
 	g, _ := score.GradingOf(x.exp.Task.Scorer)
-	if !g.Pairwise {
-		return nil
-	}
-	var open []record.TrialID
-	for _, id := range x.run.Trials() {
-		if t := x.trials[id]; t != nil && t.Pairs == nil && len(x.rivals(t)) > 0 {
-			open = append(open, id)
-		}
-	}
+	open := x.unpaired()
 	return x.work(ctx, len(open), x.inTurn(open), func(ctx context.Context, id record.TrialID) error {
 		x.mu.Lock()
 		t, rivals := *x.trials[id], x.rivals(x.trials[id])
@@ -55,6 +47,19 @@ func (x *execution) runPairs(ctx context.Context) error {
 		x.trials[id] = &t
 		return nil
 	})
+}
+
+// unpaired are the trials whose answers graders have yet to compare with others.
+func (x *execution) unpaired() (open []record.TrialID) {
+	if g, _ := score.GradingOf(x.exp.Task.Scorer); !g.Pairwise {
+		return nil
+	}
+	for _, id := range x.run.Trials() {
+		if t := x.trials[id]; t != nil && t.Pairs == nil && len(x.rivals(t)) > 0 {
+			open = append(open, id)
+		}
+	}
+	return open
 }
 
 // rivals are the trials that t is compared with: of the methods before its own, on the

@@ -306,7 +306,7 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 		x.observe.Warn(err.Error())
 	}
 	x.sequence.conclude()
-	complete := x.run.Config.Design == nil || x.run.Asked != nil
+	complete := (x.run.Config.Design == nil || x.run.Asked != nil) && len(x.unpaired()) == 0
 	var hashes []string
 	for _, id := range x.run.Trials() {
 		t := x.trials[id]

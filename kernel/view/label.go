@@ -43,7 +43,7 @@ func (p *Page) showLabel(r *http.Request) (string, content, error) {
 		var parts []said
 		for _, part := range []said{
 			{Role: "question", Text: item.Question}, {Role: "context", Text: item.Context}, {Role: "reference", Text: item.Reference},
-			{Role: "answer", Text: item.Given}, {Role: "what counts", Text: item.Rubric},
+			{Role: "what counts", Text: item.Rubric}, {Role: "answer", Text: item.Given},
 		} {
 			if part.Text != "" || part.Role == "answer" {
 				parts = append(parts, show(part.Role, part.Text, all))
