@@ -14,7 +14,6 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/score"
 	"noema/methods"
-	"noema/methods/reply"
 )
 
 // The verdicts of a grader.
@@ -155,28 +154,5 @@ func (x *execution) vote(ctx context.Context, by *gateway.Gateway, q question, t
 	verdict, err := askGrader(ctx, host, q)
 	report := host.Report()
 	t.Grading, t.Provider = append(t.Grading, report.Calls...), t.Provider+report.Provider
-	return verdict, err
-}
-
-// askGrader reads a verdict that is marked as one, and asks once more for it. All else
-// is no verdict.
-func askGrader(ctx context.Context, h methods.Host, q question) (verdict string, err error) {
-	spec := methods.AnswerSpec{Kind: methods.Choice, Labels: q.verdicts}
-	_, _, err = reply.Text(ctx, h, methods.Request{Messages: methods.Ask(q.prompt), Path: q.path}, func(text string) error {
-		upper, given := strings.ToUpper(text), 0
-		for _, v := range q.verdicts {
-			if strings.Contains(upper, "ANSWER: "+v) {
-				given++
-			}
-		}
-		if given > 1 {
-			return fmt.Errorf("it gives %d verdicts: give one", given)
-		}
-		r, err := reply.ReadMarked(text, spec, reply.LineForm)
-		if err == nil {
-			verdict, err = r.Answer.Text()
-		}
-		return err
-	}, reply.Options{Retries: 1})
 	return verdict, err
 }
