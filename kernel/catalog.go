@@ -23,7 +23,7 @@ type Catalog interface {
 	// Tasks lists the tasks that need no files.
 	Tasks() []TaskEntry
 	// Task opens a task: one of Tasks by name, or a file or a folder.
-	Task(s Spec) (*Task, error)
+	Task(ctx context.Context, s Spec) (*Task, error)
 	// Models lists how models are written, such as "openai/NAME".
 	Models() []string
 	// Model returns the provider of a model. With recorded set it will never be

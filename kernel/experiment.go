@@ -56,7 +56,9 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	if err == nil && len(e.Scorers) > 0 {
 		t, err = scoredBy(t, e.Scorers)
 	} else if err == nil {
-		err = scored(t)
+		if err = scored(t); err == nil {
+			t = told(t, t.Scorer, "the task names")
+		}
 	}
 	if err != nil || e.Attack == "" {
 		return t, err
@@ -67,6 +69,17 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	}
 	t, err = a.Apply(t, e.Seed)
 	return t, Misused(err)
+}
+
+// told is t with a note on who chose its scorer, if that is one of those to choose from
+// and not the task's own.
+func told(t *Task, scorer, why string) *Task {
+	if _, err := score.Choose([]string{scorer}); err != nil {
+		return t
+	}
+	with := *t
+	with.Notes = append(slices.Clone(t.Notes), fmt.Sprintf("scored by %.200s, as %s", strings.ReplaceAll(scorer, "\n", ", "), why))
+	return &with
 }
 
 // scored refuses a task whose scorer noema does not have, such as a model that grades.
@@ -84,6 +97,9 @@ func scoredBy(t *Task, scorers []string) (*Task, error) {
 		return nil, Misused(fmt.Errorf("task %q has a scorer of its own, %q, whose targets no other reads: leave --scorer out", t.Name, t.Scorer))
 	}
 	with := *t
+	if t.Scorer != "" {
+		with = *told(t, strings.Join(scorers, "\n"), "--scorer says; the task names "+t.Scorer)
+	}
 	scorers, err := withRubrics(scorers)
 	if err == nil {
 		with.Scorer, err = score.Choose(scorers)

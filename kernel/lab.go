@@ -135,7 +135,7 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 	}
 	return l.withEmbeddings(s.Options, func() (*Task, error) {
 		if !ok {
-			return l.o.Catalog.Task(s)
+			return l.o.Catalog.Task(l.o.Context(), s)
 		}
 		if len(s.Options) > 0 {
 			return nil, Misused(fmt.Errorf("task %q takes only the options embeddings and search", s.Name))

@@ -63,7 +63,7 @@ func Pull(ctx context.Context, library dataset.Library, name string, found func(
 // openDataset opens a data set that was fetched. The name of the task is that of the
 // repository; its commit, config and split are in the task's options, so that a run
 // records them and the same rows of another commit ask the same questions.
-func openDataset(s kernel.Spec) (*task.Task, error) {
+func openDataset(ctx context.Context, s kernel.Spec) (*task.Task, error) {
 	o, err := parseDataset(s)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func openDataset(s kernel.Spec) (*task.Task, error) {
 		}
 		return nil, kernel.Misused(err)
 	}
-	rows, err := openRows(d)
+	rows, err := openRows(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", s.Name, err)
 	}
@@ -103,7 +103,7 @@ func openDataset(s kernel.Spec) (*task.Task, error) {
 		return nil, fmt.Errorf("task %q: %w", s.Name, err)
 	}
 	describeDataset(t, s, d)
-	return t, nil
+	return t, o.named(t)
 }
 
 // counted is a column of targets that counts options if the first row has a whole number
@@ -124,10 +124,10 @@ func counted(rows *table.Table, target string) (string, error) {
 }
 
 // openRows opens the files of a data set as one table.
-func openRows(d dataset.Dataset) (*table.Table, error) {
+func openRows(ctx context.Context, d dataset.Dataset) (*table.Table, error) {
 	var parts []*table.Table
 	for _, f := range d.Files {
-		part, err := table.Open(f.At)
+		part, err := table.Open(ctx, f.At)
 		if err != nil {
 			return nil, err
 		}

@@ -49,7 +49,7 @@ func openNamed(name string) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Catalog{}.Task(s)
+	return Catalog{}.Task(context.Background(), s)
 }
 
 // add puts a data set on h, at the commit of its ready mapping if it has one.

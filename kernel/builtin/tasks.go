@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"noema/kernel"
+	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/booking"
@@ -83,12 +85,12 @@ func FileForms() [][2]string {
 
 // Task implements [kernel.Catalog]: a generated task by name, a file or a
 // folder. Without a name it is the tools over the articles that the options name.
-func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
+func (Catalog) Task(ctx context.Context, s kernel.Spec) (*task.Task, error) {
 	if s.Name == "" { // articles alone, for questions of a user's own
 		return openArticles(s)
 	}
 	if strings.HasPrefix(s.Name, dataset.Prefix) {
-		return openDataset(s)
+		return openDataset(ctx, s)
 	}
 	var names []string
 	for _, t := range generatedTasks() {
@@ -112,8 +114,11 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := openTaskFile(s.Name, o)
-	if err == nil && o.Mapping.Given() {
+	t, err := openTaskFile(ctx, s.Name, o)
+	if err == nil {
+		err = o.named(t)
+	}
+	if err == nil && (o.Mapping.Given() || o.Scorer != "") {
 		t.Config = strings.TrimPrefix(s.Label(""), "?")
 	}
 	return source.attach(t, err)
@@ -123,14 +128,28 @@ func (Catalog) Task(s kernel.Spec) (*task.Task, error) {
 type fileOptions struct {
 	table.Mapping
 	articleOptions
+	Scorer string `json:"scorer" doc:"scorer of the answers, as after --scorer, which goes before it"`
+}
+
+// named has in t the scorer that its name has.
+func (o fileOptions) named(t *task.Task) error {
+	if o.Scorer == "" {
+		return nil
+	}
+	scorer, err := score.Choose([]string{o.Scorer})
+	if err != nil {
+		return kernel.Misused(fmt.Errorf("task %q: %w", t.Name, err))
+	}
+	t.Scorer = scorer
+	return nil
 }
 
 // openTaskFile opens a table, or the logs of a logs.yaml.
-func openTaskFile(path string, o fileOptions) (*task.Task, error) {
+func openTaskFile(ctx context.Context, path string, o fileOptions) (*task.Task, error) {
 	if filepath.Base(path) == logs.ConfigName {
 		return logs.LoadDir(filepath.Dir(path))
 	}
-	t, err := table.Open(path)
+	t, err := table.Open(ctx, path)
 	if err == nil && o.Separator != "" {
 		err = t.Separate(o.Separator)
 	}

@@ -21,11 +21,11 @@ func TestTaskOptions(t *testing.T) {
 				defaults[o.Name] = o.Default
 			}
 		}
-		given, err := Catalog{}.Task(kernel.Spec{Name: entry.Name, Options: defaults})
+		given, err := Catalog{}.Task(t.Context(), kernel.Spec{Name: entry.Name, Options: defaults})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := Catalog{}.Task(kernel.Spec{Name: entry.Name})
+		plain, err := Catalog{}.Task(t.Context(), kernel.Spec{Name: entry.Name})
 		if err != nil || plain.Config != given.Config {
 			t.Errorf("%s: %q with its documented defaults, %q without, %v", entry.Name, given.Config, plain.Config, err)
 		}
@@ -47,7 +47,7 @@ func TestTaskOptions(t *testing.T) {
 		if c.option != "" {
 			options[c.option] = c.value
 		}
-		if _, err := (Catalog{}).Task(kernel.Spec{Name: c.task, Options: options}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := (Catalog{}).Task(t.Context(), kernel.Spec{Name: c.task, Options: options}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s?%s=%s: %v, want %q", c.task, c.option, c.value, err, c.want)
 		}
 	}
@@ -78,7 +78,7 @@ func TestUnknownFormats(t *testing.T) {
 		{filepath.Dir(write("other/notes.txt", "x")), []string{"found none of logs.yaml, restaurants.jsonl and dataset_K….jsonl", "FOLDER  logs of your own", "FOLDER  the public policy format"}},
 		{filepath.Dir(write("part/reviews.jsonl", "{}\n")), []string{"restaurants.jsonl is missing: the folder needs"}},
 	} {
-		_, err := Catalog{}.Task(kernel.Spec{Name: c.path})
+		_, err := Catalog{}.Task(t.Context(), kernel.Spec{Name: c.path})
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", c.path, err, want)

@@ -54,7 +54,7 @@ func (f *File) readFolder(ctx context.Context, folder string) error {
 		case len(found) > 1:
 			return fmt.Errorf("%s has results for several numbers of candidates: name one file, such as %s", filepath.Base(run), found[0])
 		}
-		t, err := table.Open(found[0])
+		t, err := table.Open(ctx, found[0])
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ var (
 
 // readRows reads a table: a sample log of lm-eval, or rows of id and answer.
 func (f *File) readRows(ctx context.Context, path string, o Options) error {
-	t, err := table.Open(path)
+	t, err := table.Open(ctx, path)
 	if err != nil {
 		return err
 	}

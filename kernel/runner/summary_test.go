@@ -208,7 +208,7 @@ func TestPromptsNotUnderstoodAreCounted(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"input": "What is 2+2?", "target": 4}`+"\n"+`{"input": "Ana has 3 pencils. Ana finds 4 more pencils. How many pencils does Ana have now?", "target": 7}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := table.Open(file)
+	rows, err := table.Open(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func file(t *testing.T, content string) *table.Table {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := table.Open(path)
+	rows, err := table.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

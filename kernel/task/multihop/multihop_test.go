@@ -117,7 +117,7 @@ func TestPublicData(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := table.Open(path)
+		rows, err := table.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestRepacked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := table.Open(path)
+		rows, err := table.Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

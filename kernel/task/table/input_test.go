@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func file(t *testing.T, text string) string {
 func loadFile(path string) (*task.Task, error) { return loadMapped(path, Mapping{}) }
 
 func loadMapped(path string, m Mapping) (*task.Task, error) {
-	t, err := Open(path)
+	t, err := Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +228,7 @@ func TestShuffle(t *testing.T) {
 		t.Helper()
 		var parts []*Table
 		for _, text := range texts {
-			part, err := Open(write(t, "x.csv", text))
+			part, err := Open(t.Context(), write(t, "x.csv", text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -264,7 +265,7 @@ func TestShuffle(t *testing.T) {
 func TestJoin(t *testing.T) {
 	var parts []*Table
 	for _, path := range []string{write(t, "a.csv", "q,answer\n"), write(t, "b.jsonl", "{}\n")} {
-		part, err := Open(path)
+		part, err := Open(t.Context(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"noema/kernel/files"
 	"noema/kernel/task"
 )
 
@@ -44,7 +43,7 @@ func describe(t *Table) (string, error) {
 		parts = []*Table{t}
 	}
 	for _, part := range parts {
-		f, err := files.Open(part.Path)
+		f, err := part.file()
 		if err == nil {
 			_, err = io.Copy(h, f)
 			f.Close() // opened for reading: closing cannot lose anything

@@ -14,7 +14,7 @@ import (
 // A name with points reaches into objects, as in answers.text.
 type Mapping struct {
 	Input     string   `json:"input" doc:"column of the question: a text, or a list of messages with role and content"`
-	Target    string   `json:"target" doc:"column of the right answer; before it may stand number:, text:, aliases: (any one is right), set:, fields:, letter:, index: (from 0) or position: (from 1); literal:TEXT is the same for all rows"`
+	Target    string   `json:"target" doc:"column of the right answer; before it may stand number:, text:, aliases: (any one is right), set: (all, in any order), list: (all, in this order), fields:, letter:, index: (from 0) or position: (from 1); literal:TEXT is the same for all rows"`
 	Choices   []string `json:"choices" doc:"column with the list of options to choose from, or a column for each"`
 	Labels    []string `json:"labels" doc:"the answers to choose from, where all rows have the same; index: counts them from 0"`
 	Context   []string `json:"context" doc:"columns that methods see beside the question"`
@@ -67,7 +67,7 @@ func usualNames(role string) []string {
 }
 
 // targetKinds are what may stand before the column of a target.
-var targetKinds = []string{"number", "text", "aliases", "set", "fields", "letter", "index", "position", "literal"}
+var targetKinds = []string{"number", "text", "aliases", "set", "list", "fields", "letter", "index", "position", "literal"}
 
 // target is the kind and the columns that the mapping has for the target.
 func (m Mapping) target() (kind string, columns []string) {

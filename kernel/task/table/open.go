@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,12 +17,12 @@ const Formats = ".csv, .tsv, .json, .jsonl or .parquet; all but the last also wi
 
 // Open finds out what the file at path is, by the end of its name; for JSON its
 // first character says whether it is a list or lines. It is an error if the content
-// is known to be something else.
-func Open(path string) (*Table, error) {
+// is known to be something else. When ctx ends, so does every read of the table.
+func Open(ctx context.Context, path string) (*Table, error) {
 	if _, err := files.Check(path, math.MaxInt64); err != nil {
 		return nil, err
 	}
-	t := &Table{Path: path, name: filepath.Base(path), comma: ','}
+	t := &Table{ctx: ctx, Path: path, name: filepath.Base(path), comma: ','}
 	ext := strings.ToLower(filepath.Ext(t.name))
 	switch ext {
 	case ".gz", ".zst":

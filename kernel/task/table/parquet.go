@@ -8,13 +8,12 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"noema/kernel/files"
 	"noema/kernel/task"
 )
 
 // eachParquet reads the row groups one after the other.
 func (t *Table) eachParquet(each func(Row) error) (err error) {
-	f, err := files.Open(t.Path)
+	f, err := t.file()
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,13 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,12 +39,13 @@ type Table struct {
 	pack   string // "gz", "zst" or ""
 	comma  rune   // between the cells of a CSV
 	parts  []*Table
+	ctx    context.Context // of the one operation that a table is for: it ends every read
 }
 
 // Join is the rows of several tables of one format, one table after the other. Path is
 // what stands for them in messages.
 func Join(path string, parts []*Table) (*Table, error) {
-	joined := &Table{Path: path, name: path, format: parts[0].format, parts: parts}
+	joined := &Table{ctx: parts[0].ctx, Path: path, name: path, format: parts[0].format, parts: parts}
 	for _, part := range parts {
 		if part.format != joined.format {
 			return nil, fmt.Errorf("open %s: %s is %s and %s is %s: want one format", path, parts[0].name, joined.format, part.name, part.format)
@@ -146,8 +149,8 @@ func (r Row) Decode(into any, packed ...string) error {
 	return nil
 }
 
-// Each calls each for every row, in order, and stops at the first error. A row is
-// valid until the next one is read.
+// Each calls each for every row, in order, and stops at the first error, or when the
+// context of [Open] ends. A row is valid until the next one is read.
 func (t *Table) Each(each func(Row) error) error {
 	for _, part := range t.parts {
 		if err := part.Each(each); err != nil {
@@ -156,6 +159,13 @@ func (t *Table) Each(each func(Row) error) error {
 	}
 	if t.parts != nil {
 		return nil
+	}
+	then := each
+	each = func(r Row) error {
+		if t.ctx.Err() != nil {
+			return context.Cause(t.ctx)
+		}
+		return then(r)
 	}
 	if t.format == parquetFormat {
 		return t.eachParquet(each)
@@ -205,7 +215,7 @@ func (t *Table) First() (first Row, err error) {
 
 // open opens the file's content, unpacked and bounded.
 func (t *Table) open() (io.Reader, func(), error) {
-	f, err := files.Open(t.Path)
+	f, err := t.file()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,3 +231,33 @@ func (t *Table) open() (io.Reader, func(), error) {
 	}
 	return files.Limit(in, t.Path, files.MaxLines), func() { in.Close(); f.Close() }, nil
 }
+
+// source is a file that is not read on when ctx ended, as by Ctrl-C.
+type source struct {
+	*os.File
+	ctx context.Context
+}
+
+func (t *Table) file() (source, error) {
+	f, err := files.Open(t.Path)
+	return source{f, t.ctx}, err
+}
+
+// Read implements [io.Reader].
+func (s source) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.File.Read(p)
+}
+
+// ReadAt implements [io.ReaderAt].
+func (s source) ReadAt(p []byte, at int64) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.File.ReadAt(p, at)
+}
+
+// WriteTo hides that of the file, which would read all of it in one go.
+func (s source) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, struct{ io.Reader }{s}) }

@@ -139,6 +139,7 @@ func TestMappings(t *testing.T) {
 		"text":     {Mapping{Input: "q", Target: "right", ID: "qid", Context: []string{"passage"}, Group: "topic"}, `text 7 "Who?" {"passage":"Ada wrote."} "Ada" x`},
 		"aliases":  {Mapping{Input: "q", Target: "aliases:right,others"}, `text 1 "Who?"  ["Ada","A. L."] `},
 		"set":      {Mapping{Input: "q", Target: "set:others"}, `set 1 "Who?"  ["A. L.","Ada"] `},
+		"list":     {Mapping{Input: "q", Target: "list:others"}, `text 1 "Who?"  "A. L., Ada" `},
 		"literal":  {Mapping{Input: "q", Target: "literal:yes", Labels: []string{"no", "yes"}}, `choice 1 "Who?"  "yes" `},
 		"columns":  {Mapping{Input: "q", Choices: []string{"right", "passage", "topic"}, ID: "row"}, `choice 1 "Who?\n\nA) Ada\nB) Ada wrote.\nC) x"   `},
 		"no label": {Mapping{Input: "q", Labels: []string{"no", "yes"}}, `choice 1 "Who?"   `},

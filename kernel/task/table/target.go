@@ -84,7 +84,7 @@ func (r *reader) gold(row Row) (kind string, raw json.RawMessage, column string,
 	}
 	if raw[0] == '[' && kind == "" && !r.own {
 		return kind, raw, column, row.Fault(column, fmt.Errorf(
-			"the target is a list: write target=aliases:%s if any one of it is right, target=set:%[1]s if all of it together", column))
+			"the target is a list: write target=aliases:%s if any one of it is right, target=set:%[1]s if all of it in any order, target=list:%[1]s if in this order", column))
 	}
 	if raw[0] == '"' && kind == "" {
 		r.counts.texts++
@@ -155,6 +155,9 @@ func (r *reader) convert(raw json.RawMessage, kind string) (json.RawMessage, err
 			return nil, err
 		}
 		return json.Marshal(list)
+	case "list": // of a text: the order of its words counts
+		list, err := r.members(raw)
+		return quoted(strings.Join(list, ", ")), err
 	case "fields":
 		raw, err := opened(raw)
 		if err == nil && raw[0] != '{' {
