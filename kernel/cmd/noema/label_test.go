@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -64,6 +65,35 @@ func TestLabel(t *testing.T) {
 		t.Errorf("with all labels:\n%s", calibrated)
 	}
 	want(t, label("").stdout, ", 0 are left")
+
+	file := strings.TrimSpace(regexp.MustCompile(`/\S+\.jsonl`).FindString(imported))
+	want(t, user.run(0, "runs", "rm", "last").stdout, "kept its labels, which people made: "+file)
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+	user.run(0, compare...)
+	again := user.command("label", "last")
+	again.Stdin = strings.NewReader("y\n")
+	user.start(again)()
+	want(t, user.run(0, "runs", "rm", "--labels", "last").stdout, "removed its labels")
+}
+
+// TestPairwiseCommand: preferences have a table of their own, their cost is the
+// graders', a replay proves them, and the note on who chose the scorer is true.
+func TestPairwiseCommand(t *testing.T) {
+	user := gradedUser(t)
+	user.write("pairs.yaml", `
+rules:
+  - {match: "You grade", reply: "Answer: CORRECT"}
+default: {reply: "Answer: FIRST"}
+`)
+	out := user.run(0, "compare", "--task", "q.jsonl?scorer=exact", "--limit", "10", "--methods", "direct,cot", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/pairs.yaml&pairwise").stdout
+	want(t, out, "pairwise, by graders", "order decided", "they name no winner", "verdicts the order of the answers decided")
+	want(t, user.run(0, "replay", "last").stdout, "the root hash is that of run")
+	want(t, user.run(0, "runs", "show", "last").stdout, "as --scorer says; the task names exact")
+	user.run(0, "compare", "--task", "q.jsonl?scorer=exact", "--limit", "2", "--methods", "direct", "--model", "sim")
+	want(t, user.run(0, "runs", "show", "last").stdout, "scored by exact, as the task names")
+	want(t, user.run(exitUsage, "compare", "--task", "q.jsonl?scorer=nonsense", "--methods", "direct", "--model", "sim").stderr, "there is no such scorer")
 }
 
 // labelsOf makes a label of each trial, by what is right.

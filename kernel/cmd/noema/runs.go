@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -128,10 +131,14 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 }
 
 func runsRemoveCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var labels bool
+	cmd := &cobra.Command{
 		Use:   "rm RUN...",
 		Short: "remove runs and their transcripts; the answers they used stay in the store",
-		Args:  cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
+		Long: `Removes runs and their transcripts. The answers they used stay in the store. So do the
+labels of people, which no machine can make again: the path of their file is printed;
+--labels removes it, too.`,
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
 		Example: "  noema runs rm 20261120-140501-9f3c",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(cmd.Context(), func(store *cache.Store) error {
@@ -148,11 +155,32 @@ func runsRemoveCommand(a *app) *cobra.Command {
 						return err
 					}
 					fmt.Fprintln(a.stdout, "removed", run.ID)
+					if err := a.removeLabels(runner.LabelFile(store, run.ID), labels); err != nil {
+						return err
+					}
 				}
 				return nil
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&labels, "labels", false, "remove people's labels of these runs, too")
+	return cmd
+}
+
+// removeLabels removes a file of labels, or says that it is kept.
+func (a *app) removeLabels(file string, remove bool) error {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !remove {
+		fmt.Fprintf(a.stdout, "kept its labels, which people made: %s\n", file)
+		return nil
+	}
+	if err := os.Remove(file); err != nil {
+		return fmt.Errorf("remove labels: %w", err)
+	}
+	fmt.Fprintln(a.stdout, "removed its labels", file)
+	return nil
 }
 
 // printDrifts lists the recorded answers that the model no longer gives.
