@@ -32,7 +32,8 @@ import (
 // number of trials.
 type Method struct {
 	name    string
-	version string // empty: "1"
+	version string // empty: "2"
+	prompts string // version of its prompts; empty: "2"
 	summary string
 	answers []methods.AnswerKind // none: every kind
 	tools   []string             // as in Description
@@ -66,7 +67,7 @@ func Direct() Method {
 // Source: Wei et al. 2022, with one example instead of eight, which is about
 // something else and shows the form; the wording is that of Kojima et al. 2022.
 func CoT() Method {
-	return Method{name: "cot", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
+	return Method{name: "cot", prompts: "3", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
 }
 
 // options are the options of all baselines, see [methods.OptionsOf]; each has
@@ -96,7 +97,7 @@ func (m Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          m.name,
 		Version:       cmp.Or(m.version, "2"),
-		PromptVersion: promptVersion,
+		PromptVersion: cmp.Or(m.prompts, "2"),
 		Summary:       m.summary,
 		Answers:       m.answers,
 		Tools:         m.tools,

@@ -25,7 +25,7 @@ import (
 // answer is left out, with an event.
 func SelfConsistency() Method {
 	return Method{
-		name: "self-consistency", summary: "asks for several chains of thought and takes the majority", ask: askConsistently,
+		name: "self-consistency", prompts: "3", summary: "asks for several chains of thought and takes the majority", ask: askConsistently,
 		own: []string{"draws", "temperature"},
 	}
 }

@@ -13,7 +13,7 @@ import (
 // Differs: the wording is our own, the answer is asked for in the same call, and
 // one example shows the form.
 func PlanAndSolve() Method {
-	return Method{name: "plan-and-solve", summary: "asks for a plan and its solution, in one call", ask: askPlanned}
+	return Method{name: "plan-and-solve", prompts: "3", summary: "asks for a plan and its solution, in one call", ask: askPlanned}
 }
 
 func askPlanned(ctx context.Context, t *solver, question string) (reply.Reading, error) {

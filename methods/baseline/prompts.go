@@ -9,8 +9,8 @@ import (
 	"noema/methods/internal/trial"
 )
 
-// promptVersion identifies the wording below; it is part of the methods'
-// identity.
+// The prompts have versions, which are part of the methods' identity; see the
+// field prompts of [Method].
 //
 // Version 2 was written with SmolLM2-135M-Instruct, on word problems: without
 // a headline such as "Reason, then answer (number)." and without the sentence
@@ -21,7 +21,10 @@ import (
 // 5 of 6 replies within 120 tokens ended on a line "Answer: …", against 0 before;
 // of 8 with the example inside the prompt 3 did. Turns and plans of tool calls are asked
 // for with a schema: without one this model wrote Python.
-const promptVersion = "2"
+//
+// Version 3 has another example of a choice. The one before had two labels and the
+// steps "It ends with a question mark", which the model repeated in each of 40 trials
+// of choosing a word: none was answered, and 30 of 40 are now, 34 of plan-and-solve.
 
 // question is the part that all methods share: the data, the request and what is
 // asked for beyond it.
@@ -123,10 +126,10 @@ func exampleOf(kind methods.AnswerKind) example {
 			plan: "Compare the colors.", steps: "Item 2 is blue, and item 1 is not.", answer: "[2, 1]",
 		}
 	case methods.Choice:
-		spec.Labels = []string{"question", "statement"}
+		spec.Labels = []string{"snow", "fire", "rain"}
 		return example{
-			query: "What is this sentence? \"Where are you?\"", spec: spec,
-			plan: "See how the sentence ends.", steps: "It ends with a question mark.", answer: "question",
+			query: "What is the hottest?", spec: spec,
+			plan: "Look at each.", steps: "Snow is cold. Fire is hot. Rain is wet and cold.", answer: "fire",
 		}
 	case methods.Number:
 		return example{
