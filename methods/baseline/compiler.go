@@ -27,7 +27,7 @@ import (
 // that fails leaves its message as the result and fails those that use it.
 func LLMCompiler() Method {
 	return Method{
-		name: "llm-compiler", version: "3", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
+		name: "llm-compiler", version: "3", prompts: "3", summary: "plans all tool calls at once, runs them in parallel, joins the results", ask: askCompiled,
 		tools: []string{methods.AnyTool},
 		own:   []string{"replans"},
 	}
@@ -252,12 +252,13 @@ func (t *solver) drawCalls(plan []call, results []outcome, round int) {
 func (t *solver) join(ctx context.Context, question, results string, round int) (said joined, r reply.Reading, err error) {
 	mayReplan := round <= t.opts.Replans
 	req := t.Request(fmt.Sprintf("join/%d", round), methods.Ask(joinPrompt(question, t.Answer, results, mayReplan))...)
+	req.Schema = joinSchema(t.Answer, mayReplan)
 	check := func(raw json.RawMessage) (err error) {
 		said = joined{}
 		if err := json.Unmarshal(raw, &said); err != nil {
 			return err
 		}
-		if said.Answer == nil && said.Replan != "" && mayReplan {
+		if (said.Answer == nil || string(said.Answer) == "null") && said.Replan != "" && mayReplan {
 			return nil
 		}
 		said.Replan = ""

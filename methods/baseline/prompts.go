@@ -191,15 +191,15 @@ func turnsPrompt(question string, spec methods.AnswerSpec, tools []methods.ToolS
 	var b strings.Builder
 	trial.Section(&b, "tools", toolLines(tools))
 	b.WriteString("\n" + question)
-	b.WriteString("Work in turns. Reply with one JSON object only in each turn.\n" +
-		"To call a tool, whose result you will see then: {\"thought\": \"why\", \"tool\": \"name\", \"args\": {\"parameter\": value}}\n" +
-		"When you know the answer: " + turnForm(spec) + "\n")
+	b.WriteString("Work in turns. Reply with one JSON object only in each turn: what you think, and what you do.\n" +
+		`Call a tool, whose result you will see then: {"thought": …, "action": {"tool": …, "args": {…}}}` + "\n" +
+		`Or, when you know the answer: {"thought": …, "action": {"answer": ` + jsonForm(spec) + "}}\n")
 	return b.String()
 }
 
-// turnForm is the form of the turn that answers.
+// turnForm is the form of the turn that answers where there is nothing else to do.
 func turnForm(spec methods.AnswerSpec) string {
-	return `{"thought": "why", "answer": ` + jsonForm(spec) + "}"
+	return `{"thought": …, "answer": ` + jsonForm(spec) + "}"
 }
 
 // lastTurn demands the answer.

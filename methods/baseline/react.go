@@ -21,18 +21,19 @@ import (
 // observation that says so.
 func ReAct() Method {
 	return Method{
-		name: "react", version: "3", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
+		name: "react", version: "3", prompts: "3", summary: "thinks and calls tools in turns, then answers", ask: askInTurns,
 		tools: []string{methods.AnyTool},
 		own:   []string{"steps"},
 	}
 }
 
-// turn is what the model says in one step: an action or the answer.
+// turn is what the model says in one step: a call or the answer, as its action or
+// beside its thought.
 type turn struct {
-	Thought string          `json:"thought"`
-	Tool    string          `json:"tool"`
-	Args    json.RawMessage `json:"args"`
-	Answer  json.RawMessage `json:"answer"`
+	Action *turn           `json:"action"`
+	Tool   string          `json:"tool"`
+	Args   json.RawMessage `json:"args"`
+	Answer json.RawMessage `json:"answer"`
 }
 
 // maxObservation bounds what a tool's result adds to the conversation, in
@@ -74,23 +75,30 @@ func (t *solver) turn(ctx context.Context, messages []methods.Message, step int,
 	if last {
 		req.Schema = turnSchema(t.Answer, nil)
 	}
-	action := func(raw json.RawMessage) error {
+	var answer reply.Reading
+	action := func(raw json.RawMessage) (err error) {
 		said = turn{}
 		if err := json.Unmarshal(raw, &said); err != nil {
 			return err
 		}
+		if said.Action != nil {
+			said = *said.Action
+		}
 		switch {
 		case said.Answer != nil && string(said.Answer) != "null":
-			_, err := reply.ReadValue(said.Answer, t.Answer)
+			answer, err = reply.ReadValue(said.Answer, t.Answer)
 			return err
 		case last:
 			return errors.New(`there are no steps left: want "answer"`)
 		case said.Tool == "":
-			return errors.New(`want either "tool" with "args", or "answer"`)
+			return errors.New(`the action has neither "tool" with "args" nor "answer"`)
 		}
 		return nil
 	}
 	r, text, err = reply.Either(ctx, t.Host, req, action, t.Answer, last || len(t.Tools) == 0, reply.Options{Retries: t.opts.Retries})
+	if err == nil && r == nil && said.Answer != nil && string(said.Answer) != "null" {
+		r = &answer
+	}
 	return said, r, text, err
 }
 

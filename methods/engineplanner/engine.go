@@ -70,17 +70,38 @@ func (t *solver) displaying(w workflow.Workflow, e evaluation) workflow.Workflow
 func (t *solver) needed(w workflow.Workflow, e evaluation) workflow.Workflow {
 	known := facts(e)
 	w.Steps = slices.DeleteFunc(slices.Clone(w.Steps), func(s workflow.Step) bool {
-		if !s.Optional {
-			return false
-		}
-		_, required := workflow.Parameters(t.tool(s.Tool))
-		return slices.ContainsFunc(required, func(name string) bool {
-			fact, isRef := workflow.Reference(s.Params[name])
-			_, ok := known[fact]
-			return isRef && !ok
-		})
+		return s.Optional && len(t.open(s, known)) > 0
 	})
 	return w
+}
+
+// open are the facts and results that a step must have beside the known ones, by its
+// parameters.
+func (t *solver) open(s workflow.Step, known map[string]any) map[string]string {
+	open := map[string]string{}
+	_, required := workflow.Parameters(t.tool(s.Tool))
+	for _, name := range required {
+		fact, isRef := workflow.Reference(s.Params[name])
+		if _, ok := known[fact]; isRef && !ok {
+			open[name] = fact
+		}
+	}
+	return open
+}
+
+// lacking says which facts an evaluation leaves open although its workflow cannot do
+// without them.
+func (t *solver) lacking(e evaluation) error {
+	known := facts(e)
+	for _, s := range t.needed(t.domain.Workflows[e.QueryType], e).Steps {
+		open := t.open(s, known)
+		for _, name := range slices.Sorted(maps.Keys(open)) {
+			if slices.Contains(workflow.Facts(), open[name]) {
+				return fmt.Errorf("query_type %q needs %s: name them, or choose another query_type", e.QueryType, strings.ReplaceAll(name, "_", " "))
+			}
+		}
+	}
+	return nil
 }
 
 // tool is one that the domain was checked to have.

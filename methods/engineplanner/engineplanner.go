@@ -43,7 +43,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "engine-planner",
-		Version:       "2", // the answer in words shows records and counts as the query wants them
+		Version:       "3", // an evaluation without a fact that its workflow needs is asked for again
 		PromptVersion: promptVersion,
 		Summary:       "extracts facts in one call, then runs a workflow of tools without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},

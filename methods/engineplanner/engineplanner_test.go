@@ -97,7 +97,7 @@ func TestWhatGoesWrongIsFlagged(t *testing.T) {
 		"no evaluation":          {domain, "I cannot say.", methods.Defaulted, "3", "basic search"},
 		"an unknown type":        {domain, evaluated("guess", "X", "", true), methods.Defaulted, "3", "value must be one of"},
 		"an unknown entity":      {domain, evaluated("find_relationship", "X", `"toaster"`, true), methods.Defaulted, "3", "toaster"},
-		"a fact that is missing": {domain, evaluated("find_relationship", "X", "", true), methods.Failed, "", "the query names no entity types"},
+		"a fact that is missing": {domain, evaluated("find_relationship", "X", "", true), methods.Defaulted, "3", "needs entity types"},
 		"a tool that fails":      {broken, evaluated("find_relationship", "X", `"cm"`, true), methods.Failed, "", "the log cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

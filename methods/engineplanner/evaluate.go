@@ -68,7 +68,7 @@ func (t *solver) evaluate(ctx context.Context) (e evaluation, fault string, err 
 }
 
 // read checks an evaluation: a known type, entities by name or alias, known
-// severities.
+// severities, and the facts that the type's workflow cannot do without.
 func (t *solver) read(raw json.RawMessage) (evaluation, error) {
 	var e evaluation
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -93,7 +93,7 @@ func (t *solver) read(raw json.RawMessage) (evaluation, error) {
 			e.Filters.Severity[i] = t.domain.Severities[at]
 		}
 	}
-	return e, nil
+	return e, t.lacking(e)
 }
 
 // schema is the JSON Schema of an evaluation.

@@ -99,13 +99,16 @@ func bookInTurns(p prompt, n noise) (work, bool) {
 // turnsSoFar are the calls of a conversation in turns with what was observed.
 func turnsSoFar(after []methods.Message) (done []deed) {
 	for i, m := range after {
-		var said struct {
-			Tool string
-			Args map[string]json.RawMessage
+		var turn struct {
+			Action struct {
+				Tool string
+				Args map[string]json.RawMessage
+			}
 		}
-		if m.Role != methods.Assistant || i+1 == len(after) || json.Unmarshal([]byte(m.Content), &said) != nil || said.Tool == "" {
+		if m.Role != methods.Assistant || i+1 == len(after) || json.Unmarshal([]byte(m.Content), &turn) != nil || turn.Action.Tool == "" {
 			continue
 		}
+		said := turn.Action
 		seen, _ := strings.CutPrefix(after[i+1].Content, "Observation: ")
 		text, failed := strings.CutPrefix(seen, "error: ")
 		done = append(done, deed{said.Tool, said.Args, text, failed})

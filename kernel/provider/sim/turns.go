@@ -62,11 +62,15 @@ func actInTurns(p prompt, n noise) (string, bool) {
 	case !ok:
 		return p.reply(n)
 	case w.next != nil:
-		return plainJSON(map[string]any{"thought": w.next.thought, "tool": w.next.tool, "args": w.next.args}), true
+		return plainJSON(map[string]any{"thought": w.next.thought, "action": map[string]any{"tool": w.next.tool, "args": w.next.args}}), true
 	case w.none != "":
 		return w.none, w.none != provider.NotUnderstood
 	}
-	return fmt.Sprintf(`{"thought": %s, "answer": %s}`, plainJSON(w.after), w.value), true
+	form := `{"thought": %s, "answer": %s}`
+	if p.wants(`"action"`) && !demanded(p.after) {
+		form = `{"thought": %s, "action": {"answer": %s}}`
+	}
+	return fmt.Sprintf(form, plainJSON(w.after), w.value), true
 }
 
 // callTool is the next call of a tool that the request itself offers.

@@ -1,5 +1,7 @@
 package jsonschema
 
+import "slices"
+
 // here notes schemas that apply to the same value as this one.
 func (r *reader) here(list ...*Schema) { r.s.inPlace = append(r.s.inPlace, list...) }
 
@@ -32,17 +34,31 @@ func (r *reader) logic() {
 	}
 }
 
-// anyOf adds the faults of all if none takes the value.
+// anyOf adds the faults of all if none takes the value, but for a value of which a
+// property says which one is meant, those of that one.
 func anyOf(c *check, place []string, v any, list []*Schema) {
-	var found []Fault
+	var all, meant, named []Fault
 	for _, s := range list {
 		faults := s.try(c, place, v)
 		if len(faults) == 0 {
 			return
 		}
-		found = append(found, faults...)
+		all = append(all, faults...)
+		mark := slices.IndexFunc(faults, func(f Fault) bool { return len(f.Place) == len(place)+1 && (f.Rule == "const" || f.Rule == "enum") })
+		switch {
+		case mark >= 0:
+			named = append(named, faults[mark])
+		case faults[0].Rule != "type" || len(faults[0].Place) > len(place):
+			meant = append(meant, faults...)
+		}
 	}
-	c.add(found)
+	switch {
+	case named != nil && meant != nil:
+		all = meant
+	case named != nil:
+		all = named
+	}
+	c.add(all)
 }
 
 // oneOf adds the faults of all if none takes the value.
