@@ -25,6 +25,10 @@ import (
 // Version 3 has another example of a choice. The one before had two labels and the
 // steps "It ends with a question mark", which the model repeated in each of 40 trials
 // of choosing a word: none was answered, and 30 of 40 are now, 34 of plan-and-solve.
+// A turn has its action in an object of its own, whose schema has an alternative for
+// each tool, and the join of llm-compiler has a schema: of 6 word problems 6 and
+// 5 were answered, 0 of 3 and 1 of 3 before. Words in the place of values, as in
+// "thought": "why", went, since the model repeated them.
 
 // question is the part that all methods share: the data, the request and what is
 // asked for beyond it.
@@ -226,7 +230,7 @@ func joinPrompt(question string, spec methods.AnswerSpec, results string, mayRep
 	trial.Section(&b, "results", strings.TrimRight(results, "\n"))
 	b.WriteString("\n" + question)
 	if mayReplan {
-		b.WriteString("If the results do not suffice, reply with {\"replan\": \"what is missing\"}. Otherwise reply ")
+		b.WriteString("If the results do not suffice, say what is missing: {\"replan\": …}. Otherwise reply ")
 	} else {
 		b.WriteString("Reply ")
 	}
