@@ -26,8 +26,8 @@ import (
 // steps "It ends with a question mark", which the model repeated in each of 40 trials
 // of choosing a word: none was answered, and 30 of 40 are now, 34 of plan-and-solve.
 // A turn has its action in an object of its own, whose schema has an alternative for
-// each tool, and the join of llm-compiler has a schema: of 6 word problems 6 and
-// 5 were answered, 0 of 3 and 1 of 3 before. Words in the place of values, as in
+// each tool, and the join of llm-compiler has a schema: of 6 word problems llm-compiler
+// answered 6 (0 of 3 before) and react 5 (0 of 2). Words in the place of values, as in
 // "thought": "why", went, since the model repeated them.
 
 // question is the part that all methods share: the data, the request and what is
