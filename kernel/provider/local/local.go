@@ -54,7 +54,8 @@
 //
 // # Identity
 //
-// A model is its folder's name and a digest over its files. Bits can differ
+// A model is its folder's name, a digest over its files and the version of what this
+// package makes of them. Bits can differ
 // between builds with and without GOEXPERIMENT=simd, which makes the pure Go
 // backend several times faster on amd64, between processor architectures and
 // between backends; none of these is part of the identity, save the backend.
@@ -77,6 +78,11 @@ import (
 
 // Kind is the provider's name, as written before the slash of a model.
 const Kind = "local"
+
+// replies is the version of what the engine answers. It is raised when the same
+// files give other replies than before, which then are not taken for stored ones.
+// Version 2 allows white space in the values of schemas.
+const replies = ".2"
 
 // defaultMaxTokens is how long a reply gets if neither the request nor the
 // options say.
@@ -139,7 +145,7 @@ func load(path string, o Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{
-		info:      provider.Info{ID: identity(s.path, digest, o), MaxConnections: 2 * network.MaxRows},
+		info:      provider.Info{ID: identity(s.path, digest+replies, o), MaxConnections: 2 * network.MaxRows},
 		tokenizer: s.tokenizer, template: s.template, ends: s.ends, size: s.config.Vocab,
 		context: cmp.Or(o.Context, s.config.MaxContext), maxTokens: cmp.Or(o.MaxTokens, defaultMaxTokens),
 		engine:   &engine{decoder: decoder, most: cmp.Or(o.Batch, network.MaxRows)},

@@ -218,7 +218,7 @@ func TestRefusals(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	id := func(s localtest.Spec, o local.Options) methods.ModelID { return model(t, s, o).Info().ID }
 	a := id(localtest.Spec{Arch: "llama", Seed: 1}, local.Options{})
-	if a.Provider != local.Kind || len(a.Weights) != 64 || a.Config != "" {
+	if a.Provider != local.Kind || len(a.Weights) != 66 || !strings.HasSuffix(a.Weights, ".2") || a.Config != "" {
 		t.Errorf("identity %+v", a)
 	}
 	b := id(localtest.Spec{Arch: "llama", Seed: 1}, local.Options{MaxTokens: 5, Batch: 1})

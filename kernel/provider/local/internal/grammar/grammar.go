@@ -14,9 +14,12 @@
 // minimum, maximum, anyOf, and $ref within the document, recursive too.
 // Annotations are ignored. Any other keyword is an error that names its place.
 //
-// A value has one spelling: no white space, properties in the schema's order,
-// whole numbers without point or exponent. Every prefix that is allowed can be
-// completed, and State.Shortest says how.
+// Properties come in the schema's order, whole numbers without point or exponent.
+// White space is that of llama.cpp's grammars, so that a model can write as it was
+// trained to and yet not run on in blanks: after a brace, bracket, comma, colon or
+// value within an array or object a blank, or one or two line breaks and up to 20
+// blanks or tabs. Every prefix that is allowed can be completed, and State.Shortest
+// says how.
 package grammar
 
 import (

@@ -38,6 +38,7 @@ const (
 // part at the same place in a text go on in the same ways until they end.
 type local struct {
 	phase phase
+	space int8  // white space since the last part of an array or object
 	depth int32 // how many arrays and objects are open
 	ref   int32 // index of the lexeme, object or array
 	at    int32 // the automaton's state in a lexeme, the next property in an object
@@ -145,11 +146,9 @@ func (g *Grammar) step(f *frame, b byte, out *frontier) {
 		if alive {
 			out.add(l, f.parents)
 		}
-	case phaseArray, phaseNextItem, phaseAfterItem:
-		g.stepArray(f, b, out)
 	case phaseDone, phaseExit:
 	default:
-		g.stepObject(f, b, out)
+		g.stepContainer(f, b, out)
 	}
 }
 

@@ -287,5 +287,6 @@ func ExampleGrammar() {
 	// {"answer": may follow
 	// "yes" may follow
 	// "no" may follow
+	//   may follow
 	// to end: }
 }
