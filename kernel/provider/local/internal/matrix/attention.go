@@ -2,53 +2,73 @@ package matrix
 
 import "slices"
 
-// Keys are the keys of one head, which sequences remember: 16 of them lie
-// interleaved.
-type Keys struct {
+// Memory is the keys and values of one head, which a sequence remembers, in pages
+// of 16: the keys interleaved, then the values. Full pages never change, so that
+// copies share them.
+type Memory struct {
 	dim, n int
-	data   []float32 // [n/16 rounded up, dim, 16]
+	pages  [][]float32 // [2, 16, dim]
 }
 
-// Append adds a key.
-func (k *Keys) Append(key []float32) {
-	k.dim = len(key)
-	if k.n%lanes == 0 {
-		k.data = append(k.data, make([]float32, lanes*k.dim)...)
+// Append adds a key and its value.
+func (m *Memory) Append(key, value []float32) {
+	m.dim = len(key)
+	if m.n%lanes == 0 {
+		m.pages = append(m.pages, make([]float32, 2*lanes*m.dim))
 	}
-	block := k.data[k.n/lanes*lanes*k.dim:]
+	page, at := m.pages[m.n/lanes], m.n%lanes
 	for d, v := range key {
-		block[d*lanes+k.n%lanes] = v
+		page[d*lanes+at] = v
 	}
-	k.n++
+	copy(page[(lanes+at)*m.dim:], value)
+	m.n++
 }
 
-// Cut gives a copy of the first n keys.
-func (k *Keys) Cut(n int) Keys {
-	data := slices.Clone(k.data[:(n+lanes-1)/lanes*lanes*k.dim])
-	return Keys{k.dim, n, data} // what comes after the n-th in its block is overwritten before it is read
+// Cut gives a copy of the first n.
+func (m *Memory) Cut(n int) Memory {
+	c := Memory{m.dim, n, slices.Clone(m.pages[:(n+lanes-1)/lanes])}
+	if n%lanes > 0 { // what comes after the n-th in its page is overwritten before it is read
+		c.pages[n/lanes] = slices.Clone(c.pages[n/lanes])
+	}
+	return c
 }
 
-// Attend computes the attention of up to 4 queries of one head, [n, dim], to
-// keys and their values, [keys, dim]: query i sees those from from[i] to before
-// to[i]. A cap bounds the scores by a tanh; 0 does not. The result is [n, dim].
-func (k *Keys) Attend(q, values []float32, from, to []int, softCap float32, room, out []float32) []float32 {
+// Bytes is how much memory it takes, alone.
+func (m *Memory) Bytes() int { return len(m.pages) * 2 * 4 * lanes * m.dim }
+
+// Attend computes the attention of up to 4 queries, [n, dim]: query i sees what lies
+// from from[i] to before to[i]. A cap bounds the scores by a tanh; 0 does not. The
+// result is [n, dim].
+func (m *Memory) Attend(q []float32, from, to []int, softCap float32, room, out []float32) []float32 {
 	n := len(from)
 	first, last := slices.Min(from)/lanes, (slices.Max(to)+lanes-1)/lanes
 	width := (last - first) * lanes
 	room = slices.Grow(room[:0], n*width)[:n*width]
-	scores(q, k.data[first*lanes*k.dim:last*lanes*k.dim], k.dim, n, room, width)
+	for i, page := range m.pages[first:last] {
+		scores(q, page[:lanes*m.dim], m.dim, n, room[i*lanes:], width)
+	}
 	for i := range n {
 		seen := room[i*width+from[i]-first*lanes : i*width+to[i]-first*lanes]
 		if softCap > 0 {
 			capped(seen, softCap)
 		}
 		sum := Exp(seen, slices.Max(seen))
-		o := out[i*k.dim : (i+1)*k.dim]
+		o := out[i*m.dim : (i+1)*m.dim]
 		clear(o)
-		mix(seen, values[from[i]*k.dim:to[i]*k.dim], o, k.dim)
+		m.mix(seen, from[i], o)
 		for d := range o {
 			o[d] /= sum
 		}
 	}
 	return room
+}
+
+// mix adds the values from one on by weight.
+func (m *Memory) mix(p []float32, from int, out []float32) {
+	for len(p) > 0 {
+		at := from % lanes
+		n := min(lanes-at, len(p))
+		mix(p[:n], m.pages[from/lanes][(lanes+at)*m.dim:][:n*m.dim], out, m.dim)
+		p, from = p[n:], from+n
+	}
 }

@@ -170,14 +170,12 @@ func plainGate(x []float32) {
 	}
 }
 
-// plainScores writes the products of up to 4 queries with 16 keys at a time.
+// plainScores writes the products of up to 4 queries with 16 keys.
 func plainScores(q, keys []float32, dim, n int, out []float32, stride int) {
 	for i := range n {
-		for b := range len(keys) / (dim * lanes) {
-			block, sum := keys[b*dim*lanes:], out[i*stride+b*lanes:]
-			floats8(block, q[i*dim:(i+1)*dim], sum[:8])
-			floats8(block[8:], q[i*dim:(i+1)*dim], sum[8:lanes])
-		}
+		sum := out[i*stride:]
+		floats8(keys, q[i*dim:(i+1)*dim], sum[:8])
+		floats8(keys[8:], q[i*dim:(i+1)*dim], sum[8:lanes])
 	}
 }
 

@@ -12,19 +12,16 @@ func scores(q, keys []float32, dim, n int, out []float32, stride int) {
 		plainScores(q, keys, dim, n, out, stride)
 		return
 	}
-	for b := range len(keys) / (dim * lanes) {
-		block := keys[b*dim*lanes:][:dim*lanes]
-		if n == maxQueries {
-			scores4(q, block, dim, out[b*lanes:], stride)
-			continue
+	if n == maxQueries {
+		scores4(q, keys, dim, out, stride)
+		return
+	}
+	for i := range n {
+		var acc archsimd.Float32x16
+		for d, v := range q[i*dim : (i+1)*dim] {
+			acc = load(keys[d*lanes:]).MulAdd(archsimd.BroadcastFloat32x16(v), acc)
 		}
-		for i := range n {
-			var acc archsimd.Float32x16
-			for d, v := range q[i*dim : (i+1)*dim] {
-				acc = load(block[d*lanes:]).MulAdd(archsimd.BroadcastFloat32x16(v), acc)
-			}
-			store(acc, out[i*stride+b*lanes:])
-		}
+		store(acc, out[i*stride:])
 	}
 }
 
@@ -51,7 +48,7 @@ func mix(p, values, out []float32, dim int) {
 		return
 	}
 	for at := 0; at < dim; at += 64 {
-		var a, b, c, d archsimd.Float32x16
+		a, b, c, d := load(out[at:]), load(out[at+16:]), load(out[at+32:]), load(out[at+48:])
 		for j, weight := range p {
 			w := archsimd.BroadcastFloat32x16(weight)
 			v := (*[64]float32)(values[j*dim+at:])

@@ -19,7 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/internal/matrix"
@@ -84,9 +83,8 @@ const MaxRows = 16
 // Sequence is the memory of one token sequence. The zero value is an empty one.
 type Sequence struct {
 	length int
-	keys   []matrix.Keys // by layer and head, of the native engine
-	values [][]float32   // the same, [length, HeadDim]
-	caches caches        // of GoMLX
+	heads  []matrix.Memory // by layer and head, of the native engine
+	caches caches          // of GoMLX
 }
 
 // Len is how many tokens the sequence has seen.
@@ -96,21 +94,21 @@ func (s *Sequence) Len() int { return s.length }
 // give the same bits as the whole when it is continued.
 func (d *Decoder) Grain() int { return d.grain }
 
-// Cut gives a copy that has seen the first n tokens only.
+// Cut gives a copy that has seen the first n tokens only. On the native engine the
+// two share their memory of them.
 func (s *Sequence) Cut(n int) *Sequence {
 	c := &Sequence{length: n, caches: s.caches.cut(n)}
-	for i := range s.keys {
-		c.keys = append(c.keys, s.keys[i].Cut(n))
-		c.values = append(c.values, slices.Clone(s.values[i][:len(s.values[i])/max(s.length, 1)*n]))
+	for i := range s.heads {
+		c.heads = append(c.heads, s.heads[i].Cut(n))
 	}
 	return c
 }
 
-// Bytes is about how much memory the sequence takes.
+// Bytes is about how much memory the sequence takes, if it shares none.
 func (s *Sequence) Bytes() int {
 	n := s.caches.bytes()
-	for i := range s.values {
-		n += 2 * 4 * cap(s.values[i])
+	for i := range s.heads {
+		n += s.heads[i].Bytes()
 	}
 	return n
 }

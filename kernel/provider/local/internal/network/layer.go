@@ -76,9 +76,8 @@ func (s scaling) of(x []float32, width int, epsilon float64) []float32 {
 // step implements engine; the states take the place of the embeddings.
 func (d *native) step(rows []row, x []float32) ([]float32, error) {
 	for _, r := range rows {
-		if r.keys == nil {
-			r.keys = make([]matrix.Keys, len(d.layers)*d.config.KVHeads)
-			r.values = make([][]float32, len(d.layers)*d.config.KVHeads)
+		if r.heads == nil {
+			r.heads = make([]matrix.Memory, len(d.layers)*d.config.KVHeads)
 		}
 	}
 	for i := range d.layers {
@@ -104,8 +103,7 @@ func (d *native) layer(i int, rows []row, x []float32) {
 	for j, r := range rows {
 		for head := range c.KVHeads {
 			from := (j*c.KVHeads + head) * c.HeadDim
-			r.keys[i*c.KVHeads+head].Append(k[from : from+c.HeadDim])
-			r.values[i*c.KVHeads+head] = append(r.values[i*c.KVHeads+head], v[from:from+c.HeadDim]...)
+			r.heads[i*c.KVHeads+head].Append(k[from:from+c.HeadDim], v[from:from+c.HeadDim])
 		}
 	}
 	add(x, l.afterFirst.of(l.out.apply(d.attend(i, rows, q), n), c.Hidden, c.Epsilon))
@@ -199,8 +197,7 @@ func (a *attention) flush(d *native, i int, r row, head int, out []float32) {
 		a.q[j] *= float32(c.QueryScale)
 	}
 	results := make([]float32, len(a.q))
-	cache := i*c.KVHeads + head
-	a.room = r.keys[cache].Attend(a.q, r.values[cache], a.from, a.at, float32(c.ScoreCap), a.room, results)
+	a.room = r.heads[i*c.KVHeads+head].Attend(a.q, a.from, a.at, float32(c.ScoreCap), a.room, results)
 	for j, to := range a.to {
 		copy(out[to:to+c.HeadDim], results[j*c.HeadDim:])
 	}
