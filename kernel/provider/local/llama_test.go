@@ -196,95 +196,113 @@ func TestLlamaCppSmall(t *testing.T) {
 	}
 }
 
-// lengths are the prompts and batches to measure; NOEMA_BENCH=2 adds a prompt of
-// 4,096 tokens.
-func lengths() (prefill, decode []int, steps int) {
-	prefill = []int{512}
-	if os.Getenv("NOEMA_BENCH") == "2" {
-		prefill = append(prefill, 4096)
-	}
-	return prefill, []int{1, 16}, 32
+// speedJob is what the benchmark measures: prompts and batches by tokens; NOEMA_BENCH=2
+// adds a prompt of 4,096.
+type speedJob struct {
+	File      string `json:"file"`
+	Context   int    `json:"context"`
+	Sequences int    `json:"sequences"`
+	Threads   int    `json:"threads"`
+	Prefill   []int  `json:"prefill"`
+	Decode    []int  `json:"decode"`
+	Steps     int    `json:"steps"`
 }
 
-// cpu is how much processor time the process has taken. On a machine that is busy
-// with other work it tells more than a clock.
-func cpu(t testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+// speed are tokens by second, of processor time and of the clock, and the memory of
+// the process in bytes.
+type speed struct {
+	CPU, Clock map[string]float64
+	Memory     float64
 }
 
-// reading is what a prompt of n tokens takes, of processor time.
-func reading(b *testing.B, d *network.Decoder, n int) time.Duration {
-	prompt := make([]int, n)
-	for i := range prompt {
-		prompt[i] = 300 + i%1000
-	}
-	start := cpu(b)
-	if _, err := d.Prefill(&network.Sequence{}, prompt, b.Context().Err); err != nil {
-		b.Fatal(err)
-	}
-	return cpu(b) - start
-}
-
-// writing is what so many tokens of each of n replies take, but for their first.
-func writing(b *testing.B, d *network.Decoder, n, steps int) time.Duration {
-	all, fed := make([]*network.Sequence, n), make([]int, n)
-	for i := range all {
-		all[i], fed[i] = &network.Sequence{}, 300
-	}
-	var start time.Duration
-	for i := range steps + 4 { // as llama.cpp gets four tokens first; GoMLX compiles in them
-		if i == 4 {
-			start = cpu(b)
-		}
-		if _, err := d.Next(all, fed); err != nil {
+// measure adds the rate of so many tokens.
+func (s *speed) measure(b *testing.B, name string, tokens int, work func()) {
+	usage := func() time.Duration {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 			b.Fatal(err)
 		}
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
-	return cpu(b) - start
+	start, cpu := time.Now(), usage()
+	work()
+	s.Clock[name], s.CPU[name] = float64(tokens)/time.Since(start).Seconds(), float64(tokens)/(usage()-cpu).Seconds()
 }
 
-// BenchmarkLlamaCpp measures both engines beside llama.cpp, each on one thread:
-// tokens by second of processor time, and the memory of the process.
+// run does the job on an engine of ours.
+func (j speedJob) run(b *testing.B, e network.Engine) speed {
+	p, err := New(j.File, Options{Engine: string(e)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(j.Threads))
+	d, s := p.engine.decoder, speed{map[string]float64{}, map[string]float64{}, 0}
+	for _, n := range j.Prefill {
+		prompt := make([]int, n)
+		for i := range prompt {
+			prompt[i] = 300 + i%1000
+		}
+		s.measure(b, fmt.Sprintf("prefill%d", n), n, func() {
+			if _, err := d.Prefill(&network.Sequence{}, prompt, b.Context().Err); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	for _, n := range j.Decode {
+		all, fed, steps := make([]*network.Sequence, n), make([]int, n), max(4, j.Steps/n)
+		for i := range all {
+			all[i], fed[i] = &network.Sequence{}, 300
+		}
+		next := func(steps int) {
+			for range steps {
+				if _, err := d.Next(all, fed); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		next(4) // as llama.cpp gets four tokens first; GoMLX compiles in them
+		s.measure(b, fmt.Sprintf("decode%d", n), n*steps, func() { next(steps) })
+	}
+	var pages, resident int
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		fmt.Sscan(string(text), &pages, &resident)
+	}
+	s.Memory = float64(resident * os.Getpagesize())
+	return s
+}
+
+// BenchmarkLlamaCpp measures both engines beside llama.cpp in one run, as tokens by
+// second and as ratios to llama.cpp: on one thread by processor time, which tells more
+// than a clock on a machine that others use, and on two by the clock as well.
 func BenchmarkLlamaCpp(b *testing.B) {
 	if os.Getenv("NOEMA_BENCH") == "" {
 		b.Skip("takes minutes: set NOEMA_BENCH=1")
 	}
-	file, peer := localtest.Real(b), peerFolder(b)
-	prefill, decode, steps := lengths()
-	for _, e := range []network.Engine{network.Native, network.GoMLX} {
-		b.Run(string(e), func(b *testing.B) {
-			p, err := New(file, Options{Engine: string(e)})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			b.ReportMetric(0, "ns/op")
-			for _, n := range prefill {
-				b.ReportMetric(float64(n)/reading(b, p.engine.decoder, n).Seconds(), fmt.Sprintf("prefill%d-tokens/s", n))
-			}
-			for _, n := range decode {
-				few := max(4, steps/n)
-				b.ReportMetric(float64(n*few)/writing(b, p.engine.decoder, n, few).Seconds(), fmt.Sprintf("decode%d-tokens/s", n))
-			}
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			b.ReportMetric(float64(m.Sys)/(1<<20), "MiB")
-		})
+	peer := peerFolder(b)
+	job := speedJob{File: localtest.Real(b), Context: 4608, Sequences: 16, Prefill: []int{512}, Decode: []int{1, 16}, Steps: 32}
+	if os.Getenv("NOEMA_BENCH") == "2" {
+		job.Prefill = append(job.Prefill, 4096)
 	}
-	b.Run("llama.cpp", func(b *testing.B) {
-		var rates map[string]float64
-		llama(b, peer, map[string]any{"file": file, "context": 4608, "sequences": 16, "threads": 1, "prefill": prefill, "decode": decode, "steps": steps}, &rates)
-		b.ReportMetric(0, "ns/op")
-		for name, rate := range rates {
-			if name == "memory" {
-				b.ReportMetric(rate/(1<<20), "MiB")
-			} else {
-				b.ReportMetric(rate, name+"-tokens/s")
+	for _, job.Threads = range []int{1, 2} {
+		var theirs speed
+		show := func(b *testing.B, s speed) {
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(s.Memory/(1<<20), "MiB")
+			for name := range s.CPU {
+				b.ReportMetric(s.CPU[name], name+"-tokens/cpu-s")
+				b.ReportMetric(s.CPU[name]/theirs.CPU[name], name+"-x")
+				if job.Threads > 1 {
+					b.ReportMetric(s.Clock[name], name+"-tokens/s")
+					b.ReportMetric(s.Clock[name]/theirs.Clock[name], name+"-clock-x")
+				}
 			}
 		}
-	})
+		b.Run(fmt.Sprintf("llama.cpp/%d", job.Threads), func(b *testing.B) {
+			llama(b, peer, job, &theirs)
+			show(b, theirs)
+		})
+		for _, e := range []network.Engine{network.Native, network.GoMLX} {
+			b.Run(fmt.Sprintf("%s/%d", e, job.Threads), func(b *testing.B) { show(b, job.run(b, e)) })
+		}
+	}
 }

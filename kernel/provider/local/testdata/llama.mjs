@@ -22,33 +22,31 @@ async function greedy(sequence, prompt, steps) {
   return out;
 }
 
-// seconds is the processor time that work takes.
-const seconds = async (work) => {
-  const start = process.cpuUsage();
-  await work();
-  const {user, system} = process.cpuUsage(start);
-  return (user + system) / 1e6;
-};
-
-// speed gives tokens by second of processor time.
+// speed gives tokens by second, of processor time and of the clock, and the memory of the process.
 async function speed(context, job) {
-  const rates = {};
+  const rates = {cpu: {}, clock: {}};
+  const measure = async (name, tokens, work) => {
+    const cpu = process.cpuUsage(), start = performance.now();
+    await work();
+    const {user, system} = process.cpuUsage(cpu);
+    rates.clock[name] = tokens * 1e3 / (performance.now() - start);
+    rates.cpu[name] = tokens * 1e6 / (user + system);
+  };
   for (const n of job.prefill) {
     const sequence = context.getSequence(), prompt = Array.from({length: n}, (_, i) => 300 + i % 1000);
-    rates["prefill" + n] = n / await seconds(() => sequence.controlledEvaluate(prompt));
+    await measure("prefill" + n, n, () => sequence.controlledEvaluate(prompt));
     sequence.dispose();
   }
   for (const n of job.decode) {
     const all = Array.from({length: n}, () => context.getSequence()), steps = Math.max(4, job.steps / n);
     await Promise.all(all.map((s) => s.controlledEvaluate([300, 301, 302, 303])));
-    rates["decode" + n] = n * steps / await seconds(() => Promise.all(all.map(async (s) => {
+    await measure("decode" + n, n * steps, () => Promise.all(all.map(async (s) => {
       let at = 0;
       for await (const _ of s.evaluate([304], {temperature: 0, yieldEogToken: true})) if (++at >= steps) break;
     })));
     all.forEach((s) => s.dispose());
   }
-  rates.memory = process.memoryUsage().rss;
-  return rates;
+  return {...rates, memory: process.memoryUsage().rss};
 }
 
 for await (const line of readline.createInterface({input: process.stdin})) {

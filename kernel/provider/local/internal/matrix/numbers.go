@@ -10,9 +10,9 @@ import (
 type Numbers struct {
 	n, cols int
 	floats  []float32 // [n, cols]
-	codes   []int8    // [n, cols]; for vectors instead
+	codes   []int8    // [n, cols]
 	quads   []int32   // [n, cols/4], four codes of 8 bits each, or
-	pairs   []int32   // [n, cols/2], two codes of 16 bits each
+	pairs   []int32   // [n, cols/2], two codes of 16 bits each; for vectors instead of codes
 	scale   []float32 // [n, cols/32]
 	sums    []int32   // [n, cols/32], of the codes
 	total   []float32 // [n, cols/32], sums times scale
@@ -46,7 +46,9 @@ func (m *Matrix) Quantise(x []float32, n int) *Numbers {
 	}
 	if !vectors {
 		q.codes = codes
-		return q
+		if !avx2 || m.bytes == nil {
+			return q
+		}
 	}
 	if m.bytes != nil {
 		q.pairs = make([]int32, len(codes)/2)

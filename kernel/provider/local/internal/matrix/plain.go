@@ -14,14 +14,24 @@ func (m *Matrix) plainTile(x *Numbers, g, at, n int, out *[4 * lanes]float32) {
 		switch {
 		case m.floats != nil:
 			row, w := x.floats[(at+i)*m.Cols:][:m.Cols], m.floats[g*m.Cols*lanes:]
-			floats8(w, row, acc[:8])
-			floats8(w[8:], row, acc[8:])
+			floats16(w, row, acc[:])
 		case m.nibbles != nil:
 			m.plainNibbles(x, g, at+i, acc)
 		default:
 			m.plainBytes(x, g, at+i, acc)
 		}
 	}
+}
+
+// floats16 sums columns of 16 rows.
+func floats16(w, x, sum []float32) {
+	if avx2 {
+		clear(sum[:lanes])
+		floatsRow(&w[:len(x)*lanes][0], &x[0], lanes, len(x), &sum[0])
+		return
+	}
+	floats8(w, x, sum[:8])
+	floats8(w[8:], x, sum[8:lanes])
 }
 
 // floats8 sums columns of 8 rows, which lie 16 apart, in registers.
@@ -40,6 +50,11 @@ func floats8(w, x, sum []float32) {
 // most.
 func (m *Matrix) plainNibbles(x *Numbers, g, row int, acc *[lanes]float32) {
 	blocks := m.Cols / run
+	if avx2 {
+		at, b := g*blocks*lanes, row*blocks
+		nibblesRow(&m.nibbles[at*lanes], &x.codes[b*run], &m.scale[at], m.leastAt(at), &x.scale[b], &x.total[b], &x.sums[b], m.offset, blocks, &acc[0])
+		return
+	}
 	for b := range blocks {
 		w := (*[16 * lanes]uint8)(m.nibbles[(g*blocks+b)*256:])
 		codes := (*[run]int8)(x.codes[(row*blocks+b)*run:])
@@ -90,6 +105,11 @@ func addFours(even, odd uint64, sum []int32) {
 // plainBytes multiplies two rows by one instruction, as plainNibbles does four.
 func (m *Matrix) plainBytes(x *Numbers, g, row int, acc *[lanes]float32) {
 	subs := m.Cols / m.sub
+	if avx2 {
+		at, b := g*subs*lanes, row*m.Cols/run
+		bytesRow(&m.bytes[g*m.Cols*lanes], &x.pairs[row*m.Cols/2], &m.scale[at], m.leastAt(at), &x.scale[b], &x.total[b], m.sub, subs, &acc[0])
+		return
+	}
 	for s := range subs {
 		var sum [lanes]int32
 		for k := s * m.sub; k < (s+1)*m.sub; k += 16 {
@@ -141,6 +161,14 @@ func addTwos(word uint64, less int32, sum []int32) {
 	sum[4] += int32((word-uint64(low))>>32) - less
 }
 
+// leastAt is a place in what is added, or nil where nothing is.
+func (m *Matrix) leastAt(at int) *float32 {
+	if m.least == nil {
+		return nil
+	}
+	return &m.least[at]
+}
+
 // scaled adds a block's sums of codes, less an offset, to the results.
 func (m *Matrix) scaled(x *Numbers, at, block int, sum *[lanes]int32, offset int32, acc *[lanes]float32) {
 	d := (*[lanes]float32)(m.scale[at:])
@@ -173,14 +201,18 @@ func plainGate(x []float32) {
 // plainScores writes the products of up to 4 queries with 16 keys.
 func plainScores(q, keys []float32, dim, n int, out []float32, stride int) {
 	for i := range n {
-		sum := out[i*stride:]
-		floats8(keys, q[i*dim:(i+1)*dim], sum[:8])
-		floats8(keys[8:], q[i*dim:(i+1)*dim], sum[8:lanes])
+		floats16(keys, q[i*dim:(i+1)*dim], out[i*stride:])
 	}
 }
 
 // plainMix adds values by weight.
 func plainMix(p, values, out []float32, dim int) {
+	if avx2 && dim%lanes == 0 {
+		for d := 0; d < dim; d += lanes {
+			floatsRow(&values[:len(p)*dim][d], &p[0], dim, len(p), &out[d])
+		}
+		return
+	}
 	for j, w := range p {
 		for d, v := range values[j*dim : (j+1)*dim] {
 			out[d] += float32(w * v)
