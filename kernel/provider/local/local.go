@@ -55,10 +55,10 @@
 // # Identity
 //
 // A model is its folder's name, a digest over its files and the version of what this
-// package makes of them. Bits can differ
-// between builds with and without GOEXPERIMENT=simd, which makes the pure Go
-// backend several times faster on amd64, between processor architectures and
-// between backends; none of these is part of the identity, save the backend.
+// package makes of them. On amd64 the default build multiplies by AVX2, with the bits
+// of plain Go; GOEXPERIMENT=simd adds AVX-512 and makes GoMLX several times faster.
+// Bits can differ between these two builds, between processor architectures and
+// between engines; of these, only the engine is part of the identity.
 package local
 
 import (

@@ -11,9 +11,10 @@
 // Like llama.cpp, numbers that meet quantised weights are quantised themselves
 // first, to 8 bits with a scale for each 32.
 //
-// The vector instructions are those of AVX-512, by Go's simd package: in builds
-// with GOEXPERIMENT=simd on amd64, on processors that have them. Everything else
-// runs plain Go, which gives the same sums for quantised weights.
+// On amd64, Go's assembler gives plain kernels the instructions of AVX2 on processors
+// that have them, with the same bits as plain Go, which other processors run. Those of
+// AVX-512 come by Go's simd package, in builds with GOEXPERIMENT=simd; their sums for
+// quantised weights are the same, others are rounded less often.
 package matrix
 
 import (

@@ -3,6 +3,7 @@ package matrix
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -46,17 +47,60 @@ func TestMultiply(t *testing.T) {
 					x[i] = -1 // whose codes are all -127
 				}
 			}
-			q := m.Quantise(x, n)
-			m.Multiply(q, y)
-			for i := range n {
-				for r := range rows {
-					if want := product(c, x[i*cols:], q, i, r); y[i*rows+r] != want {
-						t.Fatalf("row %d by row %d is %g, want %g", i, r, y[i*rows+r], want)
+			plainAndFast(t, func() {
+				q := m.Quantise(x, n)
+				m.Multiply(q, y)
+				for i := range n {
+					for r := range rows {
+						if want := product(c, x[i*cols:], q, i, r); y[i*rows+r] != want {
+							t.Fatalf("AVX2 %t: row %d by row %d is %g, want %g", avx2, i, r, y[i*rows+r], want)
+						}
 					}
 				}
-			}
+			})
 		})
 	}
+}
+
+// plainAndFast runs a check in plain Go too, where plain kernels have better.
+func plainAndFast(t *testing.T, check func()) {
+	t.Helper()
+	check()
+	if avx2 {
+		defer func() { avx2 = true }()
+		avx2 = false
+		check()
+	}
+}
+
+// TestPlainFloats holds that sums of floats have the same bits with and without AVX2.
+func TestPlainFloats(t *testing.T) {
+	const dim, n = 48, 13
+	rng := rand.New(rand.NewPCG(5, 6))
+	values, p := make([]float32, n*dim), make([]float32, n)
+	for i := range values {
+		values[i] = float32(rng.NormFloat64())
+	}
+	for i := range p {
+		p[i] = float32(rng.NormFloat64())
+	}
+	sums, mixed := make([]float32, lanes), make([]float32, dim)
+	for j, weight := range p {
+		for d := range mixed {
+			mixed[d] += float32(weight * values[j*dim+d])
+		}
+		for r := range sums {
+			sums[r] += float32(weight * values[j*lanes+r])
+		}
+	}
+	plainAndFast(t, func() {
+		s, m := make([]float32, lanes), make([]float32, dim)
+		floats16(values, p, s)
+		plainMix(p, values, m, dim)
+		if !slices.Equal(s, sums) || !slices.Equal(m, mixed) {
+			t.Errorf("AVX2 %t: %v and %v, want %v and %v", avx2, s, m, sums, mixed)
+		}
+	})
 }
 
 // product is one of them, by definition.

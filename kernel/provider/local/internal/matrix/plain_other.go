@@ -2,7 +2,7 @@
 
 package matrix
 
-const avx2 = false
+var avx2 = false
 
 func nibblesRow(w *uint8, codes *int8, d, least, scale, total *float32, sums *int32, offset int32, blocks int, acc *float32) {
 }
