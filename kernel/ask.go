@@ -47,6 +47,11 @@ const MaxQuestion = 1 << 20
 // A method that cannot answer in this form, or lacks its tools, is refused before
 // a call is made.
 func (l *Lab) Ask(q Asking) (*Result, error) {
+	found, err := l.ask(q)
+	return l.newResult(found, err), err
+}
+
+func (l *Lab) ask(q Asking) (*runner.Result, error) {
 	if len(q.Methods) == 0 {
 		q.Methods = strings.Split(AskMethods, ",")
 	}

@@ -204,7 +204,7 @@ func undeclared(results []*Result, o Comparing) bool {
 	if len(results) > 1 || o.BudgetCalls > 0 || o.BudgetTokens > 0 || o.BudgetCost > 0 {
 		return true
 	}
-	for _, t := range results[0].Trials {
+	for _, t := range results[0].Result.Trials {
 		if name, _, ok := compare.Headline(t); ok && len(o.Metrics) > 0 {
 			return name != o.Metrics[0]
 		}

@@ -103,7 +103,7 @@ func (r *Result) Credit(method string, o Crediting, how Experiment) (*Credit, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := (&Result{Result: made, lab: r.lab}).Effects(o)
+	c, err := r.lab.newResult(made, nil).Effects(o)
 	if err != nil {
 		return nil, err
 	}
@@ -113,17 +113,17 @@ func (r *Result) Credit(method string, o Crediting, how Experiment) (*Credit, er
 
 // Effects computes the credit from a run of interventions that was made before.
 func (r *Result) Effects(o Crediting) (*Credit, error) {
-	found, err := compare.CreditOf(r.Run, r.Samples(), r.Trials, compare.Options{Seed: o.Seed}, o.Metrics...)
+	found, err := compare.CreditOf(r.Run, r.Samples(), r.Result.Trials, compare.Options{Seed: o.Seed}, o.Metrics...)
 	if err != nil {
 		return nil, Misused(err)
 	}
 	c := &Credit{Credit: found, Of: r.Run.Parent, Simulated: r.Run.Config.Model.Simulated, Result: r}
-	i := slices.IndexFunc(r.Trials, func(t *record.Trial) bool {
+	i := slices.IndexFunc(r.Result.Trials, func(t *record.Trial) bool {
 		_, drawn := report.GraphOf(t)
 		return drawn && t.ID.Method == found.Method
 	})
 	if i >= 0 {
-		c.drawn = r.Trials[i]
+		c.drawn = r.Result.Trials[i]
 	}
 	return c, nil
 }
@@ -132,7 +132,7 @@ func (r *Result) Effects(o Crediting) (*Credit, error) {
 // effect holds that chance, or that change of code, too.
 func (r *Result) unlike(again []*record.Trial) []string {
 	was := map[record.TrialID]*record.Trial{}
-	for _, t := range r.Trials {
+	for _, t := range r.Result.Trials {
 		was[t.ID] = t
 	}
 	n, all, where := 0, 0, ""

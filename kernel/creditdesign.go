@@ -46,7 +46,7 @@ func (r *Result) design(method string, o *Crediting, how Experiment) (s runner.S
 	if err != nil {
 		return s, nil, err
 	}
-	d, err := compare.FromTrials([]string{label}, r.Samples(), r.Trials, o.Metrics...)
+	d, err := compare.FromTrials([]string{label}, r.Samples(), r.Result.Trials, o.Metrics...)
 	if err == nil && len(d.Metrics) == 0 {
 		err = fmt.Errorf("credit: no trial of %q has a score: what its steps earn cannot be told", label)
 	}
@@ -140,7 +140,7 @@ type calls []Call
 // places groups the answered calls of a method.
 func (r *Result) places(label string, o *Crediting) (map[string]calls, error) {
 	all := map[string]calls{}
-	for _, t := range r.Trials {
+	for _, t := range r.Result.Trials {
 		for _, c := range t.Calls {
 			if t.ID.Method == label && c.Kind != record.ToolCall && c.Fault == "" {
 				at := record.Place(o.By, c.Path)

@@ -151,9 +151,14 @@ func (l *Lab) modelOf(e Experiment) (provider.Provider, error) {
 }
 
 // Run carries e out, or goes on with it where it was interrupted, and shows its
-// progress. Calls that the store has answers to are not made. The result may
-// come with an error: it then holds what was finished.
+// progress. Calls that the store has answers to are not made. The result of an
+// experiment that failed holds what was finished, and shows the error.
 func (l *Lab) Run(e Experiment) (*Result, error) {
+	found, err := l.run(e)
+	return l.newResult(found, err), err
+}
+
+func (l *Lab) run(e Experiment) (*runner.Result, error) {
 	ctx := l.o.Context()
 	s, err := l.setup(e)
 	if err != nil {
@@ -166,7 +171,7 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 }
 
 // carryOut runs what is open and shows its progress.
-func (l *Lab) carryOut(s runner.Setup) (*Result, error) {
+func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
 	ctx := l.o.Context()
 	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
 		s.Fresh = true
@@ -181,13 +186,10 @@ func (l *Lab) carryOut(s runner.Setup) (*Result, error) {
 	}
 	result, err := s.Run(ctx, store, progress)
 	progress.Stop()
-	if result == nil {
-		return nil, err
-	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Canceled
 	}
-	return &Result{Result: result, lab: l}, err
+	return result, err
 }
 
 // quietTrials is how many trials of a sample an estimate looks at without a word.

@@ -65,7 +65,7 @@ func (r *Result) Fork(at, reply string) (*Forked, error) {
 		return nil, err
 	}
 	f := &Forked{
-		Result: &Result{Result: made, lab: r.lab}, Parent: r, At: before.ID.String() + "/" + call.Path, Was: was, Reply: reply,
+		Result: r.lab.newResult(made, nil), Parent: r, At: before.ID.String() + "/" + call.Path, Was: was, Reply: reply,
 		Before: &Trial{before, r},
 	}
 	f.After, err = f.Trial(before.ID.String())
@@ -120,7 +120,7 @@ func (f *Forked) Display() Bundle {
 
 // Diff sets this run against another, trial by trial.
 func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
-	d, err := compare.DiffRuns(compare.Side{Run: r.Run, Trials: r.Trials}, compare.Side{Run: other.Run, Trials: other.Trials}, force)
+	d, err := compare.DiffRuns(compare.Side{Run: r.Run, Trials: r.Result.Trials}, compare.Side{Run: other.Run, Trials: other.Result.Trials}, force)
 	if err != nil {
 		return nil, Misused(err)
 	}

@@ -59,7 +59,7 @@ func (l *Lab) Import(path string, o Import) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Result: r, lab: l}, nil
+	return l.newResult(r, nil), nil
 }
 
 // filesDigest is the SHA-256 of files, one behind the other, in hex.

@@ -240,5 +240,5 @@ func (l *Lab) Load(name string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Result: r, lab: l}, nil
+	return l.newResult(r, nil), nil
 }

@@ -27,7 +27,7 @@ type side struct {
 func merge(results []*Result) (sides []*side, notes []string, err error) {
 	for _, r := range results {
 		trials := map[string][]*record.Trial{}
-		for _, t := range r.Trials {
+		for _, t := range r.Result.Trials {
 			trials[t.ID.Method] = append(trials[t.ID.Method], t)
 		}
 		for _, m := range r.Run.Config.Methods {

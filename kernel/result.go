@@ -15,14 +15,33 @@ import (
 	"noema/methods"
 )
 
-// Result is a run to look at: shown, it is the table of its methods.
+// Result is a run to look at: shown, it is the table of its methods. The result
+// of an experiment that failed shows why.
 type Result struct {
 	*runner.Result
-	lab *Lab
+	Trials  TrialList // the finished ones, in canonical order
+	lab     *Lab
+	failure error // what ended the experiment; nil if nothing did
 }
 
-// Summary is the run in numbers.
-func (r *Result) Summary() (*runner.Summary, error) { return runner.Summarize(r.Result) }
+// newResult is a run to look at, which failure ended unless it is nil. Without a
+// run, the experiment failed before one began.
+func (l *Lab) newResult(found *runner.Result, failure error) *Result {
+	if found == nil {
+		found = &runner.Result{Run: &record.Run{}}
+	}
+	r := &Result{Result: found, lab: l, failure: failure}
+	r.Trials = r.Where(func(*Trial) bool { return true })
+	return r
+}
+
+// Summary is the run in numbers, or why there is no run.
+func (r *Result) Summary() (*runner.Summary, error) {
+	if r.Run.ID == "" && r.failure != nil {
+		return nil, r.failure
+	}
+	return runner.Summarize(r.Result)
+}
 
 // ID names the run in the store.
 func (r *Result) ID() string { return r.Run.ID }
@@ -65,18 +84,25 @@ func (r *Result) Display() Bundle {
 	if err != nil {
 		return display.Of(err)
 	}
-	return report.RunSheet(s, false).Display()
+	sheet := report.RunSheet(s, false)
+	if r.failure != nil {
+		return display.Join(display.Of(r.failure), sheet)
+	}
+	return sheet.Display()
 }
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.
 func (r *Result) Trial(name string) (*Trial, error) {
+	if r.Run.ID == "" && r.failure != nil {
+		return nil, r.failure
+	}
 	id, err := r.Run.FindTrial(name)
 	if err != nil {
 		return nil, Misused(err)
 	}
 	for _, t := range r.Trials {
 		if t.ID == id {
-			return &Trial{t, r}, nil
+			return t, nil
 		}
 	}
 	return nil, fmt.Errorf("find trial %q: run %s has not finished it: run its command again", name, r.Run.ID)
@@ -85,7 +111,7 @@ func (r *Result) Trial(name string) (*Trial, error) {
 // Where returns the trials that keep says yes to, in canonical order.
 func (r *Result) Where(keep func(*Trial) bool) TrialList {
 	list := TrialList{}
-	for _, t := range r.Trials {
+	for _, t := range r.Result.Trials {
 		if t := (&Trial{t, r}); keep(t) {
 			list = append(list, t)
 		}
@@ -139,7 +165,8 @@ func (r *Replayed) Display() Bundle {
 	return display.Text(text.String())
 }
 
-// Trial is one trial of a result: shown, it is its transcript.
+// Trial is one trial of a result: shown, it is a table of what came of it and what
+// it took. Its Calls, Graph and Transcript say how.
 type Trial struct {
 	*record.Trial
 	of *Result
@@ -152,15 +179,19 @@ func (t *Trial) Right() bool {
 }
 
 // Display implements [Displayer].
-func (t *Trial) Display() Bundle {
+func (t *Trial) Display() Bundle { return report.TrialSheet(t.of.Run, t.Trial).Display() }
+
+// Transcript returns all that the trial did, down to each message, as text to be
+// shown.
+func (t *Trial) Transcript() Bundle {
 	var text bytes.Buffer
 	report.Transcript(&text, t.of.Run, t.Trial, t.exchange)
 	return display.Text(text.String())
 }
 
 // Calls returns the trial's model and tool calls, in canonical order.
-func (t *Trial) Calls() []Call {
-	calls := make([]Call, len(t.Trial.Calls))
+func (t *Trial) Calls() CallList {
+	calls := make(CallList, len(t.Trial.Calls))
 	for i, c := range t.Trial.Calls {
 		calls[i] = Call{c, t}
 	}
@@ -195,6 +226,18 @@ func (c Call) Request() (methods.Request, error) {
 func (c Call) Reply() (string, error) {
 	x, err := c.of.exchange(c.Call)
 	return x.Record.Completion.Text, err
+}
+
+// CallList is some calls: shown, it is a table.
+type CallList []Call
+
+// Display implements [Displayer].
+func (l CallList) Display() Bundle {
+	records := make([]record.Call, len(l))
+	for i, c := range l {
+		records[i] = c.Call
+	}
+	return report.CallTable(records).Display()
 }
 
 // TrialList is some trials: shown, it is a table.

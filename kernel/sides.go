@@ -141,7 +141,7 @@ func labelIn(sides []*side, run *record.Run, method string) string {
 // reach is what readers must know of each run, with the labels of the comparison.
 func reach(sides []*side, results []*Result) (notes []string) {
 	for _, r := range results {
-		for _, note := range runner.Reach(r.Run, r.Trials, func(label string) string { return labelIn(sides, r.Run, label) }) {
+		for _, note := range runner.Reach(r.Run, r.Result.Trials, func(label string) string { return labelIn(sides, r.Run, label) }) {
 			if !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}

@@ -75,7 +75,7 @@ func optionType(t reflect.Type) OptionType {
 		return IntOption
 	case t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32:
 		return NumberOption
-	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.String, t.Kind() == reflect.Interface: // of another type only where Go code sets it
 		return StringOption
 	case t == reflect.TypeFor[[]string](), t == reflect.TypeFor[[]int]():
 		return ListOption

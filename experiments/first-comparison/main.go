@@ -20,7 +20,7 @@ func main() {
 		Task:     "cafes?n=10",
 		Methods:  []string{"direct", "cot", "anot"},
 		Model:    "sim",
-		Limit:    "30",
+		Limit:    30,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -56,7 +56,7 @@ func main() {
 		Task:     "arithmetic",
 		Methods:  []string{"direct", "cot", "vote"},
 		Model:    "sim?error=0.2",
-		Limit:    "60",
+		Limit:    60,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -234,4 +234,10 @@ func (t *Table) bound() {
 
 func isNumber(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Float64 }
 
-func cell(v reflect.Value) string { return Line(sprint(v, 1000), 200) }
+// cell is a value in a table, without the & of a pointer.
+func cell(v reflect.Value) string {
+	if v.Kind() == reflect.Pointer && !v.Type().Implements(stringer) && !v.Type().Implements(failure) {
+		v = v.Elem()
+	}
+	return Line(sprint(v, 1000), 200)
+}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,7 +29,8 @@ const maxNested = 50
 type printer struct {
 	strings.Builder
 	limit int
-	cut   bool // something is left out
+	cut   bool             // something is left out
+	path  map[uintptr]bool // pointers that lead to what is printed, to find rings
 }
 
 // full reports, and notes, that there is no room for more.
@@ -61,13 +61,13 @@ func (p *printer) value(v reflect.Value, depth int) {
 	case reflect.Interface:
 		p.value(v.Elem(), depth+1)
 	case reflect.Pointer:
-		p.pointer(v, depth)
+		p.pointer(v, depth, false)
 	case reflect.Slice, reflect.Array:
 		p.list("[", v.Len(), "]", func(i int) { p.value(v.Index(i), depth+1) })
 	case reflect.Struct:
 		p.list("{", v.NumField(), "}", func(i int) {
 			p.text(fieldName(v.Type(), i) + ":")
-			p.value(v.Field(i), depth+1)
+			p.field(v.Field(i), depth+1)
 		})
 	case reflect.Map:
 		keys := keysOf(v)
@@ -78,6 +78,15 @@ func (p *printer) value(v reflect.Value, depth int) {
 		})
 	default:
 		p.scalar(v)
+	}
+}
+
+// field prints a field of a struct.
+func (p *printer) field(v reflect.Value, depth int) {
+	if v.Kind() == reflect.Pointer && !p.said(v) {
+		p.pointer(v, depth, true)
+	} else if v.Kind() != reflect.Pointer {
+		p.value(v, depth)
 	}
 }
 
@@ -94,21 +103,25 @@ func (p *printer) said(v reflect.Value) bool {
 	return false
 }
 
-// pointer prints what a pointer leads to if it is the value itself that is
-// shown; deeper down the address is enough, as in fmt.
-func (p *printer) pointer(v reflect.Value, depth int) {
-	switch v.Elem().Kind() {
-	case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
-		if depth == 0 {
-			p.text("&")
-			p.value(v.Elem(), depth+1)
-			return
-		}
-	case reflect.Invalid:
+// pointer prints what a pointer leads to, since an address says nothing and is
+// never the same twice. Of a struct within a struct the type is enough: behind it
+// may be all that a program has.
+func (p *printer) pointer(v reflect.Value, depth int, inStruct bool) {
+	at := v.Pointer()
+	switch kind := v.Elem().Kind(); {
+	case kind == reflect.Invalid:
 		p.text("<nil>")
-		return
+	case kind == reflect.Struct && inStruct, p.path[at]:
+		p.text(v.Type().String())
+	default:
+		if p.path == nil {
+			p.path = map[uintptr]bool{}
+		}
+		p.path[at] = true
+		p.text("&")
+		p.value(v.Elem(), depth+1)
+		delete(p.path, at)
 	}
-	p.text("0x" + strconv.FormatUint(uint64(v.Pointer()), 16))
 }
 
 func (p *printer) list(open string, n int, end string, each func(i int)) {

@@ -28,7 +28,7 @@ type Experiment struct {
 	Methods       []string          `json:"methods" part:"what" default:"direct,cot,anot" doc:"methods to compare, as in direct,anot?builder=compiled"`
 	MethodOptions map[string]string `json:"method-options" flag:"method-option" short:"M" part:"what" doc:"option of every method that has it, or of one, as in -M anot.builder=compiled"`
 	Model         string            `json:"model" part:"what" default:"sim" doc:"model, as in openai/gpt-5-nano, with ?options; noema model list shows all forms"`
-	Limit         string            `json:"limit" part:"what" doc:"samples to use: 10 for the first ten, 10-20 for a range"`
+	Limit         any               `json:"limit" part:"what" doc:"samples to use: 10 for the first ten, 10-20 for a range"`
 	SampleIDs     []string          `json:"sample-id" part:"what" doc:"use only the samples with these ids"`
 	Epochs        int               `json:"epochs" part:"what" default:"1" min:"1" doc:"repetitions of each sample"`
 	Seed          uint64            `json:"seed" part:"what" doc:"random seed of the run"`

@@ -63,11 +63,12 @@ type selection struct {
 	ids      []string // if any, only these
 }
 
-// parseLimit reads "10", the first ten, or "10-20". Nothing is no limit.
-func parseLimit(s string) (sel selection, err error) {
-	if s == "" {
+// parseLimit reads 10 or "10", the first ten, or "10-20". Nothing is no limit.
+func parseLimit(limit any) (sel selection, err error) {
+	if limit == nil || limit == "" {
 		return sel, nil
 	}
+	s := fmt.Sprint(limit)
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {
 		from, to = "1", s

@@ -113,7 +113,7 @@ func TestHostileTextInABrowser(t *testing.T) {
 	run := hostileRun(t, lab)
 	base, p := serve(t, lab)
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()))
-	call := base + "/run/" + run.ID() + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Trials[0].Calls[0].Path}}.Encode()
+	call := base + "/run/" + run.ID() + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Result.Trials[0].Calls[0].Path}}.Encode()
 	for _, address := range []string{base + "/run/" + run.ID(), base + "/run/" + run.ID() + "/sample?s=1", base + "/run/" + run.ID() + "/trial?m=bad&s=1", call} {
 		var title string
 		var scripts int

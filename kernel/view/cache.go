@@ -61,7 +61,7 @@ func (c *cache) get(id string) (*loaded, error) {
 		c, _ := result.Effects(kernel.Crediting{}) // what has no score is shown without
 		return c
 	})
-	for _, t := range result.Trials {
+	for _, t := range result.Result.Trials {
 		l.trials[t.ID] = t
 	}
 	c.runs[result.Run.ID] = l

@@ -211,8 +211,8 @@ func TestHostileTextIsText(t *testing.T) {
 	base, p := serve(t, lab)
 	get := visitor(t, base, p)
 	id := run.ID()
-	call := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Trials[0].Calls[0].Path}}.Encode()
-	huge := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"2"}, "path": {run.Trials[1].Calls[0].Path}}.Encode()
+	call := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Result.Trials[0].Calls[0].Path}}.Encode()
+	huge := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"2"}, "path": {run.Result.Trials[1].Calls[0].Path}}.Encode()
 	for _, path := range []string{"/", "/run/" + id, "/run/" + id + "/samples", "/run/" + id + "/sample?s=1", "/run/" + id + "/trial?m=bad&s=1", call, huge, "/compare?run=" + id} {
 		code, body := get(path)
 		if code != http.StatusOK {

@@ -218,9 +218,6 @@ func sized(exp kernel.Experiment, n int) kernel.Experiment {
 // compareOnce runs one experiment and prints its result.
 func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experiment) (*kernel.Result, error) {
 	result, err := a.lab.Run(exp)
-	if result == nil {
-		return nil, err
-	}
 	if err == nil || len(result.Trials) > 0 {
 		if printErr := a.printCompared(result, &c.pairing); printErr != nil {
 			return result, errors.Join(err, printErr)

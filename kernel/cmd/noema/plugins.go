@@ -197,8 +197,8 @@ func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp kernel.Exper
 // and gave the same answers.
 func (a *app) sameTranscripts(x, y *kernel.Result) error {
 	calls := 0
-	for i, t := range x.Trials {
-		other := y.Trials[i]
+	for i, t := range x.Result.Trials {
+		other := y.Result.Trials[i]
 		if t.ID.Sample != other.ID.Sample || len(t.Calls) != len(other.Calls) {
 			return fmt.Errorf("prove: sample %s: the function made %d calls, the plugin %d", t.ID.Sample, len(t.Calls), len(other.Calls))
 		}
