@@ -37,6 +37,7 @@ func (ws *workspace) prepare(j job, number int) ([]*ssa.Function, error) {
 		return []*ssa.Function{pkg.Func("init"), pkg.Func(u.Run)}, nil
 	}
 	ws.connect(u)
+	ws.names.trail.add(u, j.text, number, ws.names.definitions)
 	ws.names.add(u, number, stale)
 	ws.reportStale(stale)
 	u.Trim()

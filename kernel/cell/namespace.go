@@ -20,6 +20,7 @@ type namespace struct {
 	source.Scope
 	definitions map[string]*definition // methods as "T.M"
 	stale       map[string]string      // definitions that no longer compile after a redefinition, and why
+	trail       trail
 }
 
 // definition is a declaration of a cell.
@@ -34,7 +35,7 @@ func (d *definition) cellName() string { return fmt.Sprintf("cell %d", d.number)
 func newNamespace() *namespace {
 	return &namespace{
 		Scope:       source.Scope{Objects: map[string]types.Object{}, Imports: map[string]string{}},
-		definitions: map[string]*definition{}, stale: map[string]string{},
+		definitions: map[string]*definition{}, stale: map[string]string{}, trail: newTrail(),
 	}
 }
 
