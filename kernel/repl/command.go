@@ -23,6 +23,8 @@ func (r *repl) own() []Command {
 		{Name: "type", Args: "EXPR", Help: "show the type of an expression"},
 		{Name: "doc", Args: "NAME", Help: "show the documentation of a name"},
 		{Name: "who", Help: "list the variables"},
+		{Name: "stale", Help: "list the cells that computed from values that have been set again"},
+		{Name: "rerun", Args: "stale", Help: "run these cells again, in order"},
 		{Name: "time", Args: "CELL", Help: "run a cell and show the time it takes"},
 		{Name: "save", Args: "FILE", Help: "write the cells so far to a file"},
 		{Name: "load", Args: "FILE", Help: "run a file of cells or a script with main"},
@@ -56,6 +58,10 @@ func (r *repl) command(ctx context.Context, line string) error {
 		return r.doc(args)
 	case "who":
 		r.who()
+	case "stale":
+		r.stale()
+	case "rerun":
+		return r.rerun(ctx, args)
 	case "time":
 		return r.time(ctx, args)
 	case "save":
@@ -138,6 +144,41 @@ func (r *repl) who() {
 		t.Row(v.Name, v.Kind, v.Type, where)
 	}
 	r.screen.Show("", t.Display())
+}
+
+// stale lists the stale cells.
+func (r *repl) stale() {
+	cells := r.session.Stale()
+	if len(cells) == 0 {
+		r.screen.say("no cell is stale")
+		return
+	}
+	var t display.Table
+	t.Add("cell", "begins", "used", "changed by")
+	for _, c := range cells {
+		t.Row(fmt.Sprint(c.Number), display.Line(c.Text, 60), strings.Join(c.Names, ", "), fmt.Sprintf("cell %d", c.By))
+	}
+	r.screen.Show("", t.Display())
+}
+
+// rerun runs the stale cells again, each under its first line, up to the first
+// that fails.
+func (r *repl) rerun(ctx context.Context, what string) error {
+	if what != "stale" {
+		return fmt.Errorf("rerun %q: only \":rerun stale\" is known", what)
+	}
+	cells := r.session.Stale()
+	if len(cells) == 0 {
+		r.screen.say("no cell is stale")
+	}
+	r.line = 0 // faults are in the cell, not in the input
+	for _, c := range cells {
+		r.screen.say(fmt.Sprintf("cell %d again: %s", c.Number, display.Line(c.Text, 60)))
+		if err := r.cell(ctx, c.Text); err != nil || r.done {
+			return err
+		}
+	}
+	return nil
 }
 
 // time runs a cell and prints how long it took, even if it failed.

@@ -27,6 +27,7 @@ type Session interface {
 	IsComplete(text string) cell.Completeness
 	TypeOf(text string) (string, error)
 	Variables() []cell.Variable
+	Stale() []cell.StaleCell
 	Count() int
 	Reset() error
 }

@@ -100,6 +100,19 @@ func TestPipeWithFiles(t *testing.T) {
 	})
 }
 
+// TestRerunStale: a variable is set again, and what came from it runs again.
+func TestRerunStale(t *testing.T) {
+	check(t, []pipeCase{
+		{"stale and rerun", "x := 1\ny := x + 1\nfmt.Println(y)\n:stale\nx = 10\n:stale\n:rerun stale\n:stale\n", 0,
+			"2\nno cell is stale\n" +
+				"cell  begins          used  changed by\n2     y := x + 1      x     cell 4\n3     fmt.Println(y)  y     cell 4\n" +
+				"cell 2 again: y := x + 1\ncell 3 again: fmt.Println(y)\n11\nno cell is stale\n", ""},
+		{"the first that fails ends it", "x := 1\n10 / x\n11 / x\nx = 0\n:rerun stale\n", 1,
+			"10\n11\ncell 2 again: 10 / x\n", "panic: cell 5, line 1: runtime error: integer divide by zero\n    10 / x\n       ^\n"},
+		{"only stale", ":rerun all\n", 1, "", "rerun \"all\": only \":rerun stale\" is known\n"},
+	})
+}
+
 func TestHelpListsEveryCommand(t *testing.T) {
 	_, out, _ := piped(t, ":help\n")
 	for _, c := range (&repl{}).own() {
