@@ -23,13 +23,15 @@ expression is shown. fmt and noema/kernel are imported, and lab is the workbench
   !command      run a shell command
   %time         show the time that the rest of the cell takes
   %who          list the variables
+  %stale        list the cells that computed from values that have been set again
+  %rerun stale  run these cells again, in order
   %run FILE.go  run a script
   %load FILE    load a file into this cell
   %reset        forget all declarations
 `
 
 // ownCommands are the built-in commands.
-var ownCommands = []string{"help", "load", "reset", "run", "time", "who"}
+var ownCommands = []string{"help", "load", "rerun", "reset", "run", "stale", "time", "who"}
 
 // commandNames are the names of all commands, sorted.
 func (k *kernel) commandNames() []string {
@@ -48,6 +50,11 @@ func (k *kernel) command(ctx context.Context, c command, count int) (load string
 		return "", nil
 	case "time":
 		return "", k.timed(ctx, c.Args, count)
+	case "stale":
+		k.output.Show("", k.listStale().Display())
+		return "", nil
+	case "rerun":
+		return "", k.rerun(ctx, c.Args)
 	case "who":
 		k.output.Show("", k.whoTable().Display())
 		return "", nil

@@ -51,14 +51,20 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})
 	}
 	k.output.begin(m, c.Silent, isTrue(c.AllowStdin))
+	before := k.session.Count()
 	value, payload, err := k.runText(ctx, c.Code, count)
 	k.output.flush()
+	now := span{before + 1, k.session.Count()}
+	k.ranAs(m, store, now)
 	if err != nil {
-		k.failed(m, c, count, err)
+		k.failed(m, c, now, count, err)
 		return
 	}
 	if len(value) > 0 && !c.Silent {
 		k.publish(m, "execute_result", map[string]any{"execution_count": count, "data": dataOf(value), "metadata": map[string]any{}})
+	}
+	if !c.Silent {
+		k.markStale(m, now, count)
 	}
 	k.reply(m, "execute_reply", map[string]any{
 		"status": "ok", "execution_count": count, "payload": payload, "user_expressions": k.expressions(ctx, c.UserExpressions, count),
@@ -143,6 +149,7 @@ func (k *kernel) expressions(ctx context.Context, all map[string]string, count i
 	out := map[string]any{}
 	for name, text := range all {
 		value, err := k.run(ctx, text, quiet{}, count)
+		k.session.Forget(k.session.Count())
 		if err != nil {
 			kind, message := faultOf(err)
 			out[name] = map[string]any{"status": "error", "ename": kind, "evalue": message, "traceback": []string{message}}
@@ -173,11 +180,12 @@ func faultOf(err error) (kind, message string) {
 }
 
 // failed reports a cell's error and aborts the queued cells.
-func (k *kernel) failed(m *message, c executeRequest, count int, err error) {
+func (k *kernel) failed(m *message, c executeRequest, now span, count int, err error) {
 	kind, message := faultOf(err)
 	trace := traceback(err, c.Code, count)
 	if !c.Silent {
 		k.publish(m, "error", map[string]any{"ename": kind, "evalue": message, "traceback": trace})
+		k.markStale(m, now, count)
 	}
 	k.reply(m, "execute_reply", map[string]any{
 		"status": "error", "execution_count": count, "ename": kind, "evalue": message, "traceback": trace, "payload": []any{},

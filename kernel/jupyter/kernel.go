@@ -55,6 +55,9 @@ type kernel struct {
 	history  *cell.History
 	output   *output
 	numbers  numbers // used by the shell's goroutine alone
+	places   places
+	// collect receives what would be published, where there are no clients.
+	collect func(kind string, content map[string]any)
 
 	mu        sync.Mutex // guards what follows
 	interrupt context.CancelFunc
@@ -75,7 +78,7 @@ func Run(ctx context.Context, c Connection, s Session, o Options) error {
 	}
 	k := &kernel{
 		session: s, o: o, signer: newSigner(c.Key), id: newID(),
-		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, parent: parent(),
+		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, places: places{ran: map[string]span{}}, parent: parent(),
 	}
 	var err error
 	if k.history, err = cell.OpenHistory(o.History, maxHistory); err != nil {
@@ -293,6 +296,9 @@ func (k *kernel) interruptCell() {
 
 // reply answers a request.
 func (k *kernel) reply(m *message, kind string, content any) {
+	if k.collect != nil {
+		return
+	}
 	frames, err := k.signer.encode(m.route, newHeader(k.id, kind), m.raw, content)
 	if err != nil {
 		k.logf("%v", err)
@@ -302,7 +308,11 @@ func (k *kernel) reply(m *message, kind string, content any) {
 }
 
 // publish sends a message to all subscribers, on behalf of a request.
-func (k *kernel) publish(parent *message, kind string, content any) {
+func (k *kernel) publish(parent *message, kind string, content map[string]any) {
+	if k.collect != nil {
+		k.collect(kind, content)
+		return
+	}
 	var raw json.RawMessage
 	if parent != nil {
 		raw = parent.raw

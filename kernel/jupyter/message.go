@@ -35,6 +35,8 @@ type message struct {
 	content json.RawMessage
 	raw     json.RawMessage // the header as received
 	from    *peer
+	// metadata is the client's own, such as JupyterLab's id of the cell.
+	metadata json.RawMessage
 }
 
 var delimiter = []byte("<IDS|MSG>")
@@ -102,7 +104,7 @@ func (s *signer) decode(frames [][]byte) (*message, error) {
 	if at < 0 || len(frames) < at+6 {
 		return nil, errors.New("read message: too few frames")
 	}
-	m := &message{route: frames[:at], raw: frames[at+2], content: frames[at+5]}
+	m := &message{route: frames[:at], raw: frames[at+2], metadata: frames[at+4], content: frames[at+5]}
 	want := s.sign(frames[at+2 : at+6]...)
 	if !hmac.Equal([]byte(want), frames[at+1]) {
 		return nil, errors.New("read message: wrong signature")

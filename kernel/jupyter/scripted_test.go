@@ -112,6 +112,10 @@ func (s *scripted) Count() int {
 	return s.count
 }
 
+func (s *scripted) Stale() []cell.StaleCell { return nil }
+
+func (s *scripted) Forget(int) {}
+
 func (s *scripted) Reset() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

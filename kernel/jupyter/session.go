@@ -20,6 +20,8 @@ type Session interface {
 	Inspect(text string, cursor int) (cell.Doc, bool)
 	IsComplete(text string) cell.Completeness
 	Variables() []cell.Variable
+	Stale() []cell.StaleCell
+	Forget(number int)
 	Count() int
 	Reset() error
 }

@@ -163,3 +163,27 @@ func hunks(pieces []piece, context int) []piece {
 	}
 	return out
 }
+
+// LineDiff compares two texts line by line: removed lines begin with "-", added
+// ones with "+", and up to two lines around them with a space. Long lines are cut.
+// Equal texts have none.
+func LineDiff(a, b string) string {
+	const around = 2
+	var out strings.Builder
+	linesA, linesB := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	pieces := []piece{{Type: deleted, Text: a}, {Type: inserted, Text: b}}
+	if cost(linesA, linesB) <= effort {
+		pieces = diffParts(linesA, linesB)
+	}
+	signs := map[diffmatchpatch.Operation]string{equal: "  ", deleted: "- ", inserted: "+ "}
+	for i, p := range pieces {
+		lines := strings.Split(strings.TrimSuffix(p.Text, "\n"), "\n")
+		for j, line := range lines {
+			near := i > 0 && j < around || i < len(pieces)-1 && j >= len(lines)-around
+			if p.Type != equal || near {
+				out.WriteString(signs[p.Type] + clip(Plain(line)) + "\n")
+			}
+		}
+	}
+	return out.String()
+}

@@ -20,7 +20,7 @@ const (
 	exitError    = 1
 	exitUsage    = 2
 	exitFailed   = 3 // the run finished, but some trials failed
-	exitDiverged = 4 // the replay is not the run
+	exitDiverged = 4 // the replay is not the run, or a notebook shows something else
 )
 
 func main() {

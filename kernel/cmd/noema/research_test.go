@@ -105,7 +105,7 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	}
 	for _, trial := range result.Trials {
 		searches := trial.ID.Method != "direct" && trial.ID.Method != "cot"
-		if first := trial.Calls[0].Usage.InputTokens; searches != (first < 1500) {
+		if first := trial.Calls()[0].Usage.InputTokens; searches != (first < 1500) {
 			t.Errorf("%s: its first call has %d tokens", trial.ID, first)
 		}
 		if trial.Score.Values["accuracy"] != 1 || searches != (trial.Usage.ToolCalls > 0) {
@@ -183,7 +183,7 @@ func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
 		t.Errorf("without the server the replay is another: %v", err)
 	}
 	for _, trial := range result.Trials {
-		if !strings.Contains(string(trial.Answer.Outcome), "answered") || trial.Usage.ToolCalls == 0 || trial.Calls[0].Fault == record.ToolFault {
+		if !strings.Contains(string(trial.Answer.Outcome), "answered") || trial.Usage.ToolCalls == 0 || trial.Calls()[0].Fault == record.ToolFault {
 			t.Errorf("trial %s: %s after %d tool calls", trial.ID, trial.Answer.Outcome, trial.Usage.ToolCalls)
 		}
 	}

@@ -20,12 +20,16 @@ import (
 
 func runCommand(a *app) *cobra.Command {
 	var c comparison
+	var update bool
 	cmd := &cobra.Command{
-		Use:   "run FILE.yaml... | FILE.go [ARGUMENT...]",
-		Short: "run experiments that files declare, or a script",
+		Use:   "run FILE.yaml... | FILE.go [ARGUMENT...] | FILE.ipynb",
+		Short: "run experiments that files declare, a script or a notebook",
 		Long: `Runs a script, a Go file of package main, in a session of cells: the same file
 also runs with "go run". Its arguments follow its name, after -- if they begin
 with a dash. The exit code is the script's own.
+
+Or runs a notebook from the top in a fresh session, and fails if a cell shows
+something else than what is saved in it; --update saves what they show now.
 
 Or runs the comparisons that YAML files declare, one after the other. Their keys are
 the flags of compare, with task-options, method-options and sampling as maps; "noema
@@ -33,10 +37,20 @@ schema experiment" prints them all for an editor. Flags and the environment win 
 the file. Given again after an interruption, finished runs are repeated from the
 store, and the unfinished one goes on.`,
 		Example: `  noema run experiments/first-comparison/main.go
+  noema run experiments/first-comparison/notebook.ipynb
   noema run experiments/cafes/experiment.yaml
   noema run experiments/grid/*.yaml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.HasSuffix(args[0], ".ipynb") {
+				if err := errors.Join(a.onlyParts(cmd, "on a notebook"), usage(cobra.ExactArgs(1)(cmd, args))); err != nil {
+					return err
+				}
+				return a.notebook(cmd.Context(), args[0], update)
+			}
+			if update {
+				return usage(errors.New("--update saves what the cells of a notebook show: name a .ipynb file"))
+			}
 			if strings.HasSuffix(args[0], ".go") {
 				if err := a.onlyParts(cmd, "on a script"); err != nil {
 					return err
@@ -47,6 +61,7 @@ store, and the unfinished one goes on.`,
 		},
 	}
 	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
+	cmd.Flags().BoolVar(&update, "update", false, "save what the cells of a notebook show")
 	return cmd
 }
 
