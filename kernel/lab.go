@@ -211,8 +211,8 @@ func (l *Lab) progress() *report.Progress {
 	l.shown++
 	id := fmt.Sprintf("progress-%d", l.shown)
 	l.mu.Unlock()
-	return report.NewLiveProgress(l.o.Stderr, l.o.Debug, func(line string) {
-		l.o.Screen.Show(id, display.Text(line))
+	return report.NewLiveProgress(l.o.Stderr, l.o.Debug, func(b display.Bundle) {
+		l.o.Screen.Show(id, b)
 	})
 }
 

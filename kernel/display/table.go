@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -49,7 +50,7 @@ func (t Table) Display() Bundle {
 		t.Rows = t.Rows[:maxPageRows]
 		t.Notes = append([]string{fmt.Sprintf("… %d more rows", more)}, t.Notes...)
 	}
-	b[HTML], b[Markdown] = []byte(t.HTML()), []byte(t.Markdown())
+	b[HTML], b[Markdown] = []byte(t.html(` style="text-align:left"`)), []byte(t.Markdown())
 	return b
 }
 
@@ -77,7 +78,11 @@ func (t Table) Text() string {
 		for i, c := range t.Columns {
 			head[i] = c.Name
 		}
-		for _, row := range append([][]string{head}, t.Rows...) {
+		rows := append([][]string{head}, t.Rows...)
+		if t.headless() {
+			rows = t.Rows
+		}
+		for _, row := range rows {
 			b.WriteString(t.line(row, widths) + "\n")
 		}
 	}
@@ -85,6 +90,11 @@ func (t Table) Text() string {
 		b.WriteString(Visible(n) + "\n")
 	}
 	return b.String()
+}
+
+// headless reports whether no column has a name.
+func (t Table) headless() bool {
+	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
 }
 
 // widths fits the columns into Width.
@@ -193,17 +203,24 @@ func runeWidth(r rune) int {
 }
 
 // HTML is the table as HTML, without scripts and with every text escaped.
-func (t Table) HTML() string {
+func (t Table) HTML() string { return t.html("") }
+
+// html is the table with an attribute for cells that are aligned to the left, where
+// no style sheet of ours is in force.
+func (t Table) html(left string) string {
 	var b strings.Builder
 	b.WriteString(`<table class="noema">`)
 	if t.Title != "" {
 		b.WriteString("<caption>" + text(t.Title) + "</caption>")
 	}
-	b.WriteString("<thead><tr>")
-	for _, c := range t.Columns {
-		b.WriteString(`<th scope="col"` + align(c) + ">" + text(c.Name) + "</th>")
+	if !t.headless() {
+		b.WriteString("<thead><tr>")
+		for _, c := range t.Columns {
+			b.WriteString(`<th scope="col"` + align(c, left) + ">" + text(c.Name) + "</th>")
+		}
+		b.WriteString("</tr></thead>")
 	}
-	b.WriteString("</tr></thead><tbody>")
+	b.WriteString("<tbody>")
 	for _, row := range t.Rows {
 		b.WriteString("<tr>")
 		for i, c := range t.Columns {
@@ -211,7 +228,7 @@ func (t Table) HTML() string {
 			if i < len(row) {
 				cell = text(shorten(row[i], maxPageCell))
 			}
-			b.WriteString("<td" + align(c) + ">" + cell + "</td>")
+			b.WriteString("<td" + align(c, left) + ">" + cell + "</td>")
 		}
 		b.WriteString("</tr>")
 	}
@@ -224,11 +241,11 @@ func (t Table) HTML() string {
 
 func text(s string) string { return html.EscapeString(Visible(s)) }
 
-func align(c Column) string {
+func align(c Column, left string) string {
 	if c.Right {
 		return ` class="right"`
 	}
-	return ""
+	return left
 }
 
 // Markdown is the table as GitHub's Markdown has it.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"os"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"noema/kernel/compare"
+	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
@@ -22,7 +24,7 @@ type Progress struct {
 	w        io.Writer
 	terminal bool
 	debug    int
-	live     func(line string) // where the line goes instead of w; nil if it does not
+	live     func(display.Bundle) // where it is shown instead of on w; nil if it is not
 
 	mu          sync.Mutex
 	run         *record.Run
@@ -44,9 +46,9 @@ func NewProgress(w io.Writer, debug int) *Progress {
 	return &Progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd())), debug: debug, headlines: map[string]*compare.Tally{}}
 }
 
-// NewLiveProgress returns a Progress whose line goes to show, again and again,
-// instead of to w.
-func NewLiveProgress(w io.Writer, debug int, show func(line string)) *Progress {
+// NewLiveProgress returns a Progress that show gets, again and again, instead of w:
+// the line, and for pages a bar as well.
+func NewLiveProgress(w io.Writer, debug int, show func(display.Bundle)) *Progress {
 	return &Progress{w: w, debug: debug, live: show, headlines: map[string]*compare.Tally{}}
 }
 
@@ -60,7 +62,7 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 		trials = "at most " + trials
 	}
 	if p.live != nil {
-		p.live(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelName(run.Config.Model))))
+		p.put(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelName(run.Config.Model))))
 		return
 	}
 	if run.Parent != "" && !run.Config.Varied() {
@@ -135,7 +137,8 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 // put shows the line instead of the last one.
 func (p *Progress) put(line string) {
 	if p.live != nil {
-		p.live(line)
+		page := fmt.Sprintf(`<progress value="%d" max="%d"></progress> %s`, p.done, max(p.total, 1), html.EscapeString(line))
+		p.live(display.HTMLText(page, line))
 		return
 	}
 	p.clear()

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -170,7 +171,7 @@ func hunks(pieces []piece, context int) []piece {
 func LineDiff(a, b string) string {
 	const around = 2
 	var out strings.Builder
-	linesA, linesB := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	linesA, linesB := slices.Collect(strings.Lines(a)), slices.Collect(strings.Lines(b))
 	pieces := []piece{{Type: deleted, Text: a}, {Type: inserted, Text: b}}
 	if cost(linesA, linesB) <= effort {
 		pieces = diffParts(linesA, linesB)

@@ -45,7 +45,7 @@ func (a *app) notebook(ctx context.Context, file string, update bool) error {
 	case found[n-1].Failed:
 		return fmt.Errorf("run notebook %s: cell %d failed, and the rest did not run", file, found[n-1].Cell)
 	default:
-		return &codedError{exitDiverged, fmt.Errorf("run notebook %s: %s of other outputs than the saved ones: %s; --update saves what they show now",
+		return &codedError{exitDiverged, fmt.Errorf("run notebook %s: another output than the saved one in %s: %s; --update saves it",
 			file, report.Plural(n, "cell"), cellNumbers(found))}
 	}
 }
