@@ -64,7 +64,7 @@ func (n *Notebook) placed(err error) error {
 		at = syntax.Offset
 	case errors.As(err, &kind):
 		at = kind.Offset
-		err = fmt.Errorf("%s must not be a %s", cmp.Or(kind.Field, "it"), kind.Value)
+		err = fmt.Errorf("%s is of the wrong type: %s", cmp.Or(kind.Field, "it"), kind.Value)
 	default:
 		return fmt.Errorf(": %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 // goroutine alone.
 type places struct {
 	ran   map[string]span // by the id that the client gives a cell
+	reran int             // the last cell of the session that ran again for another
 	marks []*mark
 }
 
@@ -46,6 +47,7 @@ func (k *kernel) ranAs(m *message, store bool, now span) {
 		k.forget(k.places.ran[id])
 		delete(k.places.ran, id)
 	}
+	now.first = max(now.first, k.places.reran+1)
 	if !store { // the notebook has no such cell
 		k.forget(now)
 	} else if of.CellID != "" {
@@ -119,9 +121,10 @@ func (k *kernel) rerun(ctx context.Context, what string) error {
 		shown := k.numbers[c.Number]
 		k.output.Stream("stdout", fmt.Appendf(nil, "cell %d again: %s\n", shown, display.Line(c.Text, 80)))
 		value, err := k.run(ctx, c.Text, k.output, shown)
+		k.places.reran = k.session.Count()
 		for id, s := range k.places.ran {
 			if s.has(c.Number) {
-				k.places.ran[id] = span{k.session.Count(), k.session.Count()}
+				k.places.ran[id] = span{k.places.reran, k.places.reran}
 			}
 		}
 		if err != nil {
