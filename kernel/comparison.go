@@ -95,6 +95,11 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	if len(results) == 0 {
 		return nil, Misused(errors.New("compare runs: name at least one"))
 	}
+	for _, r := range results {
+		if err := r.missing(); err != nil {
+			return nil, err
+		}
+	}
 	results, repeated := withoutRepeats(results)
 	notes, err := comparable(results, o.Force)
 	if err != nil {

@@ -28,7 +28,7 @@ type Result struct {
 // run, the experiment failed before one began.
 func (l *Lab) newResult(found *runner.Result, failure error) *Result {
 	if found == nil {
-		found = &runner.Result{Run: &record.Run{}}
+		found = &runner.Result{Run: &record.Run{}, Task: &Task{}}
 	}
 	r := &Result{Result: found, lab: l, failure: failure}
 	r.Trials = r.Where(func(*Trial) bool { return true })
@@ -37,10 +37,18 @@ func (l *Lab) newResult(found *runner.Result, failure error) *Result {
 
 // Summary is the run in numbers, or why there is no run.
 func (r *Result) Summary() (*runner.Summary, error) {
-	if r.Run.ID == "" && r.failure != nil {
-		return nil, r.failure
+	if err := r.missing(); err != nil {
+		return nil, err
 	}
 	return runner.Summarize(r.Result)
+}
+
+// missing is why there is no run; nil if there is one.
+func (r *Result) missing() error {
+	if r.Run.ID == "" {
+		return r.failure
+	}
+	return nil
 }
 
 // ID names the run in the store.
@@ -93,8 +101,8 @@ func (r *Result) Display() Bundle {
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.
 func (r *Result) Trial(name string) (*Trial, error) {
-	if r.Run.ID == "" && r.failure != nil {
-		return nil, r.failure
+	if err := r.missing(); err != nil {
+		return nil, err
 	}
 	id, err := r.Run.FindTrial(name)
 	if err != nil {
@@ -129,6 +137,9 @@ func (r *Result) Wrong(method string) TrialList {
 // Replay computes the run again from the store alone, with the methods as they
 // are now, and reports whether that gave the same root hash.
 func (r *Result) Replay() (*Replayed, error) {
+	if err := r.missing(); err != nil {
+		return nil, err
+	}
 	ctx := r.lab.o.Context()
 	methods, err := r.lab.RecordedMethods(ctx, r.Run)
 	if err != nil {

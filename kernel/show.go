@@ -76,7 +76,9 @@ func pageText(page string) string {
 				z.Next() // its content is one token
 			}
 		case atom.Td, atom.Th:
-			b.WriteByte(' ')
+			if s := b.String(); kind == html.StartTagToken && s != "" && s[len(s)-1] != ' ' && s[len(s)-1] != '\n' {
+				b.WriteByte(' ')
+			}
 		case atom.Br, atom.P, atom.Div, atom.Tr, atom.Li, atom.H1, atom.H2, atom.H3, atom.H4, atom.Table, atom.Pre:
 			if !strings.HasSuffix(b.String(), "\n") {
 				b.WriteByte('\n')

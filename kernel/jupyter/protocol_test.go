@@ -222,7 +222,7 @@ func TestRequests(t *testing.T) {
 		{"complete_request", "é.Pr|", "cursor_end:4 cursor_start:2 matches:[Print]"},
 		{"complete_request", "é.Pr| and more", "cursor_end:4 cursor_start:2 matches:[Print]"},
 		{"complete_request", "!é\nx.P|", "cursor_end:6 cursor_start:5 matches:[Print]"},
-		{"complete_request", "%r|", "matches:[reset run]"},
+		{"complete_request", "%r|", "matches:[rerun reset run]"},
 		{"complete_request", "%g|", "cursor_end:2 cursor_start:1 matches:[greet]"},
 		{"complete_request", "%time a.P|", "cursor_start:8 matches:[Print]"},
 		{"inspect_request", "!ls\nknown|", "found:true"},

@@ -137,7 +137,7 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 // put shows the line instead of the last one.
 func (p *Progress) put(line string) {
 	if p.live != nil {
-		page := fmt.Sprintf(`<progress value="%d" max="%d"></progress> %s`, p.done, max(p.total, 1), html.EscapeString(line))
+		page := fmt.Sprintf(`<progress value="%d" max="%d" style="vertical-align:middle"></progress> %s`, p.done, max(p.total, 1), html.EscapeString(line))
 		p.live(display.HTMLText(page, line))
 		return
 	}
