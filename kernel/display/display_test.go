@@ -145,6 +145,15 @@ type secret struct {
 func TestOf(t *testing.T) {
 	ring := map[string]any{}
 	ring["self"] = ring
+	type node struct {
+		Next *node
+		P    *int
+	}
+	seven := 7
+	loop := []*node{{P: &seven}}
+	loop[0].Next = loop[0]
+	around := []any{nil}
+	around[0] = &around
 	for what, c := range map[string]struct {
 		v    any
 		want string
@@ -165,6 +174,11 @@ func TestOf(t *testing.T) {
 		"strings":         {[]string{"a", "b"}, "[a b]"},
 		"struct":          {&secret{1, []string{"x"}, func(int) bool { return true }}, "&{A:1 b:[x] f:func(int) bool}"},
 		"nil pointer":     {(*row)(nil), "<nil>"},
+		"to numbers":      {[]*int{&seven, nil}, "[&7 <nil>]"},
+		"in a map":        {map[string]*row{"a": {"b", 2}}, "key  value\na    {Name:b N:2}\n"},
+		"in a table":      {loop, "Next                       P\n{Next:*display.node P:&7}  7\n"},
+		"in a struct":     {*loop[0], "{Next:*display.node P:&7}"},
+		"leads to itself": {around, "[&[*[]interface {}]]"},
 		"names":           {[]name{{"Ada", "Lovelace"}}, "[Ada Lovelace]"},
 		"times":           {[]time.Time{time.Unix(0, 0).UTC()}, "[1970-01-01 00:00:00 +0000 UTC]"},
 		"duration":        {time.Second, "1s"},
