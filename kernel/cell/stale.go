@@ -1,11 +1,13 @@
 package cell
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"noema/kernel/cell/internal/source"
+	"noema/kernel/display"
 )
 
 // StaleCell is a cell that computed from a value which a later cell has replaced.
@@ -77,6 +79,16 @@ func (t *trail) stale() (list []StaleCell) {
 		}
 	}
 	return list
+}
+
+// StaleTable lists stale cells by the numbers that a face shows for them.
+func StaleTable(cells []StaleCell, shown func(number int) int) display.Table {
+	var t display.Table
+	t.Add("cell", "begins", "used", "changed by")
+	for _, c := range cells {
+		t.Row(fmt.Sprint(shown(c.Number)), display.Line(c.Text, 60), strings.Join(c.Names, ", "), fmt.Sprintf("cell %d", shown(c.By)))
+	}
+	return t
 }
 
 // Stale lists the cells whose results come from values that have been set again

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"noema/kernel/cell"
 	"noema/kernel/display"
 	"noema/kernel/files"
 	"noema/methods"
@@ -51,7 +52,11 @@ func (k *kernel) command(ctx context.Context, c command, count int) (load string
 	case "time":
 		return "", k.timed(ctx, c.Args, count)
 	case "stale":
-		k.output.Show("", k.listStale().Display())
+		t := cell.StaleTable(k.session.Stale(), func(number int) int { return k.numbers[number] })
+		if len(t.Rows) == 0 {
+			t = display.Table{Notes: []string{"no cell is stale"}}
+		}
+		k.output.Show("", t.Display())
 		return "", nil
 	case "rerun":
 		return "", k.rerun(ctx, c.Args)

@@ -136,16 +136,3 @@ func (k *kernel) rerun(ctx context.Context, what string) error {
 	}
 	return nil
 }
-
-// listStale is what %stale shows.
-func (k *kernel) listStale() display.Table {
-	var t display.Table
-	t.Add("cell", "begins", "used", "changed by")
-	for _, c := range k.session.Stale() {
-		t.Row(fmt.Sprint(k.numbers[c.Number]), display.Line(c.Text, 60), strings.Join(c.Names, ", "), fmt.Sprintf("cell %d", k.numbers[c.By]))
-	}
-	if len(t.Rows) == 0 {
-		t.Notes = []string{"no cell is stale"}
-	}
-	return t
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"noema/kernel/cell"
 	"noema/kernel/display"
 	"noema/kernel/files"
 	"noema/methods"
@@ -153,12 +154,7 @@ func (r *repl) stale() {
 		r.screen.say("no cell is stale")
 		return
 	}
-	var t display.Table
-	t.Add("cell", "begins", "used", "changed by")
-	for _, c := range cells {
-		t.Row(fmt.Sprint(c.Number), display.Line(c.Text, 60), strings.Join(c.Names, ", "), fmt.Sprintf("cell %d", c.By))
-	}
-	r.screen.Show("", t.Display())
+	r.screen.Show("", cell.StaleTable(cells, func(number int) int { return number }).Display())
 }
 
 // rerun runs the stale cells again, each under its first line, up to the first

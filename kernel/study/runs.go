@@ -143,7 +143,7 @@ func (x *verification) replay(ctx context.Context, run *record.Run) (root string
 	case err != nil:
 		return "", err
 	case replayed.Same():
-		return replayed.Now, sameTrials(result.Trials, replayed.Trials)
+		return replayed.Now, sameTrials(result.Result.Trials, replayed.Trials)
 	case replayed.First != nil:
 		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
 	}

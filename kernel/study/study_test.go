@@ -238,7 +238,7 @@ func TestRedaction(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exchange, err := r.Read(r.Trials[0].ID, r.Trials[0].Calls[0])
+	exchange, err := r.Read(r.Trials[0].ID, r.Trials[0].Calls()[0].Call)
 	if err != nil {
 		t.Fatal(err)
 	}
