@@ -160,13 +160,14 @@ func TestStream(t *testing.T) {
 }
 
 // TestNothingBesideAnError: a nil pointer before an error is not shown, other
-// values are.
+// values are, and an error that they show is shown once.
 func TestNothingBesideAnError(t *testing.T) {
 	failed := errors.New("no such trial")
 	for want, values := range map[string][]any{
-		"error: no such trial":    {(*strings.Builder)(nil), failed},
-		"3\nerror: no such trial": {3, nil, failed},
-		"7":                       {7, nil},
+		"error: no such trial":            {(*strings.Builder)(nil), failed},
+		"3\nerror: no such trial":         {3, nil, failed},
+		"7":                               {7, nil},
+		"error: no such trial\n\na table": {display.Text("error: no such trial\n\na table"), failed}, // which the value shows
 	} {
 		if got := string(shown(values)[display.PlainText]); got != want {
 			t.Errorf("shows %q, want %q", got, want)

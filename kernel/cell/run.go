@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -230,10 +231,14 @@ func shown(values []any) display.Bundle {
 	}
 	text := []byte{}
 	for i, v := range values {
+		one := display.Of(v)[display.PlainText]
+		if _, failed := v.(error); failed && bytes.HasPrefix(text, one) {
+			continue // the value before shows it
+		}
 		if i > 0 {
 			text = append(text, '\n')
 		}
-		text = append(text, display.Of(v)[display.PlainText]...)
+		text = append(text, one...)
 	}
 	return display.Text(string(text))
 }
