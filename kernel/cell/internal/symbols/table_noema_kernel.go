@@ -29,6 +29,7 @@ func table_noema_kernel() map[string]reflect.Value {
 		"Axis":          reflect.ValueOf((*kernel.Axis)(nil)),
 		"Bundle":        reflect.ValueOf((*kernel.Bundle)(nil)),
 		"Call":          reflect.ValueOf((*kernel.Call)(nil)),
+		"CallList":      reflect.ValueOf((*kernel.CallList)(nil)),
 		"Catalog":       reflect.ValueOf((*kernel.Catalog)(nil)),
 		"_Catalog":      reflect.ValueOf((*wrap_noema_kernel_Catalog)(nil)),
 		"Checked":       reflect.ValueOf((*kernel.Checked)(nil)),
@@ -53,13 +54,16 @@ func table_noema_kernel() map[string]reflect.Value {
 		"Failed":        reflect.ValueOf(kernel.Failed),
 		"Fields":        reflect.ValueOf(kernel.Fields),
 		"Forked":        reflect.ValueOf((*kernel.Forked)(nil)),
+		"HTML":          reflect.ValueOf(kernel.HTML),
 		"Host":          reflect.ValueOf((*kernel.Host)(nil)),
 		"_Host":         reflect.ValueOf((*wrap_noema_kernel_Host)(nil)),
 		"Import":        reflect.ValueOf((*kernel.Import)(nil)),
 		"IsMisuse":      reflect.ValueOf(kernel.IsMisuse),
+		"JSON":          reflect.ValueOf(kernel.JSON),
 		"Lab":           reflect.ValueOf((*kernel.Lab)(nil)),
 		"LabelItem":     reflect.ValueOf((*kernel.LabelItem)(nil)),
 		"Labelling":     reflect.ValueOf((*kernel.Labelling)(nil)),
+		"Markdown":      reflect.ValueOf(kernel.Markdown),
 		"MaxQuestion":   reflect.ValueOf(constant.MakeFromLiteral("1048576", token.INT, 0)),
 		"Message":       reflect.ValueOf((*kernel.Message)(nil)),
 		"Metric":        reflect.ValueOf((*kernel.Metric)(nil)),
@@ -69,6 +73,7 @@ func table_noema_kernel() map[string]reflect.Value {
 		"NoAnswer":      reflect.ValueOf(kernel.NoAnswer),
 		"Number":        reflect.ValueOf(kernel.Number),
 		"NumberAnswer":  reflect.ValueOf(kernel.NumberAnswer),
+		"Numbers":       reflect.ValueOf((*kernel.Numbers)(nil)),
 		"Open":          reflect.ValueOf(kernel.Open),
 		"Options":       reflect.ValueOf((*kernel.Options)(nil)),
 		"Outcome":       reflect.ValueOf((*kernel.Outcome)(nil)),
@@ -88,6 +93,7 @@ func table_noema_kernel() map[string]reflect.Value {
 		"Request":       reflect.ValueOf((*kernel.Request)(nil)),
 		"Result":        reflect.ValueOf((*kernel.Result)(nil)),
 		"RunList":       reflect.ValueOf((*kernel.RunList)(nil)),
+		"SVG":           reflect.ValueOf(kernel.SVG),
 		"Sample":        reflect.ValueOf((*kernel.Sample)(nil)),
 		"Sampling":      reflect.ValueOf((*kernel.Sampling)(nil)),
 		"Series":        reflect.ValueOf((*kernel.Series)(nil)),
@@ -119,7 +125,7 @@ type wrap_noema_kernel_Catalog struct {
 	WModel     func(a0 kernel.Spec, a1 bool, a2 int) (provider.Provider, error)
 	WModels    func() []string
 	WServeArgs func() []string
-	WTask      func(a0 kernel.Spec) (*kernel.Task, error)
+	WTask      func(a0 context.Context, a1 kernel.Spec) (*kernel.Task, error)
 	WTasks     func() []kernel.TaskEntry
 }
 
@@ -143,8 +149,8 @@ func (w wrap_noema_kernel_Catalog) ServeArgs() []string {
 	return w.WServeArgs()
 }
 
-func (w wrap_noema_kernel_Catalog) Task(a0 kernel.Spec) (*kernel.Task, error) {
-	return w.WTask(a0)
+func (w wrap_noema_kernel_Catalog) Task(a0 context.Context, a1 kernel.Spec) (*kernel.Task, error) {
+	return w.WTask(a0, a1)
 }
 
 func (w wrap_noema_kernel_Catalog) Tasks() []kernel.TaskEntry {

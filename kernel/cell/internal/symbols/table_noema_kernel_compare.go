@@ -68,6 +68,7 @@ func table_noema_kernel_compare() map[string]reflect.Value {
 		"Point":         reflect.ValueOf((*compare.Point)(nil)),
 		"Position":      reflect.ValueOf((*compare.Position)(nil)),
 		"Power":         reflect.ValueOf(constant.BinaryOp(constant.MakeFromLiteral("4", token.INT, 0), token.QUO, constant.MakeFromLiteral("5", token.INT, 0))),
+		"Preference":    reflect.ValueOf((*compare.Preference)(nil)),
 		"Ratio":         reflect.ValueOf((*compare.Ratio)(nil)),
 		"Repeat":        reflect.ValueOf((*compare.Repeat)(nil)),
 		"Resource":      reflect.ValueOf((*compare.Resource)(nil)),

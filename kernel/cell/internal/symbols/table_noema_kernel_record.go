@@ -50,6 +50,7 @@ func table_noema_kernel_record() map[string]reflect.Value {
 		"Model":           reflect.ValueOf((*record.Model)(nil)),
 		"Place":           reflect.ValueOf(record.Place),
 		"Plugin":          reflect.ValueOf((*record.Plugin)(nil)),
+		"Preference":      reflect.ValueOf((*record.Preference)(nil)),
 		"ProviderFault":   reflect.ValueOf(record.ProviderFault),
 		"ReadLabels":      reflect.ValueOf(record.ReadLabels),
 		"Replacement":     reflect.ValueOf((*record.Replacement)(nil)),

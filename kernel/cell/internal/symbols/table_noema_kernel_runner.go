@@ -52,13 +52,16 @@ func table_noema_kernel_runner() map[string]reflect.Value {
 		"ReplayResult":   reflect.ValueOf((*runner.ReplayResult)(nil)),
 		"Rests":          reflect.ValueOf((*runner.Rests)(nil)),
 		"Result":         reflect.ValueOf((*runner.Result)(nil)),
+		"Rubric":         reflect.ValueOf(runner.Rubric),
 		"Runs":           reflect.ValueOf(runner.Runs),
 		"Said":           reflect.ValueOf((*runner.Said)(nil)),
 		"SameTask":       reflect.ValueOf(runner.SameTask),
 		"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
+		"Shown":          reflect.ValueOf(runner.Shown),
 		"Summarize":      reflect.ValueOf(runner.Summarize),
 		"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
 		"SummaryOf":      reflect.ValueOf(runner.SummaryOf),
+		"TaskBlobs":      reflect.ValueOf(runner.TaskBlobs),
 		"Trials":         reflect.ValueOf(runner.Trials),
 	}
 }

@@ -23,7 +23,7 @@ func table_noema_kernel_score() map[string]reflect.Value {
 		"CR2":               reflect.ValueOf(score.CR2),
 		"Chance":            reflect.ValueOf(score.Chance),
 		"Choose":            reflect.ValueOf(score.Choose),
-		"Chosen":            reflect.ValueOf(constant.MakeFromLiteral("\"exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math, json:FIELD:SCORER, or graded?model=MODEL&rubric=@FILE\"", token.STRING, 0)),
+		"Chosen":            reflect.ValueOf(constant.MakeFromLiteral("\"exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math, json:FIELD:SCORER, or graded?model=MODEL&rubric=@FILE&pairwise\"", token.STRING, 0)),
 		"Clean":             reflect.ValueOf(constant.MakeFromLiteral("\"clean\"", token.STRING, 0)),
 		"Columns":           reflect.ValueOf(score.Columns),
 		"Contrast":          reflect.ValueOf((*score.Contrast)(nil)),
