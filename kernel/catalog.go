@@ -63,7 +63,7 @@ func (l *Lab) Plugins() ([]plugins.Source, error) {
 
 // plugin finds the plugin of a method's name, or at its path.
 func (l *Lab) plugin(name string) (plugins.Source, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
+	if plugins.IsPath(name) {
 		src, err := plugins.At(name)
 		return src, Misused(err)
 	}

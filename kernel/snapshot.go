@@ -58,6 +58,9 @@ func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, err
 	}
 	root := filepath.Join(l.o.Home, "code")
 	dir := filepath.Join(root, digest[:32])
+	if src.Dir == "" {
+		dir += "-" + filepath.Base(src.Path) // a copy of the file has the same digest
+	}
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
 		return dir, nil
@@ -105,9 +108,10 @@ func (l *Lab) Code(p record.Plugin) (plugins.Source, error) {
 // moved is src with its code in another folder.
 func moved(src plugins.Source, dir string) plugins.Source {
 	src.Command = slices.Clone(src.Command)
-	if src.Dir == "" { // one executable file
-		src.Command[0] = filepath.Join(dir, filepath.Base(src.Path))
-		src.Path = src.Command[0]
+	if src.Dir == "" { // one file
+		at := filepath.Join(dir, filepath.Base(src.Path))
+		src.Command[slices.Index(src.Command, src.Path)] = at
+		src.Path = at
 		return src
 	}
 	for i, word := range src.Command {

@@ -41,7 +41,11 @@ func (p *pythons) ask(path string, env []string) (isolate.Interpreter, error) {
 // together with an interpreter's folder that holds them.
 func (c *child) rules() (isolate.Rules, error) {
 	s := c.source
-	roots, python := isolate.Program(s.Command, c.dir, s.Path)
+	own := s.Path
+	if s.File {
+		own = s.Command[0] // this program
+	}
+	roots, python := isolate.Program(s.Command, c.dir, own)
 	if python != "" {
 		in, err := c.pythons.ask(python, c.env)
 		if err != nil {

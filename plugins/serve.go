@@ -123,7 +123,11 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.Host) (a methods.Answer, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(os.Stderr, "panic: %v\n%s", r, debug.Stack())
+			stack := debug.Stack()
+			if s, ok := r.(interface{ Stack() []byte }); ok { // of an interpreted method
+				stack = s.Stack()
+			}
+			fmt.Fprintf(os.Stderr, "panic: %v\n%s", r, stack)
 			err = fmt.Errorf("%w: %v", wire.ErrPanic, r)
 		}
 	}()

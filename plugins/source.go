@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
@@ -19,6 +20,7 @@ type Source struct {
 	Command []string // program and arguments
 	Dir     string   // folder that its working directory leads to; empty if it is one file
 	Builtin bool     // served by the noema binary itself
+	File    bool     // Path is a file of Go that the noema binary interprets
 	Path    string   // the file or folder that holds the code
 	Serial  bool     // a process serves one trial at a time; by the manifest's concurrent: false
 
@@ -62,8 +64,22 @@ func Builtins(args []string, names []string) ([]Source, error) {
 	return sources, nil
 }
 
+// FileVerb is the first argument with which a program starts itself to serve
+// the method in a file of Go; the second is the file.
+const FileVerb = "serve-file"
+
+// goFile is the extension of files of Go.
+const goFile = ".go"
+
+// IsPath reports whether a method is given as a path, as ./name or name.go,
+// rather than by its name alone.
+func IsPath(method string) bool {
+	return method == "." || strings.ContainsRune(method, filepath.Separator) || strings.HasSuffix(method, goFile)
+}
+
 // Discover finds the plugins of the given folders: executable files, named
-// after the file, and subfolders with a plugin.yaml. Folders that do not
+// after the file, and subfolders with a plugin.yaml. Files of Go are found by
+// their path alone, since such a folder may hold other code. Folders that do not
 // exist are skipped. Of two plugins with one name the first found counts.
 // Faulty manifests do not hide the other plugins: their errors are joined.
 func Discover(dirs []string) ([]Source, error) {
@@ -80,6 +96,9 @@ func Discover(dirs []string) ([]Source, error) {
 			continue
 		}
 		for _, e := range entries {
+			if filepath.Ext(e.Name()) == goFile {
+				continue
+			}
 			src, err := At(filepath.Join(dir, e.Name()))
 			if errors.Is(err, errNoPlugin) {
 				continue
@@ -98,10 +117,10 @@ func Discover(dirs []string) ([]Source, error) {
 }
 
 // errNoPlugin says that a path is neither an executable nor a plugin folder.
-var errNoPlugin = errors.New("neither an executable nor a folder with " + ManifestName)
+var errNoPlugin = errors.New("neither an executable, nor a file of Go, nor a folder with " + ManifestName)
 
-// At returns the plugin at a path: an executable file, or a folder with a
-// plugin.yaml.
+// At returns the plugin at a path: an executable file, a file of Go, which the
+// running program interprets, or a folder with a plugin.yaml.
 func At(path string) (Source, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -113,6 +132,13 @@ func At(path string) (Source, error) {
 	}
 	if info.IsDir() {
 		return fromManifest(path)
+	}
+	if name, ok := strings.CutSuffix(filepath.Base(path), goFile); ok && info.Mode().IsRegular() {
+		self, err := os.Executable()
+		if err != nil {
+			return Source{}, fmt.Errorf("find own executable: %w", err)
+		}
+		return Source{Name: name, Command: []string{self, FileVerb, path}, Path: path, File: true}, nil
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return Source{}, fmt.Errorf("find plugin: %q is %w", path, errNoPlugin)

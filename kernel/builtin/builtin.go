@@ -42,6 +42,9 @@ func Methods() map[string]methods.Method {
 // Serve serves a method until its host ends it, if the program's arguments ask
 // for that, and reports whether they did. A main calls it first.
 func Serve(args []string) bool {
+	if len(args) == 2 && args[0] == plugins.FileVerb {
+		os.Exit(serveFile(args[1]))
+	}
 	if len(args) != 2 || args[0] != ServeVerb {
 		return false
 	}

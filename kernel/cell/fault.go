@@ -30,6 +30,47 @@ func (ws *workspace) died(e *machine.Execution, p *machine.Panic) {
 	fmt.Fprintf(ws.stderr, "panic in a goroutine of cell %d: %v\n", e.Number, err)
 }
 
+// Guard calls f, which compiled code runs in a goroutine of its own and which
+// calls functions of cells. A panic of theirs is returned; without Guard it would
+// end the cell that runs, as it would end a program. The kind of the error is
+// "interrupted" if that cell was stopped under f.
+func (s *Session) Guard(f func()) error {
+	ws := s.present()
+	switch p := ws.machine.Guard(f); {
+	case p == nil:
+		return nil
+	case p.Stopped():
+		return fail(kindInterrupted, "the cell was stopped: "+p.Error(), "")
+	default:
+		return ws.panicError(p)
+	}
+}
+
+// Report words the error as compilers do, with a line for each fault, as
+// file:line:column: message, and for each call of a panic's trace.
+func (e *Error) Report() string {
+	var b strings.Builder
+	for i, f := range e.Faults {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, "%s:%d:%d: ", f.Source, f.Line, f.Column)
+		}
+		if e.Kind == kindPanic {
+			b.WriteString("panic: ")
+		}
+		b.WriteString(f.Message)
+		if f.Hint != "" {
+			fmt.Fprintf(&b, " (%s)", f.Hint)
+		}
+	}
+	for _, line := range e.Trace {
+		b.WriteString("\n\t" + line)
+	}
+	return b.String()
+}
+
 // panicError converts a panic to an error.
 func (ws *workspace) panicError(p *machine.Panic) *Error {
 	message := ws.panicText(p.Value)

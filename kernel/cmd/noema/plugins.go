@@ -39,7 +39,7 @@ func (a *app) pluginDir(given string) string {
 
 // pluginAt finds the folder of a plugin by name or path.
 func (a *app) pluginAt(name string) string {
-	if strings.ContainsRune(name, filepath.Separator) || name == "." {
+	if plugins.IsPath(name) {
 		return name
 	}
 	sources, _ := a.lab.Plugins() // a faulty one beside it is no matter here
@@ -248,7 +248,7 @@ call to the kernel costs.`,
 
 // checkPlugin checks a plugin by name, also a built-in one, or by path.
 func (a *app) checkPlugin(ctx context.Context, name string, o plugindev.CheckOptions) (*plugindev.Report, error) {
-	if strings.ContainsRune(name, filepath.Separator) || name == "." {
+	if plugins.IsPath(name) {
 		src, err := plugins.At(name)
 		if err != nil {
 			return nil, fmt.Errorf("check plugin: %w", err)

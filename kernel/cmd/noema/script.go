@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
@@ -40,33 +39,12 @@ func (a *app) script(ctx context.Context, args []string) error {
 	case e.Kind == "exit":
 		return &codedError{code: e.Code}
 	}
-	for _, f := range e.Faults {
-		fmt.Fprintln(a.stderr, scriptFault(e.Kind, f))
-	}
-	for _, line := range e.Trace {
-		fmt.Fprintln(a.stderr, "\t"+line)
-	}
+	fmt.Fprintln(a.stderr, e.Report())
 	code := exitError
 	if e.Kind != "panic" && e.Kind != "interrupted" {
 		code = exitUsage
 	}
 	return &codedError{code: code}
-}
-
-// scriptFault words a fault as compilers do: file:line:column: message.
-func scriptFault(kind string, f cell.Fault) string {
-	var b strings.Builder
-	if f.Source != "" {
-		fmt.Fprintf(&b, "%s:%d:%d: ", f.Source, f.Line, f.Column)
-	}
-	if kind == "panic" {
-		b.WriteString("panic: ")
-	}
-	b.WriteString(f.Message)
-	if f.Hint != "" {
-		fmt.Fprintf(&b, " (%s)", f.Hint)
-	}
-	return b.String()
 }
 
 // plainOutput is the output of a cell in a pipe or a terminal, as it comes.

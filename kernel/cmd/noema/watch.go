@@ -13,6 +13,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/plugindev"
+	"noema/plugins"
 )
 
 // watchEvery is how often the code of plugins is looked at.
@@ -66,7 +67,7 @@ func (a *app) watched(methods []string) (dirs []string) {
 		if err != nil {
 			continue // told when it is run
 		}
-		if strings.ContainsRune(s.Name, filepath.Separator) {
+		if plugins.IsPath(s.Name) {
 			dirs = append(dirs, s.Name)
 			continue
 		}

@@ -86,9 +86,28 @@ func (m *Machine) foreign() *Thread {
 	return &Thread{Execution: e}
 }
 
+// guard marks a goroutine that [Machine.Guard] watches.
+type guard struct{ thread *Thread } // of the outermost callback that panicked
+
+// Guard calls f in the calling goroutine, which compiled code started, and
+// returns the panic of a cell's function that f calls, or nil.
+func (m *Machine) Guard(f func()) (p *Panic) {
+	id, g := goid(), &guard{thread: &Thread{}}
+	if _, ours := m.routines.LoadOrStore(id, g); !ours {
+		defer m.routines.Delete(id)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p = g.thread.panicOf(r)
+		}
+	}()
+	f()
+	return nil
+}
+
 // callback calls a closure for compiled code. A panic goes on through compiled
-// code where the machine is below it; in a goroutine that compiled code started
-// it would end the process, and ends the goroutine instead.
+// code where the machine or a guard is below it; in another goroutine that
+// compiled code started it would end the process, and ends the goroutine instead.
 func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
 	th := m.foreign()
 	if th.nested.Add(1) > maxNested {
@@ -101,7 +120,10 @@ func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
 		if ended {
 			return
 		}
-		if _, ours := m.routines.Load(goid()); ours {
+		if g, ours := m.routines.Load(goid()); ours {
+			if g, ok := g.(*guard); ok {
+				g.thread = th
+			}
 			return
 		}
 		if r := recover(); r != nil {

@@ -199,6 +199,9 @@ type Panic struct {
 	stop  bool    // not a panic of the cell: the execution was stopped
 }
 
+// Stopped reports whether it is not a panic of the cell: its execution was stopped.
+func (p *Panic) Stopped() bool { return p.stop }
+
 // Frame is a call on the stack.
 type Frame struct {
 	Function string

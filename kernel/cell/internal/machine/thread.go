@@ -260,6 +260,13 @@ func (th *Thread) dropDefers() {
 
 // died reports the panic that ended the thread, unless that was a stop.
 func (th *Thread) died(r any) {
+	if p := th.panicOf(r); !p.stop && th.m.o.Died != nil {
+		th.m.o.Died(th.Execution, p)
+	}
+}
+
+// panicOf is what was recovered as a panic, with where the thread is.
+func (th *Thread) panicOf(r any) *Panic {
 	p, ok := r.(*Panic)
 	if !ok {
 		p = &Panic{Value: r}
@@ -267,9 +274,7 @@ func (th *Thread) died(r any) {
 			p.Trace = th.top.trace()
 		}
 	}
-	if !p.stop && th.m.o.Died != nil {
-		th.m.o.Died(th.Execution, p)
-	}
+	return p
 }
 
 // goid is the number of the calling goroutine, as its stack trace begins. It

@@ -132,6 +132,8 @@ func viewOf(o *types.Func) viewing {
 		return asJSON
 	case path == "encoding/json" && (name == "Unmarshal" || name == "Decode"):
 		return asJSONTarget
+	case path == "noema/methods": // options are the fields of a struct
+		return asPlain
 	case path == "fmt", path == "log", path == "log/slog", path == "testing", strings.HasPrefix(path, "noema/"):
 		return asPrinted
 	case path == "reflect", path == "sort", path == "runtime", strings.HasPrefix(path, "encoding/"), strings.HasSuffix(path, "/template"):
