@@ -71,6 +71,9 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		VersionedPlugins: versions(h.opts.speaks, nil),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			p.child.env = append(environment(p.child.dir), spec.Env...)
+			if src.File { // after a fatal error, a trace would show this program's code
+				p.child.env = append(p.child.env, "GOTRACEBACK=none")
+			}
 			return p.child, nil
 		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
@@ -132,10 +135,18 @@ func (p *process) startFailure(err error) error {
 	if p.exited() && p.child.cmd.ProcessState != nil {
 		reason = fmt.Sprintf("exited before the handshake (%s)", p.child.cmd.ProcessState)
 		if p.child.cmd.ProcessState.Success() {
-			reason += ": " + handshakeCure
+			cure := handshakeCure
+			if p.child.source.File {
+				cure = "does its main call plugins.Serve?"
+			}
+			reason += ": " + cure
 		}
 	}
-	return p.failure(reason, err)
+	f := p.failure(reason, err)
+	if p.child.source.File && p.child.why() == "" && f.Stderr != "" { // which says where in the file
+		f.Reason, f.Stderr = "cannot be run:\n"+f.Stderr, ""
+	}
+	return f
 }
 
 // failure is a Failure with the reason, unless the process was killed for

@@ -116,6 +116,11 @@ func Discover(dirs []string) ([]Source, error) {
 	return sources, errors.Join(faults...)
 }
 
+// FileMethod is the name of the method in a file of Go: my-method for my_method.go.
+func FileMethod(path string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(filepath.Base(path), goFile), "_", "-")
+}
+
 // errNoPlugin says that a path is neither an executable nor a plugin folder.
 var errNoPlugin = errors.New("neither an executable, nor a file of Go, nor a folder with " + ManifestName)
 
@@ -133,12 +138,12 @@ func At(path string) (Source, error) {
 	if info.IsDir() {
 		return fromManifest(path)
 	}
-	if name, ok := strings.CutSuffix(filepath.Base(path), goFile); ok && info.Mode().IsRegular() {
+	if filepath.Ext(path) == goFile && info.Mode().IsRegular() {
 		self, err := os.Executable()
 		if err != nil {
 			return Source{}, fmt.Errorf("find own executable: %w", err)
 		}
-		return Source{Name: name, Command: []string{self, FileVerb, path}, Path: path, File: true}, nil
+		return Source{Name: FileMethod(path), Command: []string{self, FileVerb, path}, Path: path, File: true}, nil
 	}
 	if !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
 		return Source{}, fmt.Errorf("find plugin: %q is %w", path, errNoPlugin)

@@ -17,7 +17,7 @@ func TestAtRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{dir, file} {
-		if _, err := plugins.At(path); err == nil || !strings.Contains(err.Error(), path+`" is neither an executable nor a folder with plugin.yaml`) {
+		if _, err := plugins.At(path); err == nil || !strings.Contains(err.Error(), path+`" is neither an executable, nor a file of Go, nor a folder with plugin.yaml`) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

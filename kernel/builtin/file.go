@@ -36,6 +36,8 @@ func serveFile(path string) int {
 		fmt.Fprintln(os.Stderr, err)
 	case e.Kind == "exit":
 		return e.Code
+	case e.Kind == "out of memory": // its hint is for cells
+		fmt.Fprintln(os.Stderr, e)
 	default:
 		fmt.Fprintln(os.Stderr, e.Report())
 	}
@@ -78,7 +80,10 @@ func (g guarded) Solve(ctx context.Context, p methods.Problem, h methods.Host) (
 type filePanic struct{ fault *cell.Error }
 
 // Error says what happened, and where in the file.
-func (p filePanic) Error() string { return p.fault.Report() }
+func (p filePanic) Error() string {
+	f := p.fault.Faults[0]
+	return f.At() + f.Message
+}
 
 // Stack is where the file panicked; see [plugins.Serve].
 func (p filePanic) Stack() []byte { return []byte(strings.Join(p.fault.Trace, "\n") + "\n") }

@@ -46,6 +46,21 @@ func (s *Session) Guard(f func()) error {
 	}
 }
 
+// At is where the fault is, as compilers begin a line: "file:line:column: ". What is
+// unknown is left out.
+func (f Fault) At() string {
+	at := ""
+	for _, n := range []int{f.Line, f.Column} {
+		if n > 0 {
+			at += fmt.Sprint(":", n)
+		}
+	}
+	if f.Source == "" {
+		return ""
+	}
+	return f.Source + at + ": "
+}
+
 // Report words the error as compilers do, with a line for each fault, as
 // file:line:column: message, and for each call of a panic's trace.
 func (e *Error) Report() string {
@@ -54,9 +69,7 @@ func (e *Error) Report() string {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		if f.Source != "" {
-			fmt.Fprintf(&b, "%s:%d:%d: ", f.Source, f.Line, f.Column)
-		}
+		b.WriteString(f.At())
 		if e.Kind == kindPanic {
 			b.WriteString("panic: ")
 		}

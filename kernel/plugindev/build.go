@@ -59,24 +59,21 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 	}
 	if m.Language == "python" {
 		const script = "import ast, pathlib\nfor p in sorted(pathlib.Path('.').glob('*.py')): ast.parse(p.read_text(encoding='utf-8'), str(p))"
-		return run(ctx, dir, out, m.Command[0], "-c", script)
+		err = run(ctx, dir, out, m.Command[0], "-c", script)
+	} else {
+		err = compile(ctx, dir, filepath.Join(dir, m.Command[0]), ".", out)
 	}
-	binary := filepath.Join(dir, m.Command[0])
-	fresh := binary + ".new" // renamed at the end: a plugin that runs keeps its old binary
-	if err := run(ctx, dir, out, "go", "build", "-ldflags=-s -w", "-o", fresh, "."); err != nil {
-		return err
-	}
-	if err := os.Rename(fresh, binary); err != nil {
-		return fmt.Errorf("build plugin: %w", err)
+	if err != nil {
+		return fmt.Errorf("build plugin %q: %w", filepath.Base(dir), err)
 	}
 	return nil
 }
 
-// run runs a tool in the plugin's folder.
+// run runs a tool in a folder.
 func run(ctx context.Context, dir string, out io.Writer, name string, args ...string) error {
 	tool, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("build plugin: %s is not installed: %w", name, err)
+		return fmt.Errorf("%s is not installed: %w", name, err)
 	}
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
@@ -87,7 +84,7 @@ func run(ctx context.Context, dir string, out io.Writer, name string, args ...st
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("build plugin %q: %s failed: see above", filepath.Base(dir), name)
+		return fmt.Errorf("%s failed: see above", name)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 // CheckOptions tune a check; the zero value is good for most plugins.
 type CheckOptions struct {
+	Checkout string         // noema's source, with which a file of Go is compiled; "" finds it
 	Limits   plugins.Limits // of its processes; a plugin that goes beyond them fails
 	Bench    bool           // also measure what a call to the kernel costs
 	Progress func(Result)   // called with each result as it comes; may be nil
@@ -96,6 +97,9 @@ func (c *checker) run() error {
 		c.result(faults, r.name, r.holds)
 	}
 	c.report.Usage = c.host.Usage()
+	if c.source.File {
+		c.compiled()
+	}
 	if c.o.Bench {
 		c.bench(p)
 	}

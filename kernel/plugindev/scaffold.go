@@ -92,25 +92,31 @@ type values struct {
 	File, Body, Function, Kinds, Version string
 }
 
-func (o Options) values() (values, error) {
-	if !validName.MatchString(o.Name) {
-		return values{}, kernel.Misused(fmt.Errorf("new plugin: name %q: use lower-case letters, digits and '-', starting with a letter", o.Name))
-	}
-	checkout, err := FindCheckout(o.Checkout)
-	if err != nil {
-		return values{}, err
+// nameValues are the values that follow from a method's name.
+func nameValues(name string) (values, error) {
+	if !validName.MatchString(name) {
+		return values{}, kernel.Misused(fmt.Errorf("new plugin: name %q: use lower-case letters, digits and '-', starting with a letter", name))
 	}
 	class := ""
-	for _, part := range strings.Split(o.Name, "-") {
+	for _, part := range strings.Split(name, "-") {
 		if part != "" {
 			class += strings.ToUpper(part[:1]) + part[1:]
 		}
 	}
-	return values{
-		SDK: filepath.Join(checkout, "plugins", "python", "src"), Python: cmp.Or(o.Python, "python3"),
-		Name: o.Name, Module: strings.ReplaceAll(o.Name, "-", ""), Class: class, Checkout: checkout,
-		GoVersion: goVersion(checkout),
-	}, nil
+	return values{Name: name, Module: strings.ReplaceAll(name, "-", ""), Class: class}, nil
+}
+
+func (o Options) values() (values, error) {
+	v, err := nameValues(o.Name)
+	if err != nil {
+		return v, err
+	}
+	if v.Checkout, err = FindCheckout(o.Checkout); err != nil {
+		return v, err
+	}
+	v.SDK, v.Python = filepath.Join(v.Checkout, "plugins", "python", "src"), cmp.Or(o.Python, "python3")
+	v.GoVersion = goVersion(v.Checkout)
+	return v, nil
 }
 
 // write fills in the templates of the folders. It does not change what is there

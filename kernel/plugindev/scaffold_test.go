@@ -31,6 +31,38 @@ func TestNewGo(t *testing.T) {
 	sound(t, dir)
 }
 
+// TestNewFile makes a method in one file, and shows that it does the same
+// compiled; and that one that does not is told.
+func TestNewFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a method")
+	}
+	file := filepath.Join(t.TempDir(), "my_vote.go")
+	if err := NewFile(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewFile(file); !kernel.IsMisuse(err) {
+		t.Errorf("a file is written over: %v", err)
+	}
+	sound(t, file)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := strings.NewReplacer(`p.Query + "`, `p.Query + filepath.Ext(os.Args[0]) + "`, `"fmt"`, `"fmt"; "os"; "path/filepath"`).Replace(string(raw))
+	if err := os.WriteFile(file, []byte(other), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report := checked(t, file)
+	if report.Failed() != 1 || !strings.Contains(report.String(), "FAIL  compiled    number: the compiled method differs: ") {
+		t.Errorf("a method that compiled does something else:\n%s", report)
+	}
+	var out bytes.Buffer
+	if err := BuildFile(t.Context(), file, filepath.Join(t.TempDir(), "x"), t.TempDir(), &out); !kernel.IsMisuse(err) {
+		t.Errorf("built without noema's source: %v", err)
+	}
+}
+
 // TestNewPython does the same where a Python with grpcio is.
 func TestNewPython(t *testing.T) {
 	python := os.Getenv("NOEMA_TEST_PYTHON")
@@ -65,6 +97,13 @@ func built(t *testing.T, dir string) {
 
 func sound(t *testing.T, dir string) {
 	t.Helper()
+	if report := checked(t, dir); report.Failed() > 0 {
+		t.Errorf("the check says\n%s", report)
+	}
+}
+
+func checked(t *testing.T, dir string) *Report {
+	t.Helper()
 	src, err := plugins.At(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -73,9 +112,7 @@ func sound(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report.Failed() > 0 {
-		t.Errorf("the check says\n%s", report)
-	}
+	return report
 }
 
 func TestNewRefuses(t *testing.T) {

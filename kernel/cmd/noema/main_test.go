@@ -19,7 +19,7 @@ import (
 // TestMain lets the test binary be noema: under that name in scripts and
 // tests, and as its own plugin. The other names are plugins of third parties.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == builtin.ServeVerb {
+	if len(os.Args) == 3 && (os.Args[1] == builtin.ServeVerb || os.Args[1] == plugins.FileVerb) {
 		main()
 		return
 	}

@@ -64,14 +64,20 @@ func refuseBuiltin(name string) error {
 func newPluginCommand(a *app) *cobra.Command {
 	var o plugindev.Options
 	cmd := &cobra.Command{
-		Use: "new NAME", Short: "make a folder with a method that works", Args: cobra.ExactArgs(1),
-		Long: `Makes a folder with a method that works, its manifest, a test and a README of one
-screen, in the first folder of $NOEMA_PLUGINS, or among the plugins of the home.
-Edit it, build it, compare it.`,
-		Example: `  noema plugin new my-method
+		Use: "new NAME|FILE.go", Short: "make a method that works, as a file or a folder", Args: cobra.ExactArgs(1),
+		Long: `With FILE.go, writes a method that works to that file of Go, which runs as it is:
+edit it and compare it. With NAME, makes a folder with a method, its manifest, a test
+and a README of one screen, in the first folder of $NOEMA_PLUGINS, or among the
+plugins of the home. Edit it, build it, compare it.`,
+		Example: `  noema plugin new my_method.go
+  noema compare --task arithmetic --methods direct,./my_method.go --limit 20 --watch
+  noema plugin new my-method
   noema plugin build my-method
   noema compare --task arithmetic --methods direct,my-method --limit 20`,
 		RunE: func(_ *cobra.Command, args []string) error {
+			if plugindev.IsFile(args[0]) {
+				return a.newMethodFile(filepath.Join(o.Dir, args[0]), o.Language)
+			}
 			o.Name, o.Dir = args[0], a.pluginDir(o.Dir)
 			if err := refuseBuiltin(o.Name); err != nil {
 				return err
@@ -87,23 +93,53 @@ Edit it, build it, compare it.`,
 	cmd.Flags().StringVar(&o.Language, "lang", "go", "go or python")
 	cmd.Flags().StringVar(&o.Python, "python", "", "the Python that runs it (default: python3)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "make it in this folder")
-	cmd.Flags().StringVar(&o.Checkout, "source", "", "noema's source, which it is built with (default: found)")
+	addSource(cmd, &o.Checkout)
 	return cmd
 }
 
+// newMethodFile writes a method to a file.
+func (a *app) newMethodFile(file, language string) error {
+	if language != "go" {
+		return usage(fmt.Errorf("new plugin %s: a file of Go is not in %s: give a name without .go", file, language))
+	}
+	if err := refuseBuiltin(plugins.FileMethod(file)); err != nil {
+		return err
+	}
+	if err := plugindev.NewFile(file); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods direct,%s --limit 20 --watch\n", file, file)
+	return nil
+}
+
 func buildPluginCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "build NAME", Short: "build a plugin: compile Go, check Python", Args: cobra.ExactArgs(1),
-		Example: "  noema plugin build my-method",
+	var checkout string
+	cmd := &cobra.Command{
+		Use: "build NAME|FILE.go", Short: "build a plugin: compile Go, check Python", Args: cobra.ExactArgs(1),
+		Example: "  noema plugin build my-method\n  noema plugin build my_method.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, begun := a.pluginAt(args[0]), time.Now()
-			if err := plugindev.Build(cmd.Context(), dir, a.stderr); err != nil {
+			made, begun := a.pluginAt(args[0]), time.Now()
+			err := error(nil)
+			if file := made; plugindev.IsFile(file) {
+				made = filepath.Join(filepath.Dir(file), plugins.FileMethod(file))
+				err = plugindev.BuildFile(cmd.Context(), file, made, checkout, a.stderr)
+			} else {
+				err = plugindev.Build(cmd.Context(), made, a.stderr)
+			}
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "built %s in %.1f s\n", dir, time.Since(begun).Seconds())
+			fmt.Fprintf(a.stdout, "built %s in %.1f s\n", made, time.Since(begun).Seconds())
 			return nil
 		},
 	}
+	addSource(cmd, &checkout)
+	return cmd
+}
+
+// addSource declares --source.
+func addSource(cmd *cobra.Command, checkout *string) {
+	cmd.Flags().StringVar(checkout, "source", "", "noema's source, which it is built with (default: found)")
 }
 
 func allowPluginCommand(a *app) *cobra.Command {
@@ -152,7 +188,7 @@ same answers.`,
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "name", "", "which method, if the file adds several")
 	f.StringVar(&o.Dir, "dir", "", "make it in this folder")
-	f.StringVar(&o.Checkout, "source", "", "noema's source, which it is built with (default: found)")
+	addSource(cmd, &o.Checkout)
 	f.StringVar(&task, "task", "arithmetic", "the task of the proof")
 	f.StringVar(&model, "model", "sim?error=0.2", "the model of the proof")
 	f.IntVar(&samples, "samples", 5, "how many samples the proof takes")
@@ -223,9 +259,10 @@ func checkPluginCommand(a *app) *cobra.Command {
 		Use: "check NAME|PATH", Short: "check that a plugin keeps the contract", Args: cobra.ExactArgs(1),
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
 keeps the contract: answers, does the same twice, stops at its budget and when it
-is cancelled, bears hostile input, and keeps to its memory. --bench prints what a
-call to the kernel costs.`,
-		Example: "  noema plugin check my-method\n  noema plugin check ./my-method --bench",
+is cancelled, bears hostile input, and keeps to its memory. A file of Go is also compiled,
+where the Go toolchain is there, to show that both make the same calls. --bench prints
+what a call to the kernel costs.`,
+		Example: "  noema plugin check my-method\n  noema plugin check my_method.go\n  noema plugin check ./my-method --bench",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Limits.Memory = int64(memory)
 			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
@@ -241,6 +278,7 @@ call to the kernel costs.`,
 			return nil
 		},
 	}
+	addSource(cmd, &o.Checkout)
 	cmd.Flags().BoolVar(&o.Bench, "bench", false, "measure what a call to the kernel costs")
 	cmd.Flags().Var(&memory, "memory", "memory that a process may have, as in 512MiB (default: the kernel's own limit)")
 	return cmd

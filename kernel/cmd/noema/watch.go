@@ -17,7 +17,7 @@ import (
 )
 
 // watchEvery is how often the code of plugins is looked at.
-const watchEvery = 150 * time.Millisecond
+const watchEvery = 40 * time.Millisecond
 
 // watch compares again whenever the code of a plugin among the methods changes,
 // until ctx ends. What needs a build is built first; a build or a run that
@@ -103,19 +103,21 @@ func stamp(dirs []string) string {
 	return b.String()
 }
 
-// changed waits until the code is another than was seen, and for a moment more,
-// while an editor writes. It returns false when ctx ends.
+// changed waits until the code is another than was seen, and stays the same for
+// two looks, since editors write a file in parts. It returns false when ctx ends.
 func changed(ctx context.Context, dirs []string, seen string) bool {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for {
+	for last := seen; ; {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-tick.C:
 		}
-		if now := stamp(dirs); now != seen {
+		now := stamp(dirs)
+		if now != seen && now == last {
 			return true
 		}
+		last = now
 	}
 }
