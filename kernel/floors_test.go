@@ -21,7 +21,7 @@ var floors = map[string]int{
 	"methods": 0, "methods/convert": 0, "methods/decimal": 0, "kernel/files": 0, "kernel/redact": 0,
 	"kernel/task/wiki/title": 0, // the wiki and the scores compare titles alike
 
-	"cache": 1, "cache/pack": 1, "plugins": 1, "kernel/display": 1, "kernel/hub": 1, "kernel/provider": 1, "kernel/score": 1, "kernel/task": 1,
+	"cache": 1, "cache/pack": 1, "plugins": 1, "plugins/python": 1, "kernel/display": 1, "kernel/hub": 1, "kernel/provider": 1, "kernel/score": 1, "kernel/task": 1,
 	"methods/reply": 1, "methods/workflow": 1, "methods/methodtest": 1, "methods/generalanot/pyexpr": 1,
 
 	"kernel/hub/hubtest": 2, "kernel/models": 2, "kernel/record": 2, "methods/internal/*": 2, "kernel/task/*": 2, "kernel/task/wiki/wikitest": 2,

@@ -44,10 +44,13 @@ func NeedsBuild(dir string) bool {
 }
 
 // Build makes the plugin in a folder ready to start: Go is compiled, and Python
-// is checked for syntax errors. What the tools print goes to out. A build that
+// is checked for syntax errors and missing packages. What the tools print goes to out. A build that
 // fails leaves the earlier binary in place.
 func Build(ctx context.Context, dir string, out io.Writer) error {
 	m, err := readManifest(dir)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -58,8 +61,7 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 		return kernel.Misused(fmt.Errorf("build plugin: %s has no command", filepath.Join(dir, plugins.ManifestName)))
 	}
 	if m.Language == "python" {
-		const script = "import ast, pathlib\nfor p in sorted(pathlib.Path('.').glob('*.py')): ast.parse(p.read_text(encoding='utf-8'), str(p))"
-		err = run(ctx, dir, out, m.Command[0], "-c", script)
+		err = run(ctx, dir, out, m.Command[0], "-c", pythonCheck)
 	} else {
 		err = compile(ctx, dir, filepath.Join(dir, m.Command[0]), ".", out)
 	}
@@ -68,6 +70,27 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 	}
 	return nil
 }
+
+// pythonCheck reads each file of a plugin, and looks for the packages that it needs.
+const pythonCheck = `import ast, importlib.util, pathlib, sys
+used = set()
+for path in sorted(pathlib.Path(".").glob("*.py")):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
+        used.update(name.split(".")[0] for name in names)
+def lacks(name):
+    try:
+        return importlib.util.find_spec(name) is None
+    except ModuleNotFoundError:
+        return True
+if "noema" in used:
+    pip = f"{sys.executable} -m pip install "
+    if lacks("noema"):
+        sys.exit(f"{sys.executable} lacks the package noema: write it with \"noema plugin sdk\", and install it with: {pip}./noema-*.whl")
+    missing = [package for name, package in (("grpc", "grpcio"), ("google.protobuf", "protobuf")) if lacks(name)]
+    if missing:
+        sys.exit(f"{sys.executable} lacks {' and '.join(missing)}: {pip}{' '.join(missing)}")
+`
 
 // run runs a tool in a folder.
 func run(ctx context.Context, dir string, out io.Writer, name string, args ...string) error {

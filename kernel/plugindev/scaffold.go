@@ -39,53 +39,28 @@ var validName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 // New makes the folder Dir/Name with a working method, its test, manifest and
 // README, and returns its path.
 func New(o Options) (string, error) {
-	v, err := o.values()
-	if err != nil {
-		return "", err
-	}
-	if o.Language != "go" && o.Language != "python" {
-		return "", kernel.Misused(fmt.Errorf("new plugin: language %q: use go or python", o.Language))
-	}
-	if o.Language == "go" {
-		return o.write(v, "module", "go")
-	}
-	dir, err := o.write(v, "python")
-	if err != nil {
-		return "", err
-	}
-	if err := copySDK(v.SDK, dir); err != nil {
-		return "", errors.Join(fmt.Errorf("new plugin: %w", err), os.RemoveAll(dir))
-	}
-	return dir, nil
-}
-
-// copySDK puts the package noema beside a method's code. An isolated plugin reads
-// nothing outside its folder, and the plugin's digest covers the copy.
-func copySDK(from, to string) error {
-	const name = "noema"
-	files, err := filepath.Glob(filepath.Join(from, name, "*.*"))
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(to, name), 0o755); err != nil {
-		return err
-	}
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name, filepath.Base(file)), raw, 0o644)
-		}
+	switch o.Language {
+	case "go":
+		v, err := o.values()
 		if err != nil {
-			return err
+			return "", err
 		}
+		return o.write(v, "module", "go")
+	case "python":
+		v, err := nameValues(o.Name)
+		if err != nil {
+			return "", err
+		}
+		v.Python = cmp.Or(o.Python, "python3")
+		return o.write(v, "python")
 	}
-	return nil
+	return "", kernel.Misused(fmt.Errorf("new plugin: language %q: use go or python", o.Language))
 }
 
 // values are what the templates are filled in with.
 type values struct {
 	Name, Module, GoVersion, Checkout string
-	Class, SDK, Python                string // of the method in Python; where the package noema is
+	Class, Python                     string // of the method in Python
 
 	// Of a promoted function: its file's name and its declarations, its own
 	// name, and the arguments that it was added with.
@@ -114,7 +89,6 @@ func (o Options) values() (values, error) {
 	if v.Checkout, err = FindCheckout(o.Checkout); err != nil {
 		return v, err
 	}
-	v.SDK, v.Python = filepath.Join(v.Checkout, "plugins", "python", "src"), cmp.Or(o.Python, "python3")
 	v.GoVersion = goVersion(v.Checkout)
 	return v, nil
 }

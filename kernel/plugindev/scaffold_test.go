@@ -1,6 +1,7 @@
 package plugindev
 
 import (
+	"archive/zip"
 	"bytes"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 
 	"noema/kernel"
 	"noema/plugins"
+	sdk "noema/plugins/python"
 )
 
 // TestNewGo makes a plugin, builds it, runs its own test and holds it to what
@@ -76,14 +78,35 @@ func TestNewPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var out bytes.Buffer
+	if err := Build(t.Context(), dir, &out); err == nil && exec.Command(python, "-c", "import noema").Run() != nil || err != nil && !strings.Contains(out.String(), "lacks the package noema: ") {
+		t.Errorf("without the SDK: %v\n%s", err, &out)
+	}
+	install(t, dir)
 	built(t, dir)
 	sound(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "broken.py"), []byte("def f(:\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
+	out.Reset()
 	if err := Build(t.Context(), dir, &out); err == nil || !strings.Contains(out.String(), "broken.py") {
 		t.Errorf("a file with an error of syntax builds: %v\n%s", err, &out)
+	}
+}
+
+// install unpacks the SDK's wheel into a folder, as pip does.
+func install(t *testing.T, dir string) {
+	t.Helper()
+	_, wheel, err := sdk.Wheel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := zip.NewReader(bytes.NewReader(wheel), int64(len(wheel)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, files); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"noema/kernel/builtin"
 	"noema/kernel/plugindev"
 	"noema/plugins"
+	"noema/plugins/python"
 )
 
 func pluginCommand(a *app) *cobra.Command {
@@ -23,7 +25,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a),
+		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
 	)
 	return cmd
 }
@@ -156,6 +158,29 @@ that used it say so.`,
 				return err
 			}
 			fmt.Fprintf(a.stdout, "allowed %s: %s\n", args[0], strings.Join(asked, ", "))
+			return nil
+		},
+	}
+}
+
+func sdkCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "sdk [DIR]", Short: "write the Python SDK as a wheel, which pip installs", Args: cobra.MaximumNArgs(1),
+		Example: "  noema plugin sdk\n  pip install ./noema-*.whl",
+		RunE: func(_ *cobra.Command, args []string) error {
+			name, wheel, err := python.Wheel()
+			if err != nil {
+				return err
+			}
+			dir := "."
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			file := dir + string(filepath.Separator) + name // pip takes a bare name for a package of its index
+			if err := os.WriteFile(file, wheel, 0o644); err != nil {
+				return fmt.Errorf("write the Python SDK: %w", err)
+			}
+			fmt.Fprintf(a.stdout, "made %s\nnext: pip install %s\n", file, file)
 			return nil
 		},
 	}
