@@ -39,6 +39,7 @@ type child struct {
 	left chan struct{} // closed when its own process has ended
 	cage *cage         // nil where there is none
 	out  *output
+	errs *os.File       // its stderr
 	line *io.PipeWriter // the handshake, on its way to go-plugin
 	// What go-plugin reads: the handshake, and nothing where it expects stderr.
 	handshake, silence *io.PipeReader
@@ -71,6 +72,7 @@ func (c *child) Start(context.Context) error {
 		_ = os.RemoveAll(c.dir)
 		return err
 	}
+	c.errs = pipes[1]
 	var reading sync.WaitGroup
 	reading.Go(func() { c.readStdout(pipes[0]) })
 	reading.Go(func() { _, _ = io.Copy(c.out.stream("stderr"), pipes[1]) })
@@ -169,6 +171,17 @@ func (c *child) readStdout(r io.Reader) {
 	}
 	_ = c.line.Close()
 	_, _ = io.Copy(c.out.stream("stdout"), buf)
+}
+
+// settle waits, for a moment, until what the process has printed is read.
+func (c *child) settle() {
+	const every, times = 500 * time.Microsecond, 40
+	for range times {
+		if unread(c.errs) == 0 {
+			return
+		}
+		time.Sleep(every)
+	}
 }
 
 // drainPatience is how long output may be read after everything that should

@@ -168,6 +168,15 @@ func childrenOf(pid int) []int {
 	return all
 }
 
+// unread is how many bytes wait in a pipe.
+func unread(pipe *os.File) (n int) {
+	conn, err := pipe.SyscallConn()
+	if err == nil {
+		_ = conn.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }) // of a closed one: 0
+	}
+	return n
+}
+
 func numbers(s string) []int {
 	var all []int
 	for _, word := range strings.Fields(s) {

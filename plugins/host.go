@@ -223,7 +223,10 @@ func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.H
 	if err != nil {
 		return methods.Answer{}, err
 	}
+	end := proc.child.out.follow(ctx)
 	answer, err := proc.solve(ctx, problem, h)
+	proc.child.settle()
+	end()
 	p.host.release(proc, err)
 	return answer, err
 }

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"strings"
 	"sync"
@@ -23,6 +24,40 @@ type output struct {
 	buf   []byte
 	count int64
 	may   int64 // bytes of the trials so far
+	told  map[int]func(text []byte, shared bool)
+	next  int // key of told
+}
+
+// printedKey marks the context of a trial that wants its plugin's output.
+type printedKey struct{}
+
+// WithOutput returns a context with which [Plugin.Solve] calls f with what the
+// plugin's process prints to stdout and stderr meanwhile, as it comes. It is shared
+// if other trials run in the process, one of which may have printed it. f must not
+// block or keep text.
+func WithOutput(ctx context.Context, f func(text []byte, shared bool)) context.Context {
+	return context.WithValue(ctx, printedKey{}, f)
+}
+
+// follow tells the output to what ctx has of [WithOutput], until end is called.
+func (o *output) follow(ctx context.Context) (end func()) {
+	f, ok := ctx.Value(printedKey{}).(func([]byte, bool))
+	if !ok {
+		return func() {}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told == nil {
+		o.told = map[int]func([]byte, bool){}
+	}
+	o.next++
+	key := o.next
+	o.told[key] = f
+	return func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		delete(o.told, key)
+	}
 }
 
 // stream returns the writer for one of the two streams.
@@ -48,6 +83,9 @@ func (o *output) add(p []byte) (tooMuch bool) {
 	o.buf = append(o.buf, p[max(0, len(p)-tailBytes):]...)
 	if over := len(o.buf) - tailBytes; over > 0 {
 		o.buf = append(o.buf[:0], o.buf[over:]...)
+	}
+	for _, f := range o.told {
+		f(p, len(o.told) > 1)
 	}
 	o.count += int64(len(p))
 	return o.limit > 0 && o.count > max(o.limit, o.may)

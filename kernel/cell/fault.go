@@ -33,10 +33,12 @@ func (ws *workspace) died(e *machine.Execution, p *machine.Panic) {
 // Guard calls f, which compiled code runs in a goroutine of its own and which
 // calls functions of cells. A panic of theirs is returned; without Guard it would
 // end the cell that runs, as it would end a program. The kind of the error is
-// "interrupted" if that cell was stopped under f.
+// "interrupted" if that cell was stopped under f. What f printed has been passed on.
 func (s *Session) Guard(f func()) error {
 	ws := s.present()
-	switch p := ws.machine.Guard(f); {
+	p := ws.machine.Guard(f)
+	s.console.flush()
+	switch {
 	case p == nil:
 		return nil
 	case p.Stopped():

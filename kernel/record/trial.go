@@ -92,7 +92,8 @@ type Trial struct {
 	Ungraded string        `json:"ungraded,omitempty"` // why the graders gave no verdict; for people, not hashed
 	Pairs    []Preference  `json:"pairs,omitempty"`    // with the answers of the methods before this one; see [Preference]
 	Failure  string        `json:"failure,omitempty"`
-	Infra    bool          `json:"infra,omitempty"` // the failure was not the method's: plugin, provider or time
+	Printed  string        `json:"printed,omitempty"` // the end of what its plugin printed meanwhile; for people, not hashed
+	Infra    bool          `json:"infra,omitempty"`   // the failure was not the method's: plugin, provider or time
 	Started  time.Time     `json:"started"`
 	Wall     time.Duration `json:"wall"`      // of this execution; not hashed
 	Hash     string        `json:"hash"`      // see Seal

@@ -43,6 +43,9 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	if t.Failure != "" {
 		fmt.Fprintf(w, "failure %s\n", t.Failure)
 	}
+	if t.Printed != "" {
+		block(w, "printed", t.Printed)
+	}
 	fmt.Fprintln(w, "\nEVENTS")
 	for _, e := range inOrder(t.Events) {
 		where := e.Path

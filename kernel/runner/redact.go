@@ -123,7 +123,7 @@ func redactTrial(red *redact.Redactor, t *record.Trial) {
 	if red == nil {
 		return
 	}
-	t.Failure = red.Text(t.Failure)
+	t.Failure, t.Printed = red.Text(t.Failure), red.Text(t.Printed)
 	t.Answer.Value, t.Answer.Reason = red.Bytes(t.Answer.Value), red.Text(t.Answer.Reason)
 	t.Answer.Evidence = slices.Clone(t.Answer.Evidence)
 	for i, e := range t.Answer.Evidence {

@@ -73,6 +73,10 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
+	log := &printed{line: func(line string) {
+		x.observe.Event(id, methods.Event{Phase: "printed", Kind: "printed", Text: x.exp.Redactor.Text(line), Level: 1})
+	}}
+	tctx = plugins.WithOutput(tctx, log.write)
 	host := x.gateway.Host(of)
 	answer, solveErr := solve(tctx, method.Solver, shown, host)
 	paid := 0
@@ -84,6 +88,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 			return nil, err
 		}
 		host = x.gateway.Host(of)
+		log.reset()
 		answer, solveErr = solve(alone, method.Solver, shown, host)
 	}
 	t.Wall = time.Since(t.Started)
@@ -96,6 +101,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
 		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
 	}
+	t.Printed = log.String()
 	report := host.Report()
 	conclude(t, x.exp.Task.Scorer, sample, answer, report.Effects, transcribe(t, report, answer, solveErr))
 	t.Provider += paid
