@@ -97,7 +97,7 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if err != nil {
 		return runner.Method{}, err
 	}
-	if l.o.Debug > 0 { // what it prints is then the one trial's
+	if l.o.Debug > 0 || l.o.Attach != nil { // what it prints is then the one trial's
 		at.Serial = true
 	}
 	p, err := host.Open(ctx, at)

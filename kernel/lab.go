@@ -40,6 +40,10 @@ type Options struct {
 	// PluginMemory is the most bytes of memory of all plugin processes together; see
 	// plugins.HostOptions.
 	PluginMemory int64
+	// Attach is called with the id of each process of a plugin before it serves, so
+	// that a debugger can be attached. With it, the processes have no limits, and
+	// each serves one trial at a time. Nil is none.
+	Attach func(plugin plugins.Source, pid int)
 
 	// Context is asked for at every operation, so that an interactive session
 	// can interrupt what runs at the moment. Default: the background.
@@ -107,12 +111,24 @@ func (l *Lab) pluginHost() (*plugins.Host, error) {
 	if l.host != nil {
 		return l.host, nil
 	}
-	host, err := plugins.NewHost(plugins.HostOptions{MaxIdle: idlePlugins, Memory: l.o.PluginMemory})
+	o := plugins.HostOptions{MaxIdle: idlePlugins, Memory: l.o.PluginMemory}
+	if l.o.Attach != nil {
+		o.Limits = plugins.Limits{Memory: -1, CPUTime: -1, Processes: -1, Files: -1, Output: -1}
+		o.Memory, o.MaxProcesses, o.Started = -1, 1, l.o.Attach
+	}
+	host, err := plugins.NewHost(o)
 	if err != nil {
 		return nil, err
 	}
 	l.host = host
 	return host, nil
+}
+
+// AttachDebugger sets Options.Attach, before a method is opened.
+func (l *Lab) AttachDebugger(attach func(plugin plugins.Source, pid int)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.o.Attach, l.o.Debug = attach, max(1, l.o.Debug) // breakpoints are told by what is printed
 }
 
 // Task opens the task of a text such as "cafes?n=20", with more options beside.

@@ -31,6 +31,10 @@ type HostOptions struct {
 	// half of the machine's memory, and a negative number no limit. Beyond it, idle
 	// processes are ended first, and then the largest. Only on Linux.
 	Memory int64
+	// Started is called with the id of each process before it serves, for a
+	// debugger; nil for none. With it, breakpoint() of a plugin in Python waits for
+	// a terminal.
+	Started func(plugin Source, pid int)
 
 	speaks   []int // protocol versions, oldest first; nil means this package's
 	cageless bool  // makes no cgroups

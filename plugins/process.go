@@ -71,6 +71,9 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		VersionedPlugins: versions(h.opts.speaks, nil),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			p.child.env = append(environment(p.child.dir), spec.Env...)
+			if h.opts.Started != nil {
+				p.child.env = append(p.child.env, "PYTHONBREAKPOINT=noema.debugger.wait")
+			}
 			if src.File { // after a fatal error, a trace would show this program's code
 				p.child.env = append(p.child.env, "GOTRACEBACK=none")
 			}
@@ -98,6 +101,10 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		return nil, p.startFailure(err)
 	}
 	limitMemory(p.child.cmd.Process.Pid, h.opts.Limits)
+	if h.opts.Started != nil {
+		late.Stop() // a person attaches
+		h.opts.Started(src, p.child.cmd.Process.Pid)
+	}
 	return p, nil
 }
 

@@ -32,8 +32,9 @@ type comparison struct {
 	Temperature *float64 `json:"temperature" part:"what" min:"0" doc:"temperature of every call (default: the method's own, which is 0)"`
 	Replay      bool     `json:"replay" part:"how" doc:"answer from the store alone; the same as --cache replay"`
 	pairing
-	DryRun bool `json:"dry-run" part:"flow" doc:"make no call: tell what the store has, and estimate the calls and the cost of the rest"`
-	Watch  bool `json:"watch" part:"flow" doc:"compare again whenever the code of a plugin among the methods changes, until Ctrl-C"`
+	DryRun bool   `json:"dry-run" part:"flow" doc:"make no call: tell what the store has, and estimate the calls and the cost of the rest"`
+	Attach string `json:"attach-debugger" part:"flow" doc:"run this method one trial at a time and without limits, and say how to attach a debugger to its process"`
+	Watch  bool   `json:"watch" part:"flow" doc:"compare again whenever the code of a plugin among the methods changes, until Ctrl-C"`
 }
 
 // pairing is how methods are compared, and what is printed of it.
@@ -147,6 +148,11 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	}
 	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "print", "json"); err != nil {
 		return err
+	}
+	if c.Attach != "" {
+		if exp, err = a.attachDebugger(cmd.Context(), c.Attach, exp); err != nil {
+			return err
+		}
 	}
 	if err := a.ready(c); err != nil {
 		return err
