@@ -33,17 +33,23 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 	if src.Builtin {
 		return src, nil
 	}
-	dir, err := l.KeepCode(digest, func(fresh string) error {
-		if err := copyCode(src, fresh); err != nil {
+	write := func(to string) error {
+		if err := copyCode(src, to); err != nil {
 			return err
 		}
 		// The copy stands for the digest from now on, so it must be of that code.
-		copied, err := plugins.CodeDigest(moved(src, fresh))
+		copied, err := plugins.CodeDigest(moved(src, to))
 		if err == nil && copied != digest {
 			err = errors.New("its code changed while it was copied: run again")
 		}
 		return err
-	})
+	}
+	dir, err := l.KeepCode(digest, write)
+	if err == nil {
+		if _, missing := os.Stat(moved(src, dir).Path); missing != nil { // the same file under another name is there
+			err = write(dir)
+		}
+	}
 	if err != nil {
 		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
 	}
@@ -58,9 +64,6 @@ func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, err
 	}
 	root := filepath.Join(l.o.Home, "code")
 	dir := filepath.Join(root, digest[:32])
-	if src.Dir == "" {
-		dir += "-" + filepath.Base(src.Path) // a copy of the file has the same digest
-	}
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
 		return dir, nil
