@@ -133,12 +133,14 @@ func (n *namespace) sameText(f, o *types.Named, u *source.Unit, seen map[string]
 
 // dependents are the definitions, other than variables, that use a name which
 // the cell redefines and that are not compiled with it yet. A type brings its
-// methods.
-func (n *namespace) dependents(u *source.Unit, again []*definition, stale []staleDefinition) []*definition {
+// methods. Callers of a function that stays the same but for its body are among
+// them unless the engine relinks.
+func (n *namespace) dependents(u *source.Unit, again []*definition, stale []staleDefinition, relinks bool) []*definition {
 	changed, present := map[string]bool{}, map[string]bool{}
 	for _, d := range u.Defines {
 		present[d.Name] = true
-		if old := n.definitions[d.Name]; old != nil && !sameMeaning(d.Object, old.Object) {
+		_, function := d.Object.(*types.Func)
+		if old := n.definitions[d.Name]; old != nil && (function && !relinks || !sameMeaning(d.Object, old.Object)) {
 			changed[d.Name] = true
 			changed[typeOfMethod(d.Name)] = true
 		}
@@ -147,12 +149,20 @@ func (n *namespace) dependents(u *source.Unit, again []*definition, stale []stal
 	for _, d := range stale {
 		present[d.Name] = true
 	}
+	uses := func(d *definition) bool {
+		return slices.ContainsFunc(d.Uses, func(name string) bool { return changed[name] })
+	}
+	for _, d := range n.definitions {
+		if base := typeOfMethod(d.Name); base != "" && uses(d) {
+			changed[base] = true
+		}
+	}
 	var more []*definition
 	for _, d := range n.definitions {
 		if present[d.Name] || slices.Contains(again, d) || isVariable(d.Object) {
 			continue
 		}
-		if slices.ContainsFunc(d.Uses, func(name string) bool { return changed[name] }) || changed[d.Name] || changed[typeOfMethod(d.Name)] {
+		if uses(d) || changed[d.Name] || changed[typeOfMethod(d.Name)] {
 			more = append(more, d)
 		}
 	}
