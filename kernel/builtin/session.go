@@ -16,6 +16,7 @@ type SessionOptions struct {
 	Output  cell.Output    // where output goes while no cell runs; nil is the process's own
 	Capture bool           // see cell.Options
 	Memory  int64          // see cell.Options
+	Engine  string         // see cell.Options
 	// Script says that results print as text, as they do in a compiled script,
 	// in place of being shown.
 	Script bool
@@ -42,7 +43,7 @@ func NewSession(o SessionOptions) (*cell.Session, *kernel.Lab, error) {
 		Symbols: map[string]map[string]reflect.Value{
 			"noema/kernel/builtin/builtin": {"Open": reflect.ValueOf(func() *kernel.Lab { return lab })},
 		},
-		Args: o.Args, Output: o.Output, Capture: o.Capture, Memory: o.Memory,
+		Args: o.Args, Output: o.Output, Capture: o.Capture, Memory: o.Memory, Engine: o.Engine,
 	})
 	if err != nil {
 		return nil, nil, err

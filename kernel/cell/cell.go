@@ -3,14 +3,13 @@
 // declarations and statements in any order, with a last expression whose value
 // is shown.
 //
-// A cell passes through four steps: package source splits it and go/types checks
-// it against what the session has declared; go/ssa compiles it to a few simple
-// instructions, in which the finer points of the language are explicit; package
-// machine executes these on ordinary Go memory; package symbols gives compiled
-// packages to all of them, in yaegi's tables of symbols and interface wrappers.
-// Yaegi's interpreter does not run cells: of the 349 programs of package
-// battery that compile and run, it gets 204 right, fails loudly on 76 and is
-// silently wrong on 58. SUBSET.md lists what cells support.
+// Package source splits a cell and go/types checks it against what the session has
+// declared; then an engine executes it. Engine "ssa" compiles it by go/ssa to a few
+// simple instructions, in which the finer points of the language are explicit, and
+// package machine executes these on ordinary Go memory. Engine "yaegi" gives it to
+// the interpreter of that name, lowered by package yaegi. Package symbols gives
+// compiled packages to all of them, in yaegi's tables of symbols and interface
+// wrappers. SUBSET.md lists what each engine runs and refuses.
 package cell
 
 import (

@@ -10,42 +10,29 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ssa"
-
+	"noema/kernel/cell/internal/machine"
 	"noema/kernel/cell/internal/source"
 )
 
-// prepare checks and compiles a text, records its declarations, and returns the
-// functions to call, in order. The lock is held.
-func (ws *workspace) prepare(j job, number int) ([]*ssa.Function, error) {
+// prepare checks and compiles a text, records its declarations, and returns what
+// to run, in order. The lock is held.
+func (ws *workspace) prepare(j job, number int) ([]func(*machine.Thread), error) {
 	u, stale, err := ws.read(j)
 	if err != nil {
 		return nil, err
 	}
-	if u.Aliases != nil {
-		ws.create(u.Aliases)
-	}
-	for _, p := range u.Package.Imports() {
-		ws.create(p)
-	}
-	pkg := ws.machine.Program().CreatePackage(u.Package, []*ast.File{u.File}, u.Info, false)
-	pkg.Build()
-	for _, pair := range u.Earlier {
-		ws.machine.SameStorage(pair[0], pair[1])
+	run, err := ws.engine.load(u, j.script)
+	if err != nil {
+		return nil, ws.typeError(err)
 	}
 	if j.script {
-		return []*ssa.Function{pkg.Func("init"), pkg.Func(u.Run)}, nil
+		return run, nil
 	}
-	ws.connect(u)
 	ws.names.trail.add(u, j.text, number, ws.names.definitions)
 	ws.names.add(u, number, stale)
 	ws.reportStale(stale)
 	u.Trim()
-	ws.machine.Drop(pkg.Func("init"))
-	if u.Run == "" {
-		return nil, nil
-	}
-	return []*ssa.Function{pkg.Func(u.Run)}, nil
+	return run, nil
 }
 
 // create adds a package to the program: its compiled part, and the source of
@@ -87,7 +74,7 @@ func (ws *workspace) read(j job) (u *source.Unit, stale []staleDefinition, err e
 		if j.script {
 			return u, nil, nil
 		}
-		more := ws.names.dependents(u, again, stale)
+		more := ws.names.dependents(u, again, stale, ws.engine.relinks())
 		if len(more) == 0 {
 			return u, stale, nil
 		}

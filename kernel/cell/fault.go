@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"noema/kernel/cell/internal/machine"
+	"noema/kernel/cell/internal/yaegi"
 )
 
 // Kinds of [Error].
@@ -91,8 +92,11 @@ func (ws *workspace) panicError(p *machine.Panic) *Error {
 	message := ws.panicText(p.Value)
 	f := Fault{Message: message, Hint: hintFor(message)}
 	e := &Error{Kind: kindPanic}
-	if machine.Unsupported(p.Value) {
+	switch {
+	case machine.Unsupported(p.Value):
 		e.Kind = kindUnsupported
+	case yaegi.Refused(p.Value):
+		e.Kind, f.Hint = kindUnsupported, yaegi.Cure
 	}
 	for _, fr := range p.Trace {
 		at := ws.fset.Position(fr.Pos)

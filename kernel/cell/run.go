@@ -187,16 +187,13 @@ func (ws *workspace) compile(j job, number int) (func(*machine.Thread), error) {
 	if j.script {
 		ws.newFlags()
 	}
-	functions, err := ws.prepare(j, number)
-	if err != nil || len(functions) == 0 {
+	steps, err := ws.prepare(j, number)
+	if err != nil || len(steps) == 0 {
 		return nil, err
 	}
 	return func(th *machine.Thread) {
-		for _, fn := range functions {
-			if !j.script {
-				defer ws.machine.Drop(fn)
-			}
-			ws.machine.Call(th, fn)
+		for _, step := range steps {
+			step(th)
 		}
 	}, nil
 }

@@ -41,6 +41,8 @@ type Options struct {
 	// Output receives what goroutines print after their cell has ended. Default:
 	// the process's own stdout and stderr.
 	Output Output
+	// Engine executes the cells: "ssa", the default, or "yaegi"; see SUBSET.md.
+	Engine string
 	// Capture redirects file descriptors 1 and 2 of the process (compiled code,
 	// slog, child processes) to the cell's output while the session is open. Only
 	// one session of a process can do so; see [Session.Terminal].

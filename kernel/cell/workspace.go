@@ -28,7 +28,8 @@ type workspace struct {
 	out     *os.File // os.Stdout of cells, which may close it or assign to it
 	errs    *os.File
 	flags   *flag.FlagSet
-	machine *machine.Machine
+	machine *machine.Machine // begins and stops what runs, whatever the engine
+	engine  engine
 	hooks   *types.Package
 	shown   sync.Map // *machine.Execution -> display.Bundle
 
@@ -63,6 +64,10 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 	})
 	ws.create(ws.hooks)
 	ws.importer.Add(o.Symbols)
+	var err error
+	if ws.engine, err = newEngine(o.Engine, ws, tables); err != nil {
+		return nil, err
+	}
 	if err := ws.declareValues(o.Values); err != nil {
 		return nil, err
 	}
@@ -110,7 +115,9 @@ func (ws *workspace) declareValues(values map[string]any) error {
 		}
 		object := types.NewVar(token.NoPos, pkg, name, t)
 		pkg.Scope().Insert(object)
-		ws.machine.Declare(object, v)
+		if err := ws.engine.declare(object, v); err != nil {
+			return fmt.Errorf("predeclare %q: %w", name, err)
+		}
 		ws.names.Objects[name] = object
 		ws.names.definitions[name] = &definition{Definition: source.Definition{Name: name, Object: object}}
 	}

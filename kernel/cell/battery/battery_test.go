@@ -29,12 +29,11 @@ func TestBattery(t *testing.T) {
 	if len(compiled) < least {
 		t.Errorf("%d snippets run both ways, want at least %d", len(compiled), least)
 	}
-	raw := rawOutputs(t, snippets)
 	found := map[*snippet]result{}
 	for _, s := range snippets {
 		t.Run(s.Theme+"/"+s.Name, func(t *testing.T) {
 			want := strings.ReplaceAll(compiled[s.id()], s.id()+".", "main.")
-			found[s] = s.check(t, want, strings.ReplaceAll(raw[s.id()], s.id()+".", "main."))
+			found[s] = s.check(t, want)
 		})
 	}
 	if t.Failed() || len(found) < len(snippets) {
@@ -56,20 +55,46 @@ func TestBattery(t *testing.T) {
 type result struct {
 	outcome outcome
 	message string // of a refusal, with its hint
+	yaegi   string // "right", "refused" or "wrong"; empty for an error of Go
 }
 
 type outcome string
 
 const (
-	works     outcome = "works" // in yaegi's interpreter as well
-	worksHere outcome = "works, not in yaegi"
+	works     outcome = "works" // with both engines
+	worksHere outcome = "works, yaegi refuses it"
 	refused   outcome = "refused" // with a message and no other effect
 	asGo      outcome = "an error, as in Go"
 )
 
-// check runs the snippet in a session and compares.
-func (s *snippet) check(t *testing.T, want, raw string) result {
-	got, err := s.runSession(t)
+// check runs the snippet in a session of each engine and compares.
+func (s *snippet) check(t *testing.T, want string) result {
+	found := s.checkDefault(t, want)
+	if found.outcome == asGo {
+		return found
+	}
+	got, err := s.runSession(t, "yaegi")
+	var fault *cell.Error
+	switch {
+	case found.outcome == refused && err != nil:
+		found.yaegi = "refused"
+	case errors.As(err, &fault) && (fault.Kind == "unsupported" || fault.Kind == "type error"):
+		found.yaegi = "refused"
+		if found.outcome == works {
+			found.outcome = worksHere
+		}
+	case err == nil && got == want && found.outcome == works:
+		found.yaegi = "right"
+	default:
+		found.yaegi = "wrong"
+		t.Errorf("with engine yaegi: %v, prints\n%swant\n%s%s", err, got, want, s.source())
+	}
+	return found
+}
+
+// checkDefault runs the snippet in a session of the default engine and compares.
+func (s *snippet) checkDefault(t *testing.T, want string) result {
+	got, err := s.runSession(t, "")
 	if part := s.refusal(); part != "" {
 		switch {
 		case err == nil:
@@ -80,19 +105,16 @@ func (s *snippet) check(t *testing.T, want, raw string) result {
 			t.Errorf("prints %q before it is refused\n%s", got, s.Cells[0].Text)
 		}
 		if s.Error != "" {
-			return result{asGo, firstFault(err)}
+			return result{outcome: asGo, message: firstFault(err)}
 		}
-		return result{refused, firstFault(err)}
+		return result{outcome: refused, message: firstFault(err)}
 	}
 	if err != nil {
 		t.Errorf("%v\n%s", err, s.source())
 	} else if got != want {
 		t.Errorf("prints\n%swant\n%s%s", got, want, s.source())
 	}
-	if raw == want {
-		return result{outcome: works}
-	}
-	return result{outcome: worksHere}
+	return result{outcome: works}
 }
 
 // firstFault is the first message of a session's error, with the cure.

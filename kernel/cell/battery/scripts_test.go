@@ -12,6 +12,7 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/cell"
 )
 
 // leastScripts is how many scripts of experiments must run both ways.
@@ -29,8 +30,8 @@ func TestMain(m *testing.M) {
 // runID is a run's name, which has its time in it.
 var runID = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`)
 
-// TestScripts runs every script of experiments with "go run" and in a session,
-// each in a store of its own, and demands the same output, which is also the one
+// TestScripts runs every script of experiments with "go run" and in a session of
+// each engine, each in a store of its own, and demands the same output, which is also the one
 // that the experiment's folder has.
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../../..")
@@ -50,8 +51,10 @@ func TestScripts(t *testing.T) {
 				t.Skipf("it asks a language model, which takes minutes: run it as its README says (%v)", err)
 			}
 			want := runID.ReplaceAllString(compiledScript(t, goTool, root, path), "RUN")
-			if got := runID.ReplaceAllString(sessionScript(t, path), "RUN"); got != want {
-				t.Errorf("in a session it prints\n%s\nwith go run\n%s", got, want)
+			for _, engine := range cell.Engines() {
+				if got := runID.ReplaceAllString(sessionScript(t, path, engine), "RUN"); got != want {
+					t.Errorf("in a session of engine %s it prints\n%s\nwith go run\n%s", engine, got, want)
+				}
 			}
 			pinned := filepath.Join(filepath.Dir(path), "output.txt")
 			if *update {
@@ -84,11 +87,11 @@ func compiledScript(t *testing.T, goTool, root, path string) string {
 }
 
 // sessionScript is what it prints in a session.
-func sessionScript(t *testing.T, path string) string {
+func sessionScript(t *testing.T, path, engine string) string {
 	t.Helper()
 	home := t.TempDir()
 	session, lab, err := builtin.NewSession(builtin.SessionOptions{
-		Lab: kernel.Options{Home: home, Catalog: builtin.Catalog{}}, Args: []string{path}, Script: true,
+		Lab: kernel.Options{Home: home, Catalog: builtin.Catalog{}}, Args: []string{path}, Script: true, Engine: engine,
 	})
 	must(t, err)
 	defer session.Close()

@@ -50,12 +50,12 @@ func (r *recorder) print(format string, args ...any) {
 	r.Stream("stdout", fmt.Appendf(nil, format, args...))
 }
 
-// runSession runs the snippet's cells in a session of their own and returns
+// runSession runs the snippet's cells in a session of an engine and returns
 // what they printed. The error is the first cell's that did not end as the
 // snippet says; a panic that nothing recovered counts as output.
-func (s *snippet) runSession(t testing.TB) (string, error) {
+func (s *snippet) runSession(t testing.TB, engine string) (string, error) {
 	t.Helper()
-	session, err := cell.New(cell.Options{})
+	session, err := cell.New(cell.Options{Engine: engine})
 	must(t, err)
 	defer session.Close()
 	var out recorder
@@ -85,6 +85,8 @@ func (s *snippet) runCell(session *cell.Session, c cellText, out *recorder) erro
 		return fmt.Errorf("gives %T, want *cell.Error: %w", err, err)
 	}
 	switch {
+	case fault != nil && fault.Kind == "unsupported" && (c.Message == "" || !strings.Contains(err.Error(), c.Message)):
+		return err
 	case c.Interrupted && (err == nil || fault.Kind != "interrupted"):
 		return fmt.Errorf("ends with %v, want an interrupt", err)
 	case c.Fails && (err == nil || !strings.Contains(err.Error(), c.Message)):
@@ -101,4 +103,11 @@ func (s *snippet) runCell(session *cell.Session, c cellText, out *recorder) erro
 		out.print("%s\n", result.Value[display.PlainText])
 	}
 	return nil
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

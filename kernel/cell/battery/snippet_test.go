@@ -26,8 +26,6 @@ type theme struct {
 //	note     a remark for the page
 //	refused  the session must refuse it, with a message that holds this
 //	error    as refused, and the Go compiler refuses it with this, too
-//	raw      "hangs" or "dies": what it does to an interpreter that gets it as
-//	         it stands, so that nobody tries
 //	shown    "yes": the shown values count as output
 //
 // Further cells follow after "-- cell --", "-- cell fails: message --" (which
@@ -35,11 +33,11 @@ type theme struct {
 // does not end by itself). After "-- go --" stands a program to compare with
 // where the cells in a row are no legal program.
 type snippet struct {
-	Theme, Name                string
-	Title, Trap, Note          string
-	Refused, Error, Raw, Shown string
-	Cells                      []cellText
-	Go                         string // in place of the cells; empty: the cells in a row
+	Theme, Name           string
+	Title, Trap, Note     string
+	Refused, Error, Shown string
+	Cells                 []cellText
+	Go                    string // in place of the cells; empty: the cells in a row
 }
 
 // cellText is one cell of a snippet.
@@ -127,7 +125,7 @@ func (s *snippet) add(kind, message, text string) {
 func (s *snippet) header(text string) (string, error) {
 	keys := map[string]*string{
 		"title": &s.Title, "trap": &s.Trap, "note": &s.Note,
-		"refused": &s.Refused, "error": &s.Error, "raw": &s.Raw, "shown": &s.Shown,
+		"refused": &s.Refused, "error": &s.Error, "shown": &s.Shown,
 	}
 	for strings.HasPrefix(text, "//") {
 		line, rest, _ := strings.Cut(text, "\n")

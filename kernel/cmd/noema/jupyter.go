@@ -31,16 +31,18 @@ func jupyterCommand(a *app) *cobra.Command {
 		Use: "run -f FILE", Short: "serve a notebook; Jupyter starts this",
 		Example: "  noema jupyter run -f connection.json",
 	}
-	memory := addMemory(run.Flags())
-	run.RunE = func(cmd *cobra.Command, _ []string) error { return a.jupyterRun(cmd.Context(), connection, *memory) }
+	memory, engine := addMemory(run.Flags()), addEngine(run.Flags())
+	run.RunE = func(cmd *cobra.Command, _ []string) error {
+		return a.jupyterRun(cmd.Context(), connection, *memory, *engine)
+	}
 	run.Flags().StringVarP(&connection, "connection-file", "f", "", "the connection file that Jupyter wrote")
 	_ = run.MarkFlagRequired("connection-file") // the flag is the one above
 	install := where(&cobra.Command{
 		Use: "install", Short: "install the kernel into Jupyter",
 		Example: "  noema jupyter install --user\n  noema jupyter install --prefix \"$VIRTUAL_ENV\" --memory 8GiB",
 	})
-	installed := addMemory(install.Flags())
-	install.RunE = func(*cobra.Command, []string) error { return a.jupyterInstall(place, *installed) }
+	installed, runs := addMemory(install.Flags()), addEngine(install.Flags())
+	install.RunE = func(*cobra.Command, []string) error { return a.jupyterInstall(place, *installed, *runs) }
 	cmd.AddCommand(
 		install,
 		run,
@@ -61,7 +63,7 @@ func jupyterCommand(a *app) *cobra.Command {
 }
 
 // jupyterInstall installs the running binary, with the home that is in force.
-func (a *app) jupyterInstall(place jupyter.Place, memory byteSize) error {
+func (a *app) jupyterInstall(place jupyter.Place, memory byteSize, engine engineName) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find own executable: %w", err)
@@ -73,6 +75,9 @@ func (a *app) jupyterInstall(place jupyter.Place, memory byteSize) error {
 	if memory != sessionMemory {
 		args = append(args, "--memory", memory.String())
 	}
+	if string(engine) != cell.Engines()[0] {
+		args = append(args, "--engine", string(engine))
+	}
 	args = append(args, "-f")
 	dir, err := jupyter.Install(place, self, args...)
 	if err != nil {
@@ -82,7 +87,7 @@ func (a *app) jupyterInstall(place jupyter.Place, memory byteSize) error {
 	return nil
 }
 
-func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize) error {
+func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engine engineName) error {
 	tuneSession(memory)
 	c, err := jupyter.ReadConnection(file)
 	if err != nil {
@@ -90,7 +95,7 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize) erro
 	}
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output, o.Memory = true, relay, int64(memory)
+	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(memory), string(engine)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err

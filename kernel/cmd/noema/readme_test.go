@@ -7,11 +7,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/cell"
+	"noema/kernel/display"
 )
 
 // runLine holds the one thing of a run's table that differs from run to run.
@@ -20,7 +23,7 @@ var runLine = regexp.MustCompile(`(?m)^run       \d{8}-\d{6}-\S+$`)
 // TestReadme runs every line that begins with "$" in the project's Markdown
 // files, in order, and compares the output with what the file shows below it,
 // root hashes included; and it runs the Go snippets of each file as cells of one
-// session. Run with -update to write the outputs anew.
+// session of each engine. Run with -update to write the outputs anew.
 func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	commands, snippets := 0, 0
@@ -65,7 +68,20 @@ func runSnippets(t *testing.T, file string) int {
 	if len(found) == 0 {
 		return 0
 	}
-	s, lab, err := builtin.NewSession(builtin.SessionOptions{Lab: kernel.Options{
+	var values [][]string
+	for _, engine := range cell.Engines() {
+		values = append(values, snippetValues(t, file, engine, found))
+	}
+	if !slices.Equal(values[0], values[1]) {
+		t.Errorf("%s: the engines show\n%q and\n%q", file, values[0], values[1])
+	}
+	return len(found)
+}
+
+// snippetValues runs Go snippets as cells of one session and returns what they show.
+func snippetValues(t *testing.T, file, engine string, snippets [][]string) (values []string) {
+	t.Helper()
+	s, lab, err := builtin.NewSession(builtin.SessionOptions{Engine: engine, Lab: kernel.Options{
 		Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard,
 	}})
 	if err != nil {
@@ -73,12 +89,15 @@ func runSnippets(t *testing.T, file string) int {
 	}
 	defer lab.Close()
 	defer s.Close()
-	for _, snippet := range found {
-		if _, err := s.Run(t.Context(), snippet[1], nil); err != nil {
-			t.Errorf("%s: %v in\n%s", file, err, snippet[1])
+	for _, snippet := range snippets {
+		result, err := s.Run(t.Context(), snippet[1], nil)
+		if err != nil {
+			t.Errorf("%s: engine %s: %v in\n%s", file, engine, err, snippet[1])
+			continue
 		}
+		values = append(values, runLine.ReplaceAllString(string(result.Value[display.PlainText]), "run"))
 	}
-	return len(found)
+	return values
 }
 
 // checkReadme runs the commands of one file and returns how many they are.

@@ -23,15 +23,15 @@ failed.`,
 		Example: `  noema repl
   noema --home experiment repl`,
 	}
-	memory := addMemory(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.repl(cmd.Context(), *memory) }
+	memory, engine := addMemory(cmd.Flags()), addEngine(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.repl(cmd.Context(), *memory, *engine) }
 	return cmd
 }
 
-func (a *app) repl(ctx context.Context, memory byteSize) error {
+func (a *app) repl(ctx context.Context, memory byteSize, engine engineName) error {
 	tuneSession(memory)
 	so := a.sessionOptions()
-	so.Memory = int64(memory)
+	so.Memory, so.Engine = int64(memory), string(engine)
 	session, lab, err := builtin.NewSession(so)
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 func runCommand(a *app) *cobra.Command {
 	var c comparison
 	var update bool
+	var engine *engineName
 	cmd := &cobra.Command{
 		Use:   "run FILE.yaml... | FILE.go [ARGUMENT...] | FILE.ipynb",
 		Short: "run experiments that files declare, a script or a notebook",
@@ -55,13 +56,17 @@ store, and the unfinished one goes on.`,
 				if err := a.onlyParts(cmd, "on a script"); err != nil {
 					return err
 				}
-				return a.script(cmd.Context(), args)
+				return a.script(cmd.Context(), args, *engine)
+			}
+			if a.source["engine"] == fromCommandLine {
+				return usage(errors.New("--engine has no effect on an experiment file, which holds no Go: leave it out"))
 			}
 			return a.runFiles(cmd, &c, args)
 		},
 	}
 	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
 	cmd.Flags().BoolVar(&update, "update", false, "save what the cells of a notebook show")
+	engine = addEngine(cmd.Flags())
 	return cmd
 }
 

@@ -20,9 +20,9 @@ func (a *app) sessionOptions() builtin.SessionOptions {
 }
 
 // script runs a file of Go and returns what main.go's exit codes need.
-func (a *app) script(ctx context.Context, args []string) error {
+func (a *app) script(ctx context.Context, args []string, engine engineName) error {
 	o := a.sessionOptions()
-	o.Args, o.Script = args, true
+	o.Args, o.Script, o.Engine = args, true, string(engine)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err

@@ -6,9 +6,7 @@
 // functions can be passed to compiled packages as they are.
 //
 // Compiled packages are reached through tables of symbols and interface wrappers
-// in yaegi's format. Yaegi's interpreter is not used: of the 349 programs of
-// package battery that compile and run, it gets 204 right, fails loudly on 76
-// and is silently wrong on 58, for reasons that no rewriting of the source cures.
+// in yaegi's format.
 package machine
 
 import (

@@ -166,14 +166,13 @@ func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
 	e.live++
 	e.mu.Unlock()
 	go func() {
-		id := goid()
-		e.m.routines.Store(id, true)
+		id, th := goid(), &Thread{Execution: e}
+		e.m.routines.Store(id, th)
 		defer func() {
 			e.m.routines.Delete(id)
 			e.left()
 			close(over)
 		}()
-		th := &Thread{Execution: e}
 		defer func() {
 			if r := recover(); r != nil {
 				th.died(r)
@@ -222,6 +221,51 @@ func (th *Thread) check() {
 // Check ends the calling thread if its execution was stopped.
 func (th *Thread) Check() { th.check() }
 
+// Thread is the calling goroutine's, for code that another engine executes. In a
+// goroutine of compiled code it is one of the execution that runs; nil if none does.
+func (m *Machine) Thread() *Thread {
+	if th, ok := m.routines.Load(goid()); ok {
+		return th.(*Thread)
+	}
+	if e := m.Current(); e != nil {
+		return &Thread{Execution: e}
+	}
+	return nil
+}
+
+// Running reports, at the cost of two loads, whether the current execution was
+// neither stopped nor held.
+func (m *Machine) Running() bool {
+	e := m.current.Load()
+	return e != nil && !e.paused.Load()
+}
+
+// CheckOut is Check for code that unwinds panics slowly: a goroutine that the
+// machine started ends without one.
+func (th *Thread) CheckOut() {
+	defer func() {
+		if r := recover(); r != nil {
+			th.goexit()
+			panic(r)
+		}
+	}()
+	th.check()
+}
+
+// Exit ends the thread as a panic with the value v would.
+func (th *Thread) Exit(v any) {
+	th.died(v)
+	th.goexit()
+	panic(&Panic{stop: true, Value: v})
+}
+
+// goexit ends the goroutine if the machine started it.
+func (th *Thread) goexit() {
+	if _, ours := th.m.routines.Load(goid()); ours {
+		runtime.Goexit()
+	}
+}
+
 // waited waits for the release of a held execution. It is false if the execution
 // was stopped.
 func (th *Thread) waited() bool {
@@ -256,6 +300,13 @@ func (th *Thread) dropDefers() {
 	for fr := th.top; fr != nil; fr = fr.caller {
 		fr.defers = nil
 	}
+}
+
+// Stopped reports whether a panic's value is a stop of the execution, which no
+// recover may swallow.
+func Stopped(v any) bool {
+	p, ok := v.(*Panic)
+	return ok && p.stop
 }
 
 // died reports the panic that ended the thread, unless that was a stop.
