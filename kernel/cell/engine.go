@@ -46,7 +46,11 @@ func newEngine(name string, ws *workspace, tables machine.Tables) (engine, error
 	case "", "ssa":
 		return ssaEngine{ws}, nil
 	case "yaegi":
-		e, err := yaegi.New(ws.machine, ws.fset, tables, func(text string) { fmt.Fprint(variable{&ws.errs}, text) })
+		e, err := yaegi.New(ws.machine, ws.fset, tables, func(text string) {
+			ws.flush() // what was printed elsewhere comes first
+			fmt.Fprint(variable{&ws.errs}, text)
+			ws.flush()
+		})
 		return yaegiEngine{ws, e}, err
 	}
 	return nil, CheckEngine(name)
