@@ -13,7 +13,7 @@ import (
 
 // notebook runs a notebook from the top in a fresh session and compares what its
 // cells show with what is saved; with update, it saves that instead.
-func (a *app) notebook(ctx context.Context, file string, update bool) error {
+func (a *app) notebook(ctx context.Context, file string, update bool, engine engineName) error {
 	book, err := jupyter.ReadNotebook(file)
 	if err != nil {
 		return usage(err)
@@ -21,7 +21,7 @@ func (a *app) notebook(ctx context.Context, file string, update bool) error {
 	tuneSession(sessionMemory)
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output, o.Memory = true, relay, int64(sessionMemory)
+	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(sessionMemory), string(engine)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err

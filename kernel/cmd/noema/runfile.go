@@ -47,7 +47,7 @@ store, and the unfinished one goes on.`,
 				if err := errors.Join(a.onlyParts(cmd, "on a notebook"), usage(cobra.ExactArgs(1)(cmd, args))); err != nil {
 					return err
 				}
-				return a.notebook(cmd.Context(), args[0], update)
+				return a.notebook(cmd.Context(), args[0], update, *engine)
 			}
 			if update {
 				return usage(errors.New("--update saves what the cells of a notebook show: name a .ipynb file"))
