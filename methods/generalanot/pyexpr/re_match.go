@@ -1,47 +1,58 @@
 package pyexpr
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// reRunner looks for a pattern in a text. Ways that are still open lie on a
-// stack, and between them what is to be put back when they are taken.
+// regex is a pattern as code, which matches by backtracking as CPython does.
+type regex struct {
+	code   reCode
+	groups int // with the whole match, which is number 0
+	loops  int
+	names  map[string]int
+	first  *reSet // what a match begins with; nil where nothing is known
+}
+
+// reCode matches the rest of a pattern at pos. Where it fails, it has put back
+// what it noted.
+type reCode func(r *reRunner, pos int) bool
+
+// reNode is a part of a pattern. build makes its code, given that of what follows.
+type reNode struct {
+	build     func(next reCode) reCode
+	low, high int    // how many characters it takes
+	first     *reSet // as of a regex
+	one       *reSet // of a part that is one character
+	size      int    // parts in it
+	isPlace   bool   // it only says where it stands: ^ $ \b
+	isRepeat  bool
+}
+
+// reRunner looks for a pattern in a text.
 type reRunner struct {
+	Match
 	m       *machine
-	x       *regex
-	text    string
-	slots   []int // ends of the groups, -1 for none
-	last    []int // where the loops stood
-	stack   []reWay
-	high    int
-	ops     int
+	opened  []int // where the groups began
+	loops   []reRound
+	depth   int // of the calls of code
+	deepest int
+	ticks   int
 	full    bool // the match must end with the text
 	notHere int  // a match must not end here, -1 for anywhere
 }
 
-// reWay is a way to go on, or a slot or loop, numbered pc, to put back to pos.
-type reWay struct {
-	pc, pos int
-	low     int // of a run of characters: how far it can shrink or grow
-	kind    byte
-}
-
-const (
-	wayOn byte = iota
-	wayShrink
-	wayGrow
-	waySlot
-	wayLoop
-)
+// reRound is where a loop stands: how many rounds it had, and where the last began.
+type reRound struct{ count, from int }
 
 func (m *machine) runner(x *regex, text Value) *reRunner {
 	s, ok := text.(Str)
 	if !ok {
 		raise(typeError, "expected string or bytes-like object, got '%s'", className(text))
 	}
-	m.alloc(16*x.groups + 8*x.loops + 128)
-	return &reRunner{m: m, x: x, text: string(s), slots: make([]int, 2*x.groups), last: make([]int, x.loops), notHere: -1}
+	m.alloc(24*x.groups + 16*x.loops + 128)
+	return &reRunner{Match: Match{x, string(s), make([]int, 2*x.groups)}, m: m, opened: make([]int, x.groups), loops: make([]reRound, x.loops), notHere: -1}
 }
 
 // search finds the first match that begins at from or, unless only, later.
@@ -54,202 +65,259 @@ func (r *reRunner) search(from int, only bool) bool {
 		for i := range r.slots {
 			r.slots[i] = -1
 		}
-		r.stack = r.stack[:0]
-		if end, ok := r.run(0, at); ok {
-			r.slots[0], r.slots[1] = at, end
+		if r.x.code(r, at) {
+			r.slots[0] = at
 			return true
 		}
-		if only || at >= len(r.text) {
+		if only || at >= len(r.whole) {
 			return false
 		}
 		r.notHere = -1
-		_, n := utf8.DecodeRuneInString(r.text[at:])
+		_, n := utf8.DecodeRuneInString(r.whole[at:])
 		at += n
 	}
 }
 
 // skip goes on to where a match can begin.
 func (r *reRunner) skip(at int) int {
-	f, from := &r.x.first, at
-	for !f.any && at < len(r.text) {
-		if c := r.text[at]; c < utf8.RuneSelf && f.ascii[c] || c >= utf8.RuneSelf && f.other {
+	from := at
+	for r.x.first != nil && at < len(r.whole) {
+		next, ok := r.one(r.x.first, at)
+		if ok {
 			break
 		}
-		_, n := utf8.DecodeRuneInString(r.text[at:])
-		at += n
+		at = next
 	}
 	r.m.step((at - from) >> 4)
 	return at
 }
 
-func (r *reRunner) push(w reWay) {
-	r.stack = append(r.stack, w)
-	if len(r.stack) > r.high {
-		r.high = len(r.stack)
-		r.m.alloc(64)
+// accept ends a whole match.
+func accept(r *reRunner, pos int) bool {
+	r.slots[1] = pos
+	return (!r.full || pos == len(r.whole)) && pos != r.notHere
+}
+
+func (r *reRunner) tick() {
+	if r.ticks++; r.ticks&1 == 0 {
+		r.m.step(1)
 	}
 }
 
-// run follows the program from pc until it matches or no way is left.
-func (r *reRunner) run(pc, pos int) (int, bool) {
-	base := len(r.stack)
-	for {
-		if r.ops++; r.ops&1 == 0 {
-			r.m.step(1)
-		}
-		ok := true
-		switch in := &r.x.prog[pc]; in.op {
-		case reMatch:
-			if in.x == 1 || (!r.full || pos == len(r.text)) && pos != r.notHere {
-				return pos, true
-			}
-			ok = false
-		case reRune, reIn:
-			pos, ok = r.one(in, pos)
-			pc++
-		case reRun:
-			pos, ok = r.many(in, pc, pos)
-			pc++
-		case reJump:
-			pc = in.x
-		case reSplit:
-			r.push(reWay{pc: in.y, pos: pos})
-			pc = in.x
-		case reSave:
-			r.put(waySlot, r.slots, in.x, pos)
-			pc++
-		case reEnter:
-			r.put(wayLoop, r.last, in.x, -1)
-			pc++
-		case reLoop:
-			pc = r.loop(in, pc, pos)
-		case reMark:
-			r.put(wayLoop, r.last, in.x, pos)
-			pc++
-		case reBackref:
-			pos, ok = r.backref(in, pos)
-			pc++
-		case reAhead, reNotAhead, reBehind, reNotBehind:
-			ok = r.look(in, pc+1, pos)
-			pc = in.y
-		default:
-			ok = r.holds(in, pos)
-			pc++
-		}
-		if !ok {
-			if pc, pos, ok = r.back(base); !ok {
-				return 0, false
-			}
-		}
-	}
-}
-
-// put changes a slot or a loop, and notes what to put back.
-func (r *reRunner) put(kind byte, in []int, i, v int) {
-	r.push(reWay{kind: kind, pc: i, pos: in[i]})
-	in[i] = v
-}
-
-// back takes the way that was opened last.
-func (r *reRunner) back(base int) (pc, pos int, ok bool) {
-	for len(r.stack) > base {
-		top := len(r.stack) - 1
-		w := &r.stack[top]
-		switch w.kind {
-		case waySlot:
-			r.slots[w.pc] = w.pos
-		case wayLoop:
-			r.last[w.pc] = w.pos
-		case wayShrink:
-			_, n := utf8.DecodeLastRuneInString(r.text[:w.pos])
-			if w.pos -= n; w.pos > w.low {
-				return w.pc, w.pos, true
-			}
-			pc, pos = w.pc, w.pos
-			r.stack = r.stack[:top]
-			return pc, pos, true
-		case wayGrow:
-			in := &r.x.prog[w.pc-1]
-			if next, more := r.one(in, w.pos); more && w.low > 0 {
-				w.pos, w.low = next, w.low-1
-				return w.pc, next, true
-			}
-		default:
-			pc, pos = w.pc, w.pos
-			r.stack = r.stack[:top]
-			return pc, pos, true
-		}
-		r.stack = r.stack[:top]
-	}
-	return 0, 0, false
-}
-
-func (r *reRunner) one(in *reInst, pos int) (int, bool) {
-	if pos >= len(r.text) {
+// one is the place behind the character at pos, and whether a set has that.
+func (r *reRunner) one(set *reSet, pos int) (int, bool) {
+	if pos >= len(r.whole) {
 		return pos, false
 	}
-	c, n := rune(r.text[pos]), 1
+	c, n := rune(r.whole[pos]), 1
 	if c >= utf8.RuneSelf {
-		c, n = utf8.DecodeRuneInString(r.text[pos:])
+		c, n = utf8.DecodeRuneInString(r.whole[pos:])
 	}
-	if in.set != nil {
-		return pos + n, in.set.has(c)
-	}
-	return pos + n, c == in.r
+	return pos + n, set.has(c)
 }
 
-// many is a character several times: as often as it goes, or as rarely.
-func (r *reRunner) many(in *reInst, pc, pos int) (int, bool) {
-	count, low := 0, pos
-	for count < in.max && (!in.lazy || count < in.min) {
-		next, ok := r.one(in, pos)
-		if !ok {
-			break
+func oneOf(set *reSet) *reNode {
+	return &reNode{one: set, first: set, low: 1, high: 1, size: 1, build: func(next reCode) reCode {
+		return func(r *reRunner, pos int) bool {
+			r.tick()
+			pos, ok := r.one(set, pos)
+			return ok && next(r, pos)
 		}
-		if r.ops++; r.ops&1 == 0 {
-			r.m.step(1)
-		}
-		pos = next
-		if count++; count <= in.min {
-			low = pos
-		}
-	}
-	switch {
-	case count < in.min:
-		return pos, false
-	case in.lazy:
-		r.push(reWay{kind: wayGrow, pc: pc + 1, pos: pos, low: in.max - count})
-	case pos > low:
-		r.push(reWay{kind: wayShrink, pc: pc + 1, pos: pos, low: low})
-	}
-	return pos, true
+	}}
 }
 
-// loop begins another round unless the last one matched nothing.
-func (r *reRunner) loop(in *reInst, pc, pos int) int {
-	if r.last[in.x] == pos {
-		return in.y
+func inSequence(parts []*reNode) *reNode {
+	n := &reNode{size: 1, build: func(next reCode) reCode {
+		for _, p := range slices.Backward(parts) {
+			next = p.build(next)
+		}
+		return next
+	}}
+	for i, p := range parts {
+		switch {
+		case i == 0 || n.high == 0:
+			n.first = p.first
+		case n.low == 0:
+			n.first = either(n.first, p.first)
+		}
+		n.low, n.high, n.size = min(n.low+p.low, endless), min(n.high+p.high, endless), n.size+p.size
 	}
-	if in.lazy {
-		r.push(reWay{pc: pc + 1, pos: pos})
-		return in.y
-	}
-	r.push(reWay{pc: in.y, pos: pos})
-	return pc + 1
+	return n
 }
 
-func (r *reRunner) backref(in *reInst, pos int) (int, bool) {
-	from, to := r.slots[2*in.x], r.slots[2*in.x+1]
-	if from < 0 || to < from {
-		return pos, false
+func alternatives(parts []*reNode) *reNode {
+	n := *parts[0]
+	for _, p := range parts[1:] {
+		n.low, n.high, n.size = min(n.low, p.low), max(n.high, p.high), n.size+p.size
+		n.first = either(n.first, p.first)
 	}
-	r.m.work(to - from)
-	for _, want := range r.text[from:to] {
-		c, n := utf8.DecodeRuneInString(r.text[pos:])
-		if n == 0 || c != want && !(in.flags.fold && strings.ContainsRune(string(foldings(want)), c)) {
-			return pos, false
+	n.one, n.isPlace, n.isRepeat = nil, false, false
+	n.build = func(next reCode) reCode {
+		codes := make([]reCode, len(parts))
+		for i, p := range parts {
+			codes[i] = p.build(next)
 		}
-		pos += n
+		return func(r *reRunner, pos int) bool {
+			r.tick()
+			return slices.ContainsFunc(codes, func(c reCode) bool { return c(r, pos) })
+		}
 	}
-	return pos, true
+	return &n
+}
+
+// capture notes where a group begins and ends.
+func capture(n *reNode, group int) *reNode {
+	return &reNode{low: n.low, high: n.high, first: n.first, size: n.size + 2, build: func(next reCode) reCode {
+		body := n.build(func(r *reRunner, pos int) bool {
+			from, to := r.slots[2*group], r.slots[2*group+1]
+			r.slots[2*group], r.slots[2*group+1] = r.opened[group], pos
+			if next(r, pos) {
+				return true
+			}
+			r.slots[2*group], r.slots[2*group+1] = from, to
+			return false
+		})
+		return func(r *reRunner, pos int) bool {
+			r.tick()
+			before := r.opened[group]
+			r.opened[group] = pos
+			if body(r, pos) {
+				return true
+			}
+			r.opened[group] = before
+			return false
+		}
+	}}
+}
+
+// times is n so many times, as often as it goes or, if lazy, as rarely.
+func (n *reNode) times(low, high int, lazy bool, loop int) *reNode {
+	out := &reNode{low: min(times(n.low, low), endless), high: min(times(n.high, high), endless), first: n.first, size: n.size + 1, isRepeat: true}
+	out.build = func(next reCode) reCode { return n.loop(low, high, lazy, loop, next) }
+	if n.one != nil {
+		out.build = func(next reCode) reCode { return n.one.run(low, high, lazy, next) }
+	}
+	return out
+}
+
+// run is a character several times.
+func (s *reSet) run(low, high int, lazy bool, next reCode) reCode {
+	return func(r *reRunner, pos int) bool {
+		least := pos
+		count := 0
+		more := func() bool {
+			r.tick()
+			at, ok := r.one(s, pos)
+			if ok = ok && count < high; ok {
+				pos, count = at, count+1
+			}
+			return ok
+		}
+		for (count < low || !lazy) && more() {
+			if count <= low {
+				least = pos
+			}
+		}
+		for count >= low {
+			if next(r, pos) {
+				return true
+			}
+			if lazy && !more() || !lazy && pos <= least {
+				return false
+			}
+			if !lazy {
+				r.tick()
+				_, size := utf8.DecodeLastRuneInString(r.whole[:pos])
+				pos -= size
+			}
+		}
+		return false
+	}
+}
+
+// loop is any other part several times. A round that matched nothing is the last.
+func (n *reNode) loop(low, high int, lazy bool, at int, next reCode) reCode {
+	var body reCode
+	again := func(r *reRunner, pos int) bool {
+		r.tick()
+		if r.depth += n.size; r.depth > r.deepest { // the calls of code within a round
+			r.m.alloc(128 * (r.depth - r.deepest))
+			r.deepest = r.depth
+		}
+		was := r.loops[at]
+		round := func() bool {
+			r.loops[at] = reRound{was.count + 1, pos}
+			if was.count < low {
+				r.loops[at].from = was.from
+			}
+			ok := body(r, pos)
+			r.loops[at] = was
+			return ok
+		}
+		can := was.count < low || was.count < high && was.from != pos
+		done := was.count >= low
+		ok := !lazy && can && round() || done && next(r, pos) || lazy && can && round()
+		r.depth -= n.size
+		return ok
+	}
+	body = n.build(again)
+	return func(r *reRunner, pos int) bool {
+		was := r.loops[at]
+		r.loops[at] = reRound{0, -1}
+		ok := again(r, pos)
+		r.loops[at] = was
+		return ok
+	}
+}
+
+// look asks whether n matches behind or before this place. What groups it finds
+// stay, unless it must not match.
+func look(n *reNode, behind, not bool) *reNode {
+	return &reNode{size: n.size, build: func(next reCode) reCode {
+		code := n.build(func(*reRunner, int) bool { return true })
+		return func(r *reRunner, pos int) bool {
+			r.m.step(1 + len(r.slots))
+			at, ok := pos, true
+			for i := 0; behind && i < n.low && ok; i++ {
+				_, size := utf8.DecodeLastRuneInString(r.whole[:at])
+				at, ok = at-size, size > 0
+			}
+			before := slices.Clone(r.slots)
+			if ok = ok && code(r, at); ok && !not && next(r, pos) {
+				return true
+			}
+			copy(r.slots, before)
+			return not && !ok && next(r, pos)
+		}
+	}}
+}
+
+// standing is a condition on the place in the text.
+func standing(holds func(r *reRunner, pos int) bool) *reNode {
+	return &reNode{size: 1, isPlace: true, build: func(next reCode) reCode {
+		return func(r *reRunner, pos int) bool {
+			r.tick()
+			return holds(r, pos) && next(r, pos)
+		}
+	}}
+}
+
+func sameAs(group int, fold bool) func(next reCode) reCode {
+	return func(next reCode) reCode {
+		return func(r *reRunner, pos int) bool {
+			from, to := r.slots[2*group], r.slots[2*group+1]
+			if from < 0 {
+				return false
+			}
+			r.m.work(to - from + 32)
+			for _, want := range r.whole[from:to] {
+				c, n := utf8.DecodeRuneInString(r.whole[pos:])
+				if n == 0 || c != want && !(fold && strings.ContainsRune(string(foldings(want)), c)) {
+					return false
+				}
+				pos += n
+			}
+			return next(r, pos)
+		}
+	}
 }

@@ -66,7 +66,7 @@ func (m *machine) pattern(pattern, flags Value) *regex {
 // each visits the matches from left to right, limit of them unless that is
 // negative. As in CPython, an empty one may follow another but not itself.
 func (r *reRunner) each(limit int, do func(r *reRunner)) {
-	for at := 0; limit != 0 && at <= len(r.text) && r.search(at, false); limit-- {
+	for at := 0; limit != 0 && at <= len(r.whole) && r.search(at, false); limit-- {
 		do(r)
 		at = r.slots[1]
 		if r.notHere = -1; r.slots[0] == at {
@@ -75,68 +75,48 @@ func (r *reRunner) each(limit int, do func(r *reRunner)) {
 	}
 }
 
-// group is the text of a group, nil if it took no part.
-func (r *reRunner) group(i int) Value {
-	if r.slots[2*i] < 0 || r.slots[2*i+1] < 0 {
-		return nil
-	}
-	r.m.alloc(16)
-	return Str(r.text[r.slots[2*i]:r.slots[2*i+1]])
-}
-
 // found is a match in the form of findall.
 func (r *reRunner) found() Value {
-	part := func(i int) Value {
-		if v := r.group(i); v != nil {
-			return v
-		}
-		return Str("")
-	}
 	if r.x.groups <= 2 {
-		return part(r.x.groups - 1)
+		return r.group(r.x.groups-1, Str(""))
 	}
-	all := r.m.room(r.x.groups)
-	for i := 1; i < r.x.groups; i++ {
-		all = append(all, part(i))
-	}
-	return &Tuple{items: all}
+	return r.groups(r.m, Str(""))
 }
 
 func reSplitText(m *machine, a []Value) Value {
-	r, limit := m.matcher(a[0], a[1], a[3]), intArg(a[2], 0)
-	if limit == 0 {
-		limit = -1
-	} else if limit < 0 {
-		limit = 0
-	}
+	r, limit := m.matcher(a[0], a[1], a[3]), limitOf(a[2])
 	parts, from := m.room(0), 0
 	r.each(limit, func(r *reRunner) {
 		m.alloc(32 * r.x.groups)
-		parts = append(parts, Str(r.text[from:r.slots[0]]))
+		parts = append(parts, Str(r.whole[from:r.slots[0]]))
 		for i := 1; i < r.x.groups; i++ {
-			parts = append(parts, orNone(r.group(i)))
+			parts = append(parts, r.group(i, nil))
 		}
 		from = r.slots[1]
 	})
-	return &List{append(parts, Str(r.text[from:]))}
+	return &List{append(parts, Str(r.whole[from:]))}
+}
+
+// limitOf is how often to split or replace: 0 is always, which is -1 here, and
+// what is negative never.
+func limitOf(v Value) int {
+	if n := intArg(v, 0); n != 0 {
+		return max(n, 0)
+	}
+	return -1
 }
 
 func reSub(m *machine, a []Value) Value {
-	x, limit := m.pattern(a[0], a[4]), intArg(a[3], 0)
-	if limit == 0 {
-		limit = -1
-	} else if limit < 0 {
-		limit = 0
-	}
+	x, limit := m.pattern(a[0], a[4]), limitOf(a[3])
 	write := m.replacement(x, a[1])
 	r := m.runner(x, a[2])
 	w, from := &writer{m: m}, 0
 	r.each(limit, func(r *reRunner) {
-		w.put(r.text[from:r.slots[0]])
+		w.put(r.whole[from:r.slots[0]])
 		write(w, r)
 		from = r.slots[1]
 	})
-	w.put(r.text[from:])
+	w.put(r.whole[from:])
 	return m.str(w.String())
 }
 
@@ -181,12 +161,9 @@ func (m *machine) template(x *regex, src string) func(w *writer, r *reRunner) {
 	}
 	return func(w *writer, r *reRunner) {
 		for _, piece := range pieces {
-			text := piece.text
-			if piece.group >= 0 {
-				s, _ := r.group(piece.group).(Str)
-				text = string(s)
+			if w.put(piece.text); piece.group >= 0 {
+				w.put(r.part(piece.group))
 			}
-			w.put(text)
 		}
 	}
 }
@@ -202,14 +179,13 @@ func (p *reParser) templateEscape() (string, int) {
 			p.fail("missing <")
 		}
 		return "", p.templateGroup()
-	case r == '0':
-		return string(p.octal("0" + p.octals())), -1
-	case r >= '1' && r <= '9':
-		n := p.digits(r)
-		if n.op == reRune {
-			return string(n.r), -1
+	case r >= '0' && r <= '9':
+		char, group := p.number(r)
+		if group > 0 {
+			p.backref(group) // raises if there is none
+			return "", group
 		}
-		return "", n.group
+		return string(char), -1
 	case strings.ContainsRune(`abfnrtv\`, r):
 		return string(p.char(r)), -1
 	case r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z'):
@@ -237,7 +213,8 @@ func (p *reParser) templateGroup() int {
 	if err != nil || n < 0 {
 		p.fail("bad character in group name %q", name)
 	}
-	return p.backref(n).group
+	p.backref(n)
+	return n
 }
 
 func isIdentifier(s string) bool {

@@ -16,38 +16,36 @@ func (*Match) class() *Type { return typeMatch }
 
 func (r *reRunner) match() Value {
 	r.m.alloc(64 + 16*len(r.slots))
-	return &Match{r.x, r.text, slices.Clone(r.slots)}
+	return &Match{r.x, r.whole, slices.Clone(r.slots)}
 }
 
-// span is the byte offsets of a group.
-func (x *Match) span(i int) (int, int) {
-	if x.slots[2*i] < 0 || x.slots[2*i+1] < 0 {
-		return -1, -1
-	}
-	return x.slots[2*i], x.slots[2*i+1]
-}
+// part is the text of a group, empty for one that took no part.
+func (x *Match) part(i int) string { return x.whole[max(x.slots[2*i], 0):max(x.slots[2*i+1], 0)] }
 
-// runeSpan is the span in characters.
+// runeSpan is where a group begins and ends, in characters.
 func (x *Match) runeSpan(i int) [2]int {
-	from, to := x.span(i)
-	if from < 0 {
+	if x.slots[2*i] < 0 {
 		return [2]int{-1, -1}
 	}
-	start := utf8.RuneCountInString(x.whole[:from])
-	return [2]int{start, start + utf8.RuneCountInString(x.whole[from:to])}
-}
-
-func (x *Match) text(i int) string {
-	from, to := x.span(i)
-	return x.whole[max(from, 0):max(to, 0)]
+	start := utf8.RuneCountInString(x.whole[:x.slots[2*i]])
+	return [2]int{start, start + utf8.RuneCountInString(x.part(i))}
 }
 
 // group is the text of a group, or other for one that took no part.
 func (x *Match) group(i int, other Value) Value {
-	if from, _ := x.span(i); from < 0 {
+	if x.slots[2*i] < 0 {
 		return orNone(other)
 	}
-	return Str(x.text(i))
+	return Str(x.part(i))
+}
+
+// groups are the texts of all groups but the whole.
+func (x *Match) groups(m *machine, other Value) Value {
+	out := m.room(x.x.groups)
+	for i := 1; i < x.x.groups; i++ {
+		out = append(out, x.group(i, other))
+	}
+	return &Tuple{items: out}
 }
 
 // number is which group v names.
@@ -100,14 +98,7 @@ func matchClass() *class {
 				}
 				return &Tuple{items: out}
 			}),
-			defMethod("groups default?", func(m *machine, a []Value) Value {
-				x := a[0].(*Match)
-				out := m.room(x.x.groups)
-				for i := 1; i < x.x.groups; i++ {
-					out = append(out, x.group(i, a[1]))
-				}
-				return &Tuple{items: out}
-			}),
+			defMethod("groups default?", func(m *machine, a []Value) Value { return a[0].(*Match).groups(m, a[1]) }),
 			defMethod("groupdict default?", groupDict)),
 	}
 }

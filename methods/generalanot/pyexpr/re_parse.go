@@ -7,89 +7,40 @@ import (
 	"unicode/utf8"
 )
 
-// A pattern of module re is parsed into nodes and matched by backtracking, as
-// CPython does it, because what backtracking finds first is what a formula
-// means: package regexp has neither lookaround nor Unicode's \b, and skips
-// empty matches that findall keeps. The limits of the machine end a pattern
-// that backtracks without end.
+// Patterns of module re are ours, because no library keeps what a formula needs:
+// package regexp has neither lookaround nor Unicode's \b and skips empty matches
+// that findall keeps; regexp2 bounds a pattern that backtracks without end by the
+// clock, so that another machine would compute another value.
 
 type reFlags struct{ fold, multi, dotAll bool }
 
-// reNode is a node of a pattern: what it is, by its op, and its parts.
-type reNode struct {
-	op       byte // one of the re… constants
-	r        rune
-	set      *reSet
-	subs     []*reNode // of a sequence or of alternatives, or the one of the others
-	min, max int       // times; of a look-behind min is its width
-	lazy     bool
-	group    int
-	flags    reFlags
+type regexKey struct {
+	src   string
+	flags reFlags
 }
 
-const (
-	reRune byte = iota
-	reIn
-	reSeq
-	reAlt
-	reRepeat
-	reGroup    // capturing
-	reBackref  // \1
-	reAhead    // (?=…)
-	reNotAhead // (?!…)
-	reBehind   // (?<=…)
-	reNotBehind
-	reBegin // ^
-	reEnd   // $
-	reTextBegin
-	reTextEnd
-	reWord
-	reNotWord
-)
-
-// reSet is a set of characters: ranges, classes such as \d, or what they lack.
-type reSet struct {
-	ranges  []rune // pairs
-	classes []func(rune) bool
-	not     bool
-	fold    bool
-	ascii   [2]uint64 // what has says of the first 128 characters
-}
-
-// ready fills the table for ASCII once the set is complete.
-func (s *reSet) ready() *reSet {
-	for r := range rune(utf8.RuneSelf) {
-		if s.test(r) {
-			s.ascii[r>>6] |= 1 << (r & 63)
-		}
+func (m *machine) regex(src string, flags reFlags) *regex {
+	key := regexKey{src, flags}
+	if x := m.regexes[key]; x != nil {
+		return x
 	}
-	return s
-}
-
-func (s *reSet) has(r rune) bool {
-	if r < utf8.RuneSelf {
-		return s.ascii[r>>6]>>(r&63)&1 == 1
+	m.alloc(400 * len(src))
+	m.step(len(src))
+	p := &reParser{src: src, flags: flags, groups: 1, names: map[string]int{}, widths: map[int][2]int{}}
+	p.leadingFlags()
+	root := p.alternatives()
+	if p.pos < len(p.src) {
+		p.fail("unbalanced parenthesis")
 	}
-	return s.test(r)
-}
-
-func (s *reSet) test(r rune) bool {
-	in := s.holds(r)
-	if s.fold && !in {
-		for _, f := range foldings(r) {
-			in = in || s.holds(f)
-		}
+	x := &regex{code: root.build(accept), groups: p.groups, loops: p.loops, names: p.names}
+	if root.low > 0 {
+		x.first = root.first
 	}
-	return in != s.not
-}
-
-func (s *reSet) holds(r rune) bool {
-	for i := 0; i < len(s.ranges); i += 2 {
-		if s.ranges[i] <= r && r <= s.ranges[i+1] {
-			return true
-		}
+	if m.regexes == nil {
+		m.regexes = map[regexKey]*regex{}
 	}
-	return slices.ContainsFunc(s.classes, func(f func(rune) bool) bool { return f(r) })
+	m.regexes[key] = x
+	return x
 }
 
 type reParser struct {
@@ -97,6 +48,7 @@ type reParser struct {
 	pos    int
 	flags  reFlags
 	groups int
+	loops  int
 	names  map[string]int
 	open   []int          // groups that are not closed yet
 	widths map[int][2]int // of those that are
@@ -108,16 +60,6 @@ func (p *reParser) fail(format string, args ...any) { raise(patternError, format
 
 func (p *reParser) lacks(what, cure string) {
 	raise(patternError, "%s in a pattern is not supported: %s", what, cure)
-}
-
-func parseRegex(src string, flags reFlags) (*reNode, *reParser) {
-	p := &reParser{src: src, flags: flags, groups: 1, names: map[string]int{}, widths: map[int][2]int{}}
-	p.leadingFlags()
-	root := p.alternatives()
-	if p.pos < len(p.src) {
-		p.fail("unbalanced parenthesis")
-	}
-	return root, p
 }
 
 func (p *reParser) have(s string) bool { return strings.HasPrefix(p.src[p.pos:], s) }
@@ -139,6 +81,16 @@ func (p *reParser) rune() rune {
 	return r
 }
 
+// cut reads up to an end, which it passes.
+func (p *reParser) cut(end, missing string) string {
+	text, rest, ok := strings.Cut(p.src[p.pos:], end)
+	if !ok {
+		p.fail("%s", missing)
+	}
+	p.pos = len(p.src) - len(rest)
+	return text
+}
+
 // leadingFlags reads (?i) at the start, which holds for the whole pattern.
 func (p *reParser) leadingFlags() {
 	for p.have("(?") {
@@ -147,87 +99,84 @@ func (p *reParser) leadingFlags() {
 			return
 		}
 		for _, c := range p.src[p.pos+2 : p.pos+end] {
-			p.flag(&p.flags, c)
+			p.flag(&p.flags, c, true)
 		}
 		p.pos += end + 1
 	}
 }
 
-func (p *reParser) flag(f *reFlags, c rune) {
+func (p *reParser) flag(f *reFlags, c rune, on bool) {
 	switch c {
 	case 'i':
-		f.fold = true
+		f.fold = on
 	case 'm':
-		f.multi = true
+		f.multi = on
 	case 's':
-		f.dotAll = true
+		f.dotAll = on
 	case 'u':
-	default:
+	case 'a', 'L', 'x':
 		p.lacks("the flag "+string(c), "use i, m or s")
+	default:
+		p.fail("unknown flag")
 	}
 }
+
+const maxRegexDepth = 100
 
 func (p *reParser) alternatives() *reNode {
 	if p.depth++; p.depth > maxRegexDepth {
 		p.lacks("nesting deeper than "+strconv.Itoa(maxRegexDepth), "use fewer parentheses")
 	}
 	defer func() { p.depth-- }()
-	alt := &reNode{op: reAlt}
-	for {
-		alt.subs = append(alt.subs, p.sequence())
-		if !p.accept("|") {
-			break
-		}
+	parts := []*reNode{p.sequence()}
+	for p.accept("|") {
+		parts = append(parts, p.sequence())
 	}
-	if len(alt.subs) == 1 {
-		return alt.subs[0]
+	if len(parts) == 1 {
+		return parts[0]
 	}
-	return alt
+	return alternatives(parts)
 }
-
-const maxRegexDepth = 100
 
 func (p *reParser) sequence() *reNode {
-	seq := &reNode{op: reSeq}
+	var parts []*reNode
 	for p.pos < len(p.src) && !p.have("|") && !p.have(")") {
-		if last := len(seq.subs) - 1; last >= 0 && p.repeated() {
-			seq.subs[last] = p.repeats(seq.subs[last])
-		} else if n := p.atom(); n != nil { // nil is a comment
-			seq.subs = append(seq.subs, n)
+		low, high, ok := p.count()
+		switch last := len(parts) - 1; {
+		case ok && last < 0:
+			p.fail("nothing to repeat")
+		case ok:
+			parts[last] = p.repeats(parts[last], low, high)
+		default:
+			if n := p.atom(); n != nil { // nil is a comment
+				parts = append(parts, n)
+			}
 		}
 	}
-	return seq
+	return inSequence(parts)
 }
 
-// repeated reports whether a number of times comes next.
-func (p *reParser) repeated() bool {
-	start := p.pos
-	_, _, ok := p.count()
-	p.pos = start
-	return ok
-}
-
-// repeats reads what follows an atom: * + ? {m,n}, each lazy with a "?".
-func (p *reParser) repeats(n *reNode) *reNode {
-	low, high, _ := p.count()
+// repeats is an atom so many times, lazily with a "?" behind.
+func (p *reParser) repeats(n *reNode, low, high int) *reNode {
 	switch {
-	case n.op >= reBegin:
+	case n.isPlace:
 		p.fail("nothing to repeat")
-	case n.op == reRepeat:
+	case n.isRepeat:
 		p.fail("multiple repeat")
 	}
-	out := &reNode{op: reRepeat, subs: []*reNode{n}, min: low, max: high}
-	switch {
-	case p.accept("?"):
-		out.lazy = true
-	case p.have("+"):
+	lazy := p.accept("?")
+	if !lazy && p.have("+") {
 		p.lacks("a possessive quantifier such as *+", "use * + ? {m,n}, each with a ? to take as little as possible")
 	}
-	return out
+	if n.one == nil {
+		p.loops++
+	}
+	return n.times(low, high, lazy, p.loops-1)
 }
 
 const endless = 1 << 30
 
+// count reads * + ? or {m,n}.
 func (p *reParser) count() (low, high int, ok bool) {
 	switch {
 	case p.accept("*"):
@@ -240,14 +189,14 @@ func (p *reParser) count() (low, high int, ok bool) {
 		return 0, 0, false
 	}
 	body, _, found := strings.Cut(p.src[p.pos+1:], "}")
-	lo, hi, comma := strings.Cut(body, ",")
-	if !found || body == "" || strings.Trim(lo+hi, decimals) != "" {
+	from, to, comma := strings.Cut(body, ",")
+	if !found || body == "" || strings.Trim(from+to, decimals) != "" {
 		return 0, 0, false // a brace like any other character
 	}
-	low, high = p.number(lo, 0), p.number(hi, endless)
 	if !comma {
-		high = low
+		to = from
 	}
+	low, high = timesOf(from, 0), timesOf(to, endless)
 	if low > high {
 		p.fail("min repeat greater than max repeat")
 	}
@@ -255,9 +204,9 @@ func (p *reParser) count() (low, high int, ok bool) {
 	return low, high, true
 }
 
-func (p *reParser) number(s string, def int) int {
+func timesOf(s string, missing int) int {
 	if s == "" {
-		return def
+		return missing
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n >= endless {
@@ -267,21 +216,16 @@ func (p *reParser) number(s string, def int) int {
 }
 
 func (p *reParser) atom() *reNode {
-	switch {
-	case p.have("*"), p.have("+"), p.have("?"):
-		p.fail("nothing to repeat at position %d", p.pos)
-	case p.have("{"):
-		if _, _, ok := p.count(); ok {
-			p.fail("nothing to repeat")
-		}
-	}
+	flags := p.flags
 	switch r := p.rune(); r {
 	case '.':
-		return &reNode{op: reIn, set: (&reSet{not: true, ranges: map[bool][]rune{false: {'\n', '\n'}}[p.flags.dotAll]}).ready()}
+		return oneOf(charsOf(func(r rune) bool { return flags.dotAll || r != '\n' }))
 	case '^':
-		return &reNode{op: reBegin, flags: p.flags}
+		return standing(func(r *reRunner, pos int) bool { return pos == 0 || flags.multi && r.whole[pos-1] == '\n' })
 	case '$':
-		return &reNode{op: reEnd, flags: p.flags}
+		return standing(func(r *reRunner, pos int) bool {
+			return pos == len(r.whole) || r.whole[pos] == '\n' && (flags.multi || pos == len(r.whole)-1)
+		})
 	case '(':
 		return p.group()
 	case '[':
@@ -293,9 +237,113 @@ func (p *reParser) atom() *reNode {
 	}
 }
 
-func (p *reParser) literal(r rune) *reNode {
-	if fs := foldings(r); p.flags.fold && len(fs) > 0 {
-		return &reNode{op: reIn, set: (&reSet{ranges: []rune{r, r}, fold: true}).ready()}
+// group reads what follows an opening parenthesis.
+func (p *reParser) group() *reNode {
+	flags := p.flags
+	defer func() { p.flags = flags }()
+	const badName = "bad or unterminated group name"
+	switch {
+	case !p.have("?"):
+		return p.captured("")
+	case p.accept("?P<"):
+		name := p.cut(">", badName)
+		if !isIdentifier(name) {
+			p.fail(badName)
+		}
+		return p.captured(name)
+	case p.accept("?P="):
+		name := p.cut(")", badName)
+		n, ok := p.names[name]
+		if !ok {
+			p.fail("unknown group name %q", name)
+		}
+		return p.backref(n)
+	case p.accept("?="):
+		return look(p.body(), false, false)
+	case p.accept("?!"):
+		return look(p.body(), false, true)
+	case p.accept("?#"):
+		p.cut(")", "missing ), unterminated comment")
+		return nil
+	case p.have("?>"):
+		p.lacks("an atomic group (?>…)", "use (?:…)")
+	case p.have("?("):
+		p.lacks("a conditional group (?(1)…)", "use two patterns")
+	case p.have("?<=") || p.have("?<!"):
+		return p.lookBehind()
 	}
-	return &reNode{op: reRune, r: r}
+	p.scoped()
+	n := *p.body()
+	n.one, n.isPlace, n.isRepeat = nil, false, false
+	return &n
+}
+
+// body reads the rest of a group.
+func (p *reParser) body() *reNode {
+	n := p.alternatives()
+	if !p.accept(")") {
+		p.fail("missing ), unterminated subpattern")
+	}
+	return n
+}
+
+func (p *reParser) lookBehind() *reNode {
+	not := p.have("?<!")
+	p.pos += len("?<!")
+	outer := p.behind
+	if outer == 0 {
+		p.behind = p.groups
+	}
+	n := p.body()
+	if p.behind = outer; n.low != n.high {
+		p.fail("look-behind requires fixed-width pattern")
+	}
+	return look(n, true, not)
+}
+
+// captured reads a group that a match notes, perhaps by a name.
+func (p *reParser) captured(name string) *reNode {
+	group := p.groups
+	if _, twice := p.names[name]; twice {
+		p.fail("redefinition of group name %q", name)
+	}
+	if name != "" {
+		p.names[name] = group
+	}
+	p.open = append(p.open, group)
+	p.groups++
+	n := p.body()
+	p.open = p.open[:len(p.open)-1]
+	p.widths[group] = [2]int{n.low, n.high}
+	return capture(n, group)
+}
+
+// scoped reads the flags of (?i:…), or none of (?:…).
+func (p *reParser) scoped() {
+	p.accept("?")
+	if p.pos < len(p.src) && !strings.ContainsRune("aiLmsux-:", rune(p.src[p.pos])) {
+		p.fail("unknown extension ?%c", p.rune())
+	}
+	for on := true; !p.accept(":"); {
+		switch c := p.rune(); {
+		case c == '-' && on:
+			on = false
+		case c == ')':
+			p.fail("global flags not at the start of the expression")
+		default:
+			p.flag(&p.flags, c, on)
+		}
+	}
+}
+
+func (p *reParser) backref(n int) *reNode {
+	switch {
+	case n >= p.groups:
+		p.fail("invalid group reference %d", n)
+	case slices.Contains(p.open, n):
+		p.fail("cannot refer to an open group")
+	case p.behind > 0 && n >= p.behind:
+		p.fail("cannot refer to group defined in the same lookbehind subpattern")
+	}
+	return &reNode{low: p.widths[n][0], high: p.widths[n][1], size: 1, build: sameAs(n, p.flags.fold)}
 }

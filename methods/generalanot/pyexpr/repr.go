@@ -90,7 +90,7 @@ func (w *writer) value(v Value) {
 		span := x.runeSpan(0)
 		w.m.work(len(x.whole))
 		w.put(fmt.Sprintf("<re.Match object; span=(%d, %d), match=", span[0], span[1]))
-		text := []rune(quote(x.text(0)))
+		text := []rune(quote(x.part(0)))
 		w.put(string(text[:min(len(text), 50)]) + ">") // CPython cuts it there too
 	case *Date:
 		w.put(x.repr())
