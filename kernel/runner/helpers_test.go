@@ -44,7 +44,13 @@ func cafesTask(t testing.TB, requests int) *task.Task {
 
 func simModel(t testing.TB, query string) sim.Provider {
 	t.Helper()
-	o, err := sim.Parse(query)
+	given := map[string]string{}
+	for option := range strings.SplitSeq(query, "&") {
+		if name, value, ok := strings.Cut(option, "="); ok {
+			given[name] = value
+		}
+	}
+	o, err := sim.ParseOptions(given)
 	if err != nil {
 		t.Fatal(err)
 	}

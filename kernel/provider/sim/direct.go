@@ -62,7 +62,7 @@ func readAndRank(p prompt, n noise) (judged, []int, bool) {
 		verdicts[c] = make([]bool, len(l.items))
 		var authors map[string]bool
 		if t.kind == "SOCIAL" {
-			authors = circle(l.friends, t.friend, t.hops)
+			authors = cafes.Nearby(l.friends, t.friend, t.hops)
 		}
 		for i, item := range l.items {
 			if verdicts[c][i] = t.holds(item, authors) != n.errs(read, i, c); verdicts[c][i] {

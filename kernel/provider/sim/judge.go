@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"noema/kernel/task/cafes"
 )
 
 // review is what is read of a review.
@@ -68,30 +68,15 @@ const day = 24 * 60
 // hoursHold judges opening hours such as "7:00-19:00". Hours that end at or
 // before their start pass midnight.
 func (t test) hoursHold(value string) bool {
-	opens, closes, ok := strings.Cut(value, "-")
-	if !ok {
+	open, end, err := cafes.Span(value)
+	if err != nil {
 		return false // closed, or nothing is known
-	}
-	open, ok1 := minuteOfDay(opens)
-	end, ok2 := minuteOfDay(closes)
-	if !ok1 || !ok2 {
-		return false
-	}
-	if end <= open {
-		end += day
 	}
 	to := t.to
 	if to <= t.from {
 		to += day
 	}
 	return open <= t.from && to <= end
-}
-
-func minuteOfDay(s string) (int, bool) {
-	hour, minute, ok := strings.Cut(strings.TrimSpace(s), ":")
-	h, err1 := strconv.Atoi(hour)
-	m, err2 := strconv.Atoi(minute)
-	return h*60 + m, ok && err1 == nil && err2 == nil
 }
 
 // reviewsHold judges reviews. authors is who may have written them; nil means
@@ -115,44 +100,4 @@ func parseReviews(value string) []review {
 
 // mentioned reports whether text holds pattern as whole words, in any case.
 // An empty pattern is mentioned by every text.
-func mentioned(text, pattern string) bool {
-	text, pattern = strings.ToLower(text), strings.ToLower(pattern)
-	if pattern == "" {
-		return true
-	}
-	for from := 0; ; {
-		i := strings.Index(text[from:], pattern)
-		if i < 0 {
-			return false
-		}
-		start, end := from+i, from+i+len(pattern)
-		before, _ := utf8.DecodeLastRuneInString(text[:start])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		if !wordRune(before) && !wordRune(after) {
-			return true
-		}
-		_, size := utf8.DecodeRuneInString(text[start:])
-		from = start + size
-	}
-}
-
-func wordRune(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
-// circle is who stands near a person within the given hops: the friends, and
-// for two hops their friends as well, but never the person.
-func circle(friends map[string][]string, person string, hops int) map[string]bool {
-	near := map[string]bool{}
-	for _, friend := range friends[person] {
-		near[friend] = true
-		if hops < 2 {
-			continue
-		}
-		for _, further := range friends[friend] {
-			near[further] = true
-		}
-	}
-	delete(near, person)
-	return near
-}
+func mentioned(text, pattern string) bool { return pattern == "" || cafes.Mentions(text, pattern) }

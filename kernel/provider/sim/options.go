@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -28,23 +27,6 @@ type Options struct {
 	Undo    *float64 `json:"error.undo" min:"0" max:"1" doc:"probability that one reservation is forgotten where everything has to be undone: by a plan that does not say how, or by a turn that goes on"`
 	Read    *float64 `json:"error.read" min:"0" max:"1" doc:"probability that an answer without a plan misreads one condition on one item, one field of one review or one step of a calculation"`
 	Format  *float64 `json:"error.format" default:"0" min:"0" max:"1" doc:"probability that a reply is prose without an answer"`
-}
-
-// Parse reads options as they stand after "sim?", for example
-// "error=0.05&error.judge=0.1". It accepts what [Options.String] writes.
-func Parse(query string) (Options, error) {
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return Options{}, fmt.Errorf("sim: options %q: %w", query, err)
-	}
-	single := make(map[string]string, len(values))
-	for name, list := range values {
-		if len(list) > 1 {
-			return Options{}, fmt.Errorf("sim: option %q is given twice", name)
-		}
-		single[name] = list[0]
-	}
-	return ParseOptions(single)
 }
 
 // ParseOptions reads options by name. The option v is the version of the model,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/kernel/task/cafes"
 )
 
 // The first lines of the steps that buildLWT writes, and that ANoT's prompt shows.
@@ -41,7 +43,7 @@ func checkCondition(head, body string, n noise) (string, bool) {
 			continue
 		}
 		if t.kind == "SOCIAL" && authors == nil {
-			authors = circle(friends, t.friend, t.hops)
+			authors = cafes.Nearby(friends, t.friend, t.hops)
 		}
 		if t.shown(value, authors) != n.errs(judge, item) {
 			yes = append(yes, item)

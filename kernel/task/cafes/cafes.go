@@ -82,7 +82,7 @@ func New(o Options) (*task.Task, error) {
 		Source:  "generated",
 		Notes:   []string{"fictional data; by chance hits@1 is 1/N and hits@5 is 5/N"},
 
-		Environment: Environment{},
+		Environment: environment(),
 	}
 	positions := goldPositions(o)
 	for i, r := range requests {

@@ -266,7 +266,7 @@ func TestGroups(t *testing.T) {
 func TestNoDoubt(t *testing.T) {
 	for _, aside := range asides() {
 		for _, topic := range Topics() {
-			if mentions(aside, topic) {
+			if Mentions(aside, topic) {
 				t.Errorf("%q names %q", aside, topic)
 			}
 		}

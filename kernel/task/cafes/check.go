@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"noema/kernel/task/internal/tools"
 )
 
 // holds decides whether item, a cafe as decoded from a problem's JSON,
@@ -41,10 +41,10 @@ func holdsLeaf(c Condition, item map[string]any, friends map[string][]string) (b
 	case Hours:
 		return covers(item, c)
 	case Review:
-		return anyReview(item, func(_, text string) bool { return mentions(text, c.Pattern) }), nil
+		return anyReview(item, func(_, text string) bool { return Mentions(text, c.Pattern) }), nil
 	case Social:
-		near := nearby(friends, c.Friend, c.Hops)
-		return anyReview(item, func(author, text string) bool { return near[author] && mentions(text, c.Pattern) }), nil
+		near := Nearby(friends, c.Friend, c.Hops)
+		return anyReview(item, func(author, text string) bool { return near[author] && Mentions(text, c.Pattern) }), nil
 	}
 	return false, fmt.Errorf("check condition: unknown kind %q", c.Kind)
 }
@@ -84,16 +84,16 @@ func covers(item map[string]any, c Condition) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	open, shut, err := span(text)
+	open, shut, err := Span(text)
 	if err != nil {
 		return false, fmt.Errorf("check condition: hours of %s: %w", c.Day, err)
 	}
 	return open <= c.From && c.To <= shut, nil
 }
 
-// span reads "7:00-19:00" as minutes after midnight. A closing time at or
+// Span reads opening hours such as "7:00-19:00" as minutes after midnight. A closing time at or
 // before the opening time is on the next day, and comes as over 24 hours.
-func span(text string) (open, shut int, err error) {
+func Span(text string) (open, shut int, err error) {
 	from, to, _ := strings.Cut(text, "-")
 	for _, end := range []struct {
 		text string
@@ -126,30 +126,12 @@ func anyReview(item map[string]any, ok func(author, text string) bool) bool {
 	return false
 }
 
-// mentions reports whether pattern occurs in text as whole words, in any case.
-func mentions(text, pattern string) bool {
-	text, pattern = strings.ToLower(text), strings.ToLower(pattern)
-	for from := 0; pattern != ""; {
-		at := strings.Index(text[from:], pattern)
-		if at < 0 {
-			return false
-		}
-		start := from + at
-		before, _ := utf8.DecodeLastRuneInString(text[:start])
-		after, _ := utf8.DecodeRuneInString(text[start+len(pattern):])
-		if !inWord(before) && !inWord(after) {
-			return true
-		}
-		from = start + 1
-	}
-	return false
-}
+// Mentions reports whether pattern occurs in text as whole words, in any case.
+func Mentions(text, pattern string) bool { return tools.Mentions(text, pattern) >= 0 }
 
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// nearby is the set of people within the given number of hops of name, name
+// Nearby is the set of people within the given number of hops of name, name
 // not among them.
-func nearby(friends map[string][]string, name string, hops int) map[string]bool {
+func Nearby(friends map[string][]string, name string, hops int) map[string]bool {
 	near := map[string]bool{}
 	edge := []string{name}
 	for range hops {

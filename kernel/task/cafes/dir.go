@@ -60,7 +60,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		Source:  d.source,
 		Notes:   d.notes(),
 
-		Environment: Environment{},
+		Environment: environment(),
 	}
 	frequent := d.frequent(n)
 	for i, q := range d.queries {
@@ -155,7 +155,7 @@ func (d *data) circle(text string, shown []int) map[string][]string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.friends)) {
-		if mentions(text, name) {
+		if Mentions(text, name) {
 			people[name] = true
 			for _, f := range d.friends[name] {
 				people[f] = true

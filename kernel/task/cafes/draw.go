@@ -62,7 +62,7 @@ func (f *facts) addHours(w *world) error {
 			if c.Hours[day] == "" {
 				continue
 			}
-			open, shut, err := span(c.Hours[day])
+			open, shut, err := Span(c.Hours[day])
 			if err != nil {
 				return fmt.Errorf("hours of %q: %w", c.Name, err)
 			}

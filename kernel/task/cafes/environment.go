@@ -1,47 +1,31 @@
 package cafes
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
-	"noema/kernel/task/internal/words"
-	"noema/methods"
 	"noema/methods/reply"
 )
 
-// Environment offers pure tools over the items of a problem. Items are named by
-// their numbers, from 1 in the order shown, so that a result means nothing
-// outside of the trial that it was made in: see [task.PerTrial].
-type Environment struct{}
+// environment offers pure tools over the items of a problem: list_items,
+// list_attributes, filter_items, open_items, find_reviews and sort_items. Items
+// are named by their numbers, from 1 in the order shown, so that a result means
+// nothing outside of the trial that it was made in.
+var environment = sync.OnceValue(func() task.PerTrial {
+	return &tools.Environment[*shelf]{Task: Name, Holds: "items", Set: toolset, Read: newShelf}
+})
 
-var _ task.PerTrial = Environment{}
-
-// Tools lists list_items, list_attributes, filter_items, open_items,
-// find_reviews and sort_items.
-func (Environment) Tools() []methods.ToolSpec { return toolset().Specs() }
-
-// Call refuses: the tools have no items without a problem.
-func (Environment) Call(context.Context, methods.ToolCall) (methods.ToolResult, error) {
-	return methods.ToolResult{}, fmt.Errorf("call a tool of %s: its tools read a problem's items: use the environment that Of returns", Name)
-}
-
-// Of implements [task.PerTrial].
-func (Environment) Of(p methods.Problem) (task.Environment, error) {
+func newShelf(raw json.RawMessage) (*shelf, error) {
 	var context struct {
 		Friends map[string][]string `json:"friends"`
 		Items   []map[string]any    `json:"items"`
 	}
-	if len(p.Context) == 0 {
-		return nil, fmt.Errorf("the tools of %s work on a sample's items, and there are none", Name)
-	}
-	if err := json.Unmarshal(p.Context, &context); err != nil {
-		return nil, fmt.Errorf("the tools of %s work on a sample's items, and these are not: %w", Name, words.Of(err))
+	if err := json.Unmarshal(raw, &context); err != nil {
+		return nil, err
 	}
 	s := &shelf{friends: context.Friends, items: context.Items, groups: map[string]bool{}}
 	for _, item := range context.Items {
@@ -60,17 +44,6 @@ type shelf struct {
 	values  []map[string]any // by path, of each item
 	groups  map[string]bool  // paths of objects
 	reviews [][]review
-}
-
-// Tools implements [task.Environment].
-func (*shelf) Tools() []methods.ToolSpec { return toolset().Specs() }
-
-// Call implements [task.Environment].
-func (s *shelf) Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	if err := ctx.Err(); err != nil {
-		return methods.ToolResult{}, err
-	}
-	return toolset().Call(s, c)
 }
 
 // flatten files the values below v by their dotted paths. Reviews have a tool of

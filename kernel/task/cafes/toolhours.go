@@ -36,7 +36,7 @@ func (s *shelf) openItems(args struct{ Day, From, To string }) (any, error) {
 // of time is not open.
 func openDuring(hours any, from, to int) bool {
 	text, _ := hours.(string)
-	open, shut, err := span(text)
+	open, shut, err := Span(text)
 	return err == nil && open <= from && to <= shut && (from < to || from < shut)
 }
 

@@ -57,11 +57,11 @@ func (s *shelf) near(person string, hops *int) (map[string]bool, error) {
 	}
 	switch {
 	case hops == nil:
-		return nearby(s.friends, person, 1), nil
+		return Nearby(s.friends, person, 1), nil
 	case *hops == 0:
 		return map[string]bool{person: true}, nil
 	}
-	return nearby(s.friends, person, *hops), nil
+	return Nearby(s.friends, person, *hops), nil
 }
 
 func (s *shelf) isPerson(name string) bool {

@@ -7,14 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/task"
 	"noema/methods"
 )
 
 // caller calls tools over the items of a sample and returns what they say.
 func caller(t *testing.T, p methods.Problem) func(name, arguments string) methods.ToolResult {
 	t.Helper()
-	e, err := Environment{}.Of(p)
+	e, err := environment().Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +163,7 @@ func TestToolsRefuseWithTheCure(t *testing.T) {
 			t.Errorf("%s(%.60s) = %+v, want an error with %q", c.name, c.arguments, r, c.want)
 		}
 	}
-	if _, err := (Environment{}).Call(t.Context(), methods.ToolCall{Name: "list_items"}); err == nil {
+	if _, err := environment().Call(t.Context(), methods.ToolCall{Name: "list_items"}); err == nil {
 		t.Error("the tools ran without a problem")
 	}
 	for _, context := range []string{`{"items":[null,{}]}`, `{}`} {
@@ -172,7 +171,7 @@ func TestToolsRefuseWithTheCure(t *testing.T) {
 			t.Errorf("%s: %+v", context, r)
 		}
 	}
-	if _, err := (Environment{}).Of(methods.Problem{Context: json.RawMessage(`[1]`)}); err == nil {
+	if _, err := environment().Of(methods.Problem{Context: json.RawMessage(`[1]`)}); err == nil {
 		t.Error("a context without items was read")
 	}
 }
@@ -201,7 +200,7 @@ func FuzzTools(f *testing.F) {
 	f.Add(4, `{"words":["\u0130","a"],"person":"A","hops":2}`, `{"friends":{"A":["A","B"]},"items":[{"reviews":[{"author":"B","text":"\u0130\u0130\u0130 a"}]}]}`)
 	f.Add(5, `{"path":"x","descending":true}`, `{"items":[{"x":"100"},{"x":"20a"},{"x":3},{"x":null},{"x":[]}]}`)
 	f.Fuzz(func(t *testing.T, which int, arguments, context string) {
-		e, err := Environment{}.Of(methods.Problem{Context: json.RawMessage(context)})
+		e, err := environment().Of(methods.Problem{Context: json.RawMessage(context)})
 		if err != nil {
 			return
 		}
@@ -212,5 +211,3 @@ func FuzzTools(f *testing.F) {
 		}
 	})
 }
-
-var _ task.Environment = (*shelf)(nil)

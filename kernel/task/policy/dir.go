@@ -54,7 +54,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		Source:  strings.Join(d.sources, ", "),
 		Notes:   d.notes(verdicts),
 
-		Environment: Environment{},
+		Environment: environment(),
 	}
 	for i, p := range d.places {
 		if o.Limit > 0 && i == o.Limit {

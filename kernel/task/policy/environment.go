@@ -1,59 +1,28 @@
 package policy
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"sync"
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
-	"noema/kernel/task/internal/words"
-	"noema/methods"
 	"noema/methods/reply"
 )
 
-// Environment offers pure tools over the reviews of a problem's restaurant.
-// Reviews are named by their numbers, from 1 in the order shown.
-type Environment struct{}
-
-var _ task.PerTrial = Environment{}
-
-// Tools lists about_restaurant, find_reviews, count_reviews and read_review.
-func (Environment) Tools() []methods.ToolSpec { return toolset().Specs() }
-
-// Call refuses: the tools have no reviews without a problem.
-func (Environment) Call(context.Context, methods.ToolCall) (methods.ToolResult, error) {
-	return methods.ToolResult{}, fmt.Errorf("call a tool of %s: its tools read a problem's reviews: use the environment that Of returns", Name)
-}
-
-// Of implements [task.PerTrial].
-func (Environment) Of(p methods.Problem) (task.Environment, error) {
-	var f file
-	if len(p.Context) == 0 {
-		return nil, fmt.Errorf("the tools of %s work on a sample's reviews, and there are none", Name)
-	}
-	if err := json.Unmarshal(p.Context, &f); err != nil {
-		return nil, fmt.Errorf("the tools of %s work on a sample's reviews, and these are not: %w", Name, words.Of(err))
-	}
-	return &f, nil
-}
+// environment offers pure tools over the reviews of a problem's restaurant:
+// about_restaurant, find_reviews, count_reviews and read_review. Reviews are
+// named by their numbers, from 1 in the order shown.
+var environment = sync.OnceValue(func() task.PerTrial {
+	return &tools.Environment[*file]{Task: Name, Holds: "reviews", Set: toolset, Read: func(raw json.RawMessage) (*file, error) {
+		f := &file{}
+		return f, json.Unmarshal(raw, f)
+	}}
+})
 
 // file is a restaurant with its reviews as tools see them.
 type file struct {
 	Restaurant place    `json:"restaurant"`
 	Reviews    []review `json:"reviews"`
-}
-
-// Tools implements [task.Environment].
-func (*file) Tools() []methods.ToolSpec { return toolset().Specs() }
-
-// Call implements [task.Environment].
-func (f *file) Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	if err := ctx.Err(); err != nil {
-		return methods.ToolResult{}, err
-	}
-	return toolset().Call(f, c)
 }
 
 const (

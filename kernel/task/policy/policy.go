@@ -57,7 +57,7 @@ func New(o Options) (*task.Task, error) {
 		Source:  "generated",
 		Notes:   []string{"fictional data; verdicts are balanced, so always naming one level is right for a third of the samples"},
 
-		Environment: Environment{},
+		Environment: environment(),
 	}
 	for number, name := range Names() {
 		if o.Policy != All && o.Policy != name {

@@ -14,7 +14,7 @@ const threeReviews = `{"restaurant":{"name":"Oven","categories":["Thai"]},"revie
  {"author":"C","stars":1,"date":"","useful":1,"text":""}]}`
 
 func TestTools(t *testing.T) {
-	e, err := Environment{}.Of(methods.Problem{Context: json.RawMessage(threeReviews)})
+	e, err := environment().Of(methods.Problem{Context: json.RawMessage(threeReviews)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s(%s) = %+v, %v\nwant %s%s", c.name, c.arguments, r, err, c.want, c.fault)
 		}
 	}
-	if _, err := (Environment{}).Call(t.Context(), methods.ToolCall{Name: "find_reviews"}); err == nil {
+	if _, err := environment().Call(t.Context(), methods.ToolCall{Name: "find_reviews"}); err == nil {
 		t.Error("the tools ran without a problem")
 	}
-	if _, err := (Environment{}).Of(methods.Problem{Context: json.RawMessage(`{"reviews":1}`)}); err == nil {
+	if _, err := environment().Of(methods.Problem{Context: json.RawMessage(`{"reviews":1}`)}); err == nil {
 		t.Error("a context without reviews was read")
 	}
 }
@@ -55,7 +55,7 @@ func TestToolsFitThePresentedProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := made.Samples[0].Problem
-	e, err := made.Environment.(Environment).Of(p)
+	e, err := environment().Of(p)
 	if err != nil {
 		t.Fatal(err)
 	}
