@@ -41,7 +41,7 @@ type DirOptions struct {
 // its distractors by seed, those of a smaller N being among those of a larger,
 // unless Items is frequent.
 func LoadDir(dir string, o DirOptions) (*task.Task, error) {
-	d := &data{dropped: map[string]bool{}}
+	d := &data{}
 	if err := d.read(dir); err != nil {
 		return nil, fmt.Errorf("load %s: %w", filepath.Base(dir), err)
 	}
@@ -57,7 +57,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		Version: version, // the tools are the same
 		Summary: "find the one place of N that fits a request (ANoT data format)",
 		Config:  fmt.Sprintf("limit=%d&n=%d&seed=%d", o.Limit, n, o.Seed),
-		Source:  d.source,
+		Source:  d.Source(),
 		Notes:   d.notes(),
 
 		Environment: environment(),
@@ -176,8 +176,8 @@ func (d *data) circle(text string, shown []int) map[string][]string {
 // notes says what problems do not show.
 func (d *data) notes() []string {
 	notes := []string{"that exactly one place fits each request is the data's claim; it was not checked"}
-	if len(d.dropped) > 0 {
-		notes = append(notes, "fields left out of problems: "+strings.Join(slices.Sorted(maps.Keys(d.dropped)), ", "))
+	if dropped := d.Dropped(); dropped != "" {
+		notes = append(notes, "fields left out of problems: "+dropped)
 	}
 	if d.stray > 0 {
 		notes = append(notes, fmt.Sprintf("%s names the writers of %d reviews that are not in %s", peopleFile, d.stray, reviewsFile))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
 	"noema/methods/reply"
 )
@@ -83,9 +84,10 @@ func readPlace(l task.Line, fields map[string]json.RawMessage) (place, error) {
 	if p.item.Hours, err = hours(fields["hours"]); err != nil {
 		return place{}, l.Errorf("hours of %q: %w", raw.Name, err)
 	}
-	if p.item.Categories, err = names(fields["categories"]); err != nil {
+	if p.item.Categories, err = public.Names(fields["categories"]); err != nil {
 		return place{}, l.Errorf("categories of %q: %w", raw.Name, err)
 	}
+	p.item.Categories = append([]string{}, p.item.Categories...) // shown as a list, though it is empty
 	p.item.Reviews = []shownReview{}
 	return p, nil
 }
@@ -150,27 +152,6 @@ func hours(raw json.RawMessage) (map[string]string, error) {
 
 func clockTime(h, m int) bool { return h >= 0 && m >= 0 && m < 60 && 60*h+m <= 24*60 }
 
-// names reads a list of texts, or one text with commas; null is empty.
-func names(raw json.RawMessage) ([]string, error) {
-	list := []string{}
-	if len(raw) == 0 || string(raw) == "null" {
-		return list, nil
-	}
-	if raw[0] == '[' {
-		return list, words.Of(json.Unmarshal(raw, &list))
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return nil, words.Of(err)
-	}
-	for part := range strings.SplitSeq(text, ",") {
-		if part = strings.TrimSpace(part); part != "" && part != "None" {
-			list = append(list, part)
-		}
-	}
-	return list, nil
-}
-
 // readReview returns a review and the id of the business that it is of.
 func readReview(l task.Line) (shownReview, string, error) {
 	var raw struct {
@@ -204,7 +185,7 @@ func readReview(l task.Line) (shownReview, string, error) {
 		r.Author = raw.User.Name
 	}
 	var err error
-	if r.Friends, err = names(raw.User.Friends); err != nil {
+	if r.Friends, err = public.Names(raw.User.Friends); err != nil {
 		return r, "", l.Errorf("friends: %w", err)
 	}
 	return r, raw.Business, nil

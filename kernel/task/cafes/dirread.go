@@ -1,8 +1,6 @@
 package cafes
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 
 	"noema/kernel/files"
 	"noema/kernel/task"
+	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
 )
 
@@ -28,14 +27,13 @@ const (
 
 // data is a folder as read.
 type data struct {
+	public.Data
 	places    []place
 	byID      map[string]int // index into places by business id
 	queries   []query
 	friends   map[string][]string // by name, as far as names are people
 	unsettled []string            // ids of requests without a settled answer
 	stray     int                 // names given to reviews that are not there
-	dropped   map[string]bool     // "file.field"
-	source    string
 }
 
 type place struct {
@@ -75,7 +73,7 @@ func (d *data) read(dir string) error {
 		if err := step.read(path); err != nil {
 			return err
 		}
-		if err := d.cite(path); err != nil {
+		if _, err := d.File(path); err != nil {
 			return err
 		}
 	}
@@ -89,20 +87,6 @@ func (d *data) read(dir string) error {
 	return nil
 }
 
-// cite adds a file and the digest of its content to the source.
-func (d *data) cite(path string) error {
-	raw, err := files.Read(path, files.MaxJSON)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(raw)
-	if d.source != "" {
-		d.source += ", "
-	}
-	d.source += filepath.Base(path) + " sha256 " + hex.EncodeToString(sum[:8])
-	return nil
-}
-
 func (d *data) readPlaces(path string) error {
 	d.byID = map[string]int{}
 	return task.EachLine(path, func(l task.Line) error {
@@ -110,7 +94,7 @@ func (d *data) readPlaces(path string) error {
 		if err := l.Decode(&fields); err != nil {
 			return err
 		}
-		d.note("restaurants", fields, placeFields())
+		d.Note("restaurants", fields, placeFields()...)
 		p, err := readPlace(l, fields)
 		if err != nil {
 			return err
@@ -131,12 +115,12 @@ func (d *data) readReviews(path string) error {
 		if err := l.Decode(&fields); err != nil {
 			return err
 		}
-		d.note("reviews", fields, reviewFields())
+		d.Note("reviews", fields, reviewFields()...)
 		if raw := fields["user"]; raw != nil {
 			if err := json.Unmarshal(raw, &user); err != nil {
 				return l.Errorf("user: %w", words.Of(err))
 			}
-			d.note("reviews.user", user, userFields())
+			d.Note("reviews.user", user, userFields()...)
 		}
 		r, business, err := readReview(l)
 		if err != nil {
@@ -194,7 +178,7 @@ func (d *data) readRequests(path string) error {
 		if err := l.Decode(&fields); err != nil {
 			return err
 		}
-		d.note("requests", fields, requestFields())
+		d.Note("requests", fields, requestFields()...)
 		q, err := readRequest(l)
 		if err != nil {
 			return err
@@ -267,15 +251,6 @@ func (d *data) settle(q *query, g truth, l task.Line) error {
 	}
 	q.gold = gold
 	return nil
-}
-
-// note records which fields the problems do not show.
-func (d *data) note(file string, fields map[string]json.RawMessage, shown []string) {
-	for name := range fields {
-		if !slices.Contains(shown, name) {
-			d.dropped[file+"."+name] = true
-		}
-	}
 }
 
 func (d *data) befriend(name string, friends []string) {

@@ -38,7 +38,7 @@ type DirOptions struct {
 // kinds of files in folders of their own; here they stand in one.
 func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 	base := filepath.Base(filepath.Clean(dir))
-	d := &data{dropped: map[string]bool{}}
+	d := &data{}
 	if err := d.read(dir, o); err != nil {
 		return nil, fmt.Errorf("load %s: %w", base, err)
 	}
@@ -51,7 +51,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		Version: version, // the tools are the same
 		Summary: "apply the policy " + d.task + " to the reviews of a restaurant (General ANoT data format)",
 		Config:  fmt.Sprintf("k=%d&limit=%d&task=%s&verdicts=%s", d.k, o.Limit, d.task, strings.Join(verdicts, ",")),
-		Source:  strings.Join(d.sources, ", "),
+		Source:  d.Source(),
 		Notes:   d.notes(verdicts),
 
 		Environment: environment(),
@@ -139,8 +139,8 @@ func (d *data) notes(verdicts []string) []string {
 		"verdicts and primitives are the data's claim; they were not checked against the reviews",
 		"levels of the verdict, mildest first: " + strings.Join(verdicts, ", "),
 	}
-	if len(d.dropped) > 0 {
-		notes = append(notes, "fields left out: "+strings.Join(sorted(d.dropped), ", "))
+	if dropped := d.Dropped(); dropped != "" {
+		notes = append(notes, "fields left out: "+dropped)
 	}
 	if len(d.unjudged) > 0 {
 		notes = append(notes, "restaurants left out because they have no ground truth: "+strings.Join(d.unjudged, ", "))

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,21 +14,20 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
 )
 
 // data is a folder as read.
 type data struct {
+	public.Data
 	task       string
 	k          int
 	policy     string
 	places     []dirPlace
-	primitives []string        // sorted
-	dropped    map[string]bool // "file.field"
-	unjudged   []string        // ids of restaurants without a ground truth
-	fewer      int             // restaurants with fewer than k reviews
-	sources    []string
+	primitives []string // sorted
+	unjudged   []string // ids of restaurants without a ground truth
+	fewer      int      // restaurants with fewer than k reviews
 }
 
 // dirPlace is a restaurant with its ground truth.
@@ -133,7 +130,7 @@ func (d *data) readPolicy(dir string) error {
 		"policy.md", "policy.txt", "formula.md", "formula.txt",
 	}
 	for _, name := range candidates {
-		raw, err := d.file(filepath.Join(dir, name))
+		raw, err := d.File(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -148,20 +145,9 @@ func (d *data) readPolicy(dir string) error {
 	return fmt.Errorf("the policy's text is missing: put it into one of %s", strings.Join(candidates, ", "))
 }
 
-// file reads a file and adds it and the digest of its content to the sources.
-func (d *data) file(path string) ([]byte, error) {
-	raw, err := files.Read(path, files.MaxJSON)
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(raw)
-	d.sources = append(d.sources, filepath.Base(path)+" sha256 "+hex.EncodeToString(sum[:8]))
-	return raw, nil
-}
-
 // readTruth reads the ground truth of each restaurant by its id.
 func (d *data) readTruth(path string) (map[string]map[string]json.RawMessage, error) {
-	raw, err := d.file(path)
+	raw, err := d.File(path)
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +176,6 @@ func (d *data) readTruth(path string) (map[string]map[string]json.RawMessage, er
 	return out, nil
 }
 
-func (d *data) note(what string, fields map[string]json.RawMessage, shown ...string) {
-	for name := range fields {
-		if !slices.Contains(shown, name) {
-			d.dropped[what+"."+name] = true
-		}
-	}
-}
-
 // choosePrimitives takes what every ground truth has as a number or boolean.
 func (d *data) choosePrimitives() {
 	count := map[string]int{}
@@ -206,7 +184,7 @@ func (d *data) choosePrimitives() {
 			if scalar(raw) {
 				count[name]++
 			} else if name != VerdictName {
-				d.dropped["ground_truth."+name] = true
+				d.Drop("ground_truth." + name)
 			}
 		}
 	}
@@ -214,7 +192,7 @@ func (d *data) choosePrimitives() {
 		if count[name] == len(d.places) {
 			d.primitives = append(d.primitives, name)
 		} else {
-			d.dropped["ground_truth."+name] = true
+			d.Drop("ground_truth." + name)
 		}
 	}
 }
@@ -231,5 +209,3 @@ func scalar(raw json.RawMessage) bool {
 	}
 	return false
 }
-
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"noema/kernel/task"
+	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
 )
 
@@ -33,7 +33,7 @@ type rawReview struct {
 }
 
 func (d *data) readDataset(path string, golds map[string]map[string]json.RawMessage) error {
-	if _, err := d.file(path); err != nil {
+	if _, err := d.File(path); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -72,7 +72,7 @@ func (in line) place(l task.Line) (dirPlace, error) {
 		return p, l.Errorf("restaurant %q has no business.name", in.ID)
 	}
 	var err error
-	if p.place.Categories, err = categories(in.Business.Categories); err != nil {
+	if p.place.Categories, err = public.Names(in.Business.Categories); err != nil {
 		return p, l.Errorf("business.categories: %w", err)
 	}
 	if len(in.Reviews) == 0 {
@@ -106,27 +106,6 @@ func (r rawReview) review() (review, error) {
 	return out, nil
 }
 
-// categories are a list, or a text with commas; there may be none.
-func categories(raw json.RawMessage) ([]string, error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil
-	}
-	if raw[0] == '[' {
-		var list []string
-		err := json.Unmarshal(raw, &list)
-		return list, words.Of(err)
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || text == "" {
-		return nil, words.Of(err)
-	}
-	list := strings.Split(text, ",")
-	for i := range list {
-		list[i] = strings.TrimSpace(list[i])
-	}
-	return list, nil
-}
-
 // noteFields records which fields of a line the problems do not show.
 func (d *data) noteFields(l task.Line) error {
 	var in struct {
@@ -136,9 +115,9 @@ func (d *data) noteFields(l task.Line) error {
 	if err := l.Decode(&in); err != nil {
 		return err
 	}
-	d.note("business", in.Business, "name", "categories", "business_id")
+	d.Note("business", in.Business, "name", "categories", "business_id")
 	for _, r := range in.Reviews {
-		d.note("reviews", r, "user", "stars", "date", "useful", "text", "business_id")
+		d.Note("reviews", r, "user", "stars", "date", "useful", "text", "business_id")
 	}
 	return nil
 }
