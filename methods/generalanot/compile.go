@@ -90,7 +90,7 @@ func (t *trial) given() (*Program, error) {
 // compiled is the seed from the store, compiled first if it is not there.
 func (t *trial) compiled(ctx context.Context) (*Program, error) {
 	t.shown = t.shownTask()
-	raw, err := t.host.Seed(ctx, t.seedKey(), t.compile)
+	raw, err := t.Host.Seed(ctx, t.seedKey(), t.compile)
 	if err != nil {
 		return nil, fmt.Errorf("compile the policy: %w", err)
 	}
@@ -143,7 +143,7 @@ func (t *trial) compile(ctx context.Context) ([]byte, error) {
 }
 
 func (t *trial) compileOnce(ctx context.Context, c *Compiled) error {
-	req := t.request(phaseCompile, t.compilePrompt())
+	req := t.Request(phaseCompile, methods.Ask(t.compilePrompt())...)
 	req.Schema = compileSchema()
 	return t.compileStep(ctx, c, req, func(raw json.RawMessage) error {
 		s, err := Parse(raw)
@@ -161,7 +161,7 @@ func (t *trial) compileOnce(ctx context.Context, c *Compiled) error {
 // compileStep is a conversation of up to Rounds rounds that ends with a reply
 // that check accepts.
 func (t *trial) compileStep(ctx context.Context, c *Compiled, req methods.Request, check func(json.RawMessage) error) error {
-	_, _, err := reply.JSON(ctx, notebook{t.host, &c.Notes}, req, check, reply.Options{Retries: t.opts.Rounds - 1})
+	_, _, err := reply.JSON(ctx, notebook{t.Host, &c.Notes}, req, check, reply.Options{Retries: t.opts.Rounds - 1})
 	return err
 }
 

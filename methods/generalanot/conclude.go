@@ -31,7 +31,7 @@ func (t *trial) compute(ctx context.Context, p *Program, found []Extraction) (Re
 		}
 		t.emit(path, methods.StepResult, 2, map[string]any{"value": reply.OneLine(c.Text, 1000), "reviews": c.Sources}, "%s = %s", c.Name, c.Text)
 	}
-	t.host.Emit(methods.GraphEvent(phaseCompute, p.graph(r, len(found), 0)))
+	t.Host.Emit(methods.GraphEvent(phaseCompute, p.graph(r, len(found), 0)))
 	return r, nil
 }
 

@@ -136,7 +136,7 @@ func (t *trial) extractOne(ctx context.Context, s *FormulaSeed, r Review, pass i
 		return e, ctx.Err()
 	}
 	path := passPath(r, pass)
-	req := t.request(path, extractPrompt(s, r, t.cut(s, r, pass)))
+	req := t.Request(path, methods.Ask(extractPrompt(s, r, t.cut(s, r, pass)))...)
 	req.Schema = extractSchema(s.ExtractionFields)
 	if pass > 0 {
 		req.Draw, req.Sampling.Temperature = pass, t.opts.Temperature
@@ -145,7 +145,7 @@ func (t *trial) extractOne(ctx context.Context, s *FormulaSeed, r Review, pass i
 		e.Fields, err = readFields(s.ExtractionFields, raw)
 		return err
 	}
-	if _, _, err := reply.JSON(ctx, t.host, req, read, reply.Options{Retries: t.opts.Retries}); err != nil {
+	if _, _, err := reply.JSON(ctx, t.Host, req, read, reply.Options{Retries: t.opts.Retries}); err != nil {
 		return e, err
 	}
 	t.emit(path, methods.StepResult, 2, e.Fields, "%s", e.text(s.ExtractionFields))

@@ -84,7 +84,7 @@ func (c *converter) element(field string) string {
 	if ours := metadataOf(field); ours != "" && !c.isField(field) {
 		field = ours
 	}
-	return "e[" + pyText(field) + "]"
+	return "e[" + pythonText(field) + "]"
 }
 
 // condition is a test of the fields of one extraction, in Python.

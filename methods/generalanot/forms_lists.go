@@ -96,18 +96,14 @@ func (c *converter) record(o object, at string) string {
 	m := o.find("fields", "values")
 	if err := json.Unmarshal(m.raw, &names); err == nil {
 		for _, n := range names {
-			parts = append(parts, fmt.Sprintf("%s: %s", pyText(n), n))
+			parts = append(parts, fmt.Sprintf("%s: %s", pythonText(n), n))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	fields, inner := c.object(o, at, m.key)
-	for _, f := range fields {
-		var formula string
-		if err := json.Unmarshal(f.raw, &formula); err != nil {
-			c.fault(join(inner, f.key), "want a formula in a text")
-		}
-		parts = append(parts, fmt.Sprintf("%s: (%s)", pyText(f.key), formula))
-	}
+	c.formulas(fields, inner, func(_, name, formula string) {
+		parts = append(parts, fmt.Sprintf("%s: (%s)", pythonText(name), formula))
+	})
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
@@ -141,10 +137,10 @@ func (c *converter) verdictRule(top object) {
 			test = fmt.Sprintf("%s >= %s", source, t.Min)
 		}
 		if i == len(thresholds)-1 && (t.Max == "" || i > 0) {
-			otherwise = pyText(t.Verdict)
+			otherwise = pythonText(t.Verdict)
 			break
 		}
-		formula += fmt.Sprintf("%s if %s else (", pyText(t.Verdict), test)
+		formula += fmt.Sprintf("%s if %s else (", pythonText(t.Verdict), test)
 		ends++
 	}
 	c.note(at, "a threshold's max is read as less than, and the last verdict as that of all other values")
@@ -205,8 +201,4 @@ func (c *converter) lookupNames() {
 		}
 		c.note(index("lookups", i)+".name", "%q is the name of a step or an output too: the lookup is called %q", old, l.Name)
 	}
-}
-
-func pyText(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(s) + "'"
 }

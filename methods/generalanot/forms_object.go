@@ -127,6 +127,30 @@ func (c *converter) each(o object, path string, do func(e object, at string), na
 	}
 }
 
+// members visits the objects within an object.
+func (c *converter) members(o object, path string, do func(o object, at, name string)) {
+	for _, m := range o {
+		at := join(path, m.key)
+		inner, err := readObject(m.raw)
+		if err != nil {
+			c.fault(at, "%v", err)
+			continue
+		}
+		do(inner, at, m.key)
+	}
+}
+
+// formulas visits the formulas within an object.
+func (c *converter) formulas(o object, path string, do func(at, name, formula string)) {
+	for _, m := range o {
+		var formula string
+		if err := json.Unmarshal(m.raw, &formula); err != nil {
+			c.fault(join(path, m.key), "want a formula in a text")
+		}
+		do(join(path, m.key), m.key, formula)
+	}
+}
+
 // rest names the keys that nothing has read.
 func (c *converter) rest(o object, path string) {
 	for _, m := range o {

@@ -178,7 +178,7 @@ func pyLiteral(v any) string {
 	case bool:
 		return map[bool]string{true: "True", false: "False"}[x]
 	case string:
-		return pyText(x)
+		return pythonText(x)
 	case []any:
 		parts := make([]string, len(x))
 		for i := range x {

@@ -45,22 +45,16 @@ func (c *converter) reviewFields(top object) {
 	schema, at := c.object(top, "", "per_review_extraction_schema")
 	fields, inner := c.object(schema, at, "target_review_fields", "fields")
 	c.rest(schema, at)
-	for _, m := range fields {
-		o, err := readObject(m.raw)
-		if err != nil {
-			c.fault(join(inner, m.key), "%v", err)
-			continue
+	c.members(fields, inner, func(o object, at, name string) {
+		if metadataOf(name) != "" || slices.Contains([]string{"review_id", "restaurant_id", "restaurant_categories"}, name) {
+			c.note(at, "left out: it comes with the data")
+			return
 		}
-		given := metadataOf(m.key) != "" || slices.Contains([]string{"review_id", "restaurant_id", "restaurant_categories"}, m.key)
-		if given {
-			c.note(join(inner, m.key), "left out: it comes with the data")
-			continue
-		}
-		c.field(o, join(inner, m.key), m.key)
-		c.rules(o, join(inner, m.key), m.key)
-		c.unused(o, join(inner, m.key), "a review whose extraction failed is left out, and counted", "default")
-		c.rest(o, join(inner, m.key))
-	}
+		c.field(o, at, name)
+		c.rules(o, at, name)
+		c.unused(o, at, "a review whose extraction failed is left out, and counted", "default")
+		c.rest(o, at)
+	})
 }
 
 // rules are signs of a label; the prompt tells the model of them.
@@ -79,43 +73,31 @@ func (c *converter) rules(o object, at, field string) {
 // definitions are counts: of a condition, or by a formula.
 func (c *converter) definitions(top object) {
 	all, at := c.object(top, "", "aggregation_definitions")
-	for _, m := range all {
-		path := join(at, m.key)
-		o, err := readObject(m.raw)
-		if err != nil {
-			c.fault(path, "%v", err)
-			continue
-		}
-		formula := c.text(o, path, "formula")
-		if test := c.where(o, path, "condition", "where"); formula == "" {
+	c.members(all, at, func(o object, at, name string) {
+		formula := c.text(o, at, "formula")
+		if test := c.where(o, at, "condition", "where"); formula == "" {
 			formula = "sum(1 for e in extractions" + test + ")"
 		}
-		c.unused(o, path, whyWords, "description")
+		c.unused(o, at, whyWords, "description")
 		o.find("source") // always reviews
-		c.rest(o, path)
-		c.step(path, m.key, formula)
-	}
+		c.rest(o, at)
+		c.step(at, name, formula)
+	})
 }
 
 // tables are lookups, told from rules by their scalars.
 func (c *converter) tables(top object) {
 	all, at := c.object(top, "", "external_data_and_lookup")
-	for _, m := range all {
-		path := join(at, m.key)
-		table, err := readObject(m.raw)
-		if err != nil {
-			c.fault(path, "%v", err)
-			continue
-		}
+	c.members(all, at, func(table object, at, name string) {
 		if table.has("condition", "formula", "method") {
-			c.fault(path, "a rule in words cannot be converted: write a step of compute_dag for it")
-			continue
+			c.fault(at, "a rule in words cannot be converted: write a step of compute_dag for it")
+			return
 		}
 		var other any
-		c.decode(table, path, &other, "default")
+		c.decode(table, at, &other, "default")
 		table = slices.DeleteFunc(table, func(m member) bool { return m.key == "default" })
-		c.lookup(m.key, path, "", table, other)
-	}
+		c.lookup(name, at, "", table, other)
+	})
 }
 
 // calculations are the steps, by name.
@@ -124,11 +106,5 @@ func (c *converter) calculations(top object) {
 	all, inner := c.object(steps, at, "definitions")
 	c.unused(steps, at, whyDerived, "order_of_operations")
 	c.rest(steps, at)
-	for _, m := range all {
-		var formula string
-		if err := json.Unmarshal(m.raw, &formula); err != nil {
-			c.fault(join(inner, m.key), "want a formula in a text")
-		}
-		c.step(join(inner, m.key), m.key, formula)
-	}
+	c.formulas(all, inner, func(at, name, formula string) { c.step(at, name, formula) })
 }

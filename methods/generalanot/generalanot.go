@@ -2,12 +2,11 @@ package generalanot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"noema/methods"
+	work "noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -51,8 +50,7 @@ func (Method) Describe() methods.Description {
 }
 
 type trial struct {
-	methods.Problem
-	host     methods.Host
+	work.Trial
 	opts     options
 	contexts []*Context // one, or one for each item of a ranking
 	texts    string     // choices: what the texts of the context are
@@ -76,33 +74,34 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if err == nil {
 		a, err = t.solve(ctx)
 	}
-	var refused *refusedError
-	switch {
-	case err == nil:
+	if err == nil {
 		return a, nil
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case errors.Is(err, methods.ErrMiss):
-	case errors.Is(err, methods.ErrBudget):
-		return t.without(methods.OverBudget, err), nil
-	case errors.As(err, &refused):
-		return t.without(methods.Refused, err), nil
 	}
-	return methods.Answer{}, fmt.Errorf("general-anot: %w", err)
+	outcome, ended := work.Ending(ctx, "general-anot", err, "")
+	var refused *refusedError
+	if outcome == "" && ctx.Err() == nil && errors.As(err, &refused) {
+		outcome = methods.Refused
+	}
+	if outcome == "" {
+		return methods.Answer{}, ended
+	}
+	return t.without(outcome, err), nil
 }
 
 // maxReason bounds a reason, in bytes.
 const maxReason = 1000
 
 func newTrial(p methods.Problem, h methods.Host) (*trial, error) {
-	t := &trial{Problem: p, host: h}
+	t := &trial{Trial: work.Trial{Problem: p, Host: h}}
 	if !(Method{}).Describe().Supports(p.Answer.Kind) {
 		return t, fmt.Errorf("cannot answer a problem of kind %q: only fields, rankings and choices", p.Answer.Kind)
 	}
 	if n := p.Answer.N; p.Answer.Kind == methods.Ranking && (n < 1 || n > maxItems) {
 		return t, fmt.Errorf("cannot rank %d items, only 1 to %d", n, maxItems)
 	}
-	return t, methods.DecodeOptions(p, &t.opts)
+	err := methods.DecodeOptions(p, &t.opts)
+	t.MaxTokens = t.opts.MaxTokens
+	return t, err
 }
 
 // read decodes the problem's context.
@@ -172,15 +171,6 @@ func (t *trial) without(o methods.Outcome, cause error) methods.Answer {
 	return methods.RankingAnswer(t.drawn()[:t.named()]).As(o, reason)
 }
 
-// request is a call with what all calls share.
-func (t *trial) request(path, prompt string) methods.Request {
-	return methods.Request{
-		Messages: methods.Ask(prompt),
-		Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.opts.MaxTokens},
-		Path:     path,
-	}
-}
-
 // The phases, with which call paths begin.
 const (
 	phaseCompile = "compile"
@@ -191,17 +181,8 @@ const (
 
 // emit sends an event of the phase that path begins with. Data may be nil.
 func (t *trial) emit(path string, kind methods.EventKind, level int, data any, format string, args ...any) {
-	phase, _, _ := strings.Cut(path, "/")
-	var raw json.RawMessage
 	if data != nil {
-		raw = plainJSON(data)
+		data = plainJSON(data)
 	}
-	t.host.Emit(methods.Event{
-		Path:  path,
-		Phase: phase,
-		Kind:  kind,
-		Text:  reply.OneLine(fmt.Sprintf(format, args...), 400),
-		Data:  raw,
-		Level: level,
-	})
+	t.Emit(path, kind, level, data, format, args...)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	work "noema/methods/internal/trial"
 )
 
 // promptVersion identifies the wording below. It is part of the method's
@@ -101,15 +102,15 @@ func (t *trial) shownTask() string {
 			enclose(&b, "schema", strings.Join(schema, "\n"))
 		}
 	} else {
-		section(&b, "policy", t.Query)
+		work.Section(&b, "policy", t.Query)
 	}
 	if len(spec.Names) > 0 {
 		b.WriteString("\nThe output fields, each of which a step of the same name must compute:\n")
-		section(&b, "output_fields", strings.Join(spec.Names, "\n"))
+		work.Section(&b, "output_fields", strings.Join(spec.Names, "\n"))
 	}
 	if len(spec.Labels) > 0 {
 		fmt.Fprintf(&b, "\nThe field %s takes one of these values, mildest first:\n", verdictField)
-		section(&b, "verdict_labels", strings.Join(spec.Labels, "\n"))
+		work.Section(&b, "verdict_labels", strings.Join(spec.Labels, "\n"))
 	}
 	return b.String()
 }
@@ -128,7 +129,7 @@ func extractPrompt(s *FormulaSeed, r Review, text string) string {
 	for i, f := range s.ExtractionFields {
 		lines[i] = f.Name + ": " + f.domain()
 	}
-	section(&b, "fields", strings.Join(lines, "\n"))
+	work.Section(&b, "fields", strings.Join(lines, "\n"))
 	b.WriteString(extractForm)
 	return b.String()
 }
@@ -145,9 +146,5 @@ func taggedReview(text string) string {
 
 // enclose is section for data: closing tags in them are broken up.
 func enclose(b *strings.Builder, tag, text string) {
-	section(b, tag, strings.ReplaceAll(text, "</", "< /"))
-}
-
-func section(b *strings.Builder, tag, text string) {
-	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
+	work.Section(b, tag, strings.ReplaceAll(text, "</", "< /"))
 }

@@ -130,7 +130,7 @@ func (t *trial) rank(ctx context.Context, p *Program, relevant []Review, found e
 		}
 		return a.draw - b.draw
 	})
-	t.host.Emit(methods.GraphEvent(phaseCompute, p.graph(items[0].result, len(items[0].found), items[0].item)))
+	t.Host.Emit(methods.GraphEvent(phaseCompute, p.graph(items[0].result, len(items[0].found), items[0].item)))
 	return t.ranked(p, items, found, len(relevant)), nil
 }
 

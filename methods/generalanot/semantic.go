@@ -118,7 +118,7 @@ func (t *trial) similarities(ctx context.Context, s *FormulaSeed, all []Review) 
 
 // compare calls the tool: a row for each query, a number for each text.
 func (t *trial) compare(ctx context.Context, queries, texts []string, path string) ([][]float64, error) {
-	result, err := t.host.CallTool(ctx, methods.ToolCall{
+	result, err := t.Host.CallTool(ctx, methods.ToolCall{
 		Name: similarityTool, Path: path, Arguments: plainJSON(map[string]any{"queries": queries, "texts": texts}),
 	})
 	if err != nil {

@@ -76,7 +76,7 @@ func (t *trial) compileSteps(ctx context.Context, c *Compiled) error {
 	}
 	results := map[string]any{"structure": &plan, "extraction": &read}
 	for _, step := range steps {
-		req := t.request(phaseCompile+"/"+step.name, t.stepPrompt(step.form, step.rules, step.before, results))
+		req := t.Request(phaseCompile+"/"+step.name, methods.Ask(t.stepPrompt(step.form, step.rules, step.before, results))...)
 		req.Schema = &methods.Schema{Name: step.name, JSON: plainJSON(schemaOf(reflect.TypeOf(step.into).Elem(), true))}
 		err := t.compileStep(ctx, c, req, func(raw json.RawMessage) error {
 			reflect.ValueOf(step.into).Elem().SetZero() // what a round before has left
