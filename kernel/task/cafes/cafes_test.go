@@ -264,7 +264,7 @@ func TestGroups(t *testing.T) {
 // TestNoDoubt holds that nothing in a review puts a mention in doubt and that
 // nobody whose friends are asked for writes reviews.
 func TestNoDoubt(t *testing.T) {
-	for _, aside := range asides() {
+	for _, aside := range lexicon().Asides {
 		for _, topic := range Topics() {
 			if Mentions(aside, topic) {
 				t.Errorf("%q names %q", aside, topic)

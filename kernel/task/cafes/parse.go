@@ -42,7 +42,7 @@ func ParseRequest(text string) (Node, error) {
 // the end of its line; "" if there is none.
 func FindRequest(text string) string {
 	at := -1
-	for _, opener := range openers() {
+	for _, opener := range lexicon().Openers {
 		at = max(at, strings.LastIndex(text, opener+" "))
 	}
 	if at < 0 {

@@ -1,7 +1,6 @@
 package cafes
 
 import (
-	"slices"
 	"strings"
 	"sync"
 )
@@ -25,20 +24,13 @@ var patterns = sync.OnceValue(func() map[string][]pattern {
 		}
 		index[first] = append(index[first], p)
 	}
-	for _, e := range lexicon() {
-		for f, texts := range e.say {
-			addTexts(add, f, texts, e.like, false)
-		}
-		for f, texts := range e.against {
-			addTexts(add, f, texts, e.like, true)
+	for _, e := range lexicon().entries {
+		for _, f := range allForms {
+			addTexts(add, f, e.Say.of(f), e.like(), false)
+			addTexts(add, f, e.Against.of(f), e.like(), true)
 		}
 	}
 	return index
-})
-
-// lexicon is all entries. It is shared and read only.
-var lexicon = sync.OnceValue(func() []entry {
-	return slices.Concat(flags(), choices(), nested(), details())
 })
 
 // addTexts adds the patterns of texts. A verb is also read in its base form,

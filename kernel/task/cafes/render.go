@@ -58,7 +58,7 @@ func (w sayer) request(parts []Node) string {
 		cut := 1 + w.rng.IntN(len(parts)-1)
 		parts, second = parts[:cut], parts[cut:]
 	}
-	opener := pick(w.rng, openers())
+	opener := pick(w.rng, lexicon().Openers)
 	end := "."
 	if strings.HasPrefix(opener, "Can ") {
 		end = "?"
@@ -86,7 +86,7 @@ func (w sayer) nounPhrase(parts []Node) string {
 			rest = append(rest, n)
 		}
 	}
-	text := strings.Join(append([]string{strings.Join(before, ", ")}, pick(w.rng, places())), " ")
+	text := strings.Join(append([]string{strings.Join(before, ", ")}, pick(w.rng, lexicon().Places)), " ")
 	text = strings.TrimSpace(text)
 	article := "a "
 	if strings.ContainsRune("aeiou", rune(text[0])) {

@@ -16,13 +16,13 @@ func newReviews(rng *rand.Rand, reviewers []string) []review {
 		r := review{Author: author, Stars: weighted(rng, []int{1, 2, 3, 4, 5}, 5, 10, 20, 35, 30), Date: newDate(rng)}
 		switch mentions := rng.IntN(100); {
 		case mentions < 12:
-			r.Text = pick(rng, asides())
+			r.Text = pick(rng, lexicon().Asides)
 		case mentions < 24: // two of the topics, one of them again
 			r.Text = praise(rng, r.Stars, topics[i]) + " " + praise(rng, r.Stars, topics[(i+1)%n])
 		case mentions < 72:
 			r.Text = praise(rng, r.Stars, topics[i])
 		default:
-			r.Text = praise(rng, r.Stars, topics[i]) + " " + pick(rng, asides())
+			r.Text = praise(rng, r.Stars, topics[i]) + " " + pick(rng, lexicon().Asides)
 		}
 		all = append(all, r)
 	}
@@ -44,15 +44,6 @@ func praise(rng *rand.Rand, stars int, topic string) string {
 	}
 	text := strings.Replace(pick(rng, sentences), "{}", topic, 1)
 	return strings.ToUpper(text[:1]) + text[1:]
-}
-
-// asides are sentences that mention no topic and no attribute.
-func asides() []string {
-	return []string{
-		"Friendly staff.", "Slow line.", "Will be back.", "My usual stop.", "Clean tables.", "A bit cramped.",
-		"Fair portions.", "Nice light.", "Staff knew my name.", "Hard to find.", "Went twice.", "Soft chairs.",
-		"Long wait.", "Would go again.", "So-so.", "Worth the walk.",
-	}
 }
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }

@@ -29,11 +29,12 @@ type phrase struct {
 func ways(c Condition, negate bool) []phrase {
 	want, isBool := c.Want.(bool)
 	var out []phrase
-	for _, e := range lexicon() {
+	for _, e := range lexicon().entries {
+		like := e.like()
 		switch {
-		case sameEntry(e.like, c):
+		case sameEntry(like, c):
 			out = appendWays(out, e, negate)
-		case isBool && e.like.Kind == Attr && e.like.Path == c.Path && e.like.Want == !want:
+		case isBool && like.Kind == Attr && like.Path == c.Path && like.Want == !want:
 			if want == negate { // who wants TVs does not ask for a place that isn't TV-free
 				out = appendWays(out, e, !negate)
 			}
@@ -47,19 +48,19 @@ func sameEntry(like, c Condition) bool {
 }
 
 func appendWays(out []phrase, e entry, negate bool) []phrase {
-	direct := e.say
+	direct := e.Say
 	if negate {
-		direct = e.against
+		direct = e.Against
 		for _, f := range []form{adjective, predicate, noun, verb} {
-			for _, text := range e.say[f] {
-				if !strings.HasPrefix(text, "no ") && (f != verb || e.like.Kind == Attr) {
+			for _, text := range e.Say.of(f) {
+				if !strings.HasPrefix(text, "no ") && (f != verb || e.Kind == Attr) {
 					out = append(out, phrase{f, text, true})
 				}
 			}
 		}
 	}
-	for f := adjective; f <= clause; f++ {
-		for _, text := range direct[f] {
+	for _, f := range allForms {
+		for _, text := range direct.of(f) {
 			out = append(out, phrase{f, text, false})
 		}
 	}

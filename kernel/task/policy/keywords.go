@@ -23,7 +23,7 @@ func (p Policy) Keywords() []string {
 		}
 	}
 	var items [][]string
-	for _, lists := range append(slices.Clone(lang.lex.replies), lang.lex.events[:]...) {
+	for _, lists := range append(slices.Clone(lang.lex.Replies), lang.lex.Events[:]...) {
 		for _, text := range lists {
 			items = append(items, candidates(text, common))
 		}

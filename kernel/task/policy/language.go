@@ -40,8 +40,7 @@ func Read(text, name string) (Labels, error) {
 var languages = sync.OnceValue(func() map[string]*language {
 	all := map[string]*language{}
 	for _, p := range policies() {
-		lex, _ := lexiconOf(p.Name) // a test holds that each policy has one
-		all[p.Name] = newLanguage(p, lex)
+		all[p.Name] = newLanguage(p)
 	}
 	return all
 })
@@ -71,9 +70,12 @@ type phrase struct {
 // "none".
 type telling struct{ field, value int }
 
-func newLanguage(p Policy, lex lexicon) *language {
+func newLanguage(p Policy) *language {
+	words := lexicons()
+	lex := words.Policies[p.Name] // a test holds that each policy has one
 	g := &language{
-		policy: p, lex: lex, frames: frames(lex), denials: denials(lex), chatter: chatter(), injections: injections(p), slots: slots(),
+		policy: p, lex: lex, denials: lex.did(words.Denials), chatter: words.Chatter, injections: injections(p), slots: words.Slots,
+		frames:  [3][]string{own: append(lex.did(words.Frames.Own), lex.Sarcasm...), others: lex.did(words.Frames.Others), unreal: lex.did(words.Frames.Unreal)},
 		phrases: map[string][]phrase{}, telling: map[string]telling{},
 	}
 	for _, slot := range slices.Sorted(maps.Keys(g.slots)) {
@@ -81,7 +83,7 @@ func newLanguage(p Policy, lex lexicon) *language {
 			g.learn(phrase{tokens(text), slot, 0})
 		}
 	}
-	for value, texts := range lex.events {
+	for value, texts := range lex.Events {
 		for _, text := range texts {
 			g.learn(phrase{tokens(text), eventSlot, value})
 		}
@@ -92,7 +94,7 @@ func newLanguage(p Policy, lex lexicon) *language {
 	for value, templates := range g.frames {
 		g.teach(templates, telling{1, value})
 	}
-	for value, templates := range lex.replies {
+	for value, templates := range lex.Replies {
 		g.teach(templates, telling{2, value})
 	}
 	return g
@@ -106,7 +108,7 @@ func (g *language) teach(templates []string, what telling) {
 	for _, t := range templates {
 		skeleton, _ := g.skeleton(g.fill(t, func(slot string) string {
 			if slot == eventSlot {
-				return g.lex.events[0][0]
+				return g.lex.Events[0][0]
 			}
 			return g.slots[slot][0]
 		}))

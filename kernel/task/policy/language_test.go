@@ -69,7 +69,7 @@ func TestNothingMisleads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, p := range policies() {
 		g := languages()[p.Name]
-		for _, list := range [][]string{g.chatter, g.denials, g.lex.asides} {
+		for _, list := range [][]string{g.chatter, g.denials, g.lex.Asides} {
 			for _, template := range list {
 				if l := g.read(g.say(template, 2, rng)); !l.Silent() {
 					t.Errorf("%s: %q reads as %v", p.Name, template, l)
@@ -82,7 +82,7 @@ func TestNothingMisleads(t *testing.T) {
 			}
 		}
 		n := 0
-		for _, list := range append(slices.Clone(g.lex.replies), g.frames[:]...) {
+		for _, list := range append(slices.Clone(g.lex.Replies), g.frames[:]...) {
 			n += len(list)
 		}
 		if len(g.telling) != n {

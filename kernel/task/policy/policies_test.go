@@ -45,9 +45,9 @@ func TestPolicyShape(t *testing.T) {
 		if got, ok := Find(p.Name); !ok || got.Title != p.Title {
 			t.Errorf("Find(%q) = %q, %v", p.Name, got.Title, ok)
 		}
-		lex, ok := lexiconOf(p.Name)
-		if !ok || len(lex.replies) != len(p.Fields[2].Values)-1 {
-			t.Errorf("%s: lexicon %v with %d kinds of replies", p.Name, ok, len(lex.replies))
+		lex, ok := lexicons().Policies[p.Name]
+		if !ok || len(lex.Replies) != len(p.Fields[2].Values)-1 {
+			t.Errorf("%s: lexicon %v with %d kinds of replies", p.Name, ok, len(lex.Replies))
 		}
 	}
 	if _, ok := Find("weather"); ok {

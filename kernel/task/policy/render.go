@@ -25,13 +25,13 @@ func (g *language) render(l Labels, rng *rand.Rand) (string, error) {
 		said = append(said, g.say(g.frame(told, rng), told[0], rng))
 	}
 	if told[2] >= 0 {
-		said = append(said, g.say(pick(rng, g.lex.replies[told[2]]), 0, rng))
+		said = append(said, g.say(pick(rng, g.lex.Replies[told[2]]), 0, rng))
 	}
 	if len(said) == 0 && chance(rng, denialRate) {
 		said = append(said, g.say(pick(rng, g.denials), rng.IntN(3), rng))
 	}
 	if chance(rng, asideRate) {
-		said = append(said, g.say(pick(rng, g.lex.asides), 0, rng))
+		said = append(said, g.say(pick(rng, g.lex.Asides), 0, rng))
 	}
 	for target := 2 + rng.IntN(4); len(said) < target; {
 		talk := g.say(pick(rng, g.chatter), 0, rng)
@@ -50,7 +50,7 @@ func (g *language) render(l Labels, rng *rand.Rand) (string, error) {
 func (g *language) frame(told [3]int, rng *rand.Rand) string {
 	from := g.frames[told[1]]
 	if told[1] == own && told[0] < 2 {
-		from = from[:len(from)-len(g.lex.sarcasm)]
+		from = from[:len(from)-len(g.lex.Sarcasm)]
 	}
 	return pick(rng, from)
 }
@@ -61,7 +61,7 @@ func (g *language) say(template string, event int, rng *rand.Rand) string {
 	return g.fill(template, func(slot string) string {
 		from := g.slots[slot]
 		if slot == eventSlot {
-			from = g.lex.events[event]
+			from = g.lex.Events[event]
 		}
 		text := pick(rng, from)
 		for text == used[slot] {
