@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
+	"noema/cache"
 	"noema/kernel/compare"
 	"noema/kernel/display"
 	"noema/kernel/gateway"
@@ -93,13 +95,9 @@ func (r *Result) Credit(method string, o Crediting, how Experiment) (*Credit, er
 	if err != nil {
 		return nil, err
 	}
-	store, err := r.lab.Store()
-	if err != nil {
-		return nil, err
-	}
-	progress := r.lab.progress()
-	made, err := s.Again(r.lab.o.Context(), store, progress, r.Result)
-	progress.Stop()
+	made, err := watched(r.lab, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
+		return s.Again(ctx, store, observe, r.Result)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/cache"
 	"noema/kernel/files"
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
@@ -172,21 +173,16 @@ func (l *Lab) run(e Experiment) (*runner.Result, error) {
 
 // carryOut runs what is open and shows its progress.
 func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
-	ctx := l.o.Context()
 	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
 		s.Fresh = true
 	}
-	store, err := l.Store()
-	if err != nil {
-		return nil, err
-	}
-	progress := l.progress()
-	if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
-		progress.Warn(warning)
-	}
-	result, err := s.Run(ctx, store, progress)
-	progress.Stop()
-	if err != nil && ctx.Err() != nil {
+	result, err := watched(l, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
+		if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
+			observe.Warn(warning)
+		}
+		return s.Run(ctx, store, observe)
+	})
+	if err != nil && l.o.Context().Err() != nil {
 		err = context.Canceled
 	}
 	return result, err

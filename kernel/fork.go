@@ -53,14 +53,7 @@ func (r *Result) Fork(at, reply string) (*Forked, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := r.lab.Store()
-	if err != nil {
-		return nil, err
-	}
-	progress := r.lab.progress()
-	fork := runner.Fork{Parent: r.Result, Setup: setup, Call: call, Trial: before.ID, Reply: reply}
-	made, err := fork.Do(r.lab.o.Context(), store, progress)
-	progress.Stop()
+	made, err := watched(r.lab, runner.Fork{Parent: r.Result, Setup: setup, Call: call, Trial: before.ID, Reply: reply}.Do)
 	if err != nil {
 		return nil, err
 	}

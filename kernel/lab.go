@@ -232,6 +232,17 @@ func (l *Lab) progress() *report.Progress {
 	})
 }
 
+// watched does what the store and a model answer, and shows its progress.
+func watched[T any](l *Lab, do func(context.Context, *cache.Store, runner.Observer) (T, error)) (T, error) {
+	store, err := l.Store()
+	if err != nil {
+		return *new(T), err
+	}
+	progress := l.progress()
+	defer progress.Stop()
+	return do(l.o.Context(), store, progress)
+}
+
 // Runs lists the runs of the store, newest first.
 func (l *Lab) Runs() (RunList, error) {
 	store, err := l.Store()

@@ -140,21 +140,14 @@ func (r *Result) Replay() (*Replayed, error) {
 	if err := r.missing(); err != nil {
 		return nil, err
 	}
-	ctx := r.lab.o.Context()
-	methods, err := r.lab.RecordedMethods(ctx, r.Run)
+	methods, err := r.lab.RecordedMethods(r.lab.o.Context(), r.Run)
 	if err != nil {
 		return nil, err
 	}
-	store, err := r.lab.Store()
-	if err != nil {
-		return nil, err
-	}
-	progress := r.lab.progress()
-	defer progress.Stop()
-	found, err := runner.Replay{
+	found, err := watched(r.lab, runner.Replay{
 		Run: r.Run, Methods: methods,
 		Provider: recordedModel(r.Run), Redactor: r.lab.o.Redactor,
-	}.Do(ctx, store, progress)
+	}.Do)
 	if err != nil {
 		return nil, err
 	}
