@@ -97,11 +97,8 @@ func (a assessor) where(w policy.Where) ref {
 	for _, t := range w.Tests {
 		list = a.passing(list, t)
 	}
-	if w.Stars.AtLeast > 0 {
-		list = a.filter(list, "stars", ">=", w.Stars.AtLeast)
-	}
-	if w.Stars.AtMost > 0 {
-		list = a.filter(list, "stars", "<=", w.Stars.AtMost)
+	if w.AtMost > 0 {
+		list = a.filter(list, "stars", "<=", w.AtMost)
 	}
 	if w.Since > 0 {
 		list = a.filter(list, "year", ">=", w.Since)

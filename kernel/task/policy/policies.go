@@ -224,7 +224,7 @@ func noise() Policy {
 			{"n_refused", Count{all(is("table_change", "refused"))}},
 			{"n_reports", sum("n_quiet", "n_lively", "n_deafening")},
 			{"loud_share", Ratio{"n_deafening", "n_reports"}},
-			{"n_angry", Count{Where{Tests: []Test{is("noise_level", "lively", "deafening"), own}, Stars: Bound{AtMost: 2}}}},
+			{"n_angry", Count{Where{Tests: []Test{is("noise_level", "lively", "deafening"), own}, AtMost: 2}}},
 			{"recent_noise", ByYear{all(is("noise_level", "deafening"), own), []Age{{2022, 1}}, 0.5}},
 			{"noise_index", Linear{Parts: []Part{{3, "recent_noise"}, {1, "n_lively"}, {1, "n_angry"}, {2, "n_refused"}, {4, "loud_share"}, {-0.5, "n_quiet"}}, Low: to(0)}},
 		},

@@ -8,20 +8,17 @@ import (
 
 // Where selects reviews: those that pass every test and every bound.
 type Where struct {
-	Tests []Test // at least one, and one of them for a telling value
-	Stars Bound  // of the stars
-	Since int    // the earliest year; 0 for any
+	Tests  []Test // at least one, and one of them for a telling value
+	AtMost int    // the most stars; 0 for any
+	Since  int    // the earliest year; 0 for any
 }
 
-// Test asks for one of some values of a field, or with Not for any other.
+// Test asks for one of some values of a field, or with Not for any but the one value.
 type Test struct {
 	Field  string
 	Not    bool
 	Values []string
 }
-
-// Bound holds a number of stars; 0 means unbounded.
-type Bound struct{ AtLeast, AtMost int }
 
 // is tests a field for values.
 func is(field string, values ...string) Test { return Test{Field: field, Values: values} }
@@ -47,11 +44,8 @@ func (w Where) english() string {
 		}
 		parts = append(parts, t.Field+link+strings.Join(t.Values, " or "))
 	}
-	if w.Stars.AtLeast > 0 {
-		parts = append(parts, fmt.Sprintf("at least %d stars", w.Stars.AtLeast))
-	}
-	if w.Stars.AtMost > 0 {
-		parts = append(parts, fmt.Sprintf("at most %d stars", w.Stars.AtMost))
+	if w.AtMost > 0 {
+		parts = append(parts, fmt.Sprintf("at most %d stars", w.AtMost))
 	}
 	if w.Since > 0 {
 		parts = append(parts, fmt.Sprintf("a date in %d or later", w.Since))
@@ -68,8 +62,6 @@ func (w Where) python() string {
 			quoted[i] = quote(v)
 		}
 		switch {
-		case len(t.Values) > 1 && t.Not:
-			parts = append(parts, field+" not in ["+strings.Join(quoted, ", ")+"]")
 		case len(t.Values) > 1:
 			parts = append(parts, field+" in ["+strings.Join(quoted, ", ")+"]")
 		case t.Not:
@@ -78,13 +70,11 @@ func (w Where) python() string {
 			parts = append(parts, field+" == "+quoted[0])
 		}
 	}
-	for _, b := range []struct {
-		format string
-		value  int
-	}{{"e['stars'] >= %d", w.Stars.AtLeast}, {"e['stars'] <= %d", w.Stars.AtMost}, {"e['year'] >= %d", w.Since}} {
-		if b.value > 0 {
-			parts = append(parts, fmt.Sprintf(b.format, b.value))
-		}
+	if w.AtMost > 0 {
+		parts = append(parts, fmt.Sprintf("e['stars'] <= %d", w.AtMost))
+	}
+	if w.Since > 0 {
+		parts = append(parts, fmt.Sprintf("e['year'] >= %d", w.Since))
 	}
 	return strings.Join(parts, " and ")
 }
@@ -95,7 +85,7 @@ func (w Where) holds(r Review) bool {
 			return false
 		}
 	}
-	return r.Stars >= w.Stars.AtLeast && (w.Stars.AtMost == 0 || r.Stars <= w.Stars.AtMost) && r.Year >= w.Since
+	return (w.AtMost == 0 || r.Stars <= w.AtMost) && r.Year >= w.Since
 }
 
 // sum adds up of over the selected reviews.
