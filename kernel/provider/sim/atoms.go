@@ -2,10 +2,7 @@ package sim
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-
-	"noema/kernel/task/arithmetic"
 )
 
 // atom is one atom of a plan as prompts of AoT ask for it.
@@ -47,25 +44,18 @@ func planStory(p prompt, n noise) (string, bool) {
 		if !slices.Contains(names, string(s.Op)) {
 			return "", false
 		}
-		plan.Atoms = append(plan.Atoms, newAtom(i+1, "tool", string(s.Op), map[string]arithmetic.Operand{"a": s.A, "b": s.B}))
+		plan.Atoms = append(plan.Atoms, newAtom(i+1, "tool", string(s.Op), map[string]any{"a": written(s.A, atomRef), "b": written(s.B, atomRef)}))
 	}
-	plan.Atoms = append(plan.Atoms, newAtom(len(c.steps)+1, "final", "report", map[string]arithmetic.Operand{"answer": c.result}))
+	plan.Atoms = append(plan.Atoms, newAtom(len(c.steps)+1, "final", "report", map[string]any{"answer": written(c.result, atomRef)}))
 	return plainJSON(plan), true
 }
 
-// newAtom writes operands as inputs: numbers as they stand in the text, steps
-// as references.
-func newAtom(id int, kind, name string, operands map[string]arithmetic.Operand) atom {
+// newAtom is an atom that waits for those that its input refers to.
+func newAtom(id int, kind, name string, input map[string]any) atom {
 	a := atom{ID: id, Kind: kind, Name: name, Input: map[string]json.RawMessage{}, DependsOn: []int{}}
-	for key, o := range operands {
-		if o.Step == 0 {
-			a.Input[key] = json.RawMessage(o.Value)
-			continue
-		}
-		a.Input[key] = json.RawMessage(fmt.Sprintf(`"<result_of_%d>"`, o.Step))
-		a.DependsOn = append(a.DependsOn, o.Step)
+	for key, v := range input {
+		a.Input[key] = json.RawMessage(plainJSON(v))
 	}
-	slices.Sort(a.DependsOn) // the operands came in no order
-	a.DependsOn = slices.Compact(a.DependsOn)
+	a.after(plainJSON(a.Input))
 	return a
 }

@@ -144,19 +144,15 @@ func callsSoFar(results string) (done []deed) {
 	return done
 }
 
-// planErrandCalls plans what remains as calls that refer to each other.
-func planErrandCalls(p prompt, n noise) ([]any, bool) {
+// plannedErrand plans what remains as calls that refer to each other.
+func plannedErrand(p prompt, n noise) ([]toolUse, bool) {
 	e, ok := readErrand(p, n)
 	if !ok {
 		return nil, false
 	}
 	results, _, _ := section(p.text, "results")
 	e.done = callsSoFar(results)
-	remaining, _ := e.remaining(n, func(id int) any { return fmt.Sprintf("$%d", id) })
-	calls := []any{}
-	for i, c := range remaining {
-		calls = append(calls, map[string]any{"id": i + 1, "tool": c.tool, "args": c.args})
-	}
+	calls, _ := e.remaining(n, callRef)
 	return calls, true
 }
 
@@ -168,7 +164,7 @@ func joinErrand(p prompt, n noise) (string, bool) {
 	if !ok || !slices.ContainsFunc(e.done, func(d deed) bool { return d.tool == "hold" }) {
 		return "", false
 	}
-	calls, total := e.remaining(n, func(id int) any { return fmt.Sprintf("$%d", id) })
+	calls, total := e.remaining(n, callRef)
 	if len(calls) > 0 && strings.Contains(rest, `{"replan"`) {
 		return `{"replan": ` + plainJSON("still to do: "+calls[0].tool) + `}`, true
 	}

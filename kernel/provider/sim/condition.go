@@ -29,17 +29,17 @@ func (t test) String() string {
 	case "HOURS":
 		return fmt.Sprintf("[HOURS] hours.%s covers %s-%s", t.day, clock(t.from), clock(t.to))
 	case "REVIEW_TEXT":
-		return "[REVIEW_TEXT] reviews mention " + quote(t.pattern)
+		return "[REVIEW_TEXT] reviews mention " + plainJSON(t.pattern)
 	case "SOCIAL":
 		s := fmt.Sprintf("[SOCIAL] reviews by friends(%s, %d)", quoteName(t.friend), t.hops)
 		if t.pattern != "" {
-			s += " mention " + quote(t.pattern)
+			s += " mention " + plainJSON(t.pattern)
 		}
 		return s
 	}
 	want := t.want
 	if t.quoted {
-		want = quote(want)
+		want = plainJSON(want)
 	}
 	return fmt.Sprintf("[%s] %s %s %s", t.kind, t.path, t.op, want)
 }
@@ -48,21 +48,12 @@ func clock(minutes int) string { return fmt.Sprintf("%d:%02d", minutes/60, minut
 
 func quoteName(name string) string {
 	if strings.ContainsAny(name, `,()"'`) {
-		return quote(name)
+		return plainJSON(name)
 	}
 	return name
 }
 
-// quote writes a text as JSON does, without the escapes meant for HTML.
-func quote(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // strings always encode
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// unquote undoes quote. What is not quoted stays as it is.
+// unquote reads a text in JSON. What is not quoted stays as it is.
 func unquote(s string) (text string, quoted bool) {
 	if len(s) < 2 || s[0] != '"' || json.Unmarshal([]byte(s), &text) != nil {
 		return s, false

@@ -40,16 +40,9 @@ type judged struct {
 // readAndRank reads the request and the whole list, judges every item by
 // every condition, with the reading errors, and ranks.
 func readAndRank(p prompt, n noise) (judged, []int, bool) {
-	query, marked := p.question()
-	if !marked {
-		query = cafes.FindRequest(query)
-	}
-	wish, ok := understand(query)
-	if !ok {
-		return judged{}, nil, false
-	}
-	l, ok := readList(p)
-	if !ok {
+	wish, understood := understand(p.asked(cafes.FindRequest))
+	l, shown := readList(p)
+	if !understood || !shown {
 		return judged{}, nil, false
 	}
 	best := len(l.items)

@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,20 +26,18 @@ func (d *draft) decide(name string, input map[string]any) ref { return d.add("de
 var refPattern = regexp.MustCompile(`<result_of_(\d+)>`)
 
 func (d *draft) add(kind, name string, input map[string]any) ref {
-	a := atom{ID: len(d.atoms) + 1, Kind: kind, Name: name, Input: map[string]json.RawMessage{}, DependsOn: []int{}}
-	for key, v := range input {
-		a.Input[key] = json.RawMessage(plainJSON(v))
-	}
-	text := plainJSON(a.Input)
-	a.after(text)
-	key := kind + " " + name + " " + text
+	a := newAtom(len(d.atoms)+1, kind, name, input)
+	key := kind + " " + name + " " + plainJSON(a.Input)
 	if r, ok := d.have[key]; ok {
 		return r
 	}
 	d.atoms = append(d.atoms, a)
-	d.have[key] = ref("<result_of_" + strconv.Itoa(a.ID) + ">")
+	d.have[key] = ref(atomRef(a.ID).(string))
 	return d.have[key]
 }
+
+// atomRef stands for what an atom gives, in a plan of atoms.
+func atomRef(id int) any { return fmt.Sprintf("<result_of_%d>", id) }
 
 // after adds to the dependencies the atoms that a text refers to.
 func (a *atom) after(text string) {

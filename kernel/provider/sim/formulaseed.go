@@ -59,12 +59,9 @@ func (p prompt) policy() (policy.Policy, bool) {
 }
 
 func policySeed(p policy.Policy, n noise) formulaSeed {
-	keywords := p.Keywords()
+	keywords := append([]string{}, p.Keywords()...) // without any, every review is read
 	p = misreadPolicy(p, n)
 	s := formulaSeed{TaskName: p.Title, FilterKeywords: keywords, ExtractionFields: seedFields(p.Fields), ExtractionPrompt: extractionPrompt(p)}
-	if s.FilterKeywords == nil {
-		s.FilterKeywords = []string{} // every review, then
-	}
 	for _, step := range p.Steps() {
 		s.ComputeDAG = append(s.ComputeDAG, seedFormula{step.Name, step.Python})
 		s.OutputFields = append(s.OutputFields, step.Name)

@@ -112,11 +112,7 @@ func plannedSearches(p prompt, n noise) ([]toolUse, logs.Question, bool) {
 			aliases[a] = name
 		}
 	}
-	query, marked := p.question()
-	if !marked {
-		query = logs.FindQuestion(query)
-	}
-	q, ok := misreadQuery(query, slices.Sorted(maps.Keys(entities)), n)
+	q, ok := misreadQuery(p.asked(logs.FindQuestion), slices.Sorted(maps.Keys(entities)), n)
 	return searches(q, aliases), q, ok && !q.Display() // only Engine Planner shows records
 }
 

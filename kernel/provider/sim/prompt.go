@@ -64,6 +64,15 @@ func (p prompt) question() (text string, marked bool) {
 	return p.text, false
 }
 
+// asked is the prompt's question: as it is marked, or what find finds in the text.
+func (p prompt) asked(find func(text string) string) string {
+	text, marked := p.question()
+	if !marked {
+		text = find(text)
+	}
+	return strings.TrimSpace(text)
+}
+
 // data finds the JSON value of a name in the prompt's data: a line "name: …" or
 // a field of an object.
 func (p prompt) data(name string) (string, bool) {

@@ -10,29 +10,21 @@ import (
 // how near it comes to that, as ANoT's final step ranks. What the data say is
 // read by formulas; mentions are read from the reviews.
 func (p plan) seed() formulaSeed {
-	s := formulaSeed{TaskName: "request", FilterKeywords: []string{}, ExtractionFields: []seedField{}, OutputFields: []string{"score"}}
-	s.FilterKeywords, s.ExtractionFields, s.ExtractionPrompt = p.mentions()
-	s.ComputeDAG = p.formulas()
-	return s
-}
-
-// mentions are the keywords, fields and prompt that read the tests of texts.
-func (p plan) mentions() (keywords []string, fields []seedField, prompt string) {
-	keywords, fields = []string{}, []seedField{}
+	s := formulaSeed{TaskName: "request", FilterKeywords: []string{}, ExtractionFields: []seedField{}, ComputeDAG: p.formulas(), OutputFields: []string{"score"}}
 	var b strings.Builder
 	b.WriteString("Say for each field whether the review mentions the words.\n")
 	for i, t := range p.tests {
 		if t.pattern == "" {
 			continue
 		}
-		keywords = append(keywords, t.pattern)
-		fields = append(fields, seedField{Name: mention(i + 1), Type: "boolean"})
-		fmt.Fprintf(&b, "%s: true if the review mentions %s.\n", mention(i+1), noBraces.Replace(quote(t.pattern)))
+		s.FilterKeywords = append(s.FilterKeywords, t.pattern)
+		s.ExtractionFields = append(s.ExtractionFields, seedField{Name: mention(i + 1), Type: "boolean"})
+		fmt.Fprintf(&b, "%s: true if the review mentions %s.\n", mention(i+1), noBraces.Replace(plainJSON(t.pattern)))
 	}
-	if len(fields) == 0 {
-		return keywords, fields, ""
+	if len(s.ExtractionFields) > 0 {
+		s.ExtractionPrompt = b.String() + "{review_text}"
 	}
-	return keywords, fields, b.String() + "{review_text}"
+	return s
 }
 
 // mention is the field for what a numbered test wants mentioned.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,20 +19,21 @@ func follow(q multihop.Question, textOf func(title string) string, n noise) (rea
 		if !ok {
 			return reached, false
 		}
-		text := textOf(at)
-		next := r.Read(text, at)
-		if next == "" {
+		if at = leads(r, textOf(at), at, n, i); at == "" {
 			return reached, false
 		}
-		if n.errs(read, i) {
-			if other := otherName(text, at, next, n, i); other != "" {
-				next = other
-			}
-		}
-		reached = append(reached, next)
-		at = next
+		reached = append(reached, at)
 	}
 	return reached, true
+}
+
+// leads is where a text says that a relation leads, or what is taken for it.
+func leads(r multihop.Relation, text, subject string, n noise, at int) string {
+	object := r.Read(text, subject)
+	if object != "" && n.errs(read, at) {
+		return cmp.Or(otherName(text, subject, object, n, at), object)
+	}
+	return object
 }
 
 var properName = regexp.MustCompile(`[A-Z][a-z]+(?: [A-Z][a-z]+)*`)
@@ -52,11 +54,7 @@ func otherName(text, subject, object string, n noise, at int) string {
 
 // solveArticles answers a question from the full articles that a prompt shows.
 func solveArticles(p prompt, n noise) (solution, bool) {
-	query, marked := p.question()
-	if !marked {
-		query = multihop.FindQuestion(query)
-	}
-	q, err := multihop.ReadQuestion(strings.TrimSpace(query))
+	q, err := multihop.ReadQuestion(p.asked(multihop.FindQuestion))
 	var articles []struct{ Title, Text string }
 	_, shown := p.data("articles")
 	if err != nil || !shown && !p.has("data") || shown && !p.read("articles", &articles) {

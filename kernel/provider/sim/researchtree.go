@@ -135,7 +135,7 @@ func (r researcher) giveUp() (thought, tool string, args map[string]any) {
 
 // keep adds what a section says to the tree, or goes on where it does not say.
 func (r researcher) keep(relation multihop.Relation, seen string) (thought, tool string, args map[string]any) {
-	object := r.read(relation, seen, r.at, r.hop)
+	object := leads(relation, seen, r.at, r.noise, r.hop)
 	if object == "" {
 		if m := pageOf.FindStringSubmatch(seen); m != nil && m[2] != m[3] {
 			page, _ := strconv.Atoi(m[2]) // digits
@@ -152,17 +152,6 @@ func (r researcher) keep(relation multihop.Relation, seen string) (thought, tool
 	}
 }
 
-// read finds where a relation leads, and misreads it now and then.
-func (r researcher) read(relation multihop.Relation, text, subject string, hop int) string {
-	object := relation.Read(text, subject)
-	if object != "" && r.noise.errs(read, hop) {
-		if other := otherName(text, subject, object, r.noise, hop); other != "" {
-			return other
-		}
-	}
-	return object
-}
-
 // reconsider goes back to the last finding, which led nowhere: it reads its
 // section again, where the history still shows it, and corrects what it kept.
 func (r researcher) reconsider() (thought, tool string, args map[string]any) {
@@ -170,7 +159,7 @@ func (r researcher) reconsider() (thought, tool string, args map[string]any) {
 		return r.giveUp()
 	}
 	relation, _ := multihop.FindRelation(r.q.Chain[r.hop-1])
-	switch object := r.read(relation, r.saw("read_section", r.before+", "+relation.Section), r.before, r.hop-1); object {
+	switch object := leads(relation, r.saw("read_section", r.before+", "+relation.Section), r.before, r.noise, r.hop-1); object {
 	case "":
 	case r.at:
 		return r.search()

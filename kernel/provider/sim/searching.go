@@ -20,11 +20,7 @@ type pursuit struct {
 // pursue follows a question through what the tools said, if the prompt asks one
 // and shows no articles.
 func pursue(p prompt, results []string, n noise) (pursuit, bool) {
-	query, marked := p.question()
-	if !marked {
-		query = multihop.FindQuestion(query)
-	}
-	q, err := multihop.ReadQuestion(strings.TrimSpace(query))
+	q, err := multihop.ReadQuestion(p.asked(multihop.FindQuestion))
 	if _, shown := p.data("articles"); err != nil || shown {
 		return pursuit{}, false
 	}
@@ -38,14 +34,7 @@ func pursue(p prompt, results []string, n noise) (pursuit, bool) {
 		if w.hop == len(q.Chain) || !strings.Contains(seen, `"title":`+plainJSON(w.at)) || !strings.Contains(seen, `"section":`) {
 			continue
 		}
-		r := w.relation()
-		object := r.Read(strings.ReplaceAll(seen, `\n`, "\n"), w.at)
-		if object != "" && n.errs(read, w.hop) {
-			if other := otherName(seen, w.at, object, n, w.hop); other != "" {
-				object = other
-			}
-		}
-		if object != "" {
+		if object := leads(w.relation(), strings.ReplaceAll(seen, `\n`, "\n"), w.at, n, w.hop); object != "" {
 			w.at, w.hop = object, w.hop+1
 		}
 	}

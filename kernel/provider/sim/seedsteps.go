@@ -74,7 +74,7 @@ func (p plan) structure() seedStructure {
 	for i, t := range p.tests {
 		name, uses := conditionName(i+1), []string{}
 		if t.pattern != "" {
-			s.Signals = append(s.Signals, seedSignal{mention(i + 1), "the review mentions " + quote(t.pattern)})
+			s.Signals = append(s.Signals, seedSignal{mention(i + 1), "the review mentions " + plainJSON(t.pattern)})
 			uses = append(uses, mention(i+1))
 		}
 		s.Steps = append(s.Steps, plannedStep{name, t.String(), uses})
@@ -142,10 +142,7 @@ func (s seedStructure) seed(p prompt, n noise) (formulaSeed, bool) {
 	}
 	read.Fields = fields
 	seed := policySeed(read, noise{})
-	seed.FilterKeywords = rules.Keywords()
-	if seed.FilterKeywords == nil {
-		seed.FilterKeywords = []string{}
-	}
+	seed.FilterKeywords = append([]string{}, rules.Keywords()...)
 	seed.ComputeDAG = slices.DeleteFunc(seed.ComputeDAG, func(f seedFormula) bool {
 		return !slices.ContainsFunc(s.Steps, func(have plannedStep) bool { return have.Name == f.Name })
 	})

@@ -133,41 +133,44 @@ func given(o arithmetic.Operand, results []string) json.RawMessage {
 // nothing to calculate or to search.
 func planCalls(p prompt, n noise) (string, bool) {
 	calls := []any{}
-	if list, ok := planErrandCalls(p, n); ok {
-		calls = list
-	} else if asksLogs(p) {
-		uses, _, ok := plannedSearches(p, n)
-		if !ok {
+	uses, ok := plannedErrand(p, n)
+	switch {
+	case ok:
+	case asksLogs(p):
+		if uses, _, ok = plannedSearches(p, n); !ok {
 			return "", false
 		}
-		for i, u := range uses {
-			if i > 0 {
-				u.args["selection"] = fmt.Sprintf("$%d", i)
-			}
-			calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
+		for i, u := range uses[1:] {
+			u.args["selection"] = callRef(i + 1)
 		}
-	} else if uses, ok := plannedReadings(p, n); ok {
-		for i, u := range uses {
-			calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
-		}
-	} else if c, ok := calculate(p, n, step); ok && len(p.tools()) > 0 {
+	default:
+		uses, ok = plannedReadings(p, n)
+	}
+	for i, u := range uses {
+		calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
+	}
+	if c, sums := calculate(p, n, step); !ok && sums && len(p.tools()) > 0 {
 		for i, s := range c.steps {
 			calls = append(calls, struct {
 				ID   int            `json:"id"`
 				Tool string         `json:"tool"`
 				Args map[string]any `json:"args"`
-			}{i + 1, string(s.Op), map[string]any{"a": referred(s.A), "b": referred(s.B)}})
+			}{i + 1, string(s.Op), map[string]any{"a": written(s.A, callRef), "b": written(s.B, callRef)}})
 		}
 	}
 	return plainJSON(map[string]any{"calls": calls}), true
 }
 
-// referred is an operand as a plan of calls writes it.
-func referred(o arithmetic.Operand) json.RawMessage {
+// callRef stands for the result of a call in a plan of calls.
+func callRef(id int) any { return fmt.Sprintf("$%d", id) }
+
+// written is an operand in a plan: a number as it stands in the text, or what stands
+// for the result of a step.
+func written(o arithmetic.Operand, ref func(step int) any) any {
 	if o.Step == 0 {
 		return json.RawMessage(o.Value)
 	}
-	return json.RawMessage(fmt.Sprintf(`"$%d"`, o.Step))
+	return ref(o.Step)
 }
 
 // joinResults answers from the last of the planned calls' results, which stand a
@@ -178,10 +181,8 @@ func joinResults(p prompt, n noise) (string, bool) {
 	}
 	results, rest, _ := section(p.text, "results")
 	last := ""
-	for line := range strings.Lines(results) {
-		if _, value, ok := strings.Cut(strings.TrimSpace(line), "): "); ok && strings.HasPrefix(line, "$") {
-			last = value
-		}
+	if all := earlier(p); len(all) > 0 {
+		last = all[len(all)-1]
 	}
 	if strings.Contains(results+rest, "search_logs(") {
 		answer, ok := conclusion(last, !p.wants(`["text"`))
