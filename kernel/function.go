@@ -20,10 +20,7 @@ type Solve func(ctx context.Context, p Problem, h Host) (Answer, error)
 const functionPath = "function of a script"
 
 // function is a Solve with its name, as a method.
-type function struct {
-	description methods.Description
-	solve       Solve
-}
+type function struct{ methods.Function }
 
 var functionName = regexp.MustCompile(`^[a-z][a-z0-9-]*(@[A-Za-z0-9.-]+)?$`)
 
@@ -55,30 +52,27 @@ func (l *Lab) AddMethod(name string, solve Solve, kinds ...AnswerKind) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.functions[name] = function{methods.Description{Name: base, Version: version, Answers: kinds}, solve}
+	l.functions[name] = function{methods.Function{Description: methods.Description{Name: base, Version: version, Answers: kinds}, Func: solve}}
 	return nil
 }
-
-// Describe implements [methods.Describer].
-func (f function) Describe() methods.Description { return f.description }
 
 // Solve implements [methods.Method]. A panic is the trial's failure alone.
 func (f function) Solve(ctx context.Context, p Problem, h Host) (a Answer, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("method %q panicked: %v", f.description.Name, r)
+			err = fmt.Errorf("method %q panicked: %v", f.Description.Name, r)
 		}
 	}()
-	return f.solve(ctx, p, h)
+	return f.Func(ctx, p, h)
 }
 
 func (f function) method() runner.Method {
-	name := f.description.Name
-	if f.description.Version != "1" {
-		name += "@" + f.description.Version
+	name := f.Description.Name
+	if f.Description.Version != "1" {
+		name += "@" + f.Description.Version
 	}
 	return runner.Method{
-		Solver: f, Description: f.description,
+		Solver: f, Description: f.Description,
 		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated, as it runs in the program that compares it", Weak: true},
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"noema/kernel/cell"
 	"noema/kernel/display"
+	"noema/kernel/files"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -21,7 +23,7 @@ func serveFile(path string) int {
 	var session *cell.Session
 	serve := func(m methods.Method) { plugins.Serve(guarded{m, func(f func()) error { return session.Guard(f) }}) }
 	session, err := cell.New(cell.Options{
-		Args: []string{path}, Output: logOutput{os.Stderr}, Memory: fileMemory,
+		Args: []string{path}, Output: logOutput{os.Stderr}, Memory: fileMemory, Engine: engineOf(path),
 		Symbols: map[string]map[string]reflect.Value{"noema/plugins/plugins": {"Serve": reflect.ValueOf(serve)}},
 	})
 	if err == nil {
@@ -36,12 +38,27 @@ func serveFile(path string) int {
 		fmt.Fprintln(os.Stderr, err)
 	case e.Kind == "exit":
 		return e.Code
+	case e.Kind == "unsupported" && engineOf(path) != "": // its hint is for sessions
+		fmt.Fprintf(os.Stderr, "%s\nor leave out the line //noema:engine, which chooses the engine of this file\n", e.Report())
 	case e.Kind == "out of memory": // its hint is for cells
 		fmt.Fprintln(os.Stderr, e)
 	default:
 		fmt.Fprintln(os.Stderr, e.Report())
 	}
 	return 2 // as a compiled program after a panic
+}
+
+// engineLine names the engine of a file, at the beginning of a line of it. It is the
+// file's, so that the digest of its code covers it.
+var engineLine = regexp.MustCompile(`(?m)^//noema:engine (\S+)\s*$`)
+
+// engineOf is the engine that a file asks for; empty for the default.
+func engineOf(path string) string {
+	text, err := files.Read(path, files.MaxText)
+	if found := engineLine.FindSubmatch(text); err == nil && found != nil {
+		return string(found[1])
+	}
+	return "" // a file that cannot be read is told when it is run
 }
 
 // fileMemory bounds, in bytes, what the code of a file allocates at once. It is the

@@ -52,6 +52,7 @@ func table_noema_methods() map[string]reflect.Value {
 		"FinishReason":   reflect.ValueOf((*methods.FinishReason)(nil)),
 		"FinishStop":     reflect.ValueOf(methods.FinishStop),
 		"FinishTools":    reflect.ValueOf(methods.FinishTools),
+		"Function":       reflect.ValueOf((*methods.Function)(nil)),
 		"Graph":          reflect.ValueOf((*methods.Graph)(nil)),
 		"GraphDrawn":     reflect.ValueOf(methods.GraphDrawn),
 		"GraphEvent":     reflect.ValueOf(methods.GraphEvent),
