@@ -99,6 +99,19 @@ func amounts(c *compare.Comparison) display.Table {
 	return t
 }
 
+// Totals shows what all trials of each method took together.
+func Totals(c *compare.Comparison) display.Table {
+	var t display.Table
+	t.AddWhole("total", "calls", "tokens in+out", "cost")
+	for _, m := range c.Methods {
+		u := m.Total
+		if u.Calls != nil && u.InputTokens != nil && u.OutputTokens != nil {
+			t.Row(m.Method, count(*u.Calls), count(int(*u.InputTokens))+"+"+count(int(*u.OutputTokens)), money(u.CostUSD))
+		}
+	}
+	return t
+}
+
 // share is a trial's part of what a method's seeds took.
 func share(s *compare.SeedUse, r compare.Resource) string {
 	v, known := s.PerTrial[r]

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,7 +77,8 @@ func (x *verification) numbers() (all []Number, err error) {
 		add("samples", fmt.Sprint(n.Samples))
 		add("epochs", fmt.Sprint(n.Epochs))
 		add("seed", fmt.Sprint(n.Seed))
-		for _, t := range report.RunSheet(n.Summary, true).Tables {
+		add("level", fmt.Sprintf("%.4g %%", 100*n.Comparison.Level))
+		for _, t := range append(report.RunSheet(n.Summary, true).Tables, report.Totals(n.Comparison)) {
 			addCells(add, t)
 		}
 	}
@@ -91,25 +93,68 @@ func runName(run *record.Run) string {
 	return run.Config.Task.Name
 }
 
-// interval is a cell with a value and its interval.
-var interval = regexp.MustCompile(`^(\S+) \[(\S+), (\S+)\]$`)
+// forms are the cells that hold several numbers, or one among words, and what each is.
+var forms = []struct {
+	cell  *regexp.Regexp
+	parts []string
+}{
+	{regexp.MustCompile(`^(\S+) \[(\S+), (\S+)\]$`), []string{"value", "low", "high"}},
+	{regexp.MustCompile(`^(\S+) \[–\]$`), []string{"value"}},
+	{regexp.MustCompile(`^(\d+)/(\d+)/(\d+)$`), []string{"won", "lost", "tied"}},
+	{regexp.MustCompile(`^([\d,]+)\+([\d,]+)$`), []string{"in", "out"}},
+	{regexp.MustCompile(`^from (\S+)$`), []string{"value"}},
+}
+
+// leveled is a heading that has the level of its intervals in it: another method changes it.
+var leveled = regexp.MustCompile(`^(.*) at ([\d.]+ %)$`)
+
+// headings are the columns whose heading is not what their numbers are called, since it has
+// signs in place of words, or depends on what other methods do.
+var headings = map[string]string{"+/-/=": "won-lost-tied", "tokens in+out": "tokens", "calls and tools": "calls"}
+
+// heading is what the numbers of a column are called, and the level of their intervals if
+// the heading says it.
+func heading(c display.Column) (name, level string) {
+	name = c.Name
+	if part := leveled.FindStringSubmatch(name); part != nil {
+		name, level = part[1], part[2]
+	}
+	return slug(cmp.Or(headings[name], name)), level
+}
 
 // addCells adds the cells of a table that hold a number. The name of one is that of the
 // first column, of its row and of its column.
 func addCells(add func(name, text string), t display.Table) {
+	about, _ := heading(t.Columns[0])
+	last := ""
 	for _, row := range t.Rows {
+		of := slug(row[0])
+		if strings.HasPrefix(row[0], "+ ") { // a part of the row above
+			of = last + "/" + strings.TrimPrefix(slug(row[0]), "+-")
+		} else {
+			last = of
+		}
 		for i := 1; i < len(row) && i < len(t.Columns); i++ {
-			if !strings.ContainsAny(row[i], "0123456789") {
-				continue
-			}
-			name := slug(t.Columns[0].Name) + "/" + slug(row[0]) + "/" + slug(t.Columns[i].Name)
-			add(name, row[i])
-			if part := interval.FindStringSubmatch(row[i]); part != nil {
-				add(name+"/value", part[1])
-				add(name+"/low", part[2])
-				add(name+"/high", part[3])
+			if strings.ContainsAny(row[i], "0123456789") {
+				column, level := heading(t.Columns[i])
+				addCell(add, about+"/"+of+"/"+column, level, row[i])
 			}
 		}
+	}
+}
+
+// addCell adds a cell and its parts.
+func addCell(add func(name, text string), name, level, cell string) {
+	add(name, cell)
+	for _, f := range forms {
+		if found := f.cell.FindStringSubmatch(cell); found != nil {
+			for i, part := range f.parts {
+				add(name+"/"+part, found[i+1])
+			}
+		}
+	}
+	if level != "" {
+		add(name+"/level", level)
 	}
 }
 

@@ -2,11 +2,16 @@ package study_test
 
 import (
 	"bytes"
+	"io"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"noema/cache/pack"
+	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/record"
 	"noema/kernel/study"
 )
 
@@ -58,6 +63,56 @@ func TestCitedNumbers(t *testing.T) {
 		}
 		if v.OK != (c.says == "") || !v.OK && !strings.Contains(v.Failures[0].Wrong, c.says) {
 			t.Errorf("%s: %+v", what, v)
+		}
+	}
+}
+
+// namesOf lists the names of the numbers of a pack.
+func namesOf(t *testing.T, file string) (names []string) {
+	t.Helper()
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	numbers, err := study.Cite(t.Context(), builtin.Catalog{}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range numbers {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// TestNamesAreStable holds the names that papers have in them. The golden file changes only
+// if papers may break.
+func TestNamesAreStable(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/names.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := strings.Fields(string(raw))
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	var runs []*record.Run
+	for _, methods := range [][]string{{"direct", "anot"}, {"direct", "anot", "cot"}} {
+		e := small
+		e.Methods = methods
+		r, err := lab.Run(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r.Run)
+	}
+	if got := namesOf(t, write(t, lab, runs[0])); !slices.Equal(got, golden) {
+		t.Errorf("the names are not those of testdata/names.txt:\n%s", strings.Join(got, "\n"))
+	}
+	more, two := namesOf(t, write(t, lab, runs[1])), namesOf(t, write(t, lab, runs...))
+	for _, name := range golden {
+		if !slices.Contains(more, name) || !slices.Contains(two, name) {
+			t.Errorf("%s is gone with another method (%v) or run (%v)", name, !slices.Contains(more, name), !slices.Contains(two, name))
 		}
 	}
 }
