@@ -61,6 +61,15 @@ func (w *Writer) write(name string, data []byte) error {
 	return err
 }
 
+// Names lists what was written so far, in order.
+func (w *Writer) Names() []string {
+	names := make([]string, len(w.entries))
+	for i, e := range w.entries {
+		names[i] = e.Name
+	}
+	return names
+}
+
 // Close writes the manifest and returns the digest of the pack: the SHA-256 of its
 // manifest, in hex, which covers all entries. It does not close the stream.
 func (w *Writer) Close() (string, error) {

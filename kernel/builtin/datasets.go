@@ -148,6 +148,9 @@ func describeDataset(t *task.Task, s kernel.Spec, d dataset.Dataset) {
 	if more := len(d.Files) - 1; more > 0 {
 		t.Source += fmt.Sprintf(" and %d more", more)
 	}
+	if d.License != "" {
+		t.Source += ", licence " + d.License
+	}
 	t.Scorer = cmp.Or(t.Scorer, d.Scorer)
 	t.Notes = append(t.Notes, d.Notes...)
 }

@@ -94,6 +94,7 @@ func (x *verification) all(ctx context.Context) {
 	for _, run := range x.study.Runs {
 		x.run(ctx, run)
 	}
+	x.described()
 	if x.Cited == nil {
 		return
 	}

@@ -31,6 +31,7 @@ type writer struct {
 	keys  keys
 	out   redaction
 	study Study
+	runs  []*record.Run   // as they are in the pack
 	code  map[string]bool // digests that are in the pack
 }
 
@@ -92,6 +93,7 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if err := w.tables(ctx, run); err != nil {
 		return err
 	}
+	w.runs = append(w.runs, &listed)
 	entry, err := runOf(run, tree)
 	w.study.Runs = append(w.study.Runs, entry)
 	return err
@@ -171,7 +173,13 @@ func (w *writer) head() error {
 	if err != nil {
 		return err
 	}
-	return w.pack.Add(studyName, append(raw, '\n'))
+	if err := w.pack.Add(studyName, append(raw, '\n')); err != nil || len(w.runs) == 0 {
+		return err
+	}
+	if raw, err = crateOf(w.pack.Names(), w.study, w.runs); err != nil {
+		return err
+	}
+	return w.pack.Add(crateName, raw)
 }
 
 const readme = `This zip is a study: runs of noema with everything that they asked and were told.
@@ -183,5 +191,5 @@ study.json lists the runs. runs/ID holds each: its configuration (run.json), its
 transcripts (trials), its numbers (table.json). replies, tools and seeds are the recorded
 answers by the digest of what was asked; samples are the data; code is that of plugins.
 Files that end in .zst are compressed with zstd; .jsonl is one JSON value a line.
-manifest.json has the SHA-256 of every file.
+manifest.json has the SHA-256 of every file; ro-crate-metadata.json is for archives.
 `

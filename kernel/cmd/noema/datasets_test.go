@@ -43,6 +43,7 @@ func TestDatasetByName(t *testing.T) {
 	label := "hf/openai/gsm8k?config=main&revision=" + gsm8k.Commit + "&split=test"
 	want(t, run.stdout, label)
 	want(t, user.run(0, "runs", "show", "last").stdout, "task        hf/openai/gsm8k version 1, data set openai/gsm8k at commit "+gsm8k.Commit+", main/test-00000-of-00002.parquet of digest ")
+	want(t, user.run(0, "runs", "show", "last").stdout, ", licence mit")
 	compare[2] = label
 	if again := user.run(0, compare...); rootOf(again.stdout) != rootOf(run.stdout) {
 		t.Errorf("the recorded name makes another run:\n%s", again.stdout)
