@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"noema/cache/pack"
@@ -167,17 +168,23 @@ func slug(text string) string {
 	return strings.Trim(unnamed.ReplaceAllString(text, "-"), "-")
 }
 
+// What stands before and after the numbers in LaTeX.
+const (
+	texHead = `% Written by noema cite; noema verify --tex computes every number again.
+\makeatletter
+\providecommand{\noema}[1]{\@ifundefined{noema@#1}{\PackageError{noema}{there is no number "#1"}{noema cite lists all names}}{\@nameuse{noema@#1}}}
+`
+	texTail = "\\makeatother\n"
+)
+
 // LaTeX is a file of the numbers for a paper, in which \noema{NAME} prints one.
 func LaTeX(numbers []Number) []byte {
 	var b bytes.Buffer
-	b.WriteString(`% Written by noema cite; noema verify --tex computes every number again.
-\makeatletter
-\providecommand{\noema}[1]{\@ifundefined{noema@#1}{\PackageError{noema}{there is no number "#1"}{noema cite lists all names}}{\@nameuse{noema@#1}}}
-`)
+	b.WriteString(texHead)
 	for _, n := range numbers {
 		fmt.Fprintf(&b, "\\@namedef{noema@%s}{%s}\n", n.Name, display.LaTeXText(n.Text))
 	}
-	b.WriteString("\\makeatother\n")
+	b.WriteString(texTail)
 	return b.Bytes()
 }
 
@@ -224,14 +231,24 @@ func checkCited(file []byte, numbers []Number) (int, error) {
 		}
 		return len(said), nil
 	}
-	n := 0
-	for i, line := range strings.Split(string(file), "\n") {
-		part := definition.FindStringSubmatch(strings.TrimSpace(line))
-		if part == nil {
-			continue
+	return checkTeX(string(file), tex)
+}
+
+// checkTeX compares the lines of a LaTeX file. Others than those that [LaTeX] writes could
+// define a number in a way that goes unseen, and are an error.
+func checkTeX(file string, now map[string]string) (n int, err error) {
+	frame := strings.Split(texHead+texTail, "\n")
+	for i, line := range strings.Split(file, "\n") {
+		line = strings.TrimSpace(line)
+		part := definition.FindStringSubmatch(line)
+		switch {
+		case part != nil:
+			n++
+			err = sameNumber(part[1], part[2], now)
+		case !slices.Contains(frame, line):
+			err = fmt.Errorf("%q is no line of noema cite", line)
 		}
-		n++
-		if err := sameNumber(part[1], part[2], tex); err != nil {
+		if err != nil {
 			return n, fmt.Errorf("line %d: %w", i+1, err)
 		}
 	}

@@ -54,7 +54,8 @@ func TestCitedNumbers(t *testing.T) {
 		"LaTeX changed":   {bytes.Replace(tex, []byte(old), []byte(now), 1), "cafes/method/anot/n is 6, and computed again 5"},
 		"JSON changed":    {bytes.Replace(plain, []byte(`/anot/n": "5"`), []byte(`/anot/n": "6"`), 1), "cafes/method/anot/n is 6, and computed again 5"},
 		"an unknown name": {bytes.Replace(tex, []byte("cafes/seed"), []byte("cafes/luck"), 1), `no number "cafes/luck"`},
-		"no numbers":      {[]byte("\\documentclass{article}"), "defines no number"},
+		"a second number": {append(tex, `\def\anot{7}`...), `"\\def\\anot{7}" is no line of noema cite`},
+		"no numbers":      {[]byte("\n"), "defines no number"},
 		"cut JSON":        {plain[:20], "unexpected end"},
 	} {
 		v, err := study.Verify{Catalog: builtin.Catalog{}, Cited: c.file}.Do(t.Context(), p)
