@@ -1,9 +1,7 @@
 package study
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -55,7 +53,7 @@ func crateOf(names []string, s Study, runs []*record.Run) ([]byte, error) {
 			ended = run.Ended
 		}
 	}
-	c.head(ended)
+	c.head(s, ended)
 	raw, err := json.MarshalIndent(entity{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": c.graph}, "", " ")
 	return append(raw, '\n'), err
 }
@@ -87,40 +85,6 @@ func local(kind string, parts ...string) string {
 		parts[i] = url.PathEscape(p)
 	}
 	return "#" + kind + "/" + strings.Join(parts, "/")
-}
-
-// folderNames says what the folders of a pack hold.
-var folderNames = map[string]string{
-	replies: "recorded completions with their requests", tools: "recorded tool results", seeds: "recorded method seeds",
-	samples: "tasks and samples", replaced: "replies that were replaced by hand",
-}
-
-// files adds the files of a pack; batches of lines, and code, as their folders.
-func (c *crate) files(names []string) {
-	part := func(e entity) {
-		if !c.has[e["@id"].(string)] {
-			c.parts = append(c.parts, c.add(e))
-		}
-	}
-	for _, name := range names {
-		elements := strings.Split(name, "/")
-		switch top := elements[0]; {
-		case name == studyName: // see head
-		case top == codeFolder:
-			part(entity{"@id": top + "/" + elements[1] + "/", "@type": "Dataset", "name": "code of a plugin", "identifier": elements[1]})
-		case len(elements) == 4:
-			part(entity{"@id": strings.Join(elements[:3], "/") + "/", "@type": "Dataset", "name": "transcripts of run " + elements[1], "description": "JSON lines, compressed with zstd"})
-		case folderNames[top] != "":
-			part(entity{"@id": top + "/", "@type": "Dataset", "name": folderNames[top], "description": "JSON lines, compressed with zstd"})
-		default:
-			e := entity{"@id": name, "@type": "File", "name": name, "encodingFormat": "application/json"}
-			if name == readmeName {
-				e["encodingFormat"], e["about"] = "text/markdown", ref("./")
-			}
-			part(e)
-		}
-	}
-	part(entity{"@id": "manifest.json", "@type": "File", "name": "SHA-256 of every file", "encodingFormat": "application/json"})
 }
 
 // run adds the execution of a run and those of its methods.
@@ -171,7 +135,10 @@ func (c *crate) model(m record.Model) string {
 
 // method adds a method as a tool, and the step that runs it.
 func (c *crate) method(m record.Method) (tool, step string) {
-	e := entity{"@id": local("method", m.Label, m.Version, m.PromptVersion, m.Code), "@type": "SoftwareSourceCode", "name": m.Label, "version": m.Version, "description": "prompts of version " + m.PromptVersion}
+	e := entity{"@id": local("method", m.Label, m.Version, m.PromptVersion, m.Code), "@type": "SoftwareSourceCode", "name": m.Label, "version": m.Version}
+	if m.PromptVersion != "" {
+		e["description"] = "prompts of version " + m.PromptVersion
+	}
 	if code := codeFolder + "/" + m.Code + "/"; m.Code != "" && c.has[code] {
 		e["hasPart"] = ref(code)
 	}
@@ -184,12 +151,16 @@ func (c *crate) method(m record.Method) (tool, step string) {
 }
 
 // head adds the root, the workflow and the descriptor, before all else.
-func (c *crate) head(ended time.Time) {
+func (c *crate) head(s Study, ended time.Time) {
+	about := "Runs of noema with everything that they asked and were told. \"noema verify\" computes every trial again, without a key and without a network."
+	if len(s.Redacted) > 0 {
+		about = "Runs of noema, of which " + strings.Join(s.Redacted, " and ") + " were taken out; \"noema verify\" says what can be checked."
+	}
 	all := c.graph
 	c.graph = nil
 	c.add(entity{"@id": crateName, "@type": "CreativeWork", "about": ref("./"), "conformsTo": refs([]string{"https://w3id.org/ro/crate/1.1", profiles[3]})})
 	c.add(entity{
-		"@id": "./", "@type": "Dataset", "name": "a study of " + c.title(all), "description": "Runs of noema with everything that they asked and were told. \"noema verify\" computes every trial again, without a key and without a network.",
+		"@id": "./", "@type": "Dataset", "name": "a study of " + c.title(all), "description": about,
 		"datePublished": ended.UTC().Format(milliseconds), "license": ref("#licence"), "conformsTo": refs(profiles),
 		"hasPart": refs(append([]string{studyName}, c.parts...)), "mainEntity": ref(studyName), "mentions": refs(c.actions),
 	})
@@ -215,41 +186,4 @@ func (c *crate) title(all []entity) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// described notes it if a pack's metadata is not what this noema writes of its runs. No
-// claim of a study rests on it, and other builds may say things in other words.
-func (x *verification) described() {
-	if !x.pack.Has(crateName) {
-		return
-	}
-	if err := x.sameCrate(); err != nil {
-		x.unchecked("", "its metadata for archives, "+crateName, err.Error())
-	}
-}
-
-func (x *verification) sameCrate() error {
-	var names []string
-	for _, e := range x.pack.Entries() {
-		if e.Name != crateName {
-			names = append(names, e.Name)
-		}
-	}
-	var runs []*record.Run
-	for _, s := range x.study.Runs {
-		run, err := readRun(x.pack, s)
-		if err != nil {
-			return err
-		}
-		runs = append(runs, run)
-	}
-	said, err := x.pack.Read(crateName)
-	if err != nil {
-		return err
-	}
-	now, err := crateOf(names, *x.study, runs)
-	if err == nil && !bytes.Equal(said, now) {
-		err = errors.New("it is not what this noema says of the runs: another build wrote it, or somebody changed it: " + difference(said, now))
-	}
-	return err
 }
