@@ -35,8 +35,8 @@ var floors = map[string]int{
 	"kernel/provider/*": 4, "kernel/runner": 4,
 	"kernel/report": 5, "kernel/export": 5,
 	"kernel":       6,
-	"kernel/study": 7, "kernel/cell": 7, "kernel/cell/battery": 7, "kernel/view": 7, "kernel/plugindev": 7,
-	"kernel/repl": 8, "kernel/jupyter": 8, "kernel/builtin": 8,
+	"kernel/study": 7, "kernel/cell": 7, "kernel/cell/battery": 7, "kernel/plugindev": 7,
+	"kernel/view": 8, "kernel/repl": 8, "kernel/jupyter": 8, "kernel/builtin": 8,
 
 	"kernel/cmd/*": mainFloor, "plugins/*": mainFloor, "experiments/*": mainFloor,
 	"plugins/internal/wire/gen": mainFloor, "kernel/cell/internal/symbols/gen": mainFloor,

@@ -7,12 +7,15 @@ import (
 	"noema/kernel"
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/kernel/study"
+	"noema/kernel/task"
 )
 
 // cache keeps runs as they were loaded: a finished run does not change, and an
 // unfinished one is read again after a while.
 type cache struct {
-	lab *kernel.Lab
+	lab     *kernel.Lab
+	leaving *leaving
 
 	mu   sync.Mutex
 	runs map[string]*loaded
@@ -30,14 +33,19 @@ type loaded struct {
 	*kernel.Result
 	at     time.Time
 	trials map[record.TrialID]*record.Trial
+	tree   string              // the hash of the tree over its trials; empty while it is unfinished
+	clean  func(string) string // makes a text of the run such as may be shown
 
 	// Computed when first asked for.
+	samples  func() []task.Sample
 	summary  func() (*runner.Summary, error)
 	compared func() (*kernel.Comparison, error) // of the run's methods, as first looked at
 	credit   func() *kernel.Credit              // of its interventions; nil without any, or without a score
 }
 
-func newCache(lab *kernel.Lab) *cache { return &cache{lab: lab, runs: map[string]*loaded{}} }
+func newCache(lab *kernel.Lab, out *leaving) *cache {
+	return &cache{lab: lab, leaving: out, runs: map[string]*loaded{}}
+}
 
 // get returns a run by its id.
 func (c *cache) get(id string) (*loaded, error) {
@@ -51,7 +59,16 @@ func (c *cache) get(id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{Result: result, at: time.Now(), trials: map[record.TrialID]*record.Trial{}}
+	tree, err := treeOf(result)
+	if err != nil {
+		return nil, err
+	}
+	result, clean, err := c.leaving.result(result)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{Result: result, at: time.Now(), trials: map[record.TrialID]*record.Trial{}, tree: tree, clean: clean}
+	l.samples = sync.OnceValue(result.Samples)
 	l.summary = sync.OnceValues(result.Summary)
 	l.compared = sync.OnceValues(func() (*kernel.Comparison, error) { return result.Compare(kernel.Comparing{By: "group"}) })
 	l.credit = sync.OnceValue(func() *kernel.Credit {
@@ -67,6 +84,23 @@ func (c *cache) get(id string) (*loaded, error) {
 	c.runs[result.Run.ID] = l
 	c.touch(result.Run.ID)
 	return l, nil
+}
+
+// Samples are those of the run, in its order.
+func (l *loaded) Samples() []task.Sample { return l.samples() }
+
+// treeOf is the hash of the tree over a finished run's trials, as in a pack.
+func treeOf(r *kernel.Result) (string, error) {
+	if r.Run.Status != record.Finished {
+		return "", nil
+	}
+	tree := &study.Tree{}
+	for _, t := range r.Trials {
+		if err := tree.Add(t.ID, t.Hash); err != nil {
+			return "", err
+		}
+	}
+	return tree.Root()
 }
 
 // touch notes that a run was used, and drops the least recently used one if there

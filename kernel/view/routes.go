@@ -41,7 +41,11 @@ type content struct {
 	Title string
 	Crumb []link // the way here
 	Live  string // where the state of an unfinished run is
-	Body  any
+	// Static says that the page is a file of a bundle, with the rows that its filters
+	// choose from in so many further files.
+	Static bool
+	Rows   int
+	Body   any
 }
 
 // link is a text that leads somewhere.
@@ -55,6 +59,7 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 			w.WriteHeader(http.StatusNotFound)
 			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
 		}
+		c.Static = p.leaving != nil
 		var b bytes.Buffer
 		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
 			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
@@ -106,7 +111,7 @@ func runLink(run, page string, pairs ...string) string {
 }
 
 // pageLinks are the links from page to page of a long list.
-func pageLinks(base url.Values, at, count int) []link {
+func pageLinks(address string, base url.Values, at, count int) []link {
 	var links []link
 	for i := 1; i <= count; i++ {
 		if i > 3 && i < at-2 || i > at+2 && i < count-1 {
@@ -120,7 +125,7 @@ func pageLinks(base url.Values, at, count int) []link {
 			q[k] = v
 		}
 		q.Set("page", fmt.Sprint(i))
-		to := "?" + q.Encode()
+		to := address + "?" + q.Encode()
 		if i == at {
 			to = ""
 		}

@@ -25,14 +25,14 @@ type runRow struct {
 
 // runs is the list of runs: ?q= filters by any word of a row, ?sort= orders.
 func (p *Page) runs(r *http.Request) (string, content, error) {
-	all, err := p.lab.Runs()
+	all, err := p.listed()
 	if err != nil {
 		return "", content{}, err
 	}
 	q, sort := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("q"))), r.URL.Query().Get("sort")
 	var rows []runRow
 	for _, run := range all {
-		row := rowOf(run)
+		row := p.rowOf(run)
 		if text := strings.ToLower(strings.Join([]string{run.ID, run.Name, run.Question, row.Model, row.Methods, run.Config.Task.Name, string(run.Status)}, " ")); strings.Contains(text, q) {
 			rows = append(rows, row)
 		}
@@ -50,12 +50,32 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		}
 		return 0 // newest first, as they come
 	})
-	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all)}}, nil
+	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Together": together(all)}}, nil
 }
 
-func rowOf(run *record.Run) runRow {
+// listed are the runs of the page, newest first.
+func (p *Page) listed() ([]*record.Run, error) {
+	if p.leaving == nil {
+		return p.lab.Runs()
+	}
+	var runs []*record.Run
+	for _, id := range p.leaving.runs {
+		l, err := p.cache.get(id)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, l.Run)
+	}
+	return runs, nil
+}
+
+func (p *Page) rowOf(run *record.Run) runRow {
+	when := run.Created.Local().Format(time.DateTime)
+	if p.leaving != nil { // a reader may be anywhere
+		when = run.Created.UTC().Format(time.DateTime) + " UTC"
+	}
 	return runRow{
-		Run: run, To: runLink(run.ID, ""), When: run.Created.Local().Format(time.DateTime), Model: modelName(run.Config.Model),
+		Run: run, To: runLink(run.ID, ""), When: when, Model: modelName(run.Config.Model),
 		Methods: strings.Join(report.MethodNames(run), ", "), Trials: len(run.Trials()), Parent: run.Parent,
 	}
 }
@@ -71,7 +91,7 @@ func modelName(m record.Model) string {
 type runPage struct {
 	Row        runRow
 	Basis      string // samples, seed, level of the intervals
-	Root       string
+	Root, Tree string
 	Tables     []display.Table
 	Notes      string
 	Done       int
@@ -104,7 +124,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 		sheet.Tables = append(c.Sheet().Tables, sheet.Tables...)
 	}
 	body := runPage{
-		Row: rowOf(l.Run), Basis: report.Basis(summary), Root: l.Run.Root, Tables: sheet.Tables, Notes: sheet.Notes(), Done: len(l.Trials),
+		Row: p.rowOf(l.Run), Basis: report.Basis(summary), Root: l.Run.Root, Tree: l.tree, Tables: sheet.Tables, Notes: sheet.Notes(), Done: len(l.Trials),
 		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
 	}
 	body.Asked = summary.Answers[:min(len(summary.Answers), askedInFull)]
@@ -134,6 +154,21 @@ func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(l.Trials), len(l.Run.Trials()))
 }
+
+// together is the address of the comparison of a bundle's runs.
+func together(runs []*record.Run) string {
+	if len(runs) < 2 || len(runs) > maxCompared {
+		return ""
+	}
+	address := "/compare?"
+	for _, r := range runs {
+		address += "run=" + url.QueryEscape(r.ID) + "&"
+	}
+	return strings.TrimSuffix(address, "&")
+}
+
+// maxCompared is how many runs are compared at most.
+const maxCompared = 10
 
 // compare shows the methods of one run or of several side by side.
 func (p *Page) compare(r *http.Request) (string, content, error) {
@@ -166,7 +201,7 @@ func (p *Page) compare(r *http.Request) (string, content, error) {
 // comparison is that of the runs which a request names.
 func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error) {
 	ids := r.URL.Query()["run"]
-	if len(ids) == 0 || len(ids) > 10 {
+	if len(ids) == 0 || len(ids) > maxCompared {
 		return nil, nil, fmt.Errorf("compare: name one to ten runs, as in /compare?run=ID&run=ID")
 	}
 	var results []*kernel.Result
@@ -180,7 +215,10 @@ func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error)
 			if err != nil {
 				return nil, nil, err
 			}
-			return c.Look(), ids, nil
+			if p.leaving == nil {
+				c = c.Look()
+			}
+			return c, ids, nil
 		}
 		results = append(results, l.Result)
 	}

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"noema/kernel/compare"
 	"noema/kernel/record"
@@ -20,6 +22,7 @@ const perPage = 100
 // sampleRow is a sample with what each method came to.
 type sampleRow struct {
 	ID, Group, Query, To string
+	Fits                 string // its facets
 	Cells                []cell
 }
 
@@ -38,28 +41,72 @@ func (p *Page) samples(r *http.Request) (string, content, error) {
 		return "", content{}, err
 	}
 	q := r.URL.Query()
-	var rows []sampleRow
-	groups := []string{}
-	seen := map[string]bool{}
+	f := l.facets()
+	var kept []task.Sample
 	for _, s := range l.Samples() {
-		if s.Group != "" && !seen[s.Group] {
-			seen[s.Group] = true
-			groups = append(groups, s.Group)
-		}
-		if l.fits(s, q) {
-			rows = append(rows, l.row(s))
+		if l.fits(f, s, q) {
+			kept = append(kept, s)
 		}
 	}
 	at, _ := strconv.Atoi(q.Get("page")) // anything but a number is the first page
-	pages := max(1, (len(rows)+perPage-1)/perPage)
+	pages := max(1, (len(kept)+perPage-1)/perPage)
 	at = min(max(at, 1), pages)
+	address := runLink(l.Run.ID, "samples")
+	var rows []sampleRow
+	for _, s := range kept[(at-1)*perPage : min(at*perPage, len(kept))] {
+		rows = append(rows, l.row(f, s))
+	}
 	return "samples.html", content{
-		Title: "samples", Crumb: []link{{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}},
+		Title: "samples", Crumb: []link{{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}}, Rows: pages,
 		Body: map[string]any{
-			"Rows": rows[(at-1)*perPage : min(at*perPage, len(rows))], "Methods": runner.Labels(l.Run), "Groups": groups, "Outcomes": methods.Outcomes(),
-			"Count": len(rows), "Pages": pageLinks(q, at, pages), "Query": q, "Action": runLink(l.Run.ID, "samples"),
+			"Rows": rows, "Methods": f.wrong, "Groups": f.group, "Outcomes": f.outcome,
+			"Count": len(kept), "Pages": pageLinks(address, q, at, pages), "Query": q, "Action": address,
 		},
 	}, nil
+}
+
+// facets are what samples are filtered by, in the order of the choices on the page.
+type facets struct{ group, outcome, wrong []string }
+
+func (l *loaded) facets() facets {
+	f := facets{group: []string{}, wrong: runner.Labels(l.Run)}
+	for _, o := range methods.Outcomes() {
+		f.outcome = append(f.outcome, string(o))
+	}
+	seen := map[string]bool{"": true}
+	for _, s := range l.Samples() {
+		if !seen[s.Group] {
+			seen[s.Group] = true
+			f.group = append(f.group, s.Group)
+		}
+	}
+	return f
+}
+
+// facet is one choice, such as "wrong 1" for the second method: what a filter asks for
+// and what a sample has. The script of a bundle knows them, too.
+func facet(name string, choices []string, choice string) string {
+	return name + strconv.Itoa(slices.Index(choices, choice))
+}
+
+// of are the choices that a sample fits.
+func (f facets) of(s task.Sample, trials []*record.Trial) []string {
+	has := []string{facet("group", f.group, s.Group)}
+	yes, no := false, false
+	for i, t := range trials {
+		if t == nil {
+			continue
+		}
+		has = append(has, facet("outcome", f.outcome, string(t.Answer.Outcome)))
+		if compare.Wrong(t) {
+			has = append(has, facet("wrong", f.wrong, f.wrong[i]))
+		}
+		yes, no = yes || compare.Right(t), no || compare.Wrong(t)
+	}
+	if yes && no {
+		has = append(has, "disagree")
+	}
+	return has
 }
 
 // of returns the trials of a sample, by method, of the first epoch.
@@ -71,45 +118,24 @@ func (l *loaded) of(sample string) []*record.Trial {
 	return list
 }
 
-func (l *loaded) fits(s task.Sample, q url.Values) bool {
-	if g := q.Get("group"); g != "" && s.Group != g {
-		return false
-	}
+// fits reports whether a sample is what a query asks for.
+func (l *loaded) fits(f facets, s task.Sample, q url.Values) bool {
 	if text := q.Get("q"); text != "" && !containsFold(s.ID+" "+s.Problem.Query, text) {
 		return false
 	}
+	has := f.of(s, l.of(s.ID))
+	for name, choices := range map[string][]string{"group": f.group, "outcome": f.outcome, "wrong": f.wrong} {
+		if choice := q.Get(name); choice != "" && (!slices.Contains(choices, choice) || !slices.Contains(has, facet(name, choices, choice))) {
+			return false
+		}
+	}
+	return q.Get("disagree") == "" || slices.Contains(has, "disagree")
+}
+
+func (l *loaded) row(f facets, s task.Sample) sampleRow {
 	trials := l.of(s.ID)
-	if m := q.Get("wrong"); m != "" {
-		t := l.trials[record.TrialID{Method: m, Sample: s.ID}]
-		if t == nil || !compare.Wrong(t) {
-			return false
-		}
-	}
-	if o := q.Get("outcome"); o != "" {
-		found := false
-		for _, t := range trials {
-			found = found || t != nil && string(t.Answer.Outcome) == o
-		}
-		if !found {
-			return false
-		}
-	}
-	return q.Get("disagree") == "" || disagree(trials)
-}
-
-func disagree(trials []*record.Trial) bool {
-	yes, no := false, false
+	row := sampleRow{ID: s.ID, Group: s.Group, Query: s.Problem.Query, To: runLink(l.Run.ID, "sample", "s", s.ID), Fits: strings.Join(f.of(s, trials), " ")}
 	for _, t := range trials {
-		if t != nil {
-			yes, no = yes || compare.Right(t), no || compare.Wrong(t)
-		}
-	}
-	return yes && no
-}
-
-func (l *loaded) row(s task.Sample) sampleRow {
-	row := sampleRow{ID: s.ID, Group: s.Group, Query: s.Problem.Query, To: runLink(l.Run.ID, "sample", "s", s.ID)}
-	for _, t := range l.of(s.ID) {
 		row.Cells = append(row.Cells, l.cell(t))
 	}
 	return row

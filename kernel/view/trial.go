@@ -37,6 +37,9 @@ func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	return l, t, nil
 }
 
+// maxEvents is how many events of a trial are shown.
+const maxEvents = 2000
+
 // trial shows one trial: the method's own graph, its calls, its events.
 func (p *Page) trial(r *http.Request) (string, content, error) {
 	l, t, err := p.find(r)
@@ -44,7 +47,9 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 		return "", content{}, err
 	}
 	words, _ := t.Answer.InWords()
+	shown := t.Events[:min(len(t.Events), maxEvents)]
 	body := map[string]any{
+		"Events": shown, "MoreEvents": len(t.Events) - len(shown),
 		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Words": words, "Calls": callRows(l.Run.ID, t),
 		"Total": fmt.Sprintf("%s, %s, %s, model time %s", report.Plural(len(t.Calls), "call"), report.Plural(int(t.Usage.Tokens()), "token"), report.Cost(t.Usage), round(t.Usage.Latency)),
 	}
@@ -123,16 +128,20 @@ func (p *Page) call(r *http.Request) (string, content, error) {
 		all := q.Get("all") != ""
 		var messages []said
 		for _, m := range append(x.Request.Messages, methods.Message{Role: "reply", Content: x.Record.Completion.Text}) {
-			messages = append(messages, show(string(m.Role), m.Content, all))
+			messages = append(messages, show(string(m.Role), l.clean(m.Content), all))
 		}
 		miscount, failed := x.Record.Miscount()
+		attempts := x.Record.Attempts[:failed]
+		for i := range attempts {
+			attempts[i].Message = l.clean(attempts[i].Message)
+		}
 		full := *r.URL
 		values := full.Query()
 		values.Set("all", "yes")
 		full.RawQuery = values.Encode()
 		return "call.html", content{
 			Title: "call " + c.Path, Crumb: append(p.crumb(l, t), link{"trial " + t.ID.Method, trialLink(l.Run.ID, t.ID)}),
-			Body: map[string]any{"Call": c, "Messages": messages, "All": full.RequestURI(), "Miscount": miscount, "Attempts": x.Record.Attempts[:failed], "Time": round(c.Usage.Latency), "Sampling": x.Request.Sampling},
+			Body: map[string]any{"Call": c, "Messages": messages, "All": full.RequestURI(), "Miscount": l.clean(miscount), "Attempts": attempts, "Time": round(c.Usage.Latency), "Sampling": x.Request.Sampling},
 		}, nil
 	}
 	return "", content{}, fmt.Errorf("trial %s has no model call %q", t.ID, q.Get("path"))

@@ -5,7 +5,7 @@
 //
 // Pages are rendered here, with little script and nothing from anywhere else;
 // every view has an address of its own. What models and plugins wrote is shown as
-// text, whatever it is.
+// text, whatever it is. A [Bundle] is the same pages as static files.
 package view
 
 import (
@@ -32,6 +32,7 @@ var assets embed.FS
 // Page serves the page over the runs of one Lab.
 type Page struct {
 	lab       *kernel.Lab
+	leaving   *leaving // what may leave the machine, in a bundle; nil for a page that is served
 	token     string
 	templates *template.Template
 	cache     *cache
@@ -40,10 +41,12 @@ type Page struct {
 }
 
 // New returns a Page with a token of its own.
-func New(lab *kernel.Lab) (*Page, error) {
+func New(lab *kernel.Lab) (*Page, error) { return runsPage(lab, nil) }
+
+func runsPage(lab *kernel.Lab, out *leaving) (*Page, error) {
 	p, err := newPage()
 	if err == nil {
-		p.lab, p.cache = lab, newCache(lab)
+		p.lab, p.leaving, p.cache = lab, out, newCache(lab, out)
 		p.routes()
 	}
 	return p, err

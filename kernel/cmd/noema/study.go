@@ -37,17 +37,9 @@ the same file. What the runs' data and models allow to be given away is for you 
 }
 
 func (a *app) pack(ctx context.Context, names, redact []string, out string) error {
-	store, err := a.lab.Store()
+	runs, err := a.runsNamed(ctx, names)
 	if err != nil {
 		return err
-	}
-	var runs []*record.Run
-	for _, name := range names {
-		run, err := runner.FindRun(ctx, store, name)
-		if err != nil {
-			return err
-		}
-		runs = append(runs, run)
 	}
 	var digest string
 	err = a.writePack("pack", out, func(w *pack.Writer) (err error) {
@@ -55,6 +47,22 @@ func (a *app) pack(ctx context.Context, names, redact []string, out string) erro
 		return err
 	})
 	return a.packed(out, digest, err)
+}
+
+// runsNamed finds runs in the store.
+func (a *app) runsNamed(ctx context.Context, names []string) (runs []*record.Run, err error) {
+	store, err := a.lab.Store()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		run, err := runner.FindRun(ctx, store, name)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
 }
 
 // packed tells of a file that was written, unless it was not.

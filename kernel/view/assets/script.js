@@ -44,3 +44,60 @@ if (live) {
   };
   look();
 }
+
+// The pages of a bundle have no server to filter for them: the query of their address is
+// answered here.
+const chosen = new URLSearchParams(location.search);
+const has = (row, words) => words.every(w => row.fits.includes(w));
+const filterSamples = async form => {
+  const words = [];
+  for (const name of ["group", "outcome", "wrong"]) {
+    const list = form.elements[name], value = chosen.get(name);
+    if (!value) continue;
+    list.value = value;
+    words.push(name + (list.selectedIndex - 1));
+  }
+  if (chosen.get("disagree")) { words.push("disagree"); form.elements.disagree.checked = true; }
+  const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase();
+  const all = [], parser = document.createElement("tbody");
+  window.noemaRows = html => {
+    parser.innerHTML = html;
+    for (const tr of parser.children) {
+      const query = tr.cells[0].textContent + " " + (tr.dataset.text || tr.cells[1].textContent);
+      all.push({tr, fits: (tr.dataset.fits || "").split(" "), query: query.toLowerCase()});
+    }
+  };
+  for (let i = 1; i <= document.body.dataset.static; i++) {
+    await new Promise((good, bad) => {
+      const s = document.createElement("script");
+      s.src = `rows-${i}.js`; s.onload = good; s.onerror = bad;
+      document.head.append(s);
+    });
+  }
+  const kept = all.filter(r => r.query.includes(text) && has(r, words));
+  const pages = Math.max(1, Math.ceil(kept.length / 100)), at = Math.min(Math.max(parseInt(chosen.get("page")) || 1, 1), pages);
+  document.querySelector("table.list tbody").replaceChildren(...kept.slice((at - 1) * 100, at * 100).map(r => r.tr));
+  const links = document.getElementById("pages");
+  links.textContent = kept.length + " samples";
+  for (let i = 1; i <= pages; i++) {
+    if (i > 3 && i < pages - 1 && Math.abs(i - at) > 2) { if (!links.lastChild.textContent.endsWith("… ")) links.append("… "); continue; }
+    const a = document.createElement(i === at ? "b" : "a");
+    chosen.set("page", i);
+    if (i !== at) a.href = "?" + chosen;
+    a.textContent = i;
+    links.append(" ", a);
+  }
+};
+const filterRuns = form => {
+  const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase(), sort = form.elements.sort.value = chosen.get("sort") || "";
+  const body = document.querySelector("table.list tbody"), column = {task: 1, model: 2, trials: 4, status: 5}[sort];
+  const cell = tr => tr.cells[column].textContent;
+  const kept = [...body.rows].filter(tr => tr.textContent.toLowerCase().includes(text));
+  if (column) kept.sort((a, b) => sort === "trials" ? cell(b) - cell(a) : cell(a) < cell(b) ? -1 : cell(a) > cell(b) ? 1 : 0);
+  body.replaceChildren(...kept);
+  document.getElementById("count").textContent = kept.length;
+};
+const form = document.querySelector("form.filters");
+if (document.body.dataset.static && form && location.search.length > 1) {
+  if (form.elements.sort) filterRuns(form); else filterSamples(form).catch(() => { document.getElementById("pages").textContent = "a file of this bundle is missing: rows-N.js"; });
+}

@@ -1,0 +1,291 @@
+package view
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"noema/kernel"
+	"noema/kernel/files"
+	"noema/kernel/record"
+	"noema/kernel/redact"
+)
+
+// Bundle is the page over chosen runs as static files, to be sent: they work from a file
+// server, under any path, and unpacked from a zip. The same runs give the same bytes with
+// the same build.
+type Bundle struct {
+	Lab      *kernel.Lab
+	Runs     []*record.Run    // finished ones; their order does not matter
+	Noema    string           // the build that writes it
+	Redactor *redact.Redactor // takes the user's keys out; may be nil
+	Show     []string         // what to leave in, of [Showable]
+}
+
+// Written is what a bundle came to.
+type Written struct {
+	Files int
+	Bytes int64
+}
+
+const (
+	bundleFile   = "bundle.json" // marks a whole bundle
+	bundleFormat = 1
+	maxBundle    = 1 << 30 // bytes, as much as a repository's pages may have
+)
+
+// marker is the content of bundleFile.
+type marker struct {
+	Format int       `json:"format"`
+	Noema  string    `json:"noema"`
+	Runs   []bundled `json:"runs"`
+}
+
+// bundled names a run by its hashes; a pack of the run has the same.
+type bundled struct {
+	Run  string `json:"run"`
+	Root string `json:"root_hash,omitempty"` // empty for an imported run
+	Tree string `json:"tree"`
+}
+
+// Write makes the folder dir, which must not be there, be empty, or be a bundle, which is
+// replaced. Until everything is written, dir stays as it was.
+func (b Bundle) Write(ctx context.Context, dir string) (Written, error) {
+	if err := b.check(); err != nil {
+		return Written{}, kernel.Misused(err)
+	}
+	dir, err := target(dir)
+	if err != nil {
+		return Written{}, kernel.Misused(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return Written{}, fmt.Errorf("bundle: %w", err)
+	}
+	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".part-*")
+	if err != nil {
+		return Written{}, fmt.Errorf("bundle: %w", err)
+	}
+	defer os.RemoveAll(part)
+	w := &bundler{ctx: ctx, Bundle: b, root: part, places: map[string]string{}}
+	if err := w.all(); err != nil {
+		return Written{}, fmt.Errorf("bundle: %w", err)
+	}
+	if err := errors.Join(os.Chmod(part, 0o755), replace(part, dir)); err != nil {
+		return Written{}, fmt.Errorf("bundle: %w", err)
+	}
+	return w.written, nil
+}
+
+func (b Bundle) check() error {
+	for _, name := range b.Show {
+		if !slices.Contains(Showable(), name) {
+			return fmt.Errorf("bundle: show %q: choose among %s", name, strings.Join(Showable(), ", "))
+		}
+	}
+	for _, run := range b.Runs {
+		if run.Status != record.Finished {
+			return fmt.Errorf("bundle run %q: it is not finished: run its command again to finish it", run.ID)
+		}
+	}
+	return nil
+}
+
+// target is the folder to write, without links on the way, unless it holds anything that
+// is not of a bundle.
+func target(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("bundle: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dir, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("bundle: %w", err)
+	}
+	entries, err := os.ReadDir(real)
+	if err != nil {
+		return "", fmt.Errorf("bundle: %w: name a folder", err)
+	}
+	if len(entries) == 0 {
+		return real, nil
+	}
+	var m marker
+	raw, err := files.Read(filepath.Join(real, bundleFile), 1<<20)
+	if err != nil || json.Unmarshal(raw, &m) != nil || m.Format != bundleFormat {
+		return "", fmt.Errorf("bundle: %q is not empty and not a bundle: name a new folder", dir)
+	}
+	for _, e := range entries {
+		if !slices.Contains([]string{bundleFile, "index.html", "style.css", "script.js", "compare.html", "cost.png", "groups.png", "run"}, e.Name()) {
+			return "", fmt.Errorf("bundle: %q is a bundle with %q added, which would be lost: move that away, or name a new folder", dir, e.Name())
+		}
+	}
+	return real, nil
+}
+
+// replace puts a new folder in the place of an old one, which may be missing.
+func replace(part, dir string) error {
+	old := part + ".old"
+	err := os.Rename(dir, old)
+	if errors.Is(err, fs.ErrNotExist) {
+		return os.Rename(part, dir)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(part, dir); err != nil {
+		return errors.Join(err, os.Rename(old, dir))
+	}
+	return os.RemoveAll(old)
+}
+
+// bundler carries out one Write.
+type bundler struct {
+	Bundle
+	ctx     context.Context
+	page    *Page
+	root    string
+	places  map[string]string // the file of each address that the page has when it is served
+	entries []entry           // what to write, in order
+	written Written
+}
+
+// entry is a page to write.
+type entry struct {
+	address, file string
+	finish        func(page []byte, e entry) error // writes it; nil for [bundler.put]
+}
+
+func (w *bundler) all() error {
+	runs, err := w.Lab.Runs()
+	if err != nil {
+		return err
+	}
+	out := &leaving{home: []string{w.Lab.Home()}, show: w.Show, redactor: w.Redactor}
+	if home, err := os.UserHomeDir(); err == nil {
+		out.home = append(out.home, home)
+	}
+	for _, r := range runs { // in their own order, each once
+		if slices.ContainsFunc(w.Runs, func(x *record.Run) bool { return x.ID == r.ID }) {
+			out.runs = append(out.runs, r.ID)
+		}
+	}
+	if w.page, err = runsPage(w.Lab, out); err != nil {
+		return err
+	}
+	if err := w.plan(); err != nil {
+		return err
+	}
+	for _, e := range w.entries {
+		page, err := w.get(e.address)
+		if err != nil {
+			return err
+		}
+		if e.finish == nil {
+			e.finish = func(page []byte, e entry) error { return w.put(page, e.file, nil) }
+		}
+		if err := e.finish(page, e); err != nil {
+			return err
+		}
+	}
+	return w.mark()
+}
+
+// mark writes the file by which a bundle is known.
+func (w *bundler) mark() error {
+	m := marker{Format: bundleFormat, Noema: w.Noema}
+	for _, id := range w.page.leaving.runs {
+		l, err := w.page.cache.get(id)
+		if err != nil {
+			return err
+		}
+		m.Runs = append(m.Runs, bundled{Run: id, Root: l.Run.Root, Tree: l.tree})
+	}
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return w.file(bundleFile, append(raw, '\n'))
+}
+
+// put writes a page; see [bundler.relinked].
+func (w *bundler) put(page []byte, file string, local map[string]string) error {
+	return w.file(file, w.relinked(page, file, local))
+}
+
+// file writes a file, unless the bundle grows too large.
+func (w *bundler) file(name string, content []byte) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	w.written.Files++
+	if w.written.Bytes += int64(len(content)); w.written.Bytes > maxBundle {
+		return kernel.Misused(fmt.Errorf("it has more than %d MiB: choose fewer runs", maxBundle>>20))
+	}
+	path := filepath.Join(w.root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
+
+// between is the part of a page from one text to the next occurrence of another.
+func between(page []byte, from, to string) []byte {
+	_, rest, _ := bytes.Cut(page, []byte(from))
+	part, _, _ := bytes.Cut(rest, []byte(to))
+	return part
+}
+
+// articles are the calls of a trial, which its page shows one at a time: a file for each
+// would be too many.
+func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, entry) error {
+	return func(page []byte, e entry) error {
+		local := map[string]string{}
+		var calls bytes.Buffer
+		for i, row := range callRows(l.Run.ID, t) {
+			if row.To == "" {
+				continue
+			}
+			if calls.Len() > maxCalls {
+				calls.WriteString("<p>The calls without a link are not in this bundle: the trial has too many.</p>")
+				break
+			}
+			call, err := w.get(row.To)
+			if err != nil {
+				return err
+			}
+			id := fmt.Sprintf("call-%d", i+1)
+			local[row.To] = "#" + id
+			fmt.Fprintf(&calls, "<article id=%q><p class=\"links\"><a href=\"#\">back to the trial</a></p>%s</article>\n", id, between(call, "<main>", "</main>"))
+		}
+		return w.put(bytes.Replace(page, []byte("</main>"), append(calls.Bytes(), "</main>"...), 1), e.file, local)
+	}
+}
+
+// maxCalls is about how many bytes of calls the file of a trial has.
+const maxCalls = 8 << 20
+
+// rows writes a page of samples, and its rows once more for the filters.
+func (w *bundler) rows(number int) func([]byte, entry) error {
+	return func(page []byte, e entry) error {
+		page = w.relinked(page, e.file, nil)
+		var script bytes.Buffer
+		script.WriteString("noemaRows(")
+		text := json.NewEncoder(&script)
+		text.SetEscapeHTML(false)
+		if err := text.Encode(string(between(page, "<tbody>", "</tbody>"))); err != nil {
+			return err
+		}
+		script.WriteString(")\n")
+		name := fmt.Sprintf("%s/rows-%d.js", filepath.ToSlash(filepath.Dir(e.file)), number)
+		return errors.Join(w.file(e.file, page), w.file(name, script.Bytes()))
+	}
+}

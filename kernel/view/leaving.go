@@ -1,0 +1,199 @@
+package view
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"noema/kernel"
+	"noema/kernel/export"
+	"noema/kernel/record"
+	"noema/kernel/redact"
+)
+
+// What is left out of a bundle unless it is asked for.
+const (
+	showPaths   = "paths"   // the folders of this machine
+	showCommand = "command" // the command line of each run
+)
+
+// Showable lists what is left out of a bundle unless it is asked for.
+func Showable() []string { return []string{showPaths, showCommand} }
+
+// leaving is what may leave the machine in a bundle. A nil one stands for a page that is
+// served to this machine alone, from which nothing is taken.
+type leaving struct {
+	runs     []string // ids, newest first
+	home     []string // folders of the user
+	show     []string
+	redactor *redact.Redactor
+}
+
+// result is a copy of a run without what may not leave, with what cleans its further texts
+// in the same way. Everything that pages show is computed from it.
+func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string, error) {
+	if x == nil {
+		return r, func(s string) string { return s }, nil
+	}
+	if !slices.Contains(x.runs, r.Run.ID) {
+		return nil, nil, fmt.Errorf("run %s is not in the bundle", r.Run.ID)
+	}
+	folders := x.foldersOf(r.Run)
+	clean := func(s string) string { return export.Clean(x.redactor, folders.Replace(s)) }
+	whole, inner := *r, *r.Result
+	whole.Result = &inner
+	var err error
+	if inner.Run, err = cleaned(x.run(r.Run), clean); err != nil {
+		return nil, nil, err
+	}
+	task := *r.Task
+	task.Samples, inner.Task, inner.Trials = slices.Clone(task.Samples), &task, slices.Clone(inner.Trials)
+	for i, s := range task.Samples {
+		now, err := cleaned(&s, clean)
+		if err != nil {
+			return nil, nil, fmt.Errorf("sample %s: %w", clean(s.ID), err)
+		}
+		task.Samples[i] = *now
+	}
+	for i, t := range inner.Trials {
+		if inner.Trials[i], err = cleaned(x.trial(t), clean); err != nil {
+			return nil, nil, fmt.Errorf("trial %s: %w", clean(t.ID.String()), err)
+		}
+	}
+	return &whole, clean, nil
+}
+
+// trial is a trial whose failures name no folder.
+func (x *leaving) trial(t *record.Trial) *record.Trial {
+	if slices.Contains(x.show, showPaths) {
+		return t
+	}
+	out := *t
+	out.Calls, out.Grading = slices.Clone(t.Calls), slices.Clone(t.Grading)
+	texts := []*string{&out.Failure, &out.Ungraded, &out.Answer.Reason}
+	for _, calls := range [][]record.Call{out.Calls, out.Grading} {
+		for i := range calls {
+			texts = append(texts, &calls[i].Error)
+		}
+	}
+	for _, text := range texts {
+		for _, m := range folder.FindAllStringSubmatch(*text, -1) {
+			*text = strings.ReplaceAll(*text, m[1], "")
+		}
+	}
+	return &out
+}
+
+// run lists what may leave of a run's record: neither the paths of plugins nor where the
+// data came from.
+func (x *leaving) run(r *record.Run) *record.Run {
+	out := &record.Run{
+		Format: r.Format, ID: r.ID, Name: r.Name, Question: r.Question, Config: r.Config, Digest: r.Digest, Status: r.Status, Root: r.Root,
+		Created: r.Created, Calls: r.Calls, Seeds: r.Seeds, Notes: r.Notes, Asked: r.Asked, Ahead: r.Ahead, Imported: r.Imported,
+		Parent: r.Parent, Replaced: r.Replaced,
+	}
+	for _, p := range r.Plugins {
+		out.Plugins = append(out.Plugins, record.Plugin{Method: p.Method, Builtin: p.Builtin, Isolation: p.Isolation, Weak: p.Weak, Allowed: p.Allowed, NoCalls: p.NoCalls})
+	}
+	if slices.Contains(x.show, showCommand) {
+		out.Command = r.Command
+	}
+	return out
+}
+
+// folder is the folder of an absolute path in a text.
+var folder = regexp.MustCompile(`(?:^|[\s"'=(,]|file://)((?:[A-Za-z]:)?[/\\][^\s"'=,;?&()]*[/\\])`)
+
+// foldersOf takes out of texts the user's folders and those that a run's record names: they
+// are folders of this machine, while a path in a reply may be any.
+func (x *leaving) foldersOf(r *record.Run) *strings.Replacer {
+	if slices.Contains(x.show, showPaths) {
+		return strings.NewReplacer()
+	}
+	found := map[string]string{}
+	for _, home := range x.home {
+		found[home+string(os.PathSeparator)] = "~/"
+	}
+	texts := slices.Concat(r.Command, r.Notes, []string{r.Source, r.Name, r.Config.Task.String(), r.Config.Model.ID.String()})
+	for _, p := range r.Plugins {
+		texts = append(append(texts, p.Path), p.Allowed...)
+	}
+	for _, m := range r.Config.Methods {
+		texts = append(texts, m.Label)
+	}
+	for _, text := range texts {
+		for _, m := range folder.FindAllStringSubmatch(text, -1) {
+			found[m[1]] = ""
+		}
+	}
+	return replacer(found)
+}
+
+// replacer replaces the longest first.
+func replacer(found map[string]string) *strings.Replacer {
+	delete(found, "/")
+	var olds []string
+	for old := range found {
+		olds = append(olds, old)
+	}
+	slices.SortFunc(olds, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	var pairs []string
+	for _, old := range olds {
+		pairs = append(pairs, old, found[old])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// cleaned is v with every text cleaned, or v itself where none changes. What v points at
+// stays as it is.
+func cleaned[T any](v *T, clean func(string) string) (*T, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var tree any
+	if err := d.Decode(&tree); err != nil {
+		return nil, err
+	}
+	tree, changed := eachText(tree, clean)
+	if !changed {
+		return v, nil
+	}
+	if raw, err = json.Marshal(tree); err != nil {
+		return nil, err
+	}
+	out := new(T)
+	return out, json.Unmarshal(raw, out)
+}
+
+// eachText cleans the texts of a JSON value, names of objects included.
+func eachText(v any, clean func(string) string) (any, bool) {
+	changed := false
+	switch v := v.(type) {
+	case string:
+		now := clean(v)
+		return now, now != v
+	case []any:
+		for i := range v {
+			now, c := eachText(v[i], clean)
+			v[i], changed = now, changed || c
+		}
+		return v, changed
+	case map[string]any:
+		out := map[string]any{}
+		for k, value := range v {
+			now, c := eachText(value, clean)
+			name := clean(k)
+			out[name], changed = now, changed || c || name != k
+		}
+		return out, changed
+	}
+	return v, false
+}
