@@ -32,6 +32,14 @@ type leaving struct {
 	home     []string // folders of the user
 	show     []string
 	redactor *redact.Redactor
+	together string // the address of the comparison of all runs; empty if there is none
+}
+
+func (x *leaving) comparison() string {
+	if x == nil {
+		return ""
+	}
+	return x.together
 }
 
 // result is a copy of a run without what may not leave, with what cleans its further texts

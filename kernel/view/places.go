@@ -48,8 +48,12 @@ func (w *bundler) plan() error {
 	if err != nil {
 		return err
 	}
-	if err := w.comparison(together(runs), ""); err != nil {
+	all := together(runs)
+	if err := w.comparison(all, ""); err != nil {
 		return err
+	}
+	if w.places[all] != "" {
+		w.page.leaving.together = all
 	}
 	for i, id := range w.page.leaving.runs {
 		if err := w.planRun(id, "run/"+safe(id, i)+"/"); err != nil {

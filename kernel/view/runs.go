@@ -50,7 +50,7 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		}
 		return 0 // newest first, as they come
 	})
-	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Together": together(all)}}, nil
+	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Together": p.leaving.comparison()}}, nil
 }
 
 // listed are the runs of the page, newest first.

@@ -80,7 +80,7 @@ const filterSamples = async form => {
   const links = document.getElementById("pages");
   links.textContent = kept.length + " samples";
   for (let i = 1; i <= pages; i++) {
-    if (i > 3 && i < pages - 1 && Math.abs(i - at) > 2) { if (!links.lastChild.textContent.endsWith("… ")) links.append("… "); continue; }
+    if (i > 3 && i < pages - 1 && Math.abs(i - at) > 2) { if (!links.lastChild.textContent.endsWith("…")) links.append(" …"); continue; }
     const a = document.createElement(i === at ? "b" : "a");
     chosen.set("page", i);
     if (i !== at) a.href = "?" + chosen;
@@ -92,10 +92,10 @@ const filterRuns = form => {
   const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase(), sort = form.elements.sort.value = chosen.get("sort") || "";
   const body = document.querySelector("table.list tbody"), column = {task: 1, model: 2, trials: 4, status: 5}[sort];
   const cell = tr => tr.cells[column].textContent;
-  const kept = [...body.rows].filter(tr => tr.textContent.toLowerCase().includes(text));
+  const all = [...body.rows], kept = all.filter(tr => tr.textContent.toLowerCase().includes(text));
   if (column) kept.sort((a, b) => sort === "trials" ? cell(b) - cell(a) : cell(a) < cell(b) ? -1 : cell(a) > cell(b) ? 1 : 0);
   body.replaceChildren(...kept);
-  document.getElementById("count").textContent = kept.length;
+  document.getElementById("count").textContent = `${kept.length} of ${all.length} runs`;
 };
 const form = document.querySelector("form.filters");
 if (document.body.dataset.static && form && location.search.length > 1) {
