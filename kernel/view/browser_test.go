@@ -2,6 +2,9 @@ package view
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -204,5 +207,35 @@ func TestSpeedInABrowser(t *testing.T) {
 	t.Logf("a key takes %.2f ms", ms)
 	if ms > 500 {
 		t.Errorf("a key takes %v ms", ms)
+	}
+}
+
+// TestBundleInABrowser filters a bundle, from a file server and from the disk, and opens a
+// call and leaves it again.
+func TestBundleInABrowser(t *testing.T) {
+	ctx := browser(t)
+	lab := newLab(t)
+	big, cafes := bigRun(t, lab, 300, 2), cafesRun(t, lab)
+	root := t.TempDir()
+	write(t, bundleOf(lab, big, cafes), filepath.Join(root, "pages", "study"))
+	server := httptest.NewServer(http.FileServer(http.Dir(root)))
+	defer server.Close()
+	for _, base := range []string{server.URL + "/pages/study/", "file://" + root + "/pages/study/"} {
+		var count, runs, query, title string
+		var rows int
+		filtered := func(n int) chromedp.Action {
+			return chromedp.WaitVisible(fmt.Sprintf(`//p[@id="pages"][contains(.,"%d samples")]`, n), chromedp.BySearch)
+		}
+		visit(t, ctx, chromedp.Navigate(base+"index.html?q=cafes"), chromedp.WaitVisible("table.list a"), chromedp.Text("#count", &runs),
+			chromedp.Navigate(base+"run/"+big.ID()+"/samples.html?wrong=m1&page=2"), filtered(150), chromedp.Evaluate(`document.querySelectorAll("table.list tbody tr").length`, &rows),
+			chromedp.SendKeys("input[name=q]", "question 29"), chromedp.Click("form.filters button"), filtered(6), chromedp.Text("table.list tbody td:nth-child(2)", &query), chromedp.Text("#pages", &count))
+		if runs != "1 of 2 runs" || rows != 50 || query != "question 29" || count != "6 samples 1" {
+			t.Errorf("%s: %q; %d rows; %q, %q", base, runs, rows, query, count)
+		}
+		visit(t, ctx, chromedp.Navigate(base+"run/"+cafes.ID()+"/t/00013.html"), chromedp.WaitVisible(".graph svg"), chromedp.Click(".calls a"), chromedp.WaitVisible("#call-1 .said.reply"),
+			chromedp.WaitNotVisible(".graph svg"), chromedp.Click("#call-1 .links a"), chromedp.WaitVisible(".graph svg"), chromedp.Title(&title))
+		if !strings.Contains(title, "trial anot/R00/1") {
+			t.Errorf("%s: the title is %q", base, title)
+		}
 	}
 }

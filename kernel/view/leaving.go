@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -60,13 +61,16 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 		return nil, nil, err
 	}
 	task := *r.Task
-	task.Samples, inner.Task, inner.Trials = slices.Clone(task.Samples), &task, slices.Clone(inner.Trials)
-	for i, s := range task.Samples {
-		now, err := cleaned(&s, clean)
+	if inner.Task, err = cleaned(&task, clean); err != nil {
+		return nil, nil, err
+	}
+	inner.Labels, inner.Trials = slices.Clone(inner.Labels), slices.Clone(inner.Trials)
+	for i := range inner.Labels {
+		label, err := cleaned(&inner.Labels[i], clean)
 		if err != nil {
-			return nil, nil, fmt.Errorf("sample %s: %w", clean(s.ID), err)
+			return nil, nil, err
 		}
-		task.Samples[i] = *now
+		inner.Labels[i] = *label
 	}
 	for i, t := range inner.Trials {
 		if inner.Trials[i], err = cleaned(x.trial(t), clean); err != nil {
@@ -196,8 +200,8 @@ func eachText(v any, clean func(string) string) (any, bool) {
 		return v, changed
 	case map[string]any:
 		out := map[string]any{}
-		for k, value := range v {
-			now, c := eachText(value, clean)
+		for _, k := range slices.Sorted(maps.Keys(v)) { // two names may become one
+			now, c := eachText(v[k], clean)
 			name := clean(k)
 			out[name], changed = now, changed || c || name != k
 		}

@@ -83,8 +83,8 @@ func (l *loaded) facets() facets {
 	return f
 }
 
-// facet is one choice, such as "wrong 1" for the second method: what a filter asks for
-// and what a sample has. The script of a bundle knows them, too.
+// facet is one choice, such as "wrong1" for the second method: what a filter asks for and
+// what a sample has. The script of a bundle builds the same names.
 func facet(name string, choices []string, choice string) string {
 	return name + strconv.Itoa(slices.Index(choices, choice))
 }
