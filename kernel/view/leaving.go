@@ -80,12 +80,13 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 	return &whole, clean, nil
 }
 
-// trial is a trial whose failures name no folder.
+// trial is a trial without what its plugin printed, whose failures name no folder.
 func (x *leaving) trial(t *record.Trial) *record.Trial {
-	if slices.Contains(x.show, showPaths) {
-		return t
-	}
 	out := *t
+	out.Printed = ""
+	if slices.Contains(x.show, showPaths) {
+		return &out
+	}
 	out.Calls, out.Grading = slices.Clone(t.Calls), slices.Clone(t.Grading)
 	texts := []*string{&out.Failure, &out.Ungraded, &out.Answer.Reason}
 	for _, calls := range [][]record.Call{out.Calls, out.Grading} {
