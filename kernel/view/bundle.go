@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ type bundler struct {
 // entry is a page to write.
 type entry struct {
 	address, file string
-	finish        func(page []byte, e entry) error // writes it; nil for [bundler.put]
+	finish        func(page []byte, file string) error // writes it, if it is more than a page
 }
 
 func (w *bundler) all() error {
@@ -186,13 +187,14 @@ func (w *bundler) all() error {
 	}
 	for _, e := range w.entries {
 		page, err := w.get(e.address)
+		switch {
+		case err != nil:
+		case e.finish != nil:
+			err = e.finish(page, e.file)
+		default:
+			err = w.file(e.file, w.relinked(page, e.file, nil))
+		}
 		if err != nil {
-			return err
-		}
-		if e.finish == nil {
-			e.finish = func(page []byte, e entry) error { return w.put(page, e.file, nil) }
-		}
-		if err := e.finish(page, e); err != nil {
 			return err
 		}
 	}
@@ -216,11 +218,6 @@ func (w *bundler) mark() error {
 	return w.file(bundleFile, append(raw, '\n'))
 }
 
-// put writes a page; see [bundler.relinked].
-func (w *bundler) put(page []byte, file string, local map[string]string) error {
-	return w.file(file, w.relinked(page, file, local))
-}
-
 // file writes a file, unless the bundle grows too large.
 func (w *bundler) file(name string, content []byte) error {
 	if err := w.ctx.Err(); err != nil {
@@ -230,11 +227,8 @@ func (w *bundler) file(name string, content []byte) error {
 	if w.written.Bytes += int64(len(content)); w.written.Bytes > maxBundle {
 		return kernel.Misused(fmt.Errorf("it has more than %d MiB: choose fewer runs", maxBundle>>20))
 	}
-	path := filepath.Join(w.root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, content, 0o644)
+	to := filepath.Join(w.root, filepath.FromSlash(name))
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, content, 0o644))
 }
 
 // between is the part of a page from one text to the next occurrence of another.
@@ -246,8 +240,8 @@ func between(page []byte, from, to string) []byte {
 
 // articles are the calls of a trial, which its page shows one at a time: a file for each
 // would be too many.
-func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, entry) error {
-	return func(page []byte, e entry) error {
+func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, string) error {
+	return func(page []byte, file string) error {
 		local := map[string]string{}
 		var calls bytes.Buffer
 		for i, row := range callRows(l.Run.ID, t) {
@@ -266,7 +260,8 @@ func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, entry) error
 			local[row.To] = "#" + id
 			fmt.Fprintf(&calls, "<article id=%q><p class=\"links\"><a href=\"#\">back to the trial</a></p>%s</article>\n", id, between(call, "<main>", "</main>"))
 		}
-		return w.put(bytes.Replace(page, []byte("</main>"), append(calls.Bytes(), "</main>"...), 1), e.file, local)
+		page = bytes.Replace(page, []byte("</main>"), append(calls.Bytes(), "</main>"...), 1)
+		return w.file(file, w.relinked(page, file, local))
 	}
 }
 
@@ -274,9 +269,9 @@ func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, entry) error
 const maxCalls = 8 << 20
 
 // rows writes a page of samples, and its rows once more for the filters.
-func (w *bundler) rows(number int) func([]byte, entry) error {
-	return func(page []byte, e entry) error {
-		page = w.relinked(page, e.file, nil)
+func (w *bundler) rows(number int) func([]byte, string) error {
+	return func(page []byte, file string) error {
+		page = w.relinked(page, file, nil)
 		var script bytes.Buffer
 		script.WriteString("noemaRows(")
 		text := json.NewEncoder(&script)
@@ -285,7 +280,7 @@ func (w *bundler) rows(number int) func([]byte, entry) error {
 			return err
 		}
 		script.WriteString(")\n")
-		name := fmt.Sprintf("%s/rows-%d.js", filepath.ToSlash(filepath.Dir(e.file)), number)
-		return errors.Join(w.file(e.file, page), w.file(name, script.Bytes()))
+		name := fmt.Sprintf("%s/rows-%d.js", path.Dir(file), number)
+		return errors.Join(w.file(file, page), w.file(name, script.Bytes()))
 	}
 }

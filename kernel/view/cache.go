@@ -95,7 +95,7 @@ func treeOf(r *kernel.Result) (string, error) {
 		return "", nil
 	}
 	tree := &study.Tree{}
-	for _, t := range r.Trials {
+	for _, t := range r.Result.Trials {
 		if err := tree.Add(t.ID, t.Hash); err != nil {
 			return "", err
 		}

@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,14 +16,11 @@ import (
 	"noema/kernel/redact"
 )
 
-// What is left out of a bundle unless it is asked for.
-const (
-	showPaths   = "paths"   // the folders of this machine
-	showCommand = "command" // the command line of each run
-)
-
-// Showable lists what is left out of a bundle unless it is asked for.
+// Showable lists what is left out of a bundle unless it is asked for: the folders of this
+// machine, and the command line of each run.
 func Showable() []string { return []string{showPaths, showCommand} }
+
+const showPaths, showCommand = "paths", "command"
 
 // leaving is what may leave the machine in a bundle. A nil one stands for a page that is
 // served to this machine alone, from which nothing is taken.
@@ -34,13 +30,6 @@ type leaving struct {
 	show     []string
 	redactor *redact.Redactor
 	together string // the address of the comparison of all runs; empty if there is none
-}
-
-func (x *leaving) comparison() string {
-	if x == nil {
-		return ""
-	}
-	return x.together
 }
 
 // result is a copy of a run without what may not leave, with what cleans its further texts
@@ -55,7 +44,7 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 	folders := x.foldersOf(r.Run)
 	clean := func(s string) string { return export.Clean(x.redactor, folders.Replace(s)) }
 	whole, inner := *r, *r.Result
-	whole.Result = &inner
+	whole.Result, whole.Trials = &inner, nil
 	var err error
 	if inner.Run, err = cleaned(x.run(r.Run), clean); err != nil {
 		return nil, nil, err
@@ -64,14 +53,11 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 	if inner.Task, err = cleaned(&task, clean); err != nil {
 		return nil, nil, err
 	}
-	inner.Labels, inner.Trials = slices.Clone(inner.Labels), slices.Clone(inner.Trials)
-	for i := range inner.Labels {
-		label, err := cleaned(&inner.Labels[i], clean)
-		if err != nil {
-			return nil, nil, err
-		}
-		inner.Labels[i] = *label
+	labels, err := cleaned(&inner.Labels, clean)
+	if err != nil {
+		return nil, nil, err
 	}
+	inner.Labels, inner.Trials = *labels, slices.Clone(inner.Trials)
 	for i, t := range inner.Trials {
 		if inner.Trials[i], err = cleaned(x.trial(t), clean); err != nil {
 			return nil, nil, fmt.Errorf("trial %s: %w", clean(t.ID.String()), err)
@@ -144,19 +130,9 @@ func (x *leaving) foldersOf(r *record.Run) *strings.Replacer {
 			found[m[1]] = ""
 		}
 	}
-	return replacer(found)
-}
-
-// replacer replaces the longest first.
-func replacer(found map[string]string) *strings.Replacer {
 	delete(found, "/")
-	var olds []string
-	for old := range found {
-		olds = append(olds, old)
-	}
-	slices.SortFunc(olds, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	var pairs []string
-	for _, old := range olds {
+	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) { // the longer of two before its own beginning
 		pairs = append(pairs, old, found[old])
 	}
 	return strings.NewReplacer(pairs...)

@@ -79,7 +79,7 @@ func (w *bundler) planRun(id, folder string) error {
 	for i, s := range samples {
 		list = append(list, entry{runLink(id, "sample", "s", s.ID), fmt.Sprintf("%ss/%05d.html", folder, i+1), nil})
 	}
-	for i, t := range l.Trials {
+	for i, t := range l.Result.Result.Trials {
 		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, t)})
 	}
 	for _, e := range list {

@@ -50,7 +50,11 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		}
 		return 0 // newest first, as they come
 	})
-	return "runs.html", content{Title: "runs", Body: map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Together": p.leaving.comparison()}}, nil
+	body := map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all)}
+	if p.leaving != nil {
+		body["Together"] = p.leaving.together
+	}
+	return "runs.html", content{Title: "runs", Body: body}, nil
 }
 
 // listed are the runs of the page, newest first.
@@ -160,11 +164,11 @@ func together(runs []*record.Run) string {
 	if len(runs) < 2 || len(runs) > maxCompared {
 		return ""
 	}
-	address := "/compare?"
+	q := url.Values{}
 	for _, r := range runs {
-		address += "run=" + url.QueryEscape(r.ID) + "&"
+		q.Add("run", r.ID)
 	}
-	return strings.TrimSuffix(address, "&")
+	return "/compare?" + q.Encode()
 }
 
 // maxCompared is how many runs are compared at most.
