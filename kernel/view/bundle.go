@@ -17,6 +17,7 @@ import (
 	"noema/kernel/files"
 	"noema/kernel/record"
 	"noema/kernel/redact"
+	"noema/kernel/study"
 )
 
 // Bundle is the page over chosen runs as static files, to be sent: they work from a file
@@ -37,48 +38,21 @@ type Written struct {
 }
 
 const (
-	bundleFile   = "bundle.json" // marks a whole bundle
-	bundleFormat = 1
-	maxBundle    = 1 << 30 // bytes, as much as a repository's pages may have
+	bundleFile = "bundle.json" // marks a whole bundle: a [study.Study], as in a pack of the runs
+	maxBundle  = 1 << 30       // bytes, as much as a repository's pages may have
 )
-
-// marker is the content of bundleFile.
-type marker struct {
-	Format int       `json:"format"`
-	Noema  string    `json:"noema"`
-	Runs   []bundled `json:"runs"`
-}
-
-// bundled names a run by its hashes; a pack of the run has the same.
-type bundled struct {
-	Run  string `json:"run"`
-	Root string `json:"root_hash,omitempty"` // empty for an imported run
-	Tree string `json:"tree"`
-}
 
 // Write makes the folder dir, which must not be there, be empty, or be a bundle, which is
 // replaced. Until everything is written, dir stays as it was.
 func (b Bundle) Write(ctx context.Context, dir string) (Written, error) {
-	if err := b.check(); err != nil {
-		return Written{}, kernel.Misused(err)
-	}
-	dir, err := target(dir)
+	w := &bundler{ctx: ctx, Bundle: b, places: map[string]string{}}
+	err := errors.Join(b.check(), free(dir))
 	if err != nil {
-		return Written{}, kernel.Misused(err)
+		err = kernel.Misused(err)
+	} else {
+		err = w.write(dir)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return Written{}, fmt.Errorf("bundle: %w", err)
-	}
-	part, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".part-*")
 	if err != nil {
-		return Written{}, fmt.Errorf("bundle: %w", err)
-	}
-	defer os.RemoveAll(part)
-	w := &bundler{ctx: ctx, Bundle: b, root: part, places: map[string]string{}}
-	if err := w.all(); err != nil {
-		return Written{}, fmt.Errorf("bundle: %w", err)
-	}
-	if err := errors.Join(os.Chmod(part, 0o755), replace(part, dir)); err != nil {
 		return Written{}, fmt.Errorf("bundle: %w", err)
 	}
 	return w.written, nil
@@ -87,65 +61,37 @@ func (b Bundle) Write(ctx context.Context, dir string) (Written, error) {
 func (b Bundle) check() error {
 	for _, name := range b.Show {
 		if !slices.Contains(Showable(), name) {
-			return fmt.Errorf("bundle: show %q: choose among %s", name, strings.Join(Showable(), ", "))
+			return fmt.Errorf("show %q: choose among %s", name, strings.Join(Showable(), ", "))
 		}
 	}
 	for _, run := range b.Runs {
 		if run.Status != record.Finished {
-			return fmt.Errorf("bundle run %q: it is not finished: run its command again to finish it", run.ID)
+			return fmt.Errorf("run %q is not finished: run its command again to finish it", run.ID)
 		}
 	}
 	return nil
 }
 
-// target is the folder to write, without links on the way, unless it holds anything that
-// is not of a bundle.
-func target(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("bundle: %w", err)
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return dir, nil
+// free refuses a folder that holds anything but a bundle.
+func free(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("bundle: %w", err)
+		return fmt.Errorf("%w: name a folder", err)
 	}
-	entries, err := os.ReadDir(real)
-	if err != nil {
-		return "", fmt.Errorf("bundle: %w: name a folder", err)
-	}
-	if len(entries) == 0 {
-		return real, nil
-	}
-	var m marker
-	raw, err := files.Read(filepath.Join(real, bundleFile), 1<<20)
-	if err != nil || json.Unmarshal(raw, &m) != nil || m.Format != bundleFormat {
-		return "", fmt.Errorf("bundle: %q is not empty and not a bundle: name a new folder", dir)
+	var s study.Study
+	raw, err := files.Read(filepath.Join(dir, bundleFile), 1<<20)
+	if err != nil || json.Unmarshal(raw, &s) != nil || s.Format != study.Format {
+		return fmt.Errorf("%q is not empty and not a bundle: name a new folder", dir)
 	}
 	for _, e := range entries {
 		if !slices.Contains([]string{bundleFile, "index.html", "style.css", "script.js", "compare.html", "cost.png", "groups.png", "run"}, e.Name()) {
-			return "", fmt.Errorf("bundle: %q is a bundle with %q added, which would be lost: move that away, or name a new folder", dir, e.Name())
+			return fmt.Errorf("%q is a bundle with %q added, which would be lost: move that away, or name a new folder", dir, e.Name())
 		}
 	}
-	return real, nil
-}
-
-// replace puts a new folder in the place of an old one, which may be missing.
-func replace(part, dir string) error {
-	old := part + ".old"
-	err := os.Rename(dir, old)
-	if errors.Is(err, fs.ErrNotExist) {
-		return os.Rename(part, dir)
-	}
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(part, dir); err != nil {
-		return errors.Join(err, os.Rename(old, dir))
-	}
-	return os.RemoveAll(old)
+	return nil
 }
 
 // bundler carries out one Write.
@@ -163,6 +109,32 @@ type bundler struct {
 type entry struct {
 	address, file string
 	finish        func(page []byte, file string) error // writes it, if it is more than a page
+}
+
+// write writes a new folder and puts it in the place of the old one, if there is one.
+func (w *bundler) write(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if w.root, err = os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".part-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(w.root)
+	if err := errors.Join(w.all(), os.Chmod(w.root, 0o755)); err != nil {
+		return err
+	}
+	old := w.root + ".old"
+	if err := os.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(w.root, dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
 }
 
 func (w *bundler) all() error {
@@ -203,15 +175,18 @@ func (w *bundler) all() error {
 
 // mark writes the file by which a bundle is known.
 func (w *bundler) mark() error {
-	m := marker{Format: bundleFormat, Noema: w.Noema}
+	s := study.Study{Format: study.Format, Noema: w.Noema}
 	for _, id := range w.page.leaving.runs {
 		l, err := w.page.cache.get(id)
 		if err != nil {
 			return err
 		}
-		m.Runs = append(m.Runs, bundled{Run: id, Root: l.Run.Root, Tree: l.tree})
+		c := l.Run.Config
+		s.Runs = append(s.Runs, study.Run{
+			ID: id, Root: l.Run.Root, Trials: len(l.trials), Tree: l.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
+		})
 	}
-	raw, err := json.MarshalIndent(m, "", "  ")
+	raw, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -39,17 +40,13 @@ func (w *bundler) get(address string) ([]byte, error) {
 
 // plan gives every address its file.
 func (w *bundler) plan() error {
-	for _, e := range []entry{{"/", "index.html", nil}, {"/style.css", "style.css", nil}, {"/script.js", "script.js", nil}} {
-		if err := w.add(e); err != nil {
-			return err
-		}
-	}
 	runs, err := w.page.listed()
 	if err != nil {
 		return err
 	}
 	all := together(runs)
-	if err := w.comparison(all, ""); err != nil {
+	err = errors.Join(w.add(entry{"/", "index.html", nil}), w.add(entry{"/style.css", "style.css", nil}), w.add(entry{"/script.js", "script.js", nil}), w.comparison(all, ""))
+	if err != nil {
 		return err
 	}
 	if w.places[all] != "" {
