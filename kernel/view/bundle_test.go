@@ -107,7 +107,7 @@ func crawl(t testing.TB, base string) map[string]bool {
 // leads to a file, every page is reached, and nothing of the server is in it.
 func TestBundleOnAFileServer(t *testing.T) {
 	lab := newLab(t)
-	cafes, big := cafesRun(t, lab), bigRun(t, lab, 250, 2)
+	cafes, big := cafesRun(t, lab), bigRun(t, lab, 120, 2)
 	root := t.TempDir()
 	dir := filepath.Join(root, "pages", "study")
 	written := write(t, bundleOf(lab, cafes, big), dir)
@@ -115,7 +115,7 @@ func TestBundleOnAFileServer(t *testing.T) {
 	defer server.Close()
 	seen := crawl(t, server.URL+"/pages/study/")
 	all := filesIn(t, dir)
-	if len(all) != written.Files || len(all) < 800 {
+	if len(all) != written.Files || len(all) < 400 {
 		t.Errorf("%d files, said to be %d", len(all), written.Files)
 	}
 	for name, text := range all {
@@ -133,9 +133,9 @@ func TestBundleOnAFileServer(t *testing.T) {
 		"index.html":                          {cafes.ID(), big.ID(), "Content-Security-Policy", " UTC"},
 		run + "index.html":                    {cafes.Root(), treeByPack(t, lab, cafes), "noema verify", `href="samples.html?wrong=anot"`[6:]},
 		run + "t/00013.html":                  {"<svg", "P3/c1", `href="#call-1"`, `<article id="call-1">`, "===STRATEGY==="},
-		"run/" + big.ID() + "/samples.html":   {`data-static="3"`, "samples-3.html", `data-fits="group-1 outcome0`},
-		"run/" + big.ID() + "/samples-3.html": {"question 249"},
-		"run/" + big.ID() + "/rows-3.js":      {"noemaRows(", "question 249"},
+		"run/" + big.ID() + "/samples.html":   {`data-static="2"`, "samples-2.html", `data-fits="group-1 outcome0`},
+		"run/" + big.ID() + "/samples-2.html": {"question 119"},
+		"run/" + big.ID() + "/rows-2.js":      {"noemaRows(", "question 119"},
 		bundleFile:                            {cafes.Root(), treeByPack(t, lab, cafes)},
 	} {
 		for _, want := range wants {
