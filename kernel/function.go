@@ -63,8 +63,15 @@ func (f function) Solve(ctx context.Context, p Problem, h Host) (a Answer, err e
 			err = fmt.Errorf("method %q panicked: %v", f.Description.Name, r)
 		}
 	}()
-	return f.Func(ctx, p, h)
+	return f.Func(recovering{ctx}, p, h)
 }
+
+// recovering is the context of a function. It tells the machine of cells that
+// panics are recovered, also those of goroutines that the function started.
+type recovering struct{ context.Context }
+
+// RecoversPanics marks the context.
+func (recovering) RecoversPanics() {}
 
 func (f function) method() runner.Method {
 	name := f.Description.Name

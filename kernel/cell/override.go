@@ -1,11 +1,14 @@
 package cell
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"log"
+	"math"
 	"reflect"
+	"strings"
 	"time"
 
 	"noema/kernel/cell/internal/machine"
@@ -29,9 +32,15 @@ func (ws *workspace) overrides(tables machine.Tables) machine.Tables {
 		"errors/errors":   {"As": reflect.ValueOf(func(err error, target any) bool { return ws.machine.As(err, target) })},
 		"reflect/reflect": {"DeepEqual": reflect.ValueOf(func(x, y any) bool { return ws.machine.DeepEqual(x, y) })},
 		"fmt/fmt":         ws.printFunctions(),
-		"time/time":       {"Sleep": reflect.ValueOf(ws.sleep)},
-		"log/log":         ws.logFunctions(tables["log/log"]),
-		"flag/flag":       ws.flagFunctions(tables["flag/flag"]),
+		"strings/strings": {"Repeat": reflect.ValueOf(func(th *machine.Thread, s string, n int) string {
+			return repeat(th, strings.Repeat, s, n)
+		})},
+		"bytes/bytes": {"Repeat": reflect.ValueOf(func(th *machine.Thread, b []byte, n int) []byte {
+			return repeat(th, bytes.Repeat, b, n)
+		})},
+		"time/time": {"Sleep": reflect.ValueOf(ws.sleep)},
+		"log/log":   ws.logFunctions(tables["log/log"]),
+		"flag/flag": ws.flagFunctions(tables["flag/flag"]),
 	}
 }
 
@@ -51,6 +60,15 @@ func (ws *workspace) printFunctions() map[string]reflect.Value {
 
 // sleep is a time.Sleep that an interrupt ends.
 func (ws *workspace) sleep(th *machine.Thread, d time.Duration) { th.Sleep(d) }
+
+// repeat asks for what a function of the standard library takes at once. What
+// overflows is the function's own panic.
+func repeat[T string | []byte](th *machine.Thread, by func(T, int) T, of T, n int) T {
+	if n > 0 && len(of) <= math.MaxInt/n {
+		th.Allow(len(of) * n)
+	}
+	return by(of, n)
+}
 
 // exitStatus is the stop reason of an execution that called os.Exit.
 type exitStatus int

@@ -249,6 +249,9 @@ func (r *repl) cell(ctx context.Context, text string) error {
 	if err != nil {
 		var e *cell.Error
 		if errors.As(err, &e) && e.Kind == "exit" {
+			if r.o.Terminal {
+				return fmt.Errorf("exit status %d: os.Exit ends the cell, not the session; to leave, press Ctrl-D or type :quit", e.Code)
+			}
 			r.done = true
 			r.failed = e.Code != 0
 			return nil

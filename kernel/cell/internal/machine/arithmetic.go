@@ -138,7 +138,13 @@ func numberOp[T number](o token.Token, d, x, y loc) op {
 
 func stringOp(o token.Token, d, x, y loc) op {
 	if o == token.ADD {
-		return func(fr *frame) { *at[string](fr, d) = *at[string](fr, x) + *at[string](fr, y) }
+		return func(fr *frame) {
+			a, b := *at[string](fr, x), *at[string](fr, y)
+			if len(a)+len(b) >= large {
+				fr.thread.Allow(len(a) + len(b))
+			}
+			*at[string](fr, d) = a + b
+		}
 	}
 	if compare := compareOp[string](o, d, x, y); compare != nil {
 		return compare

@@ -30,12 +30,23 @@ func (c *code) builtin(name string, args []ssa.Value, i *ssa.Call) op {
 		k, m, key := c.mapOf(args[0].Type()), c.loc(args[0]), c.index(args[1])
 		return func(fr *frame) {
 			if v := k.value(fr, m); !v.IsNil() {
+				g := c.m.guard(v.UnsafePointer())
+				g.write(v.UnsafePointer())
+				defer g.written()
 				v.SetMapIndex(k.key.value(&fr.regs[key]), reflect.Value{})
 			}
 		}
 	case "clear":
 		k, x := c.kind(args[0]), c.index(args[0])
-		return func(fr *frame) { k.value(&fr.regs[x]).Clear() }
+		return func(fr *frame) {
+			v := k.value(&fr.regs[x])
+			if v.Kind() == reflect.Map {
+				g := c.m.guard(v.UnsafePointer())
+				g.write(v.UnsafePointer())
+				defer g.written()
+			}
+			v.Clear()
+		}
 	case "close":
 		ch := c.channelOf(args[0])
 		return func(fr *frame) { ch.value(fr).Close() }
@@ -113,7 +124,10 @@ func (c *code) appends(args []ssa.Value, d loc) op {
 	}
 	x := c.loc(args[1])
 	if _, isString := args[1].Type().Underlying().(*types.Basic); isString {
-		return func(fr *frame) { *at[[]byte](fr, d) = append(*at[[]byte](fr, s), *at[string](fr, x)...) }
+		return func(fr *frame) {
+			fr.allowAppend(rt.Elem(), at[header](fr, s), len(*at[string](fr, x)))
+			*at[[]byte](fr, d) = append(*at[[]byte](fr, s), *at[string](fr, x)...)
+		}
 	}
 	return func(fr *frame) {
 		more := at[header](fr, x)
@@ -121,6 +135,7 @@ func (c *code) appends(args []ssa.Value, d loc) op {
 			*at[header](fr, d) = *at[header](fr, s)
 			return
 		}
+		fr.allowAppend(rt.Elem(), at[header](fr, s), more.len)
 		to := reflect.NewAt(rt, unsafe.Pointer(at[header](fr, s))).Elem()
 		*at[header](fr, d) = *(*header)(pointerTo(reflect.AppendSlice(to, reflect.NewAt(rt, unsafe.Pointer(more)).Elem())))
 	}

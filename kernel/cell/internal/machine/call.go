@@ -125,6 +125,9 @@ func (c *code) invoke(call *ssa.CallCommon) func(*frame) invoker {
 			return d.bind(pkg, name, v)
 		}
 		m.refuseMethod(v, name)
+		if fn := m.unlocker(v, name); fn.IsValid() {
+			return compiledCall(fn, nil, nil, false)
+		}
 		return compiledCall(reflect.ValueOf(v).MethodByName(name), kinds, results, variadic)
 	}
 }

@@ -33,6 +33,7 @@ func (c *code) makeChan(i *ssa.MakeChan) op {
 		if n < 0 {
 			panic(plainError("makechan: size out of range"))
 		}
+		fr.thread.allow(rt.Elem(), n)
 		*at[unsafe.Pointer](fr, d) = reflect.MakeChan(rt, n).UnsafePointer()
 	}
 }

@@ -107,17 +107,24 @@ func (m *Machine) Guard(f func()) (p *Panic) {
 
 // callback calls a closure for compiled code. A panic goes on through compiled
 // code where the machine or a guard is below it; in another goroutine that
-// compiled code started it would end the process, and ends the goroutine instead.
+// compiled code started it would end the process, and ends the goroutine instead,
+// unless that code says that it recovers panics.
 func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
+	m.shared.Store(true)
 	th := m.foreign()
 	if th.nested.Add(1) > maxNested {
 		th.nested.Add(-1)
 		panic(errOverflow)
 	}
 	defer th.nested.Add(-1)
+	recovered := recovers(in)
+	if recovered {
+		th.begin()
+		defer th.end()
+	}
 	ended := false
 	defer func() {
-		if ended {
+		if ended || recovered {
 			return
 		}
 		if g, ours := m.routines.Load(goid()); ours {

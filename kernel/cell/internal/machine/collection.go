@@ -46,6 +46,16 @@ func (th *Thread) allow(rt reflect.Type, n int) {
 	}
 }
 
+// allowAppend asks for what the slice grows to with n more elements.
+func (fr *frame) allowAppend(rt reflect.Type, to *header, n int) {
+	if to.len+n > to.cap {
+		fr.thread.allow(rt, to.len+n)
+	}
+}
+
+// Allow ends the execution if it may not have so many bytes more.
+func (th *Thread) Allow(bytes int) { th.allow(reflect.TypeFor[byte](), bytes) }
+
 // pointerTo is the address of a copy of a reflected value.
 func pointerTo(v reflect.Value) unsafe.Pointer {
 	p := reflect.New(v.Type())
@@ -55,6 +65,7 @@ func pointerTo(v reflect.Value) unsafe.Pointer {
 
 // mapKinds is what it takes to work on a map.
 type mapKinds struct {
+	m        *Machine
 	rt       reflect.Type
 	key, val kind
 }
@@ -62,7 +73,7 @@ type mapKinds struct {
 func (c *code) mapOf(t types.Type) mapKinds {
 	m := t.Underlying().(*types.Map)
 	k, v := c.m.kindOf(m.Key()), c.m.kindOf(m.Elem())
-	return mapKinds{reflect.MapOf(k.rt, v.rt), k, v}
+	return mapKinds{c.m, reflect.MapOf(k.rt, v.rt), k, v}
 }
 
 // value is a map in a register, for reflection.
@@ -95,6 +106,10 @@ func (c *code) lookup(i *ssa.Lookup) op {
 	}
 	k, x, key, d := c.mapOf(i.X.Type()), c.loc(i.X), c.index(i.Index), c.index(i)
 	get := func(fr *frame, s *slot) bool {
+		p := *at[unsafe.Pointer](fr, x)
+		g := c.m.guard(p)
+		g.read(p)
+		defer g.done()
 		v := k.value(fr, x).MapIndex(k.key.value(&fr.regs[key]))
 		if !v.IsValid() {
 			k.val.zero(s)
@@ -118,6 +133,10 @@ func (c *code) lookup(i *ssa.Lookup) op {
 func (c *code) mapUpdate(i *ssa.MapUpdate) op {
 	k, x, key, val := c.mapOf(i.Map.Type()), c.loc(i.Map), c.index(i.Key), c.index(i.Value)
 	return func(fr *frame) {
+		p := *at[unsafe.Pointer](fr, x)
+		g := c.m.guard(p)
+		g.write(p)
+		defer g.written()
 		k.value(fr, x).SetMapIndex(k.key.value(&fr.regs[key]), k.val.value(&fr.regs[val]))
 	}
 }
@@ -138,7 +157,7 @@ func (c *code) ranges(i *ssa.Range) op {
 	k := c.mapOf(i.X.Type())
 	return func(fr *frame) {
 		m := k.value(fr, x)
-		var it iterator = &mapIterator{k, reflect.ValueOf(m.Interface()).MapRange()}
+		var it iterator = &mapIterator{k, m.UnsafePointer(), reflect.ValueOf(m.Interface()).MapRange()}
 		*at[unsafe.Pointer](fr, d) = unsafe.Pointer(&it)
 	}
 }
@@ -154,10 +173,14 @@ func (c *code) next(i *ssa.Next) op {
 
 type mapIterator struct {
 	mapKinds
+	of   unsafe.Pointer
 	iter *reflect.MapIter
 }
 
 func (it *mapIterator) next(tuple []slot) {
+	g := it.m.guard(it.of)
+	g.read(it.of)
+	defer g.done()
 	if !it.iter.Next() {
 		it.key.zero(&tuple[1])
 		it.val.zero(&tuple[2])

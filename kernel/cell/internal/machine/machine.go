@@ -58,6 +58,10 @@ type Machine struct {
 	current    atomic.Pointer[Execution]
 	executions sync.Map // *Execution -> true, for those with goroutines
 	routines   sync.Map // goroutine number -> true, for those that the machine started
+	threads    atomic.Int32
+	shared     atomic.Bool // several goroutines have run cells at a time
+	maps       mapGuards
+	unlocking  sync.Mutex
 
 	mu          sync.Mutex // guards what follows
 	layouts     *layouts

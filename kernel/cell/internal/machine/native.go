@@ -58,6 +58,9 @@ func (m *Machine) nativeOf(fn *ssa.Function) *native {
 	m.fit(n)
 	m.viewed(n, o, len(n.params)-fn.Signature.Params().Len())
 	m.refuseValue(n, o)
+	if o.Pkg().Path() == "sync" && fn.Signature.Recv() != nil {
+		m.guardSync(n, o.Name())
+	}
 	m.natives[fn] = n
 	return n
 }

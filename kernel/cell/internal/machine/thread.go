@@ -26,6 +26,7 @@ type Execution struct {
 	reason error
 	at     time.Time     // of the stop
 	held   chan struct{} // closed at the release; nil if not held
+	called bool          // a call by compiled code that has not returned
 	live   int
 	gone   chan struct{} // closed when no goroutine is left; made by Gone
 }
@@ -165,11 +166,15 @@ func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
 	}
 	e.live++
 	e.mu.Unlock()
+	if e.m.threads.Add(1) > 1 {
+		e.m.shared.Store(true)
+	}
 	go func() {
 		id, th := goid(), &Thread{Execution: e}
 		e.m.routines.Store(id, th)
 		defer func() {
 			e.m.routines.Delete(id)
+			e.m.threads.Add(-1)
 			e.left()
 			close(over)
 		}()
@@ -311,7 +316,7 @@ func Stopped(v any) bool {
 
 // died reports the panic that ended the thread, unless that was a stop.
 func (th *Thread) died(r any) {
-	if p := th.panicOf(r); !p.stop && th.m.o.Died != nil {
+	if p := th.panicOf(r); !p.stop && !th.fails(p) && th.m.o.Died != nil {
 		th.m.o.Died(th.Execution, p)
 	}
 }

@@ -120,7 +120,7 @@ func (r *cellReader) parse() error {
 		line, column := place(r.text, at)
 		return &Errors{Kind: "syntax error", Faults: []Fault{{r.o.Source, line, column, fmt.Sprintf("brackets nest %d deep: the limit is %d", depth, MaxNesting), ""}}}
 	}
-	declarations := outside(tokens)
+	declarations := outside(r.text, tokens)
 	in := within(declarations)
 	var faults []Fault
 	file, err := r.parsed("package main;", blanked(r.text, in), "")

@@ -135,10 +135,14 @@ func closing(part []Lexeme) int {
 	return len(part) - 1
 }
 
-// outside are the chunks that cannot stand within a function.
-func outside(all []Lexeme) (out []Chunk) {
+// outside are the chunks that cannot stand within a function, each with the
+// semicolon that follows it.
+func outside(text string, all []Lexeme) (out []Chunk) {
 	for _, c := range Chunks(all) {
 		if c.Kind == Imports || c.Kind == Function {
+			if c.Limit < len(text) && text[c.Limit] == ';' {
+				c.End = c.Limit + 1
+			}
 			out = append(out, c)
 		}
 	}
