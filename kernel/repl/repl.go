@@ -105,11 +105,14 @@ func Run(ctx context.Context, s Session, o Options) (exit int, err error) {
 	defer leave(nil)
 	r := &repl{o: o, session: s, origins: map[string]origin{}}
 	if o.Terminal {
-		r.editor = newShell(s, o, r.commands())
+		sh := newShell(s, o, r.commands())
+		r.editor = sh
+		r.screen = newScreen(o, r.ask)
+		r.screen.above, sh.screen = sh.above.print, r.screen
 	} else {
 		r.editor = newPipe(o.In, s.IsComplete)
+		r.screen = newScreen(o, r.ask)
 	}
-	r.screen = newScreen(o, r.ask)
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)

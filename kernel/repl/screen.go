@@ -25,6 +25,9 @@ type screen struct {
 	o    Options
 	asks func(ctx context.Context, prompt string, hidden bool) (string, error)
 	size func() (columns, rows int) // of the terminal; 0 if not known
+	// above prints above an open prompt. It is false if there is none, and nil in a
+	// pipe.
+	above func(text string) bool
 
 	mu      sync.Mutex
 	tail    string            // printed since the last line end
@@ -61,6 +64,9 @@ func sizeOf(w io.Writer) func() (int, int) {
 
 // Stream implements [cell.Output].
 func (s *screen) Stream(name string, text []byte) {
+	if (name != "stderr" || !redirected(s.o.Err)) && s.printedAbove(string(text)) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(text) == 0 {
@@ -77,6 +83,8 @@ func (s *screen) Stream(name string, text []byte) {
 	}
 	s.follow(string(text))
 }
+
+func (s *screen) printedAbove(text string) bool { return s.above != nil && s.above(text) }
 
 // follow records the text of the last line.
 func (s *screen) follow(text string) {
@@ -118,13 +126,17 @@ func (s *screen) say(text string) {
 // Show implements [display.Screen].
 func (s *screen) Show(id string, b display.Bundle) {
 	text := textOf(b)
+	if id == "" && s.printedAbove(text+"\n") {
+		return
+	}
+	open := s.printedAbove("") // what changes waits for the next cell
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	columns, rows := s.size()
 	switch again := s.live == id && s.rows < rows; {
 	case id == "":
 		s.draw("", text, columns)
-	case !s.o.Terminal, s.drawn[id] && !again:
+	case !s.o.Terminal, open, s.drawn[id] && !again:
 		if _, ok := s.states[id]; !ok {
 			s.waiting = append(s.waiting, id)
 		}

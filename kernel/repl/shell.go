@@ -30,17 +30,24 @@ type shell struct {
 	reading sync.Mutex // held while the editor reads
 	asking  bool       // a cell reads a line
 	prompt  string     // of that line
+	above   *above
+	screen  *screen // where what was not shown above goes
 }
 
 func newShell(s Session, o Options, commands []Command) *shell {
 	sh := &shell{Shell: readline.NewShell(), session: s, commands: commands, history: openHistory(o.History), size: sizeOf(o.Out)}
+	sh.above = newAbove(sh.Keys.RequestRefresh)
 	sh.Prompt.Primary(func() string {
 		if sh.asking {
-			return sh.prompt
+			return sh.above.before() + sh.prompt
 		}
-		return fmt.Sprintf("[%d] ", s.Count()+1)
+		return fmt.Sprintf("%s[%d] ", sh.above.before(), s.Count()+1)
 	})
-	sh.Prompt.Secondary(func() string { return "... " })
+	sh.Hint.SetProvider(func([]rune, int) []rune {
+		sh.above.arm(false)
+		return nil
+	})
+	sh.reserveRow()
 	sh.AcceptMultiline = func(line []rune) bool { return sh.accepts(string(line)) }
 	if o.Color {
 		sh.highlight = highlighter()
@@ -59,6 +66,22 @@ func newShell(s Session, o Options, commands []Command) *shell {
 	sh.History.Delete()
 	sh.History.Add("cells", sh.history)
 	return sh
+}
+
+// reserveRow makes the editor keep a row free below the input, which it clears
+// at each drawing. Without the cursor's position it would not see that there is
+// none at the bottom of the terminal, and clear the row above. The right prompt,
+// of which there is none, is what the editor asks for when the input is drawn.
+func (sh *shell) reserveRow() {
+	second := "... "
+	sh.Prompt.Secondary(func() string { return second })
+	sh.Prompt.Right(func() string {
+		second = rowBelow
+		sh.Prompt.SecondaryPrint() // the one way to the editor's own output
+		second = "... "
+		sh.above.arm(true)
+		return ""
+	})
 }
 
 // accepts reports whether Enter runs the input. An empty line does not run an
@@ -104,7 +127,11 @@ func (sh *shell) read(highlight func([]rune) string) (string, error) {
 
 func (sh *shell) readLocked(highlight func([]rune) string) (string, error) {
 	sh.SyntaxHighlighter = highlight
+	sh.above.begin()
 	text, err := sh.Readline()
+	if rest := sh.above.end(); rest != "" {
+		sh.screen.Stream("stdout", []byte(rest))
+	}
 	if errors.Is(err, readline.ErrInterrupt) {
 		err = errAgain
 	}

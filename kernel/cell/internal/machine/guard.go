@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -159,21 +160,22 @@ const maxReaders = 1 << 30
 
 // readers is the mutex's count of readers, which package sync does not export.
 func readers(mu *sync.RWMutex) int32 {
-	count := reflect.ValueOf(mu).Elem().FieldByName("readerCount")
-	return (*atomic.Int32)(unsafe.Pointer(count.UnsafeAddr())).Load()
+	return field[atomic.Int32](mu, "readerCount").Load()
 }
 
-// wait is a WaitGroup's Wait that a stop ends.
+// field is an unexported field of a value.
+func field[T any](of any, name string) *T {
+	return (*T)(unsafe.Pointer(reflect.ValueOf(of).Elem().FieldByName(name).UnsafeAddr()))
+}
+
+// longestNap is how long a waiting goroutine may overlook that the wait is over.
+const longestNap = time.Millisecond
+
+// wait is a WaitGroup's Wait that a stop ends. It is not among the group's waiters,
+// which would stay for ever and be woken in place of others.
 func wait(th *Thread, wg *sync.WaitGroup) {
-	over := make(chan struct{})
-	var failed any
-	go func() {
-		defer close(over)
-		defer func() { failed = recover() }()
-		wg.Wait()
-	}()
-	th.wait([]reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(over)}}, true)
-	if failed != nil {
-		panic(failed)
+	state := field[atomic.Uint64](wg, "state")
+	for nap := time.Microsecond; state.Load()>>32 != 0; nap = min(2*nap, longestNap) {
+		th.Sleep(nap)
 	}
 }
