@@ -48,6 +48,14 @@ func (c *console) direct(out Output) {
 	c.out, c.muted = out, false
 }
 
+// Fallback directs what goroutines print while no cell runs to out, in place of
+// [Options.Output].
+func (s *Session) Fallback(out Output) {
+	s.console.mu.Lock()
+	defer s.console.mu.Unlock()
+	s.console.fallback = out
+}
+
 // mute discards output until direct is called.
 func (c *console) mute() {
 	c.mu.Lock()

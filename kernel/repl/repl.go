@@ -30,6 +30,7 @@ type Session interface {
 	Stale() []cell.StaleCell
 	Count() int
 	Reset() error
+	Fallback(out cell.Output)
 }
 
 var _ Session = (*cell.Session)(nil)
@@ -109,6 +110,7 @@ func Run(ctx context.Context, s Session, o Options) (exit int, err error) {
 		r.editor = sh
 		r.screen = newScreen(o, r.ask)
 		r.screen.above, sh.screen = sh.above.print, r.screen
+		s.Fallback(r.screen)
 	} else {
 		r.editor = newPipe(o.In, s.IsComplete)
 		r.screen = newScreen(o, r.ask)

@@ -232,3 +232,50 @@ func TestTerminalAnswersAreForgotten(t *testing.T) {
 		t.Errorf("the history is %q, %v", raw, err)
 	}
 }
+
+// TestTerminalGoroutinePrints has goroutines that print while a cell is typed.
+func TestTerminalGoroutinePrints(t *testing.T) {
+	c := newTerminal(t, "NO_COLOR=1")
+	c.enter("say := make(chan string)", "[2]")
+	c.enter("go func() { for text := range say { fmt.Print(text) } }()", "[3]")
+	c.enter(`import "time"; later := func(text string) { go func() { time.Sleep(time.Second); say <- text }() }`, "[4]")
+	c.enter(`later("one\ntwo\nthr"); later("ee\n")`, "[5]")
+	c.keys("-l", "x := 40 + ")
+	c.waitForPart("\n[5] x := 40 +")
+	c.waitFor("one\ntwo\nthree\n[5] x := 40 +")
+	c.keys("-l", "2; later(\"no end\"); x")
+	c.keys("Enter")
+	c.waitForPart("three\n[5] x := 40 + 2; later(\"no end\"); x\n42\n")
+	c.enter(`time.Sleep(2 * time.Second)`, "no end\n[7]")
+}
+
+// TestTerminalRecallAtTheBottom recalls a cell of several lines where the terminal
+// ends.
+func TestTerminalRecallAtTheBottom(t *testing.T) {
+	c := newTerminal(t, "NO_COLOR=1")
+	c.enter("func f(n int) int {", "[1] func f(n int) int {")
+	for _, line := range []string{"n++", "n *= 2", "return n"} {
+		c.enter(line, "    "+line)
+	}
+	c.enter("}", "    }\n[2]")
+	for i := range 40 {
+		c.enter("f("+fmt.Sprint(i)+")", fmt.Sprintf("[%d] f(%d)\n%d\n[%d]", i+2, i, 2*i+2, i+3))
+	}
+	recalled := "[41] f(39)\n80\n[42] func f(n int) int {\n     n++\n     n *= 2\n     return n\n     }"
+	for range 41 {
+		c.keys("Up")
+	}
+	c.waitFor(recalled)
+	c.keys("Down", "Up")
+	c.waitFor(recalled)
+	c.keys("-l", " // again")
+	c.waitFor(recalled + " // again")
+}
+
+// TestTerminalExit leaves a cell, not the session.
+func TestTerminalExit(t *testing.T) {
+	c := newTerminal(t, "NO_COLOR=1")
+	c.enter(`import "os"; import "errors"; kept := 1; os.Exit(3)`, " type :quit\n[2]")
+	c.waitForPart("exit status 3: os.Exit ends the cell")
+	c.enter("kept + len(errors.New(\"a\").Error())", "2\n[3]")
+}
