@@ -110,7 +110,6 @@ func (m *Machine) Guard(f func()) (p *Panic) {
 // compiled code started it would end the process, and ends the goroutine instead,
 // unless that code says that it recovers panics.
 func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
-	m.shared.Store(true)
 	th := m.foreign()
 	if th.nested.Add(1) > maxNested {
 		th.nested.Add(-1)
@@ -119,6 +118,8 @@ func (m *Machine) callback(cl *closure, in []reflect.Value) []reflect.Value {
 	defer th.nested.Add(-1)
 	recovered := recovers(in)
 	if recovered {
+		m.threads.Add(1)
+		defer m.threads.Add(-1)
 		th.begin()
 		defer th.end()
 	}

@@ -27,9 +27,9 @@ type mapGuard struct {
 // mapGuards are as many as make it rare that two maps share one.
 type mapGuards [512]mapGuard
 
-// guard is the guard of a map; nil as long as only one goroutine has run cells.
+// guard is the guard of a map; nil if only one goroutine runs cells.
 func (m *Machine) guard(of unsafe.Pointer) *mapGuard {
-	if !m.shared.Load() {
+	if m.threads.Load() < 2 {
 		return nil
 	}
 	return &m.maps[uintptr(of)>>5%uintptr(len(m.maps))]

@@ -58,8 +58,7 @@ type Machine struct {
 	current    atomic.Pointer[Execution]
 	executions sync.Map // *Execution -> true, for those with goroutines
 	routines   sync.Map // goroutine number -> true, for those that the machine started
-	threads    atomic.Int32
-	shared     atomic.Bool // several goroutines have run cells at a time
+	threads    atomic.Int32 // goroutines and calls of methods under way
 	maps       mapGuards
 	unlocking  sync.Mutex
 

@@ -166,9 +166,7 @@ func (e *Execution) Go(f func(*Thread)) <-chan struct{} {
 	}
 	e.live++
 	e.mu.Unlock()
-	if e.m.threads.Add(1) > 1 {
-		e.m.shared.Store(true)
-	}
+	e.m.threads.Add(1)
 	go func() {
 		id, th := goid(), &Thread{Execution: e}
 		e.m.routines.Store(id, th)
