@@ -56,8 +56,8 @@ type Machine struct {
 	adapters   sync.Map // reflect.Type of an interface -> *adapter
 	closures   sync.Map // uintptr of a function value -> *closure
 	current    atomic.Pointer[Execution]
-	executions sync.Map // *Execution -> true, for those with goroutines
-	routines   sync.Map // goroutine number -> true, for those that the machine started
+	executions sync.Map     // *Execution -> true, for those with goroutines
+	routines   sync.Map     // goroutine number -> true, for those that the machine started
 	threads    atomic.Int32 // goroutines and calls of methods under way
 	maps       mapGuards
 	unlocking  sync.Mutex
