@@ -21,6 +21,8 @@ Every line below ran in a session of each engine and, compiled by the Go toolcha
 - **refused**: the session says that it does not support it, and what to do instead.
 - **an error, as in Go**: the Go compiler rejects it with the same message.
 
+Mistakes for which the Go runtime ends a program are panics of the cell under ` + "`" + `ssa` + "`" + `: an unlock of a mutex that is not locked, a map that goroutines of cells use at the same time, a size that exceeds the session's limit (` + "`" + `--memory` + "`" + `), and memory that grows without end. What still ends the session's process is what the machine does not see: such mistakes within compiled packages (a map that compiled code reads while a cell writes it, a stack overflow or a huge allocation there), and all of them under ` + "`" + `yaegi` + "`" + `.
+
 The test of kernel/cell/battery, which contains the text of each line, writes this page: ` + "`go test ./kernel/cell/battery -update`" + `.
 `
 
