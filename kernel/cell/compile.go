@@ -46,11 +46,17 @@ func (ws *workspace) create(p *types.Package) {
 		ws.machine.Program().CreatePackage(p, nil, nil, false)
 		return
 	}
-	ws.create(s.Compiled)
+	if s.Compiled != nil {
+		ws.create(s.Compiled)
+	}
 	for _, i := range p.Imports() {
 		ws.create(i)
 	}
-	ws.machine.Program().CreatePackage(p, []*ast.File{s.File}, s.Info, false).Build()
+	pkg := ws.machine.Program().CreatePackage(p, s.Files, s.Info, false)
+	pkg.Build()
+	if s.Compiled == nil {
+		ws.pending = append(ws.pending, pkg.Func("init"))
+	}
 }
 
 // read reads a text together with the earlier definitions that must be compiled

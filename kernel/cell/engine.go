@@ -78,15 +78,26 @@ func (ws ssaEngine) load(u *source.Unit, script bool) ([]func(*machine.Thread), 
 	for _, pair := range u.Earlier {
 		ws.machine.SameStorage(pair[0], pair[1])
 	}
+	steps := ws.initialise()
 	if script {
-		return []func(*machine.Thread){ws.caller(pkg.Func("init"), false), ws.caller(pkg.Func(u.Run), false)}, nil
+		return append(steps, ws.caller(pkg.Func("init"), false), ws.caller(pkg.Func(u.Run), false)), nil
 	}
 	ws.connect(u)
 	ws.machine.Drop(pkg.Func("init"))
-	if u.Run == "" {
-		return nil, nil
+	if u.Run != "" {
+		steps = append(steps, ws.caller(pkg.Func(u.Run), true))
 	}
-	return []func(*machine.Thread){ws.caller(pkg.Func(u.Run), true)}, nil
+	return steps, nil
+}
+
+// initialise runs the initialisation of packages of the module that the cell is
+// the first to import, once, in the order of their imports.
+func (ws ssaEngine) initialise() (steps []func(*machine.Thread)) {
+	for _, init := range ws.pending {
+		steps = append(steps, ws.caller(init, true))
+	}
+	ws.pending = nil
+	return steps
 }
 
 // caller calls a function, once if it is dropped then.
@@ -110,6 +121,11 @@ func (yaegiEngine) relinks() bool { return false }
 func (y yaegiEngine) declare(o *types.Var, v reflect.Value) error { return y.Declare(o, v) }
 
 func (y yaegiEngine) load(u *source.Unit, script bool) ([]func(*machine.Thread), error) {
+	for _, p := range u.Package.Imports() {
+		if y.importer.FromModule(p) != nil {
+			return nil, &source.Errors{Kind: kindUnsupported, Faults: []source.Fault{{Message: fmt.Sprintf("package %q of the module comes from source, which yaegi does not import here", p.Path()), Hint: yaegi.Cure}}}
+		}
+	}
 	earlier := map[types.Object]types.Object{}
 	for _, pair := range u.Earlier {
 		earlier[pair[0]] = pair[1]

@@ -30,6 +30,7 @@ var errInterrupted = errors.New("interrupted")
 type job struct {
 	text   string
 	source string // its name in faults
+	dir    string // of a script
 	script bool
 }
 
@@ -58,7 +59,7 @@ func (s *Session) RunFile(ctx context.Context, path string, out Output) error {
 	if err != nil {
 		return fail(kindUnsupported, "read script: "+err.Error(), "")
 	}
-	_, err = s.run(ctx, job{text: string(text), source: filepath.Base(path), script: true}, out)
+	_, err = s.run(ctx, job{text: string(text), source: filepath.Base(path), dir: filepath.Dir(path), script: true}, out)
 	var e *Error
 	if errors.As(err, &e) && e.Kind == kindExit && e.Code == 0 {
 		return nil
@@ -186,6 +187,7 @@ func (ws *workspace) compile(j job, number int) (func(*machine.Thread), error) {
 	defer ws.mu.Unlock()
 	if j.script {
 		ws.newFlags()
+		ws.importer.Stand(j.dir)
 	}
 	steps, err := ws.prepare(j, number)
 	if err != nil || len(steps) == 0 {

@@ -43,6 +43,9 @@ type Options struct {
 	Output Output
 	// Engine executes the cells: "ssa", the default, or "yaegi"; see SUBSET.md.
 	Engine string
+	// Dir is the folder whose Go module the cells can import; empty for the
+	// working directory. For a script it is the script's.
+	Dir string
 	// Capture redirects file descriptors 1 and 2 of the process (compiled code,
 	// slog, child processes) to the cell's output while the session is open. Only
 	// one session of a process can do so; see [Session.Terminal].

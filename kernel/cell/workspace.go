@@ -14,6 +14,8 @@ import (
 	"sync"
 	"unicode"
 
+	"golang.org/x/tools/go/ssa"
+
 	"noema/kernel/cell/internal/machine"
 	"noema/kernel/cell/internal/source"
 	"noema/kernel/cell/internal/symbols"
@@ -37,6 +39,7 @@ type workspace struct {
 	fset     *token.FileSet
 	importer *symbols.Importer
 	names    *namespace
+	pending  []*ssa.Function // initialisations of packages of the module that have not begun
 }
 
 // newWorkspace makes a machine with the values and imports of the options.
@@ -45,6 +48,7 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 		console: c, args: append([]string{}, o.Args...), hooks: source.Hooks(),
 		importer: symbols.NewImporter(), names: newNamespace(),
 	}
+	ws.importer.Stand(o.Dir)
 	ws.fset = ws.importer.FileSet()
 	ws.input, ws.flags = &input{ask: ws.ask}, &flag.FlagSet{}
 	if err := ws.openFiles(); err != nil {

@@ -36,8 +36,10 @@ func newLayouts() *layouts {
 	}
 }
 
-// isCell reports whether a package is a cell, not a compiled one.
-func isCell(p *types.Package) bool { return p != nil && p.Path() == CellPath }
+// isCell reports whether a package is a cell or one of the module, not a compiled
+// one: the checker sets the language version of what it reads from source, which
+// the source of generic functions of compiled packages does not state.
+func isCell(p *types.Package) bool { return p != nil && (p.Path() == CellPath || p.GoVersion() != "") }
 
 // isOwn reports whether only the machine knows a type's name and methods: the type
 // is a cell's, or an instance of a generic type, which tables cannot hold.

@@ -13,27 +13,36 @@ import (
 
 // check type-checks a unit. Only in a script, unused imports are errors.
 func check(fset *token.FileSet, u *Unit, w Environment, o Options, cell bool) error {
-	u.Info = NewInfo()
+	unused := func(message string) bool {
+		return strings.HasSuffix(message, "imported and not used") || strings.Contains(message, "imported as") && strings.HasSuffix(message, "and not used")
+	}
+	w.Importer = importing{w.Importer}
+	var err error
+	u.Info, err = Check(fset, u.Package, []*ast.File{u.File}, "go1.26", w, func(message string) bool { return cell && unused(message) })
+	return err
+}
+
+// Check type-checks the files of a package for the machine. The error is an
+// *Errors, without those whose message ignore accepts; ignore may be nil.
+func Check(fset *token.FileSet, pkg *types.Package, files []*ast.File, goVersion string, w Environment, ignore func(message string) bool) (*types.Info, error) {
+	info := NewInfo()
 	var faults []Fault
 	config := types.Config{
-		GoVersion: "go1.26", Importer: importing{w.Importer}, Sizes: types.SizesFor("gc", runtime.GOARCH),
+		GoVersion: goVersion, Importer: w.Importer, Sizes: types.SizesFor("gc", runtime.GOARCH),
 		Error: func(err error) {
 			var e types.Error
-			if !errors.As(err, &e) || cell && strings.HasSuffix(e.Msg, "imported and not used") || strings.HasPrefix(e.Msg, "\t") {
-				return
-			}
-			if cell && strings.Contains(e.Msg, "imported as") && strings.HasSuffix(e.Msg, "and not used") {
+			if !errors.As(err, &e) || strings.HasPrefix(e.Msg, "\t") || ignore != nil && ignore(e.Msg) {
 				return
 			}
 			faults = append(faults, faultOf(fset, e))
 		},
 	}
 	// The faults come by Error.
-	_ = types.NewChecker(&config, fset, u.Package, u.Info).Files([]*ast.File{u.File})
+	_ = types.NewChecker(&config, fset, pkg, info).Files(files)
 	if len(faults) > 0 {
-		return &Errors{Kind: "type error", Faults: faults}
+		return info, &Errors{Kind: "type error", Faults: faults}
 	}
-	return refuse(fset, u, w)
+	return info, refuse(fset, pkg, info, w)
 }
 
 // importing is an importer that rejects packages unknown to cells with a clear
@@ -72,11 +81,11 @@ func faultOf(fset *token.FileSet, e types.Error) Fault {
 }
 
 // refuse finds names of compiled packages that cells do not have.
-func refuse(fset *token.FileSet, u *Unit, w Environment) error {
+func refuse(fset *token.FileSet, of *types.Package, info *types.Info, w Environment) error {
 	var faults []Fault
-	for id, o := range u.Info.Uses {
+	for id, o := range info.Uses {
 		pkg := o.Pkg()
-		if pkg == nil || pkg == u.Package || pkg.Scope().Lookup(o.Name()) != o || pkg.Path() == "main" {
+		if pkg == nil || pkg == of || pkg.Scope().Lookup(o.Name()) != o || pkg.Path() == "main" {
 			continue
 		}
 		if w.Missing == nil {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"sync"
 
+	"noema/kernel/cell/internal/module"
 	"noema/kernel/cell/internal/source"
 )
 
@@ -19,15 +20,16 @@ var sourcesZst []byte
 
 var sourcesArchive = sync.OnceValue(func() *archive { return openArchive(sourcesZst) })
 
-// Source is a package whose generic functions and types come from source, as
-// tables cannot hold them.
+// Source is a package of the module, or a compiled one whose generic functions and
+// types come from source, as tables cannot hold them.
 type Source struct {
 	// Package has all names of the compiled package; the generic ones are
 	// objects of its own, the others those of Compiled.
 	Package  *types.Package
-	Compiled *types.Package
-	File     *ast.File
+	Compiled *types.Package // nil for a package of the module
+	Files    []*ast.File
 	Info     *types.Info
+	module   *module.Package
 }
 
 // Source is what Import made the package from, or nil for a package of which
@@ -35,7 +37,7 @@ type Source struct {
 func (m *Importer) Source(pkg *types.Package) *Source {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.sources[pkg.Path()]; s != nil && s.Package == pkg && s.File != nil {
+	if s := m.sources[pkg.Path()]; s != nil && s.Package == pkg && s.Files != nil {
 		return s
 	}
 	return nil
@@ -65,6 +67,9 @@ func (m *Importer) source(path string) (*Source, error) {
 	if s := m.sources[path]; s != nil {
 		return s, nil
 	}
+	if !m.compiled(path) {
+		return m.readModule(path)
+	}
 	compiled, err := m.load(path)
 	if err != nil {
 		return nil, err
@@ -81,11 +86,13 @@ func (m *Importer) source(path string) (*Source, error) {
 
 // checkGeneric type-checks the source of a package's generic functions.
 func (m *Importer) checkGeneric(s *Source, path string, text io.Reader) (err error) {
-	if s.File, err = parser.ParseFile(m.fset, path, text, parser.SkipObjectResolution); err != nil {
+	file, err := parser.ParseFile(m.fset, path, text, parser.SkipObjectResolution)
+	if err != nil {
 		return err
 	}
+	s.Files = []*ast.File{file}
 	declared := map[string]bool{}
-	for _, d := range s.File.Decls {
+	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			declared[d.Name.Name] = true
@@ -105,13 +112,13 @@ func (m *Importer) checkGeneric(s *Source, path string, text io.Reader) (err err
 	}
 	s.Info = source.NewInfo()
 	config := types.Config{Importer: locked{m}, Sizes: types.SizesFor("gc", runtime.GOARCH)}
-	return types.NewChecker(&config, m.fset, s.Package, s.Info).Files([]*ast.File{s.File})
+	return types.NewChecker(&config, m.fset, s.Package, s.Info).Files(s.Files)
 }
 
 // spelled says whether a name of a package comes from source. The lock is held.
 func (m *Importer) spelled(path, name string) bool {
 	s, err := m.source(path)
-	if err != nil || s.File == nil {
+	if err != nil || s.Files == nil {
 		return false
 	}
 	o := s.Package.Scope().Lookup(name)

@@ -11,11 +11,13 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/traefik/yaegi/interp"
 	"golang.org/x/tools/go/gcexportdata"
 
+	"noema/kernel/cell/internal/module"
 	"noema/methods"
 )
 
@@ -35,6 +37,8 @@ type Importer struct {
 	docs     map[string]map[string]entry
 	fset     *token.FileSet
 	sources  map[string]*Source
+	around   func() (*module.Module, error) // see Stand; nil outside of a module
+	reading  []string                       // the paths of its packages that are being read
 }
 
 // NewImporter returns an importer that has read nothing yet.
@@ -47,6 +51,7 @@ func NewImporter() *Importer {
 		docs:     map[string]map[string]entry{},
 		fset:     token.NewFileSet(),
 		sources:  map[string]*Source{},
+		around:   func() (*module.Module, error) { return nil, nil },
 	}
 }
 
@@ -73,7 +78,18 @@ func (m *Importer) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return nil, m.unknown(path)
 	}
+	if !m.compiled(path) {
+		if around, _ := m.around(); around != nil {
+			return within{locked{m}, around.Here()}.Import(path)
+		}
+	}
 	return locked{m}.Import(path)
+}
+
+// compiled reports whether the tables have a package. The lock is held.
+func (m *Importer) compiled(path string) bool {
+	_, packed := m.archive().open(path)
+	return packed || m.complete[path] || m.extra[path] != nil
 }
 
 // load reads a compiled package. The lock is held.
@@ -129,13 +145,21 @@ func (m *Importer) unknown(path string) error {
 	}
 	all := m.paths()
 	same := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return stdpath.Base(other) != stdpath.Base(path) })
+	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+		near := ""
+		if len(same) > 0 {
+			near = ", did you mean " + quoted(same) + "?"
+		}
+		around, _ := m.around()
+		return fmt.Errorf("package %q is not compiled into this noema%s: noema build --with %s -o my-noema makes one that has it", path, near, around.Wanted(path))
+	}
 	if len(same) > 0 {
 		return fmt.Errorf("package %q is not available in cells, did you mean %s?", path, quoted(same))
 	}
 	if near := methods.DidYouMean(path[:min(len(path), 100)], all); near != "" {
 		return fmt.Errorf("package %q is not available in cells%s", path, near)
 	}
-	return fmt.Errorf("package %q is not available in cells: they can import the standard library and noema's packages", path)
+	return fmt.Errorf("package %q is not available in cells: they can import the standard library, noema's packages and those of the module around them", path)
 }
 
 // quoted joins names as "a", "b" or "c".

@@ -23,6 +23,14 @@ var instead = map[string]string{
 func (m *Importer) Missing(importPath, name string) (hint string, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.missing(importPath, name)
+}
+
+// missing is Missing under the lock.
+func (m *Importer) missing(importPath, name string) (hint string, ok bool) {
+	if !m.compiled(importPath) {
+		return "", false
+	}
 	pkg, err := m.load(importPath)
 	if err != nil {
 		return "", false
