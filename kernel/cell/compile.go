@@ -31,6 +31,7 @@ func (ws *workspace) prepare(j job, number int) ([]func(*machine.Thread), error)
 	ws.names.trail.add(u, j.text, number, ws.names.definitions)
 	ws.names.add(u, number, stale)
 	ws.reportStale(stale)
+	ws.reportImports(u)
 	u.Trim()
 	return run, nil
 }
@@ -89,7 +90,7 @@ func (ws *workspace) read(j job) (u *source.Unit, stale []staleDefinition, err e
 }
 
 func (ws *workspace) environment(script bool) source.Environment {
-	w := source.Environment{Importer: ws.importer, Missing: ws.importer.Missing}
+	w := source.Environment{Importer: ws.importer, Missing: ws.importer.Missing, Named: ws.importer.Named}
 	if !script {
 		w.Scope = ws.names.Scope
 	}
@@ -261,6 +262,19 @@ func substitute(t types.Type, with map[*types.TypeName]types.Type) types.Type {
 		}
 	}
 	return t
+}
+
+// reportImports prints the imports that were added to the cell, and those of
+// packages that have changed since the session read them.
+func (ws *workspace) reportImports(u *source.Unit) {
+	for _, i := range u.Added {
+		fmt.Fprintf(ws.stderr, "import %q\n", i.Path)
+	}
+	for _, i := range u.Imports {
+		if ws.importer.Changed(i.Path) {
+			fmt.Fprintf(ws.stderr, "package %q has changed on disk since this session read it: reset the session to read it anew\n", i.Path)
+		}
+	}
 }
 
 // reportStale prints which definitions of earlier cells are gone.

@@ -64,7 +64,7 @@ func (m *Module) buildError(err error) error {
 
 // refuse finds what only the toolchain builds.
 func (m *Module) refuse(p *build.Package) error {
-	const cure = "is not available in cells: noema build --with PATH=FOLDER compiles a module in"
+	cure := fmt.Sprintf("is not available in cells: noema build --with %s=%s -o my-noema makes one with the module compiled in", m.Path(), m.name(m.root))
 	for _, path := range []string{"C", "unsafe"} {
 		for _, at := range p.ImportPos[path] {
 			return fmt.Errorf("%s:%d:%d: import %q %s", m.name(at.Filename), at.Line, at.Column, path, cure)

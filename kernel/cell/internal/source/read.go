@@ -8,6 +8,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -18,16 +19,23 @@ func Read(fset *token.FileSet, text string, w Environment, hooks *types.Package,
 	if o.Script {
 		return readScript(fset, text, w, o)
 	}
-	how := adjustments{show: true, keys: map[token.Position][]string{}}
+	how := adjustments{show: true, keys: map[token.Position][]string{}, imports: map[string]string{}}
 	for {
-		u, err := readCell(fset, text, w, hooks, o, how)
+		u, err := readCell(fset, text, w.withImports(how.imports), hooks, o, how)
 		var faults *Errors
 		switch {
 		case errors.As(err, &faults) && faults.novalue() && how.show:
 			how.show = false
-		case faults != nil && how.learn(faults):
+		case faults != nil && (how.learn(faults) || how.add(faults, w)):
+		case faults != nil:
+			suggest(faults, w)
+			return nil, faults
 		default:
-			return u, err
+			for _, name := range slices.Sorted(maps.Keys(how.imports)) {
+				u.Added = append(u.Added, Import{name, how.imports[name]})
+			}
+			u.Imports = append(u.Imports, u.Added...)
+			return u, nil
 		}
 	}
 }
@@ -37,7 +45,8 @@ type adjustments struct {
 	show bool // the last expression has a value to show
 	// keys are field names to add to struct literals. In Go, only the package of an
 	// unexported field can set it by position, and every cell is a package.
-	keys map[token.Position][]string
+	keys    map[token.Position][]string
+	imports map[string]string // to add: name -> path
 }
 
 // learn adds the literals that an attempt rejected. It reports whether there was a
@@ -103,7 +112,7 @@ func (r *cellReader) read(hooks *types.Package, how adjustments) (*Unit, error) 
 	r.unit.File = &ast.File{Package: r.body.Pos(), Name: ast.NewIdent("main"), Decls: r.decls, FileStart: r.body.Pos(), FileEnd: r.body.End()}
 	r.world(hooks)
 	if err := check(r.fset, r.unit, r.w, r.o, true); err != nil {
-		return nil, r.withUnkeyed(err)
+		return nil, selecting(r.withUnkeyed(err), r.unit.File)
 	}
 	if err := r.finish(); err != nil {
 		return nil, err
@@ -223,6 +232,11 @@ func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Un
 	}
 	u := &Unit{Package: types.NewPackage("main", "main"), File: file, Run: "main"}
 	if err := check(fset, u, w, o, false); err != nil {
+		err = selecting(err, u.File)
+		var faults *Errors
+		if errors.As(err, &faults) {
+			suggest(faults, w)
+		}
 		return nil, err
 	}
 	if u.Package.Scope().Lookup("main") == nil {

@@ -26,6 +26,7 @@ type Environment struct {
 	Scope
 	Importer types.Importer                                      // compiled packages
 	Missing  func(path, name string) (hint string, missing bool) // compiled symbols that cells lack; may be nil
+	Named    func(name string) (paths []string)                  // the standard library's packages of a name; may be nil
 }
 
 // Part is a declaration of an earlier cell that is compiled again because the new
@@ -50,6 +51,7 @@ type Unit struct {
 	Info    *types.Info
 	Run     string // the function with the statements, or main; "" if there is none
 	Imports []Import
+	Added   []Import // those of Imports that the text lacks
 	Defines []Definition
 	// Earlier are variables for names that this cell redeclares, as they were
 	// before: [0] is the object in the Unit and [1] that of the earlier cell.
@@ -84,7 +86,8 @@ type Errors struct {
 	Kind   string // "syntax error", "type error", "unsupported"
 	Faults []Fault
 
-	unkeyed map[token.Position][]string // see adjustments
+	unkeyed  map[token.Position][]string // see adjustments
+	selected map[string][]string         // by the name that they are selected from
 }
 
 // Error lists the faults, one a line.

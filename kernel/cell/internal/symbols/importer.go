@@ -148,7 +148,7 @@ func (m *Importer) unknown(path string) error {
 	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
 		near := ""
 		if len(same) > 0 {
-			near = ", did you mean " + quoted(same) + "?"
+			near = " (did you mean " + quoted(same) + "?)"
 		}
 		around, _ := m.around()
 		return fmt.Errorf("package %q is not compiled into this noema%s: noema build --with %s -o my-noema makes one that has it", path, near, around.Wanted(path))

@@ -50,6 +50,18 @@ func Paths() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// Named returns the packages of the standard library that have a name, sorted.
+func (*Importer) Named(name string) (paths []string) {
+	for _, path := range Paths() {
+		first, _, _ := strings.Cut(path, "/")
+		if stdlib.Symbols[path+"/"+name] == nil && tables[path+"/"+name] == nil || strings.Contains(first, ".") || first == "noema" {
+			continue
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
 // pathOf is the import path in a key of the tables: "math/rand" for
 // "math/rand/rand". It is "" for yaegi's own entries, which are not packages.
 func pathOf(key string) string {
