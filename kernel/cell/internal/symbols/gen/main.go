@@ -6,6 +6,8 @@
 //
 //	go run ./kernel/cell/internal/symbols/gen
 //
+// Further packages can follow as arguments; "noema build" uses this.
+//
 // It reads the compiler's export data, so it needs the Go toolchain and gives
 // the same bytes for the same sources.
 package main
@@ -34,6 +36,7 @@ var added = []string{"iter"}
 func main() {
 	dir := flag.String("o", "", "folder to write to; kernel/cell/internal/symbols of the module if empty")
 	flag.Parse()
+	own = append(own, flag.Args()...)
 	if err := generate(*dir); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
 		os.Exit(1)
