@@ -156,7 +156,7 @@ func FindCheckout(given string) (string, error) {
 	if given != "" {
 		return "", kernel.Misused(fmt.Errorf("find noema's source: %q is not a clone of it: give the folder that holds its go.mod", given))
 	}
-	return "", kernel.Misused(errors.New("find noema's source, which plugins are built with: run this in a clone, or name one with --source"))
+	return "", kernel.Misused(errors.New("find noema's source, which is needed to build: run this in a clone, or name one with --source"))
 }
 
 // above lists the working folder and those above it.

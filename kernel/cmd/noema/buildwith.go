@@ -38,7 +38,7 @@ the folder that holds its source. Needs the Go toolchain and noema's source.`,
 	}
 	cmd.Flags().StringArrayVar(&with, "with", nil, "module to compile in, as MODULE@VERSION or MODULE=FOLDER; repeat it for more")
 	cmd.Flags().StringVarP(&b.binary, "output", "o", "my-noema", "file to write")
-	cmd.Flags().StringVar(&b.checkout, "source", "", "clone of noema to build from (default: the one around the working folder, or the one of this binary)")
+	addSource(cmd, &b.checkout)
 	return cmd
 }
 
@@ -78,7 +78,7 @@ func (b *builder) build(ctx context.Context, with []string) (err error) {
 		if err != nil {
 			return fmt.Errorf("build --with %s: %w", module, err)
 		}
-		fmt.Fprintf(b.out, "%s: %d packages\n", module, len(more))
+		fmt.Fprintf(b.out, "compiling in %s (%d packages)\n", module, len(more))
 		packages = append(packages, more...)
 	}
 	if err := b.compile(ctx, packages); err != nil {
@@ -197,7 +197,7 @@ func (b *builder) command(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = b.dir, &said
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go %s: %w\n%s", args[0], err, bytes.TrimSpace(said.Bytes()))

@@ -38,7 +38,11 @@ func (m *Module) Read(fset *token.FileSet, importPath, folder string) (*Package,
 	if err := m.refuse(found); err != nil {
 		return nil, err
 	}
-	p := &Package{Path: importPath, Name: found.Name, GoVersion: m.goVersion(), folder: folder, read: newest(folder)}
+	own, err := Find(folder) // a replaced module has a go.mod of its own
+	if err != nil || own == nil {
+		own = m
+	}
+	p := &Package{Path: importPath, Name: found.Name, GoVersion: own.goVersion(), folder: folder, read: newest(folder)}
 	for _, name := range found.GoFiles {
 		file, err := m.parse(fset, filepath.Join(folder, name))
 		if err != nil {
@@ -77,6 +81,9 @@ func (m *Module) refuse(p *build.Package) error {
 	}
 	for _, name := range p.SFiles {
 		return fmt.Errorf("%s:1:1: assembler %s", m.name(filepath.Join(p.Dir, name)), cure)
+	}
+	if len(p.GoFiles) == 0 {
+		return m.buildError(&build.NoGoError{Dir: p.Dir})
 	}
 	return nil
 }
