@@ -14,6 +14,8 @@ A cell of a notebook, the terminal or a script is Go, and go/types checks it. Wh
 
 ` + "`ssa`" + ` is the default because it runs almost all of Go, names the line of a panic, and is faster; both take compiled packages from the same tables, in yaegi's format, and split, check, complete and display cells alike.
 
+Cells and scripts import the standard library, noema's packages, and the packages of the module that they stand in (the go.mod found upward from the script, or from the working folder of the terminal and the notebook), which are read from source without a toolchain; so are folders that go.mod replaces a module by, and the folder vendor. Each is read once in a session: a cell that imports a package which has changed since says so, and ` + "`" + `:reset` + "`" + ` or a new session reads it anew. Build tags, generics, ` + "`" + `init` + "`" + ` and internal packages are as in Go; cgo, assembler, ` + "`" + `unsafe` + "`" + ` and ` + "`" + `//go:embed` + "`" + ` are refused with file and line. They need ` + "`" + `--engine ssa` + "`" + `. Other modules are compiled in: ` + "`" + `noema build --with gonum.org/v1/gonum@v0.17.0 -o my-noema` + "`" + `. In cells, an import of the standard library is added, and printed, when an undefined name fits one package; in a script the error names it.
+
 Every line below ran in a session of each engine and, compiled by the Go toolchain, as a program. All printed the same, or the session refused the line with a message.
 
 - **works**: with both engines.
