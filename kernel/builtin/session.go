@@ -14,6 +14,7 @@ type SessionOptions struct {
 	Lab     kernel.Options // Context, Screen, Stdout and Stderr are the session's
 	Args    []string       // os.Args of scripts, the script's name first
 	Output  cell.Output    // where output goes while no cell runs; nil is the process's own
+	Dir     string         // see cell.Options
 	Capture bool           // see cell.Options
 	Memory  int64          // see cell.Options
 	Engine  string         // see cell.Options
@@ -43,7 +44,7 @@ func NewSession(o SessionOptions) (*cell.Session, *kernel.Lab, error) {
 		Symbols: map[string]map[string]reflect.Value{
 			"noema/kernel/builtin/builtin": {"Open": reflect.ValueOf(func() *kernel.Lab { return lab })},
 		},
-		Args: o.Args, Output: o.Output, Capture: o.Capture, Memory: o.Memory, Engine: o.Engine,
+		Args: o.Args, Output: o.Output, Capture: o.Capture, Dir: o.Dir, Memory: o.Memory, Engine: o.Engine,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"noema/kernel/builtin"
@@ -22,6 +23,7 @@ func (a *app) notebook(ctx context.Context, file string, update bool, engine eng
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
 	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(sessionMemory), string(engine)
+	o.Dir = filepath.Dir(file)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err
