@@ -129,6 +129,18 @@ func (p *Plugin) Isolation() (inForce string, full bool) {
 	return p.isolation.String(), p.isolation.Full()
 }
 
+// Isolated reports what bounds plugins on this machine, and whether that is all that it
+// should be, before one is started.
+func Isolated() (inForce string, full bool) {
+	state := make(chan isolate.State)
+	go func() {
+		runtime.LockOSThread() // the restricted thread ends with this function
+		state <- isolate.Enforce(isolate.Rules{})
+	}()
+	s := <-state
+	return s.String(), s.Full()
+}
+
 // explain adds to an error of the method what a denied file or connection has to
 // do with isolation, and how to permit it.
 func (c *child) explain(err error) error {

@@ -81,11 +81,14 @@ func (w *writer) addFiles(ctx context.Context, src plugins.Source, c Code) error
 // found there. The code must have its digest; nothing of it runs here.
 func unpackCode(p *pack.File, c Code, dir string) (string, error) {
 	prefix := path.Join(codeFolder, c.Digest) + "/"
-	at := ""
+	at, n := "", 0
 	for _, e := range p.Entries() {
 		name, ok := strings.CutPrefix(e.Name, prefix)
 		if !ok {
 			continue
+		}
+		if n++; n > 1 && !c.Folder {
+			return "", fmt.Errorf("the code of method %q is one file, and the pack has %s beside it", c.Name, e.Name)
 		}
 		data, err := p.Read(e.Name)
 		if err != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"noema/cache"
@@ -36,32 +38,49 @@ func Import(ctx context.Context, lab *kernel.Lab, p *pack.File) (*Imported, erro
 	if err != nil {
 		return done, err
 	}
+	code := map[string]string{}
 	for _, c := range s.Code {
-		_, err := lab.KeepCode(c.Digest, func(dir string) error {
-			_, err := unpackCode(p, c, dir)
-			return err
-		})
-		if err != nil {
+		if code[c.Digest], err = keepCode(lab, p, c); err != nil {
 			return done, err
 		}
 	}
 	for _, run := range s.Runs {
-		if err := done.addRun(ctx, p, store, run); err != nil {
+		if err := done.addRun(ctx, p, store, run, code); err != nil {
 			return done, fmt.Errorf("import run %q: %w", run.ID, err)
 		}
 	}
 	return done, nil
 }
 
-// addRun adds a run unless the store has one of its id.
-func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store, s Run) error {
+// keepCode keeps a copy of a plugin's code and returns where it is.
+func keepCode(lab *kernel.Lab, p *pack.File, c Code) (string, error) {
+	at, err := lab.KeepCode(c.Digest, func(dir string) error {
+		_, err := unpackCode(p, c, dir)
+		return err
+	})
+	if err != nil || c.Folder {
+		return at, err
+	}
+	files, err := filepath.Glob(filepath.Join(at, "*"))
+	if err != nil || len(files) != 1 {
+		return "", errors.Join(err, fmt.Errorf("the copy of the code of method %q, in %s, is not one file: remove it, and import again", c.Name, at))
+	}
+	return files[0], nil
+}
+
+// addRun adds a run unless the store has one of its id. Its plugins are those that came
+// with it: a path of another machine may lead to anything on this one.
+func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store, s Run, code map[string]string) error {
 	run, err := readRun(p, s)
 	if err != nil {
 		return err
 	}
-	raw, err := record.Marshal(run)
-	if err != nil {
-		return err
+	for n, plugin := range run.Plugins {
+		at, has := code[plugin.Digest]
+		if !plugin.Builtin && !has && run.Imported == nil {
+			return fmt.Errorf("the code of method %q is not in the pack", plugin.Method)
+		}
+		run.Plugins[n].Path = at
 	}
 	switch had, err := store.Run(ctx, run.ID); {
 	case errors.Is(err, cache.ErrNotFound):
@@ -70,10 +89,29 @@ func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store,
 		return err
 	case err != nil:
 		return err
-	case !bytes.Equal(had, raw):
+	case !sameRun(had, run):
 		i.Conflicts = append(i.Conflicts, "run "+run.ID)
 	}
 	return nil
+}
+
+// sameRun compares a run of the store with one of a pack: where the code is differs.
+func sameRun(had []byte, run *record.Run) bool {
+	stored, err := record.UnmarshalRun(had)
+	if err != nil {
+		return false
+	}
+	var texts [2][]byte
+	for i, r := range []record.Run{*stored, *run} {
+		r.Plugins = slices.Clone(r.Plugins)
+		for n := range r.Plugins {
+			r.Plugins[n].Path = ""
+		}
+		if texts[i], err = record.Marshal(r); err != nil {
+			return false
+		}
+	}
+	return bytes.Equal(texts[0], texts[1])
 }
 
 // WriteRecords writes all answers and method seeds of a store into a pack, without any

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -103,6 +104,10 @@ func (x *verification) proof(ctx context.Context) {
 	run := proof.Run
 	ok := x.claim(run.ID, fmt.Sprintf("trial %s has the hash of its transcript", trial.ID), sealed(trial))
 	ok = x.claim(run.ID, fmt.Sprintf("the answers to its %d calls are there", len(trial.Calls)), x.answers(ctx, trial)) && ok
+	x.unchecked(run.ID, "the run, its task and its model, and the trial's costs and target", "no hash of the proof covers them: the run's own pack has them, and the same tree")
+	if trial.Infra {
+		x.unchecked(run.ID, "why trial "+trial.ID.String()+" failed", "its infrastructure failed, and its hash covers only that")
+	}
 	ok = x.claim(run.ID, fmt.Sprintf("it is trial %d of %d in the tree %s", proof.Place+1, run.Trials, run.Tree), proof.check(trial)) && ok
 	x.verdict.Runs = append(x.verdict.Runs, Checked{Run: run.ID, Same: ok, Tree: run.Tree})
 }
@@ -176,7 +181,7 @@ func (x *verification) answers(ctx context.Context, t *record.Trial) error {
 	if _, err := addRecords(ctx, x.pack, store, false); err != nil {
 		return err
 	}
-	for _, c := range t.Calls {
+	for _, c := range slices.Concat(t.Calls, t.Grading) {
 		if c.Fault != "" {
 			continue
 		}

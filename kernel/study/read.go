@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,10 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"noema/cache"
 	"noema/cache/pack"
@@ -26,9 +29,14 @@ const atOnce = 256
 
 // Bounds on what a study may say of itself.
 const (
-	maxRuns   = 10_000
-	maxTrials = 10_000_000
+	maxRuns    = 10_000
+	maxPlugins = 1_000
+	maxTrials  = 1_000_000 // of a run
+	inFlight   = 64 << 20  // bytes of lines that are decoded at once
 )
+
+// runID is how noema names runs: by when they began.
+var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}(\.[0-9]{1,6})?$`)
 
 // Read reads what a pack says of itself.
 func Read(p *pack.File) (*Study, error) {
@@ -43,10 +51,31 @@ func Read(p *pack.File) (*Study, error) {
 	if s.Format > Format {
 		return nil, fmt.Errorf("read %s: its format is %d, and this noema reads up to %d: use a newer noema", studyName, s.Format, Format)
 	}
-	if len(s.Runs) > maxRuns {
-		return nil, fmt.Errorf("read %s: it names %d runs, and at most %d are read", studyName, len(s.Runs), maxRuns)
+	if len(s.Runs) > maxRuns || len(s.Code) > maxPlugins {
+		return nil, fmt.Errorf("read %s: it names %d runs and %d plugins, and at most %d and %d are read", studyName, len(s.Runs), len(s.Code), maxRuns, maxPlugins)
 	}
-	return &s, nil
+	if err := redaction(s.Redacted).check(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", studyName, err)
+	}
+	return &s, s.once()
+}
+
+// once refuses what is named twice: it would count twice.
+func (s *Study) once() error {
+	seen := map[string]bool{}
+	for _, r := range s.Runs {
+		if seen[r.ID] {
+			return fmt.Errorf("read %s: it names run %q twice", studyName, r.ID)
+		}
+		seen[r.ID] = true
+	}
+	for _, c := range s.Code {
+		if seen[c.Digest] {
+			return fmt.Errorf("read %s: it names the code %.12s twice", studyName, c.Digest)
+		}
+		seen[c.Digest] = true
+	}
+	return nil
 }
 
 // Imported says what became of the content of a pack in a store.
@@ -85,6 +114,7 @@ func addRecords(ctx context.Context, p *pack.File, store *cache.Store, unasked b
 func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder string, unasked bool, results chan<- func(*Imported)) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(atOnce)
+	room := semaphore.NewWeighted(inFlight)
 	n := 0
 	for line, err := range p.Lines(ctx, folder) {
 		if err != nil {
@@ -93,8 +123,13 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 		if n++; folder == replaced {
 			line = bytes.TrimSuffix(line, []byte("\n"))
 		}
+		weight := min(int64(len(line)), inFlight)
+		if err := room.Acquire(ctx, weight); err != nil {
+			return errors.Join(writes.Wait(), err)
+		}
 		line, n := bytes.Clone(line), n
 		writes.Go(func() error {
+			defer room.Release(weight)
 			key, added, err := store.AddLine(ctx, spaceOf[folder], line)
 			if errors.Is(err, cache.ErrRedacted) && unasked && folder == replies {
 				key, added, err = store.AddUnasked(ctx, line)
@@ -124,7 +159,7 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 
 // readRun reads the record of a run. It must be the one that the study names.
 func readRun(p *pack.File, s Run) (*record.Run, error) {
-	if s.ID == "" || strings.ContainsAny(s.ID, "/\\") || s.ID[0] == '.' {
+	if !runID.MatchString(s.ID) {
 		return nil, fmt.Errorf("run %q: this is no id of a run", s.ID)
 	}
 	raw, err := p.Read(runEntry(s.ID, runFile))
@@ -142,10 +177,40 @@ func readRun(p *pack.File, s Run) (*record.Run, error) {
 		return nil, fmt.Errorf("read run %q: %s gives it the root hash %.12s, and its record %.12s", s.ID, studyName, s.Root, run.Root)
 	case run.Status != record.Finished:
 		return nil, fmt.Errorf("read run %q: it is not finished", s.ID)
+	case run.Imported != nil && run.Root != "":
+		return nil, fmt.Errorf("read run %q: it was imported, without calls, and has a root hash", s.ID)
 	case len(run.Plugins) != len(run.Config.Methods) && run.Imported == nil:
 		return nil, fmt.Errorf("read run %q: it has %d methods and %d plugins", s.ID, len(run.Config.Methods), len(run.Plugins))
 	}
-	return run, checkSize(run)
+	return run, cmp.Or(checkSize(run), checkNames(run))
+}
+
+// checkNames refuses a configuration in which a trial counts twice, or which names a
+// method by a path: what is there on this machine is not what the run used.
+func checkNames(run *record.Run) error {
+	seen := map[string]bool{}
+	for _, id := range run.Config.Task.Samples {
+		if seen[id] {
+			return fmt.Errorf("read run %q: it has sample %q twice", run.ID, id)
+		}
+		seen[id] = true
+	}
+	clear(seen)
+	for _, m := range run.Config.Methods {
+		if seen[m.Label] {
+			return fmt.Errorf("read run %q: it has method %q twice", run.ID, m.Label)
+		}
+		seen[m.Label] = true
+	}
+	for _, p := range run.Plugins {
+		if p.Method == "" || strings.ContainsAny(p.Method, `/\`) {
+			return fmt.Errorf("read run %q: it names a method %q, which is not a name", run.ID, p.Method)
+		}
+	}
+	if run.Asked != nil && run.Config.Design == nil {
+		return fmt.Errorf("read run %q: it has %v samples by method, and no rule by which it may end early", run.ID, run.Asked)
+	}
+	return nil
 }
 
 // checkSize refuses a configuration that stands for more trials than a pack may hold,

@@ -2,6 +2,7 @@ package study
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"noema/kernel"
 	"noema/kernel/record"
 	"noema/kernel/runner"
+	"noema/plugins"
 )
 
 // run checks what the pack says of one run.
@@ -25,12 +27,15 @@ func (x *verification) run(ctx context.Context, s Run) {
 	again := fmt.Sprintf("every trial computed again gives the root hash %.12s", s.Root)
 	switch {
 	case run.Imported != nil:
-		x.unchecked(s.ID, "its answers", "they were imported from "+run.Imported.File+", without calls")
+		x.unchecked(s.ID, "its answers and scores", "they were imported from "+run.Imported.File+", without calls")
+	case x.elsewhere(run) != "":
+		x.unchecked(s.ID, again, x.elsewhere(run))
+		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
 	case !x.out().computable():
 		x.unchecked(s.ID, again, "its "+strings.Join(x.study.Redacted, " and ")+" were taken out")
 		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
 	default:
-		root, err := x.replay(ctx, run)
+		root, err := x.contained(ctx, run)
 		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
 	}
 	if what := "its table is recomputed, number by number"; !x.out().computable() {
@@ -38,6 +43,7 @@ func (x *verification) run(ctx context.Context, s Run) {
 	} else {
 		x.claim(s.ID, what, x.table(run.ID))
 	}
+	x.believed(ctx, run)
 	x.verdict.Runs = append(x.verdict.Runs, checked)
 }
 
@@ -98,7 +104,23 @@ func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, er
 	if err == nil && (root != s.Tree || int(tree.size) != s.Trials) {
 		err = fmt.Errorf("the tree over its %d trials is %.12s, and %s says %.12s", tree.size, root, studyName, s.Tree)
 	}
-	return run, root, err
+	if err != nil {
+		return run, root, err
+	}
+	if now, err := runOf(run, tree); err != nil || now != s {
+		return run, root, errors.Join(err, misnamed(s, now))
+	}
+	return run, root, x.complete(ctx, run)
+}
+
+// misnamed says what study.json gets wrong of a run.
+func misnamed(said, now Run) error {
+	a, err := record.Marshal(said)
+	if err != nil {
+		return err
+	}
+	b, err := record.Marshal(now)
+	return cmp.Or(err, fmt.Errorf("%s: %s", studyName, difference(a, b)))
 }
 
 // settle makes the methods of a run those that the pack holds or noema has itself: what
@@ -112,9 +134,14 @@ func (x *verification) settle(run *record.Run) error {
 		at, packed := x.code[p.Digest]
 		switch {
 		case packed && !p.Builtin:
+			if _, err := plugins.At(at); err != nil {
+				return fmt.Errorf("the code of method %q: %w", p.Method, err)
+			}
 			run.Plugins[i].Path = at
 		case !p.Builtin:
 			return fmt.Errorf("the code of method %q is not in the pack", p.Method)
+		case p.Builtin && run.Config.Methods[i].Code != "":
+			return fmt.Errorf("method %q is said to be built in, and to have code of its own", p.Method)
 		case !slices.Contains(x.Catalog.Methods(), p.Method):
 			return fmt.Errorf("method %q is said to be built in, and this noema has none of that name", p.Method)
 		}
@@ -167,8 +194,8 @@ func sameTrials(said, now []*record.Trial) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(x, y) {
-			return fmt.Errorf("trial %s: %s", t.ID, difference(x, y))
+		if err := sameJSON(x, y); err != nil {
+			return fmt.Errorf("trial %s: %w", t.ID, err)
 		}
 	}
 	return nil
@@ -184,8 +211,5 @@ func (x *verification) table(run string) error {
 	if err != nil {
 		return err
 	}
-	if said = bytes.TrimSpace(said); bytes.Equal(said, now) {
-		return nil
-	}
-	return errors.New(difference(said, now))
+	return sameJSON(bytes.TrimSpace(said), now)
 }

@@ -116,7 +116,7 @@ func TestPackVerifies(t *testing.T) {
 	t.Parallel()
 	file, root := packed(t, small)
 	v := verify(t, file)
-	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 5 {
+	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 6 {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -167,6 +167,7 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 		"an unknown method": {in("run.json", `"method":"direct"`, `"method":"magic"`), "has none of that name"},
 		"missing code":      {in("run.json", `"builtin":true`, `"builtin":false`), "is not in the pack"},
 		"a flood of trials": {in("run.json", `"epochs":1`, `"epochs":999999999`), "are more than"},
+		"a method seed":     {in("run.json", `"task_blob":`, `"seeds":[{"key":"00"}],"task_blob":`), "method seed 00 of run"},
 		"another id":        {in("study.json", `"id":"2`, `"id":"../2`), "no id of a run"},
 		"a later format":    {in("study.json", `"format":1`, `"format":7`), "newer noema"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"noema/cache/pack"
 	"noema/kernel"
@@ -20,6 +21,12 @@ type Verify struct {
 	Stderr   io.Writer   // progress; may be nil
 	Say      func(Claim) // told of each claim when it is known; may be nil
 	Cited    []byte      // a file that [LaTeX] or [JSON] wrote, whose numbers to check; nil for none
+
+	// Code of plugins that came in the pack runs only where noema can isolate it, unless
+	// Weak permits it, and for no longer than Timeout a run; zero means an hour.
+	Weak      bool
+	Timeout   time.Duration
+	Isolation func() (inForce string, full bool) // of such code; nil for [plugins.Isolated]
 }
 
 // Claim is one thing that a pack says and what came of checking it.
@@ -58,6 +65,7 @@ type verification struct {
 	home    string // a temporary folder
 	lab     *kernel.Lab
 	verdict Verdict
+	during  context.Context   // bounds what the lab does now
 	code    map[string]string // paths of unpacked plugins by digest
 }
 
@@ -81,6 +89,9 @@ func (x *verification) all(ctx context.Context) {
 	}
 	if x.pack.Has(proofName) {
 		x.proof(ctx)
+		if x.Cited != nil {
+			x.claim("", "the cited numbers are those of the tables", errors.New("the pack proves one trial, and has no tables"))
+		}
 		return
 	}
 	records, err := x.readAll(ctx)
@@ -95,6 +106,12 @@ func (x *verification) all(ctx context.Context) {
 		x.run(ctx, run)
 	}
 	x.described()
+	if len(x.study.Runs) == 0 {
+		x.unchecked("", "a result", "the pack holds no run, only answers")
+	}
+	if rest := x.unnamed(); len(rest) > 0 {
+		x.unchecked("", fmt.Sprintf("%d other files, such as %s", len(rest), rest[0]), "nothing in the study refers to them")
+	}
 	if x.Cited == nil {
 		return
 	}
@@ -119,8 +136,8 @@ func (v Verify) begin(ctx context.Context, p *pack.File) (*verification, error) 
 	if v.Stderr == nil {
 		v.Stderr = io.Discard
 	}
-	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
-	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return ctx }, Stderr: v.Stderr})
+	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, during: ctx, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
+	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return x.during }, Stderr: v.Stderr})
 	return x, nil
 }
 
@@ -164,9 +181,12 @@ func (x *verification) readAll(ctx context.Context) (records *Imported, err erro
 	if err != nil {
 		return nil, err
 	}
-	records, err = addRecords(ctx, x.pack, store, true)
+	records, err = addRecords(ctx, x.pack, store, x.out().has(prompts, items))
 	if err == nil && len(records.Conflicts) > 0 {
 		err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
+	}
+	if err == nil && records.Redacted > 0 && len(x.out()) == 0 {
+		err = fmt.Errorf("%d records lack parts, and %s says that nothing was taken out", records.Redacted, studyName)
 	}
 	return records, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -154,6 +155,7 @@ func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
 func verifyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var cited string
+	var v study.Verify
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "compute a pack's runs and tables again, without a key and without a network",
@@ -164,9 +166,13 @@ the numbers that noema cite wrote for a paper are checked, too.`,
 		Example: `  noema verify study.noema
   noema verify study.noema --tex numbers.tex`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd.Context(), args[0], cited, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.verify(cmd.Context(), v, args[0], cited, asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of lines")
+	cmd.Flags().BoolVar(&v.Weak, "weak-isolation", false, "run the pack's code of plugins also where noema cannot isolate it")
+	cmd.Flags().DurationVar(&v.Timeout, "timeout", time.Hour, "the longest that the code of a run's plugins may take")
 	cmd.Flags().StringVar(&cited, "tex", "", "file that noema cite wrote, LaTeX or JSON, whose numbers to check")
 	return cmd
 }
@@ -224,7 +230,7 @@ func (a *app) cite(ctx context.Context, file, tex, plain string) error {
 	return err
 }
 
-func (a *app) verify(ctx context.Context, file, cited string, asJSON bool) error {
+func (a *app) verify(ctx context.Context, v study.Verify, file, cited string, asJSON bool) error {
 	p, err := pack.Open(file)
 	if errors.Is(err, pack.ErrNoPack) {
 		return &codedError{code: exitDiverged, err: err}
@@ -233,7 +239,7 @@ func (a *app) verify(ctx context.Context, file, cited string, asJSON bool) error
 		return err
 	}
 	defer p.Close() // opened for reading: closing cannot lose anything
-	v := study.Verify{Catalog: a.lab.Catalog(), Redactor: a.redactor}
+	v.Catalog, v.Redactor = a.lab.Catalog(), a.redactor
 	if cited != "" {
 		if v.Cited, err = files.Read(cited, files.MaxText); err != nil {
 			return fmt.Errorf("verify: %w", err)

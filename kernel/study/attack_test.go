@@ -1,0 +1,243 @@
+package study_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"noema/cache"
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/kernel/study"
+)
+
+// forged is a pack of a run that somebody changed in a store, with every hash right.
+func forged(t *testing.T, change func(*testing.T, *cache.Store, *record.Run, []*record.Trial)) string {
+	t.Helper()
+	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { lab.Close() })
+	r, err := lab.Run(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := lab.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := *r.Run
+	change(t, store, &run, r.Trials)
+	byID, hashes := map[record.TrialID]*record.Trial{}, []string{}
+	for _, trial := range r.Trials {
+		byID[trial.ID] = trial
+	}
+	for _, id := range run.Trials() {
+		trial := byID[id]
+		if err := trial.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := record.Marshal(trial)
+		if err == nil {
+			err = store.PutTrial(t.Context(), run.ID, id.String(), raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, trial.Hash)
+	}
+	if run.Digest, err = run.Config.Digest(); err != nil {
+		t.Fatal(err)
+	}
+	run.Root = record.Root(run.Digest, hashes)
+	raw, err := record.Marshal(run)
+	if err == nil {
+		err = store.PutRun(t.Context(), run.ID, raw)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, lab, &run)
+}
+
+// reblob changes the text of a run's first sample, and of the list that names it.
+func reblob(t *testing.T, store *cache.Store, run *record.Run, old, now string) {
+	t.Helper()
+	parts, err := runner.TaskBlobs(t.Context(), store, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(name, old, now string) string {
+		key, err := cache.ParseKey(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := store.Blob(t.Context(), key)
+		if err != nil || !bytes.Contains(raw, []byte(old)) {
+			t.Fatalf("blob %s lacks %s (%v)", raw, old, err)
+		}
+		fresh, err := store.PutBlob(t.Context(), bytes.Replace(raw, []byte(old), []byte(now), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fresh.String()
+	}
+	run.Blob = replace(run.Blob, parts[0], replace(parts[0], old, now))
+}
+
+// TestForgedRuns verifies packs whose hashes and tables are all right and whose runs are not.
+func TestForgedRuns(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		change func(*testing.T, *cache.Store, *record.Run, []*record.Trial)
+		wrong  string // what it gets wrong; empty if nobody can check it …
+		says   string // … and this is told
+	}{
+		"failures of the infrastructure": {func(_ *testing.T, _ *cache.Store, _ *record.Run, trials []*record.Trial) {
+			trials[0].Infra, trials[3].Infra = true, true
+		}, "", "that 2 of its 10 trials failed, such as direct/R00/1"},
+		"another group of a sample": {func(t *testing.T, s *cache.Store, run *record.Run, _ []*record.Trial) {
+			reblob(t, s, run, `"Group":"`, `"Group":"x`)
+		}, `sample "R00": .Group is`, ""},
+		"a sample twice": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+			run.Config.Task.Samples = []string{"R00", "R00", "R01"}
+		}, `sample "R00" twice`, ""},
+		"samples left out without a rule": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+			run.Asked = []int{5, 2}
+		}, "no rule by which it may end early", ""},
+		"a method by path": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+			run.Plugins[0].Method = "/bin/sh"
+		}, "which is not a name", ""},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			v := verify(t, forged(t, c.change))
+			if c.wrong != "" {
+				if v.OK || !strings.Contains(v.Failures[0].Wrong, c.wrong) {
+					t.Errorf("verdict %+v", v)
+				}
+				return
+			}
+			if !v.OK || len(v.Unchecked) != 1 || v.Unchecked[0].What != c.says {
+				t.Errorf("verdict %+v", v)
+			}
+		})
+	}
+}
+
+// TestSampleThatIsNotThere renames a sample in the data, under right keys.
+func TestSampleThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	file, _ := packed(t, small)
+	keyOf := func(line []byte) []byte { return fmt.Appendf(nil, "%x", sha256.Sum256(line)) }
+	var was, now []byte // the key of the list of samples
+	renamed := changed(t, file, func(name string, data []byte) []byte {
+		if !strings.HasPrefix(name, "samples/") {
+			return data
+		}
+		var old, fresh []byte
+		lines := bytes.SplitAfter(data, []byte("\n"))
+		for i, line := range lines {
+			if bytes.Contains(line, []byte(`"ID":"R00"`)) {
+				lines[i] = bytes.Replace(line, []byte(`"ID":"R00"`), []byte(`"ID":"R99"`), 1)
+				old, fresh = keyOf(line), keyOf(lines[i])
+			}
+		}
+		for i, line := range lines {
+			if bytes.Contains(line, old) {
+				lines[i] = bytes.Replace(line, old, fresh, 1)
+				was, now = keyOf(line), keyOf(lines[i])
+			}
+		}
+		return bytes.Join(lines, nil)
+	})
+	v := verify(t, changed(t, renamed, func(name string, data []byte) []byte {
+		if strings.HasSuffix(name, "run.json") {
+			return bytes.Replace(data, was, now, 1)
+		}
+		return data
+	}))
+	if v.OK || !strings.Contains(v.Failures[0].Wrong, `has sample "R00" 0 times`) {
+		t.Errorf("verdict %+v", v)
+	}
+}
+
+// TestWhatAStudySaysOfItself changes study.json and adds a file that it does not name.
+func TestWhatAStudySaysOfItself(t *testing.T) {
+	t.Parallel()
+	file, _ := packed(t, small)
+	for _, c := range []struct{ old, new, says string }{
+		{`"simulated":true`, `"simulated":false`, ".simulated is false, and computed again true"},
+		{`"runs":[{`, `"redacted":["names"],"runs":[{`, `redact "names"`},
+		{`"id":"`, `"id":"last`, "no id of a run"},
+		{`"model":"`, `"model":"openai/`, ".model is"},
+	} {
+		v := verify(t, changed(t, file, func(name string, data []byte) []byte {
+			if name == "study.json" {
+				return bytes.Replace(data, []byte(c.old), []byte(c.new), 1)
+			}
+			return data
+		}))
+		if v.OK || !strings.Contains(v.Failures[0].Wrong, c.says) {
+			t.Errorf("%s: verdict %+v", c.new, v)
+		}
+	}
+	twice := verify(t, changed(t, file, func(name string, data []byte) []byte {
+		if name != "study.json" {
+			return data
+		}
+		var s study.Study
+		if err := json.Unmarshal(data, &s); err != nil {
+			t.Fatal(err)
+		}
+		s.Runs = append(s.Runs, s.Runs[0])
+		data, err := record.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}))
+	if twice.OK || !strings.Contains(twice.Failures[0].Wrong, "twice") {
+		t.Errorf("a run twice: verdict %+v", twice)
+	}
+	more := verify(t, added(t, file, "RESULTS.txt", "anot is best"))
+	if !more.OK || len(more.Unchecked) != 1 || !strings.Contains(more.Unchecked[0].What, "RESULTS.txt") {
+		t.Errorf("a file more: verdict %+v", more)
+	}
+}
+
+// added is a pack with a file more.
+func added(t *testing.T, file, name, text string) string {
+	t.Helper()
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var b bytes.Buffer
+	w, err := pack.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range p.Entries() {
+		data, err := p.Read(e.Name)
+		if err == nil {
+			err = w.Add(e.Name, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Add(name, []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return save(t, b.Bytes())
+}
