@@ -105,6 +105,7 @@ func TestScripts(t *testing.T) {
 			"exit":    exit,
 			"empty":   empty,
 			"install": install,
+			"spoil":   spoil,
 		},
 	})
 }
@@ -117,6 +118,20 @@ func install(ts *testscript.TestScript, neg bool, args []string) {
 	program, err := exec.LookPath(args[0])
 	ts.Check(err)
 	ts.Check(os.Symlink(program, filepath.Join(ts.MkAbs(args[1]), args[0])))
+}
+
+// spoil FROM TO flip|cut copies a file with a bit changed in its middle, or without its end.
+func spoil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: spoil FROM TO flip|cut")
+	}
+	raw := []byte(ts.ReadFile(args[0]))
+	if args[2] == "cut" {
+		raw = raw[:len(raw)*2/3]
+	} else {
+		raw[len(raw)/2] ^= 1
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), raw, 0o600))
 }
 
 // pick VAR NAME sets VAR to the second field of the line of the last output
