@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"noema/cache"
 	"noema/cache/pack"
@@ -16,10 +20,11 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/kernel/study"
+	"noema/plugins"
 )
 
 // forged is a pack of a run that somebody changed in a store, with every hash right.
-func forged(t *testing.T, change func(*testing.T, *cache.Store, *record.Run, []*record.Trial)) string {
+func forged(t *testing.T, change func(*testing.T, *kernel.Lab, *record.Run, []*record.Trial)) string {
 	t.Helper()
 	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
 	t.Cleanup(func() { lab.Close() })
@@ -32,7 +37,7 @@ func forged(t *testing.T, change func(*testing.T, *cache.Store, *record.Run, []*
 		t.Fatal(err)
 	}
 	run := *r.Run
-	change(t, store, &run, r.Trials)
+	change(t, lab, &run, r.Trials)
 	byID, hashes := map[record.TrialID]*record.Trial{}, []string{}
 	for _, trial := range r.Trials {
 		byID[trial.ID] = trial
@@ -66,8 +71,12 @@ func forged(t *testing.T, change func(*testing.T, *cache.Store, *record.Run, []*
 }
 
 // reblob changes the text of a run's first sample, and of the list that names it.
-func reblob(t *testing.T, store *cache.Store, run *record.Run, old, now string) {
+func reblob(t *testing.T, lab *kernel.Lab, run *record.Run, old, now string) {
 	t.Helper()
+	store, err := lab.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
 	parts, err := runner.TaskBlobs(t.Context(), store, run)
 	if err != nil {
 		t.Fatal(err)
@@ -94,23 +103,23 @@ func reblob(t *testing.T, store *cache.Store, run *record.Run, old, now string) 
 func TestForgedRuns(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
-		change func(*testing.T, *cache.Store, *record.Run, []*record.Trial)
+		change func(*testing.T, *kernel.Lab, *record.Run, []*record.Trial)
 		wrong  string // what it gets wrong; empty if nobody can check it …
 		says   string // … and this is told
 	}{
-		"failures of the infrastructure": {func(_ *testing.T, _ *cache.Store, _ *record.Run, trials []*record.Trial) {
+		"failures of the infrastructure": {func(_ *testing.T, _ *kernel.Lab, _ *record.Run, trials []*record.Trial) {
 			trials[0].Infra, trials[3].Infra = true, true
 		}, "", "that 2 of its 10 trials failed, such as direct/R00/1"},
-		"another group of a sample": {func(t *testing.T, s *cache.Store, run *record.Run, _ []*record.Trial) {
-			reblob(t, s, run, `"Group":"`, `"Group":"x`)
+		"another group of a sample": {func(t *testing.T, l *kernel.Lab, run *record.Run, _ []*record.Trial) {
+			reblob(t, l, run, `"Group":"`, `"Group":"x`)
 		}, `sample "R00": .Group is`, ""},
-		"a sample twice": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+		"a sample twice": {func(_ *testing.T, _ *kernel.Lab, run *record.Run, _ []*record.Trial) {
 			run.Config.Task.Samples = []string{"R00", "R00", "R01"}
 		}, `sample "R00" twice`, ""},
-		"samples left out without a rule": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+		"samples left out without a rule": {func(_ *testing.T, _ *kernel.Lab, run *record.Run, _ []*record.Trial) {
 			run.Asked = []int{5, 2}
 		}, "no rule by which it may end early", ""},
-		"a method by path": {func(_ *testing.T, _ *cache.Store, run *record.Run, _ []*record.Trial) {
+		"a method by path": {func(_ *testing.T, _ *kernel.Lab, run *record.Run, _ []*record.Trial) {
 			run.Plugins[0].Method = "/bin/sh"
 		}, "which is not a name", ""},
 	} {
@@ -240,4 +249,76 @@ func added(t *testing.T, file, name, text string) string {
 		t.Fatal(err)
 	}
 	return save(t, b.Bytes())
+}
+
+// TestForeignCode verifies a run whose method is a program that came in the pack.
+func TestForeignCode(t *testing.T) {
+	t.Parallel()
+	file := forged(t, func(t *testing.T, lab *kernel.Lab, run *record.Run, _ []*record.Trial) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, plugins.ManifestName), []byte("name: direct\ncommand: [sleep, \"1000\"]\n"), 0o500); err != nil {
+			t.Fatal(err)
+		}
+		src, err := plugins.At(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digest, err := plugins.CodeDigest(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Plugins[0] = record.Plugin{Method: "direct", Path: dir, Digest: digest}
+		run.Config.Methods[0].Code = digest
+	})
+	isolated := func(full bool) func() (string, bool) { return func() (string, bool) { return "files=none", full } }
+	for _, c := range []struct {
+		verify study.Verify
+		file   string
+		says   string
+	}{
+		{study.Verify{Isolation: isolated(false)}, file, "does not isolate it (files=none)"},
+		{study.Verify{Isolation: isolated(false), Weak: true, Timeout: time.Millisecond}, file, "its code took longer than 1ms"},
+		{study.Verify{Isolation: isolated(true), Timeout: time.Millisecond}, file, "its code took longer than 1ms"},
+		{study.Verify{}, added(t, file, codeOf(t, file)+"/more.py", "x"), "has the digest"},
+		{study.Verify{}, changed(t, file, func(name string, data []byte) []byte {
+			if strings.HasSuffix(name, plugins.ManifestName) {
+				return append(data, '#')
+			}
+			return data
+		}), "has the digest"},
+		{study.Verify{}, changed(t, file, func(name string, data []byte) []byte {
+			return bytes.Replace(data, []byte(`"folder":true`), []byte(`"folder":false`), 1)
+		}), "has the digest"},
+	} {
+		p, err := pack.Open(c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		c.verify.Catalog = builtin.Catalog{}
+		v, err := c.verify.Do(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.OK || !strings.Contains(v.Failures[0].Wrong, c.says) {
+			t.Errorf("want %q: verdict %+v", c.says, v)
+		}
+	}
+}
+
+// codeOf is the folder of the only plugin in a pack.
+func codeOf(t *testing.T, file string) string {
+	t.Helper()
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, e := range p.Entries() {
+		if strings.HasPrefix(e.Name, "code/") {
+			return path.Dir(e.Name)
+		}
+	}
+	t.Fatal("the pack has no code")
+	return ""
 }
