@@ -3,7 +3,11 @@ package pack
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -208,5 +212,66 @@ func TestBomb(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "times its size") && !strings.Contains(err.Error(), "too long") {
 		t.Errorf("a bomb was read: %v", err)
+	}
+}
+
+// TestHostileHeaders opens zips whose entries are more than plain files.
+func TestHostileHeaders(t *testing.T) {
+	for what, change := range map[string]func(*zip.FileHeader){
+		"a link":             func(h *zip.FileHeader) { h.SetMode(fs.ModeSymlink | 0o777) },
+		"a FIFO":             func(h *zip.FileHeader) { h.SetMode(fs.ModeNamedPipe | 0o600) },
+		"a comment":          func(h *zip.FileHeader) { h.Comment = "run me" },
+		"an extra field":     func(h *zip.FileHeader) { h.Extra = []byte{0x75, 0x70, 2, 0, 1, 0} },
+		"encrypted":          func(h *zip.FileHeader) { h.Flags |= 1 },
+		"sizes that follow":  func(h *zip.FileHeader) { h.Flags |= 8 },
+		"a larger size":      func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 },
+		"a size of zip64":    func(h *zip.FileHeader) { h.UncompressedSize64, h.CompressedSize64 = 1<<63, 1<<63 },
+		"a NUL in its name":  func(h *zip.FileHeader) { h.Name = "x\x00.sh" },
+		"a name of a device": func(h *zip.FileHeader) { h.Name = "x:y" },
+		"another checksum":   func(h *zip.FileHeader) { h.CRC32 = 7 },
+		"another day":        func(h *zip.FileHeader) { h.ModifiedDate = 1<<9 | 1<<5 | 1 },
+	} {
+		var b bytes.Buffer
+		w := zip.NewWriter(&b)
+		for _, e := range [][2]string{{"x", "1"}, {manifestName, `{"format":1,"entries":[{"name":"x","size":1,"sha256":"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"}]}`}} {
+			h := header(e[0], uint64(len(e[1])), crc32.ChecksumIEEE([]byte(e[1])))
+			if e[0] == "x" {
+				change(h)
+			}
+			f, err := w.CreateRaw(h)
+			if err == nil {
+				_, err = f.Write([]byte(e[1]))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := openBytes(t, b.Bytes()); !errors.Is(err, ErrNoPack) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// TestDirectoryThatLies changes the zip's list of entries.
+func TestDirectoryThatLies(t *testing.T) {
+	raw, _ := sample(t, 5)
+	end := len(raw) - 22 // the record at its end
+	list := int(binary.LittleEndian.Uint32(raw[end+16:]))
+	for what, change := range map[string]func(b []byte){
+		"more entries":          func(b []byte) { binary.LittleEndian.PutUint16(b[end+10:], 0xffff) },
+		"less entries":          func(b []byte) { binary.LittleEndian.PutUint16(b[end+10:], 1) },
+		"zip64 that is none":    func(b []byte) { binary.LittleEndian.PutUint32(b[end+16:], 0xffffffff) },
+		"a list elsewhere":      func(b []byte) { binary.LittleEndian.PutUint32(b[end+16:], 7) },
+		"entries that overlap":  func(b []byte) { binary.LittleEndian.PutUint32(b[list+42:], uint32(len("x"))) },
+		"an entry past the end": func(b []byte) { binary.LittleEndian.PutUint32(b[list+42:], 0xfffffff0) },
+	} {
+		bad := bytes.Clone(raw)
+		change(bad)
+		if _, err := openBytes(t, bad); !errors.Is(err, ErrNoPack) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package pack
 import (
 	"archive/zip"
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -211,32 +210,36 @@ func (p *File) Lines(ctx context.Context, folder string) iter.Seq2[[]byte, error
 
 // eachLine reports whether all lines were yielded and well.
 func eachLine(ctx context.Context, r io.Reader, name string, yield func([]byte, error) bool) bool {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), maxFile)
-	lines.Split(wholeLine)
-	for n := 1; lines.Scan(); n++ {
-		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-			return false
+	from, line := bufio.NewReaderSize(r, 64<<10), []byte(nil)
+	for {
+		err := ctx.Err()
+		if err == nil {
+			line, err = readLine(from, line[:0])
 		}
-		if !yield(lines.Bytes(), nil) {
+		switch {
+		case errors.Is(err, io.EOF):
+			return true
+		case err != nil:
+			yield(nil, fmt.Errorf("read entry %q: %w", name, err))
+			return false
+		case !yield(line, nil):
 			return false
 		}
 	}
-	if err := lines.Err(); err != nil {
-		yield(nil, fmt.Errorf("read entry %q: %w", name, err))
-		return false
-	}
-	return true
 }
 
-// wholeLine splits as bufio.ScanLines does, and keeps the line's end.
-func wholeLine(data []byte, atEOF bool) (int, []byte, error) {
-	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1, data[:i+1], nil
+// readLine appends the next line, with its end, to line.
+func readLine(r *bufio.Reader, line []byte) ([]byte, error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxFile:
+			return nil, fmt.Errorf("%w: a line is too long", ErrNoPack)
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, fmt.Errorf("%w: its last line has no end", ErrNoPack)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		}
 	}
-	if atEOF && len(data) > 0 {
-		return 0, nil, fmt.Errorf("%w: its last line has no end", ErrNoPack)
-	}
-	return 0, nil, nil
 }

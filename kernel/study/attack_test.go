@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,4 +325,99 @@ func codeOf(t *testing.T, file string) string {
 	}
 	t.Fatal("the pack has no code")
 	return ""
+}
+
+// TestFlippedBits flips bits of a pack of 300 trials, 200 with NOEMA_BENCH. Each must be
+// found, with its place.
+func TestFlippedBits(t *testing.T) {
+	t.Parallel()
+	file, _ := packed(t, kernel.Experiment{Task: "cafes", Methods: []string{"direct"}, Epochs: 3, Model: "sim?error=0.1"})
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := regexp.MustCompile(`entry|byte \d+|check \S+:|manifest\.json|zip|format`)
+	random := rand.New(rand.NewPCG(21, 0))
+	flips := 30
+	if os.Getenv("NOEMA_BENCH") != "" {
+		flips = 200
+	}
+	for range flips {
+		at, bit := random.IntN(len(raw)), byte(1)<<random.IntN(8)
+		raw[at] ^= bit
+		wrong := ""
+		if p, err := pack.Open(save(t, raw)); err != nil {
+			wrong = err.Error()
+		} else {
+			v, err := study.Verify{Catalog: builtin.Catalog{}}.Do(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Close()
+			if !v.OK {
+				wrong = v.Failures[0].Wrong
+			}
+		}
+		if !place.MatchString(wrong) {
+			t.Errorf("bit %#x of byte %d of %d: found %q", bit, at, len(raw), wrong)
+		}
+		raw[at] ^= bit
+	}
+}
+
+// TestHostileStudies opens packs that are whole and say what no noema writes.
+func TestHostileStudies(t *testing.T) {
+	t.Parallel()
+	many := func(one string, n int) string { return strings.Repeat(one+",", n-1) + one }
+	for what, c := range map[string]struct {
+		entries map[string]string
+		says    string
+	}{
+		"nothing":             {map[string]string{"README.md": "x"}, "no entry \"study.json\""},
+		"deep JSON":           {map[string]string{"study.json": strings.Repeat("[", 1<<20)}, "exceeded max depth"},
+		"deep runs":           {map[string]string{"study.json": `{"runs":` + strings.Repeat(`{"x":`, 20_000)}, "max depth"},
+		"a million plugins":   {map[string]string{"study.json": `{"code":[` + many(`{}`, 1e6) + `]}`}, "1000000 plugins"},
+		"a million runs":      {map[string]string{"study.json": `{"runs":[` + many(`{}`, 1e6) + `]}`}, "1000000 runs"},
+		"a plugin twice":      {map[string]string{"study.json": `{"code":[` + many(`{"digest":"a"}`, 2) + `]}`}, "twice"},
+		"code by a path":      {map[string]string{"study.json": `{"code":[{"digest":"../../x","name":"m"}]}`}, "is not in the pack"},
+		"code without file":   {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`}, "m"},
+		"two files, one name": {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`, "code/a/x": "1", "code/a/x/y": "2"}, "not a directory"},
+		"a giant line":        {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": strings.Repeat("x", 60<<20) + "\n"}, "invalid character"},
+		"a record of nothing": {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": "{}\n"}, "parse key"},
+		"a null record":       {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "null\n"}, "parse key"},
+		"a raw record":        {map[string]string{"study.json": `{}`, "seeds/00000.jsonl.zst": `{"key":"` + strings.Repeat("0", 64) + `","raw":"////"}` + "\n"}, "none of the"},
+		"no end of a line":    {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "{}"}, "has no end"},
+		"a proof of nothing":  {map[string]string{"proof.json": `{"run":{"trials":1}}`}, "decode trial"},
+		"a negative run":      {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","trials":-1}]}`}, "no entry"},
+		"a run of nothing":    {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa"}]}`, "runs/20261122-000000-aaaa/run.json": "{}"}, "is of run"},
+		"a null run":          {map[string]string{"study.json": `{"runs":[null]}`}, "no id of a run"},
+		"an imported root":    {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","root_hash":"a"}]}`, "runs/20261122-000000-aaaa/run.json": `{"id":"20261122-000000-aaaa","root_hash":"a","status":"finished","imported":{}}`}, "has a root hash"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			v := verify(t, packOf(t, c.entries))
+			if v.OK || !strings.Contains(v.Failures[len(v.Failures)-1].Wrong, c.says) {
+				t.Errorf("verdict %+v", v)
+			}
+		})
+	}
+}
+
+// packOf is a pack of these files.
+func packOf(t *testing.T, entries map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := pack.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if err := w.Add(name, []byte(entries[name])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return save(t, b.Bytes())
 }
