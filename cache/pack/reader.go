@@ -23,7 +23,7 @@ import (
 // Limits on what a pack may be and unpack to. A pack that says more of itself is refused
 // before it is read.
 const (
-	maxEntries = 200_000
+	maxEntries = 50_000
 	maxFile    = 256 << 20 // of an entry that is read at once, and of a line
 	maxRatio   = 200       // unpacked bytes for each byte of the file …
 	minBudget  = 1 << 30   // … where that is more than this

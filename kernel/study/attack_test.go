@@ -167,6 +167,7 @@ func TestSampleThatIsNotThere(t *testing.T) {
 				was, now = keyOf(line), keyOf(lines[i])
 			}
 		}
+		slices.SortFunc(lines, func(a, b []byte) int { return bytes.Compare(keyOf(a), keyOf(b)) })
 		return bytes.Join(lines, nil)
 	})
 	v := verify(t, changed(t, renamed, func(name string, data []byte) []byte {
@@ -373,25 +374,27 @@ func TestHostileStudies(t *testing.T) {
 		entries map[string]string
 		says    string
 	}{
-		"nothing":             {map[string]string{"README.md": "x"}, "no entry \"study.json\""},
-		"deep JSON":           {map[string]string{"study.json": strings.Repeat("[", 1<<20)}, "exceeded max depth"},
-		"deep runs":           {map[string]string{"study.json": `{"runs":` + strings.Repeat(`{"x":`, 20_000)}, "max depth"},
-		"a million plugins":   {map[string]string{"study.json": `{"code":[` + many(`{}`, 1e6) + `]}`}, "1000000 plugins"},
-		"a million runs":      {map[string]string{"study.json": `{"runs":[` + many(`{}`, 1e6) + `]}`}, "1000000 runs"},
-		"a plugin twice":      {map[string]string{"study.json": `{"code":[` + many(`{"digest":"a"}`, 2) + `]}`}, "twice"},
-		"code by a path":      {map[string]string{"study.json": `{"code":[{"digest":"../../x","name":"m"}]}`}, "is not in the pack"},
-		"code without file":   {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`}, "m"},
-		"two files, one name": {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`, "code/a/x": "1", "code/a/x/y": "2"}, "not a directory"},
-		"a giant line":        {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": strings.Repeat("x", 60<<20) + "\n"}, "invalid character"},
-		"a record of nothing": {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": "{}\n"}, "parse key"},
-		"a null record":       {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "null\n"}, "parse key"},
-		"a raw record":        {map[string]string{"study.json": `{}`, "seeds/00000.jsonl.zst": `{"key":"` + strings.Repeat("0", 64) + `","raw":"////"}` + "\n"}, "none of the"},
-		"no end of a line":    {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "{}"}, "has no end"},
-		"a proof of nothing":  {map[string]string{"proof.json": `{"run":{"trials":1}}`}, "decode trial"},
-		"a negative run":      {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","trials":-1}]}`}, "no entry"},
-		"a run of nothing":    {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa"}]}`, "runs/20261122-000000-aaaa/run.json": "{}"}, "is of run"},
-		"a null run":          {map[string]string{"study.json": `{"runs":[null]}`}, "no id of a run"},
-		"an imported root":    {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","root_hash":"a"}]}`, "runs/20261122-000000-aaaa/run.json": `{"id":"20261122-000000-aaaa","root_hash":"a","status":"finished","imported":{}}`}, "has a root hash"},
+		"nothing":                  {map[string]string{"README.md": "x"}, "no entry \"study.json\""},
+		"deep JSON":                {map[string]string{"study.json": strings.Repeat("[", 1<<20)}, "exceeded max depth"},
+		"deep runs":                {map[string]string{"study.json": `{"runs":` + strings.Repeat(`{"x":`, 20_000)}, "max depth"},
+		"a million plugins":        {map[string]string{"study.json": `{"code":[` + many(`{}`, 1e6) + `]}`}, "1000000 plugins"},
+		"a million runs":           {map[string]string{"study.json": `{"runs":[` + many(`{}`, 1e6) + `]}`}, "1000000 runs"},
+		"a plugin twice":           {map[string]string{"study.json": `{"code":[` + many(`{"digest":"a"}`, 2) + `]}`}, "twice"},
+		"code by a path":           {map[string]string{"study.json": `{"code":[{"digest":"../../x","name":"m"}]}`}, "is not in the pack"},
+		"code without file":        {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`}, "m"},
+		"two files, one name":      {map[string]string{"study.json": `{"code":[{"digest":"a","name":"m","folder":true}]}`, "code/a/x": "1", "code/a/x/y": "2"}, "not a directory"},
+		"a giant line":             {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": strings.Repeat("x", 60<<20) + "\n"}, "does not begin with its key"},
+		"a record of nothing":      {map[string]string{"study.json": `{}`, "replies/00000.jsonl.zst": "{}\n"}, "does not begin with its key"},
+		"a record a million times": {map[string]string{"study.json": `{}`, "samples/00000.jsonl.zst": strings.Repeat("{}\n", 1e6)}, "line 2: records are not in the order"},
+		"a record of two keys":     {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": `{"key":"` + strings.Repeat("0", 64) + `","tool":{},"key":"` + strings.Repeat("1", 64) + `"}` + "\n"}, "it has two keys"},
+		"a null record":            {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "null\n"}, "does not begin with its key"},
+		"a raw record":             {map[string]string{"study.json": `{}`, "seeds/00000.jsonl.zst": `{"key":"` + strings.Repeat("0", 64) + `","raw":"////"}` + "\n"}, "none of the"},
+		"no end of a line":         {map[string]string{"study.json": `{}`, "tools/00000.jsonl.zst": "{}"}, "has no end"},
+		"a proof of nothing":       {map[string]string{"proof.json": `{"run":{"trials":1}}`}, "decode trial"},
+		"a negative run":           {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","trials":-1}]}`}, "no entry"},
+		"a run of nothing":         {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa"}]}`, "runs/20261122-000000-aaaa/run.json": "{}"}, "is of run"},
+		"a null run":               {map[string]string{"study.json": `{"runs":[null]}`}, "no id of a run"},
+		"an imported root":         {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","root_hash":"a"}]}`, "runs/20261122-000000-aaaa/run.json": `{"id":"20261122-000000-aaaa","root_hash":"a","status":"finished","imported":{}}`}, "has a root hash"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,24 +116,34 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(atOnce)
 	room := semaphore.NewWeighted(inFlight)
-	n := 0
+	n, last := 0, cache.Key{}
 	for line, err := range p.Lines(ctx, folder) {
-		if err != nil {
-			return errors.Join(err, writes.Wait())
-		}
 		if n++; folder == replaced {
 			line = bytes.TrimSuffix(line, []byte("\n"))
 		}
+		var key cache.Key
+		if err == nil {
+			key, err = keyOf(folder, line)
+		}
+		if err == nil && n > 1 && bytes.Compare(key[:], last[:]) <= 0 {
+			err = errors.New("records are not in the order of their keys, or one is there twice")
+		}
+		if last = key; err != nil {
+			return cmp.Or(writes.Wait(), fmt.Errorf("line %d: %w", n, err))
+		}
 		weight := min(int64(len(line)), inFlight)
 		if err := room.Acquire(ctx, weight); err != nil {
-			return errors.Join(writes.Wait(), err)
+			return cmp.Or(writes.Wait(), err)
 		}
 		line, n := bytes.Clone(line), n
 		writes.Go(func() error {
 			defer room.Release(weight)
-			key, added, err := store.AddLine(ctx, spaceOf[folder], line)
+			got, added, err := store.AddLine(ctx, spaceOf[folder], line)
 			if errors.Is(err, cache.ErrRedacted) && unasked && folder == replies {
-				key, added, err = store.AddUnasked(ctx, line)
+				got, added, err = store.AddUnasked(ctx, line)
+			}
+			if (err == nil || errors.Is(err, cache.ErrRedacted)) && got != key {
+				err = errors.New("it has two keys")
 			}
 			if errors.Is(err, cache.ErrRedacted) {
 				results <- func(i *Imported) { i.Redacted++ }
@@ -155,6 +166,19 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 		})
 	}
 	return writes.Wait()
+}
+
+// keyOf is the key of a line, by which lines are in order: so none is there twice, and what
+// a small pack unpacks to is soon read.
+func keyOf(folder string, line []byte) (cache.Key, error) {
+	if spaceOf[folder] == cache.Blobs {
+		return sha256.Sum256(line), nil
+	}
+	rest, ok := bytes.CutPrefix(line, []byte(`{"key":"`))
+	if !ok || len(rest) < 2*sha256.Size {
+		return cache.Key{}, errors.New("it does not begin with its key")
+	}
+	return cache.ParseKey(string(rest[:2*sha256.Size]))
 }
 
 // readRun reads the record of a run. It must be the one that the study names.

@@ -144,7 +144,7 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 		"a prompt":            {in("replies/", `"Content":"`, `"Content":"x`), "its key is not that of its request"},
 		"a root in the list":  {in("study.json", `"root_hash":"`, `"root_hash":"0`), "gives it the root hash 0"},
 		"a tree":              {in("study.json", `"tree":"`, `"tree":"0`), "the tree over its 10 trials"},
-		"a sample":            {in("samples/", `"ID"`, `"Id"`), "not in the store"},
+		"a sample":            {in("samples/", `"ID"`, `"Id"`), "not in the order of their keys"},
 		"no trials": {func(name string, data []byte) []byte {
 			if strings.Contains(name, "trials/") {
 				return nil
