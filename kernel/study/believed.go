@@ -205,7 +205,7 @@ func (x *verification) elsewhere(run *record.Run) string {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	for _, p := range run.Plugins {
 		for _, c := range x.study.Code {
-			if c.Digest == p.Digest && !p.Builtin && !c.Folder && c.Platform != here {
+			if c.Digest == p.Digest && !p.Builtin && c.Platform != "" && c.Platform != here {
 				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: verify it there", p.Method, c.Platform, here)
 			}
 		}

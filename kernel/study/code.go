@@ -35,7 +35,7 @@ func (w *writer) writeCode(ctx context.Context, run *record.Run) error {
 			return err
 		}
 		c := Code{Digest: p.Digest, Name: p.Method, Folder: src.Dir != ""}
-		if !c.Folder {
+		if !c.Folder && !src.File {
 			c.Platform = runtime.GOOS + "/" + runtime.GOARCH
 		}
 		if err := w.addFiles(ctx, src, c); err != nil {

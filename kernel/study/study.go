@@ -53,7 +53,7 @@ type Run struct {
 type Code struct {
 	Digest   string `json:"digest"` // as in the methods of a run
 	Name     string `json:"name"`
-	Folder   bool   `json:"folder"`             // a folder of source; otherwise one executable file
+	Folder   bool   `json:"folder"`             // a folder; otherwise one file, of source if it has no platform
 	Platform string `json:"platform,omitempty"` // of an executable file, such as linux/amd64
 }
 
