@@ -41,9 +41,9 @@ func forged(t *testing.T, change func(*testing.T, *kernel.Lab, *record.Run, []*r
 		t.Fatal(err)
 	}
 	run := *r.Run
-	change(t, lab, &run, r.Trials)
+	change(t, lab, &run, r.Result.Trials)
 	byID, hashes := map[record.TrialID]*record.Trial{}, []string{}
-	for _, trial := range r.Trials {
+	for _, trial := range r.Result.Trials {
 		byID[trial.ID] = trial
 	}
 	for _, id := range run.Trials() {

@@ -180,7 +180,7 @@ func sameSamples(said, made *kernel.Task) error {
 // unnamed lists the files of a pack that its study does not name: no claim covers what
 // they say.
 func (x *verification) unnamed() (rest []string) {
-	prefixes := []string{readmeName, studyName}
+	prefixes := []string{readmeName, studyName, crateName}
 	for _, folder := range folders {
 		prefixes = append(prefixes, folder+"/")
 	}

@@ -73,6 +73,9 @@ func checkCited(file []byte, numbers []Number) (int, error) {
 				return 0, err
 			}
 		}
+		if len(said) == 0 {
+			return 0, errors.New(`it has no number: write it with "noema cite"`)
+		}
 		return len(said), nil
 	}
 	return checkTeX(string(file), tex)
