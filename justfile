@@ -8,10 +8,6 @@ default:
 build:
     go build -trimpath -o bin/noema ./kernel/cmd/noema
 
-# build it with vector instructions, for local models on amd64
-build-simd:
-    GOEXPERIMENT=simd go build -trimpath -o bin/noema ./kernel/cmd/noema
-
 # run all tests, as the README says
 test:
     go test ./...

@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"testing"
 
 	"noema/kernel/provider/local/localtest"
@@ -22,10 +20,7 @@ func TestRealModel(t *testing.T) {
 	model := []string{"--model", "local/smollm2", "-M", "max_tokens=10"}
 	want(t, user.run(0, append(model, "ask", "--methods", "direct", "What is the capital of France?")...).stdout, "Paris")
 
-	asked, calls := "direct", 1
-	if strings.Contains(runtime.Version(), "X:simd") || os.Getenv("NOEMA_BENCH") != "" { // else they take 20 s
-		asked, calls = "direct,cot?retries=0,self-consistency?draws=2", 4
-	}
+	const asked, calls = "direct,cot?retries=0,self-consistency?draws=2", 4
 	s := user.summary(append(model, "compare", "--task", "arithmetic?level=1", "--methods", asked, "--limit", "1")...)
 	if s.ProviderCalls != calls || s.Simulated || s.RootHash == "" {
 		t.Errorf("%d calls, simulated: %v, root %q; want %d calls", s.ProviderCalls, s.Simulated, s.RootHash, calls)

@@ -54,11 +54,10 @@
 //
 // # Identity
 //
-// A model is its folder's name, a digest over its files and the version of what this
-// package makes of them. On amd64 the default build multiplies by AVX2, with the bits
-// of plain Go; GOEXPERIMENT=simd adds AVX-512 and makes GoMLX several times faster.
-// Bits can differ between these two builds, between processor architectures and
-// between engines; of these, only the engine is part of the identity.
+// A model is its folder's name, a digest over its files, the version of what this
+// package makes of them, and the engine. The native engine rounds every sum alike on all
+// processors. Its functions such as e to the x are those of Go's package math, whose last
+// of 64 bits may differ between processor architectures; they are rounded to 32 bits.
 package local
 
 import (

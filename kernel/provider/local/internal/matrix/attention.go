@@ -45,7 +45,9 @@ func (m *Memory) Attend(q []float32, from, to []int, softCap float32, room, out 
 	width := (last - first) * lanes
 	room = slices.Grow(room[:0], n*width)[:n*width]
 	for i, page := range m.pages[first:last] {
-		scores(q, page[:lanes*m.dim], m.dim, n, room[i*lanes:], width)
+		for j := range n {
+			floats16(page[:lanes*m.dim], q[j*m.dim:(j+1)*m.dim], room[j*width+i*lanes:])
+		}
 	}
 	for i := range n {
 		seen := room[i*width+from[i]-first*lanes : i*width+to[i]-first*lanes]

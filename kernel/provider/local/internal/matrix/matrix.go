@@ -11,10 +11,9 @@
 // Like llama.cpp, numbers that meet quantised weights are quantised themselves
 // first, to 8 bits with a scale for each 32.
 //
-// On amd64, Go's assembler gives plain kernels the instructions of AVX2 on processors
-// that have them, with the same bits as plain Go, which other processors run. Those of
-// AVX-512 come by Go's simd package, in builds with GOEXPERIMENT=simd; their sums for
-// quantised weights are the same, others are rounded less often.
+// On amd64 processors with AVX2, assembly computes the sums; plain Go does elsewhere,
+// with the same bits. Every product is converted to its own type before it is added,
+// because Go otherwise may round a product and a sum once, as it does on arm64.
 package matrix
 
 import (
@@ -81,7 +80,7 @@ func FromCodes(c *Codes) *Matrix {
 	}
 	m.bytes = make([]uint8, groups(c.Rows)*lanes*c.Cols)
 	for i, code := range c.Code {
-		m.bytes[m.byteOf(i/c.Cols, i%c.Cols)] = code - uint8(c.Offset) + bias()
+		m.bytes[m.byteOf(i/c.Cols, i%c.Cols)] = code - uint8(c.Offset) + bias
 	}
 	return m
 }
@@ -98,34 +97,17 @@ func (m *Matrix) packNibbles(c *Codes) {
 }
 
 // nibble is where a code of 4 bits is: its byte, and by how much it is shifted.
-// For vectors, the i-th of 4 parts of a block has columns 4i to 4i+3 of each row in
-// turn; otherwise a block has the rows of each column in turn.
+// A block has the rows of each column in turn.
 func (m *Matrix) nibble(row, col int) (at, shift int) {
-	k, r := col%16, row%lanes
 	at = (row/lanes*(m.Cols/run) + col/run) * 256
-	if vectors {
-		return at + k/4*64 + r*4 + k%4, col % run / 16 * 4
-	}
-	return at + k*lanes + r, col % run / 16 * 4
+	return at + col%16*lanes + row%lanes, col % run / 16 * 4
 }
 
-// byteOf is where a code of 8 bits is: for vectors, each two columns lie side by
-// side.
-func (m *Matrix) byteOf(row, col int) int {
-	at, r := row/lanes*lanes*m.Cols, row%lanes
-	if vectors {
-		return at + col/2*2*lanes + r*2 + col%2
-	}
-	return at + col*lanes + r
-}
+// byteOf is where a code of 8 bits is.
+func (m *Matrix) byteOf(row, col int) int { return row/lanes*lanes*m.Cols + col*lanes + row%lanes }
 
 // bias is added to codes of 8 bits.
-func bias() uint8 {
-	if vectors {
-		return 0
-	}
-	return 128
-}
+const bias = 128
 
 func groups(rows int) int { return (rows + lanes - 1) / lanes }
 
@@ -152,7 +134,7 @@ func (m *Matrix) Row(row int, to []float32) error {
 			continue
 		}
 		at := (g*(m.Cols/m.sub)+k/m.sub)*lanes + r
-		to[k] = m.scale[at] * float32(m.code(row, k))
+		to[k] = float32(m.scale[at] * float32(m.code(row, k)))
 		if m.least != nil {
 			to[k] += m.least[at]
 		}
@@ -163,7 +145,7 @@ func (m *Matrix) Row(row int, to []float32) error {
 // code is a weight before it is scaled.
 func (m *Matrix) code(row, col int) int32 {
 	if m.bytes != nil {
-		return int32(int8(m.bytes[m.byteOf(row, col)] - bias()))
+		return int32(int8(m.bytes[m.byteOf(row, col)] - bias))
 	}
 	at, shift := m.nibble(row, col)
 	return int32(m.nibbles[at]>>shift&15) - m.offset
@@ -176,19 +158,11 @@ const tasksOf = 4
 func (m *Matrix) Multiply(x *Numbers, y []float32) {
 	all := groups(m.Rows)
 	Parallel((all+tasksOf-1)/tasksOf, func(task int) {
-		var out [4 * lanes]float32
 		for g := task * tasksOf; g < min(all, (task+1)*tasksOf); g++ {
 			rows := min(lanes, m.Rows-g*lanes)
-			for at := 0; at < x.n; {
-				n := 1
-				if x.n-at >= 4 {
-					n = 4
-				}
-				m.tile(x, g, at, n, &out)
-				for i := range n {
-					copy(y[(at+i)*m.Rows+g*lanes:][:rows], out[i*lanes:])
-				}
-				at += n
+			for at := range x.n {
+				tile := m.tile(x, g, at)
+				copy(y[at*m.Rows+g*lanes:][:rows], tile[:])
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -30,7 +31,7 @@ func codes(rows, cols, bits, sub, offset int, least bool) *Codes {
 }
 
 // TestMultiply holds that quantised products are exact: whole numbers are summed
-// by block, and blocks in the order of the columns, in every build.
+// by block, and blocks in the order of the columns, on every processor.
 func TestMultiply(t *testing.T) {
 	const rows, cols, n = 37, 512, 7
 	for _, c := range []*Codes{
@@ -96,7 +97,7 @@ func TestPlainFloats(t *testing.T) {
 	plainAndFast(t, func() {
 		s, m := make([]float32, lanes), make([]float32, dim)
 		floats16(values, p, s)
-		plainMix(p, values, m, dim)
+		mix(p, values, m, dim)
 		if !slices.Equal(s, sums) || !slices.Equal(m, mixed) {
 			t.Errorf("AVX2 %t: %v and %v, want %v and %v", avx2, s, m, sums, mixed)
 		}
@@ -110,7 +111,7 @@ func product(c *Codes, x []float32, q *Numbers, row, r int) (total float32) {
 		block := row*c.Cols/run + s*c.Sub/run
 		var sum int32
 		for k := s * c.Sub; k < (s+1)*c.Sub; k++ {
-			sum += (int32(c.Code[r*c.Cols+k]) - int32(c.Offset)) * rounded(x, k)
+			sum += (int32(c.Code[r*c.Cols+k]) - int32(c.Offset)) * codeOf(x, k)
 		}
 		total += float32(float32(sum) * float32(c.Scale[r*subs+s]*q.scale[block]))
 		if c.Least != nil {
@@ -120,13 +121,13 @@ func product(c *Codes, x []float32, q *Numbers, row, r int) (total float32) {
 	return total
 }
 
-// rounded is the code of the k-th number of a row.
-func rounded(x []float32, k int) int32 {
+// codeOf is the code of the k-th number of a row.
+func codeOf(x []float32, k int) int32 {
 	var top float32
 	for _, v := range x[k/run*run : (k/run+1)*run] {
 		top = max(top, abs(v))
 	}
-	return int32(float32(x[k]*(127/top)+even) - even)
+	return int32(math.RoundToEven(float64(x[k] * (127 / top))))
 }
 
 func BenchmarkMultiply(b *testing.B) {

@@ -11,8 +11,7 @@ type Numbers struct {
 	n, cols int
 	floats  []float32 // [n, cols]
 	codes   []int8    // [n, cols]
-	quads   []int32   // [n, cols/4], four codes of 8 bits each, or
-	pairs   []int32   // [n, cols/2], two codes of 16 bits each; for vectors instead of codes
+	pairs   []int32   // [n, cols/2], two codes of 16 bits each, for bytesRow
 	scale   []float32 // [n, cols/32]
 	sums    []int32   // [n, cols/32], of the codes
 	total   []float32 // [n, cols/32], sums times scale
@@ -34,40 +33,31 @@ func (m *Matrix) Quantise(x []float32, n int) *Numbers {
 	}
 	blocks := n * m.Cols / run
 	q.scale, q.sums, q.total = make([]float32, blocks), make([]int32, blocks), make([]float32, blocks)
-	codes := make([]int8, n*m.Cols)
+	q.codes = make([]int8, n*m.Cols)
 	if m.coarse {
 		for b := 0; b < blocks; b += 8 {
-			q.coarse(b, x[b*run:(b+8)*run], codes[b*run:])
+			q.coarse(b, x[b*run:(b+8)*run], q.codes[b*run:])
 		}
 	} else {
 		for b := range blocks {
-			q.fine(b, x[b*run:(b+1)*run], codes[b*run:])
+			q.fine(b, x[b*run:(b+1)*run], q.codes[b*run:])
 		}
 	}
-	if !vectors {
-		q.codes = codes
-		if !avx2 || m.bytes == nil {
-			return q
-		}
-	}
-	if m.bytes != nil {
-		q.pairs = make([]int32, len(codes)/2)
+	if avx2 && m.bytes != nil {
+		q.pairs = make([]int32, len(q.codes)/2)
 		for i := range q.pairs {
-			q.pairs[i] = int32(codes[2*i])&0xffff | int32(codes[2*i+1])<<16
+			q.pairs[i] = int32(q.codes[2*i])&0xffff | int32(q.codes[2*i+1])<<16
 		}
-		return q
-	}
-	q.quads = make([]int32, len(codes)/4)
-	for i := range q.quads {
-		c := codes[4*i : 4*i+4]
-		q.quads[i] = int32(uint32(uint8(c[0])) | uint32(uint8(c[1]))<<8 | uint32(uint8(c[2]))<<16 | uint32(uint8(c[3]))<<24)
 	}
 	return q
 }
 
-// even added to a float of small size and taken off again rounds it to a whole
-// number, halves to the even one.
-const even = 3 << 22
+// rounded is the nearest whole number to a float of small size, of halves the even
+// one. The conversion keeps Go from rounding a product only with the sum.
+func rounded(v float32) int32 {
+	const even = 3 << 22
+	return int32(float32(v) + even - even)
+}
 
 func (q *Numbers) fine(b int, x []float32, codes []int8) {
 	var top float32
@@ -81,7 +71,7 @@ func (q *Numbers) fine(b int, x []float32, codes []int8) {
 	}
 	factor := 127 / top
 	for i, v := range x {
-		c := int32(float32(v*factor+even) - even)
+		c := rounded(v * factor)
 		codes[i] = int8(c)
 		q.sums[b] += c
 	}
@@ -103,7 +93,7 @@ func (q *Numbers) coarse(b int, x []float32, codes []int8) {
 	}
 	factor := -127 / top
 	for i, v := range x {
-		c := min(int32(float32(v*factor+even)-even), 127)
+		c := min(rounded(v*factor), 127)
 		codes[i] = int8(c)
 		q.sums[b+i/run] += c
 	}

@@ -1,11 +1,15 @@
 package network_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
 
+	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/internal/network"
 	"noema/kernel/provider/local/localtest"
 )
@@ -115,4 +119,54 @@ func sameBits(t *testing.T, spec localtest.Spec, e network.Engine) {
 			compare(t, want, together(t, d, prompts, 2))
 		})
 	}
+}
+
+// TestSameBitsEverywhere holds that the native engine gives the bits of the machine
+// on which the digests were taken: an amd64 with AVX2.
+func TestSameBitsEverywhere(t *testing.T) {
+	for _, c := range []struct{ arch, kind, digest string }{
+		{"smollm", "F32", "9caa406efc08d0df"},
+		{"smollm", "Q8_0", "ca7dab87c62c9284"},
+		{"qwen3", "Q8_0", "e8ef1ea7746a1bb4"},
+		{"gemma3", "Q8_0", "c82ee720af9d53b9"},
+	} {
+		t.Run(c.arch+" "+c.kind, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "model.gguf")
+			if err := localtest.WriteGGUF(file, localtest.Spec{Arch: c.arch, Seed: 1, Inner: 128}, c.kind); err != nil {
+				t.Fatal(err)
+			}
+			h := sha256.New()
+			for _, logits := range alone(t, loadGGUF(t, file), [][]int{tokens(50, 1)}, 5)[0] {
+				if err := binary.Write(h, binary.LittleEndian, logits); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != c.digest {
+				t.Errorf("digest of the logits %s, want %s", got, c.digest)
+			}
+		})
+	}
+}
+
+func loadGGUF(t *testing.T, file string) *network.Decoder {
+	t.Helper()
+	g, err := checkpoint.OpenGGUF(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	c, err := g.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := g.Weights()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	d, err := network.LoadDecoder(c, w, network.Native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

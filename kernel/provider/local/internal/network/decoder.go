@@ -10,9 +10,6 @@
 // was fed in. Every sum of the native engine is taken in an order that the model
 // alone gives (see package matrix); for that of GoMLX see graphEngine. Tests check
 // it. The two engines, which round differently, give different last bits.
-//
-// Builds with and without GOEXPERIMENT=simd and other processor architectures
-// add in other orders; their results differ in the last bits.
 package network
 
 import (

@@ -60,11 +60,11 @@ func (s scaling) of(x []float32, width int, epsilon float64) []float32 {
 			mean /= float64(width)
 		}
 		for _, v := range from {
-			square += (float64(v) - mean) * (float64(v) - mean)
+			square += float64((float64(v) - mean) * (float64(v) - mean))
 		}
 		factor, less := float32(1/math.Sqrt(square/float64(width)+epsilon)), float32(mean)
 		for i, v := range from {
-			to[i] = (v - less) * factor * s.weight[i]
+			to[i] = float32((v - less) * factor * s.weight[i])
 			if s.bias != nil {
 				to[i] += s.bias[i]
 			}
@@ -129,7 +129,7 @@ func (l *layer) turn(rows []row, x []float32, dim int) {
 		for at := i * width; at < (i+1)*width; at += dim {
 			a, b := x[at:at+dim/2], x[at+dim/2:at+dim]
 			for j := range a {
-				a[j], b[j] = a[j]*cos[j]-b[j]*sin[j], b[j]*cos[j]+a[j]*sin[j]
+				a[j], b[j] = float32(a[j]*cos[j])-float32(b[j]*sin[j]), float32(b[j]*cos[j])+float32(a[j]*sin[j])
 			}
 		}
 	})
@@ -235,7 +235,7 @@ func activate(x []float32, n int, name string) {
 			matrix.Gate(t)
 		default: // gelu by a tanh, which is a gate
 			for j, v := range x {
-				t[j] = 2 * 0.7978845608028654 * (v + 0.044715*v*v*v)
+				t[j] = 2 * 0.7978845608028654 * (v + float32(0.044715*v*v*v))
 			}
 			matrix.Gate(t)
 		}

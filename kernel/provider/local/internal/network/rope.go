@@ -37,7 +37,7 @@ func llama3(f float32, r checkpoint.Rope) float32 {
 		return f
 	}
 	smooth := r32((r.OldContext/length - r.LowFreq) / (r.HighFreq - r.LowFreq))
-	return (1-smooth)*f/r32(r.Factor) + smooth*f
+	return (1-smooth)*f/r32(r.Factor) + float32(smooth*f)
 }
 
 // angles gives the cosines and sines of a position, appended to cos and sin.

@@ -5,22 +5,18 @@ import (
 	"math"
 )
 
-// plainTile writes the products of one group of 16 rows of weights and n rows of
-// numbers, [n, 16].
-func (m *Matrix) plainTile(x *Numbers, g, at, n int, out *[4 * lanes]float32) {
-	for i := range n {
-		acc := (*[lanes]float32)(out[i*lanes:])
-		clear(acc[:])
-		switch {
-		case m.floats != nil:
-			row, w := x.floats[(at+i)*m.Cols:][:m.Cols], m.floats[g*m.Cols*lanes:]
-			floats16(w, row, acc[:])
-		case m.nibbles != nil:
-			m.plainNibbles(x, g, at+i, acc)
-		default:
-			m.plainBytes(x, g, at+i, acc)
-		}
+// tile computes the products of one group of 16 rows of weights and one row of
+// numbers.
+func (m *Matrix) tile(x *Numbers, g, row int) (acc [lanes]float32) {
+	switch {
+	case m.floats != nil:
+		floats16(m.floats[g*m.Cols*lanes:], x.floats[row*m.Cols:][:m.Cols], acc[:])
+	case m.nibbles != nil:
+		m.nibblesTile(x, g, row, &acc)
+	default:
+		m.bytesTile(x, g, row, &acc)
 	}
+	return acc
 }
 
 // floats16 sums columns of 16 rows.
@@ -45,10 +41,11 @@ func floats8(w, x, sum []float32) {
 	copy(sum, []float32{a, b, c, d, e, f, g, h})
 }
 
-// plainNibbles multiplies four rows by one instruction: four codes of 4 bits lie 16
+// nibblesTile adds those of codes of 4 bits. In plain Go, one instruction multiplies
+// four rows: four codes of 4 bits lie 16
 // bits apart in a word, and so do their sums over 16 columns, which are 30,480 at
 // most.
-func (m *Matrix) plainNibbles(x *Numbers, g, row int, acc *[lanes]float32) {
+func (m *Matrix) nibblesTile(x *Numbers, g, row int, acc *[lanes]float32) {
 	blocks := m.Cols / run
 	if avx2 {
 		at, b := g*blocks*lanes, row*blocks
@@ -102,8 +99,9 @@ func addFours(even, odd uint64, sum []int32) {
 	}
 }
 
-// plainBytes multiplies two rows by one instruction, as plainNibbles does four.
-func (m *Matrix) plainBytes(x *Numbers, g, row int, acc *[lanes]float32) {
+// bytesTile adds those of codes of 8 bits. In plain Go, one instruction multiplies two
+// rows, as that of nibblesTile does four.
+func (m *Matrix) bytesTile(x *Numbers, g, row int, acc *[lanes]float32) {
 	subs := m.Cols / m.sub
 	if avx2 {
 		at, b := g*subs*lanes, row*m.Cols/run
@@ -184,7 +182,9 @@ func (m *Matrix) scaled(x *Numbers, at, block int, sum *[lanes]int32, offset int
 	}
 }
 
-func plainExp(x []float32, less float32) (sum float32) {
+// Exp replaces numbers by e to the power of them less another one, and gives
+// the sum of the results.
+func Exp(x []float32, less float32) (sum float32) {
 	for i, v := range x {
 		x[i] = float32(math.Exp(float64(v - less)))
 		sum += x[i]
@@ -192,21 +192,15 @@ func plainExp(x []float32, less float32) (sum float32) {
 	return sum
 }
 
-func plainGate(x []float32) {
+// Gate replaces each x by 1/(1+e^-x).
+func Gate(x []float32) {
 	for i, v := range x {
 		x[i] = 1 / (1 + float32(math.Exp(float64(-v))))
 	}
 }
 
-// plainScores writes the products of up to 4 queries with 16 keys.
-func plainScores(q, keys []float32, dim, n int, out []float32, stride int) {
-	for i := range n {
-		floats16(keys, q[i*dim:(i+1)*dim], out[i*stride:])
-	}
-}
-
-// plainMix adds values by weight.
-func plainMix(p, values, out []float32, dim int) {
+// mix adds values by weight.
+func mix(p, values, out []float32, dim int) {
 	if avx2 && dim%lanes == 0 {
 		for d := 0; d < dim; d += lanes {
 			floatsRow(&values[:len(p)*dim][d], &p[0], dim, len(p), &out[d])

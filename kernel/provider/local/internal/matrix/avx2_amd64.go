@@ -2,8 +2,8 @@ package matrix
 
 import "golang.org/x/sys/cpu"
 
-// avx2 says whether the processor has the instructions of plain_amd64.s, which plain
-// kernels use in every build. They give the same bits as plain Go.
+// avx2 says whether the processor has the instructions of avx2_amd64.s. They give the
+// same bits as plain Go.
 var avx2 = cpu.X86.HasAVX2
 
 // nibblesRow multiplies 16 rows of codes of 4 bits by a row of numbers.
