@@ -166,7 +166,7 @@ that used it say so.`,
 func sdkCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "sdk [DIR]", Short: "write the Python SDK as a wheel, which pip installs", Args: cobra.MaximumNArgs(1),
-		Example: "  noema plugin sdk\n  pip install ./noema-*.whl",
+		Example: "  noema plugin sdk",
 		RunE: func(_ *cobra.Command, args []string) error {
 			name, wheel, err := python.Wheel()
 			if err != nil {

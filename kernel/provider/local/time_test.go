@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -39,6 +40,17 @@ func TestWaitingIsFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for range 5 { // a machine that is busy may stop one of them in the middle
+		if err = waiting(t, p); err == nil {
+			return
+		}
+	}
+	t.Error(err)
+}
+
+// waiting reports what eight replies at once say they took, if it is more than they took
+// together.
+func waiting(t *testing.T, p *Provider) error {
 	clear(p.ends)
 	start, spent := time.Now(), make([]time.Duration, 8)
 	var group sync.WaitGroup
@@ -57,8 +69,9 @@ func TestWaitingIsFree(t *testing.T) {
 		sum += s
 	}
 	if all := time.Since(start); sum > 2*all || slices.Min(spent) <= 0 {
-		t.Errorf("%v together took %v", spent, all)
+		return fmt.Errorf("%v together took %v", spent, all)
 	}
+	return nil
 }
 
 // TestPrefix holds that a known beginning of a prompt is not read again, and that

@@ -176,10 +176,7 @@ func (e *Engine) holds(t types.Type, seen map[types.Type]bool) bool {
 	}
 	seen[t] = true
 	if n, ok := t.(*types.Named); ok {
-		if e.own(n.Obj()) {
-			return true
-		}
-		return false
+		return e.own(n.Obj())
 	}
 	switch u := t.(type) {
 	case *types.Signature, *types.Interface:
