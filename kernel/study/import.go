@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"noema/cache"
@@ -102,8 +101,7 @@ func sameRun(had []byte, run *record.Run) bool {
 		return false
 	}
 	var texts [2][]byte
-	for i, r := range []record.Run{*stored, *run} {
-		r.Plugins = slices.Clone(r.Plugins)
+	for i, r := range []record.Run{placeless(*stored), placeless(*run)} {
 		for n := range r.Plugins {
 			r.Plugins[n].Path = ""
 		}

@@ -119,6 +119,15 @@ func TestPackVerifies(t *testing.T) {
 	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 6 {
 		t.Errorf("verdict %+v", v)
 	}
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	run, err := p.Read("runs/" + v.Runs[0].Run + "/run.json")
+	if program := filepath.Base(os.Args[0]); err != nil || !bytes.Contains(run, []byte(`"`+program)) || bytes.Contains(run, []byte("/"+program)) {
+		t.Errorf("the run tells of the folder of %s (%v): %s", program, err, run)
+	}
 }
 
 // TestNothingGivenAwayIsBelieved changes what a pack says, with digests that fit.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"noema/cache"
 	"noema/cache/pack"
@@ -65,7 +67,7 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if run.Status != record.Finished {
 		return errors.New("it is not finished: run its command again to finish it")
 	}
-	listed := *run
+	listed := placeless(*run)
 	if w.out.has(items) {
 		listed.Question = takenText(run.Question)
 	}
@@ -97,6 +99,20 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	entry, err := runOf(run, tree)
 	w.study.Runs = append(w.study.Runs, entry)
 	return err
+}
+
+// placeless is a run without the folders of the machine that it ran on.
+func placeless(run record.Run) record.Run {
+	run.Plugins, run.Command = slices.Clone(run.Plugins), slices.Clone(run.Command)
+	for i, p := range run.Plugins {
+		if p.Path != "" {
+			run.Plugins[i].Path = filepath.Base(p.Path)
+		}
+	}
+	if len(run.Command) > 0 {
+		run.Command[0] = filepath.Base(run.Command[0])
+	}
+	return run
 }
 
 // runOf is what a pack says of a run.
