@@ -8,7 +8,7 @@ import (
 // TestMistakesThatEndAProgram are what the Go runtime ends a process for. Each is a
 // panic of its cell, and the session goes on.
 func TestMistakesThatEndAProgram(t *testing.T) {
-	s := newSession(t, func(o *Options) { o.Imports = []string{"sync"} })
+	s := newSession(t, func(o *Options) { o.Imports = []string{"sync", "runtime"} })
 	run(t, s, "var mu sync.Mutex\nvar rw sync.RWMutex\ntype locked struct{ sync.Mutex }\nvar own locked\nc := sync.NewCond(&mu)")
 	many := func(body string) string {
 		return "m := map[int]int{1: 1}\nvar wg sync.WaitGroup\nfor g := range 8 { wg.Add(1); go func() { defer wg.Done(); for i := range 50000 { " + body + " } }() }\nwg.Wait()"
@@ -26,6 +26,7 @@ func TestMistakesThatEndAProgram(t *testing.T) {
 		"rw.Lock(); defer rw.Unlock(); rw.RUnlock()": "sync: RUnlock of unlocked RWMutex",
 		"rw.RLocker().Unlock()":                      "sync: RUnlock of unlocked RWMutex",
 		"var wg sync.WaitGroup; wg.Done()":           "negative WaitGroup counter",
+		"runtime.Breakpoint()":                       "no debugger",
 		many("m[i] = g"):                             "concurrent map",
 		many("delete(m, i); m[i%7] += g"):            "concurrent map",
 		many("if i%2 == 0 { clear(m) } else { for range m { break }; m[i] = g }"): "concurrent map",

@@ -39,6 +39,9 @@ func (ws *workspace) overrides(tables machine.Tables) machine.Tables {
 			return repeat(th, bytes.Repeat, b, n)
 		})},
 		"time/time": {"Sleep": reflect.ValueOf(ws.sleep)},
+		"runtime/runtime": {"Breakpoint": reflect.ValueOf(func() {
+			panic(errors.New("runtime.Breakpoint: a session has no debugger"))
+		})},
 		"log/log":   ws.logFunctions(tables["log/log"]),
 		"flag/flag": ws.flagFunctions(tables["flag/flag"]),
 	}
