@@ -8,7 +8,7 @@ import (
 // TestMistakesThatEndAProgram are what the Go runtime ends a process for. Each is a
 // panic of its cell, and the session goes on.
 func TestMistakesThatEndAProgram(t *testing.T) {
-	s := newSession(t, func(o *Options) { o.Imports = []string{"sync", "runtime"} })
+	s := newSession(t, func(o *Options) { o.Imports = []string{"sync", "runtime", "runtime/debug"} })
 	run(t, s, "var mu sync.Mutex\nvar rw sync.RWMutex\ntype locked struct{ sync.Mutex }\nvar own locked\nc := sync.NewCond(&mu)")
 	many := func(body string) string {
 		return "m := map[int]int{1: 1}\nvar wg sync.WaitGroup\nfor g := range 8 { wg.Add(1); go func() { defer wg.Done(); for i := range 50000 { " + body + " } }() }\nwg.Wait()"
@@ -33,6 +33,7 @@ func TestMistakesThatEndAProgram(t *testing.T) {
 	} {
 		t.Run("", func(t *testing.T) { fails(t, s, text, "panic", want) })
 	}
+	run(t, s, "debug.SetMaxStack(1)")
 	// Locks are as they were, and what is guarded works.
 	run(t, s, "mu.Lock(); mu.Unlock(); rw.Lock(); rw.Unlock(); rw.RLock(); rw.RUnlock(); rw.RLocker().Lock(); rw.RLocker().Unlock()")
 	guarded := many("mu.Lock(); m[i] += g; mu.Unlock(); rw.RLock(); _ = i; rw.RUnlock()") + "\nlen(m)"
