@@ -117,11 +117,7 @@ func Redacted(text []byte, request, answer bool) ([]byte, error) {
 // AddUnasked adds a completion whose request was redacted: nothing shows that it answers
 // what its key stands for, so it is for a store that is thrown away.
 func (s *Store) AddUnasked(ctx context.Context, text []byte) (Key, Added, error) {
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Key{}, "", fmt.Errorf("read record: %w", err)
-	}
-	k, err := ParseKey(l.Key)
+	k, l, err := parseLine(text)
 	if err != nil {
 		return k, "", err
 	}
@@ -199,6 +195,15 @@ func wire(m proto.Message) []byte {
 	return raw
 }
 
+func parseLine(text []byte) (Key, line, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Key{}, l, fmt.Errorf("read record: %w", err)
+	}
+	k, err := ParseKey(l.Key)
+	return k, l, err
+}
+
 // Added says what became of a line.
 type Added string
 
@@ -216,13 +221,9 @@ func (s *Store) AddLine(ctx context.Context, space Space, text []byte) (Key, Add
 	if space == Blobs {
 		return s.addBlob(ctx, text)
 	}
-	var l line
-	if err := json.Unmarshal(text, &l); err != nil {
-		return Key{}, "", fmt.Errorf("read record: %w", err)
-	}
-	k, err := ParseKey(l.Key)
+	k, l, err := parseLine(text)
 	if err != nil {
-		return Key{}, "", err
+		return k, "", err
 	}
 	if l.Redacted != "" {
 		return k, "", ErrRedacted

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
@@ -94,25 +95,17 @@ type Imported struct {
 // are left out.
 func addRecords(ctx context.Context, p *pack.File, store *cache.Store, unasked bool) (*Imported, error) {
 	done := &Imported{}
-	results := make(chan func(*Imported), atOnce)
-	var all errgroup.Group
-	all.Go(func() error {
-		defer close(results)
-		for _, folder := range folders {
-			if err := addFolder(ctx, p, store, folder, unasked, results); err != nil {
-				return fmt.Errorf("read the %s: %w", folder, err)
-			}
+	for _, folder := range folders {
+		if err := done.addFolder(ctx, p, store, folder, unasked); err != nil {
+			return done, fmt.Errorf("read the %s: %w", folder, err)
 		}
-		return nil
-	})
-	for count := range results {
-		count(done)
 	}
 	slices.Sort(done.Conflicts)
-	return done, all.Wait()
+	return done, nil
 }
 
-func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder string, unasked bool, results chan<- func(*Imported)) error {
+func (i *Imported) addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder string, unasked bool) error {
+	var counting sync.Mutex
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(atOnce)
 	room := semaphore.NewWeighted(inFlight)
@@ -145,22 +138,19 @@ func addFolder(ctx context.Context, p *pack.File, store *cache.Store, folder str
 			if (err == nil || errors.Is(err, cache.ErrRedacted)) && got != key {
 				err = errors.New("it has two keys")
 			}
-			if errors.Is(err, cache.ErrRedacted) {
-				results <- func(i *Imported) { i.Redacted++ }
-				return nil
-			}
-			if err != nil {
+			counting.Lock()
+			defer counting.Unlock()
+			switch {
+			case errors.Is(err, cache.ErrRedacted):
+				i.Redacted++
+			case err != nil:
 				return fmt.Errorf("line %d: %w", n, err)
-			}
-			results <- func(i *Imported) {
-				switch added {
-				case cache.New:
-					i.New++
-				case cache.Same:
-					i.Same++
-				case cache.Conflict:
-					i.Conflicts = append(i.Conflicts, folder+" "+key.String())
-				}
+			case added == cache.New:
+				i.New++
+			case added == cache.Same:
+				i.Same++
+			case added == cache.Conflict:
+				i.Conflicts = append(i.Conflicts, folder+" "+key.String())
 			}
 			return nil
 		})
