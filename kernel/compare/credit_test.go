@@ -33,7 +33,7 @@ func creditRun(n int, clustered bool) (*record.Run, []task.Sample, []*record.Tri
 		}
 		samples = append(samples, s)
 		for j, label := range labels {
-			t := &record.Trial{ID: record.TrialID{Method: label, Sample: s.ID}, Target: s.Target, Score: score.Score{Values: map[string]float64{"accuracy": 0}}}
+			t := &record.Trial{ID: record.TrialID{Method: label, Sample: s.ID}, Transcript: &record.Transcript{}, Target: s.Target, Score: score.Score{Values: map[string]float64{"accuracy": 0}}}
 			t.Answer.Outcome = methods.Failed
 			if j == 0 || i == 0 {
 				t.Answer.Outcome, t.Score.Values["accuracy"] = methods.Answered, 1

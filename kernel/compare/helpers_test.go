@@ -30,7 +30,7 @@ func choices(n int) []task.Sample {
 // tokens, a cent and a second.
 func trial(method, sample string, epoch int, accuracy float64) *record.Trial {
 	return &record.Trial{
-		ID:     record.TrialID{Method: method, Sample: sample, Epoch: epoch},
+		ID: record.TrialID{Method: method, Sample: sample, Epoch: epoch}, Transcript: &record.Transcript{},
 		Answer: methods.Answer{Outcome: methods.Answered},
 		Score:  score.Score{Values: map[string]float64{score.Accuracy: accuracy}},
 		Usage: methods.Usage{

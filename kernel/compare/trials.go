@@ -72,20 +72,14 @@ func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, 
 }
 
 func cellOf(t *record.Trial, spec methods.AnswerSpec) Cell {
+	facts := t.Facts()
 	c := Cell{
 		Epoch: t.ID.Epoch, Values: t.Score.Values, Outcome: t.Answer.Outcome, Reason: cmp.Or(t.Failure, t.Answer.Reason),
-		Infra: t.Infra, Usage: t.Usage, Grading: t.GradingUsage(), Pairs: t.Pairs, Trial: t.ID.String(),
+		Infra: t.Infra, Usage: t.Usage, Grading: facts.Grading, Pairs: t.Pairs, Trial: t.ID.String(),
 		Prediction: score.Prediction{Spec: spec, Answer: t.Answer, Target: t.Target},
 	}
-	c.LeftOut = leftOut(t.Answer, spec)
-	c.Repaired = slices.ContainsFunc(t.Events, func(e methods.Event) bool { return e.Kind == methods.AnswerRepaired })
-	for _, call := range t.Calls {
-		if call.Kind == record.CompletionCall && call.Fault == "" {
-			c.Completions = append(c.Completions, call.Key+"/"+call.Digest)
-		}
-	}
-	slices.Sort(c.Completions)
-	c.Completions = slices.Compact(c.Completions)
+	c.LeftOut, c.Repaired = leftOut(t.Answer, spec), facts.Repaired
+	c.Completions = slices.Compact(slices.Sorted(slices.Values(facts.Completions)))
 	return c
 }
 

@@ -46,7 +46,7 @@ func simulated(clusters bool) *runner.Result {
 					right = 1
 				}
 				t := &record.Trial{
-					ID: record.TrialID{Method: name, Sample: s.ID, Epoch: e}, Target: s.Target, Answer: methods.Answer{Outcome: methods.Answered, Value: json.RawMessage(`1`)},
+					ID: record.TrialID{Method: name, Sample: s.ID, Epoch: e}, Transcript: &record.Transcript{}, Target: s.Target, Answer: methods.Answer{Outcome: methods.Answered, Value: json.RawMessage(`1`)},
 					Score: score.Score{Values: map[string]float64{"accuracy": right, "graded": (right + random.Float64()) / 2}},
 					Usage: methods.Usage{
 						Calls: 1 + m, ToolCalls: random.IntN(3), InputTokens: 100 + random.Int64N(900), OutputTokens: 10 + random.Int64N(90),

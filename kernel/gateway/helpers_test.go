@@ -89,7 +89,7 @@ func mustComplete(t testing.TB, h *Host, r methods.Request) methods.Completion {
 func sealed(t testing.TB, h *Host) *record.Trial {
 	t.Helper()
 	r := h.Report()
-	tr := &record.Trial{ID: h.trial.ID, Calls: r.Calls, Events: r.Events, Usage: r.Usage, Provider: r.Provider}
+	tr := &record.Trial{ID: h.trial.ID, Transcript: &record.Transcript{Calls: r.Calls, Events: r.Events}, Usage: r.Usage, Provider: r.Provider}
 	if err := tr.Seal(); err != nil {
 		t.Fatal(err)
 	}

@@ -313,7 +313,7 @@ func (r *Run) askedFits() bool {
 
 // UnmarshalTrial decodes a trial.
 func UnmarshalTrial(raw []byte) (*Trial, error) {
-	var t Trial
+	t := Trial{Transcript: &Transcript{}}
 	if err := json.Unmarshal(raw, &t); err != nil {
 		return nil, fmt.Errorf("decode trial: %w", err)
 	}

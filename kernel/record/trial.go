@@ -76,12 +76,18 @@ type Call struct {
 	Miscount string `json:"miscount,omitempty"` // token counts that were refused, as in "openai reports -5 input tokens": Usage is without them
 }
 
-// Trial is a finished trial.
-type Trial struct {
-	ID     TrialID         `json:"id"`
-	Seed   uint64          `json:"seed"`
+// Transcript is what a trial did.
+type Transcript struct {
 	Calls  []Call          `json:"calls"`
 	Events []methods.Event `json:"events"`
+}
+
+// Trial is a finished trial.
+type Trial struct {
+	ID   TrialID `json:"id"`
+	Seed uint64  `json:"seed"`
+	// Transcript is nil in a trial that was read for tables alone; see Light.
+	*Transcript
 	Answer methods.Answer  `json:"answer"`
 	Target json.RawMessage `json:"target"` // as presented, so after a shuffle; nil or null if it is not known
 	Score  score.Score     `json:"score"`
@@ -98,6 +104,62 @@ type Trial struct {
 	Wall     time.Duration `json:"wall"`      // of this execution; not hashed
 	Hash     string        `json:"hash"`      // see Seal
 	Provider int           `json:"new_calls"` // calls of this execution that reached the provider; not hashed
+
+	facts *Facts // of a light trial
+}
+
+// Facts are what tables say of a trial's calls and events.
+type Facts struct {
+	Calls       int
+	Answered    bool          // one of them brought a result
+	Retried     int           // that needed more than one attempt
+	Completions []string      // of each answered model call what [Used] makes of it
+	Miscounts   []Call        // whose token counts were refused
+	Repaired    bool          // the answer was read from another form than the one asked for
+	Grading     methods.Usage // of the graders, which is not the method's
+}
+
+// Used identifies an answered call by its key, the first 16 bytes, and its answer, the
+// others. It stands for both in a fifth of the memory.
+func Used(key, digest string) string {
+	k, d := sha256.Sum256([]byte(key)), sha256.Sum256([]byte(digest))
+	return string(append(k[:16], d[:16]...))
+}
+
+// Facts returns what tables say of the trial's calls and events.
+func (t *Trial) Facts() Facts {
+	if t.facts != nil {
+		return *t.facts
+	}
+	f := Facts{Calls: len(t.Calls)}
+	for _, c := range t.Grading {
+		f.Grading = f.Grading.Plus(c.Usage)
+	}
+	f.Repaired = slices.ContainsFunc(t.Events, func(e methods.Event) bool { return e.Kind == methods.AnswerRepaired })
+	for _, c := range t.Calls {
+		f.Answered = f.Answered || c.Digest != ""
+		if c.Attempts > 0 {
+			f.Retried++
+		}
+		if c.Kind == CompletionCall && c.Fault == "" {
+			f.Completions = append(f.Completions, Used(c.Key, c.Digest))
+		}
+		if c.Miscount != "" {
+			f.Miscounts = append(f.Miscounts, c)
+		}
+	}
+	return f
+}
+
+// Light returns the trial with its facts in the place of its transcript, which takes a
+// tenth of the memory: tables are made of it.
+func (t *Trial) Light() *Trial {
+	if t.Transcript == nil {
+		return t
+	}
+	light, facts := *t, t.Facts()
+	light.Transcript, light.Grading, light.facts = nil, nil, &facts
+	return &light
 }
 
 // Preference is what graders say of a trial's answer beside another method's to the
@@ -113,15 +175,6 @@ type Preference struct {
 // HasTarget reports whether the right answer is known. Without one the trial has
 // no score.
 func (t *Trial) HasTarget() bool { return len(t.Target) > 0 && string(t.Target) != "null" }
-
-// GradingUsage is what the graders of the trial used.
-func (t *Trial) GradingUsage() methods.Usage {
-	var u methods.Usage
-	for _, c := range t.Grading {
-		u = u.Plus(c.Usage)
-	}
-	return u
-}
 
 // Seal brings the transcript into its canonical form and order and sets the
 // trial's hash.

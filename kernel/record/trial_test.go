@@ -21,17 +21,19 @@ func fullTrial() *Trial {
 	return &Trial{
 		ID:   TrialID{Method: "anot?builder=compiled", Sample: "G01-1", Epoch: 2},
 		Seed: 7,
-		Calls: []Call{
-			{Path: "P1", Kind: CompletionCall, Key: "aa", Digest: "d1", Usage: methods.Usage{Calls: 1}},
-			{Path: "P3/c2", Kind: CompletionCall, Key: "bb", Draw: 1, Digest: "d2", Attempts: 2},
-			{Path: "P3/c10", Kind: ToolCall, Key: "cc", Digest: "d3"},
-			{Path: "P3/c10", Kind: CompletionCall, Key: "dd", Fault: BudgetFault, Error: "no more"},
-			{Path: "seed/formula", Kind: SeedCall, Key: "ee", Digest: "d4"},
-		},
-		Events: []methods.Event{
-			{Path: "P1", Phase: "P1", Kind: methods.PhaseStart, Text: "begin", Level: 1},
-			{Path: "P3/c2", Phase: "P3", Kind: methods.StepResult, Text: "yes", Data: json.RawMessage(`{"output": "<b>"}`), Level: 2},
-			{Path: "P3/c2", Phase: "P3", Kind: methods.StepStart, Text: "step"},
+		Transcript: &Transcript{
+			Calls: []Call{
+				{Path: "P1", Kind: CompletionCall, Key: "aa", Digest: "d1", Usage: methods.Usage{Calls: 1}},
+				{Path: "P3/c2", Kind: CompletionCall, Key: "bb", Draw: 1, Digest: "d2", Attempts: 2},
+				{Path: "P3/c10", Kind: ToolCall, Key: "cc", Digest: "d3"},
+				{Path: "P3/c10", Kind: CompletionCall, Key: "dd", Fault: BudgetFault, Error: "no more"},
+				{Path: "seed/formula", Kind: SeedCall, Key: "ee", Digest: "d4"},
+			},
+			Events: []methods.Event{
+				{Path: "P1", Phase: "P1", Kind: methods.PhaseStart, Text: "begin", Level: 1},
+				{Path: "P3/c2", Phase: "P3", Kind: methods.StepResult, Text: "yes", Data: json.RawMessage(`{"output": "<b>"}`), Level: 2},
+				{Path: "P3/c2", Phase: "P3", Kind: methods.StepStart, Text: "step"},
+			},
 		},
 		Answer: methods.Answer{
 			Value: json.RawMessage(`[3, 1]`), Outcome: methods.Defaulted, Reason: "none better",
@@ -88,7 +90,7 @@ func TestGoldenHashes(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"trial":        {seal(t, fullTrial()).Hash, "0b6eb5144cee3e93bb8c460daffc9a12d53fefc3ea6a3ad65f88aae529fc91a9"},
 		"infra trial":  {seal(t, infra).Hash, "8feb12e42a815d354c912c5deee0007f8a405c05e344d3527094642741b9831f"},
-		"empty trial":  {seal(t, &Trial{}).Hash, "24b8def845ba765078cabb7ce33e284775ea01a9baa30c1d4b584aa39fe69a44"},
+		"empty trial":  {seal(t, &Trial{Transcript: &Transcript{}}).Hash, "24b8def845ba765078cabb7ce33e284775ea01a9baa30c1d4b584aa39fe69a44"},
 		"config":       {usual, "3f21282e0beecb455822211ee1178bd099d7d3cca5ee040f5d85202af7e3c4ed"},
 		"root":         {Root("c", []string{"1", "2", "3"}), "f8b7fefc9a9d11a3a486b0843cb0f9731b8e4a8f6f46a539bbb2bf87b69293ba"},
 		"root of none": {Root("c", nil), "7f810215f9767a6f5c3ee2e414991c693186a1edb2baf20782125034f3c2dda2"},
@@ -132,7 +134,7 @@ func TestHashIgnoresOrder(t *testing.T) {
 // TestStoredTrialIsTheSame: what a trial looks like does not depend on
 // whether it went through the store.
 func TestStoredTrialIsTheSame(t *testing.T) {
-	for _, tr := range []*Trial{fullTrial(), {Target: json.RawMessage("1"), Events: []methods.Event{{Data: json.RawMessage("null")}, {Data: json.RawMessage{}}}}} {
+	for _, tr := range []*Trial{fullTrial(), {Target: json.RawMessage("1"), Transcript: &Transcript{Events: []methods.Event{{Data: json.RawMessage("null")}, {Data: json.RawMessage{}}}}}} {
 		now := seal(t, tr)
 		back := stored(t, now)
 		if !reflect.DeepEqual(back, now) {

@@ -48,10 +48,12 @@ func hostileRun() (*record.Run, *task.Task, *record.Trial) {
 			Value: json.RawMessage(`"\u202e\u009b"`), Outcome: methods.Defaulted, Reason: hostile,
 			Evidence: []methods.Evidence{{Source: hostile, Text: hostile}},
 		},
-		Events: []methods.Event{{Path: hostile, Phase: hostile, Kind: hostile, Text: hostile}},
-		Calls: []record.Call{
-			{Path: "P1" + hostile, Kind: record.CompletionCall, Key: "k"},
-			{Path: "P2" + hostile, Kind: record.CompletionCall, Fault: record.ProviderFault, Error: hostile},
+		Transcript: &record.Transcript{
+			Events: []methods.Event{{Path: hostile, Phase: hostile, Kind: hostile, Text: hostile}},
+			Calls: []record.Call{
+				{Path: "P1" + hostile, Kind: record.CompletionCall, Key: "k"},
+				{Path: "P2" + hostile, Kind: record.CompletionCall, Fault: record.ProviderFault, Error: hostile},
+			},
 		},
 	}
 	return run, &task.Task{Name: hostile, Version: hostile, Summary: hostile, Source: hostile, Notes: []string{hostile}, Samples: []task.Sample{sample}}, t

@@ -123,11 +123,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 	}
 	retried := 0
 	for _, t := range trials {
-		for _, c := range t.Calls {
-			if c.Attempts > 0 {
-				retried++
-			}
-		}
+		retried += t.Facts().Retried
 	}
 	if retried > 0 {
 		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", plural(retried, "call"))

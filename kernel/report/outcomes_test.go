@@ -26,7 +26,7 @@ func TestRepairedAnswers(t *testing.T) {
 		{`{"a":1,"b":2}`, methods.Answered, true}, {`{"a":1}`, methods.Answered, false}, {`{"a":1,"b":2}`, methods.Answered, false}, {``, methods.Unparsed, true},
 	} {
 		s := task.Sample{ID: string(rune('p' + i)), Problem: methods.Problem{Answer: spec}, Target: json.RawMessage(`{"a":1,"b":2}`)}
-		tr := &record.Trial{ID: record.TrialID{Method: "m", Sample: s.ID}, Answer: methods.Answer{Value: json.RawMessage(c.value), Outcome: c.outcome}, Target: s.Target}
+		tr := &record.Trial{Transcript: &record.Transcript{}, ID: record.TrialID{Method: "m", Sample: s.ID}, Answer: methods.Answer{Value: json.RawMessage(c.value), Outcome: c.outcome}, Target: s.Target}
 		if c.repaired {
 			tr.Events = []methods.Event{{Kind: methods.AnswerRepaired}, {Kind: methods.AnswerRepaired}}
 		}

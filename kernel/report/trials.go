@@ -26,7 +26,7 @@ func TrialTable(trials []*record.Trial) display.Table {
 			score = fmt.Sprintf("%s %.3g", name, v)
 		}
 		t.Row(append([]string{
-			r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), target, count(len(r.Calls)),
+			r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), target, count(r.Facts().Calls),
 		}, spent(r.Usage)...)...)
 	}
 	if len(trials) == 0 {

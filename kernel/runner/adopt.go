@@ -205,7 +205,7 @@ func (x *execution) save(ctx context.Context) error {
 func (x *execution) spent() methods.Usage {
 	var u methods.Usage
 	for _, t := range x.trials {
-		u = u.Plus(t.Usage).Plus(t.GradingUsage())
+		u = u.Plus(t.Usage).Plus(t.Facts().Grading)
 	}
 	for _, s := range x.run.Seeds {
 		u = u.Plus(s.Usage)

@@ -200,7 +200,7 @@ func (e *MethodEstimate) fill(whole []*record.Trial) {
 	}
 	var u methods.Usage
 	for _, t := range whole {
-		u = u.Plus(t.Usage).Plus(t.GradingUsage())
+		u = u.Plus(t.Usage).Plus(t.Facts().Grading)
 	}
 	n := float64(max(e.Basis, 1))
 	missing := float64(e.Trials - e.Free)

@@ -146,7 +146,7 @@ func (x *execution) vote(ctx context.Context, by *gateway.Gateway, q question, t
 		calls := slices.DeleteFunc(slices.Clone(recorded.Grading), func(c record.Call) bool {
 			return c.Path != q.path && !strings.HasPrefix(c.Path, q.path+"/")
 		})
-		of.Recorded = &record.Trial{Calls: calls}
+		of.Recorded = &record.Trial{Transcript: &record.Transcript{Calls: calls}}
 	}
 	host := by.Host(of)
 	ctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)

@@ -96,8 +96,8 @@ func TestGrading(t *testing.T) {
 		if w, asked := want[name]; asked && got != w {
 			t.Errorf("%s: graded %s, want %s", name, got, w)
 		}
-		if tr.Usage.Cost != 0 || (tr.GradingUsage().Cost == 0) != (name == "other/mute") {
-			t.Errorf("%s: the method is charged %v and its grading %v", name, tr.Usage.Cost, tr.GradingUsage().Cost)
+		if tr.Usage.Cost != 0 || (tr.Facts().Grading.Cost == 0) != (name == "other/mute") {
+			t.Errorf("%s: the method is charged %v and its grading %v", name, tr.Usage.Cost, tr.Facts().Grading.Cost)
 		}
 		if (tr.Ungraded != "") != (name == "other/unsure") {
 			t.Errorf("%s: ungraded %q", name, tr.Ungraded)

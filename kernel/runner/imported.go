@@ -119,7 +119,7 @@ func (i Import) trials(ctx context.Context, c record.Config, samples []task.Samp
 }
 
 func (i Import) trial(id record.TrialID, s task.Sample) (*record.Trial, error) {
-	t := &record.Trial{ID: id, Started: time.Now().UTC()}
+	t := &record.Trial{ID: id, Transcript: &record.Transcript{}, Started: time.Now().UTC()}
 	var err error
 	if _, t.Target, err = s.Present(0, false); err != nil {
 		return nil, err

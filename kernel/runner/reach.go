@@ -60,11 +60,9 @@ func charged(u methods.Usage) string {
 func miscounts(trials []*record.Trial) string {
 	replies, first := map[string]bool{}, ""
 	for _, t := range trials {
-		for _, c := range t.Calls {
-			if c.Miscount != "" {
-				first = cmp.Or(first, c.Miscount)
-				replies[c.Key] = true
-			}
+		for _, c := range t.Facts().Miscounts {
+			first = cmp.Or(first, c.Miscount)
+			replies[c.Key] = true
 		}
 	}
 	if len(replies) == 0 {
@@ -108,7 +106,7 @@ func withoutCall(label string, trials []*record.Trial) (alone, answered int) {
 			continue
 		}
 		answered++
-		if !slices.ContainsFunc(t.Calls, func(c record.Call) bool { return c.Digest != "" }) {
+		if !t.Facts().Answered {
 			alone++
 		}
 	}

@@ -330,16 +330,13 @@ func shared(trials []*record.Trial) int {
 	users := map[string]string{}
 	count := 0
 	for _, t := range trials {
-		for _, c := range t.Calls {
-			if c.Kind != record.CompletionCall || c.Fault != "" {
-				continue
-			}
-			switch first, seen := users[c.Key]; {
+		for _, used := range t.Facts().Completions {
+			switch first, seen := users[used[:16]]; {
 			case !seen:
-				users[c.Key] = t.ID.Method
+				users[used[:16]] = t.ID.Method
 			case first != t.ID.Method && first != "":
 				count++
-				users[c.Key] = "" // counted
+				users[used[:16]] = "" // counted
 			}
 		}
 	}

@@ -175,14 +175,12 @@ func SummaryOf(r *Result, c *compare.Comparison) *Summary {
 // model did not understand. It tells them by the digest of their response, so that
 // it counts the same in a stored run and in a replay.
 func NotUnderstood(trials []*record.Trial) (prompts, notUnderstood int) {
-	unknown := record.ResponseDigest(methods.Completion{Text: provider.NotUnderstood, Finish: methods.FinishStop})
+	unknown := record.Used("", record.ResponseDigest(methods.Completion{Text: provider.NotUnderstood, Finish: methods.FinishStop}))
 	for _, t := range trials {
-		for _, c := range t.Calls {
-			if c.Kind == record.CompletionCall && c.Digest != "" {
-				prompts++
-				if c.Digest == unknown {
-					notUnderstood++
-				}
+		for _, used := range t.Facts().Completions {
+			prompts++
+			if used[16:] == unknown[16:] {
+				notUnderstood++
 			}
 		}
 	}

@@ -70,7 +70,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err != nil {
 		return nil, err
 	}
-	t := &record.Trial{ID: id, Seed: seed, Target: target, Started: time.Now().UTC()}
+	t := &record.Trial{ID: id, Seed: seed, Transcript: &record.Transcript{}, Target: target, Started: time.Now().UTC()}
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
 	log := &printed{line: func(line string) {
