@@ -253,7 +253,13 @@ func (l *Lab) Runs() (RunList, error) {
 }
 
 // Load returns a stored run: its id, the beginning of one, or "last".
-func (l *Lab) Load(name string) (*Result, error) {
+func (l *Lab) Load(name string) (*Result, error) { return l.load(name, false) }
+
+// LoadLight returns a stored run for its tables, in a tenth of the memory: what its
+// trials did stays in the store, from which [Result.Whole] reads it.
+func (l *Lab) LoadLight(name string) (*Result, error) { return l.load(name, true) }
+
+func (l *Lab) load(name string, light bool) (*Result, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
@@ -263,7 +269,7 @@ func (l *Lab) Load(name string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := runner.LoadResult(ctx, store, run)
+	r, err := runner.LoadResult(ctx, store, run, light)
 	if err != nil {
 		return nil, err
 	}

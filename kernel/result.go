@@ -140,14 +140,16 @@ func (r *Result) Replay() (*Replayed, error) {
 	if err := r.missing(); err != nil {
 		return nil, err
 	}
-	methods, err := r.lab.RecordedMethods(r.lab.o.Context(), r.Run)
+	return r.lab.Replay(r.Run, nil)
+}
+
+// Replay computes a stored run again; beside, if it is not nil, is Beside of [runner.Replay].
+func (l *Lab) Replay(run *record.Run, beside func(recorded, now *record.Trial) error) (*Replayed, error) {
+	methods, err := l.RecordedMethods(l.o.Context(), run)
 	if err != nil {
 		return nil, err
 	}
-	found, err := watched(r.lab, runner.Replay{
-		Run: r.Run, Methods: methods,
-		Provider: recordedModel(r.Run), Redactor: r.lab.o.Redactor,
-	}.Do)
+	found, err := watched(l, runner.Replay{Run: run, Methods: methods, Provider: recordedModel(run), Redactor: l.o.Redactor, Beside: beside}.Do)
 	if err != nil {
 		return nil, err
 	}

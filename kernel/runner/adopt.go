@@ -88,12 +88,11 @@ func (x *execution) current(ctx context.Context, id string) (*record.Run, error)
 // reload reads the finished trials of an adopted run. Those that the
 // infrastructure failed are run again.
 func (x *execution) reload(ctx context.Context) error {
-	trials, err := Trials(ctx, x.store, x.run)
-	if err != nil {
-		return err
-	}
-	for _, t := range trials {
-		if t != nil && !t.Infra {
+	for t, err := range Trials(ctx, x.store, x.run) {
+		if err != nil {
+			return err
+		}
+		if !t.Infra {
 			x.trials[t.ID] = t
 		}
 	}
@@ -243,15 +242,8 @@ func (x *execution) follow(run *record.Run) {
 func (x *execution) precedent(ctx context.Context, id record.TrialID) (*record.Trial, error) {
 	for _, p := range x.precedents[id.Method] {
 		id.Method = p.label
-		raw, err := x.store.Trial(ctx, p.run, id.String())
-		if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		t, err := record.UnmarshalTrial(raw)
-		if err != nil || !t.Infra { // one that was cut short settles nothing
+		t, err := Trial(ctx, x.store, p.run, id)
+		if err != nil || t != nil && !t.Infra { // one that was cut short settles nothing
 			return t, err
 		}
 	}

@@ -79,7 +79,8 @@ func (s Setup) dryRun(ctx context.Context, store *cache.Store, observe Observer,
 		return nil, nil, err
 	}
 	observe.Start(x.run, 0, config.Size())
-	if err := x.runReplay(ctx); err != nil {
+	x.keep = func(_ context.Context, t *record.Trial) (*record.Trial, error) { return t, nil }
+	if err := x.runTrials(ctx); err != nil {
 		return nil, nil, err
 	}
 	e := &Estimate{AtMost: config.Design != nil}
@@ -125,8 +126,11 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 	}
 	e.From = "these trials"
 	if v := m.Intervention; v != nil && len(whole) == 0 {
-		for id, t := range x.base {
-			if id.Method == v.Of && !t.Infra {
+		for t, err := range Trials(ctx, x.store, x.base) {
+			if err != nil {
+				return e, err
+			}
+			if t.ID.Method == v.Of && !t.Infra {
 				whole = append(whole, t)
 			}
 		}
@@ -243,11 +247,15 @@ func (x *execution) earlier(ctx context.Context, m record.Method) ([]*record.Tri
 		if len(same) == 0 {
 			continue
 		}
-		trials, err := Trials(ctx, x.store, r)
-		if err != nil {
-			return nil, "", err
+		var trials []*record.Trial
+		for t, err := range Trials(ctx, x.store, r) {
+			if err != nil {
+				return nil, "", err
+			}
+			if !t.Infra && same[t.ID.Method] {
+				trials = append(trials, t)
+			}
 		}
-		trials = slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil || t.Infra || !same[t.ID.Method] })
 		if len(trials) > 0 {
 			return trials, r.ID, nil
 		}

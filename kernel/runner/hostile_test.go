@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,13 +53,13 @@ func TestDeepJSON(t *testing.T) {
 		if v, ok := r.Trials[0].Score.Get("accuracy"); !ok || v != 0 {
 			t.Errorf("depth %d scores %v", depth, r.Trials[0].Score)
 		}
-		trials, err := Trials(context.Background(), store, r.Run)
-		if err != nil || trials[0] == nil {
+		stored, err := Trial(context.Background(), store, r.Run.ID, r.Trials[0].ID)
+		if err != nil || stored == nil {
 			t.Errorf("depth %d cannot be read again: %v", depth, err)
 			continue
 		}
-		if err := trials[0].Seal(); err != nil || trials[0].Hash != r.Trials[0].Hash {
-			t.Errorf("depth %d: read again, the hash is %s, was %s; %v", depth, trials[0].Hash, r.Trials[0].Hash, err)
+		if err := stored.Seal(); err != nil || stored.Hash != r.Trials[0].Hash {
+			t.Errorf("depth %d: read again, the hash is %s, was %s; %v", depth, stored.Hash, r.Trials[0].Hash, err)
 		}
 		again := replayOf(t, store, r.Run, e.Methods, e.Provider, 1)
 		if !again.Same() {
@@ -146,9 +145,10 @@ func TestRemoveUnderWay(t *testing.T) {
 	if err != nil || removal == nil || !strings.Contains(removal.Error(), "still running: stop it first") {
 		t.Fatalf("%v, %v", err, removal)
 	}
-	trials, err := Trials(ctx, store, r.Run)
-	if err != nil || slices.Contains(trials, nil) {
-		t.Errorf("trials are gone: %v, %v", trials, err)
+	for _, id := range r.Run.Trials() {
+		if again, err := Trial(ctx, store, r.Run.ID, id); err != nil || again == nil {
+			t.Errorf("trial %s is gone: %v", id, err)
+		}
 	}
 	if err := Remove(ctx, store, r.Run.ID); err != nil {
 		t.Fatal(err)

@@ -126,15 +126,6 @@ func Known(ctx context.Context, truth provider.Provider, r methods.Request) (*me
 	return &c, nil
 }
 
-// varies tells the trials as they are without interventions.
-func (x *execution) varies(trials []*record.Trial) {
-	for _, t := range trials {
-		if t != nil {
-			x.base[t.ID] = t
-		}
-	}
-}
-
 // donor is the reply that the next other sample with an answered call at path got
 // there, in the same epoch of the run as it is. It is nil if there is none.
 func (x *execution) donor(ctx context.Context, id record.TrialID, path string) (string, *methods.Completion, error) {
@@ -142,7 +133,10 @@ func (x *execution) donor(ctx context.Context, id record.TrialID, path string) (
 	at := slices.Index(samples, id.Sample)
 	for i := 1; i < len(samples); i++ {
 		id.Sample = samples[(at+i)%len(samples)]
-		c := x.baseCall(id, path)
+		c, err := x.baseCall(ctx, id, path)
+		if err != nil {
+			return "", nil, err
+		}
 		if c == nil {
 			continue
 		}
@@ -160,37 +154,38 @@ func (x *execution) donor(ctx context.Context, id record.TrialID, path string) (
 }
 
 // baseCall is the answered model call at path of a trial as it was, or nil.
-func (x *execution) baseCall(id record.TrialID, path string) *record.Call {
-	t := x.base[id]
+func (x *execution) baseCall(ctx context.Context, id record.TrialID, path string) (*record.Call, error) {
+	t, err := Trial(ctx, x.store, x.base.ID, id)
 	if t == nil || t.Infra {
-		return nil
+		return nil, err
 	}
 	i := slices.IndexFunc(t.Calls, func(c record.Call) bool {
 		return c.Path == path && c.Kind == record.CompletionCall && c.Fault == ""
 	})
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	return &t.Calls[i]
+	return &t.Calls[i], nil
 }
 
 // limits are those of a trial. One under an intervention ends at four times the
 // calls that it made without, and a few more: a method may ask for ever when it gets
 // no reply of use.
-func (x *execution) limits(id record.TrialID, m Method) record.Limits {
+func (x *execution) limits(ctx context.Context, id record.TrialID, m Method) (record.Limits, error) {
 	l := x.run.Config.Limits
 	if m.Intervention == nil {
-		return l
+		return l, nil
 	}
 	id.Method = m.Intervention.Of
 	most := 16
-	if t := x.base[id]; t != nil {
+	t, err := Trial(ctx, x.store, x.base.ID, id)
+	if t != nil {
 		most += 4 * len(t.Calls)
 	}
 	if l.Calls == 0 || most < l.Calls {
 		l.Calls = most
 	}
-	return l
+	return l, err
 }
 
 // variant sets apart the seeds that an intervention changes, which are those of the

@@ -39,12 +39,13 @@ func (x *execution) runPairs(ctx context.Context) error {
 		if err := t.Seal(); err != nil {
 			return err
 		}
-		if err := x.keep(context.WithoutCancel(ctx), &t); err != nil {
+		held, err := x.keep(context.WithoutCancel(ctx), &t)
+		if err != nil {
 			return err
 		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.trials[id] = &t
+		x.trials[id] = held
 		return nil
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/redact"
+	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -21,9 +22,11 @@ type Replay struct {
 	Provider   provider.Provider // with the identity of the run's model; it is never called
 	MaxSamples int               // trials at once; default 16
 	Redactor   *redact.Redactor  // as the run had it
+	// Beside, if it is set, compares what no hash covers of trials whose hashes are equal.
+	Beside func(recorded, now *record.Trial) error
 }
 
-// ReplayResult is what a replay found.
+// ReplayResult is what a replay found. Its trials are light.
 type ReplayResult struct {
 	Result
 	Recorded string // the root hash of the run
@@ -35,6 +38,7 @@ type ReplayResult struct {
 	// made a difference.
 	Changed []string
 	First   *record.Divergence // in canonical order; nil if the hashes are equal
+	Beside  error              // the first that Replay.Beside found, in the same order
 }
 
 // Same reports whether the replay proved the run.
@@ -55,11 +59,6 @@ func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*
 	if err != nil {
 		return nil, err
 	}
-	before, err := Trials(ctx, store, r.Run)
-	if err != nil {
-		return nil, err
-	}
-	x.varies(before)
 	result := &ReplayResult{Recorded: r.Run.Root}
 	config := r.Run.Config
 	config.Methods = slices.Clone(config.Methods)
@@ -69,20 +68,58 @@ func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*
 			config.Methods[i] = now
 		}
 	}
-	for i, id := range r.Run.Trials() {
-		if before[i] == nil {
-			return nil, fmt.Errorf("replay run %q: the record of trial %s is missing or damaged", r.Run.ID, id)
+	for t, err := range Trials(ctx, store, r.Run) {
+		if err != nil {
+			return nil, err
 		}
-		if before[i].Infra {
-			x.trials[id] = before[i]
-			result.Skipped++
+		if t.Infra {
+			x.trials[t.ID] = t.Light()
 		}
 	}
-	observe.Start(r.Run, len(x.trials), len(before))
-	if err := x.runReplay(ctx); err != nil {
+	result.Skipped = len(x.trials)
+	observe.Start(r.Run, len(x.trials), len(r.Run.Trials()))
+	found := r.against(x)
+	if err := x.runTrials(ctx); err != nil {
 		return nil, err
 	}
-	return result, x.compare(before, config, result)
+	return result, x.compare(found, config, result)
+}
+
+// difference is what sets a replayed trial apart from the recorded one.
+type difference struct {
+	hashed *record.Divergence
+	beside error
+}
+
+// against has x compare each trial with the recorded one, and keep of it what tables
+// need. It returns where the differences will be.
+func (r Replay) against(x *execution) map[record.TrialID]difference {
+	found := map[record.TrialID]difference{}
+	g, _ := score.GradingOf(x.exp.Task.Scorer)
+	x.keep = func(ctx context.Context, now *record.Trial) (*record.Trial, error) {
+		was, err := Trial(ctx, x.store, r.Run.ID, now.ID)
+		if err != nil {
+			return nil, err
+		}
+		if was == nil {
+			return nil, fmt.Errorf("replay run %q: the record of trial %s is missing or damaged", r.Run.ID, now.ID)
+		}
+		d := difference{hashed: record.FirstDivergence(was, now)}
+		if r.Beside != nil && d.hashed == nil {
+			d.beside = r.Beside(was, now)
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		delete(found, now.ID) // of a trial that its graders have not compared yet
+		if d != (difference{}) {
+			found[now.ID] = d
+		}
+		if g.Pairwise {
+			return now, nil // its hash changes with what the graders say
+		}
+		return now.Light(), nil
+	}
+	return found
 }
 
 func sameCode(a, b record.Method) bool {
@@ -113,7 +150,7 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 		return nil, err
 	}
 	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider, Graders: recordedGraders(r.Run.Config.Graders), Redactor: r.Redactor}, store, observe, t.Samples)
-	x.run = r.Run
+	x.run, x.base = r.Run, r.Run
 	for _, m := range r.Methods { // also one whose code has changed since
 		x.precedents[m.Label] = []precedent{{r.Run.ID, m.Label}}
 	}
@@ -122,25 +159,22 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	})
 }
 
-// runReplay is runTrials without a record: the trials stay in memory.
-func (x *execution) runReplay(ctx context.Context) error {
-	x.keep = func(context.Context, *record.Trial) error { return nil }
-	return x.runTrials(ctx)
-}
-
 // compare sets the replay's root hash and first divergence.
-func (x *execution) compare(before []*record.Trial, config record.Config, result *ReplayResult) error {
+func (x *execution) compare(found map[record.TrialID]difference, config record.Config, result *ReplayResult) error {
 	digest, err := config.Digest()
 	if err != nil {
 		return err
 	}
 	var hashes []string
-	for i, id := range x.run.Trials() {
-		t := x.trials[id]
+	for _, id := range x.run.Trials() {
+		t := x.trials[id].Light()
 		hashes = append(hashes, t.Hash)
 		result.Trials = append(result.Trials, t)
 		if result.First == nil {
-			result.First = record.FirstDivergence(before[i], t)
+			result.First = found[id].hashed
+		}
+		if result.Beside == nil {
+			result.Beside = found[id].beside
 		}
 	}
 	if result.First == nil {

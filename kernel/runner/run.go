@@ -67,14 +67,15 @@ type execution struct {
 	methods map[string]Method
 	samples map[string]task.Sample
 
-	keep       func(context.Context, *record.Trial) error // what makes a trial durable
-	precedents map[string][]precedent                     // by method, what settles whom limits refuse
+	// keep makes a trial durable and returns what of it stays in memory.
+	keep       func(context.Context, *record.Trial) (*record.Trial, error)
+	precedents map[string][]precedent // by method, what settles whom limits refuse
 
 	imported     *record.Imported     // of an import
 	parent       *record.Run          // of a fork, or of interventions
 	replacements []record.Replacement // of a fork, and of what varies one
 
-	base map[record.TrialID]*record.Trial // the trials as they are without interventions
+	base *record.Run // has the trials as they are without interventions
 
 	sequence *sequence // of a design that is carried out; nil to make all trials
 
@@ -133,12 +134,11 @@ func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.
 	x := &execution{
 		exp: e, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
-		precedents: map[string][]precedent{}, base: map[record.TrialID]*record.Trial{},
+		precedents: map[string][]precedent{},
 	}
-	x.keep = x.saveTrial
+	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
 	if e.base != nil {
-		x.varies(e.base.Trials)
-		x.parent, x.replacements = e.base.Run, e.base.Run.Replaced
+		x.base, x.parent, x.replacements = e.base.Run, e.base.Run, e.base.Run.Replaced
 	}
 	for _, m := range e.Methods {
 		x.methods[m.Label] = m
@@ -264,11 +264,12 @@ func (x *execution) runTrial(ctx context.Context, id record.TrialID) error {
 		return err
 	}
 	// It is finished: keep it, though the run may be ending.
-	if err := x.keep(context.WithoutCancel(ctx), t); err != nil {
+	held, err := x.keep(context.WithoutCancel(ctx), t)
+	if err != nil {
 		return err
 	}
 	x.mu.Lock()
-	x.trials[id] = t
+	x.trials[id] = held
 	x.mu.Unlock()
 	x.observe.Trial(t, false)
 	return nil

@@ -87,7 +87,7 @@ func TestDecidedAfterAKill(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || first.Run.Status != record.Unfinished || first.Run.Asked != nil {
 			t.Fatalf("interrupted after %d: %v, %s", stopAfter, err, first.Run.Status)
 		}
-		again, err := LoadResult(context.Background(), store, first.Run)
+		again, err := LoadResult(context.Background(), store, first.Run, false)
 		if err != nil || trialKeys(again.Trials) != trialKeys(first.Trials) {
 			t.Errorf("the unfinished run is loaded with other trials, %v", err)
 		}

@@ -118,7 +118,7 @@ func TestStoredResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := LoadResult(t.Context(), store, found)
+	loaded, err := LoadResult(t.Context(), store, found, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -64,38 +65,48 @@ func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run,
 	return found[0], nil
 }
 
-// Trials returns the trials of a run in canonical order, with nil for those
-// that have no record.
-func Trials(ctx context.Context, store *cache.Store, run *record.Run) ([]*record.Trial, error) {
-	ids := run.Trials()
-	trials := make([]*record.Trial, len(ids))
-	for i, id := range ids {
-		raw, err := store.Trial(ctx, run.ID, id.String())
-		if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if trials[i], err = record.UnmarshalTrial(raw); err != nil {
-			return nil, err
+// Trial reads a trial of a run; it is nil if its record is missing or damaged.
+func Trial(ctx context.Context, store *cache.Store, run string, id record.TrialID) (*record.Trial, error) {
+	raw, err := store.Trial(ctx, run, id.String())
+	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return record.UnmarshalTrial(raw)
+}
+
+// Trials reads the trials of a run in canonical order, one at a time, without those
+// whose records are missing or damaged. An error is the last that it yields.
+func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[*record.Trial, error] {
+	return func(yield func(*record.Trial, error) bool) {
+		for _, id := range run.Trials() {
+			t, err := Trial(ctx, store, run.ID, id)
+			if (t != nil || err != nil) && !yield(t, err) || err != nil {
+				return
+			}
 		}
 	}
-	return trials, nil
 }
 
 // LoadResult returns a stored run with the trials that it has, and the calls of
-// all executions that made it.
-func LoadResult(ctx context.Context, store *cache.Store, run *record.Run) (*Result, error) {
+// all executions that made it. Light trials are enough for tables.
+func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
 	t, err := LoadTask(ctx, store, run)
 	if err != nil {
 		return nil, err
 	}
-	trials, err := Trials(ctx, store, run)
-	if err != nil {
-		return nil, err
+	var trials []*record.Trial
+	for t, err := range Trials(ctx, store, run) {
+		if err != nil {
+			return nil, err
+		}
+		if light {
+			t = t.Light()
+		}
+		trials = append(trials, t)
 	}
-	trials = slices.DeleteFunc(trials, func(t *record.Trial) bool { return t == nil })
 	labels, err := ReadLabels(store, run.ID)
 	if err != nil {
 		return nil, err

@@ -59,8 +59,12 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err != nil {
 		return nil, err
 	}
+	limits, err := x.limits(ctx, id, method)
+	if err != nil {
+		return nil, err
+	}
 	of := gateway.Trial{
-		ID: id, Method: methodIdentity(method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling, Limits: x.limits(id, method),
+		ID: id, Method: methodIdentity(method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling, Limits: limits,
 		Environment: environment, EnvironmentID: environmentID, Recorded: recorded, Instead: instead, SeedsOf: seedsOf(method), Variant: variant(method),
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },

@@ -63,19 +63,16 @@ func sameSeed(ctx context.Context, store *cache.Store, s record.Seed) error {
 	return err
 }
 
-// believed names what a run says and no computation shows.
-func (x *verification) believed(ctx context.Context, run *record.Run) {
-	store, err := x.lab.Store()
-	var trials []*record.Trial
-	if err == nil {
-		trials, err = runner.Trials(ctx, store, run)
+// believed names what a run says and no computation shows. Of failures there is no record
+// to compute again.
+func (x *verification) believed(ctx context.Context, run *record.Run, seen *tally) {
+	x.data(ctx, run)
+	if seen.broken > 0 && run.Imported == nil {
+		x.unchecked(run.ID, fmt.Sprintf("that %d of its %d trials failed, such as %s", seen.broken, len(seen.hashes), seen.first), "the infrastructure failed them, and they count for no method")
 	}
-	if err != nil {
-		x.claim(run.ID, "its trials can be read", err)
-		return
+	if seen.calls > 0 {
+		x.unchecked(run.ID, fmt.Sprintf("that %d calls brought no answer, such as in trial %s", seen.calls, seen.first), "a failure leaves no record")
 	}
-	x.data(ctx, store, run)
-	x.failed(run, trials)
 	if n := len(run.Replaced); n > 0 {
 		x.unchecked(run.ID, fmt.Sprintf("%d of its replies", n), "they were written by hand, not by the model")
 	}
@@ -84,37 +81,18 @@ func (x *verification) believed(ctx context.Context, run *record.Run) {
 	}
 }
 
-// failed tells of failures, of which there is no record to compute again.
-func (x *verification) failed(run *record.Run, trials []*record.Trial) {
-	broken, calls, first := 0, 0, ""
-	for _, t := range trials {
-		if t.Infra {
-			broken++
-		}
-		for _, c := range slices.Concat(t.Calls, t.Grading) {
-			if !t.Infra && slices.Contains([]record.Fault{record.ProviderFault, record.LengthFault, record.ToolFault, record.CancelFault}, c.Fault) {
-				calls++
-			}
-		}
-		if first == "" && broken+calls > 0 {
-			first = t.ID.String()
-		}
-	}
-	if broken > 0 && run.Imported == nil {
-		x.unchecked(run.ID, fmt.Sprintf("that %d of its %d trials failed, such as %s", broken, len(trials), first), "the infrastructure failed them, and they count for no method")
-	}
-	if calls > 0 {
-		x.unchecked(run.ID, fmt.Sprintf("that %d calls brought no answer, such as in trial %s", calls, first), "a failure leaves no record")
-	}
-}
-
 // data compares the samples with the task whose digest the run names: the whole task, if
 // the pack has it, or the one that this noema generates under the name.
-func (x *verification) data(ctx context.Context, store *cache.Store, run *record.Run) {
+func (x *verification) data(ctx context.Context, run *record.Run) {
 	named := run.Config.Task
 	what := fmt.Sprintf("its %d samples are of the task with the digest %.12s", len(named.Samples), named.Digest)
 	if x.out().has(items) {
 		x.unchecked(run.ID, what, "they were taken out")
+		return
+	}
+	store, err := x.lab.Store()
+	if err != nil {
+		x.claim(run.ID, what, err)
 		return
 	}
 	t, err := runner.LoadTask(ctx, store, run)
@@ -217,7 +195,7 @@ func (x *verification) elsewhere(run *record.Run) string {
 // isolated, and for a bounded time.
 func (x *verification) contained(ctx context.Context, run *record.Run) (root string, err error) {
 	if run.Imported != nil || !slices.ContainsFunc(run.Plugins, func(p record.Plugin) bool { return !p.Builtin }) {
-		return x.replay(ctx, run)
+		return x.replay(run)
 	}
 	isolation := x.Isolation
 	if isolation == nil {
@@ -234,7 +212,7 @@ func (x *verification) contained(ctx context.Context, run *record.Run) (root str
 	defer cancel()
 	defer func(before context.Context) { x.during = before }(x.during)
 	x.during = ctx
-	root, err = x.replay(ctx, run)
+	root, err = x.replay(run)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

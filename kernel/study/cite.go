@@ -36,7 +36,7 @@ func Cite(ctx context.Context, catalog kernel.Catalog, p *pack.File) (numbers []
 		return nil, err
 	}
 	for _, s := range x.study.Runs {
-		if _, _, err := x.load(ctx, s); err != nil {
+		if _, _, err := x.load(ctx, s, &tally{}); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +57,7 @@ func (x *verification) numbers() (all []Number, err error) {
 		return name
 	}
 	for _, s := range x.study.Runs {
-		r, err := x.lab.Load(s.ID)
+		r, err := x.lab.LoadLight(s.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -83,7 +83,7 @@ func (i *Imported) addRun(ctx context.Context, p *pack.File, store *cache.Store,
 	}
 	switch had, err := store.Run(ctx, run.ID); {
 	case errors.Is(err, cache.ErrNotFound):
-		_, err := addRun(ctx, p, store, run, nil)
+		_, err := addRun(ctx, p, store, run, nil, nil)
 		i.Runs = append(i.Runs, run.ID)
 		return err
 	case err != nil:

@@ -59,24 +59,23 @@ func (s Source) Prove(ctx context.Context, p *pack.Writer, run *record.Run, tria
 }
 
 func (w *writer) proof(ctx context.Context, run *record.Run, trial record.TrialID) (*Proof, error) {
-	trials, err := runner.Trials(ctx, w.store, run)
-	if err != nil {
-		return nil, err
+	tree, place := &Tree{}, slices.Index(run.Trials(), trial)
+	if place < 0 {
+		return nil, fmt.Errorf("the run has no such trial")
 	}
-	tree, place := &Tree{}, -1
-	for i, id := range run.Trials() {
-		if trials[i] == nil {
-			return nil, fmt.Errorf("the record of trial %s is missing or damaged", id)
+	for t, err := range runner.Trials(ctx, w.store, run) {
+		if err == nil && t.ID == trial {
+			err = w.keys.addTrial(t)
 		}
-		if id == trial {
-			place = i
+		if err == nil {
+			err = tree.Add(t.ID, t.Hash)
 		}
-		if err := tree.Add(id, trials[i].Hash); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
-	if place < 0 {
-		return nil, fmt.Errorf("the run has no such trial")
+	if int(tree.size) != len(run.Trials()) {
+		return nil, fmt.Errorf("the records of %d trials are missing or damaged", len(run.Trials())-int(tree.size))
 	}
 	path, err := tlog.ProveRecord(tree.size, int64(place), tree)
 	if err != nil {
@@ -89,10 +88,8 @@ func (w *writer) proof(ctx context.Context, run *record.Run, trial record.TrialI
 	if proof.Run, err = runOf(run, tree); err != nil {
 		return nil, err
 	}
-	if proof.Trial, err = w.store.Trial(ctx, run.ID, trial.String()); err != nil {
-		return nil, err
-	}
-	return proof, w.keys.addTrial(trials[place])
+	proof.Trial, err = w.store.Trial(ctx, run.ID, trial.String())
+	return proof, err
 }
 
 // proof checks a pack that proves one trial.

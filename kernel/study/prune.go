@@ -100,15 +100,11 @@ func (p Prune) needs(ctx context.Context, store *cache.Store, named map[string]b
 		if err != nil {
 			return nil, nil, since, fmt.Errorf("prune: run %q: %w", run.ID, err)
 		}
-		trials, err := runner.Trials(ctx, store, run)
-		if err != nil {
-			return nil, nil, since, err
-		}
-		for _, t := range trials {
-			if t == nil {
-				continue
+		for t, err := range runner.Trials(ctx, store, run) {
+			if err == nil {
+				err = into.addTrial(t)
 			}
-			if err := into.addTrial(t); err != nil {
+			if err != nil {
 				return nil, nil, since, err
 			}
 		}

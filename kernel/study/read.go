@@ -241,9 +241,9 @@ func checkSize(run *record.Run) error {
 	return nil
 }
 
-// addRun adds a run with its trials to a store that does not have it, and returns the tree
-// over them.
-func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.Run, out redaction) (*Tree, error) {
+// addRun adds a run with its trials to a store that does not have it, tells of each trial,
+// unless told is nil, and returns the tree over them.
+func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.Run, out redaction, told func(*record.Trial)) (*Tree, error) {
 	ids := run.Trials()
 	tree := &Tree{}
 	writes, group := errgroup.WithContext(ctx)
@@ -264,6 +264,9 @@ func addRun(ctx context.Context, p *pack.File, store *cache.Store, run *record.R
 		}
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("trial %d of run %q: %w", tree.size+1, run.ID, err), writes.Wait())
+		}
+		if told != nil {
+			told(t)
 		}
 		raw := bytes.TrimSuffix(bytes.Clone(line), []byte("\n"))
 		writes.Go(func() error { return store.PutTrial(group, run.ID, t.ID.String(), raw) })

@@ -12,13 +12,13 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/record"
-	"noema/kernel/runner"
 	"noema/plugins"
 )
 
 // run checks what the pack says of one run.
 func (x *verification) run(ctx context.Context, s Run) {
-	run, tree, err := x.load(ctx, s)
+	seen := &tally{}
+	run, tree, err := x.load(ctx, s, seen)
 	if !x.claim(s.ID, fmt.Sprintf("%d trials stand in the tree %.12s", s.Trials, s.Tree), err) {
 		x.verdict.Runs = append(x.verdict.Runs, Checked{Run: s.ID})
 		return
@@ -30,10 +30,10 @@ func (x *verification) run(ctx context.Context, s Run) {
 		x.unchecked(s.ID, "its answers and scores", "they were imported from "+run.Imported.File+", without calls")
 	case x.elsewhere(run) != "":
 		x.unchecked(s.ID, again, x.elsewhere(run))
-		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
+		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), seen.rooted(run))
 	case !x.out().computable():
 		x.unchecked(s.ID, again, "its "+strings.Join(x.study.Redacted, " and ")+" were taken out")
-		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), x.rooted(ctx, run))
+		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), seen.rooted(run))
 	default:
 		root, err := x.contained(ctx, run)
 		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
@@ -43,7 +43,7 @@ func (x *verification) run(ctx context.Context, s Run) {
 	} else {
 		x.claim(s.ID, what, x.table(run.ID))
 	}
-	x.believed(ctx, run)
+	x.believed(ctx, run, seen)
 	x.verdict.Runs = append(x.verdict.Runs, checked)
 }
 
@@ -59,32 +59,42 @@ func (x *verification) unchecked(run, what, why string) {
 	}
 }
 
+// tally is what is noted of a run's trials while they are read.
+type tally struct {
+	hashes        []string
+	broken, calls int    // trials that the infrastructure failed, and calls of others without an answer
+	first         string // the first of either
+}
+
+func (n *tally) add(t *record.Trial) {
+	n.hashes = append(n.hashes, t.Hash)
+	if t.Infra {
+		n.broken++
+	}
+	for _, c := range slices.Concat(t.Calls, t.Grading) {
+		if !t.Infra && slices.Contains([]record.Fault{record.ProviderFault, record.LengthFault, record.ToolFault, record.CancelFault}, c.Fault) {
+			n.calls++
+		}
+	}
+	if n.first == "" && n.broken+n.calls > 0 {
+		n.first = t.ID.String()
+	}
+}
+
 // rooted reports whether the hashes of a run's trials give its root hash.
-func (x *verification) rooted(ctx context.Context, run *record.Run) error {
-	store, err := x.lab.Store()
-	if err != nil {
-		return err
-	}
-	trials, err := runner.Trials(ctx, store, run)
-	if err != nil {
-		return err
-	}
+func (n *tally) rooted(run *record.Run) error {
 	digest, err := run.Config.Digest()
 	if err != nil {
 		return err
 	}
-	hashes := make([]string, len(trials))
-	for i, t := range trials {
-		hashes[i] = t.Hash
-	}
-	if root := record.Root(digest, hashes); root != run.Root {
+	if root := record.Root(digest, n.hashes); root != run.Root {
 		return fmt.Errorf("it is %.12s", root)
 	}
 	return nil
 }
 
 // load brings a run into the temporary store.
-func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, error) {
+func (x *verification) load(ctx context.Context, s Run, seen *tally) (*record.Run, string, error) {
 	run, err := readRun(x.pack, s)
 	if err != nil {
 		return nil, "", err
@@ -96,7 +106,7 @@ func (x *verification) load(ctx context.Context, s Run) (*record.Run, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	tree, err := addRun(ctx, x.pack, store, run, x.out())
+	tree, err := addRun(ctx, x.pack, store, run, x.out(), seen.add)
 	if err != nil {
 		return nil, "", err
 	}
@@ -160,43 +170,37 @@ func (x *verification) settle(run *record.Run) error {
 }
 
 // replay computes the trials of a run again.
-func (x *verification) replay(ctx context.Context, run *record.Run) (root string, err error) {
-	result, err := x.lab.Load(run.ID)
-	if err != nil {
-		return "", err
-	}
-	replayed, err := result.Replay()
+func (x *verification) replay(run *record.Run) (root string, err error) {
+	replayed, err := x.lab.Replay(run, sameTrial)
 	switch {
 	case err != nil:
 		return "", err
 	case replayed.Same():
-		return replayed.Now, sameTrials(result.Result.Trials, replayed.Trials)
+		return replayed.Now, replayed.Beside
 	case replayed.First != nil:
 		return replayed.Now, fmt.Errorf("it is %.12s: %s", replayed.Now, replayed.First)
 	}
 	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
 }
 
-// sameTrials compares transcripts whole: a root hash covers those that are computed again,
+// sameTrial compares transcripts whole: a root hash covers those that are computed again,
 // and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
 // execution adds of its own may differ.
-func sameTrials(said, now []*record.Trial) error {
-	for i, t := range said {
-		a, b := *t, *now[i]
-		for _, t := range []*record.Trial{&a, &b} {
-			t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
-		}
-		x, err := record.Marshal(a)
-		if err != nil {
-			return err
-		}
-		y, err := record.Marshal(b)
-		if err != nil {
-			return err
-		}
-		if err := sameJSON(x, y); err != nil {
-			return fmt.Errorf("trial %s: %w", t.ID, err)
-		}
+func sameTrial(said, now *record.Trial) error {
+	a, b := *said, *now
+	for _, t := range []*record.Trial{&a, &b} {
+		t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
+	}
+	x, err := record.Marshal(a)
+	if err != nil {
+		return err
+	}
+	y, err := record.Marshal(b)
+	if err != nil {
+		return err
+	}
+	if err := sameJSON(x, y); err != nil {
+		return fmt.Errorf("trial %s: %w", said.ID, err)
 	}
 	return nil
 }

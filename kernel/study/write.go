@@ -169,7 +169,7 @@ func (w *writer) tables(ctx context.Context, run *record.Run) error {
 
 // tableOf is a run's numbers as JSON.
 func tableOf(lab *kernel.Lab, run string) ([]byte, error) {
-	r, err := lab.Load(run)
+	r, err := lab.LoadLight(run)
 	if err != nil {
 		return nil, err
 	}

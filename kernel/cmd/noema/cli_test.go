@@ -128,8 +128,12 @@ func (c *cli) trials() (trials []*record.Trial) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if trials, err = runner.Trials(ctx, s, run); err != nil {
-			c.t.Fatal(err)
+		for _, id := range run.Trials() {
+			t, err := runner.Trial(ctx, s, run.ID, id)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			trials = append(trials, t)
 		}
 	})
 	return trials

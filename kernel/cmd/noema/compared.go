@@ -26,7 +26,7 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	}
 	var results []*kernel.Result
 	for _, name := range names {
-		r, err := a.lab.Load(name)
+		r, err := a.lab.LoadLight(name)
 		if err != nil {
 			for _, t := range a.lab.Catalog().Tasks() {
 				if t.Name == name {

@@ -87,7 +87,7 @@ func runsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, asJSON bool) error {
-	result, err := runner.LoadResult(ctx, store, run)
+	result, err := runner.LoadResult(ctx, store, run, true)
 	if err != nil {
 		return err
 	}

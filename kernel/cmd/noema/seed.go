@@ -140,7 +140,7 @@ func seedUsers(ctx context.Context, store *cache.Store, run *record.Run) (map[st
 	if len(run.Seeds) == 0 {
 		return nil, nil
 	}
-	r, err := runner.LoadResult(ctx, store, run)
+	r, err := runner.LoadResult(ctx, store, run, false)
 	if err != nil {
 		return nil, err
 	}
