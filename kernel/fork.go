@@ -113,7 +113,8 @@ func (f *Forked) Display() Bundle {
 
 // Diff sets this run against another, trial by trial.
 func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
-	d, err := compare.DiffRuns(compare.Side{Run: r.Run, Trials: r.Result.Trials}, compare.Side{Run: other.Run, Trials: other.Result.Trials}, force)
+	side := func(r *runner.Result) compare.Side { return compare.Side{Run: r.Run, Trials: r.Trials, Whole: r.Whole} }
+	d, err := compare.DiffRuns(side(r.Result), side(other.Result), force)
 	if err != nil {
 		return nil, Misused(err)
 	}

@@ -256,7 +256,7 @@ func (l *Lab) Runs() (RunList, error) {
 func (l *Lab) Load(name string) (*Result, error) { return l.load(name, false) }
 
 // LoadLight returns a stored run for its tables, in a tenth of the memory: what its
-// trials did stays in the store, from which [Result.Whole] reads it.
+// trials did stays in the store, from which Whole reads it.
 func (l *Lab) LoadLight(name string) (*Result, error) { return l.load(name, true) }
 
 func (l *Lab) load(name string, light bool) (*Result, error) {

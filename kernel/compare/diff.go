@@ -9,10 +9,11 @@ import (
 	"noema/methods"
 )
 
-// Side is one of two runs, with the trials that it has.
+// Side is one of two runs, with the trials that it has, which may be light.
 type Side struct {
 	Run    *record.Run
 	Trials []*record.Trial
+	Whole  func(*record.Trial) (*record.Trial, error)
 }
 
 // Diff is what two runs differ in, trial by trial, down to the first call that
@@ -99,6 +100,13 @@ func DiffRuns(a, b Side, force bool) (*Diff, error) {
 		if t.Hash == u.Hash {
 			d.Same++
 			continue
+		}
+		t, err := a.Whole(t)
+		if err == nil {
+			u, err = b.Whole(u)
+		}
+		if err != nil {
+			return nil, err
 		}
 		d.Trials = append(d.Trials, diffTrial(t, u))
 	}

@@ -73,10 +73,7 @@ func detailedSource(t *testing.T) Source {
 // of export.
 func TestDetailsLeave(t *testing.T) {
 	s := detailedSource(t)
-	rows, err := s.Calls()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := s.Calls()
 	var lines bytes.Buffer
 	if err := rows.JSONL(&lines); err != nil {
 		t.Fatal(err)

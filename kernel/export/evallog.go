@@ -188,6 +188,10 @@ func (s Source) evalSamples(method string) ([]object, error) {
 		if t.ID.Method != method {
 			continue
 		}
+		t, err := s.Whole(t)
+		if err != nil {
+			return nil, err
+		}
 		o, err := s.evalSample(t, byID[t.ID.Sample])
 		if err != nil {
 			return nil, err

@@ -31,6 +31,10 @@ func (e everyEval) samples() ([]byte, int, error) {
 		if t.ID.Method != e.method.Label || len(scoresOf(t)) == 0 {
 			continue
 		}
+		t, err := e.Whole(t)
+		if err != nil {
+			return nil, 0, err
+		}
 		o, err := e.trial(t, byID[t.ID.Sample])
 		if err != nil {
 			return nil, 0, err

@@ -122,24 +122,30 @@ func TestJSONLAndCSVHoldEveryTrial(t *testing.T) {
 
 func TestCallsHoldContents(t *testing.T) {
 	s := source(t)
-	rows, err := s.Calls()
-	if err != nil {
-		t.Fatal(err)
+	written := func() (rows [][]any) {
+		t.Helper()
+		for row, err := range s.Calls().Rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, row)
+		}
+		return rows
 	}
-	want := 0
+	rows, want := written(), 0
 	for _, trial := range s.Result.Trials {
 		want += len(trial.Calls)
 	}
-	if len(rows.Rows) != want {
-		t.Fatalf("%d rows for %d calls", len(rows.Rows), want)
+	if len(rows) != want {
+		t.Fatalf("%d rows for %d calls", len(rows), want)
 	}
-	last := rows.Rows[0]
+	last := rows[0]
 	if text, _ := last[len(last)-3].(string); !strings.Contains(text, `"role":"user"`) {
 		t.Errorf("messages are %q", text)
 	}
 	s.Read = nil
-	if rows, err = s.Calls(); err != nil || rows.Rows[0][len(last)-2] != nil {
-		t.Errorf("without contents a reply is %v (%v)", rows.Rows[0][len(last)-2], err)
+	if reply := written()[0][len(last)-2]; reply != nil {
+		t.Errorf("without contents a reply is %v", reply)
 	}
 }
 
@@ -405,7 +411,9 @@ func TestKeysDoNotLeave(t *testing.T) {
 }
 
 func TestSpreadsheetsRunNothing(t *testing.T) {
-	r := Rows{Columns: []Column{{"a", String}}, Rows: [][]any{{"=HYPERLINK(1)"}, {"-5"}, {nil}}}
+	r := Rows{Columns: []Column{{"a", String}}, Rows: func(yield func([]any, error) bool) {
+		_ = yield([]any{"=HYPERLINK(1)"}, nil) && yield([]any{"-5"}, nil) && yield([]any{nil}, nil)
+	}}
 	var out bytes.Buffer
 	if err := r.CSV(&out); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,10 @@ func (r Rows) Parquet(w io.Writer) error {
 	schema := parquet.NewSchema("noema", group)
 	out := parquet.NewWriter(w, schema)
 	order := sortedColumns(r.Columns)
-	for _, row := range r.Rows {
+	for row, err := range r.Rows {
+		if err != nil {
+			return err
+		}
 		values := make(parquet.Row, len(order))
 		for at, from := range order { // a group's columns are in the order of their names
 			values[at] = parquetValue(row[from]).Level(0, level(row[from]), at)

@@ -20,14 +20,12 @@ func Clean(r *redact.Redactor, text string) string {
 
 func (s Source) clean(text string) string { return Clean(s.Redactor, text) }
 
-// redacted takes keys out of rows.
-func (s Source) redacted(r Rows) Rows {
-	for _, row := range r.Rows {
-		for i, v := range row {
-			if text, ok := v.(string); ok {
-				row[i] = s.clean(text)
-			}
+// redacted takes keys out of a row.
+func (s Source) redacted(row []any) []any {
+	for i, v := range row {
+		if text, ok := v.(string); ok {
+			row[i] = s.clean(text)
 		}
 	}
-	return r
+	return row
 }

@@ -5,6 +5,7 @@
 package export
 
 import (
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -45,10 +46,10 @@ const (
 	Bool
 )
 
-// Rows is a table to be written.
+// Rows is a table to be written. An error is the last that its rows yield.
 type Rows struct {
 	Columns []Column
-	Rows    [][]any
+	Rows    iter.Seq2[[]any, error]
 }
 
 // where are the columns that say what a row belongs to.
@@ -149,44 +150,54 @@ func (s Source) Trials() Rows {
 	}
 	r.Columns = append(r.Columns, amounts...)
 	whereOf := s.whereOf()
-	for _, t := range s.Result.Trials {
-		row := slices.Concat(whereOf(t), []any{
-			formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
-		})
-		for _, name := range scores {
-			if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {
-				row = append(row, v)
-			} else {
-				row = append(row, nil)
+	r.Rows = func(yield func([]any, error) bool) {
+		for _, t := range s.Result.Trials {
+			row := slices.Concat(whereOf(t), []any{
+				formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
+			})
+			for _, name := range scores {
+				if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {
+					row = append(row, v)
+				} else {
+					row = append(row, nil)
+				}
+			}
+			if !yield(s.redacted(append(row, amountsOf(t.Usage)...)), nil) {
+				return
 			}
 		}
-		r.Rows = append(r.Rows, append(row, amountsOf(t.Usage)...))
 	}
-	return s.redacted(r)
+	return r
 }
 
 // Calls is a row for each call of each trial, with the messages, as JSON, the
 // reply, and its log probabilities where it has any, as JSON, of model calls if
 // the source can read them. A content that cannot be read is an error.
-func (s Source) Calls() (Rows, error) {
+func (s Source) Calls() Rows {
 	r := Rows{Columns: slices.Concat(where, []Column{
 		{"path", String}, {"kind", String}, {"draw", Integer}, {"key", String}, {"digest", String},
 		{"fault", String}, {"error", String}, {"failed_attempts", Integer},
 	}, amounts, []Column{{"messages", String}, {"reply", String}, {"logprobs", String}})}
 	whereOf := s.whereOf()
-	for _, t := range s.Result.Trials {
-		for _, c := range slices.Concat(t.Calls, t.Grading) {
-			row := slices.Concat(whereOf(t), []any{
-				c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
-			}, amountsOf(c.Usage))
-			content, err := s.content(t.ID, c)
+	r.Rows = func(yield func([]any, error) bool) {
+		for _, t := range s.Result.Trials {
+			t, err := s.Whole(t)
 			if err != nil {
-				return r, err
+				yield(nil, err)
+				return
 			}
-			r.Rows = append(r.Rows, append(row, content...))
+			for _, c := range slices.Concat(t.Calls, t.Grading) {
+				row := slices.Concat(whereOf(t), []any{
+					c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
+				}, amountsOf(c.Usage))
+				content, err := s.content(t.ID, c)
+				if !yield(s.redacted(append(row, content...)), err) || err != nil {
+					return
+				}
+			}
 		}
 	}
-	return s.redacted(r), nil
+	return r
 }
 
 // content is the request and the reply of a model call: the values of the last

@@ -38,6 +38,10 @@ func (s Source) Spans(send func(*tracepb.TracesData) error) error {
 		return send(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{Resource: resource, ScopeSpans: []*tracepb.ScopeSpans{scope}}}})
 	}
 	for _, t := range s.Result.Trials {
+		t, err := s.Whole(t)
+		if err != nil {
+			return err
+		}
 		made, err := s.trialSpans(t)
 		if err != nil {
 			return err

@@ -18,7 +18,10 @@ func formatSeed(seed uint64) string { return strconv.FormatUint(seed, 10) }
 // for what is undefined.
 func (r Rows) JSONL(w io.Writer) error {
 	var line bytes.Buffer
-	for _, row := range r.Rows {
+	for row, err := range r.Rows {
+		if err != nil {
+			return err
+		}
 		line.Reset()
 		for i, v := range row {
 			line.WriteByte(",{"[btoi(i == 0)])
@@ -69,7 +72,10 @@ func (r Rows) CSV(w io.Writer) error {
 	if err := out.Write(cells); err != nil {
 		return err
 	}
-	for _, row := range r.Rows {
+	for row, err := range r.Rows {
+		if err != nil {
+			return err
+		}
 		for i, v := range row {
 			cells[i] = cell(v)
 		}

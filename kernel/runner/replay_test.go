@@ -53,7 +53,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, atOnce := range []int{1, 64} {
 		r := replayOf(t, copied, run.Run, e.Methods, p, atOnce)
-		if !r.Same() || r.Now != run.Run.Root || r.First != nil || len(r.Changed) != 0 || len(r.Trials) != len(run.Trials) || r.CachedCalls != run.NewCalls+run.CachedCalls {
+		if !r.Same() || r.Now != run.Run.Root || r.First != nil || len(r.Changed) != 0 || len(r.Trials) != len(run.Trials) || r.Trials[0].Transcript != nil || r.CachedCalls != run.NewCalls+run.CachedCalls {
 			t.Errorf("%d at once: %s, first %v, %d cached calls", atOnce, r.Now, r.First, r.CachedCalls)
 		}
 	}

@@ -54,6 +54,20 @@ type Result struct {
 	// NewCalls, ToolRuns, CachedCalls and FailedAttempts count this execution
 	// alone.
 	NewCalls, ToolRuns, CachedCalls, FailedAttempts int
+
+	read func(record.TrialID) (*record.Trial, error) // from the store, if the trials are light
+}
+
+// Whole returns a trial of r with its transcript, which that of a light one is read again for.
+func (r *Result) Whole(t *record.Trial) (*record.Trial, error) {
+	if t.Transcript != nil {
+		return t, nil
+	}
+	whole, err := r.read(t.ID)
+	if whole == nil && err == nil {
+		err = fmt.Errorf("read trial %s of run %q: its record is missing or damaged", t.ID, r.Run.ID)
+	}
+	return whole, err
 }
 
 // execution is one attempt to carry out a run.

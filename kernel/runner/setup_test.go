@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -124,6 +125,16 @@ func TestStoredResult(t *testing.T) {
 	}
 	if a, b := summaryOf(t, run), summaryOf(t, loaded); a != b {
 		t.Errorf("\n%s\n%s", a, b)
+	}
+	light, err := LoadResult(t.Context(), store, found, true)
+	if err != nil || light.Trials[0].Transcript != nil {
+		t.Fatalf("light trials: %+v, %v", light.Trials[0], err)
+	}
+	if a, b := summaryOf(t, run), summaryOf(t, light); a != b {
+		t.Errorf("from light trials:\n%s\n%s", a, b)
+	}
+	if whole, err := light.Whole(light.Trials[3]); err != nil || !reflect.DeepEqual(whole, loaded.Trials[3]) {
+		t.Errorf("read again it is %+v (%v)", whole, err)
 	}
 	for i, tr := range loaded.Trials {
 		if d := record.FirstDivergence(tr, run.Trials[i]); d != nil || tr.ID != run.Trials[i].ID {

@@ -113,6 +113,7 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 	}
 	return &Result{
 		Run: run, Task: t, Labels: labels, Trials: contiguous(run, trials),
+		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
 		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
 	}, nil
 }

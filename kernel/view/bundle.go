@@ -213,10 +213,14 @@ func between(page []byte, from, to string) []byte {
 	return part
 }
 
-// articles are the calls of a trial, which its page shows one at a time: a file for each
+// articles are the calls of the trial at a place, which its page shows one at a time: a file for each
 // would be too many.
-func (w *bundler) articles(l *loaded, t *record.Trial) func([]byte, string) error {
+func (w *bundler) articles(l *loaded, place int) func([]byte, string) error {
 	return func(page []byte, file string) error {
+		t, err := l.whole(place)
+		if err != nil {
+			return err
+		}
 		local := map[string]string{}
 		var calls bytes.Buffer
 		for i, row := range callRows(l.Run.ID, t) {

@@ -32,7 +32,8 @@ const stale = time.Second
 type loaded struct {
 	*kernel.Result
 	at     time.Time
-	trials map[record.TrialID]*record.Trial
+	trials map[record.TrialID]*record.Trial // light ones
+	whole  func(place int) (*record.Trial, error)
 	tree   string              // the hash of the tree over its trials; empty while it is unfinished
 	clean  func(string) string // makes a text of the run such as may be shown
 
@@ -55,19 +56,29 @@ func (c *cache) get(id string) (*loaded, error) {
 		c.touch(id)
 		return l, nil
 	}
-	result, err := c.lab.Load(id)
+	stored, err := c.lab.LoadLight(id)
+	if err == nil && stored.Run.Config.Varied() {
+		stored, err = c.lab.Load(id) // what interventions changed is in the transcripts
+	}
 	if err != nil {
 		return nil, err
 	}
-	tree, err := treeOf(result)
+	tree, err := treeOf(stored)
 	if err != nil {
 		return nil, err
 	}
-	result, clean, err := c.leaving.result(result)
+	result, clean, err := c.leaving.result(stored)
 	if err != nil {
 		return nil, err
 	}
 	l := &loaded{Result: result, at: time.Now(), trials: map[record.TrialID]*record.Trial{}, tree: tree, clean: clean}
+	l.whole = func(place int) (*record.Trial, error) {
+		t, err := stored.Whole(stored.Result.Trials[place])
+		if err != nil {
+			return nil, err
+		}
+		return c.leaving.trial(t, clean)
+	}
 	l.samples = sync.OnceValue(result.Samples)
 	l.summary = sync.OnceValues(result.Summary)
 	l.compared = sync.OnceValues(func() (*kernel.Comparison, error) { return result.Compare(kernel.Comparing{By: "group"}) })

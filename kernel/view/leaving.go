@@ -59,21 +59,32 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 	}
 	inner.Labels, inner.Trials = *labels, slices.Clone(inner.Trials)
 	for i, t := range inner.Trials {
-		if inner.Trials[i], err = cleaned(x.trial(t), clean); err != nil {
+		whole, err := r.Whole(t)
+		if err == nil {
+			whole, err = x.trial(whole, clean)
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("trial %s: %w", clean(t.ID.String()), err)
+		}
+		if inner.Trials[i] = whole; t.Transcript == nil {
+			inner.Trials[i] = whole.Light()
 		}
 	}
 	return &whole, clean, nil
 }
 
-// trial is a trial without what its plugin printed, whose failures name no folder.
-func (x *leaving) trial(t *record.Trial) *record.Trial {
+// trial is a cleaned trial without what its plugin printed, whose failures name no folder.
+func (x *leaving) trial(t *record.Trial, clean func(string) string) (*record.Trial, error) {
+	if x == nil {
+		return t, nil
+	}
 	out := *t
 	out.Printed = ""
 	if slices.Contains(x.show, showPaths) {
-		return &out
+		return cleaned(&out, clean)
 	}
-	out.Calls, out.Grading = slices.Clone(t.Calls), slices.Clone(t.Grading)
+	out.Transcript = &record.Transcript{Calls: slices.Clone(t.Calls), Events: t.Events}
+	out.Grading = slices.Clone(t.Grading)
 	texts := []*string{&out.Failure, &out.Ungraded, &out.Answer.Reason}
 	for _, calls := range [][]record.Call{out.Calls, out.Grading} {
 		for i := range calls {
@@ -85,7 +96,7 @@ func (x *leaving) trial(t *record.Trial) *record.Trial {
 			*text = strings.ReplaceAll(*text, m[1], "")
 		}
 	}
-	return &out
+	return cleaned(&out, clean)
 }
 
 // run lists what may leave of a run's record: neither the paths of plugins nor where the

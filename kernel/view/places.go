@@ -77,7 +77,7 @@ func (w *bundler) planRun(id, folder string) error {
 		list = append(list, entry{runLink(id, "sample", "s", s.ID), fmt.Sprintf("%ss/%05d.html", folder, i+1), nil})
 	}
 	for i, t := range l.Result.Result.Trials {
-		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, t)})
+		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, i)})
 	}
 	for _, e := range list {
 		if err := w.add(e); err != nil {

@@ -224,7 +224,7 @@ func (l *loaded) sides(sample string) []sampleSide {
 					one.Target = string(t.Target)
 				}
 				one.Reason, one.Failure, one.Evidence = t.Answer.Reason, t.Failure, t.Answer.Evidence
-				one.Calls, one.Cost = report.Plural(len(t.Calls), "call")+", "+report.Plural(int(t.Usage.Tokens()), "token"), report.Cost(t.Usage)
+				one.Calls, one.Cost = report.Plural(t.Facts().Calls, "call")+", "+report.Plural(int(t.Usage.Tokens()), "token"), report.Cost(t.Usage)
 			}
 			side.Trials = append(side.Trials, one)
 		}

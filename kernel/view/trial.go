@@ -30,11 +30,12 @@ func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	q := r.URL.Query()
 	epoch, _ := strconv.Atoi(q.Get("e")) // without one it is the first
 	id := record.TrialID{Method: q.Get("m"), Sample: q.Get("s"), Epoch: max(epoch, 1) - 1}
-	t := l.trials[id]
-	if t == nil {
+	place := slices.IndexFunc(l.Result.Result.Trials, func(t *record.Trial) bool { return t.ID == id })
+	if place < 0 {
 		return nil, nil, fmt.Errorf("run %s has no trial %s", l.Run.ID, id)
 	}
-	return l, t, nil
+	t, err := l.whole(place)
+	return l, t, err
 }
 
 // maxEvents is how many events of a trial are shown.

@@ -35,11 +35,11 @@ of one method each are paired whatever the methods are called.`,
 			if limit < 0 {
 				return usage(fmt.Errorf("--limit %d: use 0 or more", limit))
 			}
-			first, err := a.lab.Load(args[0])
+			first, err := a.lab.LoadLight(args[0])
 			if err != nil {
 				return err
 			}
-			second, err := a.lab.Load(args[1])
+			second, err := a.lab.LoadLight(args[1])
 			if err != nil {
 				return err
 			}

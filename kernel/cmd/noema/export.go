@@ -57,7 +57,7 @@ infrastructure_failure is true.`,
 					return usage(fmt.Errorf("--%s has no effect with --format %s: leave it out", flag, e.format))
 				}
 			}
-			result, err := a.lab.Load(args[0])
+			result, err := a.lab.LoadLight(args[0])
 			if err != nil {
 				return err
 			}
@@ -179,10 +179,7 @@ func (e exporting) rowWriter(s export.Source) (func(io.Writer) error, error) {
 	case "trials":
 		rows = s.Trials()
 	case "calls":
-		var err error
-		if rows, err = s.Calls(); err != nil {
-			return nil, err
-		}
+		rows = s.Calls()
 	default:
 		return nil, fmt.Errorf("--rows %q: use trials or calls", e.rows)
 	}

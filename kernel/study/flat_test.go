@@ -1,0 +1,120 @@
+package study_test
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"noema/cache/pack"
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/record"
+	"noema/kernel/study"
+)
+
+// most is what a trial more may take of the heap, in bytes, whatever its calls hold.
+var most = map[string]float64{"pack": 4000, "verify": 4000, "import": 500, "compare": 4000, "diff": 5000}
+
+// TestFlat: what packs are made and checked with does not hold their trials, only what
+// their tables are made of. NOEMA_BENCH=1 measures 1,000 and 10,000 trials; PACK.md has
+// what it printed.
+func TestFlat(t *testing.T) {
+	epochs := []int{1, 4}
+	if os.Getenv("NOEMA_BENCH") == "1" {
+		epochs = []int{5, 50}
+	}
+	var peaks [2]map[string]float64
+	for i, n := range epochs {
+		lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+		defer lab.Close()
+		r, err := lab.Run(kernel.Experiment{Task: "cafes", Methods: []string{"direct", "anot"}, Epochs: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peaks[i] = held(t, lab, r.Run)
+	}
+	for what, limit := range most {
+		each := (peaks[1][what] - peaks[0][what]) / float64(200*(epochs[1]-epochs[0]))
+		t.Logf("%s: %.0f bytes of heap a trial", what, each)
+		if each > limit {
+			t.Errorf("%s holds %.0f bytes a trial, more than %.0f: %v", what, each, limit, peaks)
+		}
+	}
+}
+
+// held is the heap that each verb held at most.
+func held(t *testing.T, lab *kernel.Lab, run *record.Run) map[string]float64 {
+	peaks := map[string]float64{}
+	measure := func(what string, do func() error) {
+		defer debug.SetGCPercent(debug.SetGCPercent(10))
+		runtime.GC()
+		before, began := live(), time.Now()
+		peak := highest()
+		err := do()
+		runtime.GC()
+		peaks[what] = float64(peak()) - float64(before)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		t.Logf("%d trials: %s in %v", len(run.Trials()), what, time.Since(began))
+	}
+	var file string
+	measure("pack", func() error { file = write(t, lab, run); return nil })
+	p, err := pack.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	t.Logf("%d bytes", p.Size())
+	measure("verify", func() error {
+		_, err := study.Verify{Catalog: builtin.Catalog{}}.Do(t.Context(), p)
+		return err
+	})
+	measure("import", func() error {
+		other := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+		defer other.Close()
+		_, err := study.Import(t.Context(), other, p)
+		return err
+	})
+	measure("compare", func() error {
+		r, err := lab.LoadLight(run.ID)
+		if err == nil {
+			_, err = r.Compare(kernel.Comparing{})
+		}
+		return err
+	})
+	return peaks
+}
+
+// live is the heap that the last collection found in use.
+func live() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// highest samples live until its caller is done, and then returns the most that it was.
+func highest() (most func() uint64) {
+	tick, done, result := time.NewTicker(5*time.Millisecond), make(chan bool), make(chan uint64)
+	go func() {
+		var peak uint64
+		for {
+			select {
+			case <-tick.C:
+				peak = max(peak, live())
+			case <-done:
+				result <- max(peak, live())
+				return
+			}
+		}
+	}()
+	return func() uint64 {
+		tick.Stop()
+		close(done)
+		return <-result
+	}
+}
