@@ -9,7 +9,10 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// Parquet writes one row group, zstd-compressed, all columns optional: what is
+// rowGroup is how many rows are held before they are written.
+const rowGroup = 5000
+
+// Parquet writes row groups, zstd-compressed, all columns optional: what is
 // undefined is null.
 func (r Rows) Parquet(w io.Writer) error {
 	group := parquet.Group{}
@@ -17,7 +20,7 @@ func (r Rows) Parquet(w io.Writer) error {
 		group[c.Name] = parquet.Optional(parquet.Compressed(node(c.Kind), &parquet.Zstd))
 	}
 	schema := parquet.NewSchema("noema", group)
-	out := parquet.NewWriter(w, schema)
+	out := parquet.NewWriter(w, schema, parquet.MaxRowsPerRowGroup(rowGroup))
 	order := sortedColumns(r.Columns)
 	for row, err := range r.Rows {
 		if err != nil {

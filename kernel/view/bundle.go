@@ -183,7 +183,7 @@ func (w *bundler) mark() error {
 		}
 		c := l.Run.Config
 		s.Runs = append(s.Runs, study.Run{
-			ID: id, Root: l.Run.Root, Trials: len(l.trials), Tree: l.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
+			ID: id, Root: l.Run.Root, Trials: len(l.places), Tree: l.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
 		})
 	}
 	raw, err := json.MarshalIndent(s, "", "  ")

@@ -32,7 +32,7 @@ const stale = time.Second
 type loaded struct {
 	*kernel.Result
 	at     time.Time
-	trials map[record.TrialID]*record.Trial // light ones
+	places map[record.TrialID]int // of trials, in the result's list of light ones
 	whole  func(place int) (*record.Trial, error)
 	tree   string              // the hash of the tree over its trials; empty while it is unfinished
 	clean  func(string) string // makes a text of the run such as may be shown
@@ -71,13 +71,23 @@ func (c *cache) get(id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{Result: result, at: time.Now(), trials: map[record.TrialID]*record.Trial{}, tree: tree, clean: clean}
+	l := &loaded{Result: result, at: time.Now(), places: map[record.TrialID]int{}, tree: tree, clean: clean}
+	var reading sync.Mutex
+	last, held := -1, (*record.Trial)(nil) // the pages of a trial's calls are asked for together
 	l.whole = func(place int) (*record.Trial, error) {
-		t, err := stored.Whole(stored.Result.Trials[place])
-		if err != nil {
-			return nil, err
+		reading.Lock()
+		defer reading.Unlock()
+		if place == last {
+			return held, nil
 		}
-		return c.leaving.trial(t, clean)
+		t, err := stored.Whole(stored.Result.Trials[place])
+		if err == nil {
+			t, err = c.leaving.trial(t, clean)
+		}
+		if err == nil {
+			last, held = place, t
+		}
+		return t, err
 	}
 	l.samples = sync.OnceValue(result.Samples)
 	l.summary = sync.OnceValues(result.Summary)
@@ -89,12 +99,20 @@ func (c *cache) get(id string) (*loaded, error) {
 		c, _ := result.Effects(kernel.Crediting{}) // what has no score is shown without
 		return c
 	})
-	for _, t := range result.Result.Trials {
-		l.trials[t.ID] = t
+	for i, t := range result.Result.Trials {
+		l.places[t.ID] = i
 	}
 	c.runs[result.Run.ID] = l
 	c.touch(result.Run.ID)
 	return l, nil
+}
+
+// trial is a light trial of the run; nil if it has none of the id.
+func (l *loaded) trial(id record.TrialID) *record.Trial {
+	if place, ok := l.places[id]; ok {
+		return l.Result.Result.Trials[place]
+	}
+	return nil
 }
 
 // Samples are those of the run, in its order.

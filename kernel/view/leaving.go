@@ -59,15 +59,8 @@ func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string,
 	}
 	inner.Labels, inner.Trials = *labels, slices.Clone(inner.Trials)
 	for i, t := range inner.Trials {
-		whole, err := r.Whole(t)
-		if err == nil {
-			whole, err = x.trial(whole, clean)
-		}
-		if err != nil {
+		if inner.Trials[i], err = x.trial(t, clean); err != nil {
 			return nil, nil, fmt.Errorf("trial %s: %w", clean(t.ID.String()), err)
-		}
-		if inner.Trials[i] = whole; t.Transcript == nil {
-			inner.Trials[i] = whole.Light()
 		}
 	}
 	return &whole, clean, nil
@@ -80,13 +73,15 @@ func (x *leaving) trial(t *record.Trial, clean func(string) string) (*record.Tri
 	}
 	out := *t
 	out.Printed = ""
-	if slices.Contains(x.show, showPaths) {
-		return cleaned(&out, clean)
+	texts, lists := []*string{&out.Failure, &out.Ungraded, &out.Answer.Reason}, [][]record.Call{}
+	if t.Transcript != nil {
+		out.Transcript, out.Grading = &record.Transcript{Calls: slices.Clone(t.Calls), Events: t.Events}, slices.Clone(t.Grading)
+		lists = [][]record.Call{out.Calls, out.Grading}
 	}
-	out.Transcript = &record.Transcript{Calls: slices.Clone(t.Calls), Events: t.Events}
-	out.Grading = slices.Clone(t.Grading)
-	texts := []*string{&out.Failure, &out.Ungraded, &out.Answer.Reason}
-	for _, calls := range [][]record.Call{out.Calls, out.Grading} {
+	if slices.Contains(x.show, showPaths) {
+		texts, lists = nil, nil
+	}
+	for _, calls := range lists {
 		for i := range calls {
 			texts = append(texts, &calls[i].Error)
 		}
@@ -96,7 +91,11 @@ func (x *leaving) trial(t *record.Trial, clean func(string) string) (*record.Tri
 			*text = strings.ReplaceAll(*text, m[1], "")
 		}
 	}
-	return cleaned(&out, clean)
+	done, err := cleaned(&out, clean)
+	if err == nil && t.Transcript == nil {
+		done = done.With(t.Facts())
+	}
+	return done, err
 }
 
 // run lists what may leave of a run's record: neither the paths of plugins nor where the

@@ -113,7 +113,7 @@ func (f facets) of(s task.Sample, trials []*record.Trial) []string {
 func (l *loaded) of(sample string) []*record.Trial {
 	var list []*record.Trial
 	for _, m := range runner.Labels(l.Run) {
-		list = append(list, l.trials[record.TrialID{Method: m, Sample: sample}])
+		list = append(list, l.trial(record.TrialID{Method: m, Sample: sample}))
 	}
 	return list
 }
@@ -216,7 +216,7 @@ func (l *loaded) sides(sample string) []sampleSide {
 	for _, m := range runner.Labels(l.Run) {
 		side := sampleSide{Method: m}
 		for e := range l.Run.Config.Epochs {
-			t := l.trials[record.TrialID{Method: m, Sample: sample, Epoch: e}]
+			t := l.trial(record.TrialID{Method: m, Sample: sample, Epoch: e})
 			one := trialSide{cell: l.cell(t), Epoch: e + 1}
 			if t != nil {
 				one.Value = string(t.Answer.Value)

@@ -30,8 +30,8 @@ func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	q := r.URL.Query()
 	epoch, _ := strconv.Atoi(q.Get("e")) // without one it is the first
 	id := record.TrialID{Method: q.Get("m"), Sample: q.Get("s"), Epoch: max(epoch, 1) - 1}
-	place := slices.IndexFunc(l.Result.Result.Trials, func(t *record.Trial) bool { return t.ID == id })
-	if place < 0 {
+	place, ok := l.places[id]
+	if !ok {
 		return nil, nil, fmt.Errorf("run %s has no trial %s", l.Run.ID, id)
 	}
 	t, err := l.whole(place)
