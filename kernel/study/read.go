@@ -59,23 +59,17 @@ func Read(p *pack.File) (*Study, error) {
 	if err := redaction(s.Redacted).check(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", studyName, err)
 	}
-	return &s, s.once()
+	return &s, cmp.Or(once(studyName, "run", s.Runs, func(r Run) string { return r.ID }), once(studyName, "the code", s.Code, func(c Code) string { return c.Digest }))
 }
 
 // once refuses what is named twice: it would count twice.
-func (s *Study) once() error {
+func once[T any](where, what string, list []T, name func(T) string) error {
 	seen := map[string]bool{}
-	for _, r := range s.Runs {
-		if seen[r.ID] {
-			return fmt.Errorf("read %s: it names run %q twice", studyName, r.ID)
+	for _, x := range list {
+		if seen[name(x)] {
+			return fmt.Errorf("read %s: it has %s %q twice", where, what, name(x))
 		}
-		seen[r.ID] = true
-	}
-	for _, c := range s.Code {
-		if seen[c.Digest] {
-			return fmt.Errorf("read %s: it names the code %.12s twice", studyName, c.Digest)
-		}
-		seen[c.Digest] = true
+		seen[name(x)] = true
 	}
 	return nil
 }
@@ -202,20 +196,8 @@ func readRun(p *pack.File, s Run) (*record.Run, error) {
 // checkNames refuses a configuration in which a trial counts twice, or which names a
 // method by a path: what is there on this machine is not what the run used.
 func checkNames(run *record.Run) error {
-	seen := map[string]bool{}
-	for _, id := range run.Config.Task.Samples {
-		if seen[id] {
-			return fmt.Errorf("read run %q: it has sample %q twice", run.ID, id)
-		}
-		seen[id] = true
-	}
-	clear(seen)
-	for _, m := range run.Config.Methods {
-		if seen[m.Label] {
-			return fmt.Errorf("read run %q: it has method %q twice", run.ID, m.Label)
-		}
-		seen[m.Label] = true
-	}
+	where := "run " + run.ID
+	err := cmp.Or(once(where, "sample", run.Config.Task.Samples, strings.Clone), once(where, "method", run.Config.Methods, func(m record.Method) string { return m.Label }))
 	for _, p := range run.Plugins {
 		if p.Method == "" || strings.ContainsAny(p.Method, `/\`) {
 			return fmt.Errorf("read run %q: it names a method %q, which is not a name", run.ID, p.Method)
@@ -224,7 +206,7 @@ func checkNames(run *record.Run) error {
 	if run.Asked != nil && run.Config.Design == nil {
 		return fmt.Errorf("read run %q: it has %v samples by method, and no rule by which it may end early", run.ID, run.Asked)
 	}
-	return nil
+	return err
 }
 
 // checkSize refuses a configuration that stands for more trials than a pack may hold,
