@@ -47,6 +47,7 @@ else with "noema verify" first: an answer that is imported counts as a model's.`
 		Example: "  noema cache import study.noema",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			collectOften()
 			p, err := pack.Open(args[0])
 			if err != nil {
 				return err

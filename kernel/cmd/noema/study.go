@@ -38,6 +38,7 @@ the same file. What the runs' data and models allow to be given away is for you 
 }
 
 func (a *app) pack(ctx context.Context, names, redact []string, out string) error {
+	collectOften()
 	runs, err := a.runsNamed(ctx, names)
 	if err != nil {
 		return err
@@ -231,6 +232,7 @@ func (a *app) cite(ctx context.Context, file, tex, plain string) error {
 }
 
 func (a *app) verify(ctx context.Context, v study.Verify, file, cited string, asJSON bool) error {
+	collectOften()
 	p, err := pack.Open(file)
 	if errors.Is(err, pack.ErrNoPack) {
 		return &codedError{code: exitDiverged, err: err}
