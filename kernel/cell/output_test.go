@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"noema/kernel/display"
 )
 
@@ -55,6 +57,12 @@ func TestCaptureOfTheProcess(t *testing.T) {
 	}
 	if stdout, _ := s.Terminal(); stdout == os.Stdout {
 		t.Error("the terminal is the captured stdout")
+	}
+	// The report of a runtime that ends the process would fill the session's pipe.
+	var own, captured unix.Stat_t
+	err = errors.Join(unix.Fstat(2, &own), unix.Fstat(int(os.Stderr.Fd()), &captured))
+	if err != nil || own.Ino == captured.Ino {
+		t.Errorf("descriptor 2 is captured, %v", err)
 	}
 }
 

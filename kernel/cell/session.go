@@ -46,9 +46,10 @@ type Options struct {
 	// Dir is the folder whose Go module the cells can import; empty for the
 	// working directory. For a script it is the script's.
 	Dir string
-	// Capture redirects file descriptors 1 and 2 of the process (compiled code,
-	// slog, child processes) to the cell's output while the session is open. Only
-	// one session of a process can do so; see [Session.Terminal].
+	// Capture sets the process's os.Stdout and os.Stderr, and with them what
+	// compiled code, slog and child processes print, to the cell's output while the
+	// session is open. Only one session of a process can do so; see
+	// [Session.Terminal].
 	Capture bool
 	// Memory is the limit in bytes on the memory of the whole process. A cell that
 	// exceeds it ends with an error. 0 means no limit.

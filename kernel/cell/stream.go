@@ -125,14 +125,7 @@ func (s *stream) close() {
 }
 
 // again opens the stream's file a second time, for a cell, which may close it.
-func (s *stream) again() (*os.File, error) {
-	var other *os.File
-	err := control(s.w, "dup", func(fd int) (err error) {
-		other, err = duplicate(fd, s.name)
-		return err
-	})
-	return other, err
-}
+func (s *stream) again() (*os.File, error) { return duplicate(s.w, s.name) }
 
 // variable writes to the file that a variable holds, such as os.Stdout, to which
 // a program may assign.

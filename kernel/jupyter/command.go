@@ -20,12 +20,14 @@ import (
 // help is what %help prints.
 const help = `A cell is Go: imports, declarations and statements in any order; the value of the last
 expression is shown. fmt and noema/kernel are imported, and lab is the workbench.
+Commands begin with %, or with a colon as in the terminal:
   name?         show the documentation of a name
   !command      run a shell command
   %time         show the time that the rest of the cell takes
   %who          list the variables
   %stale        list the cells that computed from values that have been set again
   %rerun stale  run these cells again, in order
+  %rerun lost   run the cells of a kernel that died again, in order
   %run FILE.go  run a script
   %load FILE    load a file into this cell
   %reset        forget all declarations
@@ -72,6 +74,7 @@ func (k *kernel) command(ctx context.Context, c command, count int) (load string
 		}
 		return string(raw), nil
 	case "reset":
+		k.o.Journal.Clear()
 		return "", k.session.Reset()
 	}
 	if run, ok := k.o.Commands[c.Name]; ok {

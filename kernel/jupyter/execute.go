@@ -51,6 +51,10 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})
 	}
 	k.output.begin(m, c.Silent, isTrue(c.AllowStdin))
+	if k.notice != "" && store {
+		k.output.Stream("stderr", []byte(k.notice))
+		k.notice = ""
+	}
 	before := k.session.Count()
 	value, payload, err := k.runText(ctx, c.Code, count)
 	k.output.flush()
@@ -101,12 +105,18 @@ func (k *kernel) runText(ctx context.Context, text string, count int) (display.B
 
 // run runs Go under a number of the notebook.
 func (k *kernel) run(ctx context.Context, text string, out cell.Output, count int) (value display.Bundle, err error) {
+	journal := k.o.Journal
+	if _, unseen := out.(quiet); unseen {
+		journal = nil
+	}
 	err = k.numbers.run(k.session, count, func() error {
-		result, err := k.session.Run(ctx, text, out)
-		if result != nil {
-			value = result.Value
-		}
-		return err
+		return journal.Run(count, text, func() error {
+			result, err := k.session.Run(ctx, text, out)
+			if result != nil {
+				value = result.Value
+			}
+			return err
+		})
 	})
 	return value, err
 }

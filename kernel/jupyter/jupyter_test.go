@@ -73,6 +73,7 @@ func script(t testing.TB, modules []string, args ...string) []byte {
 	}
 	data := t.TempDir()
 	t.Setenv("JUPYTER_DATA_DIR", data)
+	t.Setenv("JUPYTER_PREFER_ENV_PATH", "0") // before a kernel of the environment's own
 	if _, err := jupyter.Install(jupyter.Place{}, self, "kernel"); err != nil {
 		t.Fatal(err)
 	}

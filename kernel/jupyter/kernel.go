@@ -26,6 +26,8 @@ type Options struct {
 	Version string    // of noema
 	Log     io.Writer // receives a line for each rejected message; may be nil
 	Relay   *Relay    // the session's output between cells; may be nil
+	// Journal has the cells of a kernel with this connection that died; may be nil.
+	Journal *cell.Journal
 	// Commands are further %name commands.
 	Commands map[string]func(ctx context.Context, args string, out cell.Output) error
 
@@ -58,6 +60,7 @@ type kernel struct {
 	places   places
 	// collect receives what would be published, where there are no clients.
 	collect func(kind string, content map[string]any)
+	notice  string // for below the first cell
 
 	mu        sync.Mutex // guards what follows
 	interrupt context.CancelFunc
@@ -85,6 +88,8 @@ func Run(ctx context.Context, c Connection, s Session, o Options) error {
 		k.logf("%v", err)
 	}
 	k.output = newOutput(k)
+	// The numbers go on, so that no two cells of the notebook have the same.
+	k.count, k.notice = o.Journal.Last(), o.Journal.Notice(":rerun lost")
 	if err := k.open(c); err != nil {
 		return err
 	}

@@ -4,13 +4,14 @@ import "strings"
 
 // command is a line of a cell that is not Go: a shell or a notebook command.
 type command struct {
-	Name string // "!" for the shell, or what follows the %
+	Name string // "!" for the shell, or what follows the % or the colon
 	Args string // the rest of the line; of %time, Go code placed as the rest is
 }
 
-// splitCommands takes the commands off the beginning of a cell. A line that begins with
-// ! or % is one as long as nothing but commands and empty lines stand before
-// it; Go has no line that begins so.
+// splitCommands takes the commands off the beginning of a cell. A line that begins
+// with !, % as in other notebooks, or a colon as in the terminal is one as long as
+// nothing but commands and empty lines stand before it; Go has no line that begins
+// so.
 //
 // The rest, and the code of %time, which is the rest of its line or else of the
 // cell, keep their places: spaces stand for what was taken off, so that faults
@@ -20,7 +21,7 @@ func splitCommands(text string) (commands []command, rest string) {
 	at := 0
 	for {
 		begin := at + leading(text[at:])
-		if begin == len(text) || text[begin] != '%' && text[begin] != '!' {
+		if begin == len(text) || !strings.ContainsRune("!%:", rune(text[begin])) {
 			return commands, placed(text, at)
 		}
 		end := len(text)
@@ -28,8 +29,8 @@ func splitCommands(text string) (commands []command, rest string) {
 			end = begin + i
 		}
 		c := command{"!", strings.TrimSpace(text[begin+1 : end])}
-		if text[begin] == '%' {
-			name, args, _ := strings.Cut(strings.TrimLeft(text[begin:end], "%"), " ")
+		if text[begin] != '!' {
+			name, args, _ := strings.Cut(strings.TrimLeft(text[begin:end], "%:"), " ")
 			c = command{strings.TrimSpace(name), strings.TrimSpace(args)}
 		}
 		if c.Name == "time" {

@@ -18,6 +18,7 @@ func TestSplitCommands(t *testing.T) {
 		{"%time", `[{"time" ""}]`, ""},
 		{"%run a.go  \r\n", `[{"run" "a.go"}]`, ""},
 		{"%who\r\nx", `[{"who" ""}]`, "     \nx"},
+		{":rerun stale\n:time f(1)", `[{"rerun" "stale"} {"time" "            \n      f(1)"}]`, ""},
 		{"!é\nx", `[{"!" "é"}]`, "   \nx"}, // columns are bytes
 		{"x\n%who", "[]", "x\n%who"},
 		{"%", `[{"" ""}]`, ""},

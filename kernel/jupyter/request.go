@@ -98,7 +98,7 @@ func (k *kernel) complete(_ context.Context, m *message) {
 // completions completes Go or the name of a command.
 func (k *kernel) completions(text string, cursor int) cell.Completions {
 	line := text[strings.LastIndexByte(text[:cursor], '\n')+1 : cursor]
-	if name, ok := strings.CutPrefix(line, "%"); ok && !strings.ContainsAny(name, " \t") && goOf(text[:cursor]) == "" {
+	if name := strings.TrimLeft(line, "%:"); name != line && !strings.ContainsAny(name, " \t") && goOf(text[:cursor]) == "" {
 		found := cell.Completions{Start: cursor - len(name), End: cursor}
 		for _, command := range k.commandNames() {
 			if strings.HasPrefix(command, name) {

@@ -95,33 +95,40 @@ func (k *kernel) staleText(stale []cell.StaleCell, by span) string {
 }
 
 func markContent(mk *mark) map[string]any {
-	text, colour, cure := mk.text, "#b58900", " · %rerun stale runs them again"
+	text, colour, cure := mk.text, "#b58900", " · :rerun stale runs them again"
 	if text == "" {
 		text, colour, cure = "what this cell made stale has run again", "#999", ""
 	}
 	page := fmt.Sprintf(`<div style="border-left:3px solid %s;padding-left:8px;color:#777">%s</div>`, colour,
-		html.EscapeString(text)+strings.Replace(cure, "%rerun stale", "<code>%rerun stale</code>", 1))
+		html.EscapeString(text)+strings.Replace(cure, ":rerun stale", "<code>:rerun stale</code>", 1))
 	return map[string]any{
 		"data":     dataOf(display.HTMLText(page, text+cure)),
 		"metadata": map[string]any{}, "transient": map[string]any{"display_id": mk.id},
 	}
 }
 
-// rerun runs the stale cells again, in order, up to the first that fails. They
-// keep their numbers.
+// rerun runs the stale cells again, or those of a kernel that died, in order, up
+// to the first that fails. They keep their numbers.
 func (k *kernel) rerun(ctx context.Context, what string) error {
-	if what != "stale" {
-		return fmt.Errorf("%%rerun %q: only \"%%rerun stale\" is known", what)
+	switch what {
+	case "stale":
+		return k.rerunStale(ctx)
+	case "lost":
+		if cells, _ := k.o.Journal.Lost(); len(cells) == 0 {
+			k.output.Stream("stdout", []byte("no cell is lost\n"))
+		}
+		return k.o.Journal.Rerun(func(c cell.LostCell) error { return k.again(ctx, c.Number, c.Text) })
 	}
+	return fmt.Errorf("rerun %q: write \":rerun stale\" or \":rerun lost\"", what)
+}
+
+func (k *kernel) rerunStale(ctx context.Context) error {
 	stale := k.session.Stale()
 	if len(stale) == 0 {
 		k.output.Stream("stdout", []byte("no cell is stale\n"))
 	}
 	for _, c := range stale {
-		shown := k.numbers[c.Number]
-		k.output.Stream("stdout", fmt.Appendf(nil, "cell %d again: %s\n", shown, display.Line(c.Text, 80)))
-		value, err := k.run(ctx, c.Text, k.output, shown)
-		k.places.reran = k.session.Count()
+		err := k.again(ctx, k.numbers[c.Number], c.Text)
 		for id, s := range k.places.ran {
 			if s.has(c.Number) {
 				k.places.ran[id] = span{k.places.reran, k.places.reran}
@@ -130,9 +137,17 @@ func (k *kernel) rerun(ctx context.Context, what string) error {
 		if err != nil {
 			return err
 		}
-		if len(value) > 0 {
-			k.output.Show("", value)
-		}
 	}
 	return nil
+}
+
+// again runs a cell again, under its number and first line.
+func (k *kernel) again(ctx context.Context, shown int, text string) error {
+	k.output.Stream("stdout", fmt.Appendf(nil, "cell %d again: %s\n", shown, display.Line(text, 80)))
+	value, err := k.run(ctx, text, k.output, shown)
+	k.places.reran = k.session.Count()
+	if err == nil && len(value) > 0 {
+		k.output.Show("", value)
+	}
+	return err
 }

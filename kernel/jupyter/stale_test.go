@@ -73,14 +73,14 @@ func TestStaleMark(t *testing.T) {
 	c.run("", "%who") // which the session does not count
 	c.run("b", "y := x * 2\ny")
 	c.run("c", "fmt.Print(y / 2)")
-	c.want(c.run("d", "x = 5"), "display_data stale-k-5: stale: cell 3 (used x), cell 4 (used y) · %rerun stale runs them again")
+	c.want(c.run("d", "x = 5"), "display_data stale-k-5: stale: cell 3 (used x), cell 4 (used y) · :rerun stale runs them again")
 	if got := c.run("e", "%stale"); !strings.Contains(got, "3     y := x * 2 y      x     cell 5") {
 		t.Errorf("%%stale shows %s", got)
 	}
 	c.want(c.run("e", "%rerun stale"), "stream: cell 3 again: y := x * 2 y\n\ndisplay_data : 10\n"+
 		"stream: cell 4 again: fmt.Print(y / 2)\n5\nupdate_display_data stale-k-5: what this cell made stale has run again")
-	c.want(c.run("e", "%rerun stale"), "stream: no cell is stale\n")
-	c.want(c.run("d", "x = 6"), "display_data stale-k-9: stale: cell 3 (used x), cell 4 (used y) · %rerun stale runs them again")
+	c.want(c.run("e", ":rerun stale"), "stream: no cell is stale\n")
+	c.want(c.run("d", "x = 6"), "display_data stale-k-9: stale: cell 3 (used x), cell 4 (used y) · :rerun stale runs them again")
 }
 
 // TestStaleCellsThatAreGone: a cell that was edited or deleted is not stale.
@@ -90,7 +90,7 @@ func TestStaleCellsThatAreGone(t *testing.T) {
 	c.run("b", "x * 2")
 	c.run("b", "x * 3")
 	c.run("c", "x * 4")
-	c.want(c.run("d", "x = 2", "c"), "display_data stale-k-5: stale: cell 3 (used x) · %rerun stale runs them again")
+	c.want(c.run("d", "x = 2", "c"), "display_data stale-k-5: stale: cell 3 (used x) · :rerun stale runs them again")
 	c.want(c.run("b", "x * 5"), "execute_result : 10\nupdate_display_data stale-k-5: what this cell made stale has run again")
 }
 
@@ -102,10 +102,10 @@ func TestRerunEndsAtAFailure(t *testing.T) {
 	c.run("c", "2 / x")
 	c.run("d", "x = 0")
 	if got := c.run("e", "%rerun stale"); !strings.Contains(got, "error: cell 2, line 1: runtime error: integer divide by zero") ||
-		!strings.HasSuffix(got, "update_display_data stale-k-4: stale: cell 3 (used x) · %rerun stale runs them again") {
+		!strings.HasSuffix(got, "update_display_data stale-k-4: stale: cell 3 (used x) · :rerun stale runs them again") {
 		t.Errorf("it publishes %s", got)
 	}
-	if got := c.run("e", "%rerun all"); !strings.Contains(got, `%rerun "all": only "%rerun stale" is known`) {
+	if got := c.run("e", "%rerun all"); !strings.Contains(got, `rerun "all": write ":rerun stale" or ":rerun lost"`) {
 		t.Errorf("it publishes %s", got)
 	}
 }

@@ -25,7 +25,7 @@ func (r *repl) own() []Command {
 		{Name: "doc", Args: "NAME", Help: "show the documentation of a name"},
 		{Name: "who", Help: "list the variables"},
 		{Name: "stale", Help: "list the cells that computed from values that have been set again"},
-		{Name: "rerun", Args: "stale", Help: "run these cells again, in order"},
+		{Name: "rerun", Args: "stale|lost", Help: "run stale cells again, or those of a process that died, in order"},
 		{Name: "time", Args: "CELL", Help: "run a cell and show the time it takes"},
 		{Name: "save", Args: "FILE", Help: "write the cells so far to a file"},
 		{Name: "load", Args: "FILE", Help: "run a file of cells or a script with main"},
@@ -71,6 +71,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 		return r.load(ctx, args)
 	case "reset":
 		r.cells = nil
+		r.o.Journal.Clear()
 		return r.session.Reset()
 	default:
 		return r.other(ctx, name, args)
@@ -157,20 +158,33 @@ func (r *repl) stale() {
 	r.screen.Show("", cell.StaleTable(cells, func(number int) int { return number }).Display())
 }
 
-// rerun runs the stale cells again, each under its first line, up to the first
-// that fails.
+// rerun runs the stale cells again, or those of a process that died, each under
+// its first line, up to the first that fails.
 func (r *repl) rerun(ctx context.Context, what string) error {
-	if what != "stale" {
-		return fmt.Errorf("rerun %q: only \":rerun stale\" is known", what)
+	var cells []cell.LostCell
+	switch what {
+	case "stale":
+		for _, c := range r.session.Stale() {
+			cells = append(cells, cell.LostCell{Number: c.Number, Text: c.Text})
+		}
+	case "lost":
+		cells, _ = r.o.Journal.Lost()
+	default:
+		return fmt.Errorf("rerun %q: write \":rerun stale\" or \":rerun lost\"", what)
 	}
-	cells := r.session.Stale()
 	if len(cells) == 0 {
-		r.screen.say("no cell is stale")
+		r.screen.say("no cell is " + what)
 	}
 	r.line = 0 // faults are in the cell, not in the input
-	for _, c := range cells {
+	again := func(c cell.LostCell) error {
 		r.screen.say(fmt.Sprintf("cell %d again: %s", c.Number, display.Line(c.Text, 60)))
-		if err := r.cell(ctx, c.Text); err != nil || r.done {
+		return r.cell(ctx, c.Text)
+	}
+	if what == "lost" {
+		return r.o.Journal.Rerun(again)
+	}
+	for _, c := range cells {
+		if err := again(c); err != nil || r.done {
 			return err
 		}
 	}

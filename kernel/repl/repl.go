@@ -43,7 +43,8 @@ type Options struct {
 	Terminal bool   // a person types
 	Color    bool
 	Greeting string
-	Commands []Command // beside the REPL's own
+	Commands []Command     // beside the REPL's own
+	Journal  *cell.Journal // see [Supervise]; may be nil
 }
 
 // Command is a line that begins with a colon.
@@ -119,7 +120,9 @@ func Run(ctx context.Context, s Session, o Options) (exit int, err error) {
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	go r.watch(ctx, interrupts, leave)
-	if o.Terminal && o.Greeting != "" {
+	if notice := o.Journal.Notice(":rerun lost"); notice != "" {
+		r.screen.say(strings.TrimSuffix(notice, "\n"))
+	} else if o.Terminal && o.Greeting != "" {
 		fmt.Fprintln(o.Out, o.Greeting)
 	}
 	if err := r.loop(ctx); err != nil {
@@ -248,8 +251,13 @@ func (r *repl) run(ctx context.Context, text string) {
 
 // cell runs a cell and shows its value.
 func (r *repl) cell(ctx context.Context, text string) error {
-	r.origins[fmt.Sprintf("cell %d", r.session.Count()+1)] = origin{text, r.line}
-	result, err := r.session.Run(ctx, text, r.screen)
+	number := r.session.Count() + 1
+	r.origins[fmt.Sprintf("cell %d", number)] = origin{text, r.line}
+	var result *cell.Result
+	err := r.o.Journal.Run(number, text, func() (err error) {
+		result, err = r.session.Run(ctx, text, r.screen)
+		return err
+	})
 	r.screen.finish()
 	if err != nil {
 		var e *cell.Error

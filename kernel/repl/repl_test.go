@@ -109,7 +109,7 @@ func TestRerunStale(t *testing.T) {
 				"cell 2 again: y := x + 1\ncell 3 again: fmt.Println(y)\n11\nno cell is stale\n", ""},
 		{"the first that fails ends it", "x := 1\n10 / x\n11 / x\nx = 0\n:rerun stale\n", 1,
 			"10\n11\ncell 2 again: 10 / x\n", "panic: cell 5, line 1: runtime error: integer divide by zero\n    10 / x\n       ^\n"},
-		{"only stale", ":rerun all\n", 1, "", "rerun \"all\": only \":rerun stale\" is known\n"},
+		{"only stale", ":rerun all\n", 1, "", "rerun \"all\": write \":rerun stale\" or \":rerun lost\"\n"},
 	})
 }
 

@@ -15,17 +15,46 @@ import (
 	"noema/kernel/cell"
 )
 
-// asREPL makes the test's binary a REPL with the history of that name.
-const asREPL = "NOEMA_TEST_REPL_HISTORY"
+// asREPL makes the test's binary a REPL with the history of that name, and
+// supervised one with that journal.
+const (
+	asREPL     = "NOEMA_TEST_REPL_HISTORY"
+	supervised = "NOEMA_TEST_REPL_JOURNAL"
+)
 
 func TestMain(m *testing.M) {
 	if file := os.Getenv(asREPL); file != "" {
-		os.Exit(beREPL(file))
+		os.Exit(supervisor(file))
 	}
 	os.Exit(m.Run())
 }
 
+// supervisor supervises REPLs with a history.
+func supervisor(history string) int {
+	if os.Getenv(supervised) != "" {
+		return beREPL(history)
+	}
+	journal := history + ".journal"
+	exit, err := Supervise(context.Background(), journal, func() *exec.Cmd {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), supervised+"="+journal)
+		return cmd
+	})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return exit
+}
+
 func beREPL(history string) int {
+	j, err := cell.OpenJournal(filepath.Split(os.Getenv(supervised)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer j.Clear()
+	ctx, stop := Supervised(context.Background())
+	defer stop()
 	s, err := cell.New(cell.Options{Imports: []string{"fmt", "strings"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -38,9 +67,9 @@ func beREPL(history string) int {
 		}
 		return nil
 	}}
-	exit, err := Run(context.Background(), s, Options{
+	exit, err := Run(ctx, s, Options{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, History: history, Terminal: true, Color: os.Getenv("NO_COLOR") == "",
-		Greeting: "hello", Commands: []Command{live},
+		Greeting: "hello", Commands: []Command{live}, Journal: j,
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -278,4 +307,41 @@ func TestTerminalExit(t *testing.T) {
 	c.enter(`import "os"; import "errors"; kept := 1; os.Exit(3)`, " type :quit\n[2]")
 	c.waitForPart("exit status 3: os.Exit ends the cell")
 	c.enter("kept + len(errors.New(\"a\").Error())", "2\n[3]")
+}
+
+// TestTerminalDeath: a process that is killed has a successor, which runs its cells
+// again; that one's death is no loss of theirs.
+func TestTerminalDeath(t *testing.T) {
+	c := newTerminal(t, "NO_COLOR=1")
+	c.enter("x := 41", "[2]")
+	c.enter(`import "os"; os.Getpid() + 0*x`, "[3]")
+	c.enter("1 / (x - 41)", "[4]") // failed, and is not run again
+	die := func(cell, want string) {
+		t.Helper()
+		c.keys("-l", cell)
+		c.keys("Enter")
+		c.waitForPart(want)
+	}
+	const lost = `what its cells had declared is gone; :rerun lost runs these again:
+  1  x := 41
+  2  import "os"; os.Getpid() + 0*x
+[1]`
+	die("!kill -9 $PPID", "ended: signal: killed; another one takes its place\nthe process of this session died\n"+lost)
+	c.keys("-l", ":rerun lost")
+	c.keys("Enter")
+	c.waitForPart("\ncell 1 again: x := 41\ncell 2 again: import")
+	c.waitFor("[3]")
+	c.enter("x + 1", "[3] x + 1\n42\n[4]")
+	c.enter(":rerun lost", "no cell is lost\n[4]")
+	c.enter(`fmt.Println("on"); for {}`, "on")
+	c.keys(`C-\`)
+	c.waitForPart("ended: exit status 131; another one takes its place\nthe process of this session died while cell 4 ran: fmt.Println(\"on\"); for {}\n")
+	c.waitFor("  3  x + 1\n[1]")
+	c.keys("-l", "!kill -9 $PPID") // without a cell, which would not help
+	c.keys("Enter")
+	c.waitFor("$")
+	c.enter("echo $?", "137\n$")
+	if _, err := os.Stat(c.history + ".journal"); !os.IsNotExist(err) {
+		t.Errorf("the journal stays: %v", err)
+	}
 }

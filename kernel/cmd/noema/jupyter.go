@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,13 +107,23 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engi
 	if err := os.MkdirAll(a.home, 0o700); err != nil {
 		return err
 	}
+	// Jupyter starts the kernel again with the connection file and key of the one
+	// that died.
+	name := fmt.Sprintf("notebook-%x.jsonl", sha256.Sum256([]byte(file+"\x00"+c.Key)))
+	journal, err := cell.OpenJournal(a.journals(), name)
+	if err != nil {
+		return err
+	}
+	debug.SetTraceback("single") // no registers and runtime frames in the server's log
 	// Ctrl-C and its signal end a cell, not the kernel, which handles both.
 	a.signals.leaveInterrupts()
-	return jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
+	err = jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
 		Relay:   relay,
 		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,
-		Commands: listings(lab),
+		Commands: listings(lab), Journal: journal,
 	})
+	journal.Clear() // for this is an end by intent
+	return err
 }
 
 // listings are the commands that list what a Lab has.
