@@ -260,6 +260,11 @@ func (l *Lab) Load(name string) (*Result, error) { return l.load(name, false) }
 func (l *Lab) LoadLight(name string) (*Result, error) { return l.load(name, true) }
 
 func (l *Lab) load(name string, light bool) (*Result, error) {
+	found, err := l.loaded(name, light)
+	return l.newResult(found, err), err
+}
+
+func (l *Lab) loaded(name string, light bool) (*runner.Result, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
@@ -269,9 +274,5 @@ func (l *Lab) load(name string, light bool) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := runner.LoadResult(ctx, store, run, light)
-	if err != nil {
-		return nil, err
-	}
-	return l.newResult(r, nil), nil
+	return runner.LoadResult(ctx, store, run, light)
 }

@@ -19,6 +19,9 @@ func TestAFailedExperimentShowsItsError(t *testing.T) {
 	if !strings.Contains(text(result.Trials), "no trials") || result.ID() != "" || result.Root() != "" || len(result.Wrong("direct")) > 0 {
 		t.Errorf("trials %q of run %q", text(result.Trials), result.ID())
 	}
+	if loaded, err := lab.Load("nosuch"); err == nil || text(loaded) != "error: "+err.Error() {
+		t.Errorf("a run that is not there: %v, and the result shows %q", err, text(loaded))
+	}
 	for name, ask := range map[string]func() error{
 		"summary": func() error { _, err := result.Summary(); return err },
 		"metric":  func() error { _, err := result.Metric("direct", "accuracy"); return err },

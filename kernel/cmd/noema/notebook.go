@@ -14,15 +14,15 @@ import (
 
 // notebook runs a notebook from the top in a fresh session and compares what its
 // cells show with what is saved; with update, it saves that instead.
-func (a *app) notebook(ctx context.Context, file string, update bool, engine engineName) error {
+func (a *app) notebook(ctx context.Context, file string, update bool, memory byteSize, engine engineName) error {
 	book, err := jupyter.ReadNotebook(file)
 	if err != nil {
 		return usage(err)
 	}
-	tuneSession(sessionMemory)
+	tuneSession(memory)
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(sessionMemory), string(engine)
+	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(memory), string(engine)
 	o.Dir = filepath.Dir(file)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 func runCommand(a *app) *cobra.Command {
 	var c comparison
 	var update bool
+	var memory *byteSize
 	var engine *engineName
 	cmd := &cobra.Command{
 		Use:   "run FILE.yaml... | FILE.go [ARGUMENT...] | FILE.ipynb",
@@ -47,7 +48,10 @@ store, and the unfinished one goes on.`,
 				if err := errors.Join(a.onlyParts(cmd, "on a notebook"), usage(cobra.ExactArgs(1)(cmd, args))); err != nil {
 					return err
 				}
-				return a.notebook(cmd.Context(), args[0], update, *engine)
+				return a.notebook(cmd.Context(), args[0], update, *memory, *engine)
+			}
+			if a.source["memory"] == fromCommandLine {
+				return usage(errors.New("--memory bounds a notebook, as it does a session: leave it out, or name a .ipynb file"))
 			}
 			if update {
 				return usage(errors.New("--update saves what the cells of a notebook show: name a .ipynb file"))
@@ -66,7 +70,7 @@ store, and the unfinished one goes on.`,
 	}
 	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
 	cmd.Flags().BoolVar(&update, "update", false, "save what the cells of a notebook show")
-	engine = addEngine(cmd.Flags())
+	memory, engine = addMemory(cmd.Flags()), addEngine(cmd.Flags())
 	return cmd
 }
 
