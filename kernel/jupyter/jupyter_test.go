@@ -178,7 +178,7 @@ func BenchmarkLatency(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	for _, what := range []string{"start_ms", "value_ms", "print_ms"} {
+	for _, what := range []string{"start_ms", "process_ms", "value_ms", "print_ms"} {
 		b.ReportMetric(got["noema"][what], what)
 		b.ReportMetric(got["noema"][what]/got["python3"][what], what+"/ipykernel")
 	}
