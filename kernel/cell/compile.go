@@ -21,6 +21,8 @@ func (ws *workspace) prepare(j job, number int) ([]func(*machine.Thread), error)
 	if err != nil {
 		return nil, err
 	}
+	functions := maps.Clone(ws.names.trail.functions)
+	effects := u.Effects(functions) // now, since the engine may rewrite the unit
 	run, err := ws.engine.load(u, j.script)
 	if err != nil {
 		return nil, ws.typeError(err)
@@ -28,7 +30,8 @@ func (ws *workspace) prepare(j job, number int) ([]func(*machine.Thread), error)
 	if j.script {
 		return run, nil
 	}
-	ws.names.trail.add(u, j.text, number, ws.names.definitions)
+	ws.names.trail.functions = functions
+	ws.names.trail.add(u, step{number, strings.TrimSpace(j.text), effects}, ws.names.definitions)
 	ws.names.add(u, number, stale)
 	ws.reportStale(stale)
 	ws.reportImports(u)

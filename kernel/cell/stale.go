@@ -36,11 +36,10 @@ func newTrail() trail {
 	return trail{setBy: map[string]int{}, functions: map[string]source.Effects{}}
 }
 
-// add records a cell before it runs. One with the same text takes its place.
-// definitions are those of the session before it: a function, type or constant
-// that is defined again as it was has not changed.
-func (t *trail) add(u *source.Unit, text string, number int, definitions map[string]*definition) {
-	s := step{number, strings.TrimSpace(text), u.Effects(t.functions)}
+// add records a cell of a unit before it runs. One with the same text takes its
+// place. definitions are those of the session before it: a function, type or
+// constant that is defined again as it was has not changed.
+func (t *trail) add(u *source.Unit, s step, definitions map[string]*definition) {
 	for _, d := range u.Defines {
 		old := definitions[d.Name]
 		if !d.Part && old != nil && old.Source != d.Source {
@@ -48,7 +47,7 @@ func (t *trail) add(u *source.Unit, text string, number int, definitions map[str
 		}
 	}
 	for name := range s.Sets {
-		t.setBy[name] = number
+		t.setBy[name] = s.number
 	}
 	t.cells = slices.DeleteFunc(t.cells, func(c step) bool { return c.text == s.text })
 	t.cells = append(t.cells, s)

@@ -33,15 +33,17 @@ func TestStale(t *testing.T) {
 		{"a cell that panics", "2 x by 3", []string{"x := 1", "y := 1 / (x - 1)", "x = 2"}},
 		{"a cell that does not compile", "", []string{"x := 1", "y := x + nothing", "x = 2"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newSession(t)
-			for _, text := range test.cells {
-				_, _ = s.Run(t.Context(), text, &recorder{}) // two of them fail
-			}
-			if got := staleOf(s); got != test.want {
-				t.Errorf("stale: %q, want %q", got, test.want)
-			}
-		})
+		for _, engine := range Engines() {
+			t.Run(test.name+" "+engine, func(t *testing.T) {
+				s := newSession(t, func(o *Options) { o.Engine = engine })
+				for _, text := range test.cells {
+					_, _ = s.Run(t.Context(), text, &recorder{}) // two of them fail
+				}
+				if got := staleOf(s); got != test.want {
+					t.Errorf("stale: %q, want %q", got, test.want)
+				}
+			})
+		}
 	}
 }
 
