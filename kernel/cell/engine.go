@@ -38,6 +38,9 @@ type engine interface {
 	// relinks reports whether callers of a function call the one that a later cell
 	// defines in its place with the same parameters. Else they are compiled again.
 	relinks() bool
+	// lines reports whether a frame of a panic is where its function was, not only
+	// where the function is.
+	lines() bool
 }
 
 // newEngine makes the engine of a name; "" is the default.
@@ -60,6 +63,8 @@ func newEngine(name string, ws *workspace, tables machine.Tables) (engine, error
 type ssaEngine struct{ *workspace }
 
 func (ssaEngine) relinks() bool { return true }
+
+func (ssaEngine) lines() bool { return true }
 
 func (ws ssaEngine) declare(o *types.Var, v reflect.Value) error {
 	ws.machine.Declare(o, v)
@@ -118,6 +123,8 @@ type yaegiEngine struct {
 
 func (yaegiEngine) relinks() bool { return false }
 
+func (yaegiEngine) lines() bool { return false }
+
 func (y yaegiEngine) declare(o *types.Var, v reflect.Value) error { return y.Declare(o, v) }
 
 func (y yaegiEngine) load(u *source.Unit, script bool) ([]func(*machine.Thread), error) {
@@ -145,7 +152,7 @@ func (y yaegiEngine) load(u *source.Unit, script bool) ([]func(*machine.Thread),
 	if run == nil {
 		return nil, err
 	}
-	return []func(*machine.Thread){func(*machine.Thread) { yaegi.Guard(run) }}, err
+	return []func(*machine.Thread){func(*machine.Thread) { y.Guard(run) }}, err
 }
 
 // outlives is why a definition cannot take an earlier one's place: a variable may

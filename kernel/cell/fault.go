@@ -3,6 +3,7 @@ package cell
 import (
 	"errors"
 	"fmt"
+	"go/token"
 	"strings"
 
 	"noema/kernel/cell/internal/machine"
@@ -103,13 +104,19 @@ func (ws *workspace) panicError(p *machine.Panic) *Error {
 		if !fr.Pos.IsValid() || at.Filename == "" {
 			continue
 		}
+		line, in := at.Filename, ""
+		if name := functionName(fr.Function); name != "" {
+			in = ", in " + name
+		}
+		if !ws.engine.lines() {
+			at = token.Position{Filename: line + in}
+		} else {
+			line += fmt.Sprintf(", line %d", at.Line)
+		}
 		if f.Source == "" {
 			f.Source, f.Line, f.Column = at.Filename, at.Line, at.Column
 		}
-		line := fmt.Sprintf("%s, line %d", at.Filename, at.Line)
-		if name := functionName(fr.Function); name != "" {
-			line += ", in " + name
-		}
+		line += in
 		e.Trace = append(e.Trace, line)
 	}
 	e.Faults = []Fault{f}

@@ -1,6 +1,8 @@
 package cell
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -42,11 +44,41 @@ func TestPanicHasItsPlace(t *testing.T) {
 }
 
 func TestTraceOfARecoveredPanicIsForgotten(t *testing.T) {
-	s := newSession(t)
-	run(t, s, "func first() { panic(1) }\nfunc second() { panic(2) }")
-	e := fails(t, s, "func() { defer func() { recover() }(); first() }()\nsecond()", "panic", "2")
-	if slices.ContainsFunc(e.Trace, func(f string) bool { return strings.Contains(f, "first") }) {
-		t.Errorf("the trace is %q", e.Trace)
+	for _, engine := range Engines() {
+		s := newSession(t, func(o *Options) { o.Engine = engine })
+		run(t, s, "func first() { panic(1) }\nfunc second() { panic(2) }")
+		e := fails(t, s, "func() { defer func() { recover() }(); first() }()\nsecond()", "panic", "2")
+		if len(e.Trace) != 2 || slices.ContainsFunc(e.Trace, func(f string) bool { return strings.Contains(f, "first") }) {
+			t.Errorf("%s: the trace is %q", engine, e.Trace)
+		}
+	}
+}
+
+// TestPanicHasItsFunction where the engine does not know the line.
+func TestPanicHasItsFunction(t *testing.T) {
+	s := newSession(t, func(o *Options) { o.Engine, o.Imports = "yaegi", []string{"sort"} })
+	run(t, s, "type T struct{}\nfunc (t T) M(n int) int { return 1 / n }\nfunc outer(n int) int { return T{}.M(n) }\nf := func() { panic(1) }")
+	run(t, s, "var a any = 1\nfunc deep(n int) int { if n == 0 { panic(n) }; return deep(n-1) }")
+	for text, want := range map[string]string{
+		"outer(0)": "cell 1, in M: runtime error: integer divide by zero|cell 1, in outer|cell N",
+		"f()":      "cell 1: 1|cell N",
+		"panic(2)": "cell N: 2",
+		"sort.Slice([]int{1, 2}, func(i, j int) bool { panic(3) })": "cell N: 3|cell N",
+		"a.(string)": `cell N: a runtime error that yaegi only knows as "interface conversion: interface {} is int, not string"`,
+		"done := make(chan int); go func() { outer(0); close(done) }(); <-done": "cell 1, in M: runtime error: integer divide by zero|cell 1, in outer|cell N|cell N",
+	} {
+		_, err := s.Run(t.Context(), text, &recorder{})
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Fatalf("%s: %v", text, err)
+		}
+		got := strings.Join(append([]string{e.Faults[0].String()}, e.Trace[min(1, len(e.Trace)):]...), "|")
+		if got = strings.ReplaceAll(got, fmt.Sprint("cell ", s.Count()), "cell N"); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+	if e := fails(t, s, "deep(200)", "panic", "0"); len(e.Trace) != 50 {
+		t.Errorf("the trace has %d calls", len(e.Trace))
 	}
 }
 

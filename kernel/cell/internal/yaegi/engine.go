@@ -12,6 +12,7 @@ import (
 	"go/types"
 	"io"
 	"reflect"
+	"sync"
 	"sync/atomic"
 
 	"github.com/traefik/yaegi/interp"
@@ -31,6 +32,7 @@ type Engine struct {
 	imported map[string]string       // path -> the name under which the interpreter has the package
 	pending  []string                // paths that have got a name but are not imported yet
 	ticks    atomic.Uint64
+	traces   sync.Map // *machine.Thread -> *[]machine.Frame, of those that run a cell's function
 }
 
 // New returns an engine without cells. Tables are the compiled packages; a
@@ -40,8 +42,8 @@ func New(m *machine.Machine, fset *token.FileSet, tables machine.Tables, print f
 	e := &Engine{
 		machine: m, fset: fset, names: map[types.Object]string{},
 		packages: map[*types.Package]int{}, imported: map[string]string{},
-		interp: interp.New(interp.Options{Stdout: io.Discard, Stderr: io.Discard}),
 	}
+	e.interp = interp.New(interp.Options{Stdout: io.Discard, Stderr: unwinding{e}})
 	for _, table := range tables {
 		for name, v := range table {
 			table[name] = e.unthreaded(v)
@@ -160,5 +162,5 @@ const Cure = "--engine ssa runs it"
 
 // refusal is the error for what the interpreter itself does not compile.
 func refusal(err error) error {
-	return &source.Errors{Kind: "unsupported", Faults: []source.Fault{{Message: "yaegi does not compile this cell: " + err.Error(), Hint: Cure}}}
+	return &source.Errors{Kind: "unsupported", Faults: []source.Fault{{Message: "yaegi does not compile this cell: " + unmarked(err.Error()), Hint: Cure}}}
 }

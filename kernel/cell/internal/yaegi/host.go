@@ -31,7 +31,7 @@ func (e *Engine) host(print func(string)) interp.Exports {
 		"Recv":    reflect.ValueOf(reflect.SelectRecv),
 		"Send":    reflect.ValueOf(reflect.SelectSend),
 		"Go":      reflect.ValueOf(e.start),
-		"Recover": reflect.ValueOf(recovered),
+		"Recover": reflect.ValueOf(e.recovered),
 		"Refuse":  reflect.ValueOf(func(reason string) { panic(unsupported(reason)) }),
 		"Panic":   reflect.ValueOf(func(v any) { panic(v) }),
 		"Clear":   reflect.ValueOf(func(v any) { reflect.ValueOf(v).Clear() }),
@@ -83,7 +83,7 @@ func (e *Engine) done() <-chan struct{} {
 // start is the go statement.
 func (e *Engine) start(f func()) {
 	if th := e.machine.Thread(); th != nil {
-		th.Go(func(*machine.Thread) { Guard(f) })
+		th.Go(func(*machine.Thread) { e.Guard(f) })
 		return
 	}
 	panic(unsupported("a goroutine of a cell that has ended starts another"))
@@ -115,25 +115,38 @@ func lost(v any) bool {
 	return ok && strings.HasPrefix(text, "reflect")
 }
 
-// Guard calls a function of cells. A panic of which the interpreter lost what it
-// was becomes a refusal.
-func Guard(f func()) {
+// Guard calls a function of cells. A panic goes on with the functions that it
+// ended; one of which the interpreter lost what it was becomes a refusal.
+func (e *Engine) Guard(f func()) {
+	th, trace := e.machine.Thread(), []machine.Frame{}
+	e.traces.Store(th, &trace)
 	defer func() {
-		if r := recover(); r != nil {
-			if lost(r) {
-				r = unsupported(fmt.Sprintf("a runtime error that yaegi only knows as %q", fmt.Sprint(r)))
-			}
-			panic(r)
+		e.traces.Delete(th)
+		r := recover()
+		if r == nil {
+			return
 		}
+		if lost(r) {
+			r = unsupported(fmt.Sprintf("a runtime error that yaegi only knows as %q", unmarked(fmt.Sprint(r))))
+		}
+		if _, is := r.(*machine.Panic); !is {
+			r = &machine.Panic{Value: r, Trace: trace}
+		}
+		panic(r)
 	}()
 	f()
 }
 
 // recovered is what recover returns. A stop goes on, and so does a panic of which
 // the interpreter lost what it was.
-func recovered(v any) any {
+func (e *Engine) recovered(v any) any {
 	if machine.Stopped(v) || Refused(v) || lost(v) {
 		panic(v)
+	}
+	if v != nil {
+		if t, ok := e.traces.Load(e.machine.Thread()); ok {
+			*t.(*[]machine.Frame) = nil
+		}
 	}
 	return v
 }

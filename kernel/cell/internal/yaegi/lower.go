@@ -10,6 +10,9 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
+// entryName ends the name of the function that runs a unit.
+const entryName = "run__"
+
 // lower rewrites the unit and prints it: the declarations, and the expression
 // whose value is the function that runs it, empty if there is none.
 func (l *lowering) lower() (declarations, entry string) {
@@ -20,13 +23,13 @@ func (l *lowering) lower() (declarations, entry string) {
 	b.WriteString(body)
 	switch {
 	case l.unit.Run == "main":
-		entry = l.prefix(l.unit.Package) + "run__"
+		entry = l.prefix(l.unit.Package) + entryName
 		fmt.Fprintf(&b, "\nfunc %s() {\n%s%s()\n}\n", entry, run, l.prefix(l.unit.Package)+"main")
 	case l.unit.Run != "":
-		entry = l.prefix(l.unit.Package) + "run__"
+		entry = l.prefix(l.unit.Package) + entryName
 		fmt.Fprintf(&b, "\nfunc %s() {\n%s%s()\n}\n", entry, run, l.prefix(l.unit.Package)+l.unit.Run)
 	case run != "":
-		entry = l.prefix(l.unit.Package) + "run__"
+		entry = l.prefix(l.unit.Package) + entryName
 		fmt.Fprintf(&b, "\nfunc %s() {\n%s}\n", entry, run)
 	}
 	return b.String(), entry
@@ -88,8 +91,12 @@ func (l *lowering) lowered(f *ast.File) string {
 				l.starts++
 			}
 		}
+		begins := ""
+		if f, ok := d.(*ast.FuncDecl); ok {
+			begins = mark(l.beginning(f))
+		}
 		l.rewrite(d)
-		b.WriteString(l.text(d) + "\n\n")
+		b.WriteString(begins + l.text(d) + "\n\n")
 	}
 	return b.String()
 }
@@ -255,7 +262,7 @@ func (l *lowering) literalFunc(c *astutil.Cursor, n *ast.FuncLit) {
 	if p, ok := c.Parent().(*ast.CallExpr); ok && p.Fun == n {
 		return
 	}
-	l.put(c, raw("%s", l.framed(l.text(n.Type), l.text(n))))
+	l.put(c, raw("%s", l.framed(l.text(n.Type), mark(n.Pos())+l.text(n))))
 }
 
 // framed is an expression that makes a function in a frame of its own.
