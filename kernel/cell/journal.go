@@ -43,7 +43,7 @@ type entry struct {
 }
 
 // abandonedAfter is when a file is removed that no process has opened again.
-const abandonedAfter = 30 * 24 * time.Hour
+const abandonedAfter = 7 * 24 * time.Hour
 
 // OpenJournal opens the journal of a session, by a name that it shares only with
 // those that take its place.
