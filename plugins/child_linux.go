@@ -106,7 +106,7 @@ func usageOf(s *os.ProcessState) Usage {
 	}
 	u := Usage{CPUTime: s.UserTime() + s.SystemTime(), Processes: 1}
 	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
-		u.Memory = r.Maxrss << 10
+		u.Memory = int64(r.Maxrss) << 10
 	}
 	return u
 }

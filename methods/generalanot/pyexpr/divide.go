@@ -111,7 +111,7 @@ func powInts(m *machine, x, y *big.Int) Value {
 	case !y.IsInt64():
 		m.limit("memory")
 	}
-	size := times(x.BitLen(), int(min(y.Int64(), 1<<40)))
+	size := times(x.BitLen(), int(min(y.Int64(), far)))
 	m.alloc(size/8 + 16)
 	m.step(times(size>>6, size>>6) >> 8)
 	return normal(new(big.Int).Exp(x, y, nil))

@@ -15,7 +15,7 @@ import (
 const maxValueDepth = 100
 
 // builder is a machine without limits, for values that are the caller's own.
-func builder() *machine { return &machine{fuel: 1 << 62, mem: 1 << 62} }
+func builder() *machine { return &machine{fuel: far, mem: far} }
 
 // importer makes values of what comes from outside. Short strings that come
 // again become one value: the keys and levels of many extractions then lie

@@ -1,6 +1,9 @@
 package pyexpr
 
-import "unicode/utf8"
+import (
+	"math"
+	"unicode/utf8"
+)
 
 // sliceValue is an evaluated slice; it lives in subscripts alone.
 type sliceValue struct{ lo, hi, step Value }
@@ -141,14 +144,17 @@ func (m *machine) sliceBounds(s *sliceValue, n int) bounds {
 	return b
 }
 
+// far is beyond the length of any list, and half of what an int holds.
+const far = math.MaxInt/2 + 1
+
 // sliceIndex is a bound of a slice; huge ones are cut.
 func (m *machine) sliceIndex(v Value) int {
 	if k, ok := smallInt(v); ok {
-		return min(max(k, -(1<<62)), 1<<62)
+		return min(max(k, -far), far)
 	}
 	x, ok := v.(*Big)
 	if !ok {
 		raise(typeError, "slice indices must be integers or None or have an __index__ method")
 	}
-	return x.v.Sign() * (1 << 62)
+	return x.v.Sign() * far
 }

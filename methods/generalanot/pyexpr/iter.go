@@ -120,7 +120,7 @@ func (r *Range) len() int {
 	case r.step < 0 && r.start > r.stop:
 		n = (uint64(r.start)-uint64(r.stop)-1)/(-uint64(r.step)) + 1
 	}
-	if n > 1<<62 {
+	if n > far {
 		raise(overflowError, "Python int too large to convert to C ssize_t")
 	}
 	return int(n)

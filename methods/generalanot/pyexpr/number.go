@@ -27,13 +27,19 @@ func integer(v Value) (Value, bool) {
 	return nil, false
 }
 
-// smallInt is v as an int, if it is an integer within 64 bits.
+// smallInt is v as an int, if it is an integer that fits one.
 func smallInt(v Value) (int, bool) {
+	n, ok := wideInt(v)
+	return int(n), ok && int64(int(n)) == n
+}
+
+// wideInt is v as an int64, if it is an integer within 64 bits.
+func wideInt(v Value) (int64, bool) {
 	switch x := v.(type) {
 	case Int:
-		return int(x), true
+		return int64(x), true
 	case Bool:
-		return boolInt(bool(x)), true
+		return int64(boolInt(bool(x))), true
 	}
 	return 0, false
 }
@@ -42,8 +48,8 @@ func bigOf(v Value) *big.Int {
 	if x, ok := v.(*Big); ok {
 		return x.v
 	}
-	n, _ := smallInt(v)
-	return big.NewInt(int64(n))
+	n, _ := wideInt(v)
+	return big.NewInt(n)
 }
 
 // toFloat is v as a float64, if v is a number.
@@ -58,7 +64,7 @@ func toFloat(v Value) (float64, bool) {
 		}
 		return f, true
 	}
-	n, ok := smallInt(v)
+	n, ok := wideInt(v)
 	return float64(n), ok
 }
 

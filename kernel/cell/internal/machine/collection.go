@@ -16,7 +16,7 @@ func (c *code) makeSlice(i *ssa.MakeSlice) op {
 	return func(fr *frame) {
 		n, top := length(fr), capacity(fr)
 		switch {
-		case n < 0 || uint(n) > 1<<47:
+		case n < 0 || uint64(n) > 1<<47:
 			panic(runtimeError("makeslice: len out of range"))
 		case top < n:
 			panic(runtimeError("makeslice: cap out of range"))
