@@ -60,7 +60,7 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 // write makes one in a folder that is empty.
 func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
-		return "", fmt.Errorf("keep code: %q is no digest", digest)
+		return "", fmt.Errorf("keep code: %q is not a SHA-256 digest in hex", digest)
 	}
 	root := filepath.Join(l.o.Home, "code")
 	dir := filepath.Join(root, digest[:32])

@@ -52,11 +52,11 @@ func header(name string, size uint64, crc uint32) *zip.FileHeader {
 	return h
 }
 
-// CheckName refuses names that are no plain relative path, on any system.
+// CheckName refuses names that are not a relative path of plain names on every system.
 func CheckName(name string) error {
 	switch {
 	case !fs.ValidPath(name) || name == ".":
-		return fmt.Errorf("entry %q: its name is no plain path below the pack's root", name)
+		return fmt.Errorf("entry %q: its name is not a relative path of plain names", name)
 	case len(name) > 512 || strings.ContainsAny(name, "\\:*?\"<>|\x7f") || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' }):
 		return fmt.Errorf("entry %q: its name is too long, or holds a character that some systems do not take", name)
 	}

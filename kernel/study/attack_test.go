@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -30,8 +29,7 @@ import (
 // forged is a pack of a run that somebody changed in a store, with every hash right.
 func forged(t *testing.T, change func(*testing.T, *kernel.Lab, *record.Run, []*record.Trial)) string {
 	t.Helper()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
+	lab := openLab(t)
 	r, err := lab.Run(small)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +186,7 @@ func TestWhatAStudySaysOfItself(t *testing.T) {
 	for _, c := range []struct{ old, new, says string }{
 		{`"simulated":true`, `"simulated":false`, ".simulated is false, and computed again true"},
 		{`"runs":[{`, `"redacted":["names"],"runs":[{`, `redact "names"`},
-		{`"id":"`, `"id":"last`, "no id of a run"},
+		{`"id":"`, `"id":"last`, "is not the id of a run"},
 		{`"model":"`, `"model":"openai/`, ".model is"},
 	} {
 		v := verify(t, changed(t, file, func(name string, data []byte) []byte {
@@ -393,7 +391,7 @@ func TestHostileStudies(t *testing.T) {
 		"a proof of nothing":       {map[string]string{"proof.json": `{"run":{"trials":1}}`}, "decode trial"},
 		"a negative run":           {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","trials":-1}]}`}, "no entry"},
 		"a run of nothing":         {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa"}]}`, "runs/20261122-000000-aaaa/run.json": "{}"}, "is of run"},
-		"a null run":               {map[string]string{"study.json": `{"runs":[null]}`}, "no id of a run"},
+		"a null run":               {map[string]string{"study.json": `{"runs":[null]}`}, "is not the id of a run"},
 		"an imported root":         {map[string]string{"study.json": `{"runs":[{"id":"20261122-000000-aaaa","root_hash":"a"}]}`, "runs/20261122-000000-aaaa/run.json": `{"id":"20261122-000000-aaaa","root_hash":"a","status":"finished","imported":{}}`}, "has a root hash"},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -2,14 +2,12 @@ package study_test
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"noema/cache/pack"
-	"noema/kernel"
 	"noema/kernel/builtin"
 	"noema/kernel/record"
 	"noema/kernel/study"
@@ -54,7 +52,7 @@ func TestCitedNumbers(t *testing.T) {
 		"LaTeX changed":   {bytes.Replace(tex, []byte(old), []byte(now), 1), "cafes/method/anot/n is 6, and computed again 5"},
 		"JSON changed":    {bytes.Replace(plain, []byte(`/anot/n": "5"`), []byte(`/anot/n": "6"`), 1), "cafes/method/anot/n is 6, and computed again 5"},
 		"an unknown name": {bytes.Replace(tex, []byte("cafes/seed"), []byte("cafes/luck"), 1), `no number "cafes/luck"`},
-		"a second number": {append(tex, `\def\anot{7}`...), `"\\def\\anot{7}" is no line of noema cite`},
+		"a second number": {append(tex, `\def\anot{7}`...), `"\\def\\anot{7}" is not a line that noema cite writes`},
 		"no numbers":      {[]byte("\n"), "defines no number"},
 		"cut JSON":        {plain[:20], "unexpected end"},
 	} {
@@ -95,8 +93,7 @@ func TestNamesAreStable(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := strings.Fields(string(raw))
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
+	lab := openLab(t)
 	var runs []*record.Run
 	for _, methods := range [][]string{{"direct", "anot"}, {"direct", "anot", "cot"}} {
 		e := small

@@ -93,7 +93,7 @@ func checkTeX(file string, now map[string]string) (n int, err error) {
 			n++
 			err = sameNumber(part[1], part[2], now)
 		case !slices.Contains(frame, line):
-			err = fmt.Errorf("%q is no line of noema cite", line)
+			err = fmt.Errorf("%q is not a line that noema cite writes", line)
 		}
 		if err != nil {
 			return n, fmt.Errorf("line %d: %w", i+1, err)

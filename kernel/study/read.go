@@ -168,7 +168,7 @@ func keyOf(folder string, line []byte) (cache.Key, error) {
 // readRun reads the record of a run. It must be the one that the study names.
 func readRun(p *pack.File, s Run) (*record.Run, error) {
 	if !runID.MatchString(s.ID) {
-		return nil, fmt.Errorf("run %q: this is no id of a run", s.ID)
+		return nil, fmt.Errorf("%q is not the id of a run", s.ID)
 	}
 	raw, err := p.Read(runEntry(s.ID, runFile))
 	if err != nil {

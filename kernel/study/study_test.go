@@ -22,11 +22,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// packed runs an experiment and packs it. It returns the file and the run's root hash.
-func packed(t testing.TB, e kernel.Experiment) (file, root string) {
+// openLab is a lab with a store of its own.
+func openLab(t testing.TB) *kernel.Lab {
 	t.Helper()
 	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
 	t.Cleanup(func() { lab.Close() })
+	return lab
+}
+
+// packed runs an experiment and packs it. It returns the file and the run's root hash.
+func packed(t testing.TB, e kernel.Experiment) (file, root string) {
+	t.Helper()
+	lab := openLab(t)
 	r, err := lab.Run(e)
 	if err != nil {
 		t.Fatal(err)
@@ -177,7 +184,7 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 		"missing code":      {in("run.json", `"builtin":true`, `"builtin":false`), "is not in the pack"},
 		"a flood of trials": {in("run.json", `"epochs":1`, `"epochs":999999999`), "are more than"},
 		"a method seed":     {in("run.json", `"task_blob":`, `"seeds":[{"key":"00"}],"task_blob":`), "method seed 00 of run"},
-		"another id":        {in("study.json", `"id":"2`, `"id":"../2`), "no id of a run"},
+		"another id":        {in("study.json", `"id":"2`, `"id":"../2`), "is not the id of a run"},
 		"a later format":    {in("study.json", `"format":1`, `"format":7`), "newer noema"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -193,8 +200,7 @@ func TestNothingGivenAwayIsBelieved(t *testing.T) {
 // TestProveOneTrial gives one trial away, and changes what the proof says.
 func TestProveOneTrial(t *testing.T) {
 	t.Parallel()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
+	lab := openLab(t)
 	r, err := lab.Run(small)
 	if err != nil {
 		t.Fatal(err)
@@ -242,8 +248,7 @@ func TestProveOneTrial(t *testing.T) {
 // TestRedaction takes parts out, looks for what is left of them, and verifies the rest.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
+	lab := openLab(t)
 	r, err := lab.Run(small)
 	if err != nil {
 		t.Fatal(err)
@@ -308,8 +313,7 @@ func TestRedaction(t *testing.T) {
 // TestPrune removes a run and what it alone used; what the other one shares with it stays.
 func TestPrune(t *testing.T) {
 	t.Parallel()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
+	lab := openLab(t)
 	both, err := lab.Run(small)
 	if err != nil {
 		t.Fatal(err)
