@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"noema/cache"
 	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -31,42 +30,44 @@ func (a *app) runByHand(ctx context.Context, by byHand, solve func(context.Conte
 	if err != nil {
 		return err
 	}
-	return a.withStore(ctx, func(store *cache.Store) error {
-		g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
-		if err != nil {
-			return err
-		}
-		digest, err := by.task.Digest()
-		if err != nil {
-			return err
-		}
-		seed := record.TrialSeed(0, digest, by.sample.ID, 0)
-		if by.seed != nil {
-			seed = *by.seed
-		}
-		problem, target, err := by.sample.Present(seed, by.shuffle)
-		if err != nil {
-			return err
-		}
-		id := record.TrialID{Method: by.name, Sample: by.sample.ID}
-		progress := report.NewProgress(a.stderr, a.debug)
-		host := g.Host(gateway.Trial{
-			ID: id, Sampling: by.sampling, OnEvent: func(e methods.Event) { progress.Event(id, e) },
-			OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
-		})
-		answer, err := solve(ctx, problem, host)
-		if err != nil {
-			return err
-		}
-		report.Answer(a.stdout, answer, target)
-		stats := g.Stats()
-		fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
-		if p.Info().Simulated {
-			fmt.Fprintln(a.stdout, "simulated model")
-		}
-		if answer.Outcome == methods.Failed {
-			return fmt.Errorf("run %s on sample %s: %s", by.name, by.sample.ID, cmp.Or(answer.Reason, "it failed"))
-		}
-		return nil
+	store, err := a.lab.Store()
+	if err != nil {
+		return err
+	}
+	g, err := gateway.New(gateway.Options{Store: store, Provider: p, Redactor: a.redactor})
+	if err != nil {
+		return err
+	}
+	digest, err := by.task.Digest()
+	if err != nil {
+		return err
+	}
+	seed := record.TrialSeed(0, digest, by.sample.ID, 0)
+	if by.seed != nil {
+		seed = *by.seed
+	}
+	problem, target, err := by.sample.Present(seed, by.shuffle)
+	if err != nil {
+		return err
+	}
+	id := record.TrialID{Method: by.name, Sample: by.sample.ID}
+	progress := report.NewProgress(a.stderr, a.debug)
+	host := g.Host(gateway.Trial{
+		ID: id, Sampling: by.sampling, OnEvent: func(e methods.Event) { progress.Event(id, e) },
+		OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },
 	})
+	answer, err := solve(ctx, problem, host)
+	if err != nil {
+		return err
+	}
+	report.Answer(a.stdout, answer, target)
+	stats := g.Stats()
+	fmt.Fprintf(a.stdout, "calls   %d to the provider, %d from the store\n", stats.Provider, stats.Cached)
+	if p.Info().Simulated {
+		fmt.Fprintln(a.stdout, "simulated model")
+	}
+	if answer.Outcome == methods.Failed {
+		return fmt.Errorf("run %s on sample %s: %s", by.name, by.sample.ID, cmp.Or(answer.Reason, "it failed"))
+	}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"noema/cache/pack"
 	"noema/kernel/report"
-	"noema/kernel/runner"
 	"noema/kernel/study"
 )
 
@@ -124,12 +123,8 @@ func (a *app) cachePrune(ctx context.Context, p study.Prune, runs []string, asJS
 	if err != nil {
 		return err
 	}
-	for _, name := range runs {
-		run, err := runner.FindRun(ctx, store, name)
-		if err != nil {
-			return err
-		}
-		p.Runs = append(p.Runs, run)
+	if p.Runs, err = a.runsNamed(ctx, runs); err != nil {
+		return err
 	}
 	done, err := p.Do(ctx, store)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/report"
-	"noema/kernel/runner"
 	"noema/methods"
 	"noema/methods/aot"
 )
@@ -175,17 +174,15 @@ func planExportCommand(a *app) *cobra.Command {
 			if trial == "" {
 				return usage(errors.New("plan export needs --trial METHOD/SAMPLE"))
 			}
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := runner.FindRun(cmd.Context(), store, args[0])
-				if err != nil {
-					return err
-				}
-				raw, err := trialPlan(cmd.Context(), store, run, trial)
-				if err != nil {
-					return err
-				}
-				return a.write(out, raw)
-			})
+			store, run, err := a.findRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			raw, err := trialPlan(cmd.Context(), store, run, trial)
+			if err != nil {
+				return err
+			}
+			return a.write(out, raw)
 		},
 	}
 	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")

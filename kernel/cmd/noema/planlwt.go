@@ -82,16 +82,12 @@ func (f *sampleFlags) lwtSample(ctx context.Context, a *app, p *anot.Plan, asked
 }
 
 // storedTask is the task of a run in the store.
-func (a *app) storedTask(ctx context.Context, id string) (t *task.Task, err error) {
-	err = a.withStore(ctx, func(store *cache.Store) error {
-		run, err := runner.FindRun(ctx, store, id)
-		if err != nil {
-			return err
-		}
-		t, err = runner.LoadTask(ctx, store, run)
-		return err
-	})
-	return t, err
+func (a *app) storedTask(ctx context.Context, id string) (*task.Task, error) {
+	store, run, err := a.findRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return runner.LoadTask(ctx, store, run)
 }
 
 // checkLWT prints the faults of an LWT, and what cannot be checked without a sample.

@@ -54,11 +54,7 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, 
 }
 
 func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bool) error {
-	store, err := a.lab.Store()
-	if err != nil {
-		return err
-	}
-	run, err := runner.FindRun(ctx, store, name)
+	store, run, err := a.findRun(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -24,13 +24,26 @@ func runsCommand(a *app) *cobra.Command {
 // helpOnly is what a verb does that only holds others.
 func helpOnly(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// withStore runs f on the open store.
-func (a *app) withStore(_ context.Context, f func(*cache.Store) error) error {
+// findRun opens the store and finds a run in it.
+func (a *app) findRun(ctx context.Context, name string) (*cache.Store, *record.Run, error) {
 	store, err := a.lab.Store()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return f(store)
+	run, err := runner.FindRun(ctx, store, name)
+	return store, run, err
+}
+
+// runsNamed finds runs in the store.
+func (a *app) runsNamed(ctx context.Context, names []string) (runs []*record.Run, err error) {
+	for _, name := range names {
+		_, run, err := a.findRun(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
 }
 
 func runsListCommand(a *app) *cobra.Command {
@@ -38,20 +51,22 @@ func runsListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "list the runs of the store, newest first", Example: "  noema runs list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				runs, err := runner.Runs(cmd.Context(), store)
-				if err != nil {
-					return err
+			store, err := a.lab.Store()
+			if err != nil {
+				return err
+			}
+			runs, err := runner.Runs(cmd.Context(), store)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if runs == nil {
+					runs = []*record.Run{}
 				}
-				if asJSON {
-					if runs == nil {
-						runs = []*record.Run{}
-					}
-					return report.JSON(a.clean(), runs)
-				}
-				report.Runs(a.stdout, runs)
-				return nil
-			})
+				return report.JSON(a.clean(), runs)
+			}
+			report.Runs(a.stdout, runs)
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the runs as JSON")
@@ -69,16 +84,14 @@ func runsShowCommand(a *app) *cobra.Command {
   noema runs show last --trial anot/R07/2 --json`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := runner.FindRun(cmd.Context(), store, args[0])
-				if err != nil {
-					return err
-				}
-				if trial != "" {
-					return a.showTrial(cmd.Context(), store, run, trial, asJSON)
-				}
-				return a.showRun(cmd.Context(), store, run, asJSON)
-			})
+			store, run, err := a.findRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if trial != "" {
+				return a.showTrial(cmd.Context(), store, run, trial, asJSON)
+			}
+			return a.showRun(cmd.Context(), store, run, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -141,26 +154,24 @@ labels of people, which no machine can make again: the path of their file is pri
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
 		Example: "  noema runs rm 20261120-140501-9f3c",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				var found []*record.Run
-				for _, name := range args { // all are found before the first is removed
-					run, err := runner.FindRun(cmd.Context(), store, name)
-					if err != nil {
-						return err
-					}
-					found = append(found, run)
+			store, err := a.lab.Store()
+			if err != nil {
+				return err
+			}
+			found, err := a.runsNamed(cmd.Context(), args) // all are found before the first is removed
+			if err != nil {
+				return err
+			}
+			for _, run := range found {
+				if err := runner.Remove(cmd.Context(), store, run.ID); err != nil {
+					return err
 				}
-				for _, run := range found {
-					if err := runner.Remove(cmd.Context(), store, run.ID); err != nil {
-						return err
-					}
-					fmt.Fprintln(a.stdout, "removed", run.ID)
-					if err := a.removeLabels(runner.LabelFile(store, run.ID), labels); err != nil {
-						return err
-					}
+				fmt.Fprintln(a.stdout, "removed", run.ID)
+				if err := a.removeLabels(runner.LabelFile(store, run.ID), labels); err != nil {
+					return err
 				}
-				return nil
-			})
+			}
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&labels, "labels", false, "remove people's labels of these runs, too")

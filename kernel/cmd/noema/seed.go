@@ -84,21 +84,19 @@ run, where --key chooses among several.`,
 				}
 				return err
 			}
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := runner.FindRun(cmd.Context(), store, args[0])
-				if err != nil {
-					return err
-				}
-				if !drawn {
-					return a.showSeeds(cmd.Context(), store, run)
-				}
-				s, err := oneSeed(cmd.Context(), store, run, key)
-				if err != nil {
-					return fmt.Errorf("show seed: %w", err)
-				}
-				d.draw(a, s.Graph())
-				return nil
-			})
+			store, run, err := a.findRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if !drawn {
+				return a.showSeeds(cmd.Context(), store, run)
+			}
+			s, err := oneSeed(cmd.Context(), store, run, key)
+			if err != nil {
+				return fmt.Errorf("show seed: %w", err)
+			}
+			d.draw(a, s.Graph())
+			return nil
 		},
 	}
 	d.declare(cmd)
@@ -188,13 +186,11 @@ func seedExportCommand(a *app) *cobra.Command {
 		Use: "export RUN", Short: "write a run's Formula Seed as JSON, for editing", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		Example: "  noema seed export last --key 3f2a --out allergy.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.withStore(cmd.Context(), func(store *cache.Store) error {
-				run, err := runner.FindRun(cmd.Context(), store, args[0])
-				if err != nil {
-					return err
-				}
-				return a.exportSeed(cmd.Context(), store, run, key, out)
-			})
+			store, run, err := a.findRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.exportSeed(cmd.Context(), store, run, key, out)
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "the beginning of the seed's key, where the run has several")

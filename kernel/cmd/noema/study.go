@@ -12,9 +12,7 @@ import (
 
 	"noema/cache/pack"
 	"noema/kernel/files"
-	"noema/kernel/record"
 	"noema/kernel/report"
-	"noema/kernel/runner"
 	"noema/kernel/study"
 )
 
@@ -49,22 +47,6 @@ func (a *app) pack(ctx context.Context, names, redact []string, out string) erro
 		return err
 	})
 	return a.packed(out, digest, err)
-}
-
-// runsNamed finds runs in the store.
-func (a *app) runsNamed(ctx context.Context, names []string) (runs []*record.Run, err error) {
-	store, err := a.lab.Store()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		run, err := runner.FindRun(ctx, store, name)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, run)
-	}
-	return runs, nil
 }
 
 // packed tells of a file that was written, unless it was not.
@@ -126,11 +108,7 @@ pack writes into a study. noema verify checks it.`,
 }
 
 func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
-	store, err := a.lab.Store()
-	if err != nil {
-		return err
-	}
-	run, err := runner.FindRun(ctx, store, name)
+	_, run, err := a.findRun(ctx, name)
 	if err != nil {
 		return err
 	}
