@@ -227,7 +227,11 @@ func (l *Lab) recordedMethod(ctx context.Context, run *record.Run, m record.Meth
 	}
 	if i >= 0 && !run.Plugins[i].Builtin {
 		if src, err := plugins.At(run.Plugins[i].Path); err == nil {
-			return l.OpenPlugin(ctx, src)
+			opened, err := l.OpenPlugin(ctx, src)
+			if digest := run.Plugins[i].Digest; l.o.Rebuilt[digest] {
+				opened.Code = digest
+			}
+			return opened, err
 		}
 		if src, err := l.Code(run.Plugins[i]); err == nil { // of a run that came in a pack
 			return l.OpenPlugin(ctx, src)

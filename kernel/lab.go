@@ -45,6 +45,10 @@ type Options struct {
 	// each serves one trial at a time. Nil is none.
 	Attach func(plugin plugins.Source, pid int)
 
+	// Rebuilt are digests of plugins whose code was compiled again from the same source:
+	// in a replay, what is at the path of such a plugin stands for it.
+	Rebuilt map[string]bool
+
 	// Context is asked for at every operation, so that an interactive session
 	// can interrupt what runs at the moment. Default: the background.
 	Context func() context.Context

@@ -100,7 +100,7 @@ func run(ctx context.Context, dir string, out io.Writer, name string, args ...st
 	}
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=")
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=", "CGO_ENABLED=0")
 	err = cmd.Run()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -61,10 +61,16 @@ func BuildFile(ctx context.Context, file, binary, checkout string, out io.Writer
 	return nil
 }
 
+// goBuild are the arguments with which the go tool compiles a package: the same source gives
+// the same bytes, wherever it lies.
+func goBuild(binary, pkg string) []string {
+	return []string{"build", "-trimpath", "-ldflags=-s -w", "-o", binary, pkg}
+}
+
 // compile compiles a package, as package go names it, in a folder.
 func compile(ctx context.Context, dir, binary, pkg string, out io.Writer) error {
 	fresh := binary + ".new" // renamed at the end: a plugin that runs keeps its old binary
-	if err := run(ctx, dir, out, "go", "build", "-ldflags=-s -w", "-o", fresh, pkg); err != nil {
+	if err := run(ctx, dir, out, "go", goBuild(fresh, pkg)...); err != nil {
 		return err
 	}
 	return os.Rename(fresh, binary)

@@ -183,12 +183,33 @@ func (x *verification) elsewhere(run *record.Run) string {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	for _, p := range run.Plugins {
 		for _, c := range x.study.Code {
-			if c.Digest == p.Digest && !p.Builtin && c.Platform != "" && c.Platform != here {
+			if c.Digest == p.Digest && !p.Builtin && c.Platform != "" && c.Platform != here && !x.rebuilt[c.Digest] {
 				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: verify it there", p.Method, c.Platform, here)
 			}
 		}
 	}
 	return ""
+}
+
+// isolated refuses to run what came in the pack where it is not isolated.
+func (x *verification) isolated() error {
+	isolation := x.Isolation
+	if isolation == nil {
+		isolation = plugins.Isolated
+	}
+	if inForce, full := isolation(); !full && !x.Weak {
+		return fmt.Errorf("it has code of its own, and this machine does not isolate it (%s): if you trust it, use --weak-isolation", inForce)
+	}
+	return nil
+}
+
+// limited bounds the time of what came in the pack.
+func (x *verification) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := x.Timeout
+	if limit <= 0 {
+		limit = time.Hour
+	}
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("its code took longer than %v: see --timeout", limit))
 }
 
 // contained computes the trials of a run again. Code that came in the pack runs only
@@ -197,18 +218,10 @@ func (x *verification) contained(ctx context.Context, run *record.Run) (root str
 	if run.Imported != nil || !slices.ContainsFunc(run.Plugins, func(p record.Plugin) bool { return !p.Builtin }) {
 		return x.replay(run)
 	}
-	isolation := x.Isolation
-	if isolation == nil {
-		isolation = plugins.Isolated
+	if err := x.isolated(); err != nil {
+		return "", err
 	}
-	if inForce, full := isolation(); !full && !x.Weak {
-		return "", fmt.Errorf("it has code of its own, and this machine does not isolate it (%s): if you trust it, use --weak-isolation", inForce)
-	}
-	limit := x.Timeout
-	if limit <= 0 {
-		limit = time.Hour
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("its code took longer than %v: see --timeout", limit))
+	ctx, cancel := x.limited(ctx)
 	defer cancel()
 	defer func(before context.Context) { x.during = before }(x.during)
 	x.during = ctx

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"noema/cache/pack"
@@ -35,10 +34,14 @@ func (w *writer) writeCode(ctx context.Context, run *record.Run) error {
 			return err
 		}
 		c := Code{Digest: p.Digest, Name: p.Method, Folder: src.Dir != ""}
-		if !c.Folder && !src.File {
-			c.Platform = runtime.GOOS + "/" + runtime.GOARCH
+		source, err := c.built(src, p.Path)
+		if err == nil {
+			err = w.addFiles(ctx, src, c)
 		}
-		if err := w.addFiles(ctx, src, c); err != nil {
+		if err == nil {
+			err = w.addSource(ctx, source, c)
+		}
+		if err != nil {
 			return fmt.Errorf("the code of method %q: %w", p.Method, err)
 		}
 		w.code[p.Digest] = true
@@ -53,28 +56,32 @@ func (w *writer) addFiles(ctx context.Context, src plugins.Source, c Code) error
 		return err
 	}
 	for _, file := range all {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		name := filepath.Base(file)
 		if c.Folder {
 			if name, err = filepath.Rel(src.Dir, file); err != nil {
 				return err
 			}
 		}
-		data, err := files.Read(file, maxCode)
-		if err != nil {
-			return err
-		}
-		name = path.Join(codeFolder, c.Digest, filepath.ToSlash(name))
-		if len(data) >= plainCode || strings.HasSuffix(name, ".zst") {
-			name += ".zst"
-		}
-		if err := w.pack.Add(name, data); err != nil {
+		if err := w.addFile(ctx, file, path.Join(codeFolder, c.Digest, filepath.ToSlash(name))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// addFile adds a file of code under a name.
+func (w *writer) addFile(ctx context.Context, file, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := files.Read(file, maxCode)
+	if err != nil {
+		return err
+	}
+	if len(data) >= plainCode || strings.HasSuffix(name, ".zst") {
+		name += ".zst"
+	}
+	return w.pack.Add(name, data)
 }
 
 // unpackCode writes a plugin's code into a folder and returns the path by which it is
@@ -87,19 +94,23 @@ func unpackCode(p *pack.File, c Code, dir string) (string, error) {
 		if !ok {
 			continue
 		}
-		if n++; n > 1 && !c.Folder {
+		source := !c.Folder && c.Source != "" && strings.HasPrefix(name, sourceFolder)
+		if n++; n > 1 && !c.Folder && !source {
 			return "", fmt.Errorf("the code of method %q is one file, and the pack has %s beside it", c.Name, e.Name)
 		}
 		data, err := p.Read(e.Name)
 		if err != nil {
 			return "", err
 		}
-		at = filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(name, ".zst")))
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+		to := filepath.Join(dir, filepath.FromSlash(strings.TrimSuffix(name, ".zst")))
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(at, data, fs.FileMode(0o500)); err != nil {
+		if err := os.WriteFile(to, data, fs.FileMode(0o500)); err != nil {
 			return "", err
+		}
+		if !source {
+			at = to
 		}
 	}
 	if c.Folder {

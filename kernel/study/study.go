@@ -53,8 +53,11 @@ type Run struct {
 type Code struct {
 	Digest   string `json:"digest"` // as in the methods of a run
 	Name     string `json:"name"`
-	Folder   bool   `json:"folder"`             // a folder; otherwise one file, of source if it has no platform
-	Platform string `json:"platform,omitempty"` // of an executable file, such as linux/amd64
+	Folder   bool   `json:"folder"`             // a folder; otherwise one file
+	Platform string `json:"platform,omitempty"` // of the program in it, such as linux/amd64; empty if all of it is source
+	// Source is what the program is built from by the Go toolchain: a package such as "." or
+	// a file of Go, in the folder itself or in the folder source beside the one file.
+	Source string `json:"source,omitempty"`
 }
 
 // runEntry is the name of an entry of a run.

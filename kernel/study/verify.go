@@ -27,6 +27,11 @@ type Verify struct {
 	Weak      bool
 	Timeout   time.Duration
 	Isolation func() (inForce string, full bool) // of such code; nil for [plugins.Isolated]
+
+	// Rebuild compiles a package, or a file, in a folder of source into a binary, isolated;
+	// missing says what the machine lacks for it. What it makes runs in the place of the
+	// pack's programs. Nil runs these.
+	Rebuild func(ctx context.Context, dir, pkg, binary string) (missing string, err error)
 }
 
 // Claim is one thing that a pack says and what came of checking it.
@@ -67,6 +72,7 @@ type verification struct {
 	verdict Verdict
 	during  context.Context   // bounds what the lab does now
 	code    map[string]string // paths of unpacked plugins by digest
+	rebuilt map[string]bool   // digests of those that were compiled here
 }
 
 // Do verifies a pack. The error is of what kept it from looking; what the pack gets wrong
@@ -99,7 +105,7 @@ func (x *verification) all(ctx context.Context) {
 	if err == nil {
 		what = fmt.Sprintf("%d records are under the keys of what they answer", records.New)
 	}
-	if !x.claim("", what, err) {
+	if !x.claim("", what, err) || !x.rebuild(ctx) {
 		return
 	}
 	for _, run := range x.study.Runs {
@@ -136,8 +142,8 @@ func (v Verify) begin(ctx context.Context, p *pack.File) (*verification, error) 
 	if v.Stderr == nil {
 		v.Stderr = io.Discard
 	}
-	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, during: ctx, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
-	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Context: func() context.Context { return x.during }, Stderr: v.Stderr})
+	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, rebuilt: map[string]bool{}, during: ctx, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
+	x.lab = kernel.Open(kernel.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Rebuilt: x.rebuilt, Context: func() context.Context { return x.during }, Stderr: v.Stderr})
 	return x, nil
 }
 

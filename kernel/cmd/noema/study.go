@@ -12,6 +12,7 @@ import (
 
 	"noema/cache/pack"
 	"noema/kernel/files"
+	"noema/kernel/plugindev"
 	"noema/kernel/report"
 	"noema/kernel/study"
 )
@@ -132,8 +133,8 @@ func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
 }
 
 func verifyCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var cited string
+	var asJSON, rebuild bool
+	var cited, checkout string
 	var v study.Verify
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
@@ -141,16 +142,27 @@ func verifyCommand(a *app) *cobra.Command {
 		Long: `Checks every byte of a pack, computes every trial of its runs again in a temporary
 store, from the recorded answers alone, and recomputes every table. Prints a line for each
 claim of the pack. Exits with 4 and the first difference if one does not hold. With --tex,
-the numbers that noema cite wrote for a paper are checked, too.`,
+the numbers that noema cite wrote for a paper are checked, too. With --rebuild, compiled
+plugins are built again from the source in the pack, by the Go toolchain and without a
+network, and these run in their place.`,
 		Example: `  noema verify study.noema
   noema verify study.noema --tex numbers.tex`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if rebuild {
+				r, err := plugindev.NewRebuilder(cmd.Context(), checkout)
+				if err != nil {
+					return err
+				}
+				v.Rebuild = r.Build
+			}
 			return a.verify(cmd.Context(), v, args[0], cited, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of lines")
 	cmd.Flags().BoolVar(&v.Weak, "weak-isolation", false, "run the pack's code of plugins also where noema cannot isolate it")
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "build compiled plugins again from their source, and run these")
+	addSource(cmd, &checkout)
 	cmd.Flags().DurationVar(&v.Timeout, "timeout", time.Hour, "the longest that the code of a run's plugins may take")
 	cmd.Flags().StringVar(&cited, "tex", "", "file that noema cite wrote, LaTeX or JSON, whose numbers to check")
 	return cmd
