@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,7 +49,7 @@ func NewRebuilder(ctx context.Context, checkout string) (*Rebuilder, error) {
 		"PATH=" + filepath.Join(is.GOROOT, "bin"), "GOROOT=" + is.GOROOT, "GOCACHE=" + is.GOCACHE, "GOMODCACHE=" + is.GOMODCACHE, "HOME=/nonexistent",
 		"GOENV=off", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOVCS=*:off", "CGO_ENABLED=0",
 	}
-	return r, os.MkdirAll(is.GOCACHE, 0o700)
+	return r, errors.Join(os.MkdirAll(is.GOCACHE, 0o700), os.MkdirAll(is.GOMODCACHE, 0o700)) // the isolated toolchain may not
 }
 
 // Build compiles a package of the module in a folder, such as "." or "./cmd/x", or a file

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"noema/cache"
@@ -61,6 +62,7 @@ func keepCode(lab *kernel.Lab, p *pack.File, c Code) (string, error) {
 		return at, err
 	}
 	files, err := filepath.Glob(filepath.Join(at, "*"))
+	files = slices.DeleteFunc(files, func(name string) bool { return filepath.Base(name)+"/" == sourceFolder })
 	if err != nil || len(files) != 1 {
 		return "", errors.Join(err, fmt.Errorf("the copy of the code of method %q, in %s, is not one file: remove it, and import again", c.Name, at))
 	}

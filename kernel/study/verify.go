@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"noema/cache/pack"
@@ -165,7 +166,7 @@ func removeAll(dir string) error {
 func (x *verification) claim(run, what string, err error) bool {
 	c := Claim{Run: run, What: what}
 	if err != nil {
-		c.Wrong = err.Error()
+		c.Wrong = bounded(err.Error())
 		x.verdict.Failures = append(x.verdict.Failures, c)
 	}
 	x.verdict.Claims = append(x.verdict.Claims, c)
@@ -173,6 +174,15 @@ func (x *verification) claim(run, what string, err error) bool {
 		x.Say(c)
 	}
 	return err == nil
+}
+
+// bounded cuts a text that code of the pack may have made long.
+func bounded(text string) string {
+	const most = 4 << 10
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " …"
 }
 
 // readAll reads what all runs share.
