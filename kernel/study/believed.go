@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -183,12 +185,34 @@ func (x *verification) elsewhere(run *record.Run) string {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	for _, p := range run.Plugins {
 		for _, c := range x.study.Code {
-			if c.Digest == p.Digest && !p.Builtin && c.Platform != "" && c.Platform != here && !x.rebuilt[c.Digest] {
-				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: verify it there", p.Method, c.Platform, here)
+			if c.Digest != p.Digest || p.Builtin {
+				continue
+			}
+			if c.Platform != "" && c.Platform != here && !x.rebuilt[c.Digest] {
+				cure := "verify it there"
+				if c.Source != "" {
+					cure += ", or build it here with --rebuild"
+				}
+				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: %s", p.Method, c.Platform, here, cure)
+			}
+			if name := lacking(x.code[c.Digest], c); name != "" {
+				return fmt.Sprintf("the code of method %q is run by %q, which is not on this machine: install it", p.Method, name)
 			}
 		}
 	}
 	return ""
+}
+
+// lacking is the program of this machine that runs a plugin's folder, if it is not there.
+func lacking(at string, c Code) string {
+	src, err := plugins.At(at)
+	if err != nil || !c.Folder || filepath.IsLocal(src.Command[0]) && strings.ContainsRune(src.Command[0], '/') {
+		return "" // it is in the folder
+	}
+	if _, err := exec.LookPath(src.Command[0]); err == nil {
+		return ""
+	}
+	return src.Command[0]
 }
 
 // isolated refuses to run what came in the pack where it is not isolated.
