@@ -68,24 +68,38 @@ func (a *app) writePack(verb, out string, write func(*pack.Writer) error) (err e
 	if _, err := os.Lstat(out); err == nil {
 		return usage(fmt.Errorf("%s: %q is there already: remove it, or name another file with -o", verb, out))
 	}
-	f, err := os.CreateTemp(filepath.Dir(out), ".pack-*")
+	part := filepath.Join(filepath.Dir(out), ".pack-"+filepath.Base(out))
+	_ = os.Remove(part) // of one that was killed; what cannot be removed is told below
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
+			err = errors.Join(err, os.Remove(part))
 		}
 	}()
 	w, err := pack.NewWriter(f)
 	if err == nil {
 		err = write(w)
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, f.Sync(), stillAt(f, part), f.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), out); err != nil {
+	if err = os.Rename(part, out); err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
+	}
+	return nil
+}
+
+// stillAt reports whether a file is the one of a name, or another process took the name.
+func stillAt(f *os.File, name string) error {
+	own, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if now, err := os.Lstat(name); err != nil || !os.SameFile(own, now) {
+		return fmt.Errorf("%q was taken by another noema that writes the same file: wait for it, and run again", name)
 	}
 	return nil
 }
