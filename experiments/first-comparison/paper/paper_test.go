@@ -32,6 +32,7 @@ func TestNoNumberIsTyped(t *testing.T) {
 	}{
 		"paper.tex": {`\begin{abstract}`, regexp.MustCompile(`\\noema\{[^}]*\}|\\ci\{[^}]*\}|Hits@[15]`)},
 		"paper.typ": {"We compare", regexp.MustCompile(`(noema|ci|at)\("[^)]*\)|Hits\\@[15]|columns: \d|\.\d+em`)},
+		"paper.qmd": {"We compare", regexp.MustCompile("`{python} [^`]*`")},
 	} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -62,7 +63,7 @@ func TestPaper(t *testing.T) {
 		t.Fatal(err)
 	}
 	tex := study.LaTeX(numbers)
-	for name, data := range map[string][]byte{"numbers.tex": tex, "numbers.json": plain, "paper.tex": nil, "paper.typ": nil} {
+	for name, data := range map[string][]byte{"numbers.tex": tex, "numbers.json": plain, "paper.tex": nil, "paper.typ": nil, "paper.qmd": nil} {
 		if data == nil {
 			if data, err = os.ReadFile(name); err != nil {
 				t.Fatal(err)
@@ -74,6 +75,7 @@ func TestPaper(t *testing.T) {
 	}
 	t.Run("LaTeX", func(t *testing.T) { buildLaTeX(t, dir) })
 	t.Run("Typst", func(t *testing.T) { buildTypst(t, dir) })
+	t.Run("Quarto", func(t *testing.T) { buildQuarto(t, dir) })
 	for _, cited := range [][]byte{tex, plain} {
 		v, err := study.Verify{Catalog: builtin.Catalog{}, Cited: cited}.Do(t.Context(), p)
 		if err != nil || !v.OK {
@@ -128,6 +130,31 @@ func buildLaTeX(t *testing.T, dir string) {
 		return
 	}
 	t.Skip("no LaTeX here: install pdflatex, lualatex, xelatex or tectonic to build the paper")
+}
+
+// asQuarto runs the cells of a paper and prints its text with the values of its inline
+// expressions, as Quarto does.
+const asQuarto = `import re
+text, names = open("paper.qmd").read(), {}
+cell = re.compile(r"^` + "```" + `\{python\}\n(.*?)^` + "```" + `$", re.M | re.S)
+for code in cell.findall(text): exec(code, names)
+print(re.sub(r"` + "`" + `\{python\} (.*?)` + "`" + `", lambda m: str(eval(m[1], names)), cell.sub("", text), flags=re.S))
+`
+
+// buildQuarto renders the paper with Quarto, or at least computes what its text says.
+func buildQuarto(t *testing.T, dir string) {
+	if _, err := exec.LookPath("quarto"); err == nil {
+		build(t, dir, "quarto.pdf", "quarto", "render", "paper.qmd", "--output", "quarto.pdf")
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("no python3 here to read the paper as Quarto does")
+	}
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", asQuarto)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if said := regexp.MustCompile(`(?s)on 30 requests .* first in 0\.\d+ \[0\.\d+, \d\.\d+\] .*difference is [+−]\d.*\shash\s+of\s+the\s+run\s+is [0-9a-f]{64}\.`); err != nil || !said.Match(out) {
+		t.Errorf("%v:\n%s", err, out)
+	}
 }
 
 // buildTypst builds the paper with the Typst of PyPI, or the command.
