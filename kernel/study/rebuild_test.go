@@ -67,12 +67,14 @@ func TestRebuild(t *testing.T) {
 		"the same":            {".", copied, false, "is built again from its source, byte by byte"},
 		"other bytes":         {".", func(_ context.Context, _, _, b string) (string, error) { return "", os.WriteFile(b, nil, 0o700) }, false, "with an unknown toolchain"},
 		"a module is missing": {".", func(context.Context, string, string, string) (string, error) { return "modules", nil }, false, "for want of modules"},
-		"wrong source":        {".", func(context.Context, string, string, string) (string, error) { return "", errors.New("it does not compile") }, false, "it does not compile"},
-		"no isolation":        {".", unsafe, true, "does not isolate it"},
-		"an option":           {"-toolexec=sh", unsafe, false, "is not a package of its folder"},
-		"another package":     {"noema/kernel/cmd/noema", unsafe, false, "is not a package of its folder"},
-		"a folder above":      {"./../x", unsafe, false, "is not a package of its folder"},
-		"a file elsewhere":    {"/etc/x.go", unsafe, false, "is not a package of its folder"},
+		"wrong source": {".", func(context.Context, string, string, string) (string, error) {
+			return "", errors.New("it does not compile")
+		}, false, "it does not compile"},
+		"no isolation":     {".", unsafe, true, "does not isolate it"},
+		"an option":        {"-toolexec=sh", unsafe, false, "is not a package of its folder"},
+		"another package":  {"noema/kernel/cmd/noema", unsafe, false, "is not a package of its folder"},
+		"a folder above":   {"./../x", unsafe, false, "is not a package of its folder"},
+		"a file elsewhere": {"/etc/x.go", unsafe, false, "is not a package of its folder"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			asked := file
