@@ -2,6 +2,7 @@ package cell
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -40,10 +41,18 @@ func (ws *workspace) overrides(tables machine.Tables) machine.Tables {
 		})},
 		"time/time": {"Sleep": reflect.ValueOf(ws.sleep)},
 		// The stack of a cell has a bound of its own; this one is the whole process's.
-		"runtime/debug/debug": {"SetMaxStack": reflect.ValueOf(func(int) int { return 1 << 30 })},
-		"runtime/runtime": {"Breakpoint": reflect.ValueOf(func() {
-			panic(errors.New("runtime.Breakpoint: a session has no debugger"))
-		})},
+		"runtime/debug/debug": {
+			"SetMaxStack": reflect.ValueOf(func(int) int { return 1 << 30 }),
+			"Stack":       reflect.ValueOf(ws.stack),
+			"PrintStack":  reflect.ValueOf(func(th *machine.Thread) { fmt.Fprintf(variable{&ws.errs}, "%s", ws.stack(th)) }),
+		},
+		"runtime/runtime": {
+			"Breakpoint": reflect.ValueOf(func() {
+				panic(errors.New("runtime.Breakpoint: a session has no debugger"))
+			}),
+			"Caller": reflect.ValueOf(ws.caller),
+			"Stack":  reflect.ValueOf(func(th *machine.Thread, to []byte, _ bool) int { return copy(to, ws.stack(th)) }),
+		},
 		"log/log":   ws.logFunctions(tables["log/log"]),
 		"flag/flag": ws.flagFunctions(tables["flag/flag"]),
 	}
@@ -61,6 +70,26 @@ func (ws *workspace) printFunctions() map[string]reflect.Value {
 		"Scanln":  reflect.ValueOf(func(a ...any) (int, error) { return fmt.Fscanln(ws.input, a...) }),
 		"Scanf":   reflect.ValueOf(func(format string, a ...any) (int, error) { return fmt.Fscanf(ws.input, format, a...) }),
 	}
+}
+
+// caller is runtime.Caller for a cell. There are no program counters.
+func (ws *workspace) caller(th *machine.Thread, skip int) (pc uintptr, file string, line int, ok bool) {
+	trace := th.Trace()
+	if skip < 0 || skip >= len(trace) {
+		return 0, "", 0, false
+	}
+	at := ws.fset.Position(trace[skip].Pos)
+	return 0, cmp.Or(at.Filename, "??"), at.Line, true
+}
+
+// stack is debug.Stack for a cell: the calls of its own functions.
+func (ws *workspace) stack(th *machine.Thread) []byte {
+	b := []byte("goroutine 1 [running]:\n")
+	for _, f := range th.Trace() {
+		at := ws.fset.Position(f.Pos)
+		b = fmt.Appendf(b, "%s(...)\n\t%s:%d +0x0\n", f.Function, at.Filename, at.Line)
+	}
+	return b
 }
 
 // sleep is a time.Sleep that an interrupt ends.

@@ -16,16 +16,26 @@ import (
 
 // leastGo is how many of the toolchain's programs must run as they say, on the
 // toolchain of go.mod.
-var leastGo = map[string]int{"ssa": 815, "yaegi": 400}
+var leastGo = map[string]int{"ssa": 835, "yaegi": 400}
+
+// differs are programs that a session does not run as they say, each with why.
+var differs = map[string]string{
+	"/closure.go":               "counts allocations, which are the engine's too",
+	"/peano.go":                 "nests calls deeper than 100,000",
+	"/fixedbugs/issue21808.go":  "the two streams are not one",
+	"/fixedbugs/issue30116u.go": "the words of a panic with an index beyond the greatest int",
+	"/fixedbugs/issue72844.go":  "go/ssa dereferences the nil pointer in: for range *p",
+	"/fixedbugs/issue73476.go":  "as issue72844.go",
+	"/fixedbugs/issue77779.go":  "what reflection takes out of a value has no methods of cells",
+	"/typeparam/issue48318.go":  "encoding/xml does not see the name of a generic type",
+}
 
 // closed are packages that cells do not have.
 var closed = regexp.MustCompile(`"(unsafe|os/exec|syscall|syscall/js|runtime/cgo|C)"`)
 
 // TestGoPrograms runs the programs by which the Go toolchain tests itself, as
 // scripts: each must end without an error, and print what the file beside it
-// says. Those that look at the compiled code itself (lines of the stack,
-// allocations, finalizers, methods by reflection) cannot. Engine yaegi refuses
-// many, and may be slow, but must get none wrong. It takes minutes:
+// says, be refused, or be among those that differ. It takes minutes:
 //
 //	NOEMA_BENCH=1 go test ./kernel/cell/battery -run GoPrograms -v -timeout 30m
 func TestGoPrograms(t *testing.T) {
@@ -72,16 +82,21 @@ func goPrograms(t *testing.T, engine, root string, files []string) {
 		case errors.As(err, &fault) && fault.Kind == "interrupted":
 			outcome = "slow"
 		}
-		if count[outcome]++; outcome != "right" {
+		if why := differs[name]; outcome == "wrong" && engine == "ssa" && why != "" {
+			outcome = "different"
+		}
+		count[outcome]++
+		switch outcome {
+		case "right":
+		case "wrong":
+			t.Errorf("%s goes wrong: %v", name, err)
+		default:
 			t.Logf("%s %s: %.150v", outcome, name, err)
 		}
 	}
 	t.Logf("%s: %v", engine, count)
 	if right := count["right"]; right < leastGo[engine] {
 		t.Errorf("%d programs run as they say, want at least %d", right, leastGo[engine])
-	}
-	if engine == "yaegi" && count["wrong"] > 0 {
-		t.Errorf("%d programs go wrong", count["wrong"])
 	}
 }
 

@@ -117,14 +117,38 @@ func (c *code) slice(i *ssa.Slice) op {
 	case *types.Pointer:
 		array := t.Elem().Underlying().(*types.Array)
 		n, size := int(array.Len()), c.m.layouts.of(array.Elem()).Size()
+		check := arrayBound(i, n, high, maximum)
 		return func(fr *frame) {
 			p := *at[unsafe.Pointer](fr, x)
 			_ = *(*byte)(p)
+			check(fr)
 			*at[header](fr, d) = cut(fr, header{p, n, n}, size, low, high, maximum)
 		}
 	}
 	size := c.m.layouts.of(i.X.Type().Underlying().(*types.Slice).Elem()).Size()
 	return func(fr *frame) { *at[header](fr, d) = cut(fr, *at[header](fr, x), size, low, high, maximum) }
+}
+
+// arrayBound checks the upper bound of an array's slice, where the runtime's words
+// are not those for a slice. A make with a constant capacity is one too.
+func arrayBound(i *ssa.Slice, n int, high, maximum func(*frame) int) func(*frame) {
+	last, colons := high, ":"
+	if maximum != nil {
+		last, colons = maximum, "::"
+	}
+	made, ok := i.X.(*ssa.Alloc)
+	makes := ok && made.Comment == "makeslice"
+	return func(fr *frame) {
+		if last == nil {
+			return
+		}
+		switch end := last(fr); {
+		case makes:
+			checkMake(end, n, 1)
+		case end > n:
+			panic(runtimeError(fmt.Sprintf("slice bounds out of range [%s%d] with length %d", colons, end, n)))
+		}
+	}
 }
 
 func bounds(fr *frame, low, high func(*frame) int, lo, hi int) (int, int) {

@@ -217,7 +217,10 @@ func (c *code) bound(common *ssa.CallCommon) func(*frame) func(th *Thread, calle
 			later := *fr
 			later.regs = append([]slot(nil), fr.regs...)
 			later.base = unsafe.Pointer(&later.regs[0])
-			return func(th *Thread, _ *frame, _ bool) {
+			return func(th *Thread, by *frame, _ bool) {
+				if b.Name() == "recover" && by != nil && by.panicking() {
+					return // the panic calls it, not the deferred function
+				}
 				later.thread = th
 				o(&later)
 			}

@@ -15,14 +15,19 @@ func (c *code) makeSlice(i *ssa.MakeSlice) op {
 	rt := reflect.SliceOf(c.m.layouts.of(i.Type().Underlying().(*types.Slice).Elem()))
 	return func(fr *frame) {
 		n, top := length(fr), capacity(fr)
-		switch {
-		case n < 0 || uint64(n) > 1<<47:
-			panic(runtimeError("makeslice: len out of range"))
-		case top < n:
-			panic(runtimeError("makeslice: cap out of range"))
-		}
+		checkMake(n, top, rt.Elem().Size())
 		fr.thread.allow(rt.Elem(), top)
 		*at[header](fr, d) = *(*header)(pointerTo(reflect.MakeSlice(rt, n, top)))
+	}
+}
+
+// checkMake panics if no slice of elements of a size can have the length and capacity.
+func checkMake(length, capacity int, size uintptr) {
+	switch {
+	case length < 0 || length > 1<<47 && size > 0:
+		panic(runtimeError("makeslice: len out of range"))
+	case capacity < length:
+		panic(runtimeError("makeslice: cap out of range"))
 	}
 }
 
@@ -48,6 +53,9 @@ func (th *Thread) allow(rt reflect.Type, n int) {
 
 // allowAppend asks for what the slice grows to with n more elements.
 func (fr *frame) allowAppend(rt reflect.Type, to *header, n int) {
+	if to.len+n < 0 {
+		panic(runtimeError("growslice: len out of range"))
+	}
 	if to.len+n > to.cap {
 		fr.thread.allow(rt, to.len+n)
 	}

@@ -143,8 +143,8 @@ func (fr *frame) runDefers() {
 		fr.defers = d.next
 		fr.runDeferred(d)
 	}
-	if p := fr.panicked; p != nil {
-		panic(p)
+	if fr.panicking() {
+		panic(fr.panicked)
 	}
 }
 
@@ -164,16 +164,18 @@ func (fr *frame) runDeferred(d *deferredCall) {
 	ended = true
 }
 
+// panicking reports whether the frame ends by a panic that nothing has recovered.
+func (fr *frame) panicking() bool { return fr.panicked != nil && !fr.panicked.recovered }
+
 // recovered is the value of a call of recover in fr, which must be called by a
 // defer of a frame that panics.
 func (fr *frame) recovered() any {
 	d := fr.caller
-	if !fr.deferred || d == nil || d.panicked == nil || d.panicked.stop {
+	if !fr.deferred || d == nil || !d.panicking() || d.panicked.stop {
 		return nil
 	}
-	value := d.panicked.Value
-	d.panicked = nil
-	return value
+	d.panicked.recovered = true
+	return d.panicked.Value
 }
 
 // zeroResults is what a function without named results gives after a recovered
@@ -196,7 +198,9 @@ func (fr *frame) zeroResults() {
 type Panic struct {
 	Value any     // as the cell passed it: a value of a cell's type is in a box
 	Trace []Frame // innermost first
-	stop  bool    // not a panic of the cell: the execution was stopped
+
+	stop      bool // not a panic of the cell: the execution was stopped
+	recovered bool
 }
 
 // Stopped reports whether it is not a panic of the cell: its execution was stopped.
@@ -230,7 +234,15 @@ func asPanic(fr *frame, r any) *Panic {
 	if top := fr.thread.top; top != nil {
 		from = top
 	}
-	return &Panic{Value: r, Trace: from.trace()}
+	return &Panic{Value: fr.thread.m.named(r), Trace: from.trace()}
+}
+
+// Trace lists the calls of the thread, innermost first.
+func (th *Thread) Trace() []Frame {
+	if th.top == nil {
+		return nil
+	}
+	return th.top.trace()
 }
 
 // trace lists the calls from fr outwards.
@@ -238,6 +250,9 @@ func (fr *frame) trace() []Frame {
 	var out []Frame
 	for f := fr; f != nil && len(out) < maxTrace; f = f.caller {
 		out = append(out, Frame{f.code.fn.String(), f.pos()})
+		if d := f.caller; f.deferred && d != nil && d.panicked != nil {
+			return append(append(out, Frame{Function: "panic"}), d.panicked.Trace...) // as in Go, to where the panic was
+		}
 	}
 	return out
 }

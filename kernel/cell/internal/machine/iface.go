@@ -6,6 +6,7 @@ import (
 	"go/types"
 	"reflect"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/tools/go/ssa"
@@ -229,7 +230,11 @@ func (m *Machine) assertionError(source, t types.Type, v any) error {
 	if v == nil {
 		return assertion(fmt.Sprintf("%s%s is nil, not %s", prefix, name(source), name(t)))
 	}
-	return assertion(fmt.Sprintf("%s%s is %s, not %s", prefix, name(source), m.TypeName(v), name(t)))
+	text := fmt.Sprintf("%s%s is %s, not %s", prefix, name(source), m.TypeName(v), name(t))
+	if m.TypeName(v) == name(t) {
+		text += " (types from different scopes)"
+	}
+	return assertion(text)
 }
 
 // missing is the first method of t that v lacks.
@@ -252,7 +257,7 @@ func (m *Machine) missing(v any, t types.Type) string {
 
 var anyOf = types.Universe.Lookup("any").Type()
 
-// assertion is the error of a failed type assertion.
+// assertion is an error of the runtime about a type.
 type assertion string
 
 var _ runtime.Error = assertion("")
@@ -261,6 +266,22 @@ func (a assertion) Error() string { return string(a) }
 
 // RuntimeError implements [runtime.Error].
 func (assertion) RuntimeError() {}
+
+// named is an error of the Go runtime about a box, in the words for what is in it.
+func (m *Machine) named(r any) any {
+	e, ok := r.(runtime.Error)
+	if !ok || !strings.HasSuffix(e.Error(), "}") {
+		return r
+	}
+	m.boxes.Range(func(box, d any) bool {
+		text, ok := strings.CutSuffix(e.Error(), box.(reflect.Type).String())
+		if ok {
+			r = assertion(text + typeName(d.(*descriptor).Type()))
+		}
+		return !ok
+	})
+	return r
+}
 
 // equality compiles == and !=.
 func (c *code) equality(i *ssa.BinOp) op {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/types"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/traefik/yaegi/stdlib"
@@ -26,8 +27,18 @@ func (m *Importer) Missing(importPath, name string) (hint string, ok bool) {
 	return m.missing(importPath, name)
 }
 
+// compiler are functions that look at compiled code or the memory of values,
+// which in a session are the engine's.
+var compiler = map[string]string{
+	"runtime": "Callers CallersFrames FuncForPC SetFinalizer AddCleanup MemProfile",
+	"testing": "AllocsPerRun Main MainStart",
+}
+
 // missing is Missing under the lock.
 func (m *Importer) missing(importPath, name string) (hint string, ok bool) {
+	if slices.Contains(strings.Fields(compiler[importPath]), name) {
+		return "it would see the interpreter instead of the script: compile the script with go run", true
+	}
 	if !m.compiled(importPath) {
 		return "", false
 	}

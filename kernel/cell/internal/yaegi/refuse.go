@@ -158,9 +158,9 @@ func (l *lowering) called(n *ast.CallExpr) {
 // introspective are functions that look at compiled code or the runtime's memory,
 // which here are the interpreter's.
 var introspective = map[string]string{
-	"runtime":       "Caller Callers CallersFrames FuncForPC Stack SetFinalizer AddCleanup ReadMemStats GC",
+	"runtime":       "Caller Stack ReadMemStats GC",
 	"runtime/debug": "SetMaxStack SetGCPercent SetPanicOnFault SetTraceback Stack PrintStack",
-	"testing":       "AllocsPerRun Benchmark Main",
+	"testing":       "Benchmark",
 }
 
 // identifier refuses type parameters and instances.
