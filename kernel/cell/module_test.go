@@ -40,6 +40,7 @@ func TestModuleCells(t *testing.T) {
 		{"import \"example.com/study/gen\"\nvar k gen.Stack[stats.Sample]\nk.Push(s)\nfmt.Println(k.Len(), gen.Sum([]float64{1, .5}))", "1 1.5\n"},
 		{"import \"example.com/other\"\nfor _, f := range other.Funcs() { fmt.Print(f(), \" \") }", "3 3 3 "},
 		{"import \"example.org/kept\"\nfmt.Println(kept.Word)", "vendored\n"},
+		{"for _, f := range kept.Funcs() { fmt.Print(f(), \" \") }", "3 3 3 "},
 	} {
 		if got := run(t, s, tt.text); got != tt.want {
 			t.Errorf("%s\nprints %q, want %q", tt.text, got, tt.want)
@@ -79,6 +80,7 @@ func TestModuleFaults(t *testing.T) {
 		fails(t, s, "import \"example.com/study/"+tt.path+"\"", "type error", tt.want)
 	}
 	fails(t, s, "import \"example.com/study/bad/panics\"\npanics.X", "panic", "bad/panics/a.go, line 3: runtime error: index out of range [3]")
+	fails(t, s, `import _ "embed"`, "type error", "read the file with os.ReadFile")
 	fails(t, s, `import "gonum.org/v1/gonum/mat"`, "type error", "noema build --with gonum.org/v1/gonum@v0.17.0 -o my-noema makes one that has it")
 	fails(t, s, `import "github.com/nobody/none"`, "type error", "noema build --with github.com/nobody/none@latest -o my-noema")
 	if got := value(t, s, "import \"example.com/study/gen\"\ngen.Sum([]int{1, 2})"); got != "3" {

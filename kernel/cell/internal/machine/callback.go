@@ -20,6 +20,28 @@ func recovers(in []reflect.Value) bool {
 	return ok
 }
 
+// Enter is for code that another engine executes: if ctx says that compiled code
+// recovers panics of the call, the goroutines that it starts belong to the call. The
+// caller ends it with leave, which panics if one of them did; nil if there is no such
+// code or the goroutine is already known.
+func (m *Machine) Enter(ctx context.Context) (leave func()) {
+	if _, ok := ctx.(recoverer); !ok {
+		return nil
+	}
+	id, th := goid(), m.foreign()
+	th.entered = true
+	if _, known := m.routines.LoadOrStore(id, th); known {
+		return nil
+	}
+	m.threads.Add(1)
+	th.begin()
+	return func() {
+		m.routines.Delete(id)
+		m.threads.Add(-1)
+		th.end()
+	}
+}
+
 // begin gives the goroutines of a call whose panics are recovered an execution of
 // their own: the panic of one of them ends this call, not the cell.
 func (th *Thread) begin() {

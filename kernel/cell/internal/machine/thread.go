@@ -211,6 +211,7 @@ type Thread struct {
 	depth     int
 	top       *frame
 	unwinding bool
+	entered   bool // compiled code started the goroutine; see [Machine.Enter]
 }
 
 // check ends the thread if its execution was stopped. Deferred functions run until
@@ -264,6 +265,9 @@ func (th *Thread) Exit(v any) {
 
 // goexit ends the goroutine if the machine started it.
 func (th *Thread) goexit() {
+	if th.entered {
+		return
+	}
 	if _, ours := th.m.routines.Load(goid()); ours {
 		runtime.Goexit()
 	}

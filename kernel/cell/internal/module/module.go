@@ -119,6 +119,32 @@ func (m *Module) goVersion() string {
 	return "go" + m.file.Go.Version
 }
 
+// vendored is the language version of a package in the folder vendor: that of its
+// module in modules.txt, or the version of this module for one that is not listed.
+func (m *Module) vendored(importPath string) string {
+	text, err := files.Read(filepath.Join(m.root, "vendor", "modules.txt"), files.MaxText)
+	if err != nil {
+		return m.goVersion() // as if the packages were the module's own
+	}
+	version, longest := m.goVersion(), 0
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) > 1 && words[0] == "#":
+			_, inside = under(importPath, words[1])
+			if inside = inside && len(words[1]) > longest; inside {
+				version, longest = "go1.16", len(words[1]) // as for the Go toolchain
+			}
+		case inside && len(words) > 1 && words[0] == "##":
+			if v := words[len(words)-1]; words[len(words)-2] == "go" && semver.IsValid("v"+v) {
+				version = "go" + v
+			}
+		}
+	}
+	return version
+}
+
 // Closed is why a package cannot import another, an internal one; "" if it can.
 func Closed(importer, imported string) string {
 	parts := strings.Split(imported, "/")

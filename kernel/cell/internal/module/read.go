@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"noema/kernel/cell/internal/source"
@@ -42,7 +43,11 @@ func (m *Module) Read(fset *token.FileSet, importPath, folder string) (*Package,
 	if err != nil || own == nil {
 		own = m
 	}
-	p := &Package{Path: importPath, Name: found.Name, GoVersion: own.goVersion(), folder: folder, read: newest(folder)}
+	version := own.goVersion()
+	if strings.HasPrefix(folder, filepath.Join(m.root, "vendor")+string(filepath.Separator)) {
+		version = m.vendored(importPath)
+	}
+	p := &Package{Path: importPath, Name: found.Name, GoVersion: version, folder: folder, read: newest(folder)}
 	for _, name := range found.GoFiles {
 		file, err := m.parse(fset, filepath.Join(folder, name))
 		if err != nil {

@@ -131,6 +131,7 @@ func (m *Importer) paths() []string {
 
 // closed are packages that cells cannot import by design, with what to do instead.
 var closed = map[string]string{
+	"embed":   "read the file with os.ReadFile, or compile the script with go run",
 	"os/exec": "run commands with !command, or compile the script with go run",
 	"syscall": "use package os",
 	"unsafe":  "compile the script with go run",

@@ -140,7 +140,7 @@ func TestNamesThatTablesLackAreKnown(t *testing.T) {
 				continue
 			}
 			hint, miss := m.Missing(path, name)
-			if _, ok := table[name]; ok && miss {
+			if _, ok := table[name]; ok && miss && compiler[path] == "" {
 				t.Errorf("%s.%s is in the table, and missing: %s", path, name, hint)
 			}
 			if miss {

@@ -37,7 +37,7 @@ var compiler = map[string]string{
 // missing is Missing under the lock.
 func (m *Importer) missing(importPath, name string) (hint string, ok bool) {
 	if slices.Contains(strings.Fields(compiler[importPath]), name) {
-		return "it would see the interpreter instead of the script: compile the script with go run", true
+		return path.Base(importPath) + "." + name + " would see the interpreter, not the script: compile the script with go run", true
 	}
 	if !m.compiled(importPath) {
 		return "", false

@@ -27,6 +27,8 @@ const maxDepth = 100_000
 func (e *Engine) host(print func(string)) interp.Exports {
 	return interp.Exports{hostPath + "/host": {
 		"Check":   reflect.ValueOf(e.check),
+		"Enter":   reflect.ValueOf(e.machine.Enter),
+		"Leave":   reflect.ValueOf(leave),
 		"Wait":    reflect.ValueOf(e.wait),
 		"Recv":    reflect.ValueOf(reflect.SelectRecv),
 		"Send":    reflect.ValueOf(reflect.SelectSend),
@@ -135,6 +137,18 @@ func (e *Engine) Guard(f func()) {
 		panic(r)
 	}()
 	f()
+}
+
+// leave ends a call that [machine.Machine.Enter] began, which panicked with v unless
+// that is nil.
+func leave(end func(), v any) {
+	end()
+	if lost(v) {
+		v = fmt.Errorf("yaegi only knows the runtime error as %q: %s", fmt.Sprint(v), Cure)
+	}
+	if v != nil {
+		panic(v)
+	}
 }
 
 // recovered is what recover returns. A stop goes on, and so does a panic of which

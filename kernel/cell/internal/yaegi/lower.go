@@ -190,11 +190,9 @@ func (l *lowering) ident(n *ast.Ident) {
 func (l *lowering) after(c *astutil.Cursor) bool {
 	switch n := c.Node().(type) {
 	case *ast.FuncDecl:
-		l.guard(n.Body)
-		l.zero(n.Type, n.Body)
+		l.begin(n.Type, n.Body)
 	case *ast.FuncLit:
-		l.guard(n.Body)
-		l.zero(n.Type, n.Body)
+		l.begin(n.Type, n.Body)
 		l.literalFunc(c, n)
 	case *ast.CallExpr:
 		l.call(c, n)
@@ -314,6 +312,26 @@ func (l *lowering) zero(t *ast.FuncType, body *ast.BlockStmt) {
 			}
 		}
 	}
+}
+
+// begin begins the body of a function. One with a context may be a method of an
+// experiment, whose panics are its trial's.
+func (l *lowering) begin(t *ast.FuncType, body *ast.BlockStmt) {
+	l.guard(body)
+	l.zero(t, body)
+	if body == nil || len(t.Params.List) == 0 || len(t.Params.List[0].Names) == 0 {
+		return
+	}
+	first := t.Params.List[0]
+	if of := l.info.TypeOf(first.Type); of == nil || of.String() != "context.Context" {
+		return
+	}
+	if first.Names[0].Name == "_" {
+		first.Names[0] = raw("%s", l.temp())
+	}
+	leave := l.temp()
+	prepend(body, fmt.Sprintf("%s := %s.Enter(%s)\ndefer func() {\nif %s != nil {\n%s.Leave(%s, recover())\n}\n}()",
+		leave, hostName, first.Names[0].Name, leave, hostName, leave))
 }
 
 // guard begins a body with a look whether the execution was stopped.
