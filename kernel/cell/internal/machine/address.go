@@ -117,7 +117,7 @@ func (c *code) slice(i *ssa.Slice) op {
 	case *types.Pointer:
 		array := t.Elem().Underlying().(*types.Array)
 		n, size := int(array.Len()), c.m.layouts.of(array.Elem()).Size()
-		check := arrayBound(i, n, high, maximum)
+		check := arrayBound(i, n, size, high, maximum)
 		return func(fr *frame) {
 			p := *at[unsafe.Pointer](fr, x)
 			_ = *(*byte)(p)
@@ -131,7 +131,7 @@ func (c *code) slice(i *ssa.Slice) op {
 
 // arrayBound checks the upper bound of an array's slice, where the runtime's words
 // are not those for a slice. A make with a constant capacity is one too.
-func arrayBound(i *ssa.Slice, n int, high, maximum func(*frame) int) func(*frame) {
+func arrayBound(i *ssa.Slice, n int, size uintptr, high, maximum func(*frame) int) func(*frame) {
 	last, colons := high, ":"
 	if maximum != nil {
 		last, colons = maximum, "::"
@@ -144,7 +144,7 @@ func arrayBound(i *ssa.Slice, n int, high, maximum func(*frame) int) func(*frame
 		}
 		switch end := last(fr); {
 		case makes:
-			checkMake(end, n, 1)
+			checkMake(end, n, size)
 		case end > n:
 			panic(runtimeError(fmt.Sprintf("slice bounds out of range [%s%d] with length %d", colons, end, n)))
 		}

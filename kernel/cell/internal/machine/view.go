@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"noema/kernel/cell/internal/source"
 )
 
 // A viewing is the form in which a compiled function gets a cell's value. One that
@@ -35,7 +37,7 @@ func (m *Machine) refusal(o *types.Func, x any) error {
 	switch path := o.Pkg().Path(); {
 	case path == "reflect":
 		return m.reflect(d)
-	case strings.HasSuffix(path, "/template") && m.withMethods(d.Type(), map[types.Type]bool{}):
+	case strings.HasSuffix(path, "/template") && withMethods(d.Type()):
 		return unsupported("a template over a cell's type with methods (%s)", typeName(d.Type()))
 	}
 	return nil
@@ -93,31 +95,14 @@ func (m *Machine) refuseValue(n *native, o *types.Func) {
 
 // withMethods reports whether a type or a part of it has methods that a cell
 // declared.
-func (m *Machine) withMethods(t types.Type, seen map[types.Type]bool) bool {
-	t = types.Unalias(t)
-	if seen[t] {
-		return false
-	}
-	seen[t] = true
-	if named, ok := t.(*types.Named); ok {
-		if !isOwn(named) {
-			return false
+func withMethods(t types.Type) bool {
+	return source.AnyPart(t, func(t types.Type) (found, done bool) {
+		named, ok := t.(*types.Named)
+		if !ok {
+			return false, false
 		}
-		if named.NumMethods() > 0 {
-			return true
-		}
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		for f := range u.Fields() {
-			if m.withMethods(f.Type(), seen) {
-				return true
-			}
-		}
-	case interface{ Elem() types.Type }:
-		return m.withMethods(u.Elem(), seen)
-	}
-	return false
+		return isOwn(named) && named.NumMethods() > 0, !isOwn(named)
+	})
 }
 
 // viewOf is the form in which a function gets its arguments of type any.

@@ -170,23 +170,10 @@ func (r *cellReader) definitions() {
 
 // receiver is the name of a method's type.
 func receiver(d *ast.FuncDecl) string {
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.ParenExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return ""
-		}
+	if id := base(d.Recv.List[0].Type); id != nil {
+		return id.Name
 	}
+	return ""
 }
 
 func (r *cellReader) addDefinition(name string, id *ast.Ident, d ast.Decl) {

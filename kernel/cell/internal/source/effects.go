@@ -127,8 +127,8 @@ func (u *Unit) effectsOf(n ast.Node) Effects {
 	return e
 }
 
-// base is the variable that an assignment to x changes: x in x.f[i]; nil if that
-// is behind a call.
+// base is the variable that an assignment to x changes, x in x.f[i], or the name of
+// the type of a receiver, T in *T[P]; nil if that is behind a call.
 func base(x ast.Expr) *ast.Ident {
 	for {
 		switch e := x.(type) {
@@ -137,6 +137,8 @@ func base(x ast.Expr) *ast.Ident {
 		case *ast.SelectorExpr:
 			x = e.X
 		case *ast.IndexExpr:
+			x = e.X
+		case *ast.IndexListExpr:
 			x = e.X
 		case *ast.StarExpr:
 			x = e.X

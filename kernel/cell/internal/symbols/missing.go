@@ -66,16 +66,16 @@ func inTables(pkg *types.Package, name string) bool {
 	if _, ok := stdlib.Symbols[key][name]; ok {
 		return true
 	}
-	if table, ok := tables[key]; ok {
-		_, ok := table()[name]
-		return ok
-	}
-	return false
+	_, ok := tables()[key][name]
+	return ok
 }
 
-// vanishes says whether the object exists for the type checker only: a
+// vanishes says whether the object exists for the type checker only: a constant, a
 // constraint, or a func type.
 func vanishes(obj types.Object) bool {
+	if _, ok := obj.(*types.Const); ok {
+		return true
+	}
 	if _, ok := obj.(*types.TypeName); !ok {
 		return false
 	}

@@ -3,7 +3,7 @@
 // doc comments for completion and inspection. All of it is part of the program:
 // cells need neither the Go toolchain nor source files.
 //
-// go run ./kernel/cell/internal/symbols/gen generates the tables (table_*.go) and
+// go run ./kernel/cell/internal/symbols/gen generates the tables (tables.go) and
 // three archives: the packages' types (types.zst), which are the compiler's export
 // data and so have exact parameter names, constants and generic signatures; the
 // source of generic functions (sources.zst), which tables cannot hold and which is
@@ -27,11 +27,11 @@ func Exports() interp.Exports {
 	for key, table := range stdlib.Symbols {
 		all[key] = maps.Clone(table)
 	}
-	for key, table := range tables {
+	for key, table := range tables() {
 		if all[key] == nil {
 			all[key] = map[string]reflect.Value{}
 		}
-		maps.Copy(all[key], table())
+		maps.Copy(all[key], table)
 	}
 	all["."] = map[string]reflect.Value{"MapTypes": reflect.ValueOf(mapTypes())}
 	return all
@@ -43,7 +43,7 @@ func Paths() []string {
 	for key := range stdlib.Symbols {
 		seen[pathOf(key)] = true
 	}
-	for key := range tables {
+	for key := range tables() {
 		seen[pathOf(key)] = true
 	}
 	delete(seen, "")
@@ -54,7 +54,7 @@ func Paths() []string {
 func (*Importer) Named(name string) (paths []string) {
 	for _, path := range Paths() {
 		first, _, _ := strings.Cut(path, "/")
-		if stdlib.Symbols[path+"/"+name] == nil && tables[path+"/"+name] == nil || strings.Contains(first, ".") || first == "noema" {
+		if stdlib.Symbols[path+"/"+name] == nil && tables()[path+"/"+name] == nil || strings.Contains(first, ".") || first == "noema" {
 			continue
 		}
 		paths = append(paths, path)

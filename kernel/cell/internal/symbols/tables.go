@@ -2,55 +2,1375 @@
 
 package symbols
 
-import "reflect"
+//lint:file-ignore SA1019 a table holds deprecated names too
 
-// tables are the tables that come on top of yaegi's own.
-var tables = map[string]func() map[string]reflect.Value{
-	"archive/tar/tar":                  table_archive_tar,
-	"bytes/bytes":                      table_bytes,
-	"crypto/crypto":                    table_crypto,
-	"crypto/cipher/cipher":             table_crypto_cipher,
-	"crypto/ecdh/ecdh":                 table_crypto_ecdh,
-	"crypto/ecdsa/ecdsa":               table_crypto_ecdsa,
-	"crypto/rand/rand":                 table_crypto_rand,
-	"crypto/rsa/rsa":                   table_crypto_rsa,
-	"crypto/subtle/subtle":             table_crypto_subtle,
-	"crypto/tls/tls":                   table_crypto_tls,
-	"crypto/x509/x509":                 table_crypto_x509,
-	"debug/elf/elf":                    table_debug_elf,
-	"encoding/encoding":                table_encoding,
-	"encoding/binary/binary":           table_encoding_binary,
-	"go/ast/ast":                       table_go_ast,
-	"go/types/types":                   table_go_types,
-	"gonum.org/v1/gonum/floats/floats": table_gonum_org_v1_gonum_floats,
-	"gonum.org/v1/gonum/stat/stat":     table_gonum_org_v1_gonum_stat,
-	"hash/hash":                        table_hash,
-	"io/fs/fs":                         table_io_fs,
-	"iter/iter":                        table_iter,
-	"log/slog/slog":                    table_log_slog,
-	"math/rand/v2/rand":                table_math_rand_v2,
-	"mime/multipart/multipart":         table_mime_multipart,
-	"net/net":                          table_net,
-	"net/http/http":                    table_net_http,
-	"net/http/httptest/httptest":       table_net_http_httptest,
-	"noema/kernel/kernel":              table_noema_kernel,
-	"noema/kernel/compare/compare":     table_noema_kernel_compare,
-	"noema/kernel/display/display":     table_noema_kernel_display,
-	"noema/kernel/provider/provider":   table_noema_kernel_provider,
-	"noema/kernel/record/record":       table_noema_kernel_record,
-	"noema/kernel/runner/runner":       table_noema_kernel_runner,
-	"noema/kernel/score/score":         table_noema_kernel_score,
-	"noema/kernel/task/task":           table_noema_kernel_task,
-	"noema/methods/methods":            table_noema_methods,
-	"noema/methods/reply/reply":        table_noema_methods_reply,
-	"os/os":                            table_os,
-	"path/filepath/filepath":           table_path_filepath,
-	"reflect/reflect":                  table_reflect,
-	"runtime/runtime":                  table_runtime,
-	"runtime/debug/debug":              table_runtime_debug,
-	"runtime/trace/trace":              table_runtime_trace,
-	"strings/strings":                  table_strings,
-	"sync/atomic/atomic":               table_sync_atomic,
-	"unicode/unicode":                  table_unicode,
-	"unicode/utf16/utf16":              table_unicode_utf16,
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"debug/elf"
+	"encoding"
+	"encoding/binary"
+	"encoding/json"
+	"go/ast"
+	"go/types"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"hash"
+	"io"
+	"io/fs"
+	"log/slog"
+	rand2 "math/rand/v2"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"noema/kernel"
+	"noema/kernel/compare"
+	"noema/kernel/display"
+	"noema/kernel/provider"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/kernel/score"
+	"noema/kernel/task"
+	"noema/methods"
+	"noema/methods/reply"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode"
+	"unicode/utf16"
+)
+
+// tables are what comes on top of yaegi's own.
+var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
+	return map[string]map[string]reflect.Value{
+		"archive/tar/tar": {
+			"FileInfoNames":  reflect.ValueOf((*tar.FileInfoNames)(nil)),
+			"_FileInfoNames": reflect.ValueOf((*wrap_archive_tar_FileInfoNames)(nil)),
+		},
+		"bytes/bytes": {
+			"FieldsFuncSeq": reflect.ValueOf(bytes.FieldsFuncSeq),
+			"FieldsSeq":     reflect.ValueOf(bytes.FieldsSeq),
+			"Lines":         reflect.ValueOf(bytes.Lines),
+			"SplitAfterSeq": reflect.ValueOf(bytes.SplitAfterSeq),
+			"SplitSeq":      reflect.ValueOf(bytes.SplitSeq),
+		},
+		"crypto/crypto": {
+			"Decapsulator":   reflect.ValueOf((*crypto.Decapsulator)(nil)),
+			"_Decapsulator":  reflect.ValueOf((*wrap_crypto_Decapsulator)(nil)),
+			"Encapsulator":   reflect.ValueOf((*crypto.Encapsulator)(nil)),
+			"_Encapsulator":  reflect.ValueOf((*wrap_crypto_Encapsulator)(nil)),
+			"MessageSigner":  reflect.ValueOf((*crypto.MessageSigner)(nil)),
+			"_MessageSigner": reflect.ValueOf((*wrap_crypto_MessageSigner)(nil)),
+			"SignMessage":    reflect.ValueOf(crypto.SignMessage),
+		},
+		"crypto/cipher/cipher": {
+			"NewGCMWithRandomNonce": reflect.ValueOf(cipher.NewGCMWithRandomNonce),
+		},
+		"crypto/ecdh/ecdh": {
+			"KeyExchanger":  reflect.ValueOf((*ecdh.KeyExchanger)(nil)),
+			"_KeyExchanger": reflect.ValueOf((*wrap_crypto_ecdh_KeyExchanger)(nil)),
+		},
+		"crypto/ecdsa/ecdsa": {
+			"ParseRawPrivateKey":         reflect.ValueOf(ecdsa.ParseRawPrivateKey),
+			"ParseUncompressedPublicKey": reflect.ValueOf(ecdsa.ParseUncompressedPublicKey),
+		},
+		"crypto/rand/rand": {
+			"Text": reflect.ValueOf(rand.Text),
+		},
+		"crypto/rsa/rsa": {
+			"EncryptOAEPWithOptions": reflect.ValueOf(rsa.EncryptOAEPWithOptions),
+		},
+		"crypto/subtle/subtle": {
+			"WithDataIndependentTiming": reflect.ValueOf(subtle.WithDataIndependentTiming),
+		},
+		"crypto/tls/tls": {
+			"ECHRejectionError":       reflect.ValueOf((*tls.ECHRejectionError)(nil)),
+			"EncryptedClientHelloKey": reflect.ValueOf((*tls.EncryptedClientHelloKey)(nil)),
+		},
+		"crypto/x509/x509": {
+			"OIDFromASN1OID": reflect.ValueOf(x509.OIDFromASN1OID),
+			"ParseOID":       reflect.ValueOf(x509.ParseOID),
+			"PolicyMapping":  reflect.ValueOf((*x509.PolicyMapping)(nil)),
+		},
+		"debug/elf/elf": {
+			"DynamicVersion":     reflect.ValueOf((*elf.DynamicVersion)(nil)),
+			"DynamicVersionDep":  reflect.ValueOf((*elf.DynamicVersionDep)(nil)),
+			"DynamicVersionFlag": reflect.ValueOf((*elf.DynamicVersionFlag)(nil)),
+			"DynamicVersionNeed": reflect.ValueOf((*elf.DynamicVersionNeed)(nil)),
+			"VersionIndex":       reflect.ValueOf((*elf.VersionIndex)(nil)),
+		},
+		"encoding/encoding": {
+			"BinaryAppender":  reflect.ValueOf((*encoding.BinaryAppender)(nil)),
+			"_BinaryAppender": reflect.ValueOf((*wrap_encoding_BinaryAppender)(nil)),
+			"TextAppender":    reflect.ValueOf((*encoding.TextAppender)(nil)),
+			"_TextAppender":   reflect.ValueOf((*wrap_encoding_TextAppender)(nil)),
+		},
+		"encoding/binary/binary": {
+			"Append": reflect.ValueOf(binary.Append),
+			"Decode": reflect.ValueOf(binary.Decode),
+			"Encode": reflect.ValueOf(binary.Encode),
+		},
+		"go/ast/ast": {
+			"Directive":      reflect.ValueOf((*ast.Directive)(nil)),
+			"DirectiveArg":   reflect.ValueOf((*ast.DirectiveArg)(nil)),
+			"ParseDirective": reflect.ValueOf(ast.ParseDirective),
+			"Preorder":       reflect.ValueOf(ast.Preorder),
+			"PreorderStack":  reflect.ValueOf(ast.PreorderStack),
+		},
+		"go/types/types": {
+			"LookupSelection": reflect.ValueOf(types.LookupSelection),
+			"VarKind":         reflect.ValueOf((*types.VarKind)(nil)),
+		},
+		"gonum.org/v1/gonum/floats/floats": {
+			"Add":               reflect.ValueOf(floats.Add),
+			"AddConst":          reflect.ValueOf(floats.AddConst),
+			"AddScaled":         reflect.ValueOf(floats.AddScaled),
+			"AddScaledTo":       reflect.ValueOf(floats.AddScaledTo),
+			"AddTo":             reflect.ValueOf(floats.AddTo),
+			"Argsort":           reflect.ValueOf(floats.Argsort),
+			"ArgsortStable":     reflect.ValueOf(floats.ArgsortStable),
+			"Count":             reflect.ValueOf(floats.Count),
+			"CumProd":           reflect.ValueOf(floats.CumProd),
+			"CumSum":            reflect.ValueOf(floats.CumSum),
+			"Distance":          reflect.ValueOf(floats.Distance),
+			"Div":               reflect.ValueOf(floats.Div),
+			"DivTo":             reflect.ValueOf(floats.DivTo),
+			"Dot":               reflect.ValueOf(floats.Dot),
+			"Equal":             reflect.ValueOf(floats.Equal),
+			"EqualApprox":       reflect.ValueOf(floats.EqualApprox),
+			"EqualFunc":         reflect.ValueOf(floats.EqualFunc),
+			"EqualLengths":      reflect.ValueOf(floats.EqualLengths),
+			"Find":              reflect.ValueOf(floats.Find),
+			"HasNaN":            reflect.ValueOf(floats.HasNaN),
+			"LogSpan":           reflect.ValueOf(floats.LogSpan),
+			"LogSumExp":         reflect.ValueOf(floats.LogSumExp),
+			"Max":               reflect.ValueOf(floats.Max),
+			"MaxIdx":            reflect.ValueOf(floats.MaxIdx),
+			"Min":               reflect.ValueOf(floats.Min),
+			"MinIdx":            reflect.ValueOf(floats.MinIdx),
+			"Mul":               reflect.ValueOf(floats.Mul),
+			"MulTo":             reflect.ValueOf(floats.MulTo),
+			"NearestIdx":        reflect.ValueOf(floats.NearestIdx),
+			"NearestIdxForSpan": reflect.ValueOf(floats.NearestIdxForSpan),
+			"Norm":              reflect.ValueOf(floats.Norm),
+			"Prod":              reflect.ValueOf(floats.Prod),
+			"Reverse":           reflect.ValueOf(floats.Reverse),
+			"Same":              reflect.ValueOf(floats.Same),
+			"Scale":             reflect.ValueOf(floats.Scale),
+			"ScaleTo":           reflect.ValueOf(floats.ScaleTo),
+			"Span":              reflect.ValueOf(floats.Span),
+			"Sub":               reflect.ValueOf(floats.Sub),
+			"SubTo":             reflect.ValueOf(floats.SubTo),
+			"Sum":               reflect.ValueOf(floats.Sum),
+			"SumCompensated":    reflect.ValueOf(floats.SumCompensated),
+			"Within":            reflect.ValueOf(floats.Within),
+		},
+		"gonum.org/v1/gonum/stat/stat": {
+			"Bhattacharyya":         reflect.ValueOf(stat.Bhattacharyya),
+			"BivariateMoment":       reflect.ValueOf(stat.BivariateMoment),
+			"CC":                    reflect.ValueOf((*stat.CC)(nil)),
+			"CDF":                   reflect.ValueOf(stat.CDF),
+			"ChiSquare":             reflect.ValueOf(stat.ChiSquare),
+			"CircularMean":          reflect.ValueOf(stat.CircularMean),
+			"Correlation":           reflect.ValueOf(stat.Correlation),
+			"CorrelationMatrix":     reflect.ValueOf(stat.CorrelationMatrix),
+			"Covariance":            reflect.ValueOf(stat.Covariance),
+			"CovarianceMatrix":      reflect.ValueOf(stat.CovarianceMatrix),
+			"CrossEntropy":          reflect.ValueOf(stat.CrossEntropy),
+			"CumulantKind":          reflect.ValueOf((*stat.CumulantKind)(nil)),
+			"Entropy":               reflect.ValueOf(stat.Entropy),
+			"ExKurtosis":            reflect.ValueOf(stat.ExKurtosis),
+			"GeometricMean":         reflect.ValueOf(stat.GeometricMean),
+			"HarmonicMean":          reflect.ValueOf(stat.HarmonicMean),
+			"Hellinger":             reflect.ValueOf(stat.Hellinger),
+			"Histogram":             reflect.ValueOf(stat.Histogram),
+			"JensenShannon":         reflect.ValueOf(stat.JensenShannon),
+			"Kendall":               reflect.ValueOf(stat.Kendall),
+			"KolmogorovSmirnov":     reflect.ValueOf(stat.KolmogorovSmirnov),
+			"KullbackLeibler":       reflect.ValueOf(stat.KullbackLeibler),
+			"LinearRegression":      reflect.ValueOf(stat.LinearRegression),
+			"Mahalanobis":           reflect.ValueOf(stat.Mahalanobis),
+			"Mean":                  reflect.ValueOf(stat.Mean),
+			"MeanStdDev":            reflect.ValueOf(stat.MeanStdDev),
+			"MeanVariance":          reflect.ValueOf(stat.MeanVariance),
+			"Mode":                  reflect.ValueOf(stat.Mode),
+			"Moment":                reflect.ValueOf(stat.Moment),
+			"MomentAbout":           reflect.ValueOf(stat.MomentAbout),
+			"PC":                    reflect.ValueOf((*stat.PC)(nil)),
+			"PopMeanStdDev":         reflect.ValueOf(stat.PopMeanStdDev),
+			"PopMeanVariance":       reflect.ValueOf(stat.PopMeanVariance),
+			"PopStdDev":             reflect.ValueOf(stat.PopStdDev),
+			"PopVariance":           reflect.ValueOf(stat.PopVariance),
+			"Quantile":              reflect.ValueOf(stat.Quantile),
+			"RNoughtSquared":        reflect.ValueOf(stat.RNoughtSquared),
+			"ROC":                   reflect.ValueOf(stat.ROC),
+			"RSquared":              reflect.ValueOf(stat.RSquared),
+			"RSquaredFrom":          reflect.ValueOf(stat.RSquaredFrom),
+			"Skew":                  reflect.ValueOf(stat.Skew),
+			"SortWeighted":          reflect.ValueOf(stat.SortWeighted),
+			"SortWeightedLabeled":   reflect.ValueOf(stat.SortWeightedLabeled),
+			"StdDev":                reflect.ValueOf(stat.StdDev),
+			"StdErr":                reflect.ValueOf(stat.StdErr),
+			"StdScore":              reflect.ValueOf(stat.StdScore),
+			"TOC":                   reflect.ValueOf(stat.TOC),
+			"Variance":              reflect.ValueOf(stat.Variance),
+			"WassersteinDistance":   reflect.ValueOf(stat.WassersteinDistance),
+			"WassersteinDistanceND": reflect.ValueOf(stat.WassersteinDistanceND),
+		},
+		"hash/hash": {
+			"Cloner":  reflect.ValueOf((*hash.Cloner)(nil)),
+			"_Cloner": reflect.ValueOf((*wrap_hash_Cloner)(nil)),
+			"XOF":     reflect.ValueOf((*hash.XOF)(nil)),
+			"_XOF":    reflect.ValueOf((*wrap_hash_XOF)(nil)),
+		},
+		"io/fs/fs": {
+			"Lstat":       reflect.ValueOf(fs.Lstat),
+			"ReadLink":    reflect.ValueOf(fs.ReadLink),
+			"ReadLinkFS":  reflect.ValueOf((*fs.ReadLinkFS)(nil)),
+			"_ReadLinkFS": reflect.ValueOf((*wrap_io_fs_ReadLinkFS)(nil)),
+		},
+		"iter/iter": {},
+		"log/slog/slog": {
+			"DiscardHandler":  reflect.ValueOf(&slog.DiscardHandler).Elem(),
+			"GroupAttrs":      reflect.ValueOf(slog.GroupAttrs),
+			"MultiHandler":    reflect.ValueOf((*slog.MultiHandler)(nil)),
+			"NewMultiHandler": reflect.ValueOf(slog.NewMultiHandler),
+		},
+		"math/rand/v2/rand": {
+			"Uint": reflect.ValueOf(rand2.Uint),
+		},
+		"mime/multipart/multipart": {
+			"FileContentDisposition": reflect.ValueOf(multipart.FileContentDisposition),
+		},
+		"net/net": {
+			"KeepAliveConfig": reflect.ValueOf((*net.KeepAliveConfig)(nil)),
+		},
+		"net/http/http": {
+			"ClientConn":               reflect.ValueOf((*http.ClientConn)(nil)),
+			"CrossOriginProtection":    reflect.ValueOf((*http.CrossOriginProtection)(nil)),
+			"HTTP2Config":              reflect.ValueOf((*http.HTTP2Config)(nil)),
+			"NewCrossOriginProtection": reflect.ValueOf(http.NewCrossOriginProtection),
+			"ParseCookie":              reflect.ValueOf(http.ParseCookie),
+			"ParseSetCookie":           reflect.ValueOf(http.ParseSetCookie),
+			"Protocols":                reflect.ValueOf((*http.Protocols)(nil)),
+		},
+		"net/http/httptest/httptest": {
+			"NewRequestWithContext": reflect.ValueOf(httptest.NewRequestWithContext),
+		},
+		"noema/kernel/kernel": {
+			"Ablation":      reflect.ValueOf((*kernel.Ablation)(nil)),
+			"About":         reflect.ValueOf((*kernel.About)(nil)),
+			"Answer":        reflect.ValueOf((*kernel.Answer)(nil)),
+			"AnswerKind":    reflect.ValueOf((*kernel.AnswerKind)(nil)),
+			"AnswerSpec":    reflect.ValueOf((*kernel.AnswerSpec)(nil)),
+			"Asking":        reflect.ValueOf((*kernel.Asking)(nil)),
+			"Axis":          reflect.ValueOf((*kernel.Axis)(nil)),
+			"Bundle":        reflect.ValueOf((*kernel.Bundle)(nil)),
+			"Call":          reflect.ValueOf((*kernel.Call)(nil)),
+			"CallList":      reflect.ValueOf((*kernel.CallList)(nil)),
+			"Catalog":       reflect.ValueOf((*kernel.Catalog)(nil)),
+			"_Catalog":      reflect.ValueOf((*wrap_noema_kernel_Catalog)(nil)),
+			"Checked":       reflect.ValueOf((*kernel.Checked)(nil)),
+			"ChoiceAnswer":  reflect.ValueOf(kernel.ChoiceAnswer),
+			"Compare":       reflect.ValueOf(kernel.Compare),
+			"Comparing":     reflect.ValueOf((*kernel.Comparing)(nil)),
+			"Comparison":    reflect.ValueOf((*kernel.Comparison)(nil)),
+			"Completion":    reflect.ValueOf((*kernel.Completion)(nil)),
+			"Context":       reflect.ValueOf((*kernel.Context)(nil)),
+			"_Context":      reflect.ValueOf((*wrap_noema_kernel_Context)(nil)),
+			"Credit":        reflect.ValueOf((*kernel.Credit)(nil)),
+			"Crediting":     reflect.ValueOf((*kernel.Crediting)(nil)),
+			"Deviation":     reflect.ValueOf((*kernel.Deviation)(nil)),
+			"Diff":          reflect.ValueOf((*kernel.Diff)(nil)),
+			"DisplayGraph":  reflect.ValueOf((*kernel.DisplayGraph)(nil)),
+			"Displayer":     reflect.ValueOf((*kernel.Displayer)(nil)),
+			"_Displayer":    reflect.ValueOf((*wrap_noema_kernel_Displayer)(nil)),
+			"Event":         reflect.ValueOf((*kernel.Event)(nil)),
+			"Experiment":    reflect.ValueOf((*kernel.Experiment)(nil)),
+			"Forked":        reflect.ValueOf((*kernel.Forked)(nil)),
+			"HTML":          reflect.ValueOf(kernel.HTML),
+			"Host":          reflect.ValueOf((*kernel.Host)(nil)),
+			"_Host":         reflect.ValueOf((*wrap_noema_kernel_Host)(nil)),
+			"Import":        reflect.ValueOf((*kernel.Import)(nil)),
+			"IsMisuse":      reflect.ValueOf(kernel.IsMisuse),
+			"JSON":          reflect.ValueOf(kernel.JSON),
+			"Lab":           reflect.ValueOf((*kernel.Lab)(nil)),
+			"LabelItem":     reflect.ValueOf((*kernel.LabelItem)(nil)),
+			"Labelling":     reflect.ValueOf((*kernel.Labelling)(nil)),
+			"Markdown":      reflect.ValueOf(kernel.Markdown),
+			"Message":       reflect.ValueOf((*kernel.Message)(nil)),
+			"Metric":        reflect.ValueOf((*kernel.Metric)(nil)),
+			"Misuse":        reflect.ValueOf((*kernel.Misuse)(nil)),
+			"Misused":       reflect.ValueOf(kernel.Misused),
+			"NewTask":       reflect.ValueOf(kernel.NewTask),
+			"NoAnswer":      reflect.ValueOf(kernel.NoAnswer),
+			"NumberAnswer":  reflect.ValueOf(kernel.NumberAnswer),
+			"Numbers":       reflect.ValueOf((*kernel.Numbers)(nil)),
+			"Open":          reflect.ValueOf(kernel.Open),
+			"Options":       reflect.ValueOf((*kernel.Options)(nil)),
+			"Outcome":       reflect.ValueOf((*kernel.Outcome)(nil)),
+			"ParseNumber":   reflect.ValueOf(kernel.ParseNumber),
+			"ParseSpec":     reflect.ValueOf(kernel.ParseSpec),
+			"Pick":          reflect.ValueOf(kernel.Pick),
+			"Plot":          reflect.ValueOf((*kernel.Plot)(nil)),
+			"Point":         reflect.ValueOf((*kernel.Point)(nil)),
+			"Problem":       reflect.ValueOf((*kernel.Problem)(nil)),
+			"Question":      reflect.ValueOf(kernel.Question),
+			"RankingAnswer": reflect.ValueOf(kernel.RankingAnswer),
+			"Replayed":      reflect.ValueOf((*kernel.Replayed)(nil)),
+			"Reply":         reflect.ValueOf(kernel.Reply),
+			"Request":       reflect.ValueOf((*kernel.Request)(nil)),
+			"Result":        reflect.ValueOf((*kernel.Result)(nil)),
+			"RunList":       reflect.ValueOf((*kernel.RunList)(nil)),
+			"SVG":           reflect.ValueOf(kernel.SVG),
+			"Sample":        reflect.ValueOf((*kernel.Sample)(nil)),
+			"Sampling":      reflect.ValueOf((*kernel.Sampling)(nil)),
+			"Series":        reflect.ValueOf((*kernel.Series)(nil)),
+			"SetAnswer":     reflect.ValueOf(kernel.SetAnswer),
+			"Solve":         reflect.ValueOf((*kernel.Solve)(nil)),
+			"Spec":          reflect.ValueOf((*kernel.Spec)(nil)),
+			"Table":         reflect.ValueOf((*kernel.Table)(nil)),
+			"Task":          reflect.ValueOf((*kernel.Task)(nil)),
+			"TaskEntry":     reflect.ValueOf((*kernel.TaskEntry)(nil)),
+			"TextAnswer":    reflect.ValueOf(kernel.TextAnswer),
+			"ToolCall":      reflect.ValueOf((*kernel.ToolCall)(nil)),
+			"ToolResult":    reflect.ValueOf((*kernel.ToolResult)(nil)),
+			"Trial":         reflect.ValueOf((*kernel.Trial)(nil)),
+			"TrialID":       reflect.ValueOf((*kernel.TrialID)(nil)),
+			"TrialList":     reflect.ValueOf((*kernel.TrialList)(nil)),
+		},
+		"noema/kernel/compare/compare": {
+			"Agreement":   reflect.ValueOf((*compare.Agreement)(nil)),
+			"Calibration": reflect.ValueOf((*compare.Calibration)(nil)),
+			"Cause":       reflect.ValueOf((*compare.Cause)(nil)),
+			"Cell":        reflect.ValueOf((*compare.Cell)(nil)),
+			"CheckDesign": reflect.ValueOf(compare.CheckDesign),
+			"Common":      reflect.ValueOf((*compare.Common)(nil)),
+			"Compare":     reflect.ValueOf(compare.Compare),
+			"Comparison":  reflect.ValueOf((*compare.Comparison)(nil)),
+			"Contrasts":   reflect.ValueOf(compare.Contrasts),
+			"Credit":      reflect.ValueOf((*compare.Credit)(nil)),
+			"CreditOf":    reflect.ValueOf(compare.CreditOf),
+			"Curve":       reflect.ValueOf((*compare.Curve)(nil)),
+			"CurvePoint":  reflect.ValueOf((*compare.CurvePoint)(nil)),
+			"Data":        reflect.ValueOf((*compare.Data)(nil)),
+			"Describe":    reflect.ValueOf(compare.Describe),
+			"Diff":        reflect.ValueOf((*compare.Diff)(nil)),
+			"DiffRuns":    reflect.ValueOf(compare.DiffRuns),
+			"Difference":  reflect.ValueOf((*compare.Difference)(nil)),
+			"Effect":      reflect.ValueOf((*compare.Effect)(nil)),
+			"FromTrials":  reflect.ValueOf(compare.FromTrials),
+			"Grading":     reflect.ValueOf((*compare.Grading)(nil)),
+			"GroupStats":  reflect.ValueOf((*compare.GroupStats)(nil)),
+			"Headline":    reflect.ValueOf(compare.Headline),
+			"Holm":        reflect.ValueOf(compare.Holm),
+			"Look":        reflect.ValueOf((*compare.Look)(nil)),
+			"Looks":       reflect.ValueOf((*compare.Looks)(nil)),
+			"McNemar":     reflect.ValueOf(compare.McNemar),
+			"Merit":       reflect.ValueOf((*compare.Merit)(nil)),
+			"MethodStats": reflect.ValueOf((*compare.MethodStats)(nil)),
+			"NewSequence": reflect.ValueOf(compare.NewSequence),
+			"Number":      reflect.ValueOf((*compare.Number)(nil)),
+			"Options":     reflect.ValueOf((*compare.Options)(nil)),
+			"Pair":        reflect.ValueOf((*compare.Pair)(nil)),
+			"Paired":      reflect.ValueOf(compare.Paired),
+			"Pareto":      reflect.ValueOf((*compare.Pareto)(nil)),
+			"ParetoPoint": reflect.ValueOf((*compare.ParetoPoint)(nil)),
+			"PassAt":      reflect.ValueOf(compare.PassAt),
+			"PassHat":     reflect.ValueOf(compare.PassHat),
+			"PerHop":      reflect.ValueOf((*compare.PerHop)(nil)),
+			"Place":       reflect.ValueOf((*compare.Place)(nil)),
+			"Point":       reflect.ValueOf((*compare.Point)(nil)),
+			"Position":    reflect.ValueOf((*compare.Position)(nil)),
+			"Preference":  reflect.ValueOf((*compare.Preference)(nil)),
+			"Ratio":       reflect.ValueOf((*compare.Ratio)(nil)),
+			"Repeat":      reflect.ValueOf((*compare.Repeat)(nil)),
+			"Resource":    reflect.ValueOf((*compare.Resource)(nil)),
+			"Resources":   reflect.ValueOf(compare.Resources),
+			"Right":       reflect.ValueOf(compare.Right),
+			"Sample":      reflect.ValueOf((*compare.Sample)(nil)),
+			"Saved":       reflect.ValueOf((*compare.Saved)(nil)),
+			"SeedUse":     reflect.ValueOf((*compare.SeedUse)(nil)),
+			"Sequence":    reflect.ValueOf((*compare.Sequence)(nil)),
+			"Sequential":  reflect.ValueOf((*compare.Sequential)(nil)),
+			"Shared":      reflect.ValueOf((*compare.Shared)(nil)),
+			"Side":        reflect.ValueOf((*compare.Side)(nil)),
+			"Standing":    reflect.ValueOf((*compare.Standing)(nil)),
+			"State":       reflect.ValueOf((*compare.State)(nil)),
+			"Stop":        reflect.ValueOf((*compare.Stop)(nil)),
+			"Tally":       reflect.ValueOf((*compare.Tally)(nil)),
+			"Tango":       reflect.ValueOf(compare.Tango),
+			"TrialDiff":   reflect.ValueOf((*compare.TrialDiff)(nil)),
+			"Usage":       reflect.ValueOf((*compare.Usage)(nil)),
+			"UsageOf":     reflect.ValueOf(compare.UsageOf),
+			"Wrong":       reflect.ValueOf(compare.Wrong),
+		},
+		"noema/kernel/display/display": {
+			"Axis":         reflect.ValueOf((*display.Axis)(nil)),
+			"Bundle":       reflect.ValueOf((*display.Bundle)(nil)),
+			"Column":       reflect.ValueOf((*display.Column)(nil)),
+			"Count":        reflect.ValueOf(display.Count),
+			"Displayer":    reflect.ValueOf((*display.Displayer)(nil)),
+			"_Displayer":   reflect.ValueOf((*wrap_noema_kernel_display_Displayer)(nil)),
+			"Draw":         reflect.ValueOf(display.Draw),
+			"Graph":        reflect.ValueOf((*display.Graph)(nil)),
+			"HTMLText":     reflect.ValueOf(display.HTMLText),
+			"JSONValue":    reflect.ValueOf(display.JSONValue),
+			"Join":         reflect.ValueOf(display.Join),
+			"LaTeXText":    reflect.ValueOf(display.LaTeXText),
+			"Line":         reflect.ValueOf(display.Line),
+			"MarkdownText": reflect.ValueOf(display.MarkdownText),
+			"Of":           reflect.ValueOf(display.Of),
+			"PNGImage":     reflect.ValueOf(display.PNGImage),
+			"Plot":         reflect.ValueOf((*display.Plot)(nil)),
+			"Point":        reflect.ValueOf((*display.Point)(nil)),
+			"Screen":       reflect.ValueOf((*display.Screen)(nil)),
+			"_Screen":      reflect.ValueOf((*wrap_noema_kernel_display_Screen)(nil)),
+			"Series":       reflect.ValueOf((*display.Series)(nil)),
+			"SideBySide":   reflect.ValueOf(display.SideBySide),
+			"Style":        reflect.ValueOf((*display.Style)(nil)),
+			"Table":        reflect.ValueOf((*display.Table)(nil)),
+			"Text":         reflect.ValueOf(display.Text),
+			"Visible":      reflect.ValueOf(display.Visible),
+			"Wrap":         reflect.ValueOf(display.Wrap),
+		},
+		"noema/kernel/provider/provider": {
+			"CheckLogprobs": reflect.ValueOf(provider.CheckLogprobs),
+			"CheckUsage":    reflect.ValueOf(provider.CheckUsage),
+			"CutLogprobs":   reflect.ValueOf(provider.CutLogprobs),
+			"Error":         reflect.ValueOf((*provider.Error)(nil)),
+			"Features":      reflect.ValueOf((*provider.Features)(nil)),
+			"Info":          reflect.ValueOf((*provider.Info)(nil)),
+			"Kind":          reflect.ValueOf((*provider.Kind)(nil)),
+			"KindOf":        reflect.ValueOf(provider.KindOf),
+			"Miscount":      reflect.ValueOf((*provider.Miscount)(nil)),
+			"NoLogprobs":    reflect.ValueOf(provider.NoLogprobs),
+			"Price":         reflect.ValueOf((*provider.Price)(nil)),
+			"Provider":      reflect.ValueOf((*provider.Provider)(nil)),
+			"_Provider":     reflect.ValueOf((*wrap_noema_kernel_provider_Provider)(nil)),
+			"Retryable":     reflect.ValueOf(provider.Retryable),
+			"Support":       reflect.ValueOf((*provider.Support)(nil)),
+			"TokenLogprob":  reflect.ValueOf(provider.TokenLogprob),
+		},
+		"noema/kernel/record/record": {
+			"Ahead":           reflect.ValueOf((*record.Ahead)(nil)),
+			"BytesDigest":     reflect.ValueOf(record.BytesDigest),
+			"Call":            reflect.ValueOf((*record.Call)(nil)),
+			"CallKind":        reflect.ValueOf((*record.CallKind)(nil)),
+			"Calls":           reflect.ValueOf((*record.Calls)(nil)),
+			"CauseKey":        reflect.ValueOf(record.CauseKey),
+			"ComparePaths":    reflect.ValueOf(record.ComparePaths),
+			"Config":          reflect.ValueOf((*record.Config)(nil)),
+			"Depth":           reflect.ValueOf(record.Depth),
+			"Design":          reflect.ValueOf((*record.Design)(nil)),
+			"Divergence":      reflect.ValueOf((*record.Divergence)(nil)),
+			"Fault":           reflect.ValueOf((*record.Fault)(nil)),
+			"FirstDivergence": reflect.ValueOf(record.FirstDivergence),
+			"Imported":        reflect.ValueOf((*record.Imported)(nil)),
+			"Intervention":    reflect.ValueOf((*record.Intervention)(nil)),
+			"Interventions":   reflect.ValueOf(record.Interventions),
+			"Judgement":       reflect.ValueOf((*record.Judgement)(nil)),
+			"Label":           reflect.ValueOf((*record.Label)(nil)),
+			"Limits":          reflect.ValueOf((*record.Limits)(nil)),
+			"Marshal":         reflect.ValueOf(record.Marshal),
+			"Method":          reflect.ValueOf((*record.Method)(nil)),
+			"Model":           reflect.ValueOf((*record.Model)(nil)),
+			"Place":           reflect.ValueOf(record.Place),
+			"Plugin":          reflect.ValueOf((*record.Plugin)(nil)),
+			"Preference":      reflect.ValueOf((*record.Preference)(nil)),
+			"ReadLabels":      reflect.ValueOf(record.ReadLabels),
+			"Replacement":     reflect.ValueOf((*record.Replacement)(nil)),
+			"ResponseDigest":  reflect.ValueOf(record.ResponseDigest),
+			"Root":            reflect.ValueOf(record.Root),
+			"Run":             reflect.ValueOf((*record.Run)(nil)),
+			"Sampling":        reflect.ValueOf((*record.Sampling)(nil)),
+			"Seed":            reflect.ValueOf((*record.Seed)(nil)),
+			"SeedSeed":        reflect.ValueOf(record.SeedSeed),
+			"Status":          reflect.ValueOf((*record.Status)(nil)),
+			"Task":            reflect.ValueOf((*record.Task)(nil)),
+			"ToolDigest":      reflect.ValueOf(record.ToolDigest),
+			"Trial":           reflect.ValueOf((*record.Trial)(nil)),
+			"TrialID":         reflect.ValueOf((*record.TrialID)(nil)),
+			"TrialSeed":       reflect.ValueOf(record.TrialSeed),
+			"UnmarshalRun":    reflect.ValueOf(record.UnmarshalRun),
+			"UnmarshalTrial":  reflect.ValueOf(record.UnmarshalTrial),
+		},
+		"noema/kernel/runner/runner": {
+			"AddLabels":      reflect.ValueOf(runner.AddLabels),
+			"AddSeeds":       reflect.ValueOf(runner.AddSeeds),
+			"AnyOf":          reflect.ValueOf(runner.AnyOf),
+			"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
+			"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
+			"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
+			"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
+			"FindCall":       reflect.ValueOf(runner.FindCall),
+			"FindRun":        reflect.ValueOf(runner.FindRun),
+			"Fork":           reflect.ValueOf((*runner.Fork)(nil)),
+			"Import":         reflect.ValueOf((*runner.Import)(nil)),
+			"IsMisuse":       reflect.ValueOf(runner.IsMisuse),
+			"Known":          reflect.ValueOf(runner.Known),
+			"LabelFile":      reflect.ValueOf(runner.LabelFile),
+			"Labels":         reflect.ValueOf(runner.Labels),
+			"Lacks":          reflect.ValueOf(runner.Lacks),
+			"LimitsOf":       reflect.ValueOf(runner.LimitsOf),
+			"LoadResult":     reflect.ValueOf(runner.LoadResult),
+			"LoadTask":       reflect.ValueOf(runner.LoadTask),
+			"Method":         reflect.ValueOf((*runner.Method)(nil)),
+			"MethodEstimate": reflect.ValueOf((*runner.MethodEstimate)(nil)),
+			"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
+			"Misuse":         reflect.ValueOf((*runner.Misuse)(nil)),
+			"Misused":        reflect.ValueOf(runner.Misused),
+			"NotUnderstood":  reflect.ValueOf(runner.NotUnderstood),
+			"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
+			"_Observer":      reflect.ValueOf((*wrap_noema_kernel_runner_Observer)(nil)),
+			"Planned":        reflect.ValueOf(runner.Planned),
+			"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
+			"Reach":          reflect.ValueOf(runner.Reach),
+			"ReadExchange":   reflect.ValueOf(runner.ReadExchange),
+			"ReadLabels":     reflect.ValueOf(runner.ReadLabels),
+			"Remove":         reflect.ValueOf(runner.Remove),
+			"ReplacedReply":  reflect.ValueOf(runner.ReplacedReply),
+			"Replay":         reflect.ValueOf((*runner.Replay)(nil)),
+			"ReplayResult":   reflect.ValueOf((*runner.ReplayResult)(nil)),
+			"Rests":          reflect.ValueOf((*runner.Rests)(nil)),
+			"Result":         reflect.ValueOf((*runner.Result)(nil)),
+			"Rubric":         reflect.ValueOf(runner.Rubric),
+			"Runs":           reflect.ValueOf(runner.Runs),
+			"Said":           reflect.ValueOf((*runner.Said)(nil)),
+			"SameTask":       reflect.ValueOf(runner.SameTask),
+			"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
+			"Shown":          reflect.ValueOf(runner.Shown),
+			"Summarize":      reflect.ValueOf(runner.Summarize),
+			"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
+			"SummaryOf":      reflect.ValueOf(runner.SummaryOf),
+			"TaskBlobs":      reflect.ValueOf(runner.TaskBlobs),
+			"Trials":         reflect.ValueOf(runner.Trials),
+		},
+		"noema/kernel/score/score": {
+			"ByEffects":       reflect.ValueOf(score.ByEffects),
+			"ByName":          reflect.ValueOf(score.ByName),
+			"CR2":             reflect.ValueOf(score.CR2),
+			"Chance":          reflect.ValueOf(score.Chance),
+			"Choose":          reflect.ValueOf(score.Choose),
+			"Columns":         reflect.ValueOf(score.Columns),
+			"Contrast":        reflect.ValueOf((*score.Contrast)(nil)),
+			"Corpus":          reflect.ValueOf(score.Corpus),
+			"CorpusContrasts": reflect.ValueOf(score.CorpusContrasts),
+			"EffectNames":     reflect.ValueOf(score.EffectNames),
+			"EffectScorer":    reflect.ValueOf((*score.EffectScorer)(nil)),
+			"_EffectScorer":   reflect.ValueOf((*wrap_noema_kernel_score_EffectScorer)(nil)),
+			"Evaluate":        reflect.ValueOf(score.Evaluate),
+			"For":             reflect.ValueOf(score.For),
+			"Game24":          reflect.ValueOf(score.Game24),
+			"Grading":         reflect.ValueOf((*score.Grading)(nil)),
+			"GradingOf":       reflect.ValueOf(score.GradingOf),
+			"Hits":            reflect.ValueOf(score.Hits),
+			"Info":            reflect.ValueOf((*score.Info)(nil)),
+			"IsBias":          reflect.ValueOf(score.IsBias),
+			"Majority":        reflect.ValueOf(score.Majority),
+			"Mean":            reflect.ValueOf(score.Mean),
+			"MeanClustered":   reflect.ValueOf(score.MeanClustered),
+			"Metric":          reflect.ValueOf((*score.Metric)(nil)),
+			"NDCG":            reflect.ValueOf(score.NDCG),
+			"Names":           reflect.ValueOf(score.Names),
+			"Normalize":       reflect.ValueOf(score.Normalize),
+			"OfCorpus":        reflect.ValueOf(score.OfCorpus),
+			"Options":         reflect.ValueOf((*score.Options)(nil)),
+			"ParseGrading":    reflect.ValueOf(score.ParseGrading),
+			"Prediction":      reflect.ValueOf((*score.Prediction)(nil)),
+			"Proportion":      reflect.ValueOf(score.Proportion),
+			"SameMath":        reflect.ValueOf(score.SameMath),
+			"Score":           reflect.ValueOf((*score.Score)(nil)),
+			"Scorer":          reflect.ValueOf((*score.Scorer)(nil)),
+			"_Scorer":         reflect.ValueOf((*wrap_noema_kernel_score_Scorer)(nil)),
+			"Trial":           reflect.ValueOf(score.Trial),
+			"Units":           reflect.ValueOf(score.Units),
+			"Wilson":          reflect.ValueOf(score.Wilson),
+		},
+		"noema/kernel/task/task": {
+			"Cosine":        reflect.ValueOf(task.Cosine),
+			"EachLine":      reflect.ValueOf(task.EachLine),
+			"Embedder":      reflect.ValueOf((*task.Embedder)(nil)),
+			"_Embedder":     reflect.ValueOf((*wrap_noema_kernel_task_Embedder)(nil)),
+			"Environment":   reflect.ValueOf((*task.Environment)(nil)),
+			"_Environment":  reflect.ValueOf((*wrap_noema_kernel_task_Environment)(nil)),
+			"EnvironmentOf": reflect.ValueOf(task.EnvironmentOf),
+			"IsPerTrial":    reflect.ValueOf(task.IsPerTrial),
+			"Line":          reflect.ValueOf((*task.Line)(nil)),
+			"Lines":         reflect.ValueOf(task.Lines),
+			"ParseAnswer":   reflect.ValueOf(task.ParseAnswer),
+			"PerTrial":      reflect.ValueOf((*task.PerTrial)(nil)),
+			"_PerTrial":     reflect.ValueOf((*wrap_noema_kernel_task_PerTrial)(nil)),
+			"Preparer":      reflect.ValueOf((*task.Preparer)(nil)),
+			"_Preparer":     reflect.ValueOf((*wrap_noema_kernel_task_Preparer)(nil)),
+			"Reading":       reflect.ValueOf((*task.Reading)(nil)),
+			"Sample":        reflect.ValueOf((*task.Sample)(nil)),
+			"Searcher":      reflect.ValueOf((*task.Searcher)(nil)),
+			"_Searcher":     reflect.ValueOf((*wrap_noema_kernel_task_Searcher)(nil)),
+			"Stateful":      reflect.ValueOf((*task.Stateful)(nil)),
+			"_Stateful":     reflect.ValueOf((*wrap_noema_kernel_task_Stateful)(nil)),
+			"Task":          reflect.ValueOf((*task.Task)(nil)),
+			"WithEmbedder":  reflect.ValueOf(task.WithEmbedder),
+		},
+		"noema/methods/methods": {
+			"Answer":         reflect.ValueOf((*methods.Answer)(nil)),
+			"AnswerKind":     reflect.ValueOf((*methods.AnswerKind)(nil)),
+			"AnswerSpec":     reflect.ValueOf((*methods.AnswerSpec)(nil)),
+			"Ask":            reflect.ValueOf(methods.Ask),
+			"ChoiceAnswer":   reflect.ValueOf(methods.ChoiceAnswer),
+			"Completion":     reflect.ValueOf((*methods.Completion)(nil)),
+			"DecodeOptions":  reflect.ValueOf(methods.DecodeOptions),
+			"Describer":      reflect.ValueOf((*methods.Describer)(nil)),
+			"_Describer":     reflect.ValueOf((*wrap_noema_methods_Describer)(nil)),
+			"Description":    reflect.ValueOf((*methods.Description)(nil)),
+			"DidYouMean":     reflect.ValueOf(methods.DidYouMean),
+			"Edge":           reflect.ValueOf((*methods.Edge)(nil)),
+			"ErrBudget":      reflect.ValueOf(&methods.ErrBudget).Elem(),
+			"ErrMiss":        reflect.ValueOf(&methods.ErrMiss).Elem(),
+			"ErrProvider":    reflect.ValueOf(&methods.ErrProvider).Elem(),
+			"ErrUnknownTool": reflect.ValueOf(&methods.ErrUnknownTool).Elem(),
+			"Event":          reflect.ValueOf((*methods.Event)(nil)),
+			"EventKind":      reflect.ValueOf((*methods.EventKind)(nil)),
+			"Evidence":       reflect.ValueOf((*methods.Evidence)(nil)),
+			"Field":          reflect.ValueOf((*methods.Field)(nil)),
+			"FieldsAnswer":   reflect.ValueOf(methods.FieldsAnswer),
+			"FieldsOf":       reflect.ValueOf(methods.FieldsOf),
+			"FinishReason":   reflect.ValueOf((*methods.FinishReason)(nil)),
+			"Function":       reflect.ValueOf((*methods.Function)(nil)),
+			"Graph":          reflect.ValueOf((*methods.Graph)(nil)),
+			"GraphEvent":     reflect.ValueOf(methods.GraphEvent),
+			"Host":           reflect.ValueOf((*methods.Host)(nil)),
+			"_Host":          reflect.ValueOf((*wrap_noema_methods_Host)(nil)),
+			"Message":        reflect.ValueOf((*methods.Message)(nil)),
+			"Method":         reflect.ValueOf((*methods.Method)(nil)),
+			"_Method":        reflect.ValueOf((*wrap_noema_methods_Method)(nil)),
+			"Model":          reflect.ValueOf((*methods.Model)(nil)),
+			"_Model":         reflect.ValueOf((*wrap_noema_methods_Model)(nil)),
+			"ModelID":        reflect.ValueOf((*methods.ModelID)(nil)),
+			"NanoUSD":        reflect.ValueOf((*methods.NanoUSD)(nil)),
+			"Node":           reflect.ValueOf((*methods.Node)(nil)),
+			"NumberAnswer":   reflect.ValueOf(methods.NumberAnswer),
+			"Option":         reflect.ValueOf((*methods.Option)(nil)),
+			"OptionType":     reflect.ValueOf((*methods.OptionType)(nil)),
+			"OptionsOf":      reflect.ValueOf(methods.OptionsOf),
+			"Outcome":        reflect.ValueOf((*methods.Outcome)(nil)),
+			"Outcomes":       reflect.ValueOf(methods.Outcomes),
+			"ParseOptions":   reflect.ValueOf(methods.ParseOptions),
+			"Problem":        reflect.ValueOf((*methods.Problem)(nil)),
+			"RankingAnswer":  reflect.ValueOf(methods.RankingAnswer),
+			"Request":        reflect.ValueOf((*methods.Request)(nil)),
+			"Role":           reflect.ValueOf((*methods.Role)(nil)),
+			"Sampling":       reflect.ValueOf((*methods.Sampling)(nil)),
+			"Schema":         reflect.ValueOf((*methods.Schema)(nil)),
+			"SeedKey":        reflect.ValueOf((*methods.SeedKey)(nil)),
+			"SeedStore":      reflect.ValueOf((*methods.SeedStore)(nil)),
+			"_SeedStore":     reflect.ValueOf((*wrap_noema_methods_SeedStore)(nil)),
+			"SetAnswer":      reflect.ValueOf(methods.SetAnswer),
+			"TextAnswer":     reflect.ValueOf(methods.TextAnswer),
+			"TokenLogprob":   reflect.ValueOf((*methods.TokenLogprob)(nil)),
+			"ToolCall":       reflect.ValueOf((*methods.ToolCall)(nil)),
+			"ToolResult":     reflect.ValueOf((*methods.ToolResult)(nil)),
+			"ToolSpec":       reflect.ValueOf((*methods.ToolSpec)(nil)),
+			"Toolbox":        reflect.ValueOf((*methods.Toolbox)(nil)),
+			"_Toolbox":       reflect.ValueOf((*wrap_noema_methods_Toolbox)(nil)),
+			"Tracer":         reflect.ValueOf((*methods.Tracer)(nil)),
+			"_Tracer":        reflect.ValueOf((*wrap_noema_methods_Tracer)(nil)),
+			"UnknownOption":  reflect.ValueOf(methods.UnknownOption),
+			"Usage":          reflect.ValueOf((*methods.Usage)(nil)),
+		},
+		"noema/methods/reply/reply": {
+			"Either":        reflect.ValueOf(reply.Either),
+			"ErrInvalid":    reflect.ValueOf(&reply.ErrInvalid).Elem(),
+			"Exact":         reflect.ValueOf(reply.Exact),
+			"Extract":       reflect.ValueOf(reply.Extract),
+			"Final":         reflect.ValueOf(reply.Final),
+			"Form":          reflect.ValueOf((*reply.Form)(nil)),
+			"Head":          reflect.ValueOf(reply.Head),
+			"InWords":       reflect.ValueOf(reply.InWords),
+			"InvalidError":  reflect.ValueOf((*reply.InvalidError)(nil)),
+			"JSON":          reflect.ValueOf(reply.JSON),
+			"NewValidator":  reflect.ValueOf(reply.NewValidator),
+			"Number":        reflect.ValueOf(reply.Number),
+			"OneLine":       reflect.ValueOf(reply.OneLine),
+			"Options":       reflect.ValueOf((*reply.Options)(nil)),
+			"PythonLiteral": reflect.ValueOf(reply.PythonLiteral),
+			"Ranked":        reflect.ValueOf((*reply.Ranked)(nil)),
+			"Ranking":       reflect.ValueOf(reply.Ranking),
+			"ReadAnswer":    reflect.ValueOf(reply.ReadAnswer),
+			"ReadMarked":    reflect.ValueOf(reply.ReadMarked),
+			"ReadValue":     reflect.ValueOf(reply.ReadValue),
+			"Reading":       reflect.ValueOf((*reply.Reading)(nil)),
+			"Rung":          reflect.ValueOf((*reply.Rung)(nil)),
+			"SchemaFault":   reflect.ValueOf((*reply.SchemaFault)(nil)),
+			"Shorten":       reflect.ValueOf(reply.Shorten),
+			"Text":          reflect.ValueOf(reply.Text),
+			"Validator":     reflect.ValueOf((*reply.Validator)(nil)),
+		},
+		"os/os": {
+			"CopyFS":      reflect.ValueOf(os.CopyFS),
+			"ErrNoHandle": reflect.ValueOf(&os.ErrNoHandle).Elem(),
+			"OpenInRoot":  reflect.ValueOf(os.OpenInRoot),
+			"OpenRoot":    reflect.ValueOf(os.OpenRoot),
+			"Root":        reflect.ValueOf((*os.Root)(nil)),
+		},
+		"path/filepath/filepath": {
+			"Localize": reflect.ValueOf(filepath.Localize),
+		},
+		"reflect/reflect": {
+			"SliceAt": reflect.ValueOf(reflect.SliceAt),
+		},
+		"runtime/runtime": {
+			"Cleanup":              reflect.ValueOf((*runtime.Cleanup)(nil)),
+			"SetDefaultGOMAXPROCS": reflect.ValueOf(runtime.SetDefaultGOMAXPROCS),
+		},
+		"runtime/debug/debug": {
+			"CrashOptions":   reflect.ValueOf((*debug.CrashOptions)(nil)),
+			"SetCrashOutput": reflect.ValueOf(debug.SetCrashOutput),
+		},
+		"runtime/trace/trace": {
+			"FlightRecorder":       reflect.ValueOf((*trace.FlightRecorder)(nil)),
+			"FlightRecorderConfig": reflect.ValueOf((*trace.FlightRecorderConfig)(nil)),
+			"NewFlightRecorder":    reflect.ValueOf(trace.NewFlightRecorder),
+		},
+		"strings/strings": {
+			"FieldsFuncSeq": reflect.ValueOf(strings.FieldsFuncSeq),
+			"FieldsSeq":     reflect.ValueOf(strings.FieldsSeq),
+			"Lines":         reflect.ValueOf(strings.Lines),
+			"SplitAfterSeq": reflect.ValueOf(strings.SplitAfterSeq),
+			"SplitSeq":      reflect.ValueOf(strings.SplitSeq),
+		},
+		"sync/atomic/atomic": {
+			"AndInt32":   reflect.ValueOf(atomic.AndInt32),
+			"AndInt64":   reflect.ValueOf(atomic.AndInt64),
+			"AndUint32":  reflect.ValueOf(atomic.AndUint32),
+			"AndUint64":  reflect.ValueOf(atomic.AndUint64),
+			"AndUintptr": reflect.ValueOf(atomic.AndUintptr),
+			"OrInt32":    reflect.ValueOf(atomic.OrInt32),
+			"OrInt64":    reflect.ValueOf(atomic.OrInt64),
+			"OrUint32":   reflect.ValueOf(atomic.OrUint32),
+			"OrUint64":   reflect.ValueOf(atomic.OrUint64),
+			"OrUintptr":  reflect.ValueOf(atomic.OrUintptr),
+		},
+		"unicode/unicode": {
+			"CategoryAliases": reflect.ValueOf(&unicode.CategoryAliases).Elem(),
+			"Cn":              reflect.ValueOf(&unicode.Cn).Elem(),
+			"LC":              reflect.ValueOf(&unicode.LC).Elem(),
+		},
+		"unicode/utf16/utf16": {
+			"RuneLen": reflect.ValueOf(utf16.RuneLen),
+		},
+	}
+})
+
+// wrap_archive_tar_FileInfoNames lets interpreted types be a tar.FileInfoNames.
+type wrap_archive_tar_FileInfoNames struct {
+	IValue   any
+	WGname   func() (string, error)
+	WIsDir   func() bool
+	WModTime func() time.Time
+	WMode    func() fs.FileMode
+	WName    func() string
+	WSize    func() int64
+	WSys     func() any
+	WUname   func() (string, error)
+}
+
+func (w wrap_archive_tar_FileInfoNames) Gname() (string, error) {
+	return w.WGname()
+}
+
+func (w wrap_archive_tar_FileInfoNames) IsDir() bool {
+	return w.WIsDir()
+}
+
+func (w wrap_archive_tar_FileInfoNames) ModTime() time.Time {
+	return w.WModTime()
+}
+
+func (w wrap_archive_tar_FileInfoNames) Mode() fs.FileMode {
+	return w.WMode()
+}
+
+func (w wrap_archive_tar_FileInfoNames) Name() string {
+	return w.WName()
+}
+
+func (w wrap_archive_tar_FileInfoNames) Size() int64 {
+	return w.WSize()
+}
+
+func (w wrap_archive_tar_FileInfoNames) Sys() any {
+	return w.WSys()
+}
+
+func (w wrap_archive_tar_FileInfoNames) Uname() (string, error) {
+	return w.WUname()
+}
+
+// wrap_crypto_Decapsulator lets interpreted types be a crypto.Decapsulator.
+type wrap_crypto_Decapsulator struct {
+	IValue        any
+	WDecapsulate  func(a0 []byte) ([]byte, error)
+	WEncapsulator func() crypto.Encapsulator
+}
+
+func (w wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) {
+	return w.WDecapsulate(a0)
+}
+
+func (w wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator {
+	return w.WEncapsulator()
+}
+
+// wrap_crypto_Encapsulator lets interpreted types be a crypto.Encapsulator.
+type wrap_crypto_Encapsulator struct {
+	IValue       any
+	WBytes       func() []byte
+	WEncapsulate func() ([]byte, []byte)
+}
+
+func (w wrap_crypto_Encapsulator) Bytes() []byte {
+	return w.WBytes()
+}
+
+func (w wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) {
+	return w.WEncapsulate()
+}
+
+// wrap_crypto_MessageSigner lets interpreted types be a crypto.MessageSigner.
+type wrap_crypto_MessageSigner struct {
+	IValue       any
+	WPublic      func() crypto.PublicKey
+	WSign        func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
+	WSignMessage func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
+}
+
+func (w wrap_crypto_MessageSigner) Public() crypto.PublicKey {
+	return w.WPublic()
+}
+
+func (w wrap_crypto_MessageSigner) Sign(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
+	return w.WSign(a0, a1, a2)
+}
+
+func (w wrap_crypto_MessageSigner) SignMessage(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
+	return w.WSignMessage(a0, a1, a2)
+}
+
+// wrap_crypto_ecdh_KeyExchanger lets interpreted types be a ecdh.KeyExchanger.
+type wrap_crypto_ecdh_KeyExchanger struct {
+	IValue     any
+	WCurve     func() ecdh.Curve
+	WECDH      func(a0 *ecdh.PublicKey) ([]byte, error)
+	WPublicKey func() *ecdh.PublicKey
+}
+
+func (w wrap_crypto_ecdh_KeyExchanger) Curve() ecdh.Curve {
+	return w.WCurve()
+}
+
+func (w wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) {
+	return w.WECDH(a0)
+}
+
+func (w wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey {
+	return w.WPublicKey()
+}
+
+// wrap_encoding_BinaryAppender lets interpreted types be a encoding.BinaryAppender.
+type wrap_encoding_BinaryAppender struct {
+	IValue        any
+	WAppendBinary func(a0 []byte) ([]byte, error)
+}
+
+func (w wrap_encoding_BinaryAppender) AppendBinary(a0 []byte) ([]byte, error) {
+	return w.WAppendBinary(a0)
+}
+
+// wrap_encoding_TextAppender lets interpreted types be a encoding.TextAppender.
+type wrap_encoding_TextAppender struct {
+	IValue      any
+	WAppendText func(a0 []byte) ([]byte, error)
+}
+
+func (w wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) {
+	return w.WAppendText(a0)
+}
+
+// wrap_hash_Cloner lets interpreted types be a hash.Cloner.
+type wrap_hash_Cloner struct {
+	IValue     any
+	WBlockSize func() int
+	WClone     func() (hash.Cloner, error)
+	WReset     func()
+	WSize      func() int
+	WSum       func(a0 []byte) []byte
+	WWrite     func(a0 []byte) (int, error)
+}
+
+func (w wrap_hash_Cloner) BlockSize() int {
+	return w.WBlockSize()
+}
+
+func (w wrap_hash_Cloner) Clone() (hash.Cloner, error) {
+	return w.WClone()
+}
+
+func (w wrap_hash_Cloner) Reset() {
+	w.WReset()
+}
+
+func (w wrap_hash_Cloner) Size() int {
+	return w.WSize()
+}
+
+func (w wrap_hash_Cloner) Sum(a0 []byte) []byte {
+	return w.WSum(a0)
+}
+
+func (w wrap_hash_Cloner) Write(a0 []byte) (int, error) {
+	return w.WWrite(a0)
+}
+
+// wrap_hash_XOF lets interpreted types be a hash.XOF.
+type wrap_hash_XOF struct {
+	IValue     any
+	WBlockSize func() int
+	WRead      func(a0 []byte) (int, error)
+	WReset     func()
+	WWrite     func(a0 []byte) (int, error)
+}
+
+func (w wrap_hash_XOF) BlockSize() int {
+	return w.WBlockSize()
+}
+
+func (w wrap_hash_XOF) Read(a0 []byte) (int, error) {
+	return w.WRead(a0)
+}
+
+func (w wrap_hash_XOF) Reset() {
+	w.WReset()
+}
+
+func (w wrap_hash_XOF) Write(a0 []byte) (int, error) {
+	return w.WWrite(a0)
+}
+
+// wrap_io_fs_ReadLinkFS lets interpreted types be a fs.ReadLinkFS.
+type wrap_io_fs_ReadLinkFS struct {
+	IValue    any
+	WLstat    func(a0 string) (fs.FileInfo, error)
+	WOpen     func(a0 string) (fs.File, error)
+	WReadLink func(a0 string) (string, error)
+}
+
+func (w wrap_io_fs_ReadLinkFS) Lstat(a0 string) (fs.FileInfo, error) {
+	return w.WLstat(a0)
+}
+
+func (w wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error) {
+	return w.WOpen(a0)
+}
+
+func (w wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error) {
+	return w.WReadLink(a0)
+}
+
+// wrap_noema_kernel_Catalog lets interpreted types be a kernel.Catalog.
+type wrap_noema_kernel_Catalog struct {
+	IValue     any
+	WEmbedder  func(a0 string) (task.Embedder, error)
+	WMethods   func() []string
+	WModel     func(a0 kernel.Spec, a1 bool, a2 int) (provider.Provider, error)
+	WModels    func() []string
+	WServeArgs func() []string
+	WTask      func(a0 context.Context, a1 kernel.Spec) (*kernel.Task, error)
+	WTasks     func() []kernel.TaskEntry
+}
+
+func (w wrap_noema_kernel_Catalog) Embedder(a0 string) (task.Embedder, error) {
+	return w.WEmbedder(a0)
+}
+
+func (w wrap_noema_kernel_Catalog) Methods() []string {
+	return w.WMethods()
+}
+
+func (w wrap_noema_kernel_Catalog) Model(a0 kernel.Spec, a1 bool, a2 int) (provider.Provider, error) {
+	return w.WModel(a0, a1, a2)
+}
+
+func (w wrap_noema_kernel_Catalog) Models() []string {
+	return w.WModels()
+}
+
+func (w wrap_noema_kernel_Catalog) ServeArgs() []string {
+	return w.WServeArgs()
+}
+
+func (w wrap_noema_kernel_Catalog) Task(a0 context.Context, a1 kernel.Spec) (*kernel.Task, error) {
+	return w.WTask(a0, a1)
+}
+
+func (w wrap_noema_kernel_Catalog) Tasks() []kernel.TaskEntry {
+	return w.WTasks()
+}
+
+// wrap_noema_kernel_Context lets interpreted types be a kernel.Context.
+type wrap_noema_kernel_Context struct {
+	IValue    any
+	WDeadline func() (time.Time, bool)
+	WDone     func() <-chan struct{}
+	WErr      func() error
+	WValue    func(a0 any) any
+}
+
+func (w wrap_noema_kernel_Context) Deadline() (time.Time, bool) {
+	return w.WDeadline()
+}
+
+func (w wrap_noema_kernel_Context) Done() <-chan struct{} {
+	return w.WDone()
+}
+
+func (w wrap_noema_kernel_Context) Err() error {
+	return w.WErr()
+}
+
+func (w wrap_noema_kernel_Context) Value(a0 any) any {
+	return w.WValue(a0)
+}
+
+// wrap_noema_kernel_Displayer lets interpreted types be a kernel.Displayer.
+type wrap_noema_kernel_Displayer struct {
+	IValue   any
+	WDisplay func() display.Bundle
+}
+
+func (w wrap_noema_kernel_Displayer) Display() display.Bundle {
+	return w.WDisplay()
+}
+
+// wrap_noema_kernel_Host lets interpreted types be a kernel.Host.
+type wrap_noema_kernel_Host struct {
+	IValue    any
+	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
+	WEmit     func(a0 methods.Event)
+	WSeed     func(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error)
+}
+
+func (w wrap_noema_kernel_Host) CallTool(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCallTool(a0, a1)
+}
+
+func (w wrap_noema_kernel_Host) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
+	return w.WComplete(a0, a1)
+}
+
+func (w wrap_noema_kernel_Host) Emit(a0 methods.Event) {
+	w.WEmit(a0)
+}
+
+func (w wrap_noema_kernel_Host) Seed(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error) {
+	return w.WSeed(a0, a1, a2)
+}
+
+// wrap_noema_kernel_display_Displayer lets interpreted types be a display.Displayer.
+type wrap_noema_kernel_display_Displayer struct {
+	IValue   any
+	WDisplay func() display.Bundle
+}
+
+func (w wrap_noema_kernel_display_Displayer) Display() display.Bundle {
+	return w.WDisplay()
+}
+
+// wrap_noema_kernel_display_Screen lets interpreted types be a display.Screen.
+type wrap_noema_kernel_display_Screen struct {
+	IValue any
+	WClear func(a0 bool)
+	WShow  func(a0 string, a1 display.Bundle)
+}
+
+func (w wrap_noema_kernel_display_Screen) Clear(a0 bool) {
+	w.WClear(a0)
+}
+
+func (w wrap_noema_kernel_display_Screen) Show(a0 string, a1 display.Bundle) {
+	w.WShow(a0, a1)
+}
+
+// wrap_noema_kernel_provider_Provider lets interpreted types be a provider.Provider.
+type wrap_noema_kernel_provider_Provider struct {
+	IValue    any
+	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
+	WInfo     func() provider.Info
+}
+
+func (w wrap_noema_kernel_provider_Provider) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
+	return w.WComplete(a0, a1)
+}
+
+func (w wrap_noema_kernel_provider_Provider) Info() provider.Info {
+	return w.WInfo()
+}
+
+// wrap_noema_kernel_runner_Observer lets interpreted types be a runner.Observer.
+type wrap_noema_kernel_runner_Observer struct {
+	IValue any
+	WCall  func(a0 record.TrialID, a1 methods.Request, a2 methods.Completion, a3 error)
+	WEvent func(a0 record.TrialID, a1 methods.Event)
+	WStart func(a0 *record.Run, a1 int, a2 int)
+	WTrial func(a0 *record.Trial, a1 bool)
+	WWarn  func(a0 string)
+}
+
+func (w wrap_noema_kernel_runner_Observer) Call(a0 record.TrialID, a1 methods.Request, a2 methods.Completion, a3 error) {
+	w.WCall(a0, a1, a2, a3)
+}
+
+func (w wrap_noema_kernel_runner_Observer) Event(a0 record.TrialID, a1 methods.Event) {
+	w.WEvent(a0, a1)
+}
+
+func (w wrap_noema_kernel_runner_Observer) Start(a0 *record.Run, a1 int, a2 int) {
+	w.WStart(a0, a1, a2)
+}
+
+func (w wrap_noema_kernel_runner_Observer) Trial(a0 *record.Trial, a1 bool) {
+	w.WTrial(a0, a1)
+}
+
+func (w wrap_noema_kernel_runner_Observer) Warn(a0 string) {
+	w.WWarn(a0)
+}
+
+// wrap_noema_kernel_score_EffectScorer lets interpreted types be a score.EffectScorer.
+type wrap_noema_kernel_score_EffectScorer struct {
+	IValue        any
+	WScore        func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error)
+	WScoreEffects func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage, a3 []methods.ToolResult) (score.Score, error)
+}
+
+func (w wrap_noema_kernel_score_EffectScorer) Score(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error) {
+	return w.WScore(a0, a1, a2)
+}
+
+func (w wrap_noema_kernel_score_EffectScorer) ScoreEffects(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage, a3 []methods.ToolResult) (score.Score, error) {
+	return w.WScoreEffects(a0, a1, a2, a3)
+}
+
+// wrap_noema_kernel_score_Scorer lets interpreted types be a score.Scorer.
+type wrap_noema_kernel_score_Scorer struct {
+	IValue any
+	WScore func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error)
+}
+
+func (w wrap_noema_kernel_score_Scorer) Score(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error) {
+	return w.WScore(a0, a1, a2)
+}
+
+// wrap_noema_kernel_task_Embedder lets interpreted types be a task.Embedder.
+type wrap_noema_kernel_task_Embedder struct {
+	IValue any
+	WEmbed func(a0 context.Context, a1 []string) ([][]float32, error)
+	WID    func() string
+}
+
+func (w wrap_noema_kernel_task_Embedder) Embed(a0 context.Context, a1 []string) ([][]float32, error) {
+	return w.WEmbed(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Embedder) ID() string {
+	return w.WID()
+}
+
+// wrap_noema_kernel_task_Environment lets interpreted types be a task.Environment.
+type wrap_noema_kernel_task_Environment struct {
+	IValue any
+	WCall  func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WTools func() []methods.ToolSpec
+}
+
+func (w wrap_noema_kernel_task_Environment) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
+// wrap_noema_kernel_task_PerTrial lets interpreted types be a task.PerTrial.
+type wrap_noema_kernel_task_PerTrial struct {
+	IValue any
+	WCall  func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WOf    func(a0 methods.Problem) (task.Environment, error)
+	WTools func() []methods.ToolSpec
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Of(a0 methods.Problem) (task.Environment, error) {
+	return w.WOf(a0)
+}
+
+func (w wrap_noema_kernel_task_PerTrial) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
+// wrap_noema_kernel_task_Preparer lets interpreted types be a task.Preparer.
+type wrap_noema_kernel_task_Preparer struct {
+	IValue   any
+	WPrepare func(a0 context.Context, a1 func(done int, total int)) error
+}
+
+func (w wrap_noema_kernel_task_Preparer) Prepare(a0 context.Context, a1 func(done int, total int)) error {
+	return w.WPrepare(a0, a1)
+}
+
+// wrap_noema_kernel_task_Searcher lets interpreted types be a task.Searcher.
+type wrap_noema_kernel_task_Searcher struct {
+	IValue        any
+	WCall         func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WTools        func() []methods.ToolSpec
+	WWithEmbedder func(a0 task.Embedder, a1 bool) (task.Environment, error)
+}
+
+func (w wrap_noema_kernel_task_Searcher) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Searcher) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
+func (w wrap_noema_kernel_task_Searcher) WithEmbedder(a0 task.Embedder, a1 bool) (task.Environment, error) {
+	return w.WWithEmbedder(a0, a1)
+}
+
+// wrap_noema_kernel_task_Stateful lets interpreted types be a task.Stateful.
+type wrap_noema_kernel_task_Stateful struct {
+	IValue   any
+	WCall    func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WRestore func(a0 methods.ToolCall, a1 methods.ToolResult) error
+	WTools   func() []methods.ToolSpec
+}
+
+func (w wrap_noema_kernel_task_Stateful) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCall(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Stateful) Restore(a0 methods.ToolCall, a1 methods.ToolResult) error {
+	return w.WRestore(a0, a1)
+}
+
+func (w wrap_noema_kernel_task_Stateful) Tools() []methods.ToolSpec {
+	return w.WTools()
+}
+
+// wrap_noema_methods_Describer lets interpreted types be a methods.Describer.
+type wrap_noema_methods_Describer struct {
+	IValue    any
+	WDescribe func() methods.Description
+}
+
+func (w wrap_noema_methods_Describer) Describe() methods.Description {
+	return w.WDescribe()
+}
+
+// wrap_noema_methods_Host lets interpreted types be a methods.Host.
+type wrap_noema_methods_Host struct {
+	IValue    any
+	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
+	WEmit     func(a0 methods.Event)
+	WSeed     func(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error)
+}
+
+func (w wrap_noema_methods_Host) CallTool(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCallTool(a0, a1)
+}
+
+func (w wrap_noema_methods_Host) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
+	return w.WComplete(a0, a1)
+}
+
+func (w wrap_noema_methods_Host) Emit(a0 methods.Event) {
+	w.WEmit(a0)
+}
+
+func (w wrap_noema_methods_Host) Seed(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error) {
+	return w.WSeed(a0, a1, a2)
+}
+
+// wrap_noema_methods_Method lets interpreted types be a methods.Method.
+type wrap_noema_methods_Method struct {
+	IValue any
+	WSolve func(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error)
+}
+
+func (w wrap_noema_methods_Method) Solve(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error) {
+	return w.WSolve(a0, a1, a2)
+}
+
+// wrap_noema_methods_Model lets interpreted types be a methods.Model.
+type wrap_noema_methods_Model struct {
+	IValue    any
+	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
+}
+
+func (w wrap_noema_methods_Model) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
+	return w.WComplete(a0, a1)
+}
+
+// wrap_noema_methods_SeedStore lets interpreted types be a methods.SeedStore.
+type wrap_noema_methods_SeedStore struct {
+	IValue any
+	WSeed  func(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error)
+}
+
+func (w wrap_noema_methods_SeedStore) Seed(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error) {
+	return w.WSeed(a0, a1, a2)
+}
+
+// wrap_noema_methods_Toolbox lets interpreted types be a methods.Toolbox.
+type wrap_noema_methods_Toolbox struct {
+	IValue    any
+	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
+}
+
+func (w wrap_noema_methods_Toolbox) CallTool(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
+	return w.WCallTool(a0, a1)
+}
+
+// wrap_noema_methods_Tracer lets interpreted types be a methods.Tracer.
+type wrap_noema_methods_Tracer struct {
+	IValue any
+	WEmit  func(a0 methods.Event)
+}
+
+func (w wrap_noema_methods_Tracer) Emit(a0 methods.Event) {
+	w.WEmit(a0)
 }

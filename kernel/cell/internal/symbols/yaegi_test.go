@@ -39,10 +39,6 @@ func TestInterpreterUsesTheTables(t *testing.T) {
 			import ("fmt"; "strings")
 			func main() { strings.SplitSeq("a,b", ",")(func(s string) bool { fmt.Print(s, ";"); return true }) }
 		`, "a;b;"},
-		{"exact constants", `
-			import ("fmt"; "noema/kernel/score")
-			func main() { var x float32 = score.AbsTolerance; var y float64 = score.RelTolerance * 2; fmt.Println(x, y) }
-		`, "1e-09 2e-06"},
 		{"an interpreted type is a compiled interface", `
 			import ("context"; "fmt"; "noema/methods")
 			type twice struct{ word string }

@@ -167,30 +167,14 @@ func (l *lowering) literal(v constant.Value, t types.Type) (text string, ok bool
 
 // Holds reports whether a value of the type may hold a function of a cell, or is of
 // a cell's type.
-func (e *Engine) Holds(t types.Type) bool { return e.holds(t, map[types.Type]bool{}) }
-
-func (e *Engine) holds(t types.Type, seen map[types.Type]bool) bool {
-	t = types.Unalias(t)
-	if seen[t] {
-		return false
-	}
-	seen[t] = true
-	if n, ok := t.(*types.Named); ok {
-		return e.own(n.Obj())
-	}
-	switch u := t.(type) {
-	case *types.Signature, *types.Interface:
-		return true
-	case *types.Map:
-		return e.holds(u.Key(), seen) || e.holds(u.Elem(), seen)
-	case *types.Struct:
-		for f := range u.Fields() {
-			if e.holds(f.Type(), seen) {
-				return true
-			}
+func (e *Engine) Holds(t types.Type) bool {
+	return source.AnyPart(t, func(t types.Type) (found, done bool) {
+		switch u := t.(type) {
+		case *types.Named:
+			return e.own(u.Obj()), true
+		case *types.Signature, *types.Interface:
+			return true, true
 		}
-	case interface{ Elem() types.Type }:
-		return e.holds(u.Elem(), seen)
-	}
-	return false
+		return false, false
+	})
 }

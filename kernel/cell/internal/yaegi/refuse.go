@@ -376,33 +376,16 @@ func plain(t types.Type, seen map[types.Type]bool) bool {
 
 // owns reports whether a type is of cells or has one as a part. A struct without a
 // name counts: the interpreter renames its fields.
-func (l *lowering) owns(t types.Type) bool { return l.part(t, map[types.Type]bool{}) }
-
-func (l *lowering) part(t types.Type, seen map[types.Type]bool) bool {
-	t = types.Unalias(t)
-	if t == nil || seen[t] {
-		return false
-	}
-	seen[t] = true
-	switch u := t.(type) {
-	case *types.Named:
-		return l.own(u.Obj())
-	case *types.Struct:
-		return u.NumFields() > 0
-	case *types.Map:
-		return l.part(u.Key(), seen) || l.part(u.Elem(), seen)
-	case *types.Signature:
-		return l.part(u.Params(), seen) || l.part(u.Results(), seen)
-	case *types.Tuple:
-		for v := range u.Variables() {
-			if l.part(v.Type(), seen) {
-				return true
-			}
+func (l *lowering) owns(t types.Type) bool {
+	return source.AnyPart(t, func(t types.Type) (found, done bool) {
+		switch u := t.(type) {
+		case *types.Named:
+			return l.own(u.Obj()), true
+		case *types.Struct:
+			return u.NumFields() > 0, true
 		}
-	case interface{ Elem() types.Type }:
-		return l.part(u.Elem(), seen)
-	}
-	return false
+		return false, false
+	})
 }
 
 // show is a type as the cell writes it.

@@ -1,5 +1,5 @@
 // Command gen writes what package symbols holds of the compiled world: the
-// tables (table_*.go and tables.go), the packages' types (types.zst), the source
+// tables (tables.go), the packages' types (types.zst), the source
 // of their generic functions (sources.zst), and their declarations and doc
 // comments (docs.zst). Run it from anywhere in the module when a package of the
 // tables has changed:
@@ -56,8 +56,8 @@ func generate(dir string) error {
 	if err != nil {
 		return err
 	}
-	files, err := tableFiles(world)
-	if err != nil {
+	files := map[string][]byte{}
+	if files["tables.go"], err = tableFile(world); err != nil {
 		return err
 	}
 	if files["types.zst"], err = typesArchive(world); err != nil {
@@ -68,22 +68,6 @@ func generate(dir string) error {
 	}
 	if files["sources.zst"], err = sourcesArchive(world); err != nil {
 		return err
-	}
-	return replace(dir, files)
-}
-
-// replace writes the files and removes tables of packages that are no more.
-func replace(dir string, files map[string][]byte) error {
-	old, err := filepath.Glob(filepath.Join(dir, "table_*.go"))
-	if err != nil {
-		return err
-	}
-	for _, name := range old {
-		if files[filepath.Base(name)] == nil {
-			if err := os.Remove(name); err != nil {
-				return err
-			}
-		}
 	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
