@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"noema/kernel/cell"
@@ -23,19 +24,26 @@ const page = "../SUBSET.md"
 // same output or the refusal that the snippet names. It then compares the page
 // with what it saw, or writes it with -update.
 func TestBattery(t *testing.T) {
+	t.Parallel()
 	themes := loadThemes(t)
 	snippets := all(themes)
 	compiled := compile(t, snippets)
 	if len(compiled) < least {
 		t.Errorf("%d snippets run both ways, want at least %d", len(compiled), least)
 	}
+	var mu sync.Mutex
 	found := map[*snippet]result{}
-	for _, s := range snippets {
-		t.Run(s.Theme+"/"+s.Name, func(t *testing.T) {
-			want := strings.ReplaceAll(compiled[s.id()], s.id()+".", "main.")
-			found[s] = s.check(t, want)
-		})
-	}
+	t.Run("each", func(t *testing.T) { // until all have ended
+		for _, s := range snippets {
+			t.Run(s.Theme+"/"+s.Name, func(t *testing.T) {
+				t.Parallel() // many wait
+				r := s.check(t, strings.ReplaceAll(compiled[s.id()], s.id()+".", "main."))
+				mu.Lock()
+				defer mu.Unlock()
+				found[s] = r
+			})
+		}
+	})
 	if t.Failed() || len(found) < len(snippets) {
 		return // some failed, or -run picked a few
 	}

@@ -14,6 +14,7 @@ import (
 // TestCompilerErrors checks that what the battery calls an error of Go is one:
 // Go's own type checker must give the same message.
 func TestCompilerErrors(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go tool here: the packages' sources cannot be found")
 	}

@@ -14,9 +14,11 @@ import (
 	"noema/kernel/cell"
 )
 
-// leastGo is how many of the toolchain's programs must run as they say, on the
-// toolchain of go.mod.
-var leastGo = map[string]int{"ssa": 835, "yaegi": 400}
+// goCounts are the outcomes of the toolchain's programs, on the toolchain of go.mod
+// and a quiet machine.
+var goCounts = map[string]struct{ right, refused, slow, differ int }{
+	"ssa": {848, 49, 11, 7}, "yaegi": {424, 478, 13, 0},
+}
 
 // differs are programs that a session does not run as they say, each with why.
 var differs = map[string]string{
@@ -95,8 +97,8 @@ func goPrograms(t *testing.T, engine, root string, files []string) {
 		}
 	}
 	t.Logf("%s: %v", engine, count)
-	if right := count["right"]; right < leastGo[engine] {
-		t.Errorf("%d programs run as they say, want at least %d", right, leastGo[engine])
+	if right := count["right"]; right < goCounts[engine].right-10 { // some are about as slow as the limit
+		t.Errorf("%d programs run as they say, want about %d", right, goCounts[engine].right)
 	}
 }
 

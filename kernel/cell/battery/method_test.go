@@ -74,6 +74,7 @@ var wrong = map[string][][3]string{
 // engine: what goes wrong in a trial fails that trial and no other, and the record
 // says why.
 func TestMethodsThatGoWrong(t *testing.T) {
+	t.Parallel()
 	for _, engine := range cell.Engines() {
 		t.Run(engine, func(t *testing.T) {
 			lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})

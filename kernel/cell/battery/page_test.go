@@ -2,7 +2,11 @@ package battery
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"noema/kernel/cell"
 )
 
 const pageHead = `# What a cell can hold
@@ -23,7 +27,9 @@ Every line below ran in a session of each engine and, compiled by the Go toolcha
 - **refused**: the session says that it does not support it, and what to do instead.
 - **an error, as in Go**: the Go compiler rejects it with the same message.
 
-Mistakes for which the Go runtime ends a program are panics of the cell under ` + "`" + `ssa` + "`" + `: an unlock of a mutex that is not locked, a map that goroutines of cells use at the same time, a size that exceeds the session's limit (` + "`" + `--memory` + "`" + `), and memory that grows without end. What still ends the session's process is what the machine does not see: such mistakes within compiled packages (a map that compiled code reads while a cell writes it, a stack overflow or a huge allocation there), and all of them under ` + "`" + `yaegi` + "`" + `. What then happens: the terminal starts another process, and so does Jupyter; it says which cells are lost, and ` + "`" + `:rerun lost` + "`" + ` runs them again in their order, without those that failed and the one that was running. Answers of models that they ask for come from the store.
+Mistakes for which the Go runtime ends a program are panics of the cell under ` + "`" + `ssa` + "`" + `: an unlock of a mutex that is not locked, a map that goroutines of cells use at the same time, a size that exceeds the session's limit (` + "`" + `--memory` + "`" + `), and memory that grows without end. What still ends the session's process is what the machine does not see: such mistakes within compiled packages (a map that compiled code reads while a cell writes it, a stack overflow or a huge allocation there), and all of them under ` + "`" + `yaegi` + "`" + `. What then happens: the terminal starts another process, and so does Jupyter; it says which cells are lost, and ` + "`" + `:rerun lost` + "`" + ` runs them again in their order, without those that failed and the one that was running. Answers of models that they ask for come from the store. A panic in a method that a cell added, or in a goroutine that it started, fails its trial alone.
+
+A cell's ` + "`runtime.Caller`, `runtime.Stack` and `debug.Stack`" + ` show the calls of cells. What would show the interpreter is refused: ` + "`runtime.Callers`, `runtime.FuncForPC`, `runtime.SetFinalizer`, `testing.AllocsPerRun`" + ` and their like. Memory statistics are those of the whole process.
 
 The test of kernel/cell/battery, which contains the text of each line, writes this page: ` + "`go test ./kernel/cell/battery -update`" + `.
 `
@@ -42,6 +48,7 @@ func renderPage(themes []theme, found map[*snippet]result) string {
 	}
 	fmt.Fprintf(&b, "\n%d programs, of which %d are errors in Go as well. The others:\n\n| engine | right | refused | wrong |\n|---|---|---|---|\n", len(found), count[asGo])
 	fmt.Fprintf(&b, "| ssa | %d | %d | 0 |\n| yaegi | %d | %d | %d |\n", count[works]+count[worksHere], count[refused], yaegi["right"], yaegi["refused"], yaegi["wrong"])
+	b.WriteString(goTable())
 	b.WriteString("\n## Where an interpreter easily goes wrong\n\n| in Go | programs | in cells |\n|---|---|---|\n")
 	for _, trap := range traps {
 		per := map[outcome]int{}
@@ -59,6 +66,21 @@ func renderPage(themes []theme, found map[*snippet]result) string {
 		for _, s := range th.Snippets {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", escape(s.Title), found[s].outcome, escape(s.remark(found[s])))
 		}
+	}
+	return b.String()
+}
+
+// goTable is what TestGoPrograms showed, and where a session differs.
+func goTable() string {
+	var b strings.Builder
+	b.WriteString("\nThe programs by which Go 1.26.8 tests itself, in " + "`test`" + " of its tree, each within ten seconds (" + "`NOEMA_BENCH=1 go test ./kernel/cell/battery -run GoPrograms -v -timeout 30m`" + "):\n\n| engine | right | refused | too slow | different |\n|---|---|---|---|---|\n")
+	for _, engine := range cell.Engines() {
+		c := goCounts[engine]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", engine, c.right, c.refused, c.slow, c.differ)
+	}
+	b.WriteString("\nNone is wrong in silence among those that a session takes. Where " + "`ssa`" + " differs:\n\n")
+	for _, name := range slices.Sorted(maps.Keys(differs)) {
+		fmt.Fprintf(&b, "- %s: %s\n", strings.TrimPrefix(name, "/"), differs[name])
 	}
 	return b.String()
 }

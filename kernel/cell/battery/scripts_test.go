@@ -34,6 +34,7 @@ var runID = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}\b`)
 // each engine, each in a store of its own, and demands the same output, which is also the one
 // that the experiment's folder has.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../../..")
 	must(t, err)
 	paths, err := filepath.Glob(filepath.Join(root, "experiments", "*", "main.go"))

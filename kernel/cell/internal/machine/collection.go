@@ -24,7 +24,7 @@ func (c *code) makeSlice(i *ssa.MakeSlice) op {
 // checkMake panics if no slice of elements of a size can have the length and capacity.
 func checkMake(length, capacity int, size uintptr) {
 	switch {
-	case length < 0 || length > 1<<47 && size > 0:
+	case length < 0 || uint64(length) > 1<<47 && size > 0:
 		panic(runtimeError("makeslice: len out of range"))
 	case capacity < length:
 		panic(runtimeError("makeslice: cap out of range"))
