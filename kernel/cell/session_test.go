@@ -105,7 +105,7 @@ func TestDeadlineInterrupts(t *testing.T) {
 func TestGoroutinePanic(t *testing.T) {
 	s := newSession(t)
 	run(t, s, "c := make(chan bool)\nf := func() int { return 3 }")
-	fails(t, s, "go func() { defer close(c); panic(\"boom\") }()\n<-c", "panic", "boom")
+	fails(t, s, "go func() { panic(\"boom\") }()\n<-c", "panic", "boom")
 	if got := value(t, s, "f()"); got != "3" {
 		t.Errorf("f() is %s, want 3", got)
 	}

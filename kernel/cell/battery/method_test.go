@@ -31,9 +31,8 @@ func Dereferences(ctx context.Context, p Problem, h Host) (Answer, error) {
 
 func InGoroutine(ctx context.Context, p Problem, h Host) (Answer, error) {
 	if second(p) {
-		over := make(chan bool)
-		go func() { defer close(over); panic("lost in a goroutine") }()
-		<-over
+		go func() { panic("lost in a goroutine") }()
+		<-make(chan bool)
 	}
 	return NumberAnswer(1), nil
 }
