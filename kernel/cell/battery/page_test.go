@@ -73,7 +73,7 @@ func renderPage(themes []theme, found map[*snippet]result) string {
 // goTable is what TestGoPrograms showed, and where a session differs.
 func goTable() string {
 	var b strings.Builder
-	b.WriteString("\nThe programs by which Go 1.26.8 tests itself, in " + "`test`" + " of its tree, each within ten seconds (" + "`NOEMA_BENCH=1 go test ./kernel/cell/battery -run GoPrograms -v -timeout 30m`" + "):\n\n| engine | right | refused | too slow | different |\n|---|---|---|---|---|\n")
+	b.WriteString("\nThe programs by which Go 1.26.8 tests itself, in " + "`test`" + " of its tree, each within ten seconds on a busy machine of two cores (" + "`NOEMA_BENCH=1 go test ./kernel/cell/battery -run GoPrograms -v -timeout 30m`" + "):\n\n| engine | right | refused | too slow | different |\n|---|---|---|---|---|\n")
 	for _, engine := range cell.Engines() {
 		c := goCounts[engine]
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", engine, c.right, c.refused, c.slow, c.differ)
