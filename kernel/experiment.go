@@ -173,6 +173,10 @@ func (l *Lab) run(e Experiment) (*runner.Result, error) {
 
 // carryOut runs what is open and shows its progress.
 func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
+	var err error
+	if s.Crew, err = l.crewOf(s.Experiment); err != nil {
+		return nil, err
+	}
 	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
 		s.Fresh = true
 	}

@@ -33,7 +33,7 @@ var floors = map[string]int{
 	"kernel/task/attack": 3, "kernel/task/multihop": 3, "kernel/task/arithmetic": 3, "kernel/task/dataset": 3, // over the tasks, the tables and the wiki that they build on
 
 	"kernel/provider/*": 4, "kernel/runner": 4,
-	"kernel/report": 5, "kernel/export": 5,
+	"kernel/report": 5, "kernel/export": 5, "kernel/cluster": 5, "kernel/cluster/embedded": 4,
 	"kernel":       6,
 	"kernel/study": 7, "kernel/cell": 7, "kernel/cell/battery": 7, "kernel/plugindev": 7,
 	"kernel/view": 8, "kernel/repl": 8, "kernel/jupyter": 8, "kernel/builtin": 8,

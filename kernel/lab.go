@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"noema/cache"
+	"noema/kernel/cluster"
 	"noema/kernel/display"
 	"noema/kernel/provider"
 	"noema/kernel/redact"
@@ -28,6 +29,7 @@ type Lab struct {
 	host      *plugins.Host
 	tasks     map[string]*Task
 	functions map[string]function
+	crew      *cluster.Coordinator // nil until an experiment wants one
 	shown     int // progress displays so far, for their ids
 }
 
@@ -79,12 +81,16 @@ func (l *Lab) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var err error
+	if l.crew != nil {
+		err = l.crew.Close()
+		l.crew = nil
+	}
 	if l.host != nil {
 		l.host.Close()
 		l.host = nil
 	}
 	if l.store != nil {
-		err = l.store.Close()
+		err = errors.Join(err, l.store.Close())
 		l.store = nil
 	}
 	return err

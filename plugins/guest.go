@@ -25,7 +25,7 @@ type guestHost struct {
 
 var _ methods.Host = (*guestHost)(nil)
 
-func newGuestHost(stream wire.Method_SessionServer) *guestHost {
+func newGuestHost(stream kernelSide) *guestHost {
 	return &guestHost{
 		out: wire.NewOutbox(func(batch []*wire.PluginFrame) error {
 			return stream.Send(&wire.PluginMessage{Frames: batch})
@@ -34,12 +34,19 @@ func newGuestHost(stream wire.Method_SessionServer) *guestHost {
 	}
 }
 
+// kernelSide is the kernel as a guest sees it: a stream of messages each way.
+type kernelSide interface {
+	Send(*wire.PluginMessage) error
+	Recv() (*wire.HostMessage, error)
+	Context() context.Context
+}
+
 // errClosed is what a call gets when the session ends under it.
 var errClosed = errors.New("call host: the session is over")
 
 // receive hands results to the calls that wait for them, until the stream
 // ends or the kernel cancels the trial.
-func (h *guestHost) receive(stream wire.Method_SessionServer, frames []*wire.HostFrame, cancel context.CancelFunc) {
+func (h *guestHost) receive(stream kernelSide, frames []*wire.HostFrame, cancel context.CancelFunc) {
 	defer cancel()
 	defer close(h.gone)
 	for {

@@ -39,10 +39,16 @@ func WithOutput(ctx context.Context, f func(text []byte, shared bool)) context.C
 	return context.WithValue(ctx, printedKey{}, f)
 }
 
+// OutputOf is what a context has of [WithOutput], or nil.
+func OutputOf(ctx context.Context) func(text []byte, shared bool) {
+	f, _ := ctx.Value(printedKey{}).(func([]byte, bool)) // nil without
+	return f
+}
+
 // follow tells the output to what ctx has of [WithOutput], until end is called.
 func (o *output) follow(ctx context.Context) (end func()) {
-	f, ok := ctx.Value(printedKey{}).(func([]byte, bool))
-	if !ok {
+	f := OutputOf(ctx)
+	if f == nil {
 		return func() {}
 	}
 	o.mu.Lock()

@@ -55,18 +55,18 @@ type aloneKey struct{}
 // that serves nothing else, so that what the process does is this trial's doing.
 // Several trials run so beside each other; with Alone(Alone(ctx)) only one does.
 func Alone(ctx context.Context) context.Context {
-	return context.WithValue(ctx, aloneKey{}, aloneness(ctx)+1)
+	return context.WithValue(ctx, aloneKey{}, Aloneness(ctx)+1)
 }
 
-// aloneness is how often a context has been through Alone.
-func aloneness(ctx context.Context) int {
+// Aloneness is how often a context has been through Alone.
+func Aloneness(ctx context.Context) int {
 	n, _ := ctx.Value(aloneKey{}).(int) // 0 without
 	return n
 }
 
 // lease returns a process of src for one trial; release takes it back.
 func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
-	if aloneness(ctx) > 0 {
+	if Aloneness(ctx) > 0 {
 		return h.leaseAlone(ctx, src)
 	}
 	for {
@@ -146,7 +146,7 @@ func (h *Host) grow(ctx context.Context, src Source, p *pool) (*process, error) 
 // leaseAlone starts a process for one trial. Only so many run at a time.
 func (h *Host) leaseAlone(ctx context.Context, src Source) (*process, error) {
 	slots := int64(1)
-	if aloneness(ctx) > 1 {
+	if Aloneness(ctx) > 1 {
 		slots = int64(2 * h.opts.MaxProcesses)
 	}
 	if err := h.alone.Acquire(ctx, slots); err != nil {

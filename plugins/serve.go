@@ -81,6 +81,11 @@ func (g *guest) Describe(context.Context, *wire.DescribeRequest) (*wire.Descript
 // Session implements the service: one trial.
 func (g *guest) Session(stream wire.Method_SessionServer) error {
 	g.unbuffer()
+	return serveTrial(stream, g.method)
+}
+
+// serveTrial has m solve the one problem that comes over stream.
+func serveTrial(stream kernelSide, m methods.Method) error {
 	first, err := stream.Recv()
 	if err != nil {
 		return err
@@ -98,7 +103,6 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 
 	finished, sent := make(chan struct{}), make(chan error, 1)
 	go func() { sent <- h.out.Run(finished) }()
-	m := g.method
 	if problem.ID == wire.BenchID {
 		m = bench{}
 	}
@@ -106,7 +110,7 @@ func (g *guest) Session(stream wire.Method_SessionServer) error {
 	if err == nil {
 		err = answer.CheckText() // the wire would replace what is not UTF-8
 	}
-	finish := &wire.Finish{Error: wire.FromError(err)}
+	finish := &wire.Finish{Error: fromError(err)}
 	if err == nil {
 		finish.Answer = wire.To[wire.Answer](answer)
 		if _, err := fits("answer", finish.Answer); err != nil {

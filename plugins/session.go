@@ -72,11 +72,17 @@ var (
 	errProtocol = errors.New("broke the protocol")
 )
 
+// pluginSide is the plugin as a session sees it: a stream of messages each way.
+type pluginSide interface {
+	Send(*wire.HostMessage) error
+	Recv() (*wire.PluginMessage, error)
+}
+
 // run drives the session over stream until the plugin finishes or the stream
 // breaks. stop is closed when the trial is cancelled; the plugin is then told
 // so. Every call has ended when run returns, unless the process broke that it shared
 // with other trials.
-func (s *session) run(stream wire.Method_SessionClient, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
+func (s *session) run(stream pluginSide, p methods.Problem, stop <-chan struct{}) (methods.Answer, error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.ctx = ctx
 	s.out = wire.NewOutbox(func(batch []*wire.HostFrame) error {
@@ -140,7 +146,7 @@ type brokenError struct{ err error }
 func (e *brokenError) Error() string { return e.err.Error() }
 func (e *brokenError) Unwrap() error { return e.err }
 
-func (s *session) receive(stream wire.Method_SessionClient) error {
+func (s *session) receive(stream pluginSide) error {
 	for {
 		m, err := stream.Recv()
 		if errors.Is(err, io.EOF) {

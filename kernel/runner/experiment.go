@@ -58,6 +58,9 @@ type Experiment struct {
 	MaxSamples     int           `json:"max-samples" part:"how" default:"16" min:"1" doc:"trials at once"`
 	MaxConnections int           `json:"max-connections" part:"how" min:"0" doc:"most provider calls at once, and as many to begin with (default: found by itself, up to 64)"`
 	Retries        int           `json:"retries" part:"how" default:"5" min:"-1" zero:"-1" doc:"further attempts after a failed provider call; -1 for none"`
+	Listen         string        `json:"listen" part:"how" doc:"HOST:PORT at which workers on other machines join, as in 127.0.0.1:4222; see noema worker"`
+	NATS           string        `json:"nats" part:"how" doc:"URL of a NATS server with JetStream at which workers join, in place of listen"`
+	LocalWorkers   int           `json:"local-workers" part:"how" min:"-1" zero:"-1" doc:"with listen or nats: trials at once on this machine (default: those of max-samples); 0 for workers alone"`
 	TrialTimeout   time.Duration `json:"trial-timeout" part:"how" default:"15m" min:"0.001" doc:"wall-clock time after which a hanging trial fails"`
 }
 

@@ -95,6 +95,7 @@ type execution struct {
 
 	mu     sync.Mutex
 	trials map[record.TrialID]*record.Trial
+	paid   map[record.TrialID]int // provider calls of attempts whose place was lost
 }
 
 // Run carries out e. If the store holds an unfinished run of the same
@@ -147,7 +148,7 @@ const lastCalls = time.Second
 func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{
 		exp: e, store: store, observe: observe,
-		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
+		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{}, paid: map[record.TrialID]int{},
 		precedents: map[string][]precedent{},
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
@@ -198,8 +199,8 @@ func (x *execution) runTrials(ctx context.Context) error {
 			return undecided(err)
 		}
 	}
-	err := x.work(ctx, len(pending), next, func(ctx context.Context, id record.TrialID) error {
-		if err := x.runTrial(ctx, id); err != nil {
+	err := x.work(ctx, len(pending), x.exp.Crew, next, func(ctx context.Context, id record.TrialID, at Place) error {
+		if err := x.runTrial(ctx, id, at); err != nil {
 			return err
 		}
 		return ended()
@@ -218,19 +219,30 @@ func undecided(err error) error {
 	return err
 }
 
-// work has at most MaxSamples workers do what next hands out. The first error stops
-// all of them.
-func (x *execution) work(ctx context.Context, n int, next func(context.Context) (record.TrialID, bool), do func(context.Context, record.TrialID) error) error {
+// work does what next hands out: here MaxSamples at a time, and beside it whatever the
+// crew takes. The first error stops all.
+func (x *execution) work(ctx context.Context, n int, crew Crew, next func(context.Context) (record.TrialID, bool), do func(context.Context, record.TrialID, Place) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	deal := newDeal(next)
+	here := x.exp.MaxSamples
 	var workers sync.WaitGroup
-	for range min(x.exp.MaxSamples, n) {
+	if crew != nil && n > 0 {
+		here = crew.Here(here)
 		workers.Go(func() {
-			for id, ok := next(ctx); ok; id, ok = next(ctx) {
-				if err := do(ctx, id); err != nil {
+			if err := crew.Work(ctx, x.exp.Methods, deal, do); err != nil {
+				stop(err)
+			}
+		})
+	}
+	for range min(here, n) {
+		workers.Go(func() {
+			for id, ok := deal.Take(ctx, nil); ok; id, ok = deal.Take(ctx, nil) {
+				if err := do(ctx, id, nil); err != nil {
 					stop(err)
 					return
 				}
+				deal.Done()
 			}
 		})
 	}
@@ -242,8 +254,11 @@ func (x *execution) work(ctx context.Context, n int, next func(context.Context) 
 func (x *execution) inTurn(ids []record.TrialID) func(context.Context) (record.TrialID, bool) {
 	var given atomic.Int64
 	return func(ctx context.Context) (record.TrialID, bool) {
+		if ctx.Err() != nil {
+			return record.TrialID{}, false
+		}
 		i := int(given.Add(1)) - 1
-		if i >= len(ids) || ctx.Err() != nil {
+		if i >= len(ids) {
 			return record.TrialID{}, false
 		}
 		return ids[i], true
@@ -272,8 +287,8 @@ func (x *execution) pending() []record.TrialID {
 }
 
 // runTrial runs one trial and makes it durable before it counts.
-func (x *execution) runTrial(ctx context.Context, id record.TrialID) error {
-	t, err := x.trial(ctx, id)
+func (x *execution) runTrial(ctx context.Context, id record.TrialID, at Place) error {
+	t, err := x.trial(ctx, id, at)
 	if err != nil {
 		return err
 	}

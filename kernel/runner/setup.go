@@ -39,6 +39,7 @@ type Setup struct {
 	Retry    gateway.Retry       // its delays; the experiment declares the attempts
 	Command  []string            // kept in the run's record, for people
 	Redactor *redact.Redactor    // takes the user's keys out of all that is recorded
+	Crew     Crew                // other machines that take part; nil for none
 
 	base *Result // the run that interventions vary; nil without any
 }

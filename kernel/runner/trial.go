@@ -36,8 +36,9 @@ func (x *execution) environment(p methods.Problem) (task.Environment, string, er
 
 // trial runs one trial and returns its sealed record. An error means that the
 // trial has no result and the run cannot go on: it was interrupted, a limit
-// of the run is reached, or every further call would fail the same way.
-func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial, error) {
+// of the run is reached, every further call would fail the same way, or the place
+// where it ran is lost ([plugins.ErrLost]).
+func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*record.Trial, error) {
 	method, sample := x.methods[id.Method], x.samples[id.Sample]
 	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
 	problem, target, err := sample.Present(seed, method.Shuffle)
@@ -82,7 +83,11 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	}}
 	tctx = plugins.WithOutput(tctx, log.write)
 	host := x.gateway.Host(of)
-	answer, solveErr := solve(tctx, method.Solver, shown, host)
+	solver := method.Solver
+	if at != nil {
+		solver = at
+	}
+	answer, solveErr := solve(tctx, solver, shown, host)
 	paid := 0
 	var process *plugins.Failure
 	for alone := plugins.Alone(tctx); errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil; alone = plugins.Alone(alone) {
@@ -93,7 +98,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 		}
 		host = x.gateway.Host(of)
 		log.reset()
-		answer, solveErr = solve(alone, method.Solver, shown, host)
+		answer, solveErr = solve(alone, solver, shown, host)
 	}
 	t.Wall = time.Since(t.Started)
 	if ctx.Err() != nil {
@@ -102,13 +107,17 @@ func (x *execution) trial(ctx context.Context, id record.TrialID) (*record.Trial
 	if err := x.gateway.Fatal(); err != nil {
 		return nil, err
 	}
+	if errors.Is(solveErr, plugins.ErrLost) && tctx.Err() == nil {
+		x.lost(id, host.Withdraw())
+		return nil, solveErr
+	}
 	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
 		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
 	}
 	t.Printed = log.String()
 	report := host.Report()
 	conclude(t, x.exp.Task.Scorer, sample, answer, report.Effects, transcribe(t, report, answer, solveErr))
-	t.Provider += paid
+	t.Provider += paid + x.paidBefore(id)
 	if err := x.grade(ctx, t, problem, recorded); err != nil {
 		return nil, err
 	}

@@ -1122,6 +1122,7 @@ type Error struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          Code                   `protobuf:"varint,1,opt,name=code,proto3,enum=noema.method.v1.Code" json:"code,omitempty"`
 	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Failure       *Failure               `protobuf:"bytes,3,opt,name=failure,proto3" json:"failure,omitempty"` // from another machine: what became of the plugin's process
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1170,6 +1171,90 @@ func (x *Error) GetMessage() string {
 	return ""
 }
 
+func (x *Error) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+// Failure is how the process of a plugin failed on another machine.
+type Failure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Plugin        string                 `protobuf:"bytes,1,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Stderr        string                 `protobuf:"bytes,3,opt,name=stderr,proto3" json:"stderr,omitempty"`  // the last lines that it wrote
+	Shared        bool                   `protobuf:"varint,4,opt,name=shared,proto3" json:"shared,omitempty"` // another trial may be to blame
+	Ended         bool                   `protobuf:"varint,5,opt,name=ended,proto3" json:"ended,omitempty"`   // the process has ended
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Failure) Reset() {
+	*x = Failure{}
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Failure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Failure) ProtoMessage() {}
+
+func (x *Failure) ProtoReflect() protoreflect.Message {
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Failure.ProtoReflect.Descriptor instead.
+func (*Failure) Descriptor() ([]byte, []int) {
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Failure) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Failure) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Failure) GetStderr() string {
+	if x != nil {
+		return x.Stderr
+	}
+	return ""
+}
+
+func (x *Failure) GetShared() bool {
+	if x != nil {
+		return x.Shared
+	}
+	return false
+}
+
+func (x *Failure) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
 type Problem struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1185,7 +1270,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1197,7 +1282,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[15]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1210,7 +1295,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{15}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Problem) GetId() string {
@@ -1275,7 +1360,7 @@ type AnswerSpec struct {
 
 func (x *AnswerSpec) Reset() {
 	*x = AnswerSpec{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1287,7 +1372,7 @@ func (x *AnswerSpec) String() string {
 func (*AnswerSpec) ProtoMessage() {}
 
 func (x *AnswerSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[16]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1300,7 +1385,7 @@ func (x *AnswerSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerSpec.ProtoReflect.Descriptor instead.
 func (*AnswerSpec) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{16}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AnswerSpec) GetKind() string {
@@ -1350,7 +1435,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1447,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[17]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1460,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{17}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Answer) GetValue() []byte {
@@ -1416,7 +1501,7 @@ type Evidence struct {
 
 func (x *Evidence) Reset() {
 	*x = Evidence{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1513,7 @@ func (x *Evidence) String() string {
 func (*Evidence) ProtoMessage() {}
 
 func (x *Evidence) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[18]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1526,7 @@ func (x *Evidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
 func (*Evidence) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{18}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Evidence) GetSource() string {
@@ -1472,7 +1557,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1569,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[19]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1582,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{19}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Event) GetPath() string {
@@ -1556,7 +1641,7 @@ type Request struct {
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1568,7 +1653,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[20]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1581,7 +1666,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{20}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Request) GetMessages() []*Message {
@@ -1638,7 +1723,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1650,7 +1735,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[21]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1663,7 +1748,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{21}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Message) GetRole() string {
@@ -1709,7 +1794,7 @@ type Sampling struct {
 
 func (x *Sampling) Reset() {
 	*x = Sampling{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1806,7 @@ func (x *Sampling) String() string {
 func (*Sampling) ProtoMessage() {}
 
 func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1819,7 @@ func (x *Sampling) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
 func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Sampling) GetTemperature() float64 {
@@ -1796,7 +1881,7 @@ type Schema struct {
 
 func (x *Schema) Reset() {
 	*x = Schema{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1893,7 @@ func (x *Schema) String() string {
 func (*Schema) ProtoMessage() {}
 
 func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1906,7 @@ func (x *Schema) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Schema.ProtoReflect.Descriptor instead.
 func (*Schema) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Schema) GetName() string {
@@ -1852,7 +1937,7 @@ type Completion struct {
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1864,7 +1949,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1877,7 +1962,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{24}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Completion) GetText() string {
@@ -1934,7 +2019,7 @@ type TokenLogprob struct {
 
 func (x *TokenLogprob) Reset() {
 	*x = TokenLogprob{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2031,7 @@ func (x *TokenLogprob) String() string {
 func (*TokenLogprob) ProtoMessage() {}
 
 func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2044,7 @@ func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
 func (*TokenLogprob) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{25}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TokenLogprob) GetToken() string {
@@ -2009,7 +2094,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2021,7 +2106,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2034,7 +2119,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{26}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Usage) GetCalls() int64 {
@@ -2127,7 +2212,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2139,7 +2224,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2152,7 +2237,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{27}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -2202,7 +2287,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +2299,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +2312,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{28}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ToolCall) GetId() string {
@@ -2268,7 +2353,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2365,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2378,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{29}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ToolResult) GetContent() string {
@@ -2375,10 +2460,17 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x05build\x18\x02 \x01(\bR\x05build\"g\n" +
 	"\x06Finish\x12/\n" +
 	"\x06answer\x18\x01 \x01(\v2\x17.noema.method.v1.AnswerR\x06answer\x12,\n" +
-	"\x05error\x18\x02 \x01(\v2\x16.noema.method.v1.ErrorR\x05error\"L\n" +
+	"\x05error\x18\x02 \x01(\v2\x16.noema.method.v1.ErrorR\x05error\"\x80\x01\n" +
 	"\x05Error\x12)\n" +
 	"\x04code\x18\x01 \x01(\x0e2\x15.noema.method.v1.CodeR\x04code\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xdd\x01\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x122\n" +
+	"\afailure\x18\x03 \x01(\v2\x18.noema.method.v1.FailureR\afailure\"\x7f\n" +
+	"\aFailure\x12\x16\n" +
+	"\x06plugin\x18\x01 \x01(\tR\x06plugin\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
+	"\x06stderr\x18\x03 \x01(\tR\x06stderr\x12\x16\n" +
+	"\x06shared\x18\x04 \x01(\bR\x06shared\x12\x14\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\"\xdd\x01\n" +
 	"\aProblem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\tR\x05query\x12\x18\n" +
@@ -2507,7 +2599,7 @@ func file_plugins_internal_wire_method_proto_rawDescGZIP() []byte {
 }
 
 var file_plugins_internal_wire_method_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(Code)(0),               // 0: noema.method.v1.Code
 	(*DescribeRequest)(nil), // 1: noema.method.v1.DescribeRequest
@@ -2525,66 +2617,68 @@ var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(*Seed)(nil),            // 13: noema.method.v1.Seed
 	(*Finish)(nil),          // 14: noema.method.v1.Finish
 	(*Error)(nil),           // 15: noema.method.v1.Error
-	(*Problem)(nil),         // 16: noema.method.v1.Problem
-	(*AnswerSpec)(nil),      // 17: noema.method.v1.AnswerSpec
-	(*Answer)(nil),          // 18: noema.method.v1.Answer
-	(*Evidence)(nil),        // 19: noema.method.v1.Evidence
-	(*Event)(nil),           // 20: noema.method.v1.Event
-	(*Request)(nil),         // 21: noema.method.v1.Request
-	(*Message)(nil),         // 22: noema.method.v1.Message
-	(*Sampling)(nil),        // 23: noema.method.v1.Sampling
-	(*Schema)(nil),          // 24: noema.method.v1.Schema
-	(*Completion)(nil),      // 25: noema.method.v1.Completion
-	(*TokenLogprob)(nil),    // 26: noema.method.v1.TokenLogprob
-	(*Usage)(nil),           // 27: noema.method.v1.Usage
-	(*ToolSpec)(nil),        // 28: noema.method.v1.ToolSpec
-	(*ToolCall)(nil),        // 29: noema.method.v1.ToolCall
-	(*ToolResult)(nil),      // 30: noema.method.v1.ToolResult
+	(*Failure)(nil),         // 16: noema.method.v1.Failure
+	(*Problem)(nil),         // 17: noema.method.v1.Problem
+	(*AnswerSpec)(nil),      // 18: noema.method.v1.AnswerSpec
+	(*Answer)(nil),          // 19: noema.method.v1.Answer
+	(*Evidence)(nil),        // 20: noema.method.v1.Evidence
+	(*Event)(nil),           // 21: noema.method.v1.Event
+	(*Request)(nil),         // 22: noema.method.v1.Request
+	(*Message)(nil),         // 23: noema.method.v1.Message
+	(*Sampling)(nil),        // 24: noema.method.v1.Sampling
+	(*Schema)(nil),          // 25: noema.method.v1.Schema
+	(*Completion)(nil),      // 26: noema.method.v1.Completion
+	(*TokenLogprob)(nil),    // 27: noema.method.v1.TokenLogprob
+	(*Usage)(nil),           // 28: noema.method.v1.Usage
+	(*ToolSpec)(nil),        // 29: noema.method.v1.ToolSpec
+	(*ToolCall)(nil),        // 30: noema.method.v1.ToolCall
+	(*ToolResult)(nil),      // 31: noema.method.v1.ToolResult
 }
 var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	3,  // 0: noema.method.v1.Description.options:type_name -> noema.method.v1.Option
 	5,  // 1: noema.method.v1.HostMessage.frames:type_name -> noema.method.v1.HostFrame
-	16, // 2: noema.method.v1.HostFrame.start:type_name -> noema.method.v1.Problem
+	17, // 2: noema.method.v1.HostFrame.start:type_name -> noema.method.v1.Problem
 	10, // 3: noema.method.v1.HostFrame.result:type_name -> noema.method.v1.Result
 	8,  // 4: noema.method.v1.HostFrame.cancel:type_name -> noema.method.v1.Cancel
 	7,  // 5: noema.method.v1.PluginMessage.frames:type_name -> noema.method.v1.PluginFrame
 	9,  // 6: noema.method.v1.PluginFrame.call:type_name -> noema.method.v1.Call
 	8,  // 7: noema.method.v1.PluginFrame.cancel:type_name -> noema.method.v1.Cancel
-	20, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
+	21, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
 	14, // 9: noema.method.v1.PluginFrame.finish:type_name -> noema.method.v1.Finish
-	21, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
-	29, // 11: noema.method.v1.Call.tool:type_name -> noema.method.v1.ToolCall
+	22, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
+	30, // 11: noema.method.v1.Call.tool:type_name -> noema.method.v1.ToolCall
 	11, // 12: noema.method.v1.Call.seed_get:type_name -> noema.method.v1.SeedGet
 	12, // 13: noema.method.v1.Call.seed_put:type_name -> noema.method.v1.SeedPut
-	25, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
-	30, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
+	26, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
+	31, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
 	13, // 16: noema.method.v1.Result.seed:type_name -> noema.method.v1.Seed
 	15, // 17: noema.method.v1.Result.error:type_name -> noema.method.v1.Error
 	15, // 18: noema.method.v1.SeedPut.error:type_name -> noema.method.v1.Error
-	18, // 19: noema.method.v1.Finish.answer:type_name -> noema.method.v1.Answer
+	19, // 19: noema.method.v1.Finish.answer:type_name -> noema.method.v1.Answer
 	15, // 20: noema.method.v1.Finish.error:type_name -> noema.method.v1.Error
 	0,  // 21: noema.method.v1.Error.code:type_name -> noema.method.v1.Code
-	28, // 22: noema.method.v1.Problem.tools:type_name -> noema.method.v1.ToolSpec
-	17, // 23: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
-	19, // 24: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
-	22, // 25: noema.method.v1.Request.messages:type_name -> noema.method.v1.Message
-	23, // 26: noema.method.v1.Request.sampling:type_name -> noema.method.v1.Sampling
-	24, // 27: noema.method.v1.Request.schema:type_name -> noema.method.v1.Schema
-	28, // 28: noema.method.v1.Request.tools:type_name -> noema.method.v1.ToolSpec
-	29, // 29: noema.method.v1.Message.tool_calls:type_name -> noema.method.v1.ToolCall
-	29, // 30: noema.method.v1.Completion.tool_calls:type_name -> noema.method.v1.ToolCall
-	27, // 31: noema.method.v1.Completion.usage:type_name -> noema.method.v1.Usage
-	26, // 32: noema.method.v1.Completion.logprobs:type_name -> noema.method.v1.TokenLogprob
-	26, // 33: noema.method.v1.TokenLogprob.top:type_name -> noema.method.v1.TokenLogprob
-	1,  // 34: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
-	4,  // 35: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
-	2,  // 36: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
-	6,  // 37: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
-	36, // [36:38] is the sub-list for method output_type
-	34, // [34:36] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	16, // 22: noema.method.v1.Error.failure:type_name -> noema.method.v1.Failure
+	29, // 23: noema.method.v1.Problem.tools:type_name -> noema.method.v1.ToolSpec
+	18, // 24: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
+	20, // 25: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
+	23, // 26: noema.method.v1.Request.messages:type_name -> noema.method.v1.Message
+	24, // 27: noema.method.v1.Request.sampling:type_name -> noema.method.v1.Sampling
+	25, // 28: noema.method.v1.Request.schema:type_name -> noema.method.v1.Schema
+	29, // 29: noema.method.v1.Request.tools:type_name -> noema.method.v1.ToolSpec
+	30, // 30: noema.method.v1.Message.tool_calls:type_name -> noema.method.v1.ToolCall
+	30, // 31: noema.method.v1.Completion.tool_calls:type_name -> noema.method.v1.ToolCall
+	28, // 32: noema.method.v1.Completion.usage:type_name -> noema.method.v1.Usage
+	27, // 33: noema.method.v1.Completion.logprobs:type_name -> noema.method.v1.TokenLogprob
+	27, // 34: noema.method.v1.TokenLogprob.top:type_name -> noema.method.v1.TokenLogprob
+	1,  // 35: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
+	4,  // 36: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
+	2,  // 37: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
+	6,  // 38: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
+	37, // [37:39] is the sub-list for method output_type
+	35, // [35:37] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_plugins_internal_wire_method_proto_init() }
@@ -2621,7 +2715,7 @@ func file_plugins_internal_wire_method_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugins_internal_wire_method_proto_rawDesc), len(file_plugins_internal_wire_method_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

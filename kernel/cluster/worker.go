@@ -1,0 +1,202 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/semaphore"
+
+	"noema/methods"
+)
+
+// WorkerOptions say how a worker works.
+type WorkerOptions struct {
+	Join  string // URL of the NATS server
+	Token Token
+	Slots int  // trials at once
+	Stay  bool // when a coordinator has no more work, wait for the next one
+	// Open opens a method's plugin: a built-in one by its name, any other from its code,
+	// which write puts into an empty folder.
+	Open func(ctx context.Context, name, digest string, builtin bool, write func(dir string) error) (methods.Method, error)
+	Tell func(string) // told what a user should know
+}
+
+// ErrRefused is a worker that may not join.
+var ErrRefused = errors.New("the coordinator refuses this worker")
+
+// errOver is the end of the coordinator's work.
+var errOver = errors.New("the coordinator has no more work")
+
+// errAgain has a worker join again.
+var errAgain = errors.New("the connection to the coordinator is lost")
+
+// joinWait is how long a worker waits before it tries to join again.
+const joinWait = time.Second
+
+// Work takes part in the runs of a coordinator until ctx ends, or the coordinator has no
+// more work. While none is there it waits for one. A worker that may not join is
+// [ErrRefused].
+func Work(ctx context.Context, o WorkerOptions) error {
+	if err := o.Token.Check(); err != nil {
+		return err
+	}
+	w := &worker{o: o, name: rand.Text(), slots: semaphore.NewWeighted(int64(o.Slots)), opened: map[string]opened{}}
+	var err error
+	if w.build, err = ThisBuild(); err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // shown only
+	w.shown = fmt.Sprintf("%s-%d", host, os.Getpid())
+	nc, err := w.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if w.js, err = jetstream.New(nc); err != nil {
+		return err
+	}
+	w.nc = nc
+	waiting := false
+	for {
+		err := w.takePart(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrRefused), errors.Is(err, errOver) && !o.Stay:
+			return ignore(err, errOver)
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return err
+		case errors.Is(err, errAgain):
+			o.Tell(err.Error() + ": joining again")
+		case !waiting:
+			o.Tell("waiting for a coordinator: " + err.Error())
+		}
+		waiting = !errors.Is(err, errAgain)
+		pause(ctx, joinWait)
+	}
+}
+
+func ignore(err, what error) error {
+	if errors.Is(err, what) {
+		return nil
+	}
+	return err
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// connect opens the connection to the server. An address with tls is that of an embedded
+// server, which the token tells from others.
+func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
+	u, err := url.Parse(w.o.Join)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("join %q: write nats://HOST:PORT or tls://HOST:PORT, as the coordinator prints it", w.o.Join)
+	}
+	options := []nats.Option{
+		nats.Name("noema worker"), nats.MaxReconnects(-1), nats.ReconnectWait(joinWait), nats.CustomInboxPrefix(inbox(w.name)),
+		nats.IgnoreAuthErrorAbort(), nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(3),
+	}
+	if u.User == nil {
+		options = append(options, nats.UserInfo(w.name, w.o.Token.password()))
+		if u.Scheme == "tls" {
+			options = append(options, nats.Secure(w.o.Token.clientTLS()))
+		}
+	}
+	for told := false; ; told = true {
+		nc, err := nats.Connect(w.o.Join, options...)
+		if err == nil {
+			return nc, nil
+		}
+		if errors.Is(err, nats.ErrAuthorization) || strings.Contains(err.Error(), "join token") {
+			return nil, fmt.Errorf("%w: the join token is another one: set NOEMA_JOIN_TOKEN as the coordinator prints it", ErrRefused)
+		}
+		if !told {
+			w.o.Tell(fmt.Sprintf("waiting for a server at %s: %v", withoutUser(w.o.Join), err))
+		}
+		if pause(ctx, joinWait); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// join asks to be let in, and returns the link's id.
+func (w *worker) join(ctx context.Context) (string, error) {
+	h := hello{Worker: w.name, Nonce: rand.Text(), Shown: w.shown, Slots: w.o.Slots, Build: w.build}
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	m, err := w.nc.RequestWithContext(ctx, w.o.Token.prefix()+".join", seal(w.o.Token.key("join"), raw))
+	if errors.Is(err, nats.ErrNoResponders) {
+		return "", errors.New("none is at this server with this join token")
+	}
+	if err != nil {
+		return "", err
+	}
+	var answer welcome
+	if raw, err = open(w.o.Token.key("welcome "+h.Nonce), m.Data); err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return "", err
+	}
+	if answer.Refused != "" {
+		return "", fmt.Errorf("%w: %s", ErrRefused, answer.Refused)
+	}
+	return answer.Link, nil
+}
+
+// takePart joins and works until the link ends.
+func (w *worker) takePart(ctx context.Context) error {
+	id, err := w.join(ctx)
+	if err != nil {
+		return err
+	}
+	t := w.o.Token
+	objects, err := w.js.ObjectStore(ctx, t.prefix()+"-"+w.name)
+	if err != nil {
+		return err
+	}
+	v := &visit{worker: w, groups: map[string]context.CancelFunc{}}
+	v.link = &link{
+		nc: w.nc, subject: t.up(w.name, id), key: t.key("up " + id), theirs: t.key("down " + id), objects: objects,
+		handle: v.handle, foreign: func() {},
+	}
+	if err := v.link.connect(t.down(w.name, id)); err != nil {
+		return err
+	}
+	if err := errors.Join(w.nc.Flush(), v.link.put(item{kind: beat})); err != nil {
+		return err
+	}
+	w.o.Tell(fmt.Sprintf("joined: %d trials at once", w.o.Slots))
+	select {
+	case <-ctx.Done():
+		_ = v.link.put(item{kind: leave}) // the link's end tells as much
+		v.link.close()
+	case <-v.link.ctx.Done():
+	}
+	v.working.Wait()
+	if err := context.Cause(v.link.ctx); !errors.Is(err, errOver) && !errors.Is(err, errClosed) {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	return context.Cause(v.link.ctx)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"noema/kernel"
+	"noema/kernel/cluster"
+	"noema/kernel/report"
+)
+
+func workerCommand(a *app) *cobra.Command {
+	var o cluster.WorkerOptions
+	cmd := &cobra.Command{
+		Use: "worker", Short: "take part in the runs of another machine",
+		Long: `Joins the machine on which a run is started with --listen or --nats, runs trials of
+its methods, and asks it for every model and tool call. A worker has no keys and no
+store. It must be the same build of noema; code of plugins comes from the other
+machine. The secret ` + kernel.JoinTokenVariable + ` must be set as the other machine prints it.
+
+It ends when there is no more work, with --stay at Ctrl-C.`,
+		Example: `  NOEMA_JOIN_TOKEN=… noema worker --join nats://127.0.0.1:4222
+  noema worker list`,
+	}
+	cmd.Flags().StringVar(&o.Join, "join", "", "address that the other machine prints, as in tls://HOST:PORT")
+	cmd.Flags().IntVar(&o.Slots, "slots", 16, "trials at once")
+	cmd.Flags().BoolVar(&o.Stay, "stay", false, "when there is no more work, wait for the next run")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), o) }
+	cmd.AddCommand(workerListCommand(a))
+	return cmd
+}
+
+func (a *app) worker(ctx context.Context, o cluster.WorkerOptions) error {
+	if o.Join == "" {
+		return usage(errors.New("noema worker: give --join with the address that the other machine prints"))
+	}
+	o.Token = cluster.Token(os.Getenv(kernel.JoinTokenVariable))
+	if o.Token == "" {
+		return usage(fmt.Errorf("noema worker: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
+	}
+	if o.Slots < 1 {
+		return usage(fmt.Errorf("--slots %d: use at least 1", o.Slots))
+	}
+	o.Open, o.Tell = a.lab.OpenCode, func(text string) { fmt.Fprintln(report.Guarded(a.stderr), text) }
+	return cluster.Work(ctx, o)
+}
+
+func workerListCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "show the workers of the run that is under way here", Example: "  noema worker list",
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s, ok := a.lab.Crew()
+			if !ok {
+				return errors.New("list workers: no run with --listen or --nats is under way in this home")
+			}
+			if asJSON {
+				return json.NewEncoder(a.clean()).Encode(s)
+			}
+			return a.printCrew(s)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// crewLine says in a line what a coordinator is doing.
+func crewLine(s cluster.State) string {
+	return fmt.Sprintf("%s: %d trials wait, %d run, %d are done, %.1f/s; %d workers lost, %d foreign messages refused",
+		s.Address, s.Queued, s.Running, s.Done, s.Rate, s.Lost, s.Foreign)
+}
+
+func (a *app) printCrew(s cluster.State) error {
+	out := a.text()
+	fmt.Fprintln(out, crewLine(s))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "worker\tplatform\tjoined\tat once\trunning\tdone\tserves\tcannot run")
+	for _, m := range s.Workers {
+		var cannot []string
+		for _, method := range slices.Sorted(maps.Keys(m.Cannot)) {
+			cannot = append(cannot, method+": "+m.Cannot[method])
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", m.Name, m.Platform, m.Since.Format(time.TimeOnly), m.Slots, m.Running, m.Done,
+			strings.Join(m.Serves, ", "), strings.Join(cannot, "; "))
+	}
+	return w.Flush()
+}
