@@ -30,6 +30,7 @@ type Options struct {
 	Code   func(record.Plugin) (plugins.Source, error)
 	Warn   func(string) // told what a user should know
 	Status string       // file to keep the [State] in; empty for none
+	pace   pace
 }
 
 // Coordinator hands the trials of runs to the workers that joined. It is a runner.Crew.
@@ -66,6 +67,9 @@ func Start(ctx context.Context, o Options) (*Coordinator, error) {
 	if err := o.Token.Check(); err != nil {
 		return nil, err
 	}
+	if o.pace == (pace{}) {
+		o.pace = usual()
+	}
 	build, err := ThisBuild()
 	if err != nil {
 		return nil, fmt.Errorf("start the coordinator: %w", err)
@@ -95,7 +99,7 @@ func (c *Coordinator) open(ctx context.Context) error {
 	if _, err := c.nc.Subscribe(prefix+".alone", func(m *nats.Msg) { _ = m.Respond(nil) }); err != nil {
 		return err
 	}
-	c.queue = &queue{js: c.js, prefix: prefix, storage: jetstream.FileStorage}
+	c.queue = &queue{js: c.js, prefix: prefix, storage: jetstream.FileStorage, claim: c.o.pace.claim}
 	if c.server != nil {
 		c.queue.storage = jetstream.MemoryStorage
 	}
@@ -107,7 +111,7 @@ func (c *Coordinator) open(ctx context.Context) error {
 }
 
 func (c *Coordinator) store(ctx context.Context, name string, storage jetstream.StorageType) (jetstream.ObjectStore, error) {
-	s, err := c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: c.bucket(name), Storage: storage, MaxBytes: maxCode})
+	s, err := c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: c.bucket(name), Storage: storage})
 	if err != nil {
 		return nil, fmt.Errorf("make an object store: %w", err)
 	}
@@ -230,7 +234,7 @@ func (c *Coordinator) admit(h hello, id string) error {
 	m := &member{c: c, hello: h, ready: map[string]string{}, places: map[uint64]*place{}, since: time.Now()}
 	m.link = &link{
 		nc: c.nc, subject: c.o.Token.down(h.Worker, id), key: c.o.Token.key("down " + id), theirs: c.o.Token.key("up " + id),
-		objects: objects, handle: m.handle, foreign: c.refuseForeign, first: make(chan struct{}),
+		objects: objects, handle: m.handle, foreign: c.refuseForeign, first: make(chan struct{}), pace: c.o.pace,
 	}
 	if err := m.link.connect(c.o.Token.up(h.Worker, id)); err != nil {
 		return err

@@ -26,11 +26,20 @@ import (
 	"time"
 )
 
-// How the two sides notice that the other is gone.
-const (
-	beatEvery = time.Second
-	silence   = 6 * time.Second // without a word: it is lost
-)
+// pace is how often things are looked at, and how long they may last.
+type pace struct {
+	beat    time.Duration // between two signs of life
+	silence time.Duration // without a sign: the other side is lost
+	watch   time.Duration // between two looks at the queue
+	stuck   time.Duration // without a trial begun, though workers are idle: the queue is made again
+	claim   time.Duration // a batch stays with a worker that says nothing of it
+	retry   time.Duration // between two attempts to join
+}
+
+// usual is the pace of all but tests.
+func usual() pace {
+	return pace{beat: time.Second, silence: 6 * time.Second, watch: 2 * time.Second, stuck: 12 * time.Second, claim: 30 * time.Second, retry: time.Second}
+}
 
 // ErrForeign is a message that does not come from the other side.
 var ErrForeign = errors.New("a message is not of this cluster")

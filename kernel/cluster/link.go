@@ -22,7 +22,8 @@ type link struct {
 	theirs  []byte // key of the other side's packets
 	objects jetstream.ObjectStore
 	handle  func(item) error
-	foreign func()        // counts a message that is not the other side's
+	foreign func() // counts a message that is not the other side's
+	pace    pace
 	first   chan struct{} // if any, closed when the other side is there; nothing is sent before
 
 	sub    *nats.Subscription
@@ -84,7 +85,7 @@ func (l *link) over() {
 // beats tells the other side that this one is there, and ends the link when the other
 // one is silent.
 func (l *link) beats() {
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(l.pace.beat)
 	defer tick.Stop()
 	for {
 		select {
@@ -95,7 +96,7 @@ func (l *link) beats() {
 		l.mu.Lock()
 		silent := time.Since(l.heard)
 		l.mu.Unlock()
-		if silent > silence {
+		if silent > l.pace.silence {
 			l.cancel(fmt.Errorf("nothing was heard from it for %v", silent.Round(time.Second)))
 			return
 		}

@@ -16,6 +16,7 @@ type queue struct {
 	js      jetstream.JetStream
 	prefix  string
 	storage jetstream.StorageType
+	claim   time.Duration // a batch stays with a worker that says nothing of it
 }
 
 // batch is a message of the queue.
@@ -25,9 +26,6 @@ type batch struct {
 	Trials []string `json:"trials"`          // their names
 	Alone  bool     `json:"alone,omitempty"` // the worker runs nothing else meanwhile
 }
-
-// claimTime is how long a batch stays with a worker that says nothing of it.
-const claimTime = 30 * time.Second
 
 // begin makes the stream, or empties it, and makes the consumers of the groups.
 func (q *queue) begin(ctx context.Context, groups []string) error {
@@ -41,7 +39,7 @@ func (q *queue) begin(ctx context.Context, groups []string) error {
 		if err == nil {
 			_, err = stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 				Durable: group, FilterSubject: q.prefix + ".todo." + group, AckPolicy: jetstream.AckExplicitPolicy,
-				AckWait: claimTime, MaxAckPending: 100_000,
+				AckWait: q.claim, MaxAckPending: 100_000,
 			})
 		}
 	}

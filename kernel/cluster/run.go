@@ -77,7 +77,7 @@ func (c *Coordinator) begin(ctx context.Context, all []runner.Method, deal *runn
 		batches: map[uint64]*sent{}, lost: map[record.TrialID]int{}, claimed: time.Now(),
 	}
 	for _, m := range all {
-		if _, travels := m.Solver.(*plugins.Plugin); !travels { // it is a function of this process
+		if m.Plugin.Digest == "" { // it is a function of this process
 			continue
 		}
 		g := groupOf(m.Plugin)

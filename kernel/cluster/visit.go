@@ -144,7 +144,7 @@ func (v *visit) fetch(ctx context.Context, g group, m methods.Method) {
 		b, ack, err := v.next(ctx, g)
 		if err != nil {
 			if !errors.Is(err, errNothing) {
-				pause(ctx, joinWait)
+				pause(ctx, v.o.pace.retry)
 			}
 			continue
 		}
@@ -194,7 +194,7 @@ func (v *visit) runBatch(ctx context.Context, b batch, ack jetstream.Msg, m meth
 	var trials sync.WaitGroup
 	over := make(chan struct{})
 	v.working.Go(func() {
-		tick := time.NewTicker(claimTime / 3)
+		tick := time.NewTicker(v.o.pace.claim / 3)
 		defer tick.Stop()
 		for {
 			select {

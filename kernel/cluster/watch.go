@@ -36,15 +36,9 @@ type WorkerState struct {
 	Cannot   map[string]string `json:"cannot,omitempty"` // methods that it cannot run, and why
 }
 
-// watchEvery is how often the coordinator looks after the queue, and tells its state.
-const watchEvery = 2 * time.Second
-
-// stuck is how long nothing may happen while workers are idle and trials wait.
-const stuck = 12 * time.Second
-
 // watch makes the queue again when it is stuck, and keeps the state file.
 func (c *Coordinator) watch(ctx context.Context) {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(c.o.pace.watch)
 	defer tick.Stop()
 	defer func() {
 		if c.o.Status != "" {
@@ -54,7 +48,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 	done := 0
 	for {
 		s := c.State()
-		s.Rate = float64(s.Done-done) / watchEvery.Seconds()
+		s.Rate = float64(s.Done-done) / c.o.pace.watch.Seconds()
 		done = s.Done
 		c.save(s)
 		select {
@@ -117,7 +111,7 @@ func ReadState(file string) (s State, ok bool) {
 	if err != nil || json.Unmarshal(raw, &s) != nil {
 		return s, false
 	}
-	return s, time.Since(s.At) < 5*watchEvery
+	return s, time.Since(s.At) < 5*usual().watch
 }
 
 // mend makes the queue again from what waits, when nothing of it comes to workers that
@@ -125,7 +119,7 @@ func ReadState(file string) (s State, ok bool) {
 func (c *Coordinator) mend() {
 	c.mu.Lock()
 	r := c.run
-	if r == nil || len(r.queued) == 0 || time.Since(r.claimed) < stuck || !r.idle() {
+	if r == nil || len(r.queued) == 0 || time.Since(r.claimed) < c.o.pace.stuck || !r.idle() {
 		c.mu.Unlock()
 		return
 	}

@@ -28,6 +28,7 @@ type WorkerOptions struct {
 	// which write puts into an empty folder.
 	Open func(ctx context.Context, name, digest string, builtin bool, write func(dir string) error) (methods.Method, error)
 	Tell func(string) // told what a user should know
+	pace pace
 }
 
 // ErrRefused is a worker that may not join.
@@ -39,15 +40,15 @@ var errOver = errors.New("the coordinator has no more work")
 // errAgain has a worker join again.
 var errAgain = errors.New("the connection to the coordinator is lost")
 
-// joinWait is how long a worker waits before it tries to join again.
-const joinWait = time.Second
-
 // Work takes part in the runs of a coordinator until ctx ends, or the coordinator has no
 // more work. While none is there it waits for one. A worker that may not join is
 // [ErrRefused].
 func Work(ctx context.Context, o WorkerOptions) error {
 	if err := o.Token.Check(); err != nil {
 		return err
+	}
+	if o.pace == (pace{}) {
+		o.pace = usual()
 	}
 	w := &worker{o: o, name: rand.Text(), slots: semaphore.NewWeighted(int64(o.Slots)), opened: map[string]opened{}}
 	var err error
@@ -81,7 +82,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 			o.Tell("waiting for a coordinator: " + err.Error())
 		}
 		waiting = !errors.Is(err, errAgain)
-		pause(ctx, joinWait)
+		pause(ctx, o.pace.retry)
 	}
 }
 
@@ -110,7 +111,7 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		return nil, fmt.Errorf("join %q: write nats://HOST:PORT or tls://HOST:PORT, as the coordinator prints it", w.o.Join)
 	}
 	options := []nats.Option{
-		nats.Name("noema worker"), nats.MaxReconnects(-1), nats.ReconnectWait(joinWait), nats.CustomInboxPrefix(inbox(w.name)),
+		nats.Name("noema worker"), nats.MaxReconnects(-1), nats.ReconnectWait(w.o.pace.retry), nats.CustomInboxPrefix(inbox(w.name)),
 		nats.IgnoreAuthErrorAbort(), nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(3),
 	}
 	if u.User == nil {
@@ -130,7 +131,7 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		if !told {
 			w.o.Tell(fmt.Sprintf("waiting for a server at %s: %v", withoutUser(w.o.Join), err))
 		}
-		if pause(ctx, joinWait); ctx.Err() != nil {
+		if pause(ctx, w.o.pace.retry); ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
@@ -179,7 +180,7 @@ func (w *worker) takePart(ctx context.Context) error {
 	v := &visit{worker: w, groups: map[string]context.CancelFunc{}}
 	v.link = &link{
 		nc: w.nc, subject: t.up(w.name, id), key: t.key("up " + id), theirs: t.key("down " + id), objects: objects,
-		handle: v.handle, foreign: func() {},
+		handle: v.handle, foreign: func() {}, pace: w.o.pace,
 	}
 	if err := v.link.connect(t.down(w.name, id)); err != nil {
 		return err

@@ -1,0 +1,365 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"noema/kernel"
+	"noema/kernel/builtin"
+	"noema/kernel/cluster"
+	"noema/kernel/record"
+	"noema/kernel/runner"
+	"noema/methods"
+)
+
+func TestMain(m *testing.M) {
+	if builtin.Serve(os.Args[1:]) {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+const token cluster.Token = "a-token-for-tests-only"
+
+func lab(t testing.TB) *kernel.Lab {
+	t.Helper()
+	l := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// setup is an experiment that lab carries out with a crew, if there is one.
+func setup(t testing.TB, lab *kernel.Lab, e kernel.Experiment, crew runner.Crew) runner.Setup {
+	t.Helper()
+	e, err := e.Complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runner.Setup{Experiment: e, Crew: crew}
+	if s.Task, err = lab.Task(e.Task, e.TaskOptions); err != nil {
+		t.Fatal(err)
+	}
+	if s.Provider, err = lab.Model(e.Model, false, 0); err != nil {
+		t.Fatal(err)
+	}
+	if s.Methods, err = lab.OpenMethods(t.Context(), e.Methods, e.MethodOptions); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// finish runs s in a store of its own and returns the result.
+func finish(t testing.TB, lab *kernel.Lab, s runner.Setup, o runner.Observer) *runner.Result {
+	t.Helper()
+	store, err := lab.Store()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(t.Context(), store, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Run.Root == "" {
+		t.Fatalf("the run is %s", r.Run.Status)
+	}
+	return r
+}
+
+// start starts a coordinator with workers alone.
+func start(t testing.TB, lab *kernel.Lab, o cluster.Options) *cluster.Coordinator {
+	t.Helper()
+	o.Token, o.Code = token, lab.Code
+	if o.URL == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	c, err := cluster.Start(t.Context(), o.Quickly())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("close the coordinator: %v", err)
+		}
+	})
+	return c
+}
+
+// join starts a worker with a home of its own, and returns what ends it and waits for that.
+func join(t testing.TB, address string, slots int, wrap func(methods.Method) methods.Method) (leave func()) {
+	t.Helper()
+	own := lab(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		err := cluster.Work(ctx, cluster.WorkerOptions{
+			Join: address, Token: token, Slots: slots, Tell: func(string) {},
+			Open: func(ctx context.Context, name, digest string, builtin bool, write func(string) error) (methods.Method, error) {
+				m, err := own.OpenCode(ctx, name, digest, builtin, write)
+				if err == nil && wrap != nil {
+					m = wrap(m)
+				}
+				return m, err
+			},
+		}.Quickly())
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("the worker ended: %v", err)
+		}
+	})
+	leave = func() { cancel(); ended.Wait() }
+	t.Cleanup(leave)
+	return leave
+}
+
+func cafes(n int) kernel.Experiment {
+	return kernel.Experiment{Task: "cafes", TaskOptions: map[string]string{"n": "12"}, Methods: []string{"direct", "cot", "anot"}, Epochs: n}
+}
+
+// alone is the root hash of e on one machine.
+func alone(t testing.TB, e kernel.Experiment) string {
+	l := lab(t)
+	return finish(t, l, setup(t, l, e, nil), runner.Quiet{}).Run.Root
+}
+
+func TestTheRootIsThatOfOneMachine(t *testing.T) {
+	want := alone(t, cafes(1))
+	for name, workers := range map[string]int{"one worker": 1, "three workers": 3} {
+		t.Run(name, func(t *testing.T) {
+			l := lab(t)
+			c := start(t, l, cluster.Options{})
+			for range workers {
+				join(t, c.Address(), 4, nil)
+			}
+			r := finish(t, l, setup(t, l, cafes(1), c), runner.Quiet{})
+			if r.Run.Root != want {
+				t.Errorf("the root is %s, on one machine %s", r.Run.Root, want)
+			}
+			if s := c.State(); s.Done != len(r.Trials) || len(s.Workers) != workers || s.Lost != 0 || s.Foreign != 0 {
+				t.Errorf("of %d trials: %+v", len(r.Trials), s)
+			}
+			again := finish(t, l, setup(t, l, cafes(1), c), runner.Quiet{}) // another run of the same coordinator
+			if again.Run.Root != want || again.NewCalls != 0 {
+				t.Errorf("again: root %s with %d calls", again.Run.Root, again.NewCalls)
+			}
+		})
+	}
+}
+
+// after calls f when so many trials are done.
+type after struct {
+	runner.Quiet
+	n    atomic.Int64
+	each func(done int)
+}
+
+func (a *after) Trial(*record.Trial, bool) { a.each(int(a.n.Add(1))) }
+
+func TestWorkersComeAndGo(t *testing.T) {
+	want := alone(t, cafes(3))
+	l := lab(t)
+	c := start(t, l, cluster.Options{Here: 1})
+	first := join(t, c.Address(), 3, nil)
+	var going sync.WaitGroup
+	r := finish(t, l, setup(t, l, cafes(3), c), &after{each: func(done int) {
+		switch done {
+		case 20:
+			join(t, c.Address(), 2, nil)
+		case 40:
+			going.Go(first)
+		case 60:
+			join(t, c.Address(), 5, nil)
+		}
+	}})
+	going.Wait()
+	if r.Run.Root != want {
+		t.Errorf("the root is %s, on one machine %s", r.Run.Root, want)
+	}
+	if s := c.State(); s.Lost != 0 || s.Done == 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// wire is a network between a worker and the server, which can be cut.
+type wire struct {
+	net.Listener
+	to string
+
+	mu    sync.Mutex
+	conns []net.Conn
+	dead  bool
+}
+
+func newWire(t testing.TB, address string) *wire {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{Listener: l, to: u.Host}
+	t.Cleanup(func() { w.cut(); l.Close() })
+	go w.serve()
+	return w
+}
+
+func (w *wire) address() string { return "nats://" + w.Addr().String() }
+
+func (w *wire) serve() {
+	for {
+		in, err := w.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.Dial("tcp", w.to)
+		if err != nil {
+			in.Close()
+			continue
+		}
+		w.mu.Lock()
+		if w.dead {
+			in.Close()
+			out.Close()
+		}
+		w.conns = append(w.conns, in, out)
+		w.mu.Unlock()
+		go func() { _, _ = io.Copy(out, in); out.Close() }()
+		go func() { _, _ = io.Copy(in, out); in.Close() }()
+	}
+}
+
+// cut ends all connections, and lets no others through until mend.
+func (w *wire) cut() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dead = true
+	for _, c := range w.conns {
+		c.Close()
+	}
+	w.conns = nil
+}
+
+func (w *wire) mend() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dead = false
+}
+
+func TestACutNetworkCostsNothingButTime(t *testing.T) {
+	want := alone(t, cafes(3))
+	l := lab(t)
+	c := start(t, l, cluster.Options{})
+	wires := []*wire{newWire(t, c.Address()), newWire(t, c.Address())}
+	for _, w := range wires {
+		join(t, w.address(), 3, nil)
+	}
+	s := setup(t, l, cafes(3), c)
+	r := finish(t, l, s, &after{each: func(done int) {
+		switch done {
+		case 15:
+			wires[0].cut()
+		case 45:
+			wires[1].cut()
+			wires[0].mend()
+		case 70:
+			wires[1].mend()
+		}
+	}})
+	if r.Run.Root != want {
+		t.Errorf("the root is %s, on one machine %s", r.Run.Root, want)
+	}
+	if r.Run.Calls.Provider != calls(r) {
+		t.Errorf("%d calls were paid, the trials made %d different ones", r.Run.Calls.Provider, calls(r))
+	}
+	if c.State().Lost < 2 {
+		t.Errorf("%d workers were lost", c.State().Lost)
+	}
+}
+
+// calls counts the different answers that the trials of a run used.
+func calls(r *runner.Result) int {
+	seen := map[string]bool{}
+	for _, t := range r.Trials {
+		for _, c := range t.Calls {
+			if c.Kind == record.CompletionCall && c.Fault == "" {
+				seen[c.Key] = true
+			}
+		}
+	}
+	return len(seen)
+}
+
+// deadly is a method whose trial of one sample takes the network of its worker with it.
+type deadly struct {
+	methods.Method
+	sample string
+	kill   func()
+}
+
+func (d deadly) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	if p.ID == d.sample {
+		d.kill()
+		<-ctx.Done()
+		return methods.Answer{}, ctx.Err()
+	}
+	return d.Method.Solve(ctx, p, h)
+}
+
+func TestATrialThatKillsItsWorkersFails(t *testing.T) {
+	l := lab(t)
+	c := start(t, l, cluster.Options{})
+	e := cafes(1)
+	e.Methods = []string{"direct"}
+	s := setup(t, l, e, c)
+	victim := s.Task.Samples[5].ID
+	var killed atomic.Int64
+	for range 2 {
+		w := newWire(t, c.Address())
+		join(t, w.address(), 3, func(m methods.Method) methods.Method {
+			return deadly{m, victim, func() { killed.Add(1); w.cut(); w.mend() }}
+		})
+	}
+	r := finish(t, l, s, runner.Quiet{})
+	for _, trial := range r.Trials {
+		failed := strings.Contains(trial.Failure, "took three workers with it")
+		if failed != (trial.ID.Sample == victim) || failed && !trial.Infra {
+			t.Errorf("trial %s: failure %q, infrastructure %v", trial.ID, trial.Failure, trial.Infra)
+		}
+	}
+	if killed.Load() != 3 {
+		t.Errorf("%d workers were lost to it", killed.Load())
+	}
+}
+
+func TestWhoMayNotJoin(t *testing.T) {
+	c := start(t, lab(t), cluster.Options{})
+	err := cluster.Work(t.Context(), cluster.WorkerOptions{Join: c.Address(), Token: "another-token-than-theirs", Slots: 1, Tell: func(string) {}}.Quickly())
+	if !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "join token") {
+		t.Errorf("another token: %v", err)
+	}
+	err = cluster.Work(t.Context(), cluster.WorkerOptions{Join: c.Address(), Token: token, Slots: 1 << 20, Tell: func(string) {}}.Quickly())
+	if !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "use 1 to") {
+		t.Errorf("too many trials at once: %v", err)
+	}
+	err = cluster.Work(t.Context(), cluster.WorkerOptions{Join: c.Address(), Token: "short", Slots: 1}.Quickly())
+	if err == nil || !strings.Contains(err.Error(), "at least 16") {
+		t.Errorf("a short token: %v", err)
+	}
+	err = cluster.Work(t.Context(), cluster.WorkerOptions{Join: "localhost", Token: token, Slots: 1}.Quickly())
+	if err == nil || !strings.Contains(err.Error(), "nats://HOST:PORT") {
+		t.Errorf("no URL: %v", err)
+	}
+}
+

@@ -1,0 +1,18 @@
+package cluster
+
+import "time"
+
+// quick is a pace for tests.
+func quick() pace {
+	return pace{
+		beat: 50 * time.Millisecond, silence: 500 * time.Millisecond, watch: 50 * time.Millisecond, stuck: 300 * time.Millisecond,
+		claim: 600 * time.Millisecond, retry: 20 * time.Millisecond,
+	}
+}
+
+// Quickly has tests notice losses soon.
+func (o Options) Quickly() Options { o.pace = quick(); return o }
+
+// Quickly has tests notice losses soon.
+func (o WorkerOptions) Quickly() WorkerOptions { o.pace = quick(); return o }
+
