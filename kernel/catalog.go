@@ -100,6 +100,9 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if l.o.Debug > 0 || l.o.Attach != nil { // what it prints is then the one trial's
 		at.Serial = true
 	}
+	if !src.Builtin {
+		at.Digest = digest
+	}
 	p, err := host.Open(ctx, at)
 	if err != nil {
 		return runner.Method{}, err

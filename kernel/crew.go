@@ -67,20 +67,19 @@ func (l *Lab) Crew() (cluster.State, bool) {
 }
 
 // OpenCode opens a method as a worker does: a built-in one by its name, and any other
-// from its code, of the given digest, which write puts into an empty folder unless there
-// is a copy.
-func (l *Lab) OpenCode(ctx context.Context, name, digest string, builtin bool, write func(dir string) error) (methods.Method, error) {
-	if builtin {
-		m, err := l.openMethod(ctx, name)
+// from its code, which write puts into an empty folder unless there is a copy.
+func (l *Lab) OpenCode(ctx context.Context, c cluster.Code, write func(dir string) error) (methods.Method, error) {
+	if c.Builtin {
+		m, err := l.openMethod(ctx, c.Name)
 		if err == nil && !m.Plugin.Builtin {
-			err = fmt.Errorf("open method %q: the coordinator has it built in, and this machine a plugin of that name: remove that", name)
+			err = fmt.Errorf("open method %q: the coordinator has it built in, and this machine a plugin of that name: remove that", c.Name)
 		}
 		return m.Solver, err
 	}
-	if _, err := l.KeepCode(digest, write); err != nil {
+	if _, err := l.KeepCode(c.Digest, write); err != nil {
 		return nil, err
 	}
-	src, err := l.Code(record.Plugin{Method: name, Digest: digest})
+	src, err := l.Code(record.Plugin{Method: c.Name, Path: filepath.Base(c.File), Digest: c.Digest})
 	if err != nil {
 		return nil, err
 	}

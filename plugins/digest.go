@@ -81,6 +81,24 @@ func (d *Digests) save() {
 	}
 }
 
+// ErrChanged says that a plugin's code is no longer that of its run.
+var ErrChanged = errors.New("its code was changed after the run began: start the run again")
+
+// same is ErrChanged unless the code has the digest that the source says, if it says one.
+func (s Source) same() error {
+	if s.Digest == "" {
+		return nil
+	}
+	digest, err := CodeDigest(s)
+	if err == nil && digest != s.Digest {
+		err = ErrChanged
+	}
+	if err != nil {
+		return &Failure{Plugin: s.Name, Reason: "cannot start: " + err.Error(), Err: err}
+	}
+	return nil
+}
+
 // CodeDigest is what [Digests.Of] remembers, computed.
 func CodeDigest(s Source) (string, error) {
 	all, err := CodeFiles(s)

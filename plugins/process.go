@@ -61,6 +61,9 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := src.same(); err != nil {
+		return nil, err
+	}
 	p := &process{grace: h.opts.StopGrace, child: &child{
 		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
 		limits: h.opts.Limits, cages: h.cages, pythons: &h.pythons, report: h.note, gone: make(chan struct{}),

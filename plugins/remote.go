@@ -65,17 +65,25 @@ func SolveAt(ctx context.Context, conn Conn, problem methods.Problem, h methods.
 // Attend serves the other end of a trial that [SolveAt] runs: m solves the problem that
 // comes over conn, and asks for everything over it. It returns when the trial has ended,
 // with whether the trial will come again over the same connection, since it failed as
-// another trial's doing may have.
+// another trial's doing may have. With [ErrChanged] the trial has no end: conn must be
+// closed, so that it runs elsewhere.
 func Attend(ctx context.Context, conn Conn, m methods.Method) (again bool, err error) {
-	w := &watched{Method: m}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := &watched{Method: m, cancel: cancel}
 	err = serveTrial(remoteKernel{conn, ctx}, w)
+	if w.changed != nil {
+		err = w.changed
+	}
 	return w.again, err
 }
 
-// watched remembers whether a trial failed in company.
+// watched remembers whether a trial failed in company, or for its code.
 type watched struct {
 	methods.Method
-	again bool
+	cancel  func()
+	again   bool
+	changed error
 }
 
 // Solve implements methods.Method.
@@ -83,6 +91,10 @@ func (w *watched) Solve(ctx context.Context, p methods.Problem, h methods.Host) 
 	a, err := w.Method.Solve(ctx, p, h)
 	var f *Failure
 	w.again = errors.As(err, &f) && f.Shared && ctx.Err() == nil
+	if errors.Is(err, ErrChanged) { // nothing is sent any more
+		w.changed = err
+		w.cancel()
+	}
 	return a, err
 }
 
@@ -113,8 +125,14 @@ type remoteKernel struct {
 	ctx  context.Context
 }
 
-func (r remoteKernel) Context() context.Context          { return r.ctx }
-func (r remoteKernel) Send(m *wire.PluginMessage) error { return send(r.conn, m) }
+func (r remoteKernel) Context() context.Context { return r.ctx }
+
+func (r remoteKernel) Send(m *wire.PluginMessage) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	return send(r.conn, m)
+}
 
 func (r remoteKernel) Recv() (*wire.HostMessage, error) {
 	m := &wire.HostMessage{}

@@ -22,6 +22,7 @@ type Source struct {
 	Builtin bool     // served by the noema binary itself
 	File    bool     // Path is a file of Go that the noema binary interprets
 	Path    string   // the file or folder that holds the code
+	Digest  string   // if set, a process starts only while the code has it; see [CodeDigest]
 	Serial  bool     // a process serves one trial at a time; by the manifest's concurrent: false
 
 	// What the manifest asks for beyond what every plugin may do. It counts only

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,9 +104,9 @@ func join(t testing.TB, address string, slots int, wrap func(methods.Method) met
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		err := cluster.Work(ctx, cluster.WorkerOptions{
-			Join: address, Token: token, Slots: slots, Tell: func(string) {},
-			Open: func(ctx context.Context, name, digest string, builtin bool, write func(string) error) (methods.Method, error) {
-				m, err := own.OpenCode(ctx, name, digest, builtin, write)
+			Join: address, Token: token, Slots: slots, Tell: func(text string) { t.Log(text) },
+			Open: func(ctx context.Context, c cluster.Code, write func(string) error) (methods.Method, error) {
+				m, err := own.OpenCode(ctx, c, write)
 				if err == nil && wrap != nil {
 					m = wrap(m)
 				}
@@ -363,3 +364,45 @@ func TestWhoMayNotJoin(t *testing.T) {
 	}
 }
 
+// parrot is a method in a file of Go, which workers get from the coordinator.
+const parrot = `package main
+
+import (
+	"context"
+
+	"noema/methods"
+	"noema/plugins"
+)
+
+type parrot struct{}
+
+func (parrot) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	c, err := h.Complete(ctx, methods.Request{Messages: []methods.Message{{Role: methods.User, Content: p.Query}}, Path: "say"})
+	if err != nil {
+		return methods.Answer{}, err
+	}
+	println("it said", len(c.Text))
+	return methods.TextAnswer(c.Text), nil
+}
+
+func main() { plugins.Serve(parrot{}) }
+`
+
+func TestAPluginTravels(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "parrot.go")
+	if err := os.WriteFile(file, []byte(parrot), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := kernel.Experiment{Task: "multihop", Limit: 6, Methods: []string{file}}
+	want := alone(t, e)
+	l := lab(t)
+	c := start(t, l, cluster.Options{})
+	join(t, c.Address(), 4, nil)
+	r := finish(t, l, setup(t, l, e, c), runner.Quiet{})
+	if r.Run.Root != want {
+		t.Errorf("the root is %s, on one machine %s", r.Run.Root, want)
+	}
+	if len(r.Trials) == 0 || !strings.Contains(r.Trials[0].Printed, "it said") {
+		t.Errorf("what the plugin printed is lost: %q", r.Trials[0].Printed)
+	}
+}

@@ -107,7 +107,8 @@ func packCode(ctx context.Context, src plugins.Source) ([]byte, error) {
 			return nil, fmt.Errorf("pack the code of method %q: it has more than %d MiB", src.Name, maxCode>>20)
 		}
 	}
-	return out.Bytes(), errors.Join(w.Close(), z.Close())
+	err = errors.Join(w.Close(), z.Close())
+	return out.Bytes(), err
 }
 
 func addCode(w *tar.Writer, src plugins.Source, path string) (int64, error) {

@@ -15,4 +15,3 @@ func (o Options) Quickly() Options { o.pace = quick(); return o }
 
 // Quickly has tests notice losses soon.
 func (o WorkerOptions) Quickly() WorkerOptions { o.pace = quick(); return o }
-

@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"path/filepath"
 
 	"noema/kernel/record"
 )
@@ -28,15 +29,21 @@ type welcome struct {
 
 // group is a method's code. Trials of one group wait for the same workers.
 type group struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Digest  string `json:"digest"`
-	Builtin bool   `json:"builtin,omitempty"`
+	ID string `json:"id"`
+	Code
+}
+
+// Code is what a method's code is known by.
+type Code struct {
+	Name    string `json:"name"`              // of the method
+	Digest  string `json:"digest"`            // see [plugins.CodeDigest]
+	File    string `json:"file"`              // name of the file or folder
+	Builtin bool   `json:"builtin,omitempty"` // the program itself serves it
 }
 
 func groupOf(p record.Plugin) group {
 	id := sha256.Sum256([]byte(p.Method + "\x00" + p.Digest))
-	return group{ID: "m" + hex.EncodeToString(id[:8]), Name: p.Method, Digest: p.Digest, Builtin: p.Builtin}
+	return group{ID: "m" + hex.EncodeToString(id[:8]), Code: Code{Name: p.Method, Digest: p.Digest, File: filepath.Base(p.Path), Builtin: p.Builtin}}
 }
 
 // offered is a run's methods.

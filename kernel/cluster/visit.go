@@ -44,6 +44,7 @@ type visit struct {
 	link     *link
 	working  sync.WaitGroup
 	sessions atomic.Uint64
+	changed  atomic.Pointer[error] // code that is no longer the run's
 
 	mu     sync.Mutex
 	groups map[string]context.CancelFunc // those that are fetched
@@ -107,7 +108,7 @@ func (v *visit) openGroup(g group) (methods.Method, error) {
 	}
 	ctx, cancel := context.WithTimeout(v.link.ctx, time.Minute)
 	defer cancel()
-	m, err := v.o.Open(ctx, g.Name, g.Digest, g.Builtin, func(dir string) error {
+	m, err := v.o.Open(ctx, g.Code, func(dir string) error {
 		codes, err := v.js.ObjectStore(ctx, v.o.Token.prefix()+"-"+codeBucket)
 		if err != nil {
 			return err
@@ -255,6 +256,12 @@ func (v *visit) trial(what claimed, m methods.Method) {
 		for range min(first.data[0], 2) {
 			ctx = plugins.Alone(ctx)
 		}
-		again, _ = plugins.Attend(ctx, c, m) // an error is the link's, or is sent
+		again, err = plugins.Attend(ctx, c, m)
+		if errors.Is(err, plugins.ErrChanged) {
+			_ = v.link.put(item{kind: leave}) // its trials run elsewhere
+			v.link.close()
+			v.link.cancel(err)
+			v.changed.Store(&err)
+		} // any other error is the link's, or is told there
 	}
 }

@@ -26,13 +26,13 @@ type WorkerOptions struct {
 	Stay  bool // when a coordinator has no more work, wait for the next one
 	// Open opens a method's plugin: a built-in one by its name, any other from its code,
 	// which write puts into an empty folder.
-	Open func(ctx context.Context, name, digest string, builtin bool, write func(dir string) error) (methods.Method, error)
+	Open func(ctx context.Context, c Code, write func(dir string) error) (methods.Method, error)
 	Tell func(string) // told what a user should know
 	pace pace
 }
 
 // ErrRefused is a worker that may not join.
-var ErrRefused = errors.New("the coordinator refuses this worker")
+var ErrRefused = errors.New("this worker cannot take part")
 
 // errOver is the end of the coordinator's work.
 var errOver = errors.New("the coordinator has no more work")
@@ -196,6 +196,9 @@ func (w *worker) takePart(ctx context.Context) error {
 	case <-v.link.ctx.Done():
 	}
 	v.working.Wait()
+	if changed := v.changed.Load(); changed != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, *changed)
+	}
 	if err := context.Cause(v.link.ctx); !errors.Is(err, errOver) && !errors.Is(err, errClosed) {
 		return fmt.Errorf("%w: %w", errAgain, err)
 	}

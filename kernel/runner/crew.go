@@ -2,9 +2,11 @@ package runner
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
+	"noema/kernel/gateway"
 	"noema/kernel/record"
 	"noema/methods"
 )
@@ -149,16 +151,47 @@ func (d *Deal) Back(id record.TrialID) {
 	d.wake()
 }
 
-// lost keeps how many calls an attempt paid for whose place was lost.
-func (x *execution) lost(id record.TrialID, paid int) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.paid[id] += paid
+// attempt is what a trial did at places that were lost.
+type attempt struct {
+	paid  int             // provider calls
+	asked map[string]bool // keys of the calls that were answered
 }
 
-// paidBefore is what lost attempts of a trial paid for.
-func (x *execution) paidBefore(id record.TrialID) int {
+// lost keeps what an attempt did whose place was lost.
+func (x *execution) lost(id record.TrialID, h *gateway.Host) {
+	paid := h.Withdraw()
+	calls := h.Report().Calls
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.paid[id]
+	a := x.attempts[id]
+	if a == nil {
+		a = &attempt{asked: map[string]bool{}}
+		x.attempts[id] = a
+	}
+	a.paid += paid
+	for _, c := range calls {
+		if c.Fault == "" {
+			a.asked[c.Key] = true
+		}
+	}
+}
+
+// compareLost counts what lost attempts of a trial paid for as the trial's, and warns of
+// a method that asked them something else.
+func (x *execution) compareLost(t *record.Trial) {
+	x.mu.Lock()
+	a := x.attempts[t.ID]
+	delete(x.attempts, t.ID)
+	x.mu.Unlock()
+	if a == nil {
+		return
+	}
+	t.Provider += a.paid
+	for _, c := range t.Calls {
+		delete(a.asked, c.Key)
+	}
+	if len(a.asked) > 0 && t.Failure == "" {
+		x.observe.Warn(fmt.Sprintf("trial %s ran again after its worker was lost, and did not make %d of the calls of before: method %q is not deterministic",
+			t.ID, len(a.asked), t.ID.Method))
+	}
 }

@@ -93,9 +93,9 @@ type execution struct {
 
 	sequence *sequence // of a design that is carried out; nil to make all trials
 
-	mu     sync.Mutex
-	trials map[record.TrialID]*record.Trial
-	paid   map[record.TrialID]int // provider calls of attempts whose place was lost
+	mu       sync.Mutex
+	trials   map[record.TrialID]*record.Trial
+	attempts map[record.TrialID]*attempt // at places that were lost
 }
 
 // Run carries out e. If the store holds an unfinished run of the same
@@ -148,7 +148,7 @@ const lastCalls = time.Second
 func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{
 		exp: e, store: store, observe: observe,
-		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{}, paid: map[record.TrialID]int{},
+		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{}, attempts: map[record.TrialID]*attempt{},
 		precedents: map[string][]precedent{},
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }

@@ -108,7 +108,7 @@ func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*re
 		return nil, err
 	}
 	if errors.Is(solveErr, plugins.ErrLost) && tctx.Err() == nil {
-		x.lost(id, host.Withdraw())
+		x.lost(id, host)
 		return nil, solveErr
 	}
 	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
@@ -117,7 +117,8 @@ func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*re
 	t.Printed = log.String()
 	report := host.Report()
 	conclude(t, x.exp.Task.Scorer, sample, answer, report.Effects, transcribe(t, report, answer, solveErr))
-	t.Provider += paid + x.paidBefore(id)
+	t.Provider += paid
+	x.compareLost(t)
 	if err := x.grade(ctx, t, problem, recorded); err != nil {
 		return nil, err
 	}
