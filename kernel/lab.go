@@ -30,7 +30,7 @@ type Lab struct {
 	tasks     map[string]*Task
 	functions map[string]function
 	crew      *cluster.Coordinator // nil until an experiment wants one
-	shown     int // progress displays so far, for their ids
+	shown     int                  // progress displays so far, for their ids
 }
 
 // Options says where a Lab works and what it has.

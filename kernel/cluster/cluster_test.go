@@ -100,20 +100,23 @@ func start(t testing.TB, lab *kernel.Lab, o cluster.Options) *cluster.Coordinato
 func join(t testing.TB, address string, slots int, wrap func(methods.Method) methods.Method) (leave func()) {
 	t.Helper()
 	own := lab(t)
+	return joinWith(t, address, slots, func(ctx context.Context, c cluster.Code, write func(string) error) (methods.Method, error) {
+		m, err := own.OpenCode(ctx, c, write)
+		if err == nil && wrap != nil {
+			m = wrap(m)
+		}
+		return m, err
+	})
+}
+
+// joinWith is join with what opens methods.
+func joinWith(t testing.TB, address string, slots int, open func(context.Context, cluster.Code, func(string) error) (methods.Method, error)) (leave func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		err := cluster.Work(ctx, cluster.WorkerOptions{
-			Join: address, Token: token, Slots: slots, Tell: func(text string) { t.Log(text) },
-			Open: func(ctx context.Context, c cluster.Code, write func(string) error) (methods.Method, error) {
-				m, err := own.OpenCode(ctx, c, write)
-				if err == nil && wrap != nil {
-					m = wrap(m)
-				}
-				return m, err
-			},
-		}.Quickly())
-		if err != nil && ctx.Err() == nil {
+		o := cluster.WorkerOptions{Join: address, Token: token, Slots: slots, Tell: func(text string) { t.Log(text) }, Open: open}
+		if err := cluster.Work(ctx, o.Quickly()); err != nil && ctx.Err() == nil {
 			t.Errorf("the worker ended: %v", err)
 		}
 	})

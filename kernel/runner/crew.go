@@ -40,7 +40,8 @@ type Deal struct {
 	changed chan struct{}  // closed when a waiting taker should look again
 }
 
-func newDeal(next func(context.Context) (record.TrialID, bool)) *Deal {
+// NewDeal returns a deal of what next hands out until it has no more.
+func NewDeal(next func(context.Context) (record.TrialID, bool)) *Deal {
 	return &Deal{next: next, asking: map[int]func(){}, changed: make(chan struct{})}
 }
 

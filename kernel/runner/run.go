@@ -224,7 +224,7 @@ func undecided(err error) error {
 func (x *execution) work(ctx context.Context, n int, crew Crew, next func(context.Context) (record.TrialID, bool), do func(context.Context, record.TrialID, Place) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	deal := newDeal(next)
+	deal := NewDeal(next)
 	here := x.exp.MaxSamples
 	var workers sync.WaitGroup
 	if crew != nil && n > 0 {
