@@ -2,97 +2,174 @@ package cluster_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"strconv"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"noema/kernel"
 	"noema/kernel/cluster"
+	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
 )
 
-// handed is a run of trials that do next to nothing, to measure what handing them out costs.
-func handed(t testing.TB, c *cluster.Coordinator, n int, solve func(context.Context, record.TrialID, runner.Place) error) time.Duration {
-	t.Helper()
-	var given atomic.Int64
-	deal := runner.NewDeal(func(context.Context) (record.TrialID, bool) {
-		i := given.Add(1)
-		return record.TrialID{Method: "direct", Sample: strconv.FormatInt(i, 10)}, int(i) <= n
-	})
-	all := []runner.Method{{Label: "direct", Plugin: record.Plugin{Method: "direct", Builtin: true, Digest: "built in"}}}
-	began := time.Now()
-	if err := c.Work(t.Context(), all, deal, solve); err != nil {
-		t.Fatal(err)
-	}
-	return time.Since(began)
-}
-
-// asks is a method that makes so many calls, and waits before.
+// asks is a method that waits, and makes so many calls.
 type asks struct {
-	calls int
-	wait  time.Duration
+	Calls int
+	Wait  time.Duration
 }
 
-func (a asks) Solve(ctx context.Context, _ methods.Problem, h methods.Host) (methods.Answer, error) {
-	if a.wait > 0 {
+func (a asks) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+	if a.Wait > 0 {
 		select {
-		case <-time.After(a.wait):
+		case <-time.After(a.Wait):
 		case <-ctx.Done():
 		}
 	}
-	for range a.calls {
-		if _, err := h.Complete(ctx, methods.Request{}); err != nil {
+	for n := range a.Calls {
+		r := methods.Request{Messages: []methods.Message{{Role: methods.User, Content: p.Query + " " + strconv.Itoa(n)}}, Path: "ask"}
+		if _, err := h.Complete(ctx, r); err != nil {
 			return methods.Answer{}, err
 		}
 	}
 	return methods.TextAnswer("done"), nil
 }
 
-// answers is a host that knows.
-type answers struct{ methods.Host }
-
-func (answers) Complete(context.Context, methods.Request) (methods.Completion, error) {
-	return methods.Completion{Text: "an answer of a few words, as models give them"}, nil
+// benchWorker is a worker in a process of its own: benchWorker ADDRESS SLOTS METHOD.
+func benchWorker(args []string) bool {
+	if len(args) != 4 || args[0] != "benchWorker" {
+		return false
+	}
+	slots, err := strconv.Atoi(args[2])
+	if err != nil {
+		panic(err)
+	}
+	var a asks
+	if err := json.Unmarshal([]byte(args[3]), &a); err != nil {
+		panic(err)
+	}
+	if err := cluster.Work(context.Background(), cluster.WorkerOptions{
+		Join: args[1], Token: token, Slots: slots, Tell: func(string) {},
+		Open: func(context.Context, cluster.Code, func(string) error) (methods.Method, error) { return a, nil },
+	}); err != nil {
+		panic(err)
+	}
+	return true
 }
 
-func (answers) Emit(methods.Event) {}
-
-// TestHandingOut prints what handing out trials costs, with workers in this process: trials
-// per second and CPU time of the process (coordinator and workers) per trial, and trials
-// that wait 100 ms, 2,000 at once.
-func TestHandingOut(t *testing.T) {
+// bench starts a coordinator with workers in processes of their own, and returns when all
+// are there.
+func bench(t *testing.T, l *kernel.Lab, workers, slots int, a asks) *cluster.Coordinator {
+	t.Helper()
 	if os.Getenv("NOEMA_BENCH") == "" {
 		t.Skip("NOEMA_BENCH is not set")
 	}
-	measure := func(workers, slots, n int, a asks) (time.Duration, time.Duration) {
-		c := start(t, lab(t), cluster.Options{})
-		for range workers {
-			joinWith(t, c.Address(), slots, func(context.Context, cluster.Code, func(string) error) (methods.Method, error) { return a, nil })
-		}
-		for c.State().Workers == nil || len(c.State().Workers) < workers {
-			time.Sleep(10 * time.Millisecond)
-		}
-		before := cpu(t)
-		took := handed(t, c, n, func(ctx context.Context, id record.TrialID, at runner.Place) error {
-			_, err := at.Solve(ctx, methods.Problem{ID: id.Sample}, answers{})
-			return err
-		})
-		return took, cpu(t) - before
+	c := start(t, l, cluster.Options{})
+	method, err := json.Marshal(a)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for range workers {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "benchWorker", c.Address(), strconv.Itoa(slots), string(method))
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Wait() }) // it ends with the coordinator
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for len(c.State().Workers) < workers {
+		<-tick.C
+	}
+	return c
+}
+
+// method is a as runs have it.
+func (a asks) method() runner.Method {
+	return runner.Method{Label: "asks", Solver: a, Plugin: record.Plugin{Method: "asks", Builtin: true, Digest: "of this test"}}
+}
+
+// handOut hands out n trials that a run does not keep.
+func handOut(t *testing.T, c *cluster.Coordinator, n int, a asks) time.Duration {
+	t.Helper()
+	var given atomic.Int64
+	deal := runner.NewDeal(func(context.Context) (record.TrialID, bool) {
+		i := given.Add(1)
+		return record.TrialID{Method: "asks", Sample: strconv.FormatInt(i, 10)}, int(i) <= n
+	})
+	began := time.Now()
+	if err := c.Work(t.Context(), []runner.Method{a.method()}, deal, func(ctx context.Context, id record.TrialID, at runner.Place) error {
+		_, err := at.Solve(ctx, methods.Problem{ID: id.Sample}, nil)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// TestHandingOut logs what handing out trials costs the coordinator, of trials that do
+// nothing, and of trials that wait, with NOEMA_BENCH=1.
+func TestHandingOut(t *testing.T) {
+	const n = 100_000
 	for _, workers := range []int{1, 2, 4, 8} {
-		const n = 100_000
-		took, used := measure(workers, 64, n, asks{})
-		t.Logf("%d workers: %d trivial trials in %v: %.0f/s, %v CPU each", workers, n, took.Round(time.Millisecond), n/took.Seconds(), used/n)
+		c := bench(t, lab(t), workers, 64, asks{})
+		before := cpu(t)
+		took := handOut(t, c, n, asks{})
+		t.Logf("%d workers: %d trivial trials in %v: %.0f/s, %v CPU of the coordinator each", workers, n, took.Round(time.Millisecond), n/took.Seconds(), (cpu(t)-before)/n)
 	}
-	const n = 20_000
-	took, _ := measure(8, 250, n, asks{wait: 100 * time.Millisecond})
-	t.Logf("8 workers: %d trials that wait 100 ms, 2,000 at once, in %v: %.2fx ideal", n, took.Round(time.Millisecond), took.Seconds()/(n/2000*0.1))
-	took, _ = measure(8, 16, 1000, asks{calls: 100})
-	t.Logf("8 workers: 100,000 calls in %v: %.0f/s", took.Round(time.Millisecond), 100_000/took.Seconds())
+	for _, wait := range []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, time.Second} {
+		const n = 20_000
+		a := asks{Wait: wait}
+		took := handOut(t, bench(t, lab(t), 8, 250, a), n, a)
+		t.Logf("8 workers: %d trials that wait %v, 2,000 at once, in %v: %.2fx ideal", n, wait, took.Round(time.Millisecond), took.Seconds()/(n/2000*wait.Seconds()))
+	}
+}
+
+// TestWarmCalls logs how many calls a second the gateway answers from the store to eight
+// workers, with NOEMA_BENCH=1.
+func TestWarmCalls(t *testing.T) {
+	const trials, each = 200, 500
+	a := asks{Calls: each}
+	l := lab(t)
+	c := bench(t, l, 8, 16, a)
+	var samples []kernel.Sample
+	for i := range trials {
+		samples = append(samples, kernel.Pick("question "+strconv.Itoa(i), "done", "done", "not"))
+	}
+	task, err := kernel.NewTask("many", samples...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := runner.Setup{Task: task, Methods: []runner.Method{a.method()}, Provider: constant{}, Crew: c}
+	finish(t, l, s, runner.Quiet{})
+	s.Fresh = true
+	for range 3 {
+		began, before := time.Now(), cpu(t)
+		r := finish(t, l, s, runner.Quiet{})
+		took := time.Since(began)
+		if r.NewCalls > 0 {
+			t.Errorf("%d calls were not warm", r.NewCalls)
+		}
+		t.Logf("8 workers: %d warm calls in %v: %.0f/s, %v CPU of the coordinator each", r.CachedCalls, took.Round(time.Millisecond), float64(r.CachedCalls)/took.Seconds(), (cpu(t)-before)/(trials*each))
+	}
+}
+
+// constant is a model that always says the same.
+type constant struct{}
+
+func (constant) Info() provider.Info {
+	return provider.Info{ID: methods.ModelID{Provider: "constant", Model: "constant"}, Simulated: true}
+}
+
+func (constant) Complete(context.Context, methods.Request) (methods.Completion, error) {
+	return methods.Completion{Text: "an answer of a few words, as models give them", Model: "constant"}, nil
 }
 
 // cpu is the CPU time of this process.

@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if builtin.Serve(os.Args[1:]) {
+	if builtin.Serve(os.Args[1:]) || benchWorker(os.Args[1:]) {
 		return
 	}
 	os.Exit(m.Run())
@@ -78,13 +78,16 @@ func finish(t testing.TB, lab *kernel.Lab, s runner.Setup, o runner.Observer) *r
 func start(t testing.TB, lab *kernel.Lab, o cluster.Options) *cluster.Coordinator {
 	t.Helper()
 	o.Token, o.Code = token, lab.Code
-	if o.URL == "" {
+	if o.URL == "" && o.Listen == "" {
 		o.Listen = "127.0.0.1:0"
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	c, err := cluster.Start(t.Context(), o.Quickly())
+	if os.Getenv("NOEMA_BENCH") == "" {
+		o = o.Quickly()
+	}
+	c, err := cluster.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -166,6 +167,11 @@ func (c *Coordinator) Address() string {
 	}
 	_, port, _ := net.SplitHostPort(c.server.Addr().String())
 	host, _, _ := net.SplitHostPort(c.o.Listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
 	scheme := "tls"
 	if loopback(c.o.Listen) {
 		scheme = "nats"
