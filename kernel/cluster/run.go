@@ -201,13 +201,14 @@ func (r *run) finish(batch uint64) {
 	}
 }
 
-// drop takes back what a worker that is gone had taken and not begun, and all that waits
-// if nobody is left. The coordinator is locked.
+// drop takes back what a worker that is gone had taken and not begun, and what nobody is
+// known to have, since it may have been on its way to that worker. The coordinator is
+// locked.
 func (r *run) drop(m *member) {
 	nobody := len(r.c.members) == 0
 	for name, q := range r.queued {
 		b := r.batches[q.batch]
-		if nobody || b != nil && b.holder == m {
+		if nobody || b == nil || b.holder == nil || b.holder == m {
 			delete(r.queued, name)
 			r.finish(q.batch)
 			r.deal.Back(q.id)
