@@ -20,6 +20,7 @@ import (
 	"noema/kernel/record"
 	"noema/kernel/runner"
 	"noema/methods"
+	"noema/plugins"
 )
 
 func TestMain(m *testing.M) {
@@ -120,7 +121,7 @@ func joinWith(t testing.TB, address string, slots int, open func(context.Context
 	var ended sync.WaitGroup
 	ended.Go(func() {
 		o := cluster.WorkerOptions{Join: address, Token: token, Slots: slots, Tell: func(text string) { t.Log(text) }, Open: open}
-		if err := cluster.Work(ctx, o.Quickly()); err != nil && ctx.Err() == nil {
+		if err := cluster.Work(ctx, o.Quickly()); err != nil && ctx.Err() == nil && !errors.Is(err, plugins.ErrChanged) {
 			t.Errorf("the worker ended: %v", err)
 		}
 	})
@@ -360,6 +361,37 @@ func TestATrialThatKillsItsWorkersFails(t *testing.T) {
 	}
 }
 
+// edited is a method whose code is changed under it.
+type edited struct{ methods.Method }
+
+func (edited) Solve(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
+	return methods.Answer{}, &plugins.Failure{Plugin: "direct", Reason: "cannot start", Err: plugins.ErrChanged}
+}
+
+func TestAWorkerWhoseCodeChangedLeaves(t *testing.T) {
+	want := alone(t, cafes(1))
+	l := lab(t)
+	c := start(t, l, cluster.Options{})
+	join(t, c.Address(), 3, func(m methods.Method) methods.Method { return edited{m} })
+	s := setup(t, l, cafes(1), c)
+	var second sync.Once
+	r := finish(t, l, s, &begun{Quiet: runner.Quiet{}, f: func() { second.Do(func() { join(t, c.Address(), 3, nil) }) }})
+	if r.Run.Root != want {
+		t.Errorf("the root is %s, on one machine %s", r.Run.Root, want)
+	}
+	if s := c.State(); len(s.Workers) != 1 || s.Lost != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// begun calls f when a run begins.
+type begun struct {
+	runner.Quiet
+	f func()
+}
+
+func (b *begun) Start(*record.Run, int, int) { b.f() }
+
 func TestWhoMayNotJoin(t *testing.T) {
 	c := start(t, lab(t), cluster.Options{})
 	err := cluster.Work(t.Context(), cluster.WorkerOptions{Join: c.Address(), Token: "another-token-than-theirs", Slots: 1, Tell: func(string) {}}.Quickly())
@@ -387,6 +419,7 @@ import (
 	"context"
 
 	"noema/methods"
+	"noema/plugins"
 	"noema/plugins"
 )
 

@@ -77,6 +77,9 @@ func (v *visit) prepare(o offered) {
 	v.mu.Unlock()
 	for _, g := range o.Groups {
 		m, err := v.openGroup(g)
+		if v.link.ctx.Err() != nil {
+			return
+		}
 		r := readied{Run: o.Run, Group: g.ID}
 		if err != nil {
 			r.Error = err.Error()
