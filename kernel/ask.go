@@ -68,7 +68,7 @@ func (l *Lab) ask(q Asking) (*runner.Result, error) {
 		return nil, err
 	}
 	s.Task, s.Question = t, q.Query
-	if s.Provider, err = l.modelOf(s.Experiment); err != nil {
+	if s.Provider, err = l.modelOf(s.Experiment, s.Experiment.Model); err != nil {
 		return nil, err
 	}
 	ctx := l.o.Context()

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"noema/kernel/cluster"
+	"noema/kernel/provider"
 	"noema/kernel/record"
-	"noema/kernel/runner"
 	"noema/methods"
 )
 
@@ -22,7 +23,7 @@ const crewFile = "cluster.json"
 
 // crewOf is the coordinator that e wants, started by the first experiment that does; nil
 // if e runs on this machine alone.
-func (l *Lab) crewOf(e Experiment) (runner.Crew, error) {
+func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if e.Listen == "" && e.NATS == "" {
 		if e.LocalWorkers != 0 {
 			return nil, Misused(errors.New("declare experiment: local-workers says nothing without listen or nats"))
@@ -65,6 +66,25 @@ func (l *Lab) crewOf(e Experiment) (runner.Crew, error) {
 func (l *Lab) Crew() (cluster.State, bool) {
 	return cluster.ReadState(filepath.Join(l.o.Home, crewFile))
 }
+
+// ServedModel opens a local model to be served to other machines.
+func (l *Lab) ServedModel(name string) (provider.Provider, error) {
+	if !strings.HasPrefix(name, "local/") {
+		return nil, Misused(fmt.Errorf("serve model %q: workers serve local models alone, as in local/smollm2-135m: the machine of the run asks the others, with its keys", name))
+	}
+	return l.Model(name, false, 0)
+}
+
+// NotHere marks the error of a local model that is not on this machine: a worker may serve
+// it.
+func NotHere(err error) error { return &notHere{err} }
+
+// IsNotHere reports whether err, or one it wraps, is marked so.
+func IsNotHere(err error) bool { return errors.As(err, new(*notHere)) }
+
+type notHere struct{ error }
+
+func (n *notHere) Unwrap() error { return n.error }
 
 // OpenCode opens a method as a worker does: a built-in one by its name, and any other
 // from its code, which write puts into an empty folder unless there is a copy.

@@ -12,6 +12,7 @@ import (
 	"noema/kernel/files"
 	"noema/kernel/gateway"
 	"noema/kernel/provider"
+	"noema/kernel/report"
 	"noema/kernel/runner"
 	"noema/kernel/score"
 	"noema/kernel/task/attack"
@@ -29,19 +30,19 @@ func (l *Lab) setup(e Experiment) (runner.Setup, error) {
 	if s.Task, err = l.taskOf(e); err != nil {
 		return s, err
 	}
-	if s.Provider, err = l.modelOf(e); err != nil {
+	if s.Provider, err = l.modelOf(e, e.Model); err != nil {
 		return s, err
 	}
-	s.Graders, err = l.graders(s.Task, e.Cache == string(gateway.Replay), e.MaxConnections)
+	s.Graders, err = l.graders(s.Task, e)
 	return s, err
 }
 
 // graders opens the models that grade the task's answers; there are none if no scorer
 // of it asks models.
-func (l *Lab) graders(t *Task, recorded bool, maxConnections int) (list []provider.Provider, err error) {
+func (l *Lab) graders(t *Task, e Experiment) (list []provider.Provider, err error) {
 	g, _ := score.GradingOf(t.Scorer)
 	for _, name := range g.Models {
-		by, err := l.Model(name, recorded, maxConnections)
+		by, err := l.modelOf(e, name)
 		if err != nil {
 			return nil, fmt.Errorf("open grader %q: %w", name, err)
 		}
@@ -146,9 +147,22 @@ func withRubrics(scorers []string) ([]string, error) {
 	return scorers, nil
 }
 
-// modelOf opens the model that e names.
-func (l *Lab) modelOf(e Experiment) (provider.Provider, error) {
-	return l.Model(e.Model, e.Cache == string(gateway.Replay), e.MaxConnections)
+// modelOf opens a model that e names. With workers, those that serve it answer its calls.
+func (l *Lab) modelOf(e Experiment, name string) (provider.Provider, error) {
+	recorded := e.Cache == string(gateway.Replay)
+	here, err := l.Model(name, recorded, e.MaxConnections)
+	elsewhere := IsNotHere(err)
+	if recorded || e.Listen == "" && e.NATS == "" || err != nil && !elsewhere || err == nil && here.Info().ID.Weights == "" {
+		return here, err
+	}
+	crew, err := l.crewOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere {
+		here = nil
+	}
+	return crew.Model(l.o.Context(), name, here)
 }
 
 // Run carries e out, or goes on with it where it was interrupted, and shows its
@@ -173,14 +187,20 @@ func (l *Lab) run(e Experiment) (*runner.Result, error) {
 
 // carryOut runs what is open and shows its progress.
 func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
-	var err error
-	if s.Crew, err = l.crewOf(s.Experiment); err != nil {
+	crew, err := l.crewOf(s.Experiment)
+	if err != nil {
 		return nil, err
+	}
+	if crew != nil {
+		s.Crew = crew
 	}
 	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
 		s.Fresh = true
 	}
 	result, err := watched(l, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
+		if p, ok := observe.(*report.Progress); ok && crew != nil {
+			p.Workers(crew.Workers)
+		}
 		if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
 			observe.Warn(warning)
 		}

@@ -87,7 +87,7 @@ func (l *Lab) again(r *Result, model string, recorded bool) (runner.Setup, error
 		live = nil // its files may be gone: the store has the samples
 	}
 	t, _ := runner.SameTask(r.Run, r.Task, live)
-	graders, err := l.graders(t, false, 0)
+	graders, err := l.graders(t, Experiment{})
 	return runner.Setup{
 		Experiment: Experiment{Name: r.Run.Name, Question: r.Run.Question, Seed: config.Seed},
 		Task:       t, Methods: methods, Provider: asked, Graders: graders, Redactor: l.o.Redactor,

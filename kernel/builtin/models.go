@@ -187,9 +187,12 @@ func openLocal(w wanted) (provider.Provider, error) {
 	}
 	path, err := findModel(w.home, w.model)
 	if err != nil {
-		return nil, kernel.Misused(fmt.Errorf("model %q: %w", w.Name, err))
+		return nil, kernel.NotHere(kernel.Misused(fmt.Errorf("model %q: %w", w.Name, err)))
 	}
 	p, err := local.New(path, o)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = kernel.NotHere(err)
+	}
 	if err != nil {
 		return nil, kernel.Misused(err)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -51,9 +52,11 @@ type Coordinator struct {
 	members map[string]*member // by secret name
 	run     *run               // under way, or nil
 	runs    uint64
-	foreign int // messages that were refused
-	gone    int // workers that were lost
-	done    int // trials that workers finished
+	models  map[string]*model // by the name by which a run wants it
+	asked   uint64            // calls of models by workers
+	foreign int               // messages that were refused
+	gone    int               // workers that were lost
+	done    int               // trials that workers finished
 	changed chan struct{}
 }
 
@@ -75,7 +78,7 @@ func Start(ctx context.Context, o Options) (*Coordinator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the coordinator: %w", err)
 	}
-	c := &Coordinator{o: o, build: build, members: map[string]*member{}, changed: make(chan struct{}), started: time.Now()}
+	c := &Coordinator{o: o, build: build, members: map[string]*member{}, models: map[string]*model{}, changed: make(chan struct{}), started: time.Now()}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.shut())
 	}
@@ -188,9 +191,10 @@ func (c *Coordinator) join(m *nats.Msg) {
 		return
 	}
 	w := welcome{Refused: c.build.differs(h.Build)}
-	if h.Slots < 1 || h.Slots > maxSlots {
+	if h.Slots < 0 || h.Slots > maxSlots || h.Slots == 0 && len(h.Serves) == 0 {
 		w.Refused = fmt.Sprintf("it offers %d trials at once: use 1 to %d", h.Slots, maxSlots)
 	}
+	w.Refused = cmp.Or(w.Refused, faultOf(h.Serves))
 	if w.Refused == "" {
 		w.Link = rand.Text()
 		if err := c.admit(h, w.Link); err != nil {
@@ -237,7 +241,7 @@ func (c *Coordinator) admit(h hello, id string) error {
 	if err != nil {
 		return err
 	}
-	m := &member{c: c, hello: h, ready: map[string]string{}, places: map[uint64]*place{}, since: time.Now()}
+	m := &member{c: c, hello: h, serves: h.Serves, ready: map[string]string{}, places: map[uint64]*place{}, calls: map[uint64]chan []byte{}, since: time.Now()}
 	m.link = &link{
 		nc: c.nc, subject: c.o.Token.down(h.Worker, id), key: c.o.Token.key("down " + id), theirs: c.o.Token.key("up " + id),
 		objects: objects, handle: m.handle, foreign: c.refuseForeign, first: make(chan struct{}), pace: c.o.pace,

@@ -17,6 +17,9 @@
 // what was answered to them comes from the store when they run again. A trial whose
 // workers were lost twice runs alone on the next one; if that is lost too, it fails.
 //
+// A worker may serve local models (see [Coordinator.Model]): the gateway's calls of such a
+// model go to the workers that have its weights, and are made again when one is lost.
+//
 // All messages are authenticated with a key that is derived from the join token, so that
 // another client of the same server can neither send nor change any.
 package cluster

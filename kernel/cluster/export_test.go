@@ -15,3 +15,16 @@ func (o Options) Quickly() Options { o.pace = quick(); return o }
 
 // Quickly has tests notice losses soon.
 func (o WorkerOptions) Quickly() WorkerOptions { o.pace = quick(); return o }
+
+// Await waits until ok after a change.
+func (c *Coordinator) Await(ok func() bool) {
+	for {
+		c.mu.Lock()
+		changed := c.changed
+		c.mu.Unlock()
+		if ok() {
+			return
+		}
+		<-changed
+	}
+}

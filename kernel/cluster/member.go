@@ -19,8 +19,10 @@ type member struct {
 	left  atomic.Bool // it said that it goes
 
 	// The coordinator guards these.
-	ready  map[string]string // by group: why it cannot run it, or nothing
-	places map[uint64]*place // by session: what runs there
+	ready  map[string]string      // by group: why it cannot run it, or nothing
+	places map[uint64]*place      // by session: what runs there
+	serves []served               // models that are used
+	calls  map[uint64]chan []byte // of these models, under way: who waits
 	done   int
 }
 
@@ -36,6 +38,7 @@ func (m *member) stay() {
 	if was := c.members[m.hello.Worker]; was != nil {
 		was.link.cancel(errors.New("it joined again"))
 	}
+	c.accept(m)
 	c.members[m.hello.Worker] = m
 	if c.run != nil {
 		m.offer(c.run)
@@ -63,6 +66,9 @@ func (m *member) stay() {
 
 // offer tells the worker the methods of a run.
 func (m *member) offer(r *run) {
+	if m.hello.Slots == 0 { // it serves models alone
+		return
+	}
 	raw, err := json.Marshal(offered{Run: r.number, Groups: r.groups})
 	if err == nil {
 		err = m.link.put(item{kind: offer, data: raw})
@@ -85,6 +91,9 @@ func (m *member) handle(i item) error {
 		return said(i, m.tookBatch)
 	case claim:
 		return said(i, func(what claimed) { m.claims(i.session, what) })
+	case told:
+		m.told(i)
+		return nil
 	case printed:
 		m.print(i)
 		return nil

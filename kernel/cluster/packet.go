@@ -9,18 +9,19 @@ import (
 type kind byte
 
 const (
-	frames  kind = iota + 1 // messages of a trial, both ways
-	took                    // worker: it has a batch; data is a taken
-	claim                   // worker: it begins a trial; data is a claimed
-	start                   // coordinator: the trial runs; data is how much it is alone, a byte
-	end                     // coordinator: the trial is over, or is not to be run
-	printed                 // worker: what a plugin printed; the first byte is 1 if others may have
-	beat                    // both: here I am
-	offer                   // coordinator: the methods of a run; data is an offered
-	ready                   // worker: what it says to an offer; data is a readied
-	leave                   // worker: it goes; coordinator: there is no more work
-	ask                     // coordinator: a call of a model that the worker serves; session is the call
-	told                    // worker: the answer to it
+	frames   kind = iota + 1 // messages of a trial, both ways
+	took                     // worker: it has a batch; data is a taken
+	claim                    // worker: it begins a trial; data is a claimed
+	start                    // coordinator: the trial runs; data is how much it is alone, a byte
+	end                      // coordinator: the trial is over, or is not to be run
+	printed                  // worker: what a plugin printed; the first byte is 1 if others may have
+	beat                     // both: here I am
+	offer                    // coordinator: the methods of a run; data is an offered
+	ready                    // worker: what it says to an offer; data is a readied
+	leave                    // worker: it goes; coordinator: there is no more work
+	ask                      // coordinator: a call of a model that the worker serves; session is the call, and no data ends it
+	told                     // worker: the answer to it
+	unserved                 // coordinator: why a model that the worker serves is not used
 )
 
 // inObject marks an item whose data is in the object store, under the name that stands in

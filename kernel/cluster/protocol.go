@@ -17,7 +17,7 @@ type hello struct {
 	Nonce  string   `json:"nonce"`  // of this attempt
 	Shown  string   `json:"shown"`  // its name for people: host and process
 	Slots  int      `json:"slots"`  // trials at once
-	Serves []string `json:"serves,omitempty"`
+	Serves []served `json:"serves,omitempty"`
 	Build  Build    `json:"build"`
 }
 

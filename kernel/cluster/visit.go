@@ -48,6 +48,7 @@ type visit struct {
 
 	mu     sync.Mutex
 	groups map[string]context.CancelFunc // those that are fetched
+	calls  map[uint64]context.CancelFunc // of models that are served here
 }
 
 // handle takes what the coordinator says.
@@ -55,6 +56,11 @@ func (v *visit) handle(i item) error {
 	switch i.kind {
 	case leave:
 		return errOver
+	case ask:
+		return v.answer(i)
+	case unserved:
+		v.o.Tell(string(i.data))
+		return nil
 	case offer:
 		return said(i, func(o offered) { v.working.Go(func() { v.prepare(o) }) })
 	}

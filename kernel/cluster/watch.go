@@ -71,7 +71,10 @@ func (c *Coordinator) State() State {
 	for _, m := range c.members {
 		w := WorkerState{
 			Name: shown(m.hello.Shown), Platform: shown(m.hello.Build.Platform), Since: m.since, Slots: m.hello.Slots,
-			Running: len(m.places), Done: m.done, Serves: m.hello.Serves,
+			Running: len(m.places), Done: m.done,
+		}
+		for _, model := range m.serves {
+			w.Serves = append(w.Serves, shown(model.Name))
 		}
 		for group, fault := range m.ready {
 			if c.run != nil && fault != "" && c.run.names[group] != "" {
@@ -86,6 +89,13 @@ func (c *Coordinator) State() State {
 	}
 	slices.SortFunc(s.Workers, func(a, b WorkerState) int { return strings.Compare(a.Name, b.Name) })
 	return s
+}
+
+// Workers is how many workers take part.
+func (c *Coordinator) Workers() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.members)
 }
 
 // save writes the state by renaming, so that nobody reads half of it. One that cannot be

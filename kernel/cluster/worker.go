@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/semaphore"
 
+	"noema/kernel/provider"
 	"noema/methods"
 )
 
@@ -22,13 +23,15 @@ import (
 type WorkerOptions struct {
 	Join  string // URL of the NATS server
 	Token Token
-	Slots int  // trials at once
+	Slots int  // trials at once; 0 if it only serves models
 	Stay  bool // when a coordinator has no more work, wait for the next one
 	// Open opens a method's plugin: a built-in one by its name, any other from its code,
 	// which write puts into an empty folder.
 	Open func(ctx context.Context, c Code, write func(dir string) error) (methods.Method, error)
-	Tell func(string) // told what a user should know
-	pace pace
+	// Serves are the local models that other machines ask this one for, by name.
+	Serves map[string]provider.Provider
+	Tell   func(string) // told what a user should know
+	pace   pace
 }
 
 // ErrRefused is a worker that may not join.
@@ -140,6 +143,9 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 // join asks to be let in, and returns the link's id.
 func (w *worker) join(ctx context.Context) (string, error) {
 	h := hello{Worker: w.name, Nonce: rand.Text(), Shown: w.shown, Slots: w.o.Slots, Build: w.build}
+	for name, p := range w.o.Serves {
+		h.Serves = append(h.Serves, served{name, p.Info()})
+	}
 	raw, err := json.Marshal(h)
 	if err != nil {
 		return "", err
@@ -177,7 +183,7 @@ func (w *worker) takePart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v := &visit{worker: w, groups: map[string]context.CancelFunc{}}
+	v := &visit{worker: w, groups: map[string]context.CancelFunc{}, calls: map[uint64]context.CancelFunc{}}
 	v.link = &link{
 		nc: w.nc, subject: t.up(w.name, id), key: t.key("up " + id), theirs: t.key("down " + id), objects: objects,
 		handle: v.handle, foreign: func() {}, pace: w.o.pace,
@@ -188,7 +194,7 @@ func (w *worker) takePart(ctx context.Context) error {
 	if err := errors.Join(w.nc.Flush(), v.link.put(item{kind: beat})); err != nil {
 		return err
 	}
-	w.o.Tell(fmt.Sprintf("joined: %d trials at once", w.o.Slots))
+	w.o.Tell(fmt.Sprintf("joined: %d trials at once, %d models served", w.o.Slots, len(w.o.Serves)))
 	select {
 	case <-ctx.Done():
 		_ = v.link.put(item{kind: leave}) // the link's end tells as much

@@ -36,6 +36,7 @@ type Progress struct {
 	headlines   map[string]*compare.Tally
 	lastLine    time.Time
 	nextTenth   int
+	workers     func() int // how many take part; nil for a run on one machine
 }
 
 var _ runner.Observer = (*Progress)(nil)
@@ -50,6 +51,13 @@ func NewProgress(w io.Writer, debug int) *Progress {
 // the line, and for pages a bar as well.
 func NewLiveProgress(w io.Writer, debug int, show func(display.Bundle)) *Progress {
 	return &Progress{w: w, debug: debug, live: show, headlines: map[string]*compare.Tally{}}
+}
+
+// Workers has the line say how many workers take part.
+func (p *Progress) Workers(count func() int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.workers = count
 }
 
 // Start implements runner.Observer.
@@ -158,6 +166,9 @@ func (p *Progress) line(now time.Time) string {
 	parts = append(parts, fmt.Sprintf("%s, %s new", plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))
 	if p.usage.Unpriced == 0 {
 		parts = append(parts, fmt.Sprintf("$%.4f", p.usage.Cost.USD()))
+	}
+	if p.workers != nil {
+		parts = append(parts, plural(p.workers(), "worker"))
 	}
 	if made := p.done - p.earlier; made > 0 && p.done < p.total {
 		left := now.Sub(p.started) / time.Duration(made) * time.Duration(p.total-p.done)

@@ -16,11 +16,13 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/cluster"
+	"noema/kernel/provider"
 	"noema/kernel/report"
 )
 
 func workerCommand(a *app) *cobra.Command {
 	var o cluster.WorkerOptions
+	var serve []string
 	cmd := &cobra.Command{
 		Use: "worker", Short: "take part in the runs of another machine",
 		Long: `Joins the machine on which a run is started with --listen or --nats, runs trials of
@@ -28,19 +30,24 @@ its methods, and asks it for every model and tool call. A worker has no keys and
 store. It must be the same build of noema; code of plugins comes from the other
 machine. The secret ` + kernel.JoinTokenVariable + ` must be set as the other machine prints it.
 
+With --serve, it also answers the calls of a local model that it has, for a run that
+names the model in the same way. --slots 0 then serves the model alone.
+
 It ends when there is no more work, with --stay at Ctrl-C.`,
 		Example: `  NOEMA_JOIN_TOKEN=… noema worker --join nats://127.0.0.1:4222
+  NOEMA_JOIN_TOKEN=… noema worker --join tls://10.0.0.1:4222 --serve local/smollm2-135m
   noema worker list`,
 	}
 	cmd.Flags().StringVar(&o.Join, "join", "", "address that the other machine prints, as in tls://HOST:PORT")
 	cmd.Flags().IntVar(&o.Slots, "slots", 16, "trials at once")
+	cmd.Flags().StringArrayVar(&serve, "serve", nil, "local model that this worker answers for, as in local/NAME; repeatable")
 	cmd.Flags().BoolVar(&o.Stay, "stay", false, "when there is no more work, wait for the next run")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), o) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), o, serve) }
 	cmd.AddCommand(workerListCommand(a))
 	return cmd
 }
 
-func (a *app) worker(ctx context.Context, o cluster.WorkerOptions) error {
+func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []string) error {
 	if o.Join == "" {
 		return usage(errors.New("noema worker: give --join with the address that the other machine prints"))
 	}
@@ -48,8 +55,16 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions) error {
 	if o.Token == "" {
 		return usage(fmt.Errorf("noema worker: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
 	}
-	if o.Slots < 1 {
-		return usage(fmt.Errorf("--slots %d: use at least 1", o.Slots))
+	if o.Slots < 0 || o.Slots == 0 && len(serve) == 0 {
+		return usage(fmt.Errorf("--slots %d: use at least 1, or 0 with --serve", o.Slots))
+	}
+	o.Serves = map[string]provider.Provider{}
+	for _, name := range serve {
+		p, err := a.lab.ServedModel(name)
+		if err != nil {
+			return err
+		}
+		o.Serves[name] = p
 	}
 	o.Open, o.Tell = a.lab.OpenCode, func(text string) { fmt.Fprintln(report.Guarded(a.stderr), text) }
 	return cluster.Work(ctx, o)
