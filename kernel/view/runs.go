@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"noema/kernel"
+	"noema/kernel/cluster"
 	"noema/kernel/display"
 	"noema/kernel/record"
 	"noema/kernel/report"
@@ -50,11 +51,22 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		}
 		return 0 // newest first, as they come
 	})
-	body := map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all)}
+	body := map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Crew": p.crew()}
 	if p.leaving != nil {
 		body["Together"] = p.leaving.together
 	}
 	return "runs.html", content{Title: "runs", Body: body}, nil
+}
+
+// crew is what the workers do that take part in a run in this home; nil without any.
+func (p *Page) crew() *cluster.State {
+	if p.leaving != nil {
+		return nil
+	}
+	if s, ok := p.lab.Crew(); ok {
+		return &s
+	}
+	return nil
 }
 
 // listed are the runs of the page, newest first.
@@ -105,6 +117,7 @@ type runPage struct {
 	Wrong      []link // the methods' trials without a full score
 	Parent     link
 	Unfinished bool
+	Crew       *cluster.State
 	Asked      []runner.Asked // the first questions without a target
 }
 
@@ -143,7 +156,8 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	}
 	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body}
 	if body.Unfinished {
-		c.Live = runLink(l.Run.ID, "state")
+		body.Crew = p.crew()
+		c.Body, c.Live = body, runLink(l.Run.ID, "state")
 	}
 	return "run.html", c, nil
 }
@@ -157,6 +171,9 @@ func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(l.Trials), len(l.Run.Trials()))
+	if s := p.crew(); s != nil {
+		fmt.Fprintf(w, ", %d workers, %d lost, %d wait", len(s.Workers), s.Lost, s.Queued)
+	}
 }
 
 // together is the address of the comparison of a bundle's runs.
