@@ -28,3 +28,6 @@ func (c *Coordinator) Await(ok func() bool) {
 		<-changed
 	}
 }
+
+// Prefix begins the subjects of a token.
+func (t Token) Prefix() string { return t.prefix() }

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,7 +196,7 @@ func (w *worker) takePart(ctx context.Context) error {
 	if err := errors.Join(w.nc.Flush(), v.link.put(item{kind: beat})); err != nil {
 		return err
 	}
-	w.o.Tell(fmt.Sprintf("joined: %d trials at once, %d models served", w.o.Slots, len(w.o.Serves)))
+	w.o.Tell(strings.TrimSuffix(fmt.Sprintf("joined: %d trials at once, serves %s", w.o.Slots, strings.Join(slices.Sorted(maps.Keys(w.o.Serves)), ", ")), ", serves "))
 	select {
 	case <-ctx.Done():
 		_ = v.link.put(item{kind: leave}) // the link's end tells as much
