@@ -420,7 +420,6 @@ import (
 
 	"noema/methods"
 	"noema/plugins"
-	"noema/plugins"
 )
 
 type parrot struct{}
