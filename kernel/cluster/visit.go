@@ -26,7 +26,9 @@ type worker struct {
 	nc    *nats.Conn
 	js    jetstream.JetStream
 	slots *semaphore.Weighted
-	alone sync.RWMutex // held for writing by a trial beside which nothing runs
+
+	patience *time.Timer  // ends a worker that waits in vain
+	alone    sync.RWMutex // held for writing by a trial beside which nothing runs
 
 	mu     sync.Mutex
 	opened map[string]opened // methods, by group

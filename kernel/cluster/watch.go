@@ -36,6 +36,9 @@ type WorkerState struct {
 	Cannot   map[string]string `json:"cannot,omitempty"` // methods that it cannot run, and why
 }
 
+// aloneTold is after how many looks without a worker a user should know.
+const aloneTold = 5
+
 // watch makes the queue again when it is stuck, and keeps the state file.
 func (c *Coordinator) watch(ctx context.Context) {
 	tick := time.NewTicker(c.o.pace.watch)
@@ -45,9 +48,15 @@ func (c *Coordinator) watch(ctx context.Context) {
 			_ = os.Remove(c.o.Status) // a state without a coordinator is told apart by its time
 		}
 	}()
-	done := 0
+	done, alone := 0, 0
 	for {
 		s := c.State()
+		if alone++; !c.working() || len(s.Workers) > 0 || c.o.Here != 0 {
+			alone = 0
+		}
+		if alone == aloneTold {
+			c.o.Warn("all trials wait: no worker is here; start one by noema worker --join " + s.Address)
+		}
 		s.Rate = float64(s.Done-done) / c.o.pace.watch.Seconds()
 		done = s.Done
 		c.save(s)
@@ -58,6 +67,13 @@ func (c *Coordinator) watch(ctx context.Context) {
 		}
 		c.mend()
 	}
+}
+
+// working reports whether a run is under way.
+func (c *Coordinator) working() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run != nil
 }
 
 // State returns what the coordinator is doing. Its rate is 0.

@@ -1,12 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"os"
 	"slices"
@@ -27,6 +29,8 @@ type WorkerOptions struct {
 	Token Token
 	Slots int  // trials at once; 0 if it only serves models
 	Stay  bool // when a coordinator has no more work, wait for the next one
+	// Wait is how long to wait at most while no coordinator is there; 0 is until ctx ends.
+	Wait time.Duration
 	// Open opens a method's plugin: a built-in one by its name, any other from its code,
 	// which write puts into an empty folder.
 	Open func(ctx context.Context, c Code, write func(dir string) error) (methods.Method, error)
@@ -39,6 +43,9 @@ type WorkerOptions struct {
 // ErrRefused is a worker that may not join.
 var ErrRefused = errors.New("this worker cannot take part")
 
+// ErrAlone is a worker that waited for a coordinator as long as it should.
+var ErrAlone = errors.New("no coordinator came")
+
 // errOver is the end of the coordinator's work.
 var errOver = errors.New("the coordinator has no more work")
 
@@ -46,8 +53,8 @@ var errOver = errors.New("the coordinator has no more work")
 var errAgain = errors.New("the connection to the coordinator is lost")
 
 // Work takes part in the runs of a coordinator until ctx ends, or the coordinator has no
-// more work. While none is there it waits for one. A worker that may not join is
-// [ErrRefused].
+// more work. While none is there it waits for one, at most for o.Wait: then the error is
+// [ErrAlone]. A worker that may not join is [ErrRefused].
 func Work(ctx context.Context, o WorkerOptions) error {
 	if err := o.Token.Check(); err != nil {
 		return err
@@ -55,6 +62,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	if o.pace == (pace{}) {
 		o.pace = usual()
 	}
+	o.Wait = cmp.Or(o.Wait, math.MaxInt64)
 	w := &worker{o: o, name: rand.Text(), slots: semaphore.NewWeighted(int64(o.Slots)), opened: map[string]opened{}}
 	var err error
 	if w.build, err = ThisBuild(); err != nil {
@@ -62,8 +70,12 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	host, _ := os.Hostname() // shown only
 	w.shown = fmt.Sprintf("%s-%d", host, os.Getpid())
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	w.patience = time.AfterFunc(o.Wait, func() { giveUp(fmt.Errorf("%w for %v", ErrAlone, o.Wait)) })
+	defer w.patience.Stop()
 	nc, err := w.connect(ctx)
-	if err != nil {
+	if err != nil || nc == nil {
 		return err
 	}
 	defer nc.Close()
@@ -76,13 +88,13 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		err := w.takePart(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return inVain(ctx)
 		case errors.Is(err, ErrRefused), errors.Is(err, errOver) && !o.Stay:
 			return ignore(err, errOver)
 		case errors.Is(err, nats.ErrConnectionClosed):
 			return err
 		case errors.Is(err, errAgain):
-			o.Tell(err.Error() + ": joining again")
+			o.Tell("joining again")
 		case !waiting:
 			o.Tell("waiting for a coordinator: " + err.Error())
 		}
@@ -98,6 +110,14 @@ func ignore(err, what error) error {
 	return err
 }
 
+// inVain is the error of a worker whose context has ended.
+func inVain(ctx context.Context) error {
+	if err := context.Cause(ctx); errors.Is(err, ErrAlone) {
+		return err
+	}
+	return nil
+}
+
 // pause waits, at most until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
@@ -109,10 +129,10 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // connect opens the connection to the server. An address with tls is that of an embedded
-// server, which the token tells from others.
+// server, which the token tells from others. There is no connection when ctx ends.
 func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 	u, err := url.Parse(w.o.Join)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
 		return nil, fmt.Errorf("join %q: write nats://HOST:PORT or tls://HOST:PORT, as the coordinator prints it", w.o.Join)
 	}
 	options := []nats.Option{
@@ -133,11 +153,14 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		if errors.Is(err, nats.ErrAuthorization) || strings.Contains(err.Error(), "join token") {
 			return nil, fmt.Errorf("%w: the join token is another one: set NOEMA_JOIN_TOKEN as the coordinator prints it", ErrRefused)
 		}
+		if u.User == nil && (errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted)) {
+			return nil, fmt.Errorf("join %q: begin it with nats:// or tls:// as the coordinator prints it: %w", w.o.Join, err)
+		}
 		if !told {
 			w.o.Tell(fmt.Sprintf("waiting for a server at %s: %v", withoutUser(w.o.Join), err))
 		}
 		if pause(ctx, w.o.pace.retry); ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, inVain(ctx)
 		}
 	}
 }
@@ -196,6 +219,8 @@ func (w *worker) takePart(ctx context.Context) error {
 	if err := errors.Join(w.nc.Flush(), v.link.put(item{kind: beat})); err != nil {
 		return err
 	}
+	w.patience.Stop()
+	defer w.patience.Reset(w.o.Wait)
 	w.o.Tell(strings.TrimSuffix(fmt.Sprintf("joined: %d trials at once, serves %s", w.o.Slots, strings.Join(slices.Sorted(maps.Keys(w.o.Serves)), ", ")), ", serves "))
 	select {
 	case <-ctx.Done():
@@ -204,6 +229,7 @@ func (w *worker) takePart(ctx context.Context) error {
 	case <-v.link.ctx.Done():
 	}
 	v.working.Wait()
+	w.o.Tell(fmt.Sprintf("%v: %d trials began here", context.Cause(v.link.ctx), v.sessions.Load()))
 	if changed := v.changed.Load(); changed != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, *changed)
 	}

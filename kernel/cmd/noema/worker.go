@@ -33,7 +33,7 @@ machine. The secret ` + kernel.JoinTokenVariable + ` must be set as the other ma
 With --serve, it also answers the calls of a local model that it has, for a run that
 names the model in the same way. --slots 0 then serves the model alone.
 
-It ends when there is no more work, with --stay at Ctrl-C.`,
+It ends when there is no more work, with --stay at Ctrl-C or after --wait.`,
 		Example: `  NOEMA_JOIN_TOKEN=… noema worker --join nats://127.0.0.1:4222
   NOEMA_JOIN_TOKEN=… noema worker --join tls://10.0.0.1:4222 --serve local/smollm2-135m
   noema worker list`,
@@ -41,6 +41,7 @@ It ends when there is no more work, with --stay at Ctrl-C.`,
 	cmd.Flags().StringVar(&o.Join, "join", "", "address that the other machine prints, as in tls://HOST:PORT")
 	cmd.Flags().IntVar(&o.Slots, "slots", 16, "trials at once")
 	cmd.Flags().StringArrayVar(&serve, "serve", nil, "local model that this worker answers for, as in local/NAME; repeatable")
+	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "end with an error when no run is there for so long, as in 10m (default: wait for one)")
 	cmd.Flags().BoolVar(&o.Stay, "stay", false, "when there is no more work, wait for the next run")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), o, serve) }
 	cmd.AddCommand(workerListCommand(a))
@@ -49,11 +50,11 @@ It ends when there is no more work, with --stay at Ctrl-C.`,
 
 func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []string) error {
 	if o.Join == "" {
-		return usage(errors.New("noema worker: give --join with the address that the other machine prints"))
+		return usage(errors.New("join: no address: give --join with the address that the other machine prints"))
 	}
 	o.Token = cluster.Token(os.Getenv(kernel.JoinTokenVariable))
 	if o.Token == "" {
-		return usage(fmt.Errorf("noema worker: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
+		return usage(fmt.Errorf("join: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
 	}
 	if o.Slots < 0 || o.Slots == 0 && len(serve) == 0 {
 		return usage(fmt.Errorf("--slots %d: use at least 1, or 0 with --serve", o.Slots))
@@ -65,6 +66,9 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []strin
 			return err
 		}
 		o.Serves[name] = p
+	}
+	if o.Wait < 0 {
+		return usage(fmt.Errorf("--wait %v: give a time above 0, or leave it out", o.Wait))
 	}
 	o.Open, o.Tell = a.lab.OpenCode, func(text string) { fmt.Fprintln(report.Guarded(a.stderr), text) }
 	return cluster.Work(ctx, o)
