@@ -132,7 +132,7 @@ func pause(ctx context.Context, d time.Duration) {
 // server, which the token tells from others. There is no connection when ctx ends.
 func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 	u, err := url.Parse(w.o.Join)
-	if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" {
+	if err != nil || u.Hostname() == "" || u.Port() == "" || u.Scheme != "nats" && u.Scheme != "tls" {
 		return nil, fmt.Errorf("join %q: write nats://HOST:PORT or tls://HOST:PORT, as the coordinator prints it", w.o.Join)
 	}
 	options := []nats.Option{
@@ -179,7 +179,7 @@ func (w *worker) join(ctx context.Context) (string, error) {
 	defer cancel()
 	m, err := w.nc.RequestWithContext(ctx, w.o.Token.prefix()+".join", seal(w.o.Token.key("join"), raw))
 	if errors.Is(err, nats.ErrNoResponders) {
-		return "", errors.New("none is at this server with this join token")
+		return "", errors.New("no run is under way at this server, or it has another join token")
 	}
 	if err != nil {
 		return "", err

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -53,7 +55,8 @@ func Start(o Options, secret string) (*Server, error) {
 	if number == 0 {
 		number = server.RANDOM_PORT
 	}
-	dir, err := os.MkdirTemp("", "noema-nats-")
+	sweep()
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +80,23 @@ func Start(o Options, secret string) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("start the NATS server: it does not listen on %s", o.Listen), os.RemoveAll(dir))
 	}
 	return &Server{s, dir, secret}, nil
+}
+
+// prefix begins the name of a server's folder; the id of its process follows.
+const prefix = "noema-nats-"
+
+// sweep removes the folders of processes that were killed.
+func sweep() {
+	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	if err != nil { // the pattern is a constant
+		return
+	}
+	for _, dir := range dirs {
+		owner, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
+		if pid, err := strconv.Atoi(owner); err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(dir) // another process may sweep at the same time
+		}
+	}
 }
 
 // free reports that an address cannot be listened on.
