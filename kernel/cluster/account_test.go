@@ -13,6 +13,7 @@ import (
 
 // TestAServerWithUsers has a server that lets workers use what the README lists alone.
 func TestAServerWithUsers(t *testing.T) {
+	t.Parallel()
 	p := token.Prefix()
 	n, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),

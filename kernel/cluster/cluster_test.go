@@ -131,7 +131,7 @@ func joinWith(t testing.TB, address string, slots int, open func(context.Context
 }
 
 func cafes(n int) kernel.Experiment {
-	return kernel.Experiment{Task: "cafes", TaskOptions: map[string]string{"n": "12"}, Methods: []string{"direct", "cot", "anot"}, Epochs: n}
+	return kernel.Experiment{Task: "cafes", TaskOptions: map[string]string{"requests": "20"}, Methods: []string{"direct", "anot"}, Epochs: n}
 }
 
 // alone is the root hash of e on one machine.
@@ -150,6 +150,7 @@ func alone(t testing.TB, e kernel.Experiment) string {
 var roots sync.Map
 
 func TestTheRootIsThatOfOneMachine(t *testing.T) {
+	t.Parallel()
 	want := alone(t, cafes(1))
 	for name, workers := range map[string]int{"one worker": 1, "three workers": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -183,6 +184,7 @@ type after struct {
 func (a *after) Trial(*record.Trial, bool) { a.each(int(a.n.Add(1))) }
 
 func TestWorkersComeAndGo(t *testing.T) {
+	t.Parallel()
 	want := alone(t, cafes(2))
 	l := lab(t)
 	c := start(t, l, cluster.Options{Here: 1})
@@ -190,11 +192,11 @@ func TestWorkersComeAndGo(t *testing.T) {
 	var going sync.WaitGroup
 	r := finish(t, l, setup(t, l, cafes(2), c), &after{each: func(done int) {
 		switch done {
-		case 10:
+		case 6:
 			join(t, c.Address(), 2, nil)
-		case 25:
+		case 12:
 			going.Go(first)
-		case 40:
+		case 20:
 			join(t, c.Address(), 5, nil)
 		}
 	}})
@@ -276,6 +278,7 @@ func (w *wire) mend() {
 }
 
 func TestACutNetworkCostsNothingButTime(t *testing.T) {
+	t.Parallel()
 	want := alone(t, cafes(2))
 	l := lab(t)
 	c := start(t, l, cluster.Options{})
@@ -286,12 +289,12 @@ func TestACutNetworkCostsNothingButTime(t *testing.T) {
 	s := setup(t, l, cafes(2), c)
 	r := finish(t, l, s, &after{each: func(done int) {
 		switch done {
-		case 10:
+		case 5:
 			wires[0].cut()
-		case 30:
+		case 14:
 			wires[1].cut()
 			wires[0].mend()
-		case 50:
+		case 24:
 			wires[1].mend()
 		}
 	}})
@@ -336,6 +339,7 @@ func (d deadly) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 }
 
 func TestATrialThatKillsItsWorkersFails(t *testing.T) {
+	t.Parallel()
 	l := lab(t)
 	c := start(t, l, cluster.Options{})
 	e := cafes(1)
@@ -369,6 +373,7 @@ func (edited) Solve(context.Context, methods.Problem, methods.Host) (methods.Ans
 }
 
 func TestAWorkerWhoseCodeChangedLeaves(t *testing.T) {
+	t.Parallel()
 	want := alone(t, cafes(1))
 	l := lab(t)
 	c := start(t, l, cluster.Options{})
@@ -393,6 +398,7 @@ type begun struct {
 func (b *begun) Start(*record.Run, int, int) { b.f() }
 
 func TestWhoMayNotJoin(t *testing.T) {
+	t.Parallel()
 	c := start(t, lab(t), cluster.Options{})
 	err := cluster.Work(t.Context(), cluster.WorkerOptions{Join: c.Address(), Token: "another-token-than-theirs", Slots: 1, Tell: func(string) {}}.Quickly())
 	if !errors.Is(err, cluster.ErrRefused) || !strings.Contains(err.Error(), "join token") {
@@ -437,6 +443,7 @@ func main() { plugins.Serve(parrot{}) }
 `
 
 func TestAPluginTravels(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "parrot.go")
 	if err := os.WriteFile(file, []byte(parrot), 0o600); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import "time"
 // quick is a pace for tests.
 func quick() pace {
 	return pace{
-		beat: 50 * time.Millisecond, silence: 500 * time.Millisecond, watch: 50 * time.Millisecond, stuck: 300 * time.Millisecond,
+		beat: 50 * time.Millisecond, silence: 1500 * time.Millisecond, watch: 50 * time.Millisecond, stuck: 300 * time.Millisecond,
 		claim: 600 * time.Millisecond, retry: 20 * time.Millisecond,
 	}
 }

@@ -16,6 +16,7 @@ import (
 )
 
 func TestAnotherBuildIsRefused(t *testing.T) {
+	t.Parallel()
 	a := Build{Digest: "aa", Commit: "c0ffee", Platform: "linux/amd64", Go: "go1.26"}
 	for name, b := range map[string]Build{
 		"another build":                {"bb", "c0ffee", "linux/amd64", "go1.26"},
@@ -54,6 +55,7 @@ func coordinate(t *testing.T) (*Coordinator, *nats.Conn) {
 }
 
 func TestAWorkerReadsItsOwnSubjectsAlone(t *testing.T) {
+	t.Parallel()
 	_, nc := coordinate(t)
 	for _, subject := range []string{">", secret.prefix() + ".up.>", secret.prefix() + ".down.*.x", secret.prefix() + ".todo.*", inbox("other") + ".>", "$JS.>"} {
 		denied := make(chan error, 1)
@@ -81,6 +83,7 @@ func TestAWorkerReadsItsOwnSubjectsAlone(t *testing.T) {
 }
 
 func TestForeignMessagesAreCountedAndDropped(t *testing.T) {
+	t.Parallel()
 	c, nc := coordinate(t)
 	join := secret.prefix() + ".join"
 	h := hello{Worker: strings.Repeat("A", 26), Nonce: "1", Slots: 1, Build: c.build}
@@ -152,6 +155,7 @@ func FuzzItems(f *testing.F) {
 }
 
 func TestCodeTravels(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"plugin.yaml": "command: [python3, main.py]\n", "main.py": "print()\n", "lib/a.py": strings.Repeat("x = 1\n", 1000)} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {

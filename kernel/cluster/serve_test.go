@@ -116,6 +116,7 @@ func served(t testing.TB, l *kernel.Lab, c *cluster.Coordinator, here provider.P
 }
 
 func TestWorkersServeAModel(t *testing.T) {
+	t.Parallel()
 	model := small(t, 1)
 	want := alone(t, sums(model))
 	for name, here := range map[string]provider.Provider{"workers alone": nil, "the coordinator too": open(t, model)} {
@@ -151,6 +152,7 @@ func TestWorkersServeAModel(t *testing.T) {
 }
 
 func TestAWorkerIsLostInTheMiddleOfACall(t *testing.T) {
+	t.Parallel()
 	model := small(t, 1)
 	want := alone(t, sums(model))
 	l := lab(t)
@@ -176,6 +178,7 @@ func TestAWorkerIsLostInTheMiddleOfACall(t *testing.T) {
 }
 
 func TestOtherWeightsAreRefused(t *testing.T) {
+	t.Parallel()
 	l := lab(t)
 	said, refused := &messages{}, make(chan struct{})
 	c := start(t, l, cluster.Options{Here: 4, Warn: said.add})
@@ -210,6 +213,7 @@ type fake struct {
 func (f fake) Info() provider.Info { return f.info }
 
 func TestOnlyLocalModelsAreServed(t *testing.T) {
+	t.Parallel()
 	c := start(t, lab(t), cluster.Options{})
 	for name, info := range map[string]provider.Info{
 		"a server's":  {ID: methods.ModelID{Provider: "openai", Model: "gpt-5"}},
@@ -230,6 +234,7 @@ func TestOnlyLocalModelsAreServed(t *testing.T) {
 }
 
 func TestAServedModelFailsAsItDoesHere(t *testing.T) {
+	t.Parallel()
 	c := start(t, lab(t), cluster.Options{})
 	here := open(t, small(t, 1))
 	ctx, cancel := context.WithCancel(t.Context())

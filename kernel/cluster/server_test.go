@@ -40,6 +40,7 @@ func (s *separate) start() {
 }
 
 func TestTheServerIsLostWithItsQueue(t *testing.T) {
+	t.Parallel()
 	want := alone(t, cafes(2))
 	s := newSeparate(t)
 	l := lab(t)
