@@ -18,7 +18,6 @@ import (
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/methodtest"
-	"noema/plugins"
 )
 
 // builtinCases are problems of the task that a built-in method is for,
@@ -67,59 +66,6 @@ func presented(t *testing.T, s task.Sample) methods.Problem {
 	return p
 }
 
-// TestBuiltinsThroughPlugins puts each built-in method through the
-// conformance suite as users meet it, in a process of its own, and demands
-// the transcript that it has in this process.
-func TestBuiltinsThroughPlugins(t *testing.T) {
-	host, err := plugins.NewHost(plugins.HostOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { host.Close() })
-	for name, m := range builtin.Methods() {
-		t.Run(name, func(t *testing.T) {
-			src := plugins.Source{Name: name, Command: []string{os.Args[0], builtin.ServeVerb, name}, Builtin: true, Path: os.Args[0]}
-			p, err := host.Open(t.Context(), src)
-			if err != nil {
-				t.Fatal(err)
-			}
-			methodtest.Same(t, m, p, builtinCases(t, name, 10)...)
-			methodtest.Run(t, p, builtinCases(t, name, 1)...)
-		})
-	}
-}
-
-// TestAoTConformsOnEveryTask puts AoT through the suite with the tools of each
-// task, which are its own on each: rankings, fields, numbers, texts and sets.
-func TestAoTConformsOnEveryTask(t *testing.T) {
-	host, err := plugins.NewHost(plugins.HostOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { host.Close() })
-	m := builtin.Methods()["aot"]
-	p, err := host.Open(t.Context(), plugins.Source{Name: "aot", Command: []string{os.Args[0], builtin.ServeVerb, "aot"}, Builtin: true, Path: os.Args[0]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := sim.New(sim.Options{Error: 0.1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range smallTasks() {
-		tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var cases []methodtest.Case
-		for _, s := range spread(tk.Samples, 3) {
-			cases = append(cases, caseOf(t, tk, s, model, "aot"))
-		}
-		methodtest.Same(t, m, p, cases...)
-		methodtest.Run(t, p, cases[:1]...)
-	}
-}
-
 var update = flag.Bool("update", false, "write the golden transcripts anew")
 
 // golden is what a version of a method did once: its requests with the
@@ -138,6 +84,7 @@ type golden struct {
 // another answer means that the method has changed, and then its Version or
 // PromptVersion must change, too. Run with -update after that.
 func TestVersionsStandForBehaviour(t *testing.T) {
+	t.Parallel()
 	for name, m := range builtin.Methods() {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "golden", name+".json")

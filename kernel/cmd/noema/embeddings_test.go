@@ -63,6 +63,7 @@ func library(t *testing.T) (questions, corpus string) {
 // TestSearchByMeaning: a run that searches by embeddings reruns from the store,
 // and replays where the model is not.
 func TestSearchByMeaning(t *testing.T) {
+	t.Parallel()
 	dir, option := embeddingModel(t)
 	questions, corpus := library(t)
 	user := newCLI(t)
@@ -90,6 +91,7 @@ func TestSearchByMeaning(t *testing.T) {
 
 // TestSemanticFilter: General ANoT picks reviews by meaning.
 func TestSemanticFilter(t *testing.T) {
+	t.Parallel()
 	_, option := embeddingModel(t)
 	user := newCLI(t)
 	args := []string{
@@ -107,6 +109,7 @@ func TestSemanticFilter(t *testing.T) {
 }
 
 func TestEmbeddingsMisused(t *testing.T) {
+	t.Parallel()
 	dir, option := embeddingModel(t)
 	decoder := t.TempDir()
 	if err := localtest.WriteCheckpoint(decoder, "gpt2", 1); err != nil {

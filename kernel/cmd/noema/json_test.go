@@ -108,6 +108,7 @@ func TestEpochs(t *testing.T) {
 // TestExamples holds that every verb's help has examples, and that their
 // flags exist.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	root := newRoot(&app{stdout: io.Discard, stderr: io.Discard})
 	var check func(*cobra.Command)
 	check = func(cmd *cobra.Command) {

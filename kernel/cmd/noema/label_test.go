@@ -31,6 +31,7 @@ default: {reply: "Answer: INCORRECT"}
 // TestLabel goes the way of a user: models grade, nobody wins by their word, a person
 // labels without seeing methods or verdicts, and labels correct the graders.
 func TestLabel(t *testing.T) {
+	t.Parallel()
 	user := gradedUser(t)
 	compare := []string{"compare", "--task", "q.jsonl", "--methods", "direct,cot", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/grader.yaml&rubric=@rubric.txt"}
 	want(t, user.run(0, compare...).stdout, "no winner is named on graded", "grading cost")
@@ -81,6 +82,7 @@ func TestLabel(t *testing.T) {
 // TestPairwiseCommand: preferences have a table of their own, their cost is the
 // graders', a replay proves them, and the note on who chose the scorer is true.
 func TestPairwiseCommand(t *testing.T) {
+	t.Parallel()
 	user := gradedUser(t)
 	user.write("pairs.yaml", `
 rules:
@@ -122,6 +124,7 @@ func labelsOf(t *testing.T, trials string) string {
 
 // TestGradedRefused: each refusal names what to change.
 func TestGradedRefused(t *testing.T) {
+	t.Parallel()
 	user := gradedUser(t)
 	one := func(model, scorer string) []string {
 		return []string{"compare", "--task", "q.jsonl", "--limit", "2", "--methods", "direct", "--model", model, "--scorer", scorer}

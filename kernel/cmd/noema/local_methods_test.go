@@ -34,6 +34,7 @@ var noiseTasks = []struct {
 // outcome that says so and no fault of the infrastructure, and the run must
 // come again from the store without the model.
 func TestEveryMethodOnNoise(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	spec := localtest.Spec{Arch: "smollm", Seed: 3, Hidden: 16, Heads: 1, KVHeads: 1, Layers: 1, Context: 1 << 15}
 	if err := localtest.Write(dir, spec); err != nil {

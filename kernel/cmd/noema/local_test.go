@@ -11,6 +11,7 @@ import (
 // process and without a network, and replays the run. The answers are noise;
 // what is tested is that their outcomes say so, and that they come again.
 func TestLocalModel(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := localtest.Write(dir, localtest.Spec{Arch: "llama", Seed: 1, Context: 4096}); err != nil {
 		t.Fatal(err)

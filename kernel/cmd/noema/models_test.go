@@ -14,6 +14,7 @@ import (
 // TestPullToAnswer goes from nothing to a compared and replayed run with a
 // model of a hub: after the pull, the hub may be gone.
 func TestPullToAnswer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := localtest.Write(dir, localtest.Spec{Arch: "smollm", Seed: 1, Context: 4096}); err != nil {
 		t.Fatal(err)
@@ -55,6 +56,7 @@ func TestPullToAnswer(t *testing.T) {
 
 // TestPullRefused shows the exit codes of what cannot be pulled.
 func TestPullRefused(t *testing.T) {
+	t.Parallel()
 	h := hubtest.New(t)
 	h.Add("models", "google/gemma-3-270m-it", hubtest.Repo{Gated: true, Files: fstest.MapFS{
 		"config.json": {Data: []byte("{}")}, "tokenizer.json": {Data: []byte("{}")}, "model.safetensors": {Data: []byte("x")},

@@ -67,8 +67,9 @@ func spread(all []task.Sample, n int) []task.Sample {
 }
 
 // TestSupportedPairs puts every method through the conformance suite on every task
-// that it supports, in a process of its own as users meet it, and holds the table
-// of those pairs in methods/README.md to what is so. Run with -update to write it.
+// that it supports, in a process of its own as users meet it, demands the
+// transcripts that it has in this process, and holds the table of those pairs in
+// methods/README.md to what is so. Run with -update to write it.
 func TestSupportedPairs(t *testing.T) {
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {
@@ -90,7 +91,7 @@ func TestSupportedPairs(t *testing.T) {
 			mark := ""
 			if supports(tk, all[method]) {
 				mark = "yes"
-				t.Run(method+"/"+name, func(t *testing.T) { conforms(t, host, tk, method) })
+				t.Run(method+"/"+name, func(t *testing.T) { conforms(t, host, tk, method, all[method]) })
 			}
 			rows[method] = append(rows[method], mark)
 		}
@@ -101,18 +102,24 @@ func TestSupportedPairs(t *testing.T) {
 	holdTable(t, filepath.Join("..", "..", "..", "methods", "README.md"), table.Markdown())
 }
 
-// conforms runs the suite on one sample of the task, through a plugin.
-func conforms(t *testing.T, host *plugins.Host, tk *task.Task, method string) {
+// conforms compares the method behind a plugin with the one in this process on
+// three samples of the task, and runs the suite on one.
+func conforms(t *testing.T, host *plugins.Host, tk *task.Task, name string, m methods.Method) {
 	t.Parallel()
-	p, err := host.Open(t.Context(), plugins.Source{Name: method, Command: []string{os.Args[0], builtin.ServeVerb, method}, Builtin: true, Path: os.Args[0]})
+	p, err := host.Open(t.Context(), plugins.Source{Name: name, Command: []string{os.Args[0], builtin.ServeVerb, name}, Builtin: true, Path: os.Args[0]})
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := sim.New(sim.Options{Error: 0.05})
+	model, err := sim.New(sim.Options{Error: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	methodtest.Run(t, p, caseOf(t, tk, spread(tk.Samples, 2)[1], model, method))
+	var cases []methodtest.Case
+	for _, s := range spread(tk.Samples, 3) {
+		cases = append(cases, caseOf(t, tk, s, model, name))
+	}
+	methodtest.Same(t, m, p, cases...)
+	methodtest.Run(t, p, cases[0])
 }
 
 // The marks between which the README has the table.

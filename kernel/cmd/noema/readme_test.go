@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"noema/kernel"
@@ -25,15 +26,20 @@ var runLine = regexp.MustCompile(`(?m)^run       \d{8}-\d{6}-\S+$`)
 // root hashes included; and it runs the Go snippets of each file as cells of one
 // session of each engine. Run with -update to write the outputs anew.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..", "..")
-	commands, snippets := 0, 0
+	var commands, snippets atomic.Int64
+	t.Cleanup(func() {
+		if commands.Load() < 40 || snippets.Load() < 1 {
+			t.Errorf("only %d commands and %d snippets found", commands.Load(), snippets.Load())
+		}
+	})
 	for _, file := range markdown(t, root) {
-		t.Setenv("NOEMA_HOME", t.TempDir())
-		commands += checkReadme(t, root, file)
-		snippets += runSnippets(t, file)
-	}
-	if commands < 40 || snippets < 1 {
-		t.Errorf("only %d commands and %d snippets found", commands, snippets)
+		t.Run(strings.TrimPrefix(file, root+"/"), func(t *testing.T) {
+			t.Parallel()
+			commands.Add(int64(checkReadme(t, root, file)))
+			snippets.Add(int64(runSnippets(t, file)))
+		})
 	}
 }
 
@@ -107,13 +113,13 @@ func checkReadme(t *testing.T, root, file string) (commands int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(raw)
+	home, text := t.TempDir(), string(raw)
 	blocks := strings.Split(text, "```\n")
 	for i := 1; i < len(blocks); i += 2 {
 		for _, part := range regexp.MustCompile(`(?m)^\$ `).Split(blocks[i], -1)[1:] {
 			command, shown, _ := strings.Cut(part, "\n")
 			commands++
-			got := readmeCommand(t, root, command)
+			got := readmeCommand(t, root, home, command)
 			if shown == "" {
 				continue
 			}
@@ -135,9 +141,9 @@ func checkReadme(t *testing.T, root, file string) (commands int) {
 	return commands
 }
 
-// readmeCommand runs one line as a user in the checkout would, with the test
-// binary as noema.
-func readmeCommand(t *testing.T, root, line string) string {
+// readmeCommand runs one line as a user in the checkout would, with a store in
+// home and the test binary as noema.
+func readmeCommand(t *testing.T, root, home, line string) string {
 	t.Helper()
 	if line == "go test ./..." { // it would run this test; the gate runs it
 		gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
@@ -147,7 +153,7 @@ func readmeCommand(t *testing.T, root, line string) string {
 		return ""
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(line, "go run ./kernel/cmd/noema", "noema"))
-	cmd.Dir = root
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "NOEMA_HOME="+home)
 	out, err := cmd.Output()
 	if err != nil {
 		stderr := ""

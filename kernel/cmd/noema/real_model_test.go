@@ -14,6 +14,7 @@ import (
 // alone is carried to another folder, where nobody has the model, and the
 // run comes again bit for bit.
 func TestRealModel(t *testing.T) {
+	t.Parallel()
 	file := localtest.Real(t)
 	user := newCLI(t)
 	want(t, user.run(0, "model", "import", file, "--name", "smollm2").stdout, "gguf, 93.8 MiB", "use     --model local/smollm2")

@@ -34,6 +34,7 @@ type realTrial struct {
 // stay what they are when a prompt changes. New ones come from "noema runs export
 // RUN --rows calls"; -update writes what the methods make of them, to be read by eye.
 func TestRealReplies(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join("testdata", "real", "smollm2.json")
 	raw, err := os.ReadFile(file)
 	if err != nil {

@@ -79,24 +79,28 @@ func wikipedia(t *testing.T, skin string, o multihop.Options) *httptest.Server {
 // pages as each skin has them, within 15 turns, and ReAct does.
 func TestResearchTreeInWikipediasLayout(t *testing.T) {
 	for _, skin := range wikitest.Skins() {
-		server := wikipedia(t, skin, multihop.Options{Words: 400})
-		lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
-		result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=1&words=400&wikipedia=" + server.URL, Methods: []string{"research-tree", "react"}, Model: "sim?error=0"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, trial := range result.Trials {
-			if string(trial.Answer.Value) != `"London"` || trial.Answer.Outcome != methods.Answered || trial.Usage.Calls > 15 {
-				t.Errorf("%s, %s: %s %s after %d turns", skin, trial.ID.Method, trial.Answer.Outcome, trial.Answer.Value, trial.Usage.Calls)
+		t.Run(skin, func(t *testing.T) {
+			t.Parallel()
+			server := wikipedia(t, skin, multihop.Options{Words: 400})
+			lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+			defer lab.Close()
+			result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=1&words=400&wikipedia=" + server.URL, Methods: []string{"research-tree", "react"}, Model: "sim?error=0"})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		lab.Close()
+			for _, trial := range result.Trials {
+				if string(trial.Answer.Value) != `"London"` || trial.Answer.Outcome != methods.Answered || trial.Usage.Calls > 15 {
+					t.Errorf("%s: %s %s after %d turns", trial.ID.Method, trial.Answer.Outcome, trial.Answer.Value, trial.Usage.Calls)
+				}
+			}
+		})
 	}
 }
 
 // TestWhoSearchesGetsTheQuestionAlone runs methods that read and methods that
 // search, and looks at their prompts, at the summary and at the run's record.
 func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
+	t.Parallel()
 	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
 	defer lab.Close()
 	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=4", "research-tree"}, Model: "sim?error=0"})
@@ -132,6 +136,7 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 // TestResearchTreeReadsAFifth sets its tokens against those of a baseline that
 // reads the full articles.
 func TestResearchTreeReadsAFifth(t *testing.T) {
+	t.Parallel()
 	tk := openTask(t, "multihop?questions=9")
 	used := map[string]int64{}
 	for _, name := range []string{"research-tree", "direct"} {
@@ -166,6 +171,7 @@ func TestEnginePlannerOnSeedsQueries(t *testing.T) {
 // TestAFetchedArticleIsFetchedOnce runs over a MediaWiki server, and replays when
 // the server is gone.
 func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
+	t.Parallel()
 	handler, err := multihop.Handler(multihop.Options{Words: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 // TestRunScript runs scripts as a user does: arguments, input, exit codes, and
 // faults with their file and line.
 func TestRunScript(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, text     string
 		args           []string
@@ -47,6 +48,7 @@ func TestRunScript(t *testing.T) {
 // TestPluginFromIdea makes a plugin, builds and compares it, with wrong input
 // on the way.
 func TestPluginFromIdea(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("compiles a plugin")
 	}

@@ -10,6 +10,7 @@ import (
 
 // TestPaperWithAChangedDigit changes a digit of a file that a paper reads.
 func TestPaperWithAChangedDigit(t *testing.T) {
+	t.Parallel()
 	user := newCLI(t)
 	user.run(0, "compare", "--task", "cafes", "--methods", "direct,anot", "--limit", "3", "--name", "first")
 	user.run(0, "pack", "last", "-o", "first.noema")

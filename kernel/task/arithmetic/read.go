@@ -151,8 +151,15 @@ func Sentences(text string) []string {
 	return sentences
 }
 
+// longestSentence is beyond any sentence of a story, in bytes; each pattern would
+// search the whole of a longer one.
+const longestSentence = 500
+
 // match finds the fact that a sentence states.
 func match(sentence string) (Fact, bool) {
+	if len(sentence) > longestSentence {
+		return Fact{}, false
+	}
 	for _, p := range patterns() {
 		if !strings.Contains(sentence, p.hint) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The types of query, named as in the workflows.
@@ -85,12 +86,13 @@ func say(q Question, rng *rand.Rand) (string, error) {
 // ReadQuestion finds out what a query asks for, from its text alone.
 func ReadQuestion(text string) (Question, error) {
 	for _, f := range forms() {
-		m := pattern(f.text).FindStringSubmatch(text)
+		p := patterns()[f.text]
+		m := p.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
 		q := Question{Type: f.kind, Count: f.count}
-		for i, name := range pattern(f.text).SubexpNames() {
+		for i, name := range p.SubexpNames() {
 			switch name {
 			case "v":
 				q.Value = m[i]
@@ -122,6 +124,15 @@ func FindQuestion(text string) string {
 	}
 	return ""
 }
+
+// patterns are the regular expressions of the forms, by their texts.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
+	all := map[string]*regexp.Regexp{}
+	for _, f := range forms() {
+		all[f.text] = pattern(f.text)
+	}
+	return all
+})
 
 // pattern is the regular expression of a form.
 func pattern(text string) *regexp.Regexp {
