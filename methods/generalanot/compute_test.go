@@ -260,25 +260,3 @@ func TestNoFieldsNoCalls(t *testing.T) {
 		t.Errorf("answer %s %s after %d calls", a.Value, a.Reason, len(log.Calls))
 	}
 }
-
-// Extractions that were written down give the values without a model.
-func TestParseExtractions(t *testing.T) {
-	p := program(t, tiny(t, "x: [e['n'] for e in extractions if e['tone'] == 'bad']"))
-	list, err := p.ParseExtractions([]byte(`[{"review": 3, "fields": {"tone": "bad", "n": 2.0}}, {"review": 1, "fields": {"tone": "bad", "n": 7}}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.Compute(t.Context(), contextFrom(t, threeReviews), list)
-	if err != nil || string(r.Fields["x"]) != "[7,2]" {
-		t.Errorf("%v: %s %q", err, r.Fields, r.Lost)
-	}
-	_, err = p.ParseExtractions([]byte(`[{"review": 3, "fields": {"tone": "odd", "n": 2.5}}, {"review": 1, "fields": {"tone": true}}, {"review": 2}]`))
-	for _, want := range []string{
-		`review 3: field tone: "odd" is not one of "good", "bad"`, "field n: 2.5 is not a whole number",
-		"review 1: field tone: true is not", "field n: null is not", "review 2: EOF",
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}

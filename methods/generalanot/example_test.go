@@ -35,15 +35,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	extractions, err := program.ParseExtractions([]byte(`[
-		{"review": 1, "fields": {"pace": "slow"}},
-		{"review": 2, "fields": {"pace": "prompt"}},
-		{"review": 3, "fields": {"pace": "slow"}}]`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	result, err := program.Compute(context.Background(), data, extractions)
+	result, err := program.Compute(context.Background(), data, []generalanot.Extraction{
+		{Review: 1, Fields: map[string]any{"pace": "slow"}},
+		{Review: 2, Fields: map[string]any{"pace": "prompt"}},
+		{Review: 3, Fields: map[string]any{"pace": "slow"}},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -20,29 +20,6 @@ type Extraction struct {
 	agreement map[string]float64 // by field: the share of the passes that read the value; nil after one pass
 }
 
-// ParseExtractions reads extractions that were written down, to compute from
-// them without a model: a JSON list of {"review": 3, "fields": {…}}. All that
-// does not fit the seed is in the error.
-func (p *Program) ParseExtractions(raw []byte) ([]Extraction, error) {
-	var list []struct {
-		Review int             `json:"review"`
-		Fields json.RawMessage `json:"fields"`
-	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fmt.Errorf("read extractions: %w", place(raw, err))
-	}
-	var errs []error
-	extractions := make([]Extraction, len(list))
-	for i, e := range list {
-		fields, err := readFields(p.Seed.ExtractionFields, e.Fields)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("read extractions: review %d: %w", e.Review, err))
-		}
-		extractions[i] = Extraction{Review: e.Review, Fields: fields}
-	}
-	return extractions, errors.Join(errs...)
-}
-
 // readFields decodes the fields of an extraction to the values that formulas
 // see.
 func readFields(fields []ExtractionField, raw json.RawMessage) (map[string]any, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -310,12 +309,10 @@ func (a *app) unchecked(s *generalanot.FormulaSeed) {
 
 func seedRunCommand(a *app) *cobra.Command {
 	var f sampleFlags
-	var model, extractions string
+	var model string
 	cmd := &cobra.Command{
 		Use: "run FILE", Short: "run a Formula Seed on a sample", Args: cobra.ExactArgs(1),
-		Long: `Executes a Formula Seed on one sample: the model extracts, the formulas compute.
-With --extractions the fields come from a file, a JSON list of {"review": 3, "fields":
-{…}}, and no model is asked.`,
+		Long:    `Executes a Formula Seed on one sample: the model extracts, the formulas compute.`,
 		Example: "  noema seed run allergy.json --task policy --sample-id allergy-001 --model sim",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := loadSeed(args[0])
@@ -326,9 +323,6 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 			if err != nil {
 				return err
 			}
-			if extractions != "" {
-				return a.computeSeed(cmd.Context(), s, sample, extractions)
-			}
 			by := byHand{task: t, sample: sample, model: model, name: "seed"}
 			return a.runByHand(cmd.Context(), by, func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 				return generalanot.Execute(ctx, s, p, h)
@@ -337,39 +331,5 @@ With --extractions the fields come from a file, a JSON list of {"review": 3, "fi
 	}
 	f.declare(cmd, "policy")
 	cmd.Flags().StringVar(&model, "model", "sim", "model that extracts")
-	cmd.Flags().StringVar(&extractions, "extractions", "", "file with extractions, to compute without a model")
 	return cmd
-}
-
-func (a *app) computeSeed(ctx context.Context, s *generalanot.FormulaSeed, sample task.Sample, file string) error {
-	raw, err := files.Read(file, files.MaxConfig)
-	if err != nil {
-		return fmt.Errorf("read extractions: %w", err)
-	}
-	program, faults := generalanot.NewProgram(s, sample.Problem.Answer)
-	if len(faults) > 0 {
-		return fmt.Errorf("the Formula Seed has %s, the first: %s: \"noema seed validate\" lists them", report.Plural(len(faults), "fault"), faults[0])
-	}
-	extracted, err := program.ParseExtractions(raw)
-	if err != nil {
-		return fmt.Errorf("read extractions %s: %w", file, err)
-	}
-	c, err := generalanot.ParseContext(sample.Problem.Context)
-	if err != nil {
-		return err
-	}
-	result, err := program.Compute(ctx, c, extracted)
-	if err != nil {
-		return err
-	}
-	var failed []error
-	for _, step := range result.Steps {
-		if step.Err != nil {
-			fmt.Fprintf(a.text(), "%s  undefined: %v\n", step.Name, step.Err)
-			failed = append(failed, step.Err)
-			continue
-		}
-		fmt.Fprintf(a.text(), "%s = %s  from reviews %v: %s\n", step.Name, step.Text, step.Sources, step.Formula)
-	}
-	return errors.Join(failed...)
 }
