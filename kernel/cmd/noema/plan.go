@@ -45,7 +45,7 @@ func planShowCommand(a *app) *cobra.Command {
 			case isLWT && (d.dot || d.mermaid):
 				return a.drawLWT(args[0], lwt, d)
 			case isLWT:
-				_, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
+				_, sample, err := f.lwtSample(a, lwt, cmd.Flags().Changed("task"))
 				if err != nil {
 					return err
 				}
@@ -82,7 +82,7 @@ an LWT is checked for what can be known, and a plan of atoms for the tools of --
 				return err
 			}
 			if isLWT {
-				_, sample, err := f.lwtSample(cmd.Context(), a, lwt, cmd.Flags().Changed("task"))
+				_, sample, err := f.lwtSample(a, lwt, cmd.Flags().Changed("task"))
 				if err == nil {
 					err = a.checkLWT(args[0], lwt, sample)
 				}

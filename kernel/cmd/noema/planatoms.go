@@ -77,13 +77,13 @@ type chosen struct {
 // own reports whether the sample is the one that the plan is from.
 func (c chosen) own() bool { return c.from != nil && c.from.Sample == c.sample.ID }
 
-// chooseSample finds the sample of a plan of atoms: the one asked for, or else the one
+// chooseSample finds the sample of a plan: the one asked for, or else the one
 // that it is from. asked says whether a task was named.
 func (f *sampleFlags) chooseSample(a *app, from *anot.Origin, asked bool) (chosen, error) {
 	c := chosen{named: f.sample != "" || from != nil && !asked, from: from}
 	var err error
 	if from == nil || asked {
-		if c.task, c.sample, err = f.open(a); asked && from != nil && taskLabel(c.task) != from.Task {
+		if c.task, c.sample, err = f.open(a); err == nil && asked && from != nil && taskLabel(c.task) != from.Task {
 			c.from = &anot.Origin{Task: from.Task, Sample: from.Sample + " of " + from.Task}
 		}
 		return c, err
@@ -92,10 +92,11 @@ func (f *sampleFlags) chooseSample(a *app, from *anot.Origin, asked bool) (chose
 		f.sample = from.Sample
 	}
 	if run, missing := a.lab.Load(from.Run); from.Run != "" && missing == nil {
-		if c.task, err = run.LiveTask(); err == nil {
-			c.sample, err = f.among(c.task)
-			return c, err
+		if c.task, err = run.LiveTask(); err != nil {
+			c.task = run.Task // its files may be gone: the store has the samples
 		}
+		c.sample, err = f.among(c.task)
+		return c, err
 	}
 	f.task = from.Task // made again: the run is not in this store
 	if c.task, c.sample, err = f.open(a); err != nil {
@@ -106,7 +107,7 @@ func (f *sampleFlags) chooseSample(a *app, from *anot.Origin, asked bool) (chose
 
 // taskLabel names a task with its options, as a plan's origin does.
 func taskLabel(t *task.Task) string {
-	if t == nil || t.Config == "" {
+	if t.Config == "" {
 		return t.Name
 	}
 	return t.Name + "?" + t.Config

@@ -54,40 +54,15 @@ func spaced(err error) error {
 
 // lwtSample is the sample that a plan is for: the one asked for, or else the one
 // that it is from; nil without either.
-func (f *sampleFlags) lwtSample(ctx context.Context, a *app, p *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
+func (f *sampleFlags) lwtSample(a *app, p *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
 	if p.From == nil && !asked {
 		return nil, nil, nil
 	}
 	if p.From != nil && f.sample == "" {
 		f.sample = p.From.Sample
 	}
-	if asked {
-		t, s, err := f.open(a)
-		return t, &s, err
-	}
-	f.task = p.From.Task
-	t, err := a.storedTask(ctx, p.From.Run)
-	if err == nil {
-		for _, s := range t.Samples {
-			if s.ID == f.sample {
-				return t, &s, nil
-			}
-		}
-	}
-	t, s, err := f.open(a) // made again: the run is not in this store
-	if err != nil {
-		err = fmt.Errorf("open the task that the plan is from, or name it with --task: %w", err)
-	}
-	return t, &s, err
-}
-
-// storedTask is the task of a run in the store.
-func (a *app) storedTask(ctx context.Context, id string) (*task.Task, error) {
-	store, run, err := a.findRun(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return runner.LoadTask(ctx, store, run)
+	c, err := f.chooseSample(a, p.From, asked)
+	return c.task, &c.sample, err
 }
 
 // checkLWT prints the faults of an LWT, and what cannot be checked without a sample.

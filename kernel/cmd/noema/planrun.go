@@ -44,7 +44,7 @@ sample is the one that the LWT is from, in the order of items of its trial, or t
 				return err
 			}
 			if isLWT {
-				t, sample, err := f.checkedLWT(cmd.Context(), a, args[0], lwt, cmd.Flags().Changed("task"))
+				t, sample, err := f.checkedLWT(a, args[0], lwt, cmd.Flags().Changed("task"))
 				if err != nil {
 					return err
 				}
@@ -77,8 +77,8 @@ func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (met
 }
 
 // checkedLWT finds the sample that an LWT is to run on, for which it has no faults.
-func (f *sampleFlags) checkedLWT(ctx context.Context, a *app, file string, lwt *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
-	t, sample, err := f.lwtSample(ctx, a, lwt, asked)
+func (f *sampleFlags) checkedLWT(a *app, file string, lwt *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
+	t, sample, err := f.lwtSample(a, lwt, asked)
 	if err == nil && sample == nil {
 		err = usage(errors.New("plan run: the LWT does not say which sample it is from: give --task"))
 	}
