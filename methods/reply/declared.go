@@ -225,6 +225,9 @@ func otherMarks(text string) (all []marked) {
 			break
 		}
 	}
+	if !strings.Contains(strings.ToLower(text), "answer is") { // the expression is slow on a long text
+		return all
+	}
 	for _, m := range answerIs.FindAllStringSubmatchIndex(text, maxCandidates) {
 		all = append(all, marked{line: sentence(text[m[2]:m[3]]), at: m[0], name: "a sentence \"The answer is …\"", prose: true})
 	}
