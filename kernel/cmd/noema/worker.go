@@ -34,8 +34,8 @@ With --serve, it also answers the calls of a local model that it has, for a run 
 names the model in the same way. --slots 0 then serves the model alone.
 
 It ends when there is no more work, with --stay at Ctrl-C or after --wait.`,
-		Example: `  NOEMA_JOIN_TOKEN=… noema worker --join nats://127.0.0.1:4222
-  NOEMA_JOIN_TOKEN=… noema worker --join tls://10.0.0.1:4222 --serve local/smollm2-135m
+		Example: `  noema worker --join nats://127.0.0.1:4222
+  noema worker --join tls://10.0.0.1:4222 --serve local/smollm2-135m
   noema worker list`,
 	}
 	cmd.Flags().StringVar(&o.Join, "join", "", "address that the other machine prints, as in tls://HOST:PORT")

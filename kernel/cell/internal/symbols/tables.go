@@ -311,6 +311,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"_Host":         reflect.ValueOf((*wrap_noema_kernel_Host)(nil)),
 			"Import":        reflect.ValueOf((*kernel.Import)(nil)),
 			"IsMisuse":      reflect.ValueOf(kernel.IsMisuse),
+			"IsNotHere":     reflect.ValueOf(kernel.IsNotHere),
 			"JSON":          reflect.ValueOf(kernel.JSON),
 			"Lab":           reflect.ValueOf((*kernel.Lab)(nil)),
 			"LabelItem":     reflect.ValueOf((*kernel.LabelItem)(nil)),
@@ -322,6 +323,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Misused":       reflect.ValueOf(kernel.Misused),
 			"NewTask":       reflect.ValueOf(kernel.NewTask),
 			"NoAnswer":      reflect.ValueOf(kernel.NoAnswer),
+			"NotHere":       reflect.ValueOf(kernel.NotHere),
 			"NumberAnswer":  reflect.ValueOf(kernel.NumberAnswer),
 			"Numbers":       reflect.ValueOf((*kernel.Numbers)(nil)),
 			"Open":          reflect.ValueOf(kernel.Open),
@@ -482,6 +484,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Depth":           reflect.ValueOf(record.Depth),
 			"Design":          reflect.ValueOf((*record.Design)(nil)),
 			"Divergence":      reflect.ValueOf((*record.Divergence)(nil)),
+			"Facts":           reflect.ValueOf((*record.Facts)(nil)),
 			"Fault":           reflect.ValueOf((*record.Fault)(nil)),
 			"FirstDivergence": reflect.ValueOf(record.FirstDivergence),
 			"Imported":        reflect.ValueOf((*record.Imported)(nil)),
@@ -507,17 +510,22 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Status":          reflect.ValueOf((*record.Status)(nil)),
 			"Task":            reflect.ValueOf((*record.Task)(nil)),
 			"ToolDigest":      reflect.ValueOf(record.ToolDigest),
+			"Transcript":      reflect.ValueOf((*record.Transcript)(nil)),
 			"Trial":           reflect.ValueOf((*record.Trial)(nil)),
 			"TrialID":         reflect.ValueOf((*record.TrialID)(nil)),
 			"TrialSeed":       reflect.ValueOf(record.TrialSeed),
 			"UnmarshalRun":    reflect.ValueOf(record.UnmarshalRun),
 			"UnmarshalTrial":  reflect.ValueOf(record.UnmarshalTrial),
+			"Used":            reflect.ValueOf(record.Used),
 		},
 		"noema/kernel/runner/runner": {
 			"AddLabels":      reflect.ValueOf(runner.AddLabels),
 			"AddSeeds":       reflect.ValueOf(runner.AddSeeds),
 			"AnyOf":          reflect.ValueOf(runner.AnyOf),
 			"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
+			"Crew":           reflect.ValueOf((*runner.Crew)(nil)),
+			"_Crew":          reflect.ValueOf((*wrap_noema_kernel_runner_Crew)(nil)),
+			"Deal":           reflect.ValueOf((*runner.Deal)(nil)),
 			"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
 			"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
 			"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
@@ -538,9 +546,12 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
 			"Misuse":         reflect.ValueOf((*runner.Misuse)(nil)),
 			"Misused":        reflect.ValueOf(runner.Misused),
+			"NewDeal":        reflect.ValueOf(runner.NewDeal),
 			"NotUnderstood":  reflect.ValueOf(runner.NotUnderstood),
 			"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
 			"_Observer":      reflect.ValueOf((*wrap_noema_kernel_runner_Observer)(nil)),
+			"Place":          reflect.ValueOf((*runner.Place)(nil)),
+			"_Place":         reflect.ValueOf((*wrap_noema_kernel_runner_Place)(nil)),
 			"Planned":        reflect.ValueOf(runner.Planned),
 			"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
 			"Reach":          reflect.ValueOf(runner.Reach),
@@ -562,6 +573,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
 			"SummaryOf":      reflect.ValueOf(runner.SummaryOf),
 			"TaskBlobs":      reflect.ValueOf(runner.TaskBlobs),
+			"Trial":          reflect.ValueOf(runner.Trial),
 			"Trials":         reflect.ValueOf(runner.Trials),
 		},
 		"noema/kernel/score/score": {
@@ -1135,6 +1147,21 @@ func (w wrap_noema_kernel_provider_Provider) Info() provider.Info {
 	return w.WInfo()
 }
 
+// wrap_noema_kernel_runner_Crew lets interpreted types be a runner.Crew.
+type wrap_noema_kernel_runner_Crew struct {
+	IValue any
+	WHere  func(a0 int) int
+	WWork  func(a0 context.Context, a1 []runner.Method, a2 *runner.Deal, a3 func(context.Context, record.TrialID, runner.Place) error) error
+}
+
+func (w wrap_noema_kernel_runner_Crew) Here(a0 int) int {
+	return w.WHere(a0)
+}
+
+func (w wrap_noema_kernel_runner_Crew) Work(a0 context.Context, a1 []runner.Method, a2 *runner.Deal, a3 func(context.Context, record.TrialID, runner.Place) error) error {
+	return w.WWork(a0, a1, a2, a3)
+}
+
 // wrap_noema_kernel_runner_Observer lets interpreted types be a runner.Observer.
 type wrap_noema_kernel_runner_Observer struct {
 	IValue any
@@ -1163,6 +1190,16 @@ func (w wrap_noema_kernel_runner_Observer) Trial(a0 *record.Trial, a1 bool) {
 
 func (w wrap_noema_kernel_runner_Observer) Warn(a0 string) {
 	w.WWarn(a0)
+}
+
+// wrap_noema_kernel_runner_Place lets interpreted types be a runner.Place.
+type wrap_noema_kernel_runner_Place struct {
+	IValue any
+	WSolve func(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error)
+}
+
+func (w wrap_noema_kernel_runner_Place) Solve(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error) {
+	return w.WSolve(a0, a1, a2)
 }
 
 // wrap_noema_kernel_score_EffectScorer lets interpreted types be a score.EffectScorer.
