@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,5 +116,5 @@ func TestRebuild(t *testing.T) {
 	want(t, c.run(0, "verify", "more.noema", "--rebuild", "--source", checkout).stdout, "from another version of noema or of the source", "every trial computed again gives")
 	packed(bytes.Replace(source, []byte("Think step by step"), []byte("Guess"), 1), "other.noema")
 	r := c.run(exitDiverged, "verify", "other.noema", "--rebuild", "--source", checkout)
-	want(t, r.stdout, "WRONG", fmt.Sprint("my-method/"))
+	want(t, r.stdout, "WRONG", "my-method/")
 }
