@@ -86,6 +86,7 @@ func newClustered(c *cli, l *ledger, workers int, server string, args []string) 
 // one run: the root hash is that of one machine, no finished trial is lost, and no kept
 // answer is paid again. 30 kills with NOEMA_BENCH=1.
 func TestKillACluster(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("NOEMA_BENCH") == "" {
 		t.Run("embedded", func(t *testing.T) { killCluster(t, 3, 10, "") })
 		return
