@@ -167,9 +167,9 @@ func TestLock(t *testing.T) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	holders, turns := 0, 0
-	for range 8 {
+	for range 4 {
 		wg.Go(func() {
-			for done := 0; done < 200; {
+			for done := 0; done < 60; {
 				unlock, err := lockRun(dir, "r")
 				if errors.Is(err, errLocked) {
 					continue
@@ -196,7 +196,7 @@ func TestLock(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if turns != 8*200 {
+	if turns != 4*60 {
 		t.Errorf("%d turns", turns)
 	}
 }
