@@ -327,12 +327,14 @@ type deadly struct {
 	methods.Method
 	sample string
 	kill   func()
+	revive func()
 }
 
 func (d deadly) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	if p.ID == d.sample {
 		d.kill()
-		<-ctx.Done()
+		<-ctx.Done() // it is lost: an interruption alone would not be enough
+		d.revive()
 		return methods.Answer{}, ctx.Err()
 	}
 	return d.Method.Solve(ctx, p, h)
@@ -350,7 +352,7 @@ func TestATrialThatKillsItsWorkersFails(t *testing.T) {
 	for range 2 {
 		w := newWire(t, c.Address())
 		join(t, w.address(), 3, func(m methods.Method) methods.Method {
-			return deadly{m, victim, func() { killed.Add(1); w.cut(); w.mend() }}
+			return deadly{m, victim, func() { killed.Add(1); w.cut() }, w.mend}
 		})
 	}
 	r := finish(t, l, s, runner.Quiet{})

@@ -36,12 +36,21 @@ type pace struct {
 	watch   time.Duration // between two looks at the queue
 	stuck   time.Duration // without a trial begun, though workers are idle: the queue is made again
 	claim   time.Duration // a batch stays with a worker that says nothing of it
-	retry   time.Duration // between two attempts to join
+	retry   time.Duration // between two attempts to join, at most
 }
 
 // usual is the pace of all but tests.
 func usual() pace {
 	return pace{beat: time.Second, silence: 6 * time.Second, watch: 2 * time.Second, stuck: 12 * time.Second, claim: 30 * time.Second, retry: time.Second}
+}
+
+// again is the time to wait after so many attempts: the first follow each other fast, since
+// workers are often started a moment before what they join.
+func (p pace) again(attempts int) time.Duration {
+	if attempts < 20 {
+		return p.retry / 20
+	}
+	return p.retry
 }
 
 // ErrForeign is a message that does not come from the other side.

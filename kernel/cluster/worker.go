@@ -84,7 +84,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	w.nc = nc
 	waiting := false
-	for {
+	for attempt := 0; ; attempt++ {
 		err := w.takePart(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -95,11 +95,12 @@ func Work(ctx context.Context, o WorkerOptions) error {
 			return err
 		case errors.Is(err, errAgain):
 			o.Tell("joining again")
+			attempt = 0
 		case !waiting:
 			o.Tell("waiting for a coordinator: " + err.Error())
 		}
 		waiting = !errors.Is(err, errAgain)
-		pause(ctx, o.pace.retry)
+		pause(ctx, o.pace.again(attempt))
 	}
 }
 
@@ -136,7 +137,7 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		return nil, fmt.Errorf("join %q: write nats://HOST:PORT or tls://HOST:PORT, as the coordinator prints it", w.o.Join)
 	}
 	options := []nats.Option{
-		nats.Name("noema worker"), nats.MaxReconnects(-1), nats.ReconnectWait(w.o.pace.retry), nats.CustomInboxPrefix(inbox(w.name)),
+		nats.Name("noema worker"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(w.o.pace.again), nats.CustomInboxPrefix(inbox(w.name)),
 		nats.IgnoreAuthErrorAbort(), nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(3),
 	}
 	if u.User == nil {
@@ -145,7 +146,7 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 			options = append(options, nats.Secure(w.o.Token.clientTLS()))
 		}
 	}
-	for told := false; ; told = true {
+	for attempt := 0; ; attempt++ {
 		nc, err := nats.Connect(w.o.Join, options...)
 		if err == nil {
 			return nc, nil
@@ -156,10 +157,10 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		if u.User == nil && (errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnWanted)) {
 			return nil, fmt.Errorf("join %q: begin it with nats:// or tls:// as the coordinator prints it: %w", w.o.Join, err)
 		}
-		if !told {
+		if attempt == 0 {
 			w.o.Tell(fmt.Sprintf("waiting for a server at %s: %v", withoutUser(w.o.Join), err))
 		}
-		if pause(ctx, w.o.pace.retry); ctx.Err() != nil {
+		if pause(ctx, w.o.pace.again(attempt)); ctx.Err() != nil {
 			return nil, inVain(ctx)
 		}
 	}
