@@ -96,6 +96,16 @@ func (a asks) method() runner.Method {
 	return runner.Method{Label: "asks", Solver: a, Plugin: record.Plugin{Method: "asks", Builtin: true, Digest: "of this test"}}
 }
 
+// resident is the most memory that this process has had, in MB.
+func resident(t *testing.T) int64 {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return u.Maxrss / 1024 // of Linux, in KiB
+}
+
 // handOut hands out n trials that a run does not keep.
 func handOut(t *testing.T, c *cluster.Coordinator, n int, a asks) time.Duration {
 	t.Helper()
@@ -122,7 +132,7 @@ func TestHandingOut(t *testing.T) {
 		c := bench(t, lab(t), workers, 64, asks{})
 		before := cpu(t)
 		took := handOut(t, c, n, asks{})
-		t.Logf("%d workers: %d trivial trials in %v: %.0f/s, %v CPU of the coordinator each", workers, n, took.Round(time.Millisecond), n/took.Seconds(), (cpu(t)-before)/n)
+		t.Logf("%d workers: %d trivial trials in %v: %.0f/s, %v CPU of the coordinator each, %d MB resident at most so far", workers, n, took.Round(time.Millisecond), n/took.Seconds(), (cpu(t)-before)/n, resident(t))
 	}
 	for _, wait := range []time.Duration{100 * time.Millisecond, 400 * time.Millisecond, time.Second} {
 		const n = 20_000
