@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +53,12 @@ func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if o.Token == "" {
 		o.Token = cluster.NewToken()
 		line = "workers join by: " + JoinTokenVariable + "=" + string(o.Token) + " noema worker --join %s"
+	}
+	if err := o.Token.Check(); err != nil {
+		return nil, Misused(fmt.Errorf("%s: %w", JoinTokenVariable, err))
+	}
+	if _, _, err := net.SplitHostPort(o.Listen); err != nil && o.URL == "" {
+		return nil, Misused(fmt.Errorf("listen %q: %w: write HOST:PORT, as in 127.0.0.1:4222", o.Listen, err))
 	}
 	crew, err := cluster.Start(l.o.Context(), o)
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *signals) guard(came <-chan os.Signal, over <-chan struct{}, cancel cont
 				s.exit(exitError)
 			}
 		case <-late:
-			fmt.Fprintln(s.stderr, "noema: interrupted: ended at once, because the command did not end by itself; finished trials are stored")
+			fmt.Fprintln(s.stderr, "noema: interrupted: ended at once, because the command did not end by itself; no finished trial is lost")
 			s.exit(exitError)
 		}
 	}

@@ -56,6 +56,9 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []strin
 	if o.Token == "" {
 		return usage(fmt.Errorf("join: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
 	}
+	if err := o.Token.Check(); err != nil {
+		return usage(fmt.Errorf("%s: %w", kernel.JoinTokenVariable, err))
+	}
 	if o.Slots < 0 || o.Slots == 0 && len(serve) == 0 {
 		return usage(fmt.Errorf("--slots %d: use at least 1, or 0 with --serve", o.Slots))
 	}
