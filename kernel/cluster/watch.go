@@ -15,7 +15,7 @@ type State struct {
 	Address string        `json:"address"` // by which workers join
 	Since   time.Time     `json:"since"`
 	At      time.Time     `json:"at"`
-	Queued  int           `json:"queued"`  // trials that wait for a worker
+	Queued  int           `json:"queued"`  // trials in the queue, which holds the next few
 	Running int           `json:"running"` // trials with the workers
 	Done    int           `json:"done"`    // trials that workers finished
 	Rate    float64       `json:"rate"`    // trials per second that workers finished, in the last seconds

@@ -35,13 +35,13 @@ func TestTheWorkersOfARunUnderWay(t *testing.T) {
 	}
 	write(time.Now())
 	_, page := visit("/")
-	for _, want := range []string{"<b>1 worker</b>", "17 trials wait", "3.2/s", "1 lost", "node-7&lt;b&gt;", "local/small", "mine: no such file"} {
+	for _, want := range []string{"<b>1 worker</b>", "17 trials in the queue", "3.2/s", "1 lost", "node-7&lt;b&gt;", "local/small", "mine: no such file"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
 	}
 	write(time.Now().Add(-time.Hour)) // its coordinator was killed
-	if _, page := visit("/"); strings.Contains(page, "17 trials wait") {
+	if _, page := visit("/"); strings.Contains(page, "17 trials in the queue") {
 		t.Error("the page shows a state of an hour ago")
 	}
 }

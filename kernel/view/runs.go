@@ -172,7 +172,7 @@ func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(l.Trials), len(l.Run.Trials()))
 	if s := p.crew(); s != nil {
-		fmt.Fprintf(w, ", %d workers, %d lost, %d wait", len(s.Workers), s.Lost, s.Queued)
+		fmt.Fprintf(w, ", %d workers, %d lost, %d in the queue", len(s.Workers), s.Lost, s.Queued)
 	}
 }
 

@@ -99,7 +99,7 @@ func workerListCommand(a *app) *cobra.Command {
 
 // crewLine says in a line what a coordinator is doing.
 func crewLine(s cluster.State) string {
-	return fmt.Sprintf("%s: %d trials wait, %d run, %d are done, %.1f/s; %d workers lost, %d foreign messages refused",
+	return fmt.Sprintf("%s: %d trials in the queue, %d run, %d are done, %.1f/s; %d workers lost, %d foreign messages refused",
 		s.Address, s.Queued, s.Running, s.Done, s.Rate, s.Lost, s.Foreign)
 }
 
