@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"noema/kernel/cluster"
+	"noema/kernel/cluster/embedded"
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/methods"
@@ -57,8 +57,8 @@ func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if err := o.Token.Check(); err != nil {
 		return nil, Misused(fmt.Errorf("%s: %w", JoinTokenVariable, err))
 	}
-	if _, _, err := net.SplitHostPort(o.Listen); err != nil && o.URL == "" {
-		return nil, Misused(fmt.Errorf("listen %q: %w: write HOST:PORT, as in 127.0.0.1:4222", o.Listen, err))
+	if _, _, err := embedded.Address(o.Listen); err != nil && o.URL == "" {
+		return nil, Misused(err)
 	}
 	crew, err := cluster.Start(l.o.Context(), o)
 	if err != nil {

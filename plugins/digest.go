@@ -126,6 +126,16 @@ func addFile(w io.Writer, path string) error {
 	return err
 }
 
+// NameOf is the name of a file of [CodeFiles] where the code is packed: its path below the
+// folder of the code, with slashes, or the base of its path if the code is one file.
+func (s Source) NameOf(file string) (string, error) {
+	if s.Dir == "" {
+		return filepath.Base(file), nil
+	}
+	name, err := filepath.Rel(s.Dir, file)
+	return filepath.ToSlash(name), err
+}
+
 // CodeFiles are the files that a plugin's digest covers, in the order of their paths: the
 // one that it is, or those of its folder. Left out is what a run of the plugin itself may
 // write there. A link to a file counts as the file; a link to a folder is not covered.

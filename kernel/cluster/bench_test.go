@@ -97,14 +97,7 @@ func (a asks) method() runner.Method {
 }
 
 // resident is the most memory that this process has had, in MB.
-func resident(t *testing.T) int64 {
-	t.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return u.Maxrss / 1024 // of Linux, in KiB
-}
+func resident(t testing.TB) int64 { return taken(t).Maxrss / 1024 } // of Linux, in KiB
 
 // handOut hands out n trials that a run does not keep.
 func handOut(t *testing.T, c *cluster.Coordinator, n int, a asks) time.Duration {
@@ -184,10 +177,15 @@ func (constant) Complete(context.Context, methods.Request) (methods.Completion, 
 
 // cpu is the CPU time of this process.
 func cpu(t testing.TB) time.Duration {
+	u := taken(t)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// taken is what this process has taken of the machine.
+func taken(t testing.TB) (u syscall.Rusage) {
 	t.Helper()
-	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return u
 }

@@ -4,8 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -44,14 +42,7 @@ func ThisBuild() (Build, error) {
 	if err != nil {
 		return b, err
 	}
-	f, err := os.Open(self)
-	if err != nil {
-		return b, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	_, err = io.Copy(h, f)
-	b.Digest = hex.EncodeToString(h.Sum(nil))
+	b.Digest, err = plugins.CodeDigest(plugins.Source{Name: "noema", Path: self})
 	return b, err
 }
 
@@ -116,18 +107,16 @@ func addCode(w *tar.Writer, src plugins.Source, path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	name := filepath.Base(path)
-	if src.Dir != "" {
-		if name, err = filepath.Rel(src.Dir, path); err != nil {
-			return 0, err
-		}
+	name, err := src.NameOf(path)
+	if err != nil {
+		return 0, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
-	if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Mode: int64(info.Mode().Perm()), Size: info.Size()}); err != nil {
+	if err := w.WriteHeader(&tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size()}); err != nil {
 		return 0, err
 	}
 	return io.Copy(w, io.LimitReader(f, info.Size()))

@@ -60,7 +60,7 @@ type Coordinator struct {
 	changed chan struct{}
 }
 
-// objects are the names of the object stores: one for code, and one for each worker.
+// bucket is the name of an object store: the one for code, or that of a worker.
 func (c *Coordinator) bucket(of string) string { return c.o.Token.prefix() + "-" + of }
 
 // codeBucket is the store of code.

@@ -13,6 +13,7 @@ import (
 
 	"noema/kernel/cell"
 	"noema/kernel/display"
+	"noema/kernel/record"
 	"noema/kernel/report"
 )
 
@@ -192,7 +193,7 @@ func asText(value any) string {
 // and the time that %time says.
 func volatile() []*regexp.Regexp {
 	return []*regexp.Regexp{
-		regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}(\.\d{1,6})?\b`),
+		regexp.MustCompile(`\b` + record.RunIDPattern + `\b`),
 		regexp.MustCompile(`\b[\d,]+ new\b`),
 		regexp.MustCompile(`\b[\d,]+ to the provider, [\d,]+ from the store\b`),
 		regexp.MustCompile(`\btook [\d.hmµn]+s\b`),

@@ -175,6 +175,10 @@ const (
 	Finished   Status = "finished"   // every trial has a record
 )
 
+// RunIDPattern is what the ids of runs look like, as a regular expression: when a run began,
+// four digits of what it is, and a number if another of these has the same.
+const RunIDPattern = `[0-9]{8}-[0-9]{6}-[0-9a-f]{4}(?:\.[0-9]{1,6})?`
+
 // Run is the record of a run.
 type Run struct {
 	Format   int       `json:"format"`

@@ -56,13 +56,11 @@ func (w *writer) addFiles(ctx context.Context, src plugins.Source, c Code) error
 		return err
 	}
 	for _, file := range all {
-		name := filepath.Base(file)
-		if c.Folder {
-			if name, err = filepath.Rel(src.Dir, file); err != nil {
-				return err
-			}
+		name, err := src.NameOf(file)
+		if err != nil {
+			return err
 		}
-		if err := w.addFile(ctx, file, path.Join(codeFolder, c.Digest, filepath.ToSlash(name))); err != nil {
+		if err := w.addFile(ctx, file, path.Join(codeFolder, c.Digest, name)); err != nil {
 			return err
 		}
 	}

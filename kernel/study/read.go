@@ -37,8 +37,8 @@ const (
 	inFlight   = 64 << 20  // bytes of lines that are decoded at once
 )
 
-// runID is how noema names runs: by when they began.
-var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[0-9a-f]{4}(\.[0-9]{1,6})?$`)
+// runID is what a run's id looks like.
+var runID = regexp.MustCompile("^" + record.RunIDPattern + "$")
 
 // Read reads what a pack says of itself.
 func Read(p *pack.File) (*Study, error) {

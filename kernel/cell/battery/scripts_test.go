@@ -13,6 +13,7 @@ import (
 	"noema/kernel"
 	"noema/kernel/builtin"
 	"noema/kernel/cell"
+	"noema/kernel/record"
 )
 
 // leastScripts is how many scripts of experiments must run both ways.
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 // runID is a run's name, which has its time in it.
-var runID = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4}(\.\d{1,6})?\b`)
+var runID = regexp.MustCompile(`\b` + record.RunIDPattern + `\b`)
 
 // TestScripts runs every script of experiments with "go run" and in a session of
 // each engine, each in a store of its own, and demands the same output, which is also the one

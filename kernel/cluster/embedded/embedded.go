@@ -44,13 +44,9 @@ const (
 
 // Start starts a server. Its streams are in memory: what they hold can be made again.
 func Start(o Options, secret string) (*Server, error) {
-	host, port, err := net.SplitHostPort(o.Listen)
+	host, number, err := Address(o.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %q: write HOST:PORT, such as 127.0.0.1:4222", o.Listen)
-	}
-	number, err := strconv.Atoi(port)
-	if err != nil || number < 0 || number > 65535 {
-		return nil, fmt.Errorf("listen on %q: %q is not a port", o.Listen, port)
+		return nil, err
 	}
 	if number == 0 {
 		number = server.RANDOM_PORT
@@ -82,6 +78,18 @@ func Start(o Options, secret string) (*Server, error) {
 	return &Server{s, dir, secret}, nil
 }
 
+// Address reads where a server is to listen, as in 127.0.0.1:4222.
+func Address(listen string) (host string, port int, err error) {
+	host, text, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", 0, fmt.Errorf("listen %q: %w: write HOST:PORT, as in 127.0.0.1:4222", listen, err)
+	}
+	if port, err = strconv.Atoi(text); err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("listen %q: %q is not a port", listen, text)
+	}
+	return host, port, nil
+}
+
 // prefix begins the name of a server's folder; the id of its process follows.
 const prefix = "noema-nats-"
 
@@ -99,7 +107,7 @@ func sweep() {
 	}
 }
 
-// free reports that an address cannot be listened on.
+// free is an error if the address cannot be listened on.
 func free(address string) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -62,6 +62,9 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []strin
 	if o.Slots < 0 || o.Slots == 0 && len(serve) == 0 {
 		return usage(fmt.Errorf("--slots %d: use at least 1, or 0 with --serve", o.Slots))
 	}
+	if o.Wait < 0 {
+		return usage(fmt.Errorf("--wait %v: give a time above 0, or leave it out", o.Wait))
+	}
 	o.Serves = map[string]provider.Provider{}
 	for _, name := range serve {
 		p, err := a.lab.ServedModel(name)
@@ -69,9 +72,6 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []strin
 			return err
 		}
 		o.Serves[name] = p
-	}
-	if o.Wait < 0 {
-		return usage(fmt.Errorf("--wait %v: give a time above 0, or leave it out", o.Wait))
 	}
 	o.Open, o.Tell = a.lab.OpenCode, func(text string) { fmt.Fprintln(report.Guarded(a.stderr), text) }
 	return cluster.Work(ctx, o)
