@@ -194,7 +194,10 @@ func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
 	if crew != nil {
 		s.Crew = crew
 	}
-	if slices.ContainsFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }) {
+	if i := slices.IndexFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }); i >= 0 {
+		if crew != nil && crew.Here(1) == 0 { // its trials would wait for ever
+			return nil, Misused(fmt.Errorf("method %q is a function of this program, and runs on this machine alone: leave out local-workers, or make a plugin of it by \"noema plugin promote\"", s.Methods[i].Label))
+		}
 		s.Fresh = true
 	}
 	result, err := watched(l, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
