@@ -55,7 +55,7 @@ func (d Data) envelopesOf(r Resource) []float64 {
 	for m := range d.Methods {
 		var used []float64
 		d.count(m, func(c Cell) bool {
-			if x := r.of(c.Usage) + c.seeds.share(r); !c.Infra && !math.IsNaN(x) {
+			if x := r.observed(c); !math.IsNaN(x) {
 				used = append(used, x)
 			}
 			return true

@@ -85,14 +85,15 @@ func (o Options) filled() Options {
 	return o
 }
 
-// filled applies the defaults and, where there is one, the design.
+// filled applies the defaults and, where there is one, the design, and has every trial
+// bear its share of the seeds.
 func (d Data) filled(o Options) (Data, Options) {
 	o = o.filled()
 	if o.Design != nil {
 		o.Level = 1 - errorRate
 		d, o.sequel = d.follow(o)
 	}
-	return d, o
+	return d.withSeeds(), o
 }
 
 // chooses reports whether the pair is one of those that were asked for.
@@ -194,7 +195,6 @@ func Compare(d Data, o Options) (*Comparison, error) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
 	}
 	d, o = d.filled(o)
-	d = d.withSeeds()
 	c := d.describe(o)
 	single := o
 	all := d.every(o)
@@ -286,24 +286,16 @@ func (d Data) pair(p Pair, o Options) Pair {
 		p.Metrics[metric] = scored.difference(a, b, metric, o)
 	}
 	for _, r := range Resources() {
-		p.Ratios[r] = d.ratio(a, b, r, 0, 0, o)
+		p.Ratios[r] = d.ratio(a, b, r, o)
 	}
 	return p
 }
 
-// ratio is the use of methods a and b, where each trial takes so much more than
-// is recorded of it. Random numbers depend on the names alone.
-func (d Data) ratio(a, b int, r Resource, moreA, moreB float64, o Options) Ratio {
-	p := pair(plus(d.used(a, r), moreA), plus(d.used(b, r), moreB), d.clusters())
+// ratio is the use of methods a and b. Random numbers depend on the names alone.
+func (d Data) ratio(a, b int, r Resource, o Options) Ratio {
+	p := pair(d.used(a, r), d.used(b, r), d.clusters())
 	o.Level = o.simultaneous()
 	return p.ratio(string(r), o, stream(o.Seed, "ratio", string(r), d.Methods[a], d.Methods[b]))
-}
-
-func plus(xs []float64, more float64) []float64 {
-	for i := range xs {
-		xs[i] += more
-	}
-	return xs
 }
 
 // family compares the requested pairs and decides each metric among them. Each metric is a family of its own: the headline

@@ -290,7 +290,7 @@ func TestSeed(t *testing.T) {
 		t.Errorf("alone %+v, in a family of three pairs %+v", narrow, wide)
 	}
 	three := Options{Seed: 7, family: 3}.filled()
-	if again := fewer.ratio(0, 1, Tokens, 0, 0, three).Ratio; encoded(t, again) != encoded(t, wide) {
+	if again := fewer.ratio(0, 1, Tokens, three).Ratio; encoded(t, again) != encoded(t, wide) {
 		t.Error("a further method changes the random numbers of a pair")
 	}
 }

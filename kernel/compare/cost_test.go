@@ -105,7 +105,7 @@ func TestSeedsOnTheFront(t *testing.T) {
 		t.Fatal(err)
 	}
 	was, is := before.Pareto.Points[0].Cost, after.Pareto.Points[0].Cost
-	if !near(is.Value-was.Value, 0.0015, 1e-9) || !near(is.High-was.High, 0.0015, 1e-9) || after.Methods[0].Usage[Cost].Value != was.Value {
+	if !near(is.Value-was.Value, 0.0015, 1e-9) || !near(is.High-was.High, 0.0015, 1e-9) || after.Methods[0].Usage[Cost].Value != is.Value {
 		t.Errorf("cost on the front %+v, without seeds %+v", is, was)
 	}
 	if a, b := before.Pareto.Points[1].Standing, after.Pareto.Points[1].Standing; a != Dominated || b == Dominated {

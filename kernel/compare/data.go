@@ -60,7 +60,7 @@ type Cell struct {
 	Grading     methods.Usage       // of the models that graded the answer, which is not the method's
 	Prediction  score.Prediction    // the answer beside its target, for measures of all samples together
 
-	seeds *SeedUse // of its method: a trial's share counts against a budget; see withSeeds
+	seeds *SeedUse // of its method: a trial bears its share; see withSeeds
 }
 
 // check refuses data whose parts do not fit together.
@@ -179,7 +179,7 @@ func (v view) counted(c Cell) (counted, wrong bool) {
 	}
 	counted = true
 	for _, l := range v.envelope {
-		used := l.resource.of(c.Usage) + c.seeds.share(l.resource)
+		used := l.resource.Used(c.Usage, c.seeds)
 		if used > l.most {
 			return true, true
 		}

@@ -108,10 +108,10 @@ func (s *sequel) sequential(d Data, c *Comparison) *Sequential {
 		byRule = byRule && out.Asked[m] == last // and not beside it, as in a run of another design
 		left := (out.Bound - last) * c.Epochs
 		saved.Trials += left
-		use := c.Methods[m].Usage
-		saved.Calls += Number(float64(left) * use[Calls].Value)
-		saved.Tokens += Number(float64(left) * use[Tokens].Value)
-		saved.Cost += Number(float64(left) * use[Cost].Value)
+		use, seeds := c.Methods[m].Usage, c.Methods[m].Seeds // which are built whether or not a trial is asked
+		saved.Calls += Number(float64(left) * (use[Calls].Value - seeds.Share(Calls)))
+		saved.Tokens += Number(float64(left) * (use[Tokens].Value - seeds.Share(Tokens)))
+		saved.Cost += Number(float64(left) * (use[Cost].Value - seeds.Share(Cost)))
 	}
 	for _, stop := range s.stops {
 		byRule = byRule && stop.State != Open

@@ -22,11 +22,11 @@ type MethodStats struct {
 	Metrics  map[string]Merit          `json:"metrics"`
 	Repeats  []Repeat                  `json:"repeats,omitempty"` // with epochs of a 0/1 headline
 	First    *Position                 `json:"first,omitempty"`   // for rankings
-	Usage    map[Resource]score.Metric `json:"usage"`             // mean of a trial, over samples
-	Total    Usage                     `json:"total"`             // of the trials that did not fail
+	Usage    map[Resource]score.Metric `json:"usage"`             // mean of a trial with its share of the seeds, over samples
+	Total    Usage                     `json:"total"`             // of the trials that did not fail, and of the seeds
 	Lost     *Usage                    `json:"lost,omitempty"`    // of those that failed: charged, and in no other number of use
 	Hops     *PerHop                   `json:"per_hop,omitempty"` // where the samples have metadata "hops"
-	Seeds    *SeedUse                  `json:"seeds,omitempty"`   // nil if it built none
+	Seeds    *SeedUse                  `json:"seeds,omitempty"`   // the part of use and total that seeds took; nil if it built none
 	Grading  *Grading                  `json:"grading,omitempty"` // nil if no model graded it
 }
 
@@ -68,14 +68,17 @@ func (d Data) statsOf(m int, o Options) MethodStats {
 		if c.LeftOut > 0 {
 			s.LeftOut++
 		}
-		if c.Infra {
+		if s.Seeds = c.seeds; c.Infra {
 			lost = lost.Plus(c.Usage)
 		} else {
 			total = total.Plus(c.Usage)
 		}
 		return true
 	})
-	s.Total, s.Seeds = UsageOf(total), d.seedUse(m, s.Trials-s.Failed)
+	if s.Seeds != nil {
+		total = total.Plus(s.Seeds.sum)
+	}
+	s.Total = UsageOf(total)
 	if s.Failed > 0 {
 		use := UsageOf(lost)
 		s.Lost = &use

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"math"
 	"slices"
 
 	"noema/kernel/score"
@@ -54,15 +53,14 @@ func (d Data) pareto(stats []MethodStats, pairs []Pair, o Options) Pareto {
 	p := Pareto{Resource: payment(stats)}
 	shared, others := d.common(o)
 	for m, s := range stats {
-		merit, cost, more := s.Metrics[d.Metrics[0]].Value, s.Usage[p.Resource], s.Seeds.share(p.Resource)
+		merit, cost := s.Metrics[d.Metrics[0]].Value, s.Usage[p.Resource]
 		if others {
 			merit = shared.metric(m, view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}, o)
 			cost = shared.usage(m, o)[p.Resource]
 		}
-		cost.Value, cost.Low, cost.High = cost.Value+more, cost.Low+more, cost.High+more
 		p.Points = append(p.Points, ParetoPoint{Method: s.Method, Merit: merit, Cost: cost})
 	}
-	leads := d.leads(stats, pairs, p.Resource, o)
+	leads := d.leads(pairs, p.Resource, o)
 	for i := range p.Points {
 		p.place(i, func(a, b string) lead { return leads[[2]string{a, b}] })
 	}
@@ -74,24 +72,18 @@ type lead struct{ better, thriftier bool }
 
 // leads has the sure leads of every method over every other, in the family of all
 // pairs. pairs are taken as they are where they are that family.
-func (d Data) leads(stats []MethodStats, pairs []Pair, r Resource, o Options) map[[2]string]lead {
+func (d Data) leads(pairs []Pair, r Resource, o Options) map[[2]string]lead {
 	all := d.every(Options{})
 	headlines, ratios := make([]Difference, len(all)), make([]Ratio, len(all))
 	known := len(pairs) == len(all)
 	o.family = len(all)
 	atOnce(len(all), func(i int) {
-		a, b := slices.Index(d.Methods, all[i].A), slices.Index(d.Methods, all[i].B)
 		if known {
-			headlines[i] = pairs[i].Metrics[d.Metrics[0]]
-			all[i] = pairs[i]
-			a, b = slices.Index(d.Methods, all[i].A), slices.Index(d.Methods, all[i].B)
-		} else {
-			headlines[i] = d.scored().difference(a, b, d.Metrics[0], o)
+			all[i], headlines[i], ratios[i] = pairs[i], pairs[i].Metrics[d.Metrics[0]], pairs[i].Ratios[r]
+			return
 		}
-		moreA, moreB := stats[a].Seeds.share(r), stats[b].Seeds.share(r)
-		if ratios[i] = all[i].Ratios[r]; !known || moreA+moreB > 0 {
-			ratios[i] = d.ratio(a, b, r, moreA, moreB, o)
-		}
+		a, b := slices.Index(d.Methods, all[i].A), slices.Index(d.Methods, all[i].B)
+		headlines[i], ratios[i] = d.scored().difference(a, b, d.Metrics[0], o), d.ratio(a, b, r, o)
 	})
 	if !known {
 		decide(headlines, o.Level)
@@ -109,8 +101,8 @@ func payment(stats []MethodStats) Resource {
 	for _, r := range []Resource{Cost, Tokens} {
 		known, used := true, false
 		for _, s := range stats {
-			known = known && s.Usage[r].Defined && !math.IsNaN(s.Seeds.share(r))
-			used = used || s.Usage[r].Value+s.Seeds.share(r) > 0
+			known = known && s.Usage[r].Defined
+			used = used || s.Usage[r].Value > 0
 		}
 		if known && used {
 			return r

@@ -49,12 +49,19 @@ func (r Resource) of(u methods.Usage) float64 {
 	return math.NaN()
 }
 
+// Used is what a trial used, with its share of the method's seeds: the one definition of
+// use and cost behind columns, ratios, fronts, budgets and exports. seeds is nil where
+// none was built. What is not known is NaN.
+func (r Resource) Used(trial methods.Usage, seeds *SeedUse) float64 {
+	return r.of(trial) + seeds.Share(r)
+}
+
 // observed is the use of a trial, NaN if the infrastructure cut it short.
 func (r Resource) observed(c Cell) float64 {
 	if c.Infra {
 		return math.NaN()
 	}
-	return r.of(c.Usage)
+	return r.Used(c.Usage, c.seeds)
 }
 
 // usage is the mean use of a trial, of each resource. Nothing uses less than
@@ -123,10 +130,10 @@ func (d Data) perHop(m int) *PerHop {
 			case s.Hops < 1 || c.Usage.Unmetered > 0 || !counted(c.Usage):
 				return nil
 			}
-			tokens, hops, calls, n = tokens+Tokens.of(c.Usage), hops+float64(s.Hops), calls+float64(c.Usage.Calls), n+1
+			tokens, hops, calls, n = tokens+Tokens.observed(c), hops+float64(s.Hops), calls+float64(c.Usage.Calls), n+1
 		}
 	}
-	if n == 0 {
+	if n == 0 || math.IsNaN(tokens) {
 		return nil
 	}
 	return &PerHop{Tokens: tokens / hops, Steps: calls / n}

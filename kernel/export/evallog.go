@@ -182,7 +182,7 @@ func putTokens(o object, cached, written, reasoning int64) {
 }
 
 func (s Source) evalSamples(method string) ([]object, error) {
-	byID := s.samplesByID()
+	byID, seeds := s.samplesByID(), s.sharesOf()
 	var out []object
 	for _, t := range s.Result.Trials {
 		if t.ID.Method != method {
@@ -192,7 +192,7 @@ func (s Source) evalSamples(method string) ([]object, error) {
 		if err != nil {
 			return nil, err
 		}
-		o, err := s.evalSample(t, byID[t.ID.Sample])
+		o, err := s.evalSample(t, byID[t.ID.Sample], seeds(t))
 		if err != nil {
 			return nil, err
 		}
@@ -202,8 +202,8 @@ func (s Source) evalSamples(method string) ([]object, error) {
 }
 
 // evalSample gives a trial with its last conversation as the messages and all
-// its model calls as events.
-func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) {
+// its model calls as events. Its tokens are with its share of the method's seeds.
+func (s Source) evalSample(t *record.Trial, sample task.Sample, seeds *compare.SeedUse) (object, error) {
 	o := object{
 		"id": t.ID.Sample, "epoch": t.ID.Epoch + 1, "uuid": s.evalID(t.ID.String()), "input": sample.Problem.Query, "target": evalTarget(t),
 		"messages": []object{}, "scores": evalScores(t), "events": []object{},
@@ -211,7 +211,7 @@ func (s Source) evalSample(t *record.Trial, sample task.Sample) (object, error) 
 		"metadata": object{
 			"outcome": t.Answer.Outcome, "reason": t.Answer.Reason, "group": sample.Group, "seed": formatSeed(t.Seed), "hash": t.Hash,
 		},
-		"store": object{}, "model_usage": modelUsage(s.Run.Config, compare.UsageOf(t.Usage)),
+		"store": object{}, "model_usage": modelUsage(s.Run.Config, compare.UsageOf(seeds.Whole(t.Usage))),
 		"started_at": stamp(t.Started), "completed_at": stamp(t.Started.Add(t.Wall)),
 		"total_time": t.Wall.Seconds(), "working_time": t.Usage.Latency.Seconds(),
 	}

@@ -26,7 +26,7 @@ func (e everyEval) samples() ([]byte, int, error) {
 	}
 	byID := e.samplesByID()
 	var out bytes.Buffer
-	rows := 0
+	rows, seeds := 0, e.sharesOf()
 	for _, t := range e.Result.Trials {
 		if t.ID.Method != e.method.Label || len(scoresOf(t)) == 0 {
 			continue
@@ -35,7 +35,7 @@ func (e everyEval) samples() ([]byte, int, error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		o, err := e.trial(t, byID[t.ID.Sample])
+		o, err := e.trial(t, byID[t.ID.Sample], seeds(t).Whole(t.Usage))
 		if err != nil {
 			return nil, 0, err
 		}
@@ -58,8 +58,8 @@ func (e everyEval) samples() ([]byte, int, error) {
 	return out.Bytes(), rows, nil
 }
 
-// trial is what the rows of a trial share.
-func (e everyEval) trial(t *record.Trial, sample task.Sample) (object, error) {
+// trial is what the rows of a trial share; used is with its share of the method's seeds.
+func (e everyEval) trial(t *record.Trial, sample task.Sample, used methods.Usage) (object, error) {
 	asked := object{"raw": sample.Problem.Query, "reference": []string{}}
 	if t.HasTarget() {
 		asked["reference"] = []string{plainText(t.Target)}
@@ -76,11 +76,11 @@ func (e everyEval) trial(t *record.Trial, sample task.Sample) (object, error) {
 	if t.Failure != "" {
 		o["error"] = t.Failure
 	}
-	if t.Usage.Unmetered == 0 {
-		o["token_usage"] = everyUsage(t.Usage)
+	if used.Unmetered == 0 {
+		o["token_usage"] = everyUsage(used)
 	}
-	if t.Usage.Calls > 0 {
-		o["performance"] = object{"latency_ms": milliseconds(t.Usage.Latency)}
+	if used.Calls > 0 {
+		o["performance"] = object{"latency_ms": milliseconds(used.Latency)}
 	}
 	return o, e.replies(o, t)
 }

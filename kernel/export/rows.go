@@ -89,6 +89,37 @@ var amounts = []Column{
 	{"cached_tokens", Integer}, {"cache_write_tokens", Integer}, {"reasoning_tokens", Integer},
 }
 
+// used are the columns of what a trial used, with its share of the method's seeds. Of
+// calls, those of seeds to tools are among calls.
+var used = slices.Concat([]Column{
+	{"calls", Float}, {"tool_calls", Integer}, {"input_tokens", Float}, {"output_tokens", Float}, {"cost_usd", Float}, {"latency_ms", Float},
+}, amounts[6:], []Column{ // the part of the first six that seeds took
+	{"seed_calls", Float}, {"seed_input_tokens", Float}, {"seed_output_tokens", Float}, {"seed_cost_usd", Float}, {"seed_latency_ms", Float},
+})
+
+// usedOf gives the values of used; seeds is nil where the trial bears no share.
+func usedOf(u methods.Usage, seeds *compare.SeedUse) []any {
+	row := amountsOf(u)
+	known := func(x float64) any {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return x
+	}
+	for i, r := range []compare.Resource{compare.Calls, "", compare.InputTokens, compare.OutputTokens, compare.Cost, compare.Latency} {
+		if r == "" {
+			continue
+		}
+		amount := r.Used(u, seeds)
+		if r == compare.Calls {
+			amount -= float64(u.ToolCalls)
+		}
+		row[i] = known(amount)
+		row = append(row, known(seeds.Share(r)))
+	}
+	return row
+}
+
 // amountsOf leaves unknown amounts undefined rather than 0.
 func amountsOf(u methods.Usage) []any {
 	row := []any{
@@ -111,6 +142,17 @@ func amountsOf(u methods.Usage) []any {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// sharesOf returns what gives the seeds of which a trial bears a share; nil if there are none.
+func (s Source) sharesOf() func(*record.Trial) *compare.SeedUse {
+	uses := s.SeedUse()
+	return func(t *record.Trial) *compare.SeedUse {
+		if t.Infra {
+			return nil
+		}
+		return uses[t.ID.Method]
+	}
+}
+
 // scoresOf are the scores of a trial; none if it failed for other reasons than
 // the method, since it says nothing about it.
 func scoresOf(t *record.Trial) map[string]float64 {
@@ -129,7 +171,8 @@ func targetOf(t *record.Trial) any {
 }
 
 // Trials is a row for each trial: what it belongs to, how it ended, its scores
-// in columns of their own named score.NAME, and what it was charged. A trial that
+// in columns of their own named score.NAME, and what it used, with its share of the
+// method's seeds. A trial that
 // failed for other reasons than the method has infrastructure_failure true and no
 // scores, and comparisons leave out what it was charged; one whose right answer is
 // not known has neither a target nor scores. Samples of one cluster are not
@@ -148,8 +191,8 @@ func (s Source) Trials() Rows {
 	for _, name := range scores {
 		r.Columns = append(r.Columns, Column{"score." + name, Float})
 	}
-	r.Columns = append(r.Columns, amounts...)
-	whereOf := s.whereOf()
+	r.Columns = append(r.Columns, used...)
+	whereOf, seeds := s.whereOf(), s.sharesOf()
 	r.Rows = func(yield func([]any, error) bool) {
 		for _, t := range s.Result.Trials {
 			row := slices.Concat(whereOf(t), []any{
@@ -162,7 +205,7 @@ func (s Source) Trials() Rows {
 					row = append(row, nil)
 				}
 			}
-			if !yield(s.redacted(append(row, amountsOf(t.Usage)...)), nil) {
+			if !yield(s.redacted(append(row, usedOf(t.Usage, seeds(t))...)), nil) {
 				return
 			}
 		}

@@ -111,7 +111,8 @@ func (f *File) row(row table.Row, id, answer string) (p Prediction, err error) {
 
 // rowUsage is what the columns calls, input_tokens, output_tokens, cost_usd and
 // latency_ms say; what they do not say is unknown. Cost and latency are sums over
-// calls, so they need their number.
+// calls, so they need their number. Shares of method seeds, as in an export of ours, make
+// parts of calls and tokens: the whole numbers are kept.
 func rowUsage(row table.Row) (methods.Usage, error) {
 	u := unknown
 	calls, counted, err := amount(row, "calls")
@@ -126,13 +127,13 @@ func rowUsage(row table.Row) (methods.Usage, error) {
 		return u, row.Errorf("cost_usd and latency_ms need a column calls beside them: add it, or leave them out")
 	}
 	if hasIn && hasOut {
-		u.InputTokens, u.OutputTokens, u.Unmetered = int64(in), int64(out), 0
+		u.InputTokens, u.OutputTokens, u.Unmetered = int64(math.Round(in)), int64(math.Round(out)), 0
 	}
 	if priced {
 		u.Cost, u.Unpriced = methods.NanoUSD(math.Round(cost*1e9)), 0
 	}
 	if counted {
-		u.Calls, u.Latency = int(calls), time.Duration(latency*float64(time.Millisecond))
+		u.Calls, u.Latency = int(math.Round(calls)), time.Duration(latency*float64(time.Millisecond))
 	}
 	return u, nil
 }

@@ -131,25 +131,13 @@ func calls(s *runner.Summary) string {
 	if s.ToolRuns > 0 {
 		text += ", " + plural(s.ToolRuns, "run") + " of tools"
 	}
-	if apart := uncounted(s.Comparison); apart != "" {
-		text += ", with those of " + apart
+	if slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 }) {
+		text += ", with those of failed trials" // which are in no trial's mean
 	}
 	if s.SharedCalls > 0 {
 		text += "; " + plural(s.SharedCalls, "completion") + " shared between methods"
 	}
 	return text
-}
-
-// uncounted names whose calls are in no trial's mean.
-func uncounted(c *compare.Comparison) string {
-	var apart []string
-	if slices.ContainsFunc(c.Methods, func(m compare.MethodStats) bool { return m.Seeds != nil }) {
-		apart = append(apart, "method seeds")
-	}
-	if slices.ContainsFunc(c.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 }) {
-		apart = append(apart, "failed trials")
-	}
-	return strings.Join(apart, " and ")
 }
 
 // simulated is printed wherever numbers of a simulated model are.

@@ -92,7 +92,7 @@ func amounts(c *compare.Comparison) display.Table {
 		t.Row(m.Method, amount(m, compare.Calls), tokens(m), amount(m, compare.Cost), amount(m, compare.Latency), outcomes(m))
 		if m.Seeds != nil {
 			of := func(r compare.Resource) string { return share(m.Seeds, r) }
-			t.Row("+ its seeds", of(compare.Calls), of(compare.InputTokens)+"+"+of(compare.OutputTokens), of(compare.Cost), of(compare.Latency),
+			t.Row("of which seeds", of(compare.Calls), of(compare.InputTokens)+"+"+of(compare.OutputTokens), of(compare.Cost), of(compare.Latency),
 				plural(m.Seeds.Seeds, "seed"))
 		}
 	}

@@ -66,7 +66,7 @@ type MethodSummary struct {
 	Repaired int                     `json:"repaired,omitempty"` // of those answered: read from another form than the one asked for
 	Causes   []compare.Cause         `json:"causes,omitempty"`   // of the outcomes other than answered, most frequent first
 	Metrics  map[string]score.Metric `json:"metrics"`
-	Usage    compare.Usage           `json:"usage"` // totals over the trials that did not fail, as charged
+	Usage    compare.Usage           `json:"usage"` // totals over the trials that did not fail, as charged, and over the seeds
 	Hops     *compare.PerHop         `json:"per_hop,omitempty"`
 	Seeds    *compare.SeedUse        `json:"seeds,omitempty"`
 }
@@ -114,6 +114,22 @@ func AddSeeds(d *compare.Data, label func(run *record.Run, method string) string
 			}
 		}
 	}
+}
+
+// SeedUse is what the method seeds of each method of r took; a method without has none.
+func (r *Result) SeedUse() map[string]*compare.SeedUse {
+	var d compare.Data
+	AddSeeds(&d, func(_ *record.Run, label string) string { return label }, r.Run)
+	trials, uses := map[string]int{}, map[string]*compare.SeedUse{}
+	for _, t := range r.Trials {
+		if !t.Infra {
+			trials[t.ID.Method]++
+		}
+	}
+	for label, seeds := range d.Seeds {
+		uses[label] = compare.SeedsOf(seeds, trials[label])
+	}
+	return uses
 }
 
 // Planned is how many trials each method of r was to have. A run that its limit ended
