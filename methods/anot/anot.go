@@ -52,7 +52,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "anot",
-		Version:       "2",
+		Version:       "3", // an LWT that leaves a condition without a step is refused once, then reported
 		PromptVersion: promptVersion,
 		Summary:       "plans conditions, checks every item against each, ranks by the outcome",
 		Answers:       []methods.AnswerKind{methods.Ranking, methods.Choice, methods.LabelledSet, methods.VerdictFields},

@@ -13,10 +13,11 @@ import (
 
 // editor holds the LWT while phase 2 builds it.
 type editor struct {
-	solver  *solver
-	program lwt.Program
-	plan    *lwt.Plan // set when done() is accepted
-	warned  bool      // done() was refused once for items that a step leaves out
+	solver   *solver
+	strategy *Strategy
+	program  lwt.Program
+	plan     *lwt.Plan // set when done() is accepted
+	warned   bool      // done() was refused once for what the LWT leaves out
 }
 
 // run executes the calls of one reply in textual order and returns what the
@@ -186,26 +187,30 @@ func (e *editor) read(path string, c call) (string, error) {
 	return e.solver.readResult(path, where, text), nil
 }
 
-// done accepts the LWT if it is valid. Items that a step leaves out are a
-// reason to refuse once; the model may mean it, so the second time they are
-// accepted and reported.
+// done accepts the LWT if it is valid. Conditions without a step and items that a
+// step leaves out are a reason to refuse once; the model may mean it, so the second
+// time they are accepted and reported.
 func (e *editor) done() (string, error) {
 	plan, err := lwt.Compile(&e.program, e.solver.data.Names())
 	if err != nil {
 		return "", err
 	}
 	if !e.warned {
-		if missing := e.unlisted(plan); missing != "" {
+		if missing := e.missing(plan); missing != "" {
 			e.warned = true
-			return "", fmt.Errorf("%scomplete the steps, or call done() again if this is meant", missing)
+			return "", fmt.Errorf("%scomplete the LWT, or call done() again if this is meant", missing)
 		}
 	}
 	e.plan = plan
 	return "ok", nil
 }
 
-func (e *editor) unlisted(plan *lwt.Plan) string {
+// missing says what a valid LWT leaves out.
+func (e *editor) missing(plan *lwt.Plan) string {
 	var b strings.Builder
+	for _, c := range e.strategy.uncovered(plan) {
+		b.WriteString(c.without() + "; ")
+	}
 	for i, s := range plan.Steps {
 		if missing := plan.Unlisted(i, e.solver.n); len(missing) > 0 {
 			fmt.Fprintf(&b, "step %s leaves out the items %v; ", s.ID, missing)

@@ -27,12 +27,15 @@ func (t *solver) program(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.report(plan)
+	t.report(s, plan)
 	return plan, nil
 }
 
-// report emits the plan and what it leaves out.
-func (t *solver) report(plan *lwt.Plan) {
+// report emits the plan and what it leaves out; s may be nil.
+func (t *solver) report(s *Strategy, plan *lwt.Plan) {
+	for _, c := range s.uncovered(plan) {
+		t.Emit("P2", methods.Dropped, 1, map[string]any{"condition": c.Number}, "%s", c.without())
+	}
 	t.reportUnlisted(plan)
 	p := lwt.Program{}
 	for _, step := range plan.Steps {
@@ -65,7 +68,7 @@ func (t *solver) reportUnlisted(plan *lwt.Plan) {
 
 // react lets the model build the LWT with tools, turn by turn.
 func (t *solver) react(ctx context.Context, s *Strategy) (*lwt.Plan, error) {
-	e := &editor{solver: t}
+	e := &editor{solver: t, strategy: s}
 	prompt := phase2Prompt(t.Query, s, t.n, t.k, t.data.Names())
 	if t.labels != nil {
 		prompt = phase2LabelPrompt(t, s)

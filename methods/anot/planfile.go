@@ -144,8 +144,8 @@ func (p *Plan) placed(faults []error) (all []PlanFault) {
 func (p *Plan) Check(problem *methods.Problem) (faults []PlanFault, notes []string) {
 	if problem == nil {
 		labels := strings.Contains(strings.Join(p.Strategy, "\n"), "[LABEL]")
-		faults, _ = p.check(0, labels, p.program.Unknown())
-		return faults, nil
+		faults, plan := p.check(0, labels, p.program.Unknown())
+		return faults, p.uncovered(plan, 0, labels)
 	}
 	bare := *problem
 	bare.Options = nil // which say nothing about its data
@@ -157,12 +157,33 @@ func (p *Plan) Check(problem *methods.Problem) (faults []PlanFault, notes []stri
 	if plan == nil {
 		return faults, nil
 	}
+	notes = p.uncovered(plan, t.n, t.labels != nil)
 	for i, s := range plan.Steps {
 		if missing := plan.Unlisted(i, t.n); len(missing) > 0 {
 			notes = append(notes, fmt.Sprintf("step %s leaves out the items %v", s.ID, missing))
 		}
 	}
 	return faults, notes
+}
+
+// uncovered says which conditions of the strategy have no step; plan may be nil.
+func (p *Plan) uncovered(plan *lwt.Plan, n int, labels bool) (notes []string) {
+	if plan == nil {
+		return nil
+	}
+	for _, c := range p.strategy(n, labels).uncovered(plan) {
+		notes = append(notes, c.without())
+	}
+	return notes
+}
+
+// strategy is the plan's strategy; nil if it has none, or one with faults.
+func (p *Plan) strategy(n int, labels bool) *Strategy {
+	s, err := parseStrategy(strings.Join(p.Strategy, "\n"), n, labels)
+	if err != nil {
+		return nil
+	}
+	return s
 }
 
 // check is [Plan.Check] for n items, 0 if that is not known, and data with these

@@ -95,15 +95,12 @@ func (t *solver) given() (*lwt.Plan, error) {
 		return nil, fmt.Errorf("option lwt: %s", strings.Join(lines, "; "))
 	}
 	t.Emit("P2", methods.PhaseStart, 1, nil, "take the LWT that is given")
-	if plan == nil { // there is a strategy alone
-		s, err := parseStrategy(strings.Join(p.Strategy, "\n"), t.n, t.labels != nil)
-		if err == nil {
-			plan, err = t.compiled(s)
-		}
-		if err != nil {
+	s := p.strategy(t.n, t.labels != nil)
+	if plan == nil { // there is a strategy alone, without faults
+		if plan, err = t.compiled(s); err != nil {
 			return nil, fmt.Errorf("option lwt: %w", err)
 		}
 	}
-	t.report(plan)
+	t.report(s, plan)
 	return plan, nil
 }

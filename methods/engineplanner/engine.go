@@ -27,6 +27,9 @@ type found struct {
 // run executes the workflow of an evaluation and makes the answer.
 func (t *solver) run(ctx context.Context, e evaluation) (methods.Answer, error) {
 	w := t.needed(t.displaying(t.domain.Workflows[e.QueryType], e), e)
+	if e.unread {
+		w.Template, w.Value = unreadTemplate, ""
+	}
 	t.Emit(phaseEngine, methods.PhaseStart, 1, nil, "workflow %s: %d steps", e.QueryType, len(w.Steps))
 	var have found
 	failure := ""
@@ -206,6 +209,8 @@ func (t *solver) answer(w workflow.Workflow, e evaluation, have found, failed st
 	a := methods.Answer{}.As(methods.Unparsed, "the workflow brought nothing of the wanted kind")
 	tops, _ := top(e, have)
 	switch {
+	case e.unread && t.Answer.Kind != methods.Text:
+		a = a.As(methods.Unparsed, "the query was not understood, and names nothing to search for")
 	case t.Answer.Kind == methods.Text && failed == "" && w.Value != "":
 		a = methods.TextAnswer(wording(e, have, members)[w.Value])
 	case t.Answer.Kind == methods.Text:

@@ -43,7 +43,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "engine-planner",
-		Version:       "3", // an evaluation without a fact that its workflow needs is asked for again
+		Version:       "4", // an evaluation may leave facts out, types have aliases, and no search stands for a query that was not understood
 		PromptVersion: promptVersion,
 		Summary:       "extracts facts in one call, then runs a workflow of tools without a model",
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},
@@ -99,8 +99,12 @@ func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answ
 		return methods.Answer{}, err
 	}
 	a, err := t.run(ctx, e)
-	if err == nil && fault != "" && a.Outcome == methods.Answered {
+	switch {
+	case err != nil || fault == "":
+	case a.Outcome == methods.Answered:
 		a = a.As(methods.Defaulted, "basic search: "+fault)
+	case e.unread:
+		a = a.As(a.Outcome, a.Reason+": "+fault)
 	}
 	return a, err
 }

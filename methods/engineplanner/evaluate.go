@@ -1,17 +1,18 @@
 package engineplanner
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"noema/methods"
 	"noema/methods/reply"
+	"noema/methods/workflow"
 )
 
 // evaluation is what the model says of a query.
@@ -25,6 +26,8 @@ type evaluation struct {
 	} `json:"filters"`
 	NeedsCount   bool `json:"needs_count"`
 	NeedsDisplay bool `json:"needs_display"`
+
+	unread bool // the query was not understood, and names nothing to search for
 }
 
 type span struct {
@@ -32,13 +35,20 @@ type span struct {
 	End   string `json:"end"`
 }
 
-// UnmarshalJSON reads a span; what is no object, as some models write for
-// "none", is an empty one.
+// UnmarshalJSON reads a span: an object, or a list of its two ends, as seed 004's
+// prompt writes it. Anything else, as some models write for "none", is an empty one.
 func (s *span) UnmarshalJSON(raw []byte) error {
 	type plain span
 	var p plain
-	if json.Unmarshal(raw, &p) == nil {
+	var ends []string
+	switch {
+	case json.Unmarshal(raw, &p) == nil:
 		*s = span(p)
+	case json.Unmarshal(raw, &ends) == nil && len(ends) > 0:
+		s.Start = ends[0]
+		if len(ends) > 1 {
+			s.End = ends[1]
+		}
 	}
 	return nil
 }
@@ -49,18 +59,26 @@ func (t *solver) evaluate(ctx context.Context) (e evaluation, fault string, err 
 	t.Emit(phaseEvaluate, methods.PhaseStart, 1, nil, "evaluate: %s", t.Query)
 	req := t.Request(phaseEvaluate, methods.Ask(evaluationPrompt(t.Query, t.domain))...)
 	req.Schema = t.schema()
-	check := func(raw json.RawMessage) (err error) {
-		e, err = t.read(raw)
+	// The schema asks for every key, which servers can then enforce. A reply may leave
+	// keys out, as seed 004's own example does: they are facts that the query leaves open.
+	_, _, err = reply.Text(ctx, t.Host, req, func(text string) error {
+		_, rung, err := reply.Extract(text, func(raw json.RawMessage) (err error) {
+			e, err = t.read(raw)
+			return err
+		})
+		if err == nil && rung != reply.Strict {
+			t.Emit(phaseEvaluate, methods.Repair, 1, nil, "read the reply from %s", rung)
+		}
 		return err
-	}
-	_, _, err = reply.JSON(ctx, t.Host, req, check, reply.Options{Retries: t.opts.Retries})
+	}, reply.Options{Retries: t.opts.Retries})
 	switch {
 	case err == nil:
 		t.Emit(phaseEvaluate, methods.Plan, 1, nil, "%s: value %q, entities %v, severities %v, time %q to %q",
 			e.QueryType, e.SearchValue, e.EntityTypes, e.Filters.Severity, e.Filters.Time.Start, e.Filters.Time.End)
 		return e, "", nil
 	case errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil:
-		e = evaluation{QueryType: t.domain.Fallback, SearchValue: likelyValue(t.Query), NeedsDisplay: true}
+		e = evaluation{QueryType: t.domain.Fallback, SearchValue: likelyValue(t.Query, t.domain.Entities), NeedsDisplay: true}
+		e.unread = e.SearchValue == ""
 		t.Emit(phaseEvaluate, methods.Fallback, 1, nil, "basic search for %q: %v", e.SearchValue, err)
 		return e, reply.OneLine(err.Error(), 300), nil
 	}
@@ -74,26 +92,63 @@ func (t *solver) read(raw json.RawMessage) (evaluation, error) {
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return e, err
 	}
-	if _, ok := t.domain.Workflows[e.QueryType]; !ok {
-		return e, fmt.Errorf("query_type %q is none of %s", e.QueryType, strings.Join(slices.Sorted(maps.Keys(t.domain.Workflows)), ", "))
-	}
 	for i, word := range e.EntityTypes {
 		name, ok := t.domain.EntityOf(word)
 		if !ok {
-			return e, fmt.Errorf("entity type %q is none of %s", word, strings.Join(slices.Sorted(maps.Keys(t.domain.Entities)), ", "))
+			return e, fmt.Errorf("entity type %q is not one of %s", word, strings.Join(slices.Sorted(maps.Keys(t.domain.Entities)), ", "))
 		}
 		e.EntityTypes[i] = name
 	}
 	for i, word := range e.Filters.Severity {
 		at := slices.IndexFunc(t.domain.Severities, func(s string) bool { return strings.EqualFold(s, word) })
 		if at < 0 && len(t.domain.Severities) > 0 {
-			return e, fmt.Errorf("severity %q is none of %s", word, strings.Join(t.domain.Severities, ", "))
+			return e, fmt.Errorf("severity %q is not one of %s", word, strings.Join(t.domain.Severities, ", "))
 		}
 		if at >= 0 {
 			e.Filters.Severity[i] = t.domain.Severities[at]
 		}
 	}
-	return e, t.lacking(e)
+	return t.typed(e)
+}
+
+// typed is an evaluation with a workflow's own name as its type. A type that is an
+// alias of several workflows, such as "count", means the one that the evaluation's
+// facts suffice for and that uses the most of them.
+func (t *solver) typed(e evaluation) (evaluation, error) {
+	if _, ok := t.domain.Workflows[e.QueryType]; ok {
+		return e, t.lacking(e)
+	}
+	candidates := t.domain.WorkflowsOf(e.QueryType)
+	if len(candidates) == 0 {
+		return e, fmt.Errorf("query_type %q is not one of %s", e.QueryType, strings.Join(slices.Sorted(maps.Keys(t.domain.Workflows)), ", "))
+	}
+	best, most, lacking := e, -1, error(nil)
+	for _, name := range candidates {
+		e.QueryType = name
+		if err := t.lacking(e); err != nil {
+			lacking = cmp.Or(lacking, err)
+		} else if n := t.used(e); n > most {
+			best, most = e, n
+		}
+	}
+	if most < 0 {
+		return e, lacking
+	}
+	return best, nil
+}
+
+// used is how many of an evaluation's facts its workflow takes in.
+func (t *solver) used(e evaluation) (n int) {
+	known := facts(e)
+	for _, s := range t.domain.Workflows[e.QueryType].Steps {
+		for _, value := range s.Params {
+			if ref, ok := workflow.Reference(value); ok && known[ref] != nil {
+				delete(known, ref)
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // schema is the JSON Schema of an evaluation.
@@ -119,18 +174,4 @@ func (t *solver) schema() *methods.Schema {
 		panic(err)
 	}
 	return &methods.Schema{Name: "evaluation", JSON: raw}
-}
-
-// identifier is a word that looks like the name of a device: it has a digit.
-var identifier = regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9:._-]*[0-9][A-Za-z0-9:._-]*`)
-
-// likelyValue is the longest word of a query that looks like a name.
-func likelyValue(query string) string {
-	best := ""
-	for _, word := range identifier.FindAllString(query, -1) {
-		if word = strings.TrimRight(word, ".:-_"); len(word) > len(best) {
-			best = word
-		}
-	}
-	return best
 }

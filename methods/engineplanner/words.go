@@ -22,6 +22,9 @@ const (
 	unknown     = "unknown"
 	topEntity   = "top_entity"  // the result that names the most frequent entity
 	displayTool = "return_logs" // brings records where they are to be shown and a workflow brings none
+	// unreadTemplate words the basic search where there is nothing to search for: what
+	// a workflow's own template claims would be false.
+	unreadTemplate = "The query was not understood, and it names nothing to search for. The log has {count} records:\n{logs}"
 )
 
 var (

@@ -43,12 +43,7 @@ func (c *converter) field(o object, at, name string) {
 			about = append(about, l.key+": "+means)
 		}
 	}
-	if f.Type == "" {
-		f.Type = stringType
-		if len(f.Values) > 0 {
-			f.Type = enumType
-		}
-	}
+	f.typed()
 	if f.Type != enumType && len(f.Values) == 0 {
 		f.Values = nil
 	}

@@ -51,6 +51,18 @@ func fieldTypes() []string {
 	return []string{enumType, booleanType, integerType, numberType, stringType}
 }
 
+// typed fills in the type of a field that has none, as in seed 001's example of
+// review_validity: labels make an enum, and without any it is a text.
+func (f *ExtractionField) typed() {
+	switch {
+	case f.Type != "":
+	case len(f.Values) > 0:
+		f.Type = enumType
+	default:
+		f.Type = stringType
+	}
+}
+
 // domain says in words what the field may be.
 func (f ExtractionField) domain() string {
 	switch f.Type {
@@ -116,6 +128,9 @@ func Parse(raw []byte) (*FormulaSeed, error) {
 	}
 	if s == nil {
 		return nil, errors.New("parse formula seed: the value is null")
+	}
+	for i := range s.ExtractionFields {
+		s.ExtractionFields[i].typed()
 	}
 	return s, nil
 }

@@ -31,8 +31,11 @@ type Domain struct {
 // Workflow answers one type of query.
 type Workflow struct {
 	Description string `json:"description" yaml:"description"` // for the model: when to choose it
-	Steps       []Step `json:"steps" yaml:"steps"`
-	Template    string `json:"template" yaml:"template"` // of the answer, with {placeholders}
+	// Aliases are other names of the type. Workflows may share one: it then means the
+	// one that fits the facts of a query.
+	Aliases  []string `json:"aliases,omitempty" yaml:"aliases"`
+	Steps    []Step   `json:"steps" yaml:"steps"`
+	Template string   `json:"template" yaml:"template"` // of the answer, with {placeholders}
 	// Value names the result that answers a question for a text, or for a set of one
 	// kind; empty means the template's words, and the entities.
 	Value string `json:"value,omitempty" yaml:"value"`
@@ -125,6 +128,11 @@ func (d Domain) Faults(tools []methods.ToolSpec) []string {
 		if w.Value != "" && !slices.Contains(known, w.Value) {
 			add("workflow %s, value: unknown result %q: use one of %s", name, w.Value, strings.Join(known, ", "))
 		}
+		for _, alias := range w.Aliases {
+			if _, taken := d.Workflows[alias]; taken {
+				add("workflow %s: alias %q is the name of a workflow", name, alias)
+			}
+		}
 		if w.Template == "" {
 			add("workflow %s: it has no template", name)
 		}
@@ -194,6 +202,16 @@ func Parameters(t methods.ToolSpec) (all, required []string) {
 		return nil, nil
 	}
 	return slices.Sorted(maps.Keys(schema.Properties)), schema.Required
+}
+
+// WorkflowsOf lists the workflows with an alias, in alphabetical order.
+func (d Domain) WorkflowsOf(alias string) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(d.Workflows)) {
+		if slices.Contains(d.Workflows[name].Aliases, alias) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // EntityOf finds the entity that a word means: its name or one of its aliases,

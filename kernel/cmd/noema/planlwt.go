@@ -160,7 +160,7 @@ func originOf(run *record.Run, t *record.Trial) (*anot.Origin, error) {
 
 // runLWT runs an LWT on a sample as its trial saw it, if it is from one.
 func (a *app) runLWT(ctx context.Context, p *anot.Plan, t *task.Task, s task.Sample, model string) error {
-	by := byHand{task: t, sample: s, model: model, name: "plan", shuffle: true}
+	by := byHand{task: t, sample: s, model: model, name: "plan"} // an LWT names items by their numbers in the task
 	if from := p.From; from != nil && from.Sample == s.ID {
 		by.seed, by.shuffle = &from.Seed, from.Shuffle
 		if len(from.Sampling) > 0 {

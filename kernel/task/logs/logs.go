@@ -37,7 +37,7 @@ const Name = "logs"
 
 // version changes whenever the same options give other samples, or the tools
 // other results.
-const version = "2" // a workflow for what is most frequent; times that cannot be read are skipped and counted
+const version = "3" // types of query have aliases, which problems show
 
 // Options choose a generated task. The zero value is the default task.
 type Options struct {

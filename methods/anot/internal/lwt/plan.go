@@ -236,6 +236,22 @@ func (p *Plan) Unlisted(i, n int) []int {
 	return missing
 }
 
+// Reads reports whether step i refers to the items' data at a path of keys: to the
+// data itself, to a part of it or to what it is a part of.
+func (p *Plan) Reads(i int, keys []string) bool {
+	return slices.ContainsFunc(p.Steps[i].template.parts, func(part part) bool {
+		if part.ref == nil || !isItems(part.ref.Name) {
+			return false
+		}
+		for k := 1; k < len(part.ref.Path) && k <= len(keys); k++ {
+			if a := part.ref.Path[k]; !a.Slice && a.Key != keys[k-1] {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // mark sets the items that path takes in.
 func mark(listed []bool, path []Accessor) {
 	from, to := 1, len(listed)
