@@ -18,7 +18,7 @@ func (m *Machine) jsonView(x any) any {
 	if d := m.boxed(x); d != nil {
 		return Printed{m, x}
 	}
-	if x != nil && holdsInterfaces(reflect.TypeOf(x), 0) {
+	if x != nil && m.holdsInterfaces(reflect.TypeOf(x)) {
 		return Printed{m, x}
 	}
 	return x
@@ -88,7 +88,7 @@ func (m *Machine) mirror(t types.Type, rt reflect.Type, at unsafe.Pointer, depth
 		return m.mirrorMap(t, rt, at, depth)
 	case reflect.Interface:
 		return m.mirrorDynamic(rt, at, depth)
-	case reflect.Pointer, reflect.UnsafePointer:
+	case reflect.Pointer:
 		return m.mirrorPointer(t, rt, at, depth)
 	}
 	return reflect.NewAt(rt, at).Elem(), nil
@@ -151,7 +151,7 @@ func (m *Machine) mirrorStruct(t types.Type, rt reflect.Type, at unsafe.Pointer,
 			continue
 		}
 		p := unsafe.Add(at, f.Offset)
-		v, err := m.mirror(ft, m.full(ft, f.Type), p, depth+1, true)
+		v, err := m.mirror(ft, f.Type, p, depth+1, true)
 		if err != nil {
 			return reflect.Value{}, err
 		}
@@ -215,23 +215,13 @@ func optional(mirror, v reflect.Value, tag reflect.StructTag) reflect.Value {
 	return mirror
 }
 
-// full is the whole form in memory of a type of which a part has a stand-in.
-func (m *Machine) full(t types.Type, rt reflect.Type) reflect.Type {
-	if t == nil {
-		return rt
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.layouts.of(t)
-}
-
 func (m *Machine) mirrorList(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
 	v := reflect.NewAt(rt, at).Elem()
 	if rt.Elem().Kind() == reflect.Uint8 && rt.Kind() == reflect.Slice && elemOf(t) == nil || rt.Kind() == reflect.Slice && v.IsNil() {
 		return v, nil
 	}
 	et := elemOf(t)
-	er := m.full(et, rt.Elem())
+	er := rt.Elem()
 	if er.Kind() == reflect.Uint8 && rt.Kind() == reflect.Slice {
 		return v, nil
 	}
@@ -251,7 +241,7 @@ func (m *Machine) mirrorList(t types.Type, rt reflect.Type, at unsafe.Pointer, d
 func (m *Machine) mirrorMap(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
 	v := reflect.NewAt(rt, at).Elem()
 	et := elemOf(t)
-	er := m.full(et, rt.Elem())
+	er := rt.Elem()
 	out := reflect.MakeMap(reflect.MapOf(rt.Key(), anyType))
 	if v.IsNil() {
 		return reflect.Zero(out.Type()), nil
@@ -287,12 +277,7 @@ func (m *Machine) mirrorPointer(t types.Type, rt reflect.Type, at unsafe.Pointer
 	if to == nil {
 		return reflect.Value{}, nil
 	}
-	et := elemOf(t)
-	var er reflect.Type
-	if rt.Kind() == reflect.Pointer {
-		er = rt.Elem()
-	}
-	v, err := m.mirror(et, m.full(et, er), to, depth+1, true)
+	v, err := m.mirror(elemOf(t), rt.Elem(), to, depth+1, true)
 	if err != nil || !v.IsValid() || v.Kind() != reflect.Struct {
 		return v, err
 	}

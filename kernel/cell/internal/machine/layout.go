@@ -19,8 +19,7 @@ type layouts struct {
 	tables   map[string]map[string]reflect.Value // by import path
 	types    typeutil.Map                        // types.Type -> reflect.Type
 	compiled map[*types.TypeName]reflect.Type    // unexported ones, met on the way
-	making   map[*types.Named]bool
-	owned    typeutil.Map // types.Type -> bool, see own
+	owned    typeutil.Map                        // types.Type -> bool, see own
 }
 
 var (
@@ -30,10 +29,7 @@ var (
 )
 
 func newLayouts() *layouts {
-	return &layouts{
-		tables: map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{},
-		making: map[*types.Named]bool{},
-	}
+	return &layouts{tables: map[string]map[string]reflect.Value{}, compiled: map[*types.TypeName]reflect.Type{}}
 }
 
 // isCell reports whether a package is a cell or one of the module, not a compiled
@@ -65,33 +61,21 @@ func (l *layouts) make(t types.Type) reflect.Type {
 	case *types.Named:
 		return l.named(t)
 	case *types.Pointer:
-		if l.recursive(t.Elem()) {
-			return pointerType
-		}
 		return reflect.PointerTo(l.of(t.Elem()))
 	case *types.Slice:
-		if l.recursive(t.Elem()) {
-			return reflect.TypeFor[[]struct{}]()
-		}
 		return reflect.SliceOf(l.of(t.Elem()))
 	case *types.Array:
 		return reflect.ArrayOf(int(t.Len()), l.of(t.Elem()))
 	case *types.Map:
-		if l.recursive(t.Key()) || l.recursive(t.Elem()) {
-			return pointerType
-		}
 		return reflect.MapOf(l.of(t.Key()), l.of(t.Elem()))
 	case *types.Chan:
-		if l.recursive(t.Elem()) {
-			return pointerType
-		}
 		return reflect.ChanOf(chanDirs[t.Dir()], l.of(t.Elem()))
 	case *types.Signature:
 		return l.signature(t)
 	case *types.Interface:
 		return anyType
 	case *types.Struct:
-		return l.structure(t)
+		return reflect.StructOf(l.fields(t, l.of))
 	}
 	panic(unsupported("a value of type %s", t))
 }
@@ -115,42 +99,19 @@ var basicTypes = map[types.BasicKind]reflect.Type{
 	types.UntypedString: reflect.TypeFor[string](), types.UnsafePointer: pointerType, types.UntypedNil: pointerType,
 }
 
-// recursive reports whether a type is being laid out, so that reflection cannot
-// have it yet. In the layout, a pointer, slice, map or channel of such a type is
-// replaced by an untyped one; the instructions that use it know the type.
-func (l *layouts) recursive(t types.Type) bool {
-	found := false
-	seen := map[types.Type]bool{}
-	var walk func(types.Type)
-	walk = func(t types.Type) {
-		t = types.Unalias(t)
-		if found || seen[t] {
-			return
-		}
-		seen[t] = true
-		switch t := t.(type) {
-		case *types.Named:
-			if l.making[t] {
-				found = true
-			} else if isOwn(t) && l.types.At(t) == nil {
-				if _, isStruct := t.Underlying().(*types.Struct); !isStruct {
-					walk(t.Underlying())
-				}
-			}
-		case *types.Array:
-			walk(t.Elem())
-		case *types.Struct:
-			for f := range t.Fields() {
-				walk(f.Type())
-			}
-		}
-	}
-	walk(t)
-	return found
-}
-
 // named lays out a named type.
 func (l *layouts) named(t *types.Named) reflect.Type {
+	if rt := l.native(t); rt != nil {
+		return rt
+	}
+	if l.cyclic(t) {
+		return l.knot(t)
+	}
+	return l.of(t.Underlying())
+}
+
+// native is the compiled form of a type, or nil if it has none.
+func (l *layouts) native(t *types.Named) reflect.Type {
 	o := t.Obj()
 	if o.Pkg() == nil {
 		if o.Name() == "error" {
@@ -158,23 +119,22 @@ func (l *layouts) named(t *types.Named) reflect.Type {
 		}
 		return anyType
 	}
-	if !isCell(o.Pkg()) && t.TypeArgs().Len() == 0 {
-		if entry, ok := l.tables[o.Pkg().Path()][o.Name()]; ok && entry.Kind() == reflect.Pointer && entry.IsNil() {
-			return entry.Type().Elem()
-		}
-		if rt, ok := l.compiled[o]; ok {
-			return rt
-		}
-		if rt := l.search(o); rt != nil {
-			return rt
-		}
-		if u, ok := t.Underlying().(*types.Interface); ok && u.NumMethods() > 0 {
-			panic(unsupported("the type %s of a compiled package", t))
-		}
+	if isCell(o.Pkg()) || t.TypeArgs().Len() > 0 {
+		return nil
 	}
-	l.making[t] = true
-	defer delete(l.making, t)
-	return l.of(t.Underlying())
+	if entry, ok := l.tables[o.Pkg().Path()][o.Name()]; ok && entry.Kind() == reflect.Pointer && entry.IsNil() {
+		return entry.Type().Elem()
+	}
+	if rt, ok := l.compiled[o]; ok {
+		return rt
+	}
+	if rt := l.search(o); rt != nil {
+		return rt
+	}
+	if u, ok := t.Underlying().(*types.Interface); ok && u.NumMethods() > 0 {
+		panic(unsupported("the type %s of a compiled package", t))
+	}
+	return nil
 }
 
 // search looks for an unexported type of a compiled package in its exported
@@ -254,34 +214,20 @@ func (l *layouts) meet(t types.Type, rt reflect.Type) {
 func (l *layouts) signature(t *types.Signature) reflect.Type {
 	var in, out []reflect.Type
 	for v := range t.Params().Variables() {
-		in = append(in, l.part(v.Type()))
+		in = append(in, l.of(v.Type()))
 	}
 	for v := range t.Results().Variables() {
-		out = append(out, l.part(v.Type()))
+		out = append(out, l.of(v.Type()))
 	}
 	return reflect.FuncOf(in, out, t.Variadic())
 }
 
-// part is the layout of a parameter or field, whose type may be one that is being
-// laid out.
-func (l *layouts) part(t types.Type) reflect.Type {
-	if !l.recursive(t) {
-		return l.of(t)
-	}
-	switch shapeOf(t) {
-	case shapeSlice:
-		return reflect.TypeFor[[]struct{}]()
-	case shapeBlock:
-		panic(unsupported("a function type that takes or returns the struct that contains it (use a pointer to the struct)"))
-	}
-	return pointerType
-}
-
-func (l *layouts) structure(t *types.Struct) reflect.Type {
+// fields are the fields of a struct whose types are laid out by of.
+func (l *layouts) fields(t *types.Struct, of func(types.Type) reflect.Type) []reflect.StructField {
 	fields := make([]reflect.StructField, t.NumFields())
 	for i := range fields {
 		f := t.Field(i)
-		rt := l.part(f.Type())
+		rt := of(f.Type())
 		field := reflect.StructField{Name: f.Name(), Type: rt, Tag: reflect.StructTag(t.Tag(i))}
 		if !f.Exported() {
 			field.PkgPath = CellPath
@@ -292,7 +238,7 @@ func (l *layouts) structure(t *types.Struct) reflect.Type {
 		field.Anonymous = f.Embedded() && f.Exported() && rt.NumMethod() == 0 && plainEmbedded(rt)
 		fields[i] = field
 	}
-	return reflect.StructOf(fields)
+	return fields
 }
 
 // plainEmbedded reports whether reflection can embed a type.

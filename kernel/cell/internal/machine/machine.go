@@ -52,6 +52,7 @@ type Machine struct {
 	program    *ssa.Program
 	boxes      sync.Map // reflect.Type of a box -> *descriptor
 	reflected  sync.Map // reflect.Type of a cell's type that reflection was used on -> its name
+	holding    sync.Map // reflect.Type -> bool, see holdsInterfaces
 	wrappers   sync.Map // reflect.Type of a wrapper -> true
 	adapters   sync.Map // reflect.Type of an interface -> *adapter
 	closures   sync.Map // uintptr of a function value -> *closure
@@ -154,6 +155,7 @@ func (m *Machine) SameType(fresh, old types.Type) {
 	} {
 		f, o := wrap(fresh), wrap(old)
 		d := m.describe(o)
+		m.layouts.types.Set(f, d.rt)
 		d.current.Store(&f)
 		d.methods.Clear()
 		m.descriptors.Set(f, d)

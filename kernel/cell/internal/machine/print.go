@@ -208,7 +208,7 @@ func (p *printer) structure(t types.Type, rt reflect.Type, at unsafe.Pointer, de
 		if p.plus || p.goSyntax() {
 			p.write(name + ":")
 		}
-		p.value(ft, p.layout(ft, f.Type), unsafe.Add(at, f.Offset), depth+1, exported && f.IsExported())
+		p.value(ft, f.Type, unsafe.Add(at, f.Offset), depth+1, exported && f.IsExported())
 	}
 	p.write("}")
 }
@@ -219,17 +219,6 @@ func (p *printer) between() string {
 		return ", "
 	}
 	return " "
-}
-
-// layout is the full form in memory of a type, where a part of another has only
-// a stand-in.
-func (p *printer) layout(t types.Type, rt reflect.Type) reflect.Type {
-	if t == nil {
-		return rt
-	}
-	p.m.mu.Lock()
-	defer p.m.mu.Unlock()
-	return p.m.layouts.of(t)
 }
 
 func (p *printer) list(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, exported bool) {
@@ -252,7 +241,7 @@ func (p *printer) list(t types.Type, rt reflect.Type, at unsafe.Pointer, depth i
 		if i > 0 {
 			p.write(p.between())
 		}
-		p.value(et, p.layout(et, rt.Elem()), v.Index(i).Addr().UnsafePointer(), depth+1, exported)
+		p.value(et, rt.Elem(), v.Index(i).Addr().UnsafePointer(), depth+1, exported)
 	}
 	p.write(end)
 }
@@ -287,9 +276,9 @@ func (p *printer) mapping(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 		if i > 0 {
 			p.write(p.between())
 		}
-		p.value(kt, p.layout(kt, rt.Key()), pointerTo(key), depth+1, exported)
+		p.value(kt, rt.Key(), pointerTo(key), depth+1, exported)
 		p.write(":")
-		p.value(et, p.layout(et, rt.Elem()), pointerTo(v.MapIndex(key)), depth+1, exported)
+		p.value(et, rt.Elem(), pointerTo(v.MapIndex(key)), depth+1, exported)
 	}
 	p.write(end)
 }
@@ -316,16 +305,11 @@ func (p *printer) dynamic(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 func (p *printer) pointer(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, exported bool) {
 	to := *(*unsafe.Pointer)(at)
 	et := elemOf(t)
-	if to != nil && depth == 0 && (et != nil || rt.Kind() == reflect.Pointer) {
-		e := reflect.Type(nil)
-		if rt.Kind() == reflect.Pointer {
-			e = rt.Elem()
-		}
-		e = p.layout(et, e)
-		switch e.Kind() {
+	if to != nil && depth == 0 && rt.Kind() == reflect.Pointer {
+		switch rt.Elem().Kind() {
 		case reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
 			p.write("&")
-			p.value(et, e, to, depth+1, exported)
+			p.value(et, rt.Elem(), to, depth+1, exported)
 			return
 		}
 	}

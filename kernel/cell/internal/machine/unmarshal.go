@@ -27,8 +27,9 @@ func (m *Machine) decode(fn reflect.Value, in []reflect.Value, i int) []reflect.
 func (m *Machine) special(t types.Type, seen map[types.Type]bool) bool {
 	t = types.Unalias(t)
 	if seen[t] {
-		return true // a type that leads to itself has stand-ins in memory
+		return false
 	}
+	seen[t] = true
 	m.mu.Lock()
 	own := m.layouts.own(t)
 	m.mu.Unlock()
@@ -37,10 +38,6 @@ func (m *Machine) special(t types.Type, seen map[types.Type]bool) bool {
 	}
 	if m.hasOn(t, "UnmarshalJSON") || m.hasOn(t, "UnmarshalText") {
 		return true
-	}
-	if _, ok := t.(*types.Named); ok {
-		seen[t] = true
-		defer delete(seen, t)
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -76,8 +73,15 @@ type decoding struct {
 // UnmarshalJSON implements [json.Unmarshaler].
 func (d *decoding) UnmarshalJSON(text []byte) error { return d.m.unmarshal(text, d.t, d.at) }
 
+// layout is the form in memory of a type.
+func (m *Machine) layout(t types.Type) reflect.Type {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.layouts.of(t)
+}
+
 func (m *Machine) unmarshal(text []byte, t types.Type, at unsafe.Pointer) error {
-	rt := m.full(t, nil)
+	rt := m.layout(t)
 	if !m.special(t, map[types.Type]bool{}) {
 		return json.Unmarshal(text, reflect.NewAt(rt, at).Interface())
 	}
@@ -93,7 +97,7 @@ func (m *Machine) unmarshal(text []byte, t types.Type, at unsafe.Pointer) error 
 			return nil
 		}
 		if *(*unsafe.Pointer)(at) == nil {
-			*(*unsafe.Pointer)(at) = reflect.New(m.full(u.Elem(), nil)).UnsafePointer()
+			*(*unsafe.Pointer)(at) = reflect.New(m.layout(u.Elem())).UnsafePointer()
 		}
 		return m.unmarshal(text, u.Elem(), *(*unsafe.Pointer)(at))
 	case *types.Slice:
@@ -127,7 +131,7 @@ func (m *Machine) unmarshalList(text []byte, t *types.Slice, at unsafe.Pointer) 
 	if err := json.Unmarshal(text, &raw); err != nil {
 		return err
 	}
-	er := m.full(t.Elem(), nil)
+	er := m.layout(t.Elem())
 	list := reflect.MakeSlice(reflect.SliceOf(er), len(raw), len(raw))
 	if raw == nil {
 		list = reflect.Zero(reflect.SliceOf(er))
@@ -142,7 +146,7 @@ func (m *Machine) unmarshalList(text []byte, t *types.Slice, at unsafe.Pointer) 
 }
 
 func (m *Machine) unmarshalMap(text []byte, t *types.Map, at unsafe.Pointer) error {
-	kt, er := m.full(t.Key(), nil), m.full(t.Elem(), nil)
+	kt, er := m.layout(t.Key()), m.layout(t.Elem())
 	raw := reflect.New(reflect.MapOf(kt, reflect.TypeFor[json.RawMessage]()))
 	if err := json.Unmarshal(text, raw.Interface()); err != nil {
 		return err

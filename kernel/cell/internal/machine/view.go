@@ -148,7 +148,7 @@ func (m *Machine) View(x any) any {
 		}
 		return Printed{m, x}
 	}
-	if x != nil && holdsInterfaces(reflect.TypeOf(x), 0) {
+	if x != nil && m.holdsInterfaces(reflect.TypeOf(x)) {
 		return Printed{m, x}
 	}
 	return x
@@ -157,25 +157,39 @@ func (m *Machine) View(x any) any {
 var errorInterface = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
 
 // holdsInterfaces reports whether a value of an unnamed type may contain boxes.
-func holdsInterfaces(rt reflect.Type, depth int) bool {
-	if rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface || depth > 8 {
-		return rt.Kind() == reflect.Interface
+func (m *Machine) holdsInterfaces(rt reflect.Type) bool {
+	if known, ok := m.holding.Load(rt); ok {
+		return known.(bool)
 	}
-	switch rt.Kind() {
-	case reflect.Interface:
-		return true
-	case reflect.Slice, reflect.Array, reflect.Pointer:
-		return holdsInterfaces(rt.Elem(), depth+1)
-	case reflect.Map:
-		return holdsInterfaces(rt.Key(), depth+1) || holdsInterfaces(rt.Elem(), depth+1)
-	case reflect.Struct:
-		for i := range rt.NumField() {
-			if holdsInterfaces(rt.Field(i).Type, depth+1) {
-				return true
+	seen := map[reflect.Type]bool{}
+	var holds func(reflect.Type) bool
+	holds = func(rt reflect.Type) bool {
+		if seen[rt] {
+			return false
+		}
+		seen[rt] = true
+		if rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface {
+			return rt.Kind() == reflect.Interface
+		}
+		switch rt.Kind() {
+		case reflect.Interface:
+			return true
+		case reflect.Slice, reflect.Array, reflect.Pointer:
+			return holds(rt.Elem())
+		case reflect.Map:
+			return holds(rt.Key()) || holds(rt.Elem())
+		case reflect.Struct:
+			for i := range rt.NumField() {
+				if holds(rt.Field(i).Type) {
+					return true
+				}
 			}
 		}
+		return false
 	}
-	return false
+	found := holds(rt)
+	m.holding.Store(rt, found)
+	return found
 }
 
 // plain is a cell's value without its type's name and methods.
