@@ -38,8 +38,7 @@ func run(name string, f func()) {
 // makes all but the first build quick.
 func compile(t testing.TB, snippets []*snippet) map[string]string {
 	t.Helper()
-	goTool, err := exec.LookPath("go")
-	if err != nil {
+	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go tool here: the battery has nothing to compare with")
 	}
 	dir := t.TempDir()
@@ -56,9 +55,15 @@ func compile(t testing.TB, snippets []*snippet) map[string]string {
 	head := strings.Replace(fmt.Sprintf(runner, mark), "import \"fmt\"\n", "import \"fmt\"\n"+imports.String(), 1)
 	write(t, filepath.Join(dir, "main.go"), head+"func main() {\n"+calls.String()+"}\n")
 
+	return outputs(buildAndRun(t, dir))
+}
+
+// buildAndRun is what the program in a folder prints.
+func buildAndRun(t testing.TB, dir string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	build := exec.CommandContext(ctx, goTool, "build", "-trimpath", "-ldflags=-s -w", "-o", "all", ".")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", "all", ".")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GO111MODULE=on")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -71,7 +76,7 @@ func compile(t testing.TB, snippets []*snippet) map[string]string {
 	if err != nil {
 		t.Fatalf("running the compiled snippets: %v", err)
 	}
-	return outputs(string(out))
+	return string(out)
 }
 
 // outputs cuts the compiled program's output at its marks.
