@@ -70,7 +70,7 @@ func TestANoTResults(t *testing.T) {
 		if a, err := first.To(anotSamples("[1]")[0].Problem.Answer); err != nil || string(a.Value) != "[1,3]" || first.Usage != unknown {
 			t.Errorf("%+v is %+v, %v", first, a, err)
 		}
-		if a, err := empty.To(anotSamples("[1]")[0].Problem.Answer); err != nil || a.Outcome != methods.Unparsed || failed.Failure == "" {
+		if a, err := empty.To(anotSamples("[1]")[0].Problem.Answer); err != nil || a.Outcome != methods.Defaulted || failed.Failure == "" {
 			t.Errorf("%+v is %+v, %v; %+v", empty, a, err, failed)
 		}
 	}

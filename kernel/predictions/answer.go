@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -8,8 +9,8 @@ import (
 	"noema/methods/reply"
 )
 
-// To reads the answer as a problem asks for it. A text in which no answer is found
-// is an answer without a value, as it would be of a model's reply. A value of a kind
+// To reads the answer as a problem asks for it. A text, in whatever column, is a reply:
+// it leads to the answer and the outcome that it would of a model. A value of a kind
 // that cannot be the answer, such as an object where a number is asked for, is an
 // error: the file is of another task, or its columns are mistaken.
 func (p Prediction) To(spec methods.AnswerSpec) (methods.Answer, error) {
@@ -19,27 +20,26 @@ func (p Prediction) To(spec methods.AnswerSpec) (methods.Answer, error) {
 			return methods.Answer{}, fmt.Errorf("%s: option %d was chosen, and sample %q asks for %s: name another task", p.Place, p.Option, p.ID, asked(spec))
 		}
 		return methods.ChoiceAnswer(spec.Labels[p.Option-1]), nil
-	case p.Value != nil:
+	case p.Value != nil && p.Value[0] != '"':
 		r, err := reply.ReadValue(p.Value, spec)
-		if err != nil && p.Value[0] != '"' {
+		if err != nil {
 			return methods.Answer{}, fmt.Errorf("%s: the answer to sample %q is %.60s, and it asks for %s: %w", p.Place, p.ID, p.Value, asked(spec), err)
 		}
-		return answerOf(r, err, string(p.Value), spec), nil
-	case strings.TrimSpace(p.Text) == "":
-		return methods.Answer{Outcome: methods.Unparsed, Reason: "the prediction is empty"}, nil
-	case spec.Kind == methods.Text:
-		return methods.TextAnswer(strings.TrimSpace(p.Text)), nil
+		return r.Answer, nil
 	}
-	r, err := reply.ReadAnswer(p.Text, spec, reply.LineForm)
-	return answerOf(r, err, p.Text, spec), nil
-}
-
-// answerOf is what was read, or an answer that says why there is none.
-func answerOf(r reply.Reading, err error, text string, spec methods.AnswerSpec) methods.Answer {
-	if err != nil {
-		return methods.Answer{Outcome: methods.Unparsed, Reason: fmt.Sprintf("the text is not surely %s: %q", asked(spec), reply.OneLine(text, 80))}
+	text := p.Text
+	if p.Value != nil {
+		if err := json.Unmarshal(p.Value, &text); err != nil {
+			return methods.Answer{}, fmt.Errorf("%s: the answer to sample %q: %w", p.Place, p.ID, err)
+		}
 	}
-	return r.Answer
+	a := reply.Conclude(text, p.Cut, spec)
+	if strings.TrimSpace(text) == "" {
+		a.Reason = "the prediction is empty"
+	} else if a.Outcome != methods.Answered { // no transcript shows the text
+		a.Reason = fmt.Sprintf("the text is not surely %s (%s): %q", asked(spec), a.Reason, reply.OneLine(text, 80))
+	}
+	return a, nil
 }
 
 // asked is the kind of an answer, with its labels if there are few.

@@ -42,6 +42,7 @@ type inspectSample struct {
 			Message struct {
 				Content json.RawMessage `json:"content"`
 			} `json:"message"`
+			Stop string `json:"stop_reason"`
 		} `json:"choices"`
 	} `json:"output"`
 	Scores map[string]struct {
@@ -203,6 +204,7 @@ func (s inspectSample) prediction(place string) (p Prediction, err error) {
 	}
 	if len(s.Output.Choices) > 0 {
 		p.Text, err = s.text(s.Output.Choices[0].Message.Content)
+		p.Cut = s.Output.Choices[0].Stop == "max_tokens" || s.Output.Choices[0].Stop == "model_length"
 	}
 	if err != nil {
 		err = fault("output", err)

@@ -103,7 +103,7 @@ func (i Import) trials(ctx context.Context, c record.Config, samples []task.Samp
 			if err != nil {
 				return nil, Misused(fmt.Errorf("import: %w", err))
 			}
-			if t.Answer.Outcome == methods.Unparsed {
+			if t.Answer.Outcome == methods.Unparsed || t.Answer.Outcome == methods.Defaulted {
 				unread++
 				if first == "" {
 					first = fmt.Sprintf("sample %q: %s", s.ID, t.Answer.Reason)

@@ -156,5 +156,5 @@ func (t *solver) fallback(o methods.Outcome, reason string) methods.Answer {
 		return methods.Answer{Outcome: o, Reason: reply.OneLine(reason, 1000)}
 	}
 	t.Emit("P3", methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(reason, 300))
-	return methods.RankingAnswer(trial.InOrder(t.k)).As(o, reply.OneLine(reason, 1000))
+	return methods.RankingAnswer(reply.InOrder(t.k)).As(o, reply.OneLine(reason, 1000))
 }

@@ -99,7 +99,7 @@ func (t *solver) groups(v any) (groups [][]int, err error) {
 // unranked are the items that no group has.
 func (t *solver) unranked(groups [][]int) []int {
 	named := slices.Concat(groups...)
-	return slices.DeleteFunc(trial.InOrder(t.Answer.N), func(item int) bool { return slices.Contains(named, item) })
+	return slices.DeleteFunc(reply.InOrder(t.Answer.N), func(item int) bool { return slices.Contains(named, item) })
 }
 
 func itemList(items []int) string { return strings.Trim(fmt.Sprint(items), "[]") }

@@ -203,15 +203,11 @@ func (m Method) known(given json.RawMessage) error {
 // fallback is the answer when there is none: for a ranking the items as they
 // come, flagged.
 func (t *solver) fallback(o methods.Outcome, cause error) methods.Answer {
-	a := trial.Without(o, cause)
-	if t.Answer.Kind != methods.Ranking {
-		return a
+	a := reply.Fallback(t.Answer, o, trial.Without(o, cause).Reason)
+	if t.Answer.Kind == methods.Ranking {
+		t.Emit(callPath, methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(a.Reason, 300))
 	}
-	if o == methods.Unparsed {
-		o = methods.Defaulted
-	}
-	t.Emit(callPath, methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(a.Reason, 300))
-	return methods.RankingAnswer(trial.InOrder(t.Answer.K)).As(o, a.Reason)
+	return a
 }
 
 // ask asks for an {"answer": …} of the form that spec says.

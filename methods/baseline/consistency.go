@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"noema/methods"
-	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -114,7 +113,7 @@ func borda(votes []methods.Answer, spec methods.AnswerSpec) (methods.Answer, err
 			points[item] += spec.N - place
 		}
 	}
-	items := trial.InOrder(spec.N)
+	items := reply.InOrder(spec.N)
 	slices.SortStableFunc(items, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
 	return methods.RankingAnswer(items[:spec.K]), nil
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"noema/methods"
-	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -63,7 +62,7 @@ func askListwise(ctx context.Context, t *solver, _ string) (reply.Reading, error
 	if err != nil {
 		return reply.Reading{}, err
 	}
-	order := trial.InOrder(t.Answer.N)
+	order := reply.InOrder(t.Answer.N)
 	for pass := range t.opts.Passes {
 		for end, number := len(order), 1; ; number++ {
 			start := max(0, end-t.opts.Window)
@@ -95,7 +94,7 @@ func (t *solver) rankWindow(ctx context.Context, list items, window []int, path 
 		t.Emit(path, methods.Repair, 1, nil, "%d of %d items are not named: they keep their order behind the others", missing, len(window))
 	}
 	before := slices.Clone(window)
-	order := append(ranked, trial.InOrder(len(window))...) // those named again change nothing
+	order := append(ranked, reply.InOrder(len(window))...) // those named again change nothing
 	named := map[int]bool{}
 	for _, i := range order {
 		if !named[i] {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"noema/methods"
-	"noema/methods/internal/trial"
 	"noema/methods/reply"
 )
 
@@ -90,7 +89,7 @@ func byWins(first [][]int, n int) []int {
 			}
 		}
 	}
-	order := trial.InOrder(n)
+	order := reply.InOrder(n)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
 	return order
 }

@@ -139,11 +139,7 @@ func Final(ctx context.Context, h methods.Host, req methods.Request, spec method
 	}
 	var r Reading
 	_, err = converse(ctx, h, req, o, func(c methods.Completion, path string) (err error) {
-		read := ReadAnswer
-		if c.Finish == methods.FinishLength {
-			read = ReadMarked // the number that ends a cut text may be the beginning of one
-		}
-		if r, err = read(c.Text, spec, form); err == nil {
+		if r, err = readReply(c.Text, c.Finish == methods.FinishLength, spec, form); err == nil {
 			r.Report(h, path)
 			return nil
 		}
@@ -155,6 +151,49 @@ func Final(ctx context.Context, h methods.Host, req methods.Request, spec method
 		return err
 	})
 	return r, err
+}
+
+// readReply reads a reply that is asked for nothing but the final answer.
+func readReply(text string, cut bool, spec methods.AnswerSpec, form Form) (Reading, error) {
+	if cut {
+		return ReadMarked(text, spec, form) // the number that ends a cut text may be the beginning of one
+	}
+	return ReadAnswer(text, spec, form)
+}
+
+// Conclude is the answer to which a reply leads where nobody can be asked again: what
+// [Final] reads, or else the [Fallback], unparsed. cut says that the reply was cut off at
+// a token limit.
+func Conclude(text string, cut bool, spec methods.AnswerSpec) methods.Answer {
+	r, err := readReply(text, cut, spec, LineForm)
+	if err != nil {
+		return Fallback(spec, methods.Unparsed, OneLine(err.Error(), 1000))
+	}
+	return r.Answer
+}
+
+// Fallback is the answer when there is none, flagged: for a ranking the items as they come.
+func Fallback(spec methods.AnswerSpec, o methods.Outcome, reason string) methods.Answer {
+	if spec.Kind != methods.Ranking {
+		return methods.Answer{Outcome: o, Reason: reason}
+	}
+	if o == methods.Unparsed {
+		o = methods.Defaulted
+	}
+	k := spec.K
+	if k < 1 || k > spec.N {
+		k = spec.N
+	}
+	return methods.RankingAnswer(InOrder(k)).As(o, reason)
+}
+
+// InOrder is the ranking 1 to n, which says nothing about the items.
+func InOrder(n int) []int {
+	items := make([]int, n)
+	for i := range items {
+		items[i] = i + 1
+	}
+	return items
 }
 
 // Report emits the event of a repair, if one was needed.

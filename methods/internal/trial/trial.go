@@ -83,15 +83,6 @@ func Quoted(list []string) string {
 	return `"` + strings.Join(list, `", "`) + `"`
 }
 
-// InOrder is the ranking 1 to n, which says nothing about the items.
-func InOrder(n int) []int {
-	items := make([]int, n)
-	for i := range items {
-		items[i] = i + 1
-	}
-	return items
-}
-
 // Steps calls run for every step, each as soon as the steps that it needs have
 // returned, and returns when all have. It runs all of them whatever fails: the
 // set of calls must not depend on which step was faster.
