@@ -50,6 +50,11 @@ func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
 			return nil, err
 		}
 	}
+	return l.text(space)
+}
+
+// text is a line of what is stored, in Raw, as people can read it where JSON carries it.
+func (l line) text(space Space) ([]byte, error) {
 	if text, err := encodeLine(l.readable(space)); err == nil {
 		var back line
 		if json.Unmarshal(text, &back) == nil && back.carries(l) {
@@ -57,6 +62,40 @@ func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
 		}
 	}
 	return encodeLine(l)
+}
+
+// Canonical is a line as [Store.Line], or [Redacted], writes the record that it holds: what
+// else the line says is not in it.
+func Canonical(space Space, text []byte) ([]byte, error) {
+	if space == Blobs {
+		return text, nil
+	}
+	_, l, err := parseLine(text)
+	if err != nil {
+		return nil, err
+	}
+	if l.Redacted != "" {
+		return encodeLine(l)
+	}
+	if l.Raw != nil {
+		l = line{Key: l.Key, Raw: l.Raw, RawRequest: l.RawRequest}.readable(space)
+	}
+	return l.stored().text(space)
+}
+
+// stored is a readable line as the store has it.
+func (l line) stored() line {
+	out := line{Key: l.Key}
+	switch {
+	case l.Completion != nil && l.Request != nil && l.Model != nil:
+		out.Raw = wire(convert.To[recordpb.Completion](*l.Completion, nil))
+		out.RawRequest = wire(convert.To[recordpb.Request](storedRequest{*l.Model, *l.Request}, nil))
+	case l.Tool != nil:
+		out.Raw = wire(convert.To[recordpb.ToolResult](*l.Tool, nil))
+	case l.Seed != nil:
+		out.Raw = wire(convert.To[recordpb.Seed](*l.Seed, nil))
+	}
+	return out
 }
 
 func encodeLine(l line) ([]byte, error) {
@@ -174,16 +213,8 @@ func wired[R, M any, P message[M]](raw []byte) *R {
 
 // carries reports whether l gives exactly the stored bytes of want.
 func (l line) carries(want line) bool {
-	switch {
-	case l.Completion != nil && l.Request != nil && l.Model != nil:
-		return bytes.Equal(wire(convert.To[recordpb.Completion](*l.Completion, nil)), want.Raw) &&
-			bytes.Equal(wire(convert.To[recordpb.Request](storedRequest{*l.Model, *l.Request}, nil)), want.RawRequest)
-	case l.Tool != nil:
-		return bytes.Equal(wire(convert.To[recordpb.ToolResult](*l.Tool, nil)), want.Raw)
-	case l.Seed != nil:
-		return bytes.Equal(wire(convert.To[recordpb.Seed](*l.Seed, nil)), want.Raw)
-	}
-	return false
+	have := l.stored()
+	return have.Raw != nil && bytes.Equal(have.Raw, want.Raw) && bytes.Equal(have.RawRequest, want.RawRequest)
 }
 
 // wire is a message as it is stored; nil, which is no record's, if it cannot be.

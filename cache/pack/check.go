@@ -2,6 +2,7 @@ package pack
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -33,7 +34,15 @@ func (p *File) Check(ctx context.Context) error {
 	if same.at != p.size {
 		return fmt.Errorf("%w: %d bytes follow its end", ErrNoPack, p.size-same.at)
 	}
-	return nil
+	said, err := p.Read(manifestName)
+	if err != nil {
+		return err
+	}
+	written, err := encodeManifest(manifest{Format: Format, Entries: p.list.Entries})
+	if err == nil && !bytes.Equal(said, written) {
+		err = place(manifestName, fmt.Errorf("%w: it says more than noema writes, or in another way", ErrNoPack))
+	}
+	return err
 }
 
 func place(name string, err error) error {

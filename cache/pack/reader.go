@@ -27,6 +27,7 @@ const (
 	maxFile    = 256 << 20 // of an entry that is read at once, and of a line
 	maxRatio   = 200       // unpacked bytes for each byte of the file …
 	minBudget  = 1 << 30   // … where that is more than this
+	readings   = 2         // how often all is unpacked: to compute with it, and by Again
 )
 
 // ErrNoPack says that a file is no pack, or one that was cut or changed.
@@ -68,7 +69,7 @@ func open(f *os.File) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoPack, err)
 	}
-	p := &File{file: f, size: info.Size(), zip: archive, byName: map[string]*zip.File{}, budget: max(minBudget, maxRatio*info.Size())}
+	p := &File{file: f, size: info.Size(), zip: archive, byName: map[string]*zip.File{}, budget: readings * max(minBudget, maxRatio*info.Size())}
 	if len(archive.File) == 0 || len(archive.File) > maxEntries {
 		return nil, fmt.Errorf("%w: it has %d entries, and 1 to %d are allowed", ErrNoPack, len(archive.File), maxEntries)
 	}

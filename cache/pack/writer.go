@@ -23,6 +23,7 @@ type Writer struct {
 	enc     *zstd.Encoder
 	entries []Entry
 	names   map[string]bool // in lower case: some systems know no other
+	like    *comparison     // of a writer that only compares; see [File.Again]
 }
 
 // NewWriter returns a Writer to w.
@@ -43,6 +44,11 @@ func (w *Writer) Add(name string, data []byte) error {
 		return fmt.Errorf("entry %q: it is in the pack already", name)
 	} else {
 		w.names[low] = true
+	}
+	if w.like != nil {
+		if err := w.like.entry(len(w.entries), name, data); err != nil {
+			return err
+		}
 	}
 	if strings.HasSuffix(name, compressed) {
 		data = w.enc.EncodeAll(data, nil)

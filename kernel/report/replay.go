@@ -28,7 +28,7 @@ func Verdict(w io.Writer, r *runner.ReplayResult) {
 
 // Claim prints what came of checking a claim of a pack, on the run that it is about if it
 // is about one.
-func Claim(w io.Writer, run, what, wrong, unchecked string) {
+func Claim(w io.Writer, run, what, wrong, unchecked, believed string) {
 	mark, about := "ok   ", ""
 	switch {
 	case wrong != "":
@@ -36,6 +36,9 @@ func Claim(w io.Writer, run, what, wrong, unchecked string) {
 	case unchecked != "":
 		mark = "-    "
 		what = "not checked: " + what + ": " + unchecked
+	case believed != "":
+		mark = "said "
+		what += ": " + believed
 	}
 	if run != "" {
 		about = "run " + run + ": "

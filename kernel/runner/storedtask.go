@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -69,13 +70,19 @@ func saveTask(ctx context.Context, store *cache.Store, t *task.Task, used []task
 // putJSON keeps raw JSON in v, such as the schemas of tools, as it is: methods
 // show it in prompts, and an escaped < would be another prompt.
 func putJSON(ctx context.Context, store *cache.Store, v any) (cache.Key, error) {
+	raw, err := encoded(v)
+	if err != nil {
+		return cache.Key{}, err
+	}
+	return store.PutBlob(ctx, raw)
+}
+
+func encoded(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return cache.Key{}, err
-	}
-	return store.PutBlob(ctx, b.Bytes())
+	err := e.Encode(v)
+	return b.Bytes(), err
 }
 
 // LoadTask returns the task of a run as it was when the run began, with the
@@ -126,13 +133,48 @@ func TaskBlobs(ctx context.Context, store *cache.Store, run *record.Run) ([]stri
 }
 
 func getJSON(ctx context.Context, store *cache.Store, name string, into any) error {
-	key, err := cache.ParseKey(name)
-	if err != nil {
-		return err
-	}
-	raw, err := store.Blob(ctx, key)
+	raw, err := blob(ctx, store, name)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(raw, into)
+}
+
+func blob(ctx context.Context, store *cache.Store, name string) ([]byte, error) {
+	key, err := cache.ParseKey(name)
+	if err != nil {
+		return nil, err
+	}
+	return store.Blob(ctx, key)
+}
+
+// CheckTask refuses a stored task that holds more than is read of it, such as a key that
+// this noema does not know.
+func CheckTask(ctx context.Context, store *cache.Store, run *record.Run) error {
+	saved := savedTask{Task: &task.Task{}}
+	if err := sameJSON(ctx, store, run.Blob, &saved); err != nil {
+		return fmt.Errorf("task of run %q: %w", run.ID, err)
+	}
+	for _, part := range saved.Parts {
+		if err := sameJSON(ctx, store, part, &task.Sample{}); err != nil {
+			return fmt.Errorf("sample in blob %.12s of run %q: %w", part, run.ID, err)
+		}
+	}
+	return nil
+}
+
+// sameJSON refuses a blob that putJSON would not write of what it is read as.
+func sameJSON(ctx context.Context, store *cache.Store, name string, into any) error {
+	raw, err := blob(ctx, store, name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return err
+	}
+	again, err := encoded(into)
+	if err == nil && !bytes.Equal(raw, again) {
+		err = errors.New("it holds more than noema reads, or is written in another way")
+	}
+	return err
 }

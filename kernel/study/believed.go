@@ -67,10 +67,18 @@ func sameSeed(ctx context.Context, store *cache.Store, s record.Seed) error {
 
 // believed names what a run says and no computation shows. Of failures there is no record
 // to compute again.
-func (x *verification) believed(ctx context.Context, run *record.Run, seen *tally) {
+func (x *verification) believed(ctx context.Context, run *record.Run, seen *tally, recomputed bool) {
 	x.data(ctx, run)
+	if err := x.fields(run, recomputed); err != nil {
+		x.claim(run.ID, "its record can be listed", err)
+	}
+	x.said(run.ID, "trials", seen.times.String())
+	if !recomputed {
+		x.said(run.ID, "transcripts", fmt.Sprintf("%d trials, sha256 %.16x", len(seen.hashes), seen.whole.Sum(nil)))
+	}
 	if seen.broken > 0 && run.Imported == nil {
-		x.unchecked(run.ID, fmt.Sprintf("that %d of its %d trials failed, such as %s", seen.broken, len(seen.hashes), seen.first), "the infrastructure failed them, and they count for no method")
+		x.unchecked(run.ID, fmt.Sprintf("that %d of its %d trials failed, such as %s", seen.broken, len(seen.hashes), seen.first),
+			fmt.Sprintf("the infrastructure failed them, and they count for no method: sha256 %.16x", seen.failed.Sum(nil)))
 	}
 	if seen.calls > 0 {
 		x.unchecked(run.ID, fmt.Sprintf("that %d calls brought no answer, such as in trial %s", seen.calls, seen.first), "a failure leaves no record")
@@ -79,7 +87,7 @@ func (x *verification) believed(ctx context.Context, run *record.Run, seen *tall
 		x.unchecked(run.ID, fmt.Sprintf("%d of its replies", n), "they were written by hand, not by the model")
 	}
 	if x.pack.Has(runEntry(run.ID, labelFile)) {
-		x.unchecked(run.ID, "its labels", "people gave them")
+		x.unchecked(run.ID, "its labels", "people gave them: "+x.digestLine(runEntry(run.ID, labelFile)))
 	}
 }
 
@@ -108,7 +116,7 @@ func (x *verification) data(ctx context.Context, run *record.Run) {
 	}
 	made := x.generated(ctx, named)
 	if made == nil {
-		x.unchecked(run.ID, what, "the pack holds only a part of it, and it is none that noema generates")
+		x.unchecked(run.ID, what, "the pack holds only a part of it, and it is none that noema generates: "+x.digestLine(samples+"/00000.jsonl.zst"))
 		return
 	}
 	x.claim(run.ID, what, sameSamples(t, made))
@@ -157,29 +165,6 @@ func sameSamples(said, made *kernel.Task) error {
 	return nil
 }
 
-// unnamed lists the files of a pack that its study does not name: no claim covers what
-// they say.
-func (x *verification) unnamed() (rest []string) {
-	prefixes := []string{readmeName, studyName, crateName}
-	for _, folder := range folders {
-		prefixes = append(prefixes, folder+"/")
-	}
-	for _, c := range x.study.Code {
-		prefixes = append(prefixes, codeFolder+"/"+c.Digest+"/")
-	}
-	for _, r := range x.study.Runs {
-		for _, name := range []string{runFile, trialFolder + "/", labelFile, tableFile} {
-			prefixes = append(prefixes, runEntry(r.ID, name))
-		}
-	}
-	for _, e := range x.pack.Entries() {
-		if !slices.ContainsFunc(prefixes, func(p string) bool { return e.Name == p || strings.HasSuffix(p, "/") && strings.HasPrefix(e.Name, p) }) {
-			rest = append(rest, e.Name)
-		}
-	}
-	return rest
-}
-
 // elsewhere says why the code of a run cannot be run on this machine; empty if it can.
 func (x *verification) elsewhere(run *record.Run) string {
 	here := runtime.GOOS + "/" + runtime.GOARCH
@@ -195,7 +180,7 @@ func (x *verification) elsewhere(run *record.Run) string {
 				}
 				return fmt.Sprintf("the code of method %q is a binary for %s, and this is %s: %s", p.Method, c.Platform, here, cure)
 			}
-			if name := lacking(x.code[c.Digest], c); name != "" {
+			if name := interpreter(x.code[c.Digest], c); name != "" {
 				return fmt.Sprintf("the code of method %q is run by %q, which is not on this machine: install it", p.Method, name)
 			}
 		}
@@ -203,8 +188,8 @@ func (x *verification) elsewhere(run *record.Run) string {
 	return ""
 }
 
-// lacking is the program of this machine that runs a plugin's folder, if it is not there.
-func lacking(at string, c Code) string {
+// interpreter is the program of this machine that runs a plugin's folder, if it is not there.
+func interpreter(at string, c Code) string {
 	src, err := plugins.At(at)
 	if err != nil || !c.Folder || filepath.IsLocal(src.Command[0]) && strings.ContainsRune(src.Command[0], '/') {
 		return "" // it is in the folder

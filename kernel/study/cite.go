@@ -36,7 +36,7 @@ func Cite(ctx context.Context, catalog kernel.Catalog, p *pack.File) (numbers []
 		return nil, err
 	}
 	for _, s := range x.study.Runs {
-		if _, _, err := x.load(ctx, s, &tally{}); err != nil {
+		if _, _, err := x.load(ctx, s, newTally()); err != nil {
 			return nil, err
 		}
 	}

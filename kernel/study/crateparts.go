@@ -1,12 +1,6 @@
 package study
 
-import (
-	"bytes"
-	"errors"
-	"strings"
-
-	"noema/kernel/record"
-)
+import "strings"
 
 // folderNames says what the folders of a pack hold.
 var folderNames = map[string]string{
@@ -40,41 +34,4 @@ func (c *crate) files(names []string) {
 		}
 	}
 	part(entity{"@id": "manifest.json", "@type": "File", "name": "SHA-256 of every file", "encodingFormat": "application/json"})
-}
-
-// described notes it if a pack's metadata is not what this noema writes of its runs. No
-// claim of a study rests on it, and other builds may say things in other words.
-func (x *verification) described() {
-	if !x.pack.Has(crateName) {
-		return
-	}
-	if err := x.sameCrate(); err != nil {
-		x.unchecked("", "its metadata for archives, "+crateName, err.Error())
-	}
-}
-
-func (x *verification) sameCrate() error {
-	var names []string
-	for _, e := range x.pack.Entries() {
-		if e.Name != crateName {
-			names = append(names, e.Name)
-		}
-	}
-	var runs []*record.Run
-	for _, s := range x.study.Runs {
-		run, err := readRun(x.pack, s)
-		if err != nil {
-			return err
-		}
-		runs = append(runs, run)
-	}
-	said, err := x.pack.Read(crateName)
-	if err != nil {
-		return err
-	}
-	now, err := crateOf(names, *x.study, runs)
-	if err == nil && !bytes.Equal(said, now) {
-		err = errors.New("it is not what this noema says of the runs: another build wrote it, or somebody changed it: " + difference(said, now))
-	}
-	return err
 }

@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -102,11 +103,46 @@ func (x *verification) proof(ctx context.Context) {
 	ok := x.claim(run.ID, fmt.Sprintf("trial %s has the hash of its transcript", trial.ID), sealed(trial))
 	ok = x.claim(run.ID, fmt.Sprintf("the answers to its %d calls are there", len(trial.Calls)), x.answers(ctx, trial)) && ok
 	x.unchecked(run.ID, "the run, its task and its model, and the trial's costs and target", "no hash of the proof covers them: the run's own pack has them, and the same tree")
+	ok = x.claim("", "written again from what it holds, it is the same in every byte", x.proofAgain(ctx, proof, trial)) && ok
 	if trial.Infra {
 		x.unchecked(run.ID, "why trial "+trial.ID.String()+" failed", "its infrastructure failed, and its hash covers only that")
 	}
 	ok = x.claim(run.ID, fmt.Sprintf("it is trial %d of %d in the tree %s", proof.Place+1, run.Trials, run.Tree), proof.check(trial)) && ok
 	x.verdict.Runs = append(x.verdict.Runs, Checked{Run: run.ID, Same: ok, Tree: run.Tree})
+}
+
+// proofAgain is again for a pack that proves one trial.
+func (x *verification) proofAgain(ctx context.Context, proof *Proof, trial *record.Trial) error {
+	again, bare := *proof, *trial
+	again.Format = Format
+	bare.Transcript = nil
+	said, err := record.Marshal(bare)
+	if err == nil {
+		again.Trial, err = record.Marshal(trial)
+	}
+	if err != nil {
+		return err
+	}
+	run, err := record.Marshal(proof.Run)
+	if err != nil {
+		return err
+	}
+	raw, err := record.Marshal(again)
+	if err != nil {
+		return err
+	}
+	x.said(proof.Run.ID, "run", brief(string(run)))
+	x.said(proof.Run.ID, "trial without its calls and events", brief(string(said)))
+	x.said(proof.Run.ID, "its transcript", fmt.Sprintf("sha256 %.16x", sha256.Sum256(again.Trial)))
+	x.study = &Study{Runs: []Run{proof.Run}}
+	_, err = x.pack.Again(func(w *pack.Writer) error {
+		y := &rewriter{x: x, w: &writer{pack: w}, recordKeys: keys{}}
+		if err := errors.Join(w.Add(proofName, append(raw, '\n')), y.recordKeys.addTrial(trial)); err != nil {
+			return err
+		}
+		return y.records(ctx)
+	}, x.differs)
+	return err
 }
 
 func readProof(p *pack.File) (*Proof, *record.Trial, error) {

@@ -94,11 +94,13 @@ func (x *verification) compile(ctx context.Context, c Code, at, made string) (pr
 	return program, missing, err
 }
 
+const unknownToolchain = "an unknown toolchain"
+
 // builtWith says by what a program of Go was built.
 func builtWith(program string) string {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return "an unknown toolchain"
+		return unknownToolchain
 	}
 	text := info.GoVersion
 	for _, s := range [][2]string{{"GOOS", "/"}, {"GOARCH", "/"}} {

@@ -1,11 +1,12 @@
 package study
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 
 // run checks what the pack says of one run.
 func (x *verification) run(ctx context.Context, s Run) {
-	seen := &tally{}
+	seen := newTally()
 	run, tree, err := x.load(ctx, s, seen)
 	if !x.claim(s.ID, fmt.Sprintf("%d trials stand in the tree %.12s", s.Trials, s.Tree), err) {
 		x.verdict.Runs = append(x.verdict.Runs, Checked{Run: s.ID})
@@ -39,11 +40,11 @@ func (x *verification) run(ctx context.Context, s Run) {
 		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
 	}
 	if what := "its table is recomputed, number by number"; !x.out().computable() {
-		x.unchecked(s.ID, what, "it rests on what was taken out")
+		x.unchecked(s.ID, what, "it rests on what was taken out: "+x.digestLine(runEntry(s.ID, tableFile)))
 	} else {
 		x.claim(s.ID, what, x.table(run.ID))
 	}
-	x.believed(ctx, run, seen)
+	x.believed(ctx, run, seen, checked.Same)
 	x.verdict.Runs = append(x.verdict.Runs, checked)
 }
 
@@ -62,14 +63,24 @@ func (x *verification) unchecked(run, what, why string) {
 // tally is what is noted of a run's trials while they are read.
 type tally struct {
 	hashes        []string
-	broken, calls int    // trials that the infrastructure failed, and calls of others without an answer
-	first         string // the first of either
+	times         times
+	failed, whole hash.Hash // over the trials that the infrastructure failed, and over all
+	broken, calls int       // trials that the infrastructure failed, and calls of others without an answer
+	first         string    // the first of either
 }
+
+func newTally() *tally { return &tally{failed: sha256.New(), whole: sha256.New()} }
 
 func (n *tally) add(t *record.Trial) {
 	n.hashes = append(n.hashes, t.Hash)
+	n.times.add(t)
+	bare := *t
+	bare.Started, bare.Wall, bare.Provider = time.Time{}, 0, 0
+	raw, _ := record.Marshal(bare) // it was read from JSON
+	n.whole.Write(raw)
 	if t.Infra {
 		n.broken++
+		n.failed.Write(raw)
 	}
 	for _, c := range slices.Concat(t.Calls, t.Grading) {
 		if !t.Infra && slices.Contains([]record.Fault{record.ProviderFault, record.LengthFault, record.ToolFault, record.CancelFault}, c.Fault) {
@@ -109,6 +120,9 @@ func (x *verification) load(ctx context.Context, s Run, seen *tally) (*record.Ru
 	tree, err := addRun(ctx, x.pack, store, run, x.out(), seen.add)
 	if err != nil {
 		return nil, "", err
+	}
+	if digest, err := run.Config.Digest(); err != nil || digest != run.Digest {
+		return run, "", errors.Join(err, fmt.Errorf("its configuration has the digest %.12s, and its record says %.12s", digest, run.Digest))
 	}
 	root, err := tree.Root()
 	if err == nil && (root != s.Tree || int(tree.size) != s.Trials) {
@@ -171,7 +185,16 @@ func (x *verification) settle(run *record.Run) error {
 
 // replay computes the trials of a run again.
 func (x *verification) replay(run *record.Run) (root string, err error) {
-	replayed, err := x.lab.Replay(run, sameTrial)
+	replayed, err := x.lab.Replay(run, func(said, now *record.Trial) error {
+		rounded, err := sameTrial(said, now)
+		if rounded != "" {
+			x.rounded.CompareAndSwap(nil, &rounded)
+		}
+		return err
+	})
+	if r := x.rounded.Swap(nil); r != nil {
+		x.unchecked(run.ID, "the last digits of its trials", otherDigits+*r)
+	}
 	switch {
 	case err != nil:
 		return "", err
@@ -183,26 +206,29 @@ func (x *verification) replay(run *record.Run) (root string, err error) {
 	return replayed.Now, fmt.Errorf("it is %.12s: all trials are equal, but %s", replayed.Now, strings.Join(replayed.Changed, "; "))
 }
 
+// otherDigits is why fractions may differ in their last digits.
+const otherDigits = "other processors round in another way: "
+
 // sameTrial compares transcripts whole: a root hash covers those that are computed again,
 // and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
 // execution adds of its own may differ.
-func sameTrial(said, now *record.Trial) error {
+func sameTrial(said, now *record.Trial) (rounded string, err error) {
 	a, b := *said, *now
 	for _, t := range []*record.Trial{&a, &b} {
 		t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
 	}
 	x, err := record.Marshal(a)
 	if err != nil {
-		return err
+		return "", err
 	}
 	y, err := record.Marshal(b)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if err := sameJSON(x, y); err != nil {
-		return fmt.Errorf("trial %s: %w", said.ID, err)
+	if rounded, err = sameJSON(x, y); err != nil {
+		err = fmt.Errorf("trial %s: %w", said.ID, err)
 	}
-	return nil
+	return rounded, err
 }
 
 // table compares a run's numbers with those that its trials give now.
@@ -215,5 +241,13 @@ func (x *verification) table(run string) error {
 	if err != nil {
 		return err
 	}
-	return sameJSON(bytes.TrimSpace(said), now)
+	rounded, err := sameJSON(said, append(now, '\n'))
+	if first, ok := lacks(said, now, false); err != nil && ok {
+		x.unchecked(run, "what its table lacks", fmt.Sprintf("another build wrote it, without %s: sha256 %.16x", first, sha256.Sum256(said)))
+		return nil
+	}
+	if rounded != "" {
+		x.unchecked(run, "the last digits of its table", otherDigits+rounded)
+	}
+	return err
 }

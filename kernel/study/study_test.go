@@ -123,7 +123,7 @@ func TestPackVerifies(t *testing.T) {
 	t.Parallel()
 	file, root := packed(t, small)
 	v := verify(t, file)
-	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 6 {
+	if !v.OK || len(v.Runs) != 1 || v.Runs[0].Root != root || !v.Runs[0].Same || len(v.Claims) != 7 {
 		t.Errorf("verdict %+v", v)
 	}
 	p, err := pack.Open(file)
@@ -134,6 +134,21 @@ func TestPackVerifies(t *testing.T) {
 	run, err := p.Read("runs/" + v.Runs[0].Run + "/run.json")
 	if program := filepath.Base(os.Args[0]); err != nil || !bytes.Contains(run, []byte(`"`+program)) || bytes.Contains(run, []byte("/"+program)) {
 		t.Errorf("the run tells of the folder of %s (%v): %s", program, err, run)
+	}
+}
+
+// TestPackOfTheBuildBefore verifies a pack that the build before this format's rules wrote.
+// Tables follow the statistics of the build; all else must hold.
+func TestPackOfTheBuildBefore(t *testing.T) {
+	t.Parallel()
+	v := verify(t, filepath.Join("testdata", "format1.noema"))
+	for _, c := range v.Failures {
+		if !strings.Contains(c.What, "table") {
+			t.Errorf("%s: %s", c.What, c.Wrong)
+		}
+	}
+	if len(v.Runs) != 1 || !v.Runs[0].Same {
+		t.Errorf("verdict %+v", v)
 	}
 }
 

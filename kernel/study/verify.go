@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"noema/cache/pack"
@@ -41,6 +42,7 @@ type Claim struct {
 	What  string `json:"what"`                // such as "root hash ca6043486e68 is recomputed"
 	Wrong string `json:"wrong,omitempty"`     // the first difference, with its place; empty if the claim holds
 	Why   string `json:"unchecked,omitempty"` // why nobody can check it
+	Value string `json:"value,omitempty"`     // what the pack says, where it is believed
 }
 
 // Verdict is what verifying a pack found.
@@ -53,6 +55,8 @@ type Verdict struct {
 	// Unchecked is what the pack says and nobody can check, because of what was taken out
 	// of it or was never recorded.
 	Unchecked []Claim `json:"unchecked,omitempty"`
+	// Believed is every value of the pack that no computation shows, such as times.
+	Believed []Claim `json:"believed,omitempty"`
 }
 
 // Checked is a run of a verified pack.
@@ -71,9 +75,10 @@ type verification struct {
 	home    string // a temporary folder
 	lab     *kernel.Lab
 	verdict Verdict
-	during  context.Context   // bounds what the lab does now
-	code    map[string]string // paths of unpacked plugins by digest
-	rebuilt map[string]bool   // digests of those that were compiled here
+	rounded atomic.Pointer[string] // a fraction of a trial that differs in its last digits
+	during  context.Context        // bounds what the lab does now
+	code    map[string]string      // paths of unpacked plugins by digest
+	rebuilt map[string]bool        // digests of those that were compiled here
 }
 
 // Do verifies a pack. The error is of what kept it from looking; what the pack gets wrong
@@ -112,12 +117,12 @@ func (x *verification) all(ctx context.Context) {
 	for _, run := range x.study.Runs {
 		x.run(ctx, run)
 	}
-	x.described()
-	if len(x.study.Runs) == 0 {
-		x.unchecked("", "a result", "the pack holds no run, only answers")
+	x.said("", "written by", brief(fmt.Sprintf("%q", x.study.Noema)))
+	if len(x.verdict.Failures) == 0 {
+		x.claim("", "written again from what it holds, it is the same in every byte", x.again(ctx))
 	}
-	if rest := x.unnamed(); len(rest) > 0 {
-		x.unchecked("", fmt.Sprintf("%d other files, such as %s", len(rest), rest[0]), "nothing in the study refers to them")
+	if x.onlyAnswers() {
+		x.unchecked("", "a result", "the pack holds no run, only answers")
 	}
 	if x.Cited == nil {
 		return

@@ -252,7 +252,7 @@ func (a *app) verify(ctx context.Context, v study.Verify, file, cited string, as
 		}
 	}
 	if !asJSON {
-		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why) }
+		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why, c.Value) }
 	}
 	verdict, err := v.Do(ctx, p)
 	if err != nil {
