@@ -9,13 +9,21 @@ import (
 	"strings"
 )
 
-// Format is the version of the directory's layout and records that this
-// package reads and writes.
-const Format = 1
+// Format is the version of the directory's layout and of what is in the records. It is
+// raised when a build that knows only the version before would misread or drop what this
+// one writes:
+//
+//	1  the first
+//	2  a task's samples are blobs of their own; completions have the log probabilities of
+//	   their tokens, and what of the tokens was cached or thought
+//
+// A store of an earlier format is read as it is. It is marked with this one before anything
+// is written to it, so that an older noema says that it is too old.
+const Format = 2
 
 const (
 	formatFile = "FORMAT"
-	formatTemp = "FORMAT.tmp"
+	formatTemp = formatFile + ".tmp"
 	formatLine = "noema store %d"
 )
 
@@ -28,54 +36,62 @@ type formatError struct {
 func (e *formatError) Error() string        { return e.text }
 func (e *formatError) Is(target error) bool { return e.newer && target == ErrNewerFormat }
 
-// checkFormat reports whether dir is a store of this format (true) or fresh
-// (false). FORMAT is the first thing ever made in a store, so a directory
-// that holds anything else but no FORMAT belongs to somebody else.
-func checkFormat(dir string) (bool, error) {
+// checkFormat returns the format of the store in dir, or 0 if dir is fresh. FORMAT is the
+// first thing ever made in a store, so a directory that holds anything else but no FORMAT
+// belongs to somebody else.
+func checkFormat(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return false, fmt.Errorf("open store: %w", err)
+		return 0, fmt.Errorf("open store: %w", err)
 	}
 	raw, err := os.ReadFile(filepath.Join(dir, formatFile))
 	if err == nil {
-		return true, parseFormat(dir, string(raw))
+		return parseFormat(dir, string(raw))
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("open store: %w", err)
+		return 0, fmt.Errorf("open store: %w", err)
 	}
 	for _, e := range entries {
-		if e.Name() != formatTemp && e.Name() != formatFile {
-			return false, &formatError{text: fmt.Sprintf(
+		if !strings.HasPrefix(e.Name(), formatTemp) && e.Name() != formatFile {
+			return 0, &formatError{text: fmt.Sprintf(
 				"open store: %q is not a noema store (it holds %q but no %s file): point NOEMA_HOME to an empty or a new directory",
 				dir, e.Name(), formatFile)}
 		}
 	}
-	return false, nil
+	return 0, nil
 }
 
-func parseFormat(dir, text string) error {
-	var n int
+func parseFormat(dir, text string) (n int, err error) {
 	line := strings.TrimSpace(text)
 	if _, err := fmt.Sscanf(line, formatLine, &n); err != nil || fmt.Sprintf(formatLine, n) != line || n < 1 {
-		return &formatError{text: fmt.Sprintf(
+		return 0, &formatError{text: fmt.Sprintf(
 			"open store: %q has an unreadable %s file (%.40q): restore the line %q if this is a noema store, or point NOEMA_HOME elsewhere",
 			dir, formatFile, line, fmt.Sprintf(formatLine, Format))}
 	}
 	if n > Format {
-		return &formatError{newer: true, text: fmt.Sprintf(
+		return n, &formatError{newer: true, text: fmt.Sprintf(
 			"store %q has format %d and this noema knows %d: update noema, or point NOEMA_HOME elsewhere", dir, n, Format)}
 	}
-	return nil
+	return n, nil
 }
 
-// writeFormat marks a fresh directory, durably and at once: a half-written
-// FORMAT is never seen.
+// upgrade marks a directory that may be written to with the present format.
+func upgrade(dir string) error {
+	n, err := checkFormat(dir)
+	if err != nil || n == Format {
+		return err
+	}
+	return writeFormat(dir)
+}
+
+// writeFormat marks a directory, durably and at once: a half-written FORMAT is never seen.
+// Processes may do so at the same time.
 func writeFormat(dir string) error {
-	temp := filepath.Join(dir, formatTemp)
-	f, err := os.Create(temp)
+	f, err := os.CreateTemp(dir, formatTemp+"*")
 	if err != nil {
 		return fmt.Errorf("create store: %w", err)
 	}
+	temp := f.Name()
 	_, err = fmt.Fprintf(f, formatLine+"\n", Format)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("create store: %w", err)

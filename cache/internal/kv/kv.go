@@ -12,7 +12,7 @@
 //
 // The directory holds
 //
-//	FORMAT          "noema store 1"
+//	FORMAT          "noema store 2"; see [Format]
 //	data/           Badger's own files
 //	run/owner.sock  the owner's socket, mode 0600 in a directory of mode 0700
 //	run/owner.addr  where the socket is, if the path above is too long for one

@@ -49,6 +49,11 @@ func elect(ctx context.Context, dir string, o Options) (backend, error) {
 			return b, err
 		}
 		c, err := dialOwner(ctx, dir, min(helloTime, max(time.Until(deadline), minHello)))
+		if err == nil && refusal(dir, o) == nil {
+			if err := upgrade(dir); err != nil { // of an owner that is older
+				return nil, errors.Join(err, c.close())
+			}
+		}
 		if err == nil {
 			return c, nil
 		}
@@ -88,19 +93,19 @@ func holder(dir string) string {
 
 // tryOwn returns nil and no error if another process owns dir.
 func tryOwn(dir string, o Options) (backend, error) {
-	marked, err := checkFormat(dir)
+	format, err := checkFormat(dir)
 	if err != nil {
 		return nil, err
 	}
 	reading := refusal(dir, o)
-	if reading != nil && !marked {
+	if reading != nil && format == 0 {
 		return nil, reading
 	}
 	lock, err := lockDir(dir, reading)
 	if lock == nil || err != nil {
 		return nil, err
 	}
-	own, err := newOwner(dir, o, lock, marked, reading)
+	own, err := newOwner(dir, o, lock, reading)
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -143,16 +148,9 @@ type own struct {
 	wg    sync.WaitGroup
 }
 
-func newOwner(dir string, o Options, lock *os.File, marked bool, reading error) (*own, error) {
-	if !marked {
-		// Look again under the lock: another process may just have made it.
-		var err error
-		if marked, err = checkFormat(dir); err != nil {
-			return nil, err
-		}
-	}
-	if !marked {
-		if err := writeFormat(dir); err != nil {
+func newOwner(dir string, o Options, lock *os.File, reading error) (*own, error) {
+	if reading == nil { // under the lock: another process may just have made it
+		if err := upgrade(dir); err != nil {
 			return nil, err
 		}
 	}

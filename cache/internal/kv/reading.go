@@ -60,7 +60,7 @@ func (l *local) writable() error {
 	if err := refusal(l.dir, Options{MinFree: l.space.min}); err != nil {
 		return err
 	}
-	err := l.shut()
+	err := errors.Join(upgrade(l.dir), l.shut())
 	l.reading = nil
 	data := filepath.Join(l.dir, dataDir)
 	if err == nil {
