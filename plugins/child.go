@@ -33,6 +33,8 @@ type child struct {
 	report func(*child, Usage) // called with each measurement
 
 	pythons   *pythons
+	outside   string        // a folder that it must not reach
+	landlock  int           // the newest version of Landlock to use; 0 is no bound
 	isolation isolate.State // what is in force, once it has started
 
 	cmd  *exec.Cmd
@@ -231,6 +233,7 @@ func (c *child) watch() {
 		case <-c.gone:
 			return
 		case <-tick.C:
+			killOrphans(false)
 			if fault := c.measure(); fault != "" {
 				c.end(fault)
 			}

@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setApart gives the plugin a process group of its own, so that all of it can
-// be killed at once, and a cage if there is one. The operating system kills the
+// setApart gives the plugin a session of its own, so that all of its process group
+// can be killed at once and it has no terminal, and a cage if there is one. The operating system kills the
 // plugin when the kernel dies, whatever language the plugin is in.
 func setApart(cmd *exec.Cmd, c *cage) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if c != nil {
 		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(c.fd.Fd())
 	}
@@ -113,7 +113,8 @@ func usageOf(s *os.ProcessState) Usage {
 
 // killTree kills a plugin's process with all processes that it started: those in
 // its cage and its group, and, where there is no cage, those with its mark in
-// their environment. It repeats the search for what is forked meanwhile.
+// their environment and orphans without any. It repeats the search for what is
+// forked meanwhile.
 func killTree(pid int, mark string, c *cage) {
 	if c != nil {
 		c.kill()
@@ -123,14 +124,13 @@ func killTree(pid int, mark string, c *cage) {
 	if c != nil {
 		return
 	}
-	const rounds = 20
-	for range rounds {
+	for end := time.Now().Add(drainPatience); time.Now().Before(end); {
 		kin := marked(mark)
-		if len(kin) == 0 {
-			return
-		}
 		for _, p := range kin {
 			_ = unix.Kill(p, unix.SIGKILL)
+		}
+		if killOrphans(false) == 0 && len(kin) == 0 {
+			return
 		}
 	}
 }

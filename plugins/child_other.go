@@ -41,6 +41,10 @@ func killTree(pid int, _ string, _ *cage) {
 	}
 }
 
+func onFirstThread() bool  { return false }
+func adoptOrphans()        {}
+func killOrphans(bool) int { return 0 }
+
 func terminate(pid int) { killTree(pid, "", nil) }
 
 // There are no cages on this system.

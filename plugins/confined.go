@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"runtime"
 
 	"noema/plugins/internal/isolate"
 )
@@ -23,10 +22,10 @@ func Confined(ctx context.Context, cmd *exec.Cmd, tmp string, read, write []stri
 	}
 	setApart(cmd, cage)
 	keepDescriptors()
+	adoptOrphans()
 	started, ended := make(chan error, 1), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // the restricted thread ends with this function; the system kills the process with it
-		isolate.Enforce(isolate.Rules{Read: append(isolate.System(), read...), Write: append(write, tmp)})
+	rules := isolate.Rules{Read: append(isolate.System(), read...), Write: append(write, tmp)}
+	under(rules, func(isolate.State) {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
@@ -37,7 +36,7 @@ func Confined(ctx context.Context, cmd *exec.Cmd, tmp string, read, write []stri
 			err = cmd.Wait()
 		}
 		ended <- err
-	}()
+	})
 	if err := <-started; err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type HostOptions struct {
 
 	speaks   []int // protocol versions, oldest first; nil means this package's
 	cageless bool  // makes no cgroups
+	landlock int   // the newest version of Landlock to use, as on an older system; 0 is no bound
 }
 
 // Host starts, reuses and ends plugin processes. It is safe for concurrent
@@ -77,6 +78,7 @@ func NewHost(opts HostOptions) (*Host, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open plugin host: %w", err)
 	}
+	adoptOrphans()
 	h := &Host{
 		opts: opts, tempDir: dir, cages: &cages{}, pools: map[string]*pool{},
 		alone: semaphore.NewWeighted(int64(2 * opts.MaxProcesses)),
@@ -85,8 +87,14 @@ func NewHost(opts HostOptions) (*Host, error) {
 	if !opts.cageless {
 		h.cages = openCages()
 	}
+	if err := errors.Join(os.Mkdir(h.outside(), 0o700), layOut(h.outside())); err != nil {
+		return nil, errors.Join(fmt.Errorf("open plugin host: %w", err), h.Close())
+	}
 	return h, nil
 }
+
+// outside is a folder that no plugin may reach.
+func (h *Host) outside() string { return filepath.Join(h.tempDir, "outside") }
 
 // maxBase is how long the name of the folder for temporary ones may be: a
 // socket's address has room for about a hundred bytes, and below the folder
@@ -171,6 +179,7 @@ func (h *Host) Close() error {
 		ending.Go(p.stop)
 	}
 	ending.Wait()
+	killOrphans(true)
 	h.cages.close()
 	return os.RemoveAll(h.tempDir)
 }

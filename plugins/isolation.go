@@ -54,7 +54,7 @@ func (c *child) rules() (isolate.Rules, error) {
 		roots = append(roots, in.Roots...)
 		c.prefer(in.Executable)
 	}
-	r := isolate.Rules{Read: append(isolate.System(), isolate.Without(roots, private())...)}
+	r := isolate.Rules{Read: append(isolate.System(), isolate.Without(roots, private())...), Outside: c.outside, Landlock: c.landlock}
 	for _, own := range []string{s.Dir, s.Path} {
 		if own != "" {
 			r.Read = append(r.Read, own)
@@ -105,22 +105,46 @@ func private() []string {
 	return all
 }
 
-// hold starts the process from a thread that is restricted first, and waits on
-// that thread for its end: the system kills the process when the thread that
-// started it ends. The thread is never unlocked, so it ends with this function
-// and nothing else ever runs under its restrictions.
+// under calls do on a thread that is restricted first, and returns at once. The
+// thread ends with do, and nothing else ever runs under its restrictions. It is
+// never the process's first, to which the system gives orphans.
+func under(rules isolate.Rules, do func(isolate.State)) {
+	elsewhere := make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		if onFirstThread() {
+			go func() {
+				runtime.LockOSThread()
+				close(elsewhere)
+				do(isolate.Enforce(rules))
+			}()
+			<-elsewhere
+			runtime.UnlockOSThread()
+			return
+		}
+		do(isolate.Enforce(rules))
+	}()
+}
+
+// hold starts the process from a restricted thread, and keeps that thread until
+// nothing of it is left: the system kills the process when the thread that started
+// it ends, and takes it for an orphan.
 func (c *child) hold(started chan<- error, exited chan<- struct{}) {
-	runtime.LockOSThread()
 	rules, err := c.rules()
-	if err == nil {
-		c.isolation = isolate.Enforce(rules)
-		err = c.cmd.Start()
+	if err != nil {
+		started <- err
+		return
 	}
-	started <- err
-	if err == nil {
-		awaitExit(c.cmd.Process.Pid)
-		close(exited)
-	}
+	under(rules, func(inForce isolate.State) {
+		c.isolation = inForce
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			awaitExit(c.cmd.Process.Pid)
+			close(exited)
+			<-c.gone
+		}
+	})
 }
 
 // Isolation is what bounds the plugin's processes, as it is recorded, and
@@ -132,13 +156,24 @@ func (p *Plugin) Isolation() (inForce string, full bool) {
 // Isolated reports what bounds plugins on this machine, and whether that is all that it
 // should be, before one is started.
 func Isolated() (inForce string, full bool) {
+	outside, err := os.MkdirTemp("", "noema-isolated-")
+	if err != nil {
+		return "not isolated: it cannot be tried: " + err.Error(), false
+	}
+	defer os.RemoveAll(outside)
+	if err := layOut(outside); err != nil {
+		return "not isolated: it cannot be tried: " + err.Error(), false
+	}
 	state := make(chan isolate.State)
-	go func() {
-		runtime.LockOSThread() // the restricted thread ends with this function
-		state <- isolate.Enforce(isolate.Rules{})
-	}()
+	under(isolate.Rules{Outside: outside}, func(s isolate.State) { state <- s })
 	s := <-state
 	return s.String(), s.Full()
+}
+
+// layOut makes a file in a folder of which nothing is permitted to plugins, so that it can be
+// tried whether they reach it.
+func layOut(outside string) error {
+	return os.WriteFile(filepath.Join(outside, "file"), []byte("secret"), 0o600)
 }
 
 // explain adds to an error of the method what a denied file or connection has to
@@ -152,8 +187,7 @@ func (c *child) explain(err error) error {
 
 // denied reports whether a text tells of something that isolation refuses.
 func (c *child) denied(text string) bool {
-	bounded := c.isolation.Files != "" || c.isolation.Network != ""
-	return bounded && strings.Contains(strings.ToLower(text), "permission denied")
+	return len(c.isolation.By) > 0 && strings.Contains(strings.ToLower(text), "permission denied")
 }
 
 func (c *child) cure() string {

@@ -67,6 +67,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	p := &process{grace: h.opts.StopGrace, child: &child{
 		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
 		limits: h.opts.Limits, cages: h.cages, pythons: &h.pythons, report: h.note, gone: make(chan struct{}),
+		outside: h.outside(), landlock: h.opts.landlock,
 	}}
 	p.child.out = &output{limit: h.opts.Limits.Output, flood: p.child.flood}
 	p.client = plugin.NewClient(&plugin.ClientConfig{

@@ -31,15 +31,25 @@
 //   - Its first line must name a socket of this machine and a version of the
 //     protocol that both sides speak.
 //   - On Linux it reads only its own code, the system's libraries and the Python
-//     that runs it, writes only in its temporary folder, signals no process but
-//     its own (from Linux 6.12), and makes no socket but those that wait for the
-//     kernel, by Landlock and seccomp. Its manifest may ask for more, which the
-//     user grants. [Plugin.Isolation] says what is in force.
+//     that runs it, writes only in its temporary folder, changes no file's mode,
+//     owner, times or attributes, signals no process but its own (from Linux 6.12),
+//     sets no limit, priority or processor of another process, keeps nothing in
+//     System V's or POSIX's shared memory, semaphores, queues and keys, watches no
+//     file, and makes no socket but those that wait for the kernel, by Landlock and
+//     seccomp. Root's plugins have no capability. Its manifest may ask for more of
+//     files and network, which the user grants.
+//   - What it started and left behind is this process's child, and ends with it.
 //
-// What remains: a plugin can fill the disk, see the command lines of other
-// processes, raise soft limits, and on purpose leave its group, its cgroup and its
-// mark in the environment; with a granted network it also reaches the sockets of
-// this machine. A file that lies among the system's libraries can be read. Memory
+// What is in force is tried when a process starts, under the rules that it has:
+// [Plugin.Isolation] says what was refused and what was not.
+//
+// What remains: a plugin can fill the disk, see the names, sizes and times of
+// files and the command lines of other processes, raise soft limits, and tell
+// another that runs at the same time something by what it locks, listens on or
+// computes; its memory, also that without a name (memfd), ends with its processes.
+// With a granted network it also reaches the sockets of this machine. Where the
+// user may make no cgroup, what hides from its killed kernel is not found.
+// A file that lies among the system's libraries can be read. Memory
 // and CPU time are measured ten times a second, so that it can exceed both for a
 // moment. Run code that you do not trust in a container or a virtual machine, or
 // as another user. On other systems than Linux, only the plugin's own process is

@@ -279,7 +279,7 @@ type Plugin struct {
 	Builtin   bool     `json:"builtin"`
 	Path      string   `json:"path"`
 	Digest    string   `json:"digest"`
-	Isolation string   `json:"isolation,omitempty"` // what bounded its processes when the run began, such as "files=landlock 7, network=seccomp"
+	Isolation string   `json:"isolation,omitempty"` // what its first process was refused when that was tried, and what it was not
 	Weak      bool     `json:"weak,omitempty"`      // less bounds it than noema asks for
 	Allowed   []string `json:"allowed,omitempty"`   // what the user granted beyond the default
 	NoCalls   bool     `json:"no_calls,omitempty"`  // it declares that it answers without a model or tool call

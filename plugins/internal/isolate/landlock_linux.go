@@ -42,14 +42,18 @@ func rights(version int, network bool) unix.LandlockRulesetAttr {
 	return a
 }
 
-// restrictFiles bounds the files of the calling thread, and its TCP where the
-// kernel can.
-func restrictFiles(r Rules) (what string, tcp bool, err error) {
-	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+// restrictFiles bounds the files of the calling thread, its signals and its TCP
+// where the kernel can.
+func restrictFiles(r Rules) (what string, signals bool, err error) {
+	newest, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return "", false, errno
 	}
-	attr := rights(int(v), r.Network)
+	v := int(newest)
+	if r.Landlock != 0 {
+		v = min(v, r.Landlock)
+	}
+	attr := rights(v, r.Network)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return "", false, errno
@@ -68,7 +72,7 @@ func restrictFiles(r Rules) (what string, tcp bool, err error) {
 	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
 		return "", false, errno
 	}
-	return fmt.Sprintf("landlock %d", v), attr.Handled_access_net != 0, nil
+	return fmt.Sprintf("landlock %d", v), attr.Scoped != 0, nil
 }
 
 // permit adds a rule to a ruleset.

@@ -13,50 +13,73 @@ import (
 const x32 = 0x4000_0000
 
 // Where a filter finds what a thread asks for: struct seccomp_data. The first
-// word of an argument is its lower half on every machine below.
+// word of an argument is its lower half on the machines that are known here.
 const (
-	atNumber = 0
-	atArch   = 4
-	atFirst  = 16
-	atSecond = 24
+	atNumber    = 0
+	atArch      = 4
+	atArguments = 16
 )
 
-// filter is a program of BPF that refuses sockets other than local streams, and
-// every way to connect one: a plugin is connected to, it never connects. Local
-// sockets count, because a daemon or the store of another noema may listen there.
-// The keys that the kernel keeps for a user are refused, too. Jumps are given as
-// the number of instructions to skip.
-func filter(arch uint32) []unix.SockFilter {
-	load := func(at uint32) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
-	}
-	when := func(op uint16, k uint32, yes, no uint8) unix.SockFilter {
-		return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, Jt: yes, Jf: no, K: k}
-	}
-	end := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
-	refuse := end(unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES))
+// filter is a program of BPF that refuses what the rows say, and all calls of
+// other conventions. Jumps are given as the number of instructions to skip.
+func filter(arch uint32, rows []refusal) []unix.SockFilter {
+	other := end(unix.EPERM)
 	p := []unix.SockFilter{
-		load(atArch), when(unix.BPF_JEQ, arch, 1, 0), refuse,
-		load(atNumber), when(unix.BPF_JGE, x32, 0, 1), refuse,
+		load(atArch), when(unix.BPF_JEQ, arch, 1, 0), other,
+		load(atNumber), when(unix.BPF_JGE, x32, 0, 1), other,
 	}
-	for _, call := range []uint32{unix.SYS_CONNECT, unix.SYS_IO_URING_SETUP, unix.SYS_KEYCTL, unix.SYS_REQUEST_KEY, unix.SYS_ADD_KEY} {
-		p = append(p, when(unix.BPF_JEQ, call, 0, 1), refuse)
+	for _, row := range rows {
+		for _, c := range row.calls {
+			body := c.refuse(end(row.errno))
+			p = append(append(p, when(unix.BPF_JEQ, uint32(c.number), 0, uint8(len(body)))), body...)
+		}
 	}
-	return append(p,
-		when(unix.BPF_JEQ, unix.SYS_SOCKET, 1, 0), when(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 6),
-		load(atFirst), when(unix.BPF_JEQ, unix.AF_UNIX, 0, 3),
-		load(atSecond), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}, when(unix.BPF_JEQ, unix.SOCK_STREAM, 1, 0),
-		refuse, end(unix.SECCOMP_RET_ALLOW),
-	)
+	return append(p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
 }
 
-// restrictSockets sets the filter for the calling thread.
-func restrictSockets() error {
+// refuse is the part of a filter for one call.
+func (c call) refuse(no unix.SockFilter) []unix.SockFilter {
+	var p []unix.SockFilter
+	test := func(w word, yes, no uint8) {
+		p = append(p, load(atArguments+8*w.at))
+		if w.mask != 0 {
+			p = append(p, unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: w.mask})
+		}
+		p = append(p, when(unix.BPF_JEQ, w.is, yes, no))
+	}
+	for _, w := range c.only {
+		test(w, 1, 0)
+		p = append(p, no)
+	}
+	for _, w := range c.never {
+		test(w, 0, 1)
+		p = append(p, no)
+	}
+	if p == nil {
+		return []unix.SockFilter{no}
+	}
+	return append(p, load(atNumber))
+}
+
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
+func when(op uint16, k uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, Jt: yes, Jf: no, K: k}
+}
+
+func end(errno unix.Errno) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(errno)}
+}
+
+// restrictCalls sets the filter for the calling thread.
+func restrictCalls(rows []refusal) error {
 	arch, known := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !known {
 		return fmt.Errorf("no filter for %s", runtime.GOARCH)
 	}
-	program := filter(arch)
+	program := filter(arch, rows)
 	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog))); errno != 0 {
 		return errno

@@ -53,6 +53,7 @@ func inTrials() map[string]solver {
 		"steal":        steal,
 		"phone":        phone,
 		"pry":          pry,
+		"hide":         hide,
 		"freeze":       freeze,
 	}
 }
@@ -115,6 +116,18 @@ func doubleFork(context.Context, methods.Problem, methods.Host) (methods.Answer,
 		return methods.Answer{}, err
 	}
 	return crash()
+}
+
+// hide leaves processes behind that have another parent, another session and
+// nothing in their environment, some levels deep and some of them dying in between.
+func hide(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
+	for range 3 {
+		const script = `for i in 1 2 3; do (setsid env -i sh -c "sleep $((10000000+$0)) & sleep $((10000000+$0)) & exec sleep 0.2" &) & done; true`
+		if err := exec.Command("sh", "-c", script, fmt.Sprint(os.Getppid())).Run(); err != nil {
+			return methods.Answer{}, err
+		}
+	}
+	return none()
 }
 
 func ignore(_ context.Context, _ methods.Problem, h methods.Host) (methods.Answer, error) {
