@@ -12,11 +12,13 @@ import (
 	"noema/plugins"
 )
 
-// TestRebuilder compiles source that others wrote, some of which looks beyond its folder.
+// TestRebuilder compiles source that others wrote, some of which looks beyond its folder. No
+// module was ever fetched here: only code that imports one needs it.
 func TestRebuilder(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no Go toolchain")
 	}
+	t.Setenv("GOMODCACHE", t.TempDir())
 	r, err := NewRebuilder(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -37,6 +39,8 @@ func TestRebuilder(t *testing.T) {
 		"plain":           {head, plain, "", ""},
 		"no module":       {head + "\nrequire example.com/none v1.0.0\n", "package main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n", "go mod download", ""},
 		"a private one":   {head + "\nrequire private v0.0.0\n\nreplace private => ../private\n", "package main\n\nimport \"private\"\n\nfunc main() { println(private.Key) }\n", "", "permission denied"},
+		"a method":        {head + "\nrequire noema v0.0.0\n\nreplace noema => /elsewhere\n", "package main\n\nimport \"noema/methods\"\n\nfunc main() { println(methods.Text) }\n", "", ""},
+		"a plugin":        {head + "\nrequire noema v0.0.0\n", "package main\n\nimport _ \"noema/plugins\"\n\nfunc main() {}\n", "go mod download", ""},
 		"another Go":      {"module x\n\ngo 1.999\n", plain, "", "1.999"},
 		"a C compiler":    {head, "package main\n\n// #cgo CFLAGS: -I/etc\nimport \"C\"\n\nfunc main() {}\n", "", "does not compile"},
 		"a syntax error":  {head, "package main\n\nfunc main() {\n", "", "main.go:"},
