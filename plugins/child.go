@@ -41,7 +41,7 @@ type child struct {
 	left chan struct{} // closed when its own process has ended
 	cage *cage         // nil where there is none
 	out  *output
-	errs *os.File       // its stderr
+	taps [2]*tap        // its stdout and stderr
 	line *io.PipeWriter // the handshake, on its way to go-plugin
 	// What go-plugin reads: the handshake, and nothing where it expects stderr.
 	handshake, silence *io.PipeReader
@@ -74,10 +74,13 @@ func (c *child) Start(context.Context) error {
 		_ = os.RemoveAll(c.dir)
 		return err
 	}
-	c.errs = pipes[1]
+	for i, name := range []string{"stdout", "stderr"} {
+		c.taps[i] = &tap{pipe: pipes[i], to: c.out.stream(name)}
+	}
+	c.taps[0].mu.Lock() // until the handshake is read
 	var reading sync.WaitGroup
-	reading.Go(func() { c.readStdout(pipes[0]) })
-	reading.Go(func() { _, _ = io.Copy(c.out.stream("stderr"), pipes[1]) })
+	reading.Go(func() { c.readStdout(c.taps[0]) })
+	reading.Go(c.taps[1].copy)
 	go c.watch()
 	go func() {
 		c.tend(&reading, pipes)
@@ -151,9 +154,9 @@ func (c *child) prepare() error {
 	return nil
 }
 
-// readStdout hands the handshake on and keeps the rest as output.
-func (c *child) readStdout(r io.Reader) {
-	buf := bufio.NewReaderSize(r, maxHandshake)
+// readStdout hands the handshake on and keeps the rest as output. It unlocks the tap.
+func (c *child) readStdout(t *tap) {
+	buf := bufio.NewReaderSize(t.pipe, maxHandshake)
 	line, err := buf.ReadSlice('\n')
 	fault := ""
 	switch {
@@ -166,24 +169,32 @@ func (c *child) readStdout(r io.Reader) {
 	case err == nil && fault == "":
 		_, _ = c.line.Write(line)
 	case err != nil:
-		_, _ = c.out.stream("stdout").Write(line)
+		_, _ = t.to.Write(line)
 	}
 	if fault != "" {
 		c.blame(fault)
 	}
 	_ = c.line.Close()
-	_, _ = io.Copy(c.out.stream("stdout"), buf)
+	rest, _ := buf.Peek(buf.Buffered())
+	_, _ = t.to.Write(rest)
+	t.mu.Unlock()
+	t.copy()
 }
 
-// settle waits, for a moment, until what the process has printed is read.
+// settle reads what the process has printed so far, so that a trial has all that was
+// printed before its answer.
 func (c *child) settle() {
-	const every, times = 500 * time.Microsecond, 40
-	for range times {
-		if unread(c.errs) == 0 {
-			return
-		}
-		time.Sleep(every)
+	for _, t := range c.taps {
+		t.drain()
 	}
+}
+
+// tap hands on what comes through a pipe. Under mu, what is no longer in the pipe has
+// been handed on.
+type tap struct {
+	mu   sync.Mutex
+	pipe *os.File
+	to   io.Writer
 }
 
 // drainPatience is how long output may be read after everything that should

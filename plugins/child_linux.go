@@ -168,13 +168,45 @@ func childrenOf(pid int) []int {
 	return all
 }
 
-// unread is how many bytes wait in a pipe.
-func unread(pipe *os.File) (n int) {
-	conn, err := pipe.SyscallConn()
-	if err == nil {
-		_ = conn.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) }) // of a closed one: 0
+// copy hands on what comes until the other ends are closed.
+func (t *tap) copy() {
+	conn, err := t.pipe.SyscallConn()
+	for more := true; err == nil && more; {
+		err = conn.Read(func(fd uintptr) (done bool) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			n, err := t.take(fd)
+			more = n > 0 || errors.Is(err, unix.EINTR)
+			return !errors.Is(err, unix.EAGAIN)
+		})
 	}
-	return n
+}
+
+// drain hands on what is in the pipe now.
+func (t *tap) drain() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	conn, err := t.pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = conn.Control(func(fd uintptr) { // of a closed one: nothing
+		left, err := unix.IoctlGetInt(int(fd), unix.TIOCINQ)
+		for err == nil && left > 0 {
+			var n int
+			n, err = t.take(fd)
+			left -= max(1, n)
+		}
+	})
+}
+
+// take hands on what one read gives.
+func (t *tap) take(fd uintptr) (n int, err error) {
+	var buf [8 << 10]byte
+	if n, err = unix.Read(int(fd), buf[:]); n > 0 {
+		_, _ = t.to.Write(buf[:n])
+	}
+	return n, err
 }
 
 func numbers(s string) []int {

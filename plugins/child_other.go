@@ -3,6 +3,7 @@
 package plugins
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -21,7 +22,8 @@ func limitProcess(int, Limits)                       {}
 func limitMemory(int, Limits)                        {}
 func limitCPU(int, time.Duration, Limits)            {}
 func awaitExit(pid int)                              {}
-func unread(*os.File) int                            { return 0 }
+func (t *tap) copy()                                 { _, _ = io.Copy(t.to, t.pipe) }
+func (t *tap) drain()                                {}
 func killMarked(string)                              {}
 func machineMemory() int64                           { return 0 }
 func kin(int, string, *cage) []int                   { return nil }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -84,6 +85,14 @@ var testMethods = map[string]methodFunc{
 		h.Emit(methods.Event{Text: fmt.Sprint(os.Getpid())})
 		<-ctx.Done()
 		return methods.Answer{}, ctx.Err()
+	},
+	// prints prints the query, line by line, to the stream of the problem's name, and answers at once.
+	"prints": func(_ context.Context, p methods.Problem, _ methods.Host) (methods.Answer, error) {
+		to := map[string]*os.File{"stdout": os.Stdout, "stderr": os.Stderr}[p.ID]
+		for line := range strings.Lines(p.Query) {
+			fmt.Fprint(to, line)
+		}
+		return methods.TextAnswer(""), nil
 	},
 	"huge": func(context.Context, methods.Problem, methods.Host) (methods.Answer, error) {
 		return methods.TextAnswer(strings.Repeat("x", 80<<20)), nil
@@ -271,6 +280,29 @@ func TestSeedIsBuiltInItsOwnScope(t *testing.T) {
 	}
 	if _, err = p.Solve(t.Context(), methods.Problem{Query: "F"}, k); !errors.Is(err, methods.ErrBudget) {
 		t.Fatalf("failed build: err = %v, want ErrBudget", err)
+	}
+}
+
+// TestOutputComesBeforeTheAnswer: when a trial has its answer it has all that its plugin
+// printed, line by line, of whatever length, and nothing of another trial.
+func TestOutputComesBeforeTheAnswer(t *testing.T) {
+	p := open(t, openHost(t), "prints")
+	random := rand.New(rand.NewPCG(1, 2))
+	for trial := range 100 {
+		var query strings.Builder
+		for n := range 1 + random.IntN(20) {
+			fmt.Fprintf(&query, "%d.%d %s\n", trial, n, strings.Repeat("x", random.IntN(1<<random.IntN(14))))
+		}
+		for _, stream := range []string{"stdout", "stderr"} {
+			var printed strings.Builder
+			ctx := WithOutput(t.Context(), func(text []byte, _ bool) { printed.Write(text) })
+			if _, err := p.Solve(ctx, methods.Problem{ID: stream, Query: query.String()}, newKernel()); err != nil {
+				t.Fatal(err)
+			}
+			if printed.String() != query.String() {
+				t.Fatalf("trial %d, %s: %d bytes came, %d were printed", trial, stream, printed.Len(), query.Len())
+			}
+		}
 	}
 }
 

@@ -57,17 +57,19 @@ func exitWithParent() {
 // guest is the service inside a plugin.
 type guest struct {
 	wire.UnimplementedMethodServer
-	method  methods.Method
-	stderr  *os.File
-	restore sync.Once
+	method         methods.Method
+	stdout, stderr *os.File
+	restore        sync.Once
 }
 
-func newGuest(m methods.Method) *guest { return &guest{method: m, stderr: os.Stderr} }
+func newGuest(m methods.Method) *guest {
+	return &guest{method: m, stdout: os.Stdout, stderr: os.Stderr}
+}
 
-// unbuffer gives os.Stderr back its file. go-plugin replaces it by a pipe
-// whose content is lost when the process is killed, which is just when the
-// last lines matter.
-func (g *guest) unbuffer() { g.restore.Do(func() { os.Stderr = g.stderr }) }
+// unbuffer gives os.Stdout and os.Stderr back their files. go-plugin replaces them by
+// pipes whose content comes later than the answer, and is lost when the process is
+// killed, which is just when the last lines matter.
+func (g *guest) unbuffer() { g.restore.Do(func() { os.Stdout, os.Stderr = g.stdout, g.stderr }) }
 
 // Describe implements the service.
 func (g *guest) Describe(context.Context, *wire.DescribeRequest) (*wire.Description, error) {
