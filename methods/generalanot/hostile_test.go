@@ -50,9 +50,9 @@ func FuzzContexts(f *testing.F) {
 func TestWorkIsBounded(t *testing.T) {
 	context := `{"items": [` + strings.TrimSuffix(strings.Repeat(`{"name": "x"},`, 1000), ",") + `]}`
 	for _, formula := range []string{"sum(1 for a in range(10 ** 9))", "sorted(range(10 ** 6))[0]"} {
-		begin := time.Now()
-		a, _ := solve(t, ranking(context, ""), sweets(text(t, request(t, "score", "score: "+formula))))
-		if took := time.Since(begin); took > 30*time.Second || a.Value == nil {
+		var a methods.Answer
+		took := methodtest.CPU(func() { a, _ = solve(t, ranking(context, ""), sweets(text(t, request(t, "score", "score: "+formula)))) })
+		if took > 30*time.Second || a.Value == nil {
 			t.Errorf("%s: %s after %v", formula, a.Outcome, took)
 		} else {
 			t.Logf("%s: %s after %v", formula, a.Outcome, took)

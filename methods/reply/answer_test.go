@@ -1,6 +1,7 @@
 package reply_test
 
 import (
+	"noema/methods/methodtest"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,7 @@ func TestHostileReplies(t *testing.T) {
 	for _, unit := range []string{"{", "[", `{"answer":`, "'", "9 ", "High ", "Answer:\n", `\boxed{`, "#### \n", "the answer is 3. ", `{"answer": x}`, "1,", "```"} {
 		text := strings.Repeat(unit, 100_000/len(unit))
 		for _, spec := range answerSpecs() {
-			begun := time.Now()
-			_, _ = reply.ReadAnswer(text, spec, reply.LineForm)
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := methodtest.CPU(func() { _, _ = reply.ReadAnswer(text, spec, reply.LineForm) }); took > 5*time.Second {
 				t.Errorf("%q for a %s took %v", unit, spec.Kind, took)
 			}
 		}

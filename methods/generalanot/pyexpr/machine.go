@@ -18,7 +18,7 @@ type Limits struct {
 }
 
 // The default limits: enough for counts and sums over 100,000 extractions, and
-// reached within 100 ms and 64 MiB by whatever does not end. Raise them for
+// reached within a tenth of a second and 64 MiB, on a fast core, by whatever does not end. Raise them for
 // longer lists.
 const (
 	DefaultSteps  = 1_000_000

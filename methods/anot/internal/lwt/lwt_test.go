@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"noema/methods/anot/internal/lwt"
+	"noema/methods/methodtest"
 )
 
 func Example() {
@@ -206,7 +207,6 @@ func TestUnlisted(t *testing.T) {
 // TestHostileProgramsAreCheap feeds what would be quadratic to a careless
 // parser.
 func TestHostileProgramsAreCheap(t *testing.T) {
-	start := time.Now()
 	for _, src := range []string{
 		`(final)=LLM("` + strings.Repeat(`{(query)}['`, 10_000) + `")`,
 		`(final)=LLM("` + strings.Repeat(`{(`, 30_000) + `")`,
@@ -214,11 +214,13 @@ func TestHostileProgramsAreCheap(t *testing.T) {
 		strings.Repeat("#\n", 500_000),
 		`(final)=LLM("` + strings.Repeat(`{(context)}[1] ... `, 20_000) + `")`,
 	} {
-		if p, err := lwt.Parse(src); err == nil {
-			_, _ = lwt.Compile(p, nil) // faults are expected, slowness is not
+		took := methodtest.CPU(func() {
+			if p, err := lwt.Parse(src); err == nil {
+				_, _ = lwt.Compile(p, nil) // faults are expected, slowness is not
+			}
+		})
+		if took > 5*time.Second {
+			t.Errorf("%.40q: took %v", src, took)
 		}
-	}
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("took %v", took)
 	}
 }
