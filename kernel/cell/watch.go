@@ -2,6 +2,7 @@ package cell
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/metrics"
 	"time"
@@ -18,14 +19,19 @@ func (s *Session) watch() {
 	defer ticker.Stop()
 	limit := s.o.Memory
 	allowed, of := limit, 0
+	meter := newMeter()
 	for {
 		select {
 		case <-ticker.C:
 		case <-s.over:
 			return
 		}
+		now := meter.heap()
+		if now > mostOver*limit {
+			s.giveUp(overMemory(limit, now))
+		}
 		ws, number, begun := s.present(), s.Count(), time.Now()
-		if heapUsed() <= limit {
+		if now <= limit {
 			allowed, of = limit, number
 			ticker.Reset(watchEvery)
 			continue
@@ -35,7 +41,7 @@ func (s *Session) watch() {
 		}
 		release := ws.machine.Hold()
 		runtime.GC() // without what is garbage
-		used := heapUsed()
+		used := meter.heap()
 		if number != of {
 			allowed, of = max(limit, used+limit/64), number
 		}
@@ -51,12 +57,31 @@ func (s *Session) watch() {
 	}
 }
 
-// heapUsed is how many bytes of the heap objects take, with those that are garbage.
-func heapUsed() int64 {
-	m := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// mostOver is at how many times the limit the process ends: what runs is then nothing
+// that a stop could end, such as a function of the standard library that builds one
+// large value.
+const mostOver = 4
+
+// giveUp ends the process. A journal tells the next one which cells are lost.
+func (s *Session) giveUp(err *Error) {
+	_, stderr := s.console.terminal()
+	fmt.Fprintf(stderr, "noema: the session's process ends, because its cell does not: %v\n", err)
+	os.Exit(1)
+}
+
+// meter measures the heap. It takes no memory to do so: who asks for any where there
+// is none waits for the garbage collector.
+type meter []metrics.Sample
+
+func newMeter() meter { return meter{{Name: "/memory/classes/heap/objects:bytes"}} }
+
+// heap is how many bytes of the heap objects take, with those that are garbage.
+func (m meter) heap() int64 {
 	metrics.Read(m)
 	return int64(m[0].Value.Uint64())
 }
+
+func heapUsed() int64 { return newMeter().heap() }
 
 // grow refuses n bytes that a cell asks for at once if they exceed the limit. The
 // watch comes too late for these, and the Go runtime ends the process where the

@@ -50,9 +50,6 @@ store, and the unfinished one goes on.`,
 				}
 				return a.notebook(cmd.Context(), args[0], update, *memory, *engine)
 			}
-			if a.source["memory"] == fromCommandLine {
-				return usage(errors.New("--memory bounds a notebook, as it does a session: leave it out, or name a .ipynb file"))
-			}
 			if update {
 				return usage(errors.New("--update saves what the cells of a notebook show: name a .ipynb file"))
 			}
@@ -60,7 +57,10 @@ store, and the unfinished one goes on.`,
 				if err := a.onlyParts(cmd, "on a script"); err != nil {
 					return err
 				}
-				return a.script(cmd.Context(), args, *engine)
+				return a.script(cmd.Context(), args, *memory, *engine)
+			}
+			if a.source["memory"] == fromCommandLine {
+				return usage(errors.New("--memory has no effect on an experiment file, which holds no Go: leave it out"))
 			}
 			if a.source["engine"] == fromCommandLine {
 				return usage(errors.New("--engine has no effect on an experiment file, which holds no Go: leave it out"))

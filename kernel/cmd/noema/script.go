@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"noema/kernel"
 	"noema/kernel/builtin"
@@ -20,9 +21,9 @@ func (a *app) sessionOptions() builtin.SessionOptions {
 }
 
 // script runs a file of Go and returns what main.go's exit codes need.
-func (a *app) script(ctx context.Context, args []string, engine engineName) error {
+func (a *app) script(ctx context.Context, args []string, memory byteSize, engine engineName) error {
 	o := a.sessionOptions()
-	o.Args, o.Script, o.Engine = args, true, string(engine)
+	o.Args, o.Script, o.Memory, o.Engine = args, true, int64(memory), string(engine)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func (a *app) script(ctx context.Context, args []string, engine engineName) erro
 	}
 	fmt.Fprintln(a.stderr, e.Report())
 	code := exitError
-	if e.Kind != "panic" && e.Kind != "interrupted" {
+	if !slices.Contains([]string{"panic", "interrupted", "out of memory"}, e.Kind) {
 		code = exitUsage
 	}
 	return &codedError{code: code}

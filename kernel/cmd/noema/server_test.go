@@ -112,7 +112,7 @@ func TestWrongKey(t *testing.T) {
 
 	// With the right one the run goes on.
 	c.env[1] = "OPENAI_API_KEY=" + rightKey
-	want(t, c.run(0, append(args, "5")...).stdout, "5 answered")
+	want(t, c.run(0, append(args, "5")...).stdout, "30 answered")
 	want(t, c.run(0, "runs", "list").stdout, "finished")
 	secret(t, c, rightKey)
 }

@@ -239,12 +239,18 @@ func (m *Machine) Reset(o *types.Var) {
 
 // variable is memory for a variable of a cell.
 func (m *Machine) variable(rt reflect.Type) unsafe.Pointer {
-	if m.o.Grow != nil && rt.Size() >= large {
-		if err := m.o.Grow(int64(rt.Size())); err != nil {
-			panic(unsupportedError{fmt.Sprintf("a variable of type %s: %v", rt, err)})
-		}
+	if err := m.Grow(int64(rt.Size())); err != nil {
+		panic(unsupportedError{fmt.Sprintf("a variable of type %s: %v", rt, err)})
 	}
 	return reflect.New(rt).UnsafePointer()
+}
+
+// Grow asks for memory before it is taken; see [Options]. Little is never refused.
+func (m *Machine) Grow(bytes int64) error {
+	if m.o.Grow == nil || bytes < large {
+		return nil
+	}
+	return m.o.Grow(bytes)
 }
 
 // Call calls a function without parameters in a thread.

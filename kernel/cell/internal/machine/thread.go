@@ -246,14 +246,19 @@ func (m *Machine) Running() bool {
 
 // CheckOut is Check for code that unwinds panics slowly: a goroutine that the
 // machine started ends without one.
-func (th *Thread) CheckOut() {
+func (th *Thread) CheckOut() { th.out(th.check) }
+
+// AllowOut is Allow for such code.
+func (th *Thread) AllowOut(bytes int) { th.out(func() { th.Allow(bytes) }) }
+
+func (th *Thread) out(check func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			th.goexit()
 			panic(r)
 		}
 	}()
-	th.check()
+	check()
 }
 
 // Exit ends the thread as a panic with the value v would.

@@ -20,6 +20,10 @@ func (l *lowering) simple(s ast.Stmt) string {
 	}
 	var lines []string
 	switch {
+	case a.Tok == token.ADD_ASSIGN && isString(l.info.TypeOf(a.Lhs[0])):
+		to := l.text(l.place(&lines, a.Lhs[0]))
+		right := l.hold(&lines, a.Rhs[0], nil)
+		lines = append(lines, room(fmt.Sprintf("len(%s)+len(%s)", to, right), 1), fmt.Sprintf("%s += %s", to, right))
 	case a.Tok != token.ASSIGN && a.Tok != token.DEFINE:
 		right := l.hold(&lines, a.Rhs[0], nil)
 		lines = append(lines, fmt.Sprintf("%s %s %s", l.text(a.Lhs[0]), a.Tok, right))
@@ -147,7 +151,7 @@ func (l *lowering) calls(x ast.Expr) (found bool) {
 		case *ast.UnaryExpr:
 			found = found || n.Op == token.ARROW
 		case *ast.Ident:
-			found = found || strings.Contains(n.Name, "(")
+			found = found || strings.Contains(strings.ReplaceAll(n.Name, joinCall, ""), "(")
 		}
 		return true
 	})

@@ -36,8 +36,20 @@ func (l *lowering) call(c *astutil.Cursor, n *ast.CallExpr) {
 	case "min", "max":
 		l.put(c, raw("%s", l.extreme(name, n)))
 	case "append":
-		if len(n.Args) > 2 {
+		switch {
+		case n.Ellipsis.IsValid():
+			if _, ok := l.info.TypeOf(n).Underlying().(*types.Slice); ok {
+				l.put(c, raw("%s", l.extended(n)))
+			}
+		case len(n.Args) > 2:
 			l.put(c, raw("%s", l.appended(n)))
+		}
+	case "make":
+		size := l.made(l.info.TypeOf(n))
+		for i, x := range n.Args[1:] {
+			if tv := l.info.Types[x]; tv.Value == nil || !small(tv.Value) {
+				n.Args[i+1] = raw("%s", room(l.text(x), size))
+			}
 		}
 	case "":
 		l.copied(n)

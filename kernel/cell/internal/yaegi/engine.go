@@ -5,6 +5,7 @@
 package yaegi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -104,7 +105,7 @@ func (e *Engine) Load(u *source.Unit, earlier map[types.Object]types.Object) (ru
 	l := &lowering{Engine: e, unit: u, info: u.Info, inits: map[*types.Initializer]string{}, hoisted: map[ast.Stmt]string{}, comm: map[ast.Stmt]bool{}, direct: map[*ast.SelectorExpr]types.Type{}}
 	e.packages[u.Package] = len(e.packages) + 1
 	l.name(earlier)
-	if err := l.refuse(); err != nil {
+	if err := cmp.Or(l.refuse(), l.fits()); err != nil {
 		return nil, err
 	}
 	text, entry, err := l.lowerAll()

@@ -27,6 +27,8 @@ const maxDepth = 100_000
 func (e *Engine) host(print func(string)) interp.Exports {
 	return interp.Exports{hostPath + "/host": {
 		"Check":   reflect.ValueOf(e.check),
+		"Room":    reflect.ValueOf(e.room),
+		"Join":    reflect.ValueOf(e.join),
 		"Enter":   reflect.ValueOf(e.machine.Enter),
 		"Leave":   reflect.ValueOf(leave),
 		"Wait":    reflect.ValueOf(e.wait),
@@ -64,6 +66,30 @@ func (e *Engine) check() {
 	if runtime.Callers(maxDepth, deep[:]) > 0 {
 		th.Exit(unsupported("stack overflow: calls nest too deep for yaegi"))
 	}
+}
+
+// room asks for the memory of n values of a size, which a cell takes at once, and
+// returns n. A look at the memory later comes too late for these: the Go runtime stops
+// for nobody while it copies, not even for a signal.
+func (e *Engine) room(n, size int64) int {
+	const large = 1 << 20
+	if n <= 0 || size <= 0 || n < large/size {
+		return int(n)
+	}
+	bytes := int64(math.MaxInt64)
+	if n <= math.MaxInt64/size {
+		bytes = n * size
+	}
+	if th := e.machine.Thread(); th != nil {
+		th.AllowOut(int(bytes))
+	}
+	return int(n)
+}
+
+// join is the sum of two strings.
+func (e *Engine) join(a, b string) string {
+	e.room(int64(len(a)+len(b)), 1)
+	return a + b
 }
 
 // positive refuses a negative zero.

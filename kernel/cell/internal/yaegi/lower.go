@@ -277,9 +277,14 @@ func (l *lowering) isFloat(x ast.Expr) bool {
 }
 
 // binary spells out && and || with calls, which the interpreter misorders within
-// other expressions, and checks counts of shifts.
+// other expressions, checks counts of shifts, and has strings joined where the limit on
+// memory counts.
 func (l *lowering) binary(c *astutil.Cursor, n *ast.BinaryExpr) {
 	switch n.Op {
+	case token.ADD:
+		if isString(l.info.TypeOf(n)) {
+			l.put(c, raw("%s", l.joined(n)))
+		}
 	case token.LAND, token.LOR:
 		if !l.calls(n.Y) && !l.calls(n.X) {
 			return
