@@ -153,9 +153,15 @@ func awaitEnd(e *machine.Execution, over <-chan struct{}) bool {
 	}
 }
 
+// MaxText bounds the bytes of a cell or script. To check a text takes some hundred times
+// its size.
+const MaxText = 4 << 20
+
 // check rejects texts that later steps could not read.
 func check(text string) error {
 	switch {
+	case len(text) > MaxText:
+		return fail(kindUnsupported, fmt.Sprintf("the text has %d MiB: a cell or script may have %d", len(text)>>20, MaxText>>20), "read data from a file")
 	case strings.Count(text, "\n") >= maxLines:
 		return fail(kindUnsupported, fmt.Sprintf("the text has more than %d lines", maxLines), "split it")
 	case !utf8.ValidString(text):
