@@ -524,6 +524,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"AddSeeds":       reflect.ValueOf(runner.AddSeeds),
 			"AnyOf":          reflect.ValueOf(runner.AnyOf),
 			"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
+			"CheckTask":      reflect.ValueOf(runner.CheckTask),
 			"Crew":           reflect.ValueOf((*runner.Crew)(nil)),
 			"_Crew":          reflect.ValueOf((*wrap_noema_kernel_runner_Crew)(nil)),
 			"Deal":           reflect.ValueOf((*runner.Deal)(nil)),
