@@ -125,9 +125,15 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 // method: whether the items of rankings are shuffled per trial.
 const shuffleOption = "shuffle"
 
+// maxMethods bounds an experiment: each two of its methods are compared.
+const maxMethods = 500
+
 // OpenMethods opens the methods of the given texts. Shared options go to each
 // method that has them; "method.option" goes to one.
 func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string]string) ([]runner.Method, error) {
+	if len(texts) > maxMethods {
+		return nil, Misused(fmt.Errorf("declare experiment: %d methods: at most %d are compared with each other", len(texts), maxMethods))
+	}
 	var out []runner.Method
 	used := map[string]bool{}
 	for _, text := range texts {

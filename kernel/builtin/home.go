@@ -35,6 +35,7 @@ func FindUpward(name string) (string, error) {
 // lines that each name the one before twice would fill any memory.
 const (
 	maxEnvFile    = 1 << 20
+	maxEnvLines   = 10_000 // each is looked for in all that is left of the file
 	maxReferences = 20
 )
 
@@ -48,6 +49,9 @@ func LoadEnvFile() error {
 	raw, err := files.Read(path, maxEnvFile)
 	if err != nil {
 		return err
+	}
+	if bytes.Count(raw, []byte("\n")) > maxEnvLines {
+		return fmt.Errorf("read %s: it has more than %d lines", path, maxEnvLines)
 	}
 	if bytes.Count(raw, []byte("$")) > maxReferences {
 		return fmt.Errorf("read %s: more than %d values name other variables: write them out", path, maxReferences)

@@ -101,7 +101,7 @@ func (s *Session) next() (*workspace, int, error) {
 
 // run runs a text in a goroutine of its own and waits for its end.
 func (ws *workspace) run(ctx context.Context, j job, number int) (display.Bundle, error) {
-	if err := check(j.text); err != nil {
+	if err := CheckText(j.text); err != nil {
 		return nil, err
 	}
 	if j.source == "" {
@@ -153,15 +153,15 @@ func awaitEnd(e *machine.Execution, over <-chan struct{}) bool {
 	}
 }
 
-// MaxText bounds the bytes of a cell or script. To check a text takes some hundred times
-// its size.
-const MaxText = 4 << 20
+// maxText bounds the bytes of a cell or script, which take some hundred times as many to
+// check and compile.
+const maxText = 2 << 20
 
-// check rejects texts that later steps could not read.
-func check(text string) error {
+// CheckText rejects texts that later steps could not read.
+func CheckText(text string) error {
 	switch {
-	case len(text) > MaxText:
-		return fail(kindUnsupported, fmt.Sprintf("the text has %d MiB: a cell or script may have %d", len(text)>>20, MaxText>>20), "read data from a file")
+	case len(text) > maxText:
+		return fail(kindUnsupported, fmt.Sprintf("the text has %.1f MiB: a cell or script may have %d", float64(len(text))/(1<<20), maxText>>20), "read data from a file")
 	case strings.Count(text, "\n") >= maxLines:
 		return fail(kindUnsupported, fmt.Sprintf("the text has more than %d lines", maxLines), "split it")
 	case !utf8.ValidString(text):

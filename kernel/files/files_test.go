@@ -32,8 +32,17 @@ func bombs() map[string]string {
 		"brackets":         rep("[", 100_000), "braces": rep("{a: ", 50_000), "closed": rep("[", 50_000) + rep("]", 50_000),
 		"dashes": rep("- ", 50_000), "questions": rep("? ", 50_000), "tags": rep("!!str ", 50_000), "tags below each other": rep("!!str\n", 50_000),
 		"anchors": rep("&a ", 50_000), "words": rep("- 1\n", 150_000), "colons": rep("[:", 5_000),
-		"large": rep("#", MaxConfig+1),
+		"large": rep("#", MaxConfig+1), "keys": numbered("k%d: 1\n"), "keys in braces": "a: {" + numbered("k%d: 1, ") + "}", "keys of a list's map": "- " + numbered("k%d: 1\n  "),
 	}
+}
+
+// numbered is more lines than a map may have keys.
+func numbered(format string) string {
+	var b strings.Builder
+	for i := range 2 * maxKeys {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
 
 func TestYAMLBombs(t *testing.T) {
@@ -63,6 +72,10 @@ func TestYAMLThatPeopleWrite(t *testing.T) {
 	}
 	if got := fmt.Sprint(into); got != "{map[k:[1 2]] map[k:[1 2]] [[1 map[k:[1 2] z:map[y:[[[]]]]}" {
 		t.Error(got)
+	}
+	many := "rules:\n" + strings.Repeat("- match: a\n  reply: {b: c}\n", maxKeys+maxKeys/2)
+	if err := YAML([]byte(many), new(any)); err != nil {
+		t.Errorf("a long list of small maps: %v", err)
 	}
 	deep := strings.Repeat("[", 90) + strings.Repeat("]", 90)
 	if err := YAML([]byte("a: "+deep), &into); err != nil {

@@ -18,6 +18,7 @@ import (
 const (
 	maxTokens = 200_000          // a token takes 300 bytes
 	maxDepth  = 100              // lists and maps within each other
+	maxKeys   = 4096             // of one map, whose keys the parser copies for each of them
 	maxValues = 200_000          // values after every alias is replaced by what it stands for
 	maxTime   = 10 * time.Second // for what none of these foresees
 )
@@ -75,7 +76,7 @@ func parse(raw []byte) (*ast.File, error) {
 	if len(tokens) > maxTokens {
 		return nil, fmt.Errorf("line %d: the YAML has more than %d words and marks: use a smaller file", tokens[maxTokens].Position.Line, maxTokens)
 	}
-	if err := checkDepth(tokens); err != nil {
+	if err := errors.Join(checkDepth(tokens), checkKeys(tokens)); err != nil {
 		return nil, err
 	}
 	file, err := parser.Parse(tokens, 0)
@@ -123,6 +124,43 @@ func checkDepth(tokens token.Tokens) error {
 		}
 		if len(columns)+flow+prefixes > maxDepth {
 			return fmt.Errorf("line %d: the YAML is more than %d levels deep: write it flatter", line, maxDepth)
+		}
+	}
+	return nil
+}
+
+// checkKeys bounds the keys of one map, from the tokens alone. Maps within brackets
+// have the column 0.
+func checkKeys(tokens token.Tokens) error {
+	type level struct{ column, keys int }
+	levels, line, flow := []level{{}}, 0, 0
+	for _, t := range tokens {
+		opens := t.Position.Line != line
+		line = t.Position.Line
+		if opens && flow == 0 && t.Type != token.CommentType {
+			for len(levels) > 1 && levels[len(levels)-1].column > t.Position.Column {
+				levels = levels[:len(levels)-1]
+			}
+			if levels[len(levels)-1].column < t.Position.Column {
+				levels = append(levels, level{column: t.Position.Column})
+			}
+		}
+		top := &levels[len(levels)-1]
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+			levels = append(levels, level{})
+		case token.SequenceEndType, token.MappingEndType:
+			if flow > 0 {
+				flow--
+				levels = levels[:len(levels)-1]
+			}
+		case token.SequenceEntryType:
+			top.keys = 0 // another map
+		case token.MappingValueType:
+			if top.keys++; top.keys > maxKeys {
+				return fmt.Errorf("line %d: a map of the YAML has more than %d keys: use a list, or several files", line, maxKeys)
+			}
 		}
 	}
 	return nil

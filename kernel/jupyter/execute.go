@@ -27,7 +27,8 @@ func isTrue(b *bool) bool { return b == nil || *b }
 // execute runs a cell.
 func (k *kernel) execute(ctx context.Context, m *message) {
 	c := content[executeRequest](k, m)
-	store := isTrue(c.StoreHistory) && !c.Silent
+	fault := cell.CheckText(c.Code) // a text that is refused is neither kept nor echoed
+	store := isTrue(c.StoreHistory) && !c.Silent && fault == nil
 	k.mu.Lock()
 	if store {
 		k.count++
@@ -47,7 +48,7 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 			k.logf("%v", err)
 		}
 	}
-	if !c.Silent {
+	if !c.Silent && fault == nil {
 		k.publish(m, "execute_input", map[string]any{"code": c.Code, "execution_count": count})
 	}
 	k.output.begin(m, c.Silent, isTrue(c.AllowStdin))
@@ -56,7 +57,11 @@ func (k *kernel) execute(ctx context.Context, m *message) {
 		k.notice = ""
 	}
 	before := k.session.Count()
-	value, payload, err := k.runText(ctx, c.Code, count)
+	var value display.Bundle
+	payload, err := []any{}, fault
+	if err == nil {
+		value, payload, err = k.runText(ctx, c.Code, count)
+	}
 	k.output.flush()
 	now := span{before + 1, k.session.Count()}
 	k.ranAs(m, store, now)

@@ -424,3 +424,22 @@ func unwrapped(err error) error {
 	}
 	return err
 }
+
+// TestHugeCell: a signed cell of 80 MB is refused with the limit, and neither echoed to
+// the front ends nor kept in the history; the next one runs.
+func TestHugeCell(t *testing.T) {
+	r := start(t, "")
+	c := r.client("a")
+	reply, published := c.request("execute_request", cellOf(strings.Repeat("x++; ", 16<<20)))
+	if text := fmt.Sprint(reply["evalue"]); reply["status"] != "error" || !strings.Contains(text, "the text has 80.0 MiB: a cell or script may have 2") {
+		t.Errorf("the kernel replies %.300v", reply)
+	}
+	for _, m := range published {
+		if size := len(fmt.Sprint(m.content)); size > 10_000 || m.kind == "execute_input" {
+			t.Errorf("%s of %d bytes is published", m.kind, size)
+		}
+	}
+	if _, shown := c.run("value 4"); shown != "[execute_result 4]" {
+		t.Errorf("afterwards a cell shows %q", shown)
+	}
+}

@@ -112,6 +112,9 @@ func (l Line) decode(into any, strict bool) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return l.ErrorAt(int(d.InputOffset())-1, errors.New("more than one JSON value on the line"))
 	}
+	if at, key := duplicateKey(l.Raw); at >= 0 {
+		return l.ErrorAt(at, fmt.Errorf("the key %.60q stands twice in one object: keep one", key))
+	}
 	return nil
 }
 

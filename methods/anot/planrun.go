@@ -46,9 +46,10 @@ func (p *Plan) Graph() methods.Graph {
 		return graph(plan, nil)
 	}
 	g := methods.Graph{Kind: "lwt"}
-	for _, s := range p.program.Steps {
+	needs := p.program.Needs()
+	for i, s := range p.program.Steps {
 		g.Nodes = append(g.Nodes, methods.Node{ID: s.ID, Text: s.Prompt})
-		for _, need := range p.program.Needs(s) {
+		for _, need := range needs[i] {
 			g.Edges = append(g.Edges, methods.Edge{From: need, To: s.ID})
 		}
 	}

@@ -50,6 +50,15 @@ func bomb(key string) string {
 	return b + key + ": *a9\n"
 }
 
+// numbered is n parts of a text, each with its number.
+func numbered(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
 func TestHostileFiles(t *testing.T) {
 	const (
 		run      = "run f.yaml"
@@ -75,6 +84,8 @@ func TestHostileFiles(t *testing.T) {
 		{"experiment: in itself", "f.yaml", text("methods: &m [*m]"), run, "alias"},
 		{"experiment: not YAML", "f.yaml", text("\x00\x01{{{"), run, "read experiment f.yaml"},
 		{"experiment: many keys", "f.yaml", text(rep("k: v\n", 100_000)), run, "words and marks"},
+		{"experiment: methods", "f.yaml", text("methods: [" + numbered(25_000, "m%d,") + "]"), run, "25000 methods: at most 500 are compared"},
+		{"experiment: keys", "f.yaml", text(numbered(50_000, "k%d: 1\n")), run, "line 4097: a map of the YAML has more than 4096 keys"},
 		{"experiment: FIFO", "f.yaml", fifo, run, "pipe"},
 		{"experiment: folder", "f.yaml", dir, run, "directory"},
 		{"experiment: zeros", "f.yaml", link("/dev/zero"), run, "device"},
@@ -84,6 +95,7 @@ func TestHostileFiles(t *testing.T) {
 		{"settings: depth", "noema.yaml", text("methods: " + deep), "runs list", "levels deep"},
 		{"settings: tebibyte", "noema.yaml", sparse, "runs list", "larger than 4 MiB"},
 		{"keys: doubling", ".env", text("A=xx\n" + rep("A=$A$A\n", 40)), "runs list", "name other variables"},
+		{"keys: lines", ".env", text(numbered(80_000, "A%d=x\n")), "runs list", "more than 10000 lines"},
 		{"keys: tebibyte", ".env", sparse, "runs list", "larger than 1 MiB"},
 		{"script: aliases", "f.yaml", text(bomb("rules")), scripted, "aliases stand for"},
 		{"script: depth", "f.yaml", text(deep), scripted, "levels deep"},
@@ -107,6 +119,10 @@ func TestHostileFiles(t *testing.T) {
 		{"samples: depth", "f.jsonl", text(`{"input":"q","target":` + deep + `}`), "task validate f.jsonl", "f.jsonl:1:"},
 		{"samples: twice", "f.jsonl", text(`{"id":1,"input":"q","target":"a"}` + "\n" + `{"id":1,"input":"q","target":"a"}`), "task validate f.jsonl", "f.jsonl:2:1"},
 		{"samples: not UTF-8", "f.jsonl", text(oneLine + "\n" + `{"input":"` + "\xff" + `","target":"a"}`), "task validate f.jsonl", "f.jsonl:2:11"},
+		{"samples: a key twice", "f.jsonl", text(oneLine + "\n" + `{"input":"q","target":"a","metadata":{"x":[{"k":1,"\u006b":2}]}}`), "task validate f.jsonl", `f.jsonl:2:51: the key "k" stands twice`},
+		{"questions: a key twice", "f.json", text(`[{"question":"q","answer":"a","answer":"b"}]`), "task validate f.json", `element 1: the key "answer" stands twice`},
+		{"questions: columns", "f.csv", text(rep("c,", 100_000) + "question,answer\n"), "task validate f.csv", "f.csv:1: 100002 columns: at most 4096 are read"},
+		{"questions: a column in each row", "f.jsonl", text(numbered(100_000, `{"question":"q","answer":"a","c%d":1}`+"\n")), "task validate f.jsonl", "f.jsonl:4095:1: 4097 columns up to here"},
 		{"samples: cut", "f.jsonl", text(`{"input":"q","target":`), "task validate f.jsonl", "f.jsonl:1:"},
 		{"questions: many empty ones", "f.json", text("[" + rep("{},", 1_000_000) + "{}]"), "task validate f.json", "no column is called input, question or prompt"},
 		{"questions: cut", "f.json", text(`[{"question":"q"`), "task validate f.json", "element 1"},
@@ -116,11 +132,15 @@ func TestHostileFiles(t *testing.T) {
 		{"puzzles: FIFO", "f.csv", fifo, "task validate f.csv", "pipe"},
 		{"articles: quotes in quotes", "home/a.md", text(rep("> ", 200_000)), "task validate s.jsonl?corpus=home", "a.md:1: more than 100 quotes"},
 		{"articles: depth", "home/a.html", text(rep("<div>", 200_000)), "task validate s.jsonl?corpus=home", "512 nodes"},
+		{"plan: steps", "f.lwt", text(numbered(100_000, "(%d)=LLM(\"x\")\n")), "plan show f.lwt", "f.lwt:10001:1: step 10000: a program has at most 10000 steps"},
 		{"plan: depth", "f.json", text(deep), "plan show f.json", "plan"},
 		{"plan: tebibyte", "f.json", sparse, "plan show f.json", "larger than 4 MiB"},
 		{"seed: depth", "f.json", text(deep), "seed validate f.json", "read Formula Seed f.json"},
 		{"seed: FIFO", "f.json", fifo, "seed validate f.json", "pipe"},
 		{"option: FIFO", "f.txt", fifo, compare + "cafes -M k=@f.txt", "pipe"},
+		{"notebook: one cell", "f.ipynb", text(`{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [], "source": ["` +
+			rep("x++; ", 4<<20) + `"]}]}`), "run f.ipynb", "the text has 20.0 MiB: a cell or script may have 2"},
+		{"program: one statement", "f.go", text("package main\nfunc main() { x := 0; " + rep("x++; ", 4<<20) + "}\n"), "run f.go", "the text has 20.0 MiB: a cell or script may have 2"},
 		{"program: FIFO", "f.go", fifo, "run f.go", "pipe"},
 		{"program: tebibyte", "f.go", sparse, "run f.go", "larger than 32 MiB"},
 	} {
@@ -152,7 +172,7 @@ func hostileFile(t *testing.T, file string, make maker, args, want string) {
 	if len(said) > 500 {
 		said = said[:500]
 	}
-	if code != exitError && code != exitUsage || !strings.Contains(stderr.String(), want) {
+	if code != exitError && code != exitUsage || !strings.Contains(stdout.String()+stderr.String(), want) {
 		t.Errorf("exit code %d, want %q in: %s%.300s", code, want, said, stdout.String())
 	}
 	if all := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 5*time.Second || all > 400 {

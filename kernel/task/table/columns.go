@@ -8,6 +8,9 @@ import (
 	"noema/methods"
 )
 
+// maxColumns bounds the columns of a table: each new one is looked at beside all others.
+const maxColumns = 4096
+
 // look chooses the columns anew when a row has some that none before it had.
 func (r *reader) look(row Row) error {
 	first, before := len(r.order) == 0, len(r.order)
@@ -20,6 +23,9 @@ func (r *reader) look(row Row) error {
 	}
 	if len(r.order) == before && r.roles.input != "" {
 		return nil
+	}
+	if len(r.order) > maxColumns {
+		return row.Errorf("%d columns up to here: at most %d are read", len(r.order), maxColumns)
 	}
 	slices.Sort(r.order[before:])
 	if first && row.order != nil {

@@ -126,14 +126,19 @@ func notUTF8(name string, line, column int) error {
 // A column without a name, as pandas writes for its index, is left out.
 func (t *Table) checkHeader(header []string) error {
 	header[0] = strings.TrimPrefix(header[0], "\ufeff")
+	if len(header) > maxColumns {
+		return fmt.Errorf("%s:1: %d columns: at most %d are read", t.name, len(header), maxColumns)
+	}
+	first := map[string]bool{}
 	for i, name := range header {
 		if !utf8.ValidString(name) {
 			return notUTF8(t.name, 1, 1+len(validPart(strings.Join(header[:i+1], ","))))
 		}
 		header[i] = strings.TrimSpace(name)
-		if header[i] != "" && slices.Contains(header[:i], header[i]) {
+		if header[i] != "" && first[header[i]] {
 			return fmt.Errorf("%s:1: two columns are called %q: rename one, or add a first line with the names", t.name, header[i])
 		}
+		first[header[i]] = true
 	}
 	if len(header) > 1 {
 		return nil

@@ -129,13 +129,15 @@ func (in *input) check() error {
 
 // distinct refuses labels that methods could not tell apart.
 func distinct(labels []string) error {
-	for i, label := range labels {
+	seen := map[string]bool{}
+	for _, label := range labels {
 		if label == "" {
 			return errors.New("a part of the list is empty")
 		}
-		if slices.Contains(labels[:i], label) {
+		if seen[label] {
 			return fmt.Errorf("%q is in the list twice", label)
 		}
+		seen[label] = true
 	}
 	if len(labels) == 0 {
 		return errors.New("it needs texts to choose from")
@@ -196,8 +198,12 @@ func (in input) labelledSet(target json.RawMessage) (methods.AnswerSpec, json.Ra
 	if err := json.Unmarshal(target, &members); err != nil {
 		return spec, nil, fmt.Errorf("target %.80s is not a list of texts", compact(target))
 	}
+	labels := map[string]bool{}
+	for _, label := range in.Labels {
+		labels[label] = true
+	}
 	for _, m := range members {
-		if !slices.Contains(in.Labels, m) {
+		if !labels[m] {
 			return spec, nil, fmt.Errorf("target %s: %q is not one of the labels %q", compact(target), m, in.Labels)
 		}
 	}

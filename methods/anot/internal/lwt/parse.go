@@ -20,6 +20,9 @@ func Parse(src string) (*Program, error) {
 // stepStart matches where a step begins on a line.
 var stepStart = regexp.MustCompile(`\n[ \t]*\([A-Za-z0-9_.]+\)[ \t]*=[ \t]*LLM`)
 
+// maxSteps bounds a program: each step is a call of a model.
+const maxSteps = 10_000
+
 // ParseAll reads a program and lists its faults, each an [*Error], most of them
 // at once: after a fault it goes on at the next line that begins a step. The
 // program has the steps that could be read.
@@ -49,6 +52,9 @@ func ParseAll(src string, most int) (*Program, []error) {
 		if at, ok := first[step.ID]; ok {
 			faults = append(faults, &Error{step.Pos, step.ID, fmt.Sprintf("the id is taken by the step at %s", at)})
 			continue
+		}
+		if len(p.Steps) == maxSteps {
+			return p, append(faults, &Error{step.Pos, step.ID, fmt.Sprintf("a program has at most %d steps", maxSteps)})
 		}
 		first[step.ID] = step.Pos
 		p.Steps = append(p.Steps, step)

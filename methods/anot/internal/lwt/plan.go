@@ -13,6 +13,7 @@ type Plan struct {
 	Steps  []PlanStep // in the order of the program
 	Layers [][]int    // indices of the steps, by the longest way to them; for display
 	sink   int
+	index  map[string]int // step by id
 }
 
 // PlanStep is a step in the graph of its plan.
@@ -36,16 +37,14 @@ type PlanStep struct {
 //   - dots in place of items, which nothing fills in.
 func Compile(p *Program, names []string) (*Plan, error) {
 	c := &compiler{
-		plan:  &Plan{sink: -1},
-		index: make(map[string]int, len(p.Steps)),
+		plan:  &Plan{sink: -1, index: p.index()},
 		vars:  map[string]bool{},
 		names: append(append(itemNames(), queryName), names...),
 	}
 	for _, name := range c.names {
 		c.vars[name] = true
 	}
-	for i, s := range p.Steps {
-		c.index[s.ID] = i
+	for _, s := range p.Steps {
 		c.plan.Steps = append(c.plan.Steps, PlanStep{Step: s, template: parseTemplate(s.Prompt)})
 	}
 	for i := range c.plan.Steps {
@@ -59,9 +58,17 @@ func Compile(p *Program, names []string) (*Plan, error) {
 	return c.plan, nil
 }
 
+// index is where the steps are, by id.
+func (p *Program) index() map[string]int {
+	index := make(map[string]int, len(p.Steps))
+	for i, s := range p.Steps {
+		index[s.ID] = i
+	}
+	return index
+}
+
 type compiler struct {
 	plan   *Plan
-	index  map[string]int // step by id
 	vars   map[string]bool
 	names  []string // of vars, in a fixed order
 	faults []error
@@ -80,9 +87,10 @@ func (c *compiler) check(i int) {
 	for _, m := range s.template.malformed {
 		c.fault(s.Step, "%q begins no reference: want {(name)}", m)
 	}
+	needed := map[int]bool{}
 	for _, p := range s.template.parts {
 		if p.ref != nil {
-			c.refer(i, p.ref)
+			c.refer(i, p.ref, needed)
 		}
 	}
 	slices.Sort(s.Needs)
@@ -91,13 +99,15 @@ func (c *compiler) check(i int) {
 	}
 }
 
-func (c *compiler) refer(i int, r *Reference) {
+// refer enters what a reference of step i needs, unless that is needed already.
+func (c *compiler) refer(i int, r *Reference, needed map[int]bool) {
 	s := &c.plan.Steps[i]
-	to, isStep := c.index[r.Name]
+	to, isStep := c.plan.index[r.Name]
 	switch {
 	case c.vars[r.Name]:
 	case isStep:
-		if !slices.Contains(s.Needs, to) {
+		if !needed[to] {
+			needed[to] = true
 			s.Needs = append(s.Needs, to)
 			c.plan.Steps[to].UsedBy = append(c.plan.Steps[to].UsedBy, i)
 		}
@@ -168,7 +178,7 @@ func (c *compiler) cycle(waiting []int) {
 
 // sinks checks that final, and only final, is used by no step.
 func (c *compiler) sinks() {
-	final, ok := c.index[Final]
+	final, ok := c.plan.index[Final]
 	if !ok {
 		c.faults = append(c.faults, &Error{Msg: fmt.Sprintf("there is no step (%s): its output is the result", Final)})
 	} else {
@@ -188,10 +198,13 @@ func (c *compiler) sinks() {
 // there, in alphabetical order: the data must have them.
 func (p *Program) Unknown() []string {
 	var names []string
+	index := p.index()
 	for _, s := range p.Steps {
 		for _, part := range parseTemplate(s.Prompt).parts {
-			if part.ref != nil && part.ref.Name != queryName && !isItems(part.ref.Name) &&
-				!slices.ContainsFunc(p.Steps, func(o Step) bool { return o.ID == part.ref.Name }) {
+			if part.ref == nil || part.ref.Name == queryName || isItems(part.ref.Name) {
+				continue
+			}
+			if _, isStep := index[part.ref.Name]; !isStep {
 				names = append(names, part.ref.Name)
 			}
 		}
@@ -200,14 +213,22 @@ func (p *Program) Unknown() []string {
 	return slices.Compact(names)
 }
 
-// Needs lists the steps that s refers to.
-func (p *Program) Needs(s Step) (ids []string) {
-	for _, part := range parseTemplate(s.Prompt).parts {
-		if part.ref != nil && slices.ContainsFunc(p.Steps, func(o Step) bool { return o.ID == part.ref.Name }) && !slices.Contains(ids, part.ref.Name) {
-			ids = append(ids, part.ref.Name)
+// Needs lists the steps that each step refers to.
+func (p *Program) Needs() [][]string {
+	index, needs := p.index(), make([][]string, len(p.Steps))
+	for i, s := range p.Steps {
+		seen := map[string]bool{}
+		for _, part := range parseTemplate(s.Prompt).parts {
+			if part.ref == nil || seen[part.ref.Name] {
+				continue
+			}
+			if _, isStep := index[part.ref.Name]; isStep {
+				seen[part.ref.Name] = true
+				needs[i] = append(needs[i], part.ref.Name)
+			}
 		}
 	}
-	return ids
+	return needs
 }
 
 // Sink is the index of the final step.
@@ -289,7 +310,7 @@ func (p *Plan) Fill(i int, d *Data, output func(id string) string) (prompt strin
 			b.WriteString(part.text)
 			continue
 		}
-		text, ok := p.value(s, part.ref, d, output)
+		text, ok := p.value(part.ref, d, output)
 		if !ok {
 			missing = append(missing, part.ref.Text)
 		}
@@ -298,9 +319,8 @@ func (p *Plan) Fill(i int, d *Data, output func(id string) string) (prompt strin
 	return b.String(), missing
 }
 
-func (p *Plan) value(s *PlanStep, r *Reference, d *Data, output func(string) string) (string, bool) {
-	isStep := slices.ContainsFunc(s.Needs, func(n int) bool { return p.Steps[n].ID == r.Name })
-	if !isStep {
+func (p *Plan) value(r *Reference, d *Data, output func(string) string) (string, bool) {
+	if _, isStep := p.index[r.Name]; !isStep {
 		return d.Value(*r)
 	}
 	text := output(r.Name)
