@@ -10,43 +10,60 @@ import (
 // anyTime names intervals and tests that hold at every look.
 const anyTime = "betting, at any time"
 
-// interval is that of a pair, which all pairs hold together.
-func (o Options) interval(p pairing, metric string) (score.Metric, string) {
-	s := o.sequel
+// judged is a pair under the options: all pairs of a family hold their intervals together.
+type judged struct {
+	pairing
+	rule rule // nil with fewer than two units
+	o    Options
+}
+
+func (o Options) judge(p pairing) judged {
+	j := judged{pairing: p, o: o}
+	if p.units > 1 {
+		j.rule = p.rule(o.Test)
+	}
+	return j
+}
+
+// looked reports whether the design looked a number of times.
+func (j judged) looked() bool { return j.o.sequel.plan.design.Looks > 0 }
+
+func (j judged) interval(metric string) (score.Metric, string) {
+	s := j.o.sequel
 	switch {
 	case s == nil:
-		return p.interval(metric, o.simultaneous(), o.Seed)
-	case s.plan.design.Looks > 0 && o.stop.Look > 0:
-		m, how := p.interval(metric, 1-o.stop.Level, 0)
+		return j.pairing.interval(metric, j.o.simultaneous(), j.rule)
+	case j.looked() && j.o.stop.Look > 0:
+		m, how := j.pairing.interval(metric, 1-j.o.stop.Level, j.rule)
 		return m, how + fmt.Sprintf(", for %d looks", s.plan.design.Looks)
 	}
-	m := p.bare(metric)
+	m := j.bare(metric)
 	switch {
-	case s.plan.design.Looks > 0:
+	case j.looked():
 		warn(&m, "no look was taken: no interval")
-	case !p.within():
+	case !j.within():
 		warn(&m, "%s is not within 0 and 1: no interval holds at every look", metric)
-	case p.units > 1:
-		m.Low, m.High = anytime(unitsOf(p.d, p.unit, p.units, s.plan.largest), -1, 1, s.plan.needed)
+	case j.units > 1:
+		m.Low, m.High = anytime(unitsOf(j.d, j.unit, j.units, s.plan.largest), -1, 1, s.plan.needed)
 		return m, anyTime
 	}
 	return m, ""
 }
 
 // test is that of a pair: the p-value of an e-value is its inverse.
-func (o Options) test(p pairing) (pValue float64, name string) {
-	s := o.sequel
+func (j judged) test() (pValue float64, name string) {
+	s := j.o.sequel
 	switch {
 	case s == nil:
-		return p.test(o.Seed)
-	case s.plan.design.Looks > 0 && o.stop.Look > 0:
-		value, name := p.test(0)
-		return repeated(s.plan.fractions(), o.stop.Look, value), name + fmt.Sprintf(", for %d looks", s.plan.design.Looks)
-	case s.plan.design.Looks > 0 || !p.within() || len(p.d) == 0:
+		return j.pairing.test(j.rule)
+	case j.looked() && j.o.stop.Look > 0:
+		value, name := j.pairing.test(j.rule)
+		return repeated(s.plan.fractions(), j.o.stop.Look, value), name + fmt.Sprintf(", for %d looks", s.plan.design.Looks)
+	case j.looked() || !j.within() || len(j.d) == 0:
 		return math.NaN(), ""
 	}
 	e := newEvidence(newGrid(), 0, -1, 1)
-	for _, u := range unitsOf(p.d, p.unit, p.units, s.plan.largest) {
+	for _, u := range unitsOf(j.d, j.unit, j.units, s.plan.largest) {
 		e.bet(u.sum, u.size)
 	}
 	return math.Exp(min(0, -e.log())), anyTime

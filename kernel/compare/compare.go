@@ -9,11 +9,11 @@
 //     and samples of one cluster count as the one observation that they are.
 //   - Methods are compared on the same samples, sample by sample.
 //   - No winner is named unless the interval of the difference excludes zero
-//     and a test agrees, both corrected for the number of pairs: the intervals
-//     of all pairs hold together (Bonferroni), the tests by Holm. Otherwise the
-//     smallest difference that could have been found is given.
+//     and a test agrees, both corrected for the number of pairs (Bonferroni).
+//     Otherwise the smallest difference that could have been found is given.
+//   - Neither a flag nor the order of rows or methods changes a verdict.
 //   - No method is called dominated but by one that wins against it among all
-//     pairs, and that surely uses less.
+//     pairs, and that uses less on average and on most samples.
 //   - Trials that the infrastructure failed are left out; every other
 //     non-answer is wrong. Where that matters, both other ways to count stand
 //     beside the result, and nobody wins by what was left out.
@@ -26,6 +26,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,11 +41,10 @@ type Options struct {
 	// Level is the confidence of every interval and 1-Level the error rate of
 	// every test; anything not above 0 and below 1 means 0.95.
 	Level float64
-	// Seed decides the random numbers of the bootstrap and the order in which
-	// samples are bet on; it is recorded in the result.
-	Seed uint64
-	// Resamples of each bootstrap; below 100 means 2,000.
-	Resamples int
+	// Test is [Exchange] for the test by exchange of names on graded measures, empty for
+	// Student's t with an allowance. It is a run's to declare: whoever chooses between
+	// tests afterwards finds too much.
+	Test string
 	// Baseline names the method that every other is compared with. Without
 	// one, every pair is compared, and more pairs need stronger evidence.
 	Baseline string
@@ -79,9 +79,6 @@ func (o Options) filled() Options {
 	if !(o.Level > 0 && o.Level < 1) {
 		o.Level = 0.95
 	}
-	if o.Resamples < 100 {
-		o.Resamples = 2000
-	}
 	return o
 }
 
@@ -93,8 +90,13 @@ func (d Data) filled(o Options) (Data, Options) {
 		o.Level = 1 - errorRate
 		d, o.sequel = d.follow(o)
 	}
+	d.Samples = slices.Clone(d.Samples)
+	slices.SortFunc(d.Samples, func(a, b Sample) int { return cmp.Compare(a.ID, b.ID) }) // so that the order of rows changes nothing
 	return d.withSeeds(), o
 }
+
+// Exchange is the [Options.Test] by exchange of the methods' names.
+const Exchange = "exchange"
 
 // chooses reports whether the pair is one of those that were asked for.
 func (o Options) chooses(p Pair) bool {
@@ -114,8 +116,7 @@ type Comparison struct {
 	Metrics   []string `json:"metrics"` // all that were compared, the headline first
 	Level     float64  `json:"level"`
 	PairLevel float64  `json:"pair_level,omitempty"` // of each pair's interval, so that all pairs together hold Level; groups have Level
-	Seed      uint64   `json:"seed"`                 // of the random numbers
-	Resamples int      `json:"resamples"`            // of each bootstrap
+	Test      string   `json:"test,omitempty"`       // [Options.Test]
 	Baseline  string   `json:"baseline,omitempty"`
 	// Against is the baseline of each method that has one of its own.
 	Against  map[string]string `json:"against,omitempty"`
@@ -222,7 +223,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 
 func (d Data) describe(o Options) *Comparison {
 	c := &Comparison{
-		Metrics: d.Metrics, Level: o.Level, Seed: o.Seed, Resamples: o.Resamples,
+		Metrics: d.Metrics, Level: o.Level, Test: o.Test,
 		Baseline: o.Baseline, Against: o.Against, Samples: len(d.Samples), Unscored: len(d.Samples) - len(d.scored().Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
 	}
 	if len(d.Metrics) > 0 {
@@ -291,11 +292,9 @@ func (d Data) pair(p Pair, o Options) Pair {
 	return p
 }
 
-// ratio is the use of methods a and b. Random numbers depend on the names alone.
+// ratio is the use of methods a and b.
 func (d Data) ratio(a, b int, r Resource, o Options) Ratio {
-	p := pair(d.used(a, r), d.used(b, r), d.clusters())
-	o.Level = o.simultaneous()
-	return p.ratio(string(r), o, stream(o.Seed, "ratio", string(r), d.Methods[a], d.Methods[b]))
+	return pair(d.used(a, r), d.used(b, r), d.clusters()).ratio(string(r), o.simultaneous())
 }
 
 // family compares the requested pairs and decides each metric among them. Each metric is a family of its own: the headline

@@ -34,7 +34,7 @@ func (d Data) predictions(m int, v view) [][]score.Prediction {
 // corpus is method m on the measures that only a set of verdicts has; nil where
 // answers are not verdicts, or targets are in a form of the task's own.
 func (d Data) corpus(m int, v view, o Options) []score.Metric {
-	metrics, err := score.Corpus(d.predictions(m, v), d.clusters(), o.Seed, score.Options{Level: o.Level, Bare: v.bare})
+	metrics, err := score.Corpus(d.predictions(m, v), d.clusters(), score.Options{Level: o.Level, Bare: v.bare})
 	if err != nil {
 		return nil
 	}
@@ -53,11 +53,11 @@ func fixedOnly(m *score.Metric) {
 	warn(m, "no interval of %s holds for a run that may stop early", m.Name)
 }
 
-// contrasts compares methods a and b on those measures: with an interval from the
-// standard error of a bootstrap that resamples both together and Student's
-// distribution, and a test that exchanges the methods' names.
+// contrasts compares methods a and b on those measures, by the rule of bounded means with
+// the standard error of a bootstrap that resamples both together. Its random numbers meet
+// samples in the order of their ids.
 func (d Data) contrasts(a, b int, v view, o Options) map[string]Difference {
-	found, err := score.CorpusContrasts(d.predictions(a, v), d.predictions(b, v), d.clusters(), o.Seed)
+	found, err := score.CorpusContrasts(d.predictions(a, v), d.predictions(b, v), d.clusters())
 	if err != nil {
 		return nil
 	}
@@ -84,11 +84,9 @@ func contrast(c score.Contrast, a, b string, o Options) Difference {
 		warn(m, "the resamples do not differ: no interval")
 		return d
 	}
-	t := student(c.DF)
-	half := t.Quantile((1+o.simultaneous())/2) * c.SE
-	m.Low, m.High = max(-1, m.Value-half), min(1, m.Value+half)
-	d.Interval = fmt.Sprintf("bootstrap of %d units, Student's t", c.Units)
-	d.P, d.Test = Number(c.P), fmt.Sprintf("permutation of %d units", c.Units)
-	d.detectable = func(float64) float64 { return reaching(c.SE, t.Nu)(half) }
+	rule := bounded{mean: m.Value, se: c.SE, df: c.DF, weight: c.Weight, bound: 1}
+	m.Low, m.High = rule.interval(o.simultaneous())
+	d.Interval = fmt.Sprintf("bootstrap of %d units, %s", c.Units, allowed)
+	d.P, d.Test, d.rule = Number(rule.pValue()), d.Interval, rule
 	return d
 }

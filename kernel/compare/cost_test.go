@@ -175,25 +175,25 @@ func TestRatios(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, lavish := c.Pairs[0].Ratios, c.Pairs[1].Ratios
-	if r := lavish[Tokens]; !r.below() || r.above() || r.Ratio.Value < 0.2 || r.Ratio.Value > 0.4 || r.Constant {
+	if r := lavish[Tokens]; !r.below(0.01) || r.above(0.01) || r.Ratio.Value < 0.2 || r.Ratio.Value > 0.4 || r.Constant {
 		t.Errorf("tokens of thrifty for each of lavish: %+v", r)
 	}
-	if r := lavish[Calls]; !r.Constant || r.Ratio.HasInterval() || !near(r.Ratio.Value, 1.0/3, 1e-9) || !r.below() {
+	if r := lavish[Calls]; !r.Constant || r.Ratio.HasInterval() || !near(r.Ratio.Value, 1.0/3, 1e-9) || !r.below(0.01) {
 		t.Errorf("calls: %+v", r)
 	}
 	if r := plain[Cost].Ratio; r.N != 50 || len(r.Warnings) != 1 || !r.HasInterval() {
 		t.Errorf("cost where ten prices are not known: %+v", r)
 	}
-	none := pair([]float64{1, 2}, []float64{0, 0}, nil).ratio("x", Options{}.filled(), stream(1))
-	if none.Ratio.Defined || none.below() || none.above() || len(none.Ratio.Warnings) != 1 {
+	none := pair([]float64{1, 2}, []float64{0, 0}, nil).ratio("x", 0.95)
+	if none.Ratio.Defined || none.below(1) || none.above(1) || len(none.Ratio.Warnings) != 1 {
 		t.Errorf("a ratio to nothing: %+v", none)
 	}
-	few := pair([]float64{1, 2, 4}, []float64{1, 1, 1}, nil).ratio("x", Options{}.filled(), stream(1))
-	if few.Ratio.HasInterval() || !few.Ratio.Defined || few.above() {
+	few := pair([]float64{1, 2, 4}, []float64{1, 1, 1}, nil).ratio("x", 0.95)
+	if few.Ratio.HasInterval() || !few.Ratio.Defined || few.above(0.05) {
 		t.Errorf("three samples: %+v", few)
 	}
-	zero := pair([]float64{0, 0, 0}, []float64{1, 2, 1}, nil).ratio("x", Options{}.filled(), stream(1))
-	if !zero.Constant || zero.Ratio.Value != 0 || !zero.below() {
+	zero := pair([]float64{0, 0, 0}, []float64{1, 2, 1}, nil).ratio("x", 0.95)
+	if !zero.Constant || zero.Ratio.Value != 0 || !zero.below(0.01) {
 		t.Errorf("a method that uses none: %+v", zero)
 	}
 }

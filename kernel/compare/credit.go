@@ -24,7 +24,6 @@ type Credit struct {
 	LeftOut   int          `json:"left_out"`  // its trials that the infrastructure failed
 	Level     float64      `json:"level"`
 	PairLevel float64      `json:"pair_level"` // of each interval, so that all together hold Level
-	Seed      uint64       `json:"seed"`       // of the order of bets
 	Samples   int          `json:"samples"`
 	Trials    int          `json:"trials"` // of the method as it is, and of each intervention
 	Places    []Place      `json:"places"`
@@ -75,7 +74,7 @@ func CreditOf(run *record.Run, samples []task.Sample, trials []*record.Trial, o 
 	for _, t := range trials {
 		of[t.ID.Method] = append(of[t.ID.Method], t)
 	}
-	c := &Credit{Run: run.ID, Root: run.Root, Level: o.Level, Seed: o.Seed, Samples: len(samples)}
+	c := &Credit{Run: run.ID, Root: run.Root, Level: o.Level, Samples: len(samples)}
 	var pairs []Data
 	for _, m := range run.Config.Methods {
 		v := m.Intervention

@@ -101,7 +101,7 @@ func (s *sequel) sequential(d Data, c *Comparison) *Sequential {
 		last := 0
 		for _, one := range d.Samples {
 			if len(one.Cells[m]) > 0 {
-				last = s.at[one.ID] + 1
+				last = max(last, s.at[one.ID]+1)
 				out.Asked[m]++
 			}
 		}

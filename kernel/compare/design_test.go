@@ -122,7 +122,7 @@ func TestLooks(t *testing.T) {
 	by := map[string]string{"a": marks(40, "1"), "b": marks(40, "0")}
 	c := underway(t, record.Design{Looks: 4, Detect: 0.1}, choices(40), []string{"a", "b"}, by)
 	d := c.Pairs[0].Metrics[c.Metric]
-	if d.Stop.State != Decided || d.Stop.Asked != 20 || d.Stop.Look != 2 || d.Winner != "a" || !strings.HasSuffix(d.Test, "for 4 looks") || d.P > 0.05 || float64(d.P) < McNemar(20, 0) {
+	if d.Stop.State != Decided || d.Stop.Asked != 20 || d.Stop.Look != 2 || d.Winner != "a" || !strings.HasSuffix(d.Test, "for 4 looks") || d.P > 0.05 || float64(d.P) < SuissaShuster(20, 0, 20) {
 		t.Errorf("%+v, %s p %g", d.Stop, d.Test, float64(d.P))
 	}
 	c = underway(t, record.Design{Looks: 4, Detect: 0.1}, choices(40), []string{"a", "b"}, map[string]string{"a": marks(9, "1"), "b": marks(9, "0")})

@@ -22,8 +22,8 @@ type Difference struct {
 	Interval   string       `json:"interval"`   // how its interval was made
 	P          Number       `json:"p"`          // two-sided, of no difference
 	Test       string       `json:"test"`
-	Holm       Number       `json:"p_holm"` // corrected for the family
-	Family     int          `json:"family"` // how many pairs were tested on this metric
+	Corrected  Number       `json:"p_corrected"` // for the family: times its size (Bonferroni), as the intervals
+	Family     int          `json:"family"`      // how many pairs were tested on this metric
 
 	Units       int    `json:"units"`       // independent of each other: samples, or clusters
 	Wins        int    `json:"wins"`        // samples on which A is better
@@ -37,6 +37,8 @@ type Difference struct {
 	// find with a chance of [Power]; null where a winner is named, or where no
 	// difference would be found.
 	Detectable Number `json:"detectable"`
+	// Silent says that no outcome on so few samples would have named a winner.
+	Silent bool `json:"silent,omitempty"`
 
 	// The other ways to count trials without a result; nil where they change
 	// nothing. FailedAsWrong counts those that the infrastructure failed as
@@ -50,7 +52,7 @@ type Difference struct {
 	// Calibration is set where models graded.
 	Calibration *Calibration `json:"calibration,omitempty"`
 
-	detectable func(alpha float64) float64 // until decided
+	rule finder // until decided; nil for none
 }
 
 // Paired compares two methods' values, one per sample in the same order; NaN
@@ -58,10 +60,10 @@ type Difference struct {
 // nil if all stand alone. The three must have one length. The result is a
 // family of its own.
 //
-// The interval is [Tango]'s and the test [McNemar]'s for 0/1 values of samples
-// that stand alone. For other values within 0 and 1 both are by betting on the
-// samples, or the clusters, in an order that comes from the seed: they hold for
-// differences of any shape. Values outside of that range have no test.
+// The test is [SuissaShuster]'s and the interval [Tango]'s for 0/1 values of samples that
+// stand alone. For other values within 0 and 1 both are Student's t with an allowance for
+// what no sample has shown, or by exchange of the methods' names where o says so. Values
+// outside of that range have no test.
 func Paired(metric string, a, b []float64, clusters []string, o Options) (Difference, error) {
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
@@ -76,29 +78,26 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 func newDifference(metric, a, b string) Difference {
 	nan := math.NaN()
 	return Difference{
-		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Holm: undefined,
-		Detectable: undefined, Correlation: undefined, Skewness: undefined, Difference: score.Metric{Name: metric, Value: nan, Low: nan, High: nan},
-		detectable: func(float64) float64 { return nan },
-	}
+		Metric: metric, A: a, B: b, MeanA: undefined, MeanB: undefined, P: undefined, Corrected: undefined,
+		Detectable: undefined, Correlation: undefined, Skewness: undefined, Difference: score.Metric{Name: metric, Value: nan, Low: nan, High: nan}}
 }
 
 // differ compares without regard to the family, which [decide] adds.
 func differ(metric, a, b string, p pairing, o Options) Difference {
 	d := newDifference(metric, a, b)
 	d.Correlation, d.Skewness = p.correlation(), p.skewness()
-	d.Difference, d.Interval = o.interval(p, metric)
 	if len(p.d) > 0 {
 		d.MeanA, d.MeanB = Number(stat.Mean(p.a, nil)), Number(stat.Mean(p.b, nil))
 	}
 	d.Units = p.units
 	d.Wins, d.Losses, d.Ties = p.sides()
-	value, test := o.test(p)
+	j := o.judge(p)
+	d.Difference, d.Interval = j.interval(metric)
+	value, test := j.test()
 	d.P, d.Test = Number(value), test
-	if o.sequel != nil {
-		return d // what it can find does not depend on the samples it took
+	if o.sequel == nil { // what it can find does not depend on the samples it took
+		d.rule = j.rule
 	}
-	half := (d.Difference.High - d.Difference.Low) / 2
-	d.detectable = func(alpha float64) float64 { return p.detectable(half, alpha) }
 	return d
 }
 
@@ -169,36 +168,37 @@ func (d Data) apart(a, b int, v view, o Options) score.Metric {
 	if v.metric == score.Graded {
 		return d.differGraded(a, b, v, o).Difference
 	}
-	m, _ := o.interval(d.paired(a, b, v), v.metric)
+	m, _ := o.judge(d.paired(a, b, v)).interval(v.metric)
 	return m
 }
 
 // decide corrects the tests of a family and names the winners: a difference is
 // decided if its interval excludes zero and its corrected p-value is at most
 // 1-level, unless that takes leaving failed trials out: a method may have failed
-// on just what it could not do. The detectable difference is taken at the strictest of Holm's
-// steps, so that it suffices wherever the pair comes in the family.
+// on just what it could not do. The correction is Bonferroni's, as of the intervals: the
+// later steps of Holm's would confirm what no interval shows.
 func decide(family []Difference, level float64) {
-	ps, tested := make([]float64, len(family)), 0
-	for i, d := range family {
-		if ps[i] = float64(d.P); d.P.Defined() {
+	tested := 0
+	for _, d := range family {
+		if d.P.Defined() {
 			tested++
 		}
 	}
-	corrected := Holm(ps)
+	alpha := (1 - level) / float64(max(1, tested))
 	for i := range family {
 		d := &family[i]
-		d.Holm, d.Family = Number(corrected[i]), tested
-		if d.Winner = d.winner(1 - level); d.Winner == "" {
-			d.Detectable = Number(d.detectable((1 - level) / float64(max(1, tested))))
+		d.Corrected, d.Family = Number(min(1, float64(d.P)*float64(tested))), tested
+		d.Winner = d.winner(1 - level)
+		if d.rule != nil && d.Winner == "" {
+			d.Detectable, d.Silent = Number(d.rule.detectable(alpha)), !d.rule.decides(alpha)
 		}
-		d.detectable = nil // no longer needed
+		d.rule = nil // no longer needed
 	}
 }
 
 // winner is the method that is proven better, if any.
 func (d Difference) winner(alpha float64) string {
-	if !d.Difference.HasInterval() || !(float64(d.Holm) <= alpha) || d.onFailures() {
+	if !d.Difference.HasInterval() || !(float64(d.Corrected) <= alpha) || d.onFailures() {
 		return ""
 	}
 	switch sideOf(d.Difference) {

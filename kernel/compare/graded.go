@@ -135,6 +135,6 @@ func (d Data) differGraded(a, b int, v view, o Options) Difference {
 	out.Interval, out.Test = "prediction-powered, Student's t"+p.unitsText(), "prediction-powered, Student's t"
 	out.P = Number(e.pValue())
 	half := (out.Difference.High - out.Difference.Low) / 2
-	out.detectable = func(float64) float64 { return reaching(e.se, e.df)(half) }
+	out.rule = reaching{half, e.se, e.df}
 	return out
 }

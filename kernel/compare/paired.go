@@ -88,34 +88,70 @@ func (p pairing) sums(xs []float64) []float64 {
 	return s
 }
 
-// interval is the mean difference with its interval, and how that was made.
-// Matched 0/1 outcomes have Tango's, other values within 0 and 1 the one by
-// betting, all else Student's.
-func (p pairing) interval(name string, level float64, seed uint64) (m score.Metric, how string) {
-	m = p.bare(name)
+// rule is how a mean difference is judged. Where there is a test it leaves out 0 at a level
+// just if the p-value is at most 1 minus the level.
+type rule interface {
+	// interval is that of the mean; NaN where there is none.
+	interval(level float64) (low, high float64)
+	// pValue is two-sided, of no difference; NaN where there is no test.
+	pValue() float64
+	names() (interval, test string)
+	finder
+}
+
+// finder says what a test can find.
+type finder interface {
+	// detectable is the smallest true difference that the test finds at alpha with a chance
+	// of [Power]; NaN if it finds none.
+	detectable(alpha float64) float64
+	// decides reports whether any outcome would be significant at alpha.
+	decides(alpha float64) bool
+}
+
+// rule is the one for p, which has two units or more.
+func (p pairing) rule(test string) rule {
 	switch {
-	case !m.Defined:
+	case p.matched():
+		return p.table()
+	case !p.within():
+		return p.unbounded()
+	case test == Exchange:
+		return p.exchanged()
+	}
+	return p.bounded()
+}
+
+// interval is the mean difference with its interval by a rule, and how that was made.
+func (p pairing) interval(name string, level float64, r rule) (m score.Metric, how string) {
+	m = p.bare(name)
+	if !m.Defined {
 		return m, ""
-	case p.units < 2:
+	}
+	if r == nil {
 		warn(&m, "one %s: no interval", p.unitName())
 		return m, ""
-	case p.matched():
-		wins, losses, _ := p.sides()
-		m.Low, m.High = Tango(wins, losses, m.N, level)
-		return m, "Tango's score interval"
-	case p.within():
-		m.Low, m.High = p.bets(seed).interval(m.Value, level)
-		return m, "betting" + p.unitsText()
 	}
-	warn(&m, "%s is not within 0 and 1, so no test bounds it and no winner is named: scale it to that range", name)
-	se, df := score.CR2(p.d, p.unit, p.units)
-	if se <= 1e-12*math.Abs(m.Value) || se == 0 { // rounding alone
+	if !p.within() {
+		warn(&m, "%s is not within 0 and 1, so no test bounds it and no winner is named: scale it to that range", name)
+	}
+	if m.Low, m.High = r.interval(level); !m.HasInterval() {
 		warn(&m, "the difference is the same on all %d samples: no interval", m.N)
 		return m, ""
 	}
-	half := student(df).Quantile((1+level)/2) * se
-	m.Low, m.High = m.Value-half, m.Value+half
-	return m, "Student's t" + p.unitsText()
+	how, _ = r.names()
+	return m, how + p.unitsText()
+}
+
+// test is the two-sided p-value of no difference by a rule, NaN where there is none, and its
+// name.
+func (p pairing) test(r rule) (pValue float64, name string) {
+	if r == nil {
+		return math.NaN(), ""
+	}
+	if _, name = r.names(); name == "" {
+		return math.NaN(), ""
+	}
+	return r.pValue(), name + p.unitsText()
 }
 
 // bare is the mean difference without an interval.
@@ -146,50 +182,6 @@ func (p pairing) unitsText() string {
 }
 
 func student(df float64) distuv.StudentsT { return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df} }
-
-// Tango is the score interval of the difference of two proportions that are
-// measured on the same n samples, at a level such as 0.95. wins counts the
-// samples that only the first gets right, losses those that only the second
-// does. It has width even if there are none of either; n must be at least 1.
-//
-// Source: Tango 1998, "Equivalence test and confidence interval for the
-// difference in proportions for the paired-sample design". Student's interval
-// is no substitute: with 20 samples of which one in ten is a win or a loss it
-// covers 86 % where 95 % is asked, Tango's 99 %.
-func Tango(wins, losses, n int, level float64) (low, high float64) {
-	z := distuv.UnitNormal.Quantile((1 + level) / 2)
-	at := float64(wins-losses) / float64(n)
-	return -tangoUpper(losses, wins, n, -at, z), tangoUpper(wins, losses, n, at, z)
-}
-
-// tangoUpper finds the difference above at whose score is -z, by bisection:
-// the score falls as the difference grows.
-func tangoUpper(wins, losses, n int, at, z float64) float64 {
-	low, high := at, 1.0
-	for range 60 {
-		mid := (low + high) / 2
-		if tangoScore(float64(wins), float64(losses), float64(n), mid) > -z {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return (low + high) / 2
-}
-
-// tangoScore is the distance of the observed difference from delta in standard
-// errors, with the other parameter at its likeliest given delta.
-func tangoScore(wins, losses, n, delta float64) float64 {
-	b := -wins - losses + (2*n-wins+losses)*delta
-	c := -losses * delta * (1 - delta)
-	q := (math.Sqrt(max(0, b*b-8*n*c)) - b) / (4 * n)
-	variance := n * (2*q + delta*(1-delta))
-	distance := wins - losses - n*delta
-	if variance <= 0 {
-		return math.Copysign(math.Inf(1), distance)
-	}
-	return distance / math.Sqrt(variance)
-}
 
 // correlation is that of the two methods' values, NaN without variance.
 func (p pairing) correlation() Number {

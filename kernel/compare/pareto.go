@@ -90,8 +90,8 @@ func (d Data) leads(pairs []Pair, r Resource, o Options) map[[2]string]lead {
 	}
 	sure := map[[2]string]lead{}
 	for i, p := range all {
-		sure[[2]string{p.A, p.B}] = lead{headlines[i].Winner == p.A, ratios[i].below()}
-		sure[[2]string{p.B, p.A}] = lead{headlines[i].Winner == p.B, ratios[i].above()}
+		sure[[2]string{p.A, p.B}] = lead{headlines[i].Winner == p.A, ratios[i].below(1 - o.simultaneous())}
+		sure[[2]string{p.B, p.A}] = lead{headlines[i].Winner == p.B, ratios[i].above(1 - o.simultaneous())}
 	}
 	return sure
 }

@@ -126,14 +126,14 @@ func (w gradedWorld) simulate(experiments int) (c gradedCount) {
 }
 
 // families are all pairs of methods as the graders alone decide them, and as corrected
-// by the labels; both by Holm.
+// by the labels; both corrected.
 func (w gradedWorld) families(d Data) (raw, corrected []Difference) {
 	for i := range d.Methods {
 		for j := range i {
 			alone, one := d.paired(j, i, view{metric: score.Graded}), Difference{A: d.Methods[j], B: d.Methods[i]}
-			one.Difference, _ = alone.interval(score.Graded, 0.95, 1)
-			p, _ := alone.test(1)
-			one.P, one.detectable = Number(p), func(float64) float64 { return 0 }
+			one.Difference, _ = alone.interval(score.Graded, 0.95, alone.rule(""))
+			p, _ := alone.test(alone.rule(""))
+			one.P = Number(p)
 			raw = append(raw, one)
 			corrected = append(corrected, d.difference(j, i, score.Graded, Options{}.filled()))
 		}

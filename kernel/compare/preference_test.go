@@ -45,8 +45,8 @@ func TestPreferences(t *testing.T) {
 		if q.Wins != wins || q.Losses != losses || q.Ties != 1 || q.Asked != 29 || q.Swayed != 1 || q.Unread != 1 || q.Winner != "" {
 			t.Errorf("against %s: %+v", baseline, q)
 		}
-		low, high := Tango(wins, losses, 29, 0.95)
-		if got := q.Difference.Difference; got.Low != low || got.High != high || sign*got.Value <= 0 || q.Test != mcNemar {
+		low, high := table{wins, losses, 29}.interval(0.95)
+		if got := q.Difference.Difference; got.Low != low || got.High != high || sign*got.Value <= 0 || q.Test != suissaShuster {
 			t.Errorf("against %s: %+v by %s", baseline, got, q.Test)
 		}
 		if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "in 1 of 29 verdicts the order of the answers decided") || !strings.Contains(notes, "1 answers beside each other are left out") {

@@ -130,7 +130,7 @@ func (c *Comparison) evidence(all []Look) string {
 	best, most := Pair{}, 0.0
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
-		if d.Test != mcNemar {
+		if d.Test != suissaShuster {
 			return ""
 		}
 		if d.Calibration != nil {

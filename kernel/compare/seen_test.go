@@ -29,16 +29,12 @@ func matchedRun(ties float64) extended {
 			}
 		}
 		return func(n int) bool {
-			if McNemar(wins[n], losses[n]) > 0.05 {
-				return false
-			}
-			low, high := Tango(wins[n], losses[n], n, 0.95)
-			return low > 0 || high < 0
+			return SuissaShuster(wins[n], losses[n], n) <= 0.05
 		}
 	}
 }
 
-// gradedRun has values within 0 and 1, which are bet on.
+// gradedRun has values within 0 and 1.
 func gradedRun(draw func(*rand.Rand) float64) extended {
 	return func(random *rand.Rand, most int) func(int) bool {
 		a, b := make([]float64, most), make([]float64, most)
@@ -46,8 +42,7 @@ func gradedRun(draw func(*rand.Rand) float64) extended {
 			a[i], b[i] = draw(random), draw(random)
 		}
 		return func(n int) bool {
-			on := pair(a[:n], b[:n], nil).bets(0)
-			return on.above(0, 0.025) || on.mirrored().above(0, 0.025)
+			return pair(a[:n], b[:n], nil).bounded().pValue() <= 0.05
 		}
 	}
 }

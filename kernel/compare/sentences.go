@@ -43,8 +43,11 @@ func situations() []situation {
 		{"equal everywhere", func(d Difference) bool { return d.Wins+d.Losses == 0 && d.Ties > 1 }, func(d Difference) string {
 			return "they are equal on every sample: harder samples may tell them apart" + d.detects("; ")
 		}},
-		{"too few samples", func(d Difference) bool { return d.detects("") == "" }, func(Difference) string {
-			return "too few independent samples to decide, whatever they had shown: run more"
+		{"too few samples", func(d Difference) bool { return d.Silent }, func(d Difference) string {
+			return "too few independent " + d.unitsName() + " to decide, whatever they had shown: run more"
+		}},
+		{"too uneven", func(d Difference) bool { return d.detects("") == "" }, func(d Difference) string {
+			return "too few " + d.unitsName() + " to tell, because they differ so much: run more"
 		}},
 		{"test and interval disagree", func(d Difference) bool { return sideOf(d.Difference) != 0 }, func(d Difference) string {
 			return Unconfirmed + ", and a winner needs both" + d.detects("; ")
@@ -173,11 +176,19 @@ func (d Difference) situation() situation {
 // agree that there is a difference.
 func (d Difference) Unconfirmed() bool { return d.situation().name == "test and interval disagree" }
 
+// unitsName is what is independent.
+func (d Difference) unitsName() string {
+	if d.Units < d.Difference.N {
+		return "clusters"
+	}
+	return "samples"
+}
+
 // skewed reports whether so few samples, or clusters, carry the mean that it takes
 // more of them to trust it (see fewUnits). Matched 0/1 outcomes are never.
 func (d Difference) skewed() bool {
 	skew := float64(d.Skewness)
-	return d.Test != mcNemar && math.Abs(skew) > 1 && float64(d.Units) < fewUnits*skew*skew
+	return d.Test != suissaShuster && math.Abs(skew) > 1 && float64(d.Units) < fewUnits*skew*skew
 }
 
 // detects says after before what the comparison would have found, nothing if that is
@@ -203,8 +214,8 @@ func (d Difference) figures(sign float64) string {
 	case d.P.Defined():
 		parts = append(parts, "p "+pText(float64(d.P)))
 	}
-	if d.Family > 1 && d.Holm.Defined() && !byEvidence {
-		parts = append(parts, fmt.Sprintf("%s after Holm over %d", pText(float64(d.Holm)), d.Family))
+	if d.Family > 1 && d.Corrected.Defined() && !byEvidence {
+		parts = append(parts, fmt.Sprintf("%s corrected for %d pairs", pText(float64(d.Corrected)), d.Family))
 	}
 	return fmt.Sprintf("%s (%s)", bounds(d.Difference, sign), strings.Join(parts, ", "))
 }

@@ -43,9 +43,9 @@ func TestSituations(t *testing.T) {
 			"uncalibrated between a and b: graded +0.500 (n = 40, 2 labelled); the graders' word, which nobody has checked enough: about 10 more labelled samples would settle it: \"noema label\" asks for them"},
 		{"calibrated", judged(marks(5, "y", 5, "n")),
 			"not decided between a and b: graded +0.000 [-0.287, +0.287] (n = 40, 10 labelled, p = 1.000); more labels alone would hardly settle it: it takes more samples"},
-		{"winner", binary(marks(40, "1"), marks(20, "1", 20, "0")), "a is better than b: accuracy +0.500 [+0.352, +0.648] (n = 40, p < 0.001)"},
+		{"winner", binary(marks(40, "1"), marks(20, "1", 20, "0")), "a is better than b: accuracy +0.500 [+0.351, +0.649] (n = 40, p < 0.001)"},
 		{"failed trials decide", binary(marks(20, "1", 20, "x"), marks(10, "1", 10, "0", 20, "1")),
-			"not decided between a and b: accuracy +0.500 [+0.258, +0.701] (n = 20, p = 0.002); failed trials are left out; counted as wrong they would make it -0.250 [-0.482, +0.019]: repeat the command of the run before you decide, which asks again what failed"},
+			"not decided between a and b: accuracy +0.500 [+0.250, +0.704] (n = 20, p < 0.001); failed trials are left out; counted as wrong they would make it -0.250 [-0.483, +0.021]: repeat the command of the run before you decide, which asks again what failed"},
 		{"futile", designed(marks(18, "1"), marks(18, "1")),
 			"no difference of 0.3 or more between a and b: accuracy +0.000 [-0.293, +0.293] (n = 18, e-value 1, 20 needed); after 18 samples a difference of 0.3 or more is ruled out"},
 		{"stopped", designed(marks(6, "1"), marks(5, "1", 1, "0")),
@@ -53,14 +53,16 @@ func TestSituations(t *testing.T) {
 		{"no test", graded([]float64{3, 9, 4, 8}, []float64{1, 2, 3, 4}),
 			"not decided between A and B: quality +3.500 [-0.710, +7.710] (n = 4); no test, because quality is not within 0 and 1: scale it to that range"},
 		{"equal everywhere", binary(marks(30, "1"), marks(30, "1")),
-			"not decided between a and b: accuracy +0.000 [-0.114, +0.114] (n = 30, p = 1.000); they are equal on every sample: harder samples may tell them apart; this run finds differences from 0.251 on, and about half of that with four times the samples"},
-		{"too few samples", binary("11", "00"), "not decided between a and b: accuracy +1.000 [-0.315, +1.000] (n = 2, p = 0.500); too few independent samples to decide, whatever they had shown: run more"},
-		{"test and interval disagree", binary(marks(5, "1", 95, "1"), marks(5, "0", 95, "1")),
-			"not decided between a and b: accuracy +0.050 [+0.011, +0.112] (n = 100, p = 0.062); the test does not confirm the interval, and a winner needs both; this run finds differences from 0.078 on, and about half of that with four times the samples"},
+			"not decided between a and b: accuracy +0.000 [-0.114, +0.114] (n = 30, p = 1.000); they are equal on every sample: harder samples may tell them apart; this run finds differences from 0.176 on, and about half of that with four times the samples"},
+		{"too few samples", binary("11", "00"), "not decided between a and b: accuracy +1.000 [-1.000, +1.000] (n = 2, p = 0.500); too few independent samples to decide, whatever they had shown: run more"},
+		{"too uneven", graded(append(repeat(3, 0.9), repeat(3, 0)...), append(repeat(3, 0), repeat(3, 0.9)...)),
+			"not decided between A and B: quality +0.000 [-1.000, +1.000] (n = 6, p = 1.000); too few samples to tell, because they differ so much: run more"},
+		{"test and interval disagree", disagreeing(),
+			"not decided between A and B: macro_f1 +0.100 [+0.010, +0.190] (n = 40, p = 0.062); the test does not confirm the interval, and a winner needs both; this run finds differences from 0.250 on, and about half of that with four times the samples"},
 		{"skewed", graded(append(repeat(36, 0.6), repeat(4, 0)...), append(repeat(36, 0.5), repeat(4, 0.8)...)),
-			"not decided between A and B: quality +0.010 [-0.139, +0.147] (n = 40, p = 1.000); few samples carry the mean (better on 36, worse on 4, by unlike amounts): look at the largest differences; this run finds differences from 0.180 on, and about half of that with four times the samples"},
+			"not decided between A and B: quality +0.010 [-0.117, +0.137] (n = 40, p = 1.000); few samples carry the mean (better on 36, worse on 4, by unlike amounts): look at the largest differences; this run finds differences from 0.164 on, and about half of that with four times the samples"},
 		{"not decided", binary(marks(20, "10"), marks(10, "1100")),
-			"not decided between a and b: accuracy +0.000 [-0.218, +0.218] (n = 40, p = 1.000); either may be the better one; this run finds differences from 0.317 on, and about half of that with four times the samples"},
+			"not decided between a and b: accuracy +0.000 [-0.220, +0.220] (n = 40, p = 1.000); either may be the better one; this run finds differences from 0.300 on, and about half of that with four times the samples"},
 	} {
 		told[c.situation] = true
 		if got := c.d.situation().name; got != c.situation {
@@ -76,6 +78,14 @@ func TestSituations(t *testing.T) {
 			t.Errorf("the situation %q has no case", s.name)
 		}
 	}
+}
+
+// disagreeing is a difference whose interval and test are not one formula.
+func disagreeing() Difference {
+	d := newDifference(score.MacroF1, "A", "B")
+	d.Difference = score.Metric{Name: score.MacroF1, Value: 0.1, Low: 0.01, High: 0.19, N: 40, Defined: true}
+	d.P, d.Corrected, d.Family, d.Units, d.Wins, d.Detectable, d.Test = 0.062, 0.062, 1, 40, 3, 0.25, "permutation"
+	return d
 }
 
 // TestRemarks: what is said of a whole comparison, and that nothing is said

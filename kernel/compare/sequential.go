@@ -63,6 +63,7 @@ type plan struct {
 	largest  float64   // number of samples in a cluster
 	needed   float64   // e-value that decides
 	levels   []float64 // nominal, of the looks
+	test     string    // of looks, as [Options.Test]
 	at       []int     // samples at which to look
 }
 
@@ -165,9 +166,9 @@ func (r *race) look() {
 		return
 	}
 	r.stop.Look, r.stop.Level = due, r.plan.levels[due-1]
-	p := pair(r.a, r.b, r.plan.clustersOf(r.names))
-	m, _ := p.interval("", 1-r.stop.Level, 0)
-	value, _ := p.test(0)
+	j := Options{Level: 1 - r.stop.Level, Test: r.plan.test}.judge(pair(r.a, r.b, r.plan.clustersOf(r.names)))
+	m, _ := j.interval("")
+	value, _ := j.test()
 	switch {
 	case sideOf(m) != 0 && value <= r.stop.Level:
 		r.stop.State = Decided

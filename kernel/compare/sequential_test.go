@@ -209,8 +209,8 @@ func adjacent(clusters []string, values [][][]float64) {
 	}
 }
 
-// TestWhatItCosts compares the samples that are asked on average with those of exact
-// McNemar at a number that was fixed in advance for the same power of 80 %.
+// TestWhatItCosts compares the samples that are asked on average with those of
+// [SuissaShuster] at a number that was fixed in advance for the same power of 80 %.
 func TestWhatItCosts(t *testing.T) {
 	if os.Getenv("NOEMA_BENCH") != "1" {
 		t.Skip("NOEMA_BENCH=1 runs it")
@@ -251,8 +251,8 @@ func quantileOf(xs []int, part float64) int {
 	return sorted[int(part*float64(len(sorted)))]
 }
 
-// newTruePower is the chance that McNemar's test of n samples names the better method.
+// newTruePower is the chance that [SuissaShuster] on n samples names the better method.
 func newTruePower(n int, apart, win float64) float64 {
-	m := matchedPower{n: n, discord: apart, alpha: 0.05, critical: map[int]int{}}
+	m := matchedPower{n, apart, insignificant(n, 0.05)}
 	return m.power((2*win - 1) * apart)
 }

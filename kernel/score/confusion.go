@@ -43,20 +43,22 @@ func (c *confusion) meanPrimitives() float64 {
 	return c.primitives / c.of
 }
 
-// macroF1 averages the F1 over the levels that occur in the gold or in the
-// predictions, as scikit-learn does.
+// macroF1 averages the F1 over the levels that occur in the gold, which are the same for
+// all methods. Differs from scikit-learn, which by default also averages over levels that
+// occur in the predictions alone: there a method that names a rare level loses, on samples
+// without that level, against one that never does.
 func (c *confusion) macroF1() float64 {
 	sum, n := 0.0, 0
 	for level := range c.levels {
-		both := 0.0 // in the gold, and predicted
+		gold, both := 0.0, 0.0 // in the gold; and predicted, too
 		for other := noLevel; other < c.levels; other++ {
-			both += c.at(level, other)
+			gold += c.at(level, other)
 			if other > noLevel {
 				both += c.at(other, level)
 			}
 		}
-		if both > 0 {
-			sum += 2 * c.at(level, level) / both
+		if gold > 0 {
+			sum += 2 * c.at(level, level) / (gold + both)
 			n++
 		}
 	}

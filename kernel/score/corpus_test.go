@@ -37,7 +37,7 @@ var (
 //	f1_score(gold, pred, average='macro', labels=[0,1,2])
 //	mean(average_precision_score([g>=t for g in gold], pred) for t in (1,2))
 func TestCorpus(t *testing.T) {
-	metrics, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, 1, score.Options{})
+	metrics, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, score.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,24 +52,24 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: interval [%v, %v] around %v", m.Name, m.Low, m.High, m.Value)
 		}
 	}
-	again, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, 1, score.Options{})
+	again, err := score.Corpus(verdicts(goldLevels, predictedLevels), nil, score.Options{})
 	if err != nil || fmt.Sprint(again) != fmt.Sprint(metrics) {
 		t.Errorf("the same seed gives %v, then %v, %v", metrics, again, err)
 	}
 }
 
 func TestCorpusOfPerfectAndOneLevel(t *testing.T) {
-	perfect, err := score.Corpus(verdicts(goldLevels, goldLevels), nil, 1, score.Options{})
+	perfect, err := score.Corpus(verdicts(goldLevels, goldLevels), nil, score.Options{})
 	if err != nil || perfect[0].Value != 1 || perfect[1].Value != 1 {
 		t.Errorf("perfect verdicts: %+v, %v", perfect, err)
 	}
 	zeros := make([]int, 5)
-	mild, err := score.Corpus(verdicts(zeros, zeros), nil, 1, score.Options{})
+	mild, err := score.Corpus(verdicts(zeros, zeros), nil, score.Options{})
 	if err != nil || !mild[0].Defined || mild[1].Defined || len(mild[1].Warnings) == 0 {
 		t.Errorf("only the mildest level: %+v, %v", mild, err)
 	}
 	for _, none := range [][][]score.Prediction{nil, {{{Spec: methods.AnswerSpec{Kind: methods.Number}}}}} {
-		if m, err := score.Corpus(none, nil, 1, score.Options{}); m != nil || err != nil {
+		if m, err := score.Corpus(none, nil, score.Options{}); m != nil || err != nil {
 			t.Errorf("no verdicts: %v, %v", m, err)
 		}
 	}
@@ -124,11 +124,11 @@ func TestMissingEpochs(t *testing.T) {
 		}
 	}
 	for i, clusters := range [][]string{nil, {"a", "a", "b", "b", "c", "c", "d", "d", "e", "e"}} {
-		a, err := score.Corpus(once, clusters, 1, score.Options{})
+		a, err := score.Corpus(once, clusters, score.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := score.Corpus(thrice, clusters, 1, score.Options{})
+		b, err := score.Corpus(thrice, clusters, score.Options{})
 		if err != nil || math.Abs(a[0].Value-b[0].Value) > 1e-12 || math.Abs(a[0].Low-b[0].Low) > 1e-12 {
 			t.Errorf("clusters %d: %+v, with some epochs %+v, %v", i, a[0], b[0], err)
 		}
@@ -139,11 +139,11 @@ func TestMissingEpochs(t *testing.T) {
 // right by what the other lacks.
 func TestCorpusContrasts(t *testing.T) {
 	some, right := verdicts(goldLevels, predictedLevels), verdicts(goldLevels, goldLevels)
-	same, err := score.CorpusContrasts(some, some, nil, 1)
+	same, err := score.CorpusContrasts(some, some, nil)
 	if err != nil || same[0].A != same[0].B || same[0].SE != 0 || same[0].Units != 10 {
 		t.Errorf("%+v, %v", same, err)
 	}
-	better, err := score.CorpusContrasts(right, some, nil, 1)
+	better, err := score.CorpusContrasts(right, some, nil)
 	if err != nil || better[0].A != 1 || math.Abs(better[0].B-0.6277777777777778) > 1e-12 || better[0].SE <= 0 || math.Abs(better[0].DF-9) > 1e-9 {
 		t.Errorf("%+v, %v", better, err)
 	}
