@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,8 +25,10 @@ type Comparing struct {
 	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
 	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
 	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
-	Seed         uint64   `json:"bootstrap-seed" part:"pair" doc:"random seed of the bootstrap intervals"`
 	Force        bool     `json:"force" part:"stored" doc:"pair what can be paired of stored runs over different data"`
+	// Equivalence is the margin within which methods are equivalent; 0 takes that of the
+	// run's design, if it has one.
+	Equivalence float64
 }
 
 // Comparison is methods side by side: shown, it is their table.
@@ -114,8 +117,12 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
+	test, err := testOf(results)
+	if err != nil {
+		return nil, Misused(err)
+	}
 	c, err := compare.Compare(data, compare.Options{
-		Design: design(results), Undeclared: undeclared(results, o), Seed: o.Seed, Baseline: o.Baseline, Against: against(sides, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
+		Design: design(results), Undeclared: undeclared(results, o), Test: test, Equivalence: o.Equivalence, Baseline: o.Baseline, Against: against(sides, o.Baseline), Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
 	})
 	if err != nil {
 		return nil, Misused(err)
@@ -201,6 +208,17 @@ func design(results []*Result) *record.Design {
 		}
 	}
 	return nil
+}
+
+// testOf is the test that the runs declared.
+func testOf(results []*Result) (string, error) {
+	first := results[0].Run
+	for _, r := range results[1:] {
+		if r.Run.Config.Test != first.Config.Test {
+			return "", fmt.Errorf("compare runs %s and %s: one declared --test %s and the other did not: no test was declared for both", first.ID, r.Run.ID, cmp.Or(first.Config.Test, r.Run.Config.Test))
+		}
+	}
+	return first.Config.Test, nil
 }
 
 // undeclared reports whether the rule of a run was not declared for what o compares: it

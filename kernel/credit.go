@@ -24,7 +24,6 @@ type Crediting struct {
 	With    []string `json:"with" part:"credit" default:"drop,swap,resample,truth" doc:"interventions: drop (an empty reply), swap (the reply from another sample), resample (another draw), truth (the right reply)"`
 	Model   string   `json:"run-model" part:"credit" doc:"the run's model, where its record does not say how to open it, as in scripted/replies.yaml"`
 	Metrics []string `json:"metric" part:"credit" doc:"measure (default: the task's headline)"`
-	Seed    uint64   `json:"bootstrap-seed" part:"credit" doc:"random seed of the intervals"`
 }
 
 // Credit is what the steps of a method earn: shown, it is a table.
@@ -111,7 +110,7 @@ func (r *Result) Credit(method string, o Crediting, how Experiment) (*Credit, er
 
 // Effects computes the credit from a run of interventions that was made before.
 func (r *Result) Effects(o Crediting) (*Credit, error) {
-	found, err := compare.CreditOf(r.Run, r.Samples(), r.Result.Trials, compare.Options{Seed: o.Seed}, o.Metrics...)
+	found, err := compare.CreditOf(r.Run, r.Samples(), r.Result.Trials, compare.Options{}, o.Metrics...)
 	if err != nil {
 		return nil, Misused(err)
 	}

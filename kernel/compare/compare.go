@@ -45,6 +45,9 @@ type Options struct {
 	// Student's t with an allowance. It is a run's to declare: whoever chooses between
 	// tests afterwards finds too much.
 	Test string
+	// Equivalence is the margin within which methods are equivalent; 0 is none, or that of
+	// the design.
+	Equivalence float64
 	// Baseline names the method that every other is compared with. Without
 	// one, every pair is compared, and more pairs need stronger evidence.
 	Baseline string
@@ -88,6 +91,7 @@ func (d Data) filled(o Options) (Data, Options) {
 	o = o.filled()
 	if o.Design != nil {
 		o.Level = 1 - errorRate
+		o.Equivalence = cmp.Or(o.Equivalence, o.Design.Detect)
 		d, o.sequel = d.follow(o)
 	}
 	d.Samples = slices.Clone(d.Samples)
@@ -308,6 +312,11 @@ func (d Data) family(all []Pair, o Options) []Pair {
 			differences[i] = p.Metrics[metric]
 		}
 		decide(differences, o.Level)
+		if metric == d.Metrics[0] {
+			for i := range differences {
+				differences[i].Equivalence = differences[i].within(o.Equivalence)
+			}
+		}
 		for i, p := range chosen {
 			p.Metrics[metric] = differences[i]
 		}

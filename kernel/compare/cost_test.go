@@ -82,7 +82,7 @@ func TestParetoOfLikeMeans(t *testing.T) {
 		})
 	}
 	for i := range p.Points {
-		p.place(i, func(a, b string) lead { return lead{true, true} })
+		p.place(i, func(a, b string) lead { return lead{true, true, 0} })
 	}
 	for i, want := range []Standing{OnFront, OnFront, Dominated, OnFront, ""} {
 		if p.Points[i].Standing != want {

@@ -41,7 +41,7 @@ func (d Data) follow(o Options) (Data, *sequel) {
 		clusters[i], s.at[one.ID] = one.Cluster, i
 	}
 	all := d.every(Options{})
-	s.plan = newPlan(*o.Design, clusters, max(1, len(all)))
+	s.plan = newPlan(*o.Design, o.Test, clusters, max(1, len(all)))
 	values := make([][]float64, len(d.Methods))
 	for m := range values {
 		if len(d.Metrics) > 0 && !isCorpus(d.Metrics[0]) {

@@ -47,6 +47,8 @@ type Difference struct {
 	FailedAsWrong *score.Metric `json:"failed_as_wrong,omitempty"`
 	AnsweredOnly  *score.Metric `json:"answered_only,omitempty"`
 
+	// Equivalence says what the interval of the headline shows of the margin; nil without one.
+	Equivalence *Equivalence `json:"equivalence,omitempty"`
 	// Stop is how far a sequential design went, on the headline; nil without one.
 	Stop *Stop `json:"stop,omitempty"`
 	// Calibration is set where models graded.

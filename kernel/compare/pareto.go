@@ -12,15 +12,15 @@ type Standing string
 // The standings. A method with the better mean is ahead of another on merit,
 // and one with the lower mean use is ahead of it on thrift. The lead on merit is
 // sure if it wins against the other in the family of all pairs, which failed
-// trials can prevent, and that on thrift if the interval of the ratio, at the
-// level of that family, excludes 1.
+// trials can prevent. The lead on thrift is sure if the other uses more on most samples, by
+// the exact test at the level of that family: use has no bound, so no test of its mean holds.
 const (
 	// OnFront: no other method is at least as good on both and better on one.
 	OnFront Standing = "front"
 	// Dominated: some other method is ahead on both, and both leads are sure.
 	Dominated Standing = "dominated"
-	// Costlier: off the front; some other method surely uses less and is not
-	// shown to be worse, but none is surely ahead on both.
+	// Costlier: off the front; some other method uses less on most samples and has no
+	// lower mean, but none is surely ahead on both.
 	Costlier Standing = "costlier"
 	// Undecided: off the front by the means, yet no other method's lead over it
 	// is sure on thrift.
@@ -44,7 +44,8 @@ type ParetoPoint struct {
 	Cost     score.Metric `json:"cost"`     // with the share of the method's seeds
 	Standing Standing     `json:"standing"` // empty if a mean is undefined
 	By       []string     `json:"by,omitempty"`
-	// By names the methods that dominate it, are surely cheaper or, if undecided,
+	Worse    []Number     `json:"worse,omitempty"` // along By, where that is not better: how much worse it may be, at the level of the family
+	// By names the methods that dominate it, use less on most samples or, if undecided,
 	// are ahead of it by the means.
 }
 
@@ -68,7 +69,10 @@ func (d Data) pareto(stats []MethodStats, pairs []Pair, o Options) Pareto {
 }
 
 // lead is what is sure of one method against another.
-type lead struct{ better, thriftier bool }
+type lead struct {
+	better, thriftier bool
+	worse             float64 // how much worse it may be
+}
 
 // leads has the sure leads of every method over every other, in the family of all
 // pairs. pairs are taken as they are where they are that family.
@@ -90,8 +94,9 @@ func (d Data) leads(pairs []Pair, r Resource, o Options) map[[2]string]lead {
 	}
 	sure := map[[2]string]lead{}
 	for i, p := range all {
-		sure[[2]string{p.A, p.B}] = lead{headlines[i].Winner == p.A, ratios[i].below(1 - o.simultaneous())}
-		sure[[2]string{p.B, p.A}] = lead{headlines[i].Winner == p.B, ratios[i].above(1 - o.simultaneous())}
+		h, back, alpha := headlines[i], headlines[i].mirrored(), 1-o.simultaneous()
+		sure[[2]string{p.A, p.B}] = lead{h.Winner == p.A, ratios[i].below(alpha), h.worse()}
+		sure[[2]string{p.B, p.A}] = lead{h.Winner == p.B, ratios[i].above(alpha), back.worse()}
 	}
 	return sure
 }
@@ -118,13 +123,14 @@ func (p *Pareto) place(i int, sure func(a, b string) lead) {
 		return
 	}
 	var behind, costlier, dominated []string
+	var worse []Number
 	for _, other := range p.Points {
 		if !other.Merit.Defined || !other.Cost.Defined || !other.ahead(*at) {
 			continue
 		}
 		behind = append(behind, other.Method)
 		if l := sure(other.Method, at.Method); l.thriftier {
-			costlier = append(costlier, other.Method)
+			costlier, worse = append(costlier, other.Method), append(worse, Number(l.worse))
 			if l.better {
 				dominated = append(dominated, other.Method)
 			}
@@ -134,7 +140,7 @@ func (p *Pareto) place(i int, sure func(a, b string) lead) {
 	case len(dominated) > 0:
 		at.Standing, at.By = Dominated, dominated
 	case len(costlier) > 0:
-		at.Standing, at.By = Costlier, costlier
+		at.Standing, at.By, at.Worse = Costlier, costlier, worse
 	case len(behind) > 0:
 		at.Standing, at.By = Undecided, behind
 	default:

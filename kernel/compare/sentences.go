@@ -32,6 +32,7 @@ func situations() []situation {
 		}},
 		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.Stopped},
 		{"futile", Difference.futile, Difference.Stopped},
+		{"equivalent", func(d Difference) bool { return d.equivalent() && d.Stop == nil }, func(Difference) string { return "" }},
 		{"failed trials decide", Difference.onFailures, func(d Difference) string {
 			return fmt.Sprintf("failed trials are left out; counted as wrong they would make it %s: repeat the command of the run before you decide, which asks again what failed", bounds(*d.FailedAsWrong, 1))
 		}},
@@ -132,10 +133,15 @@ func (d Difference) Verdict() string {
 		text = fmt.Sprintf("%s is better than %s: %s %s", d.B, d.A, d.Metric, d.figures(-1))
 	case d.Winner != "":
 		text = fmt.Sprintf("%s is better than %s: %s %s", d.A, d.B, d.Metric, d.figures(1))
+	case d.equivalent() && d.Stop == nil:
+		text = fmt.Sprintf("%s and %s are equivalent within %.3g: %s %s", d.A, d.B, d.Equivalence.Margin, d.Metric, d.figures(1))
 	case d.futile():
 		text = fmt.Sprintf("no difference of %.3g or more between %s and %s: %s %s", d.Stop.Detect, d.A, d.B, d.Metric, d.figures(1))
 	default:
 		text += d.Metric + " " + d.figures(1)
+	}
+	if d.Stop == nil && (d.Winner != "" || !d.equivalent()) {
+		text += d.margins("; ")
 	}
 	if says == "" {
 		return text
@@ -273,16 +279,25 @@ func (c *Comparison) open() (notes []string) {
 	return notes
 }
 
-// cheaper names methods that are beaten on use alone.
+// cheaper names methods that are beaten on use alone, and how much worse the cheaper one
+// may be.
 func (c *Comparison) cheaper() []string {
 	var pairs []string
 	for _, p := range c.Pareto.Points {
-		if p.Standing == Costlier {
-			pairs = append(pairs, listed(p.By)+" than "+p.Method)
+		if p.Standing != Costlier {
+			continue
 		}
+		by := make([]string, len(p.By))
+		for i, name := range p.By {
+			by[i] = fmt.Sprintf("%s than %s (up to %.2f worse)", name, p.Method, float64(p.Worse[i]))
+			if p.Worse[i] < 0.005 {
+				by[i] = fmt.Sprintf("%s than %s (not worse)", name, p.Method)
+			}
+		}
+		pairs = append(pairs, by...)
 	}
-	return told(len(pairs) > 0, "%s, and not shown to be worse: %s",
-		map[Resource]string{Calls: "fewer calls", Tokens: "fewer tokens", Cost: "cheaper"}[c.Pareto.Resource], strings.Join(pairs, "; "))
+	return told(len(pairs) > 0, "%s on most samples, and how much worse on %s it may be: %s",
+		map[Resource]string{Calls: "fewer calls", Tokens: "fewer tokens", Cost: "cheaper"}[c.Pareto.Resource], c.Metric, strings.Join(pairs, "; "))
 }
 
 // listed is "a", "a and b" or "a, b and c".

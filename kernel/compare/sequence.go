@@ -18,11 +18,11 @@ type Sequence struct {
 	total int
 }
 
-// NewSequence begins with the first sample. clusters names the cluster of each
+// NewSequence begins with the first sample. test is as [Options.Test]; clusters names the cluster of each
 // sample in the declared order, "" for one that stands alone.
-func NewSequence(design record.Design, methods int, clusters []string) *Sequence {
+func NewSequence(design record.Design, test string, methods int, clusters []string) *Sequence {
 	s := &Sequence{races: make([][]*race, methods), Asked: make([]int, methods), total: len(clusters)}
-	p := newPlan(design, clusters, methods*(methods-1)/2)
+	p := newPlan(design, test, clusters, methods*(methods-1)/2)
 	for i := range methods {
 		s.races[i] = make([]*race, methods)
 		for j := range i {

@@ -69,8 +69,8 @@ type plan struct {
 
 // newPlan puts the design over samples with the given clusters, "" for samples
 // alone, and pairs of methods.
-func newPlan(design record.Design, clusters []string, pairs int) plan {
-	p := plan{design: design, clusters: clusters, largest: 1, needed: float64(pairs) / errorRate}
+func newPlan(design record.Design, test string, clusters []string, pairs int) plan {
+	p := plan{design: design, test: test, clusters: clusters, largest: float64(max(1, design.Largest)), needed: float64(pairs) / errorRate}
 	count := map[string]int{}
 	for _, name := range clusters {
 		if name != "" {

@@ -163,7 +163,7 @@ func (a audited) anyWinner(t *testing.T, random *rand.Rand, d record.Design, sam
 		}
 	}
 	adjacent(clusters, values)
-	s := NewSequence(d, count, clusters)
+	s := NewSequence(d, "", count, clusters)
 	for !s.Done() {
 		row := make([]float64, count)
 		for m := range row {
@@ -225,7 +225,7 @@ func TestWhatItCosts(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(3, 4))
 			asked := make([]int, 0, repeats)
-			p := newPlan(record.Design{Detect: 0.01}, make([]string, 4*fixed), 1)
+			p := newPlan(record.Design{Detect: 0.01}, "", make([]string, 4*fixed), 1)
 			for range repeats {
 				stop := raceOf(p, func(int) (float64, float64) { return flip(random, apart, win) })
 				asked = append(asked, stop.Asked)

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"noema/kernel/score"
@@ -95,4 +96,19 @@ func neverRare(gold int, random *rand.Rand) int {
 		return int(oneIf(random.Float64() < 0.8))
 	}
 	return int(oneIf(random.Float64() < 0.05))
+}
+
+// skewedCosts has methods that are always right. On each sample either of two is as likely
+// to cost less, with a tail that one in two methods has.
+func skewedCosts(random *rand.Rand, n, count int) Data {
+	d := drawn(count, "x")
+	for range n {
+		size := 0.5 * random.NormFloat64() // of the sample's problem
+		d.draw("", func(m int) Cell { return Cell{Values: map[string]float64{"x": 1}} })
+		for m, cells := range d.Samples[len(d.Samples)-1].Cells {
+			tail := []float64{0.4, 2}[m%2]
+			cells[0].Usage = methods.Usage{Calls: 1, Cost: methods.NanoUSD(1e6 * math.Exp(size+tail*random.NormFloat64()))}
+		}
+	}
+	return d
 }

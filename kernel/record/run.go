@@ -24,6 +24,7 @@ type Config struct {
 	Limits   Limits   `json:"limits"`            // of each trial
 	Graders  []Model  `json:"graders,omitempty"` // models that grade the answers, in the order of the scorer's
 	Design   *Design  `json:"design,omitempty"`  // nil if all trials are made
+	Test     string   `json:"test,omitempty"`    // of graded measures, declared before the run: "exchange", or empty for the default
 }
 
 // Design says by which rule a run may end before its last sample. It is declared
@@ -33,10 +34,18 @@ type Design struct {
 	Rule   int     `json:"rule"`            // the version of the rule
 	Looks  int     `json:"looks,omitempty"` // how often the results are looked at; 0 for after every sample
 	Detect float64 `json:"detect"`          // the smallest difference of interest: the run may end when there is surely none
+	// Largest is the number of samples in the largest cluster of the task, also of those
+	// beyond a limit; 0 in records of rule 1, where it is that of the run's samples.
+	Largest int `json:"largest,omitempty"`
 }
 
-// DesignRule is the present version of the rule of a [Design].
-const DesignRule = 1
+// Outdated reports whether the run was stopped by tests that are no longer used: those of
+// looks by rule 1.
+func (d *Design) Outdated() bool { return d.Looks > 0 && d.Rule < DesignRule }
+
+// DesignRule is the present version of the rule of a [Design]. Since 2 a limit takes the
+// first samples of the order that the seed decides, and looks use other tests.
+const DesignRule = 2
 
 // Task identifies the samples of a run.
 type Task struct {

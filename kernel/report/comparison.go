@@ -78,7 +78,11 @@ func basis(c *compare.Comparison) string {
 	if c.Sequential != nil && c.Sequential.Bound > 0 {
 		t += fmt.Sprintf(" of at most %d", c.Sequential.Bound)
 	}
-	return t + fmt.Sprintf(" · %.0f %% intervals · bootstrap of %s, seed %d", c.Level*100, count(c.Resamples), c.Seed)
+	t += fmt.Sprintf(" · %.0f %% intervals", c.Level*100)
+	if c.Test != "" {
+		t += " · test: " + c.Test
+	}
+	return t
 }
 
 func budgetText(c *compare.Comparison) string {

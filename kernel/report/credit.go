@@ -26,7 +26,6 @@ func CreditSheet(c *compare.Credit, of string, simulatedModel bool) Sheet {
 	if n > 1 {
 		head += fmt.Sprintf(", which hold together (each %.4g %%)", c.PairLevel*100)
 	}
-	head += fmt.Sprintf(" · seed %d", c.Seed)
 	var lines []string
 	for _, n := range c.Notes {
 		lines = append(lines, wrap("note: "+n))
@@ -42,7 +41,7 @@ func creditTable(c *compare.Credit) display.Table {
 	var t display.Table
 	t.Title = "change of " + c.Metric + " when the replies of one " + c.By + " are others"
 	t.Add(c.By, "tokens")
-	t.AddWhole("reply", "change", "p (Holm)", "per 1,000", "verdict", "changed", "failed")
+	t.AddWhole("reply", "change", "p, corrected", "per 1,000", "verdict", "changed", "failed")
 	for _, i := range []int{1, 7, 8} {
 		t.Columns[i].Right = true
 	}
@@ -60,7 +59,7 @@ func creditTable(c *compare.Credit) display.Table {
 			if e.LeftOut > 0 {
 				failed += fmt.Sprintf(", %d left out", e.LeftOut)
 			}
-			t.Row(p.At, tokens, e.Kind, signed(e.Change.Difference), pValue(e.Change.Holm), per, e.Verdict(),
+			t.Row(p.At, tokens, e.Kind, signed(e.Change.Difference), pValue(e.Change.Corrected), per, e.Verdict(),
 				fmt.Sprintf("%s/%s", count(e.Changed), count(e.Calls)), failed)
 		}
 	}

@@ -24,7 +24,7 @@ func pairTable(c *compare.Comparison) display.Table {
 		return stopTable(c)
 	}
 	var t display.Table
-	t.AddWhole("pair", together(c, "difference"), "+/-/=", "p (Holm)", "winner")
+	t.AddWhole("pair", together(c, "difference"), "+/-/=", "p, corrected", "winner")
 	t.Add("detectable")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
@@ -35,7 +35,7 @@ func pairTable(c *compare.Comparison) display.Table {
 		if d.Detectable.Defined() {
 			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
 		}
-		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Holm), winner, detectable)
+		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Corrected), winner, detectable)
 		if d.Unconfirmed() {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, compare.Unconfirmed))
 		}
@@ -67,7 +67,7 @@ func stopTable(c *compare.Comparison) display.Table {
 		if s := d.Stop; s != nil {
 			asked = strconv.Itoa(s.Asked)
 			if how = [2]string{evidence(s.E), evidence(s.Needed)}; c.Sequential.Looks > 0 {
-				how = [2]string{pValue(d.Holm), fmt.Sprintf("%d of %d", s.Look, c.Sequential.Looks)}
+				how = [2]string{pValue(d.Corrected), fmt.Sprintf("%d of %d", s.Look, c.Sequential.Looks)}
 			}
 			if s.State == compare.Futile {
 				winner = fmt.Sprintf("none: < %.3g", s.Detect)

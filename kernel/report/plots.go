@@ -50,7 +50,7 @@ func plotTitle(s string, simulatedModel bool) string {
 // method is better than the variant.
 func AblationTable(c *compare.Comparison) display.Table {
 	t := display.Table{Title: "full method minus variant"}
-	t.AddWhole("variant", together(c, "gain"), "p (Holm)", "extra tokens", "gain per 1,000 tokens")
+	t.AddWhole("variant", together(c, "gain"), "p, corrected", "extra tokens", "gain per 1,000 tokens")
 	usage := map[string]map[compare.Resource]score.Metric{}
 	for _, m := range c.Methods {
 		usage[m.Method] = m.Usage
@@ -68,7 +68,7 @@ func AblationTable(c *compare.Comparison) display.Table {
 				per = fmt.Sprintf("%+.3f", gain.Value/tokens*1000+0) // + 0 makes -0 into 0
 			}
 		}
-		t.Row(p.A, signed(gain), pValue(p.Metrics[c.Metric].Holm), more, per)
+		t.Row(p.A, signed(gain), pValue(p.Metrics[c.Metric].Corrected), more, per)
 	}
 	return t
 }

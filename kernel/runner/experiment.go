@@ -35,9 +35,11 @@ type Experiment struct {
 	Sampling      map[string]string `json:"sampling" short:"S" part:"what" doc:"sampling of every call: temperature, top_p, top_k, max_tokens, logprobs"`
 
 	// A run that may end before its last sample: see the README of package compare.
-	Until  string  `json:"until" part:"what" choices:"decided" doc:"decided: ask sample by sample until every two methods are told apart or surely differ by less than detect, at most the samples of limit"`
-	Looks  int     `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results so many times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
-	Detect float64 `json:"detect" part:"what" max:"1" zero:"-1" doc:"with until or looks: the smallest difference of interest, above 0 (default: 0.1)"`
+	Until string `json:"until" part:"what" choices:"decided" doc:"decided: ask sample by sample, in an order of the seed, until every two methods are told apart or are equivalent; limit says how many samples at most, and may be raised later"`
+	Looks int    `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results so many times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
+	// Equivalence and Test say how methods are compared: see the README of package compare.
+	Equivalence float64 `json:"equivalence" part:"pair" max:"1" zero:"-1" doc:"methods that differ by less than this are equivalent, as in 0.05; until and looks may stop there (their default: 0.1)"`
+	Test        string  `json:"test" part:"what" choices:"exchange" doc:"exchange: decide graded measures by exchange of the methods' names, which finds more; it asks whether they answer alike, not whether their means are equal"`
 
 	// Limits of each trial; 0 is none.
 	CallLimit  int           `json:"call-limit" part:"what" min:"0" doc:"model and tool calls per trial"`

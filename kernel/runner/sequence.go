@@ -21,55 +21,68 @@ var errDecided = errors.New("the comparison is decided")
 // design is the rule by which a run of e may end early; nil for none.
 func (e Experiment) design() (*record.Design, error) {
 	switch {
-	case e.Until == "" && e.Looks == 0 && e.Detect == 0:
-		return nil, nil
-	case e.Detect < 0:
-		return nil, fmt.Errorf("detect must be above 0, because no number of samples shows that there is no difference at all: take a small one, such as 0.01, or leave it out for %g", compare.DefaultDetect)
+	case e.Equivalence < 0:
+		return nil, fmt.Errorf("equivalence must be above 0, because no number of samples shows that there is no difference at all: take a small one, such as 0.01, or leave it out")
 	case e.Until == "" && e.Looks == 0:
-		return nil, errors.New("detect has no effect without --until decided or --looks: add one of them")
+		return nil, nil
 	case e.Until != "" && e.Looks > 0:
 		return nil, errors.New("--until decided looks after every sample: leave --looks out")
 	}
-	return &record.Design{Rule: record.DesignRule, Looks: e.Looks, Detect: cmp.Or(e.Detect, compare.DefaultDetect)}, nil
+	return &record.Design{Rule: record.DesignRule, Looks: e.Looks, Detect: cmp.Or(e.Equivalence, compare.DefaultDetect)}, nil
 }
 
-// declare puts the design into the configuration, with the samples in its order.
-func (e *Setup) declare(c *record.Config, samples []task.Sample) error {
-	var err error
-	if c.Design, err = e.design(); c.Design == nil || err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(samples, task.Sample.Scored) {
+// declarable refuses a design that cannot be carried out.
+func declarable(c record.Config, samples []task.Sample) error {
+	switch {
+	case c.Design == nil:
+		return nil
+	case !slices.ContainsFunc(samples, task.Sample.Scored):
 		return errors.New("stop early: no sample has a target, so nothing can be decided: leave --until and --looks out")
 	}
-	c.Task.Samples = inOrder(samples, e.Seed)
 	return compare.CheckDesign(*c.Design, len(c.Methods), len(samples))
 }
 
-// inOrder puts samples in an order that the seed decides, clusters together, because
-// a task may be sorted: what its first samples show must not differ from the rest.
-func inOrder(samples []task.Sample, seed uint64) []string {
-	type place struct {
-		at   uint64
-		unit string
+// unitOf names what is independent: a sample or its cluster.
+func unitOf(s task.Sample) string {
+	if s.Cluster != "" {
+		return "cluster " + s.Cluster
 	}
-	placeOf := func(s task.Sample) place {
-		unit := "sample " + s.ID
-		if s.Cluster != "" {
-			unit = "cluster " + s.Cluster
-		}
-		return place{record.TrialSeed(seed, "order", unit, 0), unit}
+	return "sample " + s.ID
+}
+
+// largest is how many samples the largest cluster has.
+func largest(samples []task.Sample) int {
+	most, count := 0, map[string]int{}
+	for _, s := range samples {
+		count[unitOf(s)]++
+		most = max(most, count[unitOf(s)])
 	}
+	return most
+}
+
+// drawn are samples in an order that the seed decides, clusters together, because
+// a task may be sorted: what its first samples show must not differ from the rest. most
+// bounds their number, without cutting a cluster; 0 takes all. Of a larger number those of
+// a smaller one come first, so that whoever raises a limit goes on with the same evidence.
+func drawn(samples []task.Sample, seed uint64, most int) []task.Sample {
+	at := func(s task.Sample) uint64 { return record.TrialSeed(seed, "order", unitOf(s), 0) }
 	sorted := slices.Clone(samples)
 	slices.SortStableFunc(sorted, func(a, b task.Sample) int {
-		p, q := placeOf(a), placeOf(b)
-		return cmp.Or(cmp.Compare(p.at, q.at), cmp.Compare(p.unit, q.unit))
+		return cmp.Or(cmp.Compare(at(a), at(b)), cmp.Compare(unitOf(a), unitOf(b)))
 	})
-	ids := make([]string, len(sorted))
-	for i, s := range sorted {
-		ids[i] = s.ID
+	if most == 0 || most >= len(sorted) {
+		return sorted
 	}
-	return ids
+	end := most
+	for end > 0 && unitOf(sorted[end]) == unitOf(sorted[end-1]) {
+		end--
+	}
+	if end == 0 { // the first cluster is larger
+		for end = most; end < len(sorted) && unitOf(sorted[end]) == unitOf(sorted[0]); {
+			end++
+		}
+	}
+	return sorted[:end]
 }
 
 // sequence hands out the trials of a run with a design. What is part of the run
@@ -91,7 +104,7 @@ func newSequence(x *execution) *sequence {
 		clusters[i] = x.samples[id].Cluster
 	}
 	return &sequence{
-		x: x, rule: compare.NewSequence(*c.Design, len(c.Methods), clusters),
+		x: x, rule: compare.NewSequence(*c.Design, c.Test, len(c.Methods), clusters),
 		given: map[record.TrialID]bool{}, turn: sync.NewCond(&x.mu),
 	}
 }
@@ -209,7 +222,8 @@ func (s *sequence) conclude() {
 
 // follows checks that a replayed run stopped where its rule stops.
 func (x *execution) follows() error {
-	if x.run.Config.Design == nil || x.run.Parent != "" {
+	d := x.run.Config.Design
+	if d == nil || x.run.Parent != "" || d.Outdated() {
 		return nil
 	}
 	s := newSequence(x)

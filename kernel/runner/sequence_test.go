@@ -26,8 +26,8 @@ func early(t testing.TB, e Experiment) Setup {
 		}
 		return a, err
 	})
-	if e.Detect == 0 && (e.Until != "" || e.Looks > 0) {
-		e.Detect = 0.35
+	if e.Equivalence == 0 && (e.Until != "" || e.Looks > 0) {
+		e.Equivalence = 0.35
 	}
 	return Setup{
 		Task: cafesTask(t, 40), Provider: simModel(t, "error=0"), Experiment: e,
@@ -154,7 +154,7 @@ func TestFailedTrialsLeaveSamplesOut(t *testing.T) {
 // the cure before a call.
 func TestDesignIsDeclared(t *testing.T) {
 	roots := map[string]bool{}
-	for _, e := range []Experiment{{}, {Until: "decided"}, {Until: "decided", Detect: 0.4}, {Looks: 2}, {Looks: 4}, {Until: "decided", Seed: 1}} {
+	for _, e := range []Experiment{{}, {Until: "decided"}, {Until: "decided", Equivalence: 0.4}, {Looks: 2}, {Looks: 4}, {Until: "decided", Seed: 1}} {
 		roots[mustRun(t, early(t, e), openStore(t, t.TempDir())).Run.Root] = true
 	}
 	if len(roots) != 6 {
@@ -162,11 +162,10 @@ func TestDesignIsDeclared(t *testing.T) {
 	}
 	for want, e := range map[string]Experiment{
 		"leave --looks out":              {Until: "decided", Looks: 3},
-		"detect has no effect":           {Detect: 0.2},
 		"41 looks at 40 samples":         {Looks: 41},
 		"is the same as none":            {Looks: 1},
 		"\"never\" is not among decided": {Until: "never"},
-		"maximum is 1":                   {Until: "decided", Detect: 1.5},
+		"maximum is 1":                   {Until: "decided", Equivalence: 1.5},
 	} {
 		if _, err := early(t, e).Run(context.Background(), openStore(t, t.TempDir()), Quiet{}); err == nil || !strings.Contains(err.Error(), want) || !IsMisuse(err) {
 			t.Errorf("%+v: %v, want %q", e, err, want)

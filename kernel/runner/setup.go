@@ -130,16 +130,28 @@ func (e *Setup) resolve() (record.Config, []task.Sample, error) {
 		return none, nil, Misused(err)
 	}
 	sel.ids = e.SampleIDs
+	design, err := e.design()
+	if err != nil {
+		return none, nil, Misused(err)
+	}
+	most := 0
+	if design != nil && sel.from == 1 { // so many of the seed's order, and not the first ones
+		most, sel.to = sel.to, 0
+	}
 	samples, err := sel.apply(e.Task)
 	if err != nil {
 		return none, nil, Misused(err)
 	}
-	config, err := e.config(samples)
+	if design != nil {
+		design.Largest = largest(samples)
+		samples = drawn(samples, e.Seed, most)
+	}
+	config, err := e.config(samples, design)
 	return config, samples, err
 }
 
 // config is what the results depend on.
-func (e *Setup) config(samples []task.Sample) (record.Config, error) {
+func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Config, error) {
 	digest, err := e.Task.Digest()
 	if err != nil {
 		return record.Config{}, err
@@ -156,6 +168,8 @@ func (e *Setup) config(samples []task.Sample) (record.Config, error) {
 		Seed:     e.Seed,
 		Sampling: sampling,
 		Limits:   e.Limits(),
+		Design:   design,
+		Test:     e.Test,
 	}
 	for _, by := range e.Graders {
 		c.Graders = append(c.Graders, record.Model{ID: by.Info().ID, Simulated: by.Info().Simulated})
@@ -169,7 +183,7 @@ func (e *Setup) config(samples []task.Sample) (record.Config, error) {
 		}
 		c.Methods = append(c.Methods, e.identity(m))
 	}
-	if err := e.declare(&c, samples); err != nil {
+	if err := declarable(c, samples); err != nil {
 		return c, Misused(err)
 	}
 	if each := max(1, len(c.Methods)*len(samples)); e.Epochs > maxTrials/each {

@@ -68,6 +68,7 @@ same samples (--force pairs what can be paired).`,
   noema compare 20261120-1405 20261120-1512 --budget-tokens 4000`,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			c.Comparing.Equivalence = c.Experiment.Equivalence
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.pairing)
 			}

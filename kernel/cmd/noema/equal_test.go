@@ -23,7 +23,7 @@ import (
 // means of the JSON to those of the exported rows.
 func TestFacesAgree(t *testing.T) {
 	t.Parallel()
-	for name, flags := range map[string][]string{"fixed": nil, "until decided": {"--until", "decided", "--detect", "0.6"}} {
+	for name, flags := range map[string][]string{"fixed": nil, "until decided": {"--until", "decided", "--equivalence", "0.6"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			facesAgree(t, flags...)
@@ -61,7 +61,7 @@ func facesAgree(t *testing.T, flags ...string) {
 			g.holds(t, face, p.A+" − "+p.B, fmt.Sprintf("difference at %.1f %%", 100*want.PairLevel), numbers(d.Difference)...)
 			g.holds(t, face, p.A+" − "+p.B, "+/-/=", float64(d.Wins), float64(d.Losses), float64(d.Ties))
 			if d.Stop == nil {
-				g.holds(t, face, p.A+" − "+p.B, "p (Holm)", float64(d.Holm))
+				g.holds(t, face, p.A+" − "+p.B, "p, corrected", float64(d.Corrected))
 			} else {
 				g.holds(t, face, p.A+" − "+p.B, "e-value", d.Stop.E)
 				g.holds(t, face, p.A+" − "+p.B, "needed", d.Stop.Needed)

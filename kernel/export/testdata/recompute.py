@@ -4,8 +4,7 @@
     python recompute.py trials.csv
 
 Prints JSON: each method's measures and use with their intervals, and each pair's
-differences and ratios. Differences of other measures than 0 or 1 have no interval
-here: noema makes it by betting in an order of its own.
+differences and ratios.
 """
 
 import itertools
@@ -14,10 +13,8 @@ import sys
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.stats import norm, t
-from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.multitest import multipletests
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import binom, norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 LEVEL = 0.95
@@ -73,8 +70,24 @@ def merit(frame):
     return [mean, *proportion_confint(mean * worth, worth, 2 * norm.sf(q), "wilson"), n]
 
 
+def exact(z, n):
+    """Suissa and Shuster: the tail of |wins - losses| / sqrt(wins + losses) from z on, at the
+    least favourable share of samples that tell the methods apart."""
+    if z == 0:
+        return 1.0
+    k = np.arange(1, n + 1)
+    fewest = np.floor((k - z * np.sqrt(k)) / 2 + 1e-9)
+    tails = np.where(fewest >= 0, 2 * binom.cdf(fewest, k, 0.5), 0)
+    mean = lambda share: float(binom.pmf(k, n, share) @ tails)
+    shares = np.sin(np.linspace(0, np.pi / 2, 40 * int(np.sqrt(n)) + 40)) ** 2
+    best = max(range(len(shares)), key=lambda i: mean(shares[i]))
+    around = shares[max(0, best - 1)], shares[min(len(shares) - 1, best + 1)]
+    return max(mean(shares[best]), -minimize_scalar(lambda s: -mean(s), bounds=around, method="bounded", options={"xatol": 1e-12}).fun)
+
+
 def tango(wins, losses, n, level):
-    """Tango's score interval of the difference of paired proportions."""
+    """Tango's score interval of the difference of paired proportions, as wide as the exact
+    test at no difference."""
 
     def distance(delta):
         b = -wins - losses + (2 * n - wins + losses) * delta
@@ -82,10 +95,20 @@ def tango(wins, losses, n, level):
         variance = n * (2 * q + delta * (1 - delta))
         return (wins - losses - n * delta) / np.sqrt(variance) if variance > 0 else np.sign(wins - losses - n * delta) * np.inf
 
-    z, at = norm.ppf((1 + level) / 2), (wins - losses) / n
+    low, high = 0.0, np.sqrt(n)  # the largest statistic that is not significant
+    for _ in range(40):
+        mid = (low + high) / 2
+        low, high = (mid, high) if exact(mid, n) > 1 - level else (low, mid)
+    z, at = max(norm.ppf((1 + level) / 2), low), (wins - losses) / n
     end = lambda f, low, high: brentq(lambda d: np.clip(f(d), -1e6, 1e6), low, high, xtol=1e-12)
     tiny = 1e-9
     return end(lambda d: distance(d) - z, -1 + tiny, at), end(lambda d: distance(d) + z, at, 1 - tiny)
+
+
+def allowed(d, cluster, bound, alpha):
+    """Half the interval: Student's t with an allowance for what no unit has shown."""
+    se, df = cr2(d, cluster)
+    return np.hypot(t.ppf(1 - alpha / 2, df) * se, bound * np.log(2 / alpha))
 
 
 def common(a, b):
@@ -100,30 +123,36 @@ def pair(a, b, level):
     out = {"difference": d.mean(), "n": n, "wins": wins, "losses": losses}
     if both["cluster"].nunique() == n and np.isin(both[["x", "x_b"]], [0, 1]).all():
         out["low"], out["high"] = tango(wins, losses, n, level)
-        out["p"] = float(mcnemar([[0, wins], [losses, 0]], exact=True).pvalue)
+        out["p"] = exact(abs(wins - losses) / np.sqrt(max(1, wins + losses)), n)
+        return out
+    weight = both["cluster"].value_counts().max() / n
+    half = lambda alpha: allowed(d, both["cluster"].to_numpy(), weight, alpha)
+    out["low"], out["high"] = max(-1, d.mean() - half(1 - level)), min(1, d.mean() + half(1 - level))
+    out["p"] = 1.0
+    if half(1.0) < abs(d.mean()):
+        out["p"] = np.exp(brentq(lambda a: half(np.exp(a)) - abs(d.mean()), np.log(1e-12), 0, xtol=1e-13))
     return out
 
 
-def ratio(a, b, level, random):
-    """The ratio of means, with the interval of the bootstrap-t on its logarithm."""
+def ratio(a, b, level):
+    """The ratio of means, with Fieller's interval: the ratios R that a - R b does not refute."""
     both = common(a, b)
-    sums = both.groupby("cluster")[["x", "x_b"]].sum().to_numpy()
+    x, y, cluster = both["x"].to_numpy(), both["x_b"].to_numpy(), both["cluster"].to_numpy()
+    value = x.sum() / y.sum()
+    if np.abs(x - value * y).max() <= 1e-9 * np.abs(x).max():
+        return {"ratio": value}
 
-    def log_ratio(s):
-        m = s.sum(axis=-2)
-        part = s[..., 0] / m[..., :1] - s[..., 1] / m[..., 1:]
-        return np.log(m[..., 0] / m[..., 1]), np.sqrt((part**2).sum(axis=-1))
+    def refutes(log):
+        d = x - value * np.exp(log) * y
+        farthest = pd.Series(d - d.mean()).groupby(cluster).sum().abs().max() / len(d)
+        return abs(d.mean()) - allowed(d, cluster, farthest, 1 - level)
 
-    value, se = log_ratio(sums)
-    again, errors = log_ratio(sums[random.integers(len(sums), size=(4000, len(sums)))])
-    if se < 1e-12:
-        return {"ratio": np.exp(value)}
-    left, right = np.quantile((again - value) / errors, [(1 - level) / 2, (1 + level) / 2])
-    return {"ratio": np.exp(value), "low": np.exp(value - se * right), "high": np.exp(value - se * left)}
+    ends = [value * np.exp(brentq(refutes, 0, far)) if refutes(far) > 0 else None for far in (-np.log(1e3), np.log(1e3))]
+    return {"ratio": value, "low": ends[0], "high": ends[1]}
 
 
 def main(path):
-    rows, random = load(path), np.random.default_rng(1)
+    rows = load(path)
     metrics = [c for c in rows.columns if c.startswith("score.")]
     names = list(rows["method"].unique())
     pairs = list(itertools.combinations(names, 2))
@@ -136,10 +165,10 @@ def main(path):
         found = {}
         for a, b in pairs:
             one, other = per_sample(rows, a, c), per_sample(rows, b, c)
-            found[a, b] = pair(one, other, level) if c in metrics else ratio(one, other, level, random)
-        if all("p" in f for f in found.values()):
-            for f, p in zip(found.values(), multipletests([f["p"] for f in found.values()], method="holm")[1]):
-                f["holm"] = p
+            found[a, b] = pair(one, other, level) if c in metrics else ratio(one, other, level)
+        for f in found.values():
+            if "p" in f:
+                f["corrected"] = min(1, f["p"] * len(pairs))
         for (a, b), f in found.items():
             out["pairs"].setdefault(f"{a} - {b}", {})[c.removeprefix("score.")] = f
     json.dump(out, sys.stdout, default=float)
