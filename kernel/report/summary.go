@@ -141,7 +141,7 @@ func calls(s *runner.Summary) string {
 }
 
 // simulated is printed wherever numbers of a simulated model are.
-const simulated = "simulated model: these numbers show how methods carry errors on, and say nothing about\nlanguage models"
+const simulated = "simulated model: it errs by the step, at the same rate for every method. These numbers show how\nmethods carry errors on, and say nothing about language models"
 
 func title(s *runner.Summary) string {
 	model := s.Model

@@ -74,20 +74,20 @@ func recoveries(t testing.TB) []recovery {
 	if err != nil {
 		t.Fatal(err)
 	}
-	phases := map[string]string{"P1": "error.extract=0", "P2": "error.build=0", "P3": "error.judge=0&error.rank=0"}
+	phases := map[string]string{"P1": "error.request=0", "P2": "error.write=0", "P3": "error.judge=0&error.compute=0"}
 	a := recovery{method: anot.New(), task: cafesTask(t, 40), phases: phases}
-	phases = map[string]string{"seed": "error.compile=0", "extract": "error.review=0"}
+	phases = map[string]string{"seed": "error.request=0", "extract": "error.judge=0"}
 	g := recovery{method: generalanot.New(), task: policies, phases: phases}
 	with := func(r recovery, rates string, truth map[string]float64) recovery {
 		r.rates, r.truth = rates, truth
 		return r
 	}
 	return []recovery{
-		with(a, "error=0&error.extract=0.15&error.build=0.15&error.judge=0.005", map[string]float64{"P1": 0.21, "P2": 0.08, "P3": 0.01}),
-		with(a, "error=0&error.extract=0.01&error.build=0.1&error.judge=0.1&error.rank=0.1", map[string]float64{"P1": 0.01, "P2": 0.03, "P3": 0.41}),
-		with(a, "error=0&error.extract=0.06&error.judge=0.03&error.rank=0.3", map[string]float64{"P1": 0.06, "P2": 0.00, "P3": 0.33}),
-		with(g, "error=0&error.compile=0.1&error.review=0.01", map[string]float64{"seed": 0.16, "extract": 0.01}),
-		with(g, "error=0&error.compile=0.005&error.review=0.3", map[string]float64{"seed": 0.00, "extract": 0.38}),
+		with(a, "error=0&error.request=0.15&error.write=0.15&error.judge=0.005", map[string]float64{"P1": 0.21, "P2": 0.08, "P3": 0.01}),
+		with(a, "error=0&error.request=0.01&error.write=0.1&error.judge=0.1&error.compute=0.1", map[string]float64{"P1": 0.01, "P2": 0.03, "P3": 0.41}),
+		with(a, "error=0&error.request=0.06&error.judge=0.03&error.compute=0.3", map[string]float64{"P1": 0.06, "P2": 0.00, "P3": 0.33}),
+		with(g, "error=0&error.request=0.1&error.judge=0.01", map[string]float64{"seed": 0.16, "extract": 0.01}),
+		with(g, "error=0&error.request=0.005&error.judge=0.3", map[string]float64{"seed": 0.00, "extract": 0.38}),
 	}
 }
 

@@ -16,7 +16,7 @@ type atom struct {
 	Compensate any `json:"compensate,omitempty"` // how it is undone
 }
 
-// planAtoms answers the plan prompt of AoT, with the planning errors. It plans
+// planAtoms answers the plan prompt of AoT. It plans
 // nothing for which there is no tool.
 func planAtoms(p prompt, n noise) (string, bool) {
 	if asksLogs(p) {
@@ -32,10 +32,11 @@ func planAtoms(p prompt, n noise) (string, bool) {
 
 // planStory plans one atom for each step of a story.
 func planStory(p prompt, n noise) (string, bool) {
-	c, ok := calculate(p, n, step)
+	c, ok := calculate(p, n)
 	if !ok {
 		return "", false
 	}
+	c = c.written(n)
 	names := p.tools()
 	var plan struct {
 		Atoms []atom `json:"atoms"`

@@ -39,8 +39,8 @@ func misreadErrand(p prompt, n noise) (errand, bool) {
 		return errand{}, false
 	}
 	for i := range wish.Items {
-		if item := &wish.Items[i]; n.errs(step, i) {
-			switch n.below(3, step, i) {
+		if item := &wish.Items[i]; n.errs(request, query, i) {
+			switch n.below(3, request, 0, query, i) {
 			case 0:
 				item.Seats = item.Seats%4 + 1
 			case 1:
@@ -85,7 +85,7 @@ func planErrand(p prompt, n noise) (string, bool) {
 		}
 		hold := d.effect("hold", map[string]any{"offers": offers, "seats": item.Seats}, nil)
 		d.at(hold).Compensate = nil
-		if !n.errs(undo, i) {
+		if !n.errs(write, i) {
 			d.at(hold).Compensate = map[string]any{"name": "cancel", "input": map[string]any{"reservation": hold}}
 		}
 		holds = append(holds, hold)
@@ -139,12 +139,12 @@ func (t *todo) add(thought, tool string, args map[string]any) any {
 // what to answer.
 //
 // Once something is impossible, what was taken is given back. Each reservation
-// that stands open may be overlooked then, with the rate of undo.
+// that stands open may be overlooked then.
 func (e errand) remaining(n noise, ref func(id int) any) (calls []toolUse, total int) {
 	l, t := e.ledger(), &todo{ref: ref}
 	if e.impossible() {
-		for i, r := range l.have {
-			if !n.errs(undo, i) {
+		for _, r := range l.have {
+			if !n.errs(judge, r.ID) {
 				t.add("It cannot be had as a whole: give this back.", "cancel", map[string]any{"reservation": r.ID})
 			}
 		}
@@ -166,7 +166,9 @@ func (e errand) remaining(n noise, ref func(id int) any) (calls []toolUse, total
 		t.add("Give the old one up.", "cancel", map[string]any{"reservation": e.wish.Swap})
 	}
 	for _, r := range l.have {
-		total += r.Price
+		if total += r.Price; n.errs(compute, total) {
+			total++
+		}
 	}
 	return t.calls, total
 }

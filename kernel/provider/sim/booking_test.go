@@ -120,21 +120,21 @@ func TestBookingsWithFailingTools(t *testing.T) {
 // TestForgottenUndoing: AoT asks again for what a plan forgot, and does nothing
 // without it. ReAct has nobody who asks.
 func TestForgottenUndoing(t *testing.T) {
-	p, made := model(t, "error=0&error.undo=1"), bookingTask(t, 0)
+	p, made := model(t, "error=0&error.write=1&error.judge=1"), bookingTask(t, 0)
 	if got := book(t, aot.New(), "", p, made); got["refused"] != 60 || got["effects"] != 0 {
 		t.Errorf("aot: %v", got)
 	}
 	if got := book(t, baseline.ReAct(), `{"steps":40}`, p, made); got[score.Clean] == 60 || got[score.Success] < 30 || got[score.Accuracy] != 60 {
 		t.Errorf("react: %v", got)
 	}
-	if got := book(t, aot.New(), "", model(t, "error=0&error.undo=0.3"), made); got[score.Success] < 50 || got[score.Balanced] != 60 {
+	if got := book(t, aot.New(), "", model(t, "error=0&error.write=0.3"), made); got[score.Success] < 50 || got[score.Balanced] != 60 {
 		t.Errorf("aot with some plans that forget: %v", got)
 	}
 }
 
 // TestMisreadBookings are wrong, and AoT undoes what it must all the same.
 func TestMisreadBookings(t *testing.T) {
-	got := book(t, aot.New(), "", model(t, "error=0&error.plan=0.3"), bookingTask(t, 0))
+	got := book(t, aot.New(), "", model(t, "error=0&error.request=0.3"), bookingTask(t, 0))
 	if got[score.Success] > 55 || got[score.Success] < 20 || got[score.Balanced] != 60 || got[score.Clean] == 60 {
 		t.Errorf("aot: %v", got)
 	}

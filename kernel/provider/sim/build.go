@@ -169,15 +169,14 @@ func (b *builder) write(steps []string, have int) string {
 }
 
 // step is the prompt that checks one condition for every item, with the
-// building errors: it leaves one item out or names a wrong field, evenly.
+// errors of writing: it leaves one item out or names a wrong field, evenly.
 func (b *builder) step(c condition) string {
-	wrong, left := c.test, 0
-	path := c.test.fields()
-	if b.noise.errs(build, c.number) {
-		if b.noise.below(2, build, c.number) == 0 && b.items > 1 {
-			left = 1 + b.noise.below(b.items, build, c.number, 1)
+	left, path := 0, c.test.fields()
+	if b.noise.errs(write, c.number) {
+		if b.noise.below(2, write, 0, c.number) == 0 && b.items > 1 {
+			left = 1 + b.noise.below(b.items, write, 1, c.number)
 		} else {
-			path = wrong.wrongFields()
+			path = c.test.wrongFields()
 		}
 	}
 	var out strings.Builder

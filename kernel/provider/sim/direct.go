@@ -38,9 +38,9 @@ type judged struct {
 }
 
 // readAndRank reads the request and the whole list, judges every item by
-// every condition, with the reading errors, and ranks.
+// every condition and ranks, each with its errors.
 func readAndRank(p prompt, n noise) (judged, []int, bool) {
-	wish, understood := understand(p.asked(cafes.FindRequest))
+	wish, understood := understand(p.asked(cafes.FindRequest), n)
 	l, shown := readList(p)
 	if !understood || !shown {
 		return judged{}, nil, false
@@ -51,6 +51,7 @@ func readAndRank(p prompt, n noise) (judged, []int, bool) {
 	}
 	j := judged{plan: wish, yes: make([][]int, len(wish.tests))}
 	verdicts := make([][]bool, len(wish.tests))
+	names := l.names()
 	for c, t := range wish.tests {
 		verdicts[c] = make([]bool, len(l.items))
 		var authors map[string]bool
@@ -58,13 +59,13 @@ func readAndRank(p prompt, n noise) (judged, []int, bool) {
 			authors = cafes.Nearby(l.friends, t.friend, t.hops)
 		}
 		for i, item := range l.items {
-			if verdicts[c][i] = t.holds(item, authors) != n.errs(read, i, c); verdicts[c][i] {
+			if verdicts[c][i] = t.holds(item, authors, n, names[i]); verdicts[c][i] {
 				j.yes[c] = append(j.yes[c], i+1)
 			}
 		}
 	}
 	order := ranking(len(l.items), wish.logic, func(item, condition int) bool { return verdicts[condition-1][item-1] })
-	return j, order[:min(best, len(order))], true
+	return j, misplaced(order, best, n), true
 }
 
 // bestItems is how many items are to be named.
@@ -95,33 +96,26 @@ func readList(p prompt) (list, bool) {
 	return l, len(l.items) > 0
 }
 
-// holds judges an item by its own data.
-func (t test) holds(item map[string]any, authors map[string]bool) bool {
+// names tell the items of a list apart: their numbers, and for a pair, which is shown
+// without those that its items have in the whole list, what they are.
+func (l list) names() []any {
+	names := make([]any, len(l.items))
+	for i, item := range l.items {
+		if names[i] = i + 1; len(l.items) == 2 {
+			names[i] = plainJSON(item)
+		}
+	}
+	return names
+}
+
+// holds judges an item by its own data; name tells it apart.
+func (t test) holds(item map[string]any, authors map[string]bool, n noise, name any) bool {
 	var value any = item
 	for _, key := range t.fields() {
 		fields, _ := value.(map[string]any)
 		value = fields[key]
 	}
-	switch t.kind {
-	case "HOURS":
-		hours, _ := value.(string)
-		return t.hoursHold(hours)
-	case "REVIEW_TEXT", "SOCIAL":
-		return t.reviewsHold(reviewsOf(value), authors)
-	}
-	return t.valueHolds(show(value))
-}
-
-func reviewsOf(value any) []review {
-	entries, _ := value.([]any)
-	reviews := make([]review, 0, len(entries))
-	for _, e := range entries {
-		fields, _ := e.(map[string]any)
-		author, _ := fields["author"].(string)
-		text, _ := fields["text"].(string)
-		reviews = append(reviews, review{author, text})
-	}
-	return reviews
+	return t.shown(show(value), authors, n, name)
 }
 
 // show writes a value as steps show it; a missing one is empty.

@@ -84,10 +84,3 @@ func hasTools(p prompt, names ...string) bool {
 	offered := p.tools()
 	return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(offered, n) })
 }
-
-// planned is the noise of a plan: every reading for it goes wrong at the rate of
-// a step.
-func (n noise) planned() noise {
-	n.rates[compile], n.rates[read] = n.rates[step], n.rates[step]
-	return n
-}

@@ -36,17 +36,17 @@ type seedFormula struct {
 }
 
 // compileSeed answers the compile prompts of General ANoT: a Formula Seed that
-// computes a policy or scores an item by a request, with the compile errors.
+// computes a policy or scores an item by a request.
 func compileSeed(p prompt, n noise) (string, bool) {
 	if rules, ok := p.policy(); ok {
-		return plainJSON(policySeed(rules, n)), true
+		return plainJSON(policySeed(rules, misreadPolicy(rules, n), n)), true
 	}
 	query, _ := p.question()
-	wish, ok := understand(query)
+	wish, ok := understand(query, n)
 	if !ok || !p.wants("score") {
 		return "", false
 	}
-	return plainJSON(wish.misread(compile, n).seed()), true
+	return plainJSON(wish.written(n).seed()), true
 }
 
 // policy is the policy that a prompt shows.
@@ -58,9 +58,10 @@ func (p prompt) policy() (policy.Policy, bool) {
 	return policy.FindPolicy(text)
 }
 
-func policySeed(p policy.Policy, n noise) formulaSeed {
-	keywords := append([]string{}, p.Keywords()...) // without any, every review is read
-	p = misreadPolicy(p, n)
+// policySeed is the seed of a policy as it was read, with the errors of writing it.
+func policySeed(rules, p policy.Policy, n noise) formulaSeed {
+	keywords := append([]string{}, rules.Keywords()...) // without any, every review is read
+	p = misreadFormulas(p, write, n)
 	s := formulaSeed{TaskName: p.Title, FilterKeywords: keywords, ExtractionFields: seedFields(p.Fields), ExtractionPrompt: extractionPrompt(p)}
 	for _, step := range p.Steps() {
 		s.ComputeDAG = append(s.ComputeDAG, seedFormula{step.Name, step.Python})
@@ -117,11 +118,7 @@ func extractFields(prompt, tag string, n noise) (string, bool) {
 	}
 	parts := make([]string, len(fields))
 	for i, f := range fields {
-		value := f.nearest(labels[f.Name])
-		if n.errs(label, i) && len(f.offered) > 1 {
-			value = otherThan(value, f.offered, n.below(len(f.offered)-1, label, i))
-		}
-		parts[i] = plainJSON(f.Name) + ": " + plainJSON(value)
+		parts[i] = plainJSON(f.Name) + ": " + plainJSON(f.read(labels[f.Name], text, n))
 	}
 	return "{" + strings.Join(parts, ", ") + "}", true
 }
@@ -144,6 +141,15 @@ func (f offeredField) nearest(v string) string {
 		}
 	}
 	return best
+}
+
+// read is what a reader takes the value v of the field in a text for.
+func (f offeredField) read(v, text string, n noise) string {
+	v = f.nearest(v)
+	if len(f.offered) > 1 && n.errs(judge, f.Name, text) {
+		return otherThan(v, f.offered, n.below(len(f.offered)-1, judge, 0, f.Name, text))
+	}
+	return v
 }
 
 // fieldsOffered reads lines such as `mood: one of "none", "glad"`. All must be

@@ -81,9 +81,9 @@ func (t test) hoursHold(value string) bool {
 
 // reviewsHold judges reviews. authors is who may have written them; nil means
 // anyone.
-func (t test) reviewsHold(reviews []review, authors map[string]bool) bool {
+func (t test) reviewsHold(reviews []review, authors map[string]bool, n noise) bool {
 	for _, r := range reviews {
-		if (authors == nil || authors[r.Author]) && mentioned(r.Text, t.pattern) {
+		if (authors == nil || authors[r.Author]) && mentioned(r.Text, t.pattern, n) {
 			return true
 		}
 	}
@@ -100,4 +100,6 @@ func parseReviews(value string) []review {
 
 // mentioned reports whether text holds pattern as whole words, in any case.
 // An empty pattern is mentioned by every text.
-func mentioned(text, pattern string) bool { return pattern == "" || cafes.Mentions(text, pattern) }
+func mentioned(text, pattern string, n noise) bool {
+	return (pattern == "" || cafes.Mentions(text, pattern)) != n.errs(judge, pattern, text)
+}

@@ -21,19 +21,20 @@ func misreadQuery(text string, entities []string, n noise) (logs.Question, bool)
 	if err != nil {
 		return q, false
 	}
-	if !n.errs(read, 0) {
+	fact := fmt.Sprint(q)
+	if !n.errs(request, fact) {
 		return q, true
 	}
-	switch n.below(3, read, 0) {
+	switch n.below(3, request, 0, fact) {
 	case 0:
 		others := []string{logs.CountAll, logs.SearchLogs, logs.FindRelationship, logs.FilterAndShow, logs.FilterEntities, logs.Timeline}
 		others = slices.DeleteFunc(others, func(k string) bool { return k == q.Type })
-		q.Type = others[n.below(len(others), read, 1)]
+		q.Type = others[n.below(len(others), request, 1, fact)]
 	case 1:
 		q.Value = ""
 	case 2:
 		if len(entities) > 0 {
-			q.Entity = entities[n.below(len(entities), read, 2)]
+			q.Entity = entities[n.below(len(entities), request, 2, fact)]
 		}
 	}
 	return q, true
@@ -128,7 +129,7 @@ func search(p prompt, n noise) (work, bool) {
 		if len(results) == 0 {
 			return work{solution: solution{none: provider.NotUnderstood}}, true
 		}
-		answer, ok := conclusion(results[len(results)-1], q.Count)
+		answer, ok := conclusion(results[len(results)-1], q.Count, n)
 		return work{after: "That is all.", solution: solution{value: answer}}, ok
 	}
 	use := uses[len(results)]
@@ -142,7 +143,7 @@ func search(p prompt, n noise) (work, bool) {
 }
 
 // conclusion is what a result says: how many, or which.
-func conclusion(result string, count bool) (string, bool) {
+func conclusion(result string, count bool, n noise) (string, bool) {
 	var r struct {
 		Count    int64
 		Entities map[string][]string
@@ -158,6 +159,8 @@ func conclusion(result string, count bool) (string, bool) {
 	switch {
 	case !count:
 		return plainJSON(members), true
+	case r.Entities != nil && n.errs(compute, result):
+		return fmt.Sprint(len(members) + 1), true
 	case r.Entities != nil:
 		return fmt.Sprint(len(members)), true
 	}

@@ -9,23 +9,18 @@ import (
 // misreadPolicy is what a careless reader takes a policy for: each formula and
 // the verdict may be misread, each field or one of its values lost.
 func misreadPolicy(p policy.Policy, n noise) policy.Policy {
-	r := misreader{fields: p.Fields, noise: n}
-	terms := slices.Clone(p.Terms)
-	for i := range terms {
-		if r.at = i; n.errs(compile, i) {
-			terms[i].Formula = r.formula(terms[i].Formula)
-		}
+	fields := p.Fields
+	p = misreadFormulas(p, request, n)
+	if n.errs(request, p.Name, "verdict") {
+		p.Verdict.Cuts[n.below(2, request, 0, p.Name, "verdict")] *= 1.5
 	}
-	if r.at = len(terms); n.errs(compile, r.at) {
-		p.Verdict.Cuts[r.draw(2, 0)] *= 1.5
-	}
-	p.Terms, p.Fields = terms, nil
-	for i, f := range r.fields {
-		if r.at = len(terms) + 1 + i; n.errs(compile, r.at) {
-			if len(f.Values) < 3 || r.draw(2, 0) == 0 {
+	p.Fields = nil
+	for _, f := range fields {
+		if n.errs(request, p.Name, f.Name) {
+			if len(f.Values) < 3 || n.below(2, request, 0, p.Name, f.Name) == 0 {
 				continue
 			}
-			lost := 1 + r.draw(len(f.Values)-1, 1) // "none" is never lost
+			lost := 1 + n.below(len(f.Values)-1, request, 1, p.Name, f.Name) // "none" is never lost
 			f.Values = slices.Delete(slices.Clone(f.Values), lost, lost+1)
 		}
 		p.Fields = append(p.Fields, f)
@@ -33,15 +28,24 @@ func misreadPolicy(p policy.Policy, n noise) policy.Policy {
 	return p
 }
 
-// misreader draws how the formula at a place is misread.
-type misreader struct {
-	fields []policy.Field
-	noise  noise
-	at     int
+// misreadFormulas is a policy whose formulas were each read or written with an error.
+func misreadFormulas(p policy.Policy, kind reading, n noise) policy.Policy {
+	p.Terms = slices.Clone(p.Terms)
+	for i, t := range p.Terms {
+		if n.errs(kind, p.Name, t.Name) {
+			r := misreader{fields: p.Fields, draw: n.draws(kind, p.Name, t.Name)}
+			p.Terms[i].Formula = r.formula(t.Formula)
+		}
+	}
+	return p
 }
 
-// draw is a number in [0, limit); which tells the draws of one place apart.
-func (r misreader) draw(limit, which int) int { return r.noise.below(limit, compile, r.at, which) }
+// misreader draws how a formula is misread: draw is a number in [0, limit), and which
+// tells its draws apart.
+type misreader struct {
+	fields []policy.Field
+	draw   func(limit, which int) int
+}
 
 // formula is f misread: it counts other reviews, or takes in other values.
 func (r misreader) formula(f policy.Formula) policy.Formula {

@@ -4,34 +4,31 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"hash/fnv"
 
 	"noema/methods"
 )
 
-// reading is a kind of elementary reading, each with an error rate. Its
-// number goes into the hash: it never changes, and new readings come last.
+// reading is a kind of elementary step, each with an error rate.
 type reading int
 
 const (
-	extract reading = iota
-	build
-	judge
-	rank
-	read
-	format
-	compile
-	latency // no reading, but drawn from the same hash
-	label
-	step
-	undo
+	request reading = iota // what is asked for: one condition, formula, step, hop or fact of it
+	judge                  // what data say: one value held to one condition, one field of one text
+	compute                // what is worked out without a machine: one value, one place of a ranking
+	write                  // what is written for a machine to run: one step of it
+	format                 // the form of the reply
+	latency                // no step, but drawn in the same way
 	readings
 )
 
-// noise decides which readings of one request go wrong. It is a pure function
-// of the request.
+// noise decides which steps of one request go wrong. It is a pure function of the
+// request.
 type noise struct {
-	base  uint64
-	rates [readings]float64
+	sample  uint64 // of the sampling seed, the draw and the attempt
+	whole   uint64 // of the whole request
+	rates   [readings]float64
+	attempt int // how often the prompt was asked again
 }
 
 func newNoise(rates [readings]float64, r methods.Request) noise {
@@ -39,6 +36,7 @@ func newNoise(rates [readings]float64, r methods.Request) noise {
 	add(h, version)
 	addInt(h, r.Sampling.Seed)
 	addInt(h, uint64(r.Draw))
+	n := noise{sample: sum(h), rates: rates}
 	for _, m := range r.Messages {
 		add(h, string(m.Role))
 		add(h, m.Content)
@@ -55,8 +53,11 @@ func newNoise(rates [readings]float64, r methods.Request) noise {
 	for _, t := range r.Tools {
 		add(h, t.Name)
 	}
-	return noise{binary.LittleEndian.Uint64(h.Sum(nil)), rates}
+	n.whole = sum(h)
+	return n
 }
+
+func sum(h hash.Hash) uint64 { return binary.LittleEndian.Uint64(h.Sum(nil)) }
 
 // add writes s with its length, so that no two lists of texts look alike.
 func add(h hash.Hash, s string) {
@@ -70,20 +71,34 @@ func addInt(h hash.Hash, x uint64) {
 	_, _ = h.Write(b[:])
 }
 
-// errs reports whether the reading at a place goes wrong.
-func (n noise) errs(r reading, place ...int) bool {
-	return float64(n.at(r, place)>>11)/(1<<53) < n.rates[r]
+// errs reports whether a step goes wrong. A fact names what the step is about, in
+// numbers and texts: where methods read the same fact for the same sample, they read
+// it alike, in whichever prompt.
+func (n noise) errs(r reading, fact ...any) bool {
+	return float64(n.at(r, 0, fact)>>11)/(1<<53) < n.rates[r]
 }
 
-// below is a number in [0, limit) that belongs to a place: how an error looks.
-func (n noise) below(limit int, r reading, place ...int) int {
-	return int(n.at(r+1<<8, place) % uint64(limit))
+// below is a number in [0, limit) that belongs to a fact: how an error looks. which
+// tells the numbers of one fact apart.
+func (n noise) below(limit int, r reading, which int, fact ...any) int {
+	return int(n.at(r, which+1, fact) % uint64(limit))
 }
 
-func (n noise) at(r reading, place []int) uint64 {
-	x := mix(n.base ^ uint64(r))
-	for _, p := range place {
-		x = mix(x ^ uint64(p))
+func (n noise) at(r reading, which int, fact []any) uint64 {
+	x := n.whole
+	if r <= compute {
+		x = mix(n.sample ^ uint64(n.attempt))
+	}
+	x = mix(mix(x^uint64(r)) ^ uint64(which))
+	for _, f := range fact {
+		switch f := f.(type) {
+		case int:
+			x = mix(x ^ uint64(f))
+		case string:
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(f))
+			x = mix(x ^ h.Sum64())
+		}
 	}
 	return x
 }

@@ -15,14 +15,16 @@ const undefinedReply = "This does not work out: as I read it, something is divid
 
 // solveStory answers a story by calculating step by step.
 func solveStory(p prompt, n noise) (solution, bool) {
-	c, ok := calculate(p, n, read)
+	c, ok := calculate(p, n)
 	if !ok {
 		return solution{}, false
 	}
+	said := c.steps
+	c = c.slipped(n)
 	var s solution
 	var b strings.Builder
 	b.WriteString("The story gives these steps.\n")
-	for i, step := range c.steps {
+	for i, step := range said {
 		value, err := c.value(arithmetic.Operand{Step: i + 1})
 		if err != nil {
 			return solution{steps: b.String(), none: undefinedReply}, true
@@ -41,15 +43,45 @@ func solveStory(p prompt, n noise) (solution, bool) {
 type calculation struct {
 	steps  []arithmetic.Step
 	result arithmetic.Operand
+	story  string // tells it apart
 }
 
-// calculate reads the story of a prompt, with the errors of the given reading.
-func calculate(p prompt, n noise, r reading) (calculation, bool) {
+// calculate reads the story of a prompt.
+func calculate(p prompt, n noise) (calculation, bool) {
 	story, err := findStory(p)
 	if err != nil || slices.ContainsFunc(story.Numbers, func(x string) bool { return !json.Valid([]byte(x)) }) {
 		return calculation{}, false // numbers such as 007 have no form in a reply
 	}
-	return misreadStory(story, n, r), true
+	return misreadStory(story, n), true
+}
+
+// slipped is the calculation as it is worked out in one's head: a step's result may be
+// one too large.
+func (c calculation) slipped(n noise) calculation {
+	c.steps = slices.Clone(c.steps)
+	for i := range c.steps {
+		value, err := c.value(arithmetic.Operand{Step: i + 1})
+		if err == nil && n.errs(compute, c.story, i) {
+			c.steps[i] = arithmetic.Step{Op: arithmetic.Add, A: arithmetic.Operand{Value: value}, B: arithmetic.Operand{Value: "1"}}
+		}
+	}
+	return c
+}
+
+// written is the calculation as a plan has it: a step may have another operation.
+func (c calculation) written(n noise) calculation {
+	c.steps = slices.Clone(c.steps)
+	for i, s := range c.steps {
+		if n.errs(write, i) {
+			c.steps[i] = misreadOperation(s, n.draws(write, i))
+		}
+	}
+	return c
+}
+
+// draws is [noise.below] for one fact.
+func (n noise) draws(r reading, fact ...any) func(limit, which int) int {
+	return func(limit, which int) int { return n.below(limit, r, which, fact...) }
 }
 
 func findStory(p prompt) (arithmetic.Story, error) {
@@ -79,8 +111,8 @@ func (c calculation) shown(o arithmetic.Operand) string {
 // misreadStory is what a careless reader takes a story for. Of each wrong step
 // an operand is another number of the text, the operation is another, or the
 // step is lost and its first operand stands for it, evenly.
-func misreadStory(s arithmetic.Story, n noise, r reading) calculation {
-	var c calculation
+func misreadStory(s arithmetic.Story, n noise) calculation {
+	c := calculation{story: fmt.Sprint(s)}
 	stands := make([]arithmetic.Operand, len(s.Steps)+1) // what stands for each step
 	through := func(o arithmetic.Operand) arithmetic.Operand {
 		if o.Step > 0 {
@@ -90,12 +122,12 @@ func misreadStory(s arithmetic.Story, n noise, r reading) calculation {
 	}
 	for i, step := range s.Steps {
 		step.A, step.B = through(step.A), through(step.B)
-		if n.errs(r, i) {
-			switch n.below(3, r, i) {
+		if n.errs(request, c.story, i) {
+			switch draw := n.draws(request, c.story, i); draw(3, 0) {
 			case 0:
-				step = misreadOperand(step, s.Numbers, n, r, i)
+				step = misreadOperand(step, s.Numbers, draw)
 			case 1:
-				step = misreadOperation(step, n, r, i)
+				step = misreadOperation(step, draw)
 			case 2:
 				stands[i+1] = step.A
 				continue
@@ -110,7 +142,7 @@ func misreadStory(s arithmetic.Story, n noise, r reading) calculation {
 
 // misreadOperand puts another of the text's numbers in the place of one that
 // the step has. Without one to change the operation is misread.
-func misreadOperand(s arithmetic.Step, numbers []string, n noise, r reading, at int) arithmetic.Step {
+func misreadOperand(s arithmetic.Step, numbers []string, draw func(limit, which int) int) arithmetic.Step {
 	var operands []*arithmetic.Operand
 	for _, o := range []*arithmetic.Operand{&s.A, &s.B} {
 		if o.Step == 0 {
@@ -118,19 +150,19 @@ func misreadOperand(s arithmetic.Step, numbers []string, n noise, r reading, at 
 		}
 	}
 	if len(operands) == 0 {
-		return misreadOperation(s, n, r, at)
+		return misreadOperation(s, draw)
 	}
-	o := operands[n.below(len(operands), r, at, 1)]
+	o := operands[draw(len(operands), 1)]
 	others := slices.DeleteFunc(slices.Clone(numbers), func(x string) bool { return x == o.Value })
 	if len(others) == 0 {
-		return misreadOperation(s, n, r, at)
+		return misreadOperation(s, draw)
 	}
-	o.Value = others[n.below(len(others), r, at, 2)]
+	o.Value = others[draw(len(others), 2)]
 	return s
 }
 
-func misreadOperation(s arithmetic.Step, n noise, r reading, at int) arithmetic.Step {
+func misreadOperation(s arithmetic.Step, draw func(limit, which int) int) arithmetic.Step {
 	others := slices.DeleteFunc([]arithmetic.Op{arithmetic.Add, arithmetic.Subtract, arithmetic.Multiply, arithmetic.Divide}, func(o arithmetic.Op) bool { return o == s.Op })
-	s.Op = others[n.below(len(others), r, at, 1)]
+	s.Op = others[draw(len(others), 1)]
 	return s
 }

@@ -10,22 +10,17 @@ import (
 
 // version is part of the model's identity: whoever changes what it answers
 // changes it.
-const version = "1"
+const version = "2" // errors go by the step, not by the method; articles are read by the sections that a prompt shows
 
 // Options are error rates, each a probability. The rate of a single reading that
 // is nil is Error; format errors are off unless asked for. The zero value makes no
 // errors.
 type Options struct {
 	Error   float64  `json:"error" default:"0.05" min:"0" max:"1" doc:"probability that an elementary reading goes wrong, for all kinds but format"`
-	Extract *float64 `json:"error.extract" min:"0" max:"1" doc:"probability that phase 1 of ANoT misreads or loses a condition"`
-	Build   *float64 `json:"error.build" min:"0" max:"1" doc:"probability that phase 2 of ANoT leaves an item out of a step or names a wrong field"`
-	Judge   *float64 `json:"error.judge" min:"0" max:"1" doc:"probability that phase 3 of ANoT reverses its verdict on one item and one condition"`
-	Rank    *float64 `json:"error.rank" min:"0" max:"1" doc:"probability that the final step of ANoT swaps two neighbours in the ranking"`
-	Compile *float64 `json:"error.compile" min:"0" max:"1" doc:"probability that General ANoT misreads one formula of a policy or one condition of a request, or loses it, a field or a value of one"`
-	Review  *float64 `json:"error.review" min:"0" max:"1" doc:"probability that General ANoT misreads one field of one review"`
-	Plan    *float64 `json:"error.plan" min:"0" max:"1" doc:"probability that a plan misreads or loses one step"`
-	Undo    *float64 `json:"error.undo" min:"0" max:"1" doc:"probability that one reservation is forgotten where everything has to be undone: by a plan that does not say how, or by a turn that goes on"`
-	Read    *float64 `json:"error.read" min:"0" max:"1" doc:"probability that an answer without a plan misreads one condition on one item, one field of one review or one step of a calculation"`
+	Request *float64 `json:"error.request" min:"0" max:"1" doc:"probability that one condition, formula, step, hop or other fact of what is asked for is misread or lost"`
+	Judge   *float64 `json:"error.judge" min:"0" max:"1" doc:"probability that one value is misjudged against one condition, one field of one text misread, or one reservation overlooked"`
+	Compute *float64 `json:"error.compute" min:"0" max:"1" doc:"probability that one value that is worked out without a machine is off, or two neighbours of a ranking change places"`
+	Write   *float64 `json:"error.write" min:"0" max:"1" doc:"probability that one step of what is written for a machine is wrong: a step of an LWT, a formula, an atom, a planned call"`
 	Format  *float64 `json:"error.format" default:"0" min:"0" max:"1" doc:"probability that a reply is prose without an answer"`
 }
 
@@ -56,8 +51,7 @@ type single struct {
 // singles lists the rates of single readings by name.
 func (o Options) singles() []single {
 	return []single{
-		{"build", build, o.Build}, {"compile", compile, o.Compile}, {"extract", extract, o.Extract}, {"format", format, o.Format}, {"judge", judge, o.Judge},
-		{"plan", step, o.Plan}, {"rank", rank, o.Rank}, {"read", read, o.Read}, {"review", label, o.Review}, {"undo", undo, o.Undo},
+		{"compute", compute, o.Compute}, {"format", format, o.Format}, {"judge", judge, o.Judge}, {"request", request, o.Request}, {"write", write, o.Write},
 	}
 }
 

@@ -39,7 +39,7 @@ func ExampleProvider() {
 
 // At rate 1 every condition is misread, yet a strategy is left.
 func TestExtractionErrors(t *testing.T) {
-	p, lost := model(t, "error.extract=1"), 0
+	p, lost := model(t, "error.request=1"), 0
 	for seed := range uint64(50) {
 		text := say(t, p, ask(phase1("I want a kid-friendly cafe without TVs."), seed)).Text
 		if strings.Contains(text, "GoodForKids = True") || strings.Contains(text, "HasTV = False") {
@@ -110,7 +110,7 @@ func TestPhase2Turns(t *testing.T) {
 // step stays as it is.
 func TestBuildingErrors(t *testing.T) {
 	prompt := strings.Replace(phase2, `  1. [SOCIAL] reviews by friends("O, Kay", 2) mention "{(c1)}"`, `  1. [HOURS] hours.Monday covers 7:00-9:00`, 1)
-	p, left, wrong := model(t, "error.build=1"), 0, 0
+	p, left, wrong := model(t, "error.write=1"), 0, 0
 	for seed := range uint64(50) {
 		text := say(t, p, ask(prompt, seed)).Text
 		c1, _, _ := strings.Cut(text, "\n")

@@ -18,7 +18,7 @@ func planPolicy(p prompt, n noise) (string, bool) {
 		return "", false
 	}
 	keywords := rules.Keywords()
-	rules = misreadPolicy(rules, n.planned())
+	rules = misreadFormulas(misreadPolicy(rules, n), write, n)
 	input := map[string]any{"full": true}
 	if len(keywords) > 0 {
 		input["words"] = keywords

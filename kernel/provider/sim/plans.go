@@ -2,8 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"regexp"
-	"strings"
 
 	"noema/kernel/task/logs"
 	"noema/kernel/task/multihop"
@@ -14,12 +12,11 @@ import (
 // of its parts they fulfil; ties are left to the machine.
 func planRanking(p prompt, n noise) (string, bool) {
 	query, _ := p.question()
-	wish, ok := understand(query)
+	wish, ok := understand(query, n)
 	if !ok || !hasTools(p, "list_items", "filter_items", "open_items", "find_reviews") {
 		return "", false
 	}
-	wish = wish.misread(step, n)
-	r := ranker{draft: newDraft(), plan: wish}
+	r := ranker{draft: newDraft(), plan: wish.written(n)}
 	parts := []logic{wish.logic}
 	if wish.logic.op == "AND" {
 		parts = wish.logic.args
@@ -96,10 +93,11 @@ func (t test) value() any {
 // planLogs plans for a question about logs: the searches one after the other,
 // each on the selection of the one before.
 func planLogs(p prompt, n noise) (string, bool) {
-	uses, q, ok := plannedSearches(p, n.planned())
+	uses, q, ok := plannedSearches(p, n)
 	if !ok {
 		return "", false
 	}
+	uses = writtenCalls(uses, n)
 	d := newDraft()
 	var last ref
 	for i, u := range uses {
@@ -122,45 +120,34 @@ func planLogs(p prompt, n noise) (string, bool) {
 	return d.plan(d.decide("field", map[string]any{"of": last, "path": "count"})), q.Type != logs.FindRelationship
 }
 
-// planHops plans for a question over articles: for each hop the section that
-// states the relation, and what its sentence names. A misread hop is lost or
-// takes another relation of the same kind of thing.
+// writtenCalls are planned calls with the errors of writing: one that narrows the
+// selection of the one before is left out.
+func writtenCalls(uses []toolUse, n noise) []toolUse {
+	var written []toolUse
+	for i, u := range uses {
+		if i == 0 || !n.errs(write, i) {
+			written = append(written, u)
+		}
+	}
+	return written
+}
+
+// planHops plans for a question over articles. For each hop it looks at an article's
+// contents, has a model choose the section, reads it, and has a model read where the
+// relation leads: no plan can name what it was not shown.
 func planHops(p prompt, n noise) (string, bool) {
 	query, _ := p.question()
-	q, err := multihop.ReadQuestion(strings.TrimSpace(query))
-	if err != nil || !hasTools(p, "read_section") {
+	q, ok := readHops(query, n)
+	if !ok || !hasTools(p, "inspect", "read_section") {
 		return "", false
 	}
 	d := newDraft()
-	var at any = q.Start
-	subject := regexp.QuoteMeta(q.Start)
-	for i, name := range q.Chain {
-		r, ok := multihop.FindRelation(name)
-		if !ok {
-			return "", false
-		}
-		if n.errs(step, i) {
-			if len(q.Chain) > 1 && n.below(2, step, i) == 0 {
-				continue
-			}
-			r = otherRelation(r)
-		}
-		section := d.tool("read_section", map[string]any{"url": at, "section": r.Section})
-		text := d.decide("field", map[string]any{"of": section, "path": "text"})
-		stated := strings.NewReplacer(`\{s\}`, subject, `\{o\}`, `([^\n]+?)`).Replace(regexp.QuoteMeta(r.Stated))
-		object := d.decide("extract", map[string]any{"pattern": stated, "text": text})
-		at, subject = object, string(object)
+	at := q.Start
+	for _, name := range q.Chain {
+		contents := d.tool("inspect", map[string]any{"url": at})
+		section := d.decide("read", map[string]any{"text": contents, "question": "Which section tells the " + name + " of " + at + "?"})
+		text := d.tool("read_section", map[string]any{"url": at, "section": section})
+		at = string(d.decide("read", map[string]any{"text": text, "question": multihop.Question{Start: at, Chain: []string{name}}.String()}))
 	}
 	return d.plan(at), true
-}
-
-// otherRelation is another relation of the same kind of thing, or r if it is the
-// only one.
-func otherRelation(r multihop.Relation) multihop.Relation {
-	for _, other := range multihop.Relations() {
-		if other.Of == r.Of && other.Name != r.Name {
-			return other
-		}
-	}
-	return r
 }

@@ -93,7 +93,7 @@ func TestAoTPlansForEveryTask(t *testing.T) {
 func TestAoTPlanErrors(t *testing.T) {
 	for name, made := range plannable(t) {
 		t.Run(name, func(t *testing.T) {
-			p := model(t, "error=0&error.plan=0.5")
+			p := model(t, "error=0&error.request=0.5&error.write=0.3")
 			wrong, samples := 0, made.Samples[:min(18, len(made.Samples))]
 			var first string
 			for round := range 2 {

@@ -62,8 +62,8 @@ func (a assessment) object() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// assess reads the policy and all reviews, with the reading errors, and
-// computes the policy.
+// assess reads the policy and all reviews and computes the policy, each with its
+// errors.
 func assess(p prompt, n noise) (assessment, bool) {
 	a := assessment{}
 	query, _ := p.question()
@@ -73,19 +73,29 @@ func assess(p prompt, n noise) (assessment, bool) {
 		return a, false
 	}
 	a.asked = fieldsAsked(p, a.policy)
-	for i, r := range readReviews(list) {
+	fields := a.policy.Fields
+	a.policy = misreadPolicy(a.policy, n)
+	for _, r := range readReviews(list) {
 		l, err := policy.Read(r.Text, a.policy.Name)
 		if err != nil {
 			return a, false // a policy in whose words nobody writes reviews
 		}
-		for j, f := range a.policy.Fields {
-			if n.errs(read, i, j) {
-				l[f.Name] = otherThan(l[f.Name], f.Values, n.below(len(f.Values)-1, read, i, j))
+		for _, f := range fields {
+			at := slices.IndexFunc(a.policy.Fields, func(known policy.Field) bool { return known.Name == f.Name })
+			if at < 0 {
+				l[f.Name] = policy.None
+				continue
 			}
+			l[f.Name] = offeredField{f, a.policy.Fields[at].Values}.read(l[f.Name], r.Text, n)
 		}
 		a.reviews = append(a.reviews, policy.Review{Labels: l, Stars: int(r.Stars), Year: r.year(), Useful: int(r.Useful)})
 	}
-	a.values = a.policy.Compute(a.reviews)
+	a.values = a.policy.ComputeWith(a.reviews, func(term string, value float64) float64 {
+		if n.errs(compute, a.policy.Name, term, fmt.Sprint(value)) {
+			return value + 1
+		}
+		return value
+	})
 	return a, true
 }
 

@@ -3,6 +3,7 @@ package sim_test
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -142,12 +143,12 @@ func TestErrorsTravelThroughPolicies(t *testing.T) {
 // A lost field is seen by the validator and the policy compiled again; a
 // misread formula passes and makes answers wrong.
 func TestCompileErrorsTravel(t *testing.T) {
-	samples, p := policySamples(t, policy.Options{Restaurants: 5}), model(t, "error=0&error.compile=0.1")
+	samples, p := policySamples(t, policy.Options{Restaurants: 5}), model(t, "error=0&error.request=0.1")
 	for options, path := range map[string]string{"": "compile/r", `{"compile":"three"}`: "compile/structure/r"} {
 		var mu sync.Mutex
 		var again, wrong int
 		trials(func(s task.Sample) {
-			a, target, h := attempt(t, generalanot.New(), p, nil, s, 1, options)
+			a, target, h := attempt(t, generalanot.New(), p, nil, s, uint64(crc32.ChecksumIEEE([]byte(s.ID))), options)
 			share, _ := marks(t, a, target)
 			mu.Lock()
 			defer mu.Unlock()
@@ -228,7 +229,7 @@ func TestCompileErrors(t *testing.T) {
 			t.Errorf("%s: fields %v, prompt %q", name, right.ExtractionFields, right.ExtractionPrompt)
 		}
 		for seed := range uint64(20) {
-			wrong := compileWith(t, "error=0&error.compile=1", p, seed)
+			wrong := compileWith(t, "error=0&error.request=1", p, seed)
 			if len(wrong.ComputeDAG) != len(steps) {
 				t.Fatalf("%s: %d steps", name, len(wrong.ComputeDAG))
 			}
@@ -303,7 +304,7 @@ func TestReviews(t *testing.T) {
 // value is still one of the field's.
 func TestReviewErrors(t *testing.T) {
 	const reviews = 1000
-	wrong, p := map[string]int{}, model(t, "error=0.9&error.review=0.1")
+	wrong, p := map[string]int{}, model(t, "error=0.9&error.judge=0.1")
 	for i := range reviews {
 		prompt := extractPrompt(fmt.Sprintf("Table %d was fine.", i), noiseFields)
 		var got map[string]string

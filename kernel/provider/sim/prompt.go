@@ -114,6 +114,17 @@ func (p prompt) tools() []string {
 	return names
 }
 
+// reasked is how often the prompt was asked again since a reply could not be used.
+// What tools said is no such thing.
+func (p prompt) reasked() (n int) {
+	for _, m := range p.after {
+		if m.Role == methods.User && !strings.HasPrefix(m.Content, "Observation: ") {
+			n++
+		}
+	}
+	return n
+}
+
 // results are what tools said so far, in the conversation.
 func (p prompt) results() []string {
 	var results []string

@@ -127,12 +127,45 @@ type schema struct {
 	Properties map[string]schema
 	Required   []string
 	Enum       []string
+	AnyOf      []schema
 }
 
 // is reports whether values of the schema may be of a type.
 func (s schema) is(kind string) bool {
+	if len(s.AnyOf) > 0 {
+		return slices.ContainsFunc(s.AnyOf, func(one schema) bool { return one.is(kind) })
+	}
 	list, _ := s.Type.([]any)
 	return s.Type == nil || s.Type == kind || kind == "number" && s.Type == "integer" || slices.Contains(list, any(kind))
+}
+
+// asks reports whether an object of the schema has the property "answer".
+func (s schema) asks() bool {
+	_, ok := s.Properties["answer"]
+	return ok || slices.ContainsFunc(s.AnyOf, schema.asks)
+}
+
+// hold is a value of a type in a form of the schema: as it is, or as the property
+// "answer" of an object. An object holds another only if it has its properties.
+func (s schema) hold(value, kind string) (string, bool) {
+	for _, one := range s.AnyOf {
+		if text, ok := one.hold(value, kind); ok {
+			return text, true
+		}
+	}
+	if inner, ok := s.Properties["answer"]; ok {
+		text, ok := inner.hold(value, kind)
+		return `{"answer": ` + text + "}", ok
+	}
+	var fields map[string]any
+	if kind == "object" && len(s.Properties) > 0 && json.Unmarshal([]byte(value), &fields) == nil {
+		for name := range fields {
+			if _, known := s.Properties[name]; !known {
+				return "", false
+			}
+		}
+	}
+	return value, len(s.AnyOf) == 0 && s.is(kind)
 }
 
 // shaped is the solution as a value of a schema: the answer stands in the
@@ -156,19 +189,22 @@ func (s solution) shaped(raw json.RawMessage) (string, bool) {
 	if _, ok := root.Properties["answer"]; ok && !slices.Contains(names, "answer") {
 		names = append(slices.Clone(names), "answer")
 	}
-	at := slices.IndexFunc(names, func(name string) bool { return root.Properties[name].is(kind) })
-	if i := slices.Index(names, "answer"); i >= 0 {
+	at := slices.IndexFunc(names, func(name string) bool { _, ok := root.Properties[name].hold(s.value, kind); return ok })
+	if i := slices.IndexFunc(names, func(name string) bool { return name == "answer" || root.Properties[name].asks() }); i >= 0 {
 		at = i
 	}
 	if at < 0 {
 		return s.value, len(names) == 0 || kind == "object" // whose properties are the fields themselves
 	}
-	if len(names) == 1 {
+	if len(names) == 1 && len(root.Properties[names[at]].AnyOf) == 0 {
 		return s.object(names[at]), true
 	}
 	parts := make([]string, len(names))
 	for i, name := range names {
-		value := s.value
+		value, ok := root.Properties[name].hold(s.value, kind)
+		if !ok {
+			value = s.value
+		}
 		if i != at {
 			value = root.Properties[name].filler(strings.TrimSpace(s.steps))
 		}

@@ -157,8 +157,7 @@ func extractMentions(prompt, text, lines string, n noise) (string, bool) {
 		if !known || domain != "true or false" {
 			return "", false
 		}
-		holds := mentioned(text, pattern) != n.errs(label, len(parts))
-		parts = append(parts, plainJSON(name)+": "+plainJSON(holds))
+		parts = append(parts, plainJSON(name)+": "+plainJSON(mentioned(text, pattern, n)))
 	}
 	return "{" + strings.Join(parts, ", ") + "}", len(parts) > 0
 }

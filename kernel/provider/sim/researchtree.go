@@ -55,10 +55,10 @@ type researcher struct {
 // finding. A finding that leads nowhere is read again and corrected.
 func research(prompt string, n noise) (string, bool) {
 	question, rest, ok1 := section(prompt, "question")
-	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
+	q, ok3 := readHops(question, n)
 	view, rest, ok2 := section(rest, "tree")
 	history, _, _ := section(rest, "history")
-	if !ok1 || !ok2 || err != nil {
+	if !ok1 || !ok2 || !ok3 {
 		return "", false
 	}
 	r := researcher{q, readTree(view, q), steps(history), nil, n}
@@ -99,6 +99,9 @@ func (r researcher) next() (thought, tool string, args map[string]any) {
 		return r.keep(relation, seen)
 	}
 	if seen := r.saw("inspect", r.at+" ("); seen != "" {
+		if _, listed, _ := strings.Cut(seen, "\nsections: "); !strings.Contains(listed, relation.Section) {
+			return r.giveUp()
+		}
 		return "The section on that.", "read_section", map[string]any{"url": address(seen), "section": relation.Section}
 	}
 	switch {
@@ -121,6 +124,16 @@ func (r researcher) saw(tool, begin string) string {
 	return ""
 }
 
+// times is how often the history shows a section, by how what it gave begins.
+func (r researcher) times(begin string) (n int) {
+	for _, s := range r.steps {
+		if s.tool == "read_section" && strings.HasPrefix(s.seen, begin) {
+			n++
+		}
+	}
+	return n
+}
+
 func (r researcher) search() (thought, tool string, args map[string]any) {
 	name := ""
 	if r.hop < len(r.q.Chain) {
@@ -135,7 +148,7 @@ func (r researcher) giveUp() (thought, tool string, args map[string]any) {
 
 // keep adds what a section says to the tree, or goes on where it does not say.
 func (r researcher) keep(relation multihop.Relation, seen string) (thought, tool string, args map[string]any) {
-	object := leads(relation, seen, r.at, r.noise, r.hop)
+	object := leads(relation.Name, seen, r.at, r.noise, r.times(r.at+", "+relation.Section)-1)
 	if object == "" {
 		if m := pageOf.FindStringSubmatch(seen); m != nil && m[2] != m[3] {
 			page, _ := strconv.Atoi(m[2]) // digits
@@ -159,7 +172,8 @@ func (r researcher) reconsider() (thought, tool string, args map[string]any) {
 		return r.giveUp()
 	}
 	relation, _ := multihop.FindRelation(r.q.Chain[r.hop-1])
-	switch object := leads(relation, r.saw("read_section", r.before+", "+relation.Section), r.before, r.noise, r.hop-1); object {
+	place := r.before + ", " + relation.Section
+	switch object := leads(relation.Name, r.saw("read_section", place), r.before, r.noise, r.times(place)-1); object {
 	case "":
 	case r.at:
 		return r.search()
@@ -217,11 +231,11 @@ func found(seen, title string) string {
 }
 
 // answerNow is the best answer when no steps are left.
-func answerNow(prompt string) (string, bool) {
+func answerNow(prompt string, n noise) (string, bool) {
 	question, rest, ok1 := section(prompt, "question")
-	q, err := multihop.ReadQuestion(strings.TrimSpace(question))
+	q, ok3 := readHops(question, n)
 	view, _, ok2 := section(rest, "tree")
-	if !ok1 || !ok2 || err != nil {
+	if !ok1 || !ok2 || !ok3 {
 		return "", false
 	}
 	k := readTree(view, q)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -11,17 +12,19 @@ import (
 // the tools lead.
 type pursuit struct {
 	q      multihop.Question
-	at     string // where the chain stands
-	hop    int    // how many relations were followed
-	done   int    // how many results there are
-	failed int    // how many of the last results in a row gave nothing
+	at     string   // where the chain stands
+	hop    int      // how many relations were followed
+	listed []string // the sections of that article, once they were shown
+	tried  []string // those of them that were read
+	done   int      // how many results there are
+	failed int      // how many of the last results in a row gave nothing
 }
 
 // pursue follows a question through what the tools said, if the prompt asks one
 // and shows no articles.
 func pursue(p prompt, results []string, n noise) (pursuit, bool) {
-	q, err := multihop.ReadQuestion(p.asked(multihop.FindQuestion))
-	if _, shown := p.data("articles"); err != nil || shown {
+	q, ok := readHops(p.asked(multihop.FindQuestion), n)
+	if _, shown := p.data("articles"); !ok || shown {
 		return pursuit{}, false
 	}
 	w := pursuit{q: q, at: q.Start, done: len(results)}
@@ -31,29 +34,46 @@ func pursue(p prompt, results []string, n noise) (pursuit, bool) {
 			continue
 		}
 		w.failed = 0
-		if w.hop == len(q.Chain) || !strings.Contains(seen, `"title":`+plainJSON(w.at)) || !strings.Contains(seen, `"section":`) {
-			continue
-		}
-		if object := leads(w.relation(), strings.ReplaceAll(seen, `\n`, "\n"), w.at, n, w.hop); object != "" {
-			w.at, w.hop = object, w.hop+1
+		if w.hop < len(q.Chain) && strings.Contains(seen, `"title":`+plainJSON(w.at)) {
+			w.see(seen, n)
 		}
 	}
 	return w, true
 }
 
-func (w pursuit) relation() multihop.Relation {
-	r, _ := multihop.FindRelation(w.q.Chain[w.hop])
-	return r
+// see takes in the contents or a section of the article where the chain stands.
+func (w *pursuit) see(seen string, n noise) {
+	if _, list, ok := strings.Cut(seen, `"sections":`); ok {
+		_ = json.NewDecoder(strings.NewReader(list)).Decode(&w.listed) // what was cut off lists nothing
+		return
+	}
+	_, rest, ok := strings.Cut(seen, `"section":`)
+	if !ok {
+		return
+	}
+	var read string
+	_ = json.NewDecoder(strings.NewReader(rest)).Decode(&read) // as above
+	w.tried = append(w.tried, read)
+	if object := leads(w.relation(), strings.ReplaceAll(seen, `\n`, "\n"), w.at, n, 0); object != "" {
+		w.at, w.hop, w.listed, w.tried = object, w.hop+1, nil, nil
+	}
 }
 
-// reading is the call that reads the section on the next relation.
-func (w pursuit) reading() toolUse {
-	return toolUse{"The section on that.", "read_section", map[string]any{"url": w.at, "section": w.relation().Section}}
+func (w pursuit) relation() string { return w.q.Chain[w.hop] }
+
+// reading is the call that shows the article's sections, or reads the one on the next
+// relation; without a section that is left, the chain ends.
+func (w pursuit) reading() (use toolUse, left bool) {
+	if w.listed == nil {
+		return toolUse{"What is in the article?", "inspect", map[string]any{"url": w.at}}, true
+	}
+	section := sectionOn(w.relation(), w.listed, w.tried)
+	return toolUse{"The section on that.", "read_section", map[string]any{"url": w.at, "section": section}}, section != ""
 }
 
 // searching is the first call.
 func (w pursuit) searching() toolUse {
-	return toolUse{"Where to begin?", "search", map[string]any{"query": w.at + " " + w.relation().Name}}
+	return toolUse{"Where to begin?", "search", map[string]any{"query": w.at + " " + w.relation()}}
 }
 
 // answer is where the chain ends, or that the tools do not say.
@@ -73,14 +93,16 @@ func findArticles(p prompt, n noise) (work, bool) {
 	if !ok {
 		return work{}, false
 	}
-	next := w.reading
+	use, left := toolUse{}, false
+	if w.hop < len(w.q.Chain) {
+		use, left = w.reading()
+	}
 	switch {
-	case w.hop == len(w.q.Chain) || w.failed > 2 || demanded(p.after):
+	case !left || w.failed > 2 || demanded(p.after):
 		return w.answer(), true
 	case w.done == 0:
-		next = w.searching
+		use = w.searching()
 	}
-	use := next()
 	return work{next: &use}, true
 }
 
@@ -103,15 +125,14 @@ func plannedReadings(p prompt, n noise) ([]toolUse, bool) {
 		return nil, false
 	}
 	w, ok := pursue(p, earlier(p), n)
-	switch {
-	case !ok:
-		return nil, false
-	case w.hop == len(w.q.Chain):
-		return nil, true
-	case w.done == 0:
-		return []toolUse{w.searching(), w.reading()}, true
+	if !ok || w.hop == len(w.q.Chain) {
+		return nil, ok
 	}
-	return []toolUse{w.reading()}, true
+	use, left := w.reading()
+	if !left {
+		return nil, true
+	}
+	return []toolUse{use}, true
 }
 
 // joinReadings answers from what was read, or asks for another plan.
@@ -121,7 +142,9 @@ func joinReadings(p prompt, n noise) (string, bool) {
 		return "", false
 	}
 	if w.hop < len(w.q.Chain) && p.wants(`{"replan":`) {
-		return plainJSON(map[string]any{"replan": "the section on the " + w.relation().Name + " of " + w.at}), true
+		if use, left := w.reading(); left {
+			return plainJSON(map[string]any{"replan": "still to do: " + use.tool + " of " + w.at}), true
+		}
 	}
 	return `{"answer": ` + w.answer().value + `}`, true
 }

@@ -35,11 +35,11 @@ func planStructure(p prompt, n noise) (string, bool) {
 		return plainJSON(policyStructure(rules, n)), true
 	}
 	query, _ := p.question()
-	wish, ok := understand(query)
+	wish, ok := understand(query, n)
 	if !ok || !p.wants("score") {
 		return "", false
 	}
-	return plainJSON(wish.misread(compile, n).structure()), true
+	return plainJSON(wish.structure()), true
 }
 
 var identifiers = regexp.MustCompile(`[A-Za-z_]\w*`)
@@ -127,7 +127,7 @@ func (s seedStructure) seed(p prompt, n noise) (formulaSeed, bool) {
 	rules, ok := p.policy()
 	if !ok {
 		plan, ok := s.plan()
-		return plan.seed(), ok
+		return plan.written(n).seed(), ok
 	}
 	read := misreadPolicy(rules, n)
 	var fields []policy.Field
@@ -141,8 +141,7 @@ func (s seedStructure) seed(p prompt, n noise) (formulaSeed, bool) {
 		fields = append(fields, f)
 	}
 	read.Fields = fields
-	seed := policySeed(read, noise{})
-	seed.FilterKeywords = append([]string{}, rules.Keywords()...)
+	seed := policySeed(rules, read, n)
 	seed.ComputeDAG = slices.DeleteFunc(seed.ComputeDAG, func(f seedFormula) bool {
 		return !slices.ContainsFunc(s.Steps, func(have plannedStep) bool { return have.Name == f.Name })
 	})

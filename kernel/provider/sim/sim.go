@@ -8,7 +8,7 @@
 //
 // # What it reads
 //
-// Only the request. It answers every prompt in which it finds the whole
+// Only the request: what no prompt showed is in no reply, which a test holds. It answers every prompt in which it finds the whole
 // question of a generated task with the data that the question needs: a request
 // for a cafe with the items, a policy with the reviews, a story, a question over
 // articles or with tools that find them, a question about logs with the tools. The reply has the form that the
@@ -23,34 +23,40 @@
 //
 // # How it errs
 //
-// Each elementary reading goes wrong with a fixed probability, by itself:
+// Each elementary step goes wrong with the rate of its kind, by itself. The kinds go by
+// what is done, and apply to every method that has a model do it:
 //
-//	extract  ANoT phase 1: a condition is misread or lost
-//	build    ANoT phase 2: a step leaves an item out or names a wrong field
-//	judge    ANoT phase 3: the verdict on one item and one condition is reversed
-//	rank     ANoT final step: two neighbours in the ranking change places
-//	compile  General ANoT: one formula or the verdict's threshold is misread; one
-//	         field, or one value of it, is lost; one condition of a request is
-//	         misread or lost
-//	review   General ANoT, AoT: one field of one review gets another of its values
-//	plan     AoT: one step has another number or another operation, or is lost; one
-//	         condition, hop, query or formula is misread or lost
-//	undo     AoT: a hold does not say how it is undone; tool-using baselines: when all
-//	         must be given back, a turn overlooks one reservation
-//	read     direct, cot: the verdict on one item and one condition is reversed;
-//	         one field of one review gets another of its values; one step of a
-//	         calculation goes wrong as in a plan
-//	format   any prompt: the reply is prose without an answer
+//	request  what is asked for is read: one condition of a request, one formula, the
+//	         threshold or one field of a policy, one step of a story, one hop, query or
+//	         errand is misread or lost. direct and cot read it in their one prompt, ANoT in
+//	         phase 1, General ANoT when it compiles, AoT and llm-compiler when they plan,
+//	         react and Research Tree in their turns, Engine Planner in its call
+//	judge    what data say is read: one value is held to one condition, one review to
+//	         some words or to one field of a policy, one text to where a relation leads;
+//	         one reservation that must be given back is overlooked. ANoT's phase 3 and
+//	         General ANoT's extraction do it one by one, direct and cot all at once
+//	compute  what no machine computes is worked out: one step of a story, one term of a
+//	         policy, one sum or count is off by one; two neighbours in a ranking change places
+//	write    what a machine shall run is written: one step of an LWT leaves an item out or
+//	         looks at other data, one formula of a Formula Seed or of a plan is another,
+//	         one planned call is lost or has another operation, one hold does not say how it
+//	         is undone. Only methods that write programs can err so
+//	format   the reply is prose without an answer; any prompt
 //
-// Some of these errors a validator can see, such as a lost field that formulas
+// A method thus errs only where it has a model work, and a machine in its place errs
+// never. Some of these errors a validator can see, such as a lost field that formulas
 // still use, or a step whose result nothing needs any more. A number misread
 // as 0 can become a divisor. The others pass, as they do with real models.
 //
-// Whether one does is decided by a hash of the conversation, the schema and
-// tools, the sampling seed, the draw and the place of the reading in it. So
-// the same request errs in the same way for ever, another seed or draw errs
-// anew, and two methods that ask the same question get the same answer. A
-// re-asked prompt is another conversation, so it is read afresh.
+// The rates do not depend on how much a prompt asks for at once, though a language
+// model's do: that dividing work makes each part easier is what the simulation leaves out.
+//
+// Whether a step goes wrong is decided by a hash. For request, judge and compute it is of
+// the sampling seed, the draw, and the fact that the step is about, such as a condition
+// and the number and value of an item: so two methods misread the same fact of the same
+// sample alike, however they ask. For the others it is of the conversation, the schema
+// and the tools. A prompt that is asked again, since its reply could not be used, is read
+// afresh. The same request errs in the same way for ever.
 //
 // # What it costs
 //
@@ -131,6 +137,7 @@ func (p Provider) Complete(ctx context.Context, r methods.Request) (methods.Comp
 // answer is what the model says, format errors aside.
 func answer(r methods.Request, n noise) (string, []methods.ToolCall) {
 	for _, p := range newPrompts(r) {
+		n.attempt = p.reasked()
 		if call, ok := p.callTool(n); ok {
 			return "", []methods.ToolCall{call}
 		}
@@ -176,7 +183,9 @@ func dialogue(p prompt, n noise) (string, bool) {
 	case p.has("tree") && p.wants(`"tool"`):
 		return research(p.text, n)
 	case p.has("tree"):
-		return answerNow(p.text)
+		return answerNow(p.text, n)
+	case p.has("text") && p.has("question"):
+		return answerFrom(p, n)
 	case p.wants(`{"atoms": [`) && p.has("decisions"):
 		return planAtoms(p, n)
 	case p.wants(`{"calls": [`) && p.has("tools"):
@@ -219,7 +228,7 @@ func meter(r methods.Request, text string, n noise) methods.Usage {
 	base := 200*time.Millisecond +
 		50*time.Microsecond*time.Duration(u.InputTokens) +
 		8*time.Millisecond*time.Duration(u.OutputTokens)
-	jitter := 800 + int64(n.below(401, latency)) // thousandths
+	jitter := 800 + int64(n.below(401, latency, 0)) // thousandths
 	u.Latency = time.Duration(int64(base) / 1000 * jitter)
 	return u
 }

@@ -238,13 +238,13 @@ func TestUsage(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for query, want := range map[string]string{
-		"":                                "error=0.05&v=1",
-		"error=0.2":                       "error=0.2&v=1",
-		"v=1&error=0.20":                  "error=0.2&v=1",
-		"error.judge=0.1&error.build=0.3": "error=0.05&error.build=0.3&error.judge=0.1&v=1",
-		"error.judge=0.05":                "error=0.05&v=1",
-		"error.review=0.2&error.plan=0":   "error=0.05&error.plan=0&error.review=0.2&v=1",
-		"error=0&error.format=1":          "error=0&error.format=1&v=1",
+		"":                                "error=0.05&v=2",
+		"error=0.2":                       "error=0.2&v=2",
+		"v=2&error=0.20":                  "error=0.2&v=2",
+		"error.judge=0.1&error.write=0.3": "error=0.05&error.judge=0.1&error.write=0.3&v=2",
+		"error.judge=0.05":                "error=0.05&v=2",
+		"error.judge=0.2&error.request=0": "error=0.05&error.judge=0.2&error.request=0&v=2",
+		"error=0&error.format=1":          "error=0&error.format=1&v=2",
 	} {
 		p := model(t, query)
 		id := p.Info().ID
@@ -256,13 +256,13 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"eror=1":           `unknown option "eror", did you mean "error"?: the options are error, error.extract`,
+		"eror=1":           `unknown option "eror", did you mean "error"?: the options are error, error.`,
 		"error.all=1":      "unknown option",
 		"error=2":          "the maximum is 1",
 		"error=NaN":        "is not a number",
 		"error.judge=-0.1": "error.judge",
 		"error=":           "is not a number",
-		"v=2":              "version",
+		"v=1":              "version",
 	} {
 		if _, err := sim.ParseOptions(given(query)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want an error with %q", query, err, want)
@@ -271,8 +271,8 @@ func TestOptions(t *testing.T) {
 	if _, err := sim.New(sim.Options{Error: 2}); err == nil {
 		t.Error("an error rate of 2 passes")
 	}
-	if n := len(methods.OptionsOf(sim.Options{})); n != 11 {
-		t.Errorf("%d options documented, want 11", n)
+	if n := len(methods.OptionsOf(sim.Options{})); n != 6 {
+		t.Errorf("%d options documented, want 6", n)
 	}
 }
 

@@ -45,22 +45,28 @@ func checkCondition(head, body string, n noise) (string, bool) {
 		if t.kind == "SOCIAL" && authors == nil {
 			authors = cafes.Nearby(friends, t.friend, t.hops)
 		}
-		if t.shown(value, authors) != n.errs(judge, item) {
+		if t.shown(value, authors, n, item) {
 			yes = append(yes, item)
 		}
 	}
 	return listOf(yes), true
 }
 
-// shown judges the value that a step shows for one item.
-func (t test) shown(value string, authors map[string]bool) bool {
-	switch t.kind {
-	case "HOURS":
-		return t.hoursHold(value)
-	case "REVIEW_TEXT", "SOCIAL":
-		return t.reviewsHold(parseReviews(value), authors)
+// shown judges the value that a prompt shows for one item, whose name tells it apart.
+// What is read in reviews goes wrong by the review.
+func (t test) shown(value string, authors map[string]bool, n noise, name any) bool {
+	holds := false
+	switch {
+	case t.pattern != "":
+		return t.reviewsHold(parseReviews(value), authors, n)
+	case t.kind == "SOCIAL":
+		holds = t.reviewsHold(parseReviews(value), authors, noise{})
+	case t.kind == "HOURS":
+		holds = t.hoursHold(value)
+	default:
+		holds = t.valueHolds(value)
 	}
-	return t.valueHolds(value)
+	return holds != n.errs(judge, t.String(), name)
 }
 
 // friendsLine reads "Friends of Ann: [...]". What is no list is no friend.
@@ -95,12 +101,18 @@ func rankItems(head, body string, n noise) (string, bool) {
 		return "", false
 	}
 	order := ranking(total, l, func(item, condition int) bool { return satisfied[condition][item] })
-	for i := range min(best, total-1) {
-		if n.errs(rank, i) {
+	return listOf(misplaced(order, best, n)), true
+}
+
+// misplaced is the beginning of an order in which two neighbours may have changed
+// places.
+func misplaced(order []int, best int, n noise) []int {
+	for i := range min(best, len(order)-1) {
+		if n.errs(compute, i, order[i], order[i+1]) {
 			order[i], order[i+1] = order[i+1], order[i]
 		}
 	}
-	return listOf(order[:min(best, total)]), true
+	return order[:min(best, len(order))]
 }
 
 // maxItems bounds the number of items of a prompt.

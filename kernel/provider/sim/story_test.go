@@ -78,7 +78,7 @@ func tools() []methods.ToolSpec {
 func TestPlanErrors(t *testing.T) {
 	const right = `{"a":3,"b":12}`
 	seen := map[string]int{}
-	p := model(t, "error=0&error.plan=1")
+	p := model(t, "error=0&error.request=1")
 	for seed := range uint64(200) {
 		text := say(t, p, ask(planPrompt(story, calculator, oneNumber), seed)).Text
 		var plan aot.Plan
@@ -114,7 +114,7 @@ func TestPlanErrors(t *testing.T) {
 // has a step that nothing needs, which validators see.
 func TestLostStepsLeaveOthersUnused(t *testing.T) {
 	const two = "Ana buys 3 boxes of 12 pencils each. Ben buys 2 boxes of 10 pencils each. How many pencils do Ana and Ben have together?"
-	unused, p := 0, model(t, "error=0&error.plan=0.3")
+	unused, p := 0, model(t, "error=0&error.request=0.3")
 	for seed := range uint64(100) {
 		var plan aot.Plan
 		text := say(t, p, ask(planPrompt(two, calculator, oneNumber), seed)).Text
@@ -134,7 +134,7 @@ func TestLostStepsLeaveOthersUnused(t *testing.T) {
 // says so.
 func TestDivisionByZero(t *testing.T) {
 	const zero = "Ana has 12 pencils. Ana finds 0 more pencils. How many pencils does Ana have now?"
-	p, undefined := model(t, "error=0&error.read=1"), 0
+	p, undefined := model(t, "error=0&error.request=1"), 0
 	for seed := range uint64(300) {
 		for _, head := range []string{directNumber, cotNumber} {
 			text := say(t, p, ask(numberPrompt(head, zero), seed)).Text

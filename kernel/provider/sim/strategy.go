@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/kernel/task/cafes"
@@ -13,8 +14,8 @@ type plan struct {
 	logic logic
 }
 
-// understand reads a request in natural words.
-func understand(query string) (plan, bool) {
+// understand reads a request in natural words, with the errors of that.
+func understand(query string, n noise) (plan, bool) {
 	tree, err := cafes.ParseRequest(query)
 	if err != nil {
 		return plan{}, false
@@ -24,7 +25,7 @@ func understand(query string) (plan, bool) {
 	if p.logic.op == "" {
 		p.logic = logic{op: "AND", args: []logic{p.logic}}
 	}
-	return p, true
+	return p.misread(strings.TrimSpace(query), n), true
 }
 
 // number gives every condition of a tree a number, equal ones the same.
@@ -77,11 +78,10 @@ func testOf(c cafes.Condition) test {
 func extractStrategy(prompt string, n noise) (string, bool) {
 	query, rest, ok := section(prompt, "request")
 	items, counted := between(rest, "The list has ", " items")
-	p, understood := understand(query)
+	p, understood := understand(query, n)
 	if !ok || !counted || !understood {
 		return "", false
 	}
-	p = p.misread(extract, n)
 	var b strings.Builder
 	b.WriteString("===STRATEGY===\nCONDITIONS:\n")
 	for i, t := range p.tests {
@@ -91,14 +91,14 @@ func extractStrategy(prompt string, n noise) (string, bool) {
 	return b.String(), true
 }
 
-// misread applies the errors of a reading: each wrong condition is lost or
+// misread applies the errors of reading a request: each wrong condition is lost or
 // misread, evenly. The last one left is never lost.
-func (p plan) misread(r reading, n noise) plan {
+func (p plan) misread(query string, n noise) plan {
 	out := plan{logic: p.logic}
 	renumber := map[int]int{}
 	for i, t := range p.tests {
-		if n.errs(r, i) {
-			if n.below(2, r, i) == 0 && len(p.tests) > 1 {
+		if n.errs(request, query, i) {
+			if n.below(2, request, 0, query, i) == 0 && len(p.tests) > 1 {
 				if left, ok := out.logic.without(i + 1); ok {
 					out.logic = left
 					continue
@@ -147,6 +147,26 @@ func (t test) misread() test {
 		}
 	}
 	return t
+}
+
+// written are the tests as a program has them, with the errors of writing: a step of
+// it looks at other data.
+func (p plan) written(n noise) plan {
+	p.tests = slices.Clone(p.tests)
+	for i, t := range p.tests {
+		if !n.errs(write, i) {
+			continue
+		}
+		switch {
+		case t.kind == "HOURS" || t.kind == "SOCIAL":
+			p.tests[i] = t.misread()
+		case t.pattern != "":
+			p.tests[i].pattern = shortened(t.pattern)
+		default:
+			p.tests[i].path = strings.Join(t.wrongFields(), ".")
+		}
+	}
+	return p
 }
 
 // shortened is the pattern without its last word, or its plural.

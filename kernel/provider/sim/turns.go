@@ -25,9 +25,7 @@ type work struct {
 	solution
 }
 
-// workOn finds out what to do next with the tools of a conversation. Each turn
-// reads the question anew and may misread another step, as a model that sees
-// the whole conversation again does.
+// workOn finds out what to do next with the tools of a conversation.
 func workOn(p prompt, n noise) (work, bool) {
 	if asksLogs(p) {
 		return search(p, n)
@@ -37,13 +35,13 @@ func workOn(p prompt, n noise) (work, bool) {
 			return w, true
 		}
 	}
-	c, ok := calculate(p, n, step)
+	c, ok := calculate(p, n)
 	if !ok {
 		return work{}, false
 	}
 	results := p.results()
 	if len(p.tools()) == 0 || len(results) >= len(c.steps) || failed(results) || demanded(p.after) {
-		return c.told(results), true
+		return c.slipped(n).told(results), true
 	}
 	s := c.steps[len(results)]
 	return work{next: &toolUse{
@@ -140,6 +138,7 @@ func planCalls(p prompt, n noise) (string, bool) {
 		if uses, _, ok = plannedSearches(p, n); !ok {
 			return "", false
 		}
+		uses = writtenCalls(uses, n)
 		for i, u := range uses[1:] {
 			u.args["selection"] = callRef(i + 1)
 		}
@@ -149,8 +148,8 @@ func planCalls(p prompt, n noise) (string, bool) {
 	for i, u := range uses {
 		calls = append(calls, map[string]any{"id": i + 1, "tool": u.tool, "args": u.args})
 	}
-	if c, sums := calculate(p, n, step); !ok && sums && len(p.tools()) > 0 {
-		for i, s := range c.steps {
+	if c, sums := calculate(p, n); !ok && sums && len(p.tools()) > 0 {
+		for i, s := range c.written(n).steps {
 			calls = append(calls, struct {
 				ID   int            `json:"id"`
 				Tool string         `json:"tool"`
@@ -185,10 +184,10 @@ func joinResults(p prompt, n noise) (string, bool) {
 		last = all[len(all)-1]
 	}
 	if strings.Contains(results+rest, "search_logs(") {
-		answer, ok := conclusion(last, !p.wants(`["text"`))
+		answer, ok := conclusion(last, !p.wants(`["text"`), n)
 		return `{"answer": ` + answer + `}`, ok
 	}
-	if strings.Contains(results, "read_section(") {
+	if strings.Contains(results, "inspect(") {
 		return joinReadings(p, n)
 	}
 	if _, err := findStory(p); err != nil || last == "" {

@@ -112,10 +112,16 @@ func (p Policy) Steps() []Step {
 // Compute evaluates the policy: a float64 for each primitive and the verdict
 // as a string.
 func (p Policy) Compute(reviews []Review) map[string]any {
+	return p.ComputeWith(reviews, func(_ string, value float64) float64 { return value })
+}
+
+// ComputeWith is Compute where each term's value passes through worked before later
+// terms use it: what a careless reader makes of it.
+func (p Policy) ComputeWith(reviews []Review, worked func(term string, value float64) float64) map[string]any {
 	values := map[string]float64{}
 	out := map[string]any{}
 	for _, t := range p.Terms {
-		values[t.Name] = t.Formula.value(reviews, values)
+		values[t.Name] = worked(t.Name, t.Formula.value(reviews, values))
 		out[t.Name] = values[t.Name]
 	}
 	out[VerdictName] = p.Verdict.label(values[p.Verdict.Term])
