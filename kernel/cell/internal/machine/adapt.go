@@ -80,7 +80,7 @@ func (m *Machine) callMethod(d *descriptor, x any, name string, in []reflect.Val
 	if s == nil {
 		panic(fmt.Errorf("call %s: type %s does not have this method", name, typeName(d.Type())))
 	}
-	return m.callback(&closure{slot: s}, append([]reflect.Value{content(x)}, in...))
+	return m.callback(&closure{slot: s}, append([]reflect.Value{d.content(x)}, in...))
 }
 
 // unwrap takes the wrapper off a cell's value.
@@ -92,11 +92,10 @@ func (m *Machine) unwrap(x any) any {
 		return w.boxOf()
 	}
 	rt := reflect.TypeOf(x)
-	if rt.Kind() != reflect.Struct {
-		return x
-	}
-	if _, ok := m.wrappers.Load(rt); ok {
-		return reflect.ValueOf(x).Field(0).Interface()
+	if rt.Kind() == reflect.Struct {
+		if _, ok := m.wrappers.Load(rt); ok {
+			return reflect.ValueOf(x).Field(0).Interface()
+		}
 	}
 	return x
 }
@@ -166,7 +165,7 @@ func (m *Machine) As(err error, target any) bool {
 	if !ok {
 		panic("errors: target must be a non-nil pointer")
 	}
-	address := content(target).UnsafePointer()
+	address := d.content(target).UnsafePointer()
 	if address == nil {
 		panic("errors: target must be a non-nil pointer")
 	}

@@ -6,13 +6,16 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+
+	"noema/kernel/cell/internal/source"
 )
 
-// descriptor is the run-time information on a type of a cell: its name and
-// methods, which its layout lacks. In an interface, a value of such a type is in a
-// box: a struct with the value as its only field, whose tag has the descriptor's
-// number. So types with the same layout differ, and boxes compare and hash as the
-// values do.
+// descriptor is the run-time information on a type of a cell: its methods, which
+// its layout lacks. A layout that is of no other type stands for the type in
+// interfaces, too. A value of another type, such as a slice of an interface of a
+// cell, is there in a box: a struct with the value as its only field, whose tag has
+// the descriptor's number. So types with the same layout differ, and boxes compare
+// and hash as the values do.
 type descriptor struct {
 	kind
 	m       *Machine
@@ -35,34 +38,73 @@ func (m *Machine) describe(t types.Type) *descriptor {
 	rt := m.layouts.of(t)
 	d := &descriptor{kind: kind{shapeOf(t), rt}, m: m}
 	d.current.Store(&t)
-	d.box = reflect.StructOf([]reflect.StructField{{
-		Name: "V", Type: rt, Tag: reflect.StructTag(`cell:"` + strconv.Itoa(m.numbered) + `"`),
-	}})
+	d.box = rt
+	if !distinct(t) {
+		d.box = reflect.StructOf([]reflect.StructField{{
+			Name: "V", Type: rt, Tag: reflect.StructTag(`cell:"` + strconv.Itoa(m.numbered) + `"`),
+		}})
+	}
 	m.descriptors.Set(t, d)
 	m.boxes.Store(d.box, d)
 	return d
 }
 
-// boxed is the descriptor of a boxed value, or nil for a compiled one.
+// distinct reports whether no other type has the layout of a cell's type.
+func distinct(t types.Type) bool {
+	return !source.AnyPart(t, func(t types.Type) (found, done bool) {
+		named, ok := t.(*types.Named)
+		if i, is := t.Underlying().(*types.Interface); is && i.NumMethods() > 0 || ok && named.TypeArgs().Len() > 0 && !isOwn(named) {
+			return true, true
+		}
+		return false, ok
+	})
+}
+
+// boxed is the descriptor of a value of a cell's type, or nil for a compiled one.
 func (m *Machine) boxed(x any) *descriptor {
 	if x == nil {
 		return nil
 	}
-	rt := reflect.TypeOf(x)
-	if rt.Kind() != reflect.Struct {
-		return nil
-	}
+	return m.descriptorOf(reflect.TypeOf(x))
+}
+
+// descriptorOf is the descriptor of the cell's type that rt stands for in
+// interfaces, or nil.
+func (m *Machine) descriptorOf(rt reflect.Type) *descriptor {
 	if d, ok := m.boxes.Load(rt); ok {
 		return d.(*descriptor)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var d *descriptor
+	if t := m.layouts.typeOf(rt); t != nil {
+		d = m.describe(t) // met by reflection alone
+	}
+	if d == nil || d.box != rt {
+		m.boxes.Store(rt, (*descriptor)(nil))
+		return nil
+	}
+	return d
+}
+
+// typeOf is the cell's type that rt stands for, or nil.
+func (m *Machine) typeOf(rt reflect.Type) types.Type {
+	if d := m.descriptorOf(rt); d != nil {
+		return d.Type()
 	}
 	return nil
 }
 
-// content is the value in a box.
-func content(x any) reflect.Value { return reflect.ValueOf(x).Field(0) }
+// content is the value that x, of this type, is or has in its box.
+func (d *descriptor) content(x any) reflect.Value {
+	if d.box == d.rt {
+		return reflect.ValueOf(x)
+	}
+	return reflect.ValueOf(x).Field(0)
+}
 
-// put puts the value in a box into a slot.
-func (d *descriptor) put(s *slot, x any) { d.set(s, content(x)) }
+// put puts the value into a slot.
+func (d *descriptor) put(s *slot, x any) { d.set(s, d.content(x)) }
 
 // method is the code of a method of the type, or nil if it has none of that
 // name. pkg matters for unexported names.

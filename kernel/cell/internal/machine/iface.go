@@ -163,7 +163,7 @@ func (c *code) unboxer(t types.Type, k kind) func(*slot, any) {
 		return func(s *slot, v any) { write(s.at(shapeInterface), v) }
 	}
 	if c.m.layouts.own(t) {
-		return func(s *slot, v any) { k.set(s, content(v)) }
+		return c.m.describe(t).put
 	}
 	return func(s *slot, v any) { k.set(s, reflect.ValueOf(v)) }
 }
@@ -275,7 +275,7 @@ func (m *Machine) named(r any) any {
 	}
 	m.boxes.Range(func(box, d any) bool {
 		text, ok := strings.CutSuffix(e.Error(), box.(reflect.Type).String())
-		if ok {
+		if ok = ok && d.(*descriptor) != nil; ok {
 			r = assertion(text + typeName(d.(*descriptor).Type()))
 		}
 		return !ok

@@ -9,19 +9,37 @@ import (
 	"reflect"
 	"strings"
 	"unsafe"
+
+	"noema/kernel/cell/internal/source"
 )
 
 // jsonView is a value for encoding/json: as it stands in memory if that says
 // all, else one that marshals itself.
 func (m *Machine) jsonView(x any) any {
 	x = m.unwrap(x)
-	if d := m.boxed(x); d != nil {
+	if d := m.boxed(x); d != nil && (m.holdsInterfaces(d.rt) || withMethods(d.Type()) || hidesEmbedded(d.Type())) {
 		return Printed{m, x}
+	} else if d != nil {
+		return d.content(x).Interface()
 	}
 	if x != nil && m.holdsInterfaces(reflect.TypeOf(x)) {
 		return Printed{m, x}
 	}
 	return x
+}
+
+// hidesEmbedded reports whether a part of a type is a struct with an embedded field
+// that is none in the layout.
+func hidesEmbedded(t types.Type) bool {
+	return source.AnyPart(t, func(t types.Type) (found, done bool) {
+		named, ok := t.(*types.Named)
+		if s, is := t.(*types.Struct); is {
+			for f := range s.Fields() {
+				found = found || f.Embedded()
+			}
+		}
+		return found, ok && !isOwn(named)
+	})
 }
 
 // marshal writes a value's JSON. What package json does by itself is left to
@@ -31,7 +49,7 @@ func (m *Machine) marshal(x any) ([]byte, error) {
 	var v reflect.Value
 	var err error
 	if d := m.boxed(x); d != nil {
-		v, err = m.mirror(d.Type(), d.rt, pointerTo(content(x)), 0, true)
+		v, err = m.mirror(d.Type(), d.rt, pointerTo(d.content(x)), 0, true)
 	} else {
 		v, err = m.mirror(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), 0, true)
 	}
@@ -70,6 +88,9 @@ const maxJSONDepth = 1000
 func (m *Machine) mirror(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, methods bool) (reflect.Value, error) {
 	if depth > maxJSONDepth {
 		return reflect.Value{}, fmt.Errorf("json: unsupported value: encountered a cycle via %s", typeAt(t, rt))
+	}
+	if t == nil {
+		t = m.typeOf(rt)
 	}
 	if t == nil && (rt.Name() != "" || rt.NumMethod() > 0) && rt.Kind() != reflect.Interface || isCompiled(t) {
 		return reflect.NewAt(rt, at).Elem(), nil
@@ -267,7 +288,7 @@ func (m *Machine) mirrorDynamic(rt reflect.Type, at unsafe.Pointer, depth int) (
 	}
 	x := m.unwrap(v.Elem().Interface())
 	if d := m.boxed(x); d != nil {
-		return m.mirror(d.Type(), d.rt, pointerTo(content(x)), depth+1, true)
+		return m.mirror(d.Type(), d.rt, pointerTo(d.content(x)), depth+1, true)
 	}
 	return m.mirror(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), depth+1, true)
 }

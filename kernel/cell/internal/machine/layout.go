@@ -6,18 +6,19 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/tools/go/types/typeutil"
 )
 
 // layouts maps the checker's types to types of package reflect, which say how
-// values lie in memory. Reflection cannot make named types with methods: a type of
-// a cell is laid out as its underlying type, and its name and methods are in its
-// descriptor.
+// values lie in memory. A type of a cell has its name there (see knot), but not its
+// methods, which are in its descriptor.
 type layouts struct {
 	tables   map[string]map[string]reflect.Value // by import path
 	types    typeutil.Map                        // types.Type -> reflect.Type
+	named    sync.Map                            // reflect.Type -> *types.Named of cells
 	compiled map[*types.TypeName]reflect.Type    // unexported ones, met on the way
 	owned    typeutil.Map                        // types.Type -> bool, see own
 }
@@ -59,7 +60,13 @@ func (l *layouts) make(t types.Type) reflect.Type {
 	case *types.Basic:
 		return basicTypes[t.Kind()]
 	case *types.Named:
-		return l.named(t)
+		if rt := l.native(t); rt != nil {
+			return rt
+		}
+		if !types.IsInterface(t) && (isOwn(t) || l.cyclic(t)) {
+			return l.knot(t)
+		}
+		return l.of(t.Underlying())
 	case *types.Pointer:
 		return reflect.PointerTo(l.of(t.Elem()))
 	case *types.Slice:
@@ -71,7 +78,7 @@ func (l *layouts) make(t types.Type) reflect.Type {
 	case *types.Chan:
 		return reflect.ChanOf(chanDirs[t.Dir()], l.of(t.Elem()))
 	case *types.Signature:
-		return l.signature(t)
+		return reflect.FuncOf(l.tuple(t.Params(), l.of, false), l.tuple(t.Results(), l.of, false), t.Variadic())
 	case *types.Interface:
 		return anyType
 	case *types.Struct:
@@ -97,17 +104,6 @@ var basicTypes = map[types.BasicKind]reflect.Type{
 	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
 	types.UntypedComplex: reflect.TypeFor[complex128](), types.String: reflect.TypeFor[string](),
 	types.UntypedString: reflect.TypeFor[string](), types.UnsafePointer: pointerType, types.UntypedNil: pointerType,
-}
-
-// named lays out a named type.
-func (l *layouts) named(t *types.Named) reflect.Type {
-	if rt := l.native(t); rt != nil {
-		return rt
-	}
-	if l.cyclic(t) {
-		return l.knot(t)
-	}
-	return l.of(t.Underlying())
 }
 
 // native is the compiled form of a type, or nil if it has none.
@@ -209,17 +205,6 @@ func (l *layouts) meet(t types.Type, rt reflect.Type) {
 			l.meet(t.Results().At(i).Type(), rt.Out(i))
 		}
 	}
-}
-
-func (l *layouts) signature(t *types.Signature) reflect.Type {
-	var in, out []reflect.Type
-	for v := range t.Params().Variables() {
-		in = append(in, l.of(v.Type()))
-	}
-	for v := range t.Results().Variables() {
-		out = append(out, l.of(v.Type()))
-	}
-	return reflect.FuncOf(in, out, t.Variadic())
 }
 
 // fields are the fields of a struct whose types are laid out by of.

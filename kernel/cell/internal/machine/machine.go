@@ -50,8 +50,7 @@ type Options struct {
 type Machine struct {
 	o          Options
 	program    *ssa.Program
-	boxes      sync.Map // reflect.Type of a box -> *descriptor
-	reflected  sync.Map // reflect.Type of a cell's type that reflection was used on -> its name
+	boxes      sync.Map // reflect.Type of a value in an interface -> *descriptor, nil for compiled ones
 	holding    sync.Map // reflect.Type -> bool, see holdsInterfaces
 	wrappers   sync.Map // reflect.Type of a wrapper -> true
 	adapters   sync.Map // reflect.Type of an interface -> *adapter
@@ -156,6 +155,9 @@ func (m *Machine) SameType(fresh, old types.Type) {
 		f, o := wrap(fresh), wrap(old)
 		d := m.describe(o)
 		m.layouts.types.Set(f, d.rt)
+		if _, ok := f.(*types.Named); ok {
+			m.layouts.named.Store(d.rt, f)
+		}
 		d.current.Store(&f)
 		d.methods.Clear()
 		m.descriptors.Set(f, d)

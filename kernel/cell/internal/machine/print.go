@@ -4,13 +4,20 @@ import (
 	"fmt"
 	"go/types"
 	"reflect"
+	"regexp"
 	"strings"
 	"unsafe"
 )
 
+// aliases are the names for which fmt writes others.
+var aliases = regexp.MustCompile(`(^|[^.\w])(byte|rune)\b`)
+
 // typeName is a type's name as fmt's %T gives it.
 func typeName(t types.Type) string {
 	text := types.TypeString(t, func(p *types.Package) string { return p.Name() })
+	text = aliases.ReplaceAllStringFunc(text, func(found string) string {
+		return strings.NewReplacer("byte", "uint8", "rune", "int32").Replace(found)
+	})
 	if !strings.ContainsAny(text, ", {") && !strings.Contains(text, "any") {
 		return text
 	}
@@ -41,7 +48,7 @@ func (m *Machine) format(s fmt.State, verb rune, x any) {
 	x = m.unwrap(x)
 	p := &printer{m: m, state: s, verb: verb, plus: s.Flag('+'), sharp: s.Flag('#')}
 	if d := m.boxed(x); d != nil {
-		p.value(d.Type(), d.rt, pointerTo(content(x)), 0, true)
+		p.value(d.Type(), d.rt, pointerTo(d.content(x)), 0, true)
 		return
 	}
 	if x == nil {
@@ -69,6 +76,9 @@ func (p *printer) goSyntax() bool { return p.verb == 'v' && p.sharp }
 func (p *printer) leaf(x any) { fmt.Fprintf(p.state, fmt.FormatString(p.state, p.verb), x) }
 
 func (p *printer) value(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, exported bool) {
+	if t == nil {
+		t = p.m.typeOf(rt)
+	}
 	if t == nil && (rt.Name() != "" || rt.NumMethod() > 0) && rt.Kind() != reflect.Interface {
 		p.compiled(rt, at, exported)
 		return
@@ -92,7 +102,11 @@ func (p *printer) value(t types.Type, rt reflect.Type, at unsafe.Pointer, depth 
 	case reflect.Pointer, reflect.UnsafePointer:
 		p.pointer(t, rt, at, depth, exported)
 	case reflect.Func, reflect.Chan:
-		p.address(t, *(*unsafe.Pointer)(at), depth)
+		if p.goSyntax() {
+			p.address(t, *(*unsafe.Pointer)(at))
+			return
+		}
+		p.leaf(reflect.NewAt(rt, at).Elem().Interface())
 	default:
 		p.leaf(reflect.NewAt(rt, at).Elem().Interface())
 	}
@@ -296,7 +310,7 @@ func (p *printer) dynamic(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 	case x == nil:
 		p.write("<nil>")
 	case d != nil:
-		p.value(d.Type(), d.rt, pointerTo(content(x)), depth+1, exported)
+		p.value(d.Type(), d.rt, pointerTo(d.content(x)), depth+1, exported)
 	default:
 		p.value(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), depth+1, exported)
 	}
@@ -313,11 +327,17 @@ func (p *printer) pointer(t types.Type, rt reflect.Type, at unsafe.Pointer, dept
 			return
 		}
 	}
-	p.address(t, to, depth)
+	if strings.ContainsRune("vpbodxX", p.verb) {
+		p.address(t, to)
+		return
+	}
+	p.write(fmt.Sprintf("%%!%c(%s=", p.verb, typeAt(t, rt)))
+	(&printer{m: p.m, state: p.state, verb: 'v'}).value(t, rt, at, 0, exported)
+	p.write(")")
 }
 
 // address prints a pointer as a number.
-func (p *printer) address(t types.Type, to unsafe.Pointer, _ int) {
+func (p *printer) address(t types.Type, to unsafe.Pointer) {
 	if p.goSyntax() && t != nil {
 		if to == nil {
 			p.write("(" + typeName(t) + ")(nil)")

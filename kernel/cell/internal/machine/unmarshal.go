@@ -15,7 +15,7 @@ func (m *Machine) decode(fn reflect.Value, in []reflect.Value, i int) []reflect.
 	target := m.plain(x)
 	if d != nil {
 		if p, ok := d.Type().Underlying().(*types.Pointer); ok && m.special(p.Elem(), map[types.Type]bool{}) {
-			target = &decoding{m, p.Elem(), content(x).UnsafePointer()}
+			target = &decoding{m, p.Elem(), d.content(x).UnsafePointer()}
 		}
 	}
 	in[i] = reflect.ValueOf(&target).Elem()

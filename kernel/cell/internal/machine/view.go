@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/types"
 	"reflect"
@@ -34,49 +35,44 @@ func (m *Machine) refusal(o *types.Func, x any) error {
 	if d == nil {
 		return nil
 	}
-	switch path := o.Pkg().Path(); {
-	case path == "reflect":
-		return m.reflect(d)
-	case strings.HasSuffix(path, "/template") && withMethods(d.Type()):
+	if strings.HasSuffix(o.Pkg().Path(), "/template") && withMethods(d.Type()) {
 		return unsupported("a template over a cell's type with methods (%s)", typeName(d.Type()))
 	}
 	return nil
 }
 
-// reflect records that a cell uses reflection on one of its types, which works
-// except for its name and methods. A type that is not a struct would show up as
-// another, compiled type.
-func (m *Machine) reflect(d *descriptor) error {
-	rt, t := d.rt, d.Type()
-	if p, ok := t.(*types.Pointer); ok && rt.Kind() == reflect.Pointer {
-		rt, t = rt.Elem(), p.Elem()
-	}
-	if _, ok := t.(*types.Named); ok && rt.Kind() != reflect.Struct {
-		return unsupported("reflection on a cell's type that is not a struct (%s)", typeName(d.Type()))
-	}
-	m.reflected.Store(rt, typeName(t))
-	m.reflected.Store(d.rt, typeName(d.Type()))
-	return nil
-}
+// byMethods are the methods of package reflect that would not find the methods of a
+// cell's type, or its package.
+var byMethods = []string{"PkgPath", "NumMethod", "Method", "MethodByName", "Implements", "AssignableTo", "ConvertibleTo", "CanConvert", "Convert"}
 
-// nameless are the methods of reflect.Type that would be wrong for a cell's type.
-var nameless = []string{"Name", "String", "PkgPath", "NumMethod", "Method", "MethodByName", "Implements", "AssignableTo", "ConvertibleTo"}
-
-// refuseMethod refuses such a call.
+// refuseMethod refuses such a call for a type of cells.
 func (m *Machine) refuseMethod(v any, name string) {
 	rt, ok := v.(reflect.Type)
-	if !ok || !slices.Contains(nameless, name) {
+	if !ok || !slices.Contains(byMethods, name) {
 		return
 	}
-	if own, ok := m.reflected.Load(rt); ok {
-		panic(unsupported("the method %s of reflect.Type for the cell's type %s", name, own))
+	d := m.descriptorOf(rt)
+	if d == nil {
+		return
 	}
+	if name == "NumMethod" || name == "MethodByName" || name == "AssignableTo" {
+		if t := d.Type(); m.methodless(t) {
+			return
+		}
+	}
+	panic(unsupported("the method %s of package reflect for the cell's type %s", name, typeName(d.Type())))
 }
 
-// refuseValue refuses the methods of reflect.Value that would not find the methods
-// of a cell's value.
+// methodless reports whether a type and the pointer to it have no methods.
+func (m *Machine) methodless(t types.Type) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.program.MethodSets.MethodSet(t).Len()+m.program.MethodSets.MethodSet(types.NewPointer(t)).Len() == 0
+}
+
+// refuseValue refuses such calls on values.
 func (m *Machine) refuseValue(n *native, o *types.Func) {
-	if o.Pkg().Path() != "reflect" || !slices.Contains([]string{"Method", "MethodByName", "NumMethod"}, o.Name()) || len(n.params) == 0 {
+	if o.Pkg().Path() != "reflect" || !slices.Contains(byMethods, o.Name()) || len(n.params) == 0 {
 		return
 	}
 	if n.params[0].rt != reflect.TypeFor[reflect.Value]() {
@@ -85,9 +81,7 @@ func (m *Machine) refuseValue(n *native, o *types.Func) {
 	fn := n.fn
 	n.fn = reflect.MakeFunc(fn.Type(), func(in []reflect.Value) []reflect.Value {
 		if v := in[0].Interface().(reflect.Value); v.IsValid() {
-			if own, ok := m.reflected.Load(v.Type()); ok {
-				panic(unsupported("the method %s of reflect.Value for a value of the cell's type %s", o.Name(), own))
-			}
+			m.refuseMethod(v.Type(), o.Name())
 		}
 		return fn.Call(in)
 	})
@@ -168,7 +162,7 @@ func (m *Machine) holdsInterfaces(rt reflect.Type) bool {
 			return false
 		}
 		seen[rt] = true
-		if rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface {
+		if _, own := m.layouts.named.Load(rt); !own && rt.Name() != "" || rt.NumMethod() > 0 && rt.Kind() != reflect.Interface {
 			return rt.Kind() == reflect.Interface
 		}
 		switch rt.Kind() {
@@ -195,8 +189,8 @@ func (m *Machine) holdsInterfaces(rt reflect.Type) bool {
 // plain is a cell's value without its type's name and methods.
 func (m *Machine) plain(x any) any {
 	x = m.unwrap(x)
-	if m.boxed(x) != nil {
-		return content(x).Interface()
+	if d := m.boxed(x); d != nil {
+		return d.content(x).Interface()
 	}
 	return x
 }
@@ -260,8 +254,20 @@ func (m *Machine) viewed(n *native, o *types.Func, shift int) {
 		if format >= 0 && how == asPrinted {
 			m.typeVerbs(in, format)
 		}
-		return call(fn, in, variadic)
+		out := call(fn, in, variadic)
+		if how == asJSON {
+			unwrapJSON(out)
+		}
+		return out
 	})
+}
+
+// unwrapJSON takes the view of a value out of an error of encoding/json.
+func unwrapJSON(out []reflect.Value) {
+	last := len(out) - 1
+	if err, ok := out[last].Interface().(*json.MarshalerError); ok && err.Type == reflect.TypeFor[Printed]() {
+		out[last] = reflect.ValueOf(&err.Err).Elem()
+	}
 }
 
 // viewAll views the values of a ...any.

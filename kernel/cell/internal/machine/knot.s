@@ -1,0 +1,1 @@
+// The file lets the package declare functions without a body.
