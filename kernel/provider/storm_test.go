@@ -23,9 +23,8 @@ import (
 	"noema/methods"
 )
 
-// patience is how long a storm's provider waits for a byte. It is long enough
-// for a busy machine, which must not be taken for a silent one.
-const patience = 700 * time.Millisecond
+// patience is how long a storm's provider waits for a byte.
+const patience = 2 * time.Second
 
 // swift are the faults that a provider does not wait for.
 func swift() []providertest.Fault {
@@ -38,53 +37,61 @@ func swift() []providertest.Fault {
 // that fails in every way it can: plain ones, some with a schema that is asked
 // again until the reply is valid, some with a tool and its result. It checks
 // that all answers are right, that nothing was delivered, and so paid, twice,
-// that a replay asks for nothing, and that no goroutine is left.
+// that a replay asks for nothing, and that no goroutine is left. What the server
+// delivers has been read, so that a provider that gives up because the machine is
+// slow, and asks again, has not paid.
 //
-// With NOEMA_BENCH=1 it makes at least 10,000 requests, and those that stall
-// for 60 s are as frequent as all other faults, which takes minutes.
+// With NOEMA_BENCH=1 it makes at least 10,000 requests, over real connections, and
+// those that stall are as frequent as all other faults, which takes minutes
+// and a machine without other work.
 func TestStorm(t *testing.T) {
-	for _, c := range services() {
-		t.Run(c.name, func(t *testing.T) { storm(t, c) })
-	}
-}
-
-func storm(t *testing.T, c service) {
-	requests, faults := c.storm, swift()
-	if os.Getenv("NOEMA_BENCH") == "1" {
-		requests, faults = max(requests, 10_000), providertest.All()
-	}
 	before := runtime.NumGoroutine()
-	t.Run("storm", func(t *testing.T) {
-		s := providertest.New(providertest.Config{Protocol: c.Protocol, Answer: oracle, Plan: providertest.Plan{
-			Seed: 1, Rate: 0.2, Faults: faults, Most: 8, Each: 2, Storm: 20, StormEvery: 500,
-		}})
-		defer s.Close()
-		p, err := c.open(exchange.Config{Model: "m", BaseURL: s.URL(), APIKey: "k", IdleTimeout: patience, FirstTimeout: patience})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.CloseIdleConnections()
-		store, err := cache.Open(t.Context(), t.TempDir(), cache.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
-		}()
-		began := time.Now()
-		stats := weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
-		t.Logf("%d requests, %d sent in %.1f s, at most %d at once, limit %d in the end, %d pauses; faults %v",
-			requests, s.Requests(), time.Since(began).Seconds(), s.MostInFlight(), stats.Limit, stats.Pauses, s.Faults())
-		checkBooks(t, s, stats)
-		sent := s.Requests()
-		weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
-		if n := s.Requests() - sent; n != 0 {
-			t.Errorf("a replay sent %d requests", n)
+	t.Run("all", func(t *testing.T) {
+		for _, c := range services() {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				storm(t, c)
+			})
 		}
 	})
 	noneLeft(t, before)
+}
+
+func storm(t *testing.T, c service) {
+	requests, network := c.storm, providertest.NewPipes()
+	config := providertest.Config{Protocol: c.Protocol, Answer: oracle, Listener: network, Plan: providertest.Plan{
+		Seed: 1, Rate: 0.2, Faults: swift(), Most: 8, Each: 2, Storm: 20, StormEvery: 500,
+	}}
+	client := network.Client()
+	if os.Getenv("NOEMA_BENCH") == "1" {
+		requests, client = max(requests, 10_000), nil
+		config.Listener, config.Plan.Faults = nil, nil
+	}
+	s := providertest.New(config)
+	defer s.Close()
+	p, err := c.open(exchange.Config{Model: "m", BaseURL: s.URL(), APIKey: "k", IdleTimeout: patience, FirstTimeout: patience, HTTPClient: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.CloseIdleConnections()
+	store, err := cache.Open(t.Context(), t.TempDir(), cache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	stats := weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Auto})
+	t.Logf("%d requests, %d sent, at most %d at once, limit %d in the end, %d pauses; faults %v",
+		requests, s.Requests(), s.MostInFlight(), stats.Limit, stats.Pauses, s.Faults())
+	checkBooks(t, s, stats)
+	sent := s.Requests()
+	weather(t, requests, gateway.Options{Store: store, Provider: p, Mode: gateway.Replay})
+	if n := s.Requests() - sent; n != 0 {
+		t.Errorf("a replay sent %d requests", n)
+	}
 }
 
 // weather makes all requests through one gateway.
@@ -96,16 +103,13 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A gateway that lets nobody through must fail the test, not hang it.
-	limit := max(time.Minute, time.Duration(requests)*30*time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
+	ctx := t.Context()
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range 64 {
 		wg.Go(func() {
 			for i := range work {
-				if err := talk(ctx, g, i%(requests-requests/5)); err != nil && ctx.Err() == nil {
+				if err := talk(ctx, g, i%(requests-requests/5)); err != nil {
 					t.Errorf("request %d: %v", i, err)
 				}
 			}
@@ -116,9 +120,6 @@ func weather(t *testing.T, requests int, o gateway.Options) gateway.Stats {
 	}
 	close(work)
 	wg.Wait()
-	if ctx.Err() != nil {
-		t.Fatalf("not finished after %v: %+v", limit, g.Stats())
-	}
 	g.Wait(time.Minute)
 	return g.Stats()
 }
@@ -153,11 +154,8 @@ func noneLeft(t *testing.T, before int) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; <-tick.C {
-		if time.Now().After(deadline) {
-			stacks := make([]byte, 1<<20)
-			t.Fatalf("%d goroutines, were %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
-		}
+	for runtime.NumGoroutine() > before { // else the test does not end
+		<-tick.C
 	}
 }
 

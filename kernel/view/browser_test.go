@@ -108,6 +108,11 @@ func TestInABrowser(t *testing.T) {
 	if len(foreign) > 0 {
 		t.Errorf("the page asked for %v", foreign)
 	}
+	if dir := os.Getenv("NOEMA_PICTURES"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, madeFrom), []byte(pictured(t, base, p, run)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestHostileTextInABrowser(t *testing.T) {

@@ -93,7 +93,7 @@ func (c *Client) post(ctx context.Context, path string, body any, room *share, w
 	if err != nil {
 		return nil, err
 	}
-	first := time.AfterFunc(c.config.FirstTimeout, func() { cancel(stalled("no byte of a reply", c.config.FirstTimeout)) })
+	first := onSilence(c.config.FirstTimeout, func() { cancel(stalled("no byte of a reply", c.config.FirstTimeout)) })
 	defer first.Stop()
 	res, err := c.http.Do(req)
 	if err != nil {
@@ -114,8 +114,8 @@ func (c *Client) post(ctx context.Context, path string, body any, room *share, w
 }
 
 // readBody reads a reply within the limits. What was read comes with an error.
-func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, res *http.Response, first *time.Timer, room *share) ([]byte, error) {
-	var idle *time.Timer // once the answer has begun
+func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, res *http.Response, first *silence, room *share) ([]byte, error) {
+	var idle *silence // once the answer has begun
 	defer func() {
 		if idle != nil {
 			idle.Stop()
@@ -158,7 +158,7 @@ func (c *Client) readBody(ctx context.Context, cancel context.CancelCauseFunc, r
 			idle.Reset(c.config.IdleTimeout)
 		case answering && body.Len() > 0:
 			first.Stop()
-			idle = time.AfterFunc(c.config.IdleTimeout, func() {
+			idle = onSilence(c.config.IdleTimeout, func() {
 				cancel(stalled("the reply stops in its middle: no byte", c.config.IdleTimeout))
 			})
 		default:

@@ -62,6 +62,8 @@ type Config struct {
 	// Limit is the longest prompt in bytes; a longer one is refused as too
 	// long in the protocol's own words. 0 is no limit.
 	Limit int
+	// Listener, if set, is where it is served, instead of a loopback port of its own.
+	Listener net.Listener
 	// Whole answers in one piece even where a stream was asked for.
 	Whole bool
 }
@@ -153,7 +155,7 @@ type wire interface {
 	key(http.Header) string
 }
 
-// New starts a server on a loopback port of its own.
+// New starts a server.
 func New(c Config) *Server {
 	if c.Answer == nil {
 		c.Answer = func(Ask) Answer { return Answer{Text: "ok"} }
@@ -170,6 +172,10 @@ func New(c Config) *Server {
 		if state == http.StateNew {
 			s.count(func() { s.opened++ })
 		}
+	}
+	if c.Listener != nil {
+		_ = s.http.Listener.Close() // nothing was connected to it
+		s.http.Listener = c.Listener
 	}
 	s.http.Start()
 	return s
