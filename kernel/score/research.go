@@ -45,7 +45,15 @@ func (researchScorer) Score(spec methods.AnswerSpec, answer methods.Answer, targ
 			}
 		}
 	}
-	s.Values[EvidenceRecall] = float64(found) / float64(len(want.Evidence))
+	recall := float64(found) / float64(len(want.Evidence))
+	if answer.Outcome == methods.Answered {
+		s.Values[EvidenceRecall] = recall
+		return s, nil
+	}
+	s.Values[EvidenceRecall] = 0
+	if s.Given != nil {
+		s.Given[EvidenceRecall] = recall
+	}
 	return s, nil
 }
 
