@@ -2,7 +2,8 @@
 // exported. A server may echo a key in its answer, and a message may quote one.
 //
 // A key is known by its value and found in every spelling that JSON and URLs give
-// it, also one inside the other. Its place is taken by [Mark], which is the same
+// it, also one inside the other, and in base64 and hexadecimal digits, wherever it
+// stands in what was encoded. Its place is taken by [Mark], which is the same
 // for every key, so that two people with different keys record the same.
 package redact
 
@@ -26,6 +27,9 @@ const shortest = 8
 type Redactor struct {
 	keys    []string // longest first, since one may hold another
 	reduced [][]byte // the same without their spelling
+
+	encodings []encoding // of all keys
+	run       int        // the shortest text of which a part of an encoding is made
 }
 
 // New returns a Redactor of keys; nil if none is long enough to be one.
@@ -39,7 +43,9 @@ func New(keys []string) *Redactor {
 	for _, k := range r.keys {
 		text, _ := reduce(k)
 		r.reduced = append(r.reduced, text)
+		r.encodings = append(r.encodings, encodings(k)...)
 	}
+	r.run = len(slices.MinFunc(r.encodings, func(a, b encoding) int { return cmp.Compare(len(a.text), len(b.text)) }).text) / 2
 	return r
 }
 
@@ -72,7 +78,7 @@ func (r *Redactor) Text(s string) string {
 	if strings.ContainsAny(s, `\%+`) {
 		s = r.spelt(s)
 	}
-	return s
+	return r.encoded(s)
 }
 
 // spelt returns s without keys that are written in another way.

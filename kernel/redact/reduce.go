@@ -88,10 +88,10 @@ func unit(s string) (rune, bool) {
 // any depth.
 func octet(s string) (c byte, n int) {
 	i := 1
-	for len(s) >= i+4 && s[i:i+2] == "25" && hex(s[i+2]) && hex(s[i+3]) {
+	for len(s) >= i+4 && s[i:i+2] == "25" && hexDigit(s[i+2]) && hexDigit(s[i+3]) {
 		i += 2
 	}
-	if len(s) < i+2 || !hex(s[i]) || !hex(s[i+1]) {
+	if len(s) < i+2 || !hexDigit(s[i]) || !hexDigit(s[i+1]) {
 		return 0, 0
 	}
 	v, err := strconv.ParseUint(s[i:i+2], 16, 8)
@@ -101,4 +101,4 @@ func octet(s string) (c byte, n int) {
 	return byte(v), i + 2
 }
 
-func hex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }
+func hexDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -37,6 +39,10 @@ func TestEchoedKeys(t *testing.T) {
 			}
 			inner := func(raw []byte, n int) string { return string(raw[n : len(raw)-n]) }
 			told = append(told, key, inner(quoted, 1), inner(twice, 3), url.QueryEscape(key), url.PathEscape(key))
+			for _, text := range [][]byte{[]byte(key), []byte("Bearer " + key), []byte("user:" + key)} {
+				encoded := base64.StdEncoding.EncodeToString(text)
+				told = append(told, encoded, url.QueryEscape(encoded), base64.RawURLEncoding.EncodeToString(text), hex.EncodeToString([]byte(key)), strings.ToUpper(hex.EncodeToString([]byte(key))))
+			}
 		}
 		echo.Store(strings.Join(told, " | "))
 		r := c.run(0, "compare", "--task", "quiz.jsonl", "--model", "openai/tiny", "--methods", "cot", "--retries", "0")
