@@ -131,7 +131,7 @@ func (c *Coordinator) connect() (err error) {
 		}
 		return nil
 	}
-	e := embedded.Options{Listen: c.o.Listen, Password: c.o.Token.password(), Publish: c.o.Token.mayPublish, Subscribe: c.o.Token.mayRead}
+	e := embedded.Options{Listen: c.o.Listen, Password: c.o.Token.password(), Name: plain, Publish: c.o.Token.mayPublish, Subscribe: c.o.Token.mayRead}
 	if !loopback(c.o.Listen) {
 		if e.TLS, err = c.o.Token.serverTLS(); err != nil {
 			return err

@@ -54,6 +54,45 @@ func coordinate(t *testing.T) (*Coordinator, *nats.Conn) {
 	return c, nc
 }
 
+// TestNamesOfWorkers: who has the token and another name than a worker's is not let in, as
+// a part of its name could stand for other subjects.
+func TestNamesOfWorkers(t *testing.T) {
+	t.Parallel()
+	c, _ := coordinate(t)
+	enters := func(name string) bool {
+		nc, err := nats.Connect(c.Address(), nats.UserInfo(name, secret.password()))
+		if err == nil {
+			nc.Close()
+		}
+		return err == nil
+	}
+	good := strings.Repeat("A2", 13)
+	for what, names := range map[string][]string{
+		"wildcards":   {"*", ">", "*.*", good + ".>", good + ".*", "*" + good},
+		"dots":        {".", good + "." + good, "." + good, good + "."},
+		"spaces":      {" ", good + " ", "A\tB" + good, "\u00a0" + good},
+		"empty":       {""},
+		"short":       {"A", good[:15]},
+		"very long":   {strings.Repeat("A", 65), strings.Repeat("A", 3000)},
+		"control":     {"\x00" + good, good + "\r\n", good + "\x1b[2J", good + "\x7f"},
+		"unicode":     {"\uff21" + good, good + "é", "\u202e" + good, good + "\xff"},
+		"separators":  {good + "/x", good + "\\x", good + ",x", good + ";x", good + ":x", "$JS." + good, "$" + good, "_INBOX"},
+		"other names": {"coordinator", strings.ToLower(good), good + "1", good + "8"},
+	} {
+		for _, name := range names {
+			if enters(name) {
+				t.Errorf("%s: %.80q is let in", what, name)
+			}
+		}
+	}
+	for b := range 256 { // whatever byte
+		name := good[:9] + string([]byte{byte(b)}) + good[9:]
+		if allowed := 'A' <= b && b <= 'Z' || '2' <= b && b <= '7'; enters(name) != allowed {
+			t.Errorf("byte %#x in a name: let in is %v", b, !allowed)
+		}
+	}
+}
+
 func TestAWorkerReadsItsOwnSubjectsAlone(t *testing.T) {
 	t.Parallel()
 	_, nc := coordinate(t)

@@ -23,9 +23,11 @@ import (
 type Options struct {
 	Listen string      // HOST:PORT; port 0 is any that is free
 	TLS    *tls.Config // nil on this machine alone
-	// Password is what a worker gives, with its own name as the user. Publish and
+	// Password is what a worker gives, with its own name as the user. Name reports whether
+	// that may be part of a subject: a wildcard would stand for every worker. Publish and
 	// Subscribe are the subjects that it may use.
 	Password           string
+	Name               func(worker string) bool
 	Publish, Subscribe func(worker string) []string
 }
 
@@ -144,7 +146,7 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 	case given.Username == coordinator && same(given.Password, d.secret):
 		c.RegisterUser(&server.User{Username: coordinator})
 		return true
-	case given.Username == "" || given.Username == coordinator || !same(given.Password, d.o.Password):
+	case !d.o.Name(given.Username) || given.Username == coordinator || !same(given.Password, d.o.Password):
 		return false
 	}
 	c.RegisterUser(&server.User{
