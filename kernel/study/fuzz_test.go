@@ -431,7 +431,7 @@ func judge(t *testing.T, name string, parts []part, before []string, m mutant) s
 	}
 	defer os.RemoveAll(dir)
 	refused, listed := found(t, m.raw, dir)
-	fresh := slices.DeleteFunc(slices.Clone(listed), func(line string) bool { return slices.Contains(before, line) })
+	fresh := append(beyond(listed, before), beyond(before, listed)...)
 	shown := slices.ContainsFunc(fresh, func(line string) bool {
 		return strings.Contains(line, strings.Trim(m.news, `"`)) || strings.Contains(line, "sha256") || strings.Contains(line, "the compression of 1 files, such as")
 	})
@@ -445,6 +445,11 @@ func judge(t *testing.T, name string, parts []part, before []string, m mutant) s
 	}
 	t.Errorf("%s: %s is accepted; new lines: %q", name, m.what, fresh)
 	return "accepted"
+}
+
+// beyond is what one list has and another has not.
+func beyond(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(line string) bool { return slices.Contains(other, line) })
 }
 
 func sameContent(t *testing.T, parts []part, file string) bool {

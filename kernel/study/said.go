@@ -73,7 +73,7 @@ func (x *verification) fields(run *record.Run, recomputed bool) error {
 // brief is a value as it is listed. What is long keeps its beginning, its length and its
 // digest, which no other value has.
 func brief(value string) string {
-	const most = 400
+	const most = 1000
 	if len(value) <= most {
 		return value
 	}
