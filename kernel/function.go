@@ -80,7 +80,7 @@ func (f function) method() runner.Method {
 	}
 	return runner.Method{
 		Solver: f, Description: f.Description,
-		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated, as it runs in the program that compares it", Weak: true},
+		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated, and not repeated in a fresh process, as it runs in the program that compares it", Weak: true},
 	}
 }
 

@@ -223,6 +223,10 @@ func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 // Describe returns what the plugin said of itself when it was opened.
 func (p *Plugin) Describe() methods.Description { return p.desc }
 
+// Fresh reports whether [Alone] gives a trial a process that has served none without
+// anybody's help, such as that of a person who attaches a debugger.
+func (p *Plugin) Fresh() bool { return p.host.opts.Started == nil }
+
 // Source returns where the plugin's code is.
 func (p *Plugin) Source() Source { return p.source }
 

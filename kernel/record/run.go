@@ -292,6 +292,8 @@ type Plugin struct {
 	Weak      bool     `json:"weak,omitempty"`      // less bounds it than noema asks for
 	Allowed   []string `json:"allowed,omitempty"`   // what the user granted beyond the default
 	NoCalls   bool     `json:"no_calls,omitempty"`  // it declares that it answers without a model or tool call
+	Repeated  int      `json:"repeated,omitempty"`  // trials that were repeated from the store when the run ended, each in a fresh process
+	State     string   `json:"state,omitempty"`     // how one of them differed, or why none could be repeated
 }
 
 // Replayable refuses a run whose calls are not recorded.

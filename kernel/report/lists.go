@@ -137,6 +137,9 @@ func isolation(w io.Writer, label string, p record.Plugin) {
 		text += "; allowed: " + strings.Join(p.Allowed, ", ")
 	}
 	fmt.Fprintf(w, "isolation   %s: %s\n", label, text)
+	if p.Repeated > 0 {
+		fmt.Fprintf(w, "repeated    %s: %s, each in a fresh process: %s\n", label, plural(p.Repeated, "trial"), cmp.Or(p.State, "none differs"))
+	}
 }
 
 func orNone(raw json.RawMessage) string {

@@ -13,7 +13,7 @@ import (
 )
 
 // Reach says what readers of a run's numbers must know of what its methods could
-// reach: who read the task's data and who searched them, plugins that ran with
+// reach, and whether they keep a state between trials: who read the task's data and who searched them, plugins that ran with
 // more rights than others, or on a system that bounds them less, and methods that
 // answered without asking anybody. The latter happens by nature to some, which declare it; otherwise it suggests that
 // the answers come from elsewhere. The built-in methods are known. And what the
@@ -35,6 +35,9 @@ func Reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 		}
 		if p.Weak {
 			notes = append(notes, fmt.Sprintf("%s could reach more than a plugin should: %s", name(m.Label), p.Isolation))
+		}
+		if p.State != "" {
+			notes = append(notes, fmt.Sprintf("%s %s", name(m.Label), p.State))
 		}
 		if alone, answered := withoutCall(m.Label, trials); alone > 0 && !p.NoCalls && !p.Builtin {
 			notes = append(notes, fmt.Sprintf("%s answered %s of %s trials without a call of a model or tool", name(m.Label), display.Count(alone), display.Count(answered)))

@@ -134,6 +134,9 @@ func (e Setup) carryOut(ctx context.Context, store *cache.Store, observe Observe
 	if runErr == nil {
 		runErr = x.runTrials(ctx)
 	}
+	if runErr == nil {
+		x.repeat(ctx)
+	}
 	for _, g := range append(x.graders, x.gateway) {
 		g.Wait(lastCalls)
 	}

@@ -107,7 +107,7 @@ func (x *leaving) run(r *record.Run) *record.Run {
 		Parent: r.Parent, Replaced: r.Replaced,
 	}
 	for _, p := range r.Plugins {
-		out.Plugins = append(out.Plugins, record.Plugin{Method: p.Method, Builtin: p.Builtin, Isolation: p.Isolation, Weak: p.Weak, Allowed: p.Allowed, NoCalls: p.NoCalls})
+		out.Plugins = append(out.Plugins, record.Plugin{Method: p.Method, Builtin: p.Builtin, Isolation: p.Isolation, Weak: p.Weak, Allowed: p.Allowed, NoCalls: p.NoCalls, Repeated: p.Repeated, State: p.State})
 	}
 	if slices.Contains(x.show, showCommand) {
 		out.Command = r.Command
