@@ -24,7 +24,7 @@ type Import struct {
 	Method      string            `json:"method" part:"what" doc:"name of the method in tables (default: what the file says, or its name)"`
 	Model       string            `json:"model" part:"what" doc:"model that answered, as in openai/gpt-5-nano (default: what the file says)"`
 	Filter      string            `json:"filter" part:"what" doc:"of a sample log of lm-eval with several filters: the one whose answers count"`
-	Force       bool              `json:"force" part:"what" doc:"pair by id although questions in the file read otherwise"`
+	Force       bool              `json:"force" part:"what" doc:"pair by id although questions in the file read otherwise, and score although less than half of the file is on samples of the task"`
 }
 
 // Import reads predictions from a file or folder of another harness, scores them as answers to
@@ -51,6 +51,9 @@ func (l *Lab) Import(path string, o Import) (*Result, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
+	}
+	if file.Harness == predictions.ANoT && cmp.Or(o.Method, file.Method) == "" {
+		return nil, Misused(fmt.Errorf("read predictions: %s has no config.json beside it that names the method: name it, as in --method cot", file.Name))
 	}
 	r, err := runner.Import{
 		Task: t, File: file, Pairs: pairs, Label: importLabel(cmp.Or(o.Method, file.Method, defaultLabel(file))), Model: importModel(cmp.Or(o.Model, file.Model)),
@@ -86,8 +89,6 @@ func defaultLabel(f *predictions.File) string {
 		return "inspect"
 	case predictions.LMEval:
 		return "lm-eval"
-	case predictions.ANoT:
-		return "anot of old"
 	}
 	name, _, _ := strings.Cut(f.Name, ".")
 	return name

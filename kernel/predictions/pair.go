@@ -23,7 +23,8 @@ type Pairs struct {
 // it, and else by question. Harnesses number samples in ways of their own, so ids
 // alone may pair answers with the wrong questions: where a file has questions, ids
 // under which it asks something else are an error, unless force says that the
-// question is only worded otherwise.
+// question is only worded otherwise. So is a file of which less than half finds its
+// sample, which is of another task, unless force says that it is not.
 func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 	byID := make(map[string]task.Sample, len(samples))
 	for _, s := range samples {
@@ -59,6 +60,10 @@ func Pair(f *File, samples []task.Sample, force bool) (Pairs, error) {
 	}
 	if len(pairs.Of) == 0 {
 		return pairs, unpaired(f, samples, byID, conflict)
+	}
+	if most := min(len(samples), len(pairs.Of)+len(foreign)); 2*len(pairs.Of) < most && !force {
+		return pairs, fmt.Errorf("pair predictions: only %d of the %d samples that %s names are among the %d of the task (others are such as %q): name the task that was answered, or --force to score these alone",
+			len(pairs.Of), len(pairs.Of)+len(foreign), f.Name, len(samples), pairs.Foreign[0])
 	}
 	for _, s := range samples {
 		if len(pairs.Of[s.ID]) == 0 {

@@ -185,3 +185,32 @@ func TestToRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFewPartners: a file of which less than half finds its sample is refused, however many samples
+// and predictions there are, unless forced; one on a part of the task, or of which the task is a
+// part, is not.
+func TestFewPartners(t *testing.T) {
+	spec := methods.AnswerSpec{Kind: methods.Number}
+	for _, c := range []struct{ samples, predictions, both int }{
+		{100, 100, 1}, {100, 100, 49}, {100, 100, 50}, {100, 100, 100}, {1000, 20, 20}, {20, 1000, 20}, {20, 1000, 9}, {1000, 20, 9}, {3, 4, 3}, {1, 1, 1}, {5, 1, 1}, {100, 3, 1},
+	} {
+		var samples []task.Sample
+		for i := range c.samples {
+			samples = append(samples, task.Sample{ID: fmt.Sprint("q", i), Problem: methods.Problem{Query: "?", Answer: spec}})
+		}
+		f := &File{Name: "f"}
+		for i := range c.predictions {
+			if i >= c.both {
+				i += c.samples
+			}
+			f.All = append(f.All, Prediction{Place: "f", ID: fmt.Sprint("q", i), Value: []byte("1")})
+		}
+		pairs, err := Pair(f, samples, false)
+		if few := 2*c.both < min(c.samples, c.predictions); (err != nil) != few || few && !strings.Contains(err.Error(), fmt.Sprintf("only %d of the %d", c.both, c.predictions)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, err := Pair(f, samples, true); err != nil || len(pairs.Of) != c.both {
+			t.Errorf("%+v forced: %v, %d pairs", c, err, len(pairs.Of))
+		}
+	}
+}

@@ -25,6 +25,9 @@ type Config struct {
 	Graders  []Model  `json:"graders,omitempty"` // models that grade the answers, in the order of the scorer's
 	Design   *Design  `json:"design,omitempty"`  // nil if all trials are made
 	Test     string   `json:"test,omitempty"`    // of graded measures, declared before the run: "exchange", or empty for the default
+	// TextRules is the version of the rules by which texts are scored, 0 for the first
+	// and where no sample asks for a text.
+	TextRules int `json:"text_rules,omitempty"`
 }
 
 // Design says by which rule a run may end before its last sample. It is declared

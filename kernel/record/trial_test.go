@@ -80,6 +80,7 @@ func TestGoldenHashes(t *testing.T) {
 	config.Methods[0].Data = ""    // and before tasks said what methods work on
 	config.Design = nil            // and before runs could end early
 	config.Graders = nil           // or models graded
+	config.TextRules = 0           // and by the first rules for texts
 	usual, err := config.Digest()
 	if err != nil {
 		t.Fatal(err)

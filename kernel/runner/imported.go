@@ -84,6 +84,7 @@ func (i Import) config() (record.Config, []task.Sample, error) {
 			c.Task.Samples = append(c.Task.Samples, s.ID)
 		}
 	}
+	c.TextRules = textRules(i.Task, samples)
 	if c.Size() > maxTrials {
 		return c, nil, Misused(fmt.Errorf("import %s: %d trials are more than %d", i.File.Name, c.Size(), maxTrials))
 	}
@@ -152,7 +153,12 @@ func (i Import) leaveOut(t *record.Trial, why string) {
 
 // notes say where the answers are from, and what was left out.
 func (i Import) notes() []string {
-	notes := append([]string{fmt.Sprintf("imported from %s (%s): its calls were not recorded and cannot be replayed; noema scored the answers itself", i.File.Name, i.File.Harness)}, i.File.Notes...)
+	paired := 0
+	for _, list := range i.Pairs.Of {
+		paired += len(list)
+	}
+	notes := append([]string{fmt.Sprintf("imported from %s (%s): its calls were not recorded and cannot be replayed; noema scored the answers itself; %d of its %d predictions are on %d of the %d samples",
+		i.File.Name, i.File.Harness, paired, len(i.File.All), len(i.Pairs.Of), len(i.Task.Samples))}, i.File.Notes...)
 	if i.Pairs.ByQuestion {
 		notes = append(notes, "samples were paired by their questions, since the ids in the file are not those of the task")
 	}

@@ -23,6 +23,7 @@ import (
 	"noema/kernel/provider"
 	"noema/kernel/record"
 	"noema/kernel/redact"
+	"noema/kernel/score"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -150,6 +151,16 @@ func (e *Setup) resolve() (record.Config, []task.Sample, error) {
 	return config, samples, err
 }
 
+// textRules is the version of the rules by which the texts of a run are scored, 0 where
+// there are none.
+func textRules(t *task.Task, samples []task.Sample) int {
+	byRules := t.Scorer == "" || slices.Contains(strings.Split(t.Scorer, "\n"), score.F1)
+	if byRules && slices.ContainsFunc(samples, func(s task.Sample) bool { return s.Problem.Answer.Kind == methods.Text }) {
+		return score.TextRules
+	}
+	return 0
+}
+
 // config is what the results depend on.
 func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Config, error) {
 	digest, err := e.Task.Digest()
@@ -177,6 +188,7 @@ func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Con
 	for _, s := range samples {
 		c.Task.Samples = append(c.Task.Samples, s.ID)
 	}
+	c.TextRules = textRules(e.Task, samples)
 	for _, m := range e.Methods {
 		if slices.ContainsFunc(c.Methods, func(have record.Method) bool { return have.Label == m.Label }) {
 			return c, Misused(fmt.Errorf("declare experiment: method %q is named twice", m.Label))

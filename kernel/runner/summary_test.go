@@ -171,7 +171,7 @@ func TestMethodSeeds(t *testing.T) {
 		t.Fatalf("%d calls, seeds %+v", cold.NewCalls, cold.Run.Seeds)
 	}
 	s := decoded(t, cold)
-	if at(t, s, "methods", 0, "seeds", "total", "calls") != 1.0 || at(t, s, "methods", 0, "usage", "calls") != 12.0 {
+	if at(t, s, "methods", 0, "seeds", "total", "calls") != 1.0 || at(t, s, "methods", 0, "usage", "calls") != 13.0 {
 		t.Errorf("%v", s)
 	}
 	warm := mustRun(t, e, store)

@@ -2,8 +2,11 @@ package generalanot_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,5 +261,60 @@ func TestNoFieldsNoCalls(t *testing.T) {
 	a, log := solve(t, p, model{})
 	if string(a.Value) != `{"n":8,"verdict":"High"}` || len(log.Calls) != 0 {
 		t.Errorf("answer %s %s after %d calls", a.Value, a.Reason, len(log.Calls))
+	}
+}
+
+// TestLookupsOverLists: over generated data a lookup finds in a list what it finds in the text of
+// all its elements, as the original has them, and a key without asterisks only a whole element.
+func TestLookupsOverLists(t *testing.T) {
+	random := rand.New(rand.NewPCG(14, 1))
+	kinds := []string{"Thai", "Italian", "Pizza", "Noodle Bar", "Bar", "Sushi"}
+	found := 0
+	for range 300 {
+		var have []string
+		for range random.IntN(4) {
+			have = append(have, kinds[random.IntN(len(kinds))])
+		}
+		raw, err := json.Marshal(map[string]any{"restaurant": map[string]any{"categories": append([]string{}, have...), "joined": strings.Join(have, ", ")}, "reviews": []any{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var anywhere, whole []generalanot.LookupEntry
+		want := 0
+		for i, k := range random.Perm(len(kinds))[:3] {
+			key := kinds[k]
+			anywhere = append(anywhere, generalanot.LookupEntry{Key: "*" + strings.ToLower(key) + "*", Value: i + 1})
+			whole = append(whole, generalanot.LookupEntry{Key: strings.ToUpper(key), Value: i + 1})
+			if want == 0 && slices.Contains(have, key) {
+				want = i + 1
+			}
+		}
+		s := tiny(t, "a: in_list", "b: in_text", "c: elements")
+		s.Lookups = []generalanot.Lookup{
+			{Name: "in_list", Field: "restaurant.categories", Table: anywhere, Default: 0},
+			{Name: "in_text", Field: "restaurant.joined", Table: anywhere, Default: 0},
+			{Name: "elements", Field: "restaurant.categories", Table: whole, Default: 0},
+		}
+		r, err := program(t, s).Compute(t.Context(), contextFrom(t, string(raw)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(r.Fields["a"]) != string(r.Fields["b"]) || string(r.Fields["c"]) != fmt.Sprint(want) {
+			t.Fatalf("%s: %s in the list, %s in the text; %s of whole elements, want %d", raw, r.Fields["a"], r.Fields["b"], r.Fields["c"], want)
+		}
+		if want > 0 {
+			found++
+		}
+		absent, err := generalanot.Absent(s, methods.Problem{Context: raw, Answer: spec()})
+		if err != nil || len(absent) > 0 {
+			t.Fatalf("absent %v, %v", absent, err)
+		}
+		s.Lookups[random.IntN(3)].Field = "business.categories"
+		if absent, err = generalanot.Absent(s, methods.Problem{Context: raw, Answer: spec()}); err != nil || len(absent) != 1 {
+			t.Fatalf("absent %v, %v", absent, err)
+		}
+	}
+	if found < 50 {
+		t.Errorf("only %d lookups found a key", found)
 	}
 }

@@ -131,10 +131,23 @@ func (p *Program) evidence(r Result, found []Extraction) []methods.Evidence {
 	return list
 }
 
-// Accepts is why the method cannot solve p, whatever the seed, or nil.
-func Accepts(p methods.Problem) error {
-	_, err := newTrial(p, nil)
-	return err
+// Absent lists the lookups of a seed whose field the problem lacks, in a ranking every item
+// of it: they would always take their default.
+func Absent(s *FormulaSeed, p methods.Problem) ([]Fault, error) {
+	t, err := newTrial(p, nil)
+	if err == nil {
+		err = t.read()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	for i, l := range s.Lookups {
+		if !slices.ContainsFunc(t.contexts, func(c *Context) bool { _, has := c.field(l.Field); return has }) {
+			faults = append(faults, Fault{index("lookups", i) + ".field", fmt.Sprintf("the sample has no %q, neither a value nor a list, so that %s would always take its default: name a field of the sample", l.Field, l.Name)})
+		}
+	}
+	return faults, nil
 }
 
 // Execute carries out a seed that a person has made or edited: it solves the

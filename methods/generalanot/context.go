@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -120,43 +121,49 @@ func ParseContext(raw json.RawMessage) (*Context, error) {
 	return c, nil
 }
 
-// field follows a dotted path into the context and returns the text of the
-// scalar there.
-func (c *Context) field(path string) (string, bool) {
+// field follows a dotted path into the context and returns the text of the scalar
+// there, or those of the scalars of a list. It is false where the path leads to neither.
+func (c *Context) field(path string) (texts []string, found bool) {
 	var at any = c.data
 	for _, key := range strings.Split(path, ".") {
 		dict, ok := at.(map[string]any)
 		if !ok {
-			return "", false
+			return nil, false
 		}
 		if at, ok = dict[key]; !ok {
-			return "", false
+			return nil, false
 		}
 	}
-	switch v := at.(type) {
-	case string:
-		return v, true
-	case json.Number:
-		return v.String(), true
-	case bool:
-		return strconv.FormatBool(v), true
+	list, isList := at.([]any)
+	if !isList {
+		list = []any{at}
 	}
-	return "", false
+	for _, one := range list {
+		switch v := one.(type) {
+		case string:
+			texts = append(texts, v)
+		case json.Number:
+			texts = append(texts, v.String())
+		case bool:
+			texts = append(texts, strconv.FormatBool(v))
+		}
+	}
+	return texts, isList || len(texts) > 0
 }
 
-// find is the value of the lookup for a context, and whether the table had it.
+// find is the value of the lookup for a context, and whether the table had it. Of a
+// list any element may match; the first key of the table that does decides.
 func (l Lookup) find(c *Context) (any, bool) {
-	if key, ok := c.field(l.Field); ok {
-		for _, e := range l.Table {
-			if e.matches(key) {
-				return e.Value, true
-			}
+	texts, _ := c.field(l.Field)
+	for _, e := range l.Table {
+		if slices.ContainsFunc(texts, e.matches) {
+			return e.Value, true
 		}
 	}
 	return l.Default, false
 }
 
-// matches compares with the field's text. A key between asterisks may stand
+// matches compares with a text of the field. A key between asterisks may stand
 // anywhere in it, as "*Thai*" does in "Thai, Noodles".
 func (e LookupEntry) matches(text string) bool {
 	if inner, ok := strings.CutPrefix(e.Key, "*"); ok && len(inner) > 1 && strings.HasSuffix(inner, "*") {

@@ -107,7 +107,7 @@ func (c *converter) lookup(name, at, field string, table object, other any) {
 	if field == "" {
 		c.note(at, "it names no field: %q is read", l.Field)
 	} else if l.Field != field {
-		c.note(at, "the field %q is read as %q, where the original's data have it: edit field if yours have it elsewhere", field, l.Field)
+		c.note(at, "the field %q is read as %q, where the task policy has it: edit field if yours have it elsewhere", field, l.Field)
 	}
 	for _, e := range table {
 		var v any
@@ -126,7 +126,10 @@ func (c *converter) lookup(name, at, field string, table object, other any) {
 func lookupField(field string) string {
 	field = strings.TrimPrefix(field, "context.")
 	if slices.Contains([]string{"", "restaurant_category", "restaurant_categories", "categories"}, field) {
-		return "business.categories"
+		return "restaurant.categories"
+	}
+	if name, ok := strings.CutPrefix(field, "business."); ok { // as the task policy shows the original's data
+		return "restaurant." + name
 	}
 	return field
 }

@@ -23,7 +23,7 @@ func convert(t *testing.T, name string) *generalanot.Conversion {
 	return c
 }
 
-const loudReviews = `{"business": {"categories": "Wine Bar, Nightlife"}, "reviews": [
+const loudReviews = `{"restaurant": {"categories": "Wine Bar, Nightlife"}, "reviews": [
 	{"text": "loud", "stars": 2, "date": "2023-05-01", "useful": 2},
 	{"text": "loud", "stars": 4, "date": "2024-05-01", "useful": 1},
 	{"text": "calm", "stars": 5, "date": "2022-01-01", "useful": 0}]}`
@@ -115,7 +115,7 @@ func TestFormsNotes(t *testing.T) {
 		all.WriteString(n.String() + "\n")
 	}
 	for _, want := range []string{
-		"version: left out", "filter=substring", `"categories" is read as "business.categories"`, "computations[*].depends_on: left out",
+		"version: left out", "filter=substring", `"categories" is read as "restaurant.categories"`, "computations[*].depends_on: left out",
 		"is read as the value of the lookup kind", "max is read as less than", `output_fields[0]: "n_loud" is read as the step "N_LOUD"`,
 	} {
 		if !strings.Contains(all.String(), want) {

@@ -41,7 +41,7 @@ type options struct {
 func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name:          "general-anot",
-		Version:       "2",
+		Version:       "3",
 		PromptVersion: promptVersion,
 		Summary:       "compiles the task once, extracts from each relevant review, computes fields, a choice or a score for each item",
 		Answers:       []methods.AnswerKind{methods.Fields, methods.Ranking, methods.Choice},

@@ -272,19 +272,20 @@ sample, and says what it could not check.`,
 				return err
 			}
 			var spec methods.AnswerSpec
+			var absent []generalanot.Fault
 			if cmd.Flags().Changed("task") {
 				_, sample, err := f.open(a)
 				if err != nil {
 					return err
 				}
-				if err := generalanot.Accepts(sample.Problem); err != nil {
+				if absent, err = generalanot.Absent(s, sample.Problem); err != nil {
 					return fmt.Errorf("validate Formula Seed %s on sample %q: %w", args[0], sample.ID, err)
 				}
 				spec = sample.Problem.Answer
 			} else {
 				a.unchecked(s)
 			}
-			faults := generalanot.Validate(s, spec)
+			faults := append(generalanot.Validate(s, spec), absent...)
 			for _, fault := range faults {
 				fmt.Fprintln(a.text(), fault)
 			}

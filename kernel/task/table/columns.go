@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -101,10 +102,11 @@ func (r *reader) finish() error {
 	if err := r.known(); err != nil {
 		return err
 	}
+	note := func(format string, args ...any) { r.task.Notes = append(r.task.Notes, fmt.Sprintf(format, args...)) }
+	defer r.noteNumerals(note)
 	if r.own && r.t.format != csvFormat && !r.m.Given() {
 		return nil
 	}
-	note := func(format string, args ...any) { r.task.Notes = append(r.task.Notes, fmt.Sprintf(format, args...)) }
 	taken := fmt.Sprintf("the input is the column %q", r.roles.input)
 	if r.roles.target != "" {
 		taken += fmt.Sprintf(", the target %q", r.roles.target)
@@ -119,13 +121,22 @@ func (r *reader) finish() error {
 	if unused := r.unused(); len(unused) > 0 {
 		note("not used: %s", quotedList(unused))
 	}
-	if c := r.counts; c.texts > 0 && c.numerals == c.texts {
-		note("every target is a number written as a text, and compared as a text: write target=number:%s to ask for numbers", r.roles.target)
-	}
 	if c := r.counts; c.counted > 1 && c.zeros == 0 {
 		note("the targets were taken to count the options from 0, and none is 0: if they count from 1, write target=position:%s", r.roles.target)
 	}
 	return nil
+}
+
+// noteNumerals says where numbers are compared as texts, in whichever form they were mapped.
+func (r *reader) noteNumerals(note func(format string, args ...any)) {
+	column := cmp.Or(r.roles.target, "COLUMN")
+	switch c := r.counts; {
+	case c.numerals == 0:
+	case c.numerals == c.texts:
+		note("every target is a number written as a text, and compared as a text: write target=number:%s to ask for numbers", column)
+	default:
+		note("%d of %d targets are numbers written as texts, and compared as texts, so that 1.50 is not 1.5: choose --scorer number or math if all are numbers", c.numerals, c.texts)
+	}
 }
 
 // unused are the columns that nothing was taken from.

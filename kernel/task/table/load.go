@@ -3,8 +3,13 @@ package table
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
+	"noema/methods"
+	"regexp"
+	"slices"
+	"strings"
 
 	"noema/kernel/task"
 )
@@ -71,6 +76,27 @@ type reader struct {
 // counts are what the notes say of the targets.
 type counts struct{ numerals, texts, counted, zeros int }
 
+// numeral matches what a reader takes for a number, also with a unit of money, as a share or
+// a fraction.
+var numeral = regexp.MustCompile(`^[-+−]?\s*[$€£]?\s*(?:\d[\d.,]*|\.\d+)(?:[eE][-+]?\d+)?(?:\s*/\s*\d+)?\s*[%€]?$`)
+
+// text counts a target that is compared as a text, however it was mapped.
+func (c *counts) text(s task.Sample) {
+	if s.Problem.Answer.Kind != methods.Text || len(s.Target) == 0 {
+		return
+	}
+	var accepted []string
+	if one := ""; json.Unmarshal(s.Target, &one) == nil {
+		accepted = []string{one}
+	} else if json.Unmarshal(s.Target, &accepted) != nil {
+		return
+	}
+	c.texts++
+	if slices.ContainsFunc(accepted, func(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }) {
+		c.numerals++
+	}
+}
+
 // row adds the sample of a row.
 func (r *reader) row(row Row) error {
 	if err := r.look(row); err != nil {
@@ -92,6 +118,7 @@ func (r *reader) row(row Row) error {
 		return err
 	}
 	r.ids[s.ID] = row.Number
+	r.counts.text(s)
 	r.task.Samples = append(r.task.Samples, s)
 	return nil
 }

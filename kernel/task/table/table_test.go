@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -284,6 +285,47 @@ func TestNotes(t *testing.T) {
 	made, err := loadFile(write(t, "own.jsonl", `{"id":"a","input":"q","target":["x"],"metadata":null}`))
 	if err != nil || made.Notes != nil {
 		t.Errorf("noema's own form needs no note: %+v, %v", made, err)
+	}
+}
+
+// TestNumeralsAreTold: wherever targets that are compared as texts are numbers, all or some, in
+// whichever form the file is and is mapped, a note says so; where none is, or numbers are asked for,
+// none does.
+func TestNumeralsAreTold(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 2))
+	numbers, words := []string{"7", "-24", "1.5", "3/4", "10%", "$5", "1,000", ".5", "2e3"}, []string{"Ada", "C++", "7 of 9", "x7", "U.S.", "10 apples"}
+	for range 200 {
+		var own, rows strings.Builder
+		n, numerals := 1+random.IntN(6), 0
+		for i := range n {
+			text := words[random.IntN(len(words))]
+			if random.IntN(3) == 0 {
+				text = numbers[random.IntN(len(numbers))]
+				numerals++
+			}
+			fmt.Fprintf(&own, "{\"id\":\"%d\",\"input\":\"q\",\"target\":%q}\n", i, text)
+			fmt.Fprintf(&rows, "{\"id\":\"%d\",\"q\":\"q\",\"right\":%q,\"others\":[\"none\"],\"z\":{\"x\":%[2]q}}\n", i, text)
+		}
+		for form, c := range map[string]struct {
+			content string
+			m       Mapping
+		}{
+			"own": {own.String(), Mapping{}}, "plain": {rows.String(), Mapping{Input: "q", Target: "right"}}, "text": {rows.String(), Mapping{Input: "q", Target: "text:right"}},
+			"aliases": {rows.String(), Mapping{Input: "q", Target: "aliases:right,others"}}, "nested": {rows.String(), Mapping{Input: "q", Target: "z.x"}},
+		} {
+			table, err := Open(t.Context(), write(t, "t.jsonl", c.content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			made, err := Load(table, c.m)
+			if err != nil {
+				t.Fatalf("%s: %v", form, err)
+			}
+			want := map[bool]string{true: "every target is a number written as a text", false: fmt.Sprintf("%d of %d targets are numbers written as texts", numerals, n)}[numerals == n]
+			if got := strings.Join(made.Notes, "\n"); strings.Contains(got, "written as") != (numerals > 0) || numerals > 0 && !strings.Contains(got, want) {
+				t.Errorf("%s of\n%s\nnotes %q, want %q", form, c.content, got, want)
+			}
+		}
 	}
 }
 

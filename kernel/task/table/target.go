@@ -86,12 +86,6 @@ func (r *reader) gold(row Row) (kind string, raw json.RawMessage, column string,
 		return kind, raw, column, row.Fault(column, fmt.Errorf(
 			"the target is a list: write target=aliases:%s if any one of it is right, target=set:%[1]s if all of it in any order, target=list:%[1]s if in this order", column))
 	}
-	if raw[0] == '"' && kind == "" {
-		r.counts.texts++
-		if _, err := decimal.Parse(plain(raw)); err == nil {
-			r.counts.numerals++
-		}
-	}
 	return kind, raw, column, nil
 }
 
