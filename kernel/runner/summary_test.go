@@ -72,7 +72,7 @@ func TestSummary(t *testing.T) {
 		want any
 		path []any
 	}{
-		{"sim?error=0&v=1", []any{"model"}}, {true, []any{"simulated"}}, {"finished", []any{"status"}},
+		{"sim?error=0&v=2", []any{"model"}}, {true, []any{"simulated"}}, {"finished", []any{"status"}},
 		{"cafes?n=10&requests=10&seed=0", []any{"task"}}, {10.0, []any{"samples"}}, {2.0, []any{"epochs"}},
 		{run.Run.Root, []any{"root_hash"}},
 		{0.1, []any{"chance", "hits@1"}}, {0.5, []any{"chance", "hits@5"}},

@@ -69,7 +69,7 @@ func (o Options) rates() [readings]float64 {
 }
 
 // String is the canonical form of the options with the version, as in
-// "error=0.05&error.judge=0.1&v=1". Rates that add nothing are left out.
+// "error=0.05&error.judge=0.1&v=2". Rates that add nothing are left out.
 func (o Options) String() string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	parts := []string{"error=" + number(o.Error)}
