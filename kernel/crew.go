@@ -26,8 +26,8 @@ const crewFile = "cluster.json"
 // if e runs on this machine alone.
 func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if e.Listen == "" && e.NATS == "" {
-		if e.LocalWorkers != 0 {
-			return nil, Misused(errors.New("declare experiment: local-workers says nothing without listen or nats"))
+		if e.LocalWorkers != 0 || e.Audit != 0 {
+			return nil, Misused(errors.New("declare experiment: local-workers and audit say nothing without listen or nats"))
 		}
 		return nil, nil
 	}

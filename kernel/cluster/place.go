@@ -30,6 +30,9 @@ func (p *place) Solve(ctx context.Context, problem methods.Problem, h methods.Ho
 	return plugins.SolveAt(ctx, p.conn, problem, h)
 }
 
+// Worker is the name of who runs the trial, for people.
+func (p *place) Worker() string { return shown(p.m.hello.Shown) }
+
 // killed reports whether the trial's end is that of its worker, which did not leave by
 // itself.
 func (p *place) killed() bool {

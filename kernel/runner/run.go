@@ -97,6 +97,8 @@ type execution struct {
 	trials   map[record.TrialID]*record.Trial
 	waiting  []waiting                   // trials that are not durable yet
 	attempts map[record.TrialID]*attempt // at places that were lost
+
+	elsewhere map[record.TrialID]string // trials that workers made in this execution, and who
 }
 
 // Run carries out e. If the store holds an unfinished run of the same
@@ -153,7 +155,7 @@ func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.
 	x := &execution{
 		exp: e, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{}, attempts: map[record.TrialID]*attempt{},
-		precedents: map[string][]precedent{},
+		precedents: map[string][]precedent{}, elsewhere: map[record.TrialID]string{},
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
 	if e.base != nil {
@@ -210,6 +212,9 @@ func (x *execution) runTrials(ctx context.Context) error {
 		return ended()
 	})
 	if err = undecided(err); err == nil {
+		err = x.audit(ctx)
+	}
+	if err == nil {
 		err = x.runPairs(ctx)
 	}
 	return x.settle(ctx, err)
@@ -295,6 +300,11 @@ func (x *execution) runTrial(ctx context.Context, id record.TrialID, at Place) e
 	t, err := x.trial(ctx, id, at)
 	if err != nil {
 		return err
+	}
+	if at != nil {
+		x.mu.Lock()
+		x.elsewhere[id] = worker(at)
+		x.mu.Unlock()
 	}
 	return x.take(ctx, t)
 }
