@@ -67,8 +67,8 @@ func (r *replies) denials() (all, row int) {
 	return all, row
 }
 
-// drawn is a sequence of replies: mostly good, with denials alone and in rows.
-func drawn(r *rand.Rand, n int) []int {
+// statuses is a sequence of replies: mostly good, with denials alone and in rows.
+func statuses(r *rand.Rand, n int) []int {
 	rate := []float64{0, 0.02, 0.1, 0.5, 0.95, 1}[r.IntN(6)]
 	var list []int
 	for len(list) < n {
@@ -97,7 +97,7 @@ func TestDeniedRequests(t *testing.T) {
 	stopped, failed := 0, 0
 	for round := range 40 {
 		atOnce := []int{1, 1, 2, 4, 8}[r.IntN(5)]
-		list := drawn(r, r.IntN(2*samples))
+		list := statuses(r, r.IntN(2*samples))
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			server, store := newReplies(t, list...), openStore(t, t.TempDir())
 			e := Setup{
