@@ -14,7 +14,7 @@ func main() {
 	lab := builtin.Open()
 	defer lab.Close()
 
-	methods := []string{"direct", "cot", "anot"}
+	methods := []string{"direct", "general-anot", "aot"}
 	rates := []float64{0, 0.02, 0.05, 0.1, 0.2}
 
 	table := Table{Title: "Hits@1 against the error rate of a step (simulated model)"}

@@ -1,5 +1,5 @@
-// First-comparison puts three methods side by side on thirty requests, looks at
-// where one of them went wrong, and proves that the run can be repeated.
+// First-comparison puts three methods side by side on thirty requests, looks at what
+// one of them did where another went wrong, and proves that the run can be repeated.
 package main
 
 import (
@@ -16,9 +16,9 @@ func main() {
 
 	// The comparison, said in the same words as on the command line.
 	result, err := lab.Run(Experiment{
-		Question: "Does a plan of small steps rank cafes better than one prompt?",
+		Question: "Does a plan of steps rank cafes better than one prompt?",
 		Task:     "cafes?n=10",
-		Methods:  []string{"direct", "cot", "anot"},
+		Methods:  []string{"direct", "anot", "aot"},
 		Model:    "sim",
 		Limit:    30,
 	})
@@ -27,26 +27,26 @@ func main() {
 	}
 	lab.Show(result)
 
-	// Which requests did ANoT get wrong that direct got right?
-	lost := result.Where(func(t *Trial) bool {
-		if t.ID.Method != "anot" || t.Right() {
+	// Which requests did direct get wrong that AoT got right?
+	won := result.Where(func(t *Trial) bool {
+		if t.ID.Method != "aot" || !t.Right() {
 			return false
 		}
 		other, err := result.Trial("direct/" + t.ID.Sample)
-		return err == nil && other.Right()
+		return err == nil && !other.Right()
 	})
-	fmt.Printf("\n%d requests that anot lost to direct\n", len(lost))
-	lab.Show(lost)
+	fmt.Printf("\n%d requests that direct lost to aot\n", len(won))
+	lab.Show(won)
 
-	// What did it do there? Its network of thoughts, with what each step said.
-	graph, err := lost[0].Graph()
+	// What did AoT do there? Its graph of atoms, with what each gave.
+	graph, err := won[0].Graph()
 	if err != nil {
 		log.Fatal(err)
 	}
 	lab.Show(graph)
 
 	// The last call of that trial: what was asked, and what came back.
-	calls := lost[0].Calls()
+	calls := won[0].Calls()
 	last := calls[len(calls)-1]
 	reply, err := last.Reply()
 	if err != nil {

@@ -289,10 +289,7 @@ func cells(long bool, do func(a audited, n, count, experiments int)) {
 		}
 		for _, n := range ns {
 			for _, count := range counts {
-				experiments := experiments
-				if a.own == nil {
-					experiments = max(40, experiments/(count-1)) // more pairs take more time
-				}
+				experiments := max(40, experiments/(count-1)) // more pairs take more time
 				if a.corpus && a.own == nil {
 					experiments /= 2 // the bootstraps take theirs
 				}

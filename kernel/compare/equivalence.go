@@ -35,8 +35,8 @@ func (d Difference) notWorse() bool {
 	return d.Equivalence != nil && len(d.Equivalence.NotWorse) == 1
 }
 
-// margins says what the margin adds to a verdict, after before; nothing if it adds nothing.
-func (d Difference) margins(before string) string {
+// Margins says what the margin adds to a verdict, after before; nothing if it adds nothing.
+func (d Difference) Margins(before string) string {
 	switch {
 	case d.equivalent():
 		return fmt.Sprintf("%sequivalent within %.3g", before, d.Equivalence.Margin)

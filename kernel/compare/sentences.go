@@ -141,7 +141,7 @@ func (d Difference) Verdict() string {
 		text += d.Metric + " " + d.figures(1)
 	}
 	if d.Stop == nil && (d.Winner != "" || !d.equivalent()) {
-		text += d.margins("; ")
+		text += d.Margins("; ")
 	}
 	if says == "" {
 		return text

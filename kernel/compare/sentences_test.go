@@ -20,9 +20,10 @@ func TestSituations(t *testing.T) {
 		}
 		return d
 	}
-	binary := func(a, b string) Difference {
-		return compared(t, Options{}, []string{"a", "b"}, map[string]string{"a": a, "b": b}).Pairs[0].Metrics["accuracy"]
+	margin := func(within float64, a, b string) Difference {
+		return compared(t, Options{Equivalence: within}, []string{"a", "b"}, map[string]string{"a": a, "b": b}).Pairs[0].Metrics["accuracy"]
 	}
+	binary := func(a, b string) Difference { return margin(0, a, b) }
 	designed := func(a, b string) Difference {
 		return underway(t, record.Design{Detect: 0.3}, choices(len(a)), []string{"a", "b"}, map[string]string{"a": a, "b": b}).Pairs[0].Metrics["accuracy"]
 	}
@@ -44,6 +45,9 @@ func TestSituations(t *testing.T) {
 		{"calibrated", judged(marks(5, "y", 5, "n")),
 			"not decided between a and b: graded +0.000 [-0.287, +0.287] (n = 40, 10 labelled, p = 1.000); more labels alone would hardly settle it: it takes more samples"},
 		{"winner", binary(marks(40, "1"), marks(20, "1", 20, "0")), "a is better than b: accuracy +0.500 [+0.351, +0.649] (n = 40, p < 0.001)"},
+		{"equivalent", margin(0.2, marks(30, "1"), marks(30, "1")), "a and b are equivalent within 0.2: accuracy +0.000 [-0.114, +0.114] (n = 30, p = 1.000)"},
+		{"equal everywhere", margin(0.05, marks(30, "1"), marks(30, "1")),
+			"not decided between a and b: accuracy +0.000 [-0.114, +0.114] (n = 30, p = 1.000); they are equal on every sample: harder samples may tell them apart; this run finds differences from 0.176 on, and about half of that with four times the samples"},
 		{"failed trials decide", binary(marks(20, "1", 20, "x"), marks(10, "1", 10, "0", 20, "1")),
 			"not decided between a and b: accuracy +0.500 [+0.250, +0.704] (n = 20, p < 0.001); failed trials are left out; counted as wrong they would make it -0.250 [-0.483, +0.021]: repeat the command of the run before you decide, which asks again what failed"},
 		{"futile", designed(marks(18, "1"), marks(18, "1")),
@@ -107,7 +111,7 @@ func TestRemarks(t *testing.T) {
 		"a: 1 trials are not finished: resume the run",
 		"a trial over the budget counts as wrong, although its method did not know the budget",
 		"intervals of pairs hold together: each of the 3 is at 98.3 %, all at once at 95 %",
-		"cheaper, and not shown to be worse: a than b; a than c",
+		"cheaper on most samples, and how much worse on accuracy it may be: a than b (up to 0.57 worse); a than c (up to 0.38 worse)",
 		"a and b share model answers in 12 of 12 pairs of trials (common random numbers), which narrows the interval of their difference",
 	} {
 		if !noted(c, want) {

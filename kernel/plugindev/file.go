@@ -63,8 +63,8 @@ func BuildFile(ctx context.Context, file, binary, checkout string, out io.Writer
 
 // goBuild are the arguments with which the go tool compiles a package: the same source gives
 // the same bytes, wherever it lies.
-func goBuild(binary, pkg string, more ...string) []string {
-	return append(append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary}, more...), pkg)
+func goBuild(binary, pkg string) []string {
+	return []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, pkg}
 }
 
 // compile compiles a package, as package go names it, in a folder.

@@ -6,19 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 
-	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/semver"
-
 	"noema/kernel"
-	"noema/kernel/files"
 	"noema/plugins"
 )
 
@@ -53,7 +47,7 @@ func NewRebuilder(ctx context.Context, checkout string) (*Rebuilder, error) {
 	r.cache, r.read = is.GOCACHE, []string{is.GOROOT, is.GOMODCACHE, r.checkout}
 	r.env = []string{
 		"PATH=" + filepath.Join(is.GOROOT, "bin"), "GOROOT=" + is.GOROOT, "GOCACHE=" + is.GOCACHE, "GOMODCACHE=" + is.GOMODCACHE, "HOME=/nonexistent",
-		"GOENV=off", "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOVCS=*:off", "CGO_ENABLED=0",
+		"GOENV=off", "GOFLAGS=", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOTELEMETRY=off", "GOVCS=*:off", "CGO_ENABLED=0",
 	}
 	return r, errors.Join(os.MkdirAll(is.GOCACHE, 0o700), os.MkdirAll(is.GOMODCACHE, 0o700)) // the isolated toolchain may not
 }
@@ -68,16 +62,16 @@ func (r *Rebuilder) Build(ctx context.Context, dir, pkg, binary string) (missing
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
-	at, flags := dir, []string(nil)
+	work, at := filepath.Join(tmp, "go.work"), dir
 	if IsFile(pkg) {
-		at, pkg = r.checkout, filepath.Join(dir, pkg)
-	} else if flags, err = r.beside(dir, tmp); err != nil {
-		return "", fmt.Errorf("it does not compile: %w", err)
+		work, at, pkg = "off", r.checkout, filepath.Join(dir, pkg)
+	} else if err := os.WriteFile(work, fmt.Appendf(nil, "go %s\n\nuse (\n\t%s\n\t%s\n)\n", goVersion(r.checkout), strconv.Quote(dir), strconv.Quote(r.checkout)), 0o600); err != nil {
+		return "", err
 	}
 	made := filepath.Join(tmp, "made")
 	var said bytes.Buffer
-	cmd := exec.Command(filepath.Join(r.read[0], "bin", "go"), goBuild(made, pkg, flags...)...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = at, r.env, &said, &said
+	cmd := exec.Command(filepath.Join(r.read[0], "bin", "go"), goBuild(made, pkg)...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = at, append(r.env[:len(r.env):len(r.env)], "GOWORK="+work), &said, &said
 	err = plugins.Confined(ctx, cmd, tmp, append(r.read[:len(r.read):len(r.read)], dir), []string{r.cache})
 	text := strings.TrimSpace(said.String())
 	switch {
@@ -91,72 +85,9 @@ func (r *Rebuilder) Build(ctx context.Context, dir, pkg, binary string) (missing
 	return "", os.Rename(made, binary)
 }
 
-// beside writes a go.mod, and its go.sum, for the module in a folder that takes noema from the
-// checkout, and gives the flags that use it. It names all that noema's own does: so the go tool
-// looks up only the modules that the code imports, where a workspace would want the go.mod
-// of every one, also of those that only noema's tests and development tools need.
-func (r *Rebuilder) beside(dir, tmp string) ([]string, error) {
-	its, err := readModule(dir)
-	if err != nil {
-		return nil, err
-	}
-	ours, err := readModule(r.checkout)
-	if err != nil {
-		return nil, err
-	}
-	newest := map[string]string{}
-	for _, m := range slices.Concat(its.Require, ours.Require) {
-		if v, known := newest[m.Mod.Path]; !known || semver.Compare(v, m.Mod.Version) < 0 {
-			newest[m.Mod.Path] = m.Mod.Version
-		}
-	}
-	const self = "noema"
-	newest[self] = "v0.0.0"
-	for _, old := range its.Replace {
-		if old.Old.Path == self {
-			err = errors.Join(err, its.DropReplace(self, old.Old.Version))
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(newest)) {
-		err = errors.Join(err, its.AddRequire(path, newest[path]))
-	}
-	if its.Go == nil || semver.Compare("v"+its.Go.Version, "v"+ours.Go.Version) < 0 {
-		err = errors.Join(err, its.AddGoStmt(ours.Go.Version))
-	}
-	its.DropToolchainStmt()
-	if err = errors.Join(err, its.AddReplace(self, "", r.checkout, "")); err != nil {
-		return nil, err
-	}
-	its.Cleanup()
-	text, err := its.Format()
-	if err != nil {
-		return nil, err
-	}
-	var sums []byte
-	for _, at := range []string{dir, r.checkout} {
-		sum, err := files.Read(filepath.Join(at, "go.sum"), files.MaxConfig)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		sums = append(append(sums, sum...), '\n')
-	}
-	mod := filepath.Join(tmp, "rebuilt.mod")
-	return []string{"-modfile=" + mod, "-mod=readonly"}, errors.Join(os.WriteFile(mod, text, 0o600), os.WriteFile(filepath.Join(tmp, "rebuilt.sum"), sums, 0o600))
-}
-
-// readModule reads the go.mod of a folder.
-func readModule(dir string) (*modfile.File, error) {
-	name := filepath.Join(dir, "go.mod")
-	raw, err := files.Read(name, files.MaxConfig)
-	if err != nil {
-		return nil, err
-	}
-	return modfile.Parse(name, raw, nil)
-}
-
 // lacks reports whether the go tool looked for a module elsewhere.
 func lacks(said string) bool {
-	return strings.Contains(said, "go: downloading ") || strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "missing go.sum entry") || strings.Contains(said, "no required module provides") || strings.Contains(said, "cannot find module providing")
+	return strings.Contains(said, "GOPROXY=off") || strings.Contains(said, "no required module provides") || strings.Contains(said, "cannot find module providing")
 }
 
 // firstLine is what a tool says first, beside the heading of a package.

@@ -12,17 +12,13 @@ import (
 	"noema/plugins"
 )
 
-// TestRebuilder compiles source that others wrote, some of which looks beyond its folder. No
-// module was ever fetched here: only code that imports one needs it.
+// TestRebuilder compiles source that others wrote, some of which looks beyond its folder. What
+// stands for noema's source needs no module, so that it does not matter which were fetched.
 func TestRebuilder(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no Go toolchain")
 	}
 	t.Setenv("GOMODCACHE", t.TempDir())
-	r, err := NewRebuilder(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
 	base := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -30,6 +26,12 @@ func TestRebuilder(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	write("noema/go.mod", "module noema\n\ngo 1.26\n")
+	write("noema/methods/text.go", "package methods\n\nconst Text = \"text\"\n")
+	r, err := NewRebuilder(t.Context(), filepath.Join(base, "noema"))
+	if err != nil {
+		t.Fatal(err)
 	}
 	write("private/go.mod", "module private\n\ngo 1.26\n")
 	write("private/key.go", "package private\n\nconst Key = \"secret\"\n")
@@ -39,8 +41,7 @@ func TestRebuilder(t *testing.T) {
 		"plain":           {head, plain, "", ""},
 		"no module":       {head + "\nrequire example.com/none v1.0.0\n", "package main\n\nimport _ \"example.com/none\"\n\nfunc main() {}\n", "go mod download", ""},
 		"a private one":   {head + "\nrequire private v0.0.0\n\nreplace private => ../private\n", "package main\n\nimport \"private\"\n\nfunc main() { println(private.Key) }\n", "", "permission denied"},
-		"a method":        {head + "\nrequire noema v0.0.0\n\nreplace noema => /elsewhere\n", "package main\n\nimport \"noema/methods\"\n\nfunc main() { println(methods.Text) }\n", "", ""},
-		"a plugin":        {head + "\nrequire noema v0.0.0\n", "package main\n\nimport _ \"noema/plugins\"\n\nfunc main() {}\n", "go mod download", ""},
+		"a method":        {head, "package main\n\nimport \"noema/methods\"\n\nfunc main() { println(methods.Text) }\n", "", ""},
 		"another Go":      {"module x\n\ngo 1.999\n", plain, "", "1.999"},
 		"a C compiler":    {head, "package main\n\n// #cgo CFLAGS: -I/etc\nimport \"C\"\n\nfunc main() {}\n", "", "does not compile"},
 		"a syntax error":  {head, "package main\n\nfunc main() {\n", "", "main.go:"},

@@ -92,7 +92,7 @@ func TestGoldenHashes(t *testing.T) {
 		"trial":        {seal(t, fullTrial()).Hash, "0b6eb5144cee3e93bb8c460daffc9a12d53fefc3ea6a3ad65f88aae529fc91a9"},
 		"infra trial":  {seal(t, infra).Hash, "8feb12e42a815d354c912c5deee0007f8a405c05e344d3527094642741b9831f"},
 		"empty trial":  {seal(t, &Trial{Transcript: &Transcript{}}).Hash, "24b8def845ba765078cabb7ce33e284775ea01a9baa30c1d4b584aa39fe69a44"},
-		"config":       {usual, "3f21282e0beecb455822211ee1178bd099d7d3cca5ee040f5d85202af7e3c4ed"},
+		"config":       {usual, "dc9d88d76e7a585d4a19f3f16e484ab9d9eeddb1c3f3a2529f9d45034f7ef4aa"},
 		"root":         {Root("c", []string{"1", "2", "3"}), "f8b7fefc9a9d11a3a486b0843cb0f9731b8e4a8f6f46a539bbb2bf87b69293ba"},
 		"root of none": {Root("c", nil), "7f810215f9767a6f5c3ee2e414991c693186a1edb2baf20782125034f3c2dda2"},
 		"completion":   {ResponseDigest(methods.Completion{Text: "t", Finish: "stop", ToolCalls: []methods.ToolCall{{ID: "1", Name: "n", Arguments: []byte("{}")}}}), "bd7f48331713990df170c9b353b33c963b9fa7560a8d39cdb6a39525ac800345"},

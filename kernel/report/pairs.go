@@ -28,10 +28,7 @@ func pairTable(c *compare.Comparison) display.Table {
 	t.Add("detectable")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
-		winner, detectable := "none", ""
-		if d.Winner != "" {
-			winner = d.Winner
-		}
+		winner, detectable := cmp.Or(d.Winner, "none")+d.Margins("; "), ""
 		if d.Detectable.Defined() {
 			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
 		}

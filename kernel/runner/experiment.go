@@ -38,7 +38,7 @@ type Experiment struct {
 	Until string `json:"until" part:"what" choices:"decided" doc:"decided: ask sample by sample, in an order of the seed, until every two methods are told apart or are equivalent; limit says how many samples at most, and may be raised later"`
 	Looks int    `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results so many times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
 	// Equivalence and Test say how methods are compared: see the README of package compare.
-	Equivalence float64 `json:"equivalence" part:"pair" max:"1" zero:"-1" doc:"methods that differ by less than this are equivalent, as in 0.05; until and looks may stop there (their default: 0.1)"`
+	Equivalence float64 `json:"equivalence" part:"design" max:"1" zero:"-1" doc:"methods that differ by less than this are equivalent, as in 0.05; until and looks may stop there (their default: 0.1)"`
 	Test        string  `json:"test" part:"what" choices:"exchange" doc:"exchange: decide graded measures by exchange of the methods' names, which finds more; it asks whether they answer alike, not whether their means are equal"`
 
 	// Limits of each trial; 0 is none.

@@ -33,7 +33,7 @@ func TestCitedNumbers(t *testing.T) {
 		}
 		byName[n.Name] = n.Text
 	}
-	if byName["cafes/root"] != root || byName["cafes/method/anot/n"] != "5" || byName["cafes/pair/direct-minus-anot/p-holm"] == "" || byName["cafes/method/anot/hits@1/low"] == "" {
+	if byName["cafes/root"] != root || byName["cafes/method/anot/n"] != "5" || byName["cafes/pair/direct-minus-anot/p-corrected"] == "" || byName["cafes/method/anot/hits@1/low"] == "" {
 		t.Errorf("numbers %v", numbers)
 	}
 	plain, err := study.JSON(numbers)

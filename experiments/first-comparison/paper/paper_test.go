@@ -152,7 +152,7 @@ func buildQuarto(t *testing.T, dir string) {
 	cmd := exec.CommandContext(t.Context(), "python3", "-c", asQuarto)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if said := regexp.MustCompile(`(?s)on 30 requests .* first in 0\.\d+ \[0\.\d+, \d\.\d+\] .*difference is [+−]\d.*\shash\s+of\s+the\s+run\s+is [0-9a-f]{64}\.`); err != nil || !said.Match(out) {
+	if said := regexp.MustCompile(`(?s)on 30 requests .* first in 0\.\d+ \[0\.\d+, \d\.\d+\] .*difference is [+−]?\d.*\shash\s+of\s+the\s+run\s+is [0-9a-f]{64}\.`); err != nil || !said.Match(out) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }

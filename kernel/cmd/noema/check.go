@@ -76,7 +76,7 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 				if exp, err = a.lab.AblationOf(exp, over); err != nil {
 					return err
 				}
-				if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
+				if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "design", "flow", "json"); err != nil {
 					return err
 				}
 				return a.estimate(c.JSON, exp)
@@ -104,6 +104,6 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 		},
 	}
 	cmd.Flags().StringSliceVar(&over, "over", nil, "options to change, as in builder,shuffle,retries=5")
-	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "methods", "scale", "watch", "baseline")
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "print", "json"}, "methods", "scale", "watch", "baseline")
 	return cmd
 }

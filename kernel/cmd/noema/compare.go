@@ -81,7 +81,7 @@ same samples (--force pairs what can be paired).`,
 			return a.compare(cmd, &c)
 		},
 	}
-	bind(cmd, &c, []string{"what", "how", "flow", "pair", "stored", "print", "json"})
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "stored", "print", "json"})
 	completeCompare(a, cmd)
 	return cmd
 }
@@ -138,7 +138,7 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 		return usage(err)
 	}
 	if c.DryRun {
-		if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "flow", "json"); err != nil {
+		if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "design", "flow", "json"); err != nil {
 			return err
 		}
 		if clean := exp; exp.Attack != "" {
@@ -147,7 +147,7 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 		}
 		return a.estimate(c.JSON, exp)
 	}
-	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "print", "json"); err != nil {
+	if err := a.onlyParts(cmd, "unless stored runs are named", "what", "how", "flow", "pair", "design", "print", "json"); err != nil {
 		return err
 	}
 	if c.Attach != "" {

@@ -18,7 +18,7 @@ import (
 
 // compareRuns compares the methods of stored runs.
 func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error {
-	if err := a.onlyParts(cmd, "on stored runs", "pair", "stored", "print", "json"); err != nil {
+	if err := a.onlyParts(cmd, "on stored runs", "pair", "design", "stored", "print", "json"); err != nil {
 		return err
 	}
 	if err := p.oneForm(); err != nil {

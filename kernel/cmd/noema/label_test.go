@@ -89,7 +89,7 @@ rules:
   - {match: "You grade", reply: "Answer: CORRECT"}
 default: {reply: "Answer: FIRST"}
 `)
-	out := user.run(0, "compare", "--task", "q.jsonl?scorer=exact", "--limit", "10", "--methods", "direct,cot", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/pairs.yaml&pairwise").stdout
+	out := user.run(0, "compare", "--task", "q.jsonl?scorer=exact", "--limit", "10", "--methods", "direct,self-consistency", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/pairs.yaml&pairwise").stdout
 	want(t, out, "pairwise, by graders", "order decided", "they name no winner", "verdicts the order of the answers decided")
 	want(t, user.run(0, "replay", "last").stdout, "the root hash is that of run")
 	want(t, user.run(0, "runs", "show", "last").stdout, "as --scorer says; the task names exact")

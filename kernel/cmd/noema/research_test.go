@@ -103,7 +103,7 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	t.Parallel()
 	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
 	defer lab.Close()
-	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=4", "research-tree"}, Model: "sim?error=0"})
+	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=8", "research-tree"}, Model: "sim?error=0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "data: direct, cot (read 12 articles); react, llm-compiler?replans=4, research-tree (search)"; !slices.Contains(summary.Remarks, want) {
+	if want := "data: direct, cot (read 12 articles); react, llm-compiler?replans=8, research-tree (search)"; !slices.Contains(summary.Remarks, want) {
 		t.Errorf("the remarks are %q, want %q among them", summary.Remarks, want)
 	}
 	if replayed, err := result.Replay(); err != nil || !replayed.Same() {

@@ -68,7 +68,7 @@ store, and the unfinished one goes on.`,
 			return a.runFiles(cmd, &c, args)
 		},
 	}
-	bind(cmd, &c, []string{"what", "how", "flow", "pair", "print", "json"}, "watch")
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "print", "json"}, "watch")
 	cmd.Flags().BoolVar(&update, "update", false, "save what the cells of a notebook show")
 	memory, engine = addMemory(cmd.Flags()), addEngine(cmd.Flags())
 	return cmd
@@ -114,7 +114,7 @@ func inFile(file string, err error) error {
 }
 
 // inFiles are the parts of a declaration that an experiment file may hold.
-var inFiles = []string{"what", "how"}
+var inFiles = []string{"what", "how", "design"}
 
 // readFile fills in what an experiment file says. Flags and the environment
 // win over it.
