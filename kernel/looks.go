@@ -40,10 +40,21 @@ func (c *Comparison) Look() *Comparison {
 	return &out
 }
 
-// judged reports whether there is a verdict for which it matters how often one looks. A
-// design that was declared has paid for its looks, and graders alone give no verdict.
+// judged reports whether there is a verdict for which it matters how often one looks:
+// some pair could have been decided by samples as many as these. Graders alone give no
+// verdict. An e-value holds whenever one looks. A design of looks has paid for them, so that
+// all of them are one; with another limit it is another look.
 func (c *Comparison) judged() bool {
-	return len(c.Pairs) > 0 && c.Metric != "" && c.Sequential == nil && !c.Uncalibrated()
+	if c.Metric == "" || c.Uncalibrated() || c.Sequential != nil && c.Sequential.Looks == 0 {
+		return false
+	}
+	return slices.ContainsFunc(c.Pairs, func(p compare.Pair) bool {
+		d := p.Metrics[c.Metric]
+		if d.Stop != nil {
+			return d.Stop.State != compare.Open
+		}
+		return !d.Silent && d.P.Defined()
+	})
 }
 
 // look reads the earlier looks into seen and adds this one.

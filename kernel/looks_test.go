@@ -144,7 +144,10 @@ func TestARunEndedByItsLimit(t *testing.T) {
 
 func TestLooksAreCounted(t *testing.T) {
 	lab := open(t)
-	runs := []*kernel.Result{runOf(t, lab, "4"), runOf(t, lab, "6"), runOf(t, lab, "8")}
+	runs := []*kernel.Result{runOf(t, lab, "6"), runOf(t, lab, "8"), runOf(t, lab, "12")}
+	if c := comparedRuns(t, runOf(t, lab, "3")); c.Looks != nil {
+		t.Errorf("three samples decide nothing, whatever they show, and are a look: %+v", c.Looks)
+	}
 	for i, r := range runs {
 		for range 2 { // looking again at the same data is no look
 			if c := comparedRuns(t, r); c.Looks.Total != i+1 || c.Looks.Number != i+1 || c.Looks.Latest[i].Runs[0] != r.ID() {
@@ -153,7 +156,7 @@ func TestLooksAreCounted(t *testing.T) {
 		}
 	}
 	c := comparedRuns(t, runs[2])
-	says(t, c, "third look at this comparison (4, 6, 8 samples): if the methods were equally good, at least one of 3 looks would name a winner in up to 9 % of cases, not 5 %")
+	says(t, c, "third look at this comparison (6, 8, 12 samples): if the methods were equally good, at least one of 3 looks would name a winner in up to 9 % of cases, not 5 %")
 	says(t, comparedRuns(t, runs[0]), "the first of 3 looks")
 
 	// Another question: a measure, a budget, a method.
@@ -162,7 +165,7 @@ func TestLooksAreCounted(t *testing.T) {
 		t.Errorf("%+v, %v", other.Looks, err)
 	}
 	// Another seed is the same question with other draws.
-	seeded, err := lab.Run(kernel.Experiment{Task: "arithmetic", Methods: []string{"cot", "direct"}, Limit: "8", Seed: 1})
+	seeded, err := lab.Run(kernel.Experiment{Task: "arithmetic", Methods: []string{"cot", "direct"}, Limit: "12", Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,11 +182,36 @@ func TestLooksAreCounted(t *testing.T) {
 	}
 }
 
+// TestLooksOfADesign: those of a declared design are one look, and with another limit
+// they are another; an e-value holds whenever one looks.
+func TestLooksOfADesign(t *testing.T) {
+	lab := open(t)
+	for i, limit := range []string{"12", "12", "24"} {
+		for until, want := range map[string]int{"": 1 + i/2, "decided": 0} {
+			e := kernel.Experiment{Task: "arithmetic", Methods: []string{"direct", "self-consistency"}, Limit: limit, Until: until}
+			if until == "" {
+				e.Looks = 2
+			}
+			r, err := lab.Run(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			looks := 0
+			if c := comparedRuns(t, r); c.Looks != nil {
+				looks = c.Looks.Total
+			}
+			if looks != want {
+				t.Errorf("limit %s, until %q: %d looks, want %d", limit, until, looks, want)
+			}
+		}
+	}
+}
+
 // TestLooksInAnUnfitStore: damage, thousands of looks, and a store that is not there
 // any more cost the count and not the table.
 func TestLooksInAnUnfitStore(t *testing.T) {
 	lab := open(t)
-	r := runOf(t, lab, "4")
+	r := runOf(t, lab, "6")
 	first := comparedRuns(t, r)
 	store, err := lab.Store()
 	if err != nil {
@@ -197,7 +225,7 @@ func TestLooksInAnUnfitStore(t *testing.T) {
 	if err := store.PutLook(ctx, question, cache.Key{1}, []byte("\x00 no JSON")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, comparedRuns(t, r), "(?, 4 samples)")
+	says(t, comparedRuns(t, r), "(?, 6 samples)")
 	hostile, err := json.Marshal(compare.Look{Samples: 1 << 40, Verdict: strings.Repeat("x", 1<<10), Series: "s"})
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +239,7 @@ func TestLooksInAnUnfitStore(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	larger := comparedRuns(t, runOf(t, lab, "6"))
+	larger := comparedRuns(t, runOf(t, lab, "8"))
 	if larger.Looks.Number != 0 || larger.Looks.Total > compare.MaxLooks+2000 || len(larger.Looks.Latest) > 20 {
 		t.Errorf("%d of %d looks, %d shown", larger.Looks.Number, larger.Looks.Total, len(larger.Looks.Latest))
 	}
