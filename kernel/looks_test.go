@@ -156,7 +156,7 @@ func TestLooksAreCounted(t *testing.T) {
 		}
 	}
 	c := comparedRuns(t, runs[2])
-	says(t, c, "third look at this comparison (6, 8, 12 samples): if the methods were equally good, at least one of 3 looks would name a winner in up to 9 % of cases, not 5 %")
+	says(t, c, "third look at this comparison (6, 8, 12 samples): if the methods were equally good, at least one of 3 looks would name a winner in up to 11 % of cases, not 5 %")
 	says(t, comparedRuns(t, runs[0]), "the first of 3 looks")
 
 	// Another question: a measure, a budget, a method.

@@ -17,7 +17,7 @@ type chance struct {
 // kinds of measures and over looks after each 10, 20 or 50 samples and each doubling.
 func falseWinners() []chance {
 	return []chance{
-		{1, 0.05}, {2, 0.07}, {3, 0.09}, {4, 0.12}, {5, 0.14}, {6, 0.17}, {8, 0.21}, {10, 0.26}, {20, 0.26}, {50, 0.30}, {100, 0.36}, {MaxLooks, 0.50},
+		{1, 0.05}, {2, 0.08}, {3, 0.11}, {4, 0.14}, {5, 0.16}, {6, 0.19}, {8, 0.24}, {10, 0.30}, {20, 0.30}, {50, 0.31}, {100, 0.36}, {MaxLooks, 0.51},
 	}
 }
 

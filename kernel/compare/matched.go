@@ -130,7 +130,7 @@ func insignificant(n int, alpha float64) float64 {
 			high = mid
 		}
 	}
-	return low
+	return low * (1 + 1e-9) // it was found to 1e-9, and the outcome that has it is insignificant
 }
 
 // manySamples is from how many on the normal quantile is taken.
@@ -153,7 +153,7 @@ func (t table) pValue() float64 { return SuissaShuster(t.wins, t.losses, t.n) }
 // normal quantile.
 func (t table) interval(level float64) (low, high float64) {
 	alpha := 1 - level
-	edge := insignificant(t.n, alpha) * (1 + 1e-9)
+	edge := insignificant(t.n, alpha)
 	z := max(-distuv.UnitNormal.Quantile(alpha/2), edge)
 	switch seen, found := chi(t.wins, t.losses), t.pValue() <= alpha; {
 	case found && seen <= z:

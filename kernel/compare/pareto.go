@@ -20,7 +20,7 @@ const (
 	// Dominated: some other method is ahead on both, and both leads are sure.
 	Dominated Standing = "dominated"
 	// Costlier: off the front; some other method uses less on most samples and has no
-	// lower mean, but none is surely ahead on both.
+	// lower mean, but none is shown to be ahead on both.
 	Costlier Standing = "costlier"
 	// Undecided: off the front by the means, yet no other method's lead over it
 	// is sure on thrift.

@@ -59,7 +59,7 @@ func (c *Comparison) notesUntil() []string {
 	if s.Looks > 0 {
 		look = fmt.Sprintf("%d times", s.Looks)
 	}
-	notes := []string{fmt.Sprintf("the rule was declared before the first sample: ask at most %d samples, look at %s %s, and stop asking a method when each of its pairs has a winner or surely differs by less than %.3g; a pair that is decided keeps its numbers; %s",
+	notes := []string{fmt.Sprintf("the rule was declared before the first sample: ask at most %d samples, look at %s %s, and stop asking a method when each of its pairs has a winner or is shown to differ by less than %.3g; a pair that is decided keeps its numbers; %s",
 		s.Bound, c.Metric, look, s.Detect, holds)}
 	if v := s.Saved; v != nil && v.Trials > 0 {
 		text := fmt.Sprintf("saved against asking every sample: %d trials", v.Trials)

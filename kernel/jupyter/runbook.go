@@ -195,7 +195,7 @@ func volatile() []*regexp.Regexp {
 	return []*regexp.Regexp{
 		regexp.MustCompile(`\b` + record.RunIDPattern + `\b`),
 		regexp.MustCompile(`\b[\d,]+ new\b`),
-		regexp.MustCompile(`\b[\d,]+ to the provider, [\d,]+ from the store\b`),
+		regexp.MustCompile(`\b[\d,]+ to the provider, [\d,]+ from the store\b(?:, [\d,]+ runs? of tools)?`),
 		regexp.MustCompile(`\btook [\d.hmµn]+s\b`),
 	}
 }

@@ -36,7 +36,7 @@ type Config struct {
 type Design struct {
 	Rule   int     `json:"rule"`            // the version of the rule
 	Looks  int     `json:"looks,omitempty"` // how often the results are looked at; 0 for after every sample
-	Detect float64 `json:"detect"`          // the smallest difference of interest: the run may end when there is surely none
+	Detect float64 `json:"detect"`          // the smallest difference of interest: the run may end when all are shown to be smaller
 	// Largest is the number of samples in the largest cluster of the task, also of those
 	// beyond a limit; 0 in records of rule 1, where it is that of the run's samples.
 	Largest int `json:"largest,omitempty"`

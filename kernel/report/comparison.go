@@ -130,7 +130,7 @@ func standing(p compare.ParetoPoint) string {
 	case compare.Costlier:
 		return "cheaper: " + by
 	case compare.Undecided:
-		return "behind " + by + ", not surely"
+		return "behind " + by + ", not by enough to tell"
 	}
 	return ""
 }
