@@ -117,13 +117,13 @@ func flip(random *rand.Rand, apart, win float64) (a, b float64) {
 	return 0, 1
 }
 
-// TestNeverAWinnerByChance: looking after every one of up to 640 samples, and raising the
+// TestNeverAWinnerByChance: looking after every one of up to 320 samples, and raising the
 // limit again and again, no kind of equal methods brings a winner in more than 5 % of families, and no
 // pair is given up early. NOEMA_BENCH=1 repeats it often.
 func TestNeverAWinnerByChance(t *testing.T) {
 	repeats, samples, counts := 40, 100, []int{2, 3}
 	if os.Getenv("NOEMA_BENCH") == "1" {
-		repeats, samples, counts = 1000, 640, []int{2, 3, 6}
+		repeats, samples, counts = 500, 320, []int{2, 3, 6}
 	}
 	for _, looks := range []int{0, 5} {
 		for _, kind := range audits() {
