@@ -300,14 +300,6 @@ func (c *Comparison) cheaper() []string {
 		map[Resource]string{Calls: "fewer calls", Tokens: "fewer tokens", Cost: "cheaper"}[c.Pareto.Resource], c.Metric, strings.Join(pairs, "; "))
 }
 
-// listed is "a", "a and b" or "a, b and c".
-func listed(names []string) string {
-	if n := len(names) - 1; n > 0 {
-		return strings.Join(names[:n], ", ") + " and " + names[n]
-	}
-	return strings.Join(names, "")
-}
-
 // sharing names pairs that share answers of the model.
 func (c *Comparison) sharing() (notes []string) {
 	for _, p := range c.Pairs {

@@ -54,7 +54,7 @@ func TestConditionsWithoutAStep(t *testing.T) {
 		if err != nil || a.Outcome != methods.Answered {
 			t.Fatalf("%v, %+v\n%s\n%s", err, a, strategy, strings.Join(steps, "\n"))
 		}
-		told, event, noted := []int{}, []int{}, []int{}
+		told, event := []int{}, []int{}
 		for _, c := range log.Calls {
 			if c.Request.Path == "P2/i2" {
 				told = named(c.Request.Messages[len(c.Request.Messages)-1].Content)
@@ -76,7 +76,7 @@ func TestConditionsWithoutAStep(t *testing.T) {
 		}
 		for _, about := range []*methods.Problem{nil, &p} {
 			faults, notes := plan.Check(about)
-			if noted = named(strings.Join(notes, "\n")); len(faults) > 0 || !slices.Equal(noted, missing) {
+			if noted := named(strings.Join(notes, "\n")); len(faults) > 0 || !slices.Equal(noted, missing) {
 				t.Errorf("check: %v, conditions %v, want %v", faults, noted, missing)
 			}
 		}
