@@ -317,13 +317,13 @@ func TestThePageCountsLooks(t *testing.T) {
 		}
 		return "/compare?run=" + r.ID()
 	}
-	small, large := run("4"), run("6")
+	small, large := run("6"), run("8")
 	for range 2 {
 		if _, body := get(small); strings.Contains(body, "look at this comparison") {
 			t.Errorf("a reload is a look:\n%s", body)
 		}
 	}
-	if _, body := get(large); !strings.Contains(body, "second look at this comparison (4, 6 samples)") {
+	if _, body := get(large); !strings.Contains(body, "second look at this comparison (6, 8 samples)") {
 		t.Errorf("the second look is not told:\n%s", body)
 	}
 	if _, body := get(small); !strings.Contains(body, "the first of 2 looks at this comparison") {
