@@ -138,7 +138,7 @@ var operations = [][2]string{
 
 // operation is an operation's text for a family.
 func (f *family) operation(text string) string {
-	text = regexp.MustCompile(`\bT\b`).ReplaceAllString(text, f.root())
+	text = regexp.MustCompile(`([^%])\bT\b`).ReplaceAllString(text, "${1}"+f.root()) // %T is a verb
 	return regexp.MustCompile(`\bmake([012])\(`).ReplaceAllString(text, "make"+f.id+"$1(")
 }
 
