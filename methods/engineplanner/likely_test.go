@@ -26,7 +26,9 @@ func TestTimesAreNotNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	letters := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef"
 	names := []func() string{
-		func() string { return fmt.Sprintf("MA%c%c%02dT%02d", letters[rng.IntN(26)], letters[rng.IntN(26)], rng.IntN(100), rng.IntN(100)) },
+		func() string {
+			return fmt.Sprintf("MA%c%c%02dT%02d", letters[rng.IntN(26)], letters[rng.IntN(26)], rng.IntN(100), rng.IntN(100))
+		},
 		func() string {
 			return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", rng.IntN(256), rng.IntN(256), rng.IntN(256), rng.IntN(256), rng.IntN(256), rng.IntN(256))
 		},
