@@ -278,7 +278,7 @@ func (a audited) cell(n, count int) string { return fmt.Sprintf("%-23s %7d %4d",
 
 // cells calls do for each cell of the long audit or the short one.
 func cells(long bool, do func(a audited, n, count, experiments int)) {
-	experiments, ns, counts := 60, []int{10, 50}, []int{2, 6}
+	experiments, ns, counts := 40, []int{10, 50}, []int{2, 6}
 	if long {
 		experiments, ns, counts = 1000, []int{10, 20, 50, 100, 300}, []int{2, 3, 6}
 	}
@@ -293,7 +293,7 @@ func cells(long bool, do func(a audited, n, count, experiments int)) {
 				if a.corpus && a.own == nil {
 					experiments /= 2 // the bootstraps take theirs
 				}
-				if long || !a.corpus || n == 10 && count == 2 {
+				if long || count == 2 && (n == 50) == (a.own != nil) || !a.corpus && a.own == nil {
 					do(a, n, count, experiments)
 				}
 			}

@@ -135,7 +135,7 @@ func TestCoverageOfRatios(t *testing.T) {
 // TestDetectable: a true difference of the size that is called detectable is
 // found about as often as promised.
 func TestDetectable(t *testing.T) {
-	pilots, experiments, slack := 100, 1500, 0.0
+	pilots, experiments, slack := 50, 500, 0.03
 	if testing.Short() {
 		experiments, slack = 200, 0.06
 	}

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -32,12 +33,25 @@ func chi(wins, losses int) float64 {
 // chances that the statistic is z or more if each of them is a fair coin.
 func tails(n int, z float64) []float64 {
 	out := make([]float64, n+1)
+	at, fewest := 1.0, 0 // the chance of just so many heads
 	for k := range out {
-		switch fewest := rarer(k, z); {
+		if k > 0 {
+			at *= float64(k) / float64(2*(k-fewest))
+		}
+		most := rarer(k, z)
+		for ; fewest < most; fewest++ {
+			at *= float64(k-fewest) / float64(fewest+1)
+		}
+		switch {
 		case z == 0:
 			out[k] = 1
-		case fewest >= 0:
-			out[k] = min(1, 2*distuv.Binomial{N: float64(k), P: 0.5}.CDF(float64(fewest)))
+		case most >= 0:
+			total, term := at, at
+			for j := most; j > 0 && term > 1e-17*total; j-- {
+				term *= float64(j) / float64(k-j+1)
+				total += term
+			}
+			out[k] = min(1, 2*total)
 		}
 	}
 	return out
@@ -123,14 +137,37 @@ func insignificant(n int, alpha float64) float64 {
 	if 1.2*normal < most && worst(tails(n, 1.2*normal)) <= alpha {
 		high = 1.2 * normal // nearly always
 	}
-	for range 32 { // to 1e-9
-		if mid := (low + high) / 2; worst(tails(n, mid)) > alpha {
-			low = mid
-		} else {
-			high = mid
+	if worst(tails(n, 0.9*normal)) > alpha {
+		low = 0.9 * normal // likewise
+	}
+	all := statistics(n, low, high)
+	at, _ := slices.BinarySearchFunc(all, alpha, func(z, alpha float64) int {
+		if worst(tails(n, z)) > alpha {
+			return -1
+		}
+		return 1
+	})
+	if at == 0 {
+		return low
+	}
+	return all[at-1] * (1 + 1e-12) // rounding
+}
+
+// statistics are those that outcomes of n samples can have between two bounds, in rising order.
+func statistics(n int, low, high float64) (all []float64) {
+	for k := 1; k <= n; k++ {
+		for losses := max(0, rarer(k, high)); 2*losses < k; losses++ {
+			z := chi(k-losses, losses)
+			if z < low {
+				break
+			}
+			if z <= high {
+				all = append(all, z)
+			}
 		}
 	}
-	return low * (1 + 1e-9) // it was found to 1e-9, and the outcome that has it is insignificant
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // manySamples is from how many on the normal quantile is taken.

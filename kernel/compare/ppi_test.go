@@ -188,7 +188,7 @@ func TestGradersSimulated(t *testing.T) {
 		worlds, experiments = []gradedWorld{
 			{200, 20, []grader{{0.3, true}, {0.05, false}}, 0}, {200, 50, []grader{{0.15, false}, {0.3, true}}, 0.2},
 			{200, 50, []grader{{0.3, true}, {0.15, false}, {0.05, false}}, 0}, {200, 50, []grader{{0.3, true}, {0.2, false}, {0.15, true}, {0.1, false}, {0.05, false}}, 0},
-		}, 400
+		}, 200
 	}
 	noise := 3 * math.Sqrt(0.05*0.95/float64(experiments))
 	found := make([]gradedCount, len(worlds))

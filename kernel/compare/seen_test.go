@@ -75,7 +75,7 @@ func TestFalseWinners(t *testing.T) {
 			"doubled": func(k int) int { return 10 << k },
 		} {
 			graded := strings.HasPrefix(name, "graded")
-			looks, experiments := 5, 300
+			looks, experiments := 5, 150
 			switch {
 			case long && step == "doubled":
 				looks, experiments = 10, 4000

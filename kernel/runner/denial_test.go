@@ -95,7 +95,7 @@ func TestDeniedRequests(t *testing.T) {
 	const samples, limit = 60, 10
 	r := rand.New(rand.NewPCG(12, 30))
 	stopped, failed := 0, 0
-	for round := range 40 {
+	for round := range 20 {
 		atOnce := []int{1, 1, 2, 4, 8}[r.IntN(5)]
 		list := statuses(r, r.IntN(2*samples))
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
