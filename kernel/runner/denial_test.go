@@ -90,7 +90,8 @@ func statuses(r *rand.Rand, n int) []int {
 // trials at once. One denied request among good answers fails its own trial, as the
 // infrastructure's fault; ten in a row, or a run in which all are denied, stop the run
 // with one error, after few requests and without a failed trial on record; then the
-// same command finishes it when the server has recovered, and pays for nothing twice.
+// same command finishes it when the server has recovered, and pays for nothing twice that
+// it was told.
 func TestDeniedRequests(t *testing.T) {
 	const samples, limit = 60, 10
 	r := rand.New(rand.NewPCG(12, 30))
@@ -155,7 +156,8 @@ func checkGoesOn(t *testing.T, e Setup, store *cache.Store, server *replies, fir
 			answers++
 		}
 	}
-	if second.Run.ID != first.Run.ID || answers != len(second.Trials) {
+	// What was under way when the run stopped may have been answered to nobody.
+	if twice := answers - len(second.Trials); second.Run.ID != first.Run.ID || twice < 0 || twice >= e.MaxSamples {
 		t.Errorf("run %s, was %s; %d answers for %d trials", second.Run.ID, first.Run.ID, answers, len(second.Trials))
 	}
 	for _, tr := range second.Trials {
