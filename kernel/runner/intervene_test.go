@@ -96,6 +96,9 @@ func recoveries(t testing.TB) []recovery {
 // TestCreditRecoversTheRanking: the intervention "truth" on recorded calls puts the
 // phases in the order of what their mistakes cost.
 func TestCreditRecoversTheRanking(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a simulation, which shows nothing of what runs at once")
+	}
 	for i, c := range recoveries(t) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			t.Parallel()
