@@ -6,8 +6,8 @@ import (
 	"noema/kernel/score"
 )
 
-// bounded is a mean of bounded values with all that its interval and its test are made of, which are one
-// formula: Student's t with an allowance for what no sample has shown yet. It exists
+// bounded is a mean of bounded values with all that its interval and its test are made of:
+// one formula, Student's t with an allowance for what no sample has shown yet. It exists
 // because Student's t alone takes equal differences for certain: where a method gains 0.1
 // on nine samples of ten and loses 0.9 on the tenth, t names a winner among equals in 36 %
 // of runs of 10 samples.
