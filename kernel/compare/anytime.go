@@ -20,7 +20,7 @@ type judged struct {
 func (o Options) judge(p pairing) judged {
 	j := judged{pairing: p, o: o}
 	if p.units > 1 {
-		j.rule = p.rule(o.Test)
+		j.rule = p.rule(o.Test, o.edges)
 	}
 	return j
 }

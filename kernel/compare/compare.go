@@ -70,18 +70,18 @@ type Options struct {
 	sequel *sequel // of Design
 	stop   Stop    // of the pair at hand
 	family int     // pairs whose intervals hold together; below 2 a pair stands alone
+	edges  *edges  // of the comparison
 }
 
 // simultaneous is the level of a pair's interval at which all pairs of the
-// family hold their intervals with the chance Level (Bonferroni). Holm's test
-// has no intervals of use to it, so a pair that only his later steps would
-// decide stays open.
+// family hold their intervals with the chance Level (Bonferroni).
 func (o Options) simultaneous() float64 { return 1 - (1-o.Level)/float64(max(1, o.family)) }
 
 func (o Options) filled() Options {
 	if !(o.Level > 0 && o.Level < 1) {
 		o.Level = 0.95
 	}
+	o.edges = &edges{}
 	return o
 }
 

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -175,11 +176,35 @@ const manySamples = 2000
 
 // table counts the outcomes of two methods on n matched samples, 0 or 1 each: how often
 // the first alone was right, and the second.
-type table struct{ wins, losses, n int }
+type table struct {
+	wins, losses, n int
+	edges           *edges // nil where nothing is kept
+}
 
-func (p pairing) table() table {
+func (p pairing) table(known *edges) table {
 	wins, losses, _ := p.sides()
-	return table{wins, losses, len(p.d)}
+	return table{wins, losses, len(p.d), known}
+}
+
+// edges keeps what [insignificant] found for the pairs of one comparison, most of which ask
+// the same of it: it takes long.
+type edges struct{ known sync.Map }
+
+func (e *edges) of(n int, alpha float64) float64 {
+	if e == nil {
+		return insignificant(n, alpha)
+	}
+	type question struct {
+		n     int
+		alpha float64
+	}
+	asked := question{n, math.Round(alpha*1e12) / 1e12} // 1 - 0.95 and 0.05 are one
+	if edge, ok := e.known.Load(asked); ok {
+		return edge.(float64)
+	}
+	edge := insignificant(n, asked.alpha)
+	e.known.Store(asked, edge)
+	return edge
 }
 
 func (t table) pValue() float64 { return SuissaShuster(t.wins, t.losses, t.n) }
@@ -190,7 +215,7 @@ func (t table) pValue() float64 { return SuissaShuster(t.wins, t.losses, t.n) }
 // normal quantile.
 func (t table) interval(level float64) (low, high float64) {
 	alpha := 1 - level
-	edge := insignificant(t.n, alpha)
+	edge := t.edges.of(t.n, alpha)
 	z := max(-distuv.UnitNormal.Quantile(alpha/2), edge)
 	switch seen, found := chi(t.wins, t.losses), t.pValue() <= alpha; {
 	case found && seen <= z:

@@ -109,10 +109,10 @@ type finder interface {
 }
 
 // rule is the one for p, which has two units or more.
-func (p pairing) rule(test string) rule {
+func (p pairing) rule(test string, known *edges) rule {
 	switch {
 	case p.matched():
-		return p.table()
+		return p.table(known)
 	case !p.within():
 		return p.unbounded()
 	case test == Exchange:

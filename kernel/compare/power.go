@@ -34,7 +34,7 @@ type matchedPower struct {
 // newMatchedPower smooths the observed share, so that no difference seen is
 // not taken for none possible.
 func newMatchedPower(t table, alpha float64) matchedPower {
-	return matchedPower{t.n, float64(t.wins+t.losses+1) / float64(t.n+2), insignificant(t.n, alpha)}
+	return matchedPower{t.n, float64(t.wins+t.losses+1) / float64(t.n+2), t.edges.of(t.n, alpha)}
 }
 
 func (m matchedPower) detectable() float64 {

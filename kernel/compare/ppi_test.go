@@ -131,8 +131,8 @@ func (w gradedWorld) families(d Data) (raw, corrected []Difference) {
 	for i := range d.Methods {
 		for j := range i {
 			alone, one := d.paired(j, i, view{metric: score.Graded}), Difference{A: d.Methods[j], B: d.Methods[i]}
-			one.Difference, _ = alone.interval(score.Graded, 0.95, alone.rule(""))
-			p, _ := alone.test(alone.rule(""))
+			one.Difference, _ = alone.interval(score.Graded, 0.95, alone.rule("", nil))
+			p, _ := alone.test(alone.rule("", nil))
 			one.P = Number(p)
 			raw = append(raw, one)
 			corrected = append(corrected, d.difference(j, i, score.Graded, Options{}.filled()))

@@ -45,7 +45,7 @@ func TestPreferences(t *testing.T) {
 		if q.Wins != wins || q.Losses != losses || q.Ties != 1 || q.Asked != 29 || q.Swayed != 1 || q.Unread != 1 || q.Winner != "" {
 			t.Errorf("against %s: %+v", baseline, q)
 		}
-		low, high := table{wins, losses, 29}.interval(0.95)
+		low, high := table{wins, losses, 29, nil}.interval(0.95)
 		if got := q.Difference.Difference; got.Low != low || got.High != high || sign*got.Value <= 0 || q.Test != suissaShuster {
 			t.Errorf("against %s: %+v by %s", baseline, got, q.Test)
 		}

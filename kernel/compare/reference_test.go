@@ -163,7 +163,7 @@ func TestRobust(t *testing.T) {
 		}
 		p := pair(c.d, make([]float64, len(c.d)), clusters)
 		se, df := score.CR2(p.d, p.unit, p.units)
-		m, name := p.interval("x", 0.95, p.rule(""))
+		m, name := p.interval("x", 0.95, p.rule("", nil))
 		if !near(se, c.se, 1e-9) || !near(df, c.df, 1e-9) || !near(m.Low, c.low, 1e-8) || !near(m.High, c.high, 1e-8) || name != c.name {
 			t.Errorf("%q: se %v, df %v, %v..%v by %s; want %+v", c.clusters, se, df, m.Low, m.High, name, c)
 		}
@@ -178,7 +178,7 @@ func TestDetectableOfMatchedOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		of    table
 		alpha float64
-	}{{table{4, 2, 20}, 0.05}, {table{4, 2, 20}, 0.01}, {table{5, 5, 30}, 0.05}, {table{5, 5, 30}, 0.01}} {
+	}{{table{4, 2, 20, nil}, 0.05}, {table{4, 2, 20, nil}, 0.01}, {table{5, 5, 30, nil}, 0.05}, {table{5, 5, 30, nil}, 0.01}} {
 		m := newMatchedPower(c.of, c.alpha)
 		at := m.detectable()
 		discord, power, n := max(m.discord, at), 0.0, c.of.n
@@ -193,7 +193,7 @@ func TestDetectableOfMatchedOutcomes(t *testing.T) {
 			t.Errorf("%+v: detectable from %v, where the power is %v", c, at, power)
 		}
 	}
-	if got := newMatchedPower(table{2, 1, 5}, 0.05).detectable(); !math.IsNaN(got) {
+	if got := newMatchedPower(table{2, 1, 5, nil}, 0.05).detectable(); !math.IsNaN(got) {
 		t.Errorf("five samples detect %v, though no result on them is significant", got)
 	}
 }

@@ -51,7 +51,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 			if p.units < 2 {
 				continue
 			}
-			r := p.rule(test)
+			r := p.rule(test, nil)
 			low, high := r.interval(level)
 			value := r.pValue()
 			found := value <= 1-level
@@ -64,7 +64,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 					t.Errorf("%v decides at %v and says that it cannot", r, level)
 				}
 			}
-			back := pair(b, a, clusters).rule(test)
+			back := pair(b, a, clusters).rule(test, nil)
 			if l, h := back.interval(level); !near(l, -high, 1e-7) || !near(h, -low, 1e-7) || !near(back.pValue(), value, 1e-9) {
 				t.Errorf("%s: %v..%v (%v) mirrored is %v..%v (%v)", test, low, high, value, l, h, back.pValue())
 			}
@@ -76,7 +76,7 @@ func TestIntervalAndTestAgree(t *testing.T) {
 					z[to] = clusters[from]
 				}
 			}
-			again := pair(x, y, z).rule(test)
+			again := pair(x, y, z).rule(test, nil)
 			if l, h := again.interval(level); !near(l, low, 1e-7) || !near(h, high, 1e-7) || !near(again.pValue(), value, 1e-7) {
 				t.Errorf("%s: %v..%v (%v) in another order is %v..%v (%v)", test, low, high, value, l, h, again.pValue())
 			}
