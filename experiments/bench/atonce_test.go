@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/model/provider/providertest"
 )
 
 // TestAtOnce runs as many trials at once as there are samples, each of one call that

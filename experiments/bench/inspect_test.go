@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/model/provider/providertest"
 )
 
 // TestWarmRerun reruns a task of one call a sample from the stores of noema and of

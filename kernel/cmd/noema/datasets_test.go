@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/base/hub/hubtest"
 	"noema/kernel/task/dataset"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

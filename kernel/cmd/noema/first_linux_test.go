@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"noema/kernel/hub/hubtest"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/base/hub/hubtest"
+	"noema/kernel/model/provider/local/localtest"
 )
 
 // TestFirstAnswer goes from nothing to the first answer of a language model: it is

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
-	"noema/kernel/record"
+	"noema/kernel/model/provider/providertest"
+	"noema/kernel/result/record"
 	"noema/methods"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/builtin"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/lab/builtin"
+	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/model/provider/local/localtest"
 )
 
 // TestLocalModel compares methods on a model with random weights, in the

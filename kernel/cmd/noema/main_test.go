@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"noema/kernel/builtin"
+	"noema/kernel/lab/builtin"
 	"noema/methods"
 	"noema/plugins"
 )

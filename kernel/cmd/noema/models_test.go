@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/hub/hubtest"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/base/hub/hubtest"
+	"noema/kernel/model/provider/local/localtest"
 )
 
 // TestPullToAnswer goes from nothing to a compared and replayed run with a

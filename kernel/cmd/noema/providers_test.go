@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/builtin"
-	"noema/kernel/provider"
+	"noema/kernel/lab/builtin"
+	"noema/kernel/model/provider"
 )
 
 // TestProvidersTable compares the table of the documentation with what the providers

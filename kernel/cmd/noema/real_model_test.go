@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

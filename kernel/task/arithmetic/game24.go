@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/kernel/task/table"
 	"noema/methods"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/table"
 	"noema/methods"

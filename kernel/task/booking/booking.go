@@ -20,7 +20,7 @@
 // A reservation is held, then booked, then paid, and can be cancelled at any
 // time, with its seats released and its price refunded. A call that is refused
 // changes nothing. The results of the tools say what was done, and the
-// scorer "booking" of [noema/kernel/score] counts nothing else.
+// scorer "booking" of [noema/kernel/base/score] counts nothing else.
 //
 // # What fails
 //

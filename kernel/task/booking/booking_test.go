@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/methods"
 )

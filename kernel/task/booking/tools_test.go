@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/methods"
 )
 

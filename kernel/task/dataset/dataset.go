@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
-	"noema/kernel/hub"
+	"noema/kernel/base/files"
+	"noema/kernel/base/hub"
 	"noema/kernel/task/table"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 )
 
 // score names the scorers in noema's words. The first one decides.

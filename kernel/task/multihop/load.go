@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/base/title"
 	"noema/kernel/task"
 	"noema/kernel/task/table"
 	"noema/kernel/task/wiki"
-	"noema/kernel/task/wiki/title"
 	"noema/methods"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task/internal/words"
 )
 
