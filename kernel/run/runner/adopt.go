@@ -27,7 +27,7 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 		return nil, err
 	}
 	for _, r := range runs { // newest first
-		if !x.sameParent(r) {
+		if !x.origin.same(r) {
 			continue // a fork is not what the configuration alone gives
 		}
 		if config.Limited() && sameGround(config, r.Config) {
@@ -57,15 +57,6 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 		return unlock, nil
 	}
 	return x.create(ctx, config, digest, runs)
-}
-
-// sameParent reports whether a run varies the same run as this execution, or both
-// vary none.
-func (x *execution) sameParent(r *record.Run) bool {
-	if x.parent == nil {
-		return r.Parent == ""
-	}
-	return r.Parent == x.parent.ID && r.Config.Varied()
 }
 
 // current reads a run whose lock is held, or nil if it is no longer
@@ -131,22 +122,16 @@ func (x *execution) reloadSeeds(ctx context.Context) error {
 
 // create records a new run before its first trial.
 func (x *execution) create(ctx context.Context, config record.Config, digest string, others []*record.Run) (func(), error) {
-	var blob string
-	if x.parent == nil { // a fork is over the task of its parent
-		var err error
-		if blob, err = saveTask(ctx, x.store, x.exp.Task, x.used(config)); err != nil {
-			return nil, err
-		}
-	}
 	x.run = &record.Run{
 		Format: record.Format, Name: x.exp.Name, Question: x.exp.Question, Config: config, Digest: digest,
-		Status: record.Unfinished, Blob: blob, Created: time.Now().UTC(),
-		Source: x.exp.Task.Source, Notes: x.exp.Task.Notes, Command: x.exp.Command, Imported: x.imported,
+		Status: record.Unfinished, Created: time.Now().UTC(),
+		Source: x.exp.Task.Source, Notes: x.exp.Task.Notes, Command: x.exp.Command,
 	}
-	if x.parent != nil {
-		x.run.Parent, x.run.Replaced, x.run.Blob = x.parent.ID, x.replacements, x.parent.Blob
-		if digest == x.parent.Digest { // a fork has the trials of its parent
-			x.run.Asked = x.parent.Asked
+	x.origin.begin(x.run)
+	if x.run.Blob == "" {
+		var err error
+		if x.run.Blob, err = saveTask(ctx, x.store, x.exp.Task, x.used(config)); err != nil {
+			return nil, err
 		}
 	}
 	for _, m := range x.exp.Methods {

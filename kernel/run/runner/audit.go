@@ -26,7 +26,7 @@ func worker(at Place) string {
 // and what differs is made again here. Who is computed again cannot be foreseen.
 func (x *execution) audit(ctx context.Context) error {
 	made := map[string][]record.TrialID{} // by worker
-	for id, who := range x.elsewhere {
+	for id, who := range x.elsewhere.made {
 		waits := slices.ContainsFunc(x.waiting, func(w waiting) bool { return w.now.ID == id })
 		if !waits && !x.trials[id].Infra {
 			made[who] = append(made[who], id)
@@ -46,7 +46,7 @@ func (x *execution) audit(ctx context.Context) error {
 		return err
 	}
 	for id := range wrong {
-		for _, other := range made[x.elsewhere[id]] {
+		for _, other := range made[x.elsewhere.made[id]] {
 			if !slices.Contains(first, other) && !slices.Contains(rest, other) {
 				rest = append(rest, other)
 			}
@@ -57,7 +57,7 @@ func (x *execution) audit(ctx context.Context) error {
 		return err
 	}
 	maps.Copy(wrong, more)
-	x.run.Notes = append(x.run.Notes, fmt.Sprintf("audit: %d of the %d trials that workers made were computed again on the machine of the run; %d differed", len(first)+len(rest), len(x.elsewhere), len(wrong)))
+	x.run.Notes = append(x.run.Notes, fmt.Sprintf("audit: %d of the %d trials that workers made were computed again on the machine of the run; %d differed", len(first)+len(rest), len(x.elsewhere.made), len(wrong)))
 	return x.mendAudited(ctx, made, wrong)
 }
 
@@ -74,7 +74,7 @@ func (x *execution) unlike(ctx context.Context, ids []record.TrialID) (map[recor
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	found := r.against(y)
-	if err := y.work(ctx, len(ids), nil, y.inTurn(ids), y.runTrial); err != nil {
+	if err := y.work(ctx, len(ids), nil, (&inTurn{ids: ids}).next, y.runTrial); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
 	for id, d := range found {
@@ -99,7 +99,7 @@ func (x *execution) mendAudited(ctx context.Context, made map[string][]record.Tr
 			x.observe.Warn(fmt.Sprintf("audit: worker %s gave %d results that this machine does not compute from the same answers, such as %v: they were made again here. Do not trust this worker, or its method is not deterministic: noema check", who, len(ids), wrong[ids[0]]))
 		}
 	}
-	if len(wrong) > 0 && x.sequence != nil {
+	if len(wrong) > 0 && x.run.Config.Design != nil {
 		return errors.New("audit: false results decided when the run ended: run its command again to go on from the true ones")
 	}
 	return nil

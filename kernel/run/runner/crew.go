@@ -152,6 +152,24 @@ func (d *Deal) Back(id record.TrialID) {
 	d.wake()
 }
 
+// elsewhere is what places made of the trials of one execution.
+type elsewhere struct {
+	mu       sync.Mutex
+	made     map[record.TrialID]string   // by the worker of that name
+	attempts map[record.TrialID]*attempt // at places that were lost
+}
+
+func newElsewhere() elsewhere {
+	return elsewhere{made: map[record.TrialID]string{}, attempts: map[record.TrialID]*attempt{}}
+}
+
+// add notes who made a trial.
+func (e *elsewhere) add(id record.TrialID, at Place) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.made[id] = worker(at)
+}
+
 // attempt is what a trial did at places that were lost.
 type attempt struct {
 	paid  int             // provider calls
@@ -159,15 +177,15 @@ type attempt struct {
 }
 
 // lost keeps what an attempt did whose place was lost.
-func (x *execution) lost(id record.TrialID, h *gateway.Host) {
+func (e *elsewhere) lost(id record.TrialID, h *gateway.Host) {
 	paid := h.Withdraw()
 	calls := h.Report().Calls
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	a := x.attempts[id]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	a := e.attempts[id]
 	if a == nil {
 		a = &attempt{asked: map[string]bool{}}
-		x.attempts[id] = a
+		e.attempts[id] = a
 	}
 	a.paid += paid
 	for _, c := range calls {
@@ -177,13 +195,13 @@ func (x *execution) lost(id record.TrialID, h *gateway.Host) {
 	}
 }
 
-// compareLost counts what lost attempts of a trial paid for as the trial's, and warns of
-// a method that asked them something else.
-func (x *execution) compareLost(t *record.Trial) {
-	x.mu.Lock()
-	a := x.attempts[t.ID]
-	delete(x.attempts, t.ID)
-	x.mu.Unlock()
+// found counts what lost attempts of a trial paid for as the trial's, and warns of a
+// method that asked them something else.
+func (e *elsewhere) found(t *record.Trial, warn func(string)) {
+	e.mu.Lock()
+	a := e.attempts[t.ID]
+	delete(e.attempts, t.ID)
+	e.mu.Unlock()
 	if a == nil {
 		return
 	}
@@ -192,7 +210,7 @@ func (x *execution) compareLost(t *record.Trial) {
 		delete(a.asked, c.Key)
 	}
 	if len(a.asked) > 0 && t.Failure == "" {
-		x.observe.Warn(fmt.Sprintf("trial %s ran again after its worker was lost, and did not make %d of the calls of before: method %q is not deterministic",
+		warn(fmt.Sprintf("trial %s ran again after its worker was lost, and did not make %d of the calls of before: method %q is not deterministic",
 			t.ID, len(a.asked), t.ID.Method))
 	}
 }

@@ -56,12 +56,12 @@ func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer)
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := s.dryRun(ctx, store, observe, config, samples)
+	found, _, err := s.dryRun(ctx, declared{}, store, observe, config, samples)
 	return found, err
 }
 
 // dryRun also returns the trials, in canonical order.
-func (s Setup) dryRun(ctx context.Context, store *cache.Store, observe Observer, config record.Config, samples []task.Sample) (*Estimate, []*record.Trial, error) {
+func (s Setup) dryRun(ctx context.Context, from origin, store *cache.Store, observe Observer, config record.Config, samples []task.Sample) (*Estimate, []*record.Trial, error) {
 	config.Limits = record.Limits{}
 	info := s.Provider.Info()
 	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated})
@@ -69,18 +69,18 @@ func (s Setup) dryRun(ctx context.Context, store *cache.Store, observe Observer,
 	for i, by := range s.Graders {
 		s.Graders[i] = none.New(provider.Info{ID: by.Info().ID, Simulated: by.Info().Simulated})
 	}
-	x := newExecution(s, store, observe, samples)
+	x := newExecution(s, from, store, observe, samples)
 	x.run = &record.Run{Config: config}
-	if s.base != nil {
-		x.run.Replaced = s.base.Run.Replaced
-		x.follow(s.base.Run)
+	from.begin(x.run)
+	if was := from.asItIs(x.run); was != x.run {
+		x.follow(was)
 	}
 	if err := x.openGateways(gateway.Options{Store: store, Provider: s.Provider, Mode: gateway.Replay, RunSeed: config.Seed, Redactor: s.Redactor}); err != nil {
 		return nil, nil, err
 	}
 	observe.Start(x.run, 0, config.Size())
 	x.keep = func(_ context.Context, t *record.Trial) (*record.Trial, error) { return t, nil }
-	if err := x.runTrials(ctx); err != nil {
+	if err := x.runAll(ctx); err != nil {
 		return nil, nil, err
 	}
 	e := &Estimate{AtMost: config.Design != nil}
@@ -126,7 +126,7 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 	}
 	e.From = "these trials"
 	if v := m.Intervention; v != nil && len(whole) == 0 {
-		for t, err := range Trials(ctx, x.store, x.base) {
+		for t, err := range Trials(ctx, x.store, x.origin.asItIs(x.run)) {
 			if err != nil {
 				return e, err
 			}

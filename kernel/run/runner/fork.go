@@ -87,8 +87,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 	if e.Experiment, err = e.Complete(); err != nil {
 		return nil, err
 	}
-	x := newExecution(e, store, observe, e.Task.Samples)
-	x.parent, x.replacements = parent, replaced
+	x := newExecution(e, derived{parent, replaced}, store, observe, e.Task.Samples)
 	x.follow(parent)
 	unlock, err := x.create(ctx, parent.Config, parent.Digest, nil)
 	if err != nil {
@@ -115,7 +114,7 @@ func (f Fork) Do(ctx context.Context, store *cache.Store, observe Observer) (*Re
 		return nil, err
 	}
 	observe.Start(x.run, len(x.trials), len(parent.Trials()))
-	if err := x.runTrials(ctx); err != nil {
+	if err := x.runAll(ctx); err != nil {
 		return nil, err
 	}
 	x.run.Seeds = mergeSeeds(parent.Seeds, nil)

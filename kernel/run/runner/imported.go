@@ -40,8 +40,8 @@ func (i Import) Do(ctx context.Context, store *cache.Store) (*Result, error) {
 		return nil, err
 	}
 	method := Method{Label: i.Label, Plugin: record.Plugin{Method: i.Label, Path: i.File.Name, Digest: i.Digest, NoCalls: true}}
-	x := newExecution(Setup{Task: i.Task, Methods: []Method{method}, Command: i.Command, Redactor: i.Redactor}, store, Quiet{}, samples)
-	x.imported = &record.Imported{Harness: i.File.Harness, File: i.File.Name, Digest: i.Digest}
+	from := imported{from: record.Imported{Harness: i.File.Harness, File: i.File.Name, Digest: i.Digest}}
+	x := newExecution(Setup{Task: i.Task, Methods: []Method{method}, Command: i.Command, Redactor: i.Redactor}, from, store, Quiet{}, samples)
 	digest, err := config.Digest()
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (e Setup) Again(ctx context.Context, store *cache.Store, observe Observer, 
 	if err != nil {
 		return nil, err
 	}
-	return e.carryOut(ctx, store, observe, config, e.Task.Samples)
+	return newExecution(e, derived{of.Run, of.Run.Replaced}, store, observe, e.Task.Samples).carryOut(ctx, config)
 }
 
 // EstimateAgain says what Again would ask for, and returns the trials as far as the
@@ -33,7 +33,7 @@ func (e Setup) EstimateAgain(ctx context.Context, store *cache.Store, observe Ob
 	if err != nil {
 		return nil, nil, err
 	}
-	return e.dryRun(ctx, store, observe, config, e.Task.Samples)
+	return e.dryRun(ctx, derived{of.Run, of.Run.Replaced}, store, observe, config, e.Task.Samples)
 }
 
 // again is the configuration of the run with other methods.
@@ -46,7 +46,7 @@ func (e Setup) again(of *Result) (Setup, record.Config, error) {
 	if e.Experiment, err = e.Complete(); err != nil {
 		return e, config, err
 	}
-	e.base, config.Methods, config.Design = of, nil, nil
+	config.Methods, config.Design = nil, nil
 	asked := 0 // where a design ended the run: samples of the methods at hand
 	for _, m := range e.Methods {
 		config.Methods = append(config.Methods, e.identity(m))
@@ -155,7 +155,7 @@ func (x *execution) donor(ctx context.Context, id record.TrialID, path string) (
 
 // baseCall is the answered model call at path of a trial as it was, or nil.
 func (x *execution) baseCall(ctx context.Context, id record.TrialID, path string) (*record.Call, error) {
-	t, err := Trial(ctx, x.store, x.base.ID, id)
+	t, err := Trial(ctx, x.store, x.origin.asItIs(x.run).ID, id)
 	if t == nil || t.Infra {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (x *execution) limits(ctx context.Context, id record.TrialID, m Method) (re
 	}
 	id.Method = m.Intervention.Of
 	most := 16
-	t, err := Trial(ctx, x.store, x.base.ID, id)
+	t, err := Trial(ctx, x.store, x.origin.asItIs(x.run).ID, id)
 	if t != nil {
 		most += 4 * len(t.Calls)
 	}

@@ -27,7 +27,7 @@ const (
 func (x *execution) runPairs(ctx context.Context) error {
 	g, _ := score.GradingOf(x.exp.Task.Scorer)
 	open := x.unpaired()
-	return x.work(ctx, len(open), nil, x.inTurn(open), func(ctx context.Context, id record.TrialID, _ Place) error {
+	return x.work(ctx, len(open), nil, (&inTurn{ids: open}).next, func(ctx context.Context, id record.TrialID, _ Place) error {
 		x.mu.Lock()
 		t, rivals := *x.trials[id], x.rivals(x.trials[id])
 		x.mu.Unlock()

@@ -28,7 +28,7 @@ type fresh interface{ Fresh() bool }
 // else: it keeps a state between trials, or depends on what no trial contains. It costs
 // no call and changes no hash. A run that varies another has that one's methods.
 func (x *execution) repeat(ctx context.Context) {
-	if x.parent != nil || x.imported != nil {
+	if !x.origin.repeats() {
 		return
 	}
 	for i, m := range x.exp.Methods {

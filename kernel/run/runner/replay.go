@@ -79,7 +79,7 @@ func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*
 	result.Skipped = len(x.trials)
 	observe.Start(r.Run, len(x.trials), len(r.Run.Trials()))
 	found := r.against(x)
-	if err := x.runTrials(ctx); err != nil {
+	if err := x.runAll(ctx); err != nil {
 		return nil, err
 	}
 	return result, x.compare(found, config, result)
@@ -149,8 +149,8 @@ func (r Replay) prepare(ctx context.Context, store *cache.Store, observe Observe
 	if err != nil {
 		return nil, err
 	}
-	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider, Graders: recordedGraders(r.Run.Config.Graders), Redactor: r.Redactor}, store, observe, t.Samples)
-	x.run, x.base = r.Run, r.Run
+	x := newExecution(Setup{Experiment: e, Task: t, Methods: r.Methods, Provider: r.Provider, Graders: recordedGraders(r.Run.Config.Graders), Redactor: r.Redactor}, declared{}, store, observe, t.Samples)
+	x.run = r.Run
 	for _, m := range r.Methods { // also one whose code has changed since
 		x.precedents[m.Label] = []precedent{{r.Run.ID, m.Label}}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"noema/cache"
@@ -26,7 +25,7 @@ type Observer interface {
 	Warn(message string)                                                        // what a user should know
 }
 
-// Quiet is an Observer that looks away.
+// Quiet is an Observer that ignores all events.
 type Quiet struct{}
 
 // Start implements Observer.
@@ -83,22 +82,15 @@ type execution struct {
 
 	// keep makes a trial durable and returns what of it stays in memory.
 	keep       func(context.Context, *record.Trial) (*record.Trial, error)
-	precedents map[string][]precedent // by method, what settles whom limits refuse
+	precedents map[string][]precedent // by method: earlier executions tell which calls limits refuse
+	origin     origin
+	order      order // set when trials begin
 
-	imported     *record.Imported     // of an import
-	parent       *record.Run          // of a fork, or of interventions
-	replacements []record.Replacement // of a fork, and of what varies one
+	mu      sync.Mutex
+	trials  map[record.TrialID]*record.Trial
+	waiting []waiting // trials that are not durable yet
 
-	base *record.Run // has the trials as they are without interventions
-
-	sequence *sequence // of a design that is carried out; nil to make all trials
-
-	mu       sync.Mutex
-	trials   map[record.TrialID]*record.Trial
-	waiting  []waiting                   // trials that are not durable yet
-	attempts map[record.TrialID]*attempt // at places that were lost
-
-	elsewhere map[record.TrialID]string // trials that workers made in this execution, and who
+	elsewhere elsewhere
 }
 
 // Run carries out e. If the store holds an unfinished run of the same
@@ -110,27 +102,28 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 	if err != nil {
 		return nil, err
 	}
-	return e.carryOut(ctx, store, observe, config, samples)
+	return newExecution(e, declared{}, store, observe, samples).carryOut(ctx, config)
 }
 
 // carryOut runs what is open of a configuration.
-func (e Setup) carryOut(ctx context.Context, store *cache.Store, observe Observer, config record.Config, samples []task.Sample) (*Result, error) {
-	x := newExecution(e, store, observe, samples)
+func (x *execution) carryOut(ctx context.Context, config record.Config) (*Result, error) {
+	e := x.exp
 	unlock, err := x.adopt(ctx, config)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	if err = x.openGateways(gateway.Options{
-		Store: store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Begin: e.MaxConnections, Retry: e.retry(e.Retry),
-		RunLimits: e.RunLimits(), Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: config.Seed, Warn: observe.Warn,
+		Store: x.store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Begin: e.MaxConnections, Retry: e.retry(e.Retry),
+		RunLimits: e.RunLimits(), Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: config.Seed, Warn: x.observe.Warn,
 		Redactor: e.Redactor,
 	}); err != nil {
 		return nil, err
 	}
-	observe.Start(x.run, len(x.trials), config.Size())
+	x.observe.Start(x.run, len(x.trials), config.Size())
+	x.order = &inTurn{ids: x.pending()}
 	if config.Design != nil {
-		x.sequence = newSequence(x)
+		x.order = newSequence(x)
 	}
 	runErr := x.prepare(ctx)
 	if runErr == nil {
@@ -151,16 +144,13 @@ func (e Setup) carryOut(ctx context.Context, store *cache.Store, observe Observe
 // which were cancelled with it, so that no answer that came is lost.
 const lastCalls = time.Second
 
-func newExecution(e Setup, store *cache.Store, observe Observer, samples []task.Sample) *execution {
+func newExecution(e Setup, from origin, store *cache.Store, observe Observer, samples []task.Sample) *execution {
 	x := &execution{
-		exp: e, store: store, observe: observe,
-		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{}, attempts: map[record.TrialID]*attempt{},
-		precedents: map[string][]precedent{}, elsewhere: map[record.TrialID]string{},
+		exp: e, origin: from, store: store, observe: observe,
+		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
+		precedents: map[string][]precedent{}, elsewhere: newElsewhere(),
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
-	if e.base != nil {
-		x.base, x.parent, x.replacements = e.base.Run, e.base.Run, e.base.Run.Replaced
-	}
 	for _, m := range e.Methods {
 		x.methods[m.Label] = m
 	}
@@ -193,23 +183,25 @@ func (x *execution) prepare(ctx context.Context) error {
 	return nil
 }
 
+// runAll runs all that is not finished, one trial after the other.
+func (x *execution) runAll(ctx context.Context) error {
+	x.order = &inTurn{ids: x.pending()}
+	return x.runTrials(ctx)
+}
+
 // runTrials runs what is not finished, MaxSamples at a time. Trials are begun
 // sample by sample, all methods of a sample next to each other, so that
 // methods advance together whatever the limits and interruptions.
 func (x *execution) runTrials(ctx context.Context) error {
 	pending := x.pending()
-	next, ended := x.inTurn(pending), func() error { return nil }
-	if s := x.sequence; s != nil {
-		next, ended = s.next, s.advance
-		if err := s.advance(); err != nil { // over what an earlier execution left
-			return undecided(err)
-		}
+	if err := x.order.ended(); err != nil { // over what an earlier execution left
+		return undecided(err)
 	}
-	err := x.work(ctx, len(pending), x.exp.Crew, next, func(ctx context.Context, id record.TrialID, at Place) error {
+	err := x.work(ctx, len(pending), x.exp.Crew, x.order.next, func(ctx context.Context, id record.TrialID, at Place) error {
 		if err := x.runTrial(ctx, id, at); err != nil {
 			return err
 		}
-		return ended()
+		return x.order.ended()
 	})
 	if err = undecided(err); err == nil {
 		err = x.audit(ctx)
@@ -259,21 +251,6 @@ func (x *execution) work(ctx context.Context, n int, crew Crew, next func(contex
 	return context.Cause(ctx)
 }
 
-// inTurn hands out trials one after the other until ctx ends.
-func (x *execution) inTurn(ids []record.TrialID) func(context.Context) (record.TrialID, bool) {
-	var given atomic.Int64
-	return func(ctx context.Context) (record.TrialID, bool) {
-		if ctx.Err() != nil {
-			return record.TrialID{}, false
-		}
-		i := int(given.Add(1)) - 1
-		if i >= len(ids) {
-			return record.TrialID{}, false
-		}
-		return ids[i], true
-	}
-}
-
 // pending lists the trials to run, interleaved by method.
 func (x *execution) pending() []record.TrialID {
 	c := x.run.Config
@@ -302,9 +279,7 @@ func (x *execution) runTrial(ctx context.Context, id record.TrialID, at Place) e
 		return err
 	}
 	if at != nil {
-		x.mu.Lock()
-		x.elsewhere[id] = worker(at)
-		x.mu.Unlock()
+		x.elsewhere.add(id, at)
 	}
 	return x.take(ctx, t)
 }
@@ -340,7 +315,7 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 	if result.Labels, err = ReadLabels(x.store, x.run.ID); err != nil {
 		x.observe.Warn(err.Error())
 	}
-	x.sequence.conclude()
+	x.order.conclude()
 	complete := (x.run.Config.Design == nil || x.run.Asked != nil) && len(x.unpaired()) == 0
 	var hashes []string
 	for _, id := range x.run.Trials() {

@@ -153,9 +153,8 @@ func (s *sequence) ready() (record.TrialID, bool) {
 	return record.TrialID{}, false
 }
 
-// advance follows the rule over the samples that have all their trials. It is
-// errDecided when none is left to ask.
-func (s *sequence) advance() error {
+// ended follows the rule over the samples that have all their trials.
+func (s *sequence) ended() error {
 	s.x.mu.Lock()
 	defer s.x.mu.Unlock()
 	defer s.turn.Broadcast()
@@ -198,7 +197,7 @@ func (x *execution) headline(label, sample string) (mean float64, whole bool) {
 // conclude notes in the run what the rule left, when it is done, and what it cost to
 // run ahead.
 func (s *sequence) conclude() {
-	if s == nil || !s.rule.Done() {
+	if !s.rule.Done() {
 		return
 	}
 	run := s.x.run
@@ -227,7 +226,7 @@ func (x *execution) follows() error {
 		return nil
 	}
 	s := newSequence(x)
-	if err := s.advance(); !errors.Is(err, errDecided) || !slices.Equal(s.rule.Asked, x.run.Asked) {
+	if err := s.ended(); !errors.Is(err, errDecided) || !slices.Equal(s.rule.Asked, x.run.Asked) {
 		return fmt.Errorf("replay run %q: it has %v samples by method, but its rule stops after %v: its record is damaged, or was changed",
 			x.run.ID, x.run.Asked, s.rule.Asked)
 	}

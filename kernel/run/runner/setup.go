@@ -41,8 +41,6 @@ type Setup struct {
 	Command  []string            // kept in the run's record, for people
 	Redactor *redact.Redactor    // takes the user's keys out of all that is recorded
 	Crew     Crew                // other machines that take part; nil for none
-
-	base *Result // the run that interventions vary; nil without any
 }
 
 // Method is a method as it takes part in an experiment.

@@ -212,7 +212,7 @@ func TestCreateKeepsOthersRuns(t *testing.T) {
 	}
 	ids := map[string]bool{}
 	for range 5 {
-		x := newExecution(e, store, Quiet{}, e.Task.Samples)
+		x := newExecution(e, declared{}, store, Quiet{}, e.Task.Samples)
 		unlock, err := x.create(t.Context(), config, "abcdef", nil)
 		if err != nil {
 			t.Fatal(err)

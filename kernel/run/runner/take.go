@@ -75,7 +75,7 @@ func (x *execution) settle(ctx context.Context, err error) error {
 		if w.before != nil {
 			x.trials[w.now.ID] = w.before
 		}
-		x.sequence = nil // what it has decided rests on them
+		x.order = &inTurn{} // what a sequence has decided rests on them
 	}
 	return err
 }

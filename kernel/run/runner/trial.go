@@ -34,71 +34,69 @@ func (x *execution) environment(p methods.Problem) (task.Environment, string, er
 	return task.EnvironmentOf(x.exp.Task.Environment, x.run.Config.Task.Digest, p)
 }
 
+// posed is a trial before its method begins.
+type posed struct {
+	method  Method
+	sample  task.Sample
+	problem methods.Problem // with all that the task tells
+	shown   methods.Problem // what of it the method sees
+	calls   gateway.Trial   // what its calls meet
+	trial   *record.Trial   // with what is known so far
+}
+
+// pose makes a trial's problem and reads what its calls depend on.
+func (x *execution) pose(ctx context.Context, id record.TrialID) (p posed, err error) {
+	p.method, p.sample = x.methods[id.Method], x.samples[id.Sample]
+	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
+	p.trial = &record.Trial{ID: id, Seed: seed, Transcript: &record.Transcript{}}
+	if p.problem, p.trial.Target, err = p.sample.Present(seed, p.method.Shuffle); err != nil {
+		return p, err
+	}
+	p.calls = gateway.Trial{
+		ID: id, Method: methodIdentity(p.method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling,
+		SeedsOf: seedsOf(p.method), Variant: variant(p.method),
+		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
+		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
+	}
+	if p.calls.Environment, p.calls.EnvironmentID, err = x.environment(p.problem); err != nil {
+		return p, err
+	}
+	if p.calls.Environment != nil {
+		p.problem.Tools = p.calls.Environment.Tools()
+	}
+	if p.calls.Recorded, err = x.precedent(ctx, id); err != nil {
+		return p, err
+	}
+	if p.calls.Instead, err = x.instead(ctx, id, p.method); err != nil {
+		return p, err
+	}
+	if p.calls.Limits, err = x.limits(ctx, id, p.method); err != nil {
+		return p, err
+	}
+	p.problem.Options = p.method.Options
+	p.shown, err = x.exp.Task.Shown(p.problem, p.method.Description)
+	return p, err
+}
+
 // trial runs one trial and returns its sealed record. An error means that the
 // trial has no result and the run cannot go on: it was interrupted, a limit
 // of the run is reached, every further call would fail the same way, or the place
 // where it ran is lost ([plugins.ErrLost]).
 func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*record.Trial, error) {
-	method, sample := x.methods[id.Method], x.samples[id.Sample]
-	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
-	problem, target, err := sample.Present(seed, method.Shuffle)
+	p, err := x.pose(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	environment, environmentID, err := x.environment(problem)
-	if err != nil {
-		return nil, err
-	}
-	if environment != nil {
-		problem.Tools = environment.Tools()
-	}
-	recorded, err := x.precedent(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	instead, err := x.instead(ctx, id, method)
-	if err != nil {
-		return nil, err
-	}
-	limits, err := x.limits(ctx, id, method)
-	if err != nil {
-		return nil, err
-	}
-	of := gateway.Trial{
-		ID: id, Method: methodIdentity(method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling, Limits: limits,
-		Environment: environment, EnvironmentID: environmentID, Recorded: recorded, Instead: instead, SeedsOf: seedsOf(method), Variant: variant(method),
-		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
-		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
-	}
-	problem.Options = method.Options
-	shown, err := x.exp.Task.Shown(problem, method.Description)
-	if err != nil {
-		return nil, err
-	}
-	t := &record.Trial{ID: id, Seed: seed, Transcript: &record.Transcript{}, Target: target, Started: time.Now().UTC()}
+	t := p.trial
+	t.Started = time.Now().UTC()
 	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
 	log := &printed{line: func(line string) {
 		x.observe.Event(id, methods.Event{Phase: "printed", Kind: "printed", Text: x.exp.Redactor.Text(line), Level: 1})
 	}}
-	tctx = plugins.WithOutput(tctx, log.write)
-	host := x.gateway.Host(of)
-	solver := method.Solver
-	if at != nil {
-		solver = at
-	}
-	answer, solveErr := solve(tctx, solver, shown, host)
-	paid := 0
-	var process *plugins.Failure
-	for alone := plugins.Alone(tctx); errors.As(solveErr, &process) && process.Shared && tctx.Err() == nil; alone = plugins.Alone(alone) {
-		// Another trial may be to blame. What was answered comes from the store.
-		paid += host.Withdraw()
-		if of.Environment, of.EnvironmentID, err = x.environment(problem); err != nil {
-			return nil, err
-		}
-		host = x.gateway.Host(of)
-		log.reset()
-		answer, solveErr = solve(alone, solver, shown, host)
+	s, err := x.solve(plugins.WithOutput(tctx, log.write), p, at, log)
+	if err != nil {
+		return nil, err
 	}
 	t.Wall = time.Since(t.Started)
 	if ctx.Err() != nil {
@@ -107,29 +105,59 @@ func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*re
 	if err := x.gateway.Fatal(); err != nil {
 		return nil, err
 	}
-	if errors.Is(solveErr, plugins.ErrLost) && tctx.Err() == nil {
-		x.lost(id, host)
-		return nil, solveErr
+	if errors.Is(s.err, plugins.ErrLost) && tctx.Err() == nil {
+		x.elsewhere.lost(id, s.host)
+		return nil, s.err
 	}
-	if errors.Is(context.Cause(tctx), errTrialTimeout) && solveErr != nil {
-		solveErr = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, solveErr)
+	if errors.Is(context.Cause(tctx), errTrialTimeout) && s.err != nil {
+		s.err = fmt.Errorf("%w (%v): %w", errTrialTimeout, x.exp.TrialTimeout, s.err)
 	}
 	t.Printed = log.String()
-	report := host.Report()
-	conclude(t, x.exp.Task.Scorer, sample, answer, report.Effects, transcribe(t, report, answer, solveErr))
-	t.Provider += paid
-	x.compareLost(t)
-	if err := x.grade(ctx, t, problem, recorded); err != nil {
+	report := s.host.Report()
+	conclude(t, x.exp.Task.Scorer, p.sample, s.answer, report.Effects, transcribe(t, report, s.answer, s.err))
+	x.elsewhere.found(t, x.observe.Warn)
+	if err := x.grade(ctx, t, p.problem, p.calls.Recorded); err != nil {
 		return nil, err
 	}
 	redactTrial(x.exp.Redactor, t)
 	return t, t.Seal()
 }
 
+// solved is how a method ended, and the host of its calls.
+type solved struct {
+	answer methods.Answer
+	err    error
+	host   *gateway.Host
+}
+
+// solve has the method solve a posed problem at a place, nil for here. Where its process
+// died and another trial may be to blame, it solves the problem again in a process of its
+// own: what was answered before comes from the store.
+func (x *execution) solve(ctx context.Context, p posed, at Place, log *printed) (s solved, err error) {
+	solver := p.method.Solver
+	if at != nil {
+		solver = at
+	}
+	s.host = x.gateway.Host(p.calls)
+	s.answer, s.err = guarded(ctx, solver, p.shown, s.host)
+	var process *plugins.Failure
+	for alone := plugins.Alone(ctx); errors.As(s.err, &process) && process.Shared && ctx.Err() == nil; alone = plugins.Alone(alone) {
+		p.trial.Provider += s.host.Withdraw()
+		if p.calls.Environment, p.calls.EnvironmentID, err = x.environment(p.problem); err != nil {
+			return s, err
+		}
+		s.host = x.gateway.Host(p.calls)
+		log.reset()
+		s.answer, s.err = guarded(alone, solver, p.shown, s.host)
+	}
+	return s, nil
+}
+
 // transcribe takes the transcript into the trial, unless there is too much of it,
 // and returns how the method ended.
 func transcribe(t *record.Trial, r gateway.Report, answer methods.Answer, err error) error {
-	t.Calls, t.Events, t.Usage, t.Provider = r.Calls, r.Events, r.Usage, r.Provider
+	t.Calls, t.Events, t.Usage = r.Calls, r.Events, r.Usage
+	t.Provider += r.Provider // beside what withdrawn attempts paid
 	if transcriptSize(t.Calls, t.Events, answer) > maxTranscript {
 		t.Calls, t.Events = nil, nil
 		return fmt.Errorf("the calls, events and answer of the trial exceed %d MiB", maxTranscript>>20)
@@ -154,9 +182,9 @@ func methodIdentity(m Method) string {
 	return string(raw)
 }
 
-// solve guards against methods that panic in this process; a plugin's panic
+// guarded solves with a method that may panic in this process; a plugin's panic
 // comes as an error.
-func solve(ctx context.Context, m methods.Method, p methods.Problem, h methods.Host) (a methods.Answer, err error) {
+func guarded(ctx context.Context, m methods.Method, p methods.Problem, h methods.Host) (a methods.Answer, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("method panicked: %v", r)
@@ -204,7 +232,7 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 	}
 }
 
-// providerFailed reports whether the transcript bears out a method that says so.
+// providerFailed checks a method's claim that its provider failed against the transcript.
 func providerFailed(calls []record.Call) bool {
 	return slices.ContainsFunc(calls, func(c record.Call) bool { return c.Fault == record.ProviderFault })
 }

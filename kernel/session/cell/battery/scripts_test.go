@@ -36,7 +36,7 @@ var runID = regexp.MustCompile(`\b` + record.RunIDPattern + `\b`)
 // that the experiment's folder has.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("../../..")
+	root, err := filepath.Abs("../../../..")
 	must(t, err)
 	paths, err := filepath.Glob(filepath.Join(root, "experiments", "*", "main.go"))
 	must(t, err)
