@@ -174,7 +174,7 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 		return nil
 	}
 	t, err := l.taskOf(e)
-	if err != nil || t.Scorer != "" {
+	if err != nil || !t.Scorer.IsZero() {
 		return err // a scorer of its own has measures of its own
 	}
 	var names []string

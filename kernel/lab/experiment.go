@@ -40,7 +40,7 @@ func (l *Lab) setup(e Experiment) (runner.Setup, error) {
 // graders opens the models that grade the task's answers; there are none if no scorer
 // of it asks models.
 func (l *Lab) graders(t *Task, e Experiment) (list []provider.Provider, err error) {
-	g, _ := score.GradingOf(t.Scorer)
+	g, _ := t.Scorer.Grading()
 	for _, name := range g.Models {
 		by, err := l.modelOf(e, name)
 		if err != nil {
@@ -59,7 +59,7 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 		t, err = scoredBy(t, e.Scorers)
 	} else if err == nil {
 		if err = scored(t); err == nil {
-			t = told(t, t.Scorer, "the task names")
+			t = told(t, t.Scorer, t.Scorer.String(), "the task names")
 		}
 	}
 	if err != nil || e.Attack == "" {
@@ -75,8 +75,8 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 
 // told is t with a note on who chose its scorer, if that is one of those to choose from
 // and not the task's own.
-func told(t *Task, scorer, why string) *Task {
-	if _, err := score.Choose([]string{scorer}); err != nil {
+func told(t *Task, by score.Scoring, scorer, why string) *Task {
+	if !by.Chosen() {
 		return t
 	}
 	with := *t
@@ -86,7 +86,7 @@ func told(t *Task, scorer, why string) *Task {
 
 // scored refuses a task whose scorer noema does not have, such as a model that grades.
 func scored(t *Task) error {
-	if _, err := score.ByName(t.Scorer, methods.AnswerSpec{Kind: methods.Text}); err != nil {
+	if _, err := t.Scorer.For(methods.AnswerSpec{Kind: methods.Text}); err != nil {
 		return Misused(fmt.Errorf("task %q names a scorer that noema does not have, %q: choose another with --scorer: %s", t.Name, t.Scorer, score.Chosen))
 	}
 	return nil
@@ -95,25 +95,27 @@ func scored(t *Task) error {
 // scoredBy is t with other scorers. Its trials keep their seeds, so that their calls
 // are found in the store.
 func scoredBy(t *Task, scorers []string) (*Task, error) {
-	if _, err := score.Choose([]string{t.Scorer}); t.Scorer != "" && err != nil && scored(t) == nil {
-		return nil, Misused(fmt.Errorf("task %q has a scorer of its own, %q, whose targets no other reads: leave --scorer out", t.Name, t.Scorer))
+	if !t.Scorer.IsZero() && !t.Scorer.Chosen() && scored(t) == nil {
+		return nil, Misused(fmt.Errorf("task %q has a scorer of its own, %q, and other scorers cannot read its targets: leave --scorer out", t.Name, t.Scorer))
 	}
-	with := *t
-	if t.Scorer != "" {
-		with = *told(t, strings.Join(scorers, "\n"), "--scorer says; the task names "+t.Scorer)
-	}
-	scorers, err := withRubrics(scorers)
-	if err == nil {
-		with.Scorer, err = score.Choose(scorers)
-	}
+	rubrics, err := withRubrics(scorers)
 	if err != nil {
 		return nil, Misused(err)
 	}
+	by, err := score.Choose(rubrics)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	with := *t
+	if !t.Scorer.IsZero() {
+		with = *told(t, by, strings.Join(scorers, "\n"), "--scorer says; the task names "+t.Scorer.String())
+	}
+	with.Scorer = by
 	for _, s := range t.Samples {
 		if !s.Scored() {
 			continue
 		}
-		by, err := score.ByName(with.Scorer, s.Problem.Answer)
+		by, err := with.Scorer.For(s.Problem.Answer)
 		if err == nil {
 			_, err = by.Score(s.Problem.Answer, methods.Answer{Outcome: methods.Unparsed}, s.Target)
 		}

@@ -11,35 +11,36 @@ import (
 	"testing"
 )
 
-// floors says on which floor a package stands: it imports only from strictly
-// lower floors. A name that ends in /* stands for the packages right below it
-// that have no entry of their own. Packages below internal/ belong to the
-// package that holds that folder: they stand on its floor, and imports inside
-// one house are left to Go, which refuses cycles. The folder methods/internal
-// belongs to all methods and has floors of its own.
+// floors says on which floor a folder stands: its packages import from its own folder,
+// where Go refuses circles, and from strictly lower floors.
 var floors = map[string]int{
-	"methods": 0, "methods/convert": 0, "methods/decimal": 0, "kernel/base/files": 0, "kernel/base/redact": 0,
-	"kernel/base/title": 0, // the wiki and the scores compare titles alike
+	"methods":        1, // the contract, and the methods
+	"kernel/base":    2, // files, display, scores, keys taken out, the hub
+	"cache":          3,
+	"plugins":        3,
+	"kernel/task":    3,
+	"kernel/model":   4,
+	"kernel/result":  4, // records, comparisons, others' predictions
+	"kernel/run":     5,
+	"kernel/show":    6, // reports, exports
+	"kernel/lab":     7, // the face; packs, plugin development, what is built in
+	"kernel/session": 8, // cells, terminal, Jupyter
+	"kernel/view":    8, // the page
+	"experiments":    8,
+	"kernel/cmd":     9,
+}
 
-	"cache": 1, "cache/packfile": 1, "plugins": 1, "plugins/python": 1, "kernel/base/display": 1, "kernel/base/hub": 1, "kernel/model/provider": 1, "kernel/base/score": 1, "kernel/task": 1,
-	"methods/reply": 1, "methods/workflow": 1, "methods/methodtest": 1, "methods/generalanot/pyexpr": 1,
+// folderOf is the one of the table that a package is in.
+func folderOf(pkg string) string {
+	for pkg != "." && floors[pkg] == 0 {
+		pkg = filepath.Dir(pkg)
+	}
+	return pkg
+}
 
-	"kernel/base/hub/hubtest": 2, "kernel/model/library": 2, "kernel/result/record": 2, "methods/internal/*": 2, "kernel/task/*": 2, "kernel/task/wiki/wikitest": 2,
-	"kernel/model/provider/prices": 2, "kernel/model/provider/none": 2, "kernel/model/provider/scripted": 2, "kernel/model/provider/local": 2,
-	"kernel/model/provider/local/localtest": 2, "kernel/model/provider/modeltest": 2, "kernel/model/provider/providertest": 2,
-
-	"methods/*": 3, "kernel/run/gateway": 3, "kernel/result/compare": 3, "kernel/model/provider/exchange": 3,
-	"kernel/result/predictions": 3,
-	"kernel/task/attack":        3, "kernel/task/multihop": 3, "kernel/task/arithmetic": 3, "kernel/task/dataset": 3, // over the tasks, the tables and the wiki that they build on
-
-	"kernel/model/provider/*": 4, "kernel/run/runner": 4,
-	"kernel/show/report": 5, "kernel/show/export": 5, "kernel/run/cluster": 5, "kernel/run/cluster/embedded": 4,
-	"kernel/lab":      6,
-	"kernel/lab/pack": 7, "kernel/session/cell": 7, "kernel/session/cell/battery": 7, "kernel/lab/plugindev": 7,
-	"kernel/view": 8, "kernel/session/repl": 8, "kernel/session/jupyter": 8, "kernel/lab/builtin": 8,
-
-	"kernel/cmd/*": mainFloor, "plugins/*": mainFloor, "experiments/*": mainFloor,
-	"plugins/internal/wire/gen": mainFloor, "kernel/session/cell/internal/symbols/gen": mainFloor,
+// isMain reports whether a package is a program.
+func isMain(pkg string) bool {
+	return strings.HasPrefix(pkg, "kernel/cmd/") || strings.HasPrefix(pkg, "experiments/") || pkg == "plugins/anot"
 }
 
 // shared are the packages beside methods and providers that are none.
@@ -56,28 +57,6 @@ func concrete(listed map[string]bool) (names []string) {
 		}
 	}
 	return names
-}
-
-const mainFloor = 9
-
-// house is the package that an internal one belongs to.
-func house(pkg string) string {
-	if _, ok := floors[pkg]; ok || strings.HasPrefix(pkg, "methods/internal/") {
-		return pkg
-	}
-	owner, _, _ := strings.Cut(pkg, "/internal/")
-	return owner
-}
-
-// floorOf finds a package's floor: its own entry, or the one of its parent's
-// children.
-func floorOf(pkg string) (int, bool) {
-	pkg = house(pkg)
-	if f, ok := floors[pkg]; ok {
-		return f, true
-	}
-	f, ok := floors[filepath.Dir(pkg)+"/*"]
-	return f, ok
 }
 
 // imports returns the project's packages with what their files import,
@@ -126,18 +105,16 @@ func imports(t *testing.T) map[string]map[string]bool {
 
 func TestFloors(t *testing.T) {
 	for pkg, names := range imports(t) {
-		floor, ok := floorOf(pkg)
-		if !ok {
-			t.Errorf("package %s has no floor: add it to the table", pkg)
+		from := folderOf(pkg)
+		if floors[from] == 0 {
+			t.Errorf("package %s stands in no folder of the table", pkg)
 			continue
 		}
 		for name := range names {
 			below, inside := strings.CutPrefix(name, "noema/")
-			if !inside || house(below) == house(pkg) {
-				continue
-			}
-			if f, ok := floorOf(below); !ok || f >= floor {
-				t.Errorf("%s (floor %d) imports %s (floor %d): imports go strictly down", pkg, floor, below, f)
+			to := folderOf(below)
+			if inside && to != from && floors[to] >= floors[from] && !isMain(pkg) {
+				t.Errorf("%s (floor %d) imports %s (floor %d): imports go strictly down", pkg, floors[from], below, floors[to])
 			}
 		}
 	}
@@ -150,7 +127,7 @@ func TestOnlyMainsNameConcreteThings(t *testing.T) {
 		t.Fatalf("only %d methods and providers found: the test looks in the wrong place", len(only))
 	}
 	for pkg, names := range all {
-		if floor, _ := floorOf(pkg); floor >= mainFloor || pkg == "kernel/lab/builtin" {
+		if isMain(pkg) || pkg == "kernel/lab/builtin" {
 			continue // what all mains come with stands in one place
 		}
 		for _, name := range only {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"noema/kernel/base/score"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 	"noema/methods"
@@ -60,7 +59,7 @@ func (r *Result) Labelling(seed uint64) (*Labelling, error) {
 	for _, l := range labels {
 		known[l.Of()] = true
 	}
-	grading, _ := score.GradingOf(r.Task.Scorer)
+	grading, _ := r.Task.Scorer.Grading()
 	answers := map[string][]record.Label{}
 	out := &Labelling{File: runner.LabelFile(store, r.Run.ID), run: r}
 	for _, t := range r.Trials {

@@ -24,12 +24,6 @@ type EffectScorer interface {
 	ScoreEffects(spec methods.AnswerSpec, answer methods.Answer, target json.RawMessage, effects []methods.ToolResult) (Score, error)
 }
 
-// ByEffects reports whether the scorer of that name judges by effects.
-func ByEffects(name string) bool {
-	_, ok := scorers()[name].(EffectScorer)
-	return ok
-}
-
 // Trial scores a trial by its answer, and where the scorer wants that, by the
 // effects of its tools.
 func Trial(by Scorer, spec methods.AnswerSpec, answer methods.Answer, target json.RawMessage, effects []methods.ToolResult) (Score, error) {

@@ -42,7 +42,7 @@ func TestBookings(t *testing.T) {
 			}
 			rand.New(rand.NewPCG(uint64(round), 1)).Shuffle(len(effects), func(i, j int) { effects[i], effects[j] = effects[j], effects[i] })
 			spec := methods.AnswerSpec{Kind: methods.Number}
-			by, err := ByName("booking", spec)
+			by, err := Named("booking").For(spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestBookingsInPlaceOfOthers(t *testing.T) {
 
 func TestBookingTargets(t *testing.T) {
 	spec := methods.AnswerSpec{Kind: methods.Number}
-	by, err := ByName("booking", spec)
+	by, err := Named("booking").For(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestBookingTargets(t *testing.T) {
 			t.Errorf("target %q passes", target)
 		}
 	}
-	if !ByEffects("booking") || ByEffects("research") || ByEffects("") {
+	if !Named("booking").ByEffects() || Named("research").ByEffects() || Named("").ByEffects() {
 		t.Error("the wrong scorers judge by effects")
 	}
 	if s, err := Trial(For(spec), spec, methods.NumberAnswer(2), json.RawMessage(`2`), nil); err != nil || len(s.Values) != 1 {

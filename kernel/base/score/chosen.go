@@ -42,20 +42,6 @@ type chosenScorer struct {
 // separator stands between the scorers in the name of several.
 const separator = "\n"
 
-// Choose is the name, for [ByName], of the scorers that a user named. The rubric of
-// one that grades is its text.
-func Choose(scorers []string) (string, error) {
-	scorers = slices.Clone(scorers)
-	for i, one := range scorers {
-		if g, err := ParseGrading(one); err == nil {
-			scorers[i] = g.String()
-		}
-	}
-	name := strings.Join(scorers, separator)
-	_, err := parseChosen(name)
-	return name, err
-}
-
 func parseChosen(name string) (Scorer, error) {
 	var c chosenScorer
 	for one := range strings.SplitSeq(name, separator) {
@@ -83,7 +69,7 @@ func parseJudge(text string) (judge, string, error) {
 	name, arg, given := strings.Cut(text, ":")
 	plain := map[string]judge{Exact: judgeExact, Includes: judgeIncludes, Letter: judgeLetter, F1: judgeF1, Math: judgeMath}
 	if j, ok := plain[name]; ok && given {
-		return nil, "", fmt.Errorf("%s takes nothing behind it: leave %q out", name, ":"+arg)
+		return nil, "", fmt.Errorf("%s takes no argument: leave %q out", name, ":"+arg)
 	} else if ok {
 		return j, name, nil
 	}

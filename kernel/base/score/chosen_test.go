@@ -36,7 +36,7 @@ func TestChosenScorers(t *testing.T) {
 		{"json:a:exact", `"{\"a\":\"x\"}"`, `"{\"a\":\"x\",\"c\":1}"`, 1},
 		{"json:a:exact", `"not JSON"`, `""`, 0},
 	} {
-		by, err := score.ByName(c.scorer, text)
+		by, err := score.Named(c.scorer).For(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestFirstScorerDecides(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := methods.AnswerSpec{Kind: methods.Text}
-	by, err := score.ByName(name, text)
+	by, err := name.For(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestFirstScorerDecides(t *testing.T) {
 	}
 	for want, names := range map[string][]string{
 		"did you mean \"exact\"?": {"exakt"}, "named twice": {"exact", "exact"}, "want a regular expression": {"pattern:("},
-		"neither a number from 0": {"number:x"}, "takes nothing behind it": {"f1:2"}, "want a field and a scorer": {"json:a"},
+		"neither a number from 0": {"number:x"}, "takes no argument": {"f1:2"}, "want a field and a scorer": {"json:a"},
 		"the scorers are exact, includes, pattern:REGEX": {"judge"},
 	} {
 		if _, err := score.Choose(names); err == nil || !strings.Contains(err.Error(), want) {

@@ -95,16 +95,4 @@ func (g Grading) String() string {
 	return Graded + "?" + v.Encode()
 }
 
-// GradingOf is the grading scorer among those of a name that [Choose] made; false if
-// no model grades.
-func GradingOf(name string) (Grading, bool) {
-	for one := range strings.SplitSeq(name, separator) {
-		if isGrading(one) {
-			g, err := ParseGrading(one)
-			return g, err == nil
-		}
-	}
-	return Grading{}, false
-}
-
 func isGrading(text string) bool { return text == Graded || strings.HasPrefix(text, Graded+"?") }

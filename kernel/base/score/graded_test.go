@@ -45,7 +45,7 @@ func TestGradedScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by, err := ByName(name, methods.AnswerSpec{})
+	by, err := name.For(methods.AnswerSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestGradedScore(t *testing.T) {
 	if v, has := miss.Get(Graded); err != nil || !has || v != 0 {
 		t.Errorf("%+v (%v)", miss, err)
 	}
-	alone, err := ByName("graded?model=a", spec)
+	alone, err := Named("graded?model=a").For(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func TestGradedScore(t *testing.T) {
 	if _, err := alone.Score(methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 1}, methods.RankingAnswer([]int{1}), nil); err == nil {
 		t.Error("a ranking is graded")
 	}
-	if g, ok := GradingOf(name); !ok || g.Models[0] != "a" {
+	if g, ok := name.Grading(); !ok || g.Models[0] != "a" {
 		t.Errorf("%+v %v", g, ok)
 	}
-	if _, ok := GradingOf("exact"); ok {
+	if _, ok := Named("exact").Grading(); ok {
 		t.Error("exact is graded")
 	}
 }

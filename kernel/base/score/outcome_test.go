@@ -12,7 +12,7 @@ import (
 // TestOnlyAnsweredScores: what scores a right answer, of each kind and by each name, gives 0
 // for it under every other outcome, but for habits and for what tools left behind.
 func TestOnlyAnsweredScores(t *testing.T) {
-	unmet := scorers()
+	unmet := own()
 	for _, c := range []struct {
 		scorer        string
 		kind          methods.AnswerKind
@@ -37,7 +37,7 @@ func TestOnlyAnsweredScores(t *testing.T) {
 	} {
 		delete(unmet, c.scorer)
 		spec := methods.AnswerSpec{Kind: c.kind, N: 3, K: 2, Labels: []string{"a", "b"}}
-		by, err := ByName(c.scorer, spec)
+		by, err := Named(c.scorer).For(spec)
 		if err != nil {
 			t.Fatal(err)
 		}

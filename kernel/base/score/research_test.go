@@ -10,7 +10,7 @@ import (
 // TestEvidenceIsThatArticle counts as evidence only the articles of the target,
 // not others whose titles look like theirs.
 func TestEvidenceIsThatArticle(t *testing.T) {
-	by, err := ByName("research", methods.AnswerSpec{Kind: methods.Text})
+	by, err := Named("research").For(methods.AnswerSpec{Kind: methods.Text})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (a *app) validateTask(ctx context.Context, t *lab.Task) error {
 		if !s.Scored() {
 			continue
 		}
-		scorer, err := score.ByName(t.Scorer, s.Problem.Answer)
+		scorer, err := t.Scorer.For(s.Problem.Answer)
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func allRight(t *testing.T, tk *task.Task, model sim.Provider, m methods.Method,
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, err := score.ByName(tk.Scorer, p.Answer)
+		by, err := tk.Scorer.For(p.Answer)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -151,7 +151,9 @@ func describeDataset(t *task.Task, s lab.Spec, d dataset.Dataset) {
 	if d.License != "" {
 		t.Source += ", licence " + d.License
 	}
-	t.Scorer = cmp.Or(t.Scorer, d.Scorer)
+	if t.Scorer.IsZero() {
+		t.Scorer = d.Scorer
+	}
 	t.Notes = append(t.Notes, d.Notes...)
 }
 

@@ -135,7 +135,7 @@ func TestPublishedDatasets(t *testing.T) {
 				t.Errorf("sample %+v", s)
 			}
 			config := fmt.Sprintf("config=%s&revision=%s&split=%s", want.config, commitOf(id), want.split)
-			if made.Name != "hf/"+id || made.Config != config || made.Scorer != want.scorer {
+			if made.Name != "hf/"+id || made.Config != config || made.Scorer.String() != want.scorer {
 				t.Errorf("task %q?%q, scorer %q", made.Name, made.Config, made.Scorer)
 			}
 		})
@@ -302,7 +302,7 @@ func TestEvalYAML(t *testing.T) {
 				}
 				return
 			}
-			if string(made.Samples[0].Target) != c.target || made.Scorer != c.scorer {
+			if string(made.Samples[0].Target) != c.target || made.Scorer.String() != c.scorer {
 				t.Errorf("target %s, scorer %q", made.Samples[0].Target, made.Scorer)
 			}
 			for _, want := range c.notes {

@@ -51,12 +51,12 @@ func recordedGraders(list []record.Model) (graders []provider.Provider) {
 // checkGraders refuses graders that are not those of the scorer, and a model that
 // would grade its own answers.
 func (e *Setup) checkGraders() error {
-	g, _ := score.GradingOf(e.Task.Scorer)
+	g, _ := e.Task.Scorer.Grading()
 	if len(g.Models) != len(e.Graders) {
 		return fmt.Errorf("the scorer of task %q names %d graders, and %d are open", e.Task.Name, len(g.Models), len(e.Graders))
 	}
 	if design, _ := e.design(); design != nil && len(e.Graders) > 0 {
-		return errors.New("graders cannot say when a run may end, because nobody has checked them: leave the rule for ending early out")
+		return errors.New("--until and --looks need a scorer that is not a model: leave them out, or choose another --scorer")
 	}
 	model := e.Provider.Info().ID
 	for i, by := range e.Graders {
@@ -79,7 +79,7 @@ const maxGraded = 256 << 10
 // grade asks the graders for the verdict on an answer. An answer without a value
 // is wrong, and the graders are not asked. An error ends the run.
 func (x *execution) grade(ctx context.Context, t *record.Trial, p methods.Problem, recorded *record.Trial) error {
-	g, graded := score.GradingOf(x.exp.Task.Scorer)
+	g, graded := x.exp.Task.Scorer.Grading()
 	value := bytes.TrimSpace(t.Answer.Value)
 	if !graded || t.Failure != "" || t.Answer.Outcome != methods.Answered || len(value) == 0 || string(value) == "null" {
 		return nil

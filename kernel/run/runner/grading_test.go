@@ -203,7 +203,7 @@ func TestGradingEstimated(t *testing.T) {
 	e.Methods = e.Methods[:1]
 	plain := e
 	without := *e.Task
-	without.Scorer = ""
+	without.Scorer = score.Scoring{}
 	plain.Task, plain.Graders = &without, nil
 	mustRun(t, plain, store)
 	first, err := e.DryRun(t.Context(), store, Quiet{})

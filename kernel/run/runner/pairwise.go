@@ -25,7 +25,7 @@ const (
 // keeps the preference. A trial that an earlier execution saw to the end is not asked
 // for again.
 func (x *execution) runPairs(ctx context.Context) error {
-	g, _ := score.GradingOf(x.exp.Task.Scorer)
+	g, _ := x.exp.Task.Scorer.Grading()
 	open := x.unpaired()
 	return x.work(ctx, len(open), nil, (&inTurn{ids: open}).next, func(ctx context.Context, id record.TrialID, _ Place) error {
 		x.mu.Lock()
@@ -45,7 +45,7 @@ func (x *execution) runPairs(ctx context.Context) error {
 
 // unpaired are the trials whose answers graders have yet to compare with others.
 func (x *execution) unpaired() (open []record.TrialID) {
-	if g, _ := score.GradingOf(x.exp.Task.Scorer); !g.Pairwise {
+	if g, _ := x.exp.Task.Scorer.Grading(); !g.Pairwise {
 		return nil
 	}
 	for _, id := range x.run.Trials() {
@@ -78,7 +78,7 @@ func (x *execution) rivals(t *record.Trial) (list []*record.Trial) {
 // verdicts is how many calls the graders of a trial take, about half of those for a
 // pair being on the other's account.
 func (x *execution) verdicts() int {
-	g, _ := score.GradingOf(x.exp.Task.Scorer)
+	g, _ := x.exp.Task.Scorer.Grading()
 	if g.Pairwise {
 		return len(x.graders) * len(x.run.Config.Methods)
 	}

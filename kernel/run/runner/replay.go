@@ -7,7 +7,6 @@ import (
 
 	"noema/cache"
 	"noema/kernel/base/redact"
-	"noema/kernel/base/score"
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
@@ -95,7 +94,7 @@ type difference struct {
 // need. It returns where the differences will be.
 func (r Replay) against(x *execution) map[record.TrialID]difference {
 	found := map[record.TrialID]difference{}
-	g, _ := score.GradingOf(x.exp.Task.Scorer)
+	g, _ := x.exp.Task.Scorer.Grading()
 	x.keep = func(ctx context.Context, now *record.Trial) (*record.Trial, error) {
 		was, err := Trial(ctx, x.store, r.Run.ID, now.ID)
 		if err != nil {

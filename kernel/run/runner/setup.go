@@ -152,8 +152,7 @@ func (e *Setup) resolve() (record.Config, []task.Sample, error) {
 // textRules is the version of the rules by which the texts of a run are scored, 0 where
 // there are none.
 func textRules(t *task.Task, samples []task.Sample) int {
-	byRules := t.Scorer == "" || slices.Contains(strings.Split(t.Scorer, "\n"), score.F1)
-	if byRules && slices.ContainsFunc(samples, func(s task.Sample) bool { return s.Problem.Answer.Kind == methods.Text }) {
+	if t.Scorer.Normalizes() && slices.ContainsFunc(samples, func(s task.Sample) bool { return s.Problem.Answer.Kind == methods.Text }) {
 		return score.TextRules
 	}
 	return 0

@@ -53,7 +53,7 @@ func (x *execution) pose(ctx context.Context, id record.TrialID) (p posed, err e
 		return p, err
 	}
 	p.calls = gateway.Trial{
-		ID: id, Method: methodIdentity(p.method), Effects: score.ByEffects(x.exp.Task.Scorer), Sampling: x.run.Config.Sampling,
+		ID: id, Method: methodIdentity(p.method), Effects: x.exp.Task.Scorer.ByEffects(), Sampling: x.run.Config.Sampling,
 		SeedsOf: seedsOf(p.method), Variant: variant(p.method),
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
@@ -195,7 +195,7 @@ func guarded(ctx context.Context, m methods.Method, p methods.Problem, h methods
 
 // conclude sets the trial's answer, failure and, where the right answer is known,
 // score.
-func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answer, effects []methods.ToolResult, err error) {
+func conclude(t *record.Trial, scoring score.Scoring, s task.Sample, answer methods.Answer, effects []methods.ToolResult, err error) {
 	spec := s.Problem.Answer
 	if err == nil {
 		if err = check(spec, answer); err == nil {
@@ -213,10 +213,10 @@ func conclude(t *record.Trial, scorer string, s task.Sample, answer methods.Answ
 			t.Infra = true
 		}
 	}
-	if _, graded := score.GradingOf(scorer); !t.HasTarget() && !graded {
+	if _, graded := scoring.Grading(); !t.HasTarget() && !graded {
 		return
 	}
-	by, err := score.ByName(scorer, spec)
+	by, err := scoring.For(spec)
 	if err != nil {
 		t.Failure = err.Error()
 		t.Answer = methods.Answer{Outcome: methods.Failed, Reason: "see failure"}

@@ -56,7 +56,7 @@ func book(t *testing.T, m methods.Method, options string, p sim.Provider, made *
 			t.Errorf("%s: %v", s.ID, err)
 			return
 		}
-		by, err := score.ByName(made.Scorer, s.Problem.Answer)
+		by, err := made.Scorer.For(s.Problem.Answer)
 		if err != nil {
 			t.Error(err)
 			return

@@ -7,24 +7,6 @@ import (
 	"noema/methods"
 )
 
-// scorers is the table of scorers that tasks name.
-func scorers() map[string]Scorer {
-	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}, "booking": bookingScorer{}}
-}
-
-// ByName returns the scorer that a task names, for tasks whose answers need
-// more than a comparison with the target; an empty name is [For], and a name of
-// [Choose] the scorers that a user chose.
-func ByName(name string, spec methods.AnswerSpec) (Scorer, error) {
-	if name == "" {
-		return For(spec), nil
-	}
-	if s, ok := scorers()[name]; ok {
-		return s, nil
-	}
-	return parseChosen(name)
-}
-
 // game24Scorer checks expressions by Game24. The target is {"numbers": […]}.
 type game24Scorer struct{}
 

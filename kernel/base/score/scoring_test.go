@@ -7,9 +7,9 @@ import (
 	"noema/methods"
 )
 
-func TestByName(t *testing.T) {
+func TestNamed(t *testing.T) {
 	spec := methods.AnswerSpec{Kind: methods.Text}
-	s, err := score.ByName("game24", spec)
+	s, err := score.Named("game24").For(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,10 +34,10 @@ func TestByName(t *testing.T) {
 	if _, err := s.Score(spec, given(`"1"`, methods.Answered), raw(`[]`)); err == nil {
 		t.Error("a target without numbers was accepted")
 	}
-	if _, err := score.ByName("riddle", spec); err == nil {
+	if _, err := score.Named("riddle").For(spec); err == nil {
 		t.Error("an unknown scorer was found")
 	}
-	if same, err := score.ByName("", spec); err != nil || same != score.For(spec) {
+	if same, err := score.Named("").For(spec); err != nil || same != score.For(spec) {
 		t.Errorf("no name: %v, %v", same, err)
 	}
 }
