@@ -7,7 +7,7 @@ import (
 	"log"
 
 	. "noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	. "noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/methods/reply"
 )
 

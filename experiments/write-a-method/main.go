@@ -8,7 +8,7 @@ import (
 	"log"
 
 	. "noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 )
 
 // Vote asks for three independent chains of thought and takes the answer that

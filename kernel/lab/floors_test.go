@@ -122,12 +122,12 @@ func TestFloors(t *testing.T) {
 
 func TestOnlyMainsNameConcreteThings(t *testing.T) {
 	all := imports(t)
-	only := concrete(all["kernel/lab/builtin"])
+	only := concrete(all["kernel/session/builtin"])
 	if len(only) < 10 {
 		t.Fatalf("only %d methods and providers found: the test looks in the wrong place", len(only))
 	}
 	for pkg, names := range all {
-		if isMain(pkg) || pkg == "kernel/lab/builtin" {
+		if isMain(pkg) || pkg == "kernel/session/builtin" {
 			continue // what all mains come with stands in one place
 		}
 		for _, name := range only {

@@ -9,7 +9,7 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 )
 
 func TestMain(m *testing.M) {

@@ -16,7 +16,7 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"

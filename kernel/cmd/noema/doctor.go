@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/exchange"
 	"noema/plugins"
 )

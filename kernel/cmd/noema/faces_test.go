@@ -16,7 +16,7 @@ import (
 
 	"noema/kernel/base/score"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/view"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/session/cell"
 	"noema/kernel/session/jupyter"
 )

@@ -12,7 +12,7 @@ import (
 
 	"noema/kernel/base/score"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 	"noema/methods"
 	"noema/plugins"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )

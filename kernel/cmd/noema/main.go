@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 )
 

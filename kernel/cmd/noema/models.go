@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/library"
 )
 

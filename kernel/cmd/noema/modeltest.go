@@ -10,7 +10,7 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/modeltest"
 	"noema/kernel/run/gateway"
 )

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/session/jupyter"
 	"noema/kernel/show/report"
 )

@@ -15,7 +15,7 @@ import (
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/sim"
 	"noema/kernel/task"
 	"noema/methods"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 )
 
 // TestPlanRunKeepsItems runs an LWT of one's own on samples: the items that its prompts

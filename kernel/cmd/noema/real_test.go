@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/scripted"
 	"noema/methods"
 	"noema/methods/methodtest"

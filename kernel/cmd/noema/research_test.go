@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/sim"
 	"noema/kernel/result/record"
 	"noema/kernel/task"

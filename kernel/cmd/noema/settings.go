@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"noema/kernel/base/files"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 )
 

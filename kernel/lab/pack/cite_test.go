@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"noema/cache/packfile"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/lab/pack"
 	"noema/kernel/result/record"
 )

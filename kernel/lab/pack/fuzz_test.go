@@ -24,7 +24,7 @@ import (
 
 	"noema/cache/packfile"
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/lab/pack"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/lab/plugindev"
 	"noema/methods"
 	"noema/plugins"

@@ -195,7 +195,7 @@ import (
 	"strings"
 
 	. "noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 )
 
 // suffix ends prompts.

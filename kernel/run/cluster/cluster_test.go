@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
 	"noema/kernel/run/runner"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/session/jupyter"
 )
 

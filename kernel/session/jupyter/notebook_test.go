@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/session/jupyter"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"noema/kernel/lab"
-	"noema/kernel/lab/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/result/record"
 	"noema/kernel/session/cell"
 )

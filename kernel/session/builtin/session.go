@@ -42,7 +42,7 @@ func NewSession(o SessionOptions) (*cell.Session, *lab.Lab, error) {
 		Values:  map[string]any{"lab": l},
 		Imports: []string{"fmt", ". noema/kernel/lab"},
 		Symbols: map[string]map[string]reflect.Value{
-			"noema/kernel/lab/builtin/builtin": {"Open": reflect.ValueOf(func() *lab.Lab { return l })},
+			"noema/kernel/session/builtin/builtin": {"Open": reflect.ValueOf(func() *lab.Lab { return l })},
 		},
 		Args: o.Args, Output: o.Output, Capture: o.Capture, Dir: o.Dir, Memory: o.Memory, Engine: o.Engine,
 	})
