@@ -23,10 +23,10 @@ var floors = map[string]int{
 	"kernel/result":  4, // records, comparisons, others' predictions
 	"kernel/run":     5,
 	"kernel/show":    6, // reports, exports
-	"kernel/lab":     7, // the face; packs, plugin development, what is built in
-	"kernel/session": 8, // cells, terminal, Jupyter
+	"kernel/lab":     7, // the face; packs, plugin development
+	"kernel/session": 8, // cells, terminal, Jupyter, and what mains come with
 	"kernel/view":    8, // the page
-	"experiments":    8,
+	"experiments":    9,
 	"kernel/cmd":     9,
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/base/score"
 	"noema/kernel/lab"
 	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
