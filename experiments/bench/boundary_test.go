@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/model/provider/scripted"
 	"noema/kernel/run/gateway"
+	"noema/kernel/model/provider/scripted"
 	"noema/methods"
 	"noema/plugins"
 )

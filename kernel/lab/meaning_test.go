@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider/local"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 // searching asks the tool search for the query, and answers with the titles in

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/sim"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/methodtest"

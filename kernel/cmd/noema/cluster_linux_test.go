@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/lab"
-	"noema/kernel/model/provider/providertest"
 )
 
 // process is one that a test starts again when it has killed it.

@@ -16,11 +16,11 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/kernel/run/runner"
+	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 	"noema/methods"
 )

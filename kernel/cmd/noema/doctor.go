@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/exchange"
+	"noema/kernel/session/builtin"
 	"noema/plugins"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/session/builtin"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

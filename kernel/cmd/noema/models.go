@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/library"
+	"noema/kernel/session/builtin"
 )
 
 func modelCommand(a *app) *cobra.Command {

@@ -10,9 +10,9 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/modeltest"
 	"noema/kernel/run/gateway"
+	"noema/kernel/session/builtin"
 )
 
 func testModelCommand(a *app) *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/lab/plugindev"
+	"noema/kernel/session/builtin"
 	"noema/plugins"
 	"noema/plugins/python"
 )

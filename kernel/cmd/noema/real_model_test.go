@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/model/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 	"noema/methods"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/scripted"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/methods/methodtest"
 )

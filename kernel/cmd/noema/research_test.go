@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/wikitest"
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/model/provider/sim"
 	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/kernel/task/multihop"
-	"noema/kernel/task/wiki/wikitest"
 	"noema/methods"
 	"noema/methods/methodtest"
 )

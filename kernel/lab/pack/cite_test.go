@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"noema/cache/packfile"
-	"noema/kernel/session/builtin"
 	"noema/kernel/lab/pack"
 	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 )
 
 // TestCitedNumbers changes digits of the files that a paper reads.

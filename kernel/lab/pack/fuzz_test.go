@@ -24,10 +24,10 @@ import (
 
 	"noema/cache/packfile"
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/lab/pack"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
+	"noema/kernel/session/builtin"
 	"noema/plugins"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"noema/cache/packfile"
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/lab/pack"
 	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 )
 
 func TestMain(m *testing.M) {

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/session/builtin"
 	"noema/kernel/lab/plugindev"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/plugins"
 )

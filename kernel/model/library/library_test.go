@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/base/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 	"noema/kernel/model/library"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

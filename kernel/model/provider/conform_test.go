@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"
@@ -16,7 +17,6 @@ import (
 	"noema/kernel/model/provider/ollama"
 	"noema/kernel/model/provider/openai"
 	"noema/kernel/model/provider/prices"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

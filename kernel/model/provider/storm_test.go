@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"noema/cache"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/providertest"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/methods"

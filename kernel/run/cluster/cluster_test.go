@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
 	"noema/kernel/run/runner"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/plugins"
 )

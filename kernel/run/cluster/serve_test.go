@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/kernel/run/cluster"
 	"noema/kernel/run/runner"
 	"noema/methods"

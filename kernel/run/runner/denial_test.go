@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/model/provider/providertest"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/methods"

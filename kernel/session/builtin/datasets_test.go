@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"noema/kernel/base/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 	"noema/kernel/lab"
 	"noema/kernel/task"
 	"noema/kernel/task/dataset"

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/prices"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

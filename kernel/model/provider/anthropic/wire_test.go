@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/prices"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/gemini"
 	"noema/kernel/model/provider/prices"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

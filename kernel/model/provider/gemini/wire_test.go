@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/gemini"
 	"noema/kernel/model/provider/prices"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

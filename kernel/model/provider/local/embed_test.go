@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 // sentences runs texts through transformers, with the pooling that

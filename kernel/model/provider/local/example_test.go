@@ -7,8 +7,8 @@ import (
 	"log"
 	"os"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/network"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/local"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

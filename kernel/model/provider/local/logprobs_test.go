@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/local"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local"
 	"noema/kernel/model/provider/local/internal/grammar"
 	"noema/kernel/model/provider/local/internal/tokenizer"
-	"noema/kernel/model/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -3,9 +3,9 @@ package modeltest
 import (
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 )
 
 // What a server tells must be of the reply, and can be.

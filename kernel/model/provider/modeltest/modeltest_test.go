@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/modeltest"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 	"noema/kernel/run/gateway"
 	"noema/methods"
 )

@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/ollama"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

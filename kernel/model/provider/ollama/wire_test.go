@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/ollama"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"noema/cache"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/none"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/methods"

@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

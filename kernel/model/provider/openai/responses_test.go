@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/providertest"
 	"noema/methods"
 )
 

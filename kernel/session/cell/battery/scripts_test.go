@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"noema/kernel/lab"
-	"noema/kernel/session/builtin"
 	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 	"noema/kernel/session/cell"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/checkpoint"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 func write(t testing.TB, dir, name string, data []byte) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/network"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 func never() error { return nil }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/network"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 // TestEngines holds that both engines say the same of every architecture: the same

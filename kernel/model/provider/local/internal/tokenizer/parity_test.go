@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/tokenizer"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 // reference runs texts through Hugging Face's tokenizers library.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/model/provider/local/internal/tokenizer"
-	"noema/kernel/model/provider/local/localtest"
 )
 
 func read(t testing.TB, arch string) *tokenizer.Tokenizer {
