@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,9 +25,11 @@ var floors = map[string]int{
 	"cache": 1, "cache/pack": 1, "plugins": 1, "plugins/python": 1, "kernel/display": 1, "kernel/hub": 1, "kernel/provider": 1, "kernel/score": 1, "kernel/task": 1,
 	"methods/reply": 1, "methods/workflow": 1, "methods/methodtest": 1, "methods/generalanot/pyexpr": 1,
 
-	"kernel/hub/hubtest": 2, "kernel/models": 2, "kernel/record": 2, "methods/internal/*": 2, "kernel/task/*": 2, "kernel/task/wiki/wikitest": 2,
+	"kernel/models": 2, "kernel/record": 2, "methods/internal/*": 2, "kernel/task/*": 2,
 	"kernel/provider/prices": 2, "kernel/provider/none": 2, "kernel/provider/scripted": 2, "kernel/provider/local": 2,
-	"kernel/provider/local/localtest": 2, "kernel/provider/modeltest": 2, "kernel/provider/providertest": 2,
+	"kernel/provider/modeltest": 2,
+
+	"kernel/internal/providertest": 2, "kernel/internal/localtest": 2, "kernel/internal/hubtest": 2, "kernel/internal/wikitest": 2,
 
 	"methods/*": 3, "kernel/gateway": 3, "kernel/compare": 3, "kernel/provider/exchange": 3,
 	"kernel/predictions": 3,
@@ -161,6 +164,9 @@ func TestOnlyMainsNameConcreteThings(t *testing.T) {
 	}
 }
 
+// testDouble matches the packages that only tests may import.
+var testDouble = regexp.MustCompile(`(^|/)internal/[a-z]+test$`)
+
 func TestWhoMayImportWhat(t *testing.T) {
 	for pkg, names := range imports(t) {
 		for name := range names {
@@ -169,6 +175,8 @@ func TestWhoMayImportWhat(t *testing.T) {
 				t.Errorf("%s imports %s: gRPC stays behind package plugins", pkg, name)
 			case strings.HasPrefix(name, "github.com/dgraph-io/badger") && !strings.HasPrefix(pkg, "cache"):
 				t.Errorf("%s imports %s: Badger stays behind package cache", pkg, name)
+			case testDouble.MatchString(name) && !testDouble.MatchString(pkg):
+				t.Errorf("%s imports %s, which is for tests", pkg, name)
 			case pkg == "methods" && strings.Contains(strings.Split(name, "/")[0], "."):
 				t.Errorf("%s imports %s: the vocabulary needs the standard library alone", pkg, name)
 			}

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"noema/kernel"
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/localtest"
 )
 
 // searching asks the tool search for the query, and answers with the titles in

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"noema/kernel"
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 	"noema/kernel/task"
 	"noema/kernel/task/dataset"
 	"noema/methods"

@@ -12,8 +12,8 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/cluster"
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider"
-	"noema/kernel/provider/local/localtest"
 	"noema/kernel/runner"
 	"noema/methods"
 )

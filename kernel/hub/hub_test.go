@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"noema/kernel/hub"
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 )
 
 // content is some bytes that do not compress or repeat.

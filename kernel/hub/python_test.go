@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"noema/kernel/hub"
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 )
 
 // python runs a program of Python with the module huggingface_hub, or skips

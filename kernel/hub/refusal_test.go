@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/hub"
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 )
 
 // TestRefusals shows each way in which a hub refuses, and what it is called.

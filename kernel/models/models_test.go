@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"noema/kernel/hub"
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 	"noema/kernel/models"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

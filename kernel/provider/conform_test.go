@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
 	"noema/kernel/provider/exchange"
@@ -16,7 +17,6 @@ import (
 	"noema/kernel/provider/ollama"
 	"noema/kernel/provider/openai"
 	"noema/kernel/provider/prices"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

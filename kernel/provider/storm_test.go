@@ -17,8 +17,8 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
-	"noema/kernel/provider/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 )

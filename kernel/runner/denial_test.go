@@ -13,7 +13,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 	"noema/methods/baseline"

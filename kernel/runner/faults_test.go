@@ -12,9 +12,9 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 	"noema/methods/baseline"

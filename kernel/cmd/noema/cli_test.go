@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
 	"noema/kernel/runner"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/kernel"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 // process is one that a test starts again when it has killed it.

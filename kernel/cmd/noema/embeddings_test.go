@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 )
 
 // embeddingModel writes an embedding model with random weights: what is near to

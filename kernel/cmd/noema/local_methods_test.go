@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"noema/kernel/builtin"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 	"noema/methods"
 )
 

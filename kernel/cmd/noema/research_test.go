@@ -10,11 +10,11 @@ import (
 
 	"noema/kernel"
 	"noema/kernel/builtin"
+	"noema/kernel/internal/wikitest"
 	"noema/kernel/provider/sim"
 	"noema/kernel/record"
 	"noema/kernel/task"
 	"noema/kernel/task/multihop"
-	"noema/kernel/task/wiki/wikitest"
 	"noema/methods"
 	"noema/methods/methodtest"
 )

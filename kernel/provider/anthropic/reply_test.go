@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

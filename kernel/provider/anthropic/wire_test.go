@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/anthropic"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/prices"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

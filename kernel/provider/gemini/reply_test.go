@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/gemini"
 	"noema/kernel/provider/prices"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/gemini"
 	"noema/kernel/provider/prices"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/tokenizer"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/localtest"
 )
 
 // sentences runs texts through transformers, with the pooling that

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 	"noema/methods"
 )
 

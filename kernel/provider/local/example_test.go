@@ -7,8 +7,8 @@ import (
 	"log"
 	"os"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

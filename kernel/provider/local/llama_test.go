@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/network"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/local"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local"
 	"noema/kernel/provider/local/internal/grammar"
 	"noema/kernel/provider/local/internal/tokenizer"
-	"noema/kernel/provider/local/localtest"
 	"noema/methods"
 )
 

@@ -3,9 +3,9 @@ package modeltest
 import (
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 )
 
 // What a server tells must be of the reply, and can be.

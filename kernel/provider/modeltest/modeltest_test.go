@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"noema/kernel/gateway"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/modeltest"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

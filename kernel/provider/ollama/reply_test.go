@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/ollama"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/ollama"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"noema/cache"
 	"noema/kernel/gateway"
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/none"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/kernel/record"
 	"noema/methods"
 )

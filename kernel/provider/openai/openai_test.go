@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

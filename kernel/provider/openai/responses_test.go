@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/providertest"
 	"noema/kernel/provider"
 	"noema/kernel/provider/exchange"
 	"noema/kernel/provider/openai"
-	"noema/kernel/provider/providertest"
 	"noema/methods"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/checkpoint"
-	"noema/kernel/provider/local/localtest"
 )
 
 func write(t testing.TB, dir, name string, data []byte) {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/internal/network"
-	"noema/kernel/provider/local/localtest"
 )
 
 func never() error { return nil }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/checkpoint"
 	"noema/kernel/provider/local/internal/network"
-	"noema/kernel/provider/local/localtest"
 )
 
 // TestEngines holds that both engines say the same of every architecture: the same

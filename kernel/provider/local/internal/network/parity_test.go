@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/network"
-	"noema/kernel/provider/local/localtest"
 )
 
 // reference runs the same tokens through transformers: the logits after a

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/tokenizer"
-	"noema/kernel/provider/local/localtest"
 )
 
 // reference runs texts through Hugging Face's tokenizers library.

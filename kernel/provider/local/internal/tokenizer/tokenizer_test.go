@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"noema/kernel/internal/localtest"
 	"noema/kernel/provider/local/internal/tokenizer"
-	"noema/kernel/provider/local/localtest"
 )
 
 func read(t testing.TB, arch string) *tokenizer.Tokenizer {
