@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/run/gateway"
 	"noema/kernel/model/provider/scripted"
+	"noema/kernel/run/gateway"
 	"noema/methods"
 	"noema/plugins"
 )

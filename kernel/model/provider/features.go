@@ -39,3 +39,13 @@ type Features struct {
 
 	How []string // what degrades and how, one sentence each
 }
+
+// AllNative are the features of a protocol that has all that a request asks for; a
+// provider then sets what its own has otherwise. how are the sentences of How.
+func AllNative(protocol string, how ...string) Features {
+	return Features{
+		Protocol: protocol, How: how,
+		Temperature: Native, TopP: Native, TopK: Native, MaxTokens: Native, Stop: Native, Seed: Native, Draws: Native,
+		Schema: Native, Tools: Native, Logprobs: Native, Streaming: Native,
+	}
+}

@@ -43,19 +43,14 @@ func Service() exchange.Service {
 }
 
 func features() provider.Features {
-	return provider.Features{
-		Protocol:    "messages",
-		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
-		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Ignored, Draws: provider.BestEffort,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Unsupported, Streaming: provider.Native,
-		How: []string{
-			"The API has no seed: draws differ by chance alone, and two calls at temperature 0 may differ.",
-			"Where a model takes temperature or top_p but not both, top_p is not sent.",
-			"The API has no log probabilities: a request for them is refused before it is sent.",
-			"A schema that the server does not enforce becomes a tool that the model must call, or is asked for in words.",
-			fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens),
-		},
-	}
+	f := provider.AllNative("messages",
+		"The API has no seed: draws differ by chance alone, and two calls at temperature 0 may differ.",
+		"Where a model takes temperature or top_p but not both, top_p is not sent.",
+		"The API has no log probabilities: a request for them is refused before it is sent.",
+		"A schema that the server does not enforce becomes a tool that the model must call, or is asked for in words.",
+		fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens))
+	f.Seed, f.Draws, f.Logprobs = provider.Ignored, provider.BestEffort, provider.Unsupported
+	return f
 }
 
 // New makes a client of a model.
@@ -66,8 +61,8 @@ func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
 		KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": "2023-06-01"},
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Stop: "stop_sequences",
-			Schema:        []string{"output_config", "output_format", "json_schema", "tool_choice", "input_schema", "additionalProperties"},
-			SchemaInstead: []string{"output_config is not sent: the schema is given as a tool that the model must call"},
+			Schema:     []string{"output_config", "output_format", "json_schema", "tool_choice", "input_schema", "additionalProperties"},
+			SchemaWays: 1, // as a tool that the model must call
 		},
 		Encode: func(d exchange.Draft) (string, any, error) {
 			if d.Sampling.MaxTokens == 0 {
@@ -77,7 +72,7 @@ func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
 			return "/v1/messages", q, err
 		},
 		Decode: decode,
-		Learn:  limit.learn, Learned: limit.learned,
+		Learn:  limit.learn,
 	}, c)
 }
 
@@ -105,11 +100,4 @@ func (l *limit) learn(refused *exchange.Refusal, r methods.Request) bool {
 	}
 	l.n.Store(n)
 	return true
-}
-
-func (l *limit) learned() []string {
-	if n := l.n.Load(); n != DefaultMaxTokens {
-		return []string{fmt.Sprintf("max_tokens is %d where a request has no limit: the model allows no more", n)}
-	}
-	return nil
 }

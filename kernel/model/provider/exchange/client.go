@@ -85,8 +85,6 @@ type Protocol struct {
 	// Learn, if set, reads a refusal before the rules do. It may rewrite it, and
 	// reports whether it has learned what to do without.
 	Learn func(*Refusal, methods.Request) bool
-	// Learned, if set, says in words what Learn has learned.
-	Learned func() []string
 }
 
 // Draft is a request as it is to be written: what the server is known to
@@ -158,16 +156,6 @@ func (c *Client) Info() provider.Info { return c.info }
 
 // Features says what the protocol does with the parts of a request.
 func (c *Client) Features() provider.Features { return c.protocol.Features }
-
-// Adaptations lists in words what the server refused so far and what is done
-// instead. It is sorted, and empty for a server that accepts everything.
-func (c *Client) Adaptations() []string {
-	list := c.learned.list()
-	if c.protocol.Learned != nil {
-		list = append(list, c.protocol.Learned()...)
-	}
-	return list
-}
 
 // CloseIdleConnections closes the connections that no request uses.
 func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }

@@ -25,16 +25,16 @@ type Rules struct {
 	OwnSecond bool
 	// Schema are the names of what carries a schema, the main one first.
 	Schema []string
-	// SchemaInstead are ways to ask for a schema where the main one is refused,
-	// as Adaptations describes them. The last resort is always to ask in words.
-	SchemaInstead []string
+	// SchemaWays is how many further ways there are to ask for a schema where the
+	// main one is refused. The last resort is always to ask in words.
+	SchemaWays int
 }
 
 // Form is how requests are written for a server and model.
 type Form struct {
 	Without   map[string]bool // parameters that are not sent; never changed once made
 	Alternate bool            // the second name of Rules.Limit is sent
-	Way       int             // to ask for a schema: 0 is the protocol's own way, then those of Rules.SchemaInstead
+	Way       int             // to ask for a schema: 0 is the protocol's own way, then those that Rules.SchemaWays counts
 	InWords   bool            // a schema is asked for in words
 }
 
@@ -71,7 +71,7 @@ func (l *learned) form(s *methods.Schema) Form {
 	f := l.state
 	if s != nil {
 		f.Way = max(f.Way, l.refused[sha256.Sum256(s.JSON)])
-		f.InWords = f.Way > len(l.rules.SchemaInstead)
+		f.InWords = f.Way > l.rules.SchemaWays
 	}
 	return f
 }
@@ -182,37 +182,6 @@ func (l *learned) dropSchema(f Form, s *methods.Schema, text string) bool {
 var badSchema = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)invalid (json )?schema|schema is too|too many states|schema.*(not supported|unsupported) (keyword|property|type)|for '\w+' type, ('|property)`)
 })
-
-// list says in words what was refused so far and what is sent instead, sorted.
-func (l *learned) list() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []string
-	for name := range l.state.Without {
-		out = append(out, name+" is not sent: the server refuses it")
-	}
-	if l.switched {
-		now := l.rules.Limit[0]
-		if l.state.Alternate {
-			now = l.rules.Limit[1]
-		}
-		out = append(out, now+" is sent for the limit of output tokens: the server refuses the other name")
-	}
-	switch n := l.state.Way; {
-	case n > len(l.rules.SchemaInstead):
-		out = append(out, l.inWords())
-	case n > 0:
-		out = append(out, l.rules.SchemaInstead[n-1])
-	case len(l.refused) > 0:
-		out = append(out, "for the schemas that the server refuses: "+l.inWords())
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (l *learned) inWords() string {
-	return l.rules.Schema[0] + " is not sent: the schema is asked for in words and validated here"
-}
 
 // AskInWords asks for the schema in words instead, at the end of the last
 // message where that is the user's: some servers insist on alternating roles.

@@ -30,19 +30,14 @@ func Service() exchange.Service {
 }
 
 func features() provider.Features {
-	return provider.Features{
-		Protocol:    "generateContent",
-		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
-		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.BestEffort, Streaming: provider.Native,
-		How: []string{
-			"A parameter that the server refuses is not sent again, and the list of them is kept.",
-			"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
-			"Not every model gives log probabilities; one that refuses them or leaves them out is an error. The protocol has no bytes of tokens: a part of a character is given as the server writes it.",
-			"Thoughts are counted as output tokens and are no part of the reply.",
-			"Each draw sends a seed of its own.",
-		},
-	}
+	f := provider.AllNative("generateContent",
+		"A parameter that the server refuses is not sent again; the refusal is in the record.",
+		"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
+		"Not every model gives log probabilities; one that refuses them or leaves them out is an error. The protocol has no bytes of tokens: a part of a character is given as the server writes it.",
+		"Thoughts are counted as output tokens and are no part of the reply.",
+		"Each draw sends a seed of its own.")
+	f.Seed, f.Logprobs = provider.BestEffort, provider.BestEffort
+	return f
 }
 
 // schema is the name of the parameter in refusals, after spellings.

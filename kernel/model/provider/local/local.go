@@ -259,17 +259,12 @@ func check(r methods.Request) error {
 
 // Features says what becomes of the parts of a request.
 func Features() provider.Features {
-	return provider.Features{
-		Provider: Kind, Protocol: "in the process",
-		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
-		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.Native, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Unsupported, Logprobs: provider.Native, Streaming: provider.Unsupported,
-		How: []string{
-			"The same request gives the same bytes, on any number of threads and whatever other requests run.",
-			"A schema with an unsupported keyword is refused; the error names its place and the supported keywords.",
-			"A chat template is not run: its family is recognised by its special tokens; without one, messages are lines of \"role: text\"; another family is refused.",
-			"Tools and tool calls are refused.",
-			"Log probabilities are the model's own, at temperature 1, before top_k, top_p or a schema narrow the choice.",
-		},
-	}
+	f := provider.AllNative("in the process",
+		"The same request gives the same bytes, on any number of threads and whatever other requests run.",
+		"A schema with an unsupported keyword is refused; the error names its place and the supported keywords.",
+		"A chat template is not run: its family is recognised by its special tokens; without one, messages are lines of \"role: text\"; another family is refused.",
+		"Tools and tool calls are refused.",
+		"Log probabilities are the model's own, at temperature 1, before top_k, top_p or a schema narrow the choice.")
+	f.Provider, f.Tools, f.Streaming = Kind, provider.Unsupported, provider.Unsupported
+	return f
 }

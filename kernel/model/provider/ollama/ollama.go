@@ -37,18 +37,13 @@ func Service() exchange.Service {
 }
 
 func features() provider.Features {
-	return provider.Features{
-		Protocol:    "ollama chat",
-		Temperature: provider.Native, TopP: provider.Native, TopK: provider.Native,
-		MaxTokens: provider.Native, Stop: provider.Native, Seed: provider.BestEffort, Draws: provider.Native,
-		Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
-		How: []string{
-			"A schema that the server cannot turn into a grammar is asked for in words and validated by whoever asked.",
-			"Log probabilities came with Ollama 0.12.11; an older server, which ignores the request for them, is an error.",
-			"A prompt that does not fit is refused by servers that can; older ones cut it in silence.",
-			"Each draw sends a seed of its own.",
-		},
-	}
+	f := provider.AllNative("ollama chat",
+		"A schema that the server cannot turn into a grammar is asked for in words and validated by whoever asked.",
+		"Log probabilities came with Ollama 0.12.11; an older server, which ignores the request for them, is an error.",
+		"A prompt that does not fit is refused by servers that can; older ones cut it in silence.",
+		"Each draw sends a seed of its own.")
+	f.Seed = provider.BestEffort
+	return f
 }
 
 // New makes a client of a model.

@@ -76,37 +76,25 @@ func identity(o Options) string {
 	return strings.Join(parts, "&")
 }
 
-// features are what both protocols do with the parts of a request.
-func features() provider.Features {
-	return provider.Features{
-		Temperature: provider.Native, TopP: provider.Native, MaxTokens: provider.Native,
-		Draws: provider.Native, Schema: provider.Native, Tools: provider.Native, Logprobs: provider.Native, Streaming: provider.Native,
-	}
-}
-
 // What both protocols do.
 const (
-	parametersHow = "A parameter that the server refuses is not sent again, and the list of them is kept."
+	parametersHow = "A parameter that the server refuses is not sent again; the refusal is in the record."
 	schemaHow     = "A schema that the server cannot enforce is asked for in words and validated by whoever asked."
 	logprobsHow   = "Log probabilities that the server refuses or leaves out are an error, never a reply without them."
 )
 
 func chatFeatures() provider.Features {
-	f := features()
-	f.Protocol, f.TopK, f.Stop, f.Seed = "chat completions", provider.BestEffort, provider.Native, provider.BestEffort
-	f.How = []string{
+	f := provider.AllNative("chat completions",
 		parametersHow, "A stop string that the server refuses is applied to the reply here.", schemaHow,
-		"OpenAI's own server has no top_k; compatible ones do.", "Each draw sends a seed of its own.", logprobsHow,
-	}
+		"OpenAI's own server has no top_k; compatible ones do.", "Each draw sends a seed of its own.", logprobsHow)
+	f.TopK, f.Seed = provider.BestEffort, provider.BestEffort
 	return f
 }
 
 func responsesFeatures() provider.Features {
-	f := features()
-	f.Protocol, f.TopK, f.Stop, f.Seed = "responses", provider.Ignored, provider.Emulated, provider.Ignored
-	f.How = []string{
+	f := provider.AllNative("responses",
 		parametersHow, "The protocol has no stop strings: they are applied to the reply here, after it was paid for.",
-		"The protocol has no seed and no top_k: they are not sent.", schemaHow, logprobsHow,
-	}
+		"The protocol has no seed and no top_k: they are not sent.", schemaHow, logprobsHow)
+	f.TopK, f.Stop, f.Seed = provider.Ignored, provider.Emulated, provider.Ignored
 	return f
 }
