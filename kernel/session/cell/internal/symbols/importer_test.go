@@ -177,7 +177,7 @@ func TestUnknownImports(t *testing.T) {
 	m := NewImporter()
 	for path, want := range map[string]string{
 		"string":                  `did you mean "strings"`,
-		"noema/kernel":            `did you mean "noema/kernel/lab"`,
+		"noema/kernel/lab":        `did you mean "noema/kernel/lab"`,
 		"noema/kernel/scores":     `"noema/kernel/base/score"`,
 		"golang.org/x/exp/rand":   `"math/rand"`,
 		"maths":                   `"math"`,
