@@ -1,10 +1,9 @@
-package jsonschema
+package reply
 
 import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,14 +14,14 @@ import (
 	"golang.org/x/text/message"
 )
 
-// other is the verdict of another implementation on a schema and a value: whether
-// it takes the schema, and its faults, in its words and in our order.
+// other is the verdict of the library on a schema and a value: whether it takes
+// the schema, and the faults in its words and in our order.
 func other(schema, value any) (takes bool, faults []string) {
 	c := oracle.NewCompiler()
-	if err := c.AddResource("s.json", schema); err != nil {
+	if err := c.AddResource("noema:schema", schema); err != nil {
 		return false, nil
 	}
-	s, err := c.Compile("s.json")
+	s, err := c.Compile("noema:schema")
 	if err != nil {
 		return false, nil
 	}
@@ -40,7 +39,7 @@ func other(schema, value any) (takes bool, faults []string) {
 			slices.Sort(extra.Properties)
 		}
 		if len(e.Causes) == 0 {
-			faults = append(faults, Fault{Place: e.InstanceLocation, Text: e.ErrorKind.LocalizedString(printer)}.String())
+			faults = append(faults, SchemaFault{Place: e.InstanceLocation, Text: e.ErrorKind.LocalizedString(printer)}.String())
 		}
 	}
 	walk(invalid)
@@ -145,9 +144,9 @@ func (m maker) keyword(s map[string]any, depth int) {
 	}
 }
 
-// What another implementation refuses is refused here, schemas and values alike,
-// and in the same words; what it takes is taken.
-func TestAgreesWithAnotherImplementation(t *testing.T) {
+// The words of the faults are the library's at the time of writing: another
+// version of it must not change them.
+func TestAgreesWithTheLibrary(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(1, 2))}
 	counts := map[string]int{}
 	for range 400 {
@@ -159,15 +158,12 @@ func TestAgreesWithAnotherImplementation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Compile(raw)
+		s, err := NewValidator(raw)
 		for range 5 {
 			value := m.value(3)
 			takes, want := other(root, value)
 			if takes != (err == nil) {
-				if err != nil && regexp.MustCompile("to itself|not in it|outside of itself").MatchString(err.Error()) {
-					break // the other looks only at what a value meets
-				}
-				t.Fatalf("schema %s: %v, the other takes it: %t", raw, err, takes)
+				t.Fatalf("schema %s: %v, the library takes it: %t", raw, err, takes)
 			}
 			if err != nil {
 				counts["schemas refused"]++
@@ -182,11 +178,15 @@ func TestAgreesWithAnotherImplementation(t *testing.T) {
 	t.Log(counts)
 }
 
-func compare(t *testing.T, s *Schema, schema []byte, value any, want []string, counts map[string]int) {
+func compare(t *testing.T, s *Validator, schema []byte, value any, want []string, counts map[string]int) {
 	t.Helper()
-	list, err := s.Faults(value)
+	text, err := json.Marshal(value)
 	if err != nil {
-		t.Fatalf("schema %s, value %v: %v", schema, value, err)
+		t.Fatal(err)
+	}
+	list, err := s.Faults(text)
+	if err != nil {
+		t.Fatalf("schema %s, value %s: %v", schema, text, err)
 	}
 	got := make([]string, len(list))
 	for i, f := range list {
@@ -196,10 +196,6 @@ func compare(t *testing.T, s *Schema, schema []byte, value any, want []string, c
 		want[i] = strings.ReplaceAll(want[i], "<nil>", "null")
 	}
 	slices.Sort(want)
-	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if !slices.Equal(got, slices.Compact(want)) {
 		t.Fatalf("schema %s\nvalue %s\ngot  %q\nwant %q", schema, text, got, want)
 	}
