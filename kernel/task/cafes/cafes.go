@@ -121,15 +121,11 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 	if err != nil {
 		return task.Sample{}, err
 	}
-	query, err := Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream)))
-	if err != nil {
-		return task.Sample{}, err
-	}
 	return task.Sample{
 		ID:    r.id,
 		Group: r.group,
 		Problem: methods.Problem{
-			Query:   query,
+			Query:   Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream))),
 			Context: context,
 			Answer:  methods.AnswerSpec{Kind: methods.Ranking, N: o.N, K: min(maxRanked, o.N)},
 		},
