@@ -9,7 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // class tells items, money and distances apart: they are said differently.

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 //go:embed policies.yaml

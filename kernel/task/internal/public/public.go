@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 )
