@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -41,9 +42,5 @@ func between(text, before, after string) (int, bool) {
 
 // listOf writes item numbers as JSON, as in "[1, 5, 10]".
 func listOf(items []int) string {
-	parts := make([]string, len(items))
-	for i, item := range items {
-		parts[i] = strconv.Itoa(item)
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
+	return strings.Join(strings.Fields(fmt.Sprint(items)), ", ")
 }
