@@ -39,6 +39,7 @@ type machine struct {
 	nans    uint64
 	within  within // what a StopIteration would meet
 	regexes map[regexKey]*regex
+	seen    []uint64 // room for a reRunner
 	globals []Value
 }
 
