@@ -207,7 +207,7 @@ func wired[R, M any, P message[M]](raw []byte) *R {
 	if proto.Unmarshal(raw, p) != nil {
 		return nil
 	}
-	r := convert.From[R]((*M)(p))
+	r := convert.From[R]((*M)(p), nil)
 	return &r
 }
 

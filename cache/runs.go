@@ -94,7 +94,7 @@ func (s *Store) Requests(ctx context.Context) iter.Seq2[RequestRecord, error] {
 			}
 			p := new(recordpb.Request)
 			err := s.decode(Requests, rec, p)
-			r := convert.From[storedRequest](p)
+			r := convert.From[storedRequest](p, nil)
 			var k Key
 			copy(k[:], rec.Key[1:])
 			if !yield(RequestRecord{k, r.Model, r.Request}, err) {

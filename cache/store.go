@@ -136,7 +136,7 @@ func (s *Store) versionOp(k Key, env []byte) ([]kv.Op, error) {
 		return nil, nil
 	}
 	sum := sha256.Sum256(payload)
-	received := convert.From[CompletionRecord](p).At
+	received := convert.From[CompletionRecord](p, nil).At
 	nanos := uint64(received.UnixNano()) ^ 1<<63 // in byte order, before 1970 too
 	at := binary.BigEndian.AppendUint64(nil, nanos)
 	op, err := s.sealed(Versions.key(k[:], at, sum[:8]), payload)
@@ -155,7 +155,7 @@ func (s *Store) CompletionVersions(ctx context.Context, k Key) ([]CompletionReco
 		if err := s.decode(Versions, rec, p); err != nil {
 			return nil, err
 		}
-		versions = append(versions, convert.From[CompletionRecord](p))
+		versions = append(versions, convert.From[CompletionRecord](p, nil))
 	}
 	return versions, nil
 }
@@ -243,7 +243,7 @@ func fetch[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k
 		var none R
 		return none, err
 	}
-	return convert.From[R](p), nil
+	return convert.From[R](p, nil), nil
 }
 
 // addOnce applies ops, the first of which sets the record of k to fresh, unless
@@ -258,7 +258,7 @@ func addOnce[R, M any, P message[M]](ctx context.Context, s *Store, space Space,
 		env, err := s.load(ctx, space, k, P(p))
 		switch {
 		case err == nil:
-			return convert.From[R](p), nil
+			return convert.From[R](p, nil), nil
 		case errors.Is(err, ErrNotFound):
 			b.Guard = &kv.Guard{Key: ops[0].Key, Absent: true}
 		case errors.Is(err, ErrCorrupt):

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"noema/methods"
+	"noema/methods/methodspb"
 	"noema/plugins/internal/wire"
 )
 
@@ -166,7 +167,7 @@ func (h *guestHost) Complete(ctx context.Context, r methods.Request) (methods.Co
 
 // CallTool implements methods.Host.
 func (h *guestHost) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Tool{Tool: wire.To[wire.ToolCall](c)}})
+	res, err := h.call(ctx, &wire.Call{What: &wire.Call_Tool{Tool: wire.To[methodspb.ToolCall](c)}})
 	if err != nil {
 		return methods.ToolResult{}, err
 	}

@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"noema/kernel/provider/providertest"
 )
 
 // TestAtOnce runs as many trials at once as there are samples, each of one call that
@@ -38,11 +36,8 @@ func TestAtOnce(t *testing.T) {
 }
 
 func atOnce(t *testing.T, command string, samples int, latency time.Duration) {
-	server := providertest.New(providertest.Config{Latency: latency, Answer: func(providertest.Ask) providertest.Answer {
-		return providertest.Answer{Text: `{"answer": "yes"}`}
-	}})
-	defer server.Close()
-	bare, bareCPU := bareCalls(t, server.URL(), samples)
+	server := newModelServer(t, latency)
+	bare, bareCPU := bareCalls(t, server.URL, samples)
 	dir := t.TempDir()
 	questions := filepath.Join(dir, "questions.jsonl")
 	writeQuestions(t, questions, samples)
@@ -50,7 +45,7 @@ func atOnce(t *testing.T, command string, samples int, latency time.Duration) {
 	n := strconv.Itoa(samples)
 	cmd := exec.CommandContext(t.Context(), command, "compare", "--task", questions, "--model", "openai/tiny", "--methods", "direct",
 		"--max-samples", n, "--max-connections", n, "--json")
-	cmd.Env = append(os.Environ(), "NOEMA_HOME="+filepath.Join(dir, "home"), "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+server.URL())
+	cmd.Env = append(os.Environ(), "NOEMA_HOME="+filepath.Join(dir, "home"), "OPENAI_API_KEY=none", "OPENAI_BASE_URL="+server.URL)
 	began, served := time.Now(), cpuTime(t)
 	peak := watchMemory(t)
 	out, err := cmd.Output()

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"noema/kernel/provider/providertest"
 )
 
 // TestWarmRerun reruns a task of one call a sample from the stores of noema and of
@@ -54,7 +52,7 @@ type rerun struct {
 	python  string
 	version string // of Inspect AI
 	dir     string
-	server  *providertest.Server
+	server  *modelServer
 }
 
 func newRerun(t *testing.T, samples int) *rerun {
@@ -62,10 +60,7 @@ func newRerun(t *testing.T, samples int) *rerun {
 	r := &rerun{python: inspectPython(t), dir: t.TempDir()}
 	r.command = buildNoema(t, r.dir)
 	writeQuestions(t, r.questions(), samples)
-	r.server = providertest.New(providertest.Config{Answer: func(providertest.Ask) providertest.Answer {
-		return providertest.Answer{Text: `{"answer": "yes"}`}
-	}})
-	t.Cleanup(r.server.Close)
+	r.server = newModelServer(t, 0)
 	return r
 }
 
@@ -146,7 +141,7 @@ func (r *rerun) run(t *testing.T, program string, args ...string) ([]byte, time.
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Env = append(os.Environ(), "NOEMA_HOME="+filepath.Join(r.dir, "home"), "INSPECT_CACHE_DIR="+filepath.Join(r.dir, "cache"),
-		"OPENAI_API_KEY=none", "OPENAI_BASE_URL="+r.server.URL())
+		"OPENAI_API_KEY=none", "OPENAI_BASE_URL="+r.server.URL)
 	begun := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(begun)

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task/internal/words"
 )
 

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"noema/kernel/base/score"
 	"noema/methods"
 )
 
@@ -23,7 +24,8 @@ type Task struct {
 	Config  string   // the options it was made with, as sorted "key=value&…"
 	Source  string   // where the data is from: "generated", or a description of the files
 	Notes   []string // what a reader of results must know, for example dropped fields
-	Scorer  string   `json:",omitempty"` // name of the scorer; empty chooses by answer kind
+	// Scorer says how answers are scored; the zero value by their kind.
+	Scorer score.Scoring `json:",omitzero"`
 	// SeedDigest is the digest that trials' seeds are derived from; empty means the
 	// task's own. A changed copy of a task keeps the seeds of the original.
 	SeedDigest string   `json:",omitempty"`
@@ -65,7 +67,7 @@ func (t *Task) Digest() (string, error) {
 	raw, err := json.Marshal(struct {
 		Format        int
 		Name, Version string
-		Scorer        string             `json:",omitempty"`
+		Scorer        score.Scoring      `json:",omitzero"`
 		Tools         []methods.ToolSpec `json:",omitempty"`
 		Reading       *Reading           `json:",omitempty"`
 		Samples       []Sample

@@ -31,10 +31,10 @@ func To[M, V any](v V, text func(string) string) *M {
 	return m
 }
 
-// From is the inverse of To; nil gives the zero value.
-func From[V, M any](m *M) V {
+// From is the inverse of To; a message that is nil gives the zero value.
+func From[V, M any](m *M, text func(string) string) V {
 	var v V
-	conversion{}.copy(reflect.ValueOf(&v).Elem(), reflect.ValueOf(m))
+	conversion{text: text}.copy(reflect.ValueOf(&v).Elem(), reflect.ValueOf(m))
 	return v
 }
 

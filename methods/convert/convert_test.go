@@ -54,7 +54,7 @@ func TestBothWays(t *testing.T) {
 		t.Errorf("message %+v, want %+v", m, want)
 	}
 	v.At = v.At.UTC()
-	if got := From[value](To[message](v, nil)); !reflect.DeepEqual(got, v) {
+	if got := From[value](To[message](v, nil), nil); !reflect.DeepEqual(got, v) {
 		t.Errorf("value %+v, want %+v", got, v)
 	}
 }
@@ -65,7 +65,7 @@ func TestNothing(t *testing.T) {
 		t.Errorf("of an empty value: %+v", m)
 	}
 	for _, m := range []*message{nil, {}, m} {
-		if got := From[value](m); !reflect.DeepEqual(got, value{}) {
+		if got := From[value](m, nil); !reflect.DeepEqual(got, value{}) {
 			t.Errorf("of %+v: %+v", m, got)
 		}
 	}

@@ -15,9 +15,11 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"noema/methods"
+	"noema/methods/methodspb"
 	"noema/plugins"
 	"noema/plugins/internal/wire"
 )
@@ -27,9 +29,14 @@ var update = flag.Bool("update", false, "write the descriptor anew")
 // TestDescriptorIsThatOfTheProtocol keeps the SDK's copy of the protocol
 // equal to the protocol.
 func TestDescriptorIsThatOfTheProtocol(t *testing.T) {
-	file := protodesc.ToFileDescriptorProto(wire.File_plugins_internal_wire_method_proto)
-	file.Options = nil // they are for Go
-	want, err := proto.MarshalOptions{Deterministic: true}.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{file}})
+	set := &descriptorpb.FileDescriptorSet{}
+	for _, d := range []protoreflect.FileDescriptor{methodspb.File_methods_methodspb_methods_proto, wire.File_plugins_internal_wire_method_proto} {
+		file := protodesc.ToFileDescriptorProto(d)
+		file.Syntax, file.Edition = proto.String("proto3"), nil // older versions of protobuf know no editions
+		file.Options = nil                                      // they are for Go
+		set.File = append(set.File, file)
+	}
+	want, err := proto.MarshalOptions{Deterministic: true}.Marshal(set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +54,7 @@ func TestDescriptorIsThatOfTheProtocol(t *testing.T) {
 	if err := proto.Unmarshal(raw, &have); err != nil {
 		t.Fatal(err)
 	}
-	if len(have.GetFile()) != 1 || !proto.Equal(have.GetFile()[0], file) {
+	if !proto.Equal(&have, set) {
 		t.Errorf("%s is not that of method.proto: run go test ./plugins/python -run Descriptor -update", path)
 	}
 }

@@ -9,6 +9,7 @@ package recordpb
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	methodspb "noema/methods/methodspb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -23,17 +24,17 @@ const (
 
 // Completion is a model's reply and how it was come by.
 type Completion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
-	ToolCalls     []*ToolCall            `protobuf:"bytes,2,rep,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
-	Finish        string                 `protobuf:"bytes,3,opt,name=finish" json:"finish,omitempty"`
-	Model         string                 `protobuf:"bytes,4,opt,name=model" json:"model,omitempty"` // as the provider reported it
-	Usage         *Usage                 `protobuf:"bytes,5,opt,name=usage" json:"usage,omitempty"`
-	Attempts      []*Attempt             `protobuf:"bytes,6,rep,name=attempts" json:"attempts,omitempty"` // the failed ones before the success
-	At            *Time                  `protobuf:"bytes,7,opt,name=at" json:"at,omitempty"`
-	Draw          int64                  `protobuf:"varint,8,opt,name=draw" json:"draw,omitempty"`
-	Epoch         int64                  `protobuf:"varint,9,opt,name=epoch" json:"epoch,omitempty"`
-	Logprobs      []*TokenLogprob        `protobuf:"bytes,10,rep,name=logprobs" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Text          string                    `protobuf:"bytes,1,opt,name=text" json:"text,omitempty"`
+	ToolCalls     []*methodspb.ToolCall     `protobuf:"bytes,2,rep,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
+	Finish        string                    `protobuf:"bytes,3,opt,name=finish" json:"finish,omitempty"`
+	Model         string                    `protobuf:"bytes,4,opt,name=model" json:"model,omitempty"` // as the provider reported it
+	Usage         *methodspb.Usage          `protobuf:"bytes,5,opt,name=usage" json:"usage,omitempty"`
+	Attempts      []*Attempt                `protobuf:"bytes,6,rep,name=attempts" json:"attempts,omitempty"` // the failed ones before the success
+	At            *Time                     `protobuf:"bytes,7,opt,name=at" json:"at,omitempty"`
+	Draw          int64                     `protobuf:"varint,8,opt,name=draw" json:"draw,omitempty"`
+	Epoch         int64                     `protobuf:"varint,9,opt,name=epoch" json:"epoch,omitempty"`
+	Logprobs      []*methodspb.TokenLogprob `protobuf:"bytes,10,rep,name=logprobs" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -75,7 +76,7 @@ func (x *Completion) GetText() string {
 	return ""
 }
 
-func (x *Completion) GetToolCalls() []*ToolCall {
+func (x *Completion) GetToolCalls() []*methodspb.ToolCall {
 	if x != nil {
 		return x.ToolCalls
 	}
@@ -96,7 +97,7 @@ func (x *Completion) GetModel() string {
 	return ""
 }
 
-func (x *Completion) GetUsage() *Usage {
+func (x *Completion) GetUsage() *methodspb.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -131,78 +132,9 @@ func (x *Completion) GetEpoch() int64 {
 	return 0
 }
 
-func (x *Completion) GetLogprobs() []*TokenLogprob {
+func (x *Completion) GetLogprobs() []*methodspb.TokenLogprob {
 	if x != nil {
 		return x.Logprobs
-	}
-	return nil
-}
-
-// TokenLogprob is a token and the logarithm of its probability.
-type TokenLogprob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         string                 `protobuf:"bytes,1,opt,name=token" json:"token,omitempty"`
-	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes" json:"bytes,omitempty"` // where they are not those of token
-	Logprob       float64                `protobuf:"fixed64,3,opt,name=logprob" json:"logprob,omitempty"`
-	Top           []*TokenLogprob        `protobuf:"bytes,4,rep,name=top" json:"top,omitempty"` // the likeliest tokens at its place
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TokenLogprob) Reset() {
-	*x = TokenLogprob{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TokenLogprob) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TokenLogprob) ProtoMessage() {}
-
-func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
-func (*TokenLogprob) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{1}
-}
-
-func (x *TokenLogprob) GetToken() string {
-	if x != nil {
-		return x.Token
-	}
-	return ""
-}
-
-func (x *TokenLogprob) GetBytes() []byte {
-	if x != nil {
-		return x.Bytes
-	}
-	return nil
-}
-
-func (x *TokenLogprob) GetLogprob() float64 {
-	if x != nil {
-		return x.Logprob
-	}
-	return 0
-}
-
-func (x *TokenLogprob) GetTop() []*TokenLogprob {
-	if x != nil {
-		return x.Top
 	}
 	return nil
 }
@@ -210,21 +142,21 @@ func (x *TokenLogprob) GetTop() []*TokenLogprob {
 // Request is what a completion answers. It is a record of its own, so that a
 // hit need not read the prompt.
 type Request struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Model         *ModelID               `protobuf:"bytes,1,opt,name=model" json:"model,omitempty"`
-	Messages      []*Message             `protobuf:"bytes,2,rep,name=messages" json:"messages,omitempty"`
-	Sampling      *Sampling              `protobuf:"bytes,3,opt,name=sampling" json:"sampling,omitempty"`
-	Schema        *Schema                `protobuf:"bytes,4,opt,name=schema" json:"schema,omitempty"`
-	Tools         []*ToolSpec            `protobuf:"bytes,5,rep,name=tools" json:"tools,omitempty"`
-	Draw          int64                  `protobuf:"varint,6,opt,name=draw" json:"draw,omitempty"`
-	Path          string                 `protobuf:"bytes,7,opt,name=path" json:"path,omitempty"` // of the call that was answered first
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Model         *ModelID                  `protobuf:"bytes,1,opt,name=model" json:"model,omitempty"`
+	Messages      []*methodspb.Message      `protobuf:"bytes,2,rep,name=messages" json:"messages,omitempty"`
+	Sampling      *methodspb.StoredSampling `protobuf:"bytes,3,opt,name=sampling" json:"sampling,omitempty"`
+	Schema        *methodspb.Schema         `protobuf:"bytes,4,opt,name=schema" json:"schema,omitempty"`
+	Tools         []*methodspb.ToolSpec     `protobuf:"bytes,5,rep,name=tools" json:"tools,omitempty"`
+	Draw          int64                     `protobuf:"varint,6,opt,name=draw" json:"draw,omitempty"`
+	Path          string                    `protobuf:"bytes,7,opt,name=path" json:"path,omitempty"` // of the call that was answered first
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Request) Reset() {
 	*x = Request{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -236,7 +168,7 @@ func (x *Request) String() string {
 func (*Request) ProtoMessage() {}
 
 func (x *Request) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -249,7 +181,7 @@ func (x *Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Request.ProtoReflect.Descriptor instead.
 func (*Request) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{2}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Request) GetModel() *ModelID {
@@ -259,28 +191,28 @@ func (x *Request) GetModel() *ModelID {
 	return nil
 }
 
-func (x *Request) GetMessages() []*Message {
+func (x *Request) GetMessages() []*methodspb.Message {
 	if x != nil {
 		return x.Messages
 	}
 	return nil
 }
 
-func (x *Request) GetSampling() *Sampling {
+func (x *Request) GetSampling() *methodspb.StoredSampling {
 	if x != nil {
 		return x.Sampling
 	}
 	return nil
 }
 
-func (x *Request) GetSchema() *Schema {
+func (x *Request) GetSchema() *methodspb.Schema {
 	if x != nil {
 		return x.Schema
 	}
 	return nil
 }
 
-func (x *Request) GetTools() []*ToolSpec {
+func (x *Request) GetTools() []*methodspb.ToolSpec {
 	if x != nil {
 		return x.Tools
 	}
@@ -304,7 +236,7 @@ func (x *Request) GetPath() string {
 // ToolResult is what a tool returned to a call.
 type ToolResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Call          *ToolCall              `protobuf:"bytes,1,opt,name=call" json:"call,omitempty"`
+	Call          *methodspb.ToolCall    `protobuf:"bytes,1,opt,name=call" json:"call,omitempty"`
 	Content       string                 `protobuf:"bytes,2,opt,name=content" json:"content,omitempty"`
 	IsError       bool                   `protobuf:"varint,3,opt,name=is_error,json=isError" json:"is_error,omitempty"`
 	At            *Time                  `protobuf:"bytes,4,opt,name=at" json:"at,omitempty"`
@@ -316,7 +248,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -328,7 +260,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -341,10 +273,10 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{3}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *ToolResult) GetCall() *ToolCall {
+func (x *ToolResult) GetCall() *methodspb.ToolCall {
 	if x != nil {
 		return x.Call
 	}
@@ -390,7 +322,7 @@ func (x *ToolResult) GetAttempts() []*Attempt {
 type Seed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Data          []byte                 `protobuf:"bytes,1,opt,name=data" json:"data,omitempty"`
-	Usage         *Usage                 `protobuf:"bytes,2,opt,name=usage" json:"usage,omitempty"` // what building it consumed
+	Usage         *methodspb.Usage       `protobuf:"bytes,2,opt,name=usage" json:"usage,omitempty"` // what building it consumed
 	At            *Time                  `protobuf:"bytes,3,opt,name=at" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -398,7 +330,7 @@ type Seed struct {
 
 func (x *Seed) Reset() {
 	*x = Seed{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -410,7 +342,7 @@ func (x *Seed) String() string {
 func (*Seed) ProtoMessage() {}
 
 func (x *Seed) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -423,7 +355,7 @@ func (x *Seed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seed.ProtoReflect.Descriptor instead.
 func (*Seed) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{4}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Seed) GetData() []byte {
@@ -433,7 +365,7 @@ func (x *Seed) GetData() []byte {
 	return nil
 }
 
-func (x *Seed) GetUsage() *Usage {
+func (x *Seed) GetUsage() *methodspb.Usage {
 	if x != nil {
 		return x.Usage
 	}
@@ -460,7 +392,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +404,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +417,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{5}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Attempt) GetKind() string {
@@ -516,486 +448,6 @@ func (x *Attempt) GetWaitNs() int64 {
 	return 0
 }
 
-type Usage struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Calls            int64                  `protobuf:"varint,1,opt,name=calls" json:"calls,omitempty"`
-	ToolCalls        int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
-	InputTokens      int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens" json:"input_tokens,omitempty"`
-	OutputTokens     int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens" json:"output_tokens,omitempty"`
-	CostNanoUsd      int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd" json:"cost_nano_usd,omitempty"`
-	LatencyNs        int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs" json:"latency_ns,omitempty"`
-	Unpriced         int64                  `protobuf:"varint,7,opt,name=unpriced" json:"unpriced,omitempty"`
-	Unmetered        int64                  `protobuf:"varint,8,opt,name=unmetered" json:"unmetered,omitempty"`
-	CachedTokens     int64                  `protobuf:"varint,9,opt,name=cached_tokens,json=cachedTokens" json:"cached_tokens,omitempty"`                // of input_tokens
-	CacheWriteTokens int64                  `protobuf:"varint,10,opt,name=cache_write_tokens,json=cacheWriteTokens" json:"cache_write_tokens,omitempty"` // of input_tokens
-	ReasoningTokens  int64                  `protobuf:"varint,11,opt,name=reasoning_tokens,json=reasoningTokens" json:"reasoning_tokens,omitempty"`      // of output_tokens
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *Usage) Reset() {
-	*x = Usage{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Usage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Usage) ProtoMessage() {}
-
-func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Usage.ProtoReflect.Descriptor instead.
-func (*Usage) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *Usage) GetCalls() int64 {
-	if x != nil {
-		return x.Calls
-	}
-	return 0
-}
-
-func (x *Usage) GetToolCalls() int64 {
-	if x != nil {
-		return x.ToolCalls
-	}
-	return 0
-}
-
-func (x *Usage) GetInputTokens() int64 {
-	if x != nil {
-		return x.InputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetOutputTokens() int64 {
-	if x != nil {
-		return x.OutputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCostNanoUsd() int64 {
-	if x != nil {
-		return x.CostNanoUsd
-	}
-	return 0
-}
-
-func (x *Usage) GetLatencyNs() int64 {
-	if x != nil {
-		return x.LatencyNs
-	}
-	return 0
-}
-
-func (x *Usage) GetUnpriced() int64 {
-	if x != nil {
-		return x.Unpriced
-	}
-	return 0
-}
-
-func (x *Usage) GetUnmetered() int64 {
-	if x != nil {
-		return x.Unmetered
-	}
-	return 0
-}
-
-func (x *Usage) GetCachedTokens() int64 {
-	if x != nil {
-		return x.CachedTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCacheWriteTokens() int64 {
-	if x != nil {
-		return x.CacheWriteTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetReasoningTokens() int64 {
-	if x != nil {
-		return x.ReasoningTokens
-	}
-	return 0
-}
-
-type ToolCall struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,3,opt,name=arguments" json:"arguments,omitempty"` // JSON
-	Path          string                 `protobuf:"bytes,4,opt,name=path" json:"path,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ToolCall) Reset() {
-	*x = ToolCall{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ToolCall) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ToolCall) ProtoMessage() {}
-
-func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[7]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
-func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{7}
-}
-
-func (x *ToolCall) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ToolCall) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ToolCall) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *ToolCall) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
-}
-
-type Message struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Role          string                 `protobuf:"bytes,1,opt,name=role" json:"role,omitempty"`
-	Content       string                 `protobuf:"bytes,2,opt,name=content" json:"content,omitempty"`
-	ToolCalls     []*ToolCall            `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls" json:"tool_calls,omitempty"`
-	CallId        string                 `protobuf:"bytes,4,opt,name=call_id,json=callId" json:"call_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Message) Reset() {
-	*x = Message{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Message) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Message) ProtoMessage() {}
-
-func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Message.ProtoReflect.Descriptor instead.
-func (*Message) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *Message) GetRole() string {
-	if x != nil {
-		return x.Role
-	}
-	return ""
-}
-
-func (x *Message) GetContent() string {
-	if x != nil {
-		return x.Content
-	}
-	return ""
-}
-
-func (x *Message) GetToolCalls() []*ToolCall {
-	if x != nil {
-		return x.ToolCalls
-	}
-	return nil
-}
-
-func (x *Message) GetCallId() string {
-	if x != nil {
-		return x.CallId
-	}
-	return ""
-}
-
-type Sampling struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Temperature   float64                `protobuf:"fixed64,1,opt,name=temperature" json:"temperature,omitempty"`
-	TopP          float64                `protobuf:"fixed64,2,opt,name=top_p,json=topP" json:"top_p,omitempty"`
-	TopK          int64                  `protobuf:"varint,3,opt,name=top_k,json=topK" json:"top_k,omitempty"`
-	MaxTokens     int64                  `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens" json:"max_tokens,omitempty"`
-	Stop          []string               `protobuf:"bytes,5,rep,name=stop" json:"stop,omitempty"`
-	Seed          uint64                 `protobuf:"fixed64,6,opt,name=seed" json:"seed,omitempty"`
-	Logprobs      int64                  `protobuf:"varint,7,opt,name=logprobs" json:"logprobs,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Sampling) Reset() {
-	*x = Sampling{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Sampling) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Sampling) ProtoMessage() {}
-
-func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
-func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Sampling) GetTemperature() float64 {
-	if x != nil {
-		return x.Temperature
-	}
-	return 0
-}
-
-func (x *Sampling) GetTopP() float64 {
-	if x != nil {
-		return x.TopP
-	}
-	return 0
-}
-
-func (x *Sampling) GetTopK() int64 {
-	if x != nil {
-		return x.TopK
-	}
-	return 0
-}
-
-func (x *Sampling) GetMaxTokens() int64 {
-	if x != nil {
-		return x.MaxTokens
-	}
-	return 0
-}
-
-func (x *Sampling) GetStop() []string {
-	if x != nil {
-		return x.Stop
-	}
-	return nil
-}
-
-func (x *Sampling) GetSeed() uint64 {
-	if x != nil {
-		return x.Seed
-	}
-	return 0
-}
-
-func (x *Sampling) GetLogprobs() int64 {
-	if x != nil {
-		return x.Logprobs
-	}
-	return 0
-}
-
-type Schema struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	Json          []byte                 `protobuf:"bytes,2,opt,name=json" json:"json,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Schema) Reset() {
-	*x = Schema{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Schema) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Schema) ProtoMessage() {}
-
-func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[10]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Schema.ProtoReflect.Descriptor instead.
-func (*Schema) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{10}
-}
-
-func (x *Schema) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Schema) GetJson() []byte {
-	if x != nil {
-		return x.Json
-	}
-	return nil
-}
-
-type ToolSpec struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
-	Description   string                 `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	Parameters    []byte                 `protobuf:"bytes,3,opt,name=parameters" json:"parameters,omitempty"` // JSON Schema
-	Result        []byte                 `protobuf:"bytes,4,opt,name=result" json:"result,omitempty"`         // JSON Schema
-	Pure          bool                   `protobuf:"varint,5,opt,name=pure" json:"pure,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ToolSpec) Reset() {
-	*x = ToolSpec{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ToolSpec) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ToolSpec) ProtoMessage() {}
-
-func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[11]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
-func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *ToolSpec) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ToolSpec) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *ToolSpec) GetParameters() []byte {
-	if x != nil {
-		return x.Parameters
-	}
-	return nil
-}
-
-func (x *ToolSpec) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *ToolSpec) GetPure() bool {
-	if x != nil {
-		return x.Pure
-	}
-	return false
-}
-
 type ModelID struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Provider      string                 `protobuf:"bytes,1,opt,name=provider" json:"provider,omitempty"`
@@ -1009,7 +461,7 @@ type ModelID struct {
 
 func (x *ModelID) Reset() {
 	*x = ModelID{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +473,7 @@ func (x *ModelID) String() string {
 func (*ModelID) ProtoMessage() {}
 
 func (x *ModelID) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[12]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +486,7 @@ func (x *ModelID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelID.ProtoReflect.Descriptor instead.
 func (*ModelID) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{12}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ModelID) GetProvider() string {
@@ -1083,7 +535,7 @@ type Time struct {
 
 func (x *Time) Reset() {
 	*x = Time{}
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[13]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +547,7 @@ func (x *Time) String() string {
 func (*Time) ProtoMessage() {}
 
 func (x *Time) ProtoReflect() protoreflect.Message {
-	mi := &file_cache_internal_recordpb_record_proto_msgTypes[13]
+	mi := &file_cache_internal_recordpb_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +560,7 @@ func (x *Time) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Time.ProtoReflect.Descriptor instead.
 func (*Time) Descriptor() ([]byte, []int) {
-	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{13}
+	return file_cache_internal_recordpb_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Time) GetSeconds() int64 {
@@ -1129,98 +581,47 @@ var File_cache_internal_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\n" +
-	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\"\xf3\x02\n" +
+	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\x1a\x1fmethods/methodspb/methods.proto\"\xf9\x02\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\x127\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
 	"\n" +
-	"tool_calls\x18\x02 \x03(\v2\x18.noema.cache.v1.ToolCallR\ttoolCalls\x12\x16\n" +
+	"tool_calls\x18\x02 \x03(\v2\x1a.noema.methods.v1.ToolCallR\ttoolCalls\x12\x16\n" +
 	"\x06finish\x18\x03 \x01(\tR\x06finish\x12\x14\n" +
-	"\x05model\x18\x04 \x01(\tR\x05model\x12+\n" +
-	"\x05usage\x18\x05 \x01(\v2\x15.noema.cache.v1.UsageR\x05usage\x123\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12-\n" +
+	"\x05usage\x18\x05 \x01(\v2\x17.noema.methods.v1.UsageR\x05usage\x123\n" +
 	"\battempts\x18\x06 \x03(\v2\x17.noema.cache.v1.AttemptR\battempts\x12$\n" +
 	"\x02at\x18\a \x01(\v2\x14.noema.cache.v1.TimeR\x02at\x12\x12\n" +
 	"\x04draw\x18\b \x01(\x03R\x04draw\x12\x14\n" +
-	"\x05epoch\x18\t \x01(\x03R\x05epoch\x128\n" +
+	"\x05epoch\x18\t \x01(\x03R\x05epoch\x12:\n" +
 	"\blogprobs\x18\n" +
-	" \x03(\v2\x1c.noema.cache.v1.TokenLogprobR\blogprobs\"\x84\x01\n" +
-	"\fTokenLogprob\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +
-	"\alogprob\x18\x03 \x01(\x01R\alogprob\x12.\n" +
-	"\x03top\x18\x04 \x03(\v2\x1c.noema.cache.v1.TokenLogprobR\x03top\"\xab\x02\n" +
+	" \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\"\xb9\x02\n" +
 	"\aRequest\x12-\n" +
-	"\x05model\x18\x01 \x01(\v2\x17.noema.cache.v1.ModelIDR\x05model\x123\n" +
-	"\bmessages\x18\x02 \x03(\v2\x17.noema.cache.v1.MessageR\bmessages\x124\n" +
-	"\bsampling\x18\x03 \x01(\v2\x18.noema.cache.v1.SamplingR\bsampling\x12.\n" +
-	"\x06schema\x18\x04 \x01(\v2\x16.noema.cache.v1.SchemaR\x06schema\x12.\n" +
-	"\x05tools\x18\x05 \x03(\v2\x18.noema.cache.v1.ToolSpecR\x05tools\x12\x12\n" +
+	"\x05model\x18\x01 \x01(\v2\x17.noema.cache.v1.ModelIDR\x05model\x125\n" +
+	"\bmessages\x18\x02 \x03(\v2\x19.noema.methods.v1.MessageR\bmessages\x12<\n" +
+	"\bsampling\x18\x03 \x01(\v2 .noema.methods.v1.StoredSamplingR\bsampling\x120\n" +
+	"\x06schema\x18\x04 \x01(\v2\x18.noema.methods.v1.SchemaR\x06schema\x120\n" +
+	"\x05tools\x18\x05 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x12\x12\n" +
 	"\x04draw\x18\x06 \x01(\x03R\x04draw\x12\x12\n" +
-	"\x04path\x18\a \x01(\tR\x04path\"\xe9\x01\n" +
+	"\x04path\x18\a \x01(\tR\x04path\"\xeb\x01\n" +
 	"\n" +
-	"ToolResult\x12,\n" +
-	"\x04call\x18\x01 \x01(\v2\x18.noema.cache.v1.ToolCallR\x04call\x12\x18\n" +
+	"ToolResult\x12.\n" +
+	"\x04call\x18\x01 \x01(\v2\x1a.noema.methods.v1.ToolCallR\x04call\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12\x19\n" +
 	"\bis_error\x18\x03 \x01(\bR\aisError\x12$\n" +
 	"\x02at\x18\x04 \x01(\v2\x14.noema.cache.v1.TimeR\x02at\x12\x1d\n" +
 	"\n" +
 	"latency_ns\x18\x05 \x01(\x03R\tlatencyNs\x123\n" +
-	"\battempts\x18\x06 \x03(\v2\x17.noema.cache.v1.AttemptR\battempts\"m\n" +
+	"\battempts\x18\x06 \x03(\v2\x17.noema.cache.v1.AttemptR\battempts\"o\n" +
 	"\x04Seed\x12\x12\n" +
-	"\x04data\x18\x01 \x01(\fR\x04data\x12+\n" +
-	"\x05usage\x18\x02 \x01(\v2\x15.noema.cache.v1.UsageR\x05usage\x12$\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\x12-\n" +
+	"\x05usage\x18\x02 \x01(\v2\x17.noema.methods.v1.UsageR\x05usage\x12$\n" +
 	"\x02at\x18\x03 \x01(\v2\x14.noema.cache.v1.TimeR\x02at\"h\n" +
 	"\aAttempt\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x16\n" +
 	"\x06status\x18\x02 \x01(\x03R\x06status\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x17\n" +
-	"\await_ns\x18\x04 \x01(\x03R\x06waitNs\"\xff\x02\n" +
-	"\x05Usage\x12\x14\n" +
-	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x1d\n" +
-	"\n" +
-	"tool_calls\x18\x02 \x01(\x03R\ttoolCalls\x12!\n" +
-	"\finput_tokens\x18\x03 \x01(\x03R\vinputTokens\x12#\n" +
-	"\routput_tokens\x18\x04 \x01(\x03R\foutputTokens\x12\"\n" +
-	"\rcost_nano_usd\x18\x05 \x01(\x03R\vcostNanoUsd\x12\x1d\n" +
-	"\n" +
-	"latency_ns\x18\x06 \x01(\x03R\tlatencyNs\x12\x1a\n" +
-	"\bunpriced\x18\a \x01(\x03R\bunpriced\x12\x1c\n" +
-	"\tunmetered\x18\b \x01(\x03R\tunmetered\x12#\n" +
-	"\rcached_tokens\x18\t \x01(\x03R\fcachedTokens\x12,\n" +
-	"\x12cache_write_tokens\x18\n" +
-	" \x01(\x03R\x10cacheWriteTokens\x12)\n" +
-	"\x10reasoning_tokens\x18\v \x01(\x03R\x0freasoningTokens\"`\n" +
-	"\bToolCall\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\fR\targuments\x12\x12\n" +
-	"\x04path\x18\x04 \x01(\tR\x04path\"\x89\x01\n" +
-	"\aMessage\x12\x12\n" +
-	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\x127\n" +
-	"\n" +
-	"tool_calls\x18\x03 \x03(\v2\x18.noema.cache.v1.ToolCallR\ttoolCalls\x12\x17\n" +
-	"\acall_id\x18\x04 \x01(\tR\x06callId\"\xb9\x01\n" +
-	"\bSampling\x12 \n" +
-	"\vtemperature\x18\x01 \x01(\x01R\vtemperature\x12\x13\n" +
-	"\x05top_p\x18\x02 \x01(\x01R\x04topP\x12\x13\n" +
-	"\x05top_k\x18\x03 \x01(\x03R\x04topK\x12\x1d\n" +
-	"\n" +
-	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x12\n" +
-	"\x04stop\x18\x05 \x03(\tR\x04stop\x12\x12\n" +
-	"\x04seed\x18\x06 \x01(\x06R\x04seed\x12\x1a\n" +
-	"\blogprobs\x18\a \x01(\x03R\blogprobs\"0\n" +
-	"\x06Schema\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\x8c\x01\n" +
-	"\bToolSpec\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1e\n" +
-	"\n" +
-	"parameters\x18\x03 \x01(\fR\n" +
-	"parameters\x12\x16\n" +
-	"\x06result\x18\x04 \x01(\fR\x06result\x12\x12\n" +
-	"\x04pure\x18\x05 \x01(\bR\x04pure\"\x89\x01\n" +
+	"\await_ns\x18\x04 \x01(\x03R\x06waitNs\"\x89\x01\n" +
 	"\aModelID\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x1a\n" +
 	"\bendpoint\x18\x02 \x01(\tR\bendpoint\x12\x14\n" +
@@ -1243,46 +644,44 @@ func file_cache_internal_recordpb_record_proto_rawDescGZIP() []byte {
 	return file_cache_internal_recordpb_record_proto_rawDescData
 }
 
-var file_cache_internal_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_cache_internal_recordpb_record_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_cache_internal_recordpb_record_proto_goTypes = []any{
-	(*Completion)(nil),   // 0: noema.cache.v1.Completion
-	(*TokenLogprob)(nil), // 1: noema.cache.v1.TokenLogprob
-	(*Request)(nil),      // 2: noema.cache.v1.Request
-	(*ToolResult)(nil),   // 3: noema.cache.v1.ToolResult
-	(*Seed)(nil),         // 4: noema.cache.v1.Seed
-	(*Attempt)(nil),      // 5: noema.cache.v1.Attempt
-	(*Usage)(nil),        // 6: noema.cache.v1.Usage
-	(*ToolCall)(nil),     // 7: noema.cache.v1.ToolCall
-	(*Message)(nil),      // 8: noema.cache.v1.Message
-	(*Sampling)(nil),     // 9: noema.cache.v1.Sampling
-	(*Schema)(nil),       // 10: noema.cache.v1.Schema
-	(*ToolSpec)(nil),     // 11: noema.cache.v1.ToolSpec
-	(*ModelID)(nil),      // 12: noema.cache.v1.ModelID
-	(*Time)(nil),         // 13: noema.cache.v1.Time
+	(*Completion)(nil),               // 0: noema.cache.v1.Completion
+	(*Request)(nil),                  // 1: noema.cache.v1.Request
+	(*ToolResult)(nil),               // 2: noema.cache.v1.ToolResult
+	(*Seed)(nil),                     // 3: noema.cache.v1.Seed
+	(*Attempt)(nil),                  // 4: noema.cache.v1.Attempt
+	(*ModelID)(nil),                  // 5: noema.cache.v1.ModelID
+	(*Time)(nil),                     // 6: noema.cache.v1.Time
+	(*methodspb.ToolCall)(nil),       // 7: noema.methods.v1.ToolCall
+	(*methodspb.Usage)(nil),          // 8: noema.methods.v1.Usage
+	(*methodspb.TokenLogprob)(nil),   // 9: noema.methods.v1.TokenLogprob
+	(*methodspb.Message)(nil),        // 10: noema.methods.v1.Message
+	(*methodspb.StoredSampling)(nil), // 11: noema.methods.v1.StoredSampling
+	(*methodspb.Schema)(nil),         // 12: noema.methods.v1.Schema
+	(*methodspb.ToolSpec)(nil),       // 13: noema.methods.v1.ToolSpec
 }
 var file_cache_internal_recordpb_record_proto_depIdxs = []int32{
-	7,  // 0: noema.cache.v1.Completion.tool_calls:type_name -> noema.cache.v1.ToolCall
-	6,  // 1: noema.cache.v1.Completion.usage:type_name -> noema.cache.v1.Usage
-	5,  // 2: noema.cache.v1.Completion.attempts:type_name -> noema.cache.v1.Attempt
-	13, // 3: noema.cache.v1.Completion.at:type_name -> noema.cache.v1.Time
-	1,  // 4: noema.cache.v1.Completion.logprobs:type_name -> noema.cache.v1.TokenLogprob
-	1,  // 5: noema.cache.v1.TokenLogprob.top:type_name -> noema.cache.v1.TokenLogprob
-	12, // 6: noema.cache.v1.Request.model:type_name -> noema.cache.v1.ModelID
-	8,  // 7: noema.cache.v1.Request.messages:type_name -> noema.cache.v1.Message
-	9,  // 8: noema.cache.v1.Request.sampling:type_name -> noema.cache.v1.Sampling
-	10, // 9: noema.cache.v1.Request.schema:type_name -> noema.cache.v1.Schema
-	11, // 10: noema.cache.v1.Request.tools:type_name -> noema.cache.v1.ToolSpec
-	7,  // 11: noema.cache.v1.ToolResult.call:type_name -> noema.cache.v1.ToolCall
-	13, // 12: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
-	5,  // 13: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
-	6,  // 14: noema.cache.v1.Seed.usage:type_name -> noema.cache.v1.Usage
-	13, // 15: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
-	7,  // 16: noema.cache.v1.Message.tool_calls:type_name -> noema.cache.v1.ToolCall
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	7,  // 0: noema.cache.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
+	8,  // 1: noema.cache.v1.Completion.usage:type_name -> noema.methods.v1.Usage
+	4,  // 2: noema.cache.v1.Completion.attempts:type_name -> noema.cache.v1.Attempt
+	6,  // 3: noema.cache.v1.Completion.at:type_name -> noema.cache.v1.Time
+	9,  // 4: noema.cache.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
+	5,  // 5: noema.cache.v1.Request.model:type_name -> noema.cache.v1.ModelID
+	10, // 6: noema.cache.v1.Request.messages:type_name -> noema.methods.v1.Message
+	11, // 7: noema.cache.v1.Request.sampling:type_name -> noema.methods.v1.StoredSampling
+	12, // 8: noema.cache.v1.Request.schema:type_name -> noema.methods.v1.Schema
+	13, // 9: noema.cache.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
+	7,  // 10: noema.cache.v1.ToolResult.call:type_name -> noema.methods.v1.ToolCall
+	6,  // 11: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
+	4,  // 12: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
+	8,  // 13: noema.cache.v1.Seed.usage:type_name -> noema.methods.v1.Usage
+	6,  // 14: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_cache_internal_recordpb_record_proto_init() }
@@ -1296,7 +695,7 @@ func file_cache_internal_recordpb_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cache_internal_recordpb_record_proto_rawDesc), len(file_cache_internal_recordpb_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
-	"noema/kernel/provider/sim"
-	"noema/kernel/record"
-	"noema/kernel/runner"
+	"noema/kernel/internal/providertest"
+	"noema/kernel/model/provider/sim"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
 	"noema/methods"
 )
 

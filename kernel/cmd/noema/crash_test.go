@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 // TestCrashAmongMany: of 200 trials, 64 at once in shared processes, one kills its

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/hub/hubtest"
+	"noema/kernel/internal/hubtest"
 	"noema/kernel/task/dataset"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 	"noema/methods"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"noema/kernel/hub/hubtest"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/localtest"
 )
 
 // TestFirstAnswer goes from nothing to the first answer of a language model: it is

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 // TestEchoedKeys: a server that echoes the user's keys, in any spelling, leaves

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
-	"noema/kernel/record"
+	"noema/kernel/internal/providertest"
+	"noema/kernel/result/record"
 	"noema/methods"
 )
 

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 )
 
 // TestLocalModel compares methods on a model with random weights, in the

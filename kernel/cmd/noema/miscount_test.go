@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 // TestMiscount: token counts that cannot be are refused with the provider's name,

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/hub/hubtest"
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/localtest"
 )
 
 // TestPullToAnswer goes from nothing to a compared and replayed run with a

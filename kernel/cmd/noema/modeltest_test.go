@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/modeltest"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
+	"noema/kernel/model/provider/modeltest"
 )
 
 // TestModelTest: a model that cannot be used is an error with its whole cause,

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel/display"
-	"noema/kernel/record"
-	"noema/kernel/report"
+	"noema/kernel/base/display"
+	"noema/kernel/result/record"
+	"noema/kernel/show/report"
 	"noema/methods"
 	"noema/methods/aot"
 )

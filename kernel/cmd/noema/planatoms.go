@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/anot"

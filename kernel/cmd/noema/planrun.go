@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/files"
-	"noema/kernel/report"
+	"noema/kernel/base/files"
+	"noema/kernel/show/report"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/anot"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 // TestKillAPlugin kills a plugin in the middle of a trial from outside: nobody is

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/provider/local/localtest"
+	"noema/kernel/internal/localtest"
 	"noema/methods"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/provider/providertest"
+	"noema/kernel/internal/providertest"
 )
 
 const (

@@ -11,8 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
-	"noema/kernel/hub"
+	"noema/kernel/base/files"
+	"noema/kernel/base/hub"
+	"noema/kernel/base/score"
 	"noema/kernel/task/table"
 )
 
@@ -38,9 +39,9 @@ type Dataset struct {
 	Files         []File // in order
 	Separator     string // of a CSV's cells, as table.Mapping has it; "" if the card does not say
 	Mapping       table.Mapping
-	Counted       bool     // a whole number as the target counts the options from 0
-	Scorer        string   // as a task names it; "" for the one of the answer's kind
-	Notes         []string // what a reader of results must know
+	Counted       bool          // a whole number as the target counts the options from 0
+	Scorer        score.Scoring // the zero value for that of the answer's kind
+	Notes         []string      // what a reader of results must know
 }
 
 // File is a file of a data set.
@@ -161,7 +162,7 @@ func (p plan) mapped(d *Dataset) error {
 		if p.o.Config != "" && p.o.Config != d.Config { // another config has its own splits
 			d.Split = ""
 		}
-		d.Mapping, d.Scorer = p.ready.Mapping, p.ready.Scorer
+		d.Mapping, d.Scorer = p.ready.Mapping, score.Named(p.ready.Scorer)
 		return nil
 	}
 	raw := p.read(evalName)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task/table"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"noema/kernel/hub"
+	"noema/kernel/base/hub"
 )
 
 // Pull fetches the files of a data set that the cache lacks: its card and eval.yaml,

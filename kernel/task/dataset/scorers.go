@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 )
 
 // score names the scorers in noema's words. The first one decides.
@@ -15,7 +15,7 @@ func (t *evalTask) score(d *Dataset) error {
 	for i, s := range t.Scorers {
 		if strings.HasPrefix(s.Name, "model_graded_") {
 			if i == 0 {
-				d.Scorer = s.Name // a run refuses it without a scorer of the user's
+				d.Scorer = score.Named(s.Name) // a run refuses it without a scorer of the user's
 				return nil
 			}
 			d.Notes = append(d.Notes, fmt.Sprintf("the scorer %s of %s is not used: a model grades it", s.Name, evalName))

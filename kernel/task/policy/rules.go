@@ -168,12 +168,6 @@ func FindPolicy(text string) (Policy, bool) {
 	return Policy{}, false
 }
 
-// policies are all there are. A function, not a variable, so that no caller
-// can change them for another.
-func policies() []Policy {
-	return []Policy{allergy(), hygiene(), service(), value(), accessibility(), noise()}
-}
-
 // number is x in its shortest form.
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"noema/kernel/task/wiki/title"
+	"noema/kernel/base/title"
 )
 
 // MediaWiki is a wiki server, such as Wikipedia. It asks politely: it names

@@ -9,7 +9,7 @@ import (
 	"regexp"
 	"strings"
 
-	"noema/kernel/task/wiki/title"
+	"noema/kernel/base/title"
 )
 
 // Page is an article.

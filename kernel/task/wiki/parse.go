@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"noema/kernel/task/wiki/title"
+	"noema/kernel/base/title"
 )
 
 // ErrUnreadable says that an article is not HTML that can be read.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"noema/kernel/internal/wikitest"
 	"noema/kernel/task/wiki"
-	"noema/kernel/task/wiki/wikitest"
 )
 
 // harbor is an article in plain HTML.

@@ -20,5 +20,6 @@ func clean(s string) string {
 // methods.Request.
 func To[M, V any](v V) *M { return convert.To[M](v, clean) }
 
-// From is the inverse of To.
-func From[V, M any](m *M) V { return convert.From[V](m) }
+// From is the inverse of To. It cleans too: a plugin in another language may send
+// whatever it likes.
+func From[V, M any](m *M) V { return convert.From[V](m, clean) }

@@ -23,6 +23,7 @@ package wire
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	methodspb "noema/methods/methodspb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -727,7 +728,7 @@ func (x *Call) GetComplete() *Request {
 	return nil
 }
 
-func (x *Call) GetTool() *ToolCall {
+func (x *Call) GetTool() *methodspb.ToolCall {
 	if x != nil {
 		if x, ok := x.What.(*Call_Tool); ok {
 			return x.Tool
@@ -763,7 +764,7 @@ type Call_Complete struct {
 }
 
 type Call_Tool struct {
-	Tool *ToolCall `protobuf:"bytes,4,opt,name=tool,proto3,oneof"`
+	Tool *methodspb.ToolCall `protobuf:"bytes,4,opt,name=tool,proto3,oneof"`
 }
 
 type Call_SeedGet struct {
@@ -1260,7 +1261,7 @@ type Problem struct {
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Query         string                 `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
 	Context       []byte                 `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"` // JSON object or empty
-	Tools         []*ToolSpec            `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
+	Tools         []*methodspb.ToolSpec  `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	Answer        *AnswerSpec            `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
 	Seed          uint64                 `protobuf:"varint,6,opt,name=seed,proto3" json:"seed,omitempty"`
 	Options       []byte                 `protobuf:"bytes,7,opt,name=options,proto3" json:"options,omitempty"` // JSON object or empty
@@ -1319,7 +1320,7 @@ func (x *Problem) GetContext() []byte {
 	return nil
 }
 
-func (x *Problem) GetTools() []*ToolSpec {
+func (x *Problem) GetTools() []*methodspb.ToolSpec {
 	if x != nil {
 		return x.Tools
 	}
@@ -1629,10 +1630,10 @@ func (x *Event) GetLevel() int64 {
 
 type Request struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Messages      []*Message             `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
-	Sampling      *Sampling              `protobuf:"bytes,2,opt,name=sampling,proto3" json:"sampling,omitempty"`
-	Schema        *Schema                `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"`
-	Tools         []*ToolSpec            `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
+	Messages      []*methodspb.Message   `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	Sampling      *methodspb.Sampling    `protobuf:"bytes,2,opt,name=sampling,proto3" json:"sampling,omitempty"`
+	Schema        *methodspb.Schema      `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"`
+	Tools         []*methodspb.ToolSpec  `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	Draw          int64                  `protobuf:"varint,5,opt,name=draw,proto3" json:"draw,omitempty"`
 	Path          string                 `protobuf:"bytes,6,opt,name=path,proto3" json:"path,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1669,28 +1670,28 @@ func (*Request) Descriptor() ([]byte, []int) {
 	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{21}
 }
 
-func (x *Request) GetMessages() []*Message {
+func (x *Request) GetMessages() []*methodspb.Message {
 	if x != nil {
 		return x.Messages
 	}
 	return nil
 }
 
-func (x *Request) GetSampling() *Sampling {
+func (x *Request) GetSampling() *methodspb.Sampling {
 	if x != nil {
 		return x.Sampling
 	}
 	return nil
 }
 
-func (x *Request) GetSchema() *Schema {
+func (x *Request) GetSchema() *methodspb.Schema {
 	if x != nil {
 		return x.Schema
 	}
 	return nil
 }
 
-func (x *Request) GetTools() []*ToolSpec {
+func (x *Request) GetTools() []*methodspb.ToolSpec {
 	if x != nil {
 		return x.Tools
 	}
@@ -1711,233 +1712,21 @@ func (x *Request) GetPath() string {
 	return ""
 }
 
-type Message struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
-	Content       string                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
-	ToolCalls     []*ToolCall            `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	CallId        string                 `protobuf:"bytes,4,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Message) Reset() {
-	*x = Message{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Message) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Message) ProtoMessage() {}
-
-func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Message.ProtoReflect.Descriptor instead.
-func (*Message) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
-}
-
-func (x *Message) GetRole() string {
-	if x != nil {
-		return x.Role
-	}
-	return ""
-}
-
-func (x *Message) GetContent() string {
-	if x != nil {
-		return x.Content
-	}
-	return ""
-}
-
-func (x *Message) GetToolCalls() []*ToolCall {
-	if x != nil {
-		return x.ToolCalls
-	}
-	return nil
-}
-
-func (x *Message) GetCallId() string {
-	if x != nil {
-		return x.CallId
-	}
-	return ""
-}
-
-type Sampling struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Temperature   float64                `protobuf:"fixed64,1,opt,name=temperature,proto3" json:"temperature,omitempty"`
-	TopP          float64                `protobuf:"fixed64,2,opt,name=top_p,json=topP,proto3" json:"top_p,omitempty"`
-	TopK          int64                  `protobuf:"varint,3,opt,name=top_k,json=topK,proto3" json:"top_k,omitempty"`
-	MaxTokens     int64                  `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3" json:"max_tokens,omitempty"`
-	Stop          []string               `protobuf:"bytes,5,rep,name=stop,proto3" json:"stop,omitempty"`
-	Seed          uint64                 `protobuf:"varint,6,opt,name=seed,proto3" json:"seed,omitempty"`
-	Logprobs      int64                  `protobuf:"varint,7,opt,name=logprobs,proto3" json:"logprobs,omitempty"` // likeliest tokens to report at each place of the reply, 1 to 20; 0 for none
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Sampling) Reset() {
-	*x = Sampling{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Sampling) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Sampling) ProtoMessage() {}
-
-func (x *Sampling) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Sampling.ProtoReflect.Descriptor instead.
-func (*Sampling) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
-}
-
-func (x *Sampling) GetTemperature() float64 {
-	if x != nil {
-		return x.Temperature
-	}
-	return 0
-}
-
-func (x *Sampling) GetTopP() float64 {
-	if x != nil {
-		return x.TopP
-	}
-	return 0
-}
-
-func (x *Sampling) GetTopK() int64 {
-	if x != nil {
-		return x.TopK
-	}
-	return 0
-}
-
-func (x *Sampling) GetMaxTokens() int64 {
-	if x != nil {
-		return x.MaxTokens
-	}
-	return 0
-}
-
-func (x *Sampling) GetStop() []string {
-	if x != nil {
-		return x.Stop
-	}
-	return nil
-}
-
-func (x *Sampling) GetSeed() uint64 {
-	if x != nil {
-		return x.Seed
-	}
-	return 0
-}
-
-func (x *Sampling) GetLogprobs() int64 {
-	if x != nil {
-		return x.Logprobs
-	}
-	return 0
-}
-
-type Schema struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Json          []byte                 `protobuf:"bytes,2,opt,name=json,proto3" json:"json,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Schema) Reset() {
-	*x = Schema{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Schema) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Schema) ProtoMessage() {}
-
-func (x *Schema) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[24]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Schema.ProtoReflect.Descriptor instead.
-func (*Schema) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{24}
-}
-
-func (x *Schema) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Schema) GetJson() []byte {
-	if x != nil {
-		return x.Json
-	}
-	return nil
-}
-
 type Completion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	ToolCalls     []*ToolCall            `protobuf:"bytes,2,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	Finish        string                 `protobuf:"bytes,3,opt,name=finish,proto3" json:"finish,omitempty"`
-	Model         string                 `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
-	Usage         *Usage                 `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
-	Logprobs      []*TokenLogprob        `protobuf:"bytes,6,rep,name=logprobs,proto3" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Text          string                    `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	ToolCalls     []*methodspb.ToolCall     `protobuf:"bytes,2,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	Finish        string                    `protobuf:"bytes,3,opt,name=finish,proto3" json:"finish,omitempty"`
+	Model         string                    `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
+	Usage         *methodspb.Usage          `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
+	Logprobs      []*methodspb.TokenLogprob `protobuf:"bytes,6,rep,name=logprobs,proto3" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Completion) Reset() {
 	*x = Completion{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +1738,7 @@ func (x *Completion) String() string {
 func (*Completion) ProtoMessage() {}
 
 func (x *Completion) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[25]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +1751,7 @@ func (x *Completion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completion.ProtoReflect.Descriptor instead.
 func (*Completion) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{25}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Completion) GetText() string {
@@ -1972,7 +1761,7 @@ func (x *Completion) GetText() string {
 	return ""
 }
 
-func (x *Completion) GetToolCalls() []*ToolCall {
+func (x *Completion) GetToolCalls() []*methodspb.ToolCall {
 	if x != nil {
 		return x.ToolCalls
 	}
@@ -1993,354 +1782,18 @@ func (x *Completion) GetModel() string {
 	return ""
 }
 
-func (x *Completion) GetUsage() *Usage {
+func (x *Completion) GetUsage() *methodspb.Usage {
 	if x != nil {
 		return x.Usage
 	}
 	return nil
 }
 
-func (x *Completion) GetLogprobs() []*TokenLogprob {
+func (x *Completion) GetLogprobs() []*methodspb.TokenLogprob {
 	if x != nil {
 		return x.Logprobs
 	}
 	return nil
-}
-
-type TokenLogprob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	Bytes         []byte                 `protobuf:"bytes,2,opt,name=bytes,proto3" json:"bytes,omitempty"` // what it stands for, where that is not token: a part of a character
-	Logprob       float64                `protobuf:"fixed64,3,opt,name=logprob,proto3" json:"logprob,omitempty"`
-	Top           []*TokenLogprob        `protobuf:"bytes,4,rep,name=top,proto3" json:"top,omitempty"` // the likeliest tokens at its place, likeliest first
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *TokenLogprob) Reset() {
-	*x = TokenLogprob{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *TokenLogprob) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*TokenLogprob) ProtoMessage() {}
-
-func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[26]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
-func (*TokenLogprob) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{26}
-}
-
-func (x *TokenLogprob) GetToken() string {
-	if x != nil {
-		return x.Token
-	}
-	return ""
-}
-
-func (x *TokenLogprob) GetBytes() []byte {
-	if x != nil {
-		return x.Bytes
-	}
-	return nil
-}
-
-func (x *TokenLogprob) GetLogprob() float64 {
-	if x != nil {
-		return x.Logprob
-	}
-	return 0
-}
-
-func (x *TokenLogprob) GetTop() []*TokenLogprob {
-	if x != nil {
-		return x.Top
-	}
-	return nil
-}
-
-type Usage struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Calls            int64                  `protobuf:"varint,1,opt,name=calls,proto3" json:"calls,omitempty"`
-	ToolCalls        int64                  `protobuf:"varint,2,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
-	InputTokens      int64                  `protobuf:"varint,3,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
-	OutputTokens     int64                  `protobuf:"varint,4,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	CostNanoUsd      int64                  `protobuf:"varint,5,opt,name=cost_nano_usd,json=costNanoUsd,proto3" json:"cost_nano_usd,omitempty"`
-	LatencyNs        int64                  `protobuf:"varint,6,opt,name=latency_ns,json=latencyNs,proto3" json:"latency_ns,omitempty"`
-	Unpriced         int64                  `protobuf:"varint,7,opt,name=unpriced,proto3" json:"unpriced,omitempty"`
-	Unmetered        int64                  `protobuf:"varint,8,opt,name=unmetered,proto3" json:"unmetered,omitempty"`
-	CachedTokens     int64                  `protobuf:"varint,9,opt,name=cached_tokens,json=cachedTokens,proto3" json:"cached_tokens,omitempty"`                // of input_tokens: read from the provider's cache
-	CacheWriteTokens int64                  `protobuf:"varint,10,opt,name=cache_write_tokens,json=cacheWriteTokens,proto3" json:"cache_write_tokens,omitempty"` // of input_tokens: written to it
-	ReasoningTokens  int64                  `protobuf:"varint,11,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`      // of output_tokens: thoughts
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
-}
-
-func (x *Usage) Reset() {
-	*x = Usage{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Usage) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Usage) ProtoMessage() {}
-
-func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[27]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Usage.ProtoReflect.Descriptor instead.
-func (*Usage) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{27}
-}
-
-func (x *Usage) GetCalls() int64 {
-	if x != nil {
-		return x.Calls
-	}
-	return 0
-}
-
-func (x *Usage) GetToolCalls() int64 {
-	if x != nil {
-		return x.ToolCalls
-	}
-	return 0
-}
-
-func (x *Usage) GetInputTokens() int64 {
-	if x != nil {
-		return x.InputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetOutputTokens() int64 {
-	if x != nil {
-		return x.OutputTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCostNanoUsd() int64 {
-	if x != nil {
-		return x.CostNanoUsd
-	}
-	return 0
-}
-
-func (x *Usage) GetLatencyNs() int64 {
-	if x != nil {
-		return x.LatencyNs
-	}
-	return 0
-}
-
-func (x *Usage) GetUnpriced() int64 {
-	if x != nil {
-		return x.Unpriced
-	}
-	return 0
-}
-
-func (x *Usage) GetUnmetered() int64 {
-	if x != nil {
-		return x.Unmetered
-	}
-	return 0
-}
-
-func (x *Usage) GetCachedTokens() int64 {
-	if x != nil {
-		return x.CachedTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetCacheWriteTokens() int64 {
-	if x != nil {
-		return x.CacheWriteTokens
-	}
-	return 0
-}
-
-func (x *Usage) GetReasoningTokens() int64 {
-	if x != nil {
-		return x.ReasoningTokens
-	}
-	return 0
-}
-
-type ToolSpec struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Description   string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	Parameters    []byte                 `protobuf:"bytes,3,opt,name=parameters,proto3" json:"parameters,omitempty"` // JSON Schema
-	Result        []byte                 `protobuf:"bytes,4,opt,name=result,proto3" json:"result,omitempty"`         // JSON Schema or empty
-	Pure          bool                   `protobuf:"varint,5,opt,name=pure,proto3" json:"pure,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ToolSpec) Reset() {
-	*x = ToolSpec{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ToolSpec) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ToolSpec) ProtoMessage() {}
-
-func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[28]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
-func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{28}
-}
-
-func (x *ToolSpec) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ToolSpec) GetDescription() string {
-	if x != nil {
-		return x.Description
-	}
-	return ""
-}
-
-func (x *ToolSpec) GetParameters() []byte {
-	if x != nil {
-		return x.Parameters
-	}
-	return nil
-}
-
-func (x *ToolSpec) GetResult() []byte {
-	if x != nil {
-		return x.Result
-	}
-	return nil
-}
-
-func (x *ToolSpec) GetPure() bool {
-	if x != nil {
-		return x.Pure
-	}
-	return false
-}
-
-type ToolCall struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"` // JSON object
-	Path          string                 `protobuf:"bytes,4,opt,name=path,proto3" json:"path,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ToolCall) Reset() {
-	*x = ToolCall{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ToolCall) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ToolCall) ProtoMessage() {}
-
-func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[29]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
-func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{29}
-}
-
-func (x *ToolCall) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *ToolCall) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *ToolCall) GetArguments() []byte {
-	if x != nil {
-		return x.Arguments
-	}
-	return nil
-}
-
-func (x *ToolCall) GetPath() string {
-	if x != nil {
-		return x.Path
-	}
-	return ""
 }
 
 type ToolResult struct {
@@ -2353,7 +1806,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[30]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +1818,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_plugins_internal_wire_method_proto_msgTypes[30]
+	mi := &file_plugins_internal_wire_method_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +1831,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{30}
+	return file_plugins_internal_wire_method_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ToolResult) GetContent() string {
@@ -2399,7 +1852,7 @@ var File_plugins_internal_wire_method_proto protoreflect.FileDescriptor
 
 const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\n" +
-	"\"plugins/internal/wire/method.proto\x12\x0fnoema.method.v1\"\x11\n" +
+	"\"plugins/internal/wire/method.proto\x12\x0fnoema.method.v1\x1a\x1fmethods/methodspb/methods.proto\"\x11\n" +
 	"\x0fDescribeRequest\"\xdf\x01\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
@@ -2431,12 +1884,12 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x06finish\x18\x04 \x01(\v2\x17.noema.method.v1.FinishH\x00R\x06finishB\a\n" +
 	"\x05frame\"\x18\n" +
 	"\x06Cancel\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\"\x8b\x02\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\"\x8c\x02\n" +
 	"\x04Call\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\x04R\x05scope\x126\n" +
-	"\bcomplete\x18\x03 \x01(\v2\x18.noema.method.v1.RequestH\x00R\bcomplete\x12/\n" +
-	"\x04tool\x18\x04 \x01(\v2\x19.noema.method.v1.ToolCallH\x00R\x04tool\x125\n" +
+	"\bcomplete\x18\x03 \x01(\v2\x18.noema.method.v1.RequestH\x00R\bcomplete\x120\n" +
+	"\x04tool\x18\x04 \x01(\v2\x1a.noema.methods.v1.ToolCallH\x00R\x04tool\x125\n" +
 	"\bseed_get\x18\x05 \x01(\v2\x18.noema.method.v1.SeedGetH\x00R\aseedGet\x125\n" +
 	"\bseed_put\x18\x06 \x01(\v2\x18.noema.method.v1.SeedPutH\x00R\aseedPutB\x06\n" +
 	"\x04what\"\xef\x01\n" +
@@ -2470,12 +1923,12 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
 	"\x06stderr\x18\x03 \x01(\tR\x06stderr\x12\x16\n" +
 	"\x06shared\x18\x04 \x01(\bR\x06shared\x12\x14\n" +
-	"\x05ended\x18\x05 \x01(\bR\x05ended\"\xdd\x01\n" +
+	"\x05ended\x18\x05 \x01(\bR\x05ended\"\xde\x01\n" +
 	"\aProblem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05query\x18\x02 \x01(\tR\x05query\x12\x18\n" +
-	"\acontext\x18\x03 \x01(\fR\acontext\x12/\n" +
-	"\x05tools\x18\x04 \x03(\v2\x19.noema.method.v1.ToolSpecR\x05tools\x123\n" +
+	"\acontext\x18\x03 \x01(\fR\acontext\x120\n" +
+	"\x05tools\x18\x04 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x123\n" +
 	"\x06answer\x18\x05 \x01(\v2\x1b.noema.method.v1.AnswerSpecR\x06answer\x12\x12\n" +
 	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12\x18\n" +
 	"\aoptions\x18\a \x01(\fR\aoptions\"j\n" +
@@ -2500,74 +1953,23 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x12\n" +
 	"\x04data\x18\x05 \x01(\fR\x04data\x12\x14\n" +
-	"\x05level\x18\x06 \x01(\x03R\x05level\"\x80\x02\n" +
-	"\aRequest\x124\n" +
-	"\bmessages\x18\x01 \x03(\v2\x18.noema.method.v1.MessageR\bmessages\x125\n" +
-	"\bsampling\x18\x02 \x01(\v2\x19.noema.method.v1.SamplingR\bsampling\x12/\n" +
-	"\x06schema\x18\x03 \x01(\v2\x17.noema.method.v1.SchemaR\x06schema\x12/\n" +
-	"\x05tools\x18\x04 \x03(\v2\x19.noema.method.v1.ToolSpecR\x05tools\x12\x12\n" +
+	"\x05level\x18\x06 \x01(\x03R\x05level\"\x84\x02\n" +
+	"\aRequest\x125\n" +
+	"\bmessages\x18\x01 \x03(\v2\x19.noema.methods.v1.MessageR\bmessages\x126\n" +
+	"\bsampling\x18\x02 \x01(\v2\x1a.noema.methods.v1.SamplingR\bsampling\x120\n" +
+	"\x06schema\x18\x03 \x01(\v2\x18.noema.methods.v1.SchemaR\x06schema\x120\n" +
+	"\x05tools\x18\x04 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x12\x12\n" +
 	"\x04draw\x18\x05 \x01(\x03R\x04draw\x12\x12\n" +
-	"\x04path\x18\x06 \x01(\tR\x04path\"\x8a\x01\n" +
-	"\aMessage\x12\x12\n" +
-	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\x128\n" +
-	"\n" +
-	"tool_calls\x18\x03 \x03(\v2\x19.noema.method.v1.ToolCallR\ttoolCalls\x12\x17\n" +
-	"\acall_id\x18\x04 \x01(\tR\x06callId\"\xb9\x01\n" +
-	"\bSampling\x12 \n" +
-	"\vtemperature\x18\x01 \x01(\x01R\vtemperature\x12\x13\n" +
-	"\x05top_p\x18\x02 \x01(\x01R\x04topP\x12\x13\n" +
-	"\x05top_k\x18\x03 \x01(\x03R\x04topK\x12\x1d\n" +
-	"\n" +
-	"max_tokens\x18\x04 \x01(\x03R\tmaxTokens\x12\x12\n" +
-	"\x04stop\x18\x05 \x03(\tR\x04stop\x12\x12\n" +
-	"\x04seed\x18\x06 \x01(\x04R\x04seed\x12\x1a\n" +
-	"\blogprobs\x18\a \x01(\x03R\blogprobs\"0\n" +
-	"\x06Schema\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04json\x18\x02 \x01(\fR\x04json\"\xf1\x01\n" +
+	"\x04path\x18\x06 \x01(\tR\x04path\"\xf4\x01\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\x128\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
 	"\n" +
-	"tool_calls\x18\x02 \x03(\v2\x19.noema.method.v1.ToolCallR\ttoolCalls\x12\x16\n" +
+	"tool_calls\x18\x02 \x03(\v2\x1a.noema.methods.v1.ToolCallR\ttoolCalls\x12\x16\n" +
 	"\x06finish\x18\x03 \x01(\tR\x06finish\x12\x14\n" +
-	"\x05model\x18\x04 \x01(\tR\x05model\x12,\n" +
-	"\x05usage\x18\x05 \x01(\v2\x16.noema.method.v1.UsageR\x05usage\x129\n" +
-	"\blogprobs\x18\x06 \x03(\v2\x1d.noema.method.v1.TokenLogprobR\blogprobs\"\x85\x01\n" +
-	"\fTokenLogprob\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
-	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +
-	"\alogprob\x18\x03 \x01(\x01R\alogprob\x12/\n" +
-	"\x03top\x18\x04 \x03(\v2\x1d.noema.method.v1.TokenLogprobR\x03top\"\xff\x02\n" +
-	"\x05Usage\x12\x14\n" +
-	"\x05calls\x18\x01 \x01(\x03R\x05calls\x12\x1d\n" +
-	"\n" +
-	"tool_calls\x18\x02 \x01(\x03R\ttoolCalls\x12!\n" +
-	"\finput_tokens\x18\x03 \x01(\x03R\vinputTokens\x12#\n" +
-	"\routput_tokens\x18\x04 \x01(\x03R\foutputTokens\x12\"\n" +
-	"\rcost_nano_usd\x18\x05 \x01(\x03R\vcostNanoUsd\x12\x1d\n" +
-	"\n" +
-	"latency_ns\x18\x06 \x01(\x03R\tlatencyNs\x12\x1a\n" +
-	"\bunpriced\x18\a \x01(\x03R\bunpriced\x12\x1c\n" +
-	"\tunmetered\x18\b \x01(\x03R\tunmetered\x12#\n" +
-	"\rcached_tokens\x18\t \x01(\x03R\fcachedTokens\x12,\n" +
-	"\x12cache_write_tokens\x18\n" +
-	" \x01(\x03R\x10cacheWriteTokens\x12)\n" +
-	"\x10reasoning_tokens\x18\v \x01(\x03R\x0freasoningTokens\"\x8c\x01\n" +
-	"\bToolSpec\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x1e\n" +
-	"\n" +
-	"parameters\x18\x03 \x01(\fR\n" +
-	"parameters\x12\x16\n" +
-	"\x06result\x18\x04 \x01(\fR\x06result\x12\x12\n" +
-	"\x04pure\x18\x05 \x01(\bR\x04pure\"`\n" +
-	"\bToolCall\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\targuments\x18\x03 \x01(\fR\targuments\x12\x12\n" +
-	"\x04path\x18\x04 \x01(\tR\x04path\"A\n" +
+	"\x05model\x18\x04 \x01(\tR\x05model\x12-\n" +
+	"\x05usage\x18\x05 \x01(\v2\x17.noema.methods.v1.UsageR\x05usage\x12:\n" +
+	"\blogprobs\x18\x06 \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\"A\n" +
 	"\n" +
 	"ToolResult\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x19\n" +
@@ -2599,40 +2001,40 @@ func file_plugins_internal_wire_method_proto_rawDescGZIP() []byte {
 }
 
 var file_plugins_internal_wire_method_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_plugins_internal_wire_method_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_plugins_internal_wire_method_proto_goTypes = []any{
-	(Code)(0),               // 0: noema.method.v1.Code
-	(*DescribeRequest)(nil), // 1: noema.method.v1.DescribeRequest
-	(*Description)(nil),     // 2: noema.method.v1.Description
-	(*Option)(nil),          // 3: noema.method.v1.Option
-	(*HostMessage)(nil),     // 4: noema.method.v1.HostMessage
-	(*HostFrame)(nil),       // 5: noema.method.v1.HostFrame
-	(*PluginMessage)(nil),   // 6: noema.method.v1.PluginMessage
-	(*PluginFrame)(nil),     // 7: noema.method.v1.PluginFrame
-	(*Cancel)(nil),          // 8: noema.method.v1.Cancel
-	(*Call)(nil),            // 9: noema.method.v1.Call
-	(*Result)(nil),          // 10: noema.method.v1.Result
-	(*SeedGet)(nil),         // 11: noema.method.v1.SeedGet
-	(*SeedPut)(nil),         // 12: noema.method.v1.SeedPut
-	(*Seed)(nil),            // 13: noema.method.v1.Seed
-	(*Finish)(nil),          // 14: noema.method.v1.Finish
-	(*Error)(nil),           // 15: noema.method.v1.Error
-	(*Failure)(nil),         // 16: noema.method.v1.Failure
-	(*Problem)(nil),         // 17: noema.method.v1.Problem
-	(*AnswerSpec)(nil),      // 18: noema.method.v1.AnswerSpec
-	(*Answer)(nil),          // 19: noema.method.v1.Answer
-	(*Evidence)(nil),        // 20: noema.method.v1.Evidence
-	(*Event)(nil),           // 21: noema.method.v1.Event
-	(*Request)(nil),         // 22: noema.method.v1.Request
-	(*Message)(nil),         // 23: noema.method.v1.Message
-	(*Sampling)(nil),        // 24: noema.method.v1.Sampling
-	(*Schema)(nil),          // 25: noema.method.v1.Schema
-	(*Completion)(nil),      // 26: noema.method.v1.Completion
-	(*TokenLogprob)(nil),    // 27: noema.method.v1.TokenLogprob
-	(*Usage)(nil),           // 28: noema.method.v1.Usage
-	(*ToolSpec)(nil),        // 29: noema.method.v1.ToolSpec
-	(*ToolCall)(nil),        // 30: noema.method.v1.ToolCall
-	(*ToolResult)(nil),      // 31: noema.method.v1.ToolResult
+	(Code)(0),                      // 0: noema.method.v1.Code
+	(*DescribeRequest)(nil),        // 1: noema.method.v1.DescribeRequest
+	(*Description)(nil),            // 2: noema.method.v1.Description
+	(*Option)(nil),                 // 3: noema.method.v1.Option
+	(*HostMessage)(nil),            // 4: noema.method.v1.HostMessage
+	(*HostFrame)(nil),              // 5: noema.method.v1.HostFrame
+	(*PluginMessage)(nil),          // 6: noema.method.v1.PluginMessage
+	(*PluginFrame)(nil),            // 7: noema.method.v1.PluginFrame
+	(*Cancel)(nil),                 // 8: noema.method.v1.Cancel
+	(*Call)(nil),                   // 9: noema.method.v1.Call
+	(*Result)(nil),                 // 10: noema.method.v1.Result
+	(*SeedGet)(nil),                // 11: noema.method.v1.SeedGet
+	(*SeedPut)(nil),                // 12: noema.method.v1.SeedPut
+	(*Seed)(nil),                   // 13: noema.method.v1.Seed
+	(*Finish)(nil),                 // 14: noema.method.v1.Finish
+	(*Error)(nil),                  // 15: noema.method.v1.Error
+	(*Failure)(nil),                // 16: noema.method.v1.Failure
+	(*Problem)(nil),                // 17: noema.method.v1.Problem
+	(*AnswerSpec)(nil),             // 18: noema.method.v1.AnswerSpec
+	(*Answer)(nil),                 // 19: noema.method.v1.Answer
+	(*Evidence)(nil),               // 20: noema.method.v1.Evidence
+	(*Event)(nil),                  // 21: noema.method.v1.Event
+	(*Request)(nil),                // 22: noema.method.v1.Request
+	(*Completion)(nil),             // 23: noema.method.v1.Completion
+	(*ToolResult)(nil),             // 24: noema.method.v1.ToolResult
+	(*methodspb.ToolCall)(nil),     // 25: noema.methods.v1.ToolCall
+	(*methodspb.ToolSpec)(nil),     // 26: noema.methods.v1.ToolSpec
+	(*methodspb.Message)(nil),      // 27: noema.methods.v1.Message
+	(*methodspb.Sampling)(nil),     // 28: noema.methods.v1.Sampling
+	(*methodspb.Schema)(nil),       // 29: noema.methods.v1.Schema
+	(*methodspb.Usage)(nil),        // 30: noema.methods.v1.Usage
+	(*methodspb.TokenLogprob)(nil), // 31: noema.methods.v1.TokenLogprob
 }
 var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	3,  // 0: noema.method.v1.Description.options:type_name -> noema.method.v1.Option
@@ -2646,11 +2048,11 @@ var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	21, // 8: noema.method.v1.PluginFrame.event:type_name -> noema.method.v1.Event
 	14, // 9: noema.method.v1.PluginFrame.finish:type_name -> noema.method.v1.Finish
 	22, // 10: noema.method.v1.Call.complete:type_name -> noema.method.v1.Request
-	30, // 11: noema.method.v1.Call.tool:type_name -> noema.method.v1.ToolCall
+	25, // 11: noema.method.v1.Call.tool:type_name -> noema.methods.v1.ToolCall
 	11, // 12: noema.method.v1.Call.seed_get:type_name -> noema.method.v1.SeedGet
 	12, // 13: noema.method.v1.Call.seed_put:type_name -> noema.method.v1.SeedPut
-	26, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
-	31, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
+	23, // 14: noema.method.v1.Result.completion:type_name -> noema.method.v1.Completion
+	24, // 15: noema.method.v1.Result.tool:type_name -> noema.method.v1.ToolResult
 	13, // 16: noema.method.v1.Result.seed:type_name -> noema.method.v1.Seed
 	15, // 17: noema.method.v1.Result.error:type_name -> noema.method.v1.Error
 	15, // 18: noema.method.v1.SeedPut.error:type_name -> noema.method.v1.Error
@@ -2658,27 +2060,25 @@ var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	15, // 20: noema.method.v1.Finish.error:type_name -> noema.method.v1.Error
 	0,  // 21: noema.method.v1.Error.code:type_name -> noema.method.v1.Code
 	16, // 22: noema.method.v1.Error.failure:type_name -> noema.method.v1.Failure
-	29, // 23: noema.method.v1.Problem.tools:type_name -> noema.method.v1.ToolSpec
+	26, // 23: noema.method.v1.Problem.tools:type_name -> noema.methods.v1.ToolSpec
 	18, // 24: noema.method.v1.Problem.answer:type_name -> noema.method.v1.AnswerSpec
 	20, // 25: noema.method.v1.Answer.evidence:type_name -> noema.method.v1.Evidence
-	23, // 26: noema.method.v1.Request.messages:type_name -> noema.method.v1.Message
-	24, // 27: noema.method.v1.Request.sampling:type_name -> noema.method.v1.Sampling
-	25, // 28: noema.method.v1.Request.schema:type_name -> noema.method.v1.Schema
-	29, // 29: noema.method.v1.Request.tools:type_name -> noema.method.v1.ToolSpec
-	30, // 30: noema.method.v1.Message.tool_calls:type_name -> noema.method.v1.ToolCall
-	30, // 31: noema.method.v1.Completion.tool_calls:type_name -> noema.method.v1.ToolCall
-	28, // 32: noema.method.v1.Completion.usage:type_name -> noema.method.v1.Usage
-	27, // 33: noema.method.v1.Completion.logprobs:type_name -> noema.method.v1.TokenLogprob
-	27, // 34: noema.method.v1.TokenLogprob.top:type_name -> noema.method.v1.TokenLogprob
-	1,  // 35: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
-	4,  // 36: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
-	2,  // 37: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
-	6,  // 38: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
-	37, // [37:39] is the sub-list for method output_type
-	35, // [35:37] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	27, // 26: noema.method.v1.Request.messages:type_name -> noema.methods.v1.Message
+	28, // 27: noema.method.v1.Request.sampling:type_name -> noema.methods.v1.Sampling
+	29, // 28: noema.method.v1.Request.schema:type_name -> noema.methods.v1.Schema
+	26, // 29: noema.method.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
+	25, // 30: noema.method.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
+	30, // 31: noema.method.v1.Completion.usage:type_name -> noema.methods.v1.Usage
+	31, // 32: noema.method.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
+	1,  // 33: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
+	4,  // 34: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
+	2,  // 35: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
+	6,  // 36: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
+	35, // [35:37] is the sub-list for method output_type
+	33, // [33:35] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_plugins_internal_wire_method_proto_init() }
@@ -2715,7 +2115,7 @@ func file_plugins_internal_wire_method_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugins_internal_wire_method_proto_rawDesc), len(file_plugins_internal_wire_method_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

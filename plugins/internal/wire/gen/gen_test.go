@@ -47,7 +47,7 @@ func TestGeneratedCodeIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := 3; generated != want {
+	if want := 4; generated != want {
 		t.Errorf("%d files generated, want %d", generated, want)
 	}
 }

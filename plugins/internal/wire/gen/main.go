@@ -22,6 +22,7 @@ import (
 // protos lists every .proto of the project, relative to its root, with the
 // generators that it needs.
 var protos = map[string][]string{
+	"methods/methodspb/methods.proto":      {"protoc-gen-go"},
 	"plugins/internal/wire/method.proto":   {"protoc-gen-go", "protoc-gen-go-grpc"},
 	"cache/internal/recordpb/record.proto": {"protoc-gen-go"},
 }
@@ -65,9 +66,11 @@ func compile(ctx context.Context, root, name string) ([]byte, error) {
 		return nil, err
 	}
 	var descriptors []*descriptorpb.FileDescriptorProto
-	for _, f := range files {
-		descriptors = append(descriptors, protoutil.ProtoFromFileDescriptor(f))
+	imports := files[0].Imports()
+	for i := range imports.Len() { // which the generators want first
+		descriptors = append(descriptors, protoutil.ProtoFromFileDescriptor(imports.Get(i).FileDescriptor))
 	}
+	descriptors = append(descriptors, protoutil.ProtoFromFileDescriptor(files[0]))
 	return proto.Marshal(&pluginpb.CodeGeneratorRequest{
 		FileToGenerate: []string{name},
 		Parameter:      proto.String("module=noema"),

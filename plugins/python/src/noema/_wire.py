@@ -1,4 +1,4 @@
-"""The messages of method.proto, and their conversion to and from the contract.
+"""The messages of method.proto and methods.proto, and their conversion to and from the contract.
 
 The classes are made from a committed descriptor (method.binpb) when the module
 is loaded, so that no generated code has to match the installed version of
@@ -30,8 +30,8 @@ def _classes() -> dict[str, Any]:
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
         pool.AddSerializedFile(file.SerializeToString())
-    names = [m.name for file in files.file for m in file.message_type]
-    descriptors = {name: pool.FindMessageTypeByName(f"{PACKAGE}.{name}") for name in names}
+    messages = [(m.name, file.package) for file in files.file for m in file.message_type]
+    descriptors = {name: pool.FindMessageTypeByName(f"{package}.{name}") for name, package in messages}
     if hasattr(message_factory, "GetMessageClass"):
         return {name: message_factory.GetMessageClass(d) for name, d in descriptors.items()}
     factory = message_factory.MessageFactory(pool)  # before protobuf 4.22
