@@ -23,7 +23,7 @@ var floors = map[string]int{
 	"kernel/task/wiki/title": 0, // the wiki and the scores compare titles alike
 
 	"cache": 1, "cache/pack": 1, "plugins": 1, "plugins/python": 1, "kernel/display": 1, "kernel/hub": 1, "kernel/provider": 1, "kernel/score": 1, "kernel/task": 1,
-	"methods/reply": 1, "methods/workflow": 1, "methods/methodtest": 1, "methods/generalanot/pyexpr": 1,
+	"methods/reply": 1, "methods/plans": 1, "methods/workflow": 1, "methods/methodtest": 1, "methods/generalanot/pyexpr": 1,
 
 	"kernel/models": 2, "kernel/record": 2, "methods/internal/*": 2, "kernel/task/*": 2,
 	"kernel/provider/prices": 2, "kernel/provider/none": 2, "kernel/provider/scripted": 2, "kernel/provider/local": 2,
@@ -46,7 +46,7 @@ var floors = map[string]int{
 }
 
 // shared are the packages beside methods and providers that are none.
-var shared = []string{"kernel/provider/exchange", "kernel/provider/none", "kernel/provider/prices"}
+var shared = []string{"methods/plans", "kernel/provider/exchange", "kernel/provider/none", "kernel/provider/prices"}
 
 // concrete are the methods and providers, which only mains may name: one may
 // compare any methods on any model only as long as nothing below knows them.
