@@ -56,9 +56,9 @@ func readPlan(file string) (plans.File, error) {
 		forms = append(forms, m.PlanForm())
 	}
 	if text := bytes.TrimSpace(raw); !bytes.HasPrefix(text, []byte("{")) {
-		return nil, usage(fmt.Errorf("read plan: %s: want a JSON object, in braces, or an LWT", file))
+		return nil, usage(fmt.Errorf("read plan %s: want a JSON object, in braces, or an LWT", file))
 	}
-	return nil, usage(fmt.Errorf(`read plan: %s: want %s: "noema plan export" writes them`, file, strings.Join(forms, ", or ")))
+	return nil, usage(fmt.Errorf(`read plan %s: want %s: "noema plan export" writes them`, file, strings.Join(forms, ", or ")))
 }
 
 // spaced is err behind a file's name and colon: a place follows at once, and words

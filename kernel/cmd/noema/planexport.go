@@ -85,10 +85,7 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 
 // setOrigin says which trial a plan is from.
 func setOrigin(ctx context.Context, store *cache.Store, run *record.Run, t *record.Trial, p plans.File) error {
-	from := &plans.Origin{Run: run.ID, Task: run.Config.Task.Name, Sample: t.ID.Sample, Seed: t.Seed}
-	if config := run.Config.Task.Config; config != "" {
-		from.Task += "?" + config
-	}
+	from := &plans.Origin{Run: run.ID, Task: run.Config.Task.String(), Sample: t.ID.Sample, Seed: t.Seed}
 	for _, m := range run.Config.Methods {
 		if m.Label == t.ID.Method {
 			from.Options, from.Shuffle = m.Options, m.Shuffle
