@@ -14,11 +14,12 @@ const anyTime = "betting, at any time"
 type judged struct {
 	pairing
 	rule rule // nil with fewer than two units
-	o    Options
+	plan plan
+	stop Stop // how far a design went
 }
 
-func (o Options) judge(p pairing) judged {
-	j := judged{pairing: p, o: o}
+func (o plan) judge(p pairing, stop Stop) judged {
+	j := judged{pairing: p, plan: o, stop: stop}
 	if p.units > 1 {
 		j.rule = p.rule(o.Test, o.edges)
 	}
@@ -26,16 +27,16 @@ func (o Options) judge(p pairing) judged {
 }
 
 // looked reports whether the design looked a number of times.
-func (j judged) looked() bool { return j.o.sequel.plan.design.Looks > 0 }
+func (j judged) looked() bool { return j.plan.sequel.schedule.design.Looks > 0 }
 
 func (j judged) interval(metric string) (score.Metric, string) {
-	s := j.o.sequel
+	s := j.plan.sequel
 	switch {
 	case s == nil:
-		return j.pairing.interval(metric, j.o.simultaneous(), j.rule)
-	case j.looked() && j.o.stop.Look > 0:
-		m, how := j.pairing.interval(metric, 1-j.o.stop.Level, j.rule)
-		return m, how + fmt.Sprintf(", for %d looks", s.plan.design.Looks)
+		return j.pairing.interval(metric, j.plan.simultaneous(), j.rule)
+	case j.looked() && j.stop.Look > 0:
+		m, how := j.pairing.interval(metric, 1-j.stop.Level, j.rule)
+		return m, how + fmt.Sprintf(", for %d looks", s.schedule.design.Looks)
 	}
 	m := j.bare(metric)
 	switch {
@@ -44,7 +45,7 @@ func (j judged) interval(metric string) (score.Metric, string) {
 	case !j.within():
 		warn(&m, "%s is not within 0 and 1: no interval holds at every look", metric)
 	case j.units > 1:
-		m.Low, m.High = anytime(unitsOf(j.d, j.unit, j.units, s.plan.largest), -1, 1, s.plan.needed)
+		m.Low, m.High = anytime(unitsOf(j.d, j.unit, j.units, s.schedule.largest), -1, 1, s.schedule.needed)
 		return m, anyTime
 	}
 	return m, ""
@@ -52,18 +53,18 @@ func (j judged) interval(metric string) (score.Metric, string) {
 
 // test is that of a pair: the p-value of an e-value is its inverse.
 func (j judged) test() (pValue float64, name string) {
-	s := j.o.sequel
+	s := j.plan.sequel
 	switch {
 	case s == nil:
 		return j.pairing.test(j.rule)
-	case j.looked() && j.o.stop.Look > 0:
+	case j.looked() && j.stop.Look > 0:
 		value, name := j.pairing.test(j.rule)
-		return repeated(s.plan.fractions(), j.o.stop.Look, value), name + fmt.Sprintf(", for %d looks", s.plan.design.Looks)
+		return repeated(s.schedule.fractions(), j.stop.Look, value), name + fmt.Sprintf(", for %d looks", s.schedule.design.Looks)
 	case j.looked() || !j.within() || len(j.d) == 0:
 		return math.NaN(), ""
 	}
 	e := newEvidence(newGrid(), 0, -1, 1)
-	for _, u := range unitsOf(j.d, j.unit, j.units, s.plan.largest) {
+	for _, u := range unitsOf(j.d, j.unit, j.units, s.schedule.largest) {
 		e.bet(u.sum, u.size)
 	}
 	return math.Exp(min(0, -e.log())), anyTime
@@ -83,7 +84,7 @@ func (s *sequel) hold(m *score.Metric, values []float64, clusters []string, leve
 	}
 	m.Low, m.High = math.NaN(), math.NaN()
 	if of, n := score.Units(names); n > 1 && within(kept) {
-		m.Low, m.High = anytime(unitsOf(kept, of, n, s.plan.largest), 0, 1, 1/(1-level))
+		m.Low, m.High = anytime(unitsOf(kept, of, n, s.schedule.largest), 0, 1, 1/(1-level))
 	}
 }
 

@@ -255,7 +255,7 @@ func (a audited) run(t *testing.T, n, count, experiments int, random *rand.Rand)
 
 func (a audited) compared(t *testing.T, n, count int, effect float64, random *rand.Rand) *Comparison {
 	d := a.data(random, n, count, effect)
-	o := Options{}.filled()
+	o := Options{}.plan(0)
 	c := d.describe(o)
 	all := d.every(o)
 	o.family = len(all)
@@ -270,7 +270,7 @@ func (a audited) truths(effect float64) float64 {
 		return a.truth(effect)
 	}
 	d := audited{epochs: 1, clusters: 1, corpus: true, unlike: a.unlike, values: a.values}.data(stream(9, fmt.Sprint(effect)), 30_000, 1, effect)
-	return d.metric(0, view{metric: score.MacroF1, bare: true}, Options{Level: 0.95}).Value
+	return d.metric(0, view{metric: score.MacroF1, bare: true}, Options{}.plan(0)).Value
 }
 
 // cell is a row of the audit's table.

@@ -27,7 +27,7 @@ const envelopes = 8
 
 // curves makes one curve for each resource that is known of any trial. A
 // budget holds on top of each envelope.
-func (d Data) curves(o Options) []Curve {
+func (d Data) curves(o plan) []Curve {
 	out := []Curve{}
 	for _, r := range []Resource{Tokens, Calls, Cost} {
 		points := d.envelopesOf(r)

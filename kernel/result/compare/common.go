@@ -18,7 +18,7 @@ type Common struct {
 
 // common are the scored samples on which every method has a trial that counts for
 // the headline. others reports whether some method has more of them.
-func (d Data) common(o Options) (shared Data, others bool) {
+func (d Data) common(o plan) (shared Data, others bool) {
 	v := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}
 	shared = d.scored().where(func(s Sample) bool {
 		with := 0
@@ -42,7 +42,7 @@ func (v view) has(c Cell) bool {
 }
 
 // headlines are the methods' on the samples of d.
-func (d Data) headlines(o Options) []Number {
+func (d Data) headlines(o plan) []Number {
 	v := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget), bare: true}
 	means := make([]Number, len(d.Methods))
 	for m := range d.Methods {

@@ -66,37 +66,52 @@ type Options struct {
 	// one of several runs, another measure, or no budget: its numbers hold, but it is not
 	// what chose all samples.
 	Undeclared bool
+}
 
-	sequel *sequel // of Design
-	stop   Stop    // of the pair at hand
+// plan is a comparison before its numbers: the options with their defaults, and what all
+// its pairs share. It is made once and not changed while numbers are computed.
+type plan struct {
+	Options
 	family int     // pairs whose intervals hold together; below 2 a pair stands alone
-	edges  *edges  // of the comparison
+	sequel *sequel // the design over the data; nil for a fixed number of samples
+	edges  *edges
+}
+
+// plan applies the defaults for a family of pairs.
+func (o Options) plan(family int) plan {
+	if !(o.Level > 0 && o.Level < 1) {
+		o.Level = 0.95
+	}
+	return plan{Options: o, family: family, edges: &edges{}}
 }
 
 // simultaneous is the level of a pair's interval at which all pairs of the
 // family hold their intervals with the chance Level (Bonferroni).
-func (o Options) simultaneous() float64 { return 1 - (1-o.Level)/float64(max(1, o.family)) }
+func (p plan) simultaneous() float64 { return 1 - (1-p.Level)/float64(max(1, p.family)) }
 
-func (o Options) filled() Options {
-	if !(o.Level > 0 && o.Level < 1) {
-		o.Level = 0.95
-	}
-	o.edges = &edges{}
-	return o
+// over is the same plan for another family of pairs.
+func (p plan) over(family int) plan {
+	p.family = family
+	return p
 }
 
-// filled applies the defaults and, where there is one, the design, and has every trial
-// bear its share of the seeds.
-func (d Data) filled(o Options) (Data, Options) {
-	o = o.filled()
-	if o.Design != nil {
-		o.Level = 1 - errorRate
-		o.Equivalence = cmp.Or(o.Equivalence, o.Design.Detect)
-		d, o.sequel = d.follow(o)
+// plan applies the defaults and, where there is one, the design, and has every trial
+// bear its share of the seeds. The family is of the pairs that are asked for; with a
+// design it is of all, for which its rule is.
+func (d Data) plan(o Options) (Data, plan) {
+	p := o.plan(0)
+	all := d.every(p)
+	if p.Design != nil {
+		p.Level = 1 - errorRate
+		p.Equivalence = cmp.Or(p.Equivalence, p.Design.Detect)
+		d, p.sequel = d.follow(p)
+	} else {
+		all = slices.DeleteFunc(all, func(one Pair) bool { return !o.chooses(one) })
 	}
+	p.family = len(all)
 	d.Samples = slices.Clone(d.Samples)
 	slices.SortFunc(d.Samples, func(a, b Sample) int { return cmp.Compare(a.ID, b.ID) }) // so that the order of rows changes nothing
-	return d.withSeeds(), o
+	return d.withSeeds(), p
 }
 
 // Exchange is the [Options.Test] by exchange of the methods' names.
@@ -170,8 +185,8 @@ func Describe(d Data, o Options) (*Comparison, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	d, o = d.filled(o)
-	c := d.describe(o)
+	d, p := d.plan(o)
+	c := d.describe(p.over(0))
 	c.Notes = c.notes()
 	return c, nil
 }
@@ -199,24 +214,19 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	if o.Baseline != "" && !slices.Contains(d.Methods, o.Baseline) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
 	}
-	d, o = d.filled(o)
-	c := d.describe(o)
-	single := o
-	all := d.every(o)
-	o.family = len(all)
-	if o.sequel == nil { // otherwise the rule is for all pairs
-		o.family = len(slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return !o.chooses(p) }))
-	}
-	c.PairLevel = o.simultaneous()
-	c.Pairs = d.family(all, o)
+	d, p := d.plan(o)
+	alone := p.over(0) // for numbers that stand by themselves
+	c := d.describe(alone)
+	c.PairLevel = p.simultaneous()
+	c.Pairs = d.family(d.every(p), p)
 	if judged {
-		shared, others := d.common(o)
+		shared, others := d.common(p)
 		if others {
-			c.Common = &Common{Samples: len(shared.Samples), Means: shared.headlines(o)}
+			c.Common = &Common{Samples: len(shared.Samples), Means: shared.headlines(p)}
 		}
-		c.Groups = d.scored().groups(c.Pairs, single)
-		c.Pareto = d.pareto(c.Methods, c.Pairs, o)
-		c.Curves = d.scored().curves(o)
+		c.Groups = d.scored().groups(c.Pairs, alone)
+		c.Pareto = d.pareto(c.Methods, c.Pairs, p)
+		c.Curves = d.scored().curves(p)
 	} else {
 		c.Pareto, c.Curves = Pareto{Resource: payment(c.Methods)}, []Curve{}
 	}
@@ -225,7 +235,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	return c, nil
 }
 
-func (d Data) describe(o Options) *Comparison {
+func (d Data) describe(o plan) *Comparison {
 	c := &Comparison{
 		Metrics: d.Metrics, Level: o.Level, Test: o.Test,
 		Baseline: o.Baseline, Against: o.Against, Samples: len(d.Samples), Unscored: len(d.Samples) - len(d.scored().Samples), Epochs: d.epochs(), Chance: d.Chance, Majority: d.Majority,
@@ -259,7 +269,7 @@ func (d Data) describe(o Options) *Comparison {
 }
 
 // every lists every two methods, the baseline second, with nothing compared yet.
-func (d Data) every(o Options) []Pair {
+func (d Data) every(o plan) []Pair {
 	var all []Pair
 	for i, first := range d.Methods {
 		for _, second := range d.Methods[i+1:] {
@@ -283,7 +293,7 @@ func atOnce(n int, do func(i int)) {
 }
 
 // pair compares two methods; [decide] adds what depends on the family.
-func (d Data) pair(p Pair, o Options) Pair {
+func (d Data) pair(p Pair, o plan) Pair {
 	a, b := slices.Index(d.Methods, p.A), slices.Index(d.Methods, p.B)
 	p.Metrics, p.Ratios, p.Shared, p.Agreement = map[string]Difference{}, map[Resource]Ratio{}, d.shared(a, b), d.agreement(a, b)
 	scored := d.scored()
@@ -297,13 +307,13 @@ func (d Data) pair(p Pair, o Options) Pair {
 }
 
 // ratio is the use of methods a and b.
-func (d Data) ratio(a, b int, r Resource, o Options) Ratio {
+func (d Data) ratio(a, b int, r Resource, o plan) Ratio {
 	return pair(d.used(a, r), d.used(b, r), d.clusters()).ratio(string(r), o.simultaneous())
 }
 
 // family compares the requested pairs and decides each metric among them. Each metric is a family of its own: the headline
 // decides, the others explain.
-func (d Data) family(all []Pair, o Options) []Pair {
+func (d Data) family(all []Pair, o plan) []Pair {
 	chosen := slices.DeleteFunc(slices.Clone(all), func(p Pair) bool { return !o.chooses(p) })
 	atOnce(len(chosen), func(i int) { chosen[i] = d.pair(chosen[i], o) })
 	for _, metric := range d.Metrics {

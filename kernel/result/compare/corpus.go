@@ -33,7 +33,7 @@ func (d Data) predictions(m int, v view) [][]score.Prediction {
 
 // corpus is method m on the measures that only a set of verdicts has; nil where
 // answers are not verdicts, or targets are in a form of the task's own.
-func (d Data) corpus(m int, v view, o Options) []score.Metric {
+func (d Data) corpus(m int, v view, o plan) []score.Metric {
 	metrics, err := score.Corpus(d.predictions(m, v), d.clusters(), score.Options{Level: o.Level, Bare: v.bare})
 	if err != nil {
 		return nil
@@ -56,7 +56,7 @@ func fixedOnly(m *score.Metric) {
 // contrasts compares methods a and b on those measures, by the rule of bounded means with
 // the standard error of a bootstrap that resamples both together. Its random numbers meet
 // samples in the order of their ids.
-func (d Data) contrasts(a, b int, v view, o Options) map[string]Difference {
+func (d Data) contrasts(a, b int, v view, o plan) map[string]Difference {
 	found, err := score.CorpusContrasts(d.predictions(a, v), d.predictions(b, v), d.clusters())
 	if err != nil {
 		return nil
@@ -68,7 +68,7 @@ func (d Data) contrasts(a, b int, v view, o Options) map[string]Difference {
 	return all
 }
 
-func contrast(c score.Contrast, a, b string, o Options) Difference {
+func contrast(c score.Contrast, a, b string, o plan) Difference {
 	d := newDifference(c.Name, a, b)
 	m := &d.Difference
 	d.Units, m.N, m.Value = c.Units, c.N, c.A-c.B

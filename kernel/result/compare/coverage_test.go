@@ -146,13 +146,13 @@ func TestDetectable(t *testing.T) {
 				t.Parallel()
 				random, size := stream(3, name), 0.0
 				for range pilots {
-					d := differ("x", "a", "b", newWorld(graded, clustered, 100, 0.3).draw(random), Options{Level: 0.95})
+					d := differ("x", "a", "b", newWorld(graded, clustered, 100, 0.3).draw(random), Options{}.plan(1), Stop{})
 					size += d.rule.detectable(0.05) / float64(pilots)
 				}
 				w := worldOf(graded, clustered, 100, size)
 				power := 0.0
 				for range experiments {
-					d := differ("x", "a", "b", w.draw(random), Options{Level: 0.95})
+					d := differ("x", "a", "b", w.draw(random), Options{}.plan(1), Stop{})
 					if d.Corrected = d.P; d.winner(0.05) == "a" {
 						power += 1 / float64(experiments)
 					}

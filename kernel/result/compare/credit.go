@@ -69,12 +69,11 @@ func (e Effect) Verdict() string {
 // CreditOf computes the credit from the trials of a run whose methods are one method
 // and its interventions. The headline metric is the first of metrics, or the task's.
 func CreditOf(run *record.Run, samples []task.Sample, trials []*record.Trial, o Options, metrics ...string) (*Credit, error) {
-	o = o.filled()
 	of := map[string][]*record.Trial{}
 	for _, t := range trials {
 		of[t.ID.Method] = append(of[t.ID.Method], t)
 	}
-	c := &Credit{Run: run.ID, Root: run.Root, Level: o.Level, Samples: len(samples)}
+	c := &Credit{Run: run.ID, Root: run.Root, Level: o.plan(0).Level, Samples: len(samples)}
 	var pairs []Data
 	for _, m := range run.Config.Methods {
 		v := m.Intervention
@@ -99,13 +98,12 @@ func CreditOf(run *record.Run, samples []task.Sample, trials []*record.Trial, o 
 	}
 	base := of[c.Method]
 	c.Trials, c.Failed, c.LeftOut = len(base), unanswered(base), leftOutOf(base)
-	c.Recorded = pairs[0].scored().metric(1, view{metric: c.Metric}, o)
+	c.Recorded = pairs[0].scored().metric(1, view{metric: c.Metric}, o.plan(0))
 	changes, err := Contrasts(pairs, o)
 	if err != nil {
 		return nil, err
 	}
-	o.family = len(pairs)
-	c.PairLevel = o.simultaneous()
+	c.PairLevel = o.plan(len(pairs)).simultaneous()
 	i := 0
 	for _, m := range run.Config.Methods {
 		if m.Intervention != nil {

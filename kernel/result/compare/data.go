@@ -231,7 +231,7 @@ func (d Data) means(m int, of func(Cell) float64) []float64 {
 
 // metric is the mean of method m over samples, or their measure together, as v
 // looks at it.
-func (d Data) metric(m int, v view, o Options) score.Metric {
+func (d Data) metric(m int, v view, o plan) score.Metric {
 	if isCorpus(v.metric) {
 		for _, one := range d.corpus(m, v, o) {
 			if one.Name == v.metric {

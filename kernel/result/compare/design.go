@@ -26,22 +26,22 @@ type Saved struct {
 // looks. An interval for a fixed number of samples would be wrong for a run that
 // stopped by its results.
 type sequel struct {
-	plan  plan
-	other bool // declared for other data
-	stops map[[2]string]Stop
-	at    map[string]int // the place of a sample in the declared order
+	schedule schedule
+	other    bool // declared for other data
+	stops    map[[2]string]Stop
+	at       map[string]int // the place of a sample in the declared order
 }
 
 // follow goes through the samples of d by the rule of the design, and leaves out
 // those that nobody was asked. Samples are in the declared order.
-func (d Data) follow(o Options) (Data, *sequel) {
+func (d Data) follow(o plan) (Data, *sequel) {
 	clusters := make([]string, len(d.Samples))
 	s := &sequel{other: o.Undeclared, stops: map[[2]string]Stop{}, at: map[string]int{}}
 	for i, one := range d.Samples {
 		clusters[i], s.at[one.ID] = one.Cluster, i
 	}
-	all := d.every(Options{})
-	s.plan = newPlan(*o.Design, o.Test, clusters, max(1, len(all)))
+	all := d.every(plan{})
+	s.schedule = newSchedule(*o.Design, o.Test, clusters, max(1, len(all)))
 	values := make([][]float64, len(d.Methods))
 	for m := range values {
 		if len(d.Metrics) > 0 && !isCorpus(d.Metrics[0]) {
@@ -51,7 +51,7 @@ func (d Data) follow(o Options) (Data, *sequel) {
 	for _, p := range all {
 		a, b := slices.Index(d.Methods, p.A), slices.Index(d.Methods, p.B)
 		if within(values[a]) && within(values[b]) {
-			s.stops[[2]string{p.A, p.B}] = d.race(s.plan, a, b, values)
+			s.stops[[2]string{p.A, p.B}] = d.race(s.schedule, a, b, values)
 		}
 	}
 	return d.where(func(one Sample) bool {
@@ -60,7 +60,7 @@ func (d Data) follow(o Options) (Data, *sequel) {
 }
 
 // race follows methods a and b to the last sample that both have.
-func (d Data) race(p plan, a, b int, values [][]float64) Stop {
+func (d Data) race(p schedule, a, b int, values [][]float64) Stop {
 	last := -1
 	for i, s := range d.Samples {
 		if len(s.Cells[a]) > 0 && len(s.Cells[b]) > 0 {
@@ -79,13 +79,12 @@ func within(values []float64) bool {
 	return values != nil && !slices.ContainsFunc(values, func(x float64) bool { return x < 0 || x > 1 })
 }
 
-// stop is how far the design went for a pair.
-func (s *sequel) stop(a, b string) (Stop, bool) {
+// stop is how far the design went for a pair; zero for one that it does not follow.
+func (s *sequel) stop(a, b string) Stop {
 	if one, ok := s.stops[[2]string{a, b}]; ok {
-		return one, true
+		return one
 	}
-	one, ok := s.stops[[2]string{b, a}]
-	return one, ok
+	return s.stops[[2]string{b, a}]
 }
 
 // until keeps what the design looked at for a pair.
@@ -95,7 +94,7 @@ func (d Data) until(stop Stop, s *sequel) Data {
 
 // sequential tells what was asked and saved. bound is the number of declared samples.
 func (s *sequel) sequential(d Data, c *Comparison) *Sequential {
-	out := &Sequential{Looks: s.plan.design.Looks, Detect: s.plan.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
+	out := &Sequential{Looks: s.schedule.design.Looks, Detect: s.schedule.design.Detect, Bound: len(s.at), Asked: make([]int, len(d.Methods))}
 	saved, byRule := Saved{}, len(s.stops) > 0 && !s.other
 	for m := range d.Methods {
 		last := 0

@@ -70,9 +70,8 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
 	}
-	o = o.filled()
-	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), o)}
-	decide(one, o.Level)
+	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), o.plan(1), Stop{})}
+	decide(one, o.plan(1).Level)
 	return one[0], nil
 }
 
@@ -85,7 +84,7 @@ func newDifference(metric, a, b string) Difference {
 }
 
 // differ compares without regard to the family, which [decide] adds.
-func differ(metric, a, b string, p pairing, o Options) Difference {
+func differ(metric, a, b string, p pairing, o plan, stop Stop) Difference {
 	d := newDifference(metric, a, b)
 	d.Correlation, d.Skewness = p.correlation(), p.skewness()
 	if len(p.d) > 0 {
@@ -93,7 +92,7 @@ func differ(metric, a, b string, p pairing, o Options) Difference {
 	}
 	d.Units = p.units
 	d.Wins, d.Losses, d.Ties = p.sides()
-	j := o.judge(p)
+	j := o.judge(p, stop)
 	d.Difference, d.Interval = j.interval(metric)
 	value, test := j.test()
 	d.P, d.Test = Number(value), test
@@ -104,17 +103,17 @@ func differ(metric, a, b string, p pairing, o Options) Difference {
 }
 
 // difference compares methods a and b on a metric, in all three ways to count.
-func (d Data) difference(a, b int, metric string, o Options) Difference {
+func (d Data) difference(a, b int, metric string, o plan) Difference {
 	v := view{metric: metric, envelope: envelopeOf(o.Budget)}
-	headline := metric == d.Metrics[0]
+	var stop Stop
 	if o.sequel != nil {
-		if stop, ok := o.sequel.stop(d.Methods[a], d.Methods[b]); ok {
-			d, o.stop = d.until(stop, o.sequel), stop
+		if stop = o.sequel.stop(d.Methods[a], d.Methods[b]); stop.State != "" {
+			d = d.until(stop, o.sequel)
 		}
 	}
 	at := func(t treatment) *score.Metric {
 		v.treatment = t
-		m := d.apart(a, b, v, o)
+		m := d.apart(a, b, v, o, stop)
 		return &m
 	}
 	var out Difference
@@ -124,10 +123,10 @@ func (d Data) difference(a, b int, metric string, o Options) Difference {
 	case metric == score.Graded:
 		out = d.differGraded(a, b, v, o)
 	default:
-		out = differ(metric, d.Methods[a], d.Methods[b], d.paired(a, b, v), o)
+		out = differ(metric, d.Methods[a], d.Methods[b], d.paired(a, b, v), o, stop)
 	}
-	if o.stop.State != "" && headline {
-		out.Stop = &o.stop
+	if stop.State != "" && metric == d.Metrics[0] {
+		out.Stop = &stop
 	}
 	if d.infra(a)+d.infra(b) > 0 {
 		out.FailedAsWrong = at(failedAsWrong)
@@ -150,11 +149,10 @@ func Contrasts(pairs []Data, o Options) ([]Difference, error) {
 			return nil, fmt.Errorf("compare: a contrast is of two methods on a metric, not of %d on %d", len(d.Methods), len(d.Metrics))
 		}
 	}
-	o = o.filled()
-	o.family = len(pairs)
+	p := o.plan(len(pairs))
 	all := make([]Difference, len(pairs))
-	atOnce(len(pairs), func(i int) { all[i] = pairs[i].scored().difference(0, 1, pairs[i].Metrics[0], o) })
-	decide(all, o.Level)
+	atOnce(len(pairs), func(i int) { all[i] = pairs[i].scored().difference(0, 1, pairs[i].Metrics[0], p) })
+	decide(all, p.Level)
 	return all, nil
 }
 
@@ -163,14 +161,14 @@ func (d Data) paired(a, b int, v view) pairing {
 }
 
 // apart is the difference of two methods as v looks at them, with its interval.
-func (d Data) apart(a, b int, v view, o Options) score.Metric {
+func (d Data) apart(a, b int, v view, o plan, stop Stop) score.Metric {
 	if isCorpus(v.metric) {
 		return d.contrasts(a, b, v, o)[v.metric].Difference
 	}
 	if v.metric == score.Graded {
 		return d.differGraded(a, b, v, o).Difference
 	}
-	m, _ := o.judge(d.paired(a, b, v)).interval(v.metric)
+	m, _ := o.judge(d.paired(a, b, v), stop).interval(v.metric)
 	return m
 }
 

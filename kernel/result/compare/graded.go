@@ -95,7 +95,7 @@ func (d Data) gradedPair(a, b int, v view) (graded, pairing) {
 }
 
 // correctedMean is how often people would find method m right.
-func (d Data) correctedMean(m int, o Options) score.Metric {
+func (d Data) correctedMean(m int, o plan) score.Metric {
 	f, y, free := d.gradedBy(m, view{metric: score.Graded, envelope: envelopeOf(o.Budget)})
 	p := pair(f, make([]float64, len(f)), d.clusters())
 	g := graded{f: p.a, unit: p.unit}
@@ -117,7 +117,7 @@ type Calibration struct {
 
 // differGraded compares two methods on [score.Graded]: by prediction-powered
 // inference where people labelled enough, and else without an interval or a test.
-func (d Data) differGraded(a, b int, v view, o Options) Difference {
+func (d Data) differGraded(a, b int, v view, o plan) Difference {
 	g, p := d.gradedPair(a, b, v)
 	out := newDifference(v.metric, d.Methods[a], d.Methods[b])
 	if len(p.d) == 0 {

@@ -107,7 +107,7 @@ func (g *Grading) kappa() Number {
 }
 
 // grading adds how the graders did to a comparison.
-func (d Data) grading(c *Comparison, o Options) {
+func (d Data) grading(c *Comparison, o plan) {
 	c.Grading = d.gradingOf(func(int) bool { return true })
 	if c.Grading == nil {
 		return

@@ -19,7 +19,7 @@ type GroupStats struct {
 }
 
 // groups breaks the headline down; nil if no sample names a group.
-func (d Data) groups(pairs []Pair, o Options) []GroupStats {
+func (d Data) groups(pairs []Pair, o plan) []GroupStats {
 	var names []string
 	for _, s := range d.Samples {
 		if !slices.Contains(names, s.Group) {
@@ -38,7 +38,7 @@ func (d Data) groups(pairs []Pair, o Options) []GroupStats {
 }
 
 // group is the group that d's samples are.
-func (d Data) group(name string, pairs []Pair, o Options) GroupStats {
+func (d Data) group(name string, pairs []Pair, o plan) GroupStats {
 	g := GroupStats{Group: name, Samples: len(d.Samples), Pairs: []score.Metric{}, Chance: undefined}
 	v := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}
 	if level, ok := meanChance(d.Samples)[v.metric]; ok {
@@ -50,7 +50,7 @@ func (d Data) group(name string, pairs []Pair, o Options) GroupStats {
 		g.Methods = append(g.Methods, d.metric(m, v, o))
 	}
 	for _, p := range pairs {
-		g.Pairs = append(g.Pairs, d.apart(at[p.A], at[p.B], v, o))
+		g.Pairs = append(g.Pairs, d.apart(at[p.A], at[p.B], v, o, Stop{}))
 	}
 	return g
 }

@@ -48,7 +48,7 @@ type Cause struct {
 }
 
 // statsOf describes method m.
-func (d Data) statsOf(m int, o Options) MethodStats {
+func (d Data) statsOf(m int, o plan) MethodStats {
 	scored := d.scored()
 	s := MethodStats{
 		Method: d.Methods[m], Failed: d.infra(m),
@@ -104,7 +104,7 @@ func (d Data) unanswered(m int) int {
 }
 
 // merits is method m on every metric, in all three ways to count.
-func (d Data) merits(m int, o Options) map[string]Merit {
+func (d Data) merits(m int, o plan) map[string]Merit {
 	envelope := envelopeOf(o.Budget)
 	at := func(t treatment) map[string]score.Metric {
 		metrics := map[string]score.Metric{}

@@ -50,7 +50,7 @@ type ParetoPoint struct {
 }
 
 // pareto places every method; pairs are those that were compared.
-func (d Data) pareto(stats []MethodStats, pairs []Pair, o Options) Pareto {
+func (d Data) pareto(stats []MethodStats, pairs []Pair, o plan) Pareto {
 	p := Pareto{Resource: payment(stats)}
 	shared, others := d.common(o)
 	for m, s := range stats {
@@ -76,11 +76,11 @@ type lead struct {
 
 // leads has the sure leads of every method over every other, in the family of all
 // pairs. pairs are taken as they are where they are that family.
-func (d Data) leads(pairs []Pair, r Resource, o Options) map[[2]string]lead {
-	all := d.every(Options{})
+func (d Data) leads(pairs []Pair, r Resource, o plan) map[[2]string]lead {
+	all := d.every(plan{})
 	headlines, ratios := make([]Difference, len(all)), make([]Ratio, len(all))
 	known := len(pairs) == len(all)
-	o.family = len(all)
+	o = o.over(len(all))
 	atOnce(len(all), func(i int) {
 		if known {
 			all[i], headlines[i], ratios[i] = pairs[i], pairs[i].Metrics[d.Metrics[0]], pairs[i].Ratios[r]

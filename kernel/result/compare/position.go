@@ -26,7 +26,7 @@ type Position struct {
 
 // position tests method m; nil if there are no rankings. Trials count singly:
 // without a bias the shuffles make them independent, whatever the sample.
-func (d Data) position(m int, o Options) *Position {
+func (d Data) position(m int, o plan) *Position {
 	v := view{metric: score.First}
 	p, any := Position{Chance: undefined, P: undefined, Holm: undefined}, false
 	var chances []float64

@@ -135,7 +135,7 @@ func (w gradedWorld) families(d Data) (raw, corrected []Difference) {
 			p, _ := alone.test(alone.rule("", nil))
 			one.P = Number(p)
 			raw = append(raw, one)
-			corrected = append(corrected, d.difference(j, i, score.Graded, Options{}.filled()))
+			corrected = append(corrected, d.difference(j, i, score.Graded, Options{}.plan(0)))
 		}
 	}
 	decide(raw, 0.95)

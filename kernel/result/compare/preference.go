@@ -18,7 +18,7 @@ type Preference struct {
 
 // preferences are those of each pair; nil where no grader was asked for any. All pairs
 // are one family.
-func (d Data) preferences(pairs []Pair, o Options) {
+func (d Data) preferences(pairs []Pair, o plan) {
 	var found []int
 	var differences []Difference
 	for i, p := range pairs {
@@ -38,7 +38,7 @@ func (d Data) preferences(pairs []Pair, o Options) {
 // preferred is the name of the values of a [Preference].
 const preferred = "preferred"
 
-func (d Data) preference(a, b int, o Options) (out Preference, ok bool) {
+func (d Data) preference(a, b int, o plan) (out Preference, ok bool) {
 	first, second := make([]float64, len(d.Samples)), make([]float64, len(d.Samples))
 	for i, s := range d.Samples {
 		n := 0.0
@@ -65,7 +65,7 @@ func (d Data) preference(a, b int, o Options) (out Preference, ok bool) {
 		first[i], second[i] = first[i]/n, second[i]/n // 0/0 is NaN: undefined
 	}
 	o.sequel = nil
-	out.Difference = differ(preferred, d.Methods[a], d.Methods[b], pair(first, second, d.clusters()), o)
+	out.Difference = differ(preferred, d.Methods[a], d.Methods[b], pair(first, second, d.clusters()), o, Stop{})
 	return out, ok
 }
 

@@ -55,7 +55,7 @@ func none(n, c, k int) float64 {
 
 // repeats lists pass@k and pass^k of method m for every k up to the epochs. It
 // is nil with fewer than two epochs or a graded headline.
-func (d Data) repeats(m int, o Options) []Repeat {
+func (d Data) repeats(m int, o plan) []Repeat {
 	v := view{metric: d.Metrics[0], envelope: envelopeOf(o.Budget)}
 	tries, right := make([]int, len(d.Samples)), make([]int, len(d.Samples))
 	most := 0

@@ -22,7 +22,7 @@ type Sequence struct {
 // sample in the declared order, "" for one that stands alone.
 func NewSequence(design record.Design, test string, methods int, clusters []string) *Sequence {
 	s := &Sequence{races: make([][]*race, methods), Asked: make([]int, methods), total: len(clusters)}
-	p := newPlan(design, test, clusters, methods*(methods-1)/2)
+	p := newSchedule(design, test, clusters, methods*(methods-1)/2)
 	for i := range methods {
 		s.races[i] = make([]*race, methods)
 		for j := range i {

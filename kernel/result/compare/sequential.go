@@ -47,7 +47,7 @@ type Point struct {
 
 // race follows a pair through the samples in their order.
 type race struct {
-	plan    plan
+	schedule
 	stop    Stop
 	current unit
 	none    *evidence    // against no difference
@@ -56,8 +56,8 @@ type race struct {
 	names   []string     // of clusters
 }
 
-// plan is a design over samples and pairs.
-type plan struct {
+// schedule is a design over samples and pairs.
+type schedule struct {
 	design   record.Design
 	clusters []string  // of the samples, in their order
 	largest  float64   // number of samples in a cluster
@@ -67,10 +67,10 @@ type plan struct {
 	at       []int     // samples at which to look
 }
 
-// newPlan puts the design over samples with the given clusters, "" for samples
+// newSchedule puts the design over samples with the given clusters, "" for samples
 // alone, and pairs of methods.
-func newPlan(design record.Design, test string, clusters []string, pairs int) plan {
-	p := plan{design: design, test: test, clusters: clusters, largest: float64(max(1, design.Largest)), needed: float64(pairs) / errorRate}
+func newSchedule(design record.Design, test string, clusters []string, pairs int) schedule {
+	p := schedule{design: design, test: test, clusters: clusters, largest: float64(max(1, design.Largest)), needed: float64(pairs) / errorRate}
 	count := map[string]int{}
 	for _, name := range clusters {
 		if name != "" {
@@ -88,7 +88,7 @@ func newPlan(design record.Design, test string, clusters []string, pairs int) pl
 }
 
 // fractions are the parts of the samples at which to look.
-func (p plan) fractions() []float64 {
+func (p schedule) fractions() []float64 {
 	parts := make([]float64, len(p.at))
 	for k, at := range p.at {
 		parts[k] = float64(at) / float64(len(p.clusters))
@@ -97,12 +97,12 @@ func (p plan) fractions() []float64 {
 }
 
 // ends reports whether an independent unit ends with sample i.
-func (p plan) ends(i int) bool {
+func (p schedule) ends(i int) bool {
 	return i+1 == len(p.clusters) || p.clusters[i] == "" || p.clusters[i+1] != p.clusters[i]
 }
 
-func newRace(p plan) *race {
-	r := &race{plan: p, stop: Stop{State: Open, Detect: p.design.Detect}}
+func newRace(p schedule) *race {
+	r := &race{schedule: p, stop: Stop{State: Open, Detect: p.design.Detect}}
 	if p.design.Looks == 0 {
 		g := newGrid()
 		r.stop.E, r.stop.Needed = 1, p.needed
@@ -120,20 +120,20 @@ func (r *race) add(a, b float64) {
 	i := r.stop.Asked
 	r.stop.Asked++
 	if finite(a) && finite(b) {
-		r.current.sum += apart(a, b) / r.plan.largest
-		r.current.size += 1 / r.plan.largest
-		r.a, r.b, r.names = append(r.a, a), append(r.b, b), append(r.names, r.plan.clusters[i])
+		r.current.sum += apart(a, b) / r.largest
+		r.current.size += 1 / r.largest
+		r.a, r.b, r.names = append(r.a, a), append(r.b, b), append(r.names, r.clusters[i])
 	}
-	if !r.plan.ends(i) {
+	if !r.ends(i) {
 		return
 	}
-	if r.plan.design.Looks > 0 {
+	if r.design.Looks > 0 {
 		r.look()
 	} else if r.current.size > 0 {
 		r.bet()
 	}
 	r.current = unit{}
-	if last := r.stop.Asked == len(r.plan.clusters); last && r.stop.State == Open {
+	if last := r.stop.Asked == len(r.clusters); last && r.stop.State == Open {
 		r.stop.State = Bound
 	}
 	if n := r.stop.Asked; r.none != nil && (n&(n-1) == 0 || r.stop.State != Open) {
@@ -149,9 +149,9 @@ func (r *race) bet() {
 	log := r.none.log()
 	r.stop.E = r.none.value()
 	switch {
-	case reaches(log, r.plan.needed):
+	case reaches(log, r.needed):
 		r.stop.State = Decided
-	case reaches(r.far[0].log(), r.plan.needed) && reaches(r.far[1].log(), r.plan.needed):
+	case reaches(r.far[0].log(), r.needed) && reaches(r.far[1].log(), r.needed):
 		r.stop.State = Futile
 	}
 }
@@ -159,26 +159,26 @@ func (r *race) bet() {
 // look takes the look that is due, if one is.
 func (r *race) look() {
 	due := r.stop.Look
-	for due < len(r.plan.at) && r.plan.at[due] <= r.stop.Asked {
+	for due < len(r.at) && r.at[due] <= r.stop.Asked {
 		due++
 	}
 	if due == r.stop.Look {
 		return
 	}
-	r.stop.Look, r.stop.Level = due, r.plan.levels[due-1]
-	j := Options{Level: 1 - r.stop.Level, Test: r.plan.test}.judge(pair(r.a, r.b, r.plan.clustersOf(r.names)))
+	r.stop.Look, r.stop.Level = due, r.levels[due-1]
+	j := Options{Level: 1 - r.stop.Level, Test: r.test}.plan(1).judge(pair(r.a, r.b, r.clustersOf(r.names)), Stop{})
 	m, _ := j.interval("")
 	value, _ := j.test()
 	switch {
 	case sideOf(m) != 0 && value <= r.stop.Level:
 		r.stop.State = Decided
-	case m.HasInterval() && -r.plan.design.Detect < m.Low && m.High < r.plan.design.Detect:
+	case m.HasInterval() && -r.design.Detect < m.Low && m.High < r.design.Detect:
 		r.stop.State = Futile
 	}
 }
 
 // clustersOf is nil where all samples stand alone.
-func (p plan) clustersOf(names []string) []string {
+func (p schedule) clustersOf(names []string) []string {
 	if p.largest == 1 {
 		return nil
 	}

@@ -95,7 +95,7 @@ func TestOBrienFleming(t *testing.T) {
 }
 
 // raceOf runs one pair to its end.
-func raceOf(p plan, next func(i int) (a, b float64)) Stop {
+func raceOf(p schedule, next func(i int) (a, b float64)) Stop {
 	r := newRace(p)
 	for i := range p.clusters {
 		if r.add(next(i)); r.stop.State != Open {
@@ -267,7 +267,7 @@ func TestWhatItCosts(t *testing.T) {
 			}
 			random := rand.New(rand.NewPCG(3, 4))
 			asked := make([]int, 0, repeats)
-			p := newPlan(record.Design{Detect: 0.01}, "", make([]string, 4*fixed), 1)
+			p := newSchedule(record.Design{Detect: 0.01}, "", make([]string, 4*fixed), 1)
 			for range repeats {
 				stop := raceOf(p, func(int) (float64, float64) { return flip(random, apart, win) })
 				asked = append(asked, stop.Asked)

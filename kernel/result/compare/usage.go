@@ -66,7 +66,7 @@ func (r Resource) observed(c Cell) float64 {
 
 // usage is the mean use of a trial, of each resource. Nothing uses less than
 // none, so the interval ends there.
-func (d Data) usage(m int, o Options) map[Resource]score.Metric {
+func (d Data) usage(m int, o plan) map[Resource]score.Metric {
 	means := map[Resource]score.Metric{}
 	for _, r := range append(Resources(), InputTokens, OutputTokens) {
 		u := d.mean(m, string(r), view{}.counts, r.observed, score.Options{Level: o.Level, Student: true})
