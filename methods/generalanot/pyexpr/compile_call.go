@@ -42,7 +42,7 @@ func checkPattern(n *call, fn *attribute) {
 	if !ok || fn.name == "escape" {
 		return
 	}
-	err := caught(func() { newMachine(context.Background(), Limits{}).regex(string(pattern), reFlags{}) })
+	err := caught(func() { newMachine(context.Background(), Limits{}).regex(string(pattern), 0) })
 	if exc := new(EvalError); errors.As(err, &exc) && strings.Contains(exc.Msg, "is not supported") {
 		fail(n.args[0].at(), "%s", exc.Msg)
 	}

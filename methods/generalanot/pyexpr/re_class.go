@@ -80,7 +80,7 @@ func (p *reParser) class() {
 		}
 		p.write(class)
 	}
-	if p.pos++; dotless && p.flags.fold {
+	if p.pos++; dotless && p.flags&foldCase != 0 {
 		p.write(likeI)
 	}
 	p.write("]")
@@ -91,7 +91,7 @@ func (p *reParser) class() {
 const likeI = "iIıİ"
 
 func (p *reParser) literal(r rune) {
-	if p.flags.fold && strings.ContainsRune(likeI, r) {
+	if p.flags&foldCase != 0 && strings.ContainsRune(likeI, r) {
 		p.write("[" + likeI + "]")
 		return
 	}

@@ -9,7 +9,7 @@ import (
 // reModule is what re holds, by name.
 func reModule() map[string]Value {
 	out := map[string]Value{}
-	for name, flag := range map[string]int{"I": 2, "IGNORECASE": 2, "M": 8, "MULTILINE": 8, "S": 16, "DOTALL": 16} {
+	for name, flag := range map[string]int{"I": foldCase, "IGNORECASE": foldCase, "M": multi, "MULTILINE": multi, "S": dotAll, "DOTALL": dotAll} {
 		out[name] = Int(flag)
 	}
 	add := func(bs ...*builtin) {
@@ -54,14 +54,14 @@ func (m *machine) matcher(pattern, text, flags Value) *reRunner {
 
 func (m *machine) pattern(pattern, flags Value) *regex {
 	f := intArg(flags, 0)
-	if f&^(2|8|16|32) != 0 {
+	if f&^(foldCase|multi|dotAll|32) != 0 { // 32 is UNICODE, which is always on
 		raise(valueError, "these flags of re are not supported: use re.I, re.M and re.S")
 	}
 	src, ok := pattern.(Str)
 	if !ok {
 		raise(typeError, "first argument must be string or compiled pattern")
 	}
-	return m.regex(string(src), reFlags{fold: f&2 != 0, multi: f&8 != 0, dotAll: f&16 != 0})
+	return m.regex(string(src), f)
 }
 
 // found is a match in the form of findall.

@@ -15,14 +15,19 @@ import (
 // regexp2 is none either: it bounds a pattern that backtracks without end by the
 // clock, so that another machine would compute another value.
 
-type reFlags struct{ fold, multi, dotAll bool }
+// The flags of re that patterns take: their values in Python.
+const (
+	foldCase = 2
+	multi    = 8
+	dotAll   = 16
+)
 
 type regexKey struct {
 	src   string
-	flags reFlags
+	flags int
 }
 
-func (m *machine) regex(src string, flags reFlags) *regex {
+func (m *machine) regex(src string, flags int) *regex {
 	key := regexKey{src, flags}
 	if x := m.regexes[key]; x != nil {
 		return x
@@ -35,7 +40,7 @@ func (m *machine) regex(src string, flags reFlags) *regex {
 		p.part()
 	}
 	m.alloc(100 * times(len(src), p.most)) // a count writes its part so many times
-	x := &regex{prog: p.program(), groups: p.groups, names: p.names, multi: p.flags.multi}
+	x := &regex{prog: p.program(), groups: p.groups, names: p.names, multi: p.flags&multi != 0}
 	if m.regexes == nil {
 		m.regexes = map[regexKey]*regex{}
 	}
@@ -49,7 +54,7 @@ type reParser struct {
 	src    string
 	pos    int
 	out    strings.Builder
-	flags  reFlags
+	flags  int
 	groups int
 	names  map[string]int
 	most   int // the greatest count
@@ -74,10 +79,10 @@ func (p *reParser) lacks(what, cure string) {
 // program compiles what was written.
 func (p *reParser) program() *syntax.Prog {
 	flags := syntax.ClassNL | syntax.PerlX | syntax.UnicodeGroups
-	if p.flags.fold {
+	if p.flags&foldCase != 0 {
 		flags |= syntax.FoldCase
 	}
-	if p.flags.dotAll {
+	if p.flags&dotAll != 0 {
 		flags |= syntax.DotNL
 	}
 	re, err := syntax.Parse(p.out.String(), flags)
@@ -122,16 +127,10 @@ func (p *reParser) leadingFlags() {
 			return
 		}
 		for _, c := range p.src[p.pos+2 : p.pos+end] {
-			switch c {
-			case 'i':
-				p.flags.fold = true
-			case 'm':
-				p.flags.multi = true
-			case 's':
-				p.flags.dotAll = true
-			case 'a', 'L', 'x':
+			if strings.ContainsRune("aLx", c) {
 				p.lacks("the flag "+string(c), "use i, m or s")
 			}
+			p.flags |= map[rune]int{'i': foldCase, 'm': multi, 's': dotAll}[c]
 		}
 		p.pos += end + 1
 	}
