@@ -24,7 +24,7 @@ lint:
 
 # run the concurrent packages under the race detector
 race:
-    go test -race ./cache/... ./plugins/... ./kernel ./kernel/runner ./kernel/gateway ./kernel/record
+    go test -race ./cache/... ./plugins/... ./kernel/lab ./kernel/run/runner ./kernel/run/gateway ./kernel/result/record
 
 # run every benchmark
 bench:
@@ -49,7 +49,7 @@ proto:
 
 # write what cells know of compiled packages anew, after an exported name or its comment changed
 symbols:
-    go run ./kernel/cell/internal/symbols/gen
+    go run ./kernel/session/cell/internal/symbols/gen
 
 # everything that must pass before a change lands
 ci:

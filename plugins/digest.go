@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // Digests computes the digests of plugins' code and remembers those of

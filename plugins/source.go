@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // Source says where a plugin's code is and how to start it.

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/gateway"
-	"noema/kernel/provider/scripted"
+	"noema/kernel/model/provider/scripted"
+	"noema/kernel/run/gateway"
 	"noema/methods"
 	"noema/plugins"
 )

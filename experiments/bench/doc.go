@@ -12,6 +12,6 @@
 // 10,300 open files.
 //
 // Benchmarks of single packages live with them: keys and hits in cache, LWT
-// in methods/anot/lwt, a thousand calls in flight in kernel/gateway, the warm
+// in methods/anot/lwt, a thousand calls in flight in kernel/run/gateway, the warm
 // rerun of the README's comparison in kernel/cmd/noema.
 package bench

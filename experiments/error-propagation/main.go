@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log"
 
-	. "noema/kernel"
-	"noema/kernel/builtin"
+	. "noema/kernel/lab"
+	"noema/kernel/session/builtin"
 )
 
 func main() {

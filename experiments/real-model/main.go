@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	. "noema/kernel"
-	"noema/kernel/builtin"
+	. "noema/kernel/lab"
+	"noema/kernel/session/builtin"
 	"noema/methods/reply"
 )
 

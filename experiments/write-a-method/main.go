@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"log"
 
-	. "noema/kernel"
-	"noema/kernel/builtin"
+	. "noema/kernel/lab"
+	"noema/kernel/session/builtin"
 )
 
 // Vote asks for three independent chains of thought and takes the answer that

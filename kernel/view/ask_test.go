@@ -5,21 +5,21 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
+	"noema/kernel/lab"
 )
 
 // TestAskedPages shows a question without a known answer on every page of its run:
 // the words, not the value alone; no target, and nothing right or wrong.
 func TestAskedPages(t *testing.T) {
-	lab := newLab(t)
-	r, err := lab.Ask(kernel.Asking{
-		Query: "find all cms connected to rpd MAWED07T01", About: kernel.About{Answer: "set"},
-		Experiment: kernel.Experiment{Task: "logs", Methods: []string{"engine-planner"}, Model: "sim?error=0"},
+	l := newLab(t)
+	r, err := l.Ask(lab.Asking{
+		Query: "find all cms connected to rpd MAWED07T01", About: lab.About{Answer: "set"},
+		Experiment: lab.Experiment{Task: "logs", Methods: []string{"engine-planner"}, Model: "sim?error=0"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	base, p := serve(t, lab)
+	base, p := serve(t, l)
 	get := visitor(t, base, p)
 	run := "/run/" + url.PathEscape(r.ID())
 	words := "Found 2 cm_mac connected to MAWED07T01: 1c:93:7c:2a:72:c3, 28:7a:ee:c9:66:4a"

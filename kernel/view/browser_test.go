@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"noema/kernel"
+	"noema/kernel/lab"
 )
 
 // browser starts a headless Chromium, or skips the test where there is none.
@@ -69,9 +69,9 @@ func visit(t *testing.T, ctx context.Context, actions ...chromedp.Action) {
 // link and uses the keyboard, while it notes every address that is asked for.
 func TestInABrowser(t *testing.T) {
 	ctx := browser(t)
-	lab := newLab(t)
-	run := cafesRun(t, lab)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := cafesRun(t, l)
+	base, p := serve(t, l)
 	var foreign []string
 	chromedp.ListenTarget(ctx, func(e any) {
 		if e, ok := e.(*network.EventRequestWillBeSent); ok && !strings.HasPrefix(e.Request.URL, base) && !strings.HasPrefix(e.Request.URL, "data:") {
@@ -117,9 +117,9 @@ func TestInABrowser(t *testing.T) {
 
 func TestHostileTextInABrowser(t *testing.T) {
 	ctx := browser(t)
-	lab := newLab(t)
-	run := hostileRun(t, lab)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := hostileRun(t, l)
+	base, p := serve(t, l)
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()))
 	call := base + "/run/" + run.ID() + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Result.Trials[0].Calls[0].Path}}.Encode()
 	for _, address := range []string{base + "/run/" + run.ID(), base + "/run/" + run.ID() + "/sample?s=1", base + "/run/" + run.ID() + "/trial?m=bad&s=1", call} {
@@ -136,36 +136,36 @@ func TestHostileTextInABrowser(t *testing.T) {
 // TestARunIsLive opens the page of a run that is under way and sees it end.
 func TestARunIsLive(t *testing.T) {
 	ctx := browser(t)
-	lab := newLab(t)
-	tk, err := kernel.NewTask("slow", kernel.Question("1", 1), kernel.Question("2", 2), kernel.Question("3", 3))
+	l := newLab(t)
+	tk, err := lab.NewTask("slow", lab.Question("1", 1), lab.Question("2", 2), lab.Question("3", 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lab.AddTask(tk); err != nil {
+	if err := l.AddTask(tk); err != nil {
 		t.Fatal(err)
 	}
 	gate := make(chan struct{})
-	solve := func(ctx context.Context, p kernel.Problem, _ kernel.Host) (kernel.Answer, error) {
+	solve := func(ctx context.Context, p lab.Problem, _ lab.Host) (lab.Answer, error) {
 		if p.ID != "1" {
 			select {
 			case <-gate:
 			case <-ctx.Done():
 			}
 		}
-		return kernel.NumberAnswer(1), nil
+		return lab.NumberAnswer(1), nil
 	}
-	if err := lab.AddMethod("waits", solve, kernel.Number); err != nil {
+	if err := l.AddMethod("waits", solve, lab.Number); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := lab.Run(kernel.Experiment{Task: "slow", Methods: []string{"waits"}})
+		_, err := l.Run(lab.Experiment{Task: "slow", Methods: []string{"waits"}})
 		done <- err
 	}()
-	base, p := serve(t, lab)
+	base, p := serve(t, l)
 	var id string
 	for id == "" {
-		if runs, err := lab.Runs(); err == nil && len(runs) > 0 {
+		if runs, err := l.Runs(); err == nil && len(runs) > 0 {
 			id = runs[0].ID
 		}
 	}
@@ -184,9 +184,9 @@ func TestSpeedInABrowser(t *testing.T) {
 		t.Skip("it makes 6,000 trials")
 	}
 	ctx := browser(t)
-	lab := newLab(t)
-	run := bigRun(t, lab, 1000, 6)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := bigRun(t, l, 1000, 6)
+	base, p := serve(t, l)
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()))
 	paint := func(path string) time.Duration {
 		var ms float64
@@ -219,10 +219,10 @@ func TestSpeedInABrowser(t *testing.T) {
 // call and leaves it again.
 func TestBundleInABrowser(t *testing.T) {
 	ctx := browser(t)
-	lab := newLab(t)
-	big, cafes := bigRun(t, lab, 300, 2), cafesRun(t, lab)
+	l := newLab(t)
+	big, cafes := bigRun(t, l, 300, 2), cafesRun(t, l)
 	root := t.TempDir()
-	write(t, bundleOf(lab, big, cafes), filepath.Join(root, "pages", "study"))
+	write(t, bundleOf(l, big, cafes), filepath.Join(root, "pages", "study"))
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	defer server.Close()
 	for _, base := range []string{server.URL + "/pages/study/", "file://" + root + "/pages/study/"} {

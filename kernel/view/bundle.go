@@ -13,18 +13,18 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel"
-	"noema/kernel/files"
-	"noema/kernel/record"
-	"noema/kernel/redact"
-	"noema/kernel/study"
+	"noema/kernel/base/files"
+	"noema/kernel/base/redact"
+	"noema/kernel/lab"
+	"noema/kernel/lab/pack"
+	"noema/kernel/result/record"
 )
 
 // Bundle is the page over chosen runs as static files, to be sent: they work from a file
 // server, under any path, and unpacked from a zip. The same runs give the same bytes with
 // the same build.
 type Bundle struct {
-	Lab      *kernel.Lab
+	Lab      *lab.Lab
 	Runs     []*record.Run    // finished ones; their order does not matter
 	Noema    string           // the build that writes it
 	Redactor *redact.Redactor // takes the user's keys out; may be nil
@@ -48,7 +48,7 @@ func (b Bundle) Write(ctx context.Context, dir string) (Written, error) {
 	w := &bundler{ctx: ctx, Bundle: b, places: map[string]string{}}
 	err := errors.Join(b.check(), free(dir))
 	if err != nil {
-		err = kernel.Misused(err)
+		err = lab.Misused(err)
 	} else {
 		err = w.write(dir)
 	}
@@ -81,9 +81,9 @@ func free(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%w: name a folder", err)
 	}
-	var s study.Study
+	var s pack.Study
 	raw, err := files.Read(filepath.Join(dir, bundleFile), 1<<20)
-	if err != nil || json.Unmarshal(raw, &s) != nil || s.Format != study.Format {
+	if err != nil || json.Unmarshal(raw, &s) != nil || s.Format != pack.Format {
 		return fmt.Errorf("%q is not empty and not a bundle: name a new folder", dir)
 	}
 	for _, e := range entries {
@@ -175,14 +175,14 @@ func (w *bundler) all() error {
 
 // mark writes the file by which a bundle is known.
 func (w *bundler) mark() error {
-	s := study.Study{Format: study.Format, Noema: w.Noema}
+	s := pack.Study{Format: pack.Format, Noema: w.Noema}
 	for _, id := range w.page.leaving.runs {
 		l, err := w.page.cache.get(id)
 		if err != nil {
 			return err
 		}
 		c := l.Run.Config
-		s.Runs = append(s.Runs, study.Run{
+		s.Runs = append(s.Runs, pack.Run{
 			ID: id, Root: l.Run.Root, Trials: len(l.places), Tree: l.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
 		})
 	}
@@ -200,7 +200,7 @@ func (w *bundler) file(name string, content []byte) error {
 	}
 	w.written.Files++
 	if w.written.Bytes += int64(len(content)); w.written.Bytes > maxBundle {
-		return kernel.Misused(fmt.Errorf("it has more than %d MiB: choose fewer runs", maxBundle>>20))
+		return lab.Misused(fmt.Errorf("it has more than %d MiB: choose fewer runs", maxBundle>>20))
 	}
 	to := filepath.Join(w.root, filepath.FromSlash(name))
 	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, content, 0o644))

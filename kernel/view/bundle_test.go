@@ -17,15 +17,15 @@ import (
 	"strings"
 	"testing"
 
-	"noema/cache/pack"
-	"noema/kernel"
-	"noema/kernel/record"
-	"noema/kernel/redact"
-	"noema/kernel/study"
+	"noema/cache/packfile"
+	"noema/kernel/base/redact"
+	"noema/kernel/lab"
+	"noema/kernel/lab/pack"
+	"noema/kernel/result/record"
 )
 
-func bundleOf(lab *kernel.Lab, results ...*kernel.Result) Bundle {
-	b := Bundle{Lab: lab, Noema: "test"}
+func bundleOf(l *lab.Lab, results ...*lab.Result) Bundle {
+	b := Bundle{Lab: l, Noema: "test"}
 	for _, r := range results {
 		b.Runs = append(b.Runs, r.Run)
 	}
@@ -106,11 +106,11 @@ func crawl(t testing.TB, base string) map[string]bool {
 // TestBundleOnAFileServer serves a bundle below a path of a plain file server: every link
 // leads to a file, every page is reached, and nothing of the server is in it.
 func TestBundleOnAFileServer(t *testing.T) {
-	lab := newLab(t)
-	cafes, big := cafesRun(t, lab), bigRun(t, lab, 120, 2)
+	l := newLab(t)
+	cafes, big := cafesRun(t, l), bigRun(t, l, 120, 2)
 	root := t.TempDir()
 	dir := filepath.Join(root, "pages", "study")
-	written := write(t, bundleOf(lab, cafes, big), dir)
+	written := write(t, bundleOf(l, cafes, big), dir)
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	defer server.Close()
 	seen := crawl(t, server.URL+"/pages/study/")
@@ -131,12 +131,12 @@ func TestBundleOnAFileServer(t *testing.T) {
 	run := "run/" + cafes.ID() + "/"
 	for name, wants := range map[string][]string{
 		"index.html":                          {cafes.ID(), big.ID(), "Content-Security-Policy", " UTC"},
-		run + "index.html":                    {cafes.Root(), treeByPack(t, lab, cafes), "noema verify", `href="samples.html?wrong=anot"`[6:]},
+		run + "index.html":                    {cafes.Root(), treeByPack(t, l, cafes), "noema verify", `href="samples.html?wrong=anot"`[6:]},
 		run + "t/00013.html":                  {"<svg", "P3/c1", `href="#call-1"`, `<article id="call-1">`, "===STRATEGY==="},
 		"run/" + big.ID() + "/samples.html":   {`data-static="2"`, "samples-2.html", `data-fits="group-1 outcome0`},
 		"run/" + big.ID() + "/samples-2.html": {"question 119"},
 		"run/" + big.ID() + "/rows-2.js":      {"noemaRows(", "question 119"},
-		bundleFile:                            {cafes.Root(), treeByPack(t, lab, cafes)},
+		bundleFile:                            {cafes.Root(), treeByPack(t, l, cafes)},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(all[name], want) {
@@ -147,13 +147,13 @@ func TestBundleOnAFileServer(t *testing.T) {
 }
 
 // treeByPack is the tree hash that a proof of the run has.
-func treeByPack(t *testing.T, lab *kernel.Lab, r *kernel.Result) string {
+func treeByPack(t *testing.T, l *lab.Lab, r *lab.Result) string {
 	t.Helper()
-	w, err := pack.NewWriter(io.Discard)
+	w, err := packfile.NewWriter(io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := study.Source{Lab: lab}.Prove(t.Context(), w, r.Run, r.Trials[0].ID)
+	tree, err := pack.Source{Lab: l}.Prove(t.Context(), w, r.Run, r.Trials[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,13 +161,13 @@ func treeByPack(t *testing.T, lab *kernel.Lab, r *kernel.Result) string {
 }
 
 // withOption is a run of methods with such options.
-func withOption(t testing.TB, lab *kernel.Lab, values ...string) *kernel.Result {
+func withOption(t testing.TB, l *lab.Lab, values ...string) *lab.Result {
 	t.Helper()
-	x := kernel.Experiment{Task: "cafes", Limit: "1"}
+	x := lab.Experiment{Task: "cafes", Limit: "1"}
 	for _, v := range values {
 		x.Methods = append(x.Methods, strings.TrimSuffix("anot?lwt="+v, "?lwt="))
 	}
-	r, err := lab.Run(x)
+	r, err := l.Run(x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,14 +177,14 @@ func withOption(t testing.TB, lab *kernel.Lab, values ...string) *kernel.Result 
 // TestBundleHasTheSameBytes: neither the order of the runs nor a look in between changes
 // anything, and an old bundle is replaced.
 func TestBundleHasTheSameBytes(t *testing.T) {
-	lab := newLab(t)
-	a, b := cafesRun(t, lab), withOption(t, lab, "")
+	l := newLab(t)
+	a, b := cafesRun(t, l), withOption(t, l, "")
 	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
-	write(t, bundleOf(lab, a, b), one)
-	base, p := serve(t, lab)
+	write(t, bundleOf(l, a, b), one)
+	base, p := serve(t, l)
 	visitor(t, base, p)("/compare?run=" + a.ID())
-	write(t, bundleOf(lab, a), two)
-	write(t, bundleOf(lab, b, a, b), two)
+	write(t, bundleOf(l, a), two)
+	write(t, bundleOf(l, b, a, b), two)
 	x, y := filesIn(t, one), filesIn(t, two)
 	if len(x) != len(y) || !strings.Contains(x["index.html"], `href="compare.html"`) || x["compare.html"] == "" {
 		t.Errorf("%d files and %d; the first page is\n%s", len(x), len(y), x["index.html"])
@@ -208,19 +208,19 @@ func TestSecretsStay(t *testing.T) {
 	if err := os.WriteFile(script, []byte("rules:\n  - match: \"\"\n    reply: \"your key is "+own+" or "+foreign+", see "+dir+"/notes.txt\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	lab := newLab(t)
-	solve := func(ctx context.Context, p kernel.Problem, h kernel.Host) (kernel.Answer, error) {
-		text, err := kernel.Reply(ctx, h, "ask", p.Query)
+	l := newLab(t)
+	solve := func(ctx context.Context, p lab.Problem, h lab.Host) (lab.Answer, error) {
+		text, err := lab.Reply(ctx, h, "ask", p.Query)
 		if err != nil {
-			return kernel.Answer{}, err
+			return lab.Answer{}, err
 		}
-		h.Emit(kernel.Event{Path: own, Phase: "P1", Kind: "step_result", Text: text, Data: []byte(`{"` + foreign + `": ["` + own + `"]}`)})
+		h.Emit(lab.Event{Path: own, Phase: "P1", Kind: "step_result", Text: text, Data: []byte(`{"` + foreign + `": ["` + own + `"]}`)})
 		if p.ID == "2" {
-			return kernel.Answer{}, errors.New("open /elsewhere/of-mine/x.txt: " + own)
+			return lab.Answer{}, errors.New("open /elsewhere/of-mine/x.txt: " + own)
 		}
-		return kernel.TextAnswer(text), nil
+		return lab.TextAnswer(text), nil
 	}
-	if err := lab.AddMethod("leaky", solve, kernel.Text); err != nil {
+	if err := l.AddMethod("leaky", solve, lab.Text); err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(dir, "questions.jsonl")
@@ -232,11 +232,11 @@ func TestSecretsStay(t *testing.T) {
 	args := os.Args
 	os.Args = []string{args[0], "compare", "--task=" + data} // which a run records
 	defer func() { os.Args = args }()
-	r, err := lab.Run(kernel.Experiment{Task: data, Methods: []string{"leaky"}, Model: "scripted/" + script, Question: own})
+	r, err := l.Run(lab.Experiment{Task: data, Methods: []string{"leaky"}, Model: "scripted/" + script, Question: own})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := bundleOf(lab, r, withOption(t, lab, foreign))
+	b := bundleOf(l, r, withOption(t, l, foreign))
 	b.Redactor = redact.New([]string{own})
 	out := filepath.Join(t.TempDir(), "out")
 	write(t, b, out)
@@ -244,7 +244,7 @@ func TestSecretsStay(t *testing.T) {
 	for name, text := range filesIn(t, out) {
 		text = html.UnescapeString(text)
 		marked += strings.Count(text, redact.Mark)
-		for _, secret := range []string{own, foreign, "planted+", "sk-planted", "private-folder", "/elsewhere/of-mine", lab.Home()} {
+		for _, secret := range []string{own, foreign, "planted+", "sk-planted", "private-folder", "/elsewhere/of-mine", l.Home()} {
 			if strings.Contains(name+text, secret) {
 				t.Errorf("%s has %q", name, secret)
 			}
@@ -264,28 +264,28 @@ func TestSecretsStay(t *testing.T) {
 
 // TestHostileNamesGiveSafeFiles: samples and methods may be called anything.
 func TestHostileNamesGiveSafeFiles(t *testing.T) {
-	lab := newLab(t)
-	var samples []kernel.Sample
+	l := newLab(t)
+	var samples []lab.Sample
 	for _, id := range []string{"../../../etc/passwd", evil, strings.Repeat("long", 200), "CON", `a\b:c*?"<>|`, ".", "%2e%2e%2f", "a&page=2#x", "?q=1"} {
-		s := kernel.Question("q", "x")
+		s := lab.Question("q", "x")
 		s.ID = id
 		samples = append(samples, s)
 	}
-	tk, err := kernel.NewTask("names", samples...)
+	tk, err := lab.NewTask("names", samples...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(lab.AddTask(tk), lab.AddMethod("m", func(context.Context, kernel.Problem, kernel.Host) (kernel.Answer, error) {
-		return kernel.TextAnswer(evil), nil
-	}, kernel.Text)); err != nil {
+	if err := errors.Join(l.AddTask(tk), l.AddMethod("m", func(context.Context, lab.Problem, lab.Host) (lab.Answer, error) {
+		return lab.TextAnswer(evil), nil
+	}, lab.Text)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := lab.Run(kernel.Experiment{Task: "names", Methods: []string{"m"}})
+	r, err := l.Run(lab.Experiment{Task: "names", Methods: []string{"m"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	write(t, bundleOf(lab, r, hostileRun(t, lab), withOption(t, lab, "../<script>\"'"+strings.Repeat("x", 700))), filepath.Join(root, "out"))
+	write(t, bundleOf(l, r, hostileRun(t, l), withOption(t, l, "../<script>\"'"+strings.Repeat("x", 700))), filepath.Join(root, "out"))
 	server := httptest.NewServer(http.FileServer(http.Dir(root)))
 	defer server.Close()
 	crawl(t, server.URL+"/out/")
@@ -301,8 +301,8 @@ func TestHostileNamesGiveSafeFiles(t *testing.T) {
 }
 
 func TestBundleLeavesOtherFoldersAlone(t *testing.T) {
-	lab := newLab(t)
-	b := bundleOf(lab, bigRun(t, lab, 3, 1))
+	l := newLab(t)
+	b := bundleOf(l, bigRun(t, l, 3, 1))
 	root := t.TempDir()
 	mine, out := filepath.Join(root, "mine"), filepath.Join(root, "out")
 	if err := errors.Join(os.Mkdir(mine, 0o755), os.WriteFile(filepath.Join(mine, "thesis.tex"), nil, 0o600)); err != nil {
@@ -332,8 +332,8 @@ func TestBundleLeavesOtherFoldersAlone(t *testing.T) {
 // TestInterruptedBundle ends a bundle at each of its first files: the folder stays as it
 // was, and nothing lies beside it.
 func TestInterruptedBundle(t *testing.T) {
-	lab := newLab(t)
-	b := bundleOf(lab, bigRun(t, lab, 3, 1))
+	l := newLab(t)
+	b := bundleOf(l, bigRun(t, l, 3, 1))
 	root := t.TempDir()
 	out := filepath.Join(root, "out")
 	for _, old := range []bool{false, true} {
@@ -369,9 +369,9 @@ func (e *ending) Err() error {
 
 // TestNamesThatBecomeOne: two methods that differ in a key alone have no two pages.
 func TestNamesThatBecomeOne(t *testing.T) {
-	lab := newLab(t)
+	l := newLab(t)
 	key := func(n int) string { return fmt.Sprintf("sk-%020d", n) }
-	if _, err := bundleOf(lab, withOption(t, lab, key(1), key(2))).Write(t.Context(), filepath.Join(t.TempDir(), "out")); err == nil || !strings.Contains(err.Error(), "once keys and folders are taken out") {
+	if _, err := bundleOf(l, withOption(t, l, key(1), key(2))).Write(t.Context(), filepath.Join(t.TempDir(), "out")); err == nil || !strings.Contains(err.Error(), "once keys and folders are taken out") {
 		t.Errorf("the bundle says %v", err)
 	}
 }

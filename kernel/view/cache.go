@@ -4,17 +4,17 @@ import (
 	"sync"
 	"time"
 
-	"noema/kernel"
-	"noema/kernel/record"
-	"noema/kernel/runner"
-	"noema/kernel/study"
+	"noema/kernel/lab"
+	"noema/kernel/lab/pack"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
 	"noema/kernel/task"
 )
 
 // cache keeps runs as they were loaded: a finished run does not change, and an
 // unfinished one is read again after a while.
 type cache struct {
-	lab     *kernel.Lab
+	lab     *lab.Lab
 	leaving *leaving
 
 	mu   sync.Mutex
@@ -30,7 +30,7 @@ const stale = time.Second
 
 // loaded is a run in memory.
 type loaded struct {
-	*kernel.Result
+	*lab.Result
 	at     time.Time
 	places map[record.TrialID]int // of trials, in the result's list of light ones
 	whole  func(place int) (*record.Trial, error)
@@ -40,12 +40,12 @@ type loaded struct {
 	// Computed when first asked for.
 	samples  func() []task.Sample
 	summary  func() (*runner.Summary, error)
-	compared func() (*kernel.Comparison, error) // of the run's methods, as first looked at
-	credit   func() *kernel.Credit              // of its interventions; nil without any, or without a score
+	compared func() (*lab.Comparison, error) // of the run's methods, as first looked at
+	credit   func() *lab.Credit              // of its interventions; nil without any, or without a score
 }
 
-func newCache(lab *kernel.Lab, out *leaving) *cache {
-	return &cache{lab: lab, leaving: out, runs: map[string]*loaded{}}
+func newCache(l *lab.Lab, out *leaving) *cache {
+	return &cache{lab: l, leaving: out, runs: map[string]*loaded{}}
 }
 
 // get returns a run by its id.
@@ -91,12 +91,12 @@ func (c *cache) get(id string) (*loaded, error) {
 	}
 	l.samples = sync.OnceValue(result.Samples)
 	l.summary = sync.OnceValues(result.Summary)
-	l.compared = sync.OnceValues(func() (*kernel.Comparison, error) { return result.Compare(kernel.Comparing{By: "group"}) })
-	l.credit = sync.OnceValue(func() *kernel.Credit {
+	l.compared = sync.OnceValues(func() (*lab.Comparison, error) { return result.Compare(lab.Comparing{By: "group"}) })
+	l.credit = sync.OnceValue(func() *lab.Credit {
 		if !result.Run.Config.Varied() {
 			return nil
 		}
-		c, _ := result.Effects(kernel.Crediting{}) // what has no score is shown without
+		c, _ := result.Effects(lab.Crediting{}) // what has no score is shown without
 		return c
 	})
 	for i, t := range result.Result.Trials {
@@ -119,11 +119,11 @@ func (l *loaded) trial(id record.TrialID) *record.Trial {
 func (l *loaded) Samples() []task.Sample { return l.samples() }
 
 // treeOf is the hash of the tree over a finished run's trials, as in a pack.
-func treeOf(r *kernel.Result) (string, error) {
+func treeOf(r *lab.Result) (string, error) {
 	if r.Run.Status != record.Finished {
 		return "", nil
 	}
-	tree := &study.Tree{}
+	tree := &pack.Tree{}
 	for _, t := range r.Result.Trials {
 		if err := tree.Add(t.ID, t.Hash); err != nil {
 			return "", err

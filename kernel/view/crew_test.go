@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/cluster"
+	"noema/kernel/run/cluster"
 )
 
 func TestTheWorkersOfARunUnderWay(t *testing.T) {

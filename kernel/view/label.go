@@ -4,21 +4,21 @@ import (
 	"net/http"
 	"sync"
 
-	"noema/kernel"
-	"noema/kernel/record"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
 )
 
 // labelling is the page on which a person judges answers. It has no other address, so
 // that nothing on it leads to a method or a verdict.
 type labelling struct {
 	mu    sync.Mutex // one label at a time
-	of    *kernel.Labelling
+	of    *lab.Labelling
 	left  int    // answers that may still be asked for; negative is all
 	fault string // why the last label was not kept
 }
 
 // Labels is a Page that asks for labels, at most limit of them; 0 asks for all.
-func Labels(of *kernel.Labelling, limit int) (*Page, error) {
+func Labels(of *lab.Labelling, limit int) (*Page, error) {
 	p, err := newPage()
 	if err != nil {
 		return nil, err

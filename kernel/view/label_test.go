@@ -15,33 +15,33 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"noema/kernel"
-	"noema/kernel/record"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
 )
 
 // gradedRun has hostile and endless answers of a method with a name that must not show,
 // graded with a rubric.
-func gradedRun(t *testing.T, lab *kernel.Lab) *kernel.Result {
+func gradedRun(t *testing.T, l *lab.Lab) *lab.Result {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "grader.yaml")
 	if err := os.WriteFile(file, []byte(`default: {reply: "Answer: INCORRECT"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tk, err := kernel.NewTask("asked", kernel.Question("What is the capital of France?", "Paris"), kernel.Question("Which metal is liquid at room temperature?", "mercury"), kernel.Question("What is the opposite of hot?", "cold"))
+	tk, err := lab.NewTask("asked", lab.Question("What is the capital of France?", "Paris"), lab.Question("Which metal is liquid at room temperature?", "mercury"), lab.Question("What is the opposite of hot?", "cold"))
 	if err == nil {
-		err = lab.AddTask(tk)
+		err = l.AddTask(tk)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, answer := range map[string]string{"hushhush": evil, "quietly": "endless " + strings.Repeat("<b>", 100_000)} {
-		if err := lab.AddMethod(name, func(_ context.Context, p kernel.Problem, _ kernel.Host) (kernel.Answer, error) {
-			return kernel.TextAnswer(answer + p.Query[:7]), nil
-		}, kernel.Text); err != nil {
+		if err := l.AddMethod(name, func(_ context.Context, p lab.Problem, _ lab.Host) (lab.Answer, error) {
+			return lab.TextAnswer(answer + p.Query[:7]), nil
+		}, lab.Text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	r, err := lab.Run(kernel.Experiment{Task: "asked", Methods: []string{"hushhush", "quietly"}, Scorers: []string{"graded?model=scripted/" + file + "&rubric=Only+the+word+counts"}})
+	r, err := l.Run(lab.Experiment{Task: "asked", Methods: []string{"hushhush", "quietly"}, Scorers: []string{"graded?model=scripted/" + file + "&rubric=Only+the+word+counts"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func gradedRun(t *testing.T, lab *kernel.Lab) *kernel.Result {
 }
 
 // labelPage serves the page over a run, and returns a person with its token.
-func labelPage(t *testing.T, r *kernel.Result, limit int) (base string, p *Page, person *http.Client) {
+func labelPage(t *testing.T, r *lab.Result, limit int) (base string, p *Page, person *http.Client) {
 	t.Helper()
 	l, err := r.Labelling(1)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel"
-	"noema/kernel/export"
-	"noema/kernel/record"
-	"noema/kernel/redact"
+	"noema/kernel/base/redact"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
+	"noema/kernel/show/export"
 )
 
 // Showable lists what is left out of a bundle unless it is asked for: the folders of this
@@ -34,7 +34,7 @@ type leaving struct {
 
 // result is a copy of a run without what may not leave, with what cleans its further texts
 // in the same way. Everything that pages show is computed from it.
-func (x *leaving) result(r *kernel.Result) (*kernel.Result, func(string) string, error) {
+func (x *leaving) result(r *lab.Result) (*lab.Result, func(string) string, error) {
 	if x == nil {
 		return r, func(s string) string { return s }, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/record"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
 )
 
 // madeFrom is the file beside the pictures that says which pages they show.
@@ -18,7 +18,7 @@ const madeFrom = "made-from.txt"
 
 // pictured gives, for each picture of the README, a digest of the page that it shows: of
 // all that the server sends, styles included, without what every run changes.
-func pictured(t *testing.T, base string, p *Page, run *kernel.Result) string {
+func pictured(t *testing.T, base string, p *Page, run *lab.Result) string {
 	t.Helper()
 	get := visitor(t, base, p)
 	_, page := get("/run/" + run.ID())
@@ -50,9 +50,9 @@ var everyRuns = regexp.MustCompile(record.RunIDPattern + `|\d{4}-\d\d-\d\d([ T]\
 
 // TestPicturesAreOfThesePages: the README's pictures show the pages as they are now.
 func TestPicturesAreOfThesePages(t *testing.T) {
-	lab := newLab(t)
-	run := cafesRun(t, lab)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := cafesRun(t, l)
+	base, p := serve(t, l)
 	got := pictured(t, base, p, run)
 	want, err := os.ReadFile(filepath.Join("pictures", madeFrom))
 	if err != nil || string(want) != got {

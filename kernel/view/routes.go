@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"noema/kernel/display"
+	"noema/kernel/base/display"
 )
 
 // routes names every address of the page over runs.

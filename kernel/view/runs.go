@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"noema/kernel"
-	"noema/kernel/cluster"
-	"noema/kernel/display"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
+	"noema/kernel/run/cluster"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 )
 
 // runRow is a run in the list.
@@ -213,12 +213,12 @@ func (p *Page) compare(r *http.Request) (string, content, error) {
 }
 
 // comparison is that of the runs which a request names.
-func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error) {
+func (p *Page) comparison(r *http.Request) (*lab.Comparison, []string, error) {
 	ids := r.URL.Query()["run"]
 	if len(ids) == 0 || len(ids) > maxCompared {
 		return nil, nil, fmt.Errorf("compare: name one to ten runs, as in /compare?run=ID&run=ID")
 	}
-	var results []*kernel.Result
+	var results []*lab.Result
 	for _, id := range ids {
 		l, err := p.cache.get(id)
 		if err != nil {
@@ -236,7 +236,7 @@ func (p *Page) comparison(r *http.Request) (*kernel.Comparison, []string, error)
 		}
 		results = append(results, l.Result)
 	}
-	c, err := kernel.Compare(kernel.Comparing{By: "group", Force: r.URL.Query().Get("force") != ""}, results...)
+	c, err := lab.Compare(lab.Comparing{By: "group", Force: r.URL.Query().Get("force") != ""}, results...)
 	return c, ids, err
 }
 

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/compare"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 	"noema/kernel/task"
 	"noema/methods"
 )

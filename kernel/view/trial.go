@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"noema/kernel/display"
-	"noema/kernel/record"
-	"noema/kernel/report"
+	"noema/kernel/base/display"
+	"noema/kernel/result/record"
+	"noema/kernel/show/report"
 	"noema/methods"
 )
 

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"noema/kernel"
+	"noema/kernel/lab"
 )
 
 //go:embed assets
@@ -31,7 +31,7 @@ var assets embed.FS
 
 // Page serves the page over the runs of one Lab.
 type Page struct {
-	lab       *kernel.Lab
+	lab       *lab.Lab
 	leaving   *leaving // what may leave the machine, in a bundle; nil for a page that is served
 	token     string
 	templates *template.Template
@@ -41,12 +41,12 @@ type Page struct {
 }
 
 // New returns a Page with a token of its own.
-func New(lab *kernel.Lab) (*Page, error) { return runsPage(lab, nil) }
+func New(l *lab.Lab) (*Page, error) { return runsPage(l, nil) }
 
-func runsPage(lab *kernel.Lab, out *leaving) (*Page, error) {
+func runsPage(l *lab.Lab, out *leaving) (*Page, error) {
 	p, err := newPage()
 	if err == nil {
-		p.lab, p.leaving, p.cache = lab, out, newCache(lab, out)
+		p.lab, p.leaving, p.cache = l, out, newCache(l, out)
 		p.routes()
 	}
 	return p, err

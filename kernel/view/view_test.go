@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
 )
 
 func TestMain(m *testing.M) {
@@ -23,34 +23,34 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func newLab(t testing.TB) *kernel.Lab {
+func newLab(t testing.TB) *lab.Lab {
 	t.Helper()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard, Context: func() context.Context { return context.WithoutCancel(t.Context()) }})
-	t.Cleanup(func() { lab.Close() })
-	return lab
+	l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard, Context: func() context.Context { return context.WithoutCancel(t.Context()) }})
+	t.Cleanup(func() { l.Close() })
+	return l
 }
 
 // serve serves the page over a lab, as the verb does, and returns its address.
-func serve(t testing.TB, lab *kernel.Lab) (base string, p *Page) {
+func serve(t testing.TB, l *lab.Lab) (base string, p *Page) {
 	t.Helper()
-	p, err := New(lab)
+	p, err := New(l)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- p.Serve(ctx, l) }()
+	go func() { done <- p.Serve(ctx, listener) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
 	})
-	return "http://" + l.Addr().String(), p
+	return "http://" + listener.Addr().String(), p
 }
 
 // visitor is a browser without a screen.
@@ -83,35 +83,35 @@ func visitor(t testing.TB, base string, p *Page) func(path string) (int, string)
 const evil = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\u202eright to left\x00null\x1b[31m"
 
 // hostileRun is a run whose texts are all evil.
-func hostileRun(t testing.TB, lab *kernel.Lab) *kernel.Result {
+func hostileRun(t testing.TB, l *lab.Lab) *lab.Result {
 	t.Helper()
-	tk, err := kernel.NewTask("evil", kernel.Question(evil, "x"), kernel.Question("huge "+strings.Repeat("<b>", 200_000), "y"))
+	tk, err := lab.NewTask("evil", lab.Question(evil, "x"), lab.Question("huge "+strings.Repeat("<b>", 200_000), "y"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lab.AddTask(tk); err != nil {
+	if err := l.AddTask(tk); err != nil {
 		t.Fatal(err)
 	}
-	solve := func(ctx context.Context, p kernel.Problem, h kernel.Host) (kernel.Answer, error) {
-		if _, err := kernel.Reply(ctx, h, "ask/"+evil, p.Query); err != nil {
-			return kernel.Answer{}, err
+	solve := func(ctx context.Context, p lab.Problem, h lab.Host) (lab.Answer, error) {
+		if _, err := lab.Reply(ctx, h, "ask/"+evil, p.Query); err != nil {
+			return lab.Answer{}, err
 		}
-		h.Emit(kernel.Event{Path: evil, Phase: evil, Kind: evil, Text: evil, Data: []byte(`"` + "</pre><script>" + `"`)})
-		return kernel.TextAnswer(evil), nil
+		h.Emit(lab.Event{Path: evil, Phase: evil, Kind: evil, Text: evil, Data: []byte(`"` + "</pre><script>" + `"`)})
+		return lab.TextAnswer(evil), nil
 	}
-	if err := lab.AddMethod("bad", solve, kernel.Text); err != nil {
+	if err := l.AddMethod("bad", solve, lab.Text); err != nil {
 		t.Fatal(err)
 	}
-	result, err := lab.Run(kernel.Experiment{Task: "evil", Methods: []string{"bad"}, Question: evil})
+	result, err := l.Run(lab.Experiment{Task: "evil", Methods: []string{"bad"}, Question: evil})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
 }
 
-func cafesRun(t testing.TB, lab *kernel.Lab) *kernel.Result {
+func cafesRun(t testing.TB, l *lab.Lab) *lab.Result {
 	t.Helper()
-	result, err := lab.Run(kernel.Experiment{Task: "cafes", Methods: []string{"direct", "anot"}, Limit: "12"})
+	result, err := l.Run(lab.Experiment{Task: "cafes", Methods: []string{"direct", "anot"}, Limit: "12"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,9 +168,9 @@ func TestOnlyLoopbackIsServed(t *testing.T) {
 // TestEveryViewHasAnAddress walks from the list to a call by the links that the
 // pages have.
 func TestEveryViewHasAnAddress(t *testing.T) {
-	lab := newLab(t)
-	run := cafesRun(t, lab)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := cafesRun(t, l)
+	base, p := serve(t, l)
 	get := visitor(t, base, p)
 	id := run.ID()
 	for path, wants := range map[string][]string{
@@ -206,9 +206,9 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 }
 
 func TestHostileTextIsText(t *testing.T) {
-	lab := newLab(t)
-	run := hostileRun(t, lab)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := hostileRun(t, l)
+	base, p := serve(t, l)
 	get := visitor(t, base, p)
 	id := run.ID()
 	call := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Result.Trials[0].Calls[0].Path}}.Encode()
@@ -231,9 +231,9 @@ func TestHostileTextIsText(t *testing.T) {
 }
 
 func TestManyTrialsPageByPage(t *testing.T) {
-	lab := newLab(t)
-	run := bigRun(t, lab, 300, 6)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	run := bigRun(t, l, 300, 6)
+	base, p := serve(t, l)
 	get := visitor(t, base, p)
 	_, first := get("/run/" + run.ID() + "/samples")
 	_, last := get("/run/" + run.ID() + "/samples?page=3")
@@ -247,39 +247,39 @@ func TestManyTrialsPageByPage(t *testing.T) {
 
 // bigRun is a run of functions that ask nothing: m0 is always right, the others on
 // every second sample.
-func bigRun(t testing.TB, lab *kernel.Lab, samples, methods int) *kernel.Result {
+func bigRun(t testing.TB, l *lab.Lab, samples, methods int) *lab.Result {
 	t.Helper()
-	var list []kernel.Sample
+	var list []lab.Sample
 	for i := range samples {
-		list = append(list, kernel.Question(fmt.Sprintf("question %d", i), i))
+		list = append(list, lab.Question(fmt.Sprintf("question %d", i), i))
 	}
-	tk, err := kernel.NewTask("big", list...)
+	tk, err := lab.NewTask("big", list...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := lab.AddTask(tk); err != nil {
+	if err := l.AddTask(tk); err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for m := range methods {
 		name := fmt.Sprintf("m%d", m)
 		names = append(names, name)
-		solve := func(_ context.Context, p kernel.Problem, h kernel.Host) (kernel.Answer, error) {
+		solve := func(_ context.Context, p lab.Problem, h lab.Host) (lab.Answer, error) {
 			n := 0
 			if _, err := fmt.Sscanf(p.Query, "question %d", &n); err != nil {
-				return kernel.Answer{}, err
+				return lab.Answer{}, err
 			}
-			h.Emit(kernel.Event{Path: "P1", Phase: "P1", Kind: "step_result", Text: p.Query})
+			h.Emit(lab.Event{Path: "P1", Phase: "P1", Kind: "step_result", Text: p.Query})
 			if m > 0 {
 				n -= n % 2
 			}
-			return kernel.NumberAnswer(float64(n)), nil
+			return lab.NumberAnswer(float64(n)), nil
 		}
-		if err := lab.AddMethod(name, solve, kernel.Number); err != nil {
+		if err := l.AddMethod(name, solve, lab.Number); err != nil {
 			t.Fatal(err)
 		}
 	}
-	result, err := lab.Run(kernel.Experiment{Task: "big", Methods: names})
+	result, err := l.Run(lab.Experiment{Task: "big", Methods: names})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,11 +307,11 @@ func TestRedirectStaysOnItsHost(t *testing.T) {
 // TestThePageCountsLooks: reading a page again is no look, and what others looked at
 // meanwhile is told.
 func TestThePageCountsLooks(t *testing.T) {
-	lab := newLab(t)
-	base, p := serve(t, lab)
+	l := newLab(t)
+	base, p := serve(t, l)
 	get := visitor(t, base, p)
 	run := func(limit string) string {
-		r, err := lab.Run(kernel.Experiment{Task: "arithmetic", Methods: []string{"direct", "cot"}, Limit: limit})
+		r, err := l.Run(lab.Experiment{Task: "arithmetic", Methods: []string{"direct", "cot"}, Limit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}

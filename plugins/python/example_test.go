@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/methods"
 	"noema/methods/methodtest"
 	"noema/plugins"

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"noema/cache/pack"
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/record"
-	"noema/kernel/study"
+	"noema/cache/packfile"
+	"noema/kernel/lab"
+	"noema/kernel/lab/pack"
+	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 )
 
 func TestMain(m *testing.M) {
@@ -49,20 +49,20 @@ func TestNoNumberIsTyped(t *testing.T) {
 // them, and verifies the numbers.
 func TestPaper(t *testing.T) {
 	file, dir := studied(t), t.TempDir()
-	p, err := pack.Open(file)
+	p, err := packfile.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	numbers, err := study.Cite(t.Context(), builtin.Catalog{}, p)
+	numbers, err := pack.Cite(t.Context(), builtin.Catalog{}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := study.JSON(numbers)
+	plain, err := pack.JSON(numbers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tex := study.LaTeX(numbers)
+	tex := pack.LaTeX(numbers)
 	for name, data := range map[string][]byte{"numbers.tex": tex, "numbers.json": plain, "paper.tex": nil, "paper.typ": nil, "paper.qmd": nil} {
 		if data == nil {
 			if data, err = os.ReadFile(name); err != nil {
@@ -77,7 +77,7 @@ func TestPaper(t *testing.T) {
 	t.Run("Typst", func(t *testing.T) { buildTypst(t, dir) })
 	t.Run("Quarto", func(t *testing.T) { buildQuarto(t, dir) })
 	for _, cited := range [][]byte{tex, plain} {
-		v, err := study.Verify{Catalog: builtin.Catalog{}, Cited: cited}.Do(t.Context(), p)
+		v, err := pack.Verify{Catalog: builtin.Catalog{}, Cited: cited}.Do(t.Context(), p)
 		if err != nil || !v.OK {
 			t.Errorf("verify: %+v, %v", v, err)
 		}
@@ -87,16 +87,16 @@ func TestPaper(t *testing.T) {
 // studied packs the study of README.md.
 func studied(t *testing.T) string {
 	t.Helper()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
-	t.Cleanup(func() { lab.Close() })
-	r, err := lab.Run(kernel.Experiment{Name: "first", Task: "cafes", Methods: []string{"direct", "cot", "anot"}, Limit: "30"})
+	l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
+	t.Cleanup(func() { l.Close() })
+	r, err := l.Run(lab.Experiment{Name: "first", Task: "cafes", Methods: []string{"direct", "cot", "anot"}, Limit: "30"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	w, err := pack.NewWriter(&b)
+	w, err := packfile.NewWriter(&b)
 	if err == nil {
-		_, err = study.Source{Lab: lab, Runs: []*record.Run{r.Run}, Noema: "test"}.Write(t.Context(), w)
+		_, err = pack.Source{Lab: l, Runs: []*record.Run{r.Run}, Noema: "test"}.Write(t.Context(), w)
 	}
 	file := filepath.Join(t.TempDir(), "first.noema")
 	if err == nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"noema/kernel"
-	"noema/kernel/report"
+	"noema/kernel/lab"
+	"noema/kernel/show/report"
 )
 
 // question is what the flags of ask declare.
 type question struct {
 	comparison
-	kernel.About
+	lab.About
 }
 
 func askCommand(a *app) *cobra.Command {
@@ -42,7 +42,7 @@ and asked again it makes no call.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd.Context(), &q, args) },
 	}
 	bind(cmd, &q, []string{"what", "how", "ask", "json"}, "attack", "limit", "sample-id", "question", "scale")
-	cmd.Flags().Lookup("methods").DefValue = kernel.AskMethods
+	cmd.Flags().Lookup("methods").DefValue = lab.AskMethods
 	cmd.Flags().Lookup("methods").Usage = "methods to ask, as in direct,aot?retries=0"
 	cmd.Flags().Lookup("task").DefValue = ""
 	cmd.Flags().Lookup("task").Usage = "task whose tools methods get: arithmetic, logs, a folder with a logs.yaml"
@@ -65,7 +65,7 @@ func (a *app) ask(ctx context.Context, q *question, args []string) error {
 	if q.Corpus != "" && a.source["corpus"] == fromCommandLine && a.source["task"] != fromCommandLine {
 		exp.Task = "" // a setting for other verbs
 	}
-	result, err := a.lab.Ask(kernel.Asking{Experiment: exp, Query: text, About: q.About})
+	result, err := a.lab.Ask(lab.Asking{Experiment: exp, Query: text, About: q.About})
 	if result == nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *app) readQuestion(ctx context.Context) (string, error) {
 	}
 	done := make(chan read, 1)
 	go func() { // a read of a terminal cannot be ended
-		raw, err := io.ReadAll(io.LimitReader(a.stdin.from, kernel.MaxQuestion+1))
+		raw, err := io.ReadAll(io.LimitReader(a.stdin.from, lab.MaxQuestion+1))
 		done <- read{raw, err}
 	}()
 	select {
@@ -103,7 +103,7 @@ func (a *app) readQuestion(ctx context.Context) (string, error) {
 	}
 }
 
-func (a *app) printAnswers(r *kernel.Result, asJSON bool) error {
+func (a *app) printAnswers(r *lab.Result, asJSON bool) error {
 	if asJSON {
 		return a.printCompared(r, &pairing{JSON: true})
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"noema/kernel"
+	"noema/kernel/lab"
 	"noema/plugins"
 )
 
@@ -17,10 +17,10 @@ const forever = 365 * 24 * time.Hour
 // attachDebugger prepares an experiment in which a person debugs a method: one trial
 // at a time, without limits, and each process of the method waits until the person
 // has attached.
-func (a *app) attachDebugger(ctx context.Context, method string, exp kernel.Experiment) (kernel.Experiment, error) {
+func (a *app) attachDebugger(ctx context.Context, method string, exp lab.Experiment) (lab.Experiment, error) {
 	var names []string
 	for _, text := range exp.Methods {
-		s, err := kernel.ParseSpec(strings.TrimSpace(text))
+		s, err := lab.ParseSpec(strings.TrimSpace(text))
 		if err != nil {
 			return exp, err
 		}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/compare"
+	"noema/kernel/result/compare"
 )
 
 // TestCompareUnderAttack: the clean and the attacked run have the same seeds, each

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 
-	"noema/kernel/plugindev"
+	"noema/kernel/lab/plugindev"
 )
 
 func buildCommand(a *app) *cobra.Command {
@@ -163,7 +163,7 @@ func importable(list []byte) (paths []string, err error) {
 
 // compile generates the tables and builds noema with them.
 func (b *builder) compile(ctx context.Context, packages []string) error {
-	const symbols = "kernel/cell/internal/symbols"
+	const symbols = "kernel/session/cell/internal/symbols"
 	tables := filepath.Join(b.dir, "tables")
 	if err := os.Mkdir(tables, 0o700); err != nil {
 		return err

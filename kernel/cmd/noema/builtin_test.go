@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/provider/sim"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider/sim"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/methodtest"
@@ -37,7 +37,7 @@ func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	case "react", "llm-compiler", "plan-and-solve", "self-consistency":
 		text = "arithmetic"
 	}
-	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

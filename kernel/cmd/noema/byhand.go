@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"noema/kernel/gateway"
-	"noema/kernel/record"
-	"noema/kernel/report"
+	"noema/kernel/result/record"
+	"noema/kernel/run/gateway"
+	"noema/kernel/show/report"
 	"noema/kernel/task"
 	"noema/methods"
 )

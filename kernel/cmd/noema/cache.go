@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/cache/pack"
-	"noema/kernel/report"
-	"noema/kernel/study"
+	"noema/cache/packfile"
+	"noema/kernel/lab/pack"
+	"noema/kernel/show/report"
 )
 
 func cacheExportCommand(a *app) *cobra.Command {
@@ -24,8 +24,8 @@ func cacheExportCommand(a *app) *cobra.Command {
 		Example: "  noema cache export -o answers.noema",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var digest string
-			err := a.writePack("export", out, func(w *pack.Writer) (err error) {
-				digest, err = study.Source{Lab: a.lab, Noema: versionLine()}.WriteRecords(cmd.Context(), w)
+			err := a.writePack("export", out, func(w *packfile.Writer) (err error) {
+				digest, err = pack.Source{Lab: a.lab, Noema: versionLine()}.WriteRecords(cmd.Context(), w)
 				return err
 			})
 			return a.packed(out, digest, err)
@@ -47,12 +47,12 @@ else with "noema verify" first: an answer that is imported counts as a model's.`
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			collectOften()
-			p, err := pack.Open(args[0])
+			p, err := packfile.Open(args[0])
 			if err != nil {
 				return err
 			}
 			defer p.Close() // opened for reading: closing cannot lose anything
-			done, err := study.Import(cmd.Context(), a.lab, p)
+			done, err := pack.Import(cmd.Context(), a.lab, p)
 			if err != nil {
 				return fmt.Errorf("import %q: %w", args[0], err)
 			}
@@ -83,7 +83,7 @@ since an unfinished run began stays.`,
   noema cache prune --older-than 30d
   noema cache prune --run 20261120-140501-9f3c`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := study.Prune{MaxSize: int64(size), DryRun: dryRun}
+			p := pack.Prune{MaxSize: int64(size), DryRun: dryRun}
 			if older != "" {
 				age, err := parseAge(older)
 				if err != nil {
@@ -118,7 +118,7 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-func (a *app) cachePrune(ctx context.Context, p study.Prune, runs []string, asJSON bool) error {
+func (a *app) cachePrune(ctx context.Context, p pack.Prune, runs []string, asJSON bool) error {
 	store, err := a.lab.Store()
 	if err != nil {
 		return err

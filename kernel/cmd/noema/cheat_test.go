@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/builtin"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/plugins"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/display"
-	"noema/kernel/report"
+	"noema/kernel/base/display"
+	"noema/kernel/show/report"
 )
 
 func checkCommand(a *app) *cobra.Command {

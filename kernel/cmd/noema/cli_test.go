@@ -13,9 +13,9 @@ import (
 
 	"noema/cache"
 	"noema/kernel/internal/providertest"
-	"noema/kernel/provider/sim"
-	"noema/kernel/record"
-	"noema/kernel/runner"
+	"noema/kernel/model/provider/sim"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
 	"noema/methods"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel"
 	"noema/kernel/internal/providertest"
+	"noema/kernel/lab"
 )
 
 // process is one that a test starts again when it has killed it.
@@ -105,7 +105,7 @@ func killCluster(t *testing.T, kills, limit int, natsServer string) {
 	l := &ledger{asked: map[string]int{}}
 	server := providertest.New(providertest.Config{Answer: simulated(t), Arrived: l.call, Latency: 30 * time.Millisecond})
 	defer server.Close()
-	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), kernel.JoinTokenVariable+"=only-for-a-test-of-kills")
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), lab.JoinTokenVariable+"=only-for-a-test-of-kills")
 	args := []string{"compare", "--model", "openai/tiny", "--methods", "direct,cot,anot", "--limit", strconv.Itoa(limit), "--seed", "2"}
 	alone := c.at(filepath.Join(c.dir, "undisturbed")).summary(args...)
 	l.reset()

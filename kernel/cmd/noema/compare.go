@@ -14,20 +14,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/compare"
-	"noema/kernel/display"
-	"noema/kernel/gateway"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+	"noema/kernel/run/gateway"
+	"noema/kernel/run/runner"
+	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/methods"
 )
 
 // comparison is what the flags of compare, or an experiment file, declare.
 type comparison struct {
-	kernel.Experiment
+	lab.Experiment
 	Scale       []int    `json:"scale" part:"what" doc:"run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50"`
 	Temperature *float64 `json:"temperature" part:"what" min:"0" doc:"temperature of every call (default: the method's own, which is 0)"`
 	Replay      bool     `json:"replay" part:"how" doc:"answer from the store alone; the same as --cache replay"`
@@ -39,7 +39,7 @@ type comparison struct {
 
 // pairing is how methods are compared, and what is printed of it.
 type pairing struct {
-	kernel.Comparing
+	lab.Comparing
 	HTML   string `json:"html" part:"print" doc:"write the comparison to this file, as one HTML page with plots"`
 	MD     bool   `json:"md" part:"print" doc:"print Markdown"`
 	Latex  bool   `json:"latex" part:"print" doc:"print LaTeX tables (booktabs)"`
@@ -183,7 +183,7 @@ func (a *app) ready(c *comparison) error {
 	if err := checkFolder(c.HTML); err != nil {
 		return err
 	}
-	if spec, err := kernel.ParseSpec(exp.Task); len(c.Scale) > 0 && err == nil {
+	if spec, err := lab.ParseSpec(exp.Task); len(c.Scale) > 0 && err == nil {
 		for _, options := range []map[string]string{spec.Options, exp.TaskOptions} {
 			if n, twice := options["n"]; twice {
 				return usage(fmt.Errorf("--scale sets n, which is given as %s, too: leave one of them out", n))
@@ -213,7 +213,7 @@ func checkFolder(file string) error {
 }
 
 // sized is an experiment at a size of its task.
-func sized(exp kernel.Experiment, n int) kernel.Experiment {
+func sized(exp lab.Experiment, n int) lab.Experiment {
 	exp.TaskOptions = maps.Clone(exp.TaskOptions)
 	if exp.TaskOptions == nil {
 		exp.TaskOptions = map[string]string{}
@@ -223,7 +223,7 @@ func sized(exp kernel.Experiment, n int) kernel.Experiment {
 }
 
 // compareOnce runs one experiment and prints its result.
-func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experiment) (*kernel.Result, error) {
+func (a *app) compareOnce(ctx context.Context, c *comparison, exp lab.Experiment) (*lab.Result, error) {
 	result, err := a.lab.Run(exp)
 	if err == nil || len(result.Trials) > 0 {
 		if printErr := a.printCompared(result, &c.pairing); printErr != nil {
@@ -241,12 +241,12 @@ func (a *app) compareOnce(ctx context.Context, c *comparison, exp kernel.Experim
 
 // compareAttacked runs an experiment without its attack and with it, and prints
 // what each method loses.
-func (a *app) compareAttacked(ctx context.Context, c *comparison, exp kernel.Experiment) error {
+func (a *app) compareAttacked(ctx context.Context, c *comparison, exp lab.Experiment) error {
 	clean := exp
 	clean.Attack = ""
-	var results []*kernel.Result
+	var results []*lab.Result
 	var failed error
-	for _, e := range []kernel.Experiment{clean, exp} {
+	for _, e := range []lab.Experiment{clean, exp} {
 		result, err := a.lab.Run(e)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -262,7 +262,7 @@ func (a *app) compareAttacked(ctx context.Context, c *comparison, exp kernel.Exp
 
 // compareScaled runs an experiment at several sizes of its task, with the same
 // requests at each, and prints how the methods bear it.
-func (a *app) compareScaled(ctx context.Context, c *comparison, exp kernel.Experiment) error {
+func (a *app) compareScaled(ctx context.Context, c *comparison, exp lab.Experiment) error {
 	if c.HTML != "" {
 		return usage(errors.New("--html has no effect with --scale: run one size, or compare the stored runs"))
 	}
@@ -308,7 +308,7 @@ func failedTrials(r *runner.Result) error {
 
 // experiment is what is declared, with the flags that stand for others in their
 // place.
-func (c *comparison) experiment() (kernel.Experiment, error) {
+func (c *comparison) experiment() (lab.Experiment, error) {
 	e := c.Experiment
 	if c.Temperature != nil {
 		if _, twice := e.Sampling["temperature"]; twice {

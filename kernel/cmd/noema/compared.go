@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/compare"
-	"noema/kernel/display"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 )
 
 // compareRuns compares the methods of stored runs.
@@ -24,7 +24,7 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	if err := p.oneForm(); err != nil {
 		return usage(err)
 	}
-	var results []*kernel.Result
+	var results []*lab.Result
 	for _, name := range names {
 		r, err := a.lab.LoadLight(name)
 		if err != nil {
@@ -41,8 +41,8 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 }
 
 // printRuns prints how the methods of runs compare.
-func (a *app) printRuns(p *pairing, results []*kernel.Result) error {
-	c, err := kernel.Compare(p.Comparing, results...)
+func (a *app) printRuns(p *pairing, results []*lab.Result) error {
+	c, err := lab.Compare(p.Comparing, results...)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ type comparedJSON struct {
 }
 
 // printCompared prints a run and, if it has several methods, how they compare.
-func (a *app) printCompared(r *kernel.Result, p *pairing) error {
+func (a *app) printCompared(r *lab.Result, p *pairing) error {
 	c, err := r.Compare(p.Comparing)
 	if err != nil {
 		return err
 	}
 	summary := runner.SummaryOf(r.Result, c.Comparison)
 	if p.JSON {
-		return errors.Join(report.JSON(a.stdout, kernel.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
+		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By == "group"), p, r); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *app) print(b display.Bundle, markdown bool) error {
 
 // printSheet prints a sheet in the form that p asks for. Results are those that it
 // is made of.
-func (a *app) printSheet(s report.Sheet, p *pairing, results ...*kernel.Result) error {
+func (a *app) printSheet(s report.Sheet, p *pairing, results ...*lab.Result) error {
 	if !p.Latex && !p.BibTeX {
 		return a.print(s.Display(), p.MD)
 	}
@@ -110,7 +110,7 @@ func (a *app) printSheet(s report.Sheet, p *pairing, results ...*kernel.Result) 
 
 // writePage writes the comparison as one HTML page, if a file is named: what the
 // runs are, each of them if it is the only one, and how their methods compare.
-func (a *app) writePage(c *kernel.Comparison, file string, results ...*kernel.Result) error {
+func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) error {
 	if file == "" {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (a *app) writePage(c *kernel.Comparison, file string, results ...*kernel.Re
 
 // estimate prints what experiments would ask for: with --attack there are two, the
 // clean one first, and a JSON list of them.
-func (a *app) estimate(asJSON bool, all ...kernel.Experiment) error {
+func (a *app) estimate(asJSON bool, all ...lab.Experiment) error {
 	var found []*runner.Estimate
 	for _, e := range all {
 		f, err := a.lab.Estimate(e)

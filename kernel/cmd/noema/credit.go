@@ -7,18 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/display"
-	"noema/kernel/gateway"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/run/gateway"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 )
 
 // crediting is what the flags of credit declare. Of the experiment, it has how the
 // calls are made.
 type crediting struct {
 	comparison
-	kernel.Crediting
+	lab.Crediting
 }
 
 func creditCommand(a *app) *cobra.Command {
@@ -113,7 +113,7 @@ func (a *app) printCost(e *runner.Estimate, notes []string, asJSON bool) error {
 }
 
 // writeCredit writes the credit as one HTML page, if a file is named.
-func writeCredit(c *kernel.Credit, file string) error {
+func writeCredit(c *lab.Credit, file string) error {
 	if file == "" {
 		return nil
 	}

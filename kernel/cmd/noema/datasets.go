@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/builtin"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task/dataset"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"noema/kernel/files"
-	"noema/kernel/report"
+	"noema/kernel/base/files"
+	"noema/kernel/show/report"
 )
 
 func diffCommand(a *app) *cobra.Command {

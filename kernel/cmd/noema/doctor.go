@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/builtin"
-	"noema/kernel/provider/exchange"
+	"noema/kernel/model/provider/exchange"
+	"noema/kernel/session/builtin"
 	"noema/plugins"
 )
 

@@ -42,8 +42,8 @@ func (c *cli) embeddings() int {
 	return 0
 }
 
-// library writes a question and articles to search for its answer.
-func library(t *testing.T) (questions, corpus string) {
+// questionsAndCorpus writes a question and articles to search for its answer.
+func questionsAndCorpus(t *testing.T) (questions, corpus string) {
 	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -65,7 +65,7 @@ func library(t *testing.T) (questions, corpus string) {
 func TestSearchByMeaning(t *testing.T) {
 	t.Parallel()
 	dir, option := embeddingModel(t)
-	questions, corpus := library(t)
+	questions, corpus := questionsAndCorpus(t)
 	user := newCLI(t)
 	compare := func(more ...string) string {
 		args := []string{"compare", "--task", questions, "-T", "corpus=" + corpus, "--methods", "research-tree,react", "--model", "sim"}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"noema/kernel/cell"
+	"noema/kernel/session/cell"
 )
 
 // engineName is a flag for what executes cells.

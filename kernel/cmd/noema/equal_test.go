@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/compare"
-	"noema/kernel/score"
+	"noema/kernel/base/score"
+	"noema/kernel/result/compare"
 )
 
 // TestFacesAgree reads every number of a comparison from its table on the terminal,
@@ -95,7 +95,7 @@ func runFace(t *testing.T, face string, g grid, want *compare.Comparison) {
 }
 
 // rowsAgree holds means over the exported rows to the comparison; that a script gets
-// every other number of them, too, is a test of kernel/export.
+// every other number of them, too, is a test of kernel/show/export.
 func (c *cli) rowsAgree(want *compare.Comparison) {
 	c.t.Helper()
 	rows, err := csv.NewReader(strings.NewReader(c.run(0, "runs", "export", "last", "--format", "csv").stdout)).ReadAll()

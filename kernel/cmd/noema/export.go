@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/export"
-	"noema/kernel/runner"
+	"noema/kernel/lab"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/export"
 )
 
 // exporting is what the flags of runs export say.
@@ -74,7 +74,7 @@ infrastructure_failure is true.`,
 	return cmd
 }
 
-func (a *app) export(ctx context.Context, result *kernel.Result, e exporting) error {
+func (a *app) export(ctx context.Context, result *lab.Result, e exporting) error {
 	source := export.Source{Result: result.Result, Redactor: a.redactor}
 	if e.contents {
 		source.Read = result.Read

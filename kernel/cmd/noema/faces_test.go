@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/score"
+	"noema/kernel/base/score"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
 	"noema/kernel/view"
 )
 
@@ -148,9 +148,9 @@ func (c *cli) checkComparisons(want score.Metric) {
 			c.t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	lab := c.lab()
-	defer lab.Close()
-	result, err := lab.Load("last")
+	l := c.lab()
+	defer l.Close()
+	result, err := l.Load("last")
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -200,16 +200,16 @@ func (c *cli) checkExports(want score.Metric) {
 	}
 }
 
-func (c *cli) lab() *kernel.Lab {
-	return kernel.Open(kernel.Options{Home: c.home, Catalog: builtin.Catalog{}, Context: c.t.Context})
+func (c *cli) lab() *lab.Lab {
+	return lab.Open(lab.Options{Home: c.home, Catalog: builtin.Catalog{}, Context: c.t.Context})
 }
 
 // page is what the web page shows at a path.
 func (c *cli) page(path string) string {
 	c.t.Helper()
-	lab := c.lab()
-	defer lab.Close()
-	p, err := view.New(lab)
+	l := c.lab()
+	defer l.Close()
+	p, err := view.New(l)
 	if err != nil {
 		c.t.Fatal(err)
 	}

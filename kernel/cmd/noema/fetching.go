@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"noema/kernel/report"
+	"noema/kernel/show/report"
 )
 
 // fetching shows how far a fetch is: one line that changes on a terminal, a

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/cell"
-	"noema/kernel/display"
-	"noema/kernel/jupyter"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/session/cell"
+	"noema/kernel/session/jupyter"
 )
 
 func jupyterCommand(a *app) *cobra.Command {
@@ -97,11 +97,11 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engi
 	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
 	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(memory), string(engine)
-	session, lab, err := builtin.NewSession(o)
+	session, l, err := builtin.NewSession(o)
 	if err != nil {
 		return err
 	}
-	defer lab.Close()
+	defer l.Close()
 	defer session.Close()
 	_, terminal := session.Terminal()
 	if err := os.MkdirAll(a.home, 0o700); err != nil {
@@ -120,14 +120,14 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engi
 	err = jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
 		Relay:   relay,
 		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,
-		Commands: listings(lab), Journal: journal,
+		Commands: listings(l), Journal: journal,
 	})
 	journal.Clear() // for this is an end by intent
 	return err
 }
 
 // listings are the commands that list what a Lab has.
-func listings(lab *kernel.Lab) map[string]func(context.Context, string, cell.Output) error {
+func listings(l *lab.Lab) map[string]func(context.Context, string, cell.Output) error {
 	listed := func(list func() (display.Displayer, error)) func(context.Context, string, cell.Output) error {
 		return func(_ context.Context, _ string, out cell.Output) error {
 			d, err := list()
@@ -139,9 +139,9 @@ func listings(lab *kernel.Lab) map[string]func(context.Context, string, cell.Out
 		}
 	}
 	return map[string]func(context.Context, string, cell.Output) error{
-		"methods": listed(func() (display.Displayer, error) { return methodsTable(lab) }),
+		"methods": listed(func() (display.Displayer, error) { return methodsTable(l) }),
 		"tasks":   listed(func() (display.Displayer, error) { return tasksTable(), nil }),
-		"runs":    listed(func() (display.Displayer, error) { return lab.Runs() }),
+		"runs":    listed(func() (display.Displayer, error) { return l.Runs() }),
 	}
 }
 
@@ -153,8 +153,8 @@ func version() string {
 	return "development"
 }
 
-func methodsTable(lab *kernel.Lab) (display.Table, error) {
-	sources, err := lab.Plugins()
+func methodsTable(l *lab.Lab) (display.Table, error) {
+	sources, err := l.Plugins()
 	var t display.Table
 	t.Add("method", "code")
 	for _, s := range sources {

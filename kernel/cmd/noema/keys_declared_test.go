@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/runner"
+	"noema/kernel/run/runner"
 )
 
 // TestDeclaredKeys: keys in samples, options and the user's own words are in

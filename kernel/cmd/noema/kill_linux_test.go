@@ -17,7 +17,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/internal/providertest"
-	"noema/kernel/record"
+	"noema/kernel/result/record"
 	"noema/methods"
 )
 

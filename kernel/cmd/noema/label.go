@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"noema/kernel"
-	"noema/kernel/record"
+	"noema/kernel/lab"
+	"noema/kernel/result/record"
 	"noema/kernel/view"
 )
 
@@ -74,7 +74,7 @@ func besideABrowser() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && os.Getenv("SSH_CONNECTION") == ""
 }
 
-func (a *app) labelPage(ctx context.Context, l *kernel.Labelling, limit, port int) error {
+func (a *app) labelPage(ctx context.Context, l *lab.Labelling, limit, port int) error {
 	page, err := view.Labels(l, limit)
 	if err != nil {
 		return err
@@ -87,11 +87,11 @@ func (a *app) labelPage(ctx context.Context, l *kernel.Labelling, limit, port in
 }
 
 // sayLabels says how far the labels are.
-func (a *app) sayLabels(l *kernel.Labelling) {
+func (a *app) sayLabels(l *lab.Labelling) {
 	fmt.Fprintf(a.stdout, "%d answers are labelled or skipped, %d are left: %s\n", l.Done, len(l.Items), l.File)
 }
 
-func (a *app) importLabels(l *kernel.Labelling, file string) error {
+func (a *app) importLabels(l *lab.Labelling, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return usage(err)
@@ -109,7 +109,7 @@ func (a *app) importLabels(l *kernel.Labelling, file string) error {
 }
 
 // label asks for verdicts until there is none left to ask for, or the user quits.
-func (a *app) label(ctx context.Context, l *kernel.Labelling, limit int) error {
+func (a *app) label(ctx context.Context, l *lab.Labelling, limit int) error {
 	asked := 0
 	for len(l.Items) > 0 && (limit == 0 || asked < limit) {
 		a.showItem(l)
@@ -165,7 +165,7 @@ func (a *app) verdict(ctx context.Context) (record.Judgement, error) {
 	}
 }
 
-func (a *app) showItem(l *kernel.Labelling) {
+func (a *app) showItem(l *lab.Labelling) {
 	item, w := l.Items[0], a.text()
 	fmt.Fprintf(w, "\n%d of %d\n", l.Done+1, l.Done+len(l.Items))
 	for _, part := range []struct{ name, text string }{

@@ -10,10 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/report"
-	"noema/kernel/score"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -105,14 +104,14 @@ allows; and, where tools count records, how many lines of the log are none.`,
 	return cmd
 }
 
-func (a *app) validateTask(ctx context.Context, t *kernel.Task) error {
+func (a *app) validateTask(ctx context.Context, t *lab.Task) error {
 	kinds := map[methods.AnswerKind]int{}
 	for _, s := range t.Samples {
 		kinds[s.Problem.Answer.Kind]++
 		if !s.Scored() {
 			continue
 		}
-		scorer, err := score.ByName(t.Scorer, s.Problem.Answer)
+		scorer, err := t.Scorer.For(s.Problem.Answer)
 		if err != nil {
 			return err
 		}

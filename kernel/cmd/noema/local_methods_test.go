@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/builtin"
 	"noema/kernel/internal/localtest"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 )
 

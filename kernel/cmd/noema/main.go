@@ -10,9 +10,9 @@ import (
 	"os"
 	"runtime/debug"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/report"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 )
 
 // Exit codes, beside 0 for success.
@@ -84,7 +84,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 		return exitError
 	}
 	fmt.Fprintln(a.stderr, "noema:", a.redactor.Text(report.Plain(err.Error())))
-	if kernel.IsMisuse(err) {
+	if lab.IsMisuse(err) {
 		return exitUsage
 	}
 	return exitError

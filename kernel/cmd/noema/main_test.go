@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"noema/kernel/builtin"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/plugins"
 )

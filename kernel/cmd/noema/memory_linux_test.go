@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"noema/kernel/cell"
+	"noema/kernel/session/cell"
 )
 
 // growths are statements that take all the memory they can, each in another way: a

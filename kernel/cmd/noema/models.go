@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/builtin"
-	"noema/kernel/hub"
-	"noema/kernel/models"
+	"noema/kernel/base/hub"
+	"noema/kernel/model/library"
+	"noema/kernel/session/builtin"
 )
 
 func modelCommand(a *app) *cobra.Command {
@@ -34,11 +34,11 @@ func (a *app) listModels() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	library, err := builtin.Library(a.home)
+	lib, err := builtin.Library(a.home)
 	if err != nil {
 		return err
 	}
-	found, err := library.List()
+	found, err := lib.List()
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -63,7 +63,7 @@ func pullModelCommand(a *app) *cobra.Command {
 :FILE for one GGUF file; or a short name:
 
 `
-	for _, s := range models.Shorts() {
+	for _, s := range library.Shorts() {
 		long += fmt.Sprintf("  %-15s %s\n", s.Name, s.Repo)
 	}
 	return &cobra.Command{
@@ -78,17 +78,17 @@ token for gated and private models, HF_HOME the folder of the cache, HF_ENDPOINT
 }
 
 func (a *app) pullModel(ctx context.Context, name string) error {
-	library, err := builtin.Library(a.home)
+	lib, err := builtin.Library(a.home)
 	if err != nil {
 		return err
 	}
 	progress := newFetching(a.stderr)
-	library.Hub.Progress = progress.show
+	lib.Hub.Progress = progress.show
 	w := tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
-	p, err := library.Pull(ctx, name, func(p models.Pulled) {
+	p, err := lib.Pull(ctx, name, func(p library.Pulled) {
 		license := p.License
 		if license == "" {
-			license = "not declared: see " + library.Hub.Endpoint + "/" + p.Repo
+			license = "not declared: see " + lib.Hub.Endpoint + "/" + p.Repo
 		}
 		fmt.Fprintf(w, "model\t%s\ncommit\t%s\nlicence\t%s\nfiles\t%d, %s\n", p.Repo, p.Commit, license, p.Files, mebibytes(p.Size))
 		_ = w.Flush() // an output that is lost is an error of the command
@@ -103,7 +103,7 @@ func (a *app) pullModel(ctx context.Context, name string) error {
 
 // asUsage makes a wrong name, or a repository that is not there, wrong usage.
 func asUsage(err error) error {
-	var name *models.NameError
+	var name *library.NameError
 	if errors.As(err, &name) || errors.Is(err, hub.ErrNotFound) {
 		return usage(err)
 	}
@@ -126,11 +126,11 @@ takes no space; elsewhere a copy. To forget a model, remove that folder.`,
 }
 
 func (a *app) importModel(ctx context.Context, source, name string) error {
-	library, err := builtin.Library(a.home)
+	lib, err := builtin.Library(a.home)
 	if err != nil {
 		return err
 	}
-	m, err := library.Import(ctx, source, name)
+	m, err := lib.Import(ctx, source, name)
 	if err != nil {
 		return asUsage(err)
 	}

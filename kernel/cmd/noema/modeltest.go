@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/display"
-	"noema/kernel/gateway"
-	"noema/kernel/provider/modeltest"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider/modeltest"
+	"noema/kernel/run/gateway"
+	"noema/kernel/session/builtin"
 )
 
 func testModelCommand(a *app) *cobra.Command {
@@ -30,7 +30,7 @@ be used at all, the command prints the cause and exits with status 1.`,
 }
 
 func (a *app) testModel(ctx context.Context, text string, asJSON bool) error {
-	spec, err := kernel.ParseSpec(text)
+	spec, err := lab.ParseSpec(text)
 	if err != nil {
 		return usage(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"noema/kernel/internal/providertest"
-	"noema/kernel/provider/modeltest"
+	"noema/kernel/model/provider/modeltest"
 )
 
 // TestModelTest: a model that cannot be used is an error with its whole cause,

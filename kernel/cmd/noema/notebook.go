@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"noema/kernel/builtin"
-	"noema/kernel/jupyter"
-	"noema/kernel/report"
+	"noema/kernel/session/builtin"
+	"noema/kernel/session/jupyter"
+	"noema/kernel/show/report"
 )
 
 // notebook runs a notebook from the top in a fresh session and compares what its

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/display"
-	"noema/kernel/provider/sim"
-	"noema/kernel/score"
+	"noema/kernel/base/display"
+	"noema/kernel/base/score"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider/sim"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/methodtest"
@@ -101,7 +101,7 @@ func TestPairsWithoutErrors(t *testing.T) {
 	for _, text := range smallTasks() {
 		name, _, _ := strings.Cut(text, "?")
 		larger := strings.NewReplacer("booking?n=5", "booking?n=12", "articles=4&questions=6&words=100", "questions=12") // errands of all lengths; articles that no prompt can show
-		tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(larger.Replace(text), nil)
+		tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(larger.Replace(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func allRight(t *testing.T, tk *task.Task, model sim.Provider, m methods.Method,
 		if err != nil {
 			t.Fatal(err)
 		}
-		by, err := score.ByName(tk.Scorer, p.Answer)
+		by, err := tk.Scorer.For(p.Answer)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSupportedPairs(t *testing.T) {
 	for _, text := range smallTasks() {
 		name, _, _ := strings.Cut(text, "?")
 		table.Add(name)
-		tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+		tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

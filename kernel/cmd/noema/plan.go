@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/builtin"
-	"noema/kernel/display"
-	"noema/kernel/files"
-	"noema/kernel/report"
+	"noema/kernel/base/display"
+	"noema/kernel/base/files"
+	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/methods"
 	"noema/methods/plans"
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel/builtin"
-	"noema/kernel/record"
-	"noema/kernel/runner"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/session/builtin"
 	"noema/methods/plans"
 )
 

@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
 )
 
 // TestPlanRunKeepsItems runs an LWT of one's own on samples: the items that its prompts
 // show have the numbers that they have in the task.
 func TestPlanRunKeepsItems(t *testing.T) {
 	const name = "cafes?n=5&requests=6"
-	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(name, nil)
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

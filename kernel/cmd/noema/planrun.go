@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/plans"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/report"
+	"noema/kernel/show/report"
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/plans"

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/plugindev"
+	"noema/kernel/lab"
+	"noema/kernel/lab/plugindev"
+	"noema/kernel/session/builtin"
 	"noema/plugins"
 	"noema/plugins/python"
 )
@@ -207,7 +207,7 @@ same answers.`,
 			if err := plugindev.Build(cmd.Context(), p.Dir, a.stderr); err != nil {
 				return err
 			}
-			return a.prove(cmd.Context(), p, kernel.Experiment{Task: task, Model: model, Limit: fmt.Sprint(samples)})
+			return a.prove(cmd.Context(), p, lab.Experiment{Task: task, Model: model, Limit: fmt.Sprint(samples)})
 		},
 	}
 	f := cmd.Flags()
@@ -222,14 +222,14 @@ same answers.`,
 
 // prove runs function and plugin on the same samples, and compares call by
 // call.
-func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp kernel.Experiment) error {
+func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp lab.Experiment) error {
 	o := a.sessionOptions()
-	session, lab, err := builtin.NewSession(o)
+	session, l, err := builtin.NewSession(o)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	defer lab.Close()
+	defer l.Close()
 	name, _, _ := strings.Cut(p.Name, "@")
 	out := plainOutput{a.stderr, a.stderr, a.stdin}
 	add := fmt.Sprintf("if err := lab.AddMethod(%q, %s, %s); err != nil { panic(err) }", name, p.Function, p.Kinds)
@@ -239,11 +239,11 @@ func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp kernel.Exper
 		}
 	}
 	exp.Methods = []string{name}
-	function, err := lab.Run(exp)
+	function, err := l.Run(exp)
 	if err != nil {
 		return fmt.Errorf("prove: run the function: %w", err)
 	}
-	if err := lab.Close(); err != nil { // the store takes one at a time
+	if err := l.Close(); err != nil { // the store takes one at a time
 		return err
 	}
 	exp.Methods = []string{p.Dir}
@@ -256,7 +256,7 @@ func (a *app) prove(ctx context.Context, p plugindev.Promotion, exp kernel.Exper
 
 // sameTranscripts demands that two runs of one sample each made the same calls
 // and gave the same answers.
-func (a *app) sameTranscripts(x, y *kernel.Result) error {
+func (a *app) sameTranscripts(x, y *lab.Result) error {
 	calls := 0
 	for i, t := range x.Result.Trials {
 		other := y.Result.Trials[i]

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/builtin"
-	"noema/kernel/provider"
+	"noema/kernel/model/provider"
+	"noema/kernel/session/builtin"
 )
 
 // TestProvidersTable compares the table of the documentation with what the providers

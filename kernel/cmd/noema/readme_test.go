@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/cell"
-	"noema/kernel/display"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/session/cell"
 )
 
 // runLine holds the one thing of a run's table that differs from run to run.
@@ -87,13 +87,13 @@ func runSnippets(t *testing.T, file string) int {
 // snippetValues runs Go snippets as cells of one session and returns what they show.
 func snippetValues(t *testing.T, file, engine string, snippets [][]string) (values []string) {
 	t.Helper()
-	s, lab, err := builtin.NewSession(builtin.SessionOptions{Engine: engine, Lab: kernel.Options{
+	s, l, err := builtin.NewSession(builtin.SessionOptions{Engine: engine, Lab: lab.Options{
 		Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer lab.Close()
+	defer l.Close()
 	defer s.Close()
 	for _, snippet := range snippets {
 		result, err := s.Run(t.Context(), snippet[1], nil)

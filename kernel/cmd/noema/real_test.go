@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/provider/scripted"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider/scripted"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/methods/methodtest"
 )
@@ -73,11 +73,11 @@ func TestRealReplies(t *testing.T) {
 // replayReal solves the sample of a trial with its replies.
 func replayReal(t *testing.T, r realTrial) realTrial {
 	t.Helper()
-	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(r.Task, nil)
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(r.Task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(tk.Samples, func(s kernel.Sample) bool { return s.ID == r.Sample })
+	at := slices.IndexFunc(tk.Samples, func(s lab.Sample) bool { return s.ID == r.Sample })
 	if at < 0 {
 		t.Fatalf("%s has no sample %s", r.Task, r.Sample)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"noema/kernel/builtin"
-	"noema/kernel/cell"
-	"noema/kernel/repl"
+	"noema/kernel/session/builtin"
+	"noema/kernel/session/cell"
+	"noema/kernel/session/repl"
 )
 
 func replCommand(a *app) *cobra.Command {
@@ -22,7 +22,7 @@ func replCommand(a *app) *cobra.Command {
 		Use: "repl", Short: "run experiments interactively, cell by cell",
 		Long: `Reads cells of Go and runs them: at a terminal with history, completion and
 colour, in a pipe as they come. The workbench is the variable lab; the names of
-packages fmt and noema/kernel are there. In a pipe the exit code is 1 if a cell
+packages fmt and noema/kernel/lab are there. In a pipe the exit code is 1 if a cell
 failed.`,
 		Example: `  noema repl
   noema --home experiment repl`,

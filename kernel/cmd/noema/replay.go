@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/provider"
-	"noema/kernel/provider/none"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/model/provider"
+	"noema/kernel/model/provider/none"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 )
 
 func replayCommand(a *app) *cobra.Command {

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
 	"noema/kernel/internal/wikitest"
-	"noema/kernel/provider/sim"
-	"noema/kernel/record"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider/sim"
+	"noema/kernel/result/record"
+	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/kernel/task/multihop"
 	"noema/methods"
@@ -82,9 +82,9 @@ func TestResearchTreeInWikipediasLayout(t *testing.T) {
 		t.Run(skin, func(t *testing.T) {
 			t.Parallel()
 			server := wikipedia(t, skin, multihop.Options{Words: 400})
-			lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
-			defer lab.Close()
-			result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=1&words=400&wikipedia=" + server.URL, Methods: []string{"research-tree", "react"}, Model: "sim?error=0"})
+			l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+			defer l.Close()
+			result, err := l.Run(lab.Experiment{Task: "multihop?questions=1&words=400&wikipedia=" + server.URL, Methods: []string{"research-tree", "react"}, Model: "sim?error=0"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -101,9 +101,9 @@ func TestResearchTreeInWikipediasLayout(t *testing.T) {
 // search, and looks at their prompts, at the summary and at the run's record.
 func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	t.Parallel()
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
-	defer lab.Close()
-	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=8", "research-tree"}, Model: "sim?error=0"})
+	l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+	defer l.Close()
+	result, err := l.Run(lab.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=8", "research-tree"}, Model: "sim?error=0"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +177,9 @@ func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
-	lab := kernel.Open(kernel.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
-	defer lab.Close()
-	result, err := lab.Run(kernel.Experiment{Task: "multihop?questions=2&words=100&wikipedia=" + server.URL, Methods: []string{"research-tree"}, Model: "sim?error=0"})
+	l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
+	defer l.Close()
+	result, err := l.Run(lab.Experiment{Task: "multihop?questions=2&words=100&wikipedia=" + server.URL, Methods: []string{"research-tree"}, Model: "sim?error=0"})
 	server.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
 
 func openTask(t *testing.T, text string) *task.Task {
 	t.Helper()
-	tk, err := kernel.Open(kernel.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/redact"
-	"noema/kernel/report"
+	"noema/kernel/base/redact"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/methods"
 )
 
@@ -30,7 +30,7 @@ type app struct {
 	pluginPath     string // list of folders, besides home/plugins
 	pluginMemory   byteSize
 	debug          int
-	lab            *kernel.Lab       // where the verb works, once the flags are settled
+	lab            *lab.Lab          // where the verb works, once the flags are settled
 	redactor       *redact.Redactor  // of the user's keys; nil without any
 	source         map[string]string // of the value of each flag that was given; see settleFlags
 }
@@ -216,7 +216,7 @@ func (a *app) settle(cmd *cobra.Command) error {
 		memory = -1
 	}
 	ctx := cmd.Context()
-	a.lab = kernel.Open(kernel.Options{
+	a.lab = lab.Open(lab.Options{
 		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{Home: home},
 		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug, Redactor: a.redactor,
 		PluginMemory: memory,

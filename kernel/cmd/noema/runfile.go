@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/files"
+	"noema/kernel/base/files"
+	"noema/kernel/lab"
 	"noema/methods"
 )
 
@@ -105,8 +105,8 @@ func (a *app) runFiles(cmd *cobra.Command, c *comparison, files []string) error 
 func inFile(file string, err error) error {
 	var coded *codedError
 	switch {
-	case kernel.IsMisuse(err):
-		return kernel.Misused(fmt.Errorf("experiment %s: %w", file, err))
+	case lab.IsMisuse(err):
+		return lab.Misused(fmt.Errorf("experiment %s: %w", file, err))
 	case errors.As(err, &coded) && coded.code == exitUsage:
 		return usage(fmt.Errorf("experiment %s: %w", file, coded.err))
 	}

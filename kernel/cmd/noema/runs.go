@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"noema/cache"
-	"noema/kernel/record"
-	"noema/kernel/report"
-	"noema/kernel/runner"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 )
 
 func runsCommand(a *app) *cobra.Command {

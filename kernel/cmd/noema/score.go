@@ -5,12 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
+	"noema/kernel/lab"
 )
 
 func scoreCommand(a *app) *cobra.Command {
 	var o struct {
-		kernel.Import
+		lab.Import
 		pairing
 	}
 	cmd := &cobra.Command{

@@ -7,15 +7,15 @@ import (
 	"io"
 	"slices"
 
-	"noema/kernel"
-	"noema/kernel/builtin"
-	"noema/kernel/cell"
-	"noema/kernel/display"
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/session/builtin"
+	"noema/kernel/session/cell"
 )
 
 // sessionOptions are those of a session of cells of this command.
 func (a *app) sessionOptions() builtin.SessionOptions {
-	return builtin.SessionOptions{Lab: kernel.Options{
+	return builtin.SessionOptions{Lab: lab.Options{
 		Home: a.home, PluginDirs: builtin.PluginDirs(a.pluginPath, a.home), Catalog: builtin.Catalog{}, Debug: a.debug,
 	}}
 }
@@ -24,12 +24,12 @@ func (a *app) sessionOptions() builtin.SessionOptions {
 func (a *app) script(ctx context.Context, args []string, memory byteSize, engine engineName) error {
 	o := a.sessionOptions()
 	o.Args, o.Script, o.Memory, o.Engine = args, true, int64(memory), string(engine)
-	session, lab, err := builtin.NewSession(o)
+	session, l, err := builtin.NewSession(o)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	defer lab.Close()
+	defer l.Close()
 	err = session.RunFile(ctx, args[0], plainOutput{a.stdout, a.stderr, a.stdin})
 	var e *cell.Error
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"noema/kernel/builtin"
-	"noema/kernel/files"
+	"noema/kernel/base/files"
+	"noema/kernel/session/builtin"
 	"noema/methods"
 )
 

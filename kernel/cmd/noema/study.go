@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/cache/pack"
-	"noema/kernel/files"
-	"noema/kernel/plugindev"
-	"noema/kernel/report"
-	"noema/kernel/study"
+	"noema/cache/packfile"
+	"noema/kernel/base/files"
+	"noema/kernel/lab/pack"
+	"noema/kernel/lab/plugindev"
+	"noema/kernel/show/report"
 )
 
 func packCommand(a *app) *cobra.Command {
@@ -43,8 +43,8 @@ func (a *app) pack(ctx context.Context, names, redact []string, out string) erro
 		return err
 	}
 	var digest string
-	err = a.writePack("pack", out, func(w *pack.Writer) (err error) {
-		digest, err = study.Source{Lab: a.lab, Runs: runs, Noema: versionLine(), Redact: redact}.Write(ctx, w)
+	err = a.writePack("pack", out, func(w *packfile.Writer) (err error) {
+		digest, err = pack.Source{Lab: a.lab, Runs: runs, Noema: versionLine(), Redact: redact}.Write(ctx, w)
 		return err
 	})
 	return a.packed(out, digest, err)
@@ -64,7 +64,7 @@ func (a *app) packed(out, digest string, err error) error {
 }
 
 // writePack writes a file that is a whole pack, or is not there.
-func (a *app) writePack(verb, out string, write func(*pack.Writer) error) (err error) {
+func (a *app) writePack(verb, out string, write func(*packfile.Writer) error) (err error) {
 	if _, err := os.Lstat(out); err == nil {
 		return usage(fmt.Errorf("%s: %q is there already: remove it, or name another file with -o", verb, out))
 	}
@@ -79,7 +79,7 @@ func (a *app) writePack(verb, out string, write func(*pack.Writer) error) (err e
 			err = errors.Join(err, os.Remove(part))
 		}
 	}()
-	w, err := pack.NewWriter(f)
+	w, err := packfile.NewWriter(f)
 	if err == nil {
 		err = write(w)
 	}
@@ -135,8 +135,8 @@ func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
 		return usage(err)
 	}
 	var tree string
-	err = a.writePack("prove", out, func(w *pack.Writer) (err error) {
-		tree, err = study.Source{Lab: a.lab}.Prove(ctx, w, run, id)
+	err = a.writePack("prove", out, func(w *packfile.Writer) (err error) {
+		tree, err = pack.Source{Lab: a.lab}.Prove(ctx, w, run, id)
 		return err
 	})
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *app) proveTrial(ctx context.Context, name, trial, out string) error {
 func verifyCommand(a *app) *cobra.Command {
 	var asJSON, rebuild bool
 	var cited, checkout string
-	var v study.Verify
+	var v pack.Verify
 	cmd := &cobra.Command{
 		Use:   "verify FILE",
 		Short: "compute a pack's runs and tables again, without a key and without a network",
@@ -202,12 +202,12 @@ to write, lists names and numbers.`,
 }
 
 func (a *app) cite(ctx context.Context, file, tex, plain string) error {
-	p, err := pack.Open(file)
+	p, err := packfile.Open(file)
 	if err != nil {
 		return err
 	}
 	defer p.Close() // opened for reading: closing cannot lose anything
-	numbers, err := study.Cite(ctx, a.lab.Catalog(), p)
+	numbers, err := pack.Cite(ctx, a.lab.Catalog(), p)
 	if err != nil {
 		return fmt.Errorf("cite %q: %w", file, err)
 	}
@@ -218,12 +218,12 @@ func (a *app) cite(ctx context.Context, file, tex, plain string) error {
 		return nil
 	}
 	if tex != "" {
-		if err := os.WriteFile(tex, study.LaTeX(numbers), 0o644); err != nil {
+		if err := os.WriteFile(tex, pack.LaTeX(numbers), 0o644); err != nil {
 			return fmt.Errorf("cite: %w", err)
 		}
 	}
 	if plain != "" {
-		raw, err := study.JSON(numbers)
+		raw, err := pack.JSON(numbers)
 		if err == nil {
 			err = os.WriteFile(plain, raw, 0o644)
 		}
@@ -235,10 +235,10 @@ func (a *app) cite(ctx context.Context, file, tex, plain string) error {
 	return err
 }
 
-func (a *app) verify(ctx context.Context, v study.Verify, file, cited string, asJSON bool) error {
+func (a *app) verify(ctx context.Context, v pack.Verify, file, cited string, asJSON bool) error {
 	collectOften()
-	p, err := pack.Open(file)
-	if errors.Is(err, pack.ErrNoPack) {
+	p, err := packfile.Open(file)
+	if errors.Is(err, packfile.ErrNoPack) {
 		return &codedError{code: exitDiverged, err: err}
 	}
 	if err != nil {
@@ -252,7 +252,7 @@ func (a *app) verify(ctx context.Context, v study.Verify, file, cited string, as
 		}
 	}
 	if !asJSON {
-		v.Stderr, v.Say = a.stderr, func(c study.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why, c.Value) }
+		v.Stderr, v.Say = a.stderr, func(c pack.Claim) { report.Claim(a.text(), c.Run, c.What, c.Wrong, c.Why, c.Value) }
 	}
 	verdict, err := v.Do(ctx, p)
 	if err != nil {

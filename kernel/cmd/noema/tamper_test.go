@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/record"
+	"noema/kernel/result/record"
 )
 
 // chatty is a scripted model whose answers are long and do not compress, so

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/plugindev"
+	"noema/kernel/lab"
+	"noema/kernel/lab/plugindev"
 	"noema/plugins"
 )
 
@@ -63,7 +63,7 @@ func (a *app) build(ctx context.Context, dirs []string) error {
 func (a *app) watched(methods []string) (dirs []string) {
 	sources, _ := a.lab.Plugins() // a faulty one is told when it is run
 	for _, m := range methods {
-		s, err := kernel.ParseSpec(strings.TrimSpace(m))
+		s, err := lab.ParseSpec(strings.TrimSpace(m))
 		if err != nil {
 			continue // told when it is run
 		}

@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel"
-	"noema/kernel/cluster"
-	"noema/kernel/provider"
-	"noema/kernel/report"
+	"noema/kernel/lab"
+	"noema/kernel/model/provider"
+	"noema/kernel/run/cluster"
+	"noema/kernel/show/report"
 )
 
 func workerCommand(a *app) *cobra.Command {
@@ -28,7 +28,7 @@ func workerCommand(a *app) *cobra.Command {
 		Long: `Joins the machine on which a run is started with --listen or --nats, runs trials of
 its methods, and asks it for every model and tool call. A worker has no keys and no
 store. It must be the same build of noema; code of plugins comes from the other
-machine. The secret ` + kernel.JoinTokenVariable + ` must be set as the other machine prints it.
+machine. The secret ` + lab.JoinTokenVariable + ` must be set as the other machine prints it.
 
 With --serve, it also answers the calls of a local model that it has, for a run that
 names the model in the same way. --slots 0 then serves the model alone.
@@ -52,12 +52,12 @@ func (a *app) worker(ctx context.Context, o cluster.WorkerOptions, serve []strin
 	if o.Join == "" {
 		return usage(errors.New("join: no address: give --join with the address that the other machine prints"))
 	}
-	o.Token = cluster.Token(os.Getenv(kernel.JoinTokenVariable))
+	o.Token = cluster.Token(os.Getenv(lab.JoinTokenVariable))
 	if o.Token == "" {
-		return usage(fmt.Errorf("join: %s is not set: set it as the other machine prints it", kernel.JoinTokenVariable))
+		return usage(fmt.Errorf("join: %s is not set: set it as the other machine prints it", lab.JoinTokenVariable))
 	}
 	if err := o.Token.Check(); err != nil {
-		return usage(fmt.Errorf("%s: %w", kernel.JoinTokenVariable, err))
+		return usage(fmt.Errorf("%s: %w", lab.JoinTokenVariable, err))
 	}
 	if o.Slots < 0 || o.Slots == 0 && len(serve) == 0 {
 		return usage(fmt.Errorf("--slots %d: use at least 1, or 0 with --serve", o.Slots))

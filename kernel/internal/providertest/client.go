@@ -11,7 +11,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"noema/kernel/provider"
+	"noema/kernel/model/provider"
 	"noema/methods"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
 	"noema/methods"

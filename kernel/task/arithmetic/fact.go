@@ -1,5 +1,7 @@
 package arithmetic
 
+import "slices"
+
 // Kind says what a fact does to what people have.
 type Kind string
 
@@ -48,9 +50,5 @@ type Fact struct {
 
 // IsQuestion reports whether the kind is one of the questions.
 func (k Kind) IsQuestion() bool {
-	switch k {
-	case AskLeft, AskTogether, AskDiff, AskSplit, AskMean, AskSmall:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{AskLeft, AskTogether, AskDiff, AskSplit, AskMean, AskSmall}, k)
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/kernel/task/table"
 	"noema/methods"
@@ -33,7 +33,7 @@ func IsGame24(row table.Row) bool { return row.Has(puzzles) }
 func LoadGame24(rows *table.Table) (*task.Task, error) {
 	t := &task.Task{
 		Name: "game24", Version: "1", Summary: "make 24 from the given numbers (Game of 24)", Source: "file " + filepath.Base(rows.Path),
-		Scorer: Game24Scorer, Environment: Moves{},
+		Scorer: score.Named(Game24Scorer), Environment: Moves{},
 	}
 	if err := rows.Each(func(row table.Row) error { return addPuzzle(t, row) }); err != nil {
 		return nil, fmt.Errorf("read Game of 24: %w", err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/table"
 	"noema/methods"
@@ -61,7 +61,7 @@ func TestLoadGame24(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := made.Samples[1]
-	if string(s.Target) != `{"numbers":[3,3,8,8]}` || s.Problem.Answer.Kind != methods.Text || made.Scorer != "game24" || s.Metadata["Solved rate"] != "80%" {
+	if string(s.Target) != `{"numbers":[3,3,8,8]}` || s.Problem.Answer.Kind != methods.Text || made.Scorer.String() != "game24" || s.Metadata["Solved rate"] != "80%" {
 		t.Errorf("second %+v", s)
 	}
 	if !strings.Contains(s.Problem.Query, "from the numbers 3, 3, 8 and 8.") {

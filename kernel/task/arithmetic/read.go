@@ -20,17 +20,16 @@ type pattern struct {
 var patterns = sync.OnceValue(func() []pattern {
 	names := strings.Join(Names(), "|")
 	var packs []string
-	for _, i := range items() {
-		packs = append(packs, i.packs)
+	for _, i := range lexicon().Items {
+		packs = append(packs, i.Packs)
 	}
-	const number = `\d+(?:,\d{3})*(?:\.\d+)?`
 	slots := strings.NewReplacer(
 		`\{who\}`, `(?P<who>`+names+`|[Ss]he|[Hh]e)`, `\{whom\}`, `(?P<whom>`+names+`)`, `\{third\}`, `(?P<third>`+names+`)`,
 		`\{n\}`, `(?P<n>`+number+`)`, `\{m\}`, `(?P<m>`+number+`)`, `\{thing\}`, `(?P<thing>`+strings.Join(Things(), "|")+`)`,
 		`\{packs\}`, `(?:`+strings.Join(packs, "|")+`)`,
 	)
 	var all []pattern
-	for _, t := range grammar() {
+	for _, t := range lexicon().grammar {
 		hint := slices.MaxFunc(slot.Split(t.text, -1), func(a, b string) int { return len(a) - len(b) })
 		all = append(all, pattern{t, hint, regexp.MustCompile(`^` + slots.Replace(regexp.QuoteMeta(t.text)) + `$`)})
 	}
@@ -96,8 +95,11 @@ func read(sentences []string) (Story, error) {
 	return s, nil
 }
 
+// number is how a text writes a number.
+const number = `\d+(?:,\d{3})*(?:\.\d+)?`
+
 // numbers finds all numbers of a text.
-var numbers = regexp.MustCompile(`\d+(?:,\d{3})*(?:\.\d+)?`)
+var numbers = regexp.MustCompile(number)
 
 // maxText bounds what is read, in bytes.
 const maxText = 10_000
@@ -142,7 +144,7 @@ func Sentences(text string) []string {
 			end = len(rest) - 1
 		}
 		sentence := strings.TrimRight(rest[:end+1], ".")
-		for _, opener := range openers() {
+		for _, opener := range lexicon().Openers {
 			sentence = strings.TrimPrefix(sentence, opener)
 		}
 		sentences = append(sentences, strings.Join(strings.Fields(sentence), " "))
@@ -168,13 +170,11 @@ func match(sentence string) (Fact, bool) {
 		if m == nil {
 			continue
 		}
-		part := func(name string) string {
-			if i := p.form.SubexpIndex(name); i >= 0 {
-				return m[i]
-			}
-			return ""
+		part := map[string]string{}
+		for i, name := range p.form.SubexpNames() {
+			part[name] = m[i]
 		}
-		f := Fact{Kind: p.kind, Who: part("who"), Whom: part("whom"), Third: part("third"), Thing: part("thing"), N: plain(part("n")), M: plain(part("m"))}
+		f := Fact{Kind: p.kind, Who: part["who"], Whom: part["whom"], Third: part["third"], Thing: part["thing"], N: plain(part["n"]), M: plain(part["m"])}
 		switch p.class {
 		case money:
 			f.Thing = Dollars

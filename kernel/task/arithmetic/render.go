@@ -25,7 +25,7 @@ func Render(facts []Fact, rng *rand.Rand) (string, error) {
 		noise[t.text] = f.Kind == Noise
 		opener := ""
 		if i > 0 && mayOpen(f.Kind) && rng.IntN(3) == 0 {
-			opener = openers()[rng.IntN(len(openers()))]
+			opener = lexicon().Openers[rng.IntN(len(lexicon().Openers))]
 		}
 		who := f.Who
 		if who == subject && !f.Kind.IsQuestion() && rng.IntN(2) == 0 {
@@ -49,7 +49,7 @@ func Render(facts []Fact, rng *rand.Rand) (string, error) {
 // fitting lists the templates that say f.
 func fitting(f Fact) []template {
 	var fits []template
-	for _, t := range grammar() {
+	for _, t := range lexicon().grammar {
 		third := strings.Contains(t.text, "{third}") == (f.Third != "")
 		if f.Kind == Noise && f.N == "0" && t.n == "" {
 			continue // nobody is 0 years old
@@ -62,9 +62,9 @@ func fitting(f Fact) []template {
 }
 
 func pronoun(name string) string {
-	for _, p := range people() {
-		if p.name == name {
-			return p.pronoun
+	for _, p := range lexicon().People {
+		if p.Name == name {
+			return p.Pronoun
 		}
 	}
 	return name
@@ -73,9 +73,9 @@ func pronoun(name string) string {
 // fill puts a fact into the slots of a text.
 func fill(text string, f Fact, who string, rng *rand.Rand) string {
 	packs := ""
-	for _, i := range items() {
-		if i.plural == f.Thing {
-			packs = i.packs
+	for _, i := range lexicon().Items {
+		if i.Plural == f.Thing {
+			packs = i.Packs
 		}
 	}
 	commas := rng.IntN(2) == 0

@@ -44,22 +44,22 @@ func (s Story) Value() (*big.Rat, error) {
 	if len(s.Steps) == 0 {
 		return nil, errors.New("compute story: the story has no steps")
 	}
-	results := make([]*big.Rat, 0, len(s.Steps))
-	get := func(o Operand) (*big.Rat, error) {
-		if o.Step == 0 {
-			return decimal.Parse(o.Value)
-		}
-		if o.Step < 1 || o.Step > len(results) {
-			return nil, fmt.Errorf("compute story: step %d is used before it is done", o.Step)
-		}
-		return results[o.Step-1], nil
+	all, err := results(s.Steps)
+	if err != nil {
+		return nil, err
 	}
-	for _, step := range s.Steps {
-		a, err := get(step.A)
+	return all[len(all)-1], nil
+}
+
+// results computes steps one after the other.
+func results(steps []Step) ([]*big.Rat, error) {
+	all := make([]*big.Rat, 0, len(steps))
+	for _, step := range steps {
+		a, err := step.A.value(all)
 		if err != nil {
 			return nil, err
 		}
-		b, err := get(step.B)
+		b, err := step.B.value(all)
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,20 @@ func (s Story) Value() (*big.Rat, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compute story: %w", err)
 		}
-		results = append(results, r)
+		all = append(all, r)
 	}
-	return results[len(results)-1], nil
+	return all, nil
+}
+
+// value is an operand's value after some steps.
+func (o Operand) value(after []*big.Rat) (*big.Rat, error) {
+	if o.Step == 0 {
+		return decimal.Parse(o.Value)
+	}
+	if o.Step < 1 || o.Step > len(after) {
+		return nil, fmt.Errorf("compute story: step %d is used before it is done", o.Step)
+	}
+	return after[o.Step-1], nil
 }
 
 // Answer is the value as a decimal, rounded if it is not finite.
@@ -105,25 +116,47 @@ type holding struct{ who, thing string }
 
 // book is what people have after the facts so far.
 type book struct {
-	steps []Step
-	has   map[holding]Operand
+	steps   []Step
+	has     map[holding]Operand
+	entered []entry
+}
+
+// entry is what somebody had at some time.
+type entry struct {
+	holding
+	amount Operand
+}
+
+// set enters what somebody has.
+func (b *book) set(h holding, amount Operand) {
+	b.has[h] = amount
+	b.entered = append(b.entered, entry{h, amount})
+}
+
+// tell follows the facts of a story up to its question, and returns the answer.
+func (b *book) tell(facts []Fact) (Operand, error) {
+	for i, f := range facts {
+		if f.Kind.IsQuestion() {
+			if i != len(facts)-1 {
+				return Operand{}, errors.New("the question does not come last")
+			}
+			return b.ask(f)
+		}
+		if err := b.enter(f); err != nil {
+			return Operand{}, err
+		}
+	}
+	return Operand{}, errors.New("the story has no question")
 }
 
 // compile turns facts into a computation.
 func compile(facts []Fact) (Story, error) {
 	b := book{has: map[holding]Operand{}}
-	for i, f := range facts {
-		if f.Kind.IsQuestion() {
-			if i != len(facts)-1 {
-				return Story{}, errors.New("the question does not come last")
-			}
-			return b.ask(f)
-		}
-		if err := b.enter(f); err != nil {
-			return Story{}, err
-		}
+	result, err := b.tell(facts)
+	if err != nil {
+		return Story{}, err
 	}
-	return Story{}, errors.New("the story has no question")
+	return Story{Steps: needed(b.steps, result.Step), Unit: unitOf(facts[len(facts)-1])}, nil
 }
 
 func value(n string) Operand { return Operand{Value: n} }
@@ -139,7 +172,7 @@ func (b *book) gain(h holding, more Operand) {
 	if have, ok := b.has[h]; ok {
 		more = b.do(Add, have, more)
 	}
-	b.has[h] = more
+	b.set(h, more)
 }
 
 // of is what somebody has.
@@ -157,7 +190,7 @@ func (b *book) enter(f Fact) error {
 	switch f.Kind {
 	case Noise:
 	case Have:
-		b.has[h] = value(f.N)
+		b.set(h, value(f.N))
 	case Gain:
 		b.gain(h, value(f.N))
 	case Packs, Work, Ride:
@@ -167,7 +200,7 @@ func (b *book) enter(f Fact) error {
 		if err != nil {
 			return err
 		}
-		b.has[h] = b.do(Subtract, have, value(f.N))
+		b.set(h, b.do(Subtract, have, value(f.N)))
 		if f.Kind == Give {
 			b.gain(holding{f.Whom, f.Thing}, value(f.N))
 		}
@@ -183,7 +216,7 @@ func (b *book) enter(f Fact) error {
 		if err != nil {
 			return err
 		}
-		b.has[cash] = b.do(Subtract, have, b.do(Multiply, value(f.N), value(f.M)))
+		b.set(cash, b.do(Subtract, have, b.do(Multiply, value(f.N), value(f.M))))
 	default:
 		return b.compare(f)
 	}
@@ -205,15 +238,15 @@ func (b *book) compare(f Fact) error {
 	if f.Kind == Half {
 		n = value("2")
 	}
-	b.has[holding{f.Who, f.Thing}] = b.do(op, other, n)
+	b.set(holding{f.Who, f.Thing}, b.do(op, other, n))
 	return nil
 }
 
 // ask follows the question.
-func (b *book) ask(f Fact) (Story, error) {
+func (b *book) ask(f Fact) (Operand, error) {
 	result, err := b.of(f.Who, f.Thing)
 	if err != nil {
-		return Story{}, err
+		return result, err
 	}
 	heads := 1
 	for _, who := range []string{f.Whom, f.Third} {
@@ -222,7 +255,7 @@ func (b *book) ask(f Fact) (Story, error) {
 		}
 		other, err := b.of(who, f.Thing)
 		if err != nil {
-			return Story{}, err
+			return result, err
 		}
 		op := Add
 		if f.Kind == AskDiff {
@@ -231,23 +264,27 @@ func (b *book) ask(f Fact) (Story, error) {
 		result = b.do(op, result, other)
 		heads++
 	}
-	unit := f.Thing
 	switch f.Kind {
 	case AskSplit:
 		result = b.do(Divide, result, value(f.N))
 	case AskMean:
 		result = b.do(Divide, result, value(fmt.Sprint(heads)))
 	case AskSmall:
-		factor := "100"
-		if unit = "cents"; f.Thing == Kilometres {
-			factor, unit = "1000", "metres"
-		}
+		factor := map[string]string{"cents": "100", "metres": "1000"}[unitOf(f)]
 		result = b.do(Multiply, result, value(factor))
 	}
 	if result.Step == 0 {
-		return Story{}, errors.New("the story has nothing to compute")
+		return result, errors.New("the story has nothing to compute")
 	}
-	return Story{Steps: needed(b.steps, result.Step), Unit: unit}, nil
+	return result, nil
+}
+
+// unitOf is the unit of the answer to a question.
+func unitOf(f Fact) string {
+	if small := map[string]string{Dollars: "cents", Kilometres: "metres"}[f.Thing]; f.Kind == AskSmall && small != "" {
+		return small
+	}
+	return f.Thing
 }
 
 // needed keeps the steps that lead to the one numbered last, renumbered.

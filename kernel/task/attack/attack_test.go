@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/provider/sim"
+	"noema/kernel/model/provider/sim"
 	"noema/kernel/task"
 	"noema/kernel/task/arithmetic"
 	"noema/kernel/task/cafes"

@@ -3,7 +3,7 @@ package attack
 import (
 	"fmt"
 
-	"noema/kernel/display"
+	"noema/kernel/base/display"
 )
 
 // Extent is how much of the text an attack changed: words for typo, reviews for the

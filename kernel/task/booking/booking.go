@@ -20,7 +20,7 @@
 // A reservation is held, then booked, then paid, and can be cancelled at any
 // time, with its seats released and its price refunded. A call that is refused
 // changes nothing. The results of the tools say what was done, and the
-// scorer "booking" of [noema/kernel/score] counts nothing else.
+// scorer "booking" of [noema/kernel/base/score] counts nothing else.
 //
 // # What fails
 //
@@ -36,6 +36,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -70,7 +71,7 @@ func New(o Options) (*task.Task, error) {
 		Name: Name, Version: fmt.Sprintf("%s+fail=%v&seed=%d", version, o.Fail, o.Seed),
 		Summary: "book, pay and undo with tools that have effects (generated)", Config: config, Source: "generated",
 		Notes:  []string{fmt.Sprintf("scored by what the tools have done; of their calls, a share of %v is refused as unavailable", o.Fail)},
-		Scorer: Name, Environment: env,
+		Scorer: score.Named(Name), Environment: env,
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 2))
 	for i := range o.N {

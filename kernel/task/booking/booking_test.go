@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -117,7 +117,7 @@ func (c *caller) carryOut(w Wish) (total int) {
 func TestEveryRequestHasItsEnd(t *testing.T) {
 	for seed := range uint64(3) {
 		m, nothing := made(t, Options{N: 200, Seed: seed}), 0
-		by, err := score.ByName(Name, methods.AnswerSpec{Kind: methods.Number})
+		by, err := score.Named(Name).For(methods.AnswerSpec{Kind: methods.Number})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/score"
+	"noema/kernel/base/score"
 	"noema/methods"
 )
 
@@ -218,7 +218,7 @@ func checkScore(t *testing.T, c *caller, target json.RawMessage) {
 	if missing+extra+old == 0 {
 		success = 1
 	}
-	by, err := score.ByName(Name, methods.AnswerSpec{Kind: methods.Number})
+	by, err := score.Named(Name).For(methods.AnswerSpec{Kind: methods.Number})
 	if err != nil {
 		t.Fatal(err)
 	}

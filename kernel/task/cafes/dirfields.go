@@ -46,46 +46,36 @@ type writer struct {
 	Elite        json.RawMessage `json:"elite,omitempty"` // years, as a list or a text
 }
 
-// The fields of each file that are used: shown, or needed to join files.
-func placeFields() []string {
-	return []string{"business_id", "name", "categories", "stars", "review_count", "attributes", "hours"}
-}
-func reviewFields() []string {
-	return []string{"business_id", "user_id", "user", "stars", "date", "text", "useful", "funny", "cool"}
-}
-func userFields() []string {
-	return []string{"name", "friends", "review_count", "average_stars", "yelping_since", "fans", "elite"}
-}
-func requestFields() []string { return []string{"id", "group", "text"} }
-
-func readPlace(l task.Line, fields map[string]json.RawMessage) (place, error) {
-	var raw struct {
-		ID          string   `json:"business_id"`
-		Name        string   `json:"name"`
-		Stars       *float64 `json:"stars"`
-		ReviewCount *int     `json:"review_count"`
+func (d *data) readPlace(l task.Line) (place, error) {
+	var in struct {
+		ID string `json:"business_id"`
+		item
+		Categories json.RawMessage `json:"categories"`
+		Attributes json.RawMessage `json:"attributes"`
+		Hours      json.RawMessage `json:"hours"`
+		Reviews    any             `json:"reviews" hidden:"they have a file of their own"`
 	}
-	if err := l.Decode(&raw); err != nil {
+	if err := d.Line(l, "restaurants", &in); err != nil {
 		return place{}, err
 	}
-	if raw.ID == "" || raw.Name == "" {
+	if in.ID == "" || in.Name == "" {
 		return place{}, l.Errorf("a restaurant needs a business_id and a name")
 	}
-	p := place{id: raw.ID, item: item{Name: raw.Name, Stars: raw.Stars, ReviewCount: raw.ReviewCount}}
+	p := place{id: in.ID, item: in.item}
 	var err error
-	if p.item.Attributes, err = dict(fields["attributes"]); err != nil {
-		return place{}, l.Errorf("attributes of %q: %w", raw.Name, err)
+	if p.item.Attributes, err = dict(in.Attributes); err != nil {
+		return place{}, l.Errorf("attributes of %q: %w", in.Name, err)
 	}
 	for key, v := range p.item.Attributes {
 		if text, ok := v.(string); ok {
 			p.item.Attributes[key] = literal(text)
 		}
 	}
-	if p.item.Hours, err = hours(fields["hours"]); err != nil {
-		return place{}, l.Errorf("hours of %q: %w", raw.Name, err)
+	if p.item.Hours, err = hours(in.Hours); err != nil {
+		return place{}, l.Errorf("hours of %q: %w", in.Name, err)
 	}
-	if p.item.Categories, err = public.Names(fields["categories"]); err != nil {
-		return place{}, l.Errorf("categories of %q: %w", raw.Name, err)
+	if p.item.Categories, err = public.Names(in.Categories); err != nil {
+		return place{}, l.Errorf("categories of %q: %w", in.Name, err)
 	}
 	p.item.Categories = append([]string{}, p.item.Categories...) // shown as a list, though it is empty
 	p.item.Reviews = []shownReview{}
@@ -153,8 +143,8 @@ func hours(raw json.RawMessage) (map[string]string, error) {
 func clockTime(h, m int) bool { return h >= 0 && m >= 0 && m < 60 && 60*h+m <= 24*60 }
 
 // readReview returns a review and the id of the business that it is of.
-func readReview(l task.Line) (shownReview, string, error) {
-	var raw struct {
+func (d *data) readReview(l task.Line) (shownReview, string, error) {
+	var in struct {
 		Business string `json:"business_id"`
 		UserID   string `json:"user_id"`
 		User     *struct {
@@ -162,44 +152,39 @@ func readReview(l task.Line) (shownReview, string, error) {
 			Name    string          `json:"name"`
 			Friends json.RawMessage `json:"friends"`
 		} `json:"user"`
-		Stars  *float64 `json:"stars"`
-		Date   string   `json:"date"`
-		Text   string   `json:"text"`
-		Useful *int     `json:"useful"`
-		Funny  *int     `json:"funny"`
-		Cool   *int     `json:"cool"`
+		shownReview
+		Author  any `json:"author" hidden:"it is the user's name"`
+		Friends any `json:"friends" hidden:"they are the user's"`
 	}
-	if err := l.Decode(&raw); err != nil {
+	if err := d.Line(l, "reviews", &in); err != nil {
 		return shownReview{}, "", err
 	}
-	day, _, _ := strings.Cut(raw.Date, " ") // the time of day says nothing
-	r := shownReview{
-		Author: raw.UserID, Stars: raw.Stars, Date: day, Text: raw.Text,
-		Useful: raw.Useful, Funny: raw.Funny, Cool: raw.Cool,
+	r := in.shownReview
+	r.Author = in.UserID
+	r.Date, _, _ = strings.Cut(r.Date, " ") // the time of day says nothing
+	if in.User == nil {
+		return r, in.Business, nil
 	}
-	if raw.User == nil {
-		return r, raw.Business, nil
-	}
-	r.User = &raw.User.writer
-	if raw.User.Name != "" {
-		r.Author = raw.User.Name
+	r.User = &in.User.writer
+	if in.User.Name != "" {
+		r.Author = in.User.Name
 	}
 	var err error
-	if r.Friends, err = public.Names(raw.User.Friends); err != nil {
+	if r.Friends, err = public.Names(in.User.Friends); err != nil {
 		return r, "", l.Errorf("friends: %w", err)
 	}
-	return r, raw.Business, nil
+	return r, in.Business, nil
 }
 
-func readRequest(l task.Line) (query, error) {
+func (d *data) readRequest(l task.Line) (query, error) {
 	var raw struct {
 		ID        string          `json:"id"`
 		Group     string          `json:"group"`
 		Text      string          `json:"text"`
-		Structure json.RawMessage `json:"structure"`
-		Gold      string          `json:"gold_restaurant"`
+		Structure json.RawMessage `json:"structure" hidden:"it is the answer in other words"`
+		Gold      string          `json:"gold_restaurant" hidden:"it is the answer"`
 	}
-	if err := l.Decode(&raw); err != nil {
+	if err := d.Line(l, "requests", &raw); err != nil {
 		return query{}, err
 	}
 	if raw.ID == "" || raw.Text == "" {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
@@ -90,12 +90,7 @@ func (d *data) read(dir string) error {
 func (d *data) readPlaces(path string) error {
 	d.byID = map[string]int{}
 	return task.EachLine(path, func(l task.Line) error {
-		var fields map[string]json.RawMessage
-		if err := l.Decode(&fields); err != nil {
-			return err
-		}
-		d.Note("restaurants", fields, placeFields()...)
-		p, err := readPlace(l, fields)
+		p, err := d.readPlace(l)
 		if err != nil {
 			return err
 		}
@@ -111,18 +106,7 @@ func (d *data) readPlaces(path string) error {
 func (d *data) readReviews(path string) error {
 	d.friends = map[string][]string{}
 	return task.EachLine(path, func(l task.Line) error {
-		var fields, user map[string]json.RawMessage
-		if err := l.Decode(&fields); err != nil {
-			return err
-		}
-		d.Note("reviews", fields, reviewFields()...)
-		if raw := fields["user"]; raw != nil {
-			if err := json.Unmarshal(raw, &user); err != nil {
-				return l.Errorf("user: %w", words.Of(err))
-			}
-			d.Note("reviews.user", user, userFields()...)
-		}
-		r, business, err := readReview(l)
+		r, business, err := d.readReview(l)
 		if err != nil {
 			return err
 		}
@@ -174,12 +158,7 @@ func (d *data) readPeople(path string) error {
 func (d *data) readRequests(path string) error {
 	seen := map[string]bool{}
 	return task.EachLine(path, func(l task.Line) error {
-		var fields map[string]json.RawMessage
-		if err := l.Decode(&fields); err != nil {
-			return err
-		}
-		d.Note("requests", fields, requestFields()...)
-		q, err := readRequest(l)
+		q, err := d.readRequest(l)
 		if err != nil {
 			return err
 		}

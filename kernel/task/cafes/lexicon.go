@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // form is the grammatical role of a phrase.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
-	"noema/kernel/hub"
+	"noema/kernel/base/files"
+	"noema/kernel/base/hub"
 )
 
 // config is a subset of a repository; its name is default where there is but one.

@@ -6,13 +6,15 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
-	"noema/kernel/hub"
+	"noema/kernel/base/files"
+	"noema/kernel/base/hub"
+	"noema/kernel/base/score"
 	"noema/kernel/task/table"
 )
 
@@ -38,9 +40,9 @@ type Dataset struct {
 	Files         []File // in order
 	Separator     string // of a CSV's cells, as table.Mapping has it; "" if the card does not say
 	Mapping       table.Mapping
-	Counted       bool     // a whole number as the target counts the options from 0
-	Scorer        string   // as a task names it; "" for the one of the answer's kind
-	Notes         []string // what a reader of results must know
+	Counted       bool          // a whole number as the target counts the options from 0
+	Scorer        score.Scoring // the zero value for that of the answer's kind
+	Notes         []string      // what a reader of results must know
 }
 
 // File is a file of a data set.
@@ -161,7 +163,7 @@ func (p plan) mapped(d *Dataset) error {
 		if p.o.Config != "" && p.o.Config != d.Config { // another config has its own splits
 			d.Split = ""
 		}
-		d.Mapping, d.Scorer = p.ready.Mapping, p.ready.Scorer
+		d.Mapping, d.Scorer = p.ready.Mapping, score.Named(p.ready.Scorer)
 		return nil
 	}
 	raw := p.read(evalName)
@@ -186,4 +188,38 @@ func (p plan) read(name string) []byte {
 		}
 	}
 	return nil
+}
+
+// Pull fetches the files of a data set that the cache lacks: its card and eval.yaml,
+// and those of the split. found is told what the hub has before these are fetched.
+func (l Library) Pull(ctx context.Context, name string, o Options, own bool, found func(Dataset)) (Dataset, error) {
+	r, ready, err := parse(name, o)
+	if err != nil {
+		return Dataset{}, err
+	}
+	listing, err := l.Hub.List(ctx, r)
+	if err != nil {
+		return Dataset{}, err
+	}
+	about := slices.DeleteFunc(slices.Clone(listing.Files), func(f hub.File) bool { return f.Path != cardName && f.Path != evalName })
+	snapshot, err := l.Hub.Fetch(ctx, listing, about)
+	if err != nil {
+		return Dataset{}, err
+	}
+	d, err := plan{listing, snapshot, ready, o, own}.dataset()
+	if err != nil {
+		return d, err
+	}
+	found(d)
+	var data []hub.File
+	for _, f := range d.Files {
+		data = append(data, f.File)
+	}
+	if _, err := l.Hub.Fetch(ctx, listing, data); err != nil {
+		return d, err
+	}
+	if err := l.Hub.Keep(listing); err != nil {
+		return d, err
+	}
+	return l.Find(Prefix+listing.ID+"@"+listing.Commit, Options{Config: o.Config, Split: o.Split, Task: o.Task}, own)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/hub"
+	"noema/kernel/base/hub"
 )
 
 // formatOf is the format that a file of rows has by its name; "" if it is none.

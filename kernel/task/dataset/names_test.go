@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/hub"
+	"noema/kernel/base/hub"
 )
 
 // show writes configs as "NAME(SPLIT:FILE,FILE SPLIT:FILE) …".

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task/internal/words"
 	"noema/methods/workflow"
 )

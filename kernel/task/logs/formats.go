@@ -50,46 +50,14 @@ func (f *csvFormat) header(line []byte) (bool, error) {
 func (f *csvFormat) columns() []string { return f.names }
 
 func (f *csvFormat) check(line []byte) error {
-	if bytes.IndexByte(line, '"') < 0 {
+	if bytes.IndexByte(line, '"') < 0 { // as most are
 		return f.count(bytes.Count(line, []byte{','}) + 1)
 	}
-	n, ok := countQuoted(line)
-	if !ok {
-		_, err := splitCSV(line)
+	n := 0
+	if err := eachValue(line, func([]byte, bool) { n++ }); err != nil {
 		return err
 	}
 	return f.count(n)
-}
-
-// countQuoted counts the values of a line with quotes, as splitCSV splits it.
-func countQuoted(line []byte) (n int, ok bool) {
-	for {
-		n++
-		if len(line) == 0 || line[0] != '"' {
-			comma := bytes.IndexByte(line, ',')
-			if comma < 0 {
-				return n, true
-			}
-			line = line[comma+1:]
-			continue
-		}
-		for line = line[1:]; ; line = line[2:] { // behind each doubled quote
-			quote := bytes.IndexByte(line, '"')
-			if quote < 0 {
-				return 0, false
-			}
-			if line = line[quote:]; len(line) < 2 || line[1] != '"' {
-				break
-			}
-		}
-		switch line = line[1:]; {
-		case len(line) == 0:
-			return n, true
-		case line[0] != ',':
-			return 0, false
-		}
-		line = line[1:]
-	}
 }
 
 func (f *csvFormat) count(n int) error {
@@ -114,52 +82,50 @@ func (f *csvFormat) split(line []byte) (map[string]string, error) {
 	return fields, nil
 }
 
-// splitCSV splits one line at its commas; quoted values may hold commas and
-// doubled quotes.
-func splitCSV(line []byte) ([]string, error) {
-	text := valid(line)
-	if !strings.Contains(text, `"`) {
-		return strings.Split(text, ","), nil
-	}
-	var values []string
-	for {
-		if !strings.HasPrefix(text, `"`) {
-			value, rest, more := strings.Cut(text, ",")
-			values = append(values, value)
-			if !more {
-				return values, nil
-			}
-			text = rest
-			continue
+// splitCSV splits one line into its values.
+func splitCSV(line []byte) (values []string, err error) {
+	err = eachValue(line, func(value []byte, quoted bool) {
+		text := valid(value)
+		if quoted {
+			text = strings.ReplaceAll(text, `""`, `"`)
 		}
-		value, rest, err := quotedValue(text[1:])
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, value)
-		if rest == "" {
-			return values, nil
-		}
-		if rest[0] != ',' {
-			return nil, fmt.Errorf("something follows a closing quote: %.20q", rest)
-		}
-		text = rest[1:]
-	}
+		values = append(values, text)
+	})
+	return values, err
 }
 
-func quotedValue(text string) (value, rest string, err error) {
-	var b strings.Builder
+// eachValue calls each for what stands between the commas of a line. A quoted value
+// comes without its quotes; it may hold commas and doubled quotes.
+func eachValue(line []byte, each func(value []byte, quoted bool)) error {
 	for {
-		before, after, ok := strings.Cut(text, `"`)
-		if !ok {
-			return "", "", fmt.Errorf("a quote is not closed")
+		if len(line) == 0 || line[0] != '"' {
+			value, rest, more := bytes.Cut(line, []byte{','})
+			each(value, false)
+			if !more {
+				return nil
+			}
+			line = rest
+			continue
 		}
-		b.WriteString(before)
-		if !strings.HasPrefix(after, `"`) {
-			return b.String(), after, nil
+		end := 1
+		for doubled := true; doubled; end++ { // to behind the closing quote
+			quote := bytes.IndexByte(line[end:], '"')
+			if quote < 0 {
+				return errors.New("a quote is not closed")
+			}
+			end += quote
+			if doubled = end+1 < len(line) && line[end+1] == '"'; doubled {
+				end++
+			}
 		}
-		b.WriteByte('"')
-		text = after[1:]
+		each(line[1:end-1], true)
+		switch line = line[end:]; {
+		case len(line) == 0:
+			return nil
+		case line[0] != ',':
+			return fmt.Errorf("something follows a closing quote: %.20q", valid(line))
+		}
+		line = line[1:]
 	}
 }
 

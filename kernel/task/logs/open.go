@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // errChanged is an error of the machine and no result of a tool: recorded, it

@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/base/score"
+	"noema/kernel/base/title"
 	"noema/kernel/task"
 	"noema/kernel/task/table"
 	"noema/kernel/task/wiki"
-	"noema/kernel/task/wiki/title"
 	"noema/methods"
 )
 
@@ -226,7 +227,7 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("load %s %s: the file has no questions", name, path)
 	}
-	t := &task.Task{Name: name, Version: version, Summary: "questions of several hops over paragraphs", Source: path, Scorer: "research"}
+	t := &task.Task{Name: name, Version: version, Summary: "questions of several hops over paragraphs", Source: path, Scorer: score.Named("research")}
 	fewest, most := len(all[0].paragraphs), 0
 	pages, byTitle := []*wiki.Page{}, map[string]*wiki.Page{}
 	for i, a := range all {
@@ -264,7 +265,7 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Environment = wiki.NewEnvironment(corpus, wiki.Options{})
+	t.Environment = wiki.NewEnvironment(corpus)
 	t.Reading = &task.Reading{Key: "articles", What: fmt.Sprintf("%d paragraphs", most)}
 	if fewest < most {
 		t.Reading.What = fmt.Sprintf("%d to %d paragraphs", fewest, most)

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/base/score"
 	"noema/kernel/task"
 	"noema/kernel/task/wiki"
 	"noema/methods"
@@ -57,12 +58,12 @@ func New(o Options) (*task.Task, error) {
 		Name: Name, Version: version, Summary: "questions of two to four hops over a closed wiki (generated)", Source: "generated",
 		Config:      fmt.Sprintf("articles=%d&hops=%d&questions=%d&seed=%d&words=%d", o.Articles, o.Hops, o.Questions, o.Seed, o.Words),
 		Notes:       []string{fmt.Sprintf("fictional wiki of %d articles; a problem's data are %d of them in full", len(pages), o.Articles)},
-		Scorer:      "research",
+		Scorer:      score.Named("research"),
 		Reading:     &task.Reading{Key: "articles", What: fmt.Sprintf("%d articles", o.Articles)},
-		Environment: wiki.NewEnvironment(corpus, wiki.Options{}),
+		Environment: wiki.NewEnvironment(corpus),
 	}
 	if o.Wikipedia != "" {
-		t.Environment = wiki.NewEnvironment(&wiki.MediaWiki{Base: o.Wikipedia}, wiki.Options{})
+		t.Environment = wiki.NewEnvironment(&wiki.MediaWiki{Base: o.Wikipedia})
 	}
 	a := &asker{world: w, pages: pages, rng: rand.New(rand.NewPCG(o.Seed, 11)), asked: map[string]bool{}}
 	for i := range o.Questions {

@@ -16,6 +16,7 @@ import (
 type line struct {
 	ID       string `json:"business_id"`
 	Business struct {
+		ID         any             `json:"business_id"` // said already
 		Name       string          `json:"name"`
 		Categories json.RawMessage `json:"categories"`
 	} `json:"business"`
@@ -23,9 +24,10 @@ type line struct {
 }
 
 type rawReview struct {
-	User struct {
+	Business any `json:"business_id"` // said already
+	User     struct {
 		Name string `json:"name"`
-	} `json:"user"`
+	} `json:"user" opaque:"true"`
 	Stars  float64 `json:"stars"`
 	Date   string  `json:"date"`
 	Useful int     `json:"useful"`
@@ -61,7 +63,7 @@ func (d *data) readDataset(path string, golds map[string]map[string]json.RawMess
 			d.fewer++
 		}
 		d.places = append(d.places, p)
-		return d.noteFields(l)
+		return d.Line(l, "", &in)
 	})
 }
 
@@ -104,20 +106,4 @@ func (r rawReview) review() (review, error) {
 		return out, fmt.Errorf("date %.40q must start like 2024-05-01", r.Date)
 	}
 	return out, nil
-}
-
-// noteFields records which fields of a line the problems do not show.
-func (d *data) noteFields(l task.Line) error {
-	var in struct {
-		Business map[string]json.RawMessage   `json:"business"`
-		Reviews  []map[string]json.RawMessage `json:"reviews"`
-	}
-	if err := l.Decode(&in); err != nil {
-		return err
-	}
-	d.Note("business", in.Business, "name", "categories", "business_id")
-	for _, r := range in.Reviews {
-		d.Note("reviews", r, "user", "stars", "date", "useful", "text", "business_id")
-	}
-	return nil
 }

@@ -18,7 +18,7 @@ func TestFormulas(t *testing.T) {
 		english, python string
 		value, none     float64 // over reviews, and over none
 	}{
-		{Count{x.since(2022)}, "the number of reviews with a x and a date in 2022 or later",
+		{Count{Where{Tests: x.Tests, Since: 2022}}, "the number of reviews with a x and a date in 2022 or later",
 			"sum(1 for e in extractions if e['a'] == 'x' and e['year'] >= 2022)", 1, 0},
 		{Count{Where{Tests: []Test{told("a")}, AtMost: 3}}, "the number of reviews with a other than none and at most 3 stars",
 			"sum(1 for e in extractions if e['a'] != 'none' and e['stars'] <= 3)", 1, 0},
@@ -50,8 +50,21 @@ func TestFormulas(t *testing.T) {
 			t.Errorf("%s of none: %v, want %v", test.english, got, test.none)
 		}
 	}
-	steps := noise().Steps()
-	if last := steps[len(steps)-1]; last != (Step{"verdict", "'Calm' if noise_index < 5 else ('Busy' if noise_index < 12 else 'Too Loud')"}) || len(steps) != len(noise().Primitives())+1 {
+	noise, _ := Find("noise")
+	steps := noise.Steps()
+	if last := steps[len(steps)-1]; last != (Step{"verdict", "'Calm' if noise_index < 5 else ('Busy' if noise_index < 12 else 'Too Loud')"}) || len(steps) != len(noise.Primitives())+1 {
 		t.Errorf("%d steps, the last %v", len(steps), last)
 	}
 }
+
+// is tests a field for values.
+func is(field string, values ...string) Test { return Test{Field: field, Values: values} }
+
+// told asks for any telling value.
+func told(field string) Test { return Test{Field: field, Not: true, Values: []string{None}} }
+
+// all is the reviews that pass all tests.
+func all(tests ...Test) Where { return Where{Tests: tests} }
+
+// to is a bound.
+func to(x float64) *float64 { return &x }

@@ -136,7 +136,7 @@ func TestRenderErrors(t *testing.T) {
 }
 
 func Example() {
-	policy, _ := FindPolicy(allergy().Text())
+	policy, _ := FindPolicy(policies()[0].Text())
 	text, _ := Render(policy.Name, Labels{"incident_severity": "moderate", "account_type": "firsthand", "safety_interaction": "betrayal"},
 		rand.New(rand.NewPCG(4, 0)))
 	fmt.Println(text)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // lexicon is what the reviews of a policy say, in words. Templates hold slots

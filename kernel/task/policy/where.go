@@ -20,21 +20,6 @@ type Test struct {
 	Values []string
 }
 
-// is tests a field for values.
-func is(field string, values ...string) Test { return Test{Field: field, Values: values} }
-
-// told asks for any telling value.
-func told(field string) Test { return Test{Field: field, Not: true, Values: []string{None}} }
-
-// all is the reviews that pass all tests.
-func all(tests ...Test) Where { return Where{Tests: tests} }
-
-// since keeps reviews dated year or later.
-func (w Where) since(year int) Where {
-	w.Since = year
-	return w
-}
-
 func (w Where) english() string {
 	var parts []string
 	for _, t := range w.Tests {

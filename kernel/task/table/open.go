@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 )
 
 // Formats are the formats, for errors.

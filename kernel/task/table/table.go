@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 )

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"noema/kernel/task/wiki/title"
+	"noema/kernel/base/title"
 )
 
 // builder collects text into the lead or the present section.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"unicode"
 
+	"noema/kernel/base/title"
 	"noema/kernel/task"
-	"noema/kernel/task/wiki/title"
 )
 
 // Source is where articles come from.

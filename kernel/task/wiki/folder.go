@@ -11,8 +11,8 @@ import (
 
 	"github.com/yuin/goldmark"
 
-	"noema/kernel/files"
-	"noema/kernel/task/wiki/title"
+	"noema/kernel/base/files"
+	"noema/kernel/base/title"
 )
 
 // What a folder may hold. A corpus is searched in memory.

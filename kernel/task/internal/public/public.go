@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
-	"noema/kernel/files"
+	"noema/kernel/base/files"
+	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 )
 
@@ -42,11 +44,46 @@ func (d *Data) Drop(name string) {
 	d.dropped[name] = true
 }
 
-// Note drops the fields that are not among those shown.
-func (d *Data) Note(what string, fields map[string]json.RawMessage, shown ...string) {
-	for name := range fields {
-		if !slices.Contains(shown, name) {
-			d.Drop(what + "." + name)
+// Line decodes a line into the struct behind a pointer, and drops the fields that this
+// does not declare, at every depth but inside of those with the tag opaque, and those
+// with the tag hidden, which are needed and not shown. The names of the dropped begin
+// with what; without it, the line's own fields are kept.
+func (d *Data) Line(l task.Line, what string, into any) error {
+	if err := l.Decode(into); err != nil {
+		return err
+	}
+	d.note(what, l.Raw, reflect.TypeOf(into))
+	return nil
+}
+
+func (d *Data) note(what string, raw json.RawMessage, of reflect.Type) {
+	switch of.Kind() {
+	case reflect.Pointer:
+		d.note(what, raw, of.Elem())
+	case reflect.Slice:
+		var list []json.RawMessage
+		if of.Elem().Kind() == reflect.Struct && json.Unmarshal(raw, &list) == nil {
+			for _, member := range list {
+				d.note(what, member, of.Elem())
+			}
+		}
+	case reflect.Struct:
+		declared := map[string]reflect.StructField{}
+		for _, f := range reflect.VisibleFields(of) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); declared[name].Index == nil || len(f.Index) == 1 {
+				declared[name] = f
+			}
+		}
+		var fields map[string]json.RawMessage
+		_ = json.Unmarshal(raw, &fields) // null has none
+		for name, value := range fields {
+			f, known := declared[name]
+			switch path := strings.TrimPrefix(what+"."+name, "."); {
+			case known && f.Tag.Get("hidden") == "" && f.Tag.Get("opaque") == "":
+				d.note(path, value, f.Type)
+			case what != "" && f.Tag.Get("opaque") == "":
+				d.Drop(path)
+			}
 		}
 	}
 }

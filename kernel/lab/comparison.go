@@ -1,0 +1,181 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/base/score"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
+	"noema/methods"
+)
+
+// Comparing says how results are compared; the zero value compares every pair
+// of methods on the headline measure.
+type Comparing struct {
+	Baseline     string   `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
+	Metrics      []string `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
+	By           string   `json:"by" part:"pair" choices:"group" doc:"group: show each group of samples, too"`
+	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
+	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
+	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
+	Force        bool     `json:"force" part:"stored" doc:"pair what can be paired of stored runs over different data"`
+	// Equivalence is the margin within which methods are equivalent; 0 takes that of the
+	// run's design, if it has one.
+	Equivalence float64
+}
+
+// Comparison is methods side by side: shown, it is their table.
+type Comparison struct {
+	*compare.Comparison
+	Runs      []string // ids
+	Roots     []string // their root hashes
+	Simulated bool     // of any of its runs: the numbers say nothing about language models
+	byGroup   bool
+	notes     []string // all but those on looks
+	merged    *compare.Merged
+	lab       *Lab
+}
+
+// Display implements [Displayer].
+func (c *Comparison) Display() Bundle {
+	return c.Sheet().Display()
+}
+
+// Sheet is the comparison as tables with text around them.
+func (c *Comparison) Sheet() report.Sheet {
+	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.byGroup})
+}
+
+// Plot is the headline measure against what a trial costs, a point a method.
+func (c *Comparison) Plot() Plot { return report.ParetoPlot(c.Comparison, c.Simulated) }
+
+// GroupPlot is the headline measure of each method in each group of samples.
+func (c *Comparison) GroupPlot() Plot { return report.GroupPlot(c.Comparison, c.Simulated) }
+
+// Compare compares the methods of this run.
+func (r *Result) Compare(o Comparing) (*Comparison, error) { return Compare(o, r) }
+
+// Numbers is a run with its comparison for scripts, as "noema compare --json" prints it.
+// Its fields are stable, new ones may be added.
+type Numbers struct {
+	*runner.Summary
+	Comparison *compare.Comparison `json:"comparison"`
+}
+
+// Numbers are the numbers of the run, the same wherever it is: looks at its comparison,
+// which are of a store, are no part of them.
+func (r *Result) Numbers() (*Numbers, error) {
+	c, err := Comparing{}.unseen([]*Result{r})
+	if err != nil {
+		return nil, err
+	}
+	return &Numbers{runner.SummaryOf(r.Result, c.Comparison), c.Comparison}, nil
+}
+
+// Compare compares the methods of one or more runs on the samples that they
+// share. Runs over different tasks or versions of the data are an error, unless
+// o says to force it. Runs of one experiment are taken together: each trial counts
+// once, however many runs have it. A method that runs make in different ways is
+// labelled with its model or its run. The look at the verdict is recorded in the
+// store; see [compare.Looks].
+func Compare(o Comparing, results ...*Result) (*Comparison, error) {
+	c, err := o.unseen(results)
+	if err != nil {
+		return nil, err
+	}
+	return c.Look(), nil
+}
+
+// unseen is the comparison without the look at it.
+func (o Comparing) unseen(results []*Result) (*Comparison, error) {
+	if len(results) == 0 {
+		return nil, Misused(errors.New("compare runs: name at least one"))
+	}
+	for _, r := range results {
+		if err := r.missing(); err != nil {
+			return nil, err
+		}
+	}
+	runs := make([]*compare.Recorded, len(results))
+	for i, r := range results {
+		runs[i] = &r.Result.Recorded
+	}
+	m, err := compare.FromRuns(runs, o.Force, o.Metrics...)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	test, err := m.Test()
+	if err != nil {
+		return nil, Misused(err)
+	}
+	budget := runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0)
+	c, err := compare.Compare(m.Data, compare.Options{
+		Design: m.Design(), Undeclared: budget != (record.Limits{}) || !m.Declared(), Test: test,
+		Equivalence: o.Equivalence, Baseline: o.Baseline, Against: m.Against(o.Baseline), Budget: budget,
+	})
+	if err != nil {
+		return nil, Misused(err)
+	}
+	notes := m.Notes
+	if prompts, unknown := runner.NotUnderstood(m.Trials()); unknown > 0 {
+		notes = append(notes, report.NotUnderstood(prompts, unknown))
+	}
+	c.Notes = slices.Concat(notes, c.Notes, m.Reach())
+	out := &Comparison{Comparison: c, byGroup: o.By == "group", notes: c.Notes, merged: m, lab: results[0].lab}
+	for _, r := range m.Runs() {
+		out.Runs, out.Roots = append(out.Runs, r.Run.ID), append(out.Roots, r.Run.Root)
+		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
+	}
+	return out, nil
+}
+
+// Ready reports what is wrong with a comparison of e as far as can be told
+// without a call: its task, its methods, and a baseline or a measure that there
+// will not be.
+func (l *Lab) Ready(e Experiment, o Comparing) error {
+	e, err := e.Complete()
+	if err != nil {
+		return err
+	}
+	opened, err := l.OpenMethods(l.o.Context(), e.Methods, e.MethodOptions)
+	if err != nil {
+		return err
+	}
+	labels := make([]string, len(opened))
+	for i, m := range opened {
+		labels[i] = m.Label
+	}
+	if o.Baseline != "" && !slices.Contains(labels, o.Baseline) {
+		return Misused(fmt.Errorf("baseline %q is not among the methods %s%s", o.Baseline, strings.Join(labels, ", "), methods.DidYouMean(o.Baseline, labels)))
+	}
+	if o.Baseline != "" && len(labels) == 1 {
+		return Misused(fmt.Errorf("baseline %q: there is no other method to compare with it", o.Baseline))
+	}
+	if len(o.Metrics) == 0 && e.Attack == "" {
+		return nil
+	}
+	t, err := l.taskOf(e)
+	if err != nil || !t.Scorer.IsZero() {
+		return err // a scorer of its own has measures of its own
+	}
+	var names []string
+	for _, s := range t.Samples {
+		names = append(names, score.Names(s.Problem.Answer)...)
+	}
+	if slices.Contains(names, score.VerdictAccuracy) {
+		names = append(names, score.OfCorpus()...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, m := range o.Metrics {
+		if !slices.Contains(names, m) {
+			return Misused(fmt.Errorf("task %q has no measure %q%s: use one of %s", t.Name, m, methods.DidYouMean(m, names), strings.Join(names, ", ")))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,261 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"noema/cache"
+	"noema/kernel/base/files"
+	"noema/kernel/base/score"
+	"noema/kernel/model/provider"
+	"noema/kernel/run/gateway"
+	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
+	"noema/kernel/task/attack"
+	"noema/methods"
+)
+
+// setup opens what e names, without its methods.
+func (l *Lab) setup(e Experiment) (runner.Setup, error) {
+	s := runner.Setup{Command: slices.Clone(os.Args), Redactor: l.o.Redactor}
+	var err error
+	if s.Experiment, err = e.Complete(); err != nil {
+		return s, err
+	}
+	e = s.Experiment
+	if s.Task, err = l.taskOf(e); err != nil {
+		return s, err
+	}
+	if s.Provider, err = l.modelOf(e, e.Model); err != nil {
+		return s, err
+	}
+	s.Graders, err = l.graders(s.Task, e)
+	return s, err
+}
+
+// graders opens the models that grade the task's answers; there are none if no scorer
+// of it asks models.
+func (l *Lab) graders(t *Task, e Experiment) (list []provider.Provider, err error) {
+	g, _ := t.Scorer.Grading()
+	for _, name := range g.Models {
+		by, err := l.modelOf(e, name)
+		if err != nil {
+			return nil, fmt.Errorf("open grader %q: %w", name, err)
+		}
+		list = append(list, by)
+	}
+	return list, nil
+}
+
+// taskOf opens the task of e, with the scorers that it names, under its attack if
+// there is one.
+func (l *Lab) taskOf(e Experiment) (*Task, error) {
+	t, err := l.Task(e.Task, e.TaskOptions)
+	if err == nil && len(e.Scorers) > 0 {
+		t, err = scoredBy(t, e.Scorers)
+	} else if err == nil {
+		if err = scored(t); err == nil {
+			t = told(t, t.Scorer, t.Scorer.String(), "the task names")
+		}
+	}
+	if err != nil || e.Attack == "" {
+		return t, err
+	}
+	a, err := attack.Parse(e.Attack)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	t, err = a.Apply(t, e.Seed)
+	return t, Misused(err)
+}
+
+// told is t with a note on who chose its scorer, if that is one of those to choose from
+// and not the task's own.
+func told(t *Task, by score.Scoring, scorer, why string) *Task {
+	if !by.Chosen() {
+		return t
+	}
+	with := *t
+	with.Notes = append(slices.Clone(t.Notes), fmt.Sprintf("scored by %.200s, as %s", strings.ReplaceAll(scorer, "\n", ", "), why))
+	return &with
+}
+
+// scored refuses a task whose scorer noema does not have, such as a model that grades.
+func scored(t *Task) error {
+	if _, err := t.Scorer.For(methods.AnswerSpec{Kind: methods.Text}); err != nil {
+		return Misused(fmt.Errorf("task %q names a scorer that noema does not have, %q: choose another with --scorer: %s", t.Name, t.Scorer, score.Chosen))
+	}
+	return nil
+}
+
+// scoredBy is t with other scorers. Its trials keep their seeds, so that their calls
+// are found in the store.
+func scoredBy(t *Task, scorers []string) (*Task, error) {
+	if !t.Scorer.IsZero() && !t.Scorer.Chosen() && scored(t) == nil {
+		return nil, Misused(fmt.Errorf("task %q has a scorer of its own, %q, and other scorers cannot read its targets: leave --scorer out", t.Name, t.Scorer))
+	}
+	rubrics, err := withRubrics(scorers)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	by, err := score.Choose(rubrics)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	with := *t
+	if !t.Scorer.IsZero() {
+		with = *told(t, by, strings.Join(scorers, "\n"), "--scorer says; the task names "+t.Scorer.String())
+	}
+	with.Scorer = by
+	for _, s := range t.Samples {
+		if !s.Scored() {
+			continue
+		}
+		by, err := with.Scorer.For(s.Problem.Answer)
+		if err == nil {
+			_, err = by.Score(s.Problem.Answer, methods.Answer{Outcome: methods.Unparsed}, s.Target)
+		}
+		if err != nil {
+			return nil, Misused(fmt.Errorf("task %q, sample %q: %w", t.Name, s.ID, err))
+		}
+	}
+	if with.SeedDigest == "" {
+		with.SeedDigest, err = t.Digest()
+	}
+	return &with, err
+}
+
+// withRubrics has the text of a grader's rubric in the place of its file, so that a run
+// says by what it was graded.
+func withRubrics(scorers []string) ([]string, error) {
+	scorers = slices.Clone(scorers)
+	for i, one := range scorers {
+		g, err := score.ParseGrading(one)
+		file, named := strings.CutPrefix(g.Rubric, "@")
+		if err != nil || !named {
+			continue // what is wrong with it is said where scorers are chosen
+		}
+		raw, err := files.Read(file, files.MaxText)
+		if err != nil {
+			return nil, fmt.Errorf("scorer %.100q: read the rubric: %w", one, err)
+		}
+		g.Rubric = strings.TrimSpace(string(raw))
+		scorers[i] = g.String()
+	}
+	return scorers, nil
+}
+
+// modelOf opens a model that e names. With workers, those that serve it answer its calls.
+func (l *Lab) modelOf(e Experiment, name string) (provider.Provider, error) {
+	recorded := e.Cache == string(gateway.Replay)
+	here, err := l.Model(name, recorded, e.MaxConnections)
+	elsewhere := IsNotHere(err)
+	if recorded || e.Listen == "" && e.NATS == "" || err != nil && !elsewhere || err == nil && here.Info().ID.Weights == "" {
+		return here, err
+	}
+	crew, err := l.crewOf(e)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere {
+		here = nil
+	}
+	return crew.Model(l.o.Context(), name, here)
+}
+
+// Run carries e out, or goes on with it where it was interrupted, and shows its
+// progress. Calls that the store has answers to are not made. The result of an
+// experiment that failed holds what was finished, and shows the error.
+func (l *Lab) Run(e Experiment) (*Result, error) {
+	found, err := l.run(e)
+	return l.newResult(found, err), err
+}
+
+func (l *Lab) run(e Experiment) (*runner.Result, error) {
+	ctx := l.o.Context()
+	s, err := l.setup(e)
+	if err != nil {
+		return nil, err
+	}
+	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
+		return nil, err
+	}
+	return l.carryOut(s)
+}
+
+// carryOut runs what is open and shows its progress.
+func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
+	crew, err := l.crewOf(s.Experiment)
+	if err != nil {
+		return nil, err
+	}
+	if crew != nil {
+		s.Crew = crew
+	}
+	if i := slices.IndexFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }); i >= 0 {
+		if crew != nil && crew.Here(1) == 0 { // its trials would wait for ever
+			return nil, Misused(fmt.Errorf("method %q is a function of this program, and runs on this machine alone: leave out local-workers, or make a plugin of it by \"noema plugin promote\"", s.Methods[i].Label))
+		}
+		s.Fresh = true
+	}
+	result, err := watched(l, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
+		if p, ok := observe.(*report.Progress); ok && crew != nil {
+			p.Workers(crew.Workers)
+		}
+		if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
+			observe.Warn(warning)
+		}
+		return s.Run(ctx, store, observe)
+	})
+	if err != nil && l.o.Context().Err() != nil {
+		err = context.Canceled
+	}
+	return result, err
+}
+
+// quietTrials is how many trials of a sample an estimate looks at without a word.
+const quietTrials = 1000
+
+// Estimate says what running e would ask the provider for, from what the store
+// has, and what would refuse the run; it makes no call and records nothing.
+func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
+	ctx := l.o.Context()
+	replay := e.Cache == string(gateway.Replay)
+	e.Cache = string(gateway.Replay) // no key is needed to look
+	s, err := l.setup(e)
+	if err != nil {
+		return nil, err
+	}
+	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
+		return nil, err
+	}
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	if config := len(s.Methods) * s.Epochs; config > quietTrials {
+		fmt.Fprintf(l.o.Stderr, "estimating from the store: %d epochs by %d methods may take minutes\n", s.Epochs, len(s.Methods))
+	}
+	found, err := s.DryRun(ctx, store, runner.Quiet{})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Refusal(); err != nil {
+		found.Refusal = err.Error()
+		return found, nil
+	}
+	if replay || !found.Missing() {
+		return found, nil
+	}
+	if _, err := l.Model(s.Experiment.Model, false, e.MaxConnections); err != nil {
+		found.Refusal = err.Error()
+	}
+	return found, nil
+}
+
+// sortedKeys returns the keys of m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

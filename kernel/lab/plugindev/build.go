@@ -1,0 +1,113 @@
+package plugindev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"noema/kernel/base/files"
+	"noema/kernel/lab"
+	"noema/plugins"
+)
+
+// manifest is what Build reads of a plugin.yaml.
+type manifest struct {
+	Language string   `yaml:"language"`
+	Command  []string `yaml:"command"`
+}
+
+// readManifest reads the manifest of a plugin's folder.
+func readManifest(dir string) (manifest, error) {
+	var m manifest
+	raw, err := files.Read(filepath.Join(dir, plugins.ManifestName), files.MaxConfig)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, lab.Misused(fmt.Errorf("build plugin: no plugin %q (no file %s): noema plugin list shows all", filepath.Base(dir), filepath.Join(dir, plugins.ManifestName)))
+	}
+	if err != nil {
+		return m, lab.Misused(fmt.Errorf("build plugin: %w", err))
+	}
+	if err := files.YAML(raw, &m); err != nil {
+		return m, lab.Misused(fmt.Errorf("build plugin: read %s: %w", filepath.Join(dir, plugins.ManifestName), err))
+	}
+	return m, nil
+}
+
+// NeedsBuild reports whether the plugin must be built after its files changed.
+func NeedsBuild(dir string) bool {
+	m, err := readManifest(dir)
+	return err == nil && m.Language == "go"
+}
+
+// Build makes the plugin in a folder ready to start: Go is compiled, and Python
+// is checked for syntax errors and missing packages. What the tools print goes to out. A build that
+// fails leaves the earlier binary in place.
+func Build(ctx context.Context, dir string, out io.Writer) error {
+	m, err := readManifest(dir)
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return err
+	}
+	if m.Language != "go" && m.Language != "python" {
+		return nil // it says how it is started, and needs nothing more
+	}
+	if len(m.Command) == 0 {
+		return lab.Misused(fmt.Errorf("build plugin: %s has no command", filepath.Join(dir, plugins.ManifestName)))
+	}
+	if m.Language == "python" {
+		err = run(ctx, dir, out, m.Command[0], "-c", pythonCheck)
+	} else {
+		err = compile(ctx, dir, filepath.Join(dir, m.Command[0]), ".", out)
+	}
+	if err != nil {
+		return fmt.Errorf("build plugin %q: %w", filepath.Base(dir), err)
+	}
+	return nil
+}
+
+// pythonCheck reads each file of a plugin, and looks for the packages that it needs.
+const pythonCheck = `import ast, importlib.util, pathlib, sys
+used = set()
+for path in sorted(pathlib.Path(".").glob("*.py")):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
+        used.update(name.split(".")[0] for name in names)
+def lacks(name):
+    try:
+        return importlib.util.find_spec(name) is None
+    except ModuleNotFoundError:
+        return True
+if "noema" in used:
+    pip = f"{sys.executable} -m pip install "
+    if lacks("noema"):
+        sys.exit(f"{sys.executable} lacks the package noema: write it with \"noema plugin sdk\", and install it with: {pip}./noema-*.whl")
+    missing = [package for name, package in (("grpc", "grpcio"), ("google.protobuf", "protobuf")) if lacks(name)]
+    if missing:
+        sys.exit(f"{sys.executable} lacks {' and '.join(missing)}: {pip}{' '.join(missing)}")
+`
+
+// run runs a tool in a folder.
+func run(ctx context.Context, dir string, out io.Writer, name string, args ...string) error {
+	tool, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s is not installed: %w", name, err)
+	}
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=", "CGO_ENABLED=0")
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		return fmt.Errorf("%s failed: see above", name)
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"noema/kernel/base/files"
+	"noema/kernel/result/record"
+	"noema/plugins"
+)
+
+// A run must not mix two versions of a plugin's code, and code is edited while
+// runs are under way. So a plugin is run from a copy of its code, in a folder
+// named after its digest: a run that has begun goes on with the copy, the next
+// one finds another digest.
+
+// snapshotAge is how long an unused copy is kept.
+const snapshotAge = 14 * 24 * time.Hour
+
+// linked are the folders beside a plugin's code that are no part of its digest;
+// the copy leads to them.
+var linked = []string{".venv", ".git", "__pycache__"}
+
+// snapshot returns the source of a copy of src, whose digest is given.
+func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error) {
+	if src.Builtin {
+		return src, nil
+	}
+	write := func(to string) error {
+		if err := copyCode(src, to); err != nil {
+			return err
+		}
+		// The copy stands for the digest from now on, so it must be of that code.
+		copied, err := plugins.CodeDigest(moved(src, to))
+		if err == nil && copied != digest {
+			err = errors.New("its code changed while it was copied: run again")
+		}
+		return err
+	}
+	dir, err := l.KeepCode(digest, write)
+	if err == nil {
+		if _, missing := os.Stat(moved(src, dir).Path); missing != nil { // the same file under another name is there
+			err = write(dir)
+		}
+	}
+	if err != nil {
+		return src, fmt.Errorf("copy plugin %q: %w", src.Name, err)
+	}
+	return moved(src, dir), nil
+}
+
+// KeepCode returns the folder of the copy of the code with a digest. Where there is none,
+// write makes one in a folder that is empty.
+func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, error) {
+	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+		return "", fmt.Errorf("keep code: %q is not a SHA-256 digest in hex", digest)
+	}
+	root := filepath.Join(l.o.Home, "code")
+	dir := filepath.Join(root, digest[:32])
+	now := time.Now()
+	if err := os.Chtimes(dir, now, now); err == nil {
+		return dir, nil
+	}
+	dropOld(root, now.Add(-snapshotAge))
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return "", err
+	}
+	fresh, err := os.MkdirTemp(root, ".new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(fresh) // nothing is left of it once it is renamed
+	if err := write(fresh); err != nil {
+		return "", err
+	}
+	// Another process may have made the same copy meanwhile.
+	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, statErr := os.Stat(dir); statErr != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// Code finds the code that served a method of a run: the copy that was made then, or where
+// it was if it is still the same.
+func (l *Lab) Code(p record.Plugin) (plugins.Source, error) {
+	if p.Path == functionPath {
+		return plugins.Source{}, Misused(fmt.Errorf("method %q is a function of a script: make it a plugin first, by \"noema plugin promote\"", p.Method))
+	}
+	copied := filepath.Join(l.o.Home, "code", p.Digest[:min(32, len(p.Digest))])
+	for _, path := range []string{copied, filepath.Join(copied, filepath.Base(p.Path)), p.Path} {
+		src, err := plugins.At(path)
+		if err != nil {
+			continue
+		}
+		if digest, err := plugins.CodeDigest(src); err == nil && digest == p.Digest {
+			return src, nil
+		}
+	}
+	return plugins.Source{}, fmt.Errorf("the code of method %q as it was, with digest %.12s, is neither at %s nor in the copies: put it back there", p.Method, p.Digest, p.Path)
+}
+
+// moved is src with its code in another folder.
+func moved(src plugins.Source, dir string) plugins.Source {
+	src.Command = slices.Clone(src.Command)
+	if src.Dir == "" { // one file
+		at := filepath.Join(dir, filepath.Base(src.Path))
+		src.Command[slices.Index(src.Command, src.Path)] = at
+		src.Path = at
+		return src
+	}
+	for i, word := range src.Command {
+		if rest, ok := strings.CutPrefix(word, src.Dir+string(filepath.Separator)); ok {
+			src.Command[i] = filepath.Join(dir, rest)
+		}
+	}
+	src.Dir, src.Path = dir, dir
+	return src
+}
+
+// copyCode copies what a plugin's digest covers.
+func copyCode(src plugins.Source, to string) error {
+	if src.Dir == "" {
+		return copyFile(src.Path, filepath.Join(to, filepath.Base(src.Path)))
+	}
+	return filepath.WalkDir(src.Dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(src.Dir, path)
+		if err != nil || name == "." {
+			return err
+		}
+		target := filepath.Join(to, name)
+		switch {
+		case e.IsDir() && slices.Contains(linked, e.Name()):
+			if err := os.Symlink(path, target); err != nil {
+				return err
+			}
+			return filepath.SkipDir
+		case e.IsDir():
+			return os.Mkdir(target, 0o700)
+		case e.Type().IsRegular():
+			return copyFile(path, target)
+		case e.Type()&fs.ModeSymlink != 0:
+			return copyLink(path, target)
+		}
+		return nil
+	})
+}
+
+// copyLink copies the file that a link leads to. Any other link leads on to the
+// same place, also from a folder elsewhere.
+func copyLink(path, target string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		return copyFile(path, target)
+	}
+	to, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(path), to)
+	}
+	return os.Symlink(to, target)
+}
+
+// copyFile makes a copy that cannot be written: through its working directory a
+// plugin reaches these files, and what one trial left in them would be in all
+// later ones, under a digest that says otherwise.
+func copyFile(from, to string) error {
+	in, err := files.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()&^0o222)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// dropOld removes copies that were not used since a time, and what a killed
+// process left half made.
+func dropOld(root string, since time.Time) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.ModTime().Before(since) {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // it is made again when it is needed
+		}
+	}
+}

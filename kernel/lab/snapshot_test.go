@@ -1,0 +1,98 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"noema/plugins"
+)
+
+// folder is a plugin's folder with code of its own and code that it shares.
+func folder(t *testing.T) (src plugins.Source, shared string) {
+	t.Helper()
+	base := t.TempDir()
+	dir := filepath.Join(base, "p")
+	shared = filepath.Join(base, "shared.py")
+	for path, text := range map[string]string{
+		filepath.Join(dir, plugins.ManifestName): "command: [python3, main.py]\n",
+		filepath.Join(dir, "main.py"):            "import shared\n",
+		filepath.Join(base, "data", "x"):         "x",
+		shared:                                   "one = 1\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"shared.py": "../shared.py", "data": "../data", "broken": "../nowhere"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	src, err := plugins.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src, shared
+}
+
+func digestOf(t *testing.T, src plugins.Source) string {
+	t.Helper()
+	d, err := plugins.CodeDigest(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestSnapshotIsTheCode: the copy that stands for a digest is whole, of that very
+// code, and stays so.
+func TestSnapshotIsTheCode(t *testing.T) {
+	src, shared := folder(t)
+	lab := &Lab{o: Options{Home: t.TempDir()}}
+	digest := digestOf(t, src)
+	at, err := lab.snapshot(src, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"shared.py": "one = 1\n", "main.py": "import shared\n", "data/x": "x"} {
+		raw, err := os.ReadFile(filepath.Join(at.Dir, name))
+		if err != nil || string(raw) != want {
+			t.Errorf("%s is %q, %v", name, raw, err)
+		}
+	}
+	for _, name := range []string{"shared.py", "main.py", plugins.ManifestName} {
+		info, err := os.Lstat(filepath.Join(at.Dir, name))
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o222 != 0 {
+			t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
+		}
+	}
+	if digestOf(t, at) != digest {
+		t.Error("the copy has another digest")
+	}
+
+	if err := os.WriteFile(shared, []byte("one = 2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := digestOf(t, src)
+	if changed == digest {
+		t.Error("a linked file is not in the digest")
+	}
+	// A change between digest and copy leaves no copy under the wrong name.
+	if err := os.WriteFile(shared, []byte("one = 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.snapshot(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
+		t.Errorf("%v", err)
+	}
+	if at, err = lab.snapshot(src, digestOf(t, src)); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(at.Dir, "shared.py")); err != nil || string(raw) != "one = 3\n" {
+		t.Errorf("%q, %v", raw, err)
+	}
+}

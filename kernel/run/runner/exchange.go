@@ -1,0 +1,37 @@
+package runner
+
+import (
+	"context"
+
+	"noema/cache"
+	"noema/kernel/result/record"
+	"noema/methods"
+)
+
+// Exchange is what a model call asked and was told.
+type Exchange struct {
+	Request methods.Request
+	Record  cache.CompletionRecord
+}
+
+// ReadExchange reads from the store what a model call of a run's trial asked
+// and was told, in a fork the reply by hand.
+func ReadExchange(ctx context.Context, store *cache.Store, run *record.Run, trial record.TrialID, c record.Call) (Exchange, error) {
+	key, err := cache.ParseKey(c.Key)
+	if err != nil {
+		return Exchange{}, err
+	}
+	x := Exchange{}
+	if x.Record, err = store.Completion(ctx, key); err != nil {
+		return Exchange{}, err
+	}
+	for _, r := range run.Replaced {
+		if r.Trial == trial && r.Path == c.Path && r.Key == c.Key && r.Draw == c.Draw {
+			if x.Record.Completion, err = ReplacedReply(ctx, store, r); err != nil {
+				return Exchange{}, err
+			}
+		}
+	}
+	x.Request, _, err = store.Request(ctx, key)
+	return x, err
+}

@@ -1,0 +1,135 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"noema/cache"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+)
+
+// Runs lists the runs of a store, newest first. Records that cannot be read
+// are left out.
+func Runs(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
+	var runs []*record.Run
+	for e, err := range store.Runs(ctx) {
+		if errors.Is(err, cache.ErrCorrupt) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r, err := record.UnmarshalRun(e.Data); err == nil {
+			runs = append(runs, r)
+		}
+	}
+	slices.SortFunc(runs, func(a, b *record.Run) int {
+		if c := b.Created.Compare(a.Created); c != 0 {
+			return c
+		}
+		return strings.Compare(b.ID, a.ID)
+	})
+	return runs, nil
+}
+
+// FindRun returns the run that name stands for: an id, the beginning of one
+// if only one run has it, or "last".
+func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run, error) {
+	raw, err := store.Run(ctx, name)
+	if err == nil {
+		return record.UnmarshalRun(raw)
+	}
+	if !errors.Is(err, cache.ErrNotFound) {
+		return nil, err
+	}
+	runs, err := Runs(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	var found []*record.Run
+	for _, r := range runs {
+		if name == "last" || strings.HasPrefix(r.ID, name) {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, Misused(fmt.Errorf("find run %q: no such run: \"noema runs list\" lists all runs", name))
+	case len(found) > 1 && name != "last":
+		return nil, Misused(fmt.Errorf("find run %q: %d runs begin with this: give more of the id", name, len(found)))
+	}
+	return found[0], nil
+}
+
+// Trial reads a trial of a run; it is nil if its record is missing or damaged.
+func Trial(ctx context.Context, store *cache.Store, run string, id record.TrialID) (*record.Trial, error) {
+	raw, err := store.Trial(ctx, run, id.String())
+	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return record.UnmarshalTrial(raw)
+}
+
+// Trials reads the trials of a run in canonical order, one at a time, without those
+// whose records are missing or damaged. An error is the last that it yields.
+func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[*record.Trial, error] {
+	return func(yield func(*record.Trial, error) bool) {
+		for _, id := range run.Trials() {
+			t, err := Trial(ctx, store, run.ID, id)
+			if (t != nil || err != nil) && !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// LoadResult returns a stored run with the trials that it has, and the calls of
+// all executions that made it. Light trials are enough for tables.
+func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
+	t, err := LoadTask(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
+	var trials []*record.Trial
+	for t, err := range Trials(ctx, store, run) {
+		if err != nil {
+			return nil, err
+		}
+		if light {
+			t = t.Light()
+		}
+		trials = append(trials, t)
+	}
+	labels, err := ReadLabels(store, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{
+		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels, Trials: contiguous(run, trials)},
+		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
+		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
+	}, nil
+}
+
+// Remove removes a run with its transcripts; the answers that it used stay in the
+// store. A run that is under way stays: it would come back at its end, without the
+// trials that were finished before.
+func Remove(ctx context.Context, store *cache.Store, id string) error {
+	unlock, err := lockRun(store.Dir(), id)
+	if errors.Is(err, errLocked) {
+		return fmt.Errorf("remove run %q: it is still running: stop it first", id)
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return store.DeleteRun(ctx, id)
+}

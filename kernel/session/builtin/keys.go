@@ -1,0 +1,30 @@
+package builtin
+
+import (
+	"os"
+
+	"github.com/joho/godotenv"
+
+	"noema/kernel/base/redact"
+)
+
+// Redactor takes the user's keys out of texts: those of the environment and those
+// of .env, also where the environment has another of the same name. It is made
+// after [LoadEnvFile], which reports a faulty .env.
+func Redactor() *redact.Redactor {
+	names := []string{"HF_TOKEN"}
+	for _, p := range Providers() {
+		if p.Server != nil {
+			names = append(names, p.Server.KeyVariable...)
+		}
+	}
+	environment := os.Environ()
+	if path, err := FindUpward(".env"); err == nil && path != "" {
+		if file, err := godotenv.Read(path); err == nil {
+			for name, value := range file {
+				environment = append(environment, name+"="+value)
+			}
+		}
+	}
+	return redact.New(redact.Variables(environment, names))
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/traefik/yaegi/stdlib"
+)
+
+// tableFile writes tables.go: what yaegi's tables lack of each package. The layout
+// is that of yaegi's extract command: a value by its name, a type as a nil pointer to
+// it, and for each interface a struct of functions, through which interpreted types
+// satisfy it. Constants are left out, because the type checker knows their values, and
+// generic functions and types, which reflection cannot hold.
+func tableFile(world []*source) ([]byte, error) {
+	t := &table{imports: map[string]string{"reflect": "reflect", "sync": "sync"}}
+	notes := ""
+	for _, s := range world {
+		key := path.Join(s.ImportPath, s.Name)
+		known, std := stdlib.Symbols[key]
+		t.lines, t.prefix = nil, strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(s.ImportPath)
+		for _, name := range s.types.Scope().Names() {
+			if _, ok := known[name]; !ok && s.types.Scope().Lookup(name).Exported() {
+				t.add(s.types.Scope().Lookup(name))
+			}
+		}
+		if len(t.lines) == 0 && std {
+			continue
+		}
+		if deprecates, err := hasDeprecated(s); err != nil {
+			return nil, err
+		} else if deprecates && !std {
+			notes = "//lint:file-ignore SA1019 a table holds deprecated names too\n\n"
+		}
+		fmt.Fprintf(&t.entries, "%q: {\n%s},\n", key, strings.Join(t.lines, ""))
+	}
+	return format.Source(t.file(notes))
+}
+
+// table is the file in the making.
+type table struct {
+	imports map[string]string
+	entries bytes.Buffer
+	wraps   []string // declarations of interface wrappers
+	prefix  string   // of the wrappers of the package in hand, as math_rand_v2
+	lines   []string // its entries
+}
+
+// hasDeprecated reports whether the package has names that nobody should use and that
+// cells can use nevertheless.
+func hasDeprecated(s *source) (is bool, err error) {
+	entries, err := docsOf(s)
+	for name, e := range entries {
+		is = is || !strings.Contains(name, ".") && strings.Contains("\n"+e[1], "\nDeprecated: ")
+	}
+	return is, err
+}
+
+func (t *table) add(o types.Object) {
+	switch o := o.(type) {
+	case *types.Var:
+		t.entry(o.Name(), "reflect.ValueOf(&"+t.ref(o)+").Elem()")
+	case *types.Func:
+		if o.Signature().TypeParams().Len() == 0 {
+			t.entry(o.Name(), "reflect.ValueOf("+t.ref(o)+")")
+		}
+	case *types.TypeName:
+		t.addType(o)
+	}
+}
+
+func (t *table) addType(o *types.TypeName) {
+	if isGeneric(o.Type()) {
+		return
+	}
+	iface, ok := o.Type().Underlying().(*types.Interface)
+	if ok && !iface.IsMethodSet() {
+		return // a constraint
+	}
+	t.entry(o.Name(), "reflect.ValueOf((*"+t.ref(o)+")(nil))")
+	if ok {
+		wrap := "wrap_" + t.prefix + "_" + o.Name()
+		t.wraps = append(t.wraps, t.wrapper(wrap, o, iface))
+		t.entry("_"+o.Name(), "reflect.ValueOf((*"+wrap+")(nil))")
+	}
+}
+
+// isGeneric says that the type has parameters that no instance has filled.
+func isGeneric(t types.Type) bool {
+	switch t := t.(type) {
+	case *types.Named:
+		return t.TypeParams().Len() > t.TypeArgs().Len()
+	case *types.Alias:
+		return t.TypeParams().Len() > t.TypeArgs().Len()
+	}
+	return false
+}
+
+func (t *table) entry(name, value string) {
+	t.lines = append(t.lines, fmt.Sprintf("%q: %s,\n", name, value))
+}
+
+// ref names an object of the package itself.
+func (t *table) ref(o types.Object) string { return t.qualify(o.Pkg()) + "." + o.Name() }
+
+// qualify names a package in the table's file. Two of one name get a number.
+func (t *table) qualify(p *types.Package) string {
+	if name, ok := t.imports[p.Path()]; ok {
+		return name
+	}
+	name := p.Name()
+	taken := slices.Collect(maps.Values(t.imports))
+	for n := 2; slices.Contains(taken, name); n++ {
+		name = fmt.Sprintf("%s%d", p.Name(), n)
+	}
+	t.imports[p.Path()] = name
+	return name
+}
+
+// wrapper declares the struct through which interpreted types satisfy the
+// interface. The interpreter knows its fields by their names.
+func (t *table) wrapper(name string, o *types.TypeName, iface *types.Interface) string {
+	var fields, methods strings.Builder
+	for i := range iface.NumMethods() {
+		m := iface.Method(i)
+		if !m.Exported() {
+			continue
+		}
+		sig := m.Signature()
+		params, args := t.params(sig)
+		results := t.tuple(sig.Results())
+		fmt.Fprintf(&fields, "W%s func(%s) (%s)\n", m.Name(), params, results)
+		fmt.Fprintf(&methods, "func (w %s) %s(%s) (%s) {\n", name, m.Name(), params, results)
+		if m.Name() == "String" && sig.Params().Len() == 0 {
+			methods.WriteString("if w.WString == nil {\nreturn \"\"\n}\n")
+		}
+		if sig.Results().Len() > 0 {
+			methods.WriteString("return ")
+		}
+		fmt.Fprintf(&methods, "w.W%s(%s)\n}\n\n", m.Name(), args)
+	}
+	return fmt.Sprintf("// %s lets interpreted types be a %s.\ntype %s struct {\nIValue any\n%s}\n\n%s",
+		name, t.ref(o), name, &fields, &methods)
+}
+
+// params are a signature's parameters under plain names, and the arguments that
+// pass them on.
+func (t *table) params(sig *types.Signature) (params, args string) {
+	var names, decls []string
+	for i := range sig.Params().Len() {
+		name, typ := fmt.Sprintf("a%d", i), types.TypeString(sig.Params().At(i).Type(), t.qualify)
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			names, decls = append(names, name+"..."), append(decls, name+" ..."+strings.TrimPrefix(typ, "[]"))
+			continue
+		}
+		names, decls = append(names, name), append(decls, name+" "+typ)
+	}
+	return strings.Join(decls, ", "), strings.Join(names, ", ")
+}
+
+func (t *table) tuple(results *types.Tuple) string {
+	all := make([]string, results.Len())
+	for i := range all {
+		all[i] = types.TypeString(results.At(i).Type(), t.qualify)
+	}
+	return strings.Join(all, ", ")
+}
+
+// file is the source text, before it is formatted.
+func (t *table) file(notes string) []byte {
+	var b bytes.Buffer
+	b.WriteString("// Code generated by go run ./kernel/session/cell/internal/symbols/gen. DO NOT EDIT.\n\npackage symbols\n\n" + notes + "import (\n")
+	for _, p := range slices.Sorted(maps.Keys(t.imports)) {
+		if name := t.imports[p]; name != path.Base(p) {
+			fmt.Fprintf(&b, "%s ", name)
+		}
+		fmt.Fprintf(&b, "%q\n", p)
+	}
+	b.WriteString(")\n\n// tables are what comes on top of yaegi's own.\nvar tables = sync.OnceValue(func() map[string]map[string]reflect.Value {\nreturn map[string]map[string]reflect.Value{\n")
+	b.Write(t.entries.Bytes())
+	b.WriteString("}\n})\n\n" + strings.Join(t.wraps, ""))
+	return b.Bytes()
+}

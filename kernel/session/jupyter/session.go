@@ -1,0 +1,111 @@
+package jupyter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+
+	"noema/kernel/base/display"
+	"noema/kernel/session/cell"
+)
+
+// Session is the part of [cell.Session] that a kernel uses, from one goroutine.
+type Session interface {
+	Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error)
+	RunFile(ctx context.Context, path string, out cell.Output) error
+	Complete(text string, cursor int) cell.Completions
+	Inspect(text string, cursor int) (cell.Doc, bool)
+	IsComplete(text string) cell.Completeness
+	Variables() []cell.Variable
+	Stale() []cell.StaleCell
+	Forget(number int)
+	Count() int
+	Reset() error
+}
+
+var _ Session = (*cell.Session)(nil)
+
+// Relay is the output for goroutines that outlive their cell: it goes to the last
+// cell. A Relay is created before the session, as its Options.Output, and passed
+// to the kernel in [Options]. While no kernel runs, the output is discarded.
+type Relay struct {
+	mu sync.RWMutex
+	to cell.Output
+}
+
+var _ cell.Output = (*Relay)(nil)
+
+func (r *Relay) direct(to cell.Output) {
+	if r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.to = to
+	}
+}
+
+func (r *Relay) output() cell.Output {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if r.to == nil {
+		return quiet{}
+	}
+	return r.to
+}
+
+// Stream implements [cell.Output].
+func (r *Relay) Stream(name string, text []byte) { r.output().Stream(name, text) }
+
+// Show implements [display.Screen].
+func (r *Relay) Show(id string, b display.Bundle) { r.output().Show(id, b) }
+
+// Clear implements [display.Screen].
+func (r *Relay) Clear(wait bool) { r.output().Clear(wait) }
+
+// Input implements [cell.Output]: nobody is asked between cells.
+func (r *Relay) Input(context.Context, string, bool) (string, error) {
+	return "", errors.New("read input: no cell is running")
+}
+
+// numbers maps the session's cell numbers to those that notebooks show. They
+// differ: a session also counts user expressions and does not count cells that
+// only have commands.
+type numbers map[int]int
+
+// run calls f and records that the cells it runs have the number shown.
+func (n numbers) run(s Session, shown int, f func() error) error {
+	before := s.Count()
+	err := f()
+	for i := before + 1; i <= s.Count(); i++ {
+		n[i] = shown
+	}
+	var e *cell.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	renamed := *e
+	renamed.Faults, renamed.Trace = nil, nil
+	for _, f := range e.Faults {
+		f.Source, f.Message, f.Hint = n.rename(f.Source), n.rename(f.Message), n.rename(f.Hint)
+		renamed.Faults = append(renamed.Faults, f)
+	}
+	for _, frame := range e.Trace {
+		renamed.Trace = append(renamed.Trace, n.rename(frame))
+	}
+	return &renamed
+}
+
+var cellName = regexp.MustCompile(`\bcell (\d+)\b`)
+
+// rename replaces the cell numbers in a text by the notebook's.
+func (n numbers) rename(text string) string {
+	return cellName.ReplaceAllStringFunc(text, func(name string) string {
+		number, err := strconv.Atoi(name[len("cell "):])
+		if shown, ok := n[number]; ok && err == nil {
+			return fmt.Sprintf("cell %d", shown)
+		}
+		return name
+	})
+}

@@ -1,0 +1,108 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"noema/kernel/result/record"
+)
+
+// formatSeed writes a random seed as text: as a number it would lose digits in
+// most readers.
+func formatSeed(seed uint64) string { return strconv.FormatUint(seed, 10) }
+
+// JSONL writes a JSON object a line, with the columns in their order and null
+// for what is undefined.
+func (r Rows) JSONL(w io.Writer) error {
+	var line bytes.Buffer
+	for row, err := range r.Rows {
+		if err != nil {
+			return err
+		}
+		line.Reset()
+		for i, v := range row {
+			line.WriteByte(",{"[btoi(i == 0)])
+			name, err := record.Marshal(r.Columns[i].Name)
+			if err != nil {
+				return err
+			}
+			value, err := record.Marshal(v)
+			if err != nil {
+				return fmt.Errorf("export %s: %w", r.Columns[i].Name, err)
+			}
+			line.Write(name)
+			line.WriteByte(':')
+			line.Write(value)
+		}
+		line.WriteString("}\n")
+		if _, err := w.Write(line.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// CSV writes a header and a line for each row; what is undefined is empty. A
+// text that a spreadsheet would take for a formula is written with a leading
+// apostrophe, so that model output cannot run there.
+func (r Rows) CSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	cells := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		cells[i] = c.Name
+	}
+	if err := out.Write(cells); err != nil {
+		return err
+	}
+	for row, err := range r.Rows {
+		if err != nil {
+			return err
+		}
+		for i, v := range row {
+			cells[i] = cell(v)
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		if strings.ContainsAny(first(v), "=+-@\t\r") && !number(v) {
+			return "'" + v
+		}
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+func first(s string) string {
+	if s == "" {
+		return ""
+	}
+	return s[:1]
+}
+
+func number(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"noema/kernel/base/display"
+	"noema/kernel/base/score"
+	"noema/kernel/result/compare"
+	"strconv"
+)
+
+// pairTables are the pairs and, where they were bet on, how their e-values grew.
+func pairTables(c *compare.Comparison) []display.Table {
+	tables := []display.Table{pairTable(c)}
+	if paths := pathTable(c); len(paths.Rows) > 0 {
+		tables = append(tables, paths)
+	}
+	return tables
+}
+
+// pairTable is a line a pair: the difference, how sure it is, and who wins.
+func pairTable(c *compare.Comparison) display.Table {
+	if c.Sequential != nil {
+		return stopTable(c)
+	}
+	var t display.Table
+	t.AddWhole("pair", together(c, "difference"), "+/-/=", "p, corrected", "winner")
+	t.Add("detectable")
+	for _, p := range c.Pairs {
+		d := p.Metrics[c.Metric]
+		winner, detectable := cmp.Or(d.Winner, "none")+d.Margins("; "), ""
+		if d.Detectable.Defined() {
+			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
+		}
+		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Corrected), winner, detectable)
+		if d.Unconfirmed() {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, compare.Unconfirmed))
+		}
+	}
+	return t
+}
+
+// together heads intervals of pairs: of several, all hold at once.
+func together(c *compare.Comparison, name string) string {
+	if len(c.Pairs) < 2 {
+		return name
+	}
+	return fmt.Sprintf("%s at %.1f %%", name, 100*c.PairLevel)
+}
+
+// stopTable is a line a pair of a sequential design: what is known, and since when.
+func stopTable(c *compare.Comparison) display.Table {
+	var t display.Table
+	evident := []string{"e-value", "needed"}
+	if c.Sequential.Looks > 0 {
+		evident = []string{"p (looks)", "look"}
+	}
+	t.AddWhole(append([]string{"pair", together(c, "difference"), "+/-/="}, evident...)...)
+	t.AddWhole("winner", "samples")
+	for _, p := range c.Pairs {
+		d := p.Metrics[c.Metric]
+		how := [2]string{"–", "–"}
+		winner, asked := cmp.Or(d.Winner, "none"), strconv.Itoa(d.Difference.N)
+		if s := d.Stop; s != nil {
+			asked = strconv.Itoa(s.Asked)
+			if how = [2]string{evidence(s.E), evidence(s.Needed)}; c.Sequential.Looks > 0 {
+				how = [2]string{pValue(d.Corrected), fmt.Sprintf("%d of %d", s.Look, c.Sequential.Looks)}
+			}
+			if s.State == compare.Futile {
+				winner = fmt.Sprintf("none: < %.3g", s.Detect)
+			}
+		}
+		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), how[0], how[1], winner, asked)
+	}
+	return t
+}
+
+// evidence writes an e-value.
+func evidence(e float64) string {
+	if e >= 1e6 {
+		return "> 1,000,000"
+	}
+	if e >= 100 {
+		return count(int(e))
+	}
+	return fmt.Sprintf("%.2g", e)
+}
+
+// pathTable is a line a pair of a design that bets: how its e-value grew. Its last
+// column is what the pair ended with. It is empty where nothing was bet.
+func pathTable(c *compare.Comparison) (t display.Table) {
+	last := 0
+	for _, p := range c.Pairs {
+		if s := p.Metrics[c.Metric].Stop; s != nil && len(s.Path) > 0 {
+			last = max(last, s.Asked)
+		}
+	}
+	if last == 0 {
+		return t
+	}
+	t.AddWhole("e-value after")
+	for at := 1; at < last; at *= 2 {
+		t.AddWhole(strconv.Itoa(at))
+	}
+	t.AddWhole("at last")
+	for _, p := range c.Pairs {
+		row := []string{p.A + " − " + p.B}
+		s := cmp.Or(p.Metrics[c.Metric].Stop, &compare.Stop{})
+		for _, at := range s.Path {
+			if at.Asked < s.Asked {
+				row = append(row, evidence(at.E))
+			}
+		}
+		for len(row) < len(t.Columns)-1 {
+			row = append(row, "")
+		}
+		t.Row(append(row, evidence(s.E))...)
+	}
+	return t
+}
+
+// sides is empty for a measure of all samples together.
+func sides(d compare.Difference) string {
+	if d.Wins+d.Losses+d.Ties == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d/%d", d.Wins, d.Losses, d.Ties)
+}
+
+func signed(m score.Metric) string {
+	if !m.Defined {
+		return "–"
+	}
+	s := plus(m.Value)
+	if m.HasInterval() {
+		s += fmt.Sprintf(" [%s, %s]", end(m.Low, m), end(m.High, m))
+	}
+	return s
+}
+
+// end writes an end of an interval; one that leaves 0 out must not read as 0.
+func end(x float64, m score.Metric) string {
+	if text := plus(x); text != "0.00" || m.Low*m.High <= 0 {
+		return text
+	}
+	return fmt.Sprintf("%+.3f", x)
+}
+
+// plus writes a number with its sign, and what rounds to 0 with none.
+func plus(x float64) string {
+	s := fmt.Sprintf("%+.2f", x)
+	if s == "-0.00" || s == "+0.00" {
+		return "0.00"
+	}
+	return s
+}
+
+func pValue(p compare.Number) string {
+	switch {
+	case !p.Defined():
+		return "–"
+	case p < 0.001:
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", float64(p))
+}
+
+// ratioTable shows how much one method of a pair uses for each unit of the
+// other.
+func ratioTable(c *compare.Comparison) display.Table {
+	var t display.Table
+	t.AddWhole(together(c, "ratio of use"), "calls", "tokens", "cost", "model time")
+	for _, p := range c.Pairs {
+		row := []string{p.A + " / " + p.B}
+		for _, r := range compare.Resources() {
+			row = append(row, ratio(p.Ratios[r]))
+			if p.Ratios[r].Narrow {
+				t.Notes = []string{narrow + ": few samples for use as skewed as theirs, so that the interval tends to be too narrow"}
+			}
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// narrow marks an interval that tends to be too narrow.
+const narrow = "~"
+
+func ratio(r compare.Ratio) string {
+	if !r.Ratio.Defined {
+		return "–"
+	}
+	s := fmt.Sprintf("%.3g", r.Ratio.Value)
+	if r.Ratio.HasInterval() && !r.Constant {
+		s += fmt.Sprintf(" [%.3g, %.3g]", r.Ratio.Low, r.Ratio.High)
+	}
+	if r.Narrow {
+		s += narrow
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+// Package report prints what runs have to say: tables that fit 100 columns unless names are long,
+// transcripts and progress. It formats what package compare computed and computes
+// nothing itself; wherever numbers of a simulated model are shown, it says so.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"noema/kernel/base/display"
+	"noema/kernel/base/score"
+	"noema/kernel/result/compare"
+	"noema/kernel/run/runner"
+)
+
+// Sheet is a run or a comparison to look at: tables with text around them.
+type Sheet struct {
+	Head   string
+	Tables []display.Table
+	Tail   string
+}
+
+// Display implements [display.Displayer].
+func (s Sheet) Display() display.Bundle {
+	parts := []display.Displayer{display.Text(s.Head)}
+	for _, t := range s.Tables {
+		parts = append(parts, t)
+	}
+	tail := display.Join(display.Text(s.Notes()))
+	tail[display.PlainText] = display.Text(s.Tail)[display.PlainText]
+	return display.Join(append(parts, tail)...)
+}
+
+// Notes is the text below the tables where lines need not fit a terminal.
+func (s Sheet) Notes() string { return strings.ReplaceAll(s.Tail, "\n  ", " ") }
+
+// RunSheet is a run: how right its methods are, what they take and, if they were
+// compared, how they differ.
+func RunSheet(s *runner.Summary, groups bool) Sheet {
+	c := s.Comparison
+	tables := []display.Table{amounts(c)}
+	if len(c.Metrics) > 0 || s.Unscored < s.Samples {
+		tables = []display.Table{quality(c), amounts(c)}
+	}
+	if len(c.Pairs) > 0 && len(c.Metrics) > 0 {
+		tables = append(tables, pairTables(c)...)
+	}
+	tables = append(tables, gradingTables(c)...)
+	if s.Unscored > inFull || 0 < s.Unscored && s.Unscored < s.Samples {
+		tables = append(tables, askedTable(s))
+	}
+	if groups && len(c.Groups) > 0 {
+		tables = append(tables, groupTable(c))
+	}
+	tail := strings.Join(below(s), "\n")
+	if lines := remarks(c); len(lines) > 0 {
+		tail = strings.Join(lines, "\n") + "\n\n" + tail
+	}
+	return Sheet{head(s, DefaultWidth), tables, tail}
+}
+
+// below is what stands below the tables of a run.
+func below(s *runner.Summary) []string {
+	var lines []string
+	add := func(name, format string, args ...any) {
+		lines = append(lines, fmt.Sprintf("%-9s ", name)+fmt.Sprintf(format, args...))
+	}
+	for _, m := range s.Comparison.Methods {
+		if s.Unscored == s.Samples && s.Unscored <= inFull {
+			break // the answers say it
+		}
+		for i, c := range m.Causes {
+			if i == shownCauses {
+				add("cause", "%s: %d more kinds", m.Method, len(m.Causes)-shownCauses)
+				break
+			}
+			add("cause", "%s: %d %s, as in %s: %s", m.Method, c.Trials, c.Outcome, c.Example, display.Line(c.Text, 120))
+		}
+	}
+	for _, text := range warnings(s.Comparison, columns(s.Comparison)) {
+		add("warning", "%s", text)
+	}
+	for _, m := range s.Methods {
+		if told := parts(m.Usage, "", ""); told != "" {
+			add("tokens", "%s: %s", m.Method, told)
+		}
+	}
+	text := NotUnderstood(s.Prompts, s.NotUnderstood)
+	if s.NotUnderstood > 0 && !slices.Contains(s.Comparison.Notes, text) { // which a comparison has said
+		add("prompts", "%s", text)
+	}
+	if s.Imported == "" {
+		add("calls", "%s", calls(s))
+	}
+	for _, m := range s.Methods {
+		if m.Hops != nil {
+			add("per hop", "%s: %s tokens; %.1f steps a trial", m.Method, count(int(m.Hops.Tokens+0.5)), m.Hops.Steps)
+		}
+	}
+	add("run", "%s", s.Run)
+	switch {
+	case s.Imported != "":
+		add("root", "none: imported from %s, no call is recorded", s.Imported)
+	case s.RootHash == "":
+		add("root", "none: the run is unfinished")
+	default:
+		add("root", "%s", s.RootHash)
+	}
+	if s.Simulated {
+		lines = append(lines, "", simulated)
+	}
+	return lines
+}
+
+// NotUnderstood says how many prompts the simulated model did not understand, with
+// the cure.
+func NotUnderstood(prompts, unknown int) string {
+	return fmt.Sprintf("sim did not understand %s of %s prompts: use a real or scripted model", count(unknown), count(prompts))
+}
+
+// shownCauses is how many causes of a method's non-answers are listed.
+const shownCauses = 4
+
+// calls says where answers came from.
+func calls(s *runner.Summary) string {
+	text := fmt.Sprintf("%s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
+	if s.FailedAttempts > 0 {
+		text += ", " + plural(s.FailedAttempts, "request") + " without an answer"
+	}
+	if s.ToolRuns > 0 {
+		text += ", " + plural(s.ToolRuns, "run") + " of tools"
+	}
+	if slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 }) {
+		text += ", with those of failed trials" // which are in no trial's mean
+	}
+	if s.SharedCalls > 0 {
+		text += "; " + plural(s.SharedCalls, "completion") + " shared between methods"
+	}
+	return text
+}
+
+// simulated is printed wherever numbers of a simulated model are.
+const simulated = "simulated model: it errs by the step, at the same rate for every method. These numbers show how\nmethods carry errors on, and say nothing about language models"
+
+func title(s *runner.Summary) string {
+	model := s.Model
+	if s.Simulated {
+		model += " (simulated model)"
+	}
+	return fmt.Sprintf("%s · %s\n%s", s.Task, model, Basis(s))
+}
+
+// Basis is what the numbers of a run rest on.
+func Basis(s *runner.Summary) string {
+	t := plural(s.Samples, "sample")
+	if s.Epochs > 1 {
+		t += fmt.Sprintf(" × %d epochs", s.Epochs)
+	}
+	if s.Comparison.Sequential != nil {
+		t += " at most"
+	}
+	t += unscoredOf(s.Unscored, s.Samples) + fmt.Sprintf(" · seed %d", s.Seed)
+	if c := s.Comparison; c.Metric != "" {
+		t += fmt.Sprintf(" · %.0f %% intervals", 100*c.Level)
+	}
+	return t
+}
+
+// warnings are what the shown metrics warn of, each text once with the metrics
+// that it is about.
+func warnings(c *compare.Comparison, cols []score.Info) []string {
+	var texts []string
+	about := map[string][]string{}
+	for _, m := range c.Methods {
+		for _, col := range cols {
+			for _, text := range m.Metrics[col.Name].Value.Warnings {
+				if about[text] == nil {
+					texts = append(texts, text)
+				}
+				about[text] = append(about[text], m.Method+" "+col.Label)
+			}
+		}
+	}
+	for i, text := range texts {
+		metrics := strings.Join(about[text], ", ")
+		if n := len(c.Methods) * len(cols); n > 1 && len(about[text]) == n {
+			metrics = "every measure"
+		}
+		texts[i] = metrics + ": " + text
+	}
+	return texts
+}
