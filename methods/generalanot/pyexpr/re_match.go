@@ -190,7 +190,7 @@ func capture(n *reNode, group int) *reNode {
 	}}
 }
 
-// times is n so many times, as often as it goes or, if lazy, as rarely.
+// times repeats n, as often as it goes or, if lazy, as rarely.
 func (n *reNode) times(low, high int, lazy bool, loop int) *reNode {
 	out := &reNode{low: min(times(n.low, low), endless), high: min(times(n.high, high), endless), first: n.first, size: n.size + 1, isRepeat: true}
 	out.build = func(next reCode) reCode { return n.loop(low, high, lazy, loop, next) }

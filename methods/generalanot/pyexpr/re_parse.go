@@ -156,7 +156,7 @@ func (p *reParser) sequence() *reNode {
 	return inSequence(parts)
 }
 
-// repeats is an atom so many times, lazily with a "?" behind.
+// repeats is a repeated atom, lazily with a "?" behind.
 func (p *reParser) repeats(n *reNode, low, high int) *reNode {
 	switch {
 	case n.isPlace:
