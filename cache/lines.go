@@ -201,7 +201,7 @@ func (l line) readable(space Space) line {
 	return out
 }
 
-// wired decodes what is stored as an M; nil if it is none.
+// wired decodes what is stored as an M; nil if it is not an M.
 func wired[R, M any, P message[M]](raw []byte) *R {
 	p := P(new(M))
 	if proto.Unmarshal(raw, p) != nil {
@@ -217,7 +217,7 @@ func (l line) carries(want line) bool {
 	return have.Raw != nil && bytes.Equal(have.Raw, want.Raw) && bytes.Equal(have.RawRequest, want.RawRequest)
 }
 
-// wire is a message as it is stored; nil, which is no record's, if it cannot be.
+// wire is a message as it is stored; nil, which is not a record's, if it cannot be.
 func wire(m proto.Message) []byte {
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *Store) addLine(ctx context.Context, space Space, k Key, l line) (Added,
 		}
 		return addLine[SeedRecord, recordpb.Seed](ctx, s, space, k, []kv.Op{op}, *l.Seed, func(r *SeedRecord) *time.Time { return &r.At })
 	}
-	return "", fmt.Errorf("the line holds none of the %s", space)
+	return "", fmt.Errorf("the line has none of the %s", space)
 }
 
 // addLine applies ops unless there is an intact record of k, with which it compares fresh

@@ -111,8 +111,8 @@ func TestLinesThatLie(t *testing.T) {
 	zero := Key{}.String()
 	for _, c := range []struct{ line, says string }{
 		{string(text), "its key is not that of its request"},
-		{`{"key":"` + zero + `"}`, "holds none of the completions"},
-		{`{"key":"` + zero + `","raw":"AAAA","raw_request":"//8="}`, "holds none of the completions"},
+		{`{"key":"` + zero + `"}`, "has none of the completions"},
+		{`{"key":"` + zero + `","raw":"AAAA","raw_request":"//8="}`, "has none of the completions"},
 		{`{"key":"12"}`, "64 hex digits"},
 		{`{"key":`, "unexpected end"},
 	} {

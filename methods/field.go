@@ -23,7 +23,7 @@ type Field struct {
 }
 
 // FieldsOf lists the options that the struct behind a pointer declares, those of
-// embedded structs included. Fields without a json name are no options.
+// embedded structs included. Fields without a json name are not options.
 func FieldsOf(pointer any) []Field { return fieldsOf(reflect.ValueOf(pointer).Elem()) }
 
 func fieldsOf(v reflect.Value) []Field {

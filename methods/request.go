@@ -82,7 +82,7 @@ type Completion struct {
 
 // TokenLogprob is one token and how likely the model held it.
 type TokenLogprob struct {
-	Token   string         // its text; what is no valid UTF-8 is replaced by U+FFFD
+	Token   string         // its text; invalid UTF-8 is replaced by U+FFFD
 	Bytes   []byte         `json:",omitempty"` // what it stands for, where that is not Token: a part of a character
 	Logprob float64        // natural logarithm of its probability: finite, and at most 0
 	Top     []TokenLogprob `json:",omitempty"` // the likeliest tokens at this place, likeliest first, without a Top of their own

@@ -34,7 +34,7 @@ type child struct {
 
 	pythons   *pythons
 	outside   string        // a folder that it must not reach
-	landlock  int           // the newest version of Landlock to use; 0 is no bound
+	landlock  int           // the newest version of Landlock to use; 0 means any
 	isolation isolate.State // what is in force, once it has started
 
 	cmd  *exec.Cmd

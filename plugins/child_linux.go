@@ -276,7 +276,7 @@ type stat struct {
 // in.
 const tick = 10 * time.Millisecond
 
-// readStat reads one process; a zombie is none.
+// readStat reads one process; a zombie does not count.
 func readStat(pid int) (stat, bool) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -23,7 +23,7 @@ type Copies struct{ Folder string }
 // snapshotAge is how long an unused copy is kept.
 const snapshotAge = 14 * 24 * time.Hour
 
-// linked are the folders beside a plugin's code that are no part of its digest;
+// linked are the folders beside a plugin's code that are not part of its digest;
 // the copy leads to them.
 var linked = []string{".venv", ".git", "__pycache__"}
 
@@ -197,7 +197,7 @@ func dropOld(root string, since time.Time) {
 	}
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.ModTime().Before(since) {
-			_ = os.RemoveAll(filepath.Join(root, e.Name())) // it is made again when it is needed
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // it is rebuilt when it is needed
 		}
 	}
 }

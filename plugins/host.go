@@ -38,7 +38,7 @@ type HostOptions struct {
 
 	speaks   []int // protocol versions, oldest first; nil means this package's
 	cageless bool  // makes no cgroups
-	landlock int   // the newest version of Landlock to use, as on an older system; 0 is no bound
+	landlock int   // the newest version of Landlock to use, as on an older system; 0 means any
 }
 
 // Host starts, reuses and ends plugin processes. It is safe for concurrent

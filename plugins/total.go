@@ -8,7 +8,7 @@ import (
 
 // total is the memory of all plugin processes of a host.
 type total struct {
-	limit int64 // 0 is none
+	limit int64 // 0 means no limit
 
 	mu   sync.Mutex
 	held map[*child]int64 // resident bytes of each, as last measured

@@ -30,7 +30,7 @@ const (
 	readings   = 2         // how often all is unpacked: to compute with it, and by Again
 )
 
-// ErrNoPack says that a file is no pack, or one that was cut or changed.
+// ErrNoPack says that a file is not a pack, or one that was cut or changed.
 var ErrNoPack = errors.New("not a whole pack")
 
 // File is an open pack. It is safe for one goroutine.

@@ -114,7 +114,7 @@ func (l *Lines) Add(line []byte) error {
 	return l.Close()
 }
 
-// Close writes what is left. No lines are no entry.
+// Close writes what is left. Without lines it has no entry.
 func (l *Lines) Close() error {
 	if len(l.batch) == 0 {
 		return nil

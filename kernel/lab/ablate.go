@@ -99,7 +99,7 @@ func otherValues(d methods.Description, name, now string) ([]string, error) {
 	case len(o.Choices) > 0:
 		return slices.DeleteFunc(slices.Clone(o.Choices), func(c string) bool { return c == now }), nil
 	case o.Type == methods.BoolOption:
-		on, _ := strconv.ParseBool(now) // a default that is no bool counts as false
+		on, _ := strconv.ParseBool(now) // a default that is not a bool counts as false
 		return []string{strconv.FormatBool(!on)}, nil
 	case (o.Type == methods.IntOption || o.Type == methods.NumberOption) && now != "0":
 		return []string{"0"}, nil

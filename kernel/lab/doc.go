@@ -1,6 +1,6 @@
 // Package lab is the face of the workbench, for the command, for scripts and
 // for cells, which import it with a dot. A [Lab] is a place to work in: a store,
-// the methods, tasks and models that there are, and those that a script adds. An
+// the methods, tasks and models on offer, and those that a script adds. An
 // [Experiment] says in words what to compare; [Lab.Run] carries it out and
 // returns a [Result] to look at, down to the single call.
 //

@@ -52,7 +52,7 @@ type storedEmbedder struct {
 }
 
 // keptAtOnce is how many vectors go into the store in one write, and so how many
-// are made again after a kill.
+// are computed again after a kill.
 const keptAtOnce = 32
 
 // Embed implements [task.Embedder]. Each text is looked up once, however often

@@ -44,7 +44,7 @@ type Options struct {
 	PluginMemory int64
 	// Attach is called with the id of each process of a plugin before it serves, so
 	// that a debugger can be attached. With it, the processes have no limits, and
-	// each serves one trial at a time. Nil is none.
+	// each serves one trial at a time. Nil attaches no debugger.
 	Attach func(plugin plugins.Source, pid int)
 
 	// Rebuilt are digests of plugins whose code was compiled again from the same source:

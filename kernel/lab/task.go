@@ -31,7 +31,7 @@ func NewTask(name string, samples ...Sample) (*Task, error) {
 
 // Question is a sample of a query and its target, which decides what kind of
 // answer is asked for: a number, a text, a list of texts (a set), or a map or
-// struct (fields). With nil, which is no target, a text is asked for and not
+// struct (fields). With nil, which is not a target, a text is asked for and not
 // scored. It panics on a target of any other kind, as there is no way to go on
 // from that mistake.
 func Question(query string, target any) Sample {

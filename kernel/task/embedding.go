@@ -33,7 +33,7 @@ type Searcher interface {
 }
 
 // Preparer is an environment with work to do once before its tools are called,
-// which no trial shall be charged for. It tells progress as it goes on, if
+// which no trial should be charged for. It tells progress as it goes on, if
 // that is set.
 type Preparer interface {
 	Prepare(ctx context.Context, progress func(done, total int)) error

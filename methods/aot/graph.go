@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// graph is who needs whom in a plan. Atoms are named by their positions,
+// graph says which atoms need which in a plan. Atoms are named by their positions,
 // from 0, since ids may be wrong.
 type graph struct {
 	plan  Plan

@@ -19,7 +19,7 @@ var reference = regexp.MustCompile(`<result_of_(\d{1,9})>`)
 const refStart = "<result_of_"
 
 // references lists the ids that an input refers to, each once and in order,
-// and the texts that look like references and are none.
+// and the texts that look like references and are not.
 func references(input map[string]json.RawMessage) (ids []int, malformed []string) {
 	for _, key := range slices.Sorted(maps.Keys(input)) {
 		var v any

@@ -101,7 +101,7 @@ func (t *solver) planCalls(ctx context.Context, question, earlier string, round 
 var reference = regexp.MustCompile(`\$(\d+)\b`)
 
 // parseCalls reads a plan. Calls may refer to earlier ones alone, so that there
-// is no cycle.
+// is not a cycle.
 func parseCalls(raw json.RawMessage, tools []methods.ToolSpec) ([]call, error) {
 	var body struct {
 		Calls []call `json:"calls"`
@@ -122,7 +122,7 @@ func parseCalls(raw json.RawMessage, tools []methods.ToolSpec) ([]call, error) {
 		for _, name := range slices.Sorted(maps.Keys(c.Args)) {
 			value := c.Args[name]
 			for _, m := range reference.FindAllStringSubmatch(string(value), -1) {
-				id, _ := strconv.Atoi(m[1]) // digits; a number too large is no id
+				id, _ := strconv.Atoi(m[1]) // digits; a number too large is not an id
 				need, ok := index[id]
 				if !ok {
 					return nil, fmt.Errorf("call %d: argument %q refers to $%s, which is no earlier call", c.ID, name, m[1])

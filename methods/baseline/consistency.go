@@ -19,7 +19,7 @@ import (
 // Source: Wang et al. 2022, "Self-Consistency Improves Chain of Thought
 // Reasoning in Language Models", with the unweighted majority. Differs: the
 // prompt of [CoT]; of equally frequent answers the one drawn first wins; answers that
-// are no single value are joined part by part (rankings by Borda's count, sets
+// are not a single value are joined part by part (rankings by Borda's count, sets
 // by the members in more than half, fields each for itself). A chain without an
 // answer is left out, with an event.
 func SelfConsistency() Method {

@@ -17,7 +17,7 @@ import (
 // Source: Yao et al. 2022, "ReAct: Synergizing Reasoning and Acting in Language
 // Models". Differs: zero-shot; a turn is one JSON object instead of three lines;
 // at the last step the answer is demanded, and flagged as forced by the budget
-// of steps. An action that is no tool, or that the tool refuses, is an
+// of steps. An action that is not a tool, or that the tool refuses, is an
 // observation that says so.
 func ReAct() Method {
 	return Method{

@@ -8,7 +8,7 @@
 //   - A struct without a counterpart lies flat in the message: a record's
 //     Result.Content is the message's Content.
 //   - A time.Time is a message of Seconds and Nanos, in UTC; the zero time is
-//     no message.
+//     left out.
 //   - Empty lists and bytes come back as nil.
 //
 // A field of the vocabulary without a counterpart is a programming error, at

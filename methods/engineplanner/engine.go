@@ -198,7 +198,7 @@ func computed(missing []workflow.Step) bool {
 }
 
 // answer takes the value of the wanted kind from what was found. Nothing found
-// where something is wanted is no answer. The words are those of the workflow's
+// where something is wanted is not an answer. The words are those of the workflow's
 // template, or the given ones of a workflow that failed.
 func (t *solver) answer(w workflow.Workflow, e evaluation, have found, failed string) methods.Answer {
 	members := wanted(e, have)

@@ -254,7 +254,7 @@ func (s *suite) fail(cause error, hits func(n int, step Step) bool, judge func(w
 			return
 		}
 		if o.transcript.failed(cause) == 0 {
-			continue // the calls picked were none that this cause can hit
+			continue // this cause can hit none of the calls picked
 		}
 		if o.err == nil {
 			s.checkAnswer(when, o.answer)

@@ -16,7 +16,7 @@ import (
 // cancelled: when the context is cancelled, before Solve starts or while its
 // n-th call waits for a reply, Solve returns within 100 ms, and not with an
 // answer that claims to be a result. A busy machine may delay anything, so that
-// being late counts only three times in a row; ten times as late is no chance.
+// being late counts only three times in a row; ten times as late is not a chance.
 func (s *suite) cancelled() {
 	const attempts = 3
 	for _, n := range append([]int{0}, s.points()...) {

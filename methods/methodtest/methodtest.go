@@ -38,7 +38,7 @@ type Case struct {
 	// tools have effects; it takes the place of Tools.
 	NewTools func() methods.Toolbox
 	// Sampled says that the problem's options ask for sampling, so that
-	// temperatures above 0 are no fault.
+	// temperatures above 0 are not a fault.
 	Sampled bool
 }
 

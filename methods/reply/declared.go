@@ -205,7 +205,7 @@ func answerLine(text string, within []literal, spec methods.AnswerSpec) marked {
 }
 
 // otherMarks finds what is marked in other ways than "Answer:". An object that does
-// not end is no text with marks.
+// not end is not text with marks.
 func otherMarks(text string) (all []marked) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "{") {

@@ -33,7 +33,7 @@ const maxNumberLine = 4000
 // ("2e3", "2 × 10^3") or be a fraction ("3/4", "1 1/2", "½"); what has no
 // finite decimal form is rounded to [decimal.Digits] digits. A percentage is
 // the number before its sign: 25% gives 25. Digits of a word, an ordinal, a
-// date, a range or a clock time are no number, and a comma that separates no
+// date, a range or a clock time are not numbers, and a comma that separates no
 // thousands makes one unreadable rather than another number.
 func Number(text string) (json.Number, bool) {
 	text = strings.TrimSpace(text)

@@ -63,7 +63,7 @@ func fields(s string) []string {
 	return words
 }
 
-// isProse reports whether most words are no integers.
+// isProse reports whether most words are not integers.
 func isProse(words []string) bool {
 	ints := 0
 	for _, w := range words {

@@ -56,7 +56,7 @@ func schema(offered []tool) *methods.Schema {
 		`{"type":"object","properties":{"thought":{"type":"string"},"tool":{"type":"string","enum":` + string(enum) + `},"args":{"type":"object"}},"required":["tool","args"]}`)}
 }
 
-// choose asks for the next action, one of the tools on offer. A reply that is no
+// choose asks for the next action, one of the tools on offer. A reply that is not an
 // action is asked for again; one that cannot be carried out is an observation
 // instead, and costs a step.
 func (t *solver) choose(ctx context.Context, n int, offered []tool) (action, error) {
@@ -81,7 +81,7 @@ func (t *solver) choose(ctx context.Context, n int, offered []tool) (action, err
 // seen is what came of an action.
 type seen struct {
 	text    string
-	refused bool // it gave nothing: the method or the tool refused it
+	refused bool // it had no result: the method or the tool refused it
 }
 
 func refusal(format string, args ...any) seen {

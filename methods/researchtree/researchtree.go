@@ -66,7 +66,7 @@ type solver struct {
 	tree     Tree
 	tasks    []task
 	past     []step
-	refused  []string   // the tools of the latest actions in a row that gave nothing
+	refused  []string   // the tools of the latest actions in a row that had no result
 	hits     []hit      // of the last search
 	articles []*article // those inspected, in order
 }
@@ -155,7 +155,7 @@ func (t *solver) solve(ctx context.Context) (methods.Answer, error) {
 	return t.demand(ctx, fmt.Sprintf("%d steps were taken", t.opts.Steps))
 }
 
-// answered makes the answer of an action; a fault is why it is none.
+// answered makes the answer of an action; a fault is why there is none.
 func (t *solver) answered(act action) (methods.Answer, string) {
 	for _, id := range act.Args.Evidence {
 		switch i := t.tree.find(id); {
@@ -174,7 +174,7 @@ func (t *solver) answered(act action) (methods.Answer, string) {
 }
 
 // evidence are the named nodes, with all that they stand below. What was struck
-// out of a node is told; a node that was struck out is no evidence.
+// out of a node is told; a node that was struck out is not evidence.
 func (t *solver) evidence(ids []string) []methods.Evidence {
 	named := map[string]bool{}
 	for _, id := range ids {

@@ -129,7 +129,7 @@ var (
 
 // element is what a pointer or an interface leads to.
 func element(v reflect.Value) reflect.Value {
-	for range 10 { // more steps than any value has that is no ring of pointers
+	for range 10 { // more steps than any value has that is not a ring of pointers
 		if v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface {
 			return v
 		}

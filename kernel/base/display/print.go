@@ -155,7 +155,7 @@ func (p *printer) scalar(v reflect.Value) {
 
 // fieldName is the name of a struct's field. Types that are made at run time
 // can only have exported fields; whoever makes them writes an X before the name
-// of a field that is none.
+// of any other field.
 func fieldName(t reflect.Type, i int) string {
 	name := t.Field(i).Name
 	if rest, ok := strings.CutPrefix(name, "X"); ok && t.Name() == "" {
@@ -174,7 +174,7 @@ func keysOf(m reflect.Value) []reflect.Value {
 }
 
 // compareKeys orders keys: by kind if they are of several, then by value, and
-// those that are no numbers or strings by what they look like.
+// those that are not numbers or strings by what they look like.
 func compareKeys(a, b reflect.Value) int {
 	a, b = element(a), element(b)
 	if a.Kind() != b.Kind() {

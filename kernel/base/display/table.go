@@ -23,7 +23,7 @@ type Table struct {
 type Column struct {
 	Name  string
 	Right bool // aligned to the right, as numbers are
-	Whole bool // never cut to make the table fit: half a number is none
+	Whole bool // never cut to make the table fit: half a number is not a number
 }
 
 // Add appends columns by name.

@@ -126,7 +126,7 @@ func cut(s string) string {
 
 // Visible makes a text safe to show: control characters, which could steer a
 // terminal, and marks that turn the direction of writing become visible
-// characters, and bytes and codes that are no text the replacement character.
+// characters, and bytes and codes that are not text the replacement character.
 // Tabs and line ends stay.
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {

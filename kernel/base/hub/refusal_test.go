@@ -119,7 +119,7 @@ func TestStall(t *testing.T) {
 	defer s.Close()
 	defer close(release)
 	c := &hub.Client{Endpoint: s.URL, Cache: t.TempDir(), Stall: 20 * time.Millisecond, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
-	if _, _, err := pull(t, c, "org/tiny"); err == nil || !strings.Contains(err.Error(), "the connection gave nothing for 20ms") {
+	if _, _, err := pull(t, c, "org/tiny"); err == nil || !strings.Contains(err.Error(), "no data from the server for 20ms") {
 		t.Errorf("a silent server: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func (c *Client) watched(ctx context.Context) (context.Context, watch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w.ctx = ctx
 	w.timer = time.AfterFunc(w.limit, func() {
-		cancel(&transient{err: fmt.Errorf("the connection gave nothing for %s", w.limit)})
+		cancel(&transient{err: fmt.Errorf("no data from the server for %s", w.limit)})
 	})
 	w.stop = func() { w.timer.Stop(); cancel(nil) }
 	return ctx, w

@@ -29,7 +29,7 @@ const Chosen = "exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, ma
 // right answer. An error is about those.
 type judge func(got string, accepted []string) (float64, error)
 
-// grades reports whether a model judges, whom somebody else must ask.
+// grades reports whether a model judges: the caller must ask it.
 func (j judge) grades() bool { return j == nil }
 
 // chosenScorer is the scorers that a user named; the first one decides. It is for

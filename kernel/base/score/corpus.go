@@ -20,7 +20,7 @@ const (
 )
 
 // Prediction is one trial's answer beside its target, for the measures that
-// are no mean over trials.
+// are not means over trials.
 type Prediction struct {
 	Spec   methods.AnswerSpec
 	Answer methods.Answer
@@ -56,8 +56,8 @@ func OfCorpus() []string { return []string{MacroF1, AUPRC, AdjustedAUPRC} }
 // clusters taken for single samples, and 87 % of few samples.
 //
 // Levels are compared by their place in Spec.Labels, so that problems with
-// other names for their levels can be in one corpus. An answer that is no
-// result, or whose verdict is no level, is a prediction of no level: it counts
+// other names for their levels can be in one corpus. An answer that is not a
+// result, or whose verdict is not a level, is a prediction of no level: it counts
 // against the recall of its gold level, and ranks below the mildest level.
 func Corpus(samples [][]Prediction, clusters []string, o Options) ([]Metric, error) {
 	one, err := newCorpus(clusters, samples)
@@ -204,7 +204,7 @@ func newCorpus(clusters []string, of ...[][]Prediction) (*corpus, error) {
 	return &c, nil
 }
 
-// outcomesOf is nil for answers that are no verdicts.
+// outcomesOf is nil for answers that are not verdicts.
 func outcomesOf(epochs []Prediction) ([]outcome, error) {
 	var outs []outcome
 	for _, p := range epochs {
@@ -287,7 +287,7 @@ func (c *corpus) bootstrap() (se [3][3]float64) {
 		}
 	}
 	// A bootstrap's spread is too small for few units: by n-1 to n for a mean, and by
-	// more for measures that are none (the audit has them).
+	// more for other measures (the audit has them).
 	small := math.Sqrt((c.alike + 3) / max(1, c.alike-1))
 	for m := range se {
 		for i := range se[m] {

@@ -88,11 +88,11 @@ func (e *evaluation) eval(x ast.Expr) (*big.Rat, error) {
 
 func (e *evaluation) number(lit *ast.BasicLit) (*big.Rat, error) {
 	if lit.Kind != token.INT || len(lit.Value) > 9 || strings.Trim(lit.Value, "0123456789") != "" {
-		return nil, fmt.Errorf("%q is no whole number", lit.Value)
+		return nil, fmt.Errorf("%q is not a whole number", lit.Value)
 	}
 	r, ok := new(big.Rat).SetString(lit.Value)
 	if !ok {
-		return nil, fmt.Errorf("%q is no whole number", lit.Value)
+		return nil, fmt.Errorf("%q is not a whole number", lit.Value)
 	}
 	e.used = append(e.used, int(r.Num().Int64()))
 	return r, nil

@@ -20,7 +20,7 @@ import (
 // their size), variables at three points. Of an answer with \boxed{…} or $…$ the last
 // of these counts; of "x = 5" what stands behind the sign; of "5\text{ cm}", "5^\circ"
 // and "5\%" the 5. What is not in this subset is equal if it is the same text but for
-// spaces. It is no computer algebra: equations, sets, matrices, functions such as
+// spaces. It does no computer algebra: equations, sets, matrices, functions such as
 // \sin, and units that differ are compared as texts.
 func SameMath(got, want string) bool {
 	a, b := mathText(got), mathText(want)

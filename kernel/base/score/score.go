@@ -135,7 +135,7 @@ func hasValue(a methods.Answer) bool {
 	return len(v) > 0 && !bytes.Equal(v, []byte("null"))
 }
 
-// parseTarget decodes a target. A null is no target.
+// parseTarget decodes a target. A null is not a target.
 func parseTarget[T any](kind methods.AnswerKind, target json.RawMessage) (v T, err error) {
 	if !hasValue(methods.Answer{Value: target}) {
 		return v, fmt.Errorf("score: %s target is missing", kind)

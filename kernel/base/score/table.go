@@ -122,7 +122,7 @@ func EffectNames() []string {
 	return names
 }
 
-// zero is what an answer that is no result earns: 0 on all that measures merit.
+// zero is what an answer that is not a result earns: 0 on all that measures merit.
 func zero(spec methods.AnswerSpec) map[string]float64 {
 	values := map[string]float64{}
 	for _, row := range rowsOf(spec) {
@@ -143,8 +143,8 @@ func IsBias(name string) bool {
 	return false
 }
 
-// Columns lists the metrics that tables show, where last is the largest k of the
-// hits@k that there are.
+// Columns lists the metrics that tables show, where last is the largest k of hits@k
+// among them.
 func Columns(last int) []Info {
 	var columns []Info
 	for _, row := range table() {

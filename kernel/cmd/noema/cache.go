@@ -31,7 +31,7 @@ func cacheExportCommand(a *app) *cobra.Command {
 			return a.packed(out, digest, err)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "output", "o", "answers.noema", "file to write; one that is there stays")
+	cmd.Flags().StringVarP(&out, "output", "o", "answers.noema", "file to write; it must not exist yet")
 	return cmd
 }
 
@@ -41,7 +41,7 @@ func cacheImportCommand(a *app) *cobra.Command {
 		Use:   "import FILE",
 		Short: "add the answers and runs of a pack to the store; nothing is overwritten",
 		Long: `Adds what a pack holds to the store, so that new runs pay only for what was not asked
-before. What the store has under the same key stays, and is told. Check a pack of somebody
+before. An answer that the store has already stays, and is reported. Check a pack of somebody
 else with "noema verify" first: an answer that is imported counts as a model's.`,
 		Example: "  noema cache import study.noema",
 		Args:    cobra.ExactArgs(1),
@@ -96,7 +96,7 @@ since an unfinished run began stays.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&runs, "run", nil, "runs to remove first; then only answers that they alone used go")
-	flags.StringVar(&older, "older-than", "", "remove only what was received so long ago, as in 30d or 12h")
+	flags.StringVar(&older, "older-than", "", "remove only what is older than this, as in 30d or 12h")
 	flags.Var(&size, "max-size", "remove the oldest only, until the rest is no larger, as in 2GiB")
 	flags.BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")

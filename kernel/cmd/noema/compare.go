@@ -58,7 +58,7 @@ how sure it is. All model calls go through the store: what was asked before is n
 asked again. If the same comparison was interrupted, it goes on where it stopped.
 
 With RUN, methods of stored runs are compared; nothing is run. They must be over the
-same samples (--force pairs what can be paired).`,
+same samples (--force compares the samples that they share).`,
 		Example: `  noema compare --task cafes --methods direct,cot,anot
   noema compare --task cafes?n=20 --methods anot,anot?builder=compiled --limit 20
   noema compare --task questions.jsonl --methods direct,cot --model openai/gpt-5-nano --epochs 3
@@ -264,7 +264,7 @@ func (a *app) compareAttacked(ctx context.Context, c *comparison, exp lab.Experi
 }
 
 // compareScaled runs an experiment at several sizes of its task, with the same
-// requests at each, and prints how the methods bear it.
+// requests at each, and prints how the methods change with size.
 func (a *app) compareScaled(ctx context.Context, c *comparison, exp lab.Experiment) error {
 	if c.HTML != "" {
 		return usage(errors.New("--html has no effect with --scale: run one size, or compare the stored runs"))

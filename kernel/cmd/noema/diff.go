@@ -58,7 +58,7 @@ of one method each are paired whatever the methods are called.`,
 	}
 	cmd.Flags().StringVar(&only, "only", "", "flipped: only trials that scored differently")
 	cmd.Flags().IntVar(&limit, "limit", 20, "trials to show; 0 shows all")
-	cmd.Flags().BoolVar(&force, "force", false, "pair what can be paired of runs over different data")
+	cmd.Flags().BoolVar(&force, "force", false, "compare the samples that runs over different data share")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -88,7 +88,7 @@ func taskValidateCommand(a *app) *cobra.Command {
 		Short: "check a task: its files, samples, targets, tools and, for logs, its workflows",
 		Long: `Opens a task and checks everything that can be checked without a model: files and
 configuration, with the place of each fault; that every target is one its answer kind
-allows; and, where tools count records, how many lines of the log are none.`,
+allows; and, where tools count records, how many lines of the log are not records.`,
 		Example: `  noema task validate cafes
   noema task validate ./my-logs`,
 		Args: cobra.ExactArgs(1),

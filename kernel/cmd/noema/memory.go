@@ -58,7 +58,7 @@ func (*byteSize) Type() string { return "size" }
 // addMemory declares the limit on the memory of a session of cells.
 func addMemory(flags *pflag.FlagSet) *byteSize {
 	limit := sessionMemory
-	flags.Var(&limit, "memory", "memory at which a cell or script ends with an error; 0 is no limit")
+	flags.Var(&limit, "memory", "memory at which a cell or script ends with an error; 0 means no limit")
 	return &limit
 }
 

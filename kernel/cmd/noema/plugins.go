@@ -44,7 +44,7 @@ func (a *app) pluginAt(name string) string {
 	if plugins.IsPath(name) {
 		return name
 	}
-	sources, _ := a.lab.Plugins() // a faulty one beside it is no matter here
+	sources, _ := a.lab.Plugins() // a faulty one beside it does not matter here
 	for _, s := range sources {
 		if s.Name == name && !s.Builtin {
 			return s.Path
@@ -284,7 +284,7 @@ func checkPluginCommand(a *app) *cobra.Command {
 		Use: "check NAME|PATH", Short: "check that a plugin keeps the contract", Args: cobra.ExactArgs(1),
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
 keeps the contract: answers, does the same twice, stops at its budget and when it
-is cancelled, bears hostile input, and keeps to its memory. A file of Go is also compiled,
+is cancelled, survives hostile input, and keeps to its memory. A file of Go is also compiled,
 where the Go toolchain is there, to show that both make the same calls. --bench prints
 what a call to the kernel costs.`,
 		Example: "  noema plugin check my-method\n  noema plugin check my_method.go\n  noema plugin check ./my-method --bench",

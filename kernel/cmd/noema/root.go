@@ -84,7 +84,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.home, "home", "", "folder of the store and of plugins (default: noema in the user's data folder)")
 	flags.StringVar(&a.pluginPath, "plugins", "", "folders to search for plugins, separated as in PATH")
-	flags.Var(&a.pluginMemory, "plugin-memory", "memory of all plugin processes together, as in 4GiB; 0 is no limit (default: half of the machine's)")
+	flags.Var(&a.pluginMemory, "plugin-memory", "memory of all plugin processes together, as in 4GiB; 0 means no limit (default: half of the machine's)")
 	flags.IntVar(&a.debug, "debug", 0, "print the methods' events: 0 none, 1 summary, 2 verbose, 3 full")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

@@ -22,7 +22,7 @@ func packCommand(a *app) *cobra.Command {
 	var redact []string
 	cmd := &cobra.Command{
 		Use:   "pack RUN...",
-		Short: "make one file of runs, which proves itself by noema verify",
+		Short: "pack runs into one file that noema verify can check",
 		Long: `Writes a zip with all that runs asked and were told, their transcripts, the code of
 their plugins and their tables, to be sent or to lie beside a paper. The same runs give
 the same file. What the runs' data and models allow to be given away is for you to know.`,
@@ -32,7 +32,7 @@ the same file. What the runs' data and models allow to be given away is for you 
 		RunE: func(cmd *cobra.Command, args []string) error { return a.pack(cmd.Context(), args, redact, out) },
 	}
 	cmd.Flags().StringSliceVar(&redact, "redact", nil, "take out prompts, replies or items, and leave their digests")
-	cmd.Flags().StringVarP(&out, "output", "o", "study.noema", "file to write; one that is there stays")
+	cmd.Flags().StringVarP(&out, "output", "o", "study.noema", "file to write; it must not exist yet")
 	return cmd
 }
 
@@ -118,7 +118,7 @@ pack writes into a study. noema verify checks it.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.proveTrial(cmd.Context(), args[0], trial, out) },
 	}
 	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
-	cmd.Flags().StringVarP(&out, "output", "o", "trial.noema", "file to write; one that is there stays")
+	cmd.Flags().StringVarP(&out, "output", "o", "trial.noema", "file to write; it must not exist yet")
 	return cmd
 }
 
@@ -196,8 +196,8 @@ to write, lists names and numbers.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.cite(cmd.Context(), args[0], tex, plain) },
 	}
-	cmd.Flags().StringVar(&tex, "latex", "", "LaTeX file to write; one that is there is replaced")
-	cmd.Flags().StringVar(&plain, "json", "", "JSON file to write; one that is there is replaced")
+	cmd.Flags().StringVar(&tex, "latex", "", "LaTeX file to write; an existing one is replaced")
+	cmd.Flags().StringVar(&plain, "json", "", "JSON file to write; an existing one is replaced")
 	return cmd
 }
 

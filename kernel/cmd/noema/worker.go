@@ -41,7 +41,7 @@ It ends when there is no more work, with --stay at Ctrl-C or after --wait.`,
 	cmd.Flags().StringVar(&o.Join, "join", "", "address that the other machine prints, as in tls://HOST:PORT")
 	cmd.Flags().IntVar(&o.Slots, "slots", 16, "trials at once")
 	cmd.Flags().StringArrayVar(&serve, "serve", nil, "local model that this worker answers for, as in local/NAME; repeatable")
-	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "end with an error when no run is there for so long, as in 10m (default: wait for one)")
+	cmd.Flags().DurationVar(&o.Wait, "wait", 0, "how long to wait for a run before ending with an error, as in 10m (default: forever)")
 	cmd.Flags().BoolVar(&o.Stay, "stay", false, "when there is no more work, wait for the next run")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return a.worker(cmd.Context(), o, serve) }
 	cmd.AddCommand(workerListCommand(a))

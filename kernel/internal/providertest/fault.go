@@ -47,7 +47,7 @@ type Plan struct {
 	Seed   uint64
 	Rate   float64 // of attempts that fail
 	Faults []Fault // of which one is chosen; none means All
-	// Most is how often requests of one content fail at most; 0 is no limit.
+	// Most is how often requests of one content fail at most; 0 means no limit.
 	Most int
 	// Each is how often every fault is made at least, for the first requests
 	// that it can happen to, some way apart.

@@ -44,7 +44,7 @@ func wireToken(t Token) fields {
 	}
 	text := t.Text
 	if !utf8.ValidString(text) {
-		text = "bytes:?" // as OpenAI writes, in some form, what is no text
+		text = "bytes:?" // as OpenAI writes, in some form, what is not text
 	}
 	return fields{"token": text, "logprob": t.Logprob, "bytes": bytes}
 }

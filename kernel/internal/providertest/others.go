@@ -282,7 +282,7 @@ func (w ollamaWire) whole(a Ask, answer Answer, u usage) []byte {
 
 func (w ollamaWire) frames(a Ask, answer Answer, u usage) [][]byte {
 	var frames [][]byte
-	if len(answer.Tokens) > 0 { // those of thoughts are no part of the reply's text
+	if len(answer.Tokens) > 0 { // those of thoughts are not part of the reply's text
 		thought := fields{"role": "assistant", "content": "", "thinking": "hm"}
 		frames = append(frames, w.line(a, thought, fields{"logprobs": wireTokens(a, []Token{{Text: "hm", Logprob: -9}})}))
 	}

@@ -57,10 +57,10 @@ type Config struct {
 	Refuse func(Ask) string
 	// Rejects are parameters that are answered with a 400 that names them.
 	Rejects []string
-	// Models, if set, are the only ones that there are.
+	// Models, if set, are the only ones offered.
 	Models []string
 	// Limit is the longest prompt in bytes; a longer one is refused as too
-	// long in the protocol's own words. 0 is no limit.
+	// long in the protocol's own words. 0 means no limit.
 	Limit int
 	// Listener, if set, is where it is served, instead of a loopback port of its own.
 	Listener net.Listener

@@ -116,7 +116,7 @@ func (x *verification) data(ctx context.Context, run *record.Run) {
 	}
 	made := x.generated(ctx, named)
 	if made == nil {
-		x.unchecked(run.ID, what, "the pack holds only a part of it, and it is none that noema generates: "+x.digestLine(samples+"/00000.jsonl.zst"))
+		x.unchecked(run.ID, what, "the pack holds only a part of it, and noema does not generate this task: "+x.digestLine(samples+"/00000.jsonl.zst"))
 		return
 	}
 	x.claim(run.ID, what, sameSamples(t, made))

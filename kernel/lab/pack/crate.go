@@ -79,7 +79,7 @@ func refs(ids []string) []entity {
 	return all
 }
 
-// local is the id of an entity that is no file.
+// local is the id of an entity that is not a file.
 func local(kind string, parts ...string) string {
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)

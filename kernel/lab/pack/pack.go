@@ -1,4 +1,4 @@
-// Package pack makes of runs a file that proves itself: a pack with all that the runs
+// Package pack makes of runs a file that can be verified: a pack with all that the runs
 // asked and were told, their transcripts, the code of their methods and their tables. Who
 // gets it computes every trial again, without a key and without a network, and compares
 // root hashes and tables with what the file says.

@@ -10,10 +10,10 @@ import (
 )
 
 // Agreement is how often two methods gave the same answer where nobody knows the
-// right one. It is a count: that two agree is no evidence that they are right.
+// right one. It is a count: that two agree is not evidence that they are right.
 type Agreement struct {
 	Same  int `json:"same"`  // trials with the same answer
-	Both  int `json:"both"`  // trials, paired by sample and epoch, in which both answered; a fallback is no answer
+	Both  int `json:"both"`  // trials, paired by sample and epoch, in which both answered; a fallback is not an answer
 	Pairs int `json:"pairs"` // trials that both methods have
 }
 

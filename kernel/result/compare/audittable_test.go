@@ -95,7 +95,7 @@ func readAudit(t *testing.T) map[string]string {
 }
 
 // TestAuditTable: the committed table has every cell, and each keeps what is
-// promised; the README has the worst of each kind.
+// promised; METHOD.md has the worst of each kind.
 func TestAuditTable(t *testing.T) {
 	rows := readAudit(t)
 	if os.Getenv("NOEMA_BENCH") == "1" {
@@ -131,11 +131,11 @@ func TestAuditTable(t *testing.T) {
 		w := worst[kind]
 		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %.1f | %s |\n", kind, 100*w.winners, 100*w.dominated, 100*w.together, looked(w.own))
 	}
-	readme, err := os.ReadFile("README.md")
+	method, err := os.ReadFile("METHOD.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(readme), "|---|---|---|---|---|\n"+b.String()) {
-		t.Errorf("README.md does not have the worst of each kind:\n%s", &b)
+	if !strings.Contains(string(method), "|---|---|---|---|---|\n"+b.String()) {
+		t.Errorf("METHOD.md does not have the worst of each kind:\n%s", &b)
 	}
 }

@@ -45,7 +45,7 @@ type Options struct {
 	// Student's t with an allowance. It is a run's to declare: whoever chooses between
 	// tests afterwards finds too much.
 	Test string
-	// Equivalence is the margin within which methods are equivalent; 0 is none, or that of
+	// Equivalence is the margin within which methods are equivalent; 0 means none, or that of
 	// the design.
 	Equivalence float64
 	// Baseline names the method that every other is compared with. Without
@@ -55,7 +55,7 @@ type Options struct {
 	// only these pairs are compared. It excludes Baseline.
 	Against map[string]string
 	// Budget is the envelope that every trial must stay in: one that used more
-	// counts as wrong. Zero limits are none. It asks what each method is worth
+	// counts as wrong. Zero sets no limit. It asks what each method is worth
 	// to somebody who would have stopped it there; a method that knew of the
 	// limit might do better.
 	Budget record.Limits

@@ -169,7 +169,7 @@ func envelopeOf(l record.Limits) []limit {
 
 // counted reports whether v takes a trial for an observation of its method,
 // and whether the trial is wrong whatever it scored, as one beyond the envelope
-// is. A trial whose use of a limited resource is not known is no observation.
+// is. A trial whose use of a limited resource is not known is not an observation.
 func (v view) counted(c Cell) (counted, wrong bool) {
 	switch {
 	case c.Infra:

@@ -81,7 +81,7 @@ func TestUncalibrated(t *testing.T) {
 	for _, target := range []string{`"x"`, "null"} {
 		c := comparedGraded(t, free(60, target), map[string]string{"a": strings.Repeat("1", 60), "b": strings.Repeat("0", 60)}, labelled("a", "yyy")...)
 		p := c.Pairs[0]
-		if p.Winner != "" || !strings.HasPrefix(c.Verdict, "uncalibrated between a and b: ") || !strings.Contains(c.Verdict, "labelled samples would settle it") {
+		if p.Winner != "" || !strings.HasPrefix(c.Verdict, "uncalibrated between a and b: ") || !strings.Contains(c.Verdict, "labelled samples would decide it") {
 			t.Errorf("target %s: winner %q, %s", target, p.Winner, c.Verdict)
 		}
 		if d := p.Metrics[score.Graded]; d.Difference.HasInterval() || d.P.Defined() || d.Difference.Value != 1 {

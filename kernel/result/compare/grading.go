@@ -10,7 +10,7 @@ import (
 )
 
 // Uncalibrated reports whether the headline is the graders' word alone, so that there
-// is no verdict.
+// is not a verdict.
 func (c *Comparison) Uncalibrated() bool {
 	return slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.Metrics[c.Metric].uncalibrated() })
 }
@@ -26,11 +26,11 @@ func (c Calibration) settle() string {
 	}
 	switch {
 	case c.Needed == 0 && c.Labelled >= fewestLabels:
-		return "more labels alone would hardly settle it: it takes more samples"
+		return "more labels will not decide it: add samples"
 	case c.Needed == 0:
 		return fmt.Sprintf("so small a difference takes more samples than these; \"noema label\" asks for labels, of which an interval takes at least %d samples more", more)
 	}
-	return fmt.Sprintf("about %d more labelled samples would settle it: \"noema label\" asks for them", more)
+	return fmt.Sprintf("about %d more labelled samples would decide it: \"noema label\" asks for them", more)
 }
 
 // Grading is how graders did.
@@ -128,7 +128,7 @@ func (c *Comparison) gradingNotes() (notes []string) {
 		return nil
 	}
 	if g.Labelled == 0 {
-		notes = append(notes, "uncalibrated: models graded, and nobody has checked them: no winner is named on graded; \"noema label\" asks for labels")
+		notes = append(notes, "uncalibrated: models graded, without labels of people to check them: no winner is named on graded; \"noema label\" asks for labels")
 	} else {
 		text := fmt.Sprintf("calibration: of %d labelled answers people find %.0f %% right, and agree with the graders on %.0f %%",
 			g.Labelled, 100*float64(g.Right)/float64(g.Labelled), 100-100*float64(g.TooKind+g.TooHard)/float64(g.Labelled))

@@ -242,7 +242,7 @@ const suissaShuster = "unconditional exact test"
 //
 // Source: Tango 1998, "Equivalence test and confidence interval for the
 // difference in proportions for the paired-sample design". Student's interval
-// is no substitute: with 20 samples of which one in ten is a win or a loss it
+// is not a substitute: with 20 samples of which one in ten is a win or a loss it
 // covers 86 % where 95 % is asked, Tango's 99 %.
 func Tango(wins, losses, n int, level float64) (low, high float64) {
 	return tango(wins, losses, n, distuv.UnitNormal.Quantile((1+level)/2))

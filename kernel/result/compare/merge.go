@@ -112,7 +112,7 @@ func madeBy(run *record.Run, m record.Method) (string, error) {
 	if err != nil || len(run.Replaced) == 0 {
 		return digest, err
 	}
-	raw, err := json.Marshal(run.Replaced) // replies by hand are no answers of the model
+	raw, err := json.Marshal(run.Replaced) // replies by hand are not answers of the model
 	return digest + string(raw), err
 }
 

@@ -88,7 +88,7 @@ func correctPositions(stats []MethodStats) {
 }
 
 // exactRate is the two-sided p-value of k successes in independent trials with
-// these chances: the probability of all counts that are no likelier than k.
+// these chances: the probability of all counts that are not likelier than k.
 // With equal chances it is the exact binomial test, as R and scipy do it;
 // otherwise the counts are Poisson binomial (Hong 2013, "On computing the
 // distribution function for the Poisson binomial distribution", its direct

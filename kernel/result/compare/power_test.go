@@ -11,7 +11,7 @@ import (
 
 // TestPower holds the tests against each other on differences that Student's t finds in
 // about four of five runs: the allowance only makes t stricter, and the exchange of names
-// finds about what t does. NOEMA_BENCH=1 prints what the README has.
+// finds about what t does. NOEMA_BENCH=1 prints what METHOD.md has.
 func TestPower(t *testing.T) {
 	experiments, ns := 100, []int{20, 50}
 	if os.Getenv("NOEMA_BENCH") == "1" {

@@ -81,7 +81,7 @@ func (c *Comparison) preferenceNotes() []string {
 	if !some {
 		return nil
 	}
-	text := "preferences are the graders' word, which nobody has checked: they name no winner"
+	text := "preferences of graders are not checked against people: they name no winner"
 	if sum.Asked > 0 {
 		text += fmt.Sprintf("; in %d of %d verdicts the order of the answers decided, which counts as a tie", sum.Swayed, sum.Asked)
 	}

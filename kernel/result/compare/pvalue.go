@@ -8,7 +8,7 @@ import (
 
 // Holm corrects the p-values of a family of tests, so that the chance of any
 // false finding among them stays below the level that each is compared with.
-// An undefined p-value stays undefined and is no member of the family.
+// An undefined p-value stays undefined and is not a member of the family.
 //
 // Source: Holm 1979, "A simple sequentially rejective multiple test procedure".
 func Holm(ps []float64) []float64 {

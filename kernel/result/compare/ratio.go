@@ -114,7 +114,7 @@ func (p pairing) proportional(ratio float64) bool {
 
 // fieller is the interval of the ratio of the means: all ratios R with which the mean of
 // a - R·b is not refuted by the rule of [bounded], whose bound is the unit farthest from it. An end
-// beyond a factor of 1,000 is none.
+// beyond a factor of 1,000 is not given.
 //
 // Source: Fieller 1954, "Some problems in interval estimation", with this package's
 // allowance for what no sample has shown.

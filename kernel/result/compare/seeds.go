@@ -21,7 +21,7 @@ type SeedUse struct {
 	PerTrial map[Resource]float64 `json:"per_trial"` // the share of each trial that did not fail; what is unknown is absent
 
 	sum    methods.Usage
-	trials int // that bear it
+	trials int // that share it
 }
 
 // SeedsOf is what the seeds of a method took, shared by its trials that did not fail;

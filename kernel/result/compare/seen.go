@@ -24,7 +24,7 @@ type Look struct {
 // Looks are the verdicts that were shown on one question: the same methods, models,
 // task and metric, each on other data, such as a run that was extended. Whoever looks
 // until there is a winner finds one by chance more often than the level of a single
-// test says. Data that are shown again are no further look.
+// test says. Data that are shown again are not another look.
 type Looks struct {
 	Question string `json:"question"` // its digest
 	Number   int    `json:"number"`   // of the present data among all looks, from 1; 0 beyond [MaxLooks]

@@ -65,7 +65,7 @@ func extendedRuns() map[string]extended {
 }
 
 // TestFalseWinners simulates who extends a run and looks until there is a winner: one is
-// named as often as falseWinners says at most. NOEMA_BENCH=1 prints what the README
+// named as often as falseWinners says at most. NOEMA_BENCH=1 prints what METHOD.md
 // has.
 func TestFalseWinners(t *testing.T) {
 	long := os.Getenv("NOEMA_BENCH") == "1"

@@ -28,7 +28,7 @@ func situations() []situation {
 			return "they have no common sample on which " + d.Metric + " is defined: run both on the same samples"
 		}},
 		{"uncalibrated", Difference.uncalibrated, func(d Difference) string {
-			return "the graders' word, which nobody has checked enough: " + d.Calibration.settle()
+			return "too few labels to check the graders: " + d.Calibration.settle()
 		}},
 		{"winner", func(d Difference) bool { return d.Winner != "" }, Difference.Stopped},
 		{"futile", Difference.futile, Difference.Stopped},
@@ -198,7 +198,7 @@ func (d Difference) skewed() bool {
 }
 
 // detects says after before what the comparison would have found, nothing if that is
-// no difference at all.
+// not a difference at all.
 func (d Difference) detects(before string) string {
 	if size := float64(d.Detectable); size < 0.9995 {
 		return fmt.Sprintf("%sthis run finds differences from %.3f on, and about half of that with four times the samples", before, size)

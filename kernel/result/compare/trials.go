@@ -23,7 +23,7 @@ import (
 //
 // A trial on a sample that is not among samples is an error, because it comes
 // from another task or another version of it, and so are two trials with one
-// id: a replay is no new data.
+// id: a replay is not new data.
 func FromTrials(labels []string, samples []task.Sample, trials []*record.Trial, metrics ...string) (Data, error) {
 	d := Data{Methods: slices.Clone(labels), Samples: make([]Sample, len(samples))}
 	at := make(map[string]int, len(samples))

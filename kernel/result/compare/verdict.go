@@ -77,7 +77,7 @@ func (c *Comparison) overall() string {
 	}
 	name := c.Methods[best].Method
 	if c.Uncalibrated() {
-		return fmt.Sprintf("uncalibrated: for the graders %s has the highest mean, which nobody has checked: \"noema label\" asks for labels", name)
+		return fmt.Sprintf("uncalibrated: for the graders %s has the highest mean, but no labels of people confirm it: \"noema label\" asks for labels", name)
 	}
 	var rivals []string
 	for _, p := range c.Pairs {

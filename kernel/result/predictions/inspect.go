@@ -149,7 +149,7 @@ func (f *File) logSamples(ctx context.Context, d *json.Decoder, part *portion) e
 	return err
 }
 
-// takeHeader takes what a log says of itself. A log that noema wrote is no data of
+// takeHeader takes what a log says of itself. A log that noema wrote is not data of
 // another harness, and its rankings are of shuffled items.
 func (f *File) takeHeader(h inspectHeader) error {
 	f.Harness = Inspect

@@ -58,7 +58,7 @@ type Prediction struct {
 }
 
 // unknown is the use of a trial of which a log says nothing: calls without count,
-// tokens and price. See methods.Usage: what is 0 here is no observation.
+// tokens and price. See methods.Usage: what is 0 here is not an observation.
 var unknown = methods.Usage{Unmetered: 1, Unpriced: 1}
 
 // Limits of a file.

@@ -228,7 +228,7 @@ type Run struct {
 }
 
 // Ahead is what was begun before it was known that a [Design] would not need it. It
-// is no part of the run; its answers are in the store.
+// is not part of the run; its answers are in the store.
 type Ahead struct {
 	Trials int           `json:"trials"` // begun
 	Usage  methods.Usage `json:"usage"`

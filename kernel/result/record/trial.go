@@ -92,7 +92,7 @@ type Trial struct {
 	Target json.RawMessage `json:"target"` // as presented, so after a shuffle; nil or null if it is not known
 	Score  score.Score     `json:"score"`
 	Usage  methods.Usage   `json:"usage"` // the sum over Calls
-	// Grading are the calls of the models that graded the answer. They are no part
+	// Grading are the calls of the models that graded the answer. They are not part
 	// of Usage, because the method did not make them.
 	Grading  []Call        `json:"grading,omitempty"`
 	Ungraded string        `json:"ungraded,omitempty"` // why the graders gave no verdict; for people, not hashed

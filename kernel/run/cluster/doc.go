@@ -7,10 +7,10 @@
 // call. It has no keys, no store and no targets. What a trial does is decided by what the
 // gateway answers, so it does not matter where it runs.
 //
-// NATS carries the messages: a server inside of the coordinator (package embedded), or one
-// that is there. Of JetStream the queue is a work queue, and the object store carries code
+// NATS carries the messages: a server inside of the coordinator (package embedded), or an
+// existing one. Of JetStream the queue is a work queue, and the object store carries code
 // and large messages. The queue is disposable. The store says which trials are finished,
-// and the queue is made again from the others when it is gone or stuck. A batch is
+// and the queue is rebuilt from the others when it is gone or stuck. A batch is
 // acknowledged when the store has its trials. A trial that comes twice is run once.
 //
 // A worker that is silent for a few seconds is lost: its trials go back to the queue, and
@@ -18,7 +18,7 @@
 // workers were lost twice runs alone on the next one; if that is lost too, it fails.
 //
 // A worker may serve local models (see [Coordinator.Model]): the gateway's calls of such a
-// model go to the workers that have its weights, and are made again when one is lost.
+// model go to the workers that have its weights, and are repeated when one is lost.
 //
 // All messages are authenticated with a key that is derived from the join token, so that
 // another client of the same server can neither send nor change any.
@@ -34,7 +34,7 @@ type pace struct {
 	beat    time.Duration // between two signs of life
 	silence time.Duration // without a sign: the other side is lost
 	watch   time.Duration // between two looks at the queue
-	stuck   time.Duration // without a trial begun, though workers are idle: the queue is made again
+	stuck   time.Duration // without a trial begun, though workers are idle: the queue is rebuilt
 	claim   time.Duration // a batch stays with a worker that says nothing of it
 	retry   time.Duration // between two attempts to join, at most
 }

@@ -97,7 +97,7 @@ func (l *link) beats() {
 		silent := time.Since(l.heard)
 		l.mu.Unlock()
 		if silent > l.pace.silence {
-			l.cancel(fmt.Errorf("nothing was heard from it for %v", silent.Round(time.Second)))
+			l.cancel(fmt.Errorf("no message from it for %v", silent.Round(time.Second)))
 			return
 		}
 		_ = l.put(item{kind: beat})
@@ -207,7 +207,7 @@ func (l *link) receive(m *nats.Msg) {
 	}
 }
 
-// dispatch hands an item to whom it is for.
+// dispatch hands an item to its addressee.
 func (l *link) dispatch(i item) (err error) {
 	if i.kind&inObject != 0 {
 		if i, err = l.fetch(i); err != nil {

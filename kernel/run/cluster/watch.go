@@ -141,7 +141,7 @@ func ReadState(file string) (s State, ok bool) {
 }
 
 // mend makes the queue again from what waits, when nothing of it comes to workers that
-// have room: its stream is gone with its server, or does not deliver.
+// have room: its stream is gone with its server, or stuck.
 func (c *Coordinator) mend() {
 	c.mu.Lock()
 	r := c.run
@@ -159,7 +159,7 @@ func (c *Coordinator) mend() {
 	c.mu.Unlock()
 	ctx, cancel := context.WithTimeout(r.ctx, 10*time.Second)
 	defer cancel()
-	c.o.Warn("the queue does not deliver: it is made again")
+	c.o.Warn("the queue is stuck: recreating it")
 	if err := c.queue.begin(ctx, r.groupIDs()); err != nil {
 		c.o.Warn(err.Error())
 	}

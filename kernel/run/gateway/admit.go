@@ -17,8 +17,7 @@ func refusal(c record.Call) int {
 	return 0
 }
 
-// settle takes the recorded course of a call, where there is one; h.mu is
-// held.
+// recall takes the recorded course of a call, if there is one; h.mu is held.
 func (h *Host) recall(call *record.Call) (record.Call, bool) {
 	id := CallID{call.Path, call.Key, call.Draw}
 	calls := h.settled[id]

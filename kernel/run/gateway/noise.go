@@ -4,7 +4,7 @@ import "math"
 
 // noise separates refusals for too much concurrency from those that come at any
 // concurrency: from a busy shared server, a proxy, or somebody else's quota. The
-// latter are no reason to make fewer calls.
+// latter are not a reason to make fewer calls.
 //
 // It estimates their rate where the limit is well below the one that was too
 // much last, since no other refusals are expected there. It counts only single

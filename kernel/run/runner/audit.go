@@ -23,7 +23,7 @@ func worker(at Place) string {
 
 // audit computes a share of the trials that each worker made again: on this machine, which
 // no worker answers for, from the store alone. Of a worker whose result was false all are,
-// and what differs is made again here. Who is computed again cannot be foreseen.
+// and what differs is computed again here. Who is computed again cannot be foreseen.
 func (x *execution) audit(ctx context.Context) error {
 	made := map[string][]record.TrialID{} // by worker
 	for id, who := range x.elsewhere.made {

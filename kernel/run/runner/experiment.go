@@ -19,7 +19,7 @@ import (
 // have it: "what" decides what is computed, "how" decides how it is carried out.
 type Experiment struct {
 	Name     string `json:"name" part:"what" doc:"name of the run, for people"`
-	Question string `json:"question" part:"what" doc:"what the experiment shall answer, for people"`
+	Question string `json:"question" part:"what" doc:"the question that the experiment should answer; it changes nothing"`
 
 	Task          string            `json:"task" part:"what" default:"cafes" doc:"task: cafes, cafes?n=20, a file of rows such as data.csv?input=question&target=answer, or a folder in the public ANoT format"`
 	TaskOptions   map[string]string `json:"task-options" flag:"task-option" short:"T" part:"what" doc:"option of the task, as in -T n=20"`
@@ -36,12 +36,12 @@ type Experiment struct {
 
 	// A run that may end before its last sample: see the README of package compare.
 	Until string `json:"until" part:"what" choices:"decided" doc:"decided: ask sample by sample, in an order of the seed, until every two methods are told apart or are equivalent; limit says how many samples at most, and may be raised later"`
-	Looks int    `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results so many times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
+	Looks int    `json:"looks" part:"what" min:"0" max:"50" doc:"look at the results N times, at least 2, evenly, and stop at the look that decides (O'Brien-Fleming); more power at the full limit than until decided"`
 	// Equivalence and Test say how methods are compared: see the README of package compare.
 	Equivalence float64 `json:"equivalence" part:"design" max:"1" zero:"-1" doc:"methods that differ by less than this are equivalent, as in 0.05; until and looks may stop there (their default: 0.1)"`
 	Test        string  `json:"test" part:"what" choices:"exchange" doc:"exchange: decide graded measures by exchange of the methods' names, which finds more; it asks whether they answer alike, not whether their means are equal"`
 
-	// Limits of each trial; 0 is none.
+	// Limits of each trial; 0 means no limit.
 	CallLimit  int           `json:"call-limit" part:"what" min:"0" doc:"model and tool calls per trial"`
 	TokenLimit int64         `json:"token-limit" part:"what" min:"0" doc:"tokens per trial"`
 	CostLimit  float64       `json:"cost-limit" part:"what" min:"0" doc:"dollars per trial"`
@@ -58,7 +58,7 @@ type Experiment struct {
 	Cache          string        `json:"cache" part:"how" default:"auto" choices:"auto,replay,refresh,verify,off" doc:"how to use the store: auto, replay, refresh, verify or off"`
 	Fresh          bool          `json:"fresh" part:"how" doc:"begin a new run even if an unfinished one could be resumed"`
 	MaxSamples     int           `json:"max-samples" part:"how" default:"16" min:"1" doc:"trials at once"`
-	MaxConnections int           `json:"max-connections" part:"how" min:"0" doc:"most provider calls at once, and as many to begin with (default: found by itself, up to 64)"`
+	MaxConnections int           `json:"max-connections" part:"how" min:"0" doc:"most provider calls at once, and as many to begin with (default: adapts to the server, up to 64)"`
 	Retries        int           `json:"retries" part:"how" default:"5" min:"-1" zero:"-1" doc:"further attempts after a failed provider call; -1 for none"`
 	Listen         string        `json:"listen" part:"how" doc:"HOST:PORT at which workers on other machines join, as in 127.0.0.1:4222; see noema worker"`
 	NATS           string        `json:"nats" part:"how" doc:"URL of a NATS server with JetStream at which workers join, in place of listen"`

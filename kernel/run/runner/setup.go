@@ -63,7 +63,7 @@ type selection struct {
 	ids      []string // if any, only these
 }
 
-// parseLimit reads 10 or "10", the first ten, or "10-20". Nothing is no limit.
+// parseLimit reads 10 or "10", the first ten, or "10-20". An empty one sets no limit.
 func parseLimit(limit any) (sel selection, err error) {
 	if limit == nil || limit == "" {
 		return sel, nil
@@ -106,7 +106,7 @@ func (s selection) apply(t *task.Task) ([]task.Sample, error) {
 			return nil, fmt.Errorf("select samples: nothing is left: none of --sample-id is within --limit: leave one of them out")
 		}
 		if len(t.Samples) == 0 {
-			return nil, fmt.Errorf("select samples: nothing is left: task %q has no questions: put one to its tools by \"noema ask\"", t.Name)
+			return nil, fmt.Errorf("select samples: nothing is left: task %q has no questions: ask one yourself with \"noema ask\"", t.Name)
 		}
 		return nil, fmt.Errorf("select samples: nothing is left of the %d samples of task %q", len(t.Samples), t.Name)
 	}

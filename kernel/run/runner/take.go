@@ -62,7 +62,7 @@ func (x *execution) denied() (last error, all bool) {
 }
 
 // settle ends the wait of trials when all are made, or err has stopped the run. Those
-// whose provider has denied every request are none.
+// whose provider has denied every request do not count.
 func (x *execution) settle(ctx context.Context, err error) error {
 	if denied, all := x.denied(); err == nil && all {
 		err = fmt.Errorf("no request was answered: %w", denied)

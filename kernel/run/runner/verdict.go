@@ -13,7 +13,7 @@ import (
 )
 
 // askGrader reads a verdict that is marked as one. Where there is none it asks for the
-// verdict alone: small models explain, and forget the line. All else is no verdict.
+// verdict alone: small models explain, and forget the line. All else is not a verdict.
 func askGrader(ctx context.Context, h methods.Host, q question) (verdict string, err error) {
 	req := methods.Request{Messages: methods.Ask(q.prompt), Path: q.path}
 	_, said, err := reply.Text(ctx, h, req, func(text string) (err error) {

@@ -121,5 +121,5 @@ func (logOutput) Clear(bool) {}
 
 // Input implements [cell.Output].
 func (logOutput) Input(context.Context, string, bool) (string, error) {
-	return "", errors.New("read input: a method has nobody to ask")
+	return "", errors.New("read input: a method cannot read input")
 }

@@ -114,7 +114,7 @@ func (s *socket) connection(c *net.TCPConn) {
 	}
 }
 
-// read reads messages until the connection ends, which is no error.
+// read reads messages until the connection ends, which is not an error.
 func (s *socket) read(p *peer, c *net.TCPConn) error {
 	r := newReceiver(c, s.limit, s.intake)
 	defer r.release()

@@ -34,7 +34,7 @@ const (
 	AskSmall    Kind = "small"    // [Who] in the smaller unit: metres × 1000, cents × 100
 )
 
-// Things that are no items.
+// Things that are not items.
 const (
 	Dollars    = "dollars"
 	Kilometres = "kilometres"

@@ -28,7 +28,7 @@ type record struct{ Question, Answer string }
 // LoadGSM8K reads word problems from a table in the form of GSM8K: rows
 // with "question" and with "answer", the worked solution, whose
 // last line is "#### N". Only N becomes the target; an
-// empty answer is none, and the problem is not scored. Problems are grouped by how
+// empty answer sets none, and the problem is not scored. Problems are grouped by how
 // many calculations their solution marks with <<…>>. The tools are those of
 // the generated task. Errors name file and line.
 //

@@ -76,7 +76,7 @@ func plots(level int) []plot {
 	}[level]
 }
 
-// fact and ask keep the plots below short. Who, whom and third are people, n
+// fact and ask keep the plots below short. The first arguments are people, n
 // and m numbers.
 func fact(kind Kind, who, whom, thing, n, m string) Fact {
 	return Fact{Kind: kind, Who: who, Whom: whom, Thing: thing, N: n, M: m}

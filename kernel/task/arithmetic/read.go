@@ -12,7 +12,7 @@ import (
 // pattern recognises the sentences of one template.
 type pattern struct {
 	template
-	hint string // the longest part that is no slot; most sentences can be told by it
+	hint string // the longest part that is not a slot; most sentences can be told by it
 	form *regexp.Regexp
 }
 

@@ -41,7 +41,7 @@ func TestTools(t *testing.T) {
 		{arithmetic.Moves{}, "divide", `{"a":8,"b":"(3 - (8 / 3))"}`, "(8 / (3 - (8 / 3)))", false},
 		{arithmetic.Moves{}, "divide", `{"a":8,"b":"(3 - 3)"}`, "division by zero", true},
 		{arithmetic.Moves{}, "multiply", `{"a":"f(x)","b":1}`, "only numbers", true},
-		{arithmetic.Moves{}, "multiply", `{"a":1.5,"b":1}`, "no whole number", true},
+		{arithmetic.Moves{}, "multiply", `{"a":1.5,"b":1}`, "not a whole number", true},
 		{arithmetic.Moves{}, "add", `{"a":1}`, "expression", true},
 		{arithmetic.Moves{}, "value", `{"expression":"8 / 3 - 1"}`, "5/3", false},
 		{arithmetic.Moves{}, "value", `{"expression":"24"}`, "24", false},

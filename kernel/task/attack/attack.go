@@ -1,4 +1,4 @@
-// Package attack changes the texts that methods read, to see what they bear: typos,
+// Package attack changes the texts that methods read, to see what they withstand: typos,
 // instructions that were slipped in, fake or repeated reviews, sarcasm, padding. An
 // attack never touches what decides a right answer. By default reviews that share a
 // word with the request stay as they are, for every item alike, so that neither the

@@ -67,7 +67,7 @@ func New(o Options) (*task.Task, error) {
 	}
 	config := fmt.Sprintf("fail=%v&n=%d&seed=%d", o.Fail, o.N, o.Seed)
 	t := &task.Task{
-		// The offers and what fails are no part of the samples: they make another version.
+		// The offers and what fails are not part of the samples: they make another version.
 		Name: Name, Version: fmt.Sprintf("%s+fail=%v&seed=%d", version, o.Fail, o.Seed),
 		Summary: "book, pay and undo with tools that have effects (generated)", Config: config, Source: "generated",
 		Notes:  []string{fmt.Sprintf("scored by what the tools have done; of their calls, a share of %v is refused as unavailable", o.Fail)},
@@ -91,7 +91,7 @@ type Account struct {
 	Mine  []Reservation // paid
 }
 
-// Target is what the scorer compares with: what the traveller had, what shall be
+// Target is what the scorer compares with: what the traveller had, what should be
 // left, and the price of what is new in it.
 type Target struct {
 	Total int           `json:"total"`

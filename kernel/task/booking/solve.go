@@ -4,7 +4,7 @@ import "fmt"
 
 // End is the one right end of a request.
 type End struct {
-	Bought []Place // what is new; none if nothing shall be taken
+	Bought []Place // what is new; none if nothing should be taken
 	Left   []Place // all that the traveller has then
 	Total  int     // price of what is new
 	Short  bool    // nothing is taken because the money does not do

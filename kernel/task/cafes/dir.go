@@ -145,7 +145,7 @@ func (d *data) sample(q query, shown []int) (task.Sample, error) {
 }
 
 // circle is the part of the friend graph that matters to a problem: the
-// people who wrote its reviews, those whom its request names, and the friends
+// people who wrote its reviews, those its request names, and the friends
 // of the latter.
 func (d *data) circle(text string, shown []int) map[string][]string {
 	people := map[string]bool{}

@@ -82,7 +82,7 @@ func (d *data) readPlace(l task.Line) (place, error) {
 	return p, nil
 }
 
-// literal is the value of a Python literal, or text itself if it is none.
+// literal is the value of a Python literal, or text itself if it is not one.
 func literal(text string) any {
 	v, err := reply.PythonLiteral(strings.TrimSpace(text))
 	if err != nil {

@@ -240,7 +240,7 @@ func (d *data) befriend(name string, friends []string) {
 	}
 }
 
-// tidyFriends leaves out of every list whom the data says nothing about:
+// tidyFriends leaves out of every list the people that the data says nothing about:
 // those who neither wrote a review nor have friends.
 func (d *data) tidyFriends() {
 	people := map[string]bool{}

@@ -213,7 +213,7 @@ func (d *drawer) pair(a, b part) (Node, bool) {
 }
 
 // alternatives joins two parts in random order. Each must admit a cafe that
-// the other does not, or it would be no choice.
+// the other does not, or there would be no choice.
 func (d *drawer) alternatives(a, b part) (Node, bool) {
 	args, ok := d.all(a, b)
 	if !ok {

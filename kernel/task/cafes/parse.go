@@ -209,7 +209,7 @@ func (p *parser) single(inList bool) (Node, bool) {
 }
 
 // list reads "A, B or C" after its opening word; without the last word it is
-// no list, but a sequence that the opening word misled about.
+// not a list, but a sequence that the opening word misled about.
 func (p *parser) list(join func(...Node) Node, last string) (Node, bool) {
 	var args []Node
 	closed := false

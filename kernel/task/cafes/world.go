@@ -147,7 +147,7 @@ func days() []string {
 func clock(minutes int) string { return fmt.Sprintf("%d:%02d", minutes/60, minutes%60) }
 
 // newPeople draws the friend graph, which is mutual, and splits the people
-// into those whom requests speak of and those who write reviews. Nobody is in
+// into those that requests speak of and those who write reviews. Nobody is in
 // both, so it never matters whether a person counts as their own friend.
 func newPeople(rng *rand.Rand) (friends map[string][]string, askers, reviewers []string) {
 	names := someOf(rng, []string{

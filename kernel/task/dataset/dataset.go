@@ -56,7 +56,7 @@ func (d Dataset) Ref() string {
 	return fmt.Sprintf("%s%s@%s?config=%s&split=%s", Prefix, d.Repo, d.Commit, d.Config, d.Split)
 }
 
-// NameError is a name, a config or a split that there is not.
+// NameError is an unknown name, config or split.
 type NameError struct{ err error }
 
 // Error implements error.

@@ -10,7 +10,7 @@ import (
 	"noema/kernel/base/hub"
 )
 
-// formatOf is the format that a file of rows has by its name; "" if it is none.
+// formatOf is the format that a file of rows has by its name; "" if the name has none.
 func formatOf(name string) string {
 	for _, hidden := range strings.Split(name, "/") {
 		if strings.HasPrefix(hidden, ".") || strings.HasPrefix(hidden, "__") {

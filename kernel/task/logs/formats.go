@@ -18,7 +18,7 @@ import (
 
 // format splits lines into fields.
 type format interface {
-	// header takes the first line if it is none of the records.
+	// header takes the first line if it is not a record.
 	header(line []byte) (taken bool, err error)
 	split(line []byte) (map[string]string, error)
 	// check fails as split does, and is faster.
@@ -268,7 +268,7 @@ func value(fields map[string]string, column string) string {
 	return text(v)
 }
 
-// valid is a line's text with a replacement for every byte that is none.
+// valid is a line's text with a replacement for every invalid byte.
 func valid(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)

@@ -10,13 +10,13 @@ import (
 const (
 	chunkSize = 1 << 20
 	// maxLine bounds a record: a longer line is skipped and counted, because
-	// something that size is no record and must not take the memory.
+	// something that size is not a record and must not take the memory.
 	maxLine = 1 << 20
 	// skippedExamples bounds how many skipped lines are told with their numbers.
 	skippedExamples = 20
 )
 
-// Skipped is a line that is no record.
+// Skipped is a line that is not a record.
 type Skipped struct {
 	Line   int    `json:"line"` // from 1
 	Reason string `json:"reason"`

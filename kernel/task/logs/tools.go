@@ -86,7 +86,7 @@ type result struct {
 	Entities  map[string][]string         `json:"entities,omitempty"`
 	Counts    map[string]map[string]int64 `json:"counts,omitempty"`
 	Logs      []string                    `json:"logs,omitempty"`
-	Skipped   *Skips                      `json:"skipped,omitempty"` // lines that are no records, if any
+	Skipped   *Skips                      `json:"skipped,omitempty"` // lines that are not records, if any
 }
 
 // Call implements [task.Environment].

@@ -27,7 +27,7 @@ type folder struct {
 	pages  []*Page
 	taken  map[string]bool // titles, in canonical form
 	bytes  int64
-	binary []string // files that are named like text and are none
+	binary []string // files that are named like text but are binary
 }
 
 // loadFolder reads the Markdown, HTML and text files of a folder and of those in

@@ -59,7 +59,7 @@ func (p *Page) Text() string {
 // a section of level 2 come its subsections; "Lead" is the lead. If no heading is
 // spelled as asked, case may differ, and then a number before the name that was
 // asked for is left out. Of several that fit, all are returned, each below its
-// name. A missing one is an error that lists those that there are.
+// name. A missing one is an error that lists the sections.
 func (p *Page) Section(name string) (heading, text string, err error) {
 	found := p.find(name)
 	if len(found) == 0 && strings.EqualFold(strings.TrimSpace(name), leadName) {

@@ -70,7 +70,7 @@ func refused(err error) bool {
 	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSYS)
 }
 
-// attempt makes the call with arguments that do no harm: all ones are no address,
+// attempt makes the call with arguments that do no harm: all ones are not an address,
 // no descriptor, no process and no kind of anything.
 func (c call) attempt() error {
 	if len(c.never) == 0 {

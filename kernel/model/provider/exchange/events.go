@@ -6,7 +6,7 @@ import (
 )
 
 // Events returns the data of a stream of server-sent events, and false if
-// body is none, such as the plain reply of a server that does not stream.
+// body is not one, such as the plain reply of a server that does not stream.
 // Comments and the end mark "[DONE]" are left out; done reports the latter.
 func Events(body []byte) (events [][]byte, done, ok bool) {
 	if !bytes.HasPrefix(body, []byte("data:")) && !bytes.HasPrefix(body, []byte("event:")) &&
@@ -59,7 +59,7 @@ func Lines(body []byte) [][]byte {
 // the events of a stream, the elements of a list, lines of JSON, or the one
 // value that the body is. A value that says that it is an error ends it. ended
 // reports that the reply has an end of its own: the end mark of a stream, or
-// that it is no stream.
+// that it is not a stream.
 func Each[T any](body []byte, do func(T) error) (ended bool, err error) {
 	values, ended, stream := Events(body)
 	var list []json.RawMessage

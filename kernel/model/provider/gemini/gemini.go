@@ -34,7 +34,7 @@ func features() provider.Features {
 		"A parameter that the server refuses is not sent again; the refusal is in the record.",
 		"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
 		"Not every model gives log probabilities; one that refuses them or leaves them out is an error. The protocol has no bytes of tokens: a part of a character is given as the server writes it.",
-		"Thoughts are counted as output tokens and are no part of the reply.",
+		"Thoughts are counted as output tokens and are not part of the reply.",
 		"Each draw sends a seed of its own.")
 	f.Seed, f.Logprobs = provider.BestEffort, provider.BestEffort
 	return f

@@ -150,7 +150,7 @@ func decodeResponse(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 			case "response.completed", "response.incomplete", "response.failed":
 				whole = e.Response
 			case "":
-				return exchange.Malformed(raw, "it holds no event of the responses API")
+				return exchange.Malformed(raw, "no event of the responses API in it")
 			}
 			return nil
 		}); err != nil {

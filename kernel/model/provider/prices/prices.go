@@ -26,7 +26,7 @@ var builtin []byte
 // Tariff is what a model charges. A nil Price is an unknown one.
 type Tariff struct {
 	Price *provider.Price
-	UpTo  int64 // the longest prompt, in tokens, that Price is for; 0 is no limit
+	UpTo  int64 // the longest prompt, in tokens, that Price is for; 0 means no limit
 }
 
 // Cost is the price of one call; the second result is false if it is unknown.

@@ -168,7 +168,7 @@ func (e errand) remaining(n noise, ref func(id int) any) (calls []toolUse, total
 	return t.calls, total
 }
 
-// holds are the reservations of the items: those that there are, or calls that make
+// holds are the reservations of the items: those in sight, or calls that make
 // them.
 func (e errand) holds(l simLedger, t *todo) []any {
 	offers := make([]any, len(e.wish.Items))

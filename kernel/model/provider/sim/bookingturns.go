@@ -65,7 +65,7 @@ func (l simLedger) in(offers any) (booking.Reservation, bool) {
 // offersOf lists the ids in a result of search.
 func offersOf(result string) []string {
 	var found struct{ Offers []booking.Offer }
-	_ = json.Unmarshal([]byte(result), &found) // what is no result has no offers
+	_ = json.Unmarshal([]byte(result), &found) // what is not a result has no offers
 	ids := []string{}
 	for _, o := range found.Offers {
 		ids = append(ids, o.ID)

@@ -133,7 +133,7 @@ func readCall(person string) string {
 	return "read(" + escape(path) + ")"
 }
 
-// friendsOf is what was read of a person's friends; nil if it was no list.
+// friendsOf is what was read of a person's friends; nil if it was not a list.
 func (b *builder) friendsOf(person string) []string {
 	var friends []string
 	if json.Unmarshal([]byte(b.known[readCall(person)]), &friends) != nil {

@@ -47,7 +47,7 @@ func readAndRank(p prompt, n noise) (judged, []int, bool) {
 	}
 	best := len(l.items)
 	if m := bestItems.FindStringSubmatch(p.frame); m != nil {
-		best, _ = strconv.Atoi(m[1]) // digits; a number too large is no bound
+		best, _ = strconv.Atoi(m[1]) // digits; a number too large sets no bound
 	}
 	j := judged{plan: wish, yes: make([][]int, len(wish.tests))}
 	verdicts := make([][]bool, len(wish.tests))

@@ -117,7 +117,7 @@ func (p prompt) tools() []string {
 }
 
 // reasked is how often the prompt was asked again since a reply could not be used.
-// What tools said is no such thing.
+// What tools said does not count.
 func (p prompt) reasked() (n int) {
 	for _, m := range p.after {
 		if m.Role == methods.User && !strings.HasPrefix(m.Content, "Observation: ") {

@@ -90,7 +90,7 @@ func withoutData(text string) string {
 }
 
 // answerLabel begins a line such as "Answer: NUMBER", or stands in quotes in one, and
-// shows how the last line of a reasoned reply shall look; firstKey is the first key
+// shows how the last line of a reasoned reply should look; firstKey is the first key
 // of a JSON object.
 var (
 	answerLabel = regexp.MustCompile(`(?:^\W*|["'])((?:[Tt]he )?(?:[Ff]inal )?(?:[Aa]nswer|ANSWER|[Rr]esult)(?: is)?:)`)

@@ -17,7 +17,7 @@ type pursuit struct {
 	listed []string // the sections of that article, once they were shown
 	tried  []string // those of them that were read
 	done   int      // how many results there are
-	failed int      // how many of the last results in a row gave nothing
+	failed int      // how many of the last results in a row were empty
 }
 
 // pursue follows a question through what the tools said, if the prompt asks one

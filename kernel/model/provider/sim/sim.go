@@ -37,7 +37,7 @@
 //	         General ANoT's extraction do it one by one, direct and cot all at once
 //	compute  what no machine computes is worked out: one step of a story, one term of a
 //	         policy, one sum or count is off by one; two neighbours in a ranking change places
-//	write    what a machine shall run is written: one step of an LWT leaves an item out or
+//	write    what a machine will run is written: one step of an LWT leaves an item out or
 //	         looks at other data, one formula of a Formula Seed or of a plan is another,
 //	         one planned call is lost or has another operation, one hold does not say how it
 //	         is undone. Only methods that write programs can err so
@@ -149,7 +149,7 @@ func answer(r methods.Request, n noise) (string, []methods.ToolCall) {
 }
 
 // dialogue answers the prompts of methods with a dialogue of their own, which
-// it knows by their sections and by the keys and marks that the reply shall
+// it knows by their sections and by the keys and marks that the reply should
 // have, and every other prompt by the question in it.
 func dialogue(p prompt, n noise) (string, bool) {
 	head, rest, _ := strings.Cut(p.text, "\n")

@@ -69,7 +69,7 @@ func (t test) shown(value string, authors map[string]bool, n noise, name any) bo
 	return holds != n.errs(judge, t.String(), name)
 }
 
-// friendsLine reads "Friends of Ann: [...]". What is no list is no friend.
+// friendsLine reads "Friends of Ann: [...]". Anything but a list gives no friends.
 func friendsLine(line string) (person string, friends []string, ok bool) {
 	rest, ok := strings.CutPrefix(line, "Friends of ")
 	if !ok {
@@ -157,7 +157,7 @@ func outputs(text string) (satisfied map[int]map[int]bool, formula string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := satisfiedLine.FindStringSubmatch(line); m != nil {
-			condition, _ = strconv.Atoi(m[1]) // digits; a number too large is no condition
+			condition, _ = strconv.Atoi(m[1]) // digits; a number too large is not a condition
 		} else if list, ok := strings.CutPrefix(line, "Satisfied by: "); ok {
 			satisfied[condition] = firstList(list)
 		} else if rest, ok := strings.CutPrefix(line, "LOGIC: "); ok {

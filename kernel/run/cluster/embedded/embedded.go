@@ -19,7 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Options say where a server listens, and whom it lets in.
+// Options say where a server listens, and which clients it lets in.
 type Options struct {
 	Listen string      // HOST:PORT; port 0 is any that is free
 	TLS    *tls.Config // nil on this machine alone

@@ -93,7 +93,7 @@ func (d *Data) Dropped() string {
 	return strings.Join(slices.Sorted(maps.Keys(d.dropped)), ", ")
 }
 
-// Names reads a list of texts, or one text with commas; null is none.
+// Names reads a list of texts, or one text with commas; null gives no names.
 func Names(raw json.RawMessage) (list []string, err error) {
 	if len(raw) == 0 || raw[0] == '[' {
 		if len(raw) > 0 {

@@ -10,7 +10,7 @@ import (
 // A template is a prompt cut into literal text and references.
 type template struct {
 	parts     []part
-	malformed []string // what begins like a reference and is none
+	malformed []string // what begins like a reference and is not one
 }
 
 // part is literal text, or a reference if ref is set.
@@ -29,7 +29,7 @@ type Reference struct {
 // Accessor is one [key] of a reference.
 type Accessor struct {
 	Key   string // the key, for dicts; empty for a slice
-	Index int    // the key as a number for lists, or -1 if it is none or quoted
+	Index int    // the key as a number for lists, or -1 if it is not a number or quoted
 	Slice bool   // [From:To] instead of a key
 	From  int    // where a slice begins, as written; -1 if left out
 	To    int    // where it ends, as written; -1 if left out

@@ -56,7 +56,7 @@ func parseTree(raw []byte) (*tree, error) {
 	return &tree{doc: r.out.String(), root: root}, nil
 }
 
-// parseLoose decodes JSON or, if it is none, a Python literal.
+// parseLoose decodes JSON or, if that fails, a Python literal.
 func parseLoose(text string) (*tree, error) {
 	t, err := parseTree([]byte(text))
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// instruction compiles one instruction that is no jump.
+// instruction compiles one instruction that is not a jump.
 func (c *code) instruction(i ssa.Instruction) op {
 	switch i := i.(type) {
 	case *ssa.UnOp:

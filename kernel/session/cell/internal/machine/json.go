@@ -29,7 +29,7 @@ func (m *Machine) jsonView(x any) any {
 }
 
 // hidesEmbedded reports whether a part of a type is a struct with an embedded field
-// that is none in the layout.
+// that the layout does not embed.
 func hidesEmbedded(t types.Type) bool {
 	return source.AnyPart(t, func(t types.Type) (found, done bool) {
 		named, ok := t.(*types.Named)

@@ -60,7 +60,7 @@ func (m *Importer) Complete(text string, cursor int, s source.Scope) (start, end
 // blank keeps a text's length, so that the places after it stay.
 func blank(text string) string { return strings.Repeat(" ", len(text)) }
 
-// significant is the last token that is no comment and was not put in.
+// significant is the last token that is not a comment and was not put in.
 func significant(all []source.Lexeme) token.Token {
 	for i := len(all) - 1; i >= 0; i-- {
 		if all[i].Tok != token.COMMENT && (all[i].Tok != token.SEMICOLON || all[i].Lit != "\n") {

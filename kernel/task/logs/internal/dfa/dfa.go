@@ -73,7 +73,7 @@ func (m *Matcher) reset() {
 	m.states, m.next = m.states[:0], m.next[:0]
 	m.wide, m.ids = map[wideKey]int32{}, map[string]int32{}
 	m.work.clear()
-	for range first { // the numbers below first are no states
+	for range first { // the numbers below first are not states
 		m.states, m.next = append(m.states, state{}), append(m.next, [ascii]int32{})
 	}
 	m.work.add(uint32(m.prog.Start))

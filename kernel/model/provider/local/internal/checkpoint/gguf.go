@@ -163,7 +163,7 @@ func (r *ggufReader) u64() uint64 {
 
 func (r *ggufReader) text() string { return string(r.bytes(r.u64())) }
 
-// The kinds of metadata values that are no numbers.
+// The kinds of metadata values that are not numbers.
 const (
 	ggufBool   = 7
 	ggufString = 8

@@ -144,7 +144,7 @@ func (r *numberRules) signed(neg bool) interval {
 	return r.bySign[0]
 }
 
-// compare updates the comparisons with the bounds that there are.
+// compare updates the comparisons with the bounds that are set.
 func (r *numberRules) compare(s numberState, with func(bound *decimal, so int8) int8) numberState {
 	i := r.signed(s.neg)
 	if i.low != nil {

@@ -74,7 +74,7 @@ type schema struct {
 	additional *place // nil when the keyword is absent
 
 	items                *place // nil when the keyword is absent
-	minItems, maxItems   int    // a maximum of -1 is none
+	minItems, maxItems   int    // a maximum of -1 means no maximum
 	minLength, maxLength int    // in code points
 	minimum, maximum     *decimal
 
