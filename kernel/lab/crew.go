@@ -103,7 +103,7 @@ func (l *Lab) OpenCode(ctx context.Context, c cluster.Code, write func(dir strin
 		}
 		return m.Solver, err
 	}
-	if _, err := l.KeepCode(c.Digest, write); err != nil {
+	if _, err := l.Copies().Keep(c.Digest, write); err != nil {
 		return nil, err
 	}
 	src, err := l.Code(record.Plugin{Method: c.Name, Path: filepath.Base(c.File), Digest: c.Digest})

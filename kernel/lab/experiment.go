@@ -206,9 +206,6 @@ func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
 		if p, ok := observe.(*report.Progress); ok && crew != nil {
 			p.Workers(crew.Workers)
 		}
-		if warning := fewFiles(s.Provider.Info(), s.MaxConnections); warning != "" {
-			observe.Warn(warning)
-		}
 		return s.Run(ctx, store, observe)
 	})
 	if err != nil && l.o.Context().Err() != nil {

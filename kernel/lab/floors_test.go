@@ -45,7 +45,7 @@ func isMain(pkg string) bool {
 }
 
 // shared are the packages beside methods and providers that are none.
-var shared = []string{"kernel/model/provider/exchange", "kernel/model/provider/none", "kernel/model/provider/prices"}
+var shared = []string{"methods/plans", "kernel/model/provider/exchange", "kernel/model/provider/none", "kernel/model/provider/prices"}
 
 // concrete are the methods and providers, which only mains may name: one may
 // compare any methods on any model only as long as nothing below knows them.

@@ -1,33 +1,42 @@
 package lab
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"noema/kernel/result/record"
 	"noema/plugins"
 )
 
-// grantsFile is the file in the home that lists what the user granted: a line
-// each of a request's digest and the plugin's name. Another request of the same
-// plugin, for it is edited or moved, is asked for again.
-const grantsFile = "allowed"
+// Copies are those of the code that runs were made with.
+func (l *Lab) Copies() plugins.Copies { return plugins.Copies{Folder: filepath.Join(l.o.Home, "code")} }
 
-// granted marks a plugin's request as granted, or says how to grant it. A plugin
-// that asks for nothing needs no grant.
+// Code finds the code that served a method of a run: the copy that was made then, or where
+// it was if it is still the same.
+func (l *Lab) Code(p record.Plugin) (plugins.Source, error) {
+	if p.Path == functionPath {
+		return plugins.Source{}, Misused(fmt.Errorf("method %q is a function of a script: make it a plugin first, by \"noema plugin promote\"", p.Method))
+	}
+	src, ok := l.Copies().Find(p.Path, p.Digest)
+	if !ok {
+		return src, fmt.Errorf("the code of method %q as it was, with digest %.12s, is neither at %s nor in the copies: put it back there", p.Method, p.Digest, p.Path)
+	}
+	return src, nil
+}
+
+func (l *Lab) grants() plugins.Grants {
+	return plugins.Grants{File: filepath.Join(l.o.Home, "allowed")}
+}
+
+// granted marks a plugin's request as granted, or says how to grant it.
 func (l *Lab) granted(src plugins.Source) (plugins.Source, error) {
-	if src.Request == "" {
-		return src, nil
+	has, err := l.grants().Has(src)
+	if err != nil {
+		return src, err
 	}
-	raw, err := os.ReadFile(filepath.Join(l.o.Home, grantsFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return src, fmt.Errorf("read what plugins are allowed: %w", err)
-	}
-	if src.Granted = slices.Contains(strings.Fields(string(raw)), src.Request); src.Granted {
+	if has {
+		src.Granted = src.Request != ""
 		return src, nil
 	}
 	name := src.Name
@@ -48,18 +57,10 @@ func (l *Lab) Allow(name string) ([]string, error) {
 	if src.Request == "" {
 		return nil, Misused(fmt.Errorf("allow plugin %q: it asks for nothing beyond what every plugin may do", src.Name))
 	}
-	if _, err := l.granted(src); err == nil {
+	if has, err := l.grants().Has(src); err == nil && has {
 		return src.Asks(), nil
 	}
-	if err := os.MkdirAll(l.o.Home, 0o700); err != nil {
-		return nil, fmt.Errorf("allow plugin %q: %w", src.Name, err)
-	}
-	f, err := os.OpenFile(filepath.Join(l.o.Home, grantsFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("allow plugin %q: %w", src.Name, err)
-	}
-	_, err = fmt.Fprintln(f, src.Request, src.Name)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := l.grants().Add(src); err != nil {
 		return nil, fmt.Errorf("allow plugin %q: %w", src.Name, err)
 	}
 	return src.Asks(), nil

@@ -28,7 +28,7 @@ type Result struct {
 // run, the experiment failed before one began.
 func (l *Lab) newResult(found *runner.Result, failure error) *Result {
 	if found == nil {
-		found = &runner.Result{Run: &record.Run{}, Task: &Task{}}
+		found = &runner.Result{Recorded: compare.Recorded{Run: &record.Run{}, Task: &Task{}}}
 	}
 	r := &Result{Result: found, lab: l, failure: failure}
 	r.Trials = r.Where(func(*Trial) bool { return true })

@@ -74,7 +74,7 @@ func seedRun(random *rand.Rand) (r *runner.Result, want []map[compare.Resource]f
 			Cost: methods.NanoUSD(1 + random.Int64N(1e6*scale)), Latency: time.Duration(random.Int64N(1e9 * scale)),
 		}
 	}
-	r = &runner.Result{Run: &record.Run{ID: "r", Status: record.Finished}, Task: &task.Task{Name: "t"}}
+	r = &runner.Result{Recorded: compare.Recorded{Run: &record.Run{ID: "r", Status: record.Finished}, Task: &task.Task{Name: "t"}}}
 	samples, epochs, failures := 2+random.IntN(12), 1+random.IntN(3), random.IntN(2)
 	r.Run.Config.Epochs = epochs
 	for m, name := range []string{"a", "b", "c"} {
@@ -128,7 +128,7 @@ func TestEveryFaceChargesSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		runner.AddSeeds(&d, func(_ *record.Run, label string) string { return label }, r.Run)
+		d.AddSeeds(func(_ *record.Run, label string) string { return label }, r.Run)
 		c, err := compare.Compare(d, compare.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -91,16 +91,9 @@ func (p *Page) rowOf(run *record.Run) runRow {
 		when = run.Created.UTC().Format(time.DateTime) + " UTC"
 	}
 	return runRow{
-		Run: run, To: runLink(run.ID, ""), When: when, Model: modelName(run.Config.Model),
+		Run: run, To: runLink(run.ID, ""), When: when, Model: report.ModelName(run.Config.Model),
 		Methods: strings.Join(report.MethodNames(run), ", "), Trials: len(run.Trials()), Parent: run.Parent,
 	}
-}
-
-func modelName(m record.Model) string {
-	if m.Simulated {
-		return m.ID.String() + " (simulated model)"
-	}
-	return m.ID.String()
 }
 
 // runPage is one run.

@@ -95,8 +95,11 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 }
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, n: p.Answer.N, k: p.Answer.K}
+	t := &solver{n: p.Answer.N, k: p.Answer.K}
 	var err error
+	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
+		return nil, err
+	}
 	if t.labels, err = labelsOf(p.Answer); err != nil {
 		return nil, err
 	}
@@ -109,10 +112,6 @@ func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	if t.n < 1 {
 		return nil, fmt.Errorf("cannot rank %d items", t.n)
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
-		return nil, err
-	}
-	t.MaxTokens = t.opts.MaxTokens
 	if t.data, err = lwt.NewData(p.Query, t.Context); err != nil {
 		return nil, err
 	}

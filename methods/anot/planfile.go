@@ -10,6 +10,7 @@ import (
 
 	"noema/methods"
 	"noema/methods/anot/internal/lwt"
+	"noema/methods/plans"
 	"noema/methods/reply"
 )
 
@@ -23,52 +24,16 @@ const (
 // and as the option lwt takes it. It can be edited and run without the model that
 // wrote it; its steps ask a model all the same.
 type Plan struct {
-	Kind     string   `json:"kind"`               // "lwt"
-	Version  int      `json:"version"`            // of this form: 1
-	From     *Origin  `json:"from,omitempty"`     // the trial that it is from
-	Query    string   `json:"query,omitempty"`    // the request that it was written for
-	Strategy []string `json:"strategy,omitempty"` // the lines of a strategy; it is compiled if there is no LWT
-	LWT      []string `json:"lwt,omitempty"`      // the lines of the program; see package lwt for its grammar
+	Kind     string        `json:"kind"`               // "lwt"
+	Version  int           `json:"version"`            // of this form: 1
+	From     *plans.Origin `json:"from,omitempty"`     // the trial that it is from
+	Query    string        `json:"query,omitempty"`    // the request that it was written for
+	Strategy []string      `json:"strategy,omitempty"` // the lines of a strategy; it is compiled if there is no LWT
+	LWT      []string      `json:"lwt,omitempty"`      // the lines of the program; see package lwt for its grammar
 
 	program *lwt.Program
-	faults  []PlanFault // of the text
+	faults  []plans.Fault // of the text
 	places  places
-}
-
-// Origin names the trial that a plan is from, so that a run of the plan can see the
-// sample as the trial saw it and ask what the trial asked.
-type Origin struct {
-	Run     string          `json:"run"`
-	Task    string          `json:"task"`
-	Sample  string          `json:"sample"`
-	Seed    uint64          `json:"seed"`    // of the trial
-	Shuffle bool            `json:"shuffle"` // whether its items were shuffled
-	Options json.RawMessage `json:"options,omitempty"`
-	// Sampling is what the run set for every request.
-	Sampling json.RawMessage `json:"sampling,omitempty"`
-}
-
-// ReadOrigin reads an origin.
-func ReadOrigin(raw []byte) (*Origin, error) {
-	from := &Origin{}
-	if err := json.Unmarshal(raw, from); err != nil {
-		return nil, fmt.Errorf(`read "from": %w`, reply.InWords(err))
-	}
-	return from, nil
-}
-
-// PlanFault is a fault in a plan, at a place in its file.
-type PlanFault struct {
-	Line, Col int // from 1; 0 for the whole
-	Msg       string
-}
-
-// Error implements error.
-func (f PlanFault) Error() string {
-	if f.Line == 0 {
-		return f.Msg
-	}
-	return fmt.Sprintf("%d:%d: %s", f.Line, f.Col, f.Msg)
 }
 
 // maxFaults bounds the faults that are listed.
@@ -117,15 +82,15 @@ func readFault(raw []byte, err error) error {
 		at = max(0, bytes.Index(raw, []byte(name)))
 	}
 	line, col := lineCol(raw, at)
-	return PlanFault{line, col, reply.InWords(err).Error()}
+	return plans.Fault{Line: line, Col: col, Msg: reply.InWords(err).Error()}
 }
 
 // placed gives faults of the LWT their places in the file.
-func (p *Plan) placed(faults []error) (all []PlanFault) {
+func (p *Plan) placed(faults []error) (all []plans.Fault) {
 	for _, err := range faults {
 		var e *lwt.Error
 		if !errors.As(err, &e) {
-			all = append(all, PlanFault{Msg: err.Error()})
+			all = append(all, plans.Fault{Msg: err.Error()})
 			continue
 		}
 		msg := e.Msg
@@ -133,31 +98,34 @@ func (p *Plan) placed(faults []error) (all []PlanFault) {
 			msg = "step " + e.Step + ": " + msg
 		}
 		line, col := p.places.of("lwt", e.Pos.Line, e.Pos.Col)
-		all = append(all, PlanFault{line, col, msg})
+		all = append(all, plans.Fault{Line: line, Col: col, Msg: msg})
 	}
 	return all
 }
 
 // Check lists the faults of the plan, all that are found, and what is worth a note.
-// With a problem it is checked against its items and data; with nil what only a
-// problem can tell is not checked, see [Plan.Unchecked].
-func (p *Plan) Check(problem *methods.Problem) (faults []PlanFault, notes []string) {
+// With a problem it is checked against its items and data; with nil the notes say what
+// only a problem can tell.
+func (p *Plan) Check(problem *methods.Problem) (faults []plans.Fault, notes []string) {
 	if problem == nil {
 		labels := strings.Contains(strings.Join(p.Strategy, "\n"), "[LABEL]")
 		faults, plan := p.check(0, labels, p.program.Unknown())
-		return faults, p.uncovered(plan, 0, labels)
+		return faults, append(p.uncovered(plan, 0, labels), p.unchecked()...)
 	}
 	bare := *problem
 	bare.Options = nil // which say nothing about its data
 	t, err := newSolver(bare, nil)
 	if err != nil {
-		return append(slices.Clone(p.faults), PlanFault{Msg: err.Error()}), nil
+		return append(slices.Clone(p.faults), plans.Fault{Msg: err.Error()}), nil
 	}
 	faults, plan := p.check(t.n, t.labels != nil, t.data.Names())
 	if plan == nil {
 		return faults, nil
 	}
 	notes = p.uncovered(plan, t.n, t.labels != nil)
+	if p.Query != "" && p.Query != problem.Query {
+		notes = append(notes, "it was written for another request: "+reply.OneLine(p.Query, 120))
+	}
 	for i, s := range plan.Steps {
 		if missing := plan.Unlisted(i, t.n); len(missing) > 0 {
 			notes = append(notes, fmt.Sprintf("step %s leaves out the items %v", s.ID, missing))
@@ -188,13 +156,13 @@ func (p *Plan) strategy(n int, labels bool) *Strategy {
 
 // check is [Plan.Check] for n items, 0 if that is not known, and data with these
 // names. The plan is nil if there are faults, or no LWT.
-func (p *Plan) check(n int, labels bool, names []string) (faults []PlanFault, plan *lwt.Plan) {
+func (p *Plan) check(n int, labels bool, names []string) (faults []plans.Fault, plan *lwt.Plan) {
 	faults = slices.Clone(p.faults)
 	if len(p.Strategy) > 0 {
 		_, bad := readStrategy(strings.Join(p.Strategy, "\n"), n, labels)
 		for _, f := range bad {
 			line, col := p.places.of("strategy", f.line, 1)
-			faults = append(faults, PlanFault{line, col, "strategy: " + f.err.Error()})
+			faults = append(faults, plans.Fault{Line: line, Col: col, Msg: "strategy: " + f.err.Error()})
 		}
 	}
 	if len(p.LWT) > 0 && len(p.faults) == 0 {
@@ -219,14 +187,15 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// Unchecked says what cannot be checked without a problem.
-func (p *Plan) Unchecked() []string {
-	what := []string{"whether every step lists every item"}
-	for _, name := range p.program.Unknown() {
-		what = append(what, "whether the data has {("+name+")}")
-	}
+// unchecked says what cannot be checked without a problem.
+func (p *Plan) unchecked() []string {
+	const without = "not checked without --task: "
+	notes := []string{without + "whether every step lists every item"}
 	if len(p.LWT) == 0 {
-		what[0] = "the LWT: it is compiled from the strategy and a sample"
+		notes[0] = without + "the LWT: it is compiled from the strategy and a sample"
 	}
-	return what
+	for _, name := range p.program.Unknown() {
+		notes = append(notes, without+"whether the data has {("+name+")}")
+	}
+	return notes
 }

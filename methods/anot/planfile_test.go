@@ -127,6 +127,5 @@ func FuzzReadPlan(f *testing.F) {
 		p.Check(&pr)
 		p.Check(nil)
 		p.Graph()
-		p.Unchecked()
 	})
 }

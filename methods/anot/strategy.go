@@ -84,7 +84,7 @@ const (
 	messageMark  = "===MESSAGE==="
 )
 
-// Text prints s for a list of n items, in the form that [ParseStrategy]
+// Text prints s for a list of n items, in the form that parseStrategy
 // reads.
 func (s *Strategy) Text(n int) string {
 	return strategyMark + "\n" + s.conditionsText(n) + "\n" + messageMark + "\n" + s.Message + "\n"

@@ -12,13 +12,10 @@ import (
 	"noema/methods/reply"
 )
 
-// ParseStrategy reads the text form of a strategy for a list of n items. The
-// error names the first fault in words that help a model to mend it.
+// parseStrategy reads the text form of a strategy for a list of n items, which may
+// be labels. The error names the first fault in words that help a model to mend it.
 //
 // Text before the first mark is ignored, and so are lines of backquotes.
-func ParseStrategy(text string, n int) (*Strategy, error) { return parseStrategy(text, n, false) }
-
-// parseStrategy is [ParseStrategy], where the items may be labels.
 func parseStrategy(text string, n int, labels bool) (*Strategy, error) {
 	s, faults := readStrategy(text, n, labels)
 	if len(faults) > 0 {

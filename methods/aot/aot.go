@@ -105,18 +105,14 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if errors.As(err, &failed) { // by a text that the model could not read, perhaps
 		unusable = methods.Failed
 	}
-	outcome, ended := trial.Ending(ctx, "aot", err, unusable)
+	a, ended := trial.Ended(ctx, "aot", err, unusable)
 	if errors.As(ended, &failed) && !errors.Is(ended, methods.ErrMiss) {
-		outcome, ended = methods.Failed, nil
+		return trial.Without(methods.Failed, err), nil
 	}
-	if ended != nil {
-		return methods.Answer{}, ended
-	}
-	return trial.Without(outcome, err), nil
+	return a, ended
 }
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	if _, ok := answerSchema(p.Answer); !ok || p.Answer.Kind == "" {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
@@ -128,11 +124,11 @@ func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	case p.Answer.Kind == methods.Fields && len(p.Answer.Names) == 0:
 		return nil, errors.New("cannot fill in fields: the problem names none")
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
+	t := &solver{}
+	var err error
+	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
 		return nil, err
 	}
-	t.MaxTokens = t.opts.MaxTokens
-	var err error
 	t.tools, err = newToolset(p.Tools, offered(p.Tools, p.Answer))
 	return t, err
 }

@@ -8,21 +8,12 @@ import (
 	"noema/methods"
 )
 
-// Decisions describes the operations of decision atoms. All but read and
-// read_each are computed here, over exact decimals, without a model: the same
-// input gives the same result for ever. A quotient without a finite decimal form
-// is rounded to [decimal.Digits] significant digits.
+// decision is an operation of the method itself. All but read and read_each are
+// computed here, over exact decimals, without a model: the same input gives the same
+// result for ever. A quotient without a finite decimal form is rounded to
+// [decimal.Digits] significant digits.
 //
 // The two that read ask the model, once for each text: see [MaxReads].
-func Decisions() []methods.ToolSpec {
-	specs := make([]methods.ToolSpec, len(decisionList()))
-	for i, d := range decisionList() {
-		specs[i] = d.spec
-	}
-	return specs
-}
-
-// decision is an operation of the method itself.
 type decision struct {
 	spec  methods.ToolSpec
 	run   func(input map[string]any) (any, error)                   // nil if it asks the model

@@ -156,17 +156,17 @@ func (m Method) solve(ctx context.Context, p methods.Problem, h methods.Host) (r
 var errNoAnswer = errors.New("no reply holds an answer")
 
 func (m Method) newSolver(p methods.Problem, h methods.Host) (*solver, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
 	if err := m.known(p.Options); err != nil {
 		return nil, err
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
+	t := &solver{}
+	var err error
+	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
 		return nil, err
 	}
 	if t.opts.Stride >= t.opts.Window {
 		return nil, fmt.Errorf("option stride is %d: want less than the window of %d", t.opts.Stride, t.opts.Window)
 	}
-	t.MaxTokens = t.opts.MaxTokens
 	spec := &t.Answer
 	switch spec.Kind {
 	case methods.Ranking:

@@ -67,24 +67,20 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if err == nil {
 		return a, nil
 	}
-	outcome, ended := trial.Ending(ctx, "engine-planner", err, "")
-	if ended != nil {
-		return methods.Answer{}, ended
-	}
-	return trial.Without(outcome, err), nil
+	return trial.Ended(ctx, "engine-planner", err, "")
 }
 
 func solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}}
+	t := &solver{}
 	switch p.Answer.Kind {
 	case methods.Number, methods.Set, methods.Text:
 	default:
 		return methods.Answer{}, fmt.Errorf("cannot answer a problem of kind %q: only numbers, sets and texts", p.Answer.Kind)
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
+	var err error
+	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
 		return methods.Answer{}, err
 	}
-	t.MaxTokens = t.opts.MaxTokens
 	if len(p.Context) == 0 {
 		return methods.Answer{}, errors.New("the problem has no workflows: Engine Planner needs a task over logs")
 	}

@@ -58,7 +58,7 @@ func (c *converter) field(o object, at, name string) {
 	}
 }
 
-// placeholders of the other forms, by ours.
+// placeholderOf is our placeholder for one of the other forms; empty if there is none.
 func placeholderOf(name string) string {
 	switch strings.ToLower(name) {
 	case "review_text", "text", "review", "review_content", "content":

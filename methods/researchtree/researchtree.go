@@ -89,23 +89,19 @@ func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (met
 	if err == nil {
 		return a, nil
 	}
-	outcome, ended := trial.Ending(ctx, "research-tree", err, methods.Unparsed)
-	if ended != nil {
-		return methods.Answer{}, ended
-	}
-	return trial.Without(outcome, err), nil
+	return trial.Ended(ctx, "research-tree", err, methods.Unparsed)
 }
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
-	t := &solver{Trial: trial.Trial{Problem: p, Host: h}, tree: Tree{Question: p.Query}}
+	t := &solver{tree: Tree{Question: p.Query}}
 	d := (Method{}).Describe()
 	if !d.Supports(p.Answer.Kind) {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
-	if err := methods.DecodeOptions(p, &t.opts); err != nil {
+	var err error
+	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
 		return nil, err
 	}
-	t.MaxTokens = t.opts.MaxTokens
 	if lacks := d.Lacks(p.Tools); len(lacks) > 0 {
 		return nil, fmt.Errorf("the problem has no tool %q: Research Tree needs %s", lacks[0], strings.Join(d.Tools, ", "))
 	}

@@ -198,6 +198,9 @@ func (a *app) ready(c *comparison) error {
 			return usage(fmt.Errorf("--scale %d: %w", n, err))
 		}
 	}
+	if warning := fewFiles(exp.MaxConnections); warning != "" {
+		fmt.Fprintln(a.stderr, "noema:", warning)
+	}
 	return a.lab.Ready(exp, c.Comparing)
 }
 

@@ -2,69 +2,110 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"noema/cache"
 	"noema/kernel/base/display"
-	"noema/kernel/result/record"
+	"noema/kernel/base/files"
+	"noema/kernel/session/builtin"
 	"noema/kernel/show/report"
 	"noema/methods"
-	"noema/methods/aot"
+	"noema/methods/plans"
 )
 
 func planCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan", Short: "show, edit and run the plans of AoT and ANoT", RunE: helpOnly,
-		Long: `A plan of AoT is JSON: atoms, each one operation with its arguments and dependencies; it
-runs without a model. A plan of ANoT is an LWT with the strategy behind it, as JSON of
-the kind "lwt" or as bare text; its steps ask a model. "plan export" writes the one of a
-trial to a file, which can be edited, checked, drawn and run.`,
+		Use: "plan", Aliases: []string{"seed"}, Short: "show, edit and run what methods plan or compile", RunE: helpOnly,
+		Long: `A method's plan is data that can be taken out of a run, edited, checked and run again:
+
+  aot           atoms as JSON, each one operation with its arguments and dependencies; they
+                run without a model
+  anot          an LWT with the strategy behind it, as JSON of the kind "lwt" or as bare
+                text; its steps ask a model
+  general-anot  a Formula Seed: the keywords, fields and formulas of a policy; a model
+                extracts, the formulas compute
+
+"plan export" writes the plan of a trial, or a Formula Seed of a run, to a file. In a
+comparison, -M anot.lwt=@FILE and -M general-anot.seed=@FILE use one. "noema seed" is
+another name of these verbs.`,
 	}
-	cmd.AddCommand(planShowCommand(a), planValidateCommand(a), planExportCommand(a), planRunCommand(a))
+	cmd.AddCommand(planShowCommand(a), planValidateCommand(a), planExportCommand(a), planRunCommand(a), planConvertCommand(a))
 	return cmd
+}
+
+// readPlan reads a plan of whichever method it is. What is not one is misuse.
+func readPlan(file string) (plans.File, error) {
+	raw, err := files.Read(file, files.MaxConfig)
+	if err != nil {
+		return nil, usage(fmt.Errorf("read plan: %w", err))
+	}
+	var forms []string
+	for _, m := range builtin.Planners() {
+		p, err := m.ReadPlan(raw)
+		if err != nil {
+			return nil, usage(fmt.Errorf("read plan %s:%w", file, spaced(err)))
+		}
+		if p != nil {
+			return p, nil
+		}
+		forms = append(forms, m.PlanForm())
+	}
+	if text := bytes.TrimSpace(raw); !bytes.HasPrefix(text, []byte("{")) {
+		return nil, usage(fmt.Errorf("read plan %s: want a JSON object, in braces, or an LWT", file))
+	}
+	return nil, usage(fmt.Errorf(`read plan %s: want %s: "noema plan export" writes them`, file, strings.Join(forms, ", or ")))
+}
+
+// spaced is err behind a file's name and colon: a place follows at once, and words
+// after a space.
+func spaced(err error) error {
+	if f, is := err.(plans.Fault); is && f.Line > 0 {
+		return err
+	}
+	return fmt.Errorf(" %w", err)
 }
 
 func planShowCommand(a *app) *cobra.Command {
 	var f sampleFlags
 	var d drawFlags
+	var key string
 	cmd := &cobra.Command{
-		Use: "show FILE", Short: "list a plan's steps and faults, or draw it", Args: cobra.ExactArgs(1),
+		Use: "show FILE|RUN", Short: "list a plan's steps and faults or what a run compiled, or draw one", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
+		Long: `Lists the plan of a file, with its faults; or the Formula Seeds of a run, with the samples
+that used them. With --dot or --mermaid it draws one as a graph: that of a file, or of a
+run, where --key chooses among several.`,
 		Example: `  noema plan show plan.json
-  noema plan show plan.json --dot`,
+  noema plan show plan.json --dot
+  noema plan show last`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lwt, isLWT, err := readLWT(args[0])
-			switch {
-			case err != nil:
-				return err
-			case isLWT && (d.dot || d.mermaid):
-				return a.drawLWT(args[0], lwt, d)
-			case isLWT:
-				_, sample, err := f.lwtSample(a, lwt, cmd.Flags().Changed("task"))
-				if err != nil {
-					return err
-				}
-				a.showLWT(lwt)
-				return a.checkLWT(args[0], lwt, sample)
+			if info, err := os.Stat(args[0]); (err != nil || info.IsDir()) && !strings.ContainsAny(args[0], "./\\") {
+				return a.showCompiled(cmd.Context(), args[0], key, d)
 			}
-			p, err := readAtoms(args[0])
-			if err != nil || d.draw(a, p.plan.Graph()) {
-				return err
-			}
-			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
+			p, err := readPlan(args[0])
 			if err != nil {
 				return err
 			}
-			return a.showPlan("show plan "+args[0], p.plan, p.check(c))
+			if d.draw(a, p.Graph()) {
+				if faults, _ := p.Check(nil); len(faults) > 0 {
+					return fmt.Errorf("draw plan %s: it has %s, so that the drawing may lack parts: \"noema plan validate\" lists them", args[0], report.Plural(len(faults), "fault"))
+				}
+				return nil
+			}
+			for _, line := range p.Lines() {
+				fmt.Fprintln(a.text(), report.Plain(line))
+			}
+			_, err = f.checked(a, "show", args[0], p, cmd.Flags().Changed("task"))
+			return err
 		},
 	}
-	f.declare(cmd, "arithmetic")
+	f.declare(cmd)
 	d.declare(cmd)
+	cmd.Flags().StringVar(&key, "key", "", "the beginning of the Formula Seed's key, where the run has several")
 	return cmd
 }
 
@@ -74,41 +115,21 @@ func planValidateCommand(a *app) *cobra.Command {
 		Use: "validate FILE", Short: "list everything that is wrong with a plan", Args: cobra.ExactArgs(1),
 		Long: `Lists all faults of a plan, those of an LWT with line and column. A plan is checked
 against the sample that it is from, or the one of --task and --sample-id. Without either
-an LWT is checked for what can be known, and a plan of atoms for the tools of --task.`,
-		Example: "  noema plan validate plan.json",
+it is checked for what can be known, and what was not checked is said.`,
+		Example: `  noema plan validate plan.json
+  noema plan validate allergy.json --task policy --sample-id allergy-001`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lwt, isLWT, err := readLWT(args[0])
-			if err != nil {
-				return err
+			p, err := readPlan(args[0])
+			if err == nil {
+				_, err = f.checked(a, "validate", args[0], p, cmd.Flags().Changed("task"))
 			}
-			if isLWT {
-				_, sample, err := f.lwtSample(a, lwt, cmd.Flags().Changed("task"))
-				if err == nil {
-					err = a.checkLWT(args[0], lwt, sample)
-				}
-				if err != nil {
-					return err
-				}
+			if err == nil {
 				fmt.Fprintln(a.stdout, "valid")
-				return nil
 			}
-			p, err := readAtoms(args[0])
-			if err != nil {
-				return err
-			}
-			c, err := f.chooseSample(a, p.From, cmd.Flags().Changed("task"))
-			if err != nil {
-				return err
-			}
-			a.noteSample(c)
-			if faults := p.check(c); len(faults) > 0 {
-				return a.showPlan("validate plan "+args[0], p.plan, faults)
-			}
-			fmt.Fprintln(a.stdout, "valid")
-			return nil
+			return err
 		},
 	}
-	f.declare(cmd, "arithmetic")
+	f.declare(cmd)
 	return cmd
 }
 
@@ -132,103 +153,58 @@ func (d *drawFlags) draw(a *app, g methods.Graph) bool {
 	return d.dot || d.mermaid
 }
 
-// showPlan lists the atoms of a plan and its faults, which fail the operation doing.
-func (a *app) showPlan(doing string, plan aot.Plan, faults []aot.Fault) error {
-	for _, atom := range plan.Atoms {
-		input, err := plainJSON(atom.Input, "")
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(a.text(), "%d  %s %s %s", atom.ID, atom.Kind, atom.Name, bytes.TrimSpace(input))
-		if len(atom.DependsOn) > 0 {
-			fmt.Fprintf(a.text(), "  after %v", atom.DependsOn)
-		}
-		fmt.Fprintln(a.text())
-	}
-	for _, fault := range faults {
-		fmt.Fprintln(a.text(), "fault:", fault)
-	}
-	if len(faults) > 0 {
-		return fmt.Errorf("%s: the plan has %s", doing, report.Plural(len(faults), "fault"))
-	}
-	return nil
-}
-
-// plainJSON writes JSON for people: references such as <result_of_1> stay as
-// they are.
-func plainJSON(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
-func planExportCommand(a *app) *cobra.Command {
-	var trial, out string
+func planConvertCommand(a *app) *cobra.Command {
+	var out string
 	cmd := &cobra.Command{
-		Use: "export RUN --trial METHOD/SAMPLE", Short: "write the plan that a trial ran", Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
-		Example: "  noema plan export last --trial aot/L3-05 --out plan.json",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if trial == "" {
-				return usage(errors.New("plan export needs --trial METHOD/SAMPLE"))
-			}
-			store, run, err := a.findRun(cmd.Context(), args[0])
+		Use: "convert FILE", Short: "turn a Formula Seed of another form into ours", Args: cobra.ExactArgs(1),
+		Long: `Reads a Formula Seed in one of the forms that the public project has written
+(field_type, computations, array_assemblies, lookups; or version and sections; or
+filter, extract, compute) and writes it in ours. What is read differently is listed as notes. What cannot be
+converted is listed as faults; it stands in the new file as it was, to be edited.
+"plan validate", "plan run" and -M general-anot.seed=@FILE read the other forms too,
+if nothing in them is at fault.`,
+		Example: "  noema plan convert generated_seed.json --out allergy.json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			raw, err := files.Read(args[0], files.MaxConfig)
 			if err != nil {
-				return err
+				return usage(fmt.Errorf("read plan: %w", err))
 			}
-			raw, err := trialPlan(cmd.Context(), store, run, trial)
+			at := slices.IndexFunc(builtin.Planners(), func(m plans.Reader) bool { _, can := m.(plans.Converter); return can })
+			if at < 0 {
+				return errors.New("no method converts plans")
+			}
+			file, notes, faults, err := builtin.Planners()[at].(plans.Converter).ConvertPlan(raw)
 			if err != nil {
-				return err
+				return usage(fmt.Errorf("read plan %s: %w", args[0], err))
 			}
-			return a.write(out, raw)
+			return a.writeConversion(args[0], out, file, notes, faults)
 		},
 	}
-	cmd.Flags().StringVar(&trial, "trial", "", "METHOD/SAMPLE or METHOD/SAMPLE/EPOCH")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 
-// trialPlan finds the plan in a trial's events: the last, if it was made anew.
-func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name string) ([]byte, error) {
-	id, err := run.FindTrial(name)
-	if err != nil {
-		return nil, usage(err)
+func (a *app) writeConversion(from, out string, file []byte, notes, faults []string) error {
+	for _, n := range notes {
+		fmt.Fprintf(a.stderr, "note   %s\n", n)
 	}
-	raw, err := store.Trial(ctx, run.ID, id.String())
-	if err != nil {
-		return nil, fmt.Errorf("read trial %s: %w", id, err)
+	for _, f := range faults {
+		fmt.Fprintf(a.stderr, "fault  %s\n", f)
 	}
-	t, err := record.UnmarshalTrial(raw)
-	if err != nil {
-		return nil, err
+	if err := a.write(out, file); err != nil {
+		return err
 	}
-	for _, e := range slices.Backward(t.Events) {
-		var data struct {
-			Atoms, LWT, Strategy json.RawMessage
-		}
-		if e.Kind != methods.Plan || json.Unmarshal(e.Data, &data) != nil {
-			continue
-		}
-		switch {
-		case data.Atoms != nil:
-			plan, faults := aot.ParsePlan(e.Data)
-			if len(faults) > 0 {
-				return nil, fmt.Errorf("export plan of %s: the trial has no valid plan of atoms: %s", id, faults[0])
-			}
-			from, err := originOf(run, t)
-			if err != nil {
-				return nil, err
-			}
-			return plainJSON(atomsFile{From: from, Plan: plan}, "  ")
-		case data.LWT != nil || data.Strategy != nil:
-			raw, err := exportLWT(ctx, store, run, t)
-			if err != nil {
-				return nil, fmt.Errorf("export plan of %s: %w", id, err)
-			}
-			return raw, nil
-		}
+	if len(faults) > 0 {
+		return fmt.Errorf("convert plan %s: %s: edit what is listed above in the new file", from, report.Plural(len(faults), "fault"))
 	}
-	return nil, fmt.Errorf("export plan of %s: the trial made no plan: aot makes plans of atoms and anot LWTs; for the Formula Seeds of general-anot see \"noema seed export\"", id)
+	return nil
+}
+
+// write writes to a file, or to standard output without one.
+func (a *app) write(out string, raw []byte) error {
+	if out == "" {
+		_, err := a.stdout.Write(raw)
+		return err
+	}
+	return os.WriteFile(out, raw, 0o644)
 }

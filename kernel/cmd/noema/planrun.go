@@ -1,23 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"noema/kernel/base/files"
-	"noema/kernel/show/report"
 	"noema/kernel/task"
 	"noema/methods"
-	"noema/methods/anot"
-	"noema/methods/aot"
+	"noema/methods/plans"
 )
 
 func planRunCommand(a *app) *cobra.Command {
@@ -26,45 +22,46 @@ func planRunCommand(a *app) *cobra.Command {
 	var seed uint64
 	cmd := &cobra.Command{
 		Use: "run FILE", Short: "execute a plan on a sample", Args: cobra.ExactArgs(1),
-		Long: `Executes a plan of atoms with the tools of a task, without a model. The sample is the one
-that the plan is from, in the order of items of its trial; another one, of --task and
---sample-id, has the task's own order. With --state the
-state is kept in a file after each atom, and a plan that failed or was killed goes on at
-the atom where it stopped, also after the plan was edited. Tools with effects find what
-the atoms of the state have done; what tools draw at random they draw from --seed.
+		Long: `Executes a plan on a sample: the one that it is from, in the order of items of its trial,
+or that of --task and --sample-id, in the task's own order.
 
-Executes an LWT on a sample: the model answers its steps and writes nothing of it. The
-sample is the one that the LWT is from, in the order of items of its trial, or that of
---task and --sample-id. What the store has is not asked again.`,
-		Example: `  noema plan run plan.json --task arithmetic --state state.json
-  noema plan run lwt.json --model sim`,
+Atoms run with the tools of the task, without a model. With --state the state is kept in
+a file after each atom, and a plan that failed or was killed goes on at the atom where it
+stopped, also after the plan was edited. Tools with effects find what the atoms of the
+state have done; what tools draw at random they draw from --seed.
+
+The steps of an LWT and the extractions of a Formula Seed ask a model, which writes nothing
+of the plan. What the store has is not asked again.`,
+		Example: `  noema plan run plan.json --state state.json
+  noema plan run lwt.json --model sim
+  noema plan run allergy.json --task policy --sample-id allergy-001`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			lwt, isLWT, err := readLWT(args[0])
+			p, err := readPlan(args[0])
 			if err != nil {
 				return err
 			}
-			if isLWT {
-				t, sample, err := f.checkedLWT(a, args[0], lwt, cmd.Flags().Changed("task"))
-				if err != nil {
-					return err
-				}
-				return a.runLWT(cmd.Context(), lwt, t, *sample, model)
+			asked := cmd.Flags().Changed("task")
+			if p.Origin() == nil && !asked {
+				return usage(errors.New("plan run: the plan does not say which sample it is from: give --task"))
+			}
+			c, err := f.checked(a, "run", args[0], p, asked)
+			if err != nil {
+				return err
+			}
+			if p.NeedsModel() {
+				return a.runAsking(cmd.Context(), p, c, model)
 			}
 			var toolSeed *uint64
 			if cmd.Flags().Changed("seed") {
 				toolSeed = &seed
 			}
-			p, c, err := f.checkedAtoms(a, args[0], cmd.Flags().Changed("task"))
-			if err != nil {
-				return err
-			}
-			return a.runAtoms(cmd.Context(), p.plan, c, toolSeed, stateFile)
+			return a.runAlone(cmd.Context(), p, c, toolSeed, stateFile)
 		},
 	}
-	f.declare(cmd, "arithmetic")
+	f.declare(cmd)
 	cmd.Flags().StringVar(&stateFile, "state", "", "file that keeps the state of a plan of atoms")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "random seed of the tools (default: that of the trial that the plan is from, or 0)")
-	cmd.Flags().StringVar(&model, "model", "sim", "model that answers the steps of an LWT")
+	cmd.Flags().StringVar(&model, "model", "sim", "model that answers")
 	return cmd
 }
 
@@ -76,135 +73,78 @@ func (e environmentTools) CallTool(ctx context.Context, c methods.ToolCall) (met
 	return e.Call(ctx, c)
 }
 
-// checkedLWT finds the sample that an LWT is to run on, for which it has no faults.
-func (f *sampleFlags) checkedLWT(a *app, file string, lwt *anot.Plan, asked bool) (*task.Task, *task.Sample, error) {
-	t, sample, err := f.lwtSample(a, lwt, asked)
-	if err == nil && sample == nil {
-		err = usage(errors.New("plan run: the LWT does not say which sample it is from: give --task"))
-	}
-	if err == nil {
-		err = a.checkLWT(file, lwt, sample)
-	}
-	return t, sample, err
+// toolHost is the Host of a plan that asks no model.
+type toolHost struct {
+	methods.Host // nil
+	tools        environmentTools
 }
 
-// checkedAtoms reads a plan of atoms without faults for the sample that it is to run on.
-func (f *sampleFlags) checkedAtoms(a *app, file string, asked bool) (*atoms, chosen, error) {
-	p, err := readAtoms(file)
-	if err != nil {
-		return nil, chosen{}, err
-	}
-	c, err := f.chooseSample(a, p.From, asked)
-	if err != nil {
-		return nil, c, err
-	}
-	c.named = true
-	a.noteSample(c)
-	if faults := p.check(c); len(faults) > 0 {
-		return nil, c, a.showPlan("run plan "+file, p.plan, faults)
-	}
-	return p, c, nil
+// CallTool implements methods.Toolbox.
+func (h toolHost) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+	return h.tools.CallTool(ctx, c)
 }
 
-// runAtoms runs a plan of atoms on a sample.
-func (a *app) runAtoms(ctx context.Context, plan aot.Plan, c chosen, seed *uint64, stateFile string) error {
+// runAsking runs a plan whose steps ask a model.
+func (a *app) runAsking(ctx context.Context, p plans.File, c *chosen, model string) error {
+	by := byHand{task: c.task, sample: c.sample, model: model, name: "plan"}
+	if c.own() {
+		by.seed, by.shuffle = &c.from.Seed, c.from.Shuffle
+		if len(c.from.Sampling) > 0 {
+			if err := json.Unmarshal(c.from.Sampling, &by.sampling); err != nil {
+				return fmt.Errorf("read the plan's sampling: %w", err)
+			}
+		}
+	}
+	return a.runByHand(ctx, by, func(ctx context.Context, problem methods.Problem, h methods.Host) (methods.Answer, error) {
+		return p.Run(ctx, problem, h, nil)
+	})
+}
+
+// runAlone runs a plan with the task's tools alone.
+func (a *app) runAlone(ctx context.Context, plan plans.File, c *chosen, seed *uint64, stateFile string) error {
 	p, err := c.problem(seed)
 	if err != nil {
 		return err
 	}
-	t := *c.task
-	if t.Environment, _, err = task.EnvironmentOf(t.Environment, "", p); err != nil {
-		return err
-	}
-	return a.runPlan(ctx, plan, &t, stateFile)
-}
-
-func (a *app) runPlan(ctx context.Context, plan aot.Plan, t *task.Task, stateFile string) error {
-	if t.Environment == nil {
-		return usage(fmt.Errorf("run plan: task %q has no tools", t.Name))
-	}
-	kept, err := readState(stateFile)
+	env, _, err := task.EnvironmentOf(c.task.Environment, "", p)
 	if err != nil {
 		return err
 	}
-	tools, again := environmentTools{t.Environment}, map[int]bool{}
-	var saveErr error
-	options := aot.Options{Tools: toolsOf(t), State: kept}
-	options.OnKept = func(kind aot.Kind, s aot.AtomState) error {
-		again[s.ID] = true
-		if kind != aot.Tool {
+	if env == nil {
+		return usage(fmt.Errorf("run plan: task %q has no tools", c.task.Name))
+	}
+	p.Tools = env.Tools()
+	kept := &plans.Kept{
+		Save: func(state []byte) error { return saveState(stateFile, state) },
+		Step: func(line string) { fmt.Fprintln(a.text(), line) },
+		Restore: func(r methods.ToolResult) error {
+			if stateful, ok := env.(task.Stateful); ok {
+				return stateful.Restore(methods.ToolCall{}, r)
+			}
 			return nil
-		}
-		return tools.restore(s)
+		},
 	}
-	options.OnAtom = func(s aot.AtomState) {
-		status := string(s.Status)
-		if again[s.ID] && s.Status == aot.Done {
-			status = "kept"
+	if stateFile != "" {
+		kept.State, err = files.Read(stateFile, files.MaxConfig)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read state: %w", err)
 		}
-		fmt.Fprintf(a.text(), "%d  %s  %s%s\n", s.ID, status, s.Result, report.Plain(s.Error))
-		kept = withAtom(kept, s)
-		saveErr = errors.Join(saveErr, saveState(stateFile, kept))
 	}
-	state, err := aot.Execute(ctx, plan, tools, options)
-	err = errors.Join(err, saveErr, saveState(stateFile, &state))
+	answer, err := plan.Run(ctx, p, toolHost{tools: environmentTools{env}}, kept)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.text(), "answer  %s\n", state.Answer)
+	fmt.Fprintf(a.text(), "answer  %s\n", answer.Value)
 	return nil
-}
-
-// restore tells tools with effects what an atom of a kept state has done.
-func (e environmentTools) restore(s aot.AtomState) error {
-	if stateful, ok := e.Environment.(task.Stateful); ok {
-		return stateful.Restore(methods.ToolCall{}, methods.ToolResult{Content: string(s.Result)})
-	}
-	return nil
-}
-
-// withAtom is the state with what became of one more atom.
-func withAtom(kept *aot.State, s aot.AtomState) *aot.State {
-	var atoms []aot.AtomState
-	if kept != nil {
-		atoms = slices.DeleteFunc(slices.Clone(kept.Atoms), func(have aot.AtomState) bool { return have.ID == s.ID })
-	}
-	return &aot.State{Atoms: append(atoms, s)}
-}
-
-func readState(file string) (*aot.State, error) {
-	if file == "" {
-		return nil, nil
-	}
-	raw, err := files.Read(file, files.MaxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
-	}
-	var s aot.State
-	var b bytes.Buffer
-	if json.Compact(&b, raw) == nil { // the results in it are as the tools gave them again
-		raw = b.Bytes()
-	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return nil, fmt.Errorf("read state %s: %w", file, err)
-	}
-	return &s, nil
 }
 
 // saveState replaces the file at once, so that a kill leaves the old state or
 // the new one.
-func saveState(file string, s *aot.State) error {
-	if file == "" || s == nil {
+func saveState(file string, state []byte) error {
+	if file == "" {
 		return nil
 	}
-	raw, err := plainJSON(s, "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
+	if err := os.WriteFile(file+".new", state, 0o644); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
 	return os.Rename(file+".new", file)

@@ -92,7 +92,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	})
 	root.AddCommand(
 		compareCommand(a), askCommand(a), runCommand(a), scoreCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), creditCommand(a), runsCommand(a), labelCommand(a), cacheCommand(a), packCommand(a), verifyCommand(a), proveCommand(a), citeCommand(a),
-		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), seedCommand(a), planCommand(a), workerCommand(a), schemaCommand(a), buildCommand(a), doctorCommand(a), versionCommand(a),
+		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), planCommand(a), workerCommand(a), schemaCommand(a), buildCommand(a), doctorCommand(a), versionCommand(a),
 	)
 	usageArgs(root)
 	knownTopics(root)

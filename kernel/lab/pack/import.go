@@ -54,7 +54,7 @@ func Import(ctx context.Context, l *lab.Lab, p *packfile.File) (*Imported, error
 
 // keepCode keeps a copy of a plugin's code and returns where it is.
 func keepCode(l *lab.Lab, p *packfile.File, c Code) (string, error) {
-	at, err := l.KeepCode(c.Digest, func(dir string) error {
+	at, err := l.Copies().Keep(c.Digest, func(dir string) error {
 		_, err := unpackCode(p, c, dir)
 		return err
 	})

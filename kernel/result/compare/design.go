@@ -27,9 +27,9 @@ type Saved struct {
 // stopped by its results.
 type sequel struct {
 	schedule schedule
-	other bool // declared for other data
-	stops map[[2]string]Stop
-	at    map[string]int // the place of a sample in the declared order
+	other    bool // declared for other data
+	stops    map[[2]string]Stop
+	at       map[string]int // the place of a sample in the declared order
 }
 
 // follow goes through the samples of d by the rule of the design, and leaves out

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"noema/kernel/base/display"
+	"noema/kernel/result/record"
 	"noema/methods"
 )
 
@@ -110,4 +111,20 @@ func (s *SeedUse) Sentence() string {
 		text += ", $" + strconv.FormatFloat(two, 'f', -1, 64)
 	}
 	return text
+}
+
+// AddSeeds adds to the data of a comparison what the method seeds of runs took, with
+// the label that each method has there. A seed that several runs used counts once.
+func (d *Data) AddSeeds(label func(run *record.Run, method string) string, runs ...*record.Run) {
+	d.Seeds = map[string][]methods.Usage{}
+	known := map[[2]string]bool{}
+	for _, run := range runs {
+		for _, s := range run.Seeds {
+			of := label(run, s.Method)
+			if built := [2]string{of, s.Key}; !known[built] {
+				known[built] = true
+				d.Seeds[of] = append(d.Seeds[of], s.Usage)
+			}
+		}
+	}
 }

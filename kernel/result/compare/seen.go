@@ -42,8 +42,8 @@ const (
 	shownLooks = 20   // of them in Latest
 )
 
-// LookAt is the look that c is, at the given runs.
-func (c *Comparison) LookAt(series string, runs []string) Look {
+// lookAt is the look that c is, at the given runs.
+func (c *Comparison) lookAt(series string, runs []string) Look {
 	look := Look{
 		At: time.Now().UTC(), Samples: c.Samples - c.Unscored, Verdict: clipped(c.Verdict), Series: series, Runs: runs[:min(len(runs), shownLooks)],
 	}
@@ -67,9 +67,9 @@ func clipped(s string) string {
 	return s
 }
 
-// SetLooks says in c what it means to be one of all looks at a question, which are in
+// setLooks says in c what it means to be one of all looks at a question, which are in
 // order. c is the one at the place number-1.
-func (c *Comparison) SetLooks(question string, all []Look, number int) {
+func (c *Comparison) setLooks(question string, all []Look, number int) {
 	l := &Looks{Question: question, Number: number, Total: len(all), FalseWinner: undefined, Latest: all[max(0, len(all)-shownLooks):]}
 	c.Looks = l
 	tested := slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.Metrics[c.Metric].P.Defined() })

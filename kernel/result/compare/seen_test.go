@@ -156,7 +156,7 @@ func TestEvidence(t *testing.T) {
 func lookedAt(t *testing.T, number int, all ...Look) *Looks {
 	t.Helper()
 	c := compared(t, Options{}, []string{"a", "b"}, map[string]string{"a": marks(15, "1", 5, "0"), "b": marks(5, "1", 15, "0")})
-	c.SetLooks("q", all, number)
+	c.setLooks("q", all, number)
 	return c.Looks
 }
 

@@ -234,3 +234,16 @@ func (x *execution) precedent(ctx context.Context, id record.TrialID) (*record.T
 	}
 	return nil, nil
 }
+
+// noteReach has the record of a run that is taken up again say the most that its
+// methods could reach in any execution.
+func noteReach(run *record.Run, now []Method) {
+	for i := range run.Plugins {
+		if i < len(now) && now[i].Plugin.Weak && !run.Plugins[i].Weak {
+			run.Plugins[i].Isolation, run.Plugins[i].Weak = now[i].Plugin.Isolation, true
+		}
+		if i < len(now) && len(run.Plugins[i].Allowed) == 0 {
+			run.Plugins[i].Allowed = now[i].Plugin.Allowed
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/base/redact"
+	"noema/kernel/result/compare"
 	"noema/kernel/result/predictions"
 	"noema/kernel/result/record"
 	"noema/kernel/task"
@@ -61,7 +62,7 @@ func (i Import) Do(ctx context.Context, store *cache.Store) (*Result, error) {
 		}
 	}
 	x.run.Status, x.run.Ended, x.run.Notes = record.Finished, time.Now().UTC(), slices.Concat(x.run.Notes, i.notes())
-	return &Result{Run: x.run, Task: i.Task, Trials: trials}, x.save(ctx)
+	return &Result{Recorded: compare.Recorded{Run: x.run, Task: i.Task, Trials: trials}}, x.save(ctx)
 }
 
 // config is what the run is of: the samples that have predictions, and a method whose

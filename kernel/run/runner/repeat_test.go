@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/methods"
 	"noema/plugins"
@@ -94,7 +95,11 @@ func TestStateBetweenTrialsIsTold(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := r.Run.Plugins[0]
-			notes := strings.Join(Reach(r.Run, r.Trials, func(l string) string { return l }), "\n")
+			merged, err := compare.FromRuns([]*compare.Recorded{&r.Recorded}, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(merged.Reach(), "\n")
 			if told := strings.Contains(p.State, "keeps a state between trials") && strings.Contains(notes, p.State); told != keeps {
 				t.Errorf("%s, state %t, %d samples: told %t: %q", shows, keeps, n, told, p.State)
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"noema/cache"
+	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/kernel/task"
@@ -45,11 +46,8 @@ func (Quiet) Warn(string) {}
 
 // Result is a run with its trials, in canonical order, and its task.
 type Result struct {
-	Run    *record.Run
-	Trials []*record.Trial
-	Task   *task.Task
-	Drifts []gateway.Drift // of mode verify
-	Labels []record.Label  // what people say of the answers, to calibrate graders; see [LabelFile]
+	compare.Recorded                 // its labels are those of [LabelFile]
+	Drifts           []gateway.Drift // of mode verify
 	// NewCalls, ToolRuns, CachedCalls and FailedAttempts count this execution
 	// alone.
 	NewCalls, ToolRuns, CachedCalls, FailedAttempts int
@@ -308,7 +306,7 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 	x.run.Ended = time.Now().UTC()
 
 	result := &Result{
-		Run: x.run, Task: x.exp.Task, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, ToolRuns: stats.Tools, CachedCalls: stats.Cached,
+		Recorded: compare.Recorded{Run: x.run, Task: x.exp.Task}, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, ToolRuns: stats.Tools, CachedCalls: stats.Cached,
 		FailedAttempts: stats.Failed,
 	}
 	var err error

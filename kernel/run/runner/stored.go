@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"noema/cache"
+	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 )
 
@@ -112,7 +113,7 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 		return nil, err
 	}
 	return &Result{
-		Run: run, Task: t, Labels: labels, Trials: contiguous(run, trials),
+		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels, Trials: contiguous(run, trials)},
 		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
 		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
 	}, nil

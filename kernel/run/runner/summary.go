@@ -1,15 +1,12 @@
 package runner
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"noema/kernel/base/score"
 	"noema/kernel/model/provider"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
-	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -71,55 +68,24 @@ type MethodSummary struct {
 	Seeds    *compare.SeedUse        `json:"seeds,omitempty"`
 }
 
-// Samples are the samples that the run is over, in its order.
-func (r *Result) Samples() []task.Sample {
-	at := map[string]int{}
-	for i, id := range r.Run.Config.Task.Samples {
-		at[id] = i
-	}
-	chosen := slices.DeleteFunc(slices.Clone(r.Task.Samples), func(s task.Sample) bool { _, has := at[s.ID]; return !has })
-	slices.SortFunc(chosen, func(a, b task.Sample) int { return cmp.Compare(at[a.ID], at[b.ID]) })
-	return chosen
-}
-
 // Summarize computes the summary of a result.
 func Summarize(r *Result) (*Summary, error) {
-	data, err := compare.FromTrials(Labels(r.Run), r.Samples(), r.Trials)
+	m, err := compare.FromRuns([]*compare.Recorded{&r.Recorded}, false)
 	if err != nil {
 		return nil, err
 	}
-	data.AddLabels(r.Labels)
-	AddSeeds(&data, func(_ *record.Run, label string) string { return label }, r.Run)
-	data.Planned = Planned(r)
-	c, err := compare.Describe(data, compare.Options{Design: r.Run.Config.Design})
+	c, err := compare.Describe(m.Data, compare.Options{Design: m.Design()})
 	if err != nil {
 		return nil, err
 	}
-	c.Notes = append(Lacks(r), c.Notes...)
-	c.Notes = append(c.Notes, Reach(r.Run, r.Trials, func(label string) string { return label })...)
+	c.Notes = slices.Concat(m.Lacks(), c.Notes, m.Reach())
 	return SummaryOf(r, c), nil
-}
-
-// AddSeeds adds to the data of a comparison what the method seeds of runs took, with
-// the label that each method has there. A seed that several runs used counts once.
-func AddSeeds(d *compare.Data, label func(run *record.Run, method string) string, runs ...*record.Run) {
-	d.Seeds = map[string][]methods.Usage{}
-	known := map[[2]string]bool{}
-	for _, run := range runs {
-		for _, s := range run.Seeds {
-			of := label(run, s.Method)
-			if built := [2]string{of, s.Key}; !known[built] {
-				known[built] = true
-				d.Seeds[of] = append(d.Seeds[of], s.Usage)
-			}
-		}
-	}
 }
 
 // SeedUse is what the method seeds of each method of r took; a method without has none.
 func (r *Result) SeedUse() map[string]*compare.SeedUse {
 	var d compare.Data
-	AddSeeds(&d, func(_ *record.Run, label string) string { return label }, r.Run)
+	d.AddSeeds(func(_ *record.Run, label string) string { return label }, r.Run)
 	trials, uses := map[string]int{}, map[string]*compare.SeedUse{}
 	for _, t := range r.Trials {
 		if !t.Infra {
@@ -130,32 +96,6 @@ func (r *Result) SeedUse() map[string]*compare.SeedUse {
 		uses[label] = compare.SeedsOf(seeds, trials[label])
 	}
 	return uses
-}
-
-// Planned is how many trials each method of r was to have. A run that its limit ended
-// was to have those that it has.
-func Planned(r *Result) map[string]int {
-	planned := map[string]int{}
-	if r.Run.Stopped == "" {
-		for _, id := range r.Run.Trials() {
-			planned[id.Method]++
-		}
-		return planned
-	}
-	for _, t := range r.Trials {
-		planned[t.ID.Method]++
-	}
-	return planned
-}
-
-// Lacks says which trials a run does not have that its limit ended; nothing for any
-// other run.
-func Lacks(r *Result) []string {
-	if r.Run.Stopped == "" || r.Run.Status == record.Finished {
-		return nil
-	}
-	all := r.Run.Config.Size()
-	return []string{fmt.Sprintf("run %s was ended by its limit of %s: it lacks %d of %d trials", r.Run.ID, r.Run.Stopped, all-len(r.Trials), all)}
 }
 
 // SummaryOf is the summary of a result whose methods c describes or compares.

@@ -20,6 +20,7 @@ import (
 	"noema/methods/baseline"
 	"noema/methods/engineplanner"
 	"noema/methods/generalanot"
+	"noema/methods/plans"
 	"noema/methods/researchtree"
 	"noema/plugins"
 )
@@ -36,6 +37,17 @@ func Methods() map[string]methods.Method {
 	all["engine-planner"] = engineplanner.New()
 	all["general-anot"] = generalanot.New()
 	all["research-tree"] = researchtree.New()
+	return all
+}
+
+// Planners returns the built-in methods whose plans people can read and edit, by name.
+func Planners() (all []plans.Reader) {
+	built := Methods()
+	for _, name := range slices.Sorted(maps.Keys(built)) {
+		if m, ok := built[name].(plans.Reader); ok {
+			all = append(all, m)
+		}
+	}
 	return all
 }
 

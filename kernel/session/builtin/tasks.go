@@ -265,7 +265,7 @@ func (a articleSource) attach(t *task.Task, err error) (*task.Task, error) {
 	if err != nil || a.source == nil {
 		return t, err
 	}
-	t.Environment = wiki.NewEnvironment(a.source, wiki.Options{})
+	t.Environment = wiki.NewEnvironment(a.source)
 	t.Version += "+" + a.name
 	return t, nil
 }

@@ -90,6 +90,21 @@ func StaleTable(cells []StaleCell, shown func(number int) int) display.Table {
 	return t
 }
 
+// VariableTable lists variables with the cells that declared them, under the numbers
+// shown; a predeclared one has none.
+func VariableTable(all []Variable, shown func(number int) int) display.Table {
+	var t display.Table
+	t.Add("name", "kind", "type", "cell")
+	for _, v := range all {
+		where := ""
+		if n := shown(v.Cell); n > 0 {
+			where = fmt.Sprint(n)
+		}
+		t.Row(v.Name, v.Kind, v.Type, where)
+	}
+	return t
+}
+
 // Stale lists the cells whose results come from values that have been set again
 // since, in the order in which to run them again. It knows what go/types knows:
 // assignments in cells and in the functions that they name, not changes through

@@ -63,7 +63,7 @@ func (k *kernel) command(ctx context.Context, c command, count int) (load string
 	case "rerun":
 		return "", k.rerun(ctx, c.Args)
 	case "who":
-		k.output.Show("", k.whoTable().Display())
+		k.output.Show("", cell.VariableTable(k.session.Variables(), func(number int) int { return k.numbers[number] }).Display())
 		return "", nil
 	case "run":
 		return "", k.numbers.run(k.session, count, func() error { return k.session.RunFile(ctx, c.Args, k.output) })
@@ -105,19 +105,6 @@ func (k *kernel) more() string {
 		fmt.Fprintf(&b, "  %%%s\n", name)
 	}
 	return b.String()
-}
-
-func (k *kernel) whoTable() display.Table {
-	var t display.Table
-	t.Add("name", "kind", "type", "cell")
-	for _, v := range k.session.Variables() {
-		where := ""
-		if shown, ok := k.numbers[v.Cell]; ok {
-			where = fmt.Sprint(shown)
-		}
-		t.Row(v.Name, v.Kind, v.Type, where)
-	}
-	return t
 }
 
 // shellCommand runs a shell command. An interrupt kills its process group.

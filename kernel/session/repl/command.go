@@ -58,7 +58,7 @@ func (r *repl) command(ctx context.Context, line string) error {
 	case "doc":
 		return r.doc(args)
 	case "who":
-		r.who()
+		r.screen.Show("", cell.VariableTable(r.session.Variables(), func(number int) int { return number }).Display())
 	case "stale":
 		r.stale()
 	case "rerun":
@@ -133,19 +133,6 @@ func (r *repl) doc(name string) error {
 		r.screen.say("\n" + d.Source)
 	}
 	return nil
-}
-
-func (r *repl) who() {
-	var t display.Table
-	t.Add("name", "kind", "type", "cell")
-	for _, v := range r.session.Variables() {
-		where := ""
-		if v.Cell > 0 {
-			where = fmt.Sprint(v.Cell)
-		}
-		t.Row(v.Name, v.Kind, v.Type, where)
-	}
-	r.screen.Show("", t.Display())
 }
 
 // stale lists the stale cells.

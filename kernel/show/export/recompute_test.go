@@ -24,7 +24,7 @@ import (
 // there are two epochs as well.
 func simulated(clusters bool) *runner.Result {
 	random := rand.New(rand.NewPCG(5, 6))
-	r := &runner.Result{Run: &record.Run{ID: "r"}, Task: &task.Task{Name: "t"}}
+	r := &runner.Result{Recorded: compare.Recorded{Run: &record.Run{ID: "r"}, Task: &task.Task{Name: "t"}}}
 	epochs := 1
 	if clusters {
 		epochs = 2

@@ -3,11 +3,12 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"noema/kernel/result/record"
 )
 
 // formatSeed writes a random seed as text: as a number it would lose digits in
@@ -25,11 +26,11 @@ func (r Rows) JSONL(w io.Writer) error {
 		line.Reset()
 		for i, v := range row {
 			line.WriteByte(",{"[btoi(i == 0)])
-			name, err := encode(r.Columns[i].Name)
+			name, err := record.Marshal(r.Columns[i].Name)
 			if err != nil {
 				return err
 			}
-			value, err := encode(v)
+			value, err := record.Marshal(v)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", r.Columns[i].Name, err)
 			}
@@ -50,14 +51,6 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
 }
 
 // CSV writes a header and a line for each row; what is undefined is empty. A

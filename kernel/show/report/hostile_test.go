@@ -79,7 +79,7 @@ func printers(t *testing.T) map[string]func(io.Writer) {
 	run, made, trial := hostileRun()
 	other := *trial
 	other.Hash, other.ID.Epoch = "x", 1
-	result := &runner.Result{Run: run, Task: made, Trials: []*record.Trial{trial}}
+	result := &runner.Result{Recorded: compare.Recorded{Run: run, Task: made, Trials: []*record.Trial{trial}}}
 	summary := must(t)(runner.Summarize(result))
 	read := func(record.Call) (runner.Exchange, error) {
 		return runner.Exchange{

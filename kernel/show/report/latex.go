@@ -47,7 +47,7 @@ func BibTeX(r *record.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "@misc{noema-%s,\n", bibKey(r.ID))
 	for _, f := range [][2]string{
-		{"title", fmt.Sprintf("%s on %s with %s", strings.Join(labels, ", "), r.Config.Task, modelName(r.Config.Model))},
+		{"title", fmt.Sprintf("%s on %s with %s", strings.Join(labels, ", "), r.Config.Task, ModelName(r.Config.Model))},
 		{"author", "noema"}, {"year", r.Created.UTC().Format("2006")}, {"month", r.Created.UTC().Format("1")}, {"note", note},
 	} {
 		fmt.Fprintf(&b, "  %-6s = {{%s}},\n", f[0], display.LaTeXText(f[1]))
@@ -71,7 +71,7 @@ func Provenance(runs []*record.Run) display.Table {
 	var t display.Table
 	t.AddWhole("run", "root hash", "task", "model")
 	for _, r := range runs {
-		t.Row(r.ID, cmp.Or(rootOf(r), "none"), r.Config.Task.String(), modelName(r.Config.Model))
+		t.Row(r.ID, cmp.Or(rootOf(r), "none"), r.Config.Task.String(), ModelName(r.Config.Model))
 	}
 	return t
 }

@@ -43,7 +43,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 		if r.Parent != "" {
 			parent = "\t" + r.Parent
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), modelName(r.Config.Model),
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), ModelName(r.Config.Model),
 			strings.Join(MethodNames(r), ","), len(r.Trials()), rootOf(r), parent)
 	}
 	tw.Flush()
@@ -79,8 +79,8 @@ func subject(r *record.Run) string {
 	return r.Config.Task.Name + ": " + display.Line(r.Question, 50)
 }
 
-// modelName is a model, marked if it is not a language model.
-func modelName(m record.Model) string {
+// ModelName is a model, marked if it is not a language model.
+func ModelName(m record.Model) string {
 	if m.Simulated {
 		return m.ID.String() + " (simulated model)"
 	}

@@ -70,15 +70,15 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 		trials = "at most " + trials
 	}
 	if p.live != nil {
-		p.put(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelName(run.Config.Model))))
+		p.put(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(ModelName(run.Config.Model))))
 		return
 	}
 	if run.Parent != "" && !run.Config.Varied() {
-		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, plural(done, "trial"), total-done, printable(modelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, plural(done, "trial"), total-done, printable(ModelName(run.Config.Model)))
 	} else if done > 0 {
-		fmt.Fprintf(p.w, "run %s goes on: %d of %s are done, %s\n", run.ID, done, trials, printable(modelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "run %s goes on: %d of %s are done, %s\n", run.ID, done, trials, printable(ModelName(run.Config.Model)))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %s, %s\n", run.ID, trials, printable(modelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "run %s: %s, %s\n", run.ID, trials, printable(ModelName(run.Config.Model)))
 	}
 	p.nextTenth = 1
 }

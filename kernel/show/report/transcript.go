@@ -22,7 +22,7 @@ import (
 func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.Call) (runner.Exchange, error)) {
 	w = Guarded(w)
 	fmt.Fprintf(w, "trial   %s   seed %d   hash %s\n", t.ID, t.Seed, t.Hash)
-	fmt.Fprintf(w, "model   %s\n", modelName(run.Config.Model))
+	fmt.Fprintf(w, "model   %s\n", ModelName(run.Config.Model))
 	fmt.Fprintf(w, "answer  %s %s", t.Answer.Outcome, t.Answer.Value)
 	if t.Answer.Reason != "" {
 		fmt.Fprintf(w, " (%s)", t.Answer.Reason)

@@ -48,7 +48,7 @@ func spent(u methods.Usage) []string {
 // TrialSheet is a trial of a run with how it ended and what it took, a line each.
 func TrialSheet(run *record.Run, t *record.Trial) display.Table {
 	s := display.Table{Title: "trial " + t.ID.String(), Columns: []display.Column{{}, {}}}
-	s.Row("model", modelName(run.Config.Model))
+	s.Row("model", ModelName(run.Config.Model))
 	answer := string(t.Answer.Value)
 	if words, ok := t.Answer.InWords(); ok {
 		answer = words

@@ -106,3 +106,17 @@ func sample(seed uint64, level, number int) (task.Sample, error) {
 var limits = [levels + 1]struct{ least, most, noiseLeast, noiseMost int }{
 	1: {1, 2, 0, 0}, 2: {2, 3, 1, 1}, 3: {3, 5, 1, 2}, 4: {4, 6, 2, 2}, 5: {6, 8, 2, 3},
 }
+
+const levels = 5
+
+// Options choose a generated task. The zero value is the default task.
+type Options struct {
+	N     int    `json:"n" default:"100" min:"1" max:"10000" doc:"how many problems, spread evenly over the levels"`
+	Level int    `json:"level" default:"0" choices:"0,1,2,3,4,5" doc:"how hard: 1 to 5, or 0 for all levels"`
+	Seed  uint64 `json:"seed" default:"0" doc:"seed of the problems"`
+}
+
+// String is the options in the form of Task.Config.
+func (o Options) String() string {
+	return fmt.Sprintf("level=%d&n=%d&seed=%d", o.Level, o.N, o.Seed)
+}

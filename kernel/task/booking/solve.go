@@ -63,7 +63,7 @@ func (i Item) isRight(o Offer, offers []Offer) bool {
 				return false
 			}
 		}
-		return i.instead().isRight(o, offers)
+		return i.Instead().isRight(o, offers)
 	}
 	if !i.fits(o) || o.seats < i.Seats {
 		return false
@@ -76,6 +76,8 @@ func (i Item) isRight(o Offer, offers []Offer) bool {
 	return true
 }
 
-// without is the item with nothing instead of it; instead is what stands instead.
+// without is the item with nothing instead of it.
 func (i Item) without() Item { i.Or = ""; return i }
-func (i Item) instead() Item { return Item{Kind: i.Or, City: i.City, Day: i.Day, Seats: i.Seats} }
+
+// Instead is the item that stands for one that is not to be had.
+func (i Item) Instead() Item { return Item{Kind: i.Or, City: i.City, Day: i.Day, Seats: i.Seats} }

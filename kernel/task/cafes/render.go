@@ -1,32 +1,20 @@
 package cafes
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 )
 
-// Render says in English what n asks for. Wording, order and sentence
-// structure are drawn from rng. Render fails on a condition that the lexicon
-// cannot say, naming it, and on an empty tree.
-func Render(n Node, rng *rand.Rand) (string, error) {
-	n = n.Normal()
-	leaves := n.Leaves()
-	if len(leaves) == 0 {
-		return "", fmt.Errorf("render request: the tree %s has no condition", n)
-	}
-	for _, c := range leaves {
-		if err := c.check(); err != nil {
-			return "", fmt.Errorf("render request: %w", err)
-		}
-	}
-	parts := []Node{n}
-	if n.Op == And {
-		parts = slices.Clone(n.Args)
+// Render says in English what n asks for: a tree of conditions that the lexicon has
+// phrases for. Wording, order and sentence structure are drawn from rng.
+func Render(n Node, rng *rand.Rand) string {
+	parts := []Node{n.Normal()}
+	if parts[0].Op == And {
+		parts = slices.Clone(parts[0].Args)
 	}
 	w := sayer{rng}
-	return w.request(w.ordered(parts)), nil
+	return w.request(w.ordered(parts))
 }
 
 type sayer struct{ rng *rand.Rand }
@@ -269,5 +257,5 @@ func (w sayer) literal(c Condition, negate bool, s slot) string {
 			texts = append(texts, text)
 		}
 	}
-	return pick(w.rng, texts) // check has seen to it that there is a way; every entry has one for each slot
+	return pick(w.rng, texts) // every entry has a way for each slot, which a test holds
 }

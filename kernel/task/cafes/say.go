@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A slot is a place in a sentence that a condition can stand in.
@@ -159,46 +158,4 @@ func sayTime(minutes, style int) string {
 		text += " "
 	}
 	return text + half
-}
-
-// check reports why c cannot be said.
-func (c Condition) check() error {
-	switch c.Kind {
-	case Hours:
-		if _, n := readDay([]token{{text: strings.ToLower(c.Day)}}); n == 0 {
-			return fmt.Errorf("%q is not a day such as %s", c.Day, time.Monday)
-		}
-		if c.From < 0 || c.From >= c.To || c.To > 24*60 {
-			return fmt.Errorf("hours %d-%d are not within one day, in minutes", c.From, c.To)
-		}
-		return nil
-	case Social:
-		if tokens := tokenize(c.Friend); len(tokens) != 1 || !named(tokens) {
-			return fmt.Errorf("%q is not a name: use one capitalised word", c.Friend)
-		}
-		if c.Hops != 1 && c.Hops != 2 {
-			return fmt.Errorf("hops must be 1 or 2, not %d", c.Hops)
-		}
-		return checkPattern(c.Pattern)
-	case Review:
-		return checkPattern(c.Pattern)
-	}
-	if len(ways(c, false)) == 0 {
-		return fmt.Errorf("the lexicon has no phrase for %s", c)
-	}
-	return nil
-}
-
-func named(tokens []token) bool {
-	_, n := readName(tokens)
-	return n == 1
-}
-
-// checkPattern accepts what survives quotation.
-func checkPattern(pattern string) error {
-	tokens := tokenize(`"` + pattern + `"`)
-	if len(pattern) > 60 || len(tokens) != 1 || !tokens[0].quoted || tokens[0].text != pattern {
-		return fmt.Errorf("the pattern %q cannot be quoted: use up to 60 bytes of lower-case words", pattern)
-	}
-	return nil
 }

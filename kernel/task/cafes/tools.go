@@ -3,8 +3,11 @@ package cafes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"noema/kernel/task/internal/tools"
 	"noema/methods"
 )
 
@@ -105,4 +108,119 @@ func (s *shelf) check(path string) error {
 
 func (s *shelf) unknown(path string) error {
 	return fmt.Errorf("no item has the path %.80q%s: list_attributes lists the paths", path, methods.DidYouMean(path, s.paths()))
+}
+
+const dayLength = 24 * 60
+
+func (s *shelf) openItems(args struct{ Day, From, To string }) (any, error) {
+	from, err := timeOfDay("from", args.From)
+	if err != nil {
+		return nil, err
+	}
+	to := from
+	if args.To != "" {
+		if to, err = timeOfDay("to", args.To); err != nil {
+			return nil, err
+		}
+		if to <= from {
+			to += dayLength
+		}
+	}
+	before := days()[(slices.Index(days(), args.Day)+6)%7]
+	items := []int{}
+	for i, values := range s.values {
+		if openDuring(values["hours."+args.Day], from, to) || openDuring(values["hours."+before], from+dayLength, to+dayLength) {
+			items = append(items, i+1)
+		}
+	}
+	return items, nil
+}
+
+// openDuring reports whether a day's hours, such as "18:00-2:00", hold all of a
+// time, in minutes after the midnight that the day begins with. What is no span
+// of time is not open.
+func openDuring(hours any, from, to int) bool {
+	text, _ := hours.(string)
+	open, shut, err := Span(text)
+	return err == nil && open <= from && to <= shut && (from < to || from < shut)
+}
+
+func timeOfDay(name, text string) (int, error) {
+	minutes, n := 0, 0
+	if tokens := tokenize(text); len(tokens) > 0 {
+		if minutes, n = readTime(tokens); n < len(tokens) {
+			n = 0
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("%s %.40q is not a time of day: write it as in \"7:30\" or \"19:00\"", name, text)
+	}
+	return minutes, nil
+}
+
+type reviewRow struct {
+	Item     int      `json:"item"`
+	Count    int      `json:"count"`
+	Excerpts []string `json:"excerpts"`
+}
+
+func (s *shelf) findReviews(args struct {
+	Words  []string
+	Person string
+	Hops   *int
+}) (any, error) {
+	near, err := s.near(args.Person, args.Hops)
+	if err != nil {
+		return nil, err
+	}
+	rows := []reviewRow{}
+	for i, reviews := range s.reviews {
+		row := reviewRow{Item: i + 1, Excerpts: []string{}}
+		for _, r := range reviews {
+			at, ok := tools.MentionsAny(r.Text, args.Words)
+			if !ok || near != nil && !near[r.Author] {
+				continue
+			}
+			if row.Count++; row.Count <= maxExcerpts {
+				row.Excerpts = append(row.Excerpts, tools.Excerpt(r.Author+": "+r.Text, at+len(r.Author)+2, excerptSize))
+			}
+		}
+		if row.Count > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// near is who may have written a review; nil is anyone.
+func (s *shelf) near(person string, hops *int) (map[string]bool, error) {
+	if person == "" {
+		if hops != nil {
+			return nil, fmt.Errorf("hops without a person: name the person, or leave hops out")
+		}
+		return nil, nil
+	}
+	if !s.isPerson(person) {
+		names := slices.Collect(maps.Keys(s.friends))
+		return nil, fmt.Errorf("nobody is called %.80q%s: use a name of the friends or of a review's author", person, methods.DidYouMean(person, names))
+	}
+	switch {
+	case hops == nil:
+		return Nearby(s.friends, person, 1), nil
+	case *hops == 0:
+		return map[string]bool{person: true}, nil
+	}
+	return Nearby(s.friends, person, *hops), nil
+}
+
+func (s *shelf) isPerson(name string) bool {
+	if _, ok := s.friends[name]; ok {
+		return true
+	}
+	for _, reviews := range s.reviews {
+		if slices.ContainsFunc(reviews, func(r review) bool { return r.Author == name }) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,11 +1,16 @@
 package logs
 
 import (
+	_ "embed"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/goccy/go-yaml"
+
+	"noema/kernel/base/files"
 )
 
 // The types of query, named as in the workflows.
@@ -32,48 +37,39 @@ type Question struct {
 // Display reports whether records are to be shown.
 func (q Question) Display() bool { return !q.Count && q.Entity == "" }
 
-// forms are the ways to say each type; the first group of forms asks for a
-// number, the second for entities. {v}, {e}, {s}, {a} and {b} stand for value,
-// entity, severity, start and end.
+// form is a way to ask for a type of query.
 type form struct {
-	kind  string
-	count bool
-	text  string
+	Type  string
+	Count bool // it asks for a number
+	Text  string
+
+	pattern *regexp.Regexp // of the text with its slots filled
 }
 
-func forms() []form {
-	return []form{
-		{CountAll, true, "count all logs"},
-		{CountAll, true, "How many log records are there in all?"},
-		{CountAll, true, "Give me the total number of records."},
-		{SearchLogs, true, "How many logs mention {v}?"},
-		{SearchLogs, true, "Count the records for {v}."},
-		{SearchLogs, true, "How often does {v} show up in the logs?"},
-		{SearchLogs, false, "Show me logs for {v}"},
-		{SearchLogs, false, "Show me logs for modem {v}"},
-		{FindRelationship, false, "find all {e} connected to rpd {v}"},
-		{FindRelationship, false, "find {e} connected to {v}"},
-		{FindRelationship, false, "Which {e} are linked to {v}?"},
-		{FindRelationship, false, "List every one of the {e} seen together with {v}."},
-		{FindRelationship, true, "How many different {e} are connected to {v}?"},
-		{FilterAndShow, true, "How many {s} logs are there for {v}?"},
-		{FilterAndShow, true, "Count the {s} records that mention {v}."},
-		{FilterAndShow, false, "Show me {s} logs for {v}"},
-		{FilterEntities, false, "Which {e} had {s} logs at {v}?"},
-		{FilterEntities, false, "List the {e} with {s} records at {v}."},
-		{MostFrequent, false, "Which of the {e} is in the most {s} records?"},
-		{MostFrequent, false, "Which of the {e} is in the most records?"},
-		{Timeline, true, "How many logs of {v} are there between {a} and {b}?"},
-		{Timeline, true, "Count the records for {v} from {a} to {b}."},
+//go:embed questions.yaml
+var questionsFile []byte
+
+// forms are what questions are said and read by. They are shared and read only.
+var forms = sync.OnceValue(func() (all []form) {
+	if err := files.YAML(questionsFile, &all, yaml.Strict()); err != nil {
+		panic(err) // it is part of the program, and tested
 	}
-}
+	for i, f := range all {
+		p := regexp.QuoteMeta(f.Text)
+		for name, class := range map[string]string{"v": `\S+`, "e": `[a-z ]+`, "s": `[A-Z]+`, "a": `\S+`, "b": `\S+?`} {
+			p = strings.ReplaceAll(p, `\{`+name+`\}`, "(?P<"+name+">"+class+")")
+		}
+		all[i].pattern = regexp.MustCompile("^" + p + "$")
+	}
+	return all
+})
 
 // say words a query; rng chooses among the ways to say it.
 func say(q Question, rng *rand.Rand) (string, error) {
 	var fit []string
 	for _, f := range forms() {
-		if f.kind == q.Type && f.count == q.Count {
-			fit = append(fit, f.text)
+		if f.Type == q.Type && f.Count == q.Count {
+			fit = append(fit, f.Text)
 		}
 	}
 	if len(fit) == 0 {
@@ -86,27 +82,15 @@ func say(q Question, rng *rand.Rand) (string, error) {
 // ReadQuestion finds out what a query asks for, from its text alone.
 func ReadQuestion(text string) (Question, error) {
 	for _, f := range forms() {
-		p := patterns()[f.text]
-		m := p.FindStringSubmatch(text)
+		m := f.pattern.FindStringSubmatch(text)
 		if m == nil {
 			continue
 		}
-		q := Question{Type: f.kind, Count: f.count}
-		for i, name := range p.SubexpNames() {
-			switch name {
-			case "v":
-				q.Value = m[i]
-			case "e":
-				q.Entity = m[i]
-			case "s":
-				q.Severity = m[i]
-			case "a":
-				q.Start = m[i]
-			case "b":
-				q.End = m[i]
-			}
+		part := map[string]string{}
+		for i, name := range f.pattern.SubexpNames() {
+			part[name] = m[i]
 		}
-		return q, nil
+		return Question{Type: f.Type, Count: f.Count, Value: part["v"], Entity: part["e"], Severity: part["s"], Start: part["a"], End: part["b"]}, nil
 	}
 	return Question{}, fmt.Errorf("read query %q: not one of the known forms", text)
 }
@@ -123,22 +107,4 @@ func FindQuestion(text string) string {
 		}
 	}
 	return ""
-}
-
-// patterns are the regular expressions of the forms, by their texts.
-var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
-	all := map[string]*regexp.Regexp{}
-	for _, f := range forms() {
-		all[f.text] = pattern(f.text)
-	}
-	return all
-})
-
-// pattern is the regular expression of a form.
-func pattern(text string) *regexp.Regexp {
-	p := regexp.QuoteMeta(text)
-	for name, class := range map[string]string{"v": `\S+`, "e": `[a-z ]+`, "s": `[A-Z]+`, "a": `\S+`, "b": `\S+?`} {
-		p = strings.ReplaceAll(p, `\{`+name+`\}`, "(?P<"+name+">"+class+")")
-	}
-	return regexp.MustCompile("^" + p + "$")
 }

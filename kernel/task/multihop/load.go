@@ -265,7 +265,7 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Environment = wiki.NewEnvironment(corpus, wiki.Options{})
+	t.Environment = wiki.NewEnvironment(corpus)
 	t.Reading = &task.Reading{Key: "articles", What: fmt.Sprintf("%d paragraphs", most)}
 	if fewest < most {
 		t.Reading.What = fmt.Sprintf("%d to %d paragraphs", fewest, most)

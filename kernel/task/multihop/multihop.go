@@ -60,10 +60,10 @@ func New(o Options) (*task.Task, error) {
 		Notes:       []string{fmt.Sprintf("fictional wiki of %d articles; a problem's data are %d of them in full", len(pages), o.Articles)},
 		Scorer:      score.Named("research"),
 		Reading:     &task.Reading{Key: "articles", What: fmt.Sprintf("%d articles", o.Articles)},
-		Environment: wiki.NewEnvironment(corpus, wiki.Options{}),
+		Environment: wiki.NewEnvironment(corpus),
 	}
 	if o.Wikipedia != "" {
-		t.Environment = wiki.NewEnvironment(&wiki.MediaWiki{Base: o.Wikipedia}, wiki.Options{})
+		t.Environment = wiki.NewEnvironment(&wiki.MediaWiki{Base: o.Wikipedia})
 	}
 	a := &asker{world: w, pages: pages, rng: rand.New(rand.NewPCG(o.Seed, 11)), asked: map[string]bool{}}
 	for i := range o.Questions {

@@ -158,45 +158,42 @@ func (f ByYear) value(reviews []Review, _ map[string]float64) float64 {
 	})
 }
 
-func (f Linear) english() string {
+// sum says the parts between signs, each by its name and what is not 1 of its weight.
+func (f Linear) sum(plus, minus string, part func(name, weight string) string) string {
 	text := ""
 	for i, p := range f.Parts {
 		switch {
 		case p.Weight < 0:
-			text += " minus "
+			text += minus
 		case i > 0:
-			text += " plus "
+			text += plus
 		}
 		if w := math.Abs(p.Weight); w != 1 {
-			text += number(w) + " times "
+			text += part(p.Name, number(w))
+		} else {
+			text += p.Name
 		}
-		text += p.Name
 	}
-	switch {
-	case f.Low != nil && f.High != nil:
-		text += ", but at least " + number(*f.Low) + " and at most " + number(*f.High)
-	case f.Low != nil:
-		text += ", but at least " + number(*f.Low)
-	case f.High != nil:
-		text += ", but at most " + number(*f.High)
+	return text
+}
+
+func (f Linear) english() string {
+	text := f.sum(" plus ", " minus ", func(name, weight string) string { return weight + " times " + name })
+	var bounds []string
+	if f.Low != nil {
+		bounds = append(bounds, "at least "+number(*f.Low))
+	}
+	if f.High != nil {
+		bounds = append(bounds, "at most "+number(*f.High))
+	}
+	if bounds != nil {
+		text += ", but " + strings.Join(bounds, " and ")
 	}
 	return text
 }
 
 func (f Linear) python() string {
-	text := ""
-	for i, p := range f.Parts {
-		switch {
-		case p.Weight < 0:
-			text += " - "
-		case i > 0:
-			text += " + "
-		}
-		text += p.Name
-		if w := math.Abs(p.Weight); w != 1 {
-			text += " * " + number(w)
-		}
-	}
+	text := f.sum(" + ", " - ", func(name, weight string) string { return name + " * " + weight })
 	if f.High != nil {
 		text = fmt.Sprintf("min(%s, %s)", number(*f.High), text)
 	}

@@ -15,39 +15,24 @@ import (
 // results is how many hits a search returns.
 const results = 5
 
-// Options say how much a call returns that names no size, in bytes: a page of a
-// longer text. A method may ask for pages of another size.
-type Options struct {
-	Lead    int // of an article's lead; 0 means 1,000
-	Section int // of a section; 0 means 1,500
-}
-
-// The sizes of pages that may be asked for, in bytes.
+// How much a call returns, in bytes: a page of a longer text, which a method may ask
+// for in another size.
 const (
-	minPage = 100
-	maxPage = 20_000
+	leadPage    = 1000
+	sectionPage = 1500
+	minPage     = 100
+	maxPage     = 20_000
 )
 
 // Environment runs the tools search, inspect and read_section over a source. Each
 // result depends on the arguments alone, so the kernel keeps it, and a rerun
 // opens no connection.
-type Environment struct {
-	source  Source
-	options Options
-}
+type Environment struct{ source Source }
 
 var _ task.Environment = Environment{}
 
 // NewEnvironment returns the environment of a source.
-func NewEnvironment(s Source, o Options) Environment {
-	if o.Lead <= 0 {
-		o.Lead = 1000
-	}
-	if o.Section <= 0 {
-		o.Section = 1500
-	}
-	return Environment{s, o}
-}
+func NewEnvironment(s Source) Environment { return Environment{s} }
 
 // Tools implements [task.Environment].
 func (Environment) Tools() []methods.ToolSpec {
@@ -117,9 +102,9 @@ func (e Environment) Call(ctx context.Context, c methods.ToolCall) (methods.Tool
 			return methods.ToolResult{}, err
 		}
 		if c.Name == "inspect" {
-			return inspect(page, sizeOf(args.Size, e.options.Lead)), nil
+			return inspect(page, sizeOf(args.Size, leadPage)), nil
 		}
-		return part(page, args.Section, args.Page, sizeOf(args.Size, e.options.Section)), nil
+		return part(page, args.Section, args.Page, sizeOf(args.Size, sectionPage)), nil
 	}
 	return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
 }

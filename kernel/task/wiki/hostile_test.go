@@ -90,7 +90,7 @@ func TestHostileServers(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	e := NewEnvironment(&MediaWiki{Base: server.URL, Wait: time.Nanosecond}, Options{})
+	e := NewEnvironment(&MediaWiki{Base: server.URL, Wait: time.Nanosecond})
 	for name, want := range map[string]string{"Endless": "longer than", "Deep": "512 nodes", "Bytes": `"title":"Bytes"`, "Empty": `"lead":""`} {
 		_, said := tool(t, e, "inspect", map[string]any{"url": name})
 		if !strings.Contains(said, want) {

@@ -48,7 +48,7 @@ func (e Environment) WithEmbedder(m task.Embedder, hybrid bool) (task.Environmen
 	if !ok {
 		return nil, errors.New("the articles come from a server, which searches by itself: embeddings need a corpus")
 	}
-	return Environment{&byMeaning{Corpus: c, embedder: m, hybrid: hybrid, turn: make(chan struct{}, 1), passages: c.cut()}, e.options}, nil
+	return Environment{&byMeaning{Corpus: c, embedder: m, hybrid: hybrid, turn: make(chan struct{}, 1), passages: c.cut()}}, nil
 }
 
 // Prepare implements [task.Preparer]: it embeds a corpus that is searched by

@@ -83,7 +83,7 @@ func titles(t *testing.T, e task.Environment, query string) string {
 
 func with(t *testing.T, c *Corpus, m task.Embedder, hybrid bool) task.Environment {
 	t.Helper()
-	e, err := NewEnvironment(c, Options{}).WithEmbedder(m, hybrid)
+	e, err := NewEnvironment(c).WithEmbedder(m, hybrid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func with(t *testing.T, c *Corpus, m task.Embedder, hybrid bool) task.Environmen
 
 func TestSearchByMeaning(t *testing.T) {
 	c := library(t)
-	words := NewEnvironment(c, Options{})
+	words := NewEnvironment(c)
 	meaning := with(t, c, &concepts{asked: map[string]int{}}, false)
 	hybrid := with(t, c, &concepts{asked: map[string]int{}}, true)
 	for _, q := range []struct{ query, words, meaning, hybrid string }{
@@ -195,13 +195,13 @@ func TestPrepare(t *testing.T) {
 	if len(m.asked) != 402 {
 		t.Errorf("%d texts were embedded", len(m.asked))
 	}
-	if err := NewEnvironment(c, Options{}).Prepare(ctx, nil); err != nil {
+	if err := NewEnvironment(c).Prepare(ctx, nil); err != nil {
 		t.Errorf("without a model: %v", err)
 	}
 }
 
 func TestServersSearchByThemselves(t *testing.T) {
-	if _, err := NewEnvironment(&MediaWiki{}, Options{}).WithEmbedder(&concepts{}, false); err == nil || !strings.Contains(err.Error(), "need a corpus") {
+	if _, err := NewEnvironment(&MediaWiki{}).WithEmbedder(&concepts{}, false); err == nil || !strings.Contains(err.Error(), "need a corpus") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -20,16 +20,20 @@ import (
 // MediaWiki is a wiki server, such as Wikipedia. It asks politely: it names
 // itself, waits between requests, and honours Retry-After.
 type MediaWiki struct {
-	Base      string        // such as https://en.wikipedia.org
-	UserAgent string        // who asks; servers want a way to reach them
-	Wait      time.Duration // between requests; 0 means 200 ms
-	Retries   int           // after failures that may pass; 0 means 3
-	Client    *http.Client  // nil means one with a timeout of 30 s
+	Base string        // such as https://en.wikipedia.org
+	Wait time.Duration // between requests; 0 means 200 ms
 
 	mu    sync.Mutex
 	next  time.Time        // when the next request may go out
 	pages map[string]*Page // articles by the title that was asked for, so that reading on asks the server for nothing
 }
+
+// The bounds of a request: its time, and how often it is made again after failures
+// that may pass.
+const (
+	timeout = 30 * time.Second
+	retries = 3
+)
 
 // maxPages bounds how many articles are kept.
 const maxPages = 64
@@ -121,14 +125,10 @@ func (t *temporary) Unwrap() error { return t.err }
 // get fetches a path, again after failures that may pass, and returns the
 // content with the address where it was found.
 func (m *MediaWiki) get(ctx context.Context, path string) ([]byte, string, error) {
-	retries := m.Retries
-	if retries == 0 {
-		retries = 3
-	}
 	for attempt := 0; ; attempt++ {
 		raw, final, err := m.once(ctx, path)
 		var passing *temporary
-		if err == nil || !errors.As(err, &passing) || attempt >= retries || ctx.Err() != nil {
+		if err == nil || !errors.As(err, &passing) || attempt == retries || ctx.Err() != nil {
 			return raw, final, err
 		}
 		if err := pause(ctx, max(passing.wait, time.Duration(1<<attempt)*100*time.Millisecond)); err != nil {
@@ -145,15 +145,8 @@ func (m *MediaWiki) once(ctx context.Context, path string) ([]byte, string, erro
 	if err != nil {
 		return nil, "", err
 	}
-	agent := m.UserAgent
-	if agent == "" {
-		agent = "noema (research workbench; set a contact with user_agent)"
-	}
-	req.Header.Set("User-Agent", agent)
-	client := m.Client
-	if client == nil {
-		client = &http.Client{Timeout: 30 * time.Second}
-	}
+	req.Header.Set("User-Agent", "noema (research workbench)")
+	client := http.Client{Timeout: timeout}
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, "", &temporary{err: err}

@@ -84,7 +84,7 @@ func tool(t *testing.T, e Environment, name string, args any) (map[string]any, s
 }
 
 func TestThreeResolutions(t *testing.T) {
-	e := NewEnvironment(corpus(t), Options{Lead: 1})
+	e := NewEnvironment(corpus(t))
 	o, text := tool(t, e, "search", map[string]string{"query": "the captain's harbor film"})
 	if !strings.Contains(text, `"title":"Silent Harbor"`) || len(o["results"].([]any)) != 3 {
 		t.Errorf("search gives %s", text)
@@ -116,7 +116,7 @@ func TestThreeResolutions(t *testing.T) {
 func TestMediaWiki(t *testing.T) {
 	var requests, agents atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.UserAgent() == "tests (a@b)" {
+		if strings.HasPrefix(r.UserAgent(), "noema") {
 			agents.Add(1)
 		}
 		switch n := requests.Add(1); {
@@ -134,7 +134,7 @@ func TestMediaWiki(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	m := &MediaWiki{Base: server.URL, UserAgent: "tests (a@b)", Wait: time.Millisecond}
+	m := &MediaWiki{Base: server.URL, Wait: time.Millisecond}
 	hits, err := m.Search(t.Context(), "harbor", 5)
 	if err != nil || len(hits) != 1 || hits[0].Snippet != `a film "x"` {
 		t.Errorf("search gives %+v (%v)", hits, err)
@@ -150,7 +150,6 @@ func TestMediaWiki(t *testing.T) {
 		t.Error("a request did not name its user agent")
 	}
 	server.Close()
-	m.Retries = 1
 	if _, err := m.Search(t.Context(), "x", 1); err == nil {
 		t.Error("a dead server is no error")
 	}
@@ -267,7 +266,7 @@ func TestLongSectionsComeInPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := NewEnvironment(c, Options{})
+	e := NewEnvironment(c)
 	for _, size := range []int{0, 100, 333, 5000} {
 		for _, section := range []string{"Part", "Lead"} {
 			var all []string

@@ -123,8 +123,8 @@ func mulSmall(x, y int64) Value {
 // otherOp is an operation between values that are not both numbers, or nil.
 func (m *machine) otherOp(op string, a, b Value) Value {
 	var v Value
-	if x, y := counterOf(a), counterOf(b); x != nil && y != nil && op != "^" {
-		return m.counterOp(op, x, y)
+	if counterOf(a) != nil && counterOf(b) != nil && strings.Contains("+-&|", op) {
+		raise(typeError, "%s between Counters is not supported: count once, as in Counter([*xs, *ys])", op)
 	}
 	switch op {
 	case "+":
@@ -134,8 +134,8 @@ func (m *machine) otherOp(op string, a, b Value) Value {
 			v = m.repeat(b, a)
 		}
 	case "%":
-		if s, ok := a.(Str); ok {
-			return m.percent(string(s), b)
+		if _, ok := a.(Str); ok {
+			raise(typeError, "%% behind a text is not supported: use an f-string such as f'{x:.2f}'")
 		}
 	case "-", "&", "^", "|":
 		v = m.setOp(op, a, b)
@@ -155,18 +155,10 @@ func (m *machine) concat(a, b Value) Value {
 	}
 	x, okX := items(a)
 	y, okY := items(b)
-	if !okX || !okY || sequenceType(a) != sequenceType(b) {
+	if !okX || !okY || a.class() != b.class() {
 		return nil
 	}
-	return sequence(sequenceType(a), append(append(m.room(len(x)+len(y)), x...), y...))
-}
-
-// sequenceType is list or tuple, also for a tuple with names.
-func sequenceType(v Value) *Type {
-	if _, ok := v.(*Tuple); ok {
-		return typeTuple
-	}
-	return v.class()
+	return sequence(a.class(), append(append(m.room(len(x)+len(y)), x...), y...))
 }
 
 func sequence(t *Type, items []Value) Value {
@@ -204,7 +196,7 @@ func (m *machine) repeat(seq, count Value) Value {
 	for range n {
 		out = append(out, xs...)
 	}
-	return sequence(sequenceType(seq), out)
+	return sequence(seq.class(), out)
 }
 
 // setOp is an operation between sets, between a view of a dict that acts as a

@@ -18,7 +18,6 @@ func classes() map[*Type]*class {
 			statics: byName(def("fromkeys iterable/ value?/", fromKeys))},
 		typeCounter:  counterClass(),
 		typeMatch:    matchClass(),
-		typeISOWeek:  weekClass(),
 		typeTime:     timeOfDayClass(),
 		typeDate:     dateClass(),
 		typeDateTime: dateTimeClass(),

@@ -60,14 +60,14 @@ func (m *machine) compare(op string, a, b Value) (res, ok bool) {
 		return ordered && holds(op, c), isNumber(b)
 	case *List, *Tuple:
 		p, _ := items(a)
-		if q, ok := items(b); ok && sequenceType(a) == sequenceType(b) {
+		if q, ok := items(b); ok && a.class() == b.class() {
 			return m.compareItems(op, p, q), true
 		}
 	case *Dict:
 		y, ok := b.(*Dict)
 		switch {
 		case ok && x.counter && y.counter:
-			return m.compareCounters(op, x, y), true
+			return m.eqCounters(op, x, y), true
 		case ok && op == "==":
 			return m.eqDicts(x, y), true
 		}

@@ -1,12 +1,18 @@
 package pyexpr
 
-import "slices"
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
 
 // call compiles a call. A method is looked up before its arguments are
 // evaluated, as in CPython.
 func (c *compiler) call(n *call, s *scope) code {
 	args, kws, pos := c.list(n.args, s), c.keywords(n.kws, s), n.at()
 	if a, ok := n.fn.(*attribute); ok {
+		checkPattern(n, a)
 		x, name, apos := c.expr(a.x, s), a.name, a.at()
 		return func(f *frame) Value {
 			v := x(f)
@@ -23,6 +29,22 @@ func (c *compiler) call(n *call, s *scope) code {
 		av, kv := args(f), kws(f)
 		f.m.pos = pos
 		return f.m.call(v, av, kv)
+	}
+}
+
+// checkPattern refuses a pattern written out in a call of re that no evaluation
+// could use, so that whoever writes the formula hears of it at once.
+func checkPattern(n *call, fn *attribute) {
+	if module, ok := fn.x.(*nameRef); !ok || module.id != "re" || len(n.args) == 0 {
+		return
+	}
+	pattern, ok := constantStr(n.args[0])
+	if !ok || fn.name == "escape" {
+		return
+	}
+	err := caught(func() { newMachine(context.Background(), Limits{}).regex(string(pattern), 0) })
+	if exc := new(EvalError); errors.As(err, &exc) && strings.Contains(exc.Msg, "is not supported") {
+		fail(n.args[0].at(), "%s", exc.Msg)
 	}
 }
 

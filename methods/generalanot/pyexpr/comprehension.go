@@ -96,12 +96,9 @@ func (c *compiler) comprehension(n *comprehension, s *scope) code {
 		return func(f *frame) Value {
 			w := l.start(f, first(f))
 			return &Iter{func(m *machine) (v Value, ok bool) {
-				outer := m.within
-				m.within = aGenerator
 				if ok = w.next(); ok {
 					v = elem(w.f)
 				}
-				m.within = outer
 				return v, ok
 			}}
 		}

@@ -89,7 +89,7 @@ func (m *machine) collectArg(v Value) []Value {
 func newList(m *machine, a []Value) Value { return &List{m.collectArg(a[0])} }
 
 func newTuple(m *machine, a []Value) Value {
-	if t, ok := a[0].(*Tuple); ok && t.named == nil {
+	if t, ok := a[0].(*Tuple); ok {
 		return t
 	}
 	return &Tuple{items: m.collectArg(a[0])}

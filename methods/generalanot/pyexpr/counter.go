@@ -2,12 +2,11 @@ package pyexpr
 
 import "slices"
 
-// Counter is a dict whose missing keys count 0, with arithmetic of its own.
+// Counter is a dict whose missing keys count 0.
 
 func counterClass() *class {
 	return &class{make: def("Counter iterable?/ **", newCounter), methods: byName(
 		defMethod("most_common n?", func(m *machine, a []Value) Value { return &List{m.mostCommon(a[0].(*Dict), a[1])} }),
-		defMethod("elements", elements),
 		defMethod("total", func(m *machine, a []Value) Value {
 			return sum(m, []Value{&View{a[0].(*Dict), typeValues}, nil})
 		}),
@@ -76,79 +75,19 @@ func (m *machine) mostCommon(d *Dict, n Value) []Value {
 	return out[:min(intArg(n, 0), len(out))]
 }
 
-func elements(m *machine, a []Value) Value {
-	entries := a[0].(*Dict).entries
-	i, left := -1, 0
-	return m.lazy(func(m *machine) (Value, bool) {
-		for left == 0 {
-			m.step(1)
-			if i++; i >= len(entries) {
-				i = len(entries) - 1
-				return nil, false
-			}
-			left = max(intArg(entries[i].val, 0), 0)
-		}
-		left--
-		return entries[i].key, true
-	})
-}
-
-// counterOp is + - & | of two Counters, of which what counts more than 0 is
-// kept. The unary signs are the operations with an empty one on the left.
-func (m *machine) counterOp(op string, a, b *Dict) Value {
-	out := &Dict{counter: true}
-	keep := func(k, n Value) {
-		m.step(2)
-		if m.order(">", n, Int(0)) {
-			out.put(m, k, n)
-		}
-	}
-	minus := operatorOf("-")
-	for _, e := range a.entries {
-		n, other := e.val, b.count(m, e.key)
-		switch op {
-		case "+":
-			n = m.add(n, other)
-		case "-":
-			n = minus.apply(m, n, other)
-		default:
-			if m.order("<", n, other) == (op == "|") {
-				n = other
-			}
-		}
-		keep(e.key, n)
-	}
-	for _, e := range b.entries {
-		switch in := a.find(m, e.key) >= 0; {
-		case in || op == "&":
-		case op != "-":
-			keep(e.key, e.val)
-		case m.order("<", e.val, Int(0)):
-			keep(e.key, minus.apply(m, Int(0), e.val))
-		}
-	}
-	return out
-}
-
-// compareCounters: a key that one of the two lacks counts 0 there.
-func (m *machine) compareCounters(op string, a, b *Dict) bool {
-	every := func(holds func(x, y Value) bool) bool {
-		for _, e := range slices.Concat(a.entries, b.entries) {
-			m.step(1)
-			if !holds(a.count(m, e.key), b.count(m, e.key)) {
-				return false
-			}
-		}
-		return true
+// eqCounters compares: a key that one of the two lacks counts 0 there.
+func (m *machine) eqCounters(op string, a, b *Dict) bool {
+	if op != "==" {
+		raise(typeError, "%s between Counters is not supported: compare their counts", op)
 	}
 	m.alloc(32 * (len(a.entries) + len(b.entries)))
-	switch op {
-	case "==":
-		return every(m.eq)
-	case "<", ">":
-		return m.compareCounters(op+"=", a, b) && !every(m.eq)
+	for _, e := range slices.Concat(a.entries, b.entries) {
+		m.step(1)
+		if !m.eq(a.count(m, e.key), b.count(m, e.key)) {
+			return false
+		}
 	}
-	return every(func(x, y Value) bool { return m.order(op, x, y) })
+	return true
 }
 
 // counter writes the counts, greatest first if they have an order.

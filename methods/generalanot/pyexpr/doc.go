@@ -69,10 +69,11 @@
 // what each class and module offers. What CPython has and the tables do not
 // raises an error that names the nearest thing that they have.
 //
-// Patterns of re are matched by backtracking, as CPython does it, within the
-// same limits. They have groups, alternatives, greedy and lazy repetition,
-// look-ahead, look-behind of fixed width, references to groups, and the flags
-// I, M and S. They have no possessive or atomic parts, conditions or \N{name}.
+// Patterns of re are Python's and run on package regexp/syntax in linear time (see
+// re_pattern.go). They have groups, alternatives, greedy and lazy repetition and the
+// flags I, M and S for the whole pattern. Refused, when the formula is compiled, are
+// look-around, references to groups, possessive and atomic parts, conditions, and
+// the repetition of what may be empty.
 //
 // # Where it differs from CPython
 //
@@ -82,7 +83,10 @@
 //   - re.I and its kin are plain integers, and IGNORECASE folds by package
 //     unicode.
 //   - A negative number to a fractional power is a ValueError, not a complex
-//     number, and "%" formats texts by %s %r %d %i %e %f %g alone.
+//     number.
+//   - Refused are "%" behind a text, arithmetic of Counters, next behind the last
+//     item without a default, sorting what has no order (nan, sets), and isdigit of
+//     "²" and its kin. The error names what to write.
 //   - int and float read ASCII digits without underscores, int in base ten.
 //   - Strings hold no lone surrogates, ranges lie within 64 bits, and Unicode
 //     is that of packages unicode and golang.org/x/text/cases.

@@ -54,7 +54,6 @@ const (
 	overflowError  = "OverflowError"
 	zeroError      = "ZeroDivisionError"
 	stopError      = "StopIteration"
-	runtimeError   = "RuntimeError"
 	noDataError    = "StatisticsError"
 	patternError   = "error" // re.error
 )

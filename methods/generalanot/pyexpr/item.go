@@ -76,7 +76,7 @@ func (m *machine) slice(v Value, s *sliceValue) Value {
 		for i := range b.count {
 			out = append(out, xs[b.start+i*b.step])
 		}
-		return sequence(sequenceType(v), out)
+		return sequence(v.class(), out)
 	case *Range:
 		b := m.sliceBounds(s, x.len())
 		return &Range{x.at(b.start), x.at(b.stop), x.step * int64(b.step)}

@@ -42,7 +42,7 @@ func newMap(m *machine, a []Value) Value {
 		if !ok {
 			return nil, false
 		}
-		return m.callStoppable(a[0], vals)
+		return m.call(a[0], vals, nil), true
 	})
 }
 
@@ -68,9 +68,7 @@ func newFilter(m *machine, a []Value) Value {
 			m.step(1)
 			var keep Value = v
 			if !isNone(a[0]) {
-				if keep, ok = m.callStoppable(a[0], []Value{v}); !ok {
-					return nil, false
-				}
+				keep = m.call(a[0], []Value{v}, nil)
 			}
 			if truth(keep) {
 				return v, true

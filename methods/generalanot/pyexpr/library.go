@@ -19,7 +19,6 @@ type library struct {
 type class struct {
 	make    *builtin                       // what calling it does; nil for no call
 	statics map[string]*builtin            // functions of the class itself: date.fromisoformat
-	consts  map[string]Value               // data of the class itself: datetime.min
 	attrs   map[string]func(v Value) Value // data: the year of a date
 	methods map[string]*builtin            // their first argument is the object
 }
@@ -221,9 +220,6 @@ func (m *machine) classAttr(t *Type, name string) Value {
 	if c := m.lib.classes[t]; c != nil && c.statics[name] != nil {
 		return c.statics[name].value()
 	}
-	if c := m.lib.classes[t]; c != nil && c.consts[name] != nil {
-		return c.consts[name]
-	}
 	b := m.lib.method(t, name)
 	if b == nil {
 		m.noAttr(t, name)
@@ -263,6 +259,10 @@ func instead(t *Type, name string) string {
 	switch {
 	case t.is(typeDate) && has("today now utcnow"):
 		return "it reads the clock, which a formula cannot do: pass the day as an input"
+	case t.is(typeDate) && has("isocalendar"):
+		return "use (d - date(d.year, 1, 1)).days // 7 or weekday()"
+	case t.is(typeDate) && has("combine min max resolution"), t == typeTime && has("min max resolution strftime"):
+		return "write it out: datetime(d.year, d.month, d.day, 12, 30), time(23, 59)"
 	case t.is(typeDate) && has("replace"):
 		return "make a new one: date(d.year, d.month, 1)"
 	case t == typeList && has("sort"):
@@ -270,7 +270,9 @@ func instead(t *Type, name string) string {
 	case t == typeList && has("append extend insert reverse"):
 		return changes + "use xs + [x] or xs[::-1]"
 	case t == typeCounter && has("update subtract"):
-		return changes + "use c + Counter(xs) or c - Counter(xs)"
+		return changes + "count once, as in Counter([*xs, *ys])"
+	case t == typeCounter && has("elements"):
+		return "use [k for k, n in c.items() for i in range(n)]"
 	case t == typeCounter && has("fromkeys"):
 		return "use Counter(xs)"
 	case t.is(typeDict) && has("update setdefault"):
@@ -279,6 +281,10 @@ func instead(t *Type, name string) string {
 		return changes + "use s | {x} or s - {x}"
 	case t == typeStr && has("center ljust rjust expandtabs format_map"):
 		return "use an f-string such as f'{s:>10}'"
+	case t == typeStr && has("title capitalize swapcase"):
+		return "use upper or lower"
+	case t == typeStr && has("isdecimal isnumeric"):
+		return "use isdigit"
 	case t == typeStr && has("splitlines"):
 		return `use split('\n')`
 	case (t == typeList || t.is(typeDict) || t == typeSet) && has("pop popitem clear remove"):

@@ -37,8 +37,8 @@ type machine struct {
 	depth   int
 	pos     int // byte offset of the operation at work
 	nans    uint64
-	within  within // what a StopIteration would meet
 	regexes map[regexKey]*regex
+	seen    []uint64 // room for a reRunner
 	globals []Value
 }
 

@@ -99,7 +99,7 @@ func gcdLcm(m *machine, lcm bool, a []Value) Value {
 }
 
 // exact is room for a sum of floats or of their squares without rounding.
-func exact() *big.Float { return new(big.Float).SetPrec(2200) }
+func exact() *big.Float { return new(big.Float).SetPrec(4400) }
 
 // hypot is the root of the sum of squares, without loss on the way.
 func hypot(m *machine, a []Value) Value {

@@ -101,7 +101,7 @@ func (m *machine) unary(op string, v Value) Value {
 		return i
 	}
 	if c := counterOf(v); c != nil && op != "~" {
-		return m.counterOp(op, new(Dict), c)
+		raise(typeError, "%s before a Counter is not supported: use a dict comprehension", op)
 	}
 	x, isFloat := v.(Float)
 	d, isDelta := v.(*Delta)

@@ -1,205 +1,130 @@
 package pyexpr
 
 import (
-	"slices"
+	"fmt"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// reSet is a set of characters: those of ASCII as bits, and a test for the others.
-type reSet struct {
-	ascii [2]uint64
-	test  func(rune) bool
-}
-
-func charsOf(test func(rune) bool) *reSet {
-	s := &reSet{test: test}
-	for r := range rune(utf8.RuneSelf) {
-		if test(r) {
-			s.ascii[r>>6] |= 1 << (r & 63)
-		}
-	}
-	return s
-}
-
-func (s *reSet) has(r rune) bool {
-	if r < utf8.RuneSelf {
-		return s.ascii[r>>6]>>(r&63)&1 == 1
-	}
-	return s.test(r)
-}
-
-// either holds what one of two sets has, and perhaps more; nil stands for all.
-func either(a, b *reSet) *reSet {
-	if a == nil || b == nil {
-		return nil
-	}
-	return &reSet{[2]uint64{a.ascii[0] | b.ascii[0], a.ascii[1] | b.ascii[1]}, func(rune) bool { return true }}
-}
-
-// literal is the set of one character, in any case if the flags say so.
-func (p *reParser) literal(r rune) *reNode {
-	if p.flags.fold && len(foldings(r)) > 0 {
-		return oneOf(charsOf(func(c rune) bool { return c == r || slices.Contains(foldings(c), r) }))
-	}
-	s := &reSet{test: func(c rune) bool { return c == r }}
-	if r < utf8.RuneSelf {
-		s.ascii[r>>6] = 1 << (r & 63)
-	}
-	return oneOf(s)
-}
-
-// foldings are the other characters that IGNORECASE takes for r.
-func foldings(r rune) []rune {
-	var out []rune
-	switch r {
-	case 'i', 'I':
-		return []rune{'i' ^ 'I' ^ r, 'ı', 'İ'}
-	case 'ı', 'İ':
-		return []rune{'i', 'I', 'ı' ^ 'İ' ^ r}
-	}
-	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-		out = append(out, f)
-	}
-	return out
-}
-
-// reClass is the class of a letter behind a backslash, or nil.
-func reClass(r rune) func(rune) bool {
-	is := map[rune]func(rune) bool{'d': isDecimal, 's': isSpace, 'w': isWord}[unicode.ToLower(r)]
-	if is != nil && unicode.IsUpper(r) {
-		return func(r rune) bool { return !is(r) }
-	}
-	return is
-}
-
 func isWord(r rune) bool {
 	return r == '_' || r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') ||
 		r >= 0x80 && (unicode.IsLetter(r) || isNumeric(r))
 }
 
-// class reads a set of characters in brackets.
-func (p *reParser) class() *reNode {
-	not, fold := p.accept("^"), p.flags.fold
-	var members []func(rune) bool
-	for first := true; first || !p.have("]"); first = false {
-		low, class := p.member()
-		high, other := low, class
-		if p.have("-") && !p.have("-]") {
-			p.pos++
-			if high, other = p.member(); class != nil || other != nil || high < low {
-				p.fail("bad character range")
-			}
-		}
-		if class == nil {
-			class = func(r rune) bool { return low <= r && r <= high }
-		}
-		members = append(members, class)
-	}
-	p.pos++
-	holds := func(r rune) bool {
-		return slices.ContainsFunc(members, func(has func(rune) bool) bool { return has(r) })
-	}
-	return oneOf(charsOf(func(r rune) bool { return (holds(r) || fold && slices.ContainsFunc(foldings(r), holds)) != not }))
+// reClass is the class of a letter behind a backslash, as the inside of brackets.
+func reClass(r rune) string {
+	return map[rune]string{
+		'd': `\p{Nd}`, 's': `\t-\r\x1c-\x20\x{85}\p{Z}`, 'w': `\p{L}\p{N}_`,
+		'D': `\P{Nd}`, 'S': "", 'W': "",
+	}[r]
 }
 
 // member is one character of a set, or one class.
-func (p *reParser) member() (rune, func(rune) bool) {
-	if p.pos == len(p.src) {
-		p.fail("unterminated character set")
+func (p *reParser) member() (r rune, class string) {
+	if r = p.rune(); r != '\\' {
+		return r, ""
 	}
-	r := p.rune()
-	if r != '\\' {
-		return r, nil
-	}
-	r = p.escaped()
-	if class := reClass(r); class != nil {
+	r = p.rune()
+	if class = p.classOf(r); class != "" {
 		return 0, class
 	}
-	if r >= '0' && r <= '7' {
-		return p.octal(string(r) + p.octals()), nil
-	}
-	return p.char(r), nil
+	return p.char(r), ""
 }
 
-// escaped is the character behind a backslash.
-func (p *reParser) escaped() rune {
-	if p.pos == len(p.src) {
-		p.fail("bad escape (end of pattern)")
+// classOf is the class of \d and its kin, empty for other letters. The opposite of
+// several ranges is written out.
+func (p *reParser) classOf(r rune) string {
+	if !strings.ContainsRune("dswDSW", r) {
+		return ""
 	}
-	return p.rune()
+	p.m.step(2000) // the tables of Unicode are long
+	if class := reClass(r); class != "" {
+		return class
+	}
+	re, err := syntax.Parse("[^"+reClass(unicode.ToLower(r))+"]", syntax.ClassNL|syntax.PerlX|syntax.UnicodeGroups)
+	if err != nil {
+		p.fail("%v", err)
+	}
+	var b strings.Builder
+	for i := 0; i < len(re.Rune); i += 2 {
+		fmt.Fprintf(&b, `\x{%x}-\x{%x}`, re.Rune[i], re.Rune[i+1])
+	}
+	return b.String()
 }
 
-// escape reads what follows a backslash outside of brackets.
-func (p *reParser) escape() *reNode {
-	r := p.escaped()
-	if class := reClass(r); class != nil {
-		return oneOf(charsOf(class))
+// class translates a set of characters in brackets.
+func (p *reParser) class() {
+	p.write("[")
+	if p.accept("^") {
+		p.write("^")
 	}
-	switch r {
-	case 'A':
-		return standing(func(_ *reRunner, pos int) bool { return pos == 0 })
-	case 'Z':
-		return standing(func(r *reRunner, pos int) bool { return pos == len(r.whole) })
-	case 'b':
-		return standing((*reRunner).atWord)
-	case 'B':
-		return standing(func(r *reRunner, pos int) bool { return r.whole != "" && !r.atWord(pos) })
-	}
-	if char, group := p.number(r); group > 0 {
-		return p.backref(group)
-	} else if group == 0 {
-		return p.literal(char)
-	}
-	return p.literal(p.char(r))
-}
-
-// atWord reports whether a word begins or ends here.
-func (r *reRunner) atWord(pos int) bool {
-	before, n := utf8.DecodeLastRuneInString(r.whole[:pos])
-	after, k := utf8.DecodeRuneInString(r.whole[pos:])
-	return (n > 0 && isWord(before)) != (k > 0 && isWord(after))
-}
-
-// number reads the digits behind a backslash, of which r is the first: \12 is a
-// group, and \123 or \0 a character in octal digits. Without a digit group is -1.
-func (p *reParser) number(r rune) (char rune, group int) {
-	text := string(r)
-	switch rest := p.src[p.pos:]; {
-	case r == '0':
-		return p.octal("0" + p.octals()), 0
-	case r < '1' || r > '9':
-		return 0, -1
-	case rest != "" && rest[0] >= '0' && rest[0] <= '9':
-		p.pos++
-		if text += rest[:1]; len(rest) > 1 && strings.Trim(text+rest[1:2], octalDigits) == "" {
+	dotless := false
+	for first := true; first || !p.have("]"); first = false {
+		low, class := p.member()
+		if p.have("-") && !p.have("-]") {
 			p.pos++
-			return p.octal(text + rest[1:2]), 0
+			high, other := p.member()
+			if class != "" || other != "" || high < low {
+				p.fail("bad character range")
+			}
+			p.write(fmt.Sprintf(`\x{%x}-\x{%x}`, low, high))
+			dotless = dotless || strings.IndexFunc(likeI, func(r rune) bool { return low <= r && r <= high }) >= 0
+			continue
 		}
+		if class == "" {
+			class = fmt.Sprintf(`\x{%x}`, low)
+			dotless = dotless || strings.ContainsRune(likeI, low)
+		}
+		p.write(class)
 	}
-	group, _ = strconv.Atoi(text)
-	return 0, group
+	if p.pos++; dotless && p.flags&foldCase != 0 {
+		p.write(likeI)
+	}
+	p.write("]")
 }
 
-const octalDigits = "01234567"
+// likeI are the letters that IGNORECASE takes for one another, and package unicode
+// does not.
+const likeI = "iIıİ"
 
-// octals are up to two octal digits.
-func (p *reParser) octals() string {
-	rest := p.src[p.pos:]
-	rest = rest[:min(len(rest), 2)]
-	digits := rest[:len(rest)-len(strings.TrimLeft(rest, octalDigits))]
-	p.pos += len(digits)
-	return digits
+func (p *reParser) literal(r rune) {
+	if p.flags&foldCase != 0 && strings.ContainsRune(likeI, r) {
+		p.write("[" + likeI + "]")
+		return
+	}
+	p.write(fmt.Sprintf(`\x{%x}`, r))
 }
 
-func (p *reParser) octal(text string) rune {
-	n, err := strconv.ParseInt(text, 8, 32)
-	if err != nil || n > 0o377 {
-		p.fail("octal escape value outside of range 0-0o377")
+// rune is the next character.
+func (p *reParser) rune() rune {
+	r, n := utf8.DecodeRuneInString(p.src[p.pos:])
+	if n == 0 {
+		p.fail("the pattern ends too early")
 	}
-	return rune(n)
+	p.pos += n
+	return r
+}
+
+// escape translates what follows a backslash outside of brackets.
+func (p *reParser) escape() reLast {
+	r := p.rune()
+	switch r {
+	case 'A', 'b', 'B':
+		p.write(`\` + string(r))
+		return nothing
+	case 'Z':
+		p.write(`\z`)
+		return nothing
+	}
+	if class := p.classOf(r); class != "" {
+		p.write("[" + class + "]")
+	} else {
+		p.literal(p.char(r))
+	}
+	return anAtom
 }
 
 // char is the character of an escape.
@@ -207,17 +132,20 @@ func (p *reParser) char(r rune) rune {
 	if i := strings.IndexRune(`abfnrtv\`, r); i >= 0 {
 		return rune("\a\b\f\n\r\t\v\\"[i])
 	}
-	if n := map[rune]int{'x': 2, 'u': 4, 'U': 8}[r]; n > 0 {
+	if n := map[rune]int{'x': 2, 'u': 4}[r]; n > 0 {
 		rest := p.src[p.pos:]
 		rest = rest[:min(len(rest), n)]
 		v, err := strconv.ParseUint(rest, 16, 32)
-		if err != nil || len(rest) < n || v > unicode.MaxRune {
+		if err != nil || len(rest) < n {
 			p.fail("bad or incomplete escape")
 		}
 		p.pos += n
 		return rune(v)
 	}
-	if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+	switch {
+	case r >= '0' && r <= '9':
+		p.lacks("a reference to a group, or an octal escape,", "compare the groups of the match, or use \\x41")
+	case r < 0x80 && unicode.IsLetter(r):
 		p.fail("bad escape \\%c", r)
 	}
 	return r

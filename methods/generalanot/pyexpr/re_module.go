@@ -9,7 +9,7 @@ import (
 // reModule is what re holds, by name.
 func reModule() map[string]Value {
 	out := map[string]Value{}
-	for name, flag := range map[string]int{"I": 2, "IGNORECASE": 2, "M": 8, "MULTILINE": 8, "S": 16, "DOTALL": 16} {
+	for name, flag := range map[string]int{"I": foldCase, "IGNORECASE": foldCase, "M": multi, "MULTILINE": multi, "S": dotAll, "DOTALL": dotAll} {
 		out[name] = Int(flag)
 	}
 	add := func(bs ...*builtin) {
@@ -20,6 +20,7 @@ func reModule() map[string]Value {
 	one := func(name string, only, full bool) *builtin {
 		return def(name+" pattern string flags?", func(m *machine, a []Value) Value {
 			r := m.matcher(a[0], a[1], a[2])
+			defer r.done()
 			if r.full = full; !r.search(0, only) {
 				return None{}
 			}
@@ -53,26 +54,14 @@ func (m *machine) matcher(pattern, text, flags Value) *reRunner {
 
 func (m *machine) pattern(pattern, flags Value) *regex {
 	f := intArg(flags, 0)
-	if f&^(2|8|16|32) != 0 {
+	if f&^(foldCase|multi|dotAll|32) != 0 { // 32 is UNICODE, which is always on
 		raise(valueError, "these flags of re are not supported: use re.I, re.M and re.S")
 	}
 	src, ok := pattern.(Str)
 	if !ok {
 		raise(typeError, "first argument must be string or compiled pattern")
 	}
-	return m.regex(string(src), reFlags{fold: f&2 != 0, multi: f&8 != 0, dotAll: f&16 != 0})
-}
-
-// each visits the matches from left to right, limit of them unless that is
-// negative. As in CPython, an empty one may follow another but not itself.
-func (r *reRunner) each(limit int, do func(r *reRunner)) {
-	for at := 0; limit != 0 && at <= len(r.whole) && r.search(at, false); limit-- {
-		do(r)
-		at = r.slots[1]
-		if r.notHere = -1; r.slots[0] == at {
-			r.notHere = at
-		}
-	}
+	return m.regex(string(src), f)
 }
 
 // found is a match in the form of findall.
@@ -148,7 +137,7 @@ func (m *machine) template(x *regex, src string) func(w *writer, r *reRunner) {
 	}
 	m.alloc(8 * len(src))
 	m.step(len(src))
-	p := &reParser{src: src, groups: x.groups, names: x.names}
+	p := &reParser{m: m, src: src, groups: x.groups, names: x.names}
 	var pieces []piece
 	for p.pos < len(src) {
 		text, _, found := strings.Cut(src[p.pos:], `\`)
@@ -170,24 +159,23 @@ func (m *machine) template(x *regex, src string) func(w *writer, r *reRunner) {
 
 // templateEscape is a text, or a group if that is not negative.
 func (p *reParser) templateEscape() (string, int) {
-	if p.pos == len(p.src) {
-		p.fail("bad escape (end of pattern)")
-	}
 	switch r := p.rune(); {
 	case r == 'g':
 		if !p.accept("<") {
 			p.fail("missing <")
 		}
 		return "", p.templateGroup()
-	case r >= '0' && r <= '9':
-		char, group := p.number(r)
-		if group > 0 {
-			p.backref(group) // raises if there is none
-			return "", group
+	case r >= '1' && r <= '9':
+		digits := string(r)
+		for rest := p.src[p.pos:]; rest != "" && strings.Contains(decimals, rest[:1]); rest = p.src[p.pos:] {
+			digits, p.pos = digits+rest[:1], p.pos+1
 		}
-		return string(char), -1
+		return "", p.backref(digits)
 	case strings.ContainsRune(`abfnrtv\`, r):
 		return string(p.char(r)), -1
+	case r == '0':
+		p.lacks("an octal escape", "use \\x41")
+		return "", -1
 	case r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z'):
 		p.fail("bad escape \\%c", r)
 		return "", -1
@@ -209,11 +197,20 @@ func (p *reParser) templateGroup() int {
 		}
 		return n
 	}
-	n, err := strconv.Atoi(name)
-	if err != nil || n < 0 {
-		p.fail("bad character in group name %q", name)
+	return p.backref(name)
+}
+
+// backref is the group of a number in a template.
+func (p *reParser) backref(digits string) int {
+	n, err := strconv.Atoi(digits)
+	switch {
+	case err != nil || strings.Trim(digits, decimals) != "":
+		p.fail("bad character in group name %q", digits)
+	case len(digits) > 2:
+		p.lacks("a number of three digits", "use \\g<name>")
+	case n >= p.groups:
+		p.fail("invalid group reference %d", n)
 	}
-	p.backref(n)
 	return n
 }
 

@@ -1,9 +1,6 @@
 package pyexpr
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // Match is what re.search and its kin find.
 type Match struct {
@@ -13,11 +10,6 @@ type Match struct {
 }
 
 func (*Match) class() *Type { return typeMatch }
-
-func (r *reRunner) match() Value {
-	r.m.alloc(64 + 16*len(r.slots))
-	return &Match{r.x, r.whole, slices.Clone(r.slots)}
-}
 
 // part is the text of a group, empty for one that took no part.
 func (x *Match) part(i int) string { return x.whole[max(x.slots[2*i], 0):max(x.slots[2*i+1], 0)] }

@@ -61,10 +61,6 @@ func (w *writer) value(v Value) {
 	case *List:
 		w.list("[", x.items, "]")
 	case *Tuple:
-		if x.named != nil {
-			w.named(x)
-			break
-		}
 		w.list("(", x.items, map[bool]string{true: ",)", false: ")"}[len(x.items) == 1])
 	case *Dict:
 		if x.counter {
@@ -111,19 +107,6 @@ func (w *writer) set(s *Set) {
 		return
 	}
 	w.list(open, w.m.collect(s), end)
-}
-
-// named writes a tuple with names, as that of isocalendar.
-func (w *writer) named(t *Tuple) {
-	w.put(t.named.name + "(")
-	for i, it := range t.items {
-		if i > 0 {
-			w.put(", ")
-		}
-		w.put(weekParts[i] + "=")
-		w.value(it)
-	}
-	w.put(")")
 }
 
 func (w *writer) list(open string, items []Value, end string) {

@@ -1,7 +1,6 @@
 package pyexpr
 
 import (
-	"math"
 	"math/big"
 )
 
@@ -19,17 +18,10 @@ func statisticsModule() map[string]Value {
 		}
 		return xs[len(xs)/2]
 	}))
-	for name, at := range map[string]func(n int) int{"median_low": func(n int) int { return (n - 1) / 2 }, "median_high": func(n int) int { return n / 2 }} {
-		add(def(name+" data", func(m *machine, a []Value) Value {
-			xs := m.data(name, 1, sorted(m, []Value{a[0], nil, nil}))
-			return xs[at(len(xs))]
-		}))
-	}
 	add(def("mode data", func(m *machine, a []Value) Value {
 		c := newCounter(m, []Value{&Iter{m.iter(a[0])}, new(Dict)}).(*Dict)
 		return m.data("mode", 1, &List{m.mostCommon(c, Int(1))})[0].(*Tuple).items[0]
 	}))
-	add(def("multimode data", multimode))
 	for name, least := range map[string]int{"variance": 2, "pvariance": 1, "stdev": 2, "pstdev": 1} {
 		add(def(name+" data", func(m *machine, a []Value) Value { return m.spread(name, least, a[0]) }))
 	}
@@ -45,42 +37,24 @@ func (m *machine) data(name string, least int, v Value) []Value {
 	return xs
 }
 
-func multimode(m *machine, a []Value) Value {
-	c := newCounter(m, []Value{&Iter{m.iter(a[0])}, new(Dict)}).(*Dict)
-	out := m.room(len(c.entries))
-	var most Value = Int(0)
-	for _, e := range c.entries {
-		if m.order(">", e.val, most) {
-			most, out = e.val, out[:0]
-		}
-		if m.eq(e.val, most) {
-			out = append(out, e.key)
-		}
-	}
-	return &List{out}
-}
-
 func fmean(m *machine, a []Value) Value {
 	xs := m.collect(a[0])
 	total := fsum(m, []Value{&List{xs}})
 	return operatorOf("/").apply(m, total, Int(len(m.data("fmean", 1, &List{xs}))))
 }
 
-// exactSums adds numbers and their squares exactly. What is not finite goes
-// into a sum of its own, as in CPython.
+// exactSums are the sum of numbers and that of their squares, both exact. What is
+// not finite goes into a sum of its own, as in CPython.
 type exactSums struct {
-	ints, intSquares     big.Int
-	floats, floatSquares big.Int // multiples of 2**-floatUnit and of its square
-	special              Value   // the sum of infinities and nans, or nil
-	float                bool    // one of the numbers is a float
-	n                    int
+	sum, squares big.Rat // of the integers, and then of all
+	special      Value   // the sum of infinities and nans, or nil
+	float        bool    // one of the numbers is a float
+	n            int
 }
 
-// floatUnit: every float is a multiple of 2**-1074.
-const floatUnit = 1074
-
 func (m *machine) exactSums(v Value) *exactSums {
-	s, t := new(exactSums), new(big.Int)
+	s := new(exactSums)
+	floats, squares := exact(), exact()
 	m.each(v, func(x Value) bool {
 		s.n++
 		f, isFloat := x.(Float)
@@ -91,41 +65,27 @@ func (m *machine) exactSums(v Value) *exactSums {
 			z := bigOf(i)
 			m.step(1)
 			m.words(z, z)
-			s.ints.Add(&s.ints, z)
-			s.intSquares.Add(&s.intSquares, t.Mul(z, z))
+			s.sum.Num().Add(s.sum.Num(), z)
+			s.squares.Num().Add(s.squares.Num(), new(big.Int).Mul(z, z))
 		case !isFloat:
 			raise(typeError, "can't convert type '%s' to numerator/denominator", className(x))
-		case f-f != 0 && s.special == nil:
+		case f-f == 0:
+			m.step(10)
+			z := exact().SetFloat64(float64(f))
+			floats.Add(floats, z)
+			squares.Add(squares, z.Mul(z, z))
+		case s.special == nil:
 			s.special = f
-		case f-f != 0:
-			s.special = m.add(s.special, f)
 		default:
-			m.step(8)
-			frac, exp := math.Frexp(float64(f))
-			t.SetInt64(int64(math.Ldexp(frac, 53)))
-			if exp += floatUnit - 53; exp < 0 {
-				t.Rsh(t, uint(-exp)) // of a subnormal, whose last bits are 0
-			}
-			t.Lsh(t, uint(max(exp, 0)))
-			s.floats.Add(&s.floats, t)
-			s.floatSquares.Add(&s.floatSquares, t.Mul(t, t))
+			s.special = m.add(s.special, f)
 		}
 		return true
 	})
+	r, _ := floats.Rat(nil)
+	s.sum.Add(&s.sum, r)
+	r, _ = squares.Rat(nil)
+	s.squares.Add(&s.squares, r)
 	return s
-}
-
-// sums are the sum of the numbers and that of their squares.
-func (s *exactSums) sums() (sum, squares *big.Rat) {
-	one := big.NewInt(1)
-	scaled := func(ints, floats *big.Int, bits uint) *big.Rat {
-		z := new(big.Int).Lsh(ints, bits)
-		return new(big.Rat).SetFrac(z.Add(z, floats), new(big.Int).Lsh(one, bits))
-	}
-	if !s.float {
-		return new(big.Rat).SetInt(&s.ints), new(big.Rat).SetInt(&s.intSquares)
-	}
-	return scaled(&s.ints, &s.floats, floatUnit), scaled(&s.intSquares, &s.floatSquares, 2*floatUnit)
 }
 
 // number is a result in the type of the data: of integers an integer if it is
@@ -145,8 +105,7 @@ func mean(m *machine, a []Value) Value {
 	if s.special != nil {
 		return operatorOf("/").apply(m, s.special, Int(s.n))
 	}
-	sum, _ := s.sums()
-	return s.number(m, sum.Quo(sum, new(big.Rat).SetInt64(int64(s.n))))
+	return s.number(m, s.sum.Quo(&s.sum, new(big.Rat).SetInt64(int64(s.n))))
 }
 
 // spread is the variance or the standard deviation of a sample, which needs
@@ -164,10 +123,9 @@ func (m *machine) spread(name string, least int, v Value) Value {
 		return operatorOf("/").apply(m, s.special, Int(s.n+1-least))
 	}
 	n := new(big.Rat).SetInt64(int64(s.n))
-	sum, squares := s.sums()
-	square := new(big.Rat).Mul(sum, sum)
-	squares.Sub(squares, square.Quo(square, n))
-	r := squares.Quo(squares, n.SetInt64(int64(s.n+1-least)))
+	square := new(big.Rat).Mul(&s.sum, &s.sum)
+	r := s.squares.Sub(&s.squares, square.Quo(square, n))
+	r.Quo(r, n.SetInt64(int64(s.n+1-least)))
 	if root {
 		return rootOf(m, r.Num(), r.Denom())
 	}

@@ -30,7 +30,7 @@ func strMethods() map[string]*builtin {
 		defMethod("endswith suffix/", func(m *machine, a []Value) Value { return affix(m, a, strings.HasSuffix) }),
 	}
 	for name, change := range map[string]func(string) string{
-		"lower": lower, "upper": upper, "title": title, "capitalize": capitalize, "casefold": casefold,
+		"lower": lower, "upper": upper, "casefold": casefold,
 	} {
 		rows = append(rows, defMethod(name, func(m *machine, a []Value) Value {
 			s := strArg(a[0])
@@ -60,7 +60,7 @@ func strTests() map[string]func(string) bool {
 		}
 	}
 	return map[string]func(string) bool{
-		"isdigit": every(isDigit), "isdecimal": every(isDecimal), "isnumeric": every(isNumeric), "isalpha": every(unicode.IsLetter),
+		"isdigit": every(isDigit), "isalpha": every(unicode.IsLetter),
 		"isalnum": every(func(r rune) bool { return unicode.IsLetter(r) || isNumeric(r) }), "isspace": every(isSpace),
 		"islower": cased(isLower, isUpper), "isupper": cased(isUpper, isLower),
 	}

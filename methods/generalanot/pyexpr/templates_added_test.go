@@ -16,11 +16,7 @@ var addedTemplates = map[string][]string{
 		Counter({strs})[{str}]
 		ord({str})
 		ord({str}[{idx}])
-		{date}.isocalendar()[{idx}]
-		{dt}.isocalendar().week
 		{dt}.time().hour
-		statistics.median_low({ints})
-		statistics.median_high({ints})
 		statistics.mode({ints})
 		len(frozenset({ints}))
 		len(re.findall({pat}, {hay}))
@@ -58,13 +54,6 @@ var addedTemplates = map[string][]string{
 		f'{(}{any}:{spec}{)}'
 		chr({int})
 		chr(ord({str}[{idx}]) + {small})
-		'{perc}' % {any}
-		'{perc}' % ({any}, {num})
-		'{perc} {perc}' % ({num}, {num}, {str})
-		'{perc}|{perc}' % ({str}, {float})
-		'{perc}' % {num}
-		'%(a)s {perc}' % {ext}
-		'%*d %-*s' % ({small}, {int}, {small}, {str})
 		re.sub({pat}, {str}, {hay})
 		re.sub({pat}, {tmpl}, {hay})
 		re.sub({pat}, {tmpl}, {hay}, {small})
@@ -88,9 +77,6 @@ var addedTemplates = map[string][]string{
 		[{v}.group() for {v} in re.finditer({pat}, {hay}, {flags})]
 		list(dict.fromkeys({strs}))
 		[{v} for {v}, {w} in {counter}.most_common({small})]
-		list((Counter({strs}) + Counter({str})).elements())
-		list(Counter(words, a={small}).elements())
-		statistics.multimode({strs})
 		list({counter})`),
 	"dict": lines(`
 		dict.fromkeys({strs}, {int})
@@ -107,16 +93,9 @@ var addedTemplates = map[string][]string{
 		Counter({dict}, a={int}, nut={small})
 		Counter({v}['a'] for {v} in {exts})
 		collections.Counter({hay})
-		{counter} + {counter}
-		{counter} - {counter}
-		{counter} & {counter}
-		{counter} | {counter}
-		+{counter}
-		-{counter}
 		Counter({(}{v}: {w} - 1 for {v}, {w} in {counter}.items(){)})
 		Counter({counter})`),
 	"bool": lines(`
-		{counter} {cmp} {counter}
 		{counter} == {dict}
 		{dict} {cmp} {counter}
 		{str} in {counter}
@@ -142,10 +121,6 @@ var addedTemplates = map[string][]string{
 		frozenset({strs}) ^ {dict}.keys()
 		set({counter})`),
 	"tuple": lines(`
-		{date}.isocalendar()
-		tuple({dt}.isocalendar())
-		{date}.isocalendar()[{idx}:{idx}]
-		{date}.isocalendar() + {tuple}
 		re.search({pat}, {hay}).groups()
 		re.search({pat}, {hay}).groups({str})
 		re.search({pat}, {hay}).span({small})
@@ -154,11 +129,7 @@ var addedTemplates = map[string][]string{
 		tuple({counter}.most_common({idx}))
 		next(zip({strs}, {ints}))
 		next(iter({dict}.items()), ())`),
-	"dt": lines(`
-		datetime.combine({date}, {dt}.time())
-		datetime.combine({date}, time({small}, {int}))
-		datetime.combine({date}, datetime.min.time())
-		datetime.combine({dt}, time.max)`),
+	"dt": lines(``),
 	"obj": lines(`
 		next(iter({any}), None)
 		next(iter({any}))
@@ -174,7 +145,6 @@ var addedTemplates = map[string][]string{
 		{counter}.get({str})
 		Counter({any})
 		Counter({any}).most_common({idx})
-		{counter} + {any}
 		statistics.mean({any})
 		statistics.median({any})
 		statistics.mode({any})
@@ -184,6 +154,5 @@ var addedTemplates = map[string][]string{
 		len(frozenset({any}))
 		dict.fromkeys({any})
 		format({any}, {str})
-		ord({any})
-		datetime.combine({any}, {dt}.time())`),
+		ord({any})`),
 }

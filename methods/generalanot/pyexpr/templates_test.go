@@ -158,8 +158,6 @@ var scalarTemplates = map[string][]string{
 		{str}[{idx}]
 		{str}.lower()
 		{str}.upper()
-		{str}.title()
-		{str}.capitalize()
 		{str}.casefold()
 		{str}.strip()
 		{str}.strip({str})
@@ -230,7 +228,6 @@ var scalarTemplates = map[string][]string{
 		{str}.islower()
 		{str}.isspace()
 		{str}.isalnum()
-		{str}.isnumeric()
 		{ints} == {tuple}
 		{tuple} {cmp} {tuple}
 		{ints} {cmp} {ints}

@@ -29,15 +29,6 @@ func dateTimeClass() *class {
 	c.methods["time"] = defMethod("time", func(_ *machine, a []Value) Value {
 		return timeOfDay(nil, a[0].(*Date).parts()[3:]...)
 	})
-	c.statics["combine"] = def("combine date time", func(_ *machine, a []Value) Value {
-		d, isDate := a[0].(*Date)
-		clock, isTime := a[1].(*Date)
-		if !isDate || d.kind == typeTime || !isTime || clock.kind != typeTime {
-			raise(typeError, "combine(date, time) takes a date and a time, not %s and %s", className(a[0]), className(a[1]))
-		}
-		y, mon, day := d.t.Date()
-		return dateOf(typeDateTime, clock.offset, append([]int{y, int(mon), day}, clock.parts()...)...)
-	})
 	return c
 }
 
@@ -61,15 +52,6 @@ func timeClass(kind *Type, signature string) *class {
 	number("weekday", func(d *Date) int { return (d.ordinal() + 6) % 7 })
 	number("isoweekday", func(d *Date) int { return (d.ordinal()+6)%7 + 1 })
 	number("toordinal", (*Date).ordinal)
-	c.methods["isocalendar"] = defMethod("isocalendar", func(_ *machine, a []Value) Value {
-		d := a[0].(*Date)
-		year, week := d.t.ISOWeek()
-		return &Tuple{items: []Value{Int(year), Int(week), Int((d.ordinal()+6)%7 + 1)}, named: typeISOWeek}
-	})
-	c.consts = map[string]Value{"min": dateOf(kind, nil, 1, 1, 1), "max": dateOf(kind, nil, 9999, 12, 31)}
-	if kind == typeDateTime {
-		c.consts["max"] = dateOf(kind, nil, 9999, 12, 31, 23, 59, 59, 999_999)
-	}
 	c.methods["strftime"] = defMethod("strftime format", func(m *machine, a []Value) Value {
 		return m.str(m.strftime(a[0].(*Date), strArg(a[1])))
 	})
@@ -77,18 +59,7 @@ func timeClass(kind *Type, signature string) *class {
 	return c
 }
 
-// weekParts name the items of what isocalendar returns.
-var weekParts = [...]string{"year", "week", "weekday"}
-
-func weekClass() *class {
-	c := &class{attrs: map[string]func(v Value) Value{}}
-	for i, name := range weekParts {
-		c.attrs[name] = func(v Value) Value { return v.(*Tuple).items[i] }
-	}
-	return c
-}
-
-// timeOfDayClass is the class time: what combine puts behind a date.
+// timeOfDayClass is the class time.
 func timeOfDayClass() *class {
 	c := &class{attrs: map[string]func(v Value) Value{}}
 	c.make = def("time hour? minute? second? microsecond?", func(_ *machine, a []Value) Value {
@@ -101,10 +72,8 @@ func timeOfDayClass() *class {
 	for i, name := range strings.Fields(timeParts)[3:] {
 		c.attrs[name] = func(v Value) Value { return Int(v.(*Date).parts()[i]) }
 	}
-	c.consts = map[string]Value{"min": timeOfDay(nil), "max": timeOfDay(nil, 23, 59, 59, 999_999)}
 	c.methods = byName(
 		defMethod("isoformat", func(m *machine, a []Value) Value { return m.str(a[0].(*Date).iso("")) }),
-		defMethod("strftime format", func(m *machine, a []Value) Value { return m.str(m.strftime(a[0].(*Date), strArg(a[1]))) }),
 	)
 	return c
 }

@@ -27,11 +27,8 @@ type (
 	Str string
 	// List is a list.
 	List struct{ items []Value }
-	// Tuple is a tuple, or a named one: what isocalendar returns.
-	Tuple struct {
-		items []Value
-		named *Type // nil for a plain tuple
-	}
+	// Tuple is a tuple.
+	Tuple struct{ items []Value }
 	// Set is a set or a frozenset. Differs: it is walked in order of insertion.
 	Set struct {
 		d      Dict
@@ -94,7 +91,6 @@ var (
 	typeDateTime = &Type{name: "datetime.datetime", base: typeDate}
 	typeTime     = &Type{name: "datetime.time"}
 	typeDelta    = &Type{name: "datetime.timedelta"}
-	typeISOWeek  = &Type{name: "datetime.IsoCalendarDate", base: typeTuple}
 	typeMatch    = &Type{name: "re.Match"}
 )
 
@@ -105,19 +101,13 @@ func (*Big) class() *Type    { return typeInt }
 func (Float) class() *Type   { return typeFloat }
 func (Str) class() *Type     { return typeStr }
 func (*List) class() *Type   { return typeList }
+func (*Tuple) class() *Type  { return typeTuple }
 func (*Range) class() *Type  { return typeRange }
 func (v *View) class() *Type { return v.kind }
 func (*Iter) class() *Type   { return typeGen }
 func (*Func) class() *Type   { return typeFunc }
 func (*Module) class() *Type { return typeModule }
 func (*Type) class() *Type   { return typeType }
-
-func (t *Tuple) class() *Type {
-	if t.named != nil {
-		return t.named
-	}
-	return typeTuple
-}
 
 func (d *Dict) class() *Type {
 	if d.counter {

@@ -22,6 +22,13 @@ type Trial struct {
 	MaxTokens int // output limit of one call; 0 for the provider's own
 }
 
+// Start begins a trial: the problem's options go into opts, which has the output
+// limit of a call at maxTokens.
+func Start(p methods.Problem, h methods.Host, opts any, maxTokens *int) (Trial, error) {
+	err := methods.DecodeOptions(p, opts)
+	return Trial{Problem: p, Host: h, MaxTokens: *maxTokens}, err
+}
+
 // Request is a call with the trial's seed and output limit.
 func (t Trial) Request(path string, messages ...methods.Message) methods.Request {
 	return methods.Request{
@@ -63,6 +70,15 @@ func Ending(ctx context.Context, method string, err error, unusable methods.Outc
 		return unusable, nil
 	}
 	return "", fmt.Errorf("%s: %w", method, err)
+}
+
+// Ended is how a trial ends that err stopped, by [Ending] and without a value.
+func Ended(ctx context.Context, method string, err error, unusable methods.Outcome) (methods.Answer, error) {
+	outcome, ended := Ending(ctx, method, err, unusable)
+	if ended != nil {
+		return methods.Answer{}, ended
+	}
+	return Without(outcome, err), nil
 }
 
 // Without is an answer without a value, for the reason of an error.

@@ -60,11 +60,6 @@ func otherDay(day string) string {
 	return "Saturday"
 }
 
-// instead is the item that stands for one that is not to be had.
-func instead(i booking.Item) booking.Item {
-	return booking.Item{Kind: i.Or, City: i.City, Day: i.Day, Seats: i.Seats}
-}
-
 // planErrand plans for AoT: all holds before the first booking, so that nothing is
 // booked before everything is known to be there, the payments one after the other,
 // and an old reservation given up last. Cancelling a hold undoes all that is made
@@ -80,7 +75,7 @@ func planErrand(p prompt, n noise) (string, bool) {
 	for i, item := range e.wish.Items {
 		var offers any = d.effect("search", item.Search(), nil)
 		if item.Or != "" {
-			other := d.effect("search", instead(item).Search(), nil)
+			other := d.effect("search", item.Instead().Search(), nil)
 			offers = d.decide("union", map[string]any{"lists": []ref{d.ids(offers), d.ids(other)}})
 		}
 		hold := d.effect("hold", map[string]any{"offers": offers, "seats": item.Seats}, nil)
@@ -203,7 +198,7 @@ func (e errand) current(item booking.Item) booking.Item {
 	}
 	result, ok := e.succeeded("search", item.Search())
 	if ok && e.full(offersOf(result)) {
-		return instead(item)
+		return item.Instead()
 	}
 	return item
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,35 +13,30 @@ type logic struct {
 	leaf int // condition number, from 1
 }
 
+// joined is what say says of the arguments, with a text between.
+func (l logic) joined(between string, say func(logic) string) string {
+	parts := make([]string, len(l.args))
+	for i, a := range l.args {
+		parts[i] = say(a)
+	}
+	return strings.Join(parts, between)
+}
+
 // String is the tree as strategies write it.
 func (l logic) String() string {
 	if l.op == "" {
 		return strconv.Itoa(l.leaf)
 	}
-	parts := make([]string, len(l.args))
-	for i, a := range l.args {
-		parts[i] = a.String()
-	}
-	return l.op + "(" + strings.Join(parts, ", ") + ")"
+	return l.op + "(" + l.joined(", ", logic.String) + ")"
 }
 
 // holds reports whether verdicts, by condition number, fulfil the tree.
 func (l logic) holds(verdict func(int) bool) bool {
 	switch l.op {
 	case "AND":
-		for _, a := range l.args {
-			if !a.holds(verdict) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(l.args, func(a logic) bool { return !a.holds(verdict) })
 	case "OR":
-		for _, a := range l.args {
-			if a.holds(verdict) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(l.args, func(a logic) bool { return a.holds(verdict) })
 	case "NOT":
 		return !l.args[0].holds(verdict)
 	}

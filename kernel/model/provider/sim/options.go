@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,28 +42,19 @@ func ParseOptions(given map[string]string) (o Options, err error) {
 	return o, nil
 }
 
-// single is the rate of one kind of reading.
-type single struct {
-	name string
-	kind reading
-	rate *float64
-}
-
-// singles lists the rates of single readings by name.
-func (o Options) singles() []single {
-	return []single{
-		{"compute", compute, o.Compute}, {"format", format, o.Format}, {"judge", judge, o.Judge}, {"request", request, o.Request}, {"write", write, o.Write},
-	}
+// singles are the rates of single readings, nil where Error is meant.
+func (o Options) singles() [latency]*float64 {
+	return [...]*float64{request: o.Request, judge: o.Judge, compute: o.Compute, write: o.Write, format: o.Format}
 }
 
 func (o Options) rates() [readings]float64 {
 	var rates [readings]float64
-	for _, s := range o.singles() {
+	for kind, rate := range o.singles() {
 		switch {
-		case s.rate != nil:
-			rates[s.kind] = *s.rate
-		case s.kind != format:
-			rates[s.kind] = o.Error
+		case rate != nil:
+			rates[kind] = *rate
+		case reading(kind) != format:
+			rates[kind] = o.Error
 		}
 	}
 	return rates
@@ -73,14 +65,16 @@ func (o Options) rates() [readings]float64 {
 func (o Options) String() string {
 	number := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	parts := []string{"error=" + number(o.Error)}
-	for _, s := range o.singles() {
+	names := [...]string{request: "request", judge: "judge", compute: "compute", write: "write", format: "format"}
+	for kind, rate := range o.singles() {
 		plain := o.Error
-		if s.kind == format {
+		if reading(kind) == format {
 			plain = 0
 		}
-		if s.rate != nil && *s.rate != plain {
-			parts = append(parts, "error."+s.name+"="+number(*s.rate))
+		if rate != nil && *rate != plain {
+			parts = append(parts, "error."+names[kind]+"="+number(*rate))
 		}
 	}
+	slices.Sort(parts[1:])
 	return strings.Join(append(parts, "v="+version), "&")
 }

@@ -215,19 +215,13 @@ func (s solution) shaped(raw json.RawMessage) (string, bool) {
 
 // filler is a value of a property beside the answer.
 func (s schema) filler(text string) string {
-	switch {
-	case len(s.Enum) > 0:
+	if len(s.Enum) > 0 {
 		return plainJSON(s.Enum[0])
-	case s.is("string"):
-		return plainJSON(text)
-	case s.is("number"):
-		return "1"
-	case s.is("boolean"):
-		return "true"
-	case s.is("array"):
-		return "[]"
-	case s.is("object"):
-		return "{}"
+	}
+	for _, value := range [][2]string{{"string", plainJSON(text)}, {"number", "1"}, {"boolean", "true"}, {"array", "[]"}, {"object", "{}"}} {
+		if s.is(value[0]) {
+			return value[1]
+		}
 	}
 	return "null"
 }

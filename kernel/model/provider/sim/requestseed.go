@@ -114,11 +114,7 @@ func (l logic) python() string {
 	case "NOT":
 		return "(not " + l.args[0].python() + ")"
 	}
-	parts := make([]string, len(l.args))
-	for i, a := range l.args {
-		parts[i] = a.python()
-	}
-	return "(" + strings.Join(parts, " "+strings.ToLower(l.op)+" ") + ")"
+	return "(" + l.joined(" "+strings.ToLower(l.op)+" ", logic.python) + ")"
 }
 
 // nearness is [logic.closeness] as an expression.
@@ -128,15 +124,10 @@ func (l logic) nearness() string {
 		return conditionName(l.leaf)
 	case "NOT":
 		return "(1 - " + l.args[0].nearness() + ")"
+	case "OR":
+		return "max(" + l.joined(", ", logic.nearness) + ", 0)"
 	}
-	parts := make([]string, len(l.args))
-	for i, a := range l.args {
-		parts[i] = a.nearness()
-	}
-	if l.op == "OR" {
-		return "max(" + strings.Join(parts, ", ") + ", 0)"
-	}
-	return fmt.Sprintf("(%s) / %d", strings.Join(parts, " + "), len(parts))
+	return fmt.Sprintf("(%s) / %d", l.joined(" + ", logic.nearness), len(l.args))
 }
 
 var mentionRule = regexp.MustCompile(`(?m)^(\w+): .*?("(?:[^"\\]|\\.)*")`)

@@ -10,11 +10,6 @@ import (
 	"noema/kernel/task/multihop"
 )
 
-// act writes an action of Research Tree.
-func act(thought, tool string, args map[string]any) (string, bool) {
-	return plainJSON(map[string]any{"thought": thought, "tool": tool, "args": args}), true
-}
-
 // known is what the tree holds: how far the chain was followed, where it stands
 // and stood before the last finding, and the nodes.
 type known struct {
@@ -54,16 +49,9 @@ type researcher struct {
 // article, inspects it, reads the one section that will say, and keeps the
 // finding. A finding that leads nowhere is read again and corrected.
 func research(prompt string, n noise) (string, bool) {
-	question, rest, ok1 := section(prompt, "question")
-	q, ok3 := readHops(question, n)
-	view, rest, ok2 := section(rest, "tree")
-	history, _, _ := section(rest, "history")
-	if !ok1 || !ok2 || !ok3 {
+	r, ok := readResearch(prompt, n)
+	if !ok {
 		return "", false
-	}
-	r := researcher{q, readTree(view, q), steps(history), nil, n}
-	for _, m := range toolLine.FindAllStringSubmatch(frame(prompt), -1) {
-		r.offered = append(r.offered, m[1])
 	}
 	thought, tool, args := r.next()
 	switch {
@@ -73,7 +61,21 @@ func research(prompt string, n noise) (string, bool) {
 	default:
 		thought, tool, args = r.giveUp()
 	}
-	return act(thought, tool, args)
+	return plainJSON(map[string]any{"thought": thought, "tool": tool, "args": args}), true
+}
+
+// readResearch reads the question, the tree and the history of a prompt, and the
+// tools that it offers.
+func readResearch(prompt string, n noise) (researcher, bool) {
+	question, rest, ok1 := section(prompt, "question")
+	q, ok3 := readHops(question, n)
+	view, rest, ok2 := section(rest, "tree")
+	history, _, _ := section(rest, "history")
+	r := researcher{q, readTree(view, q), steps(history), nil, n}
+	for _, m := range toolLine.FindAllStringSubmatch(frame(prompt), -1) {
+		r.offered = append(r.offered, m[1])
+	}
+	return r, ok1 && ok2 && ok3
 }
 
 var toolLine = regexp.MustCompile(`(?m)^([a-z_]+) \{"`)
@@ -232,12 +234,6 @@ func found(seen, title string) string {
 
 // answerNow is the best answer when no steps are left.
 func answerNow(prompt string, n noise) (string, bool) {
-	question, rest, ok1 := section(prompt, "question")
-	q, ok3 := readHops(question, n)
-	view, _, ok2 := section(rest, "tree")
-	if !ok1 || !ok2 || !ok3 {
-		return "", false
-	}
-	k := readTree(view, q)
-	return fmt.Sprintf(`{"answer": %s, "evidence": %s}`, plainJSON(k.at), plainJSON(append([]string{}, k.nodes...))), true
+	r, ok := readResearch(prompt, n)
+	return fmt.Sprintf(`{"answer": %s, "evidence": %s}`, plainJSON(r.at), plainJSON(append([]string{}, r.nodes...))), ok
 }

@@ -1,9 +1,10 @@
-package lab
+package compare
 
 import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/kernel/result/record"
@@ -15,19 +16,58 @@ type side struct {
 	label  string // unique in the comparison
 	method string // its label in the runs
 	made   string // digest of all that decides a trial beside its sample and epoch
-	runs   []*Result
-	trials map[TrialID]*record.Trial
-	twice  map[TrialID]bool // trials that several runs have
+	runs   []*Recorded
+	trials map[record.TrialID]*record.Trial
+	twice  map[record.TrialID]bool // trials that several runs have
+}
+
+// Merged is the methods of one or more runs, ready to be compared.
+type Merged struct {
+	Data Data
+	// Notes say what runs have in common, what was taken together, and what one lacks.
+	Notes []string
+	runs  []*Recorded // without those that repeat another
+	sides []*side
+}
+
+// FromRuns takes runs together on the samples that they share. Runs over different tasks
+// or versions of the data are an error, unless force has their samples paired by id. A
+// method that runs make in different ways is labelled with its model or its run. metrics
+// names the measures to compare, the headline first; without any, they are the task's.
+func FromRuns(runs []*Recorded, force bool, metrics ...string) (*Merged, error) {
+	runs, repeated := withoutRepeats(runs)
+	notes, err := comparable(runs, force)
+	if err != nil {
+		return nil, err
+	}
+	sides, together, err := merge(runs)
+	if err != nil {
+		return nil, err
+	}
+	m := &Merged{Notes: slices.Concat(notes, repeated, together), runs: runs, sides: sides}
+	m.Data, err = dataOf(sides, runs, metrics)
+	return m, err
+}
+
+// Runs are those that are compared: not those that repeat another.
+func (m *Merged) Runs() []*Recorded { return m.runs }
+
+// Lacks says which trials a run lacks that its limit ended.
+func (m *Merged) Lacks() (notes []string) {
+	for _, r := range m.runs {
+		notes = append(notes, r.lacks()...)
+	}
+	return notes
 }
 
 // merge gathers the methods of all runs. Runs whose trials are made in the same way,
 // such as those of one experiment with another limit, add their trials to one side,
 // each trial once. Where a trial came out differently, as after a refresh, the sides
 // stay apart. The notes say all that.
-func merge(results []*Result) (sides []*side, notes []string, err error) {
-	for _, r := range results {
+func merge(runs []*Recorded) (sides []*side, notes []string, err error) {
+	for _, r := range runs {
 		trials := map[string][]*record.Trial{}
-		for _, t := range r.Result.Trials {
+		for _, t := range r.Trials {
 			trials[t.ID.Method] = append(trials[t.ID.Method], t)
 		}
 		for _, m := range r.Run.Config.Methods {
@@ -35,9 +75,9 @@ func merge(results []*Result) (sides []*side, notes []string, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			into, note := find(sides, made, r, trials[m.Label])
+			into, note := sideFor(sides, made, r, trials[m.Label])
 			if into == nil {
-				into = &side{label: m.Label, method: m.Label, made: made, trials: map[TrialID]*record.Trial{}, twice: map[TrialID]bool{}}
+				into = &side{label: m.Label, method: m.Label, made: made, trials: map[record.TrialID]*record.Trial{}, twice: map[record.TrialID]bool{}}
 				sides = append(sides, into)
 				notes = append(notes, note...)
 			}
@@ -48,9 +88,9 @@ func merge(results []*Result) (sides []*side, notes []string, err error) {
 	return sides, append(notes, merged(sides)...), nil
 }
 
-// find is the side that trials of a run go to; nil with a note if those of each side
+// sideFor is the side that trials of a run go to; nil with a note if those of each side
 // that is made so came out differently.
-func find(sides []*side, made string, r *Result, trials []*record.Trial) (into *side, note []string) {
+func sideFor(sides []*side, made string, r *Recorded, trials []*record.Trial) (into *side, note []string) {
 	for _, s := range sides {
 		if s.made != made {
 			continue
@@ -78,7 +118,7 @@ func madeBy(run *record.Run, m record.Method) (string, error) {
 
 // conflict says which of the trials came out differently than those of s; nothing if
 // none did. One that the infrastructure failed has not come out.
-func (s *side) conflict(r *Result, trials []*record.Trial) string {
+func (s *side) conflict(r *Recorded, trials []*record.Trial) string {
 	first, both, differ := "", 0, 0
 	for _, t := range trials {
 		if have := s.trials[t.ID]; have != nil && !have.Infra && !t.Infra {
@@ -97,7 +137,7 @@ func (s *side) conflict(r *Result, trials []*record.Trial) string {
 }
 
 // add takes the trials of a run, those that failed only where there is no other.
-func (s *side) add(r *Result, trials []*record.Trial) {
+func (s *side) add(r *Recorded, trials []*record.Trial) {
 	s.runs = append(s.runs, r)
 	for _, t := range trials {
 		have := s.trials[t.ID]

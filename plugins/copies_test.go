@@ -1,25 +1,23 @@
-package lab
+package plugins
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"noema/plugins"
 )
 
 // folder is a plugin's folder with code of its own and code that it shares.
-func folder(t *testing.T) (src plugins.Source, shared string) {
+func folder(t *testing.T) (src Source, shared string) {
 	t.Helper()
 	base := t.TempDir()
 	dir := filepath.Join(base, "p")
 	shared = filepath.Join(base, "shared.py")
 	for path, text := range map[string]string{
-		filepath.Join(dir, plugins.ManifestName): "command: [python3, main.py]\n",
-		filepath.Join(dir, "main.py"):            "import shared\n",
-		filepath.Join(base, "data", "x"):         "x",
-		shared:                                   "one = 1\n",
+		filepath.Join(dir, ManifestName): "command: [python3, main.py]\n",
+		filepath.Join(dir, "main.py"):    "import shared\n",
+		filepath.Join(base, "data", "x"): "x",
+		shared:                           "one = 1\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -33,16 +31,16 @@ func folder(t *testing.T) (src plugins.Source, shared string) {
 			t.Fatal(err)
 		}
 	}
-	src, err := plugins.At(dir)
+	src, err := At(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return src, shared
 }
 
-func digestOf(t *testing.T, src plugins.Source) string {
+func digestOf(t *testing.T, src Source) string {
 	t.Helper()
-	d, err := plugins.CodeDigest(src)
+	d, err := CodeDigest(src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +51,9 @@ func digestOf(t *testing.T, src plugins.Source) string {
 // code, and stays so.
 func TestSnapshotIsTheCode(t *testing.T) {
 	src, shared := folder(t)
-	lab := &Lab{o: Options{Home: t.TempDir()}}
+	copies := Copies{t.TempDir()}
 	digest := digestOf(t, src)
-	at, err := lab.snapshot(src, digest)
+	at, err := copies.Of(src, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +63,7 @@ func TestSnapshotIsTheCode(t *testing.T) {
 			t.Errorf("%s is %q, %v", name, raw, err)
 		}
 	}
-	for _, name := range []string{"shared.py", "main.py", plugins.ManifestName} {
+	for _, name := range []string{"shared.py", "main.py", ManifestName} {
 		info, err := os.Lstat(filepath.Join(at.Dir, name))
 		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o222 != 0 {
 			t.Errorf("%s has mode %v, %v", name, info.Mode(), err)
@@ -86,10 +84,10 @@ func TestSnapshotIsTheCode(t *testing.T) {
 	if err := os.WriteFile(shared, []byte("one = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lab.snapshot(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
+	if _, err := copies.Of(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
 		t.Errorf("%v", err)
 	}
-	if at, err = lab.snapshot(src, digestOf(t, src)); err != nil {
+	if at, err = copies.Of(src, digestOf(t, src)); err != nil {
 		t.Fatal(err)
 	}
 	if raw, err := os.ReadFile(filepath.Join(at.Dir, "shared.py")); err != nil || string(raw) != "one = 3\n" {

@@ -1,10 +1,8 @@
-package lab
+package main
 
 import (
 	"fmt"
 	"syscall"
-
-	"noema/kernel/model/provider"
 )
 
 // otherFiles is how many files a run has open beside its connections: those of the
@@ -12,10 +10,10 @@ import (
 const otherFiles = 256
 
 // fewFiles is a warning if so many connections are more than the process may open;
-// else it is empty. A server that speaks HTTP/2 needs fewer, so it is not an error.
-func fewFiles(info provider.Info, connections int) string {
+// else it is empty. A server that speaks HTTP/2 needs fewer, so it is no error.
+func fewFiles(connections int) string {
 	var files syscall.Rlimit
-	if info.Simulated || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil || uint64(connections)+otherFiles <= uint64(files.Cur) {
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil || uint64(connections)+otherFiles <= uint64(files.Cur) {
 		return ""
 	}
 	return fmt.Sprintf("%d connections may be too many: this process may open %d files, and each connection is one: run \"ulimit -n %d\" first, or use at most --max-connections %d",

@@ -1,4 +1,4 @@
-package lab
+package plugins
 
 import (
 	"errors"
@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"noema/kernel/base/files"
-	"noema/kernel/result/record"
-	"noema/plugins"
 )
 
-// A run must not mix two versions of a plugin's code, and code is edited while
-// runs are under way. So a plugin is run from a copy of its code, in a folder
-// named after its digest: a run that has begun goes on with the copy, the next
-// one finds another digest.
+// Copies is a folder of copies of plugins' code. A run must not mix two versions of a
+// plugin's code, and code is edited while runs are under way. So a plugin is run from a
+// copy of its code, in a folder named after its digest: a run that has begun goes on with
+// the copy, the next one finds another digest.
+type Copies struct{ Folder string }
 
 // snapshotAge is how long an unused copy is kept.
 const snapshotAge = 14 * 24 * time.Hour
@@ -28,8 +27,8 @@ const snapshotAge = 14 * 24 * time.Hour
 // the copy leads to them.
 var linked = []string{".venv", ".git", "__pycache__"}
 
-// snapshot returns the source of a copy of src, whose digest is given.
-func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error) {
+// Of returns the source of a copy of src, whose digest is given.
+func (c Copies) Of(src Source, digest string) (Source, error) {
 	if src.Builtin {
 		return src, nil
 	}
@@ -38,13 +37,13 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 			return err
 		}
 		// The copy stands for the digest from now on, so it must be of that code.
-		copied, err := plugins.CodeDigest(moved(src, to))
+		copied, err := CodeDigest(moved(src, to))
 		if err == nil && copied != digest {
 			err = errors.New("its code changed while it was copied: run again")
 		}
 		return err
 	}
-	dir, err := l.KeepCode(digest, write)
+	dir, err := c.Keep(digest, write)
 	if err == nil {
 		if _, missing := os.Stat(moved(src, dir).Path); missing != nil { // the same file under another name is there
 			err = write(dir)
@@ -56,23 +55,22 @@ func (l *Lab) snapshot(src plugins.Source, digest string) (plugins.Source, error
 	return moved(src, dir), nil
 }
 
-// KeepCode returns the folder of the copy of the code with a digest. Where there is none,
+// Keep returns the folder of the copy of the code with a digest. Where there is none,
 // write makes one in a folder that is empty.
-func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, error) {
+func (c Copies) Keep(digest string, write func(dir string) error) (string, error) {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return "", fmt.Errorf("keep code: %q is not a SHA-256 digest in hex", digest)
 	}
-	root := filepath.Join(l.o.Home, "code")
-	dir := filepath.Join(root, digest[:32])
+	dir := filepath.Join(c.Folder, digest[:32])
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
 		return dir, nil
 	}
-	dropOld(root, now.Add(-snapshotAge))
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	dropOld(c.Folder, now.Add(-snapshotAge))
+	if err := os.MkdirAll(c.Folder, 0o700); err != nil {
 		return "", err
 	}
-	fresh, err := os.MkdirTemp(root, ".new-")
+	fresh, err := os.MkdirTemp(c.Folder, ".new-")
 	if err != nil {
 		return "", err
 	}
@@ -89,27 +87,23 @@ func (l *Lab) KeepCode(digest string, write func(dir string) error) (string, err
 	return dir, nil
 }
 
-// Code finds the code that served a method of a run: the copy that was made then, or where
-// it was if it is still the same.
-func (l *Lab) Code(p record.Plugin) (plugins.Source, error) {
-	if p.Path == functionPath {
-		return plugins.Source{}, Misused(fmt.Errorf("method %q is a function of a script: make it a plugin first, by \"noema plugin promote\"", p.Method))
-	}
-	copied := filepath.Join(l.o.Home, "code", p.Digest[:min(32, len(p.Digest))])
-	for _, path := range []string{copied, filepath.Join(copied, filepath.Base(p.Path)), p.Path} {
-		src, err := plugins.At(path)
+// Find is the code that has a digest: its copy, or what is at path if it is still that.
+func (c Copies) Find(path, digest string) (Source, bool) {
+	copied := filepath.Join(c.Folder, digest[:min(32, len(digest))])
+	for _, at := range []string{copied, filepath.Join(copied, filepath.Base(path)), path} {
+		src, err := At(at)
 		if err != nil {
 			continue
 		}
-		if digest, err := plugins.CodeDigest(src); err == nil && digest == p.Digest {
-			return src, nil
+		if found, err := CodeDigest(src); err == nil && found == digest {
+			return src, true
 		}
 	}
-	return plugins.Source{}, fmt.Errorf("the code of method %q as it was, with digest %.12s, is neither at %s nor in the copies: put it back there", p.Method, p.Digest, p.Path)
+	return Source{}, false
 }
 
 // moved is src with its code in another folder.
-func moved(src plugins.Source, dir string) plugins.Source {
+func moved(src Source, dir string) Source {
 	src.Command = slices.Clone(src.Command)
 	if src.Dir == "" { // one file
 		at := filepath.Join(dir, filepath.Base(src.Path))
@@ -127,7 +121,7 @@ func moved(src plugins.Source, dir string) plugins.Source {
 }
 
 // copyCode copies what a plugin's digest covers.
-func copyCode(src plugins.Source, to string) error {
+func copyCode(src Source, to string) error {
 	if src.Dir == "" {
 		return copyFile(src.Path, filepath.Join(to, filepath.Base(src.Path)))
 	}

@@ -1,4 +1,4 @@
-package runner
+package compare
 
 import (
 	"cmp"
@@ -12,15 +12,15 @@ import (
 	"noema/methods"
 )
 
-// Reach says what readers of a run's numbers must know of what its methods could
+// reach says what readers of a run's numbers must know of what its methods could
 // reach, and whether they keep a state between trials: who read the task's data and who searched them, plugins that ran with
 // more rights than others, or on a system that bounds them less, and methods that
 // answered without asking anybody. The latter happens by nature to some, which declare it; otherwise it suggests that
 // the answers come from elsewhere. The built-in methods are known. And what the
 // provider said of its tokens that cannot be. name gives a
 // method's label as it is shown.
-func Reach(run *record.Run, trials []*record.Trial, name func(label string) string) []string {
-	notes := data(run.Config.Methods, name)
+func reach(run *record.Run, trials []*record.Trial, name func(label string) string) []string {
+	notes := dataNotes(run.Config.Methods, name)
 	if a := run.Ahead; a != nil {
 		notes = append(notes, fmt.Sprintf("ran ahead: %s trials were begun before it was known that they are not needed; they are left out, and were charged %s",
 			display.Count(a.Trials), charged(a.Usage)))
@@ -78,8 +78,8 @@ func miscounts(trials []*record.Trial) string {
 	return fmt.Sprintf("%s, which cannot be: such token counts of %s", first, these)
 }
 
-// data says which methods read and which searched, where a task knows both.
-func data(list []record.Method, name func(label string) string) []string {
+// dataNotes says which methods read and which searched, where a task knows both.
+func dataNotes(list []record.Method, name func(label string) string) []string {
 	labels := map[string][]string{}
 	for _, m := range list {
 		if m.Data != "" {
@@ -114,17 +114,4 @@ func withoutCall(label string, trials []*record.Trial) (alone, answered int) {
 		}
 	}
 	return alone, answered
-}
-
-// noteReach has the record of a run that is taken up again say the most that its
-// methods could reach in any execution.
-func noteReach(run *record.Run, now []Method) {
-	for i := range run.Plugins {
-		if i < len(now) && now[i].Plugin.Weak && !run.Plugins[i].Weak {
-			run.Plugins[i].Isolation, run.Plugins[i].Weak = now[i].Plugin.Isolation, true
-		}
-		if i < len(now) && len(run.Plugins[i].Allowed) == 0 {
-			run.Plugins[i].Allowed = now[i].Plugin.Allowed
-		}
-	}
 }
