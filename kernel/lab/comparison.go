@@ -23,7 +23,7 @@ type Comparing struct {
 	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
 	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
 	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
-	Force        bool     `json:"force" part:"stored" doc:"pair what can be paired of stored runs over different data"`
+	Force        bool     `json:"force" part:"stored" doc:"compare the samples that stored runs over different data share"`
 	// Equivalence is the margin within which methods are equivalent; 0 takes that of the
 	// run's design, if it has one.
 	Equivalence float64
@@ -68,7 +68,7 @@ type Numbers struct {
 }
 
 // Numbers are the numbers of the run, the same wherever it is: looks at its comparison,
-// which are of a store, are no part of them.
+// which are of a store, are not part of them.
 func (r *Result) Numbers() (*Numbers, error) {
 	c, err := Comparing{}.unseen([]*Result{r})
 	if err != nil {

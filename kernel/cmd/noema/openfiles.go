@@ -10,7 +10,7 @@ import (
 const otherFiles = 256
 
 // fewFiles is a warning if so many connections are more than the process may open;
-// else it is empty. A server that speaks HTTP/2 needs fewer, so it is no error.
+// else it is empty. A server that speaks HTTP/2 needs fewer, so it is not an error.
 func fewFiles(connections int) string {
 	var files syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil || uint64(connections)+otherFiles <= uint64(files.Cur) {
