@@ -15,6 +15,7 @@ import (
 	"noema/kernel/result/record"
 	"noema/kernel/session/cell"
 	"noema/kernel/show/report"
+	"noema/methods"
 )
 
 // Difference says that a cell showed something else than the notebook has.
@@ -103,7 +104,7 @@ func (c *collector) add(kind string, content map[string]any) {
 	default:
 		return
 	}
-	raw, err := marshal(out)
+	raw, err := methods.EncodeJSON(out)
 	if c.size += len(raw); err != nil || c.size > maxOutputs {
 		return
 	}
