@@ -22,11 +22,7 @@ func (s *Session) Complete(text string, cursor int) (c Completions) {
 	ws := s.present()
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	start, end, items := ws.importer.Complete(text, cursor, ws.names.Scope)
-	c = Completions{Start: start, End: end}
-	for _, i := range items {
-		c.Items = append(c.Items, Completion{Text: i.Text, Kind: i.Kind, Detail: i.Detail})
-	}
+	c.Start, c.End, c.Items = ws.importer.Complete(text, cursor, ws.names.Scope)
 	return c
 }
 

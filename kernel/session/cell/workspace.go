@@ -54,7 +54,7 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 	if err := ws.openFiles(); err != nil {
 		return nil, fmt.Errorf("open the output of cells: %w", err)
 	}
-	tables := machine.Tables(symbols.Exports())
+	tables := symbols.Exports()
 	maps.Copy(tables, o.Symbols)
 	for key, table := range ws.overrides(tables) {
 		if tables[key] == nil {
