@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	cells "noema/kernel/session/cell/internal/source"
 )
 
 // replaced are the generic functions whose own source does not work in a cell,
@@ -137,33 +139,19 @@ func (p *pruned) readFile(name string, src any) error {
 
 // declaredNames are the names that a declaration belongs to: for a method, its
 // type's.
-func declaredNames(d ast.Decl) (names []string) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			return []string{d.Name.Name}
-		}
-		receiver := ""
-		ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && receiver == "" {
-				receiver = id.Name
-			}
-			return true
-		})
-		return []string{receiver}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				names = append(names, s.Name.Name)
-			case *ast.ValueSpec:
-				for _, id := range s.Names {
-					names = append(names, id.Name)
-				}
-			}
-		}
+func declaredNames(d ast.Decl) []string {
+	f, ok := d.(*ast.FuncDecl)
+	if !ok || f.Recv == nil {
+		return cells.Declared(d)
 	}
-	return names
+	receiver := ""
+	ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && receiver == "" {
+			receiver = id.Name
+		}
+		return true
+	})
+	return []string{receiver}
 }
 
 // isRoot says that a name is an exported generic function, or an exported
