@@ -77,7 +77,7 @@ func genericSource(s *source) ([]byte, error) {
 		}
 	}
 	if len(all) == 0 {
-		if replaced[s.ImportPath] != "" {
+		if replaced[s.PkgPath] != "" {
 			return nil, errors.New("the replaced generic functions do not type-check")
 		}
 		return nil, nil
@@ -94,12 +94,12 @@ type pruned struct {
 }
 
 func (p *pruned) read() error {
-	for _, name := range p.files() {
+	for _, name := range p.GoFiles {
 		if err := p.readFile(name, nil); err != nil {
 			return err
 		}
 	}
-	if text := replaced[p.ImportPath]; text != "" {
+	if text := replaced[p.PkgPath]; text != "" {
 		return p.readFile("replaced.go", text)
 	}
 	return nil
@@ -160,7 +160,7 @@ func (p *pruned) isRoot(name string) bool {
 	if !ast.IsExported(name) {
 		return false
 	}
-	switch o := p.types.Scope().Lookup(name).(type) {
+	switch o := p.Types.Scope().Lookup(name).(type) {
 	case *types.Func:
 		return o.Signature().TypeParams().Len() > 0
 	case *types.TypeName:
@@ -237,16 +237,16 @@ func (p *pruned) checks(text string) bool {
 	if err != nil {
 		return false
 	}
-	pkg := types.NewPackage(p.ImportPath, p.Name)
+	pkg := types.NewPackage(p.PkgPath, p.Name)
 	here := map[string]bool{}
 	for _, d := range file.Decls {
 		for _, name := range declaredNames(d) {
 			here[name] = true
 		}
 	}
-	for _, name := range p.types.Scope().Names() {
+	for _, name := range p.Types.Scope().Names() {
 		if ast.IsExported(name) && !here[name] {
-			pkg.Scope().Insert(p.types.Scope().Lookup(name))
+			pkg.Scope().Insert(p.Types.Scope().Lookup(name))
 		}
 	}
 	config := types.Config{Importer: p.importer, Error: func(error) {}}

@@ -21,12 +21,12 @@ import (
 func tableFile(world []*source) ([]byte, error) {
 	t := &table{imports: map[string]string{"reflect": "reflect", "sync": "sync"}}
 	for _, s := range world {
-		key := path.Join(s.ImportPath, s.Name)
+		key := path.Join(s.PkgPath, s.Name)
 		known, std := stdlib.Symbols[key]
-		t.lines, t.typesOnly, t.prefix = nil, slices.Contains(given, s.ImportPath), strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(s.ImportPath)
-		for _, name := range s.types.Scope().Names() {
-			if _, ok := known[name]; !ok && s.types.Scope().Lookup(name).Exported() {
-				t.add(s.types.Scope().Lookup(name))
+		t.lines, t.typesOnly, t.prefix = nil, slices.Contains(given, s.PkgPath), strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(s.PkgPath)
+		for _, name := range s.Types.Scope().Names() {
+			if _, ok := known[name]; !ok && s.Types.Scope().Lookup(name).Exported() {
+				t.add(s.Types.Scope().Lookup(name))
 			}
 		}
 		if len(t.lines) == 0 && std {
