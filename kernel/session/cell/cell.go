@@ -73,13 +73,7 @@ type Completions struct {
 type Completion = symbols.Item
 
 // Doc describes the name at a position.
-type Doc struct {
-	Name      string // as in "strings.Cut"
-	Kind      string // as of Completion
-	Signature string // the declaration, as go doc prints it
-	Comment   string // the doc comment, or empty
-	Source    string // the source text, if a cell declared the name
-}
+type Doc = symbols.Info
 
 // Variable is a name that the session holds, for listings.
 type Variable struct {
