@@ -38,8 +38,7 @@ func (n *Notebook) Run(ctx context.Context, s Session, o Options) ([]Difference,
 	k := &kernel{session: s, o: o, id: "notebook", numbers: numbers{}, places: places{ran: map[string]span{}}, collect: c.add}
 	k.history, _ = cell.OpenHistory("", 0) // kept in memory
 	k.output = newOutput(k)
-	o.Relay.direct(k.output)
-	defer o.Relay.direct(nil)
+	s.Fallback(k.output)
 	for i := range n.cells {
 		b := &n.cells[i]
 		raw, err := json.Marshal(map[string]any{"code": b.code, "allow_stdin": false})
