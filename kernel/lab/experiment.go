@@ -53,10 +53,11 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	t, err := l.Task(e.Task, e.TaskOptions)
 	if err == nil && len(e.Scorers) > 0 {
 		t, err = t.ScoredBy(e.Scorers)
+		err = Misused(err)
 	} else if err == nil {
 		t, err = t.Scored()
+		err = Misused(err)
 	}
-	err = Misused(err)
 	if err != nil || e.Attack == "" {
 		return t, err
 	}

@@ -34,7 +34,7 @@ func TestLabel(t *testing.T) {
 	t.Parallel()
 	user := gradedUser(t)
 	compare := []string{"compare", "--task", "q.jsonl", "--methods", "direct,cot", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/grader.yaml&rubric=@rubric.txt"}
-	want(t, user.run(0, compare...).stdout, "no winner is named on graded", "grading cost")
+	want(t, user.run(0, compare...).stdout, "uncalibrated: models graded", "grading cost")
 	want(t, user.run(0, "replay", "last").stdout, "the root hash is that of run")
 	want(t, user.run(0, "runs", "show", "last", "--trial", "direct/q1").stdout, "GRADING", "Numbers must be equal.")
 	want(t, user.run(0, "compare", "last").stdout, "uncalibrated between direct and cot")

@@ -13,7 +13,7 @@ import (
 // TestProvidersTable compares the table of the documentation with what the providers
 // say of themselves; -update writes it anew.
 func TestProvidersTable(t *testing.T) {
-	const file, begin, end = "../../provider/FEATURES.md", "<!-- providers -->\n", "<!-- /providers -->"
+	const file, begin, end = "../../model/provider/FEATURES.md", "<!-- providers -->\n", "<!-- /providers -->"
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
