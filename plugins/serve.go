@@ -112,7 +112,7 @@ func serveTrial(stream kernelSide, m methods.Method) error {
 	finish := &wire.Finish{Error: fromError(err)}
 	if err == nil {
 		finish.Answer = wire.To[wire.Answer](answer)
-		if _, err := fits("answer", finish.Answer); err != nil {
+		if err := fits("answer", finish.Answer); err != nil {
 			finish = &wire.Finish{Error: wire.FromError(err)}
 		}
 	}
