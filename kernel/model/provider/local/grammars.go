@@ -52,7 +52,8 @@ func (k *grammars) entry(digest [sha256.Size]byte) *compiled {
 	defer k.mu.Unlock()
 	c := &compiled{digest: digest}
 	if i := slices.IndexFunc(k.kept, func(c *compiled) bool { return c.digest == digest }); i >= 0 {
-		c, k.kept = k.kept[i], slices.Delete(k.kept, i, i+1)
+		c = k.kept[i]
+		k.kept = slices.Delete(k.kept, i, i+1)
 	}
 	k.kept = slices.Insert(k.kept, 0, c)
 	for n := len(k.kept); n > maxGrammars || n > 1 && k.held() > k.room; n-- {
