@@ -27,8 +27,8 @@ const snapshotAge = 14 * 24 * time.Hour
 // the copy leads to them.
 var linked = []string{".venv", ".git", "__pycache__"}
 
-// Of returns the source of a copy of src, whose digest is given.
-func (c Copies) Of(src Source, digest string) (Source, error) {
+// Snapshot returns the source of a copy of src, whose digest is given.
+func (c Copies) Snapshot(src Source, digest string) (Source, error) {
 	if src.Builtin {
 		return src, nil
 	}

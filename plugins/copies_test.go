@@ -53,7 +53,7 @@ func TestSnapshotIsTheCode(t *testing.T) {
 	src, shared := folder(t)
 	copies := Copies{t.TempDir()}
 	digest := digestOf(t, src)
-	at, err := copies.Of(src, digest)
+	at, err := copies.Snapshot(src, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +84,10 @@ func TestSnapshotIsTheCode(t *testing.T) {
 	if err := os.WriteFile(shared, []byte("one = 3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := copies.Of(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
+	if _, err := copies.Snapshot(src, changed); err == nil || !strings.Contains(err.Error(), "changed while it was copied: run again") {
 		t.Errorf("%v", err)
 	}
-	if at, err = copies.Of(src, digestOf(t, src)); err != nil {
+	if at, err = copies.Snapshot(src, digestOf(t, src)); err != nil {
 		t.Fatal(err)
 	}
 	if raw, err := os.ReadFile(filepath.Join(at.Dir, "shared.py")); err != nil || string(raw) != "one = 3\n" {

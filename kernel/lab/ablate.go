@@ -141,7 +141,7 @@ func (l *Lab) ablation(e *Experiment, over []string) (*Ablation, error) {
 
 // Display implements [Displayer].
 func (a *Ablation) Display() Bundle {
-	return display.Join(report.AblationTable(a.Comparison.Comparison), a.Comparison)
+	return display.Stack(report.AblationTable(a.Comparison.Comparison), a.Comparison)
 }
 
 // AblationOf is the experiment that Ablate would run, for its estimate.

@@ -93,7 +93,7 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if err != nil {
 		return runner.Method{}, err
 	}
-	at, err := l.Copies().Of(src, digest)
+	at, err := l.Copies().Snapshot(src, digest)
 	if err != nil {
 		return runner.Method{}, err
 	}

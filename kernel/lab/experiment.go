@@ -6,17 +6,13 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"noema/cache"
-	"noema/kernel/base/files"
-	"noema/kernel/base/score"
 	"noema/kernel/model/provider"
 	"noema/kernel/run/gateway"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 	"noema/kernel/task/attack"
-	"noema/methods"
 )
 
 // setup opens what e names, without its methods.
@@ -56,12 +52,11 @@ func (l *Lab) graders(t *Task, e Experiment) (list []provider.Provider, err erro
 func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	t, err := l.Task(e.Task, e.TaskOptions)
 	if err == nil && len(e.Scorers) > 0 {
-		t, err = scoredBy(t, e.Scorers)
+		t, err = t.ScoredBy(e.Scorers)
 	} else if err == nil {
-		if err = scored(t); err == nil {
-			t = told(t, t.Scorer, t.Scorer.String(), "the task names")
-		}
+		t, err = t.Scored()
 	}
+	err = Misused(err)
 	if err != nil || e.Attack == "" {
 		return t, err
 	}
@@ -71,82 +66,6 @@ func (l *Lab) taskOf(e Experiment) (*Task, error) {
 	}
 	t, err = a.Apply(t, e.Seed)
 	return t, Misused(err)
-}
-
-// told is t with a note on who chose its scorer, if that is one of those to choose from
-// and not the task's own.
-func told(t *Task, by score.Scoring, scorer, why string) *Task {
-	if !by.Chosen() {
-		return t
-	}
-	with := *t
-	with.Notes = append(slices.Clone(t.Notes), fmt.Sprintf("scored by %.200s, as %s", strings.ReplaceAll(scorer, "\n", ", "), why))
-	return &with
-}
-
-// scored refuses a task whose scorer noema does not have, such as a model that grades.
-func scored(t *Task) error {
-	if _, err := t.Scorer.For(methods.AnswerSpec{Kind: methods.Text}); err != nil {
-		return Misused(fmt.Errorf("task %q names a scorer that noema does not have, %q: choose another with --scorer: %s", t.Name, t.Scorer, score.Chosen))
-	}
-	return nil
-}
-
-// scoredBy is t with other scorers. Its trials keep their seeds, so that their calls
-// are found in the store.
-func scoredBy(t *Task, scorers []string) (*Task, error) {
-	if !t.Scorer.IsZero() && !t.Scorer.Chosen() && scored(t) == nil {
-		return nil, Misused(fmt.Errorf("task %q has a scorer of its own, %q, and other scorers cannot read its targets: leave --scorer out", t.Name, t.Scorer))
-	}
-	rubrics, err := withRubrics(scorers)
-	if err != nil {
-		return nil, Misused(err)
-	}
-	by, err := score.Choose(rubrics)
-	if err != nil {
-		return nil, Misused(err)
-	}
-	with := *t
-	if !t.Scorer.IsZero() {
-		with = *told(t, by, strings.Join(scorers, "\n"), "--scorer says; the task names "+t.Scorer.String())
-	}
-	with.Scorer = by
-	for _, s := range t.Samples {
-		if !s.Scored() {
-			continue
-		}
-		by, err := with.Scorer.For(s.Problem.Answer)
-		if err == nil {
-			_, err = by.Score(s.Problem.Answer, methods.Answer{Outcome: methods.Unparsed}, s.Target)
-		}
-		if err != nil {
-			return nil, Misused(fmt.Errorf("task %q, sample %q: %w", t.Name, s.ID, err))
-		}
-	}
-	if with.SeedDigest == "" {
-		with.SeedDigest, err = t.Digest()
-	}
-	return &with, err
-}
-
-// withRubrics has the text of a grader's rubric in the place of its file, so that a run
-// says by what it was graded.
-func withRubrics(scorers []string) ([]string, error) {
-	scorers = slices.Clone(scorers)
-	for i, one := range scorers {
-		g, err := score.ParseGrading(one)
-		file, named := strings.CutPrefix(g.Rubric, "@")
-		if err != nil || !named {
-			continue // what is wrong with it is said where scorers are chosen
-		}
-		raw, err := files.Read(file, files.MaxText)
-		if err != nil {
-			return nil, fmt.Errorf("scorer %.100q: read the rubric: %w", one, err)
-		}
-		g.Rubric = strings.TrimSpace(string(raw))
-		scorers[i] = g.String()
-	}
-	return scorers, nil
 }
 
 // modelOf opens a model that e names. With workers, those that serve it answer its calls.

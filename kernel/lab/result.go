@@ -94,7 +94,7 @@ func (r *Result) Display() Bundle {
 	}
 	sheet := report.RunSheet(s, false)
 	if r.failure != nil {
-		return display.Join(display.Of(r.failure), sheet)
+		return display.Stack(display.Of(r.failure), sheet)
 	}
 	return sheet.Display()
 }

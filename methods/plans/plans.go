@@ -54,7 +54,7 @@ type File interface {
 	Lines() []string
 	// Graph is the plan as a graph, as far as it can be read.
 	Graph() methods.Graph
-	// Check lists all faults and what is worth a note. A nil problem is none: then what
+	// Check lists all faults and what is worth a note. p may be nil: then what
 	// only a problem can tell is a note.
 	Check(p *methods.Problem) (faults []Fault, notes []string)
 	// NeedsModel reports whether running it asks a model.

@@ -242,19 +242,19 @@ func TestOfTooManyColumns(t *testing.T) {
 	}
 }
 
-func TestJoin(t *testing.T) {
-	b := Join(Text("a < b"), Table{Columns: []Column{{Name: "x"}}})
+func TestStack(t *testing.T) {
+	b := Stack(Text("a < b"), Table{Columns: []Column{{Name: "x"}}})
 	if got := string(b[PlainText]); got != "a < b\n\nx" {
 		t.Errorf("text is %q", got)
 	}
 	if got := string(b[HTML]); !strings.HasPrefix(got, "<pre>a &lt; b</pre>") {
 		t.Errorf("HTML is %q", got)
 	}
-	b = Join(PNGImage([]byte("p"), `<a "picture">`), Bundle{SVG: []byte("<svg/>")})
+	b = Stack(PNGImage([]byte("p"), `<a "picture">`), Bundle{SVG: []byte("<svg/>")})
 	if got := string(b[HTML]); got != `<img alt="&lt;a &#34;picture&#34;&gt;" src="data:image/png;base64,cA==">`+"\n<svg/>" {
 		t.Errorf("HTML is %q", got)
 	}
-	if _, ok := Join()[PlainText]; !ok {
+	if _, ok := Stack()[PlainText]; !ok {
 		t.Error("nothing, joined, has no text")
 	}
 }

@@ -44,8 +44,8 @@ func JSONValue(raw json.RawMessage) Bundle {
 	return Bundle{JSON: raw, PlainText: []byte(Visible(cut(text)))}
 }
 
-// Join is a bundle of several, one below the other, as text, HTML and Markdown.
-func Join(parts ...Displayer) Bundle {
+// Stack is a bundle of several, one below the other, as text, HTML and Markdown.
+func Stack(parts ...Displayer) Bundle {
 	var bundles []Bundle
 	for _, p := range parts {
 		bundles = append(bundles, complete(p.Display()))

@@ -108,16 +108,9 @@ func (a *app) validateTask(ctx context.Context, t *lab.Task) error {
 	kinds := map[methods.AnswerKind]int{}
 	for _, s := range t.Samples {
 		kinds[s.Problem.Answer.Kind]++
-		if !s.Scored() {
-			continue
-		}
-		scorer, err := t.Scorer.For(s.Problem.Answer)
-		if err != nil {
-			return err
-		}
-		if _, err := scorer.Score(s.Problem.Answer, methods.Answer{Outcome: methods.Unparsed}, s.Target); err != nil {
-			return fmt.Errorf("task %q, sample %q: %w", t.Name, s.ID, err)
-		}
+	}
+	if err := t.CheckTargets(); err != nil {
+		return err
 	}
 	digest, err := t.Digest()
 	if err != nil {

@@ -161,7 +161,7 @@ func (m *Merged) Trials() (all []*record.Trial) {
 }
 
 // Design is the first rule by which any of the runs was to stop: what it decided is
-// no number of samples that was fixed, also when it stands beside other runs. Looks
+// not for a fixed number of samples, also when it stands beside other runs. Looks
 // that were spread for one run say nothing of another's: then every sample is one.
 func (m *Merged) Design() *record.Design {
 	for _, r := range m.runs {

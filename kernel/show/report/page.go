@@ -82,7 +82,7 @@ svg{max-width:100%%;height:auto;background:#fff;color:#000;border-radius:6px;mar
 </style></head><body>
 `, html.EscapeString(title))
 	for _, p := range parts {
-		joined := display.Join(p)
+		joined := display.Stack(p)
 		b.Write(joined[display.HTML])
 		b.WriteString("\n")
 	}

@@ -27,9 +27,9 @@ func (s Sheet) Display() display.Bundle {
 	for _, t := range s.Tables {
 		parts = append(parts, t)
 	}
-	tail := display.Join(display.Text(s.Notes()))
+	tail := display.Stack(display.Text(s.Notes()))
 	tail[display.PlainText] = display.Text(s.Tail)[display.PlainText]
-	return display.Join(append(parts, tail)...)
+	return display.Stack(append(parts, tail)...)
 }
 
 // Notes is the text below the tables where lines need not fit a terminal.

@@ -137,7 +137,7 @@ func (s *shelf) openItems(args struct{ Day, From, To string }) (any, error) {
 }
 
 // openDuring reports whether a day's hours, such as "18:00-2:00", hold all of a
-// time, in minutes after the midnight that the day begins with. What is no span
+// time, in minutes after the midnight that the day begins with. What is not a span
 // of time is not open.
 func openDuring(hours any, from, to int) bool {
 	text, _ := hours.(string)

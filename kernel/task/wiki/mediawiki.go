@@ -28,7 +28,7 @@ type MediaWiki struct {
 	pages map[string]*Page // articles by the title that was asked for, so that reading on asks the server for nothing
 }
 
-// The bounds of a request: its time, and how often it is made again after failures
+// The bounds of a request: its time, and how often it is repeated after failures
 // that may pass.
 const (
 	timeout = 30 * time.Second

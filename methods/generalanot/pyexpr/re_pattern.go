@@ -10,9 +10,9 @@ import (
 
 // Patterns are Python's, read by a translation into what regexp/syntax reads, and
 // run by the loop in re_match.go. What that package cannot do in linear time is
-// refused: look-around and references to groups. Package regexp itself is no use,
+// refused: look-around and references to groups. Package regexp itself does not fit,
 // because its \b knows ASCII alone and its $ does not see a last line's end.
-// regexp2 is none either: it bounds a pattern that backtracks without end by the
+// regexp2 does not fit either: it bounds a pattern that backtracks without end by the
 // clock, so that another machine would compute another value.
 
 // The flags of re that patterns take: their values in Python.
@@ -39,7 +39,7 @@ func (m *machine) regex(src string, flags int) *regex {
 	for p.pos < len(p.src) {
 		p.part()
 	}
-	m.alloc(100 * times(len(src), p.most)) // a count writes its part so many times
+	m.alloc(100 * times(len(src), p.most)) // a count writes its part that often
 	x := &regex{prog: p.program(), groups: p.groups, names: p.names, multi: p.flags&multi != 0}
 	if m.regexes == nil {
 		m.regexes = map[regexKey]*regex{}
