@@ -55,13 +55,13 @@ func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
 
 // text is a line of what is stored, in Raw, as people can read it where JSON carries it.
 func (l line) text(space Space) ([]byte, error) {
-	if text, err := encodeLine(l.readable(space)); err == nil {
+	if text, err := methods.EncodeJSON(l.readable(space)); err == nil {
 		var back line
 		if json.Unmarshal(text, &back) == nil && back.carries(l) {
 			return text, nil
 		}
 	}
-	return encodeLine(l)
+	return methods.EncodeJSON(l)
 }
 
 // Canonical is a line as [Store.Line], or [Redacted], writes the record that it holds: what
@@ -75,7 +75,7 @@ func Canonical(space Space, text []byte) ([]byte, error) {
 		return nil, err
 	}
 	if l.Redacted != "" {
-		return encodeLine(l)
+		return methods.EncodeJSON(l)
 	}
 	if l.Raw != nil {
 		l = line{Key: l.Key, Raw: l.Raw, RawRequest: l.RawRequest}.readable(space)
@@ -96,14 +96,6 @@ func (l line) stored() line {
 		out.Raw = wire(convert.To[recordpb.Seed](*l.Seed, nil))
 	}
 	return out
-}
-
-func encodeLine(l line) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(l)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Keys yields the keys of all records of a space that has keys of this kind, in their
@@ -145,12 +137,12 @@ func Redacted(text []byte, request, answer bool) ([]byte, error) {
 		taken.Completion, taken.Tool, taken.Seed, taken.Raw = l.Completion, l.Tool, l.Seed, l.Raw
 		out.Completion, out.Tool, out.Seed, out.Raw = nil, nil, nil, nil
 	}
-	raw, err := encodeLine(taken)
+	raw, err := methods.EncodeJSON(taken)
 	if err != nil {
 		return nil, err
 	}
 	out.Redacted = fmt.Sprintf("%x", sha256.Sum256(raw))
-	return encodeLine(out)
+	return methods.EncodeJSON(out)
 }
 
 // AddUnasked adds a completion whose request was redacted: nothing shows that it answers

@@ -103,7 +103,7 @@ func TestLinesThatLie(t *testing.T) {
 	s := mustOpen(t, t.TempDir())
 	r := methods.Request{Messages: methods.Ask("what is 2+2?")}
 	id := methods.ModelID{Provider: "openai", Model: "m"}
-	text, err := encodeLine(line{Key: CompletionKey(id, 0, methods.Request{Messages: methods.Ask("what is 2+3?")}).String(),
+	text, err := methods.EncodeJSON(line{Key: CompletionKey(id, 0, methods.Request{Messages: methods.Ask("what is 2+3?")}).String(),
 		Model: &id, Request: &r, Completion: &CompletionRecord{Completion: methods.Completion{Text: "4"}}})
 	if err != nil {
 		t.Fatal(err)

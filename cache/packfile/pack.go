@@ -1,4 +1,4 @@
-// Package pack is the file in which a part of a store travels: to a colleague, to an
+// Package packfile is the file in which a part of a store travels: to a colleague, to an
 // archive, beside a paper. It is a zip that any tool opens; noema opens it only if it is
 // whole, and never believes what it says of itself. PACK.md in the folder above describes
 // the format.

@@ -38,7 +38,7 @@ type Written struct {
 }
 
 const (
-	bundleFile = "bundle.json" // marks a whole bundle: a [study.Study], as in a pack of the runs
+	bundleFile = "bundle.json" // marks a whole bundle: a [pack.Study], as in a pack of the runs
 	maxBundle  = 1 << 30       // bytes, as much as a repository's pages may have
 )
 

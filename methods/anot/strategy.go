@@ -1,12 +1,13 @@
 package anot
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"noema/methods"
 )
 
 // Type says what a condition looks at.
@@ -149,11 +150,8 @@ func (c Condition) valueText() string {
 // quoted writes s in double quotes with the escapes of JSON, which Python
 // literals share.
 func quoted(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string cannot fail to encode
-	return strings.TrimSuffix(b.String(), "\n")
+	raw, _ := methods.EncodeJSON(s) // a string cannot fail to encode
+	return string(raw)
 }
 
 // plainKey matches what may stand between the dots of a path.

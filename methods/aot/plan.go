@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/methods"
 	"noema/methods/reply"
 )
 
@@ -183,13 +184,11 @@ func decodeWith(raw []byte, into any, strict bool) error {
 
 // encode is v as JSON without the escapes that HTML would need.
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // values that came from JSON, and plain structs of them
+	raw, err := methods.EncodeJSON(v)
+	if err != nil { // values that came from JSON, and plain structs of them
 		panic(err)
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return raw
 }
 
 // faultList collects faults.

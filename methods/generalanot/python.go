@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"noema/methods"
 	"noema/methods/generalanot/pyexpr"
 )
 
@@ -27,7 +28,7 @@ func toJSON(v pyexpr.Value) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encode(x)
+	return methods.EncodeJSON(x)
 }
 
 // environment is what formulas read before the first step has run.

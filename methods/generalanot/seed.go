@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"noema/methods"
 )
 
 // FormulaSeed is a policy compiled into what a machine can carry out: which
@@ -181,19 +183,10 @@ func Marshal(s *FormulaSeed) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is v as JSON without the escapes that are for HTML only.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}
-
-// plainJSON is encode for texts, numbers, booleans and lists or maps of them,
+// plainJSON is [methods.EncodeJSON] for texts, numbers, booleans and lists or maps of them,
 // which always encode.
 func plainJSON(v any) json.RawMessage {
-	raw, err := encode(v)
+	raw, err := methods.EncodeJSON(v)
 	if err != nil {
 		panic(err)
 	}

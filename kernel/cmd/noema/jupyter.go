@@ -94,9 +94,8 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engi
 	if err != nil {
 		return usage(err)
 	}
-	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(memory), string(engine)
+	o.Capture, o.Memory, o.Engine = true, int64(memory), string(engine)
 	session, l, err := builtin.NewSession(o)
 	if err != nil {
 		return err
@@ -118,7 +117,6 @@ func (a *app) jupyterRun(ctx context.Context, file string, memory byteSize, engi
 	// Ctrl-C and its signal end a cell, not the kernel, which handles both.
 	a.signals.leaveInterrupts()
 	err = jupyter.Run(context.WithoutCancel(ctx), c, session, jupyter.Options{
-		Relay:   relay,
 		History: filepath.Join(a.home, "notebook-history.jsonl"), Version: version(), Log: terminal,
 		Commands: listings(l), Journal: journal,
 	})

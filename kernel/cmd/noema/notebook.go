@@ -20,15 +20,14 @@ func (a *app) notebook(ctx context.Context, file string, update bool, memory byt
 		return usage(err)
 	}
 	tuneSession(memory)
-	relay := &jupyter.Relay{}
 	o := a.sessionOptions()
-	o.Capture, o.Output, o.Memory, o.Engine = true, relay, int64(memory), string(engine)
+	o.Capture, o.Memory, o.Engine = true, int64(memory), string(engine)
 	o.Dir = filepath.Dir(file)
 	session, lab, err := builtin.NewSession(o)
 	if err != nil {
 		return err
 	}
-	found, err := book.Run(ctx, session, jupyter.Options{Relay: relay, Version: version(), Commands: listings(lab)})
+	found, err := book.Run(ctx, session, jupyter.Options{Version: version(), Commands: listings(lab)})
 	session.Close() // before anything is printed, since it captures what is
 	lab.Close()
 	if err != nil {

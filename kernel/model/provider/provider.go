@@ -1,7 +1,7 @@
 // Package provider says what serves a model: the interface that every
 // provider implements, the errors it reports and the prices it charges. The
 // providers themselves live in the packages below this one; the gateway calls
-// them and only the noema command names them.
+// them, and only package builtin names them.
 //
 // A provider makes one attempt per call. Retries, backoff, limits, caching
 // and accounting are the gateway's, which needs to see every attempt.

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -35,11 +34,7 @@ func merkle(leaves []string) string {
 // Marshal encodes a run or a trial for the store. Characters such as < stay as
 // they are, so that what methods wrote can be read and exported.
 func Marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return methods.EncodeJSON(v)
 }
 
 // ResponseDigest identifies a completion: its text, tool calls, finish reason

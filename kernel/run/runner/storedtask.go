@@ -78,11 +78,8 @@ func putJSON(ctx context.Context, store *cache.Store, v any) (cache.Key, error) 
 }
 
 func encoded(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
+	raw, err := methods.EncodeJSON(v)
+	return append(raw, '\n'), err
 }
 
 // LoadTask returns the task of a run as it was when the run began, with the

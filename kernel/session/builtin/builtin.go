@@ -74,10 +74,10 @@ type Catalog struct {
 
 var _ lab.Catalog = Catalog{}
 
-// Methods implements [kernel.Catalog].
+// Methods implements [lab.Catalog].
 func (Catalog) Methods() []string { return slices.Sorted(maps.Keys(Methods())) }
 
-// ServeArgs implements [kernel.Catalog].
+// ServeArgs implements [lab.Catalog].
 func (Catalog) ServeArgs() []string { return []string{ServeVerb} }
 
 // Open returns the Lab of a script: with all that is built in, the store and

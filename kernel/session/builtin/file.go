@@ -23,11 +23,12 @@ func serveFile(path string) int {
 	var session *cell.Session
 	serve := func(m methods.Method) { plugins.Serve(guarded{m, func(f func()) error { return session.Guard(f) }}) }
 	session, err := cell.New(cell.Options{
-		Args: []string{path}, Output: logOutput{os.Stderr}, Memory: fileMemory, Engine: engineOf(path),
+		Args: []string{path}, Memory: fileMemory, Engine: engineOf(path),
 		Symbols: map[string]map[string]reflect.Value{"noema/plugins/plugins": {"Serve": reflect.ValueOf(serve)}},
 	})
 	if err == nil {
 		defer session.Close()
+		session.Fallback(logOutput{os.Stderr})
 		err = session.RunFile(context.Background(), path, logOutput{os.Stderr})
 	}
 	var e *cell.Error

@@ -83,7 +83,7 @@ func Providers() []Provider {
 	}
 }
 
-// Models implements [kernel.Catalog].
+// Models implements [lab.Catalog].
 func (Catalog) Models() []string {
 	var forms []string
 	for _, p := range Providers() {
@@ -92,7 +92,7 @@ func (Catalog) Models() []string {
 	return forms
 }
 
-// Model implements [kernel.Catalog]: the provider of a model written
+// Model implements [lab.Catalog]: the provider of a model written
 // provider/name?options.
 func (c Catalog) Model(s lab.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
 	kind, name, _ := strings.Cut(s.Name, "/")
@@ -243,7 +243,7 @@ func FeaturesOf(p provider.Provider) (provider.Features, bool) {
 	return provider.Features{}, false
 }
 
-// Embedder implements [kernel.Catalog]: models of the BERT family, written
+// Embedder implements [lab.Catalog]: models of the BERT family, written
 // local/NAME or local/FOLDER.
 func (c Catalog) Embedder(name string) (task.Embedder, error) {
 	kind, dir, _ := strings.Cut(name, "/")

@@ -59,7 +59,7 @@ func generatedTasks() []generatedTask {
 	}
 }
 
-// Tasks implements [kernel.Catalog].
+// Tasks implements [lab.Catalog].
 func (Catalog) Tasks() []lab.TaskEntry {
 	var entries []lab.TaskEntry
 	for _, t := range generatedTasks() {
@@ -83,7 +83,7 @@ func FileForms() [][2]string {
 	}
 }
 
-// Task implements [kernel.Catalog]: a generated task by name, a file or a
+// Task implements [lab.Catalog]: a generated task by name, a file or a
 // folder. Without a name it is the tools over the articles that the options name.
 func (Catalog) Task(ctx context.Context, s lab.Spec) (*task.Task, error) {
 	if s.Name == "" { // articles alone, for questions of a user's own

@@ -7,8 +7,6 @@ import (
 	"go/types"
 	"slices"
 	"strings"
-
-	"noema/kernel/session/cell/internal/symbols"
 )
 
 // Complete returns the candidates for the name at the cursor, a byte offset in the
@@ -22,11 +20,7 @@ func (s *Session) Complete(text string, cursor int) (c Completions) {
 	ws := s.present()
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	start, end, items := ws.importer.Complete(text, cursor, ws.names.Scope)
-	c = Completions{Start: start, End: end}
-	for _, i := range items {
-		c.Items = append(c.Items, Completion{Text: i.Text, Kind: i.Kind, Detail: i.Detail})
-	}
+	c.Start, c.End, c.Items = ws.importer.Complete(text, cursor, ws.names.Scope)
 	return c
 }
 
@@ -41,19 +35,15 @@ func (s *Session) Inspect(text string, cursor int) (d Doc, ok bool) {
 	ws := s.present()
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	info, ok := ws.importer.Inspect(text, cursor, ws.names.Scope)
-	if !ok {
-		return Doc{}, false
-	}
-	d = Doc{Name: info.Name, Kind: info.Kind, Signature: info.Signature, Comment: info.Comment}
-	if own := ws.names.of(info); own != nil {
+	d, ok = ws.importer.Inspect(text, cursor, ws.names.Scope)
+	if own := ws.names.of(d); ok && own != nil {
 		d.Source = own.Source
 	}
-	return d, true
+	return d, ok
 }
 
 // of is the definition of an inspected name.
-func (n *namespace) of(info symbols.Info) *definition {
+func (n *namespace) of(info Doc) *definition {
 	if d := n.definitions[info.Name]; d != nil {
 		return d
 	}

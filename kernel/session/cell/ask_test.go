@@ -41,10 +41,7 @@ func TestIsComplete(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	s := newSession(t, func(o *Options) {
-		o.Imports = []string{"fmt", "strings"}
-		o.Values = map[string]any{"lab": &strings.Builder{}}
-	})
+	s := declared(t, newSession(t, func(o *Options) { o.Imports = []string{"fmt", "strings"} }), "lab", &strings.Builder{})
 	run(t, s, "counter := 1\ntype Point struct{ Xval, Yval int }\nfunc double(n int) int { return n * 2 }\np := Point{}")
 	for text, want := range map[string]string{
 		"fmt.Prin|":                     "Println",
@@ -84,7 +81,7 @@ func TestInspect(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	s := newSession(t, func(o *Options) { o.Values = map[string]any{"lab": &strings.Builder{}} })
+	s := declared(t, newSession(t), "lab", &strings.Builder{})
 	run(t, s, "const limit = 3\nx := 1")
 	run(t, s, "type P struct{ A int }\nfunc (p P) Get() int { return p.A }\nfunc f(p P) string { return \"\" }")
 	want := []Variable{

@@ -14,10 +14,11 @@ package cell
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"noema/kernel/base/display"
+	"noema/kernel/session/cell/internal/source"
+	"noema/kernel/session/cell/internal/symbols"
 )
 
 // Output receives what a running cell prints and shows. Its methods are called
@@ -45,24 +46,7 @@ type Error struct {
 }
 
 // Fault is one error in a cell's text.
-type Fault struct {
-	Source  string // "cell 3" or a file name; empty if unknown
-	Line    int    // from 1, in the cell's text as typed; 0 if unknown
-	Column  int    // from 1, in bytes; 0 if unknown
-	Message string // as the Go compiler would put it
-	Hint    string // how to fix it, if known
-}
-
-// String formats the fault as "cell 3, line 2: message".
-func (f Fault) String() string {
-	switch {
-	case f.Source == "":
-		return f.Message
-	case f.Line == 0:
-		return fmt.Sprintf("%s: %s", f.Source, f.Message)
-	}
-	return fmt.Sprintf("%s, line %d: %s", f.Source, f.Line, f.Message)
-}
+type Fault = source.Fault
 
 // Error lists the faults, one per line.
 func (e *Error) Error() string {
@@ -86,20 +70,10 @@ type Completions struct {
 }
 
 // Completion is one of them.
-type Completion struct {
-	Text   string // what to insert
-	Kind   string // "func", "var", "const", "type", "field", "method", "package", "keyword"
-	Detail string // one line: a type or a signature
-}
+type Completion = symbols.Item
 
 // Doc describes the name at a position.
-type Doc struct {
-	Name      string // as in "strings.Cut"
-	Kind      string // as of Completion
-	Signature string // the declaration, as go doc prints it
-	Comment   string // the doc comment, or empty
-	Source    string // the source text, if a cell declared the name
-}
+type Doc = symbols.Info
 
 // Variable is a name that the session holds, for listings.
 type Variable struct {

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -145,15 +146,10 @@ func (ws *workspace) typeError(err error) error {
 	if !errors.As(err, &faults) {
 		return err
 	}
-	e := &Error{Kind: faults.Kind}
-	for _, f := range faults.Faults {
-		fault := Fault{Source: f.Source, Line: f.Line, Column: f.Column, Message: f.Message, Hint: f.Hint}
-		if fault.Hint == "" {
-			fault.Hint = ws.names.hint(f.Message)
-		}
-		e.Faults = append(e.Faults, fault)
+	for i, f := range faults.Faults {
+		faults.Faults[i].Hint = cmp.Or(f.Hint, ws.names.hint(f.Message))
 	}
-	return e
+	return &Error{Kind: faults.Kind, Faults: faults.Faults}
 }
 
 // connect links the declarations of a cell to earlier ones of the same names: a

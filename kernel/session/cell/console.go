@@ -20,8 +20,8 @@ type console struct {
 	muted bool         // the cell has exited: discard its output
 }
 
-func newConsole(fallback Output) (*console, error) {
-	c := &console{fallback: fallback}
+func newConsole() (*console, error) {
+	c := &console{}
 	var err error
 	if c.stdout, err = newStream("stdout", c.print); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func (c *console) direct(out Output) {
 	c.out, c.muted = out, false
 }
 
-// Fallback directs what goroutines print while no cell runs to out, in place of
-// [Options.Output].
+// Fallback directs to out what goroutines print while no cell runs; nil stands for
+// the process's own stdout and stderr, as in a new session.
 func (s *Session) Fallback(out Output) {
 	s.console.mu.Lock()
 	defer s.console.mu.Unlock()

@@ -17,11 +17,12 @@ func TestEngineThatDoesNotExist(t *testing.T) {
 
 // TestYaegi runs cells in the order of a session: what they must do or refuse.
 func TestYaegi(t *testing.T) {
-	s, err := New(Options{Engine: "yaegi", Imports: []string{"fmt"}, Values: map[string]any{"limit": 3}})
+	s, err := New(Options{Engine: "yaegi", Imports: []string{"fmt"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	declared(t, s, "limit", 3)
 	for _, tt := range []struct{ text, kind, want string }{
 		{"total := 0\nfor i := range limit { total += i }\nfmt.Println(total)", "", "3\n"},
 		{"total++\nadd := func(n int) int { total += n; return total }\nfmt.Println(add(2), total)", "", "6 6\n"},

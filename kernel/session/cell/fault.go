@@ -50,21 +50,6 @@ func (s *Session) Guard(f func()) error {
 	}
 }
 
-// At is where the fault is, as compilers begin a line: "file:line:column: ". What is
-// unknown is left out.
-func (f Fault) At() string {
-	at := ""
-	for _, n := range []int{f.Line, f.Column} {
-		if n > 0 {
-			at += fmt.Sprint(":", n)
-		}
-	}
-	if f.Source == "" {
-		return ""
-	}
-	return f.Source + at + ": "
-}
-
 // Report words the error as compilers do, with a line for each fault, as
 // file:line:column: message, and for each call of a panic's trace.
 func (e *Error) Report() string {

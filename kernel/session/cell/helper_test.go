@@ -98,6 +98,15 @@ func newSession(t testing.TB, change ...func(*Options)) *Session {
 	return s
 }
 
+// declared is a session in which cells find a variable.
+func declared(t testing.TB, s *Session, name string, value any) *Session {
+	t.Helper()
+	if err := s.Declare(name, value); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // run runs a cell that must work and returns what it printed.
 func run(t testing.TB, s *Session, text string) string {
 	t.Helper()

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"noema/methods"
 )
 
 // History is the cells of this and earlier sessions. Its file has a JSON object
@@ -86,11 +88,8 @@ func (h *History) rewrite() error {
 
 // encode is the entry's line in the file.
 func (e HistoryEntry) encode() []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(e) // numbers and a string always encode
-	return b.Bytes()
+	raw, _ := methods.EncodeJSON(e) // numbers and a string always encode
+	return append(raw, '\n')
 }
 
 // Session is the number of the present session.

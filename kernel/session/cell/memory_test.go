@@ -183,7 +183,8 @@ func TestMemoryLimitOfGoroutines(t *testing.T) {
 	said := make(chan string, 100)
 	out.onText = func(text string) { said <- text }
 	limit := heapBytes() + 256<<20
-	s := newSession(t, func(o *Options) { o.Memory, o.Output = limit, out })
+	s := newSession(t, func(o *Options) { o.Memory = limit })
+	s.Fallback(out)
 	run(t, s, "go func() { var all [][]byte; for { all = append(all, make([]byte, 1<<16)) } }()")
 	select {
 	case text := <-said:

@@ -39,8 +39,8 @@ func TestCaptureOfTheProcess(t *testing.T) {
 	s := newSession(t, func(o *Options) {
 		o.Capture = true
 		o.Imports = []string{"fmt", "log/slog"}
-		o.Values = map[string]any{"compiled": func() { fmt.Print("compiled "); os.Stderr.WriteString("raw\n") }}
 	})
+	declared(t, s, "compiled", func() { fmt.Print("compiled "); os.Stderr.WriteString("raw\n") })
 	if _, err := New(Options{Capture: true}); err == nil {
 		t.Error("two sessions capture")
 	}
@@ -68,7 +68,7 @@ func TestCaptureOfTheProcess(t *testing.T) {
 
 func TestScreenKeepsTheOrder(t *testing.T) {
 	var show func()
-	s := newSession(t, func(o *Options) { o.Values = map[string]any{"show": func() { show() }} })
+	s := declared(t, newSession(t), "show", func() { show() })
 	show = func() { s.Screen().Show("id", display.Text("shown")); s.Screen().Clear(false) }
 	if got := run(t, s, "fmt.Print(\"before\")\nshow()\nfmt.Print(\"after\")"); got != "before[id:shown][clear]after" {
 		t.Errorf("got %q", got)

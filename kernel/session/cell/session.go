@@ -21,15 +21,13 @@ type Session struct {
 
 	mu        sync.Mutex // guards what follows
 	workspace *workspace
+	values    map[string]any // predeclared, see Declare
 	count     int
 	closed    bool
 }
 
 // Options are what a session starts with.
 type Options struct {
-	// Values are predeclared variables, such as "lab". Their types are predeclared
-	// ones or those of packages that cells can import.
-	Values map[string]any
 	// Imports are the packages imported from the start, written as in an import
 	// declaration but without quotes: "fmt", ". noema/kernel/lab", "str strings".
 	Imports []string
@@ -38,9 +36,6 @@ type Options struct {
 	Symbols interp.Exports
 	// Args is os.Args, the program's name first.
 	Args []string
-	// Output receives what goroutines print after their cell has ended. Default:
-	// the process's own stdout and stderr.
-	Output Output
 	// Engine executes the cells: "ssa", the default, or "yaegi"; see SUBSET.md.
 	Engine string
 	// Dir is the folder whose Go module the cells can import; empty for the
@@ -58,11 +53,11 @@ type Options struct {
 
 // New returns a session. The caller closes it.
 func New(o Options) (*Session, error) {
-	c, err := newConsole(o.Output)
+	c, err := newConsole()
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, console: c, turn: make(chan struct{}, 1), over: make(chan struct{})}
+	s := &Session{o: o, console: c, turn: make(chan struct{}, 1), over: make(chan struct{}), values: map[string]any{}}
 	if s.workspace, err = newWorkspace(o, c); err != nil {
 		c.close()
 		return nil, err
@@ -79,6 +74,20 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
+// Declare makes a variable, such as "lab", that cells find from the start, also after
+// a reset. Its type is a predeclared one or that of a package that cells can import.
+func (s *Session) Declare(name string, value any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.workspace.mu.Lock()
+	defer s.workspace.mu.Unlock()
+	err := s.workspace.declareValues(map[string]any{name: value})
+	if err == nil {
+		s.values[name] = value
+	}
+	return err
+}
+
 // present is the current workspace.
 func (s *Session) present() *workspace {
 	s.mu.Lock()
@@ -86,7 +95,7 @@ func (s *Session) present() *workspace {
 	return s.workspace
 }
 
-// Screen shows in the cell that runs, or on Options.Output when none does.
+// Screen shows in the cell that runs, or on the fallback when none does.
 func (s *Session) Screen() display.Screen { return s.console }
 
 // Context is the context of the running cell, which an interrupt cancels. While
@@ -119,6 +128,9 @@ func (s *Session) Reset() error {
 		return errClosed
 	}
 	fresh, err := newWorkspace(s.o, s.console)
+	if err == nil {
+		err = fresh.declareValues(s.values)
+	}
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,8 @@ func TestGoroutinePanic(t *testing.T) {
 		t.Errorf("f() is %s, want 3", got)
 	}
 	var late recorder
-	s2 := newSession(t, func(o *Options) { o.Output = &late })
+	s2 := newSession(t)
+	s2.Fallback(&late)
 	seen := make(chan string, 10)
 	late.onText = func(text string) { seen <- text }
 	run(t, s2, "import \"time\"\ngo func() { time.Sleep(30 * time.Millisecond); panic(\"late boom\") }()")

@@ -42,7 +42,7 @@ type workspace struct {
 	pending  []*ssa.Function // initialisations of packages of the module that have not begun
 }
 
-// newWorkspace makes a machine with the values and imports of the options.
+// newWorkspace makes a machine with the imports of the options.
 func newWorkspace(o Options, c *console) (*workspace, error) {
 	ws := &workspace{
 		console: c, args: append([]string{}, o.Args...), hooks: source.Hooks(),
@@ -54,7 +54,7 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 	if err := ws.openFiles(); err != nil {
 		return nil, fmt.Errorf("open the output of cells: %w", err)
 	}
-	tables := machine.Tables(symbols.Exports())
+	tables := symbols.Exports()
 	maps.Copy(tables, o.Symbols)
 	for key, table := range ws.overrides(tables) {
 		if tables[key] == nil {
@@ -70,9 +70,6 @@ func newWorkspace(o Options, c *console) (*workspace, error) {
 	ws.importer.Add(o.Symbols)
 	var err error
 	if ws.engine, err = newEngine(o.Engine, ws, tables); err != nil {
-		return nil, err
-	}
-	if err := ws.declareValues(o.Values); err != nil {
 		return nil, err
 	}
 	return ws, ws.importFirst(o.Imports)

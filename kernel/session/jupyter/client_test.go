@@ -44,7 +44,6 @@ type rig struct {
 	c       Connection
 	session *scripted
 	log     *logbook
-	relay   *Relay
 	stop    context.CancelFunc
 	ended   chan error
 }
@@ -59,7 +58,7 @@ func start(t testing.TB, history string) *rig {
 
 func startWith(t testing.TB, o Options) *rig {
 	t.Helper()
-	r := &rig{t: t, session: &scripted{}, log: &logbook{}, relay: &Relay{}, ended: make(chan error, 1)}
+	r := &rig{t: t, session: &scripted{}, log: &logbook{}, ended: make(chan error, 1)}
 	r.c = Connection{Transport: "tcp", IP: "127.0.0.1", Scheme: "hmac-sha256", Key: testKey}
 	var taken []net.Listener
 	for _, port := range []*int{&r.c.Shell, &r.c.Control, &r.c.Stdin, &r.c.IOPub, &r.c.Heartbeat} {
@@ -73,7 +72,7 @@ func startWith(t testing.TB, o Options) *rig {
 	for _, l := range taken { // now that all five are known
 		l.Close()
 	}
-	o.Log, o.Relay = r.log, r.relay
+	o.Log = r.log
 	o.Commands = map[string]func(context.Context, string, cell.Output) error{
 		"greet": func(_ context.Context, args string, out cell.Output) error {
 			out.Stream("stdout", []byte("hello "+args))

@@ -1,15 +1,11 @@
 package jupyter
 
 import (
-	"bytes"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +16,11 @@ import (
 type Place struct {
 	Prefix string // of a Python environment, for example
 }
+
+// logo is four thoughts that lead to one, in the forms that Jupyter looks for.
+//
+//go:embed logo
+var logo embed.FS
 
 // SpecName is the kernel's name.
 const SpecName = "noema"
@@ -63,16 +64,19 @@ func Install(p Place, executable string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("install kernel: %w", err)
 	}
-	files := map[string][]byte{"kernel.json": append(spec, '\n'), "logo-svg.svg": []byte(logoSVG())}
-	for _, size := range []int{32, 64} {
-		raw, err := logoPNG(size)
-		if err != nil {
-			return "", fmt.Errorf("install kernel: %w", err)
-		}
-		files[fmt.Sprintf("logo-%dx%d.png", size, size)] = raw
+	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), append(spec, '\n'), 0o644); err != nil {
+		return "", fmt.Errorf("install kernel: %w", err)
 	}
-	for name, raw := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o644); err != nil {
+	logos, err := logo.ReadDir("logo")
+	if err != nil {
+		return "", fmt.Errorf("install kernel: %w", err)
+	}
+	for _, f := range logos {
+		raw, err := logo.ReadFile("logo/" + f.Name())
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, f.Name()), raw, 0o644)
+		}
+		if err != nil {
 			return "", fmt.Errorf("install kernel: %w", err)
 		}
 	}
@@ -92,68 +96,4 @@ func Uninstall(p Place) (string, error) {
 		return "", fmt.Errorf("uninstall kernel: %w", err)
 	}
 	return dir, nil
-}
-
-// The logo is four thoughts that lead to one, in a square of side 1.
-var (
-	logoNodes = [][3]float64{{0.22, 0.24, 0.10}, {0.22, 0.76, 0.10}, {0.50, 0.50, 0.10}, {0.80, 0.50, 0.14}}
-	logoEdges = [][2]int{{0, 2}, {1, 2}, {2, 3}}
-	logoInk   = color.NRGBA{0x1f, 0x4e, 0x79, 0xff}
-)
-
-const logoLine = 0.035 // half the width of an edge
-
-func logoSVG() string {
-	var b bytes.Buffer
-	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 100">`)
-	for _, e := range logoEdges {
-		x, y := logoNodes[e[0]], logoNodes[e[1]]
-		fmt.Fprintf(&b, `<line x1="%g" y1="%g" x2="%g" y2="%g" stroke="#1f4e79" stroke-width="%g"/>`, 100*x[0], 100*x[1], 100*y[0], 100*y[1], 200*logoLine)
-	}
-	for _, n := range logoNodes {
-		fmt.Fprintf(&b, `<circle cx="%g" cy="%g" r="%g" fill="#1f4e79"/>`, 100*n[0], 100*n[1], 100*n[2])
-	}
-	b.WriteString("</svg>\n")
-	return b.String()
-}
-
-// logoPNG draws the logo, with 16 samples a pixel.
-func logoPNG(size int) ([]byte, error) {
-	img := image.NewNRGBA(image.Rect(0, 0, size, size))
-	for py := range size {
-		for px := range size {
-			inside := 0
-			for s := range 16 {
-				x := (float64(px) + (float64(s%4)+0.5)/4) / float64(size)
-				y := (float64(py) + (float64(s/4)+0.5)/4) / float64(size)
-				if inLogo(x, y) {
-					inside++
-				}
-			}
-			ink := logoInk
-			ink.A = uint8(inside * 255 / 16)
-			img.SetNRGBA(px, py, ink)
-		}
-	}
-	var b bytes.Buffer
-	err := png.Encode(&b, img)
-	return b.Bytes(), err
-}
-
-func inLogo(x, y float64) bool {
-	for _, n := range logoNodes {
-		if math.Hypot(x-n[0], y-n[1]) <= n[2] {
-			return true
-		}
-	}
-	for _, e := range logoEdges {
-		a, b := logoNodes[e[0]], logoNodes[e[1]]
-		dx, dy := b[0]-a[0], b[1]-a[1]
-		t := ((x-a[0])*dx + (y-a[1])*dy) / (dx*dx + dy*dy)
-		t = max(0, min(1, t))
-		if math.Hypot(x-a[0]-t*dx, y-a[1]-t*dy) <= logoLine {
-			return true
-		}
-	}
-	return false
 }

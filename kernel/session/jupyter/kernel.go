@@ -25,7 +25,6 @@ type Options struct {
 	History string    // the file of the history; "" for none
 	Version string    // of noema
 	Log     io.Writer // receives a line for each rejected message; may be nil
-	Relay   *Relay    // the session's output between cells; may be nil
 	// Journal has the cells of a kernel with this connection that died; may be nil.
 	Journal *cell.Journal
 	// Commands are further %name commands.
@@ -94,8 +93,7 @@ func Run(ctx context.Context, c Connection, s Session, o Options) error {
 		return err
 	}
 	defer k.close()
-	o.Relay.direct(k.output)
-	defer o.Relay.direct(nil)
+	s.Fallback(k.output) // which discards what comes once it is closed
 	return k.serve(ctx)
 }
 

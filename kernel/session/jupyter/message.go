@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"noema/kernel/base/files"
+	"noema/methods"
 )
 
 // protocolVersion is the version of the messaging protocol that is spoken.
@@ -123,28 +124,17 @@ func (s *signer) encode(route [][]byte, h header, parent json.RawMessage, conten
 	if len(parent) == 0 {
 		parent = json.RawMessage("{}")
 	}
-	rawHeader, err := marshal(h)
+	rawHeader, err := methods.EncodeJSON(h)
 	if err != nil {
 		return nil, fmt.Errorf("write message %s: %w", h.Type, err)
 	}
-	rawContent, err := marshal(content)
+	rawContent, err := methods.EncodeJSON(content)
 	if err != nil {
 		return nil, fmt.Errorf("write message %s: %w", h.Type, err)
 	}
 	parts := [][]byte{rawHeader, parent, []byte("{}"), rawContent}
 	frames := append(append([][]byte{}, route...), delimiter, []byte(s.sign(parts...)))
 	return append(frames, parts...), nil
-}
-
-// marshal is JSON without HTML escapes.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // newID is a fresh identity of a message or session.

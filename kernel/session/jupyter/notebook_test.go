@@ -23,14 +23,13 @@ func runBook(t *testing.T, file, home string) (*jupyter.Notebook, []jupyter.Diff
 	if err != nil {
 		t.Fatal(err)
 	}
-	relay := &jupyter.Relay{}
-	s, l, err := builtin.NewSession(builtin.SessionOptions{Lab: lab.Options{Home: home, Catalog: builtin.Catalog{}}, Output: relay, Capture: true})
+	s, l, err := builtin.NewSession(builtin.SessionOptions{Lab: lab.Options{Home: home, Catalog: builtin.Catalog{}}, Capture: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	defer s.Close()
-	found, err := book.Run(t.Context(), s, jupyter.Options{Relay: relay})
+	found, err := book.Run(t.Context(), s, jupyter.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

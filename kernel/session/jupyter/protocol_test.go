@@ -252,23 +252,20 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestRelay prints between two cells, as a goroutine does that outlives its
+// TestBetweenCells prints between two cells, as a goroutine does that outlives its
 // cell.
-func TestRelay(t *testing.T) {
+func TestBetweenCells(t *testing.T) {
 	r := start(t, "")
 	c := r.client("a")
 	id := c.shell.send("execute_request", cellOf("print a"))
 	c.finish(id)
-	r.relay.Stream("stdout", []byte("later"))
+	r.session.later.Stream("stdout", []byte("later"))
 	if m := c.iopub.next(); m.kind != "stream" || m.content["text"] != "later" || m.parent != id {
 		t.Errorf("what was printed later comes as %v", m)
 	}
-	if _, err := r.relay.Input(t.Context(), "", false); err == nil {
-		t.Error("somebody was asked when no cell ran")
-	}
 	r.stop()
 	r.end()
-	r.relay.Stream("stdout", []byte("lost")) // and nothing happens
+	r.session.later.Stream("stdout", []byte("lost")) // and nothing happens
 }
 
 func TestEnds(t *testing.T) {

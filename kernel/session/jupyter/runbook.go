@@ -15,6 +15,7 @@ import (
 	"noema/kernel/result/record"
 	"noema/kernel/session/cell"
 	"noema/kernel/show/report"
+	"noema/methods"
 )
 
 // Difference says that a cell showed something else than the notebook has.
@@ -37,8 +38,7 @@ func (n *Notebook) Run(ctx context.Context, s Session, o Options) ([]Difference,
 	k := &kernel{session: s, o: o, id: "notebook", numbers: numbers{}, places: places{ran: map[string]span{}}, collect: c.add}
 	k.history, _ = cell.OpenHistory("", 0) // kept in memory
 	k.output = newOutput(k)
-	o.Relay.direct(k.output)
-	defer o.Relay.direct(nil)
+	s.Fallback(k.output)
 	for i := range n.cells {
 		b := &n.cells[i]
 		raw, err := json.Marshal(map[string]any{"code": b.code, "allow_stdin": false})
@@ -103,7 +103,7 @@ func (c *collector) add(kind string, content map[string]any) {
 	default:
 		return
 	}
-	raw, err := marshal(out)
+	raw, err := methods.EncodeJSON(out)
 	if c.size += len(raw); err != nil || c.size > maxOutputs {
 		return
 	}

@@ -20,6 +20,7 @@ type scripted struct {
 	count  int
 	asked  []string // the texts that came to Complete and IsComplete
 	resets int
+	later  cell.Output // what Fallback got
 }
 
 func (s *scripted) Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error) {
@@ -115,6 +116,12 @@ func (s *scripted) Count() int {
 func (s *scripted) Stale() []cell.StaleCell { return nil }
 
 func (s *scripted) Forget(int) {}
+
+func (s *scripted) Fallback(out cell.Output) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.later = out
+}
 
 func (s *scripted) Reset() error {
 	s.mu.Lock()

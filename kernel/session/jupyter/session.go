@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"sync"
 
-	"noema/kernel/base/display"
 	"noema/kernel/session/cell"
 )
 
@@ -24,50 +22,10 @@ type Session interface {
 	Forget(number int)
 	Count() int
 	Reset() error
+	Fallback(out cell.Output)
 }
 
 var _ Session = (*cell.Session)(nil)
-
-// Relay is the output for goroutines that outlive their cell: it goes to the last
-// cell. A Relay is created before the session, as its Options.Output, and passed
-// to the kernel in [Options]. While no kernel runs, the output is discarded.
-type Relay struct {
-	mu sync.RWMutex
-	to cell.Output
-}
-
-var _ cell.Output = (*Relay)(nil)
-
-func (r *Relay) direct(to cell.Output) {
-	if r != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.to = to
-	}
-}
-
-func (r *Relay) output() cell.Output {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if r.to == nil {
-		return quiet{}
-	}
-	return r.to
-}
-
-// Stream implements [cell.Output].
-func (r *Relay) Stream(name string, text []byte) { r.output().Stream(name, text) }
-
-// Show implements [display.Screen].
-func (r *Relay) Show(id string, b display.Bundle) { r.output().Show(id, b) }
-
-// Clear implements [display.Screen].
-func (r *Relay) Clear(wait bool) { r.output().Clear(wait) }
-
-// Input implements [cell.Output]: nobody is asked between cells.
-func (r *Relay) Input(context.Context, string, bool) (string, error) {
-	return "", errors.New("read input: no cell is running")
-}
 
 // numbers maps the session's cell numbers to those that notebooks show. They
 // differ: a session also counts user expressions and does not count cells that

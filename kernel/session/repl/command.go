@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,23 +20,32 @@ import (
 
 // own are the REPL's own commands, in the order of :help.
 func (r *repl) own() []Command {
+	simple := func(run func()) func(context.Context, string, cell.Output) error {
+		return func(context.Context, string, cell.Output) error {
+			run()
+			return nil
+		}
+	}
 	return []Command{
-		{Name: "help", Help: "list the commands"},
-		{Name: "type", Args: "EXPR", Help: "show the type of an expression"},
-		{Name: "doc", Args: "NAME", Help: "show the documentation of a name"},
-		{Name: "who", Help: "list the variables"},
-		{Name: "stale", Help: "list the cells that computed from values that have been set again"},
-		{Name: "rerun", Args: "stale|lost", Help: "run stale cells again, or those of a process that died, in order"},
-		{Name: "time", Args: "CELL", Help: "run a cell and show the time it takes"},
-		{Name: "save", Args: "FILE", Help: "write the cells so far to a file"},
-		{Name: "load", Args: "FILE", Help: "run a file of cells or a script with main"},
-		{Name: "reset", Help: "forget all declarations"},
-		{Name: "quit", Help: "leave; Ctrl-D does the same"},
+		{"help", "", "list the commands", simple(r.help)},
+		{"type", "EXPR", "show the type of an expression", r.typeOf},
+		{"doc", "NAME", "show the documentation of a name", r.doc},
+		{"who", "", "list the variables", simple(r.who)},
+		{"stale", "", "list the cells that computed from values that have been set again", simple(r.stale)},
+		{"rerun", "stale|lost", "run stale cells again, or those of a process that died, in order", r.rerun},
+		{"time", "CELL", "run a cell and show the time it takes", r.time},
+		{"save", "FILE", "write the cells so far to a file", r.save},
+		{"load", "FILE", "run a file of cells or a script with main", r.load},
+		{"reset", "", "forget all declarations", r.reset},
+		{"quit", "", "leave; Ctrl-D does the same", simple(func() { r.done = true })},
 	}
 }
 
 // commands are the REPL's own and those of Options.
 func (r *repl) commands() []Command { return append(r.own(), r.o.Commands...) }
+
+// aliases are other names of commands.
+var aliases = map[string]string{"h": "help", "?": "help", "q": "quit", "exit": "quit"}
 
 // command runs a line that began with a colon.
 func (r *repl) command(ctx context.Context, line string) error {
@@ -43,50 +53,14 @@ func (r *repl) command(ctx context.Context, line string) error {
 	if i := strings.IndexAny(name, " \t\n"); i >= 0 {
 		name, args = name[:i], strings.TrimSpace(name[i:])
 	}
-	for _, c := range r.own() {
-		if c.Name == name && c.Args != "" && args == "" {
-			return fmt.Errorf(":%s needs an argument: \":%s %s\" to %s", name, name, c.Args, c.Help)
-		}
-	}
-	switch name {
-	case "help", "h", "?":
-		r.help()
-	case "quit", "q", "exit":
-		r.done = true
-	case "type":
-		return r.typeOf(args)
-	case "doc":
-		return r.doc(args)
-	case "who":
-		r.screen.Show("", cell.VariableTable(r.session.Variables(), func(number int) int { return number }).Display())
-	case "stale":
-		r.stale()
-	case "rerun":
-		return r.rerun(ctx, args)
-	case "time":
-		return r.time(ctx, args)
-	case "save":
-		return r.save(args)
-	case "load":
-		return r.load(ctx, args)
-	case "reset":
-		r.cells = nil
-		r.o.Journal.Clear()
-		return r.session.Reset()
-	default:
-		return r.other(ctx, name, args)
-	}
-	return nil
-}
-
-// other runs a command of Options.
-func (r *repl) other(ctx context.Context, name, args string) error {
 	var names []string
 	for _, c := range r.commands() {
-		names = append(names, c.Name)
-	}
-	for _, c := range r.o.Commands {
-		if c.Name == name {
+		switch {
+		case c.Name != cmp.Or(aliases[name], name):
+			names = append(names, c.Name)
+		case c.Args != "" && args == "":
+			return fmt.Errorf(":%s needs an argument: \":%s %s\" to %s", name, name, c.Args, c.Help)
+		default:
 			return c.Run(ctx, args, r.screen)
 		}
 	}
@@ -107,7 +81,7 @@ func (r *repl) help() {
 }
 
 // typeOf prints the type of an expression without running it.
-func (r *repl) typeOf(text string) error {
+func (r *repl) typeOf(_ context.Context, text string, _ cell.Output) error {
 	if d, ok := r.session.Inspect(text, len(text)); ok && d.Name != "" && strings.HasSuffix(text, d.Name) && d.Signature != "" {
 		r.screen.say(d.Signature)
 		return nil
@@ -120,7 +94,7 @@ func (r *repl) typeOf(text string) error {
 	return nil
 }
 
-func (r *repl) doc(name string) error {
+func (r *repl) doc(_ context.Context, name string, _ cell.Output) error {
 	d, ok := r.session.Inspect(name, len(name))
 	if !ok {
 		return fmt.Errorf("no documentation of %q", name)
@@ -135,6 +109,18 @@ func (r *repl) doc(name string) error {
 	return nil
 }
 
+// who lists the variables.
+func (r *repl) who() {
+	r.screen.Show("", cell.VariableTable(r.session.Variables(), func(number int) int { return number }).Display())
+}
+
+// reset forgets all declarations.
+func (r *repl) reset(context.Context, string, cell.Output) error {
+	r.cells = nil
+	r.o.Journal.Clear()
+	return r.session.Reset()
+}
+
 // stale lists the stale cells.
 func (r *repl) stale() {
 	cells := r.session.Stale()
@@ -147,7 +133,7 @@ func (r *repl) stale() {
 
 // rerun runs the stale cells again, or those of a process that died, each under
 // its first line, up to the first that fails.
-func (r *repl) rerun(ctx context.Context, what string) error {
+func (r *repl) rerun(ctx context.Context, what string, _ cell.Output) error {
 	var cells []cell.LostCell
 	switch what {
 	case "stale":
@@ -179,7 +165,7 @@ func (r *repl) rerun(ctx context.Context, what string) error {
 }
 
 // time runs a cell and prints how long it took, even if it failed.
-func (r *repl) time(ctx context.Context, text string) error {
+func (r *repl) time(ctx context.Context, text string, _ cell.Output) error {
 	begun := time.Now()
 	err := r.cell(ctx, text)
 	r.screen.say(fmt.Sprintf("took %v", time.Since(begun).Round(10*time.Microsecond)))
@@ -189,7 +175,7 @@ func (r *repl) time(ctx context.Context, text string) error {
 // separator separates cells in a saved file.
 const separator = "\n\n// ---\n\n"
 
-func (r *repl) save(file string) error {
+func (r *repl) save(_ context.Context, file string, _ cell.Output) error {
 	var all strings.Builder
 	for i, c := range r.cells {
 		if i > 0 {
@@ -208,7 +194,7 @@ func (r *repl) save(file string) error {
 var packageMain = regexp.MustCompile(`^(\s|//[^\n]*\n|/\*(?s:.*?)\*/)*package\s+main\b`)
 
 // load runs a script, or a file of cells, one after the other.
-func (r *repl) load(ctx context.Context, file string) error {
+func (r *repl) load(ctx context.Context, file string, _ cell.Output) error {
 	raw, err := files.Read(file, files.MaxText)
 	if err != nil {
 		return fmt.Errorf("load: %w", err)

@@ -170,7 +170,7 @@ func (w *work) replace(around json.RawMessage, at span) (json.RawMessage, error)
 	if w.extent.Changed == before {
 		return around, nil
 	}
-	raw, err := plain(attacked)
+	raw, err := methods.EncodeJSON(attacked)
 	if err != nil {
 		return nil, err
 	}

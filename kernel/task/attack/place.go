@@ -60,12 +60,3 @@ func next(d *json.Decoder) (span, error) {
 	to := int(d.InputOffset())
 	return span{to - len(value), to}, nil
 }
-
-// plain encodes without the escapes for HTML.
-func plain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimRight(b.Bytes(), "\n"), err
-}

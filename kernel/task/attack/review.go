@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"noema/methods"
 )
 
 // review attacks one review: it returns what stands in its place. The numbers are
@@ -70,7 +72,7 @@ func (w *work) rewritten(raw json.RawMessage, text, changed string) ([]json.RawM
 	if changed == text {
 		return []json.RawMessage{raw}, nil
 	}
-	with, err := plain(changed)
+	with, err := methods.EncodeJSON(changed)
 	if err != nil {
 		return nil, err
 	}

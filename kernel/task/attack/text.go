@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"noema/methods"
 )
 
 // The texts that are added. None says anything that a request or a policy could
@@ -64,7 +66,7 @@ func (w *work) fake(like map[string]json.RawMessage, rng *rand.Rand) (json.RawMe
 	if _, rated := like["stars"]; rated {
 		fake["stars"] = 5
 	}
-	return plain(fake)
+	return methods.EncodeJSON(fake)
 }
 
 // typos swaps two neighbouring letters inside a share of the words that may change,

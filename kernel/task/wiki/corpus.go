@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,6 +16,7 @@ import (
 
 	"noema/kernel/base/title"
 	"noema/kernel/task"
+	"noema/methods"
 )
 
 // Source is where articles come from.
@@ -310,11 +310,9 @@ func Paragraphs(title, text string) *Page {
 
 // marshal encodes a tool's result.
 func marshal(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	raw, err := methods.EncodeJSON(v)
+	if err != nil {
 		return fmt.Sprintf("%v", v)
 	}
-	return strings.TrimRight(b.String(), "\n")
+	return string(raw)
 }

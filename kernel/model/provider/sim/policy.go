@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"noema/kernel/task/policy"
+	"noema/methods"
 )
 
 // assessment is a policy applied to the reviews of one restaurant.
@@ -182,11 +182,9 @@ var fieldForm = regexp.MustCompile(`\{"[^"{}]+": value(?:, "[^"{}]+": value)*\}`
 
 // plainJSON is v as JSON without the escapes that are for HTML only.
 func plainJSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // callers pass texts, numbers, null and structs of them
+	raw, err := methods.EncodeJSON(v)
+	if err != nil { // callers pass texts, numbers, null and structs of them
 		panic(err)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(raw)
 }

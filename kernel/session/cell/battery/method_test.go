@@ -78,8 +78,9 @@ func TestMethodsThatGoWrong(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}, Stderr: io.Discard})
 			defer l.Close()
-			session, err := cell.New(cell.Options{Engine: engine, Values: map[string]any{"lab": l}})
+			session, err := cell.New(cell.Options{Engine: engine})
 			must(t, err)
+			must(t, session.Declare("lab", l))
 			defer session.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), stuck)
 			defer cancel()

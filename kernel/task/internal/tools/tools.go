@@ -3,7 +3,6 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,16 +97,14 @@ func (s *Set[D]) run(t Tool[D], data D, arguments json.RawMessage) (json.RawMess
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // models read it
-	if err := e.Encode(value); err != nil {
+	raw, err := methods.EncodeJSON(value)
+	if err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	if b.Len() > MaxResult {
-		return nil, fmt.Errorf("the result has %d bytes, more than the maximum of %d: narrow the arguments", b.Len(), MaxResult)
+	if n := len(raw) + 1; n > MaxResult { // with the line's end
+		return nil, fmt.Errorf("the result has %d bytes, more than the maximum of %d: narrow the arguments", n, MaxResult)
 	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
+	return raw, nil
 }
 
 // Environment offers tools over what a problem's context holds. By itself it

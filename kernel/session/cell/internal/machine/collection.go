@@ -100,18 +100,8 @@ func (c *code) makeMap(i *ssa.MakeMap) op {
 	}
 }
 
-// lookup compiles m[k] and s[i] of strings.
+// lookup compiles m[k].
 func (c *code) lookup(i *ssa.Lookup) op {
-	if _, ok := i.X.Type().Underlying().(*types.Basic); ok {
-		d, x, index := c.loc(i), c.loc(i.X), c.integer(i.Index)
-		return func(fr *frame) {
-			s, k := *at[string](fr, x), index(fr)
-			if uint(k) >= uint(len(s)) {
-				panic(outOfRange(k, len(s)))
-			}
-			*at[uint8](fr, d) = s[k]
-		}
-	}
 	k, x, key, d := c.mapOf(i.X.Type()), c.loc(i.X), c.index(i.Index), c.index(i)
 	get := func(fr *frame, s *slot) bool {
 		p := *at[unsafe.Pointer](fr, x)

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -46,26 +45,11 @@ func hidesEmbedded(t types.Type) bool {
 // it: the value is copied into a mirror, in whose type the parts that only a
 // cell knows how to marshal are interfaces with what marshals itself.
 func (m *Machine) marshal(x any) ([]byte, error) {
-	var v reflect.Value
-	var err error
-	if d := m.boxed(x); d != nil {
-		v, err = m.mirror(d.Type(), d.rt, pointerTo(d.content(x)), 0, true)
-	} else {
-		v, err = m.mirror(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), 0, true)
+	v, err := m.mirrorDynamic(anyType, unsafe.Pointer(&x), 0)
+	if err != nil || !v.IsValid() {
+		return []byte("null"), err
 	}
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(true)
-	if !v.IsValid() {
-		return []byte("null"), nil
-	}
-	if err := e.Encode(v.Interface()); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return json.Marshal(v.Interface())
 }
 
 // marshaling is a value whose type in a cell has the method MarshalJSON.
@@ -85,7 +69,7 @@ var _ encoding.TextMarshaler = textMarshaling(nil)
 const maxJSONDepth = 1000
 
 // mirror copies a value for package json. The result is invalid for nil.
-func (m *Machine) mirror(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int, methods bool) (reflect.Value, error) {
+func (m *Machine) mirror(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
 	if depth > maxJSONDepth {
 		return reflect.Value{}, fmt.Errorf("json: unsupported value: encountered a cycle via %s", typeAt(t, rt))
 	}
@@ -95,7 +79,7 @@ func (m *Machine) mirror(t types.Type, rt reflect.Type, at unsafe.Pointer, depth
 	if t == nil && (rt.Name() != "" || rt.NumMethod() > 0) && rt.Kind() != reflect.Interface || isCompiled(t) {
 		return reflect.NewAt(rt, at).Elem(), nil
 	}
-	if methods && t != nil && !types.IsInterface(t) {
+	if t != nil && !types.IsInterface(t) {
 		if v := m.ownJSON(t, rt, at); v.IsValid() {
 			return v, nil
 		}
@@ -172,7 +156,7 @@ func (m *Machine) mirrorStruct(t types.Type, rt reflect.Type, at unsafe.Pointer,
 			continue
 		}
 		p := unsafe.Add(at, f.Offset)
-		v, err := m.mirror(ft, f.Type, p, depth+1, true)
+		v, err := m.mirror(ft, f.Type, p, depth+1)
 		if err != nil {
 			return reflect.Value{}, err
 		}
@@ -238,17 +222,12 @@ func optional(mirror, v reflect.Value, tag reflect.StructTag) reflect.Value {
 
 func (m *Machine) mirrorList(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
 	v := reflect.NewAt(rt, at).Elem()
-	if rt.Elem().Kind() == reflect.Uint8 && rt.Kind() == reflect.Slice && elemOf(t) == nil || rt.Kind() == reflect.Slice && v.IsNil() {
-		return v, nil
-	}
-	et := elemOf(t)
-	er := rt.Elem()
-	if er.Kind() == reflect.Uint8 && rt.Kind() == reflect.Slice {
+	if rt.Kind() == reflect.Slice && (v.IsNil() || rt.Elem().Kind() == reflect.Uint8) {
 		return v, nil
 	}
 	out := make([]any, v.Len())
 	for i := range out {
-		e, err := m.mirror(et, er, v.Index(i).Addr().UnsafePointer(), depth+1, true)
+		e, err := m.mirror(elemOf(t), rt.Elem(), v.Index(i).Addr().UnsafePointer(), depth+1)
 		if err != nil {
 			return reflect.Value{}, err
 		}
@@ -261,14 +240,12 @@ func (m *Machine) mirrorList(t types.Type, rt reflect.Type, at unsafe.Pointer, d
 
 func (m *Machine) mirrorMap(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
 	v := reflect.NewAt(rt, at).Elem()
-	et := elemOf(t)
-	er := rt.Elem()
 	out := reflect.MakeMap(reflect.MapOf(rt.Key(), anyType))
 	if v.IsNil() {
 		return reflect.Zero(out.Type()), nil
 	}
 	for it := v.MapRange(); it.Next(); {
-		e, err := m.mirror(et, er, pointerTo(it.Value()), depth+1, true)
+		e, err := m.mirror(elemOf(t), rt.Elem(), pointerTo(it.Value()), depth+1)
 		if err != nil {
 			return reflect.Value{}, err
 		}
@@ -288,9 +265,9 @@ func (m *Machine) mirrorDynamic(rt reflect.Type, at unsafe.Pointer, depth int) (
 	}
 	x := m.unwrap(v.Elem().Interface())
 	if d := m.boxed(x); d != nil {
-		return m.mirror(d.Type(), d.rt, pointerTo(d.content(x)), depth+1, true)
+		return m.mirror(d.Type(), d.rt, pointerTo(d.content(x)), depth+1)
 	}
-	return m.mirror(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), depth+1, true)
+	return m.mirror(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), depth+1)
 }
 
 func (m *Machine) mirrorPointer(t types.Type, rt reflect.Type, at unsafe.Pointer, depth int) (reflect.Value, error) {
@@ -298,7 +275,7 @@ func (m *Machine) mirrorPointer(t types.Type, rt reflect.Type, at unsafe.Pointer
 	if to == nil {
 		return reflect.Value{}, nil
 	}
-	v, err := m.mirror(elemOf(t), rt.Elem(), to, depth+1, true)
+	v, err := m.mirror(elemOf(t), rt.Elem(), to, depth+1)
 	if err != nil || !v.IsValid() || v.Kind() != reflect.Struct {
 		return v, err
 	}

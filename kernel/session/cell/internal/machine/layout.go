@@ -19,7 +19,7 @@ type layouts struct {
 	tables   map[string]map[string]reflect.Value // by import path
 	types    typeutil.Map                        // types.Type -> reflect.Type
 	named    sync.Map                            // reflect.Type -> *types.Named of cells
-	compiled map[*types.TypeName]reflect.Type    // unexported ones, met on the way
+	compiled map[*types.TypeName]reflect.Type    // unexported ones that search has found
 	owned    typeutil.Map                        // types.Type -> bool, see own
 }
 
@@ -176,35 +176,6 @@ func (l *layouts) search(o *types.TypeName) reflect.Type {
 		}
 	}
 	return nil
-}
-
-// meet records the compiled form of unexported types in the type of a compiled
-// function or variable.
-func (l *layouts) meet(t types.Type, rt reflect.Type) {
-	switch t := types.Unalias(t).(type) {
-	case *types.Named:
-		if o := t.Obj(); o.Pkg() != nil && !isCell(o.Pkg()) && !o.Exported() && rt.Name() == o.Name() {
-			l.compiled[o] = rt
-		}
-	case *types.Pointer:
-		if rt.Kind() == reflect.Pointer {
-			l.meet(t.Elem(), rt.Elem())
-		}
-	case *types.Slice:
-		if rt.Kind() == reflect.Slice {
-			l.meet(t.Elem(), rt.Elem())
-		}
-	case *types.Signature:
-		if rt.Kind() != reflect.Func || t.Params().Len() != rt.NumIn() || t.Results().Len() != rt.NumOut() {
-			return
-		}
-		for i := range rt.NumIn() {
-			l.meet(t.Params().At(i).Type(), rt.In(i))
-		}
-		for i := range rt.NumOut() {
-			l.meet(t.Results().At(i).Type(), rt.Out(i))
-		}
-	}
 }
 
 // fields are the fields of a struct whose types are laid out by of.

@@ -29,7 +29,7 @@ const CellPath = "main"
 // Tables are the compiled packages, in the format of yaegi's interp.Exports: by
 // "path/name", then by the symbol's name. A type is a nil pointer to it, a
 // variable is addressable, and "_Name" is the wrapper of interface Name.
-type Tables map[string]map[string]reflect.Value
+type Tables = map[string]map[string]reflect.Value
 
 // Options are what a machine works with.
 type Options struct {
@@ -204,7 +204,6 @@ func (m *Machine) global(g *ssa.Global) unsafe.Pointer {
 		if !ok || !v.CanAddr() {
 			panic(unsupported("the variable %s.%s", o.Pkg().Name(), o.Name()))
 		}
-		m.layouts.meet(o.Type(), v.Type())
 		p = v.Addr().UnsafePointer()
 	} else {
 		p = m.variable(m.layouts.of(o.Type()))

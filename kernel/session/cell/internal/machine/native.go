@@ -49,9 +49,6 @@ func (m *Machine) nativeOf(fn *ssa.Function) *native {
 		}
 		n.fn = v
 		n.threaded = v.Type().NumIn() > 0 && v.Type().In(0) == threadType
-		if !n.threaded {
-			m.layouts.meet(fn.Signature, v.Type())
-		}
 	}
 	n.params = append(n.params, m.kindsOf(fn.Signature.Params())...)
 	n.results = m.kindsOf(fn.Signature.Results())

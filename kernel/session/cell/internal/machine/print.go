@@ -47,15 +47,11 @@ func (m *Machine) TypeName(x any) string {
 func (m *Machine) format(s fmt.State, verb rune, x any) {
 	x = m.unwrap(x)
 	p := &printer{m: m, state: s, verb: verb, plus: s.Flag('+'), sharp: s.Flag('#')}
-	if d := m.boxed(x); d != nil {
-		p.value(d.Type(), d.rt, pointerTo(d.content(x)), 0, true)
-		return
-	}
 	if x == nil {
 		p.leaf(nil)
 		return
 	}
-	p.value(nil, reflect.TypeOf(x), pointerTo(reflect.ValueOf(x)), 0, true)
+	p.dynamic(nil, anyType, unsafe.Pointer(&x), -1, true)
 }
 
 // printer walks a value in memory. Where t is nil the value's form in memory is
@@ -101,13 +97,11 @@ func (p *printer) value(t types.Type, rt reflect.Type, at unsafe.Pointer, depth 
 		p.dynamic(t, rt, at, depth, exported)
 	case reflect.Pointer, reflect.UnsafePointer:
 		p.pointer(t, rt, at, depth, exported)
-	case reflect.Func, reflect.Chan:
-		if p.goSyntax() {
+	default:
+		if p.goSyntax() && (rt.Kind() == reflect.Func || rt.Kind() == reflect.Chan) {
 			p.address(t, *(*unsafe.Pointer)(at))
 			return
 		}
-		p.leaf(reflect.NewAt(rt, at).Elem().Interface())
-	default:
 		p.leaf(reflect.NewAt(rt, at).Elem().Interface())
 	}
 }

@@ -105,67 +105,19 @@ func at[T any](fr *frame, l loc) *T { return (*T)(unsafe.Add(fr.base, l)) }
 
 // load copies a value of shape sh and type rt from memory into a slot.
 func (s *slot) load(sh shape, rt reflect.Type, from unsafe.Pointer) {
-	switch sh {
-	case shape1:
-		s.n = uint64(*(*uint8)(from))
-	case shape2:
-		s.n = uint64(*(*uint16)(from))
-	case shape4:
-		s.n = uint64(*(*uint32)(from))
-	case shape8:
-		s.n = *(*uint64)(from)
-	case shape16:
-		*(*complex128)(unsafe.Pointer(&s.n)) = *(*complex128)(from)
-	case shapeString:
-		*(*string)(unsafe.Pointer(&s.p)) = *(*string)(from)
-	case shapePointer:
-		s.p = *(*unsafe.Pointer)(from)
-	case shapeSlice:
-		*(*header)(unsafe.Pointer(&s.p)) = *(*header)(from)
-	case shapeInterface:
-		*(*pair)(unsafe.Pointer(&s.q)) = *(*pair)(from)
-	case shapeBlock:
-		s.p = clone(rt, from)
+	_ = *(*byte)(from) // a nil pointer panics here as Go has it
+	if sh == shapeBlock {
+		s.p = reflect.New(rt).UnsafePointer()
 	}
+	assign(rt, s.at(sh), from)
 }
 
 // store copies the slot's value of shape sh and type rt to memory.
-func (s *slot) store(sh shape, rt reflect.Type, to unsafe.Pointer) {
-	switch sh {
-	case shape1:
-		*(*uint8)(to) = uint8(s.n)
-	case shape2:
-		*(*uint16)(to) = uint16(s.n)
-	case shape4:
-		*(*uint32)(to) = uint32(s.n)
-	case shape8:
-		*(*uint64)(to) = s.n
-	case shape16:
-		*(*complex128)(to) = *(*complex128)(unsafe.Pointer(&s.n))
-	case shapeString:
-		*(*string)(to) = *(*string)(unsafe.Pointer(&s.p))
-	case shapePointer:
-		*(*unsafe.Pointer)(to) = s.p
-	case shapeSlice:
-		*(*header)(to) = *(*header)(unsafe.Pointer(&s.p))
-	case shapeInterface:
-		*(*pair)(to) = *(*pair)(unsafe.Pointer(&s.q))
-	case shapeBlock:
-		assign(rt, to, s.p)
-	}
-}
+func (s *slot) store(sh shape, rt reflect.Type, to unsafe.Pointer) { assign(rt, to, s.at(sh)) }
 
 // assign copies a value of type rt in memory.
 func assign(rt reflect.Type, to, from unsafe.Pointer) {
 	reflect.NewAt(rt, to).Elem().Set(reflect.NewAt(rt, from).Elem())
-}
-
-// clone copies a value of type rt into new memory.
-func clone(rt reflect.Type, from unsafe.Pointer) unsafe.Pointer {
-	_ = *(*byte)(from) // a nil pointer panics here as Go has it
-	block := reflect.New(rt)
-	block.Elem().Set(reflect.NewAt(rt, from).Elem())
-	return block.UnsafePointer()
 }
 
 // kind is how values of a type are held: shape and type in memory.
@@ -180,10 +132,7 @@ func (k kind) value(s *slot) reflect.Value { return reflect.NewAt(k.rt, s.at(k.s
 // set puts a reflected value into a slot.
 func (k kind) set(s *slot, v reflect.Value) {
 	if k.shape == shapeBlock {
-		block := reflect.New(k.rt)
-		block.Elem().Set(v)
-		s.p = block.UnsafePointer()
-		return
+		s.p = reflect.New(k.rt).UnsafePointer()
 	}
 	reflect.NewAt(k.rt, s.at(k.shape)).Elem().Set(v)
 }

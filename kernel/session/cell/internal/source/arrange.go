@@ -78,17 +78,12 @@ func (r *cellReader) fault(pos token.Pos, kind, message, hint string) error {
 // declaration takes a declaration of constants, types or variables.
 func (r *cellReader) declaration(d *ast.GenDecl) {
 	r.decls = append(r.decls, d)
-	for _, s := range d.Specs {
-		switch s := s.(type) {
-		case *ast.TypeSpec:
-			r.declared[s.Name.Name] = true
-		case *ast.ValueSpec:
-			for _, n := range s.Names {
-				r.declared[n.Name] = true
-			}
-			if d.Tok == token.VAR {
-				r.steps = append(r.steps, step{spec: s})
-			}
+	for _, name := range Declared(d) {
+		r.declared[name] = true
+	}
+	if d.Tok == token.VAR {
+		for _, s := range d.Specs {
+			r.steps = append(r.steps, step{spec: s.(*ast.ValueSpec)})
 		}
 	}
 }
@@ -208,15 +203,11 @@ func (r *cellReader) world(hooks *types.Package) {
 	scope.Insert(hooks.Scope().Lookup(ShowName))
 	imported := importNames(r.decls, r.w.Importer)
 	for _, d := range r.decls {
-		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
-			r.declared[f.Name.Name] = true
+		if _, isFunc := d.(*ast.FuncDecl); !isFunc && r.again[d].Text == "" {
+			continue
 		}
-		if g, ok := d.(*ast.GenDecl); ok && r.again[d].Text != "" {
-			for _, s := range g.Specs {
-				for _, n := range specNames(s) {
-					r.declared[n] = true
-				}
-			}
+		for _, name := range Declared(d) {
+			r.declared[name] = true
 		}
 	}
 	mentioned := r.mentioned()
@@ -299,16 +290,26 @@ func (r *cellReader) alias(name string, o types.Object) {
 	r.unit.Earlier = append(r.unit.Earlier, [2]types.Object{stand, o})
 }
 
-func specNames(s ast.Spec) (out []string) {
-	switch s := s.(type) {
-	case *ast.TypeSpec:
-		return []string{s.Name.Name}
-	case *ast.ValueSpec:
-		for _, n := range s.Names {
-			out = append(out, n.Name)
+// Declared are the names that a declaration puts into the package's scope.
+func Declared(d ast.Decl) (names []string) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Recv == nil {
+			names = append(names, d.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				names = append(names, s.Name.Name)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					names = append(names, n.Name)
+				}
+			}
 		}
 	}
-	return out
+	return names
 }
 
 // importNames maps the names of the imports among decls to paths.

@@ -16,7 +16,6 @@ func check(fset *token.FileSet, u *Unit, w Environment, o Options, cell bool) er
 	unused := func(message string) bool {
 		return strings.HasSuffix(message, "imported and not used") || strings.Contains(message, "imported as") && strings.HasSuffix(message, "and not used")
 	}
-	w.Importer = importing{w.Importer}
 	var err error
 	u.Info, err = Check(fset, u.Package, []*ast.File{u.File}, "go1.26", w, func(message string) bool { return cell && unused(message) })
 	return err
@@ -45,29 +44,10 @@ func Check(fset *token.FileSet, pkg *types.Package, files []*ast.File, goVersion
 	return info, refuse(fset, pkg, info, w)
 }
 
-// importing is an importer that rejects packages unknown to cells with a clear
-// message.
-type importing struct{ types.Importer }
-
-func (i importing) Import(path string) (*types.Package, error) {
-	switch path {
-	case "C", "unsafe":
-		pkg, err := i.Importer.Import(path)
-		if err == nil && pkg == types.Unsafe {
-			return nil, fmt.Errorf("package %q is not available in cells: compile the script with go run", path)
-		}
-		return pkg, err
-	}
-	return i.Importer.Import(path)
-}
-
 // faultOf converts an error, without generated names.
 func faultOf(fset *token.FileSet, e types.Error) Fault {
 	p := fset.Position(e.Pos)
-	message := e.Msg
-	for _, s := range []string{oldSuffix} {
-		message = strings.ReplaceAll(message, s, "")
-	}
+	message := strings.ReplaceAll(e.Msg, oldSuffix, "")
 	if i := strings.Index(message, newSuffix); i >= 0 {
 		message = message[:i] + strings.TrimLeft(message[i+len(newSuffix):], "0123456789")
 	}
@@ -105,9 +85,8 @@ func refuse(fset *token.FileSet, of *types.Package, info *types.Info, w Environm
 
 // finish replaces the declarations of variables among the statements by
 // assignments, and lists the definitions.
-func (r *cellReader) finish() error {
-	info := r.unit.Info
-	info.InitOrder = nil // they are assigned in the order of the text
+func (r *cellReader) finish() {
+	r.unit.Info.InitOrder = nil // they are assigned in the order of the text
 	var body []ast.Stmt
 	for _, s := range r.steps {
 		switch {
@@ -120,7 +99,6 @@ func (r *cellReader) finish() error {
 	}
 	r.body.Body.List = body
 	r.definitions()
-	return nil
 }
 
 // assignment is the assignment that a declaration of variables makes.

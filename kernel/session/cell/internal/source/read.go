@@ -114,9 +114,7 @@ func (r *cellReader) read(hooks *types.Package, how adjustments) (*Unit, error) 
 	if err := check(r.fset, r.unit, r.w, r.o, true); err != nil {
 		return nil, selecting(r.withUnkeyed(err), r.unit.File)
 	}
-	if err := r.finish(); err != nil {
-		return nil, err
-	}
+	r.finish()
 	return r.unit, nil
 }
 

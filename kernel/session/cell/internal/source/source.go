@@ -73,12 +73,39 @@ type Definition struct {
 	Part   bool     // it comes from Options.Again
 }
 
-// Fault is an error in a text.
+// Fault is one error in a text.
 type Fault struct {
-	Source       string
-	Line, Column int // from 1; 0 if unknown
-	Message      string
-	Hint         string
+	Source  string // "cell 3" or a file name; empty if unknown
+	Line    int    // from 1, in the text as typed; 0 if unknown
+	Column  int    // from 1, in bytes; 0 if unknown
+	Message string // as the Go compiler would put it
+	Hint    string // how to fix it, if known
+}
+
+// String formats the fault as "cell 3, line 2: message".
+func (f Fault) String() string {
+	switch {
+	case f.Source == "":
+		return f.Message
+	case f.Line == 0:
+		return fmt.Sprintf("%s: %s", f.Source, f.Message)
+	}
+	return fmt.Sprintf("%s, line %d: %s", f.Source, f.Line, f.Message)
+}
+
+// At is where the fault is, as compilers begin a line: "file:line:column: ". What is
+// unknown is left out.
+func (f Fault) At() string {
+	at := ""
+	for _, n := range []int{f.Line, f.Column} {
+		if n > 0 {
+			at += fmt.Sprint(":", n)
+		}
+	}
+	if f.Source == "" {
+		return ""
+	}
+	return f.Source + at + ": "
 }
 
 // Errors are all faults of a text.
@@ -94,7 +121,7 @@ type Errors struct {
 func (e *Errors) Error() string {
 	lines := make([]string, len(e.Faults))
 	for i, f := range e.Faults {
-		lines[i] = fmt.Sprintf("%s:%d:%d: %s", f.Source, f.Line, f.Column, f.Message)
+		lines[i] = f.At() + f.Message
 	}
 	return strings.Join(lines, "\n")
 }

@@ -198,17 +198,8 @@ func (a *analysis) insert(obj, of types.Object) {
 func (a *analysis) declared() map[string]bool {
 	own := map[string]bool{}
 	for _, decl := range a.file.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				own[d.Name.Name] = true
-			}
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				if t, ok := spec.(*ast.TypeSpec); ok {
-					own[t.Name.Name] = true
-				}
-			}
+		for _, name := range source.Declared(decl) {
+			own[name] = true
 		}
 	}
 	return own

@@ -93,15 +93,8 @@ func (m *Importer) checkGeneric(s *Source, path string, text io.Reader) (err err
 	s.Files = []*ast.File{file}
 	declared := map[string]bool{}
 	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			declared[d.Name.Name] = true
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				if t, ok := spec.(*ast.TypeSpec); ok {
-					declared[t.Name.Name] = true
-				}
-			}
+		for _, name := range source.Declared(d) {
+			declared[name] = true
 		}
 	}
 	s.Package = types.NewPackage(path, s.Compiled.Name())

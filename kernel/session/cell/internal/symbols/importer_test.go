@@ -144,7 +144,9 @@ func TestNamesThatTablesLackAreKnown(t *testing.T) {
 				t.Errorf("%s.%s is in the table, and missing: %s", path, name, hint)
 			}
 			if miss {
-				missing++
+				if !strings.HasPrefix(path, "noema/") {
+					missing++
+				}
 				if slices.Contains(whole, path) {
 					t.Errorf("%s.%s has no source", path, name)
 				}
@@ -167,7 +169,11 @@ func TestNamesThatTablesLackAreKnown(t *testing.T) {
 			t.Errorf("%s.%s is missing: %s", vanishing[0], vanishing[1], hint)
 		}
 	}
-	hint, miss := m.Missing("iter", "Pull")
+	hint, miss := m.Missing("noema/kernel/run/runner", "FindRun")
+	if want := "runner.FindRun is not for cells: the variable lab has what it does"; !miss || hint != want {
+		t.Errorf("runner.FindRun: %q, want %q", hint, want)
+	}
+	hint, miss = m.Missing("iter", "Pull")
 	if want := "iter.Pull is generic and not available in cells: range over the sequence"; !miss || hint != want {
 		t.Errorf("iter.Pull: %q, want %q", hint, want)
 	}
@@ -177,7 +183,7 @@ func TestUnknownImports(t *testing.T) {
 	m := NewImporter()
 	for path, want := range map[string]string{
 		"string":                  `did you mean "strings"`,
-		"noema/kernel/lab":        `did you mean "noema/kernel/lab"`,
+		"noema/kernel/labs":       `did you mean "noema/kernel/lab"`,
 		"noema/kernel/scores":     `"noema/kernel/base/score"`,
 		"golang.org/x/exp/rand":   `"math/rand"`,
 		"maths":                   `"math"`,

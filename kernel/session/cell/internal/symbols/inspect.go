@@ -18,6 +18,7 @@ type Info struct {
 	Signature string       // the declaration, as go doc prints it
 	Comment   string       // the doc comment, or empty
 	Object    types.Object // what the name stands for
+	Source    string       // its source text, which the session adds if a cell declared it
 }
 
 // Inspect describes the name at the cursor, a byte offset. Where the cursor

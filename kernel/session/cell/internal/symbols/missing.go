@@ -53,6 +53,9 @@ func (m *Importer) missing(importPath, name string) (hint string, ok bool) {
 	if m.spelled(importPath, name) || inTables(pkg, name) || vanishes(obj) {
 		return "", false
 	}
+	if f, ok := obj.(*types.Func); ok && f.Signature().TypeParams().Len() == 0 {
+		return fmt.Sprintf("%s.%s is not for cells: the variable lab has what it does", pkg.Name(), name), true
+	}
 	cure := instead[pkg.Name()+"."+name]
 	if cure == "" {
 		cure = "declare what you need of it in the cell"

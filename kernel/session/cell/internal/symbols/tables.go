@@ -364,20 +364,17 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Comparison":    reflect.ValueOf((*lab.Comparison)(nil)),
 			"Completion":    reflect.ValueOf((*lab.Completion)(nil)),
 			"Context":       reflect.ValueOf((*lab.Context)(nil)),
-			"_Context":      reflect.ValueOf((*wrap_noema_kernel_lab_Context)(nil)),
 			"Credit":        reflect.ValueOf((*lab.Credit)(nil)),
 			"Crediting":     reflect.ValueOf((*lab.Crediting)(nil)),
 			"Deviation":     reflect.ValueOf((*lab.Deviation)(nil)),
 			"Diff":          reflect.ValueOf((*lab.Diff)(nil)),
 			"DisplayGraph":  reflect.ValueOf((*lab.DisplayGraph)(nil)),
 			"Displayer":     reflect.ValueOf((*lab.Displayer)(nil)),
-			"_Displayer":    reflect.ValueOf((*wrap_noema_kernel_lab_Displayer)(nil)),
 			"Event":         reflect.ValueOf((*lab.Event)(nil)),
 			"Experiment":    reflect.ValueOf((*lab.Experiment)(nil)),
 			"Forked":        reflect.ValueOf((*lab.Forked)(nil)),
 			"HTML":          reflect.ValueOf(lab.HTML),
 			"Host":          reflect.ValueOf((*lab.Host)(nil)),
-			"_Host":         reflect.ValueOf((*wrap_noema_kernel_lab_Host)(nil)),
 			"Import":        reflect.ValueOf((*lab.Import)(nil)),
 			"IsMisuse":      reflect.ValueOf(lab.IsMisuse),
 			"IsNotHere":     reflect.ValueOf(lab.IsNotHere),
@@ -565,59 +562,28 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Used":            reflect.ValueOf(record.Used),
 		},
 		"noema/kernel/run/runner/runner": {
-			"AddLabels":      reflect.ValueOf(runner.AddLabels),
-			"AnyOf":          reflect.ValueOf(runner.AnyOf),
 			"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
-			"CheckTask":      reflect.ValueOf(runner.CheckTask),
 			"Crew":           reflect.ValueOf((*runner.Crew)(nil)),
-			"_Crew":          reflect.ValueOf((*wrap_noema_kernel_run_runner_Crew)(nil)),
 			"Deal":           reflect.ValueOf((*runner.Deal)(nil)),
 			"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
 			"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
 			"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
-			"FindCall":       reflect.ValueOf(runner.FindCall),
-			"FindRun":        reflect.ValueOf(runner.FindRun),
 			"Fork":           reflect.ValueOf((*runner.Fork)(nil)),
 			"Import":         reflect.ValueOf((*runner.Import)(nil)),
-			"IsMisuse":       reflect.ValueOf(runner.IsMisuse),
-			"Known":          reflect.ValueOf(runner.Known),
-			"LabelFile":      reflect.ValueOf(runner.LabelFile),
-			"Labels":         reflect.ValueOf(runner.Labels),
-			"LimitsOf":       reflect.ValueOf(runner.LimitsOf),
-			"LoadResult":     reflect.ValueOf(runner.LoadResult),
-			"LoadTask":       reflect.ValueOf(runner.LoadTask),
 			"Method":         reflect.ValueOf((*runner.Method)(nil)),
 			"MethodEstimate": reflect.ValueOf((*runner.MethodEstimate)(nil)),
 			"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
 			"Misuse":         reflect.ValueOf((*runner.Misuse)(nil)),
-			"Misused":        reflect.ValueOf(runner.Misused),
-			"NewDeal":        reflect.ValueOf(runner.NewDeal),
-			"NotUnderstood":  reflect.ValueOf(runner.NotUnderstood),
 			"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
-			"_Observer":      reflect.ValueOf((*wrap_noema_kernel_run_runner_Observer)(nil)),
 			"Place":          reflect.ValueOf((*runner.Place)(nil)),
-			"_Place":         reflect.ValueOf((*wrap_noema_kernel_run_runner_Place)(nil)),
 			"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
-			"ReadExchange":   reflect.ValueOf(runner.ReadExchange),
-			"ReadLabels":     reflect.ValueOf(runner.ReadLabels),
-			"Remove":         reflect.ValueOf(runner.Remove),
-			"ReplacedReply":  reflect.ValueOf(runner.ReplacedReply),
 			"Replay":         reflect.ValueOf((*runner.Replay)(nil)),
 			"ReplayResult":   reflect.ValueOf((*runner.ReplayResult)(nil)),
 			"Rests":          reflect.ValueOf((*runner.Rests)(nil)),
 			"Result":         reflect.ValueOf((*runner.Result)(nil)),
-			"Rubric":         reflect.ValueOf(runner.Rubric),
-			"Runs":           reflect.ValueOf(runner.Runs),
 			"Said":           reflect.ValueOf((*runner.Said)(nil)),
-			"SameTask":       reflect.ValueOf(runner.SameTask),
 			"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
-			"Shown":          reflect.ValueOf(runner.Shown),
-			"Summarize":      reflect.ValueOf(runner.Summarize),
 			"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
-			"SummaryOf":      reflect.ValueOf(runner.SummaryOf),
-			"TaskBlobs":      reflect.ValueOf(runner.TaskBlobs),
-			"Trial":          reflect.ValueOf(runner.Trial),
-			"Trials":         reflect.ValueOf(runner.Trials),
 		},
 		"noema/kernel/task/task": {
 			"Cosine":        reflect.ValueOf(task.Cosine),
@@ -1102,66 +1068,6 @@ func (w wrap_noema_kernel_lab_Catalog) Tasks() []lab.TaskEntry {
 	return w.WTasks()
 }
 
-// wrap_noema_kernel_lab_Context lets interpreted types be a lab.Context.
-type wrap_noema_kernel_lab_Context struct {
-	IValue    any
-	WDeadline func() (time.Time, bool)
-	WDone     func() <-chan struct{}
-	WErr      func() error
-	WValue    func(a0 any) any
-}
-
-func (w wrap_noema_kernel_lab_Context) Deadline() (time.Time, bool) {
-	return w.WDeadline()
-}
-
-func (w wrap_noema_kernel_lab_Context) Done() <-chan struct{} {
-	return w.WDone()
-}
-
-func (w wrap_noema_kernel_lab_Context) Err() error {
-	return w.WErr()
-}
-
-func (w wrap_noema_kernel_lab_Context) Value(a0 any) any {
-	return w.WValue(a0)
-}
-
-// wrap_noema_kernel_lab_Displayer lets interpreted types be a lab.Displayer.
-type wrap_noema_kernel_lab_Displayer struct {
-	IValue   any
-	WDisplay func() display.Bundle
-}
-
-func (w wrap_noema_kernel_lab_Displayer) Display() display.Bundle {
-	return w.WDisplay()
-}
-
-// wrap_noema_kernel_lab_Host lets interpreted types be a lab.Host.
-type wrap_noema_kernel_lab_Host struct {
-	IValue    any
-	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
-	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
-	WEmit     func(a0 methods.Event)
-	WSeed     func(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error)
-}
-
-func (w wrap_noema_kernel_lab_Host) CallTool(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
-	return w.WCallTool(a0, a1)
-}
-
-func (w wrap_noema_kernel_lab_Host) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
-	return w.WComplete(a0, a1)
-}
-
-func (w wrap_noema_kernel_lab_Host) Emit(a0 methods.Event) {
-	w.WEmit(a0)
-}
-
-func (w wrap_noema_kernel_lab_Host) Seed(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error) {
-	return w.WSeed(a0, a1, a2)
-}
-
 // wrap_noema_kernel_model_provider_Provider lets interpreted types be a provider.Provider.
 type wrap_noema_kernel_model_provider_Provider struct {
 	IValue    any
@@ -1175,61 +1081,6 @@ func (w wrap_noema_kernel_model_provider_Provider) Complete(a0 context.Context, 
 
 func (w wrap_noema_kernel_model_provider_Provider) Info() provider.Info {
 	return w.WInfo()
-}
-
-// wrap_noema_kernel_run_runner_Crew lets interpreted types be a runner.Crew.
-type wrap_noema_kernel_run_runner_Crew struct {
-	IValue any
-	WHere  func(a0 int) int
-	WWork  func(a0 context.Context, a1 []runner.Method, a2 *runner.Deal, a3 func(context.Context, record.TrialID, runner.Place) error) error
-}
-
-func (w wrap_noema_kernel_run_runner_Crew) Here(a0 int) int {
-	return w.WHere(a0)
-}
-
-func (w wrap_noema_kernel_run_runner_Crew) Work(a0 context.Context, a1 []runner.Method, a2 *runner.Deal, a3 func(context.Context, record.TrialID, runner.Place) error) error {
-	return w.WWork(a0, a1, a2, a3)
-}
-
-// wrap_noema_kernel_run_runner_Observer lets interpreted types be a runner.Observer.
-type wrap_noema_kernel_run_runner_Observer struct {
-	IValue any
-	WCall  func(a0 record.TrialID, a1 methods.Request, a2 methods.Completion, a3 error)
-	WEvent func(a0 record.TrialID, a1 methods.Event)
-	WStart func(a0 *record.Run, a1 int, a2 int)
-	WTrial func(a0 *record.Trial, a1 bool)
-	WWarn  func(a0 string)
-}
-
-func (w wrap_noema_kernel_run_runner_Observer) Call(a0 record.TrialID, a1 methods.Request, a2 methods.Completion, a3 error) {
-	w.WCall(a0, a1, a2, a3)
-}
-
-func (w wrap_noema_kernel_run_runner_Observer) Event(a0 record.TrialID, a1 methods.Event) {
-	w.WEvent(a0, a1)
-}
-
-func (w wrap_noema_kernel_run_runner_Observer) Start(a0 *record.Run, a1 int, a2 int) {
-	w.WStart(a0, a1, a2)
-}
-
-func (w wrap_noema_kernel_run_runner_Observer) Trial(a0 *record.Trial, a1 bool) {
-	w.WTrial(a0, a1)
-}
-
-func (w wrap_noema_kernel_run_runner_Observer) Warn(a0 string) {
-	w.WWarn(a0)
-}
-
-// wrap_noema_kernel_run_runner_Place lets interpreted types be a runner.Place.
-type wrap_noema_kernel_run_runner_Place struct {
-	IValue any
-	WSolve func(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error)
-}
-
-func (w wrap_noema_kernel_run_runner_Place) Solve(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error) {
-	return w.WSolve(a0, a1, a2)
 }
 
 // wrap_noema_kernel_task_Embedder lets interpreted types be a task.Embedder.

@@ -53,7 +53,7 @@ func New(m *machine.Machine, fset *token.FileSet, tables machine.Tables, print f
 	// Under its plain key, package fmt would replace the session's os, log and flag.
 	tables["fmt/./fmt"] = tables["fmt/fmt"]
 	delete(tables, "fmt/fmt")
-	if err := e.interp.Use(exports(tables)); err != nil {
+	if err := e.interp.Use(tables); err != nil {
 		return nil, fmt.Errorf("give yaegi the compiled packages: %w", err)
 	}
 	if err := e.interp.Use(e.host(print)); err != nil {
@@ -61,15 +61,6 @@ func New(m *machine.Machine, fset *token.FileSet, tables machine.Tables, print f
 	}
 	e.imported[hostPath], e.pending = hostName, []string{hostPath}
 	return e, e.use()
-}
-
-// exports has the tables in yaegi's type.
-func exports(tables machine.Tables) interp.Exports {
-	all := interp.Exports{}
-	for key, table := range tables {
-		all[key] = table
-	}
-	return all
 }
 
 // use imports the packages that have got an alias. An import that is repeated fails.

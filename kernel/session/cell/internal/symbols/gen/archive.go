@@ -22,7 +22,7 @@ import (
 func typesArchive(world []*source) ([]byte, error) {
 	return archive(world, func(s *source) ([]byte, error) {
 		var b bytes.Buffer
-		err := gcexportdata.Write(&b, nil, s.types)
+		err := gcexportdata.Write(&b, nil, s.Types)
 		return b.Bytes(), err
 	})
 }
@@ -51,12 +51,12 @@ func archive(world []*source, content func(*source) ([]byte, error)) ([]byte, er
 	for _, s := range world {
 		data, err := content(s)
 		if err != nil {
-			return nil, fmt.Errorf("pack %q: %w", s.ImportPath, err)
+			return nil, fmt.Errorf("pack %q: %w", s.PkgPath, err)
 		}
 		if data == nil {
 			continue
 		}
-		w, err := z.CreateHeader(&zip.FileHeader{Name: s.ImportPath, Method: zip.Store})
+		w, err := z.CreateHeader(&zip.FileHeader{Name: s.PkgPath, Method: zip.Store})
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ type entry [2]string
 func docsOf(s *source) (map[string]entry, error) {
 	fset := token.NewFileSet()
 	var files []*ast.File
-	for _, name := range s.files() {
+	for _, name := range s.GoFiles {
 		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			return nil, err
@@ -93,10 +93,10 @@ func docsOf(s *source) (map[string]entry, error) {
 		files = append(files, f)
 	}
 	var mode doc.Mode
-	if s.ImportPath == "builtin" {
+	if s.PkgPath == "builtin" {
 		mode = doc.AllDecls // its names are in lower case
 	}
-	p, err := doc.NewFromFiles(fset, files, s.ImportPath, mode)
+	p, err := doc.NewFromFiles(fset, files, s.PkgPath, mode)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	cells "noema/kernel/session/cell/internal/source"
 )
 
 // replaced are the generic functions whose own source does not work in a cell,
@@ -75,7 +77,7 @@ func genericSource(s *source) ([]byte, error) {
 		}
 	}
 	if len(all) == 0 {
-		if replaced[s.ImportPath] != "" {
+		if replaced[s.PkgPath] != "" {
 			return nil, errors.New("the replaced generic functions do not type-check")
 		}
 		return nil, nil
@@ -92,12 +94,12 @@ type pruned struct {
 }
 
 func (p *pruned) read() error {
-	for _, name := range p.files() {
+	for _, name := range p.GoFiles {
 		if err := p.readFile(name, nil); err != nil {
 			return err
 		}
 	}
-	if text := replaced[p.ImportPath]; text != "" {
+	if text := replaced[p.PkgPath]; text != "" {
 		return p.readFile("replaced.go", text)
 	}
 	return nil
@@ -137,33 +139,19 @@ func (p *pruned) readFile(name string, src any) error {
 
 // declaredNames are the names that a declaration belongs to: for a method, its
 // type's.
-func declaredNames(d ast.Decl) (names []string) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			return []string{d.Name.Name}
-		}
-		receiver := ""
-		ast.Inspect(d.Recv.List[0].Type, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && receiver == "" {
-				receiver = id.Name
-			}
-			return true
-		})
-		return []string{receiver}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				names = append(names, s.Name.Name)
-			case *ast.ValueSpec:
-				for _, id := range s.Names {
-					names = append(names, id.Name)
-				}
-			}
-		}
+func declaredNames(d ast.Decl) []string {
+	f, ok := d.(*ast.FuncDecl)
+	if !ok || f.Recv == nil {
+		return cells.Declared(d)
 	}
-	return names
+	receiver := ""
+	ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && receiver == "" {
+			receiver = id.Name
+		}
+		return true
+	})
+	return []string{receiver}
 }
 
 // isRoot says that a name is an exported generic function, or an exported
@@ -172,7 +160,7 @@ func (p *pruned) isRoot(name string) bool {
 	if !ast.IsExported(name) {
 		return false
 	}
-	switch o := p.types.Scope().Lookup(name).(type) {
+	switch o := p.Types.Scope().Lookup(name).(type) {
 	case *types.Func:
 		return o.Signature().TypeParams().Len() > 0
 	case *types.TypeName:
@@ -249,16 +237,16 @@ func (p *pruned) checks(text string) bool {
 	if err != nil {
 		return false
 	}
-	pkg := types.NewPackage(p.ImportPath, p.Name)
+	pkg := types.NewPackage(p.PkgPath, p.Name)
 	here := map[string]bool{}
 	for _, d := range file.Decls {
 		for _, name := range declaredNames(d) {
 			here[name] = true
 		}
 	}
-	for _, name := range p.types.Scope().Names() {
+	for _, name := range p.Types.Scope().Names() {
 		if ast.IsExported(name) && !here[name] {
-			pkg.Scope().Insert(p.types.Scope().Lookup(name))
+			pkg.Scope().Insert(p.Types.Scope().Lookup(name))
 		}
 	}
 	config := types.Config{Importer: p.importer, Error: func(error) {}}
