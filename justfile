@@ -45,7 +45,7 @@ bench-logs:
 
 # generate code from the .proto files
 proto:
-    go run ./plugins/internal/wire/gen
+    go test ./plugins/internal/wire -run Generated -count 1 -update
 
 # write what cells know of compiled packages anew, after an exported name or its comment changed
 symbols:

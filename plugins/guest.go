@@ -79,10 +79,7 @@ func (h *guestHost) deliver(r *wire.Result) {
 
 // put queues a frame and reports whether it will be sent.
 func (h *guestHost) put(ctx context.Context, f *wire.PluginFrame) error {
-	return sent(h.out.Put(ctx, f))
-}
-
-func sent(ok bool, err error) error {
+	ok, err := h.out.Put(ctx, f)
 	if err == nil && !ok {
 		err = errClosed
 	}
@@ -93,21 +90,12 @@ func sent(ok bool, err error) error {
 const frameRoom = 1 << 10
 
 // fits refuses what the kernel would refuse, where the method can still say so.
-// It returns the size in bytes.
-func fits(what string, m proto.Message) (int64, error) {
-	n := int64(proto.Size(m))
-	if n > wire.MaxMessage-frameRoom {
-		return n, fmt.Errorf("%s: the message has %s, but the limit is %s", what, size(n), size(wire.MaxMessage))
+func fits(what string, m proto.Message) error {
+	if n := int64(proto.Size(m)); n > wire.MaxMessage-frameRoom {
+		return fmt.Errorf("%s: the message has %s, but the limit is %s", what, size(n), size(wire.MaxMessage))
 	}
-	return n, nil
+	return nil
 }
-
-// A caller sends its call itself when few are under way and it is small: the
-// kernel then reads it at once, so that the caller can always be cancelled.
-const (
-	fewCalls  = 16
-	smallCall = 16 << 10
-)
 
 // scopeKey marks the context of a method seed's build with the id of the
 // seed_get that ordered it.
@@ -121,8 +109,7 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	if c.Scope == 0 {
 		c.Scope, _ = ctx.Value(scopeKey{}).(uint64)
 	}
-	size, err := fits("call host", c)
-	if err != nil {
+	if err := fits("call host", c); err != nil {
 		return nil, err
 	}
 	waiting := make(chan *wire.Result, 1)
@@ -130,14 +117,9 @@ func (h *guestHost) call(ctx context.Context, c *wire.Call) (*wire.Result, error
 	h.last++
 	c.Id = h.last
 	h.pending[c.Id] = waiting
-	few := len(h.pending) <= fewCalls
 	h.mu.Unlock()
 
-	put := h.out.Put
-	if few && size <= smallCall {
-		put = h.out.Send
-	}
-	err = sent(put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}}))
+	err := h.put(ctx, &wire.PluginFrame{Frame: &wire.PluginFrame_Call{Call: c}})
 	if err == nil {
 		select {
 		case r := <-waiting:

@@ -12,14 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"noema/methods"
-	"noema/plugins/internal/isolate"
 )
 
 // isolated opens a misbehaving plugin, and skips the test on a system that
@@ -238,17 +236,6 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
-}
-
-// TestTheTableOfRefusals: the page for users lists what the filter refuses.
-func TestTheTableOfRefusals(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("the page has the calls of the machine that has most")
-	}
-	page := read(t, "WRITE.md")
-	if want := isolate.Table(); !strings.Contains(page, want) {
-		t.Errorf("WRITE.md lacks the table:\n%s", want)
-	}
 }
 
 // TestHostIsNotRestricted: the thread that starts plugins keeps its restrictions

@@ -22,6 +22,7 @@ import (
 // testMethods are served by the test binary itself when it is started as
 // "binary serve NAME".
 var testMethods = map[string]methodFunc{
+	"bench": bench,
 	"echo": func(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 		h.Emit(methods.Event{Path: "P1", Kind: methods.PhaseStart, Text: p.Query})
 		c, err := h.Complete(ctx, methods.Request{Messages: methods.Ask(p.Query), Path: "P1", Sampling: methods.Sampling{Seed: p.Seed}})

@@ -41,8 +41,6 @@ type session struct {
 	events  int                 // bytes so far
 	refused atomic.Int64        // calls that the budget refused
 	calls   sync.WaitGroup
-	jobs    chan func()
-	waits   atomic.Bool // a goroutine waits for a job
 	finish  *wire.Finish
 	shared  bool          // with other trials in the process: it may have to be run again
 	broken  chan struct{} // closed when no more frames come
@@ -61,7 +59,7 @@ type build struct {
 
 func newSession(ctx context.Context, h methods.Host, shared bool) *session {
 	return &session{
-		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}), jobs: make(chan func()),
+		ctx: ctx, host: h, shared: shared, broken: make(chan struct{}),
 		slots: make(chan struct{}, maxCalls), room: semaphore.NewWeighted(maxCallBytes),
 		inFlight: map[uint64]context.CancelFunc{}, builds: map[uint64]*build{},
 	}
@@ -130,14 +128,9 @@ func (s *session) run(stream pluginSide, p methods.Problem, stop <-chan struct{}
 // put queues a frame; one that finds the session over is not missed.
 func (s *session) put(f *wire.HostFrame) { _, _ = s.out.Put(context.Background(), f) }
 
-// reply sends a result, which may last until the plugin reads it.
+// reply queues a result, which may last until the plugin reads others.
 func (s *session) reply(r *wire.Result) {
-	_, _ = s.out.Send(context.Background(), &wire.HostFrame{Frame: &wire.HostFrame_Result{Result: r}})
-}
-
-// refuse queues an error in place of a result.
-func (s *session) refuse(id uint64, err error) {
-	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: failure(id, err)}})
+	s.put(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: r}})
 }
 
 // brokenError is a stream that ended before the trial did.
@@ -214,14 +207,14 @@ func (s *session) start(c *wire.Call) error {
 		return err
 	}
 	if err != nil {
-		s.refuse(c.GetId(), err)
+		s.reply(failure(c.GetId(), err))
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
 	s.inFlight[c.GetId()] = cancel
 	s.mu.Unlock()
-	s.do(func() {
+	s.calls.Go(func() {
 		s.answer(ctx, c)
 		cancel()
 		s.mu.Lock()
@@ -230,34 +223,6 @@ func (s *session) start(c *wire.Call) error {
 		free()
 	})
 	return nil
-}
-
-// do runs a job beside the session, if it can on the goroutine that has done one
-// before and is still there: its stack has grown to what a call needs.
-func (s *session) do(job func()) {
-	s.calls.Add(1)
-	select {
-	case s.jobs <- job:
-	default:
-		go s.work(job)
-	}
-}
-
-// work does a job, and waits for another one unless somebody does already.
-func (s *session) work(job func()) {
-	for {
-		job()
-		s.calls.Done()
-		if !s.waits.CompareAndSwap(false, true) {
-			return
-		}
-		select {
-		case job = <-s.jobs:
-			s.waits.Store(false)
-		case <-s.broken:
-			return
-		}
-	}
 }
 
 // admit waits until there is room for a call, and returns what gives the room
@@ -308,7 +273,7 @@ func (s *session) deliver(b *build, put *wire.Call) {
 		default: // a second seed_put for one order
 		}
 	}
-	s.refuse(put.GetId(), fmt.Errorf("store seed: no build with scope %d is under way", put.GetScope()))
+	s.reply(failure(put.GetId(), fmt.Errorf("store seed: no build with scope %d is under way", put.GetScope())))
 }
 
 func failure(id uint64, err error) *wire.Result {

@@ -285,9 +285,8 @@ func checkPluginCommand(a *app) *cobra.Command {
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
 keeps the contract: answers, does the same twice, stops at its budget and when it
 is cancelled, survives hostile input, and keeps to its memory. A file of Go is also compiled,
-where the Go toolchain is there, to show that both make the same calls. --bench prints
-what a call to the kernel costs.`,
-		Example: "  noema plugin check my-method\n  noema plugin check my_method.go\n  noema plugin check ./my-method --bench",
+where the Go toolchain is there, to show that both make the same calls.`,
+		Example: "  noema plugin check my-method\n  noema plugin check my_method.go\n  noema plugin check ./my-method",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Limits.Memory = int64(memory)
 			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
@@ -304,7 +303,6 @@ what a call to the kernel costs.`,
 		},
 	}
 	addSource(cmd, &o.Checkout)
-	cmd.Flags().BoolVar(&o.Bench, "bench", false, "measure what a call to the kernel costs")
 	cmd.Flags().Var(&memory, "memory", "memory that a process may have, as in 512MiB (default: the kernel's own limit)")
 	return cmd
 }

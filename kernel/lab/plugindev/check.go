@@ -16,7 +16,6 @@ import (
 type CheckOptions struct {
 	Checkout string         // noema's source, with which a file of Go is compiled; "" finds it
 	Limits   plugins.Limits // of its processes; a plugin that goes beyond them fails
-	Bench    bool           // also measure what a call to the kernel costs
 	Progress func(Result)   // called with each result as it comes; may be nil
 }
 
@@ -99,9 +98,6 @@ func (c *checker) run() error {
 	c.report.Usage = c.host.Usage()
 	if c.source.File {
 		c.compiled()
-	}
-	if c.o.Bench {
-		c.bench(p)
 	}
 	return nil
 }

@@ -154,26 +154,3 @@ func (c *checker) memory() (faults []string) {
 	}
 	return faults
 }
-
-// How many calls a bench makes; the first ones are not measured.
-const (
-	benchWarm  = 500
-	benchCalls = 5000
-)
-
-// bench measures what a call costs at one caller and at 64. A plugin that
-// cannot be measured does not fail for it.
-func (c *checker) bench(p *plugins.Plugin) {
-	for _, callers := range []int{1, 64} {
-		_, err := p.Bench(c.ctx, benchWarm, callers)
-		var cost plugins.CallCost
-		if err == nil {
-			cost, err = p.Bench(c.ctx, benchCalls, callers)
-		}
-		if err != nil {
-			c.report.NotMeasured = err.Error()
-			return
-		}
-		c.report.Bench = append(c.report.Bench, cost)
-	}
-}

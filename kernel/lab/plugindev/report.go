@@ -23,9 +23,7 @@ type Report struct {
 	Path        string
 	Description methods.Description // zero if the plugin did not start
 	Results     []Result
-	Usage       plugins.Usage      // the most that one of its processes took
-	Bench       []plugins.CallCost // empty if it was not asked for or could not be had
-	NotMeasured string             // why it could not be had
+	Usage       plugins.Usage // the most that one of its processes took
 }
 
 // Failed returns how many checks the plugin did not pass.
@@ -69,7 +67,7 @@ func indent(s string) string {
 }
 
 // String is the report as lines of text: one for each check, then what its
-// processes took, the costs of a call if they were measured, and the sum.
+// processes took, and the sum.
 func (r *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "plugin %s at %s\n", r.identity(), r.Path)
@@ -79,13 +77,6 @@ func (r *Report) String() string {
 	if u := r.Usage; u.Processes > 0 {
 		fmt.Fprintf(&b, "took  at most %d MiB of memory and %v of CPU time in one process, %d processes at once\n",
 			u.Memory>>20, u.CPUTime.Round(10*time.Millisecond), u.Processes)
-	}
-	for _, cost := range r.Bench {
-		fmt.Fprintf(&b, "bench %d at once: %.0f µs a call, %.0f calls/s\n",
-			cost.Callers, float64(cost.PerCall.Nanoseconds())/1e3, cost.PerSecond)
-	}
-	if r.NotMeasured != "" {
-		fmt.Fprintf(&b, "bench not measured: %s\n", r.NotMeasured)
 	}
 	if n := r.Failed(); n > 0 {
 		fmt.Fprintf(&b, "%d of %d checks failed\n", n, len(r.Results))

@@ -205,3 +205,39 @@ func TestProgram(t *testing.T) {
 		t.Errorf("state = %q", got)
 	}
 }
+
+// TestTheTableOfRefusals: the page for users lists what the filter refuses.
+func TestTheTableOfRefusals(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the page has the calls of the machine that has most")
+	}
+	raw, err := os.ReadFile("../../WRITE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := table(); !strings.Contains(string(raw), want) {
+		t.Errorf("WRITE.md lacks the table:\n%s", want)
+	}
+}
+
+// table lists the refusals for users, a row each.
+func table() string {
+	var b strings.Builder
+	for _, row := range refusals(false) {
+		var names []string
+		for _, c := range row.calls {
+			name := "`" + c.name + "`"
+			switch {
+			case c.never != nil:
+				name += " (some)"
+			case c.only != nil && row.errno == unix.EPERM:
+				name += " (of another)"
+			case c.only != nil:
+				name += " (but local streams)"
+			}
+			names = append(names, name)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", row.what, strings.Join(slices.Compact(names), ", "))
+	}
+	return b.String()
+}

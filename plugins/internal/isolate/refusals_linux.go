@@ -1,12 +1,6 @@
 package isolate
 
-import (
-	"fmt"
-	"slices"
-	"strings"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // A refusal is what no plugin may do by way of some system calls. The list of
 // them is the only one: the filter, what is tried of it at the start, the words
@@ -41,28 +35,6 @@ const (
 	setOwner, setGroup = 0x8901, 0x8902 // FIOSETOWN, SIOCSPGRP
 	ofProcess          = 1              // IOPRIO_WHO_PROCESS
 )
-
-// Table lists the refusals for users, a row each.
-func Table() string {
-	var b strings.Builder
-	for _, row := range refusals(false) {
-		var names []string
-		for _, c := range row.calls {
-			name := "`" + c.name + "`"
-			switch {
-			case c.never != nil:
-				name += " (some)"
-			case c.only != nil && row.errno == unix.EPERM:
-				name += " (of another)"
-			case c.only != nil:
-				name += " (but local streams)"
-			}
-			names = append(names, name)
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", row.what, strings.Join(slices.Compact(names), ", "))
-	}
-	return b.String()
-}
 
 // refusals are what is refused to everybody who does not have the network, and
 // to those who do, all but the row of that.

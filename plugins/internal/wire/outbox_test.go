@@ -11,22 +11,6 @@ func call(id uint64) *PluginFrame {
 	return &PluginFrame{Frame: &PluginFrame_Call{Call: &Call{Id: id}}}
 }
 
-func TestOutboxSendsAtOnceWhenNothingIsOnItsWay(t *testing.T) {
-	var sent []uint64
-	o := NewOutbox(func(batch []*PluginFrame) error {
-		for _, f := range batch {
-			sent = append(sent, f.GetCall().GetId())
-		}
-		return nil
-	})
-	if ok, err := o.Put(t.Context(), call(1)); !ok || err != nil || len(sent) != 0 {
-		t.Errorf("Put: %t, %v, and sent %v before Run", ok, err, sent)
-	}
-	if ok, err := o.Send(t.Context(), call(2)); !ok || err != nil || len(sent) != 2 || sent[0] != 1 {
-		t.Errorf("Send: %t, %v, sent %v", ok, err, sent)
-	}
-}
-
 func TestOutboxSendsEachFrameOnce(t *testing.T) {
 	const senders, each = 50, 200
 	var sending atomic.Int32
@@ -54,11 +38,7 @@ func TestOutboxSendsEachFrameOnce(t *testing.T) {
 	for s := range senders {
 		group.Go(func() {
 			for i := range each {
-				put := o.Send
-				if (s+i)%3 == 0 {
-					put = o.Put
-				}
-				if ok, err := put(t.Context(), call(uint64(s*each+i))); !ok || err != nil {
+				if ok, err := o.Put(t.Context(), call(uint64(s*each+i))); !ok || err != nil {
 					t.Errorf("%t, %v", ok, err)
 				}
 			}
@@ -86,7 +66,7 @@ func TestOutboxSendsTheLastFrame(t *testing.T) {
 	for i := range uint64(5000) {
 		var group sync.WaitGroup
 		for j := range uint64(2) {
-			group.Go(func() { _, _ = o.Send(t.Context(), call(2*i+j)) })
+			group.Go(func() { _, _ = o.Put(t.Context(), call(2*i+j)) })
 		}
 		<-arrived
 		<-arrived
@@ -99,8 +79,8 @@ func TestOutboxEndsWithTheErrorOfASend(t *testing.T) {
 	o := NewOutbox(func([]*PluginFrame) error { return broken })
 	ended := make(chan error, 1)
 	go func() { ended <- o.Run(make(chan struct{})) }()
-	if ok, err := o.Send(t.Context(), call(1)); !ok || err != nil {
-		t.Errorf("Send: %t, %v", ok, err)
+	if ok, err := o.Put(t.Context(), call(1)); !ok || err != nil {
+		t.Errorf("Put: %t, %v", ok, err)
 	}
 	if err := <-ended; !errors.Is(err, broken) {
 		t.Errorf("Run: %v", err)

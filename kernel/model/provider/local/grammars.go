@@ -1,9 +1,9 @@
 package local
 
 import (
-	"container/list"
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,10 +20,9 @@ const (
 // grammars keeps the grammars of the schemas that were asked for last. It is
 // safe for concurrent use.
 type grammars struct {
-	room  int // bytes of masks
-	mu    sync.Mutex
-	at    map[[sha256.Size]byte]*list.Element
-	order list.List // of *compiled, the one asked for last in front
+	room int // bytes of masks
+	mu   sync.Mutex
+	kept []*compiled // the one asked for last in front
 }
 
 // compiled is a schema's grammar, or the error of compiling it. Requests that come with
@@ -51,27 +50,23 @@ func (k *grammars) of(schema json.RawMessage) (*grammar.Grammar, error) {
 func (k *grammars) entry(digest [sha256.Size]byte) *compiled {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	e := k.at[digest]
-	if e == nil {
-		if k.at == nil {
-			k.at = map[[sha256.Size]byte]*list.Element{}
-		}
-		e = k.order.PushFront(&compiled{digest: digest})
-		k.at[digest] = e
+	c := &compiled{digest: digest}
+	if i := slices.IndexFunc(k.kept, func(c *compiled) bool { return c.digest == digest }); i >= 0 {
+		c = k.kept[i]
+		k.kept = slices.Delete(k.kept, i, i+1)
 	}
-	k.order.MoveToFront(e)
-	for k.order.Len() > maxGrammars || k.order.Len() > 1 && k.held() > k.room {
-		last := k.order.Remove(k.order.Back()).(*compiled)
-		delete(k.at, last.digest)
+	k.kept = slices.Insert(k.kept, 0, c)
+	for n := len(k.kept); n > maxGrammars || n > 1 && k.held() > k.room; n-- {
+		k.kept = slices.Delete(k.kept, n-1, n)
 	}
-	return e.Value.(*compiled)
+	return c
 }
 
 // held is how many bytes the masks of all grammars take.
 func (k *grammars) held() int {
 	sum := 0
-	for _, e := range k.at {
-		if g := e.Value.(*compiled).grammar.Load(); g != nil {
+	for _, c := range k.kept {
+		if g := c.grammar.Load(); g != nil {
 			sum += g.Held()
 		}
 	}

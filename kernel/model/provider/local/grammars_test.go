@@ -42,8 +42,8 @@ func TestGrammars(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if len(kept.at) != maxGrammars || kept.order.Len() != maxGrammars {
-		t.Errorf("%d and %d are kept, want %d", len(kept.at), kept.order.Len(), maxGrammars)
+	if len(kept.kept) != maxGrammars {
+		t.Errorf("%d are kept, want %d", len(kept.kept), maxGrammars)
 	}
 	if again, err := kept.of(schema(1)); err != nil || again == first {
 		t.Errorf("a schema that was dropped is not compiled again: %v", err)
@@ -74,7 +74,7 @@ func TestGrammarBytes(t *testing.T) {
 		}
 	}
 	kept.entry([32]byte{}) // looks at what is held now
-	if n := len(kept.at); n < 2 || n > kept.room/len(tokens) || kept.held() > kept.room {
+	if n := len(kept.kept); n < 2 || n > kept.room/len(tokens) || kept.held() > kept.room {
 		t.Errorf("%d grammars with %d bytes are kept", n, kept.held())
 	}
 }

@@ -5,12 +5,11 @@ slip in arithmetic costs nothing, and the expression is made of the moves
 instead of by a last call.
 """
 
-import ast
 import operator
 import re
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import prompts
 from search import WEIGHTS, Found
@@ -132,47 +131,3 @@ class Game24:
 
 def _left(state: State) -> str:
     return " ".join(str(n.value) for n in state.left)
-
-
-def solve(numbers: Sequence[int], goal: int = 24) -> Optional[str]:
-    """An expression that makes goal of the numbers, by trying all; None if there is none. For tests."""
-
-    def go(state: State, dead: dict[Any, bool]) -> Optional[str]:
-        if len(state.left) == 1:
-            return state.left[0].text if state.left[0].value == goal else None
-        key = tuple(sorted(n.value for n in state.left))
-        if key in dead:
-            return None
-        for i, a in enumerate(state.left):
-            for b in state.left[:i] + state.left[i + 1 :]:
-                for sign in _JOIN:
-                    after = join(state, a.value, sign, b.value)
-                    text = after and go(after, dead)
-                    if text:
-                        return text
-        dead[key] = True
-        return None
-
-    return go(State(tuple(Number(Fraction(n), str(n)) for n in numbers)), {})
-
-
-def check(expression: str, numbers: Sequence[int], goal: int = 24) -> str:
-    """What is wrong with an expression as an answer; empty if nothing is. For tests."""
-    used: list[int] = []
-    signs = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-
-    def value(node: ast.AST) -> Fraction:
-        if isinstance(node, ast.BinOp) and type(node.op) in signs:
-            return _JOIN[signs[type(node.op)]](value(node.left), value(node.right))
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            used.append(node.value)
-            return Fraction(node.value)
-        raise ValueError("only whole numbers, + - * / and parentheses are allowed")
-
-    try:
-        result = value(ast.parse(expression, mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError) as error:
-        return str(error)
-    if sorted(used) != sorted(numbers):
-        return f"it uses {used}, not each of {list(numbers)} once"
-    return "" if result == goal else f"it is {result}, not {goal}"

@@ -184,7 +184,18 @@ class Host(BaseHost):
 
         If some fail, all are waited for and the first error, in that order, is raised.
         """
-        return _Gathering(self._road, self._scope.build).run(list(requests))
+        scope, slots = self._scope.build, list[_Slot]()
+        for i, request in enumerate(list(requests)):
+            if i >= WINDOW:
+                slots[i - WINDOW].wait(None)
+            slots.append(_Slot())
+            self._road.send(request, scope, slots[i].done)
+        for slot in slots:
+            slot.wait(None)
+        for slot in slots:
+            if slot.error is not None:
+                raise slot.error
+        return [slot.value for slot in slots]
 
     def complete_many(
         self, prompts: Iterable[c.Prompt], path: Optional[str] = None, **options: Unpack[c.CallOptions]
@@ -279,43 +290,11 @@ class _Slot:
         self._ready.release()
 
     def wait(self, timeout: Optional[float]) -> bool:
-        return self._ready.acquire(timeout=-1 if timeout is None else max(0.0, timeout))
-
-
-class _Gathering:
-    """Many calls at once from one thread."""
-
-    def __init__(self, road: Road, scope: int) -> None:
-        self._road, self._scope = road, scope
-        self._window = threading.BoundedSemaphore(WINDOW)
-        self._lock = threading.Lock()
-        self._left = 0
-        self._all = threading.Event()
-
-    def run(self, requests: list[c.Request]) -> list[c.Completion]:
-        values: list[Any] = [None] * len(requests)
-        errors: list[Optional[BaseException]] = [None] * len(requests)
-        self._left = len(requests)
-        for i, request in enumerate(requests):
-            self._window.acquire()
-            self._road.send(request, self._scope, self._collector(i, values, errors))
-        if requests:
-            self._all.wait()
-        for error in errors:
-            if error is not None:
-                raise error
-        return values
-
-    def _collector(self, i: int, values: list[Any], errors: list[Optional[BaseException]]) -> Done:
-        def done(value: Any, error: Optional[BaseException]) -> None:
-            values[i], errors[i] = value, error
-            self._window.release()
-            with self._lock:
-                self._left -= 1
-                if not self._left:
-                    self._all.set()
-
-        return done
+        """Whether the result is there; it may be asked again."""
+        there = self._ready.acquire(timeout=-1 if timeout is None else max(0.0, timeout))
+        if there:
+            self._ready.release()
+        return there
 
 
 def as_bytes(data: Union[bytes, str]) -> bytes:

@@ -34,9 +34,7 @@ func TestBlocks(t *testing.T) {
 			}
 			got := make([]float32, 256)
 			for r := range 3 {
-				if err := m.Row(r, got); err != nil {
-					t.Fatal(err)
-				}
+				m.Row(r, got)
 				same(t, fmt.Sprintf("row %d", r), got, want[r*256:])
 			}
 			x, y := make([]float32, 5*256), make([]float32, 5*3)

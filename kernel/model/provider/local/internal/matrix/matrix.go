@@ -17,7 +17,6 @@
 package matrix
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -123,10 +122,7 @@ func interleaved(values []float32, rows int) []float32 {
 }
 
 // Row writes one row as floats.
-func (m *Matrix) Row(row int, to []float32) error {
-	if row < 0 || row >= m.Rows {
-		return fmt.Errorf("row %d of %d", row, m.Rows)
-	}
+func (m *Matrix) Row(row int, to []float32) {
 	g, r := row/lanes, row%lanes
 	for k := range m.Cols {
 		if m.floats != nil {
@@ -139,7 +135,6 @@ func (m *Matrix) Row(row int, to []float32) error {
 			to[k] += m.least[at]
 		}
 	}
-	return nil
 }
 
 // code is a weight before it is scaled.

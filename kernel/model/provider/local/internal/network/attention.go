@@ -29,7 +29,7 @@ const hidden = -1e30
 //
 // The softmax runs over the cache and the new tokens at once without joining
 // them, since a joined copy of the cache would cost more than the attention.
-func (h heads) attend(q, k, v, pastK, pastV *Node, m masked) *Node {
+func (h heads) attend(q, k, v *Node, cache []*Node, m masked) *Node {
 	q = MulScalar(q, h.scale)
 	q = h.byHead(q, h.kv*h.group)
 	q = Reshape(q, h.kv, h.group*h.tokens, h.dim)
@@ -39,7 +39,7 @@ func (h heads) attend(q, k, v, pastK, pastV *Node, m masked) *Node {
 	top := ReduceAndKeep(scores, ReduceMax, -1)
 	var older *Node
 	if h.past > 0 {
-		older = h.scores(q, pastK, h.past, m.past)
+		older = h.scores(q, cache[0], h.past, m.past)
 		top = Max(top, ReduceAndKeep(older, ReduceMax, -1))
 	}
 	scores = Exp(Sub(scores, top))
@@ -48,7 +48,7 @@ func (h heads) attend(q, k, v, pastK, pastV *Node, m masked) *Node {
 	if h.past > 0 {
 		older = Exp(Sub(older, top))
 		total = Add(total, ReduceAndKeep(older, ReduceSum, -1))
-		sum = Add(sum, h.mix(older, pastV, h.past))
+		sum = Add(sum, h.mix(older, cache[1], h.past))
 	}
 	total = Reshape(total, h.kv, h.group*h.tokens, 1)
 	return h.byToken(Div(sum, total))

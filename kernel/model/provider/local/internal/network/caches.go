@@ -84,34 +84,31 @@ func (c *caches) grow(b compute.Backend, layers, size int) error {
 	return nil
 }
 
-// remember appends a step's keys and values to the caches of its sequences.
-// states holds them by layer, keys and values in turn, each [rows·T, kv·dim].
-func (g *graphEngine) remember(k shape, batch []row, states []*tensors.Tensor) error {
-	n := len(batch) / k.rows // new tokens of each sequence
-	for i, r := range batch[:k.rows] {
-		c := &r.caches
-		c.kv, c.dim = g.config.KVHeads, g.config.HeadDim
-		if err := c.grow(g.backend, len(g.layers), places(r.at+n)); err != nil {
+// remember appends n tokens' keys and values to the caches of their sequence.
+// states holds them by layer, keys and values in turn, each [T, kv·dim].
+func (g *graphEngine) remember(r row, n int, states []*tensors.Tensor) error {
+	c := &r.caches
+	c.kv, c.dim = g.config.KVHeads, g.config.HeadDim
+	if err := c.grow(g.backend, len(g.layers), places(r.at+n)); err != nil {
+		return err
+	}
+	for i := range g.layers {
+		if err := errors.Join(c.store(c.keys[i], states[2*i], r.at, n), c.store(c.values[i], states[2*i+1], r.at, n)); err != nil {
 			return err
-		}
-		for j := range g.layers {
-			if err := errors.Join(c.store(c.keys[j], states[2*j], i, r.at, n), c.store(c.values[j], states[2*j+1], i, r.at, n)); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// store copies n tokens, from a row of a state on, to a place in a cache.
-func (c *caches) store(cache, state *tensors.Tensor, row, at, n int) error {
+// store copies n tokens of a state to a place in a cache.
+func (c *caches) store(cache, state *tensors.Tensor, at, n int) error {
 	var failed error
 	err := cache.MutableFlatData(func(to any) {
 		failed = state.ConstFlatData(func(from any) {
 			dst, src := to.([]float32), from.([]float32)
 			for t := range n {
 				for h := range c.kv {
-					copy(dst[(h*c.size+at+t)*c.dim:][:c.dim], src[((row+t)*c.kv+h)*c.dim:])
+					copy(dst[(h*c.size+at+t)*c.dim:][:c.dim], src[(t*c.kv+h)*c.dim:])
 				}
 			}
 		})

@@ -192,9 +192,7 @@ func (d *Decoder) embed(x []float32, token, position int) error {
 	if token < 0 || token >= d.config.Vocab {
 		return fmt.Errorf("token %d is not in the vocabulary of %d", token, d.config.Vocab)
 	}
-	if err := d.embedding.Row(token, x); err != nil {
-		return err
-	}
+	d.embedding.Row(token, x)
 	if scale := float32(d.config.EmbeddingScale); scale != 0 {
 		for i := range x {
 			x[i] *= scale

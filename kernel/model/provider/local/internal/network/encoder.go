@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"noema/kernel/model/provider/local/internal/checkpoint"
+	"noema/kernel/model/provider/local/internal/matrix"
 )
 
 // Encoder is a BERT model. It is safe for concurrent use.
@@ -18,10 +20,10 @@ type Encoder struct {
 	backend compute.Backend
 	weights []*tensors.Tensor
 
-	embedding []weightID
-	positions []float32 // [MaxContext, Hidden]; the first token type is added
-	first     norm      // of the embeddings
-	blocks    []block
+	embedding *matrix.Matrix
+	positions []float32    // [MaxContext, Hidden]; the first token type is added
+	first     norm         // of the embeddings
+	layers    []graphLayer // whose norms come after attention and MLP
 
 	graphs graphs[int] // by padded number of tokens
 }
@@ -31,41 +33,42 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 	if c.Family != checkpoint.BERT {
 		return nil, fmt.Errorf("load weights: a %s model makes text, not embeddings", c.Family)
 	}
-	l := &loader{backend: b, source: w, config: c}
+	l, to := &reader{source: w, config: c}, &loader{backend: b}
 	if w.Has("bert.embeddings.word_embeddings.weight") {
 		l.prefix = "bert."
 	}
 	e := &Encoder{config: c, backend: b}
-	e.embedding = l.split(l.read("embeddings.word_embeddings.weight", c.Vocab, c.Hidden), c.Vocab, c.Hidden)
-	e.positions = l.read("embeddings.position_embeddings.weight", c.MaxContext, c.Hidden)
-	types := l.read("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
+	e.embedding = l.projection("embeddings.word_embeddings", c.Vocab, c.Hidden).weight
+	e.positions = l.values("embeddings.position_embeddings.weight", c.MaxContext, c.Hidden)
+	types := l.values("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
 	if l.err == nil && c.Types == 0 {
 		l.err = errors.New("load weights: the config has no token types")
 	}
-	e.first = l.layerNorm("embeddings.LayerNorm", c.Hidden)
+	e.first = to.scaling(l.layerNorm("embeddings.LayerNorm", c.Hidden))
 	for i := 0; i < c.Layers && l.err == nil; i++ {
-		e.blocks = append(e.blocks, l.bertBlock(fmt.Sprintf("encoder.layer.%d.", i)))
+		next := l.bertLayer(fmt.Sprintf("encoder.layer.%d.", i))
+		e.layers = append(e.layers, to.layer(&next, 0))
 	}
-	if l.err != nil {
-		return nil, l.err
+	if err := cmp.Or(l.err, to.err); err != nil {
+		return nil, err
 	}
 	for i := range e.positions {
 		e.positions[i] += types[i%c.Hidden]
 	}
-	e.weights = l.weights
+	e.weights = to.weights
 	return e, nil
 }
 
-func (l *loader) bertBlock(name string) block {
+func (l *reader) bertLayer(name string) layer {
 	c := l.config
-	return block{
-		q:      l.linear(name+"attention.self.query", c.Hidden, c.Hidden),
-		k:      l.linear(name+"attention.self.key", c.Hidden, c.Hidden),
-		v:      l.linear(name+"attention.self.value", c.Hidden, c.Hidden),
-		out:    l.linear(name+"attention.output.dense", c.Hidden, c.Hidden),
+	return layer{
+		q:      l.projection(name+"attention.self.query", c.Hidden, c.Hidden),
+		k:      l.projection(name+"attention.self.key", c.Hidden, c.Hidden),
+		v:      l.projection(name+"attention.self.value", c.Hidden, c.Hidden),
+		out:    l.projection(name+"attention.output.dense", c.Hidden, c.Hidden),
 		first:  l.layerNorm(name+"attention.output.LayerNorm", c.Hidden),
-		up:     l.linear(name+"intermediate.dense", c.Inner, c.Hidden),
-		down:   l.linear(name+"output.dense", c.Hidden, c.Inner),
+		up:     l.projection(name+"intermediate.dense", c.Inner, c.Hidden),
+		down:   l.projection(name+"output.dense", c.Hidden, c.Inner),
 		second: l.layerNorm(name+"output.LayerNorm", c.Hidden),
 	}
 }
@@ -93,9 +96,7 @@ func (e *Encoder) Encode(ctx context.Context, tokens []int) ([]float32, error) {
 			return nil, fmt.Errorf("encode: token %d is not in the vocabulary of %d", tokens[i], c.Vocab)
 		}
 		row := x[i*c.Hidden : (i+1)*c.Hidden]
-		if err := lookUp(row, e.weights, e.embedding, tokens[i], c); err != nil {
-			return nil, fmt.Errorf("encode: %w", err)
-		}
+		e.embedding.Row(tokens[i], row)
 		for j := range row {
 			row[j] += e.positions[i*c.Hidden+j]
 		}
@@ -116,10 +117,7 @@ func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
 		tensors.FromFlatDataAndDimensions(x, n, e.config.Hidden),
 		tensors.FromFlatDataAndDimensions(mask, 1, 1, n),
 	}
-	for _, w := range e.weights {
-		args = append(args, w)
-	}
-	outs, err := exec.Call(args...)
+	outs, err := exec.Call(withWeights(args, e.weights)...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,12 +130,13 @@ func (e *Encoder) build(n int, in []*Node) *Node {
 	x, mask, weights := in[0], in[1], in[2:]
 	h := heads{kv: c.Heads, group: 1, dim: c.HeadDim, tokens: n, scale: c.QueryScale}
 	x = e.first.apply(weights, x, c.Epsilon)
-	for i := range e.blocks {
-		b := &e.blocks[i]
-		q, k, v := b.q.apply(weights, x), b.k.apply(weights, x), b.v.apply(weights, x)
-		y := b.out.apply(weights, h.attend(q, k, v, nil, nil, masked{self: mask}))
-		x = b.first.apply(weights, Add(x, y), c.Epsilon)
-		x = b.second.apply(weights, Add(x, b.mlp(weights, x, c.Activation)), c.Epsilon)
+	for i := range e.layers {
+		l := &e.layers[i]
+		q, k, v := l.q.apply(weights, x), l.k.apply(weights, x), l.v.apply(weights, x)
+		y := l.out.apply(weights, h.attend(q, k, v, nil, masked{self: mask}))
+		x = l.first.apply(weights, Add(x, y), c.Epsilon)
+		y = l.down.apply(weights, activated(l.up.apply(weights, x), c.Activation))
+		x = l.second.apply(weights, Add(x, y), c.Epsilon)
 	}
 	return x
 }

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gomlx/compute"
@@ -11,15 +12,13 @@ import (
 )
 
 // graphEngine runs a decoder on GoMLX, with weights of 32 bits whatever they are
-// stored as. A graph is compiled once for each number of rows, of new tokens and
-// of cache places, all of which come in few sizes.
+// stored as. A graph is compiled once for each number of new tokens and of cache
+// places, which come in few sizes. Sequences of one step run one after the other.
 //
-// What a sequence gets does not depend on others or on threads: no sum is split
-// between threads, sequences share a graph only if their caches have the same size,
-// attention is computed apart for each, and multiplications stay below the size
-// at which the backend changes the order of its sums (see partSize). It does depend
-// on where a prompt is cut into pieces, so they are always cut at multiples of
-// graphPiece.
+// What a sequence gets does not depend on threads: no sum is split between them, and
+// multiplications stay below the size at which the backend changes the order of its
+// sums (see partSize). It does depend on where a prompt is cut into pieces, so they
+// are always cut at multiples of graphPiece.
 //
 // GoMLX's own kernels for quantised weights are not used: they expand each row of
 // weights again for each row of numbers, without vector instructions.
@@ -33,7 +32,7 @@ type graphEngine struct {
 	head    linear
 
 	steps graphs[shape]
-	heads graphs[int] // by rows
+	heads graphs[struct{}]
 }
 
 // graphLayer is one layer: see layer.
@@ -53,12 +52,10 @@ type kind struct {
 }
 
 // shape is what a step's graph is compiled for.
-type shape struct{ rows, tokens, past int }
+type shape struct{ tokens, past int }
 
-const (
-	graphPiece = 64 // tokens of a prompt that are fed at a time
-	graphRows  = 8  // the most sequences that share a graph
-)
+// graphPiece is how many tokens of a prompt are fed at a time.
+const graphPiece = 64
 
 // newGraphEngine takes the weights of a native engine, which cannot be used any
 // more.
@@ -74,11 +71,8 @@ func newGraphEngine(n *native) (*graphEngine, error) {
 		n.layers[i] = layer{} // memory for the next one
 	}
 	g.head = top.projection(n.head)
-	if l.err == nil {
-		l.err = top.err
-	}
-	if l.err != nil {
-		return nil, l.err
+	if err := cmp.Or(l.err, top.err); err != nil {
+		return nil, err
 	}
 	g.weights, g.top = l.weights, top.weights
 	return g, nil
@@ -124,9 +118,7 @@ func (l *loader) projection(p projection) linear {
 	rows, cols := p.weight.Rows, p.weight.Cols
 	values := make([]float32, rows*cols)
 	for i := range rows {
-		if err := p.weight.Row(i, values[i*cols:(i+1)*cols]); err != nil && l.err == nil {
-			l.err = fmt.Errorf("load weights: %w", err)
-		}
+		p.weight.Row(i, values[i*cols:(i+1)*cols])
 	}
 	w.parts = l.split(values, rows, cols)
 	if p.bias != nil {
@@ -137,74 +129,39 @@ func (l *loader) projection(p projection) linear {
 
 // step implements engine.
 func (g *graphEngine) step(rows []row, x []float32) ([]float32, error) {
-	out, width := make([]float32, len(x)), g.config.Hidden
-	for _, group := range groups(rows) {
-		batch, k := make([]row, len(group)), shape{rows: len(group), tokens: 1, past: places(rows[group[0]].at)}
-		if len(group) > 1 && rows[0].Sequence == rows[1].Sequence {
-			k.rows, k.tokens = 1, piece(len(group))
+	out, width, n := make([]float32, len(x)), g.config.Hidden, 1
+	if len(rows) > 1 && rows[0].Sequence == rows[1].Sequence {
+		n = len(rows)
+	}
+	for from := 0; from < len(rows); from += n {
+		k := shape{tokens: 1, past: places(rows[from].at)}
+		if n > 1 {
+			k.tokens = piece(n)
 		}
-		part := make([]float32, k.rows*k.tokens*width)
-		for i, at := range group {
-			batch[i] = rows[at]
-			copy(part[i*width:], x[at*width:(at+1)*width])
-		}
-		states, err := g.run(k, batch, part)
+		padded := make([]float32, k.tokens*width)
+		copy(padded, x[from*width:(from+n)*width])
+		states, err := g.run(k, rows[from], n, padded)
 		if err != nil {
-			return nil, fmt.Errorf("%d×%d tokens after %d: %w", k.rows, k.tokens, k.past, err)
+			return nil, fmt.Errorf("%d tokens after %d: %w", k.tokens, k.past, err)
 		}
-		for i, at := range group {
-			copy(out[at*width:(at+1)*width], states[i*width:])
-		}
+		copy(out[from*width:(from+n)*width], states)
 	}
 	return out, nil
 }
 
-// groups gathers the rows that a graph is fed together: all, if they are of one
-// sequence; otherwise 8, 4, 2 or 1 whose sequences have caches of the same size.
-func groups(rows []row) [][]int {
-	var all [][]int
-	var sizes []int
-	bySize := map[int][]int{}
-	for i, r := range rows {
-		size := places(r.at)
-		if len(rows) > 1 && rows[0].Sequence == rows[1].Sequence {
-			size = 0
-		}
-		if bySize[size] == nil {
-			sizes = append(sizes, size)
-		}
-		bySize[size] = append(bySize[size], i)
-	}
-	if len(rows) > 1 && rows[0].Sequence == rows[1].Sequence {
-		return [][]int{bySize[0]}
-	}
-	for _, size := range sizes {
-		rest := bySize[size]
-		for n := graphRows; len(rest) > 0; {
-			for n > len(rest) {
-				n /= 2
-			}
-			all, rest = append(all, rest[:n]), rest[n:]
-		}
-	}
-	return all
-}
-
-// run runs the graph of a step; its sequences remember it.
-func (g *graphEngine) run(k shape, batch []row, x []float32) ([]float32, error) {
+// run runs the graph of a step on n tokens from a row on; its sequence remembers them.
+func (g *graphEngine) run(k shape, r row, n int, x []float32) ([]float32, error) {
 	exec, err := g.steps.of(g.backend, k, func(in []*Node) []*Node { return g.build(k, in) })
 	if err != nil {
 		return nil, err
 	}
-	args := []any{tensors.FromFlatDataAndDimensions(x, k.rows*k.tokens, g.config.Hidden)}
+	args := []any{tensors.FromFlatDataAndDimensions(x, k.tokens, g.config.Hidden)}
 	for _, kind := range g.kinds {
-		args = kind.inputs(args, k, batch)
+		args = kind.inputs(args, k, r.at)
 	}
 	if k.past > 0 {
 		for i := range g.layers {
-			for _, r := range batch[:k.rows] {
-				args = append(args, r.caches.keys[i], r.caches.values[i])
-			}
+			args = append(args, r.caches.keys[i], r.caches.values[i])
 		}
 	}
 	outs, err := exec.Call(withWeights(args, g.weights)...)
@@ -212,7 +169,7 @@ func (g *graphEngine) run(k shape, batch []row, x []float32) ([]float32, error) 
 		return nil, err
 	}
 	defer release(outs)
-	if err := g.remember(k, batch, outs[1:]); err != nil {
+	if err := g.remember(r, n, outs[1:]); err != nil {
 		return nil, err
 	}
 	return tensors.CopyFlatData[float32](outs[0])
@@ -227,17 +184,13 @@ func withWeights(args []any, weights []*tensors.Tensor) []any {
 
 // logits implements engine.
 func (g *graphEngine) logits(states []float32, n int) ([]float32, error) {
-	all := make([]float32, 0, n*g.config.Vocab)
-	for rows := graphRows; n > 0; n -= rows {
-		for rows > n {
-			rows /= 2
-		}
-		exec, err := g.heads.of(g.backend, rows, func(in []*Node) []*Node { return []*Node{g.head.by(spread, in[1:], in[0])} })
-		if err != nil {
-			return nil, err
-		}
-		size := rows * g.config.Hidden
-		outs, err := exec.Call(withWeights([]any{tensors.FromFlatDataAndDimensions(states[:size], rows, g.config.Hidden)}, g.top)...)
+	exec, err := g.heads.of(g.backend, struct{}{}, func(in []*Node) []*Node { return []*Node{g.head.by(spread, in[1:], in[0])} })
+	if err != nil {
+		return nil, err
+	}
+	all, width := make([]float32, 0, n*g.config.Vocab), g.config.Hidden
+	for i := range n {
+		outs, err := exec.Call(withWeights([]any{tensors.FromFlatDataAndDimensions(states[i*width:(i+1)*width], 1, width)}, g.top)...)
 		if err != nil {
 			return nil, fmt.Errorf("run the output layer: %w", err)
 		}
@@ -246,7 +199,7 @@ func (g *graphEngine) logits(states []float32, n int) ([]float32, error) {
 		if err != nil {
 			return nil, err
 		}
-		all, states = append(all, flat...), states[size:]
+		all = append(all, flat...)
 	}
 	return all, nil
 }

@@ -7,8 +7,6 @@ import (
 	"github.com/gomlx/compute"
 	. "github.com/gomlx/gomlx/core/graph" // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"noema/kernel/model/provider/local/internal/checkpoint"
 )
 
 // release gives buffers back to the backend at once, for the next step.
@@ -39,13 +37,6 @@ func (g *graphs[K]) of(b compute.Backend, key K, build func(in []*Node) []*Node)
 	}
 	g.known[key] = e
 	return e, nil
-}
-
-// lookUp copies a token's row of an embedding, which is cut into parts.
-func lookUp(x []float32, weights []*tensors.Tensor, embedding []weightID, token int, c checkpoint.Config) error {
-	step := rowsOfPart(c.Vocab, c.Hidden)
-	row := token % step * c.Hidden
-	return weights[embedding[token/step]].ConstFlatData(func(flat any) { copy(x, flat.([]float32)[row:]) })
 }
 
 // minPiece is the least number of tokens that a graph is built for.

@@ -8,8 +8,6 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph" // formulas are legible only without a prefix
 	"github.com/gomlx/gomlx/core/tensors"
-
-	"noema/kernel/model/provider/local/internal/checkpoint"
 )
 
 // partSize is the most elements of a weight that one multiplication reads: 1 MiB,
@@ -36,31 +34,11 @@ type linear struct {
 // norm scales rows to unit size; layer norms have a bias, RMS norms none.
 type norm struct{ weight, bias weightID }
 
-// block is one layer of an encoder.
-type block struct {
-	first, second norm // after attention and MLP
-	q, k, v, out  linear
-	up, down      linear
-}
-
-// loader moves weights from a checkpoint to a backend.
+// loader moves weights to a backend.
 type loader struct {
 	backend compute.Backend
-	source  *checkpoint.Weights
-	config  checkpoint.Config
-	prefix  string // of all names, in some checkpoints
 	weights []*tensors.Tensor
 	err     error // the first one; later calls do nothing
-}
-
-// read gives a tensor's values on the host.
-func (l *loader) read(name string, shape ...int) []float32 {
-	if l.err != nil {
-		return nil
-	}
-	values, err := l.source.Read(l.prefix+name, shape...)
-	l.err = err
-	return values
 }
 
 // add puts values on the backend.
@@ -86,21 +64,6 @@ func onDevice(b compute.Backend, values []float32, dims ...int) (*tensors.Tensor
 	}
 	err = t.MutableFlatData(func(flat any) { copy(flat.([]float32), values) })
 	return t, err
-}
-
-func (l *loader) vector(name string, n int) weightID { return l.add(l.read(name, n), n) }
-
-func (l *loader) layerNorm(name string, n int) norm {
-	return norm{weight: l.vector(name+".weight", n), bias: l.vector(name+".bias", n)}
-}
-
-// linear loads a weight of shape [out, in], with its bias if there is one.
-func (l *loader) linear(name string, out, in int) linear {
-	w := linear{parts: l.split(l.read(name+".weight", out, in), out, in), bias: none}
-	if l.source.Has(l.prefix + name + ".bias") {
-		w.bias = l.vector(name+".bias", out)
-	}
-	return w
 }
 
 // split cuts a weight of shape [out, in] into parts [lanes, rows, in].
@@ -186,11 +149,6 @@ func broadcastable(v *Node, rank int) *Node {
 	}
 	dims[rank-1] = v.Shape().Dim(0)
 	return Reshape(v, dims...)
-}
-
-// mlp is the feed-forward part of a block.
-func (b *block) mlp(weights []*Node, x *Node, activation string) *Node {
-	return b.down.apply(weights, activated(b.up.apply(weights, x), activation))
 }
 
 func activated(x *Node, name string) *Node {

@@ -1,7 +1,4 @@
-// Command gen writes the Go code of the project's .proto files, without
-// protoc: a Go library compiles them and the generators pinned in go.mod do
-// the rest. Run it with "just proto", at the root of the checkout.
-package main
+package wire_test
 
 import (
 	"bytes"
@@ -11,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"testing"
 
 	"github.com/bufbuild/protocompile"
 	"github.com/bufbuild/protocompile/protoutil"
@@ -18,6 +16,59 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
+
+var update = flag.Bool("update", false, "write the Go code of the project's .proto files anew")
+
+// TestGeneratedCodeIsCurrent generates everything again and compares: a
+// changed .proto without "just proto" fails here. It needs no protoc: a Go library
+// compiles the files and the generators pinned in go.mod do the rest.
+func TestGeneratedCodeIsCurrent(t *testing.T) {
+	root := filepath.Join("..", "..", "..")
+	out := t.TempDir()
+	if *update {
+		out = root
+	}
+	for _, generator := range []string{"protoc-gen-go", "protoc-gen-go-grpc"} {
+		if err := exec.Command("go", "tool", "-n", generator).Run(); err != nil {
+			t.Skipf("%s, pinned in go.mod, cannot be had here: %v", generator, err)
+		}
+	}
+	if err := generateAll(t.Context(), root, out); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		return
+	}
+	generated := 0
+	err := filepath.WalkDir(out, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(out, path)
+		if err != nil {
+			return err
+		}
+		fresh, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		committed, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(fresh, committed) {
+			t.Errorf("%s is not what its .proto gives: run \"just proto\"", name)
+		}
+		generated++
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 4; generated != want {
+		t.Errorf("%d files generated, want %d", generated, want)
+	}
+}
 
 // protos lists every .proto of the project, relative to its root, with the
 // generators that it needs.
@@ -27,17 +78,8 @@ var protos = map[string][]string{
 	"cache/internal/recordpb/record.proto": {"protoc-gen-go"},
 }
 
-func main() {
-	root := flag.String("root", ".", "root of the checkout to read")
-	out := flag.String("out", ".", "folder to write below")
-	flag.Parse()
-	if err := run(context.Background(), *root, *out); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
-	}
-}
-
-func run(ctx context.Context, root, out string) error {
+// generateAll writes the code of all files below out.
+func generateAll(ctx context.Context, root, out string) error {
 	for name, generators := range protos {
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			return err
