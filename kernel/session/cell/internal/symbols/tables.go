@@ -623,6 +623,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Description":    reflect.ValueOf((*methods.Description)(nil)),
 			"DidYouMean":     reflect.ValueOf(methods.DidYouMean),
 			"Edge":           reflect.ValueOf((*methods.Edge)(nil)),
+			"EncodeJSON":     reflect.ValueOf(methods.EncodeJSON),
 			"ErrBudget":      reflect.ValueOf(&methods.ErrBudget).Elem(),
 			"ErrMiss":        reflect.ValueOf(&methods.ErrMiss).Elem(),
 			"ErrProvider":    reflect.ValueOf(&methods.ErrProvider).Elem(),
