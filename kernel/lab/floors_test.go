@@ -143,7 +143,7 @@ func TestOnlyMainsNameConcreteThings(t *testing.T) {
 }
 
 // testDouble matches the packages that only tests may import.
-var testDouble = regexp.MustCompile(`(^|/)internal/[a-z]+test$`)
+var testDouble = regexp.MustCompile(`(^|/)internal/test/[a-z]+$`)
 
 func TestWhoMayImportWhat(t *testing.T) {
 	for pkg, names := range imports(t) {

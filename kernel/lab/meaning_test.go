@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider/local"
 )

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 )
 
 // TestFullDisk: what cannot fit is refused before it is begun; a disk that

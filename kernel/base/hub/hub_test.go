@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 )
 
 // content is some bytes that do not compress or repeat.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 )
 
 // python runs a program of Python with the module huggingface_hub, or skips

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 )
 
 // TestRefusals shows each way in which a hub refuses, and what it is called.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/sim"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"

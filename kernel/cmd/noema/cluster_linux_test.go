@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/lab"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 // TestCrashAmongMany: of 200 trials, 64 at once in shared processes, one kills its

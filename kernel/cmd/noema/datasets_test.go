@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 	"noema/kernel/task/dataset"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 )
 
 // embeddingModel writes an embedding model with random weights: what is near to

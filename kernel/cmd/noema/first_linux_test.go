@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 	"time"
 
-	"noema/kernel/internal/hubtest"
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/hubtest"
+	"noema/kernel/internal/test/localtest"
 )
 
 // TestFirstAnswer goes from nothing to the first answer of a language model: it is

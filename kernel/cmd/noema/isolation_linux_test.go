@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 // offline puts a command where there is no network, not even loopback.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 // TestEchoedKeys: a server that echoes the user's keys, in any spelling, leaves

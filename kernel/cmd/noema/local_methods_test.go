@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/session/builtin"
 	"noema/methods"
 )

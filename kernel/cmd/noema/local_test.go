@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 )
 
 // TestLocalModel compares methods on a model with random weights, in the

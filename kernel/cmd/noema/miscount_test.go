@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 // TestMiscount: token counts that cannot be are refused with the provider's name,

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"noema/kernel/internal/hubtest"
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/hubtest"
+	"noema/kernel/internal/test/localtest"
 )
 
 // TestPullToAnswer goes from nothing to a compared and replayed run with a

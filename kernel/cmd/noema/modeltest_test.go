@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/modeltest"
 )
 

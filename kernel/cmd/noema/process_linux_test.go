@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 // TestKillAPlugin kills a plugin in the middle of a trial from outside: nobody is

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/methods"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/wikitest"
+	"noema/kernel/internal/test/wikitest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider/sim"
 	"noema/kernel/result/record"

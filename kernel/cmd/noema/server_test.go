@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"noema/kernel/base/hub"
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 	"noema/kernel/model/library"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider"
 	"noema/kernel/run/cluster"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/result/record"
 	"noema/kernel/run/gateway"
 	"noema/methods"

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"noema/cache"
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
 	"noema/kernel/result/record"

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"noema/kernel/internal/hubtest"
+	"noema/kernel/internal/test/hubtest"
 	"noema/kernel/lab"
 	"noema/kernel/task"
 	"noema/kernel/task/dataset"

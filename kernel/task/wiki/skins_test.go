@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/wikitest"
+	"noema/kernel/internal/test/wikitest"
 	"noema/kernel/task/wiki"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/gemini"
 	"noema/kernel/model/provider/prices"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/tokenizer"
 	"noema/methods"
 )

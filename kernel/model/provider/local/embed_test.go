@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/methods"
 )
 

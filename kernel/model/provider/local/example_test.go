@@ -7,7 +7,7 @@ import (
 	"log"
 	"os"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local"
 	"noema/methods"
 )

@@ -8,7 +8,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local"
 	"noema/kernel/model/provider/local/internal/grammar"
 	"noema/kernel/model/provider/local/internal/tokenizer"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/network"
 	"noema/methods"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/local"
 	"noema/methods"

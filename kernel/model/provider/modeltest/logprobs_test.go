@@ -3,7 +3,7 @@ package modeltest
 import (
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
 )

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/ollama"

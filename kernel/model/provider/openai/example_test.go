@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"
 	"noema/methods"

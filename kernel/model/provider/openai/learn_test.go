@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"noema/cache"
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/none"
 	"noema/kernel/model/provider/openai"

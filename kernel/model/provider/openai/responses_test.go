@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"noema/kernel/internal/providertest"
+	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/openai"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/network"
 )

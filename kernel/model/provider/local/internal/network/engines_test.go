@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/network"
 )

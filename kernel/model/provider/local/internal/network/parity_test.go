@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/network"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"noema/kernel/internal/localtest"
+	"noema/kernel/internal/test/localtest"
 	"noema/kernel/model/provider/local/internal/tokenizer"
 )
 
