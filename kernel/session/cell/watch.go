@@ -30,9 +30,9 @@ func (s *Session) watch() {
 		if now > mostOver*limit {
 			s.giveUp(overMemory(limit, now))
 		}
-		ws, number, begun := s.present(), s.Count(), time.Now()
+		ws, begun := s.present(), time.Now()
 		if now <= limit {
-			allowed, of = limit, number
+			allowed, of = limit, s.Count()
 			ticker.Reset(watchEvery)
 			continue
 		}
@@ -40,7 +40,8 @@ func (s *Session) watch() {
 			continue
 		}
 		release := ws.machine.Hold()
-		runtime.GC() // without what is garbage
+		number := s.Count() // of the cell that is held: before, another may have run
+		runtime.GC()        // without what is garbage
 		used := meter.heap()
 		if number != of {
 			allowed, of = max(limit, used+limit/64), number
