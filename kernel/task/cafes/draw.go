@@ -1,51 +1,88 @@
 package cafes
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
 // facts knows for every condition that requests use which cafes meet it.
 type facts struct {
 	sets     map[Condition]set
-	wishes   []Node // attributes that a cafe can have
-	dislikes []Node // attributes that a cafe can lack
-	hours    [worldSize][]Node
-	reviews  []Node
-	social   [3][]Node // by hops
+	wishes   []fact // attributes that a cafe can have
+	dislikes []fact // attributes that a cafe can lack
+	hours    [worldSize][]fact
+	reviews  []fact
+	social   [3][]fact // by hops
+}
+
+// fact is a tree with the cafes that satisfy it and what its leaves are about.
+type fact struct {
+	Node
+	met      set
+	subjects []string
+}
+
+// factOf is the fact of n, a leaf or the negation of one, which has been evaluated.
+func (f *facts) factOf(n Node) fact {
+	c := n.Leaves()[0]
+	met := f.sets[c]
+	if n.Op == Not {
+		met = everyone &^ met
+	}
+	return fact{n, met, []string{cmp.Or(c.Path, c.Day, c.Pattern)}}
+}
+
+// joined is what facts say together: all of them, or any.
+func joined(op Op, args []fact) fact {
+	out := fact{met: everyone}
+	if op == Or {
+		out.met = 0
+	}
+	nodes := make([]Node, len(args))
+	for i, a := range args {
+		nodes[i], out.subjects = a.Node, append(out.subjects, a.subjects...)
+		if op == Or {
+			out.met |= a.met
+		} else {
+			out.met &= a.met
+		}
+	}
+	out.Node = Node{Op: op, Args: nodes}
+	return out
 }
 
 // newFacts evaluates every condition on every cafe.
 func newFacts(w *world) (*facts, error) {
 	f := &facts{sets: map[Condition]set{}}
-	add := func(to *[]Node, c Condition) error {
-		n := Is(c)
-		*to = append(*to, n)
-		return f.evaluate(w, n)
+	add := func(to *[]fact, n Node) error {
+		err := f.evaluate(w, n)
+		*to = append(*to, f.factOf(n))
+		return err
 	}
 	for _, c := range Conditions() {
 		if c.Want == false {
 			continue
 		}
-		if err := add(&f.wishes, c); err != nil {
+		if err := add(&f.wishes, Is(c)); err != nil {
 			return nil, err
 		}
-		if no := No(Is(c)).Normal(); deniable(c) {
-			f.dislikes = append(f.dislikes, no)
-			if err := f.evaluate(w, no); err != nil {
+		if deniable(c) {
+			if err := add(&f.dislikes, No(Is(c)).Normal()); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, topic := range Topics() {
-		if err := add(&f.reviews, Condition{Kind: Review, Pattern: topic}); err != nil {
+		if err := add(&f.reviews, Is(Condition{Kind: Review, Pattern: topic})); err != nil {
 			return nil, err
 		}
 		for _, asker := range w.askers {
 			for hops := 1; hops <= 2; hops++ {
 				c := Condition{Kind: Social, Pattern: topic, Friend: asker, Hops: hops}
-				if err := add(&f.social[hops], c); err != nil {
+				if err := add(&f.social[hops], Is(c)); err != nil {
 					return nil, err
 				}
 			}
@@ -69,10 +106,10 @@ func (f *facts) addHours(w *world) error {
 			shut = min(shut, 24*60) // requests speak of one day
 			for _, window := range [][2]int{{open, open + 120}, {open + 30, open + 120}, {shut - 120, shut}, {shut - 120, shut - 30}} {
 				n := Is(Condition{Kind: Hours, Day: day, From: window[0], To: window[1]})
-				f.hours[i] = append(f.hours[i], n)
 				if err := f.evaluate(w, n); err != nil {
 					return err
 				}
+				f.hours[i] = append(f.hours[i], f.factOf(n))
 			}
 		}
 	}
@@ -110,27 +147,6 @@ func (f *facts) evaluate(w *world, n Node) error {
 	return nil
 }
 
-// set is which cafes satisfy n.
-func (f *facts) set(n Node) set {
-	switch n.Op {
-	case Not:
-		return everyone &^ f.set(n.Args[0])
-	case Or:
-		var any set
-		for _, a := range n.Args {
-			any |= f.set(a)
-		}
-		return any
-	case And:
-		all := everyone
-		for _, a := range n.Args {
-			all &= f.set(a)
-		}
-		return all
-	}
-	return f.sets[n.Leaf]
-}
-
 // drawer draws conditions that its gold cafe satisfies.
 type drawer struct {
 	facts *facts
@@ -139,23 +155,22 @@ type drawer struct {
 }
 
 // part draws one conjunct, which may fail for lack of candidates.
-type part func() (Node, bool)
+type part func() (fact, bool)
 
 // all draws the conjuncts of a request. No attribute occurs in two places.
-func (d *drawer) all(parts ...part) ([]Node, bool) {
-	var out []Node
-	seen := map[string]bool{}
+func (d *drawer) all(parts ...part) ([]fact, bool) {
+	out := make([]fact, 0, len(parts))
+	var seen []string
 	for _, p := range parts {
 		n, ok := p()
 		if !ok {
 			return nil, false
 		}
-		for _, c := range n.Leaves() {
-			subject := c.Path + c.Day + c.Pattern
-			if seen[subject] {
+		for _, subject := range n.subjects {
+			if slices.Contains(seen, subject) {
 				return nil, false
 			}
-			seen[subject] = true
+			seen = append(seen, subject)
 		}
 		out = append(out, n)
 	}
@@ -164,69 +179,68 @@ func (d *drawer) all(parts ...part) ([]Node, bool) {
 
 // draw picks a node of from which the gold cafe satisfies, or with met false
 // one that it does not.
-func (d *drawer) draw(from []Node, met bool) (Node, bool) {
+func (d *drawer) draw(from []fact, met bool) (fact, bool) {
 	for range 60 {
 		if len(from) == 0 {
 			break
 		}
 		n := pick(d.rng, from)
-		s := d.facts.set(n)
-		if got := s>>d.gold&1 == 1; got == met && s != 0 && s != everyone {
+		if got := n.met>>d.gold&1 == 1; got == met && n.met != 0 && n.met != everyone {
 			return n, true
 		}
 	}
-	return Node{}, false
+	return fact{}, false
 }
 
-func (d *drawer) wish() (Node, bool)    { return d.draw(d.facts.wishes, true) }
-func (d *drawer) unmet() (Node, bool)   { return d.draw(d.facts.wishes, false) }
-func (d *drawer) dislike() (Node, bool) { return d.draw(d.facts.dislikes, true) }
-func (d *drawer) hours() (Node, bool)   { return d.draw(d.facts.hours[d.gold], true) }
-func (d *drawer) review() (Node, bool)  { return d.draw(d.facts.reviews, true) }
+func (d *drawer) wish() (fact, bool)    { return d.draw(d.facts.wishes, true) }
+func (d *drawer) unmet() (fact, bool)   { return d.draw(d.facts.wishes, false) }
+func (d *drawer) dislike() (fact, bool) { return d.draw(d.facts.dislikes, true) }
+func (d *drawer) hours() (fact, bool)   { return d.draw(d.facts.hours[d.gold], true) }
+func (d *drawer) review() (fact, bool)  { return d.draw(d.facts.reviews, true) }
 
 func (d *drawer) social(hops int) part {
-	return func() (Node, bool) { return d.draw(d.facts.social[hops], true) }
+	return func() (fact, bool) { return d.draw(d.facts.social[hops], true) }
 }
 
 // either is "a or b", of which the gold cafe satisfies one.
-func (d *drawer) either() (Node, bool) { return d.alternatives(d.wish, d.unmet) }
+func (d *drawer) either() (fact, bool) { return d.alternatives(d.wish, d.unmet) }
 
 // eitherPair is "a and b, or c and d", of which the gold cafe satisfies one;
 // of the other it has at most half.
-func (d *drawer) eitherPair() (Node, bool) {
-	met := func() (Node, bool) { return d.pair(d.wish, d.wish) }
-	unmet := func() (Node, bool) { return d.pair(d.wish, d.unmet) }
+func (d *drawer) eitherPair() (fact, bool) {
+	met := func() (fact, bool) { return d.pair(d.wish, d.wish) }
+	unmet := func() (fact, bool) { return d.pair(d.wish, d.unmet) }
 	return d.alternatives(met, unmet)
 }
 
 // eitherReview is "a, or b and a review", of which the gold cafe satisfies one.
-func (d *drawer) eitherReview() (Node, bool) {
+func (d *drawer) eitherReview() (fact, bool) {
 	if d.rng.IntN(2) == 0 {
-		return d.alternatives(d.wish, func() (Node, bool) { return d.pair(d.unmet, d.review) })
+		return d.alternatives(d.wish, func() (fact, bool) { return d.pair(d.unmet, d.review) })
 	}
-	return d.alternatives(d.unmet, func() (Node, bool) { return d.pair(d.wish, d.review) })
+	return d.alternatives(d.unmet, func() (fact, bool) { return d.pair(d.wish, d.review) })
 }
 
-func (d *drawer) pair(a, b part) (Node, bool) {
+func (d *drawer) pair(a, b part) (fact, bool) {
 	args, ok := d.all(a, b)
-	return AllOf(args...), ok
+	return joined(And, args), ok
 }
 
 // alternatives joins two parts in random order. Each must admit a cafe that
 // the other does not, or there would be no choice.
-func (d *drawer) alternatives(a, b part) (Node, bool) {
+func (d *drawer) alternatives(a, b part) (fact, bool) {
 	args, ok := d.all(a, b)
 	if !ok {
-		return Node{}, false
+		return fact{}, false
 	}
-	x, y := d.facts.set(args[0]), d.facts.set(args[1])
-	if x&^y == 0 || y&^x == 0 || sameSubject(args[0], args[1]) {
-		return Node{}, false
+	x, y := args[0].met, args[1].met
+	if x&^y == 0 || y&^x == 0 || sameSubject(args[0].Node, args[1].Node) {
+		return fact{}, false
 	}
 	if d.rng.IntN(2) == 0 {
 		args[0], args[1] = args[1], args[0]
 	}
-	return AnyOf(args...), true
+	return joined(Or, args), true
 }
 
 // sameSubject reports whether both test one attribute, as in "loud or quiet".

@@ -26,21 +26,21 @@ type request struct {
 
 // shape draws a tree of a group's form that the drawer's gold cafe satisfies;
 // false if there is none with these random numbers.
-type shape func(d *drawer) ([]Node, bool)
+type shape func(d *drawer) ([]fact, bool)
 
 // groups are the forms of requests, in order of difficulty.
 func groups() []shape {
 	return []shape{
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.wish) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.either) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.hours) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.review) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.eitherPair) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.social(1)) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.wish, d.social(2)) },
-		func(d *drawer) ([]Node, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
-		func(d *drawer) ([]Node, bool) {
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.wish) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.either) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.hours) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.review) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.eitherPair) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.social(1)) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.social(2)) },
+		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
+		func(d *drawer) ([]fact, bool) {
 			return d.all(d.dislike, d.hours, d.eitherReview, d.social(1+d.rng.IntN(2)))
 		},
 	}
@@ -119,9 +119,12 @@ func (d *drawer) request(r *request, s shape, from []int, asked map[string]bool)
 			if !ok {
 				continue
 			}
-			tree := AllOf(args...)
-			failing, ok := d.facts.failing(args, gold)
-			if !ok || asked[tree.String()] {
+			failing, ok := failing(args, gold)
+			if !ok {
+				continue
+			}
+			tree := joined(And, args).Node
+			if asked[tree.String()] {
 				continue
 			}
 			valid++
@@ -160,12 +163,10 @@ func union(sets []set) set {
 
 // failing returns for each conjunct which cafes fail it alone, or false if
 // gold is not the only cafe that satisfies all.
-func (f *facts) failing(args []Node, gold int) ([]set, bool) {
-	sets := make([]set, len(args))
+func failing(args []fact, gold int) ([]set, bool) {
 	all := everyone
-	for i, a := range args {
-		sets[i] = f.set(a)
-		all &= sets[i]
+	for _, a := range args {
+		all &= a.met
 	}
 	if all != 1<<gold {
 		return nil, false
@@ -175,10 +176,10 @@ func (f *facts) failing(args []Node, gold int) ([]set, bool) {
 		others := everyone
 		for j := range args {
 			if j != i {
-				others &= sets[j]
+				others &= args[j].met
 			}
 		}
-		out[i] = others &^ sets[i]
+		out[i] = others &^ args[i].met
 	}
 	return out, true
 }
