@@ -33,7 +33,7 @@ func (t *Task) with(by score.Scoring, scorer, why string) *Task {
 // ScoredBy is t with other scorers. Its trials keep their seeds, so that their calls
 // are found in the store.
 func (t *Task) ScoredBy(scorers []string) (*Task, error) {
-	if own, err := t.Scorer.For(methods.AnswerSpec{Kind: methods.Text}); !t.Scorer.IsZero() && !t.Scorer.Chosen() && own != nil && err == nil {
+	if _, unknown := t.Scorer.For(methods.AnswerSpec{Kind: methods.Text}); unknown == nil && !t.Scorer.IsZero() && !t.Scorer.Chosen() {
 		return nil, fmt.Errorf("task %q has a scorer of its own, %q, and other scorers cannot read its targets: leave --scorer out", t.Name, t.Scorer)
 	}
 	rubrics, err := withRubrics(scorers)

@@ -51,8 +51,9 @@ func Choose(scorers []string) (Scoring, error) {
 func chosen(name string) Scoring {
 	s := Scoring{name: name}
 	s.by, s.err = parseChosen(name)
-	if i := slices.IndexFunc(strings.Split(name, separator), isGrading); i >= 0 && s.err == nil {
-		s.grading, s.err = ParseGrading(strings.Split(name, separator)[i])
+	scorers := strings.Split(name, separator)
+	if i := slices.IndexFunc(scorers, isGrading); i >= 0 && s.err == nil {
+		s.grading, s.err = ParseGrading(scorers[i])
 	}
 	return s
 }

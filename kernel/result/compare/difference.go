@@ -70,8 +70,9 @@ func Paired(metric string, a, b []float64, clusters []string, o Options) (Differ
 	if len(a) != len(b) || clusters != nil && len(clusters) != len(a) {
 		return Difference{}, fmt.Errorf("compare: %d values against %d, with %d clusters: give one each per sample", len(a), len(b), len(clusters))
 	}
-	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), o.plan(1), Stop{})}
-	decide(one, o.plan(1).Level)
+	p := o.plan(1)
+	one := []Difference{differ(metric, "A", "B", pair(a, b, clusters), p, Stop{})}
+	decide(one, p.Level)
 	return one[0], nil
 }
 
