@@ -242,7 +242,6 @@ func (p *Plugin) Solve(ctx context.Context, problem methods.Problem, h methods.H
 	}
 	end := proc.child.out.follow(ctx)
 	answer, err := proc.solve(ctx, problem, h)
-	proc.child.settle()
 	end()
 	p.host.release(proc, err)
 	return answer, err

@@ -243,8 +243,10 @@ func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.
 	return methods.Answer{}, own(p.failure("did not stop", context.Cause(ctx)), true)
 }
 
-// judge separates failures of the process from errors of the method.
+// judge separates failures of the process from errors of the method, once all that was
+// printed before the trial's end is there: a failure shows the last of it.
 func (p *process) judge(r result) (methods.Answer, error) {
+	p.child.settle()
 	var broken *brokenError
 	switch {
 	case errors.As(r.err, &broken):
