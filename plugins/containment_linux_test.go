@@ -94,6 +94,9 @@ func misdeeds() []misdeed {
 // TestMisbehavingPluginsAreContained runs each with cgroups, where they can be
 // had, and those to which it matters without.
 func TestMisbehavingPluginsAreContained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, cageless := range []bool{false, true} {
 		for _, m := range misdeeds() {
 			if cageless && !m.tree {

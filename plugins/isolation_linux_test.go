@@ -149,6 +149,9 @@ func judge(t *testing.T, ways map[string]string, left []string) (open []string) 
 
 // TestNoWayOutForAnOrdinaryUser runs it again as nobody, if this user may.
 func TestNoWayOutForAnOrdinaryUser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if os.Geteuid() != 0 {
 		t.Skip("it is run as an ordinary user already")
 	}

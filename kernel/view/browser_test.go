@@ -218,6 +218,9 @@ func TestSpeedInABrowser(t *testing.T) {
 // TestBundleInABrowser filters a bundle, from a file server and from the disk, and opens a
 // call and leaves it again.
 func TestBundleInABrowser(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ctx := browser(t)
 	l := newLab(t)
 	big, cafes := bigRun(t, l, 300, 2), cafesRun(t, l)

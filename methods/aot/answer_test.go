@@ -70,6 +70,9 @@ func TestRankingsSetsAndFields(t *testing.T) {
 // TestTiesFavourNoItem: over many seeds each item of a tie, and each that the
 // plan leaves out, is as often first among its likes.
 func TestTiesFavourNoItem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := problem(methods.Text, "")
 	p.Answer = methods.AnswerSpec{Kind: methods.Ranking, N: 6, K: 6}
 	const trials = 1200

@@ -26,6 +26,9 @@ func decision(name, input string) string {
 // TestHostilePlans: plans that a model in a loop could write end soon, in a small
 // memory, and with an outcome that says so.
 func TestHostilePlans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	ref := func(format string) func(int) string {
 		return func(before int) string { return strings.ReplaceAll(format, "@", fmt.Sprintf("<result_of_%d>", before)) }
 	}

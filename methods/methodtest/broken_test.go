@@ -335,6 +335,9 @@ func limitsFor(b broken) limits {
 // Each broken method is caught by the check that is there to catch it, and
 // each check has at least one that it catches.
 func TestBrokenMethodsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	all := append(append(brokenDescriptions(), brokenAnswers()...), brokenCalls()...)
 	all = append(append(all, brokenDeterminism()...), brokenLifetimes(t)...)
 	all = append(append(all, brokenErrors()...), brokenByHostility()...)

@@ -12,6 +12,9 @@ import (
 // method is compared with itself, and the stored runs give the same without force.
 func TestCompareUnderAttack(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCLI(t)
 	var live, stored struct {
 		compare.Comparison

@@ -87,6 +87,9 @@ func newClustered(c *cli, l *ledger, workers int, server string, args []string) 
 // answer is paid again. 30 kills with NOEMA_BENCH=1.
 func TestKillACluster(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if os.Getenv("NOEMA_BENCH") == "" {
 		t.Run("embedded", func(t *testing.T) { killCluster(t, 3, 10, "") })
 		return

@@ -15,6 +15,9 @@ import (
 // paid twice.
 func TestCrashAmongMany(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const trials, heavy = 200, "q100"
 	var quiz strings.Builder
 	for i := range trials {

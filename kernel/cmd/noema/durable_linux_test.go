@@ -268,6 +268,9 @@ func chaosUser(c *cli, quiz string, n int) *contender {
 // paid again. Answers that were sent but not yet seen may be lost on
 // their way; they are counted with their ages. 100 kills with NOEMA_BENCH=1.
 func TestAnswersSurviveKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	kills, questions := 8, 12
 	if os.Getenv("NOEMA_BENCH") == "1" {
 		kills, questions = 100, 30

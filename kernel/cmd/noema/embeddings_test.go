@@ -64,6 +64,9 @@ func questionsAndCorpus(t *testing.T) (questions, corpus string) {
 // and replays where the model is not.
 func TestSearchByMeaning(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir, option := embeddingModel(t)
 	questions, corpus := questionsAndCorpus(t)
 	user := newCLI(t)
@@ -92,6 +95,9 @@ func TestSearchByMeaning(t *testing.T) {
 // TestSemanticFilter: General ANoT picks reviews by meaning.
 func TestSemanticFilter(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	_, option := embeddingModel(t)
 	user := newCLI(t)
 	args := []string{
@@ -110,6 +116,9 @@ func TestSemanticFilter(t *testing.T) {
 
 func TestEmbeddingsMisused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir, option := embeddingModel(t)
 	decoder := t.TempDir()
 	if err := localtest.WriteCheckpoint(decoder, "gpt2", 1); err != nil {

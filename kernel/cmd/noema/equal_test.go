@@ -23,6 +23,9 @@ import (
 // means of the JSON to those of the exported rows.
 func TestFacesAgree(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, flags := range map[string][]string{"fixed": nil, "until decided": {"--until", "decided", "--equivalence", "0.6"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

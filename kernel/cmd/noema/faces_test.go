@@ -61,6 +61,9 @@ var cellTag = regexp.MustCompile(`</?td[^>]*>`)
 
 func TestEveryFaceShowsOneNumber(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCLI(t)
 	flaky(c)
 	live := c.run(exitFailed, flakyCompare()...).stdout

@@ -18,6 +18,9 @@ import (
 // and what must write says why it cannot.
 func TestReadWhereNothingCanBeWritten(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	disk := smallDisk(t)
 	c := newCLI(t).at(filepath.Join(disk, "home"))
 	compare := []string{"compare", "--task", "cafes", "--methods", "direct", "--limit", "3"}

@@ -90,6 +90,9 @@ func chained(n int) string {
 // much more as to double it, or the input is refused; a quadratic reader takes four
 // times as much more.
 func TestInputsThatGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	r := rand.New(rand.NewPCG(13, 30))
 	for _, c := range growing {
 		n := c.n + r.IntN(c.n/4)

@@ -60,6 +60,9 @@ func numbered(n int, format string) string {
 }
 
 func TestHostileFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const (
 		run      = "run f.yaml"
 		compare  = "compare --limit 1 --methods direct --task "

@@ -29,6 +29,9 @@ func offline(cmd *exec.Cmd) *exec.Cmd {
 // TestReplayWithoutNetwork replays where no socket leads anywhere.
 func TestReplayWithoutNetwork(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if err := offline(exec.Command("true")).Run(); err != nil {
 		t.Skipf("no right to take the network away from a process: %v", err)
 	}
@@ -75,6 +78,9 @@ func smallDisk(t *testing.T) string {
 // stops with an error that names the cure, and goes on when there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	disk := smallDisk(t)
 	filler := filepath.Join(disk, "filler")
 	var fill sync.Once

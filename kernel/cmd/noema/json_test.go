@@ -79,6 +79,9 @@ func keys(t *testing.T, object map[string]any, want ...string) {
 // TestEpochs shows that epochs are independent draws and still repeatable.
 func TestEpochs(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCLI(t)
 	args := []string{"compare", "--model", "sim?error=0.2", "--epochs", "5", "--limit", "10", "--methods", "direct,cot"}
 	first := c.summary(args...)

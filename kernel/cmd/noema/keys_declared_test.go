@@ -18,6 +18,9 @@ import (
 // have the same root hash.
 func TestDeclaredKeys(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var roots []string
 	for _, key := range []string{"open-sesame-0123456789", "another/key+ältogether"} {
 		c := newCLI(t)

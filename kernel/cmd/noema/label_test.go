@@ -32,6 +32,9 @@ default: {reply: "Answer: INCORRECT"}
 // labels without seeing methods or verdicts, and labels correct the graders.
 func TestLabel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	user := gradedUser(t)
 	compare := []string{"compare", "--task", "q.jsonl", "--methods", "direct,cot", "--model", "sim?error=0.5", "--scorer", "graded?model=scripted/grader.yaml&rubric=@rubric.txt"}
 	want(t, user.run(0, compare...).stdout, "uncalibrated: models graded", "grading cost")
@@ -83,6 +86,9 @@ func TestLabel(t *testing.T) {
 // graders', a replay proves them, and the note on who chose the scorer is true.
 func TestPairwiseCommand(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	user := gradedUser(t)
 	user.write("pairs.yaml", `
 rules:
@@ -125,6 +131,9 @@ func labelsOf(t *testing.T, trials string) string {
 // TestGradedRefused: each refusal names what to change.
 func TestGradedRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	user := gradedUser(t)
 	one := func(model, scorer string) []string {
 		return []string{"compare", "--task", "q.jsonl", "--limit", "2", "--methods", "direct", "--model", model, "--scorer", scorer}

@@ -35,6 +35,9 @@ var noiseTasks = []struct {
 // come again from the store without the model.
 func TestEveryMethodOnNoise(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir := t.TempDir()
 	spec := localtest.Spec{Arch: "smollm", Seed: 3, Hidden: 16, Heads: 1, KVHeads: 1, Layers: 1, Context: 1 << 15}
 	if err := localtest.Write(dir, spec); err != nil {

@@ -12,6 +12,9 @@ import (
 // what is tested is that their outcomes say so, and that they come again.
 func TestLocalModel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir := t.TempDir()
 	if err := localtest.Write(dir, localtest.Spec{Arch: "llama", Seed: 1, Context: 4096}); err != nil {
 		t.Fatal(err)

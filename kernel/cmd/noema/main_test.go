@@ -89,9 +89,18 @@ func (b brittle) Solve(ctx context.Context, p methods.Problem, h methods.Host) (
 // fewer plugin processes are started.
 const fewAtOnce = "3"
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "testdata/script") }
+
+func TestLongScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	runScripts(t, "testdata/script/long")
+}
+
+func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:       "testdata/script",
+		Dir:       dir,
 		Condition: func(name string) (bool, error) { return name == "isolated" && isolates(t), nil },
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("NOEMA_HOME", env.Getenv("WORK")+"/home")

@@ -52,6 +52,9 @@ var faces = map[string]func(c *cli, text string) (args []string, in io.Reader){
 // never has much more than the limit. With NOEMA_BENCH=1 each runs everywhere.
 func TestMemoryOfAProcess(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const limit = 256 << 20
 	r := rand.New(rand.NewPCG(30, 10))
 	for _, engine := range cell.Engines() {

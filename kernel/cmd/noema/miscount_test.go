@@ -11,6 +11,9 @@ import (
 // in the table, in JSON and in what is shown later; the answer is kept and not
 // paid for again, and limits on tokens stop the run.
 func TestMiscount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		model, variable string
 		protocol        providertest.Protocol

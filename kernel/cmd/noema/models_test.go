@@ -15,6 +15,9 @@ import (
 // model of a hub: after the pull, the hub may be gone.
 func TestPullToAnswer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir := t.TempDir()
 	if err := localtest.Write(dir, localtest.Spec{Arch: "smollm", Seed: 1, Context: 4096}); err != nil {
 		t.Fatal(err)

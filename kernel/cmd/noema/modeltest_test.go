@@ -51,6 +51,9 @@ func TestModelTest(t *testing.T) {
 // TestWrongModel: what is wrong with a model's name or options is said.
 func TestWrongModel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCLI(t, "OPENAI_API_KEY="+wrongKey)
 	for model, says := range map[string]string{
 		"openai/x?apii=chat":         `model "openai/x": unknown option "apii", did you mean "api"?: the options are api, effort, price_input, price_output`,

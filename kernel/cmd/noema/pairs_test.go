@@ -93,6 +93,9 @@ func remedies() map[string]string {
 // TestPairsWithoutErrors has every method do every task that it supports with a model
 // that makes no errors: all is right, or the table says why not, and what helps helps.
 func TestPairsWithoutErrors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	model, err := sim.New(sim.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -187,6 +190,9 @@ func allRight(t *testing.T, tk *task.Task, model sim.Provider, m methods.Method,
 // put each kind of answer through it. It holds the table of those pairs in
 // methods/README.md to what is so. Run with -update to write it.
 func TestSupportedPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {
 		t.Fatal(err)

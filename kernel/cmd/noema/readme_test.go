@@ -30,11 +30,14 @@ func TestReadme(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	var commands, snippets atomic.Int64
 	t.Cleanup(func() {
-		if commands.Load() < 40 || snippets.Load() < 1 {
+		if !testing.Short() && (commands.Load() < 40 || snippets.Load() < 1) {
 			t.Errorf("only %d commands and %d snippets found", commands.Load(), snippets.Load())
 		}
 	})
 	for _, file := range markdown(t, root) {
+		if testing.Short() && file != filepath.Join(root, "README.md") {
+			continue
+		}
 		t.Run(strings.TrimPrefix(file, root+"/"), func(t *testing.T) {
 			t.Parallel()
 			commands.Add(int64(checkReadme(t, root, file)))
@@ -145,7 +148,7 @@ func checkReadme(t *testing.T, root, file string) (commands int) {
 // home and the test binary as noema.
 func readmeCommand(t *testing.T, root, home, line string) string {
 	t.Helper()
-	if line == "go test ./..." { // it would run this test; the gate runs it
+	if strings.HasPrefix(line, "go test ") { // it would run this test; the gate runs it
 		gate, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 		if err != nil || !strings.Contains(string(gate), "\n"+line+"\n") {
 			t.Errorf("the gate does not run %q: %v", line, err)

@@ -15,6 +15,9 @@ import (
 // run comes again bit for bit.
 func TestRealModel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file := localtest.Real(t)
 	user := newCLI(t)
 	want(t, user.run(0, "model", "import", file, "--name", "smollm2").stdout, "gguf, 93.8 MiB", "use     --model local/smollm2")

@@ -78,6 +78,9 @@ func wikipedia(t *testing.T, skin string, o multihop.Options) *httptest.Server {
 // TestResearchTreeInWikipediasLayout answers seed 003's question over HTTP from
 // pages as each skin has them, within 15 turns, and ReAct does.
 func TestResearchTreeInWikipediasLayout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, skin := range wikitest.Skins() {
 		t.Run(skin, func(t *testing.T) {
 			t.Parallel()
@@ -101,6 +104,9 @@ func TestResearchTreeInWikipediasLayout(t *testing.T) {
 // search, and looks at their prompts, at the summary and at the run's record.
 func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	l := lab.Open(lab.Options{Home: t.TempDir(), Catalog: builtin.Catalog{}})
 	defer l.Close()
 	result, err := l.Run(lab.Experiment{Task: "multihop?questions=3&words=100", Methods: []string{"direct", "cot", "react", "llm-compiler?replans=8", "research-tree"}, Model: "sim?error=0"})
@@ -137,6 +143,9 @@ func TestWhoSearchesGetsTheQuestionAlone(t *testing.T) {
 // reads the full articles.
 func TestResearchTreeReadsAFifth(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tk := openTask(t, "multihop?questions=9")
 	used := map[string]int64{}
 	for _, name := range []string{"research-tree", "direct"} {
@@ -172,6 +181,9 @@ func TestEnginePlannerOnSeedsQueries(t *testing.T) {
 // the server is gone.
 func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	handler, err := multihop.Handler(multihop.Options{Words: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,9 @@ func once(faults map[string]providertest.Response) func(providertest.Ask) provid
 // and the transcripts say what happened.
 func TestFaultsOfAServer(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	server := providertest.New(providertest.Config{Answer: yes, Key: rightKey, Respond: once(map[string]providertest.Response{
 		"q1": providertest.Status(429, "Rate limit reached.", "Retry-After", "1"),
 		"q2": providertest.Status(500, "The server had an error."),

@@ -15,6 +15,9 @@ import (
 // store and where no socket leads anywhere.
 func TestVerifyWithoutNetwork(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if err := offline(exec.Command("true")).Run(); err != nil {
 		t.Skipf("no right to take the network away from a process: %v", err)
 	}
@@ -56,6 +59,9 @@ func (c *cli) endWhen(pattern string, sig syscall.Signal, cmd *exec.Cmd) result 
 // TestKilledPackAndImport kills a pack, an import and a verification in the middle.
 func TestKilledPackAndImport(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newCLI(t)
 	root := rootOf(c.run(0, "compare", "--task", "cafes", "--methods", "direct,anot", "--limit", "20", "--epochs", "3").stdout)
 	part := filepath.Join(c.dir, ".pack-study.noema")
@@ -89,6 +95,9 @@ func TestKilledPackAndImport(t *testing.T) {
 // TestRebuild builds the program of a packed plugin again, from right and from other source.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no Go toolchain")
 	}

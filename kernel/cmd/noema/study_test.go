@@ -11,6 +11,9 @@ import (
 // TestPaperWithAChangedDigit changes a digit of a file that a paper reads.
 func TestPaperWithAChangedDigit(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	user := newCLI(t)
 	user.run(0, "compare", "--task", "cafes", "--methods", "direct,anot", "--limit", "3", "--name", "first")
 	user.run(0, "pack", "last", "-o", "first.noema")

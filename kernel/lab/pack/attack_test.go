@@ -104,6 +104,9 @@ func reblob(t *testing.T, l *lab.Lab, run *record.Run, old, now string) {
 // TestForgedRuns verifies packs whose hashes and tables are all right and whose runs are not.
 func TestForgedRuns(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for what, c := range map[string]struct {
 		change func(*testing.T, *lab.Lab, *record.Run, []*record.Trial)
 		wrong  string // what it gets wrong; empty if nobody can check it …
@@ -330,6 +333,9 @@ func codeOf(t *testing.T, file string) string {
 // found, with its place.
 func TestFlippedBits(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file, _ := packed(t, lab.Experiment{Task: "cafes", Methods: []string{"direct"}, Epochs: 3, Model: "sim?error=0.1"})
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -367,6 +373,9 @@ func TestFlippedBits(t *testing.T) {
 // TestHostileStudies opens packs that are whole and say what no noema writes.
 func TestHostileStudies(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	many := func(one string, n int) string { return strings.Repeat(one+",", n-1) + one }
 	for what, c := range map[string]struct {
 		entries map[string]string

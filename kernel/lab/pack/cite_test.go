@@ -16,6 +16,9 @@ import (
 // TestCitedNumbers changes digits of the files that a paper reads.
 func TestCitedNumbers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file, root := packed(t, small)
 	p, err := packfile.Open(file)
 	if err != nil {
@@ -88,6 +91,9 @@ func namesOf(t *testing.T, file string) (names []string) {
 // if papers may break.
 func TestNamesAreStable(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	raw, err := os.ReadFile("testdata/names.txt")
 	if err != nil {
 		t.Fatal(err)

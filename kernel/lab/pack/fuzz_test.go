@@ -374,6 +374,9 @@ func found(t *testing.T, raw []byte, dir string) (refused string, listed []strin
 // holds the same as before.
 func TestForgeries(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	n, seed := 100, uint64(30)
 	if os.Getenv("NOEMA_BENCH") != "" {
 		n = 10_000

@@ -155,6 +155,9 @@ func TestPackOfTheBuildBefore(t *testing.T) {
 // TestNothingGivenAwayIsBelieved changes what a pack says, with digests that fit.
 func TestNothingGivenAwayIsBelieved(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file, _ := packed(t, small)
 	in := func(entry, old, new string) func(string, []byte) []byte {
 		return func(name string, data []byte) []byte {

@@ -45,6 +45,9 @@ func program(t *testing.T) (dir, digest string) {
 // TestRebuild builds the program of a pack again, and asks for what no noema writes.
 func TestRebuild(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir, digest := program(t)
 	file := forged(t, func(_ *testing.T, _ *lab.Lab, run *record.Run, _ []*record.Trial) {
 		run.Plugins[0] = record.Plugin{Method: "direct", Path: dir, Digest: digest}

@@ -175,6 +175,9 @@ func TestGoodPluginPasses(t *testing.T) {
 }
 
 func TestFlawsAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct{ plugin, check, want string }{
 		{"moody", "fresh", "text: a new process differs from a used one: "},
 		{"spender", "budget", "it goes on and makes 50 calls: without the limit it makes 2"},

@@ -45,6 +45,9 @@ func swift() []providertest.Fault {
 // those that stall are as frequent as all other faults, which takes minutes
 // and a machine without other work.
 func TestStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	before := runtime.NumGoroutine()
 	t.Run("all", func(t *testing.T) {
 		for _, c := range services() {

@@ -306,6 +306,9 @@ func cells(long bool, do func(a audited, n, count, experiments int)) {
 // in at least 93 %. NOEMA_BENCH=1 simulates all cells, each with more experiments,
 // and writes them to testdata/audit.txt.
 func TestAudit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	long := os.Getenv("NOEMA_BENCH") == "1"
 	cells(long, func(a audited, n, count, experiments int) {
 		name := fmt.Sprintf("%s/n=%d/methods=%d", a.name, n, count)

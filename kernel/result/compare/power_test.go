@@ -13,6 +13,9 @@ import (
 // about four of five runs: the allowance only makes t stricter, and the exchange of names
 // finds about what t does. NOEMA_BENCH=1 prints what METHOD.md has.
 func TestPower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	experiments, ns := 100, []int{20, 50}
 	if os.Getenv("NOEMA_BENCH") == "1" {
 		experiments, ns = 2000, []int{10, 20, 50, 100, 300}

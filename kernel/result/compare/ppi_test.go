@@ -182,6 +182,9 @@ func gradedWorlds() (all []gradedWorld) {
 // one in 5 % of experiments at most, among two, three and five methods, with intervals
 // that hold. NOEMA_BENCH=1 has 2,000 experiments in each of 80 worlds and prints them.
 func TestGradersSimulated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	worlds, experiments := gradedWorlds(), 2000
 	bench := os.Getenv("NOEMA_BENCH") != ""
 	if !bench {

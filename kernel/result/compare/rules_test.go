@@ -41,6 +41,9 @@ func anyPairing(random *rand.Rand) (a, b []float64, clusters []string) {
 // p-value is small enough; the other way round both are mirrored, and in another order they
 // are the same.
 func TestIntervalAndTestAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	random := rand.New(rand.NewPCG(29, 1))
 	decided := 0
 	for range 400 {

@@ -68,6 +68,9 @@ func extendedRuns() map[string]extended {
 // named as often as falseWinners says at most. NOEMA_BENCH=1 prints what METHOD.md
 // has.
 func TestFalseWinners(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	long := os.Getenv("NOEMA_BENCH") == "1"
 	for name, run := range extendedRuns() {
 		for step, size := range map[string]func(k int) int{

@@ -121,6 +121,9 @@ func flip(random *rand.Rand, apart, win float64) (a, b float64) {
 // limit again and again, no kind of equal methods brings a winner in more than 5 % of families, and no
 // pair is given up early. NOEMA_BENCH=1 repeats it often.
 func TestNeverAWinnerByChance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	repeats, samples, counts := 40, 100, []int{2, 3}
 	if os.Getenv("NOEMA_BENCH") == "1" {
 		repeats, samples, counts = 500, 320, []int{2, 3, 6}

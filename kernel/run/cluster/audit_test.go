@@ -74,6 +74,9 @@ func (w *warned) Warn(text string) {
 // replay; with an audit it is found in the run, which then has the root of one machine.
 func TestLyingWorker(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	e := cafes(1)
 	e.Limit = "6"
 	want := alone(t, e)

@@ -279,6 +279,9 @@ func (w *wire) mend() {
 
 func TestACutNetworkCostsNothingButTime(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := alone(t, cafes(2))
 	l := newLab(t)
 	c := start(t, l, cluster.Options{})
@@ -342,6 +345,9 @@ func (d deadly) Solve(ctx context.Context, p methods.Problem, h methods.Host) (m
 
 func TestATrialThatKillsItsWorkersFails(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	l := newLab(t)
 	c := start(t, l, cluster.Options{})
 	e := cafes(1)

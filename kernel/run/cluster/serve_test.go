@@ -153,6 +153,9 @@ func TestWorkersServeAModel(t *testing.T) {
 
 func TestAWorkerIsLostInTheMiddleOfACall(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	model := small(t, 1)
 	want := alone(t, sums(model))
 	l := newLab(t)

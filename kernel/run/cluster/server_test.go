@@ -41,6 +41,9 @@ func (s *separate) start() {
 
 func TestTheServerIsLostWithItsQueue(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := alone(t, cafes(2))
 	s := newSeparate(t)
 	l := newLab(t)

@@ -46,6 +46,9 @@ const unasked = -1
 // have no reason. None fails. NOEMA_BENCH=1 searches the whole range, for
 // each kind with each share and several seeds, which takes minutes.
 func TestBest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	thorough := os.Getenv("NOEMA_BENCH") == "1"
 	for _, s := range islands {
 		for _, odds := range []float64{0, 0.05, 0.1} {

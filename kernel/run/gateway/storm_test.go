@@ -128,6 +128,9 @@ func badHour() func(n int) int {
 // methods ask for it at the same time, what is in the store is the same as what
 // was seen, and nothing is left behind.
 func TestThousandsOfRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	check := noNewGoroutines(t)
 	t.Run("run", func(t *testing.T) {
 		const requests, perTrial = 4_000, 50

@@ -45,6 +45,9 @@ func labelled(label string, m methods.Method) Method {
 // neither the number of workers nor on what they finish first. What ran ahead is
 // counted, and stays out.
 func TestSameStopAtAnyNumberOfWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, e := range []Experiment{{Until: "decided"}, {Until: "decided", Epochs: 3}, {Looks: 4}} {
 		var first *Result
 		for _, atOnce := range []int{1, 3, 64} {
@@ -153,6 +156,9 @@ func TestFailedTrialsLeaveSamplesOut(t *testing.T) {
 // TestDesignIsDeclared: it decides the root, and what can only fail is refused with
 // the cure before a call.
 func TestDesignIsDeclared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	roots := map[string]bool{}
 	for _, e := range []Experiment{{}, {Until: "decided"}, {Until: "decided", Equivalence: 0.4}, {Looks: 2}, {Looks: 4}, {Until: "decided", Seed: 1}} {
 		roots[mustRun(t, early(t, e), openStore(t, t.TempDir())).Run.Root] = true

@@ -37,6 +37,9 @@ func heavy(samples, size int) *task.Task {
 // TestLargeTaskRuns: samples that together exceed the largest record, by far
 // more than compression saves, are kept one by one.
 func TestLargeTaskRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	store, p := openStore(t, t.TempDir()), simModel(t, "")
 	e := Setup{Task: heavy(5, 9<<20), Methods: []Method{first()}, Provider: p}
 	run := mustRun(t, e, store)

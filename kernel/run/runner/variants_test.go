@@ -40,6 +40,9 @@ func anotRun(t *testing.T, n int, o Experiment) (Setup, *cache.Store, *Result) {
 // changed ones too; a repeat asks nothing and has the same hash, however many trials
 // run at once, and so has a replay.
 func TestVariantsRepeat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, o := range map[string]Experiment{"free": {}, "epochs": {Epochs: 2, Limit: "3"}, "limited": {CallLimit: 6}} {
 		t.Run(name, func(t *testing.T) {
 			e, store, run := anotRun(t, 4, o)

@@ -40,6 +40,9 @@ func runBook(t *testing.T, file, home string) (*jupyter.Notebook, []jupyter.Diff
 // with a full one, and compares what they show with what is saved. One that asks a local
 // model is left out, as it takes many minutes.
 func TestNotebooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	books, err := filepath.Glob("../../../experiments/*/notebook.ipynb")
 	if err != nil || len(books) < 3 {
 		t.Fatalf("experiments has %d notebooks, want at least 3 (%v)", len(books), err)

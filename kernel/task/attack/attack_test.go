@@ -34,6 +34,9 @@ func tasks(t *testing.T) []*task.Task {
 // TestEveryAttackBites and leaves targets, and what decides them, as they are: a
 // reader that makes no mistake still finds every right answer.
 func TestEveryAttackBites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	reader, err := sim.New(sim.Options{})
 	if err != nil {
 		t.Fatal(err)

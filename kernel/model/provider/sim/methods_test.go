@@ -131,6 +131,9 @@ func trials(f func(task.Sample), samples []task.Sample) {
 // Without errors the model understands every request, so every method that
 // asks it the right questions finds every right item.
 func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	samples, p := defaultTask(t).Samples, model(t, "error=0")
 	variants := []struct{ method, options string }{{"direct", ""}, {"cot", ""}, {"anot", ""}, {"anot", `{"builder":"compiled"}`},
 		{"general-anot", ""}, {"general-anot", `{"compile":"three","passes":2}`}}
@@ -151,6 +154,9 @@ func TestWithoutErrorsEveryMethodIsRight(t *testing.T) {
 // With errors the scores fall but stay above chance, and another seed errs
 // elsewhere.
 func TestErrorsTravelThroughMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var samples []task.Sample // half of them, of all groups
 	for i, s := range defaultTask(t).Samples {
 		if i/10%2 == i%2 {

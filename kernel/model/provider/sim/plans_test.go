@@ -71,6 +71,9 @@ func sameFields(a, b json.RawMessage) bool {
 // TestAoTPlansForEveryTask: without errors every plan is right and takes no
 // detour; ties below the right item are all that is left to the seed.
 func TestAoTPlansForEveryTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, made := range plannable(t) {
 		t.Run(name, func(t *testing.T) {
 			for _, s := range made.Samples {

@@ -37,6 +37,9 @@ func sampleOf(t *testing.T, name string, at int) (task.Sample, task.Environment)
 // A method with a wording of its own gets the right answer in the form that it
 // asks for, wherever the question stands.
 func TestPromptsInOtherWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := model(t, "error=0")
 	for name, c := range map[string]struct{ task, prompt, schema, want string }{
 		"a label":            {"arithmetic", "You are good at sums.\n\nQuestion: {query}\n\nThink aloud, then finish with\nFinal answer: <number>", "", "(?s)^The story.*\nFinal answer: {target}$"},

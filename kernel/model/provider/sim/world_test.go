@@ -129,6 +129,9 @@ var quoted = regexp.MustCompile(`"([A-Za-z0-9][^"\\:,{}\[\]]{2,60})\\*"`)
 // for texts of the world, from the tools' results, the data and the articles: what no
 // prompt showed must be in none.
 func TestRepliesNameOnlyWhatWasShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for name, made := range everyTask(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,6 +232,9 @@ func sameSet(a, b string) bool {
 // TestMethodsErrAlike gives methods the same kind of error on the same samples: what they
 // all do with the model goes wrong for all in the same places.
 func TestMethodsErrAlike(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	tasks := everyTask(t)
 	d, c, r := baseline.Direct(), baseline.CoT(), baseline.ReAct()
 	for name, group := range map[string]struct {

@@ -36,6 +36,9 @@ var runID = regexp.MustCompile(`\b` + record.RunIDPattern + `\b`)
 // that the experiment's folder has.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	root, err := filepath.Abs("../../../..")
 	must(t, err)
 	paths, err := filepath.Glob(filepath.Join(root, "experiments", "*", "main.go"))

@@ -84,6 +84,9 @@ func compare(t *testing.T, want, got []transcript) {
 // models are wide enough that some multiplications are cut into parts, and
 // that a batch of them passes the backend's limit for small ones.
 func TestSameBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, spec := range []localtest.Spec{
 		{Arch: "qwen2", Seed: 1, Hidden: 288, Inner: 2048, Heads: 9, KVHeads: 3, Layers: 1},
 		{Arch: "gpt2", Seed: 3, Hidden: 64, Inner: 264, Heads: 2, Layers: 2},
