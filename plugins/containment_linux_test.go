@@ -192,6 +192,9 @@ func (k *tolerant) Complete(ctx context.Context, r methods.Request) (methods.Com
 // A hundred thousand calls are worked on a few at a time.
 func TestManyCallsWait(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	h := openHost(t)
 	p, err := h.Open(t.Context(), misbehaving(t, "call"))
 	if err != nil {

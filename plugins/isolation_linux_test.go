@@ -80,6 +80,9 @@ func TestCheatsFail(t *testing.T) {
 // older ones: each is refused, or the record says that it is not.
 func TestNoWayOut(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for version := range 8 { // of Landlock; 0 is this system's
 		file, server := outside(t)
 		dir := filepath.Dir(file)

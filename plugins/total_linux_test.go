@@ -51,6 +51,9 @@ func insist(ctx context.Context, p *Plugin, query string) (times int, err error)
 // beside them, only the one that leaks fails.
 func TestTotalBlamesTheLeak(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	h := bounded(t, 256<<20)
 	leaky, other := named(t, h, "leaky"), named(t, h, "other")
 	var trials sync.WaitGroup
@@ -83,6 +86,9 @@ func TestTotalBlamesTheLeak(t *testing.T) {
 // succeed, one after the other.
 func TestTotalLetsAllSucceedInTurn(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	h := bounded(t, 320<<20)
 	var trials sync.WaitGroup
 	var mu sync.Mutex
@@ -108,6 +114,9 @@ func TestTotalLetsAllSucceedInTurn(t *testing.T) {
 // TestTotalEndsIdleProcessesFirst: what is idle makes room for a trial.
 func TestTotalEndsIdleProcessesFirst(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	h := bounded(t, 320<<20)
 	for i := range 4 {
 		if times, err := insist(t.Context(), named(t, h, fmt.Sprint("big", i)), "200"); err != nil || times != 1 {

@@ -167,6 +167,9 @@ func TestReadingThatFails(t *testing.T) {
 
 // TestContractOfNewKinds is the conformance of rankings, sets, fields and reads.
 func TestContractOfNewKinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		name  string
 		spec  methods.AnswerSpec

@@ -147,6 +147,9 @@ func TestFormsOwn(t *testing.T) {
 
 // TestFormsBounded holds that a file cannot cost more than it is worth.
 func TestFormsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	var b strings.Builder
 	b.WriteString(`{"computations": [`)
 	for i := range 20_000 {

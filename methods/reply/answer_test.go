@@ -46,6 +46,9 @@ func TestPlainText(t *testing.T) {
 
 // A hostile reply costs little, whatever is asked for.
 func TestHostileReplies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, unit := range []string{"{", "[", `{"answer":`, "'", "9 ", "High ", "Answer:\n", `\boxed{`, "#### \n", "the answer is 3. ", `{"answer": x}`, "1,", "```"} {
 		text := strings.Repeat(unit, 100_000/len(unit))
 		for _, spec := range answerSpecs() {

@@ -9,6 +9,9 @@ import (
 
 // TestShrink deletes most of a store on either side and gives the space back.
 func TestShrink(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	dir := t.TempDir()
 	db := mustOpen(t, dir)
 	client := mustOpen(t, dir)

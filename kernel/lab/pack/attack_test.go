@@ -185,6 +185,9 @@ func TestSampleThatIsNotThere(t *testing.T) {
 // TestWhatAStudySaysOfItself changes study.json and adds a file that it does not name.
 func TestWhatAStudySaysOfItself(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file, _ := packed(t, small)
 	for _, c := range []struct{ old, new, says string }{
 		{`"simulated":true`, `"simulated":false`, ".simulated is false, and computed again true"},
@@ -260,6 +263,9 @@ func added(t *testing.T, file, name, text string) string {
 // TestForeignCode verifies a run whose method is a program that came in the pack.
 func TestForeignCode(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file := forged(t, func(t *testing.T, l *lab.Lab, run *record.Run, _ []*record.Trial) {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, plugins.ManifestName), []byte("name: direct\ncommand: [sleep, \"1000\"]\n"), 0o500); err != nil {

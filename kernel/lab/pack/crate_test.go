@@ -108,6 +108,9 @@ func TestCrateDescribesThePack(t *testing.T) {
 // TestChangedCrateIsRefused changes the metadata, which archives show.
 func TestChangedCrateIsRefused(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file, _ := packed(t, small)
 	if v := verify(t, file); !v.OK || len(v.Unchecked) != 0 {
 		t.Errorf("verdict %+v", v)

@@ -266,6 +266,9 @@ func TestProveOneTrial(t *testing.T) {
 // TestRedaction takes parts out, looks for what is left of them, and verifies the rest.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	l := openLab(t)
 	r, err := l.Run(small)
 	if err != nil {
@@ -331,6 +334,9 @@ func TestRedaction(t *testing.T) {
 // TestPrune removes a run and what it alone used; what the other one shares with it stays.
 func TestPrune(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	l := openLab(t)
 	both, err := l.Run(small)
 	if err != nil {

@@ -90,6 +90,9 @@ func TestSuissaShuster(t *testing.T) {
 // TestSuissaShusterHoldsItsLevel: exactly, for every share of samples that tell the
 // methods apart.
 func TestSuissaShusterHoldsItsLevel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, n := range []int{6, 10, 20, 35} {
 		for _, alpha := range []float64{0.05, 0.005} {
 			edge := insignificant(n, alpha)

@@ -14,6 +14,9 @@ import (
 // TestAServerWithUsers has a server that lets workers use what the README lists alone.
 func TestAServerWithUsers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := token.Prefix()
 	n, err := server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),

@@ -185,6 +185,9 @@ func (a *after) Trial(*record.Trial, bool) { a.each(int(a.n.Add(1))) }
 
 func TestWorkersComeAndGo(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := alone(t, cafes(2))
 	l := newLab(t)
 	c := start(t, l, cluster.Options{Here: 1})
@@ -382,6 +385,9 @@ func (edited) Solve(context.Context, methods.Problem, methods.Host) (methods.Ans
 
 func TestAWorkerWhoseCodeChangedLeaves(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	want := alone(t, cafes(1))
 	l := newLab(t)
 	c := start(t, l, cluster.Options{})
@@ -452,6 +458,9 @@ func main() { plugins.Serve(parrot{}) }
 
 func TestAPluginTravels(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	file := filepath.Join(t.TempDir(), "parrot.go")
 	if err := os.WriteFile(file, []byte(parrot), 0o600); err != nil {
 		t.Fatal(err)

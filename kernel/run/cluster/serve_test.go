@@ -117,6 +117,9 @@ func served(t testing.TB, l *lab.Lab, c *cluster.Coordinator, here provider.Prov
 
 func TestWorkersServeAModel(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	model := small(t, 1)
 	want := alone(t, sums(model))
 	for name, here := range map[string]provider.Provider{"workers alone": nil, "the coordinator too": open(t, model)} {
@@ -238,6 +241,9 @@ func TestOnlyLocalModelsAreServed(t *testing.T) {
 
 func TestAServedModelFailsAsItDoesHere(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := start(t, newLab(t), cluster.Options{})
 	here := open(t, small(t, 1))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -88,6 +88,9 @@ func (c cutTrial) Restore(call methods.ToolCall, r methods.ToolResult) error {
 // the root of one that is not: trials find the state that they left, and no effect
 // happens twice.
 func TestBookingsGoOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	setup := bookingSetup(t, "error=0.02")
 	want := mustRun(t, setup, openStore(t, t.TempDir()))
 	store, stops := openStore(t, t.TempDir()), 0

@@ -66,6 +66,9 @@ func TestReplay(t *testing.T) {
 // TestReplayUnderLimits: methods that make calls side by side meet their
 // limits in a replay where they met them first.
 func TestReplayUnderLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	// The limits are what the middle one of the trials uses without them.
 	free := mustRun(t, Setup{Task: cafesTask(t, 20), Methods: []Method{inProcess(anot.New())}, Provider: simModel(t, "")}, openStore(t, t.TempDir())).Trials
 	slices.SortFunc(free, func(a, b *record.Trial) int { return cmp.Compare(a.Usage.Cost, b.Usage.Cost) })

@@ -264,6 +264,9 @@ func TestTerminalAnswersAreForgotten(t *testing.T) {
 
 // TestTerminalGoroutinePrints has goroutines that print while a cell is typed.
 func TestTerminalGoroutinePrints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	c := newTerminal(t, "NO_COLOR=1")
 	c.enter("say := make(chan string)", "[2]")
 	c.enter("go func() { for text := range say { fmt.Print(text) } }()", "[3]")

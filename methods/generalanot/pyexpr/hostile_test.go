@@ -143,6 +143,9 @@ const plain = "sum(1 for v in range(10**12))"
 const dearest = 8
 
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	if len(hostile) < 40 {
 		t.Fatalf("%d expressions, want at least 40", len(hostile))
 	}
