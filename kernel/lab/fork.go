@@ -113,8 +113,16 @@ func (f *Forked) Display() Bundle {
 
 // Diff sets this run against another, trial by trial.
 func (r *Result) Diff(other *Result, force bool) (*Diff, error) {
-	side := func(r *runner.Result) compare.Side { return compare.Side{Run: r.Run, Trials: r.Trials, Whole: r.Whole} }
-	d, err := compare.DiffRuns(side(r.Result), side(other.Result), force)
+	return r.DiffMethods("", other, "", force)
+}
+
+// DiffMethods sets a method of this run against one of another or of this one, trial by
+// trial. An empty name stands for all methods of its run.
+func (r *Result) DiffMethods(method string, other *Result, against string, force bool) (*Diff, error) {
+	side := func(r *runner.Result, method string) compare.Side {
+		return compare.Side{Run: r.Run, Method: method, Trials: r.Trials, Whole: r.Whole}
+	}
+	d, err := compare.DiffRuns(side(r.Result, method), side(other.Result, against), force)
 	if err != nil {
 		return nil, Misused(err)
 	}

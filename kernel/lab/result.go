@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"noema/kernel/base/display"
@@ -134,6 +135,25 @@ func (r *Result) Wrong(method string) TrialList {
 	return r.Where(func(t *Trial) bool { return t.ID.Method == method && compare.Wrong(t.Trial) })
 }
 
+// Wins returns the trials of methods a and b on the samples where a is better than b on
+// the headline measure: those that a comparison counts as wins of a.
+func (r *Result) Wins(a, b string) (TrialList, error) {
+	if err := r.missing(); err != nil {
+		return nil, err
+	}
+	m, err := compare.FromRuns([]*compare.Recorded{&r.Result.Recorded}, false)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	samples, err := m.Data.Beats(a, b)
+	if err != nil {
+		return nil, Misused(err)
+	}
+	return r.Where(func(t *Trial) bool {
+		return slices.Contains([]string{a, b}, t.ID.Method) && slices.Contains(samples, t.ID.Sample)
+	}), nil
+}
+
 // Replay computes the run again from the store alone, with the methods as they
 // are now, and reports whether that gave the same root hash.
 func (r *Result) Replay() (*Replayed, error) {
@@ -255,7 +275,7 @@ func (l TrialList) Display() Bundle {
 	for i, t := range l {
 		records[i] = t.Trial
 	}
-	return report.TrialTable(records).Display()
+	return report.TrialTable(records, nil).Display()
 }
 
 // RunList is some runs: shown, it is a table.

@@ -99,6 +99,7 @@ func (p *Page) rowOf(run *record.Run) runRow {
 // runPage is one run.
 type runPage struct {
 	Row        runRow
+	Verdict    string
 	Basis      string // samples, seed, level of the intervals
 	Root, Tree string
 	Tables     []display.Table
@@ -134,7 +135,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 		sheet.Tables = append(c.Sheet().Tables, sheet.Tables...)
 	}
 	body := runPage{
-		Row: p.rowOf(l.Run), Basis: report.Basis(summary), Root: l.Run.Root, Tree: l.tree, Tables: sheet.Tables, Notes: sheet.Notes(), Done: len(l.Trials),
+		Row: p.rowOf(l.Run), Verdict: sheet.Verdict, Basis: report.Basis(summary), Root: l.Run.Root, Tree: l.tree, Tables: sheet.Tables, Notes: sheet.Notes(), Done: len(l.Trials),
 		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
 	}
 	body.Asked = summary.Answers[:min(len(summary.Answers), askedInFull)]
@@ -204,8 +205,7 @@ func (p *Page) compare(r *http.Request) (string, content, error) {
 		flipped = runLink(ids[0], "samples", "disagree", "yes")
 	}
 	sheet := c.Sheet()
-	_, basis, _ := strings.Cut(sheet.Head, "\n") // after the verdict
-	basis = strings.ReplaceAll(basis, "\n", " · ")
+	basis := strings.ReplaceAll(sheet.Head, "\n", " · ")
 	return "compare.html", content{Title: "comparison", Crumb: crumb, Body: map[string]any{
 		"Verdict": c.Verdict, "Basis": basis, "Tables": sheet.Tables, "Notes": sheet.Notes(),
 		"Plots": plots, "Flipped": flipped,

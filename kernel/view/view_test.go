@@ -176,7 +176,7 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 	for path, wants := range map[string][]string{
 		"/":                                      []string{id, "simulated model", "direct, anot"},
 		"/?q=cafes+nothing":                      []string{"0 of 1 runs"},
-		"/run/" + id:                             []string{"Hits@1", run.Root(), "simulated model"},
+		"/run/" + id:                             []string{"hits@1", run.Root(), "simulated model"},
 		"/compare?run=" + id:                     []string{"hits@1", "/plot/cost?run=" + id, "not decided"},
 		"/run/" + id + "/samples":                []string{"12 samples", "R00", "wrong by anot"},
 		"/run/" + id + "/samples?group=G02":      []string{"2 samples"},

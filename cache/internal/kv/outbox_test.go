@@ -122,9 +122,9 @@ func TestOutboxes(t *testing.T) {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); runtime.Gosched() {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 10 s: %s", what)
+			t.Fatalf("waited in vain: %s", what)
 		}
 	}
 }

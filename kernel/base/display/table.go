@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,14 +17,15 @@ type Table struct {
 	Columns []Column
 	Rows    [][]string // a row may be shorter than Columns
 	Notes   []string   // below the table, a line each
-	Width   int        // of the text form, in characters; 0 is 100
+	Width   int        // of the text form, in characters; 0 is 100, and below 0 nothing is cut
 }
 
 // Column is the head of a column.
 type Column struct {
 	Name  string
-	Right bool // aligned to the right, as numbers are
-	Whole bool // never cut to make the table fit: half a number is not a number
+	Right bool   // aligned to the right, as numbers are
+	Whole bool   // never cut to make the table fit: half a number is not a number
+	Help  string // what its cells say, for who points at it on a page
 }
 
 // Add appends columns by name.
@@ -66,7 +68,8 @@ const (
 var narrowest = [...]int{8, 3}
 
 // Text is the table with aligned columns. If it is wider than Width, its widest
-// columns are cut, with an ellipsis, but for those that must stay whole.
+// columns are cut, with an ellipsis, but for those that must stay whole; and if that is
+// not enough, columns go below the others, beside the first one again.
 func (t Table) Text() string {
 	var b strings.Builder
 	if t.Title != "" {
@@ -82,8 +85,13 @@ func (t Table) Text() string {
 		if t.headless() {
 			rows = t.Rows
 		}
-		for _, row := range rows {
-			b.WriteString(t.line(row, widths) + "\n")
+		for i, columns := range t.blocks(widths) {
+			if i > 0 {
+				b.WriteString("\n")
+			}
+			for _, row := range rows {
+				b.WriteString(t.line(row, columns, widths) + "\n")
+			}
 		}
 	}
 	for _, n := range t.Notes {
@@ -97,12 +105,36 @@ func (t Table) headless() bool {
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
 }
 
+// limit is how wide the text may be.
+func (t Table) limit() int {
+	switch {
+	case t.Width < 0:
+		return math.MaxInt
+	case t.Width == 0:
+		return defaultWidth
+	}
+	return t.Width
+}
+
+// blocks are the columns that stand side by side: all where there is room, else the first
+// one with as many others as fit, again and again. Tables without a head and those that
+// only a page of the default width was made for stay whole.
+func (t Table) blocks(widths []int) (blocks [][]int) {
+	block, used := []int{0}, widths[0]
+	for i := 1; i < len(widths); i++ {
+		need := len(gap) + widths[i]
+		if t.Width > 0 && !t.headless() && used+need > t.limit() && len(block) > 1 {
+			blocks = append(blocks, block)
+			block, used = []int{0}, widths[0]
+		}
+		block, used = append(block, i), used+need
+	}
+	return append(blocks, block)
+}
+
 // widths fits the columns into Width.
 func (t Table) widths() []int {
-	limit := t.Width
-	if limit <= 0 {
-		limit = defaultWidth
-	}
+	limit := t.limit()
 	widths := make([]int, len(t.Columns))
 	total := len(gap) * (len(widths) - 1)
 	for i, c := range t.Columns {
@@ -135,18 +167,18 @@ func (t Table) widest(widths []int, least int) int {
 	return widest
 }
 
-func (t Table) line(row []string, widths []int) string {
-	cells := make([]string, len(widths))
-	for i := range widths {
+func (t Table) line(row []string, columns, widths []int) string {
+	cells := make([]string, len(columns))
+	for at, i := range columns {
 		text := ""
 		if i < len(row) {
 			text = clip(oneLine(row[i]), widths[i])
 		}
 		pad := strings.Repeat(" ", widths[i]-width(text))
 		if t.Columns[i].Right {
-			cells[i] = pad + text
+			cells[at] = pad + text
 		} else {
-			cells[i] = text + pad
+			cells[at] = text + pad
 		}
 	}
 	return strings.TrimRight(strings.Join(cells, gap), " ")
@@ -216,7 +248,11 @@ func (t Table) html(left string) string {
 	if !t.headless() {
 		b.WriteString("<thead><tr>")
 		for _, c := range t.Columns {
-			b.WriteString(`<th scope="col"` + align(c, left) + ">" + text(c.Name) + "</th>")
+			help := ""
+			if c.Help != "" {
+				help = ` title="` + text(c.Help) + `"`
+			}
+			b.WriteString(`<th scope="col"` + align(c, left) + help + ">" + text(c.Name) + "</th>")
 		}
 		b.WriteString("</tr></thead>")
 	}

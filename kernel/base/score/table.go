@@ -3,6 +3,7 @@ package score
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"noema/methods"
 )
@@ -15,6 +16,7 @@ type Info struct {
 	Interval bool   // the column shows the interval, too
 	Headline bool   // trials are judged by the first headline that they have
 	Bias     bool   // a habit of the method and not a merit: it is not compared
+	Doc      string // what its column says, in words that need no statistics
 }
 
 // judged is the kind of fields answers with a verdict in the table.
@@ -38,36 +40,36 @@ const alsoChosen methods.AnswerKind = "chosen scorers"
 // numbers, texts, sets and fields has the column and the headline of choices.
 func table() []Info {
 	return []Info{
-		{Kind: methods.Ranking, Name: hitsAt, Label: "Hits@", Interval: true, Headline: true},
-		{Kind: methods.Ranking, Name: MRR, Label: "MRR"},
+		{Kind: methods.Ranking, Name: hitsAt, Label: "hits@", Interval: true, Headline: true, Doc: "share of the samples whose right item is among the first so many that the method names"},
+		{Kind: methods.Ranking, Name: MRR, Label: "MRR", Doc: "mean of 1 over the place at which the right item is named"},
 		{Kind: methods.Ranking, Name: ndcgAt},
-		{Kind: methods.Ranking, Name: First, Label: "first", Bias: true},
-		{Kind: leftBehind, Name: Success, Label: "success", Interval: true, Headline: true},
-		{Kind: leftBehind, Name: Clean, Label: "clean", Interval: true},
+		{Kind: methods.Ranking, Name: First, Label: "picks item 1", Bias: true, Doc: "how often the method names the item that was shown first: a habit, not a merit"},
+		{Kind: leftBehind, Name: Success, Label: "success", Interval: true, Headline: true, Doc: "share of the trials that left things as they should be"},
+		{Kind: leftBehind, Name: Clean, Label: "clean", Interval: true, Doc: "share of the trials that changed nothing that they should not"},
 		{Kind: leftBehind, Name: Balanced, Label: "balanced", Interval: true},
-		{Kind: methods.Choice, Name: Accuracy, Label: "accuracy", Interval: true, Headline: true},
+		{Kind: methods.Choice, Name: Accuracy, Label: "accuracy", Interval: true, Headline: true, Doc: "share of the samples that are answered right"},
 		{Kind: methods.Number, Name: Accuracy},
 		{Kind: methods.Text, Name: Accuracy},
 		{Kind: methods.Text, Name: EM},
-		{Kind: alsoChosen, Name: Graded, Label: "graded", Interval: true, Headline: true},
-		{Kind: methods.Text, Name: F1, Label: "F1", Interval: true, Headline: true},
+		{Kind: alsoChosen, Name: Graded, Label: "graded", Interval: true, Headline: true, Doc: "grade of a model that judges answers, from 0 to 1"},
+		{Kind: methods.Text, Name: F1, Label: "F1", Interval: true, Headline: true, Doc: "how much of the answer is in the target and how much of the target in the answer, from 0 to 1"},
 		{Kind: methods.Set, Name: F1},
 		{Kind: methods.Set, Name: Precision},
 		{Kind: methods.Set, Name: Recall},
 		{Kind: methods.Set, Name: Accuracy},
 		{Kind: methods.Fields, Name: Accuracy},
 		{Kind: methods.Fields, Name: FieldAccuracy},
-		{Kind: judged, Name: VerdictAccuracy, Label: "verdict", Interval: true, Headline: true},
-		{Kind: judged, Name: PrimitiveAccuracy, Label: "primitives"},
+		{Kind: judged, Name: VerdictAccuracy, Label: "verdict", Interval: true, Headline: true, Doc: "share of the samples whose conclusion is right"},
+		{Kind: judged, Name: PrimitiveAccuracy, Label: "primitives", Doc: "share of the values behind the conclusion that are right"},
 		{Kind: alsoChosen, Name: Exact, Label: "exact", Interval: true},
 		{Kind: alsoChosen, Name: Includes, Label: "includes", Interval: true},
 		{Kind: alsoChosen, Name: Pattern, Label: "pattern", Interval: true},
 		{Kind: alsoChosen, Name: Numeric, Label: "number", Interval: true},
 		{Kind: alsoChosen, Name: Letter, Label: "choice", Interval: true},
 		{Kind: alsoChosen, Name: Math, Label: "math", Interval: true},
-		{Name: MacroF1, Label: "macro-F1", Interval: true},
-		{Name: AUPRC, Label: "AUPRC"},
-		{Name: AdjustedAUPRC, Label: "adj. AUPRC", Interval: true},
+		{Name: MacroF1, Label: "macro-F1", Interval: true, Doc: "F1 of each level of the verdict, averaged over the levels"},
+		{Name: AUPRC, Label: "AUPRC", Doc: "area under precision and recall, averaged over the thresholds between levels"},
+		{Name: AdjustedAUPRC, Label: "adj. AUPRC", Interval: true, Doc: "AUPRC times the share of primitives that are right"},
 	}
 }
 
@@ -141,6 +143,17 @@ func IsBias(name string) bool {
 		}
 	}
 	return false
+}
+
+// Doc says what a measure says, by its name or the heading of its column, in words that
+// need no statistics; it is empty of one without them.
+func Doc(name string) string {
+	for _, row := range table() {
+		if row.Doc != "" && (name == row.Name || name == row.Label || row.Name == hitsAt && strings.HasPrefix(name, row.Label)) {
+			return row.Doc
+		}
+	}
+	return ""
 }
 
 // Columns lists the metrics that tables show, where last is the largest k of hits@k

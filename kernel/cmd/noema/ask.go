@@ -111,7 +111,7 @@ func (a *app) printAnswers(r *lab.Result, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return a.print(report.AskSheet(summary, screenWidth()).Display(), false)
+	return a.print(report.AskSheet(summary, screenWidth()), false)
 }
 
 // screenWidth is that of the terminal, where standard output is one.
@@ -120,4 +120,12 @@ func screenWidth() int {
 		return w
 	}
 	return report.DefaultWidth
+}
+
+// shownWidth is that of tables: the terminal's, or below 0, for any, where there is none.
+func shownWidth() int {
+	if !term.IsTerminal(int(os.Stdout.Fd())) {
+		return -1
+	}
+	return screenWidth()
 }

@@ -29,8 +29,8 @@ import (
 type comparison struct {
 	lab.Experiment
 	Scale       []int    `json:"scale" part:"what" doc:"run at each of these sizes n of the task, with the same requests, as in 10,20,30,40,50"`
-	Temperature *float64 `json:"temperature" part:"what" min:"0" doc:"temperature of every call (default: the method's own, which is 0)"`
-	Replay      bool     `json:"replay" part:"how" doc:"answer from the store alone; the same as --cache replay"`
+	Temperature *float64 `json:"temperature" part:"what" hidden:"yes" min:"0" doc:"temperature of every call (default: the method's own, which is 0)"`
+	Replay      bool     `json:"replay" part:"how" hidden:"yes" doc:"answer from the store alone; the same as --cache replay"`
 	pairing
 	DryRun bool   `json:"dry-run" part:"flow" doc:"make no call: tell what the store has, and estimate the calls and the cost of the rest"`
 	Attach string `json:"attach-debugger" part:"flow" doc:"run this method one trial at a time and without limits, and say how to attach a debugger to its process"`
@@ -40,11 +40,20 @@ type comparison struct {
 // pairing is how methods are compared, and what is printed of it.
 type pairing struct {
 	lab.Comparing
-	HTML   string `json:"html" part:"print" doc:"write the comparison to this file, as one HTML page with plots"`
-	MD     bool   `json:"md" part:"print" doc:"print Markdown"`
-	Latex  bool   `json:"latex" part:"print" doc:"print LaTeX tables (booktabs)"`
-	BibTeX bool   `json:"bibtex" part:"print" doc:"print an entry to cite each run by; after the tables with --latex"`
-	JSON   bool   `json:"json" part:"json" doc:"print one JSON object instead of the table"`
+	HTML    string `json:"html" part:"print" doc:"write the comparison to this file, as one HTML page with plots"`
+	MD      bool   `json:"md" part:"print" doc:"print Markdown"`
+	Latex   bool   `json:"latex" part:"print" doc:"print LaTeX tables (booktabs)"`
+	Explain bool   `json:"explain" part:"print" doc:"say below the tables what each column holds"`
+	BibTeX  bool   `json:"bibtex" part:"print" doc:"print an entry to cite each run by; after the tables with --latex"`
+	JSON    bool   `json:"json" part:"json" doc:"print one JSON object instead of the table"`
+	which
+}
+
+// which says which samples of a stored run are listed in place of the comparison.
+type which struct {
+	Wins    []string `json:"wins" part:"which" doc:"list the samples of a stored run on which the first of two methods is better than the second, as in cot,direct"`
+	Losses  []string `json:"losses" part:"which" doc:"list the samples of a stored run on which the first of two methods is worse than the second"`
+	Outcome string   `json:"outcome" part:"which" doc:"list the samples of a stored run on which a trial ended so, as in unparsed"`
 }
 
 func compareCommand(a *app) *cobra.Command {
@@ -65,7 +74,8 @@ same samples (--force compares the samples that they share).`,
   noema compare --task cafes --methods anot --token-limit 4000 --run-cost-limit 2.50
   noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --dry-run
   noema compare last --baseline direct --by group --html comparison.html
-  noema compare 20261120-1405 20261120-1512 --budget-tokens 4000`,
+  noema compare 20261120-1405 20261120-1512 --budget-tokens 4000
+  noema compare last --wins cot,direct`,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.Comparing.Equivalence = c.Experiment.Equivalence
@@ -81,7 +91,7 @@ same samples (--force compares the samples that they share).`,
 			return a.compare(cmd, &c)
 		},
 	}
-	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "stored", "print", "json"})
+	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "stored", "which", "print", "json"})
 	completeCompare(a, cmd)
 	return cmd
 }

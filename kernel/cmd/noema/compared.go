@@ -18,7 +18,7 @@ import (
 
 // compareRuns compares the methods of stored runs.
 func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error {
-	if err := a.onlyParts(cmd, "on stored runs", "pair", "design", "stored", "print", "json"); err != nil {
+	if err := a.onlyParts(cmd, "on stored runs", "pair", "design", "stored", "which", "print", "json"); err != nil {
 		return err
 	}
 	if err := p.oneForm(); err != nil {
@@ -36,6 +36,9 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 			return err
 		}
 		results = append(results, r)
+	}
+	if p.which.named() {
+		return a.listSamples(cmd, p, results)
 	}
 	return a.printRuns(p, results)
 }
@@ -79,13 +82,22 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 	return a.writePage(c, p.HTML, r)
 }
 
-// print writes the text or the Markdown of a bundle.
-func (a *app) print(b display.Bundle, markdown bool) error {
+// print writes the text or the Markdown of what is shown. Tables fit the terminal, and
+// are never cut where there is none.
+func (a *app) print(d display.Displayer, markdown bool) error {
+	switch fitted := d.(type) {
+	case report.Sheet:
+		fitted.Width = shownWidth()
+		d = fitted
+	case display.Table:
+		fitted.Width = shownWidth()
+		d = fitted
+	}
 	form := display.PlainText
 	if markdown {
 		form = display.Markdown
 	}
-	_, err := fmt.Fprintln(a.clean(), strings.TrimRight(string(b[form]), "\n"))
+	_, err := fmt.Fprintln(a.clean(), strings.TrimRight(string(d.Display()[form]), "\n"))
 	return err
 }
 
@@ -93,7 +105,12 @@ func (a *app) print(b display.Bundle, markdown bool) error {
 // is made of.
 func (a *app) printSheet(s report.Sheet, p *pairing, results ...*lab.Result) error {
 	if !p.Latex && !p.BibTeX {
-		return a.print(s.Display(), p.MD)
+		if err := a.print(s, p.MD); err != nil || !p.Explain {
+			return err
+		}
+		s.Width = shownWidth()
+		_, err := fmt.Fprintln(a.clean(), "\n"+s.Explained())
+		return err
 	}
 	var text strings.Builder
 	if p.Latex {

@@ -24,8 +24,10 @@ func diffCommand(a *app) *cobra.Command {
 		Short: "show where two runs differ: the first differing call of each trial",
 		Long: `Pairs the trials of two runs by sample, epoch and method, and shows for each pair
 that differs the first call that does, word by word, and how the score changed. Runs
-of one method each are paired whatever the methods are called.`,
+of one method each are paired whatever the methods are called. RUN/METHOD is one method
+of a run: two of them may be of the same.`,
 		Example: `  noema diff 20261120-1405 last
+  noema diff last/direct last/cot
   noema diff 20261120-1405 last --only flipped`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeRuns,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -35,15 +37,17 @@ of one method each are paired whatever the methods are called.`,
 			if limit < 0 {
 				return usage(fmt.Errorf("--limit %d: use 0 or more", limit))
 			}
-			first, err := a.lab.LoadLight(args[0])
+			nameA, methodA, _ := strings.Cut(args[0], "/")
+			nameB, methodB, _ := strings.Cut(args[1], "/")
+			first, err := a.lab.LoadLight(nameA)
 			if err != nil {
 				return err
 			}
-			second, err := a.lab.LoadLight(args[1])
+			second, err := a.lab.LoadLight(nameB)
 			if err != nil {
 				return err
 			}
-			d, err := first.Diff(second, force)
+			d, err := first.DiffMethods(methodA, second, methodB, force)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"html"
 	"math"
 	"os"
@@ -61,8 +60,8 @@ func facesAgree(t *testing.T, flags ...string) {
 		}
 		for _, p := range want.Pairs {
 			d := p.Metrics[want.Metric]
-			g.holds(t, face, p.A+" − "+p.B, fmt.Sprintf("difference at %.1f %%", 100*want.PairLevel), numbers(d.Difference)...)
-			g.holds(t, face, p.A+" − "+p.B, "+/-/=", float64(d.Wins), float64(d.Losses), float64(d.Ties))
+			g.holds(t, face, p.A+" − "+p.B, "difference [interval]", numbers(d.Difference)...)
+			g.holds(t, face, p.A+" − "+p.B, "wins/losses/ties", float64(d.Wins), float64(d.Losses), float64(d.Ties))
 			if d.Stop == nil {
 				g.holds(t, face, p.A+" − "+p.B, "p, corrected", float64(d.Corrected))
 			} else {
@@ -89,7 +88,7 @@ func runFace(t *testing.T, face string, g grid, want *compare.Comparison) {
 	t.Helper()
 	for _, m := range want.Methods {
 		g.holds(t, face, m.Method, "n", float64(m.N))
-		g.holds(t, face, m.Method, "Hits@1", numbers(m.Metrics["hits@1"].Value)...)
+		g.holds(t, face, m.Method, "hits@1", numbers(m.Metrics["hits@1"].Value)...)
 		g.holds(t, face, m.Method, "MRR", m.Metrics["mrr"].Value.Value)
 		g.holds(t, face, m.Method, "calls", m.Usage[compare.Calls].Value)
 		g.holds(t, face, m.Method, "tokens in+out", m.Usage[compare.InputTokens].Value, m.Usage[compare.OutputTokens].Value)

@@ -86,6 +86,7 @@ func bind(cmd *cobra.Command, pointer any, parts []string, without ...string) {
 		}
 		flag := cmd.Flags().VarPF(&flagValue{Field: f}, name, f.Tag.Get("short"), f.Doc)
 		flag.Annotations = map[string][]string{partOf: {part}}
+		flag.Hidden = f.Tag.Get("hidden") != "" // it has another form, and works as before
 		if f.Type == methods.BoolOption {
 			flag.NoOptDefVal = "true"
 		}

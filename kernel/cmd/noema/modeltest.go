@@ -60,5 +60,5 @@ func (a *app) testModel(ctx context.Context, text string, asJSON bool) error {
 	for _, r := range rows {
 		t.Row(r.Check, string(r.Claimed), string(r.Outcome), r.Detail)
 	}
-	return a.print(t.Display(), false)
+	return a.print(t, false)
 }

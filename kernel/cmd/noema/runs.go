@@ -17,7 +17,7 @@ import (
 
 func runsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "runs", Short: "list, show and remove recorded runs", RunE: helpOnly}
-	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsExportCommand(a), runsRemoveCommand(a))
+	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsTrialsCommand(a), runsExportCommand(a), runsRemoveCommand(a))
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if asJSON {
 		return report.JSON(a.clean(), summary)
 	}
-	if err := a.print(report.RunSheet(summary, false).Display(), false); err != nil {
+	if err := a.print(report.RunSheet(summary, false), false); err != nil {
 		return err
 	}
 	report.Details(a.clean(), run, result.Trials)

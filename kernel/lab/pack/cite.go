@@ -76,8 +76,17 @@ func (x *verification) numbers() (all []Number, err error) {
 		add("epochs", fmt.Sprint(n.Epochs))
 		add("seed", fmt.Sprint(n.Seed))
 		add("level", fmt.Sprintf("%.4g %%", 100*n.Comparison.Level))
+		level := ""
+		if c := n.Comparison; len(c.Pairs) > 1 {
+			level = fmt.Sprintf("%.1f %%", 100*c.PairLevel)
+		}
 		for _, t := range append(report.RunSheet(n.Summary, true).Tables, report.Totals(n.Comparison)) {
-			addCells(add, t)
+			addCells(add, t, level)
+		}
+		for _, p := range n.Comparison.Pairs {
+			if d := p.Metrics[n.Comparison.Metric].Detectable; d.Defined() {
+				addCell(add, "pair/"+slug(p.A+" − "+p.B)+"/detectable", fmt.Sprintf("from %.2f", float64(d)))
+			}
 		}
 	}
 	return all, nil
@@ -103,26 +112,23 @@ var forms = []struct {
 	{regexp.MustCompile(`^from (\S+)$`), []string{"value"}},
 }
 
-// leveled is a heading that has the level of its intervals in it: another method changes it.
-var leveled = regexp.MustCompile(`^(.*) at ([\d.]+ %)$`)
-
 // headings are the columns whose heading is not what their numbers are called, since it has
-// signs in place of words, or depends on what other methods do.
-var headings = map[string]string{"+/-/=": "won-lost-tied", "tokens in+out": "tokens", "calls and tools": "calls"}
+// signs in place of words, depends on what other methods do, or was another when the first
+// papers cited it.
+var headings = map[string]string{
+	"wins/losses/ties": "won-lost-tied", "tokens in+out": "tokens", "calls and tools": "calls", "picks item 1": "first",
+}
 
-// heading is what the numbers of a column are called, and the level of their intervals if
-// the heading says it.
-func heading(c display.Column) (name, level string) {
-	name = c.Name
-	if part := leveled.FindStringSubmatch(name); part != nil {
-		name, level = part[1], part[2]
-	}
-	return slug(cmp.Or(headings[name], name)), level
+// heading is what the numbers of a column are called, and whether they have the level of
+// the intervals of pairs.
+func heading(c display.Column) (name string, leveled bool) {
+	name, leveled = strings.CutSuffix(c.Name, " [interval]")
+	return slug(cmp.Or(headings[name], name)), leveled
 }
 
 // addCells adds the cells of a table that hold a number. The name of one is that of the
-// first column, of its row and of its column.
-func addCells(add func(name, text string), t display.Table) {
+// first column, of its row and of its column. The level is that of the intervals of pairs.
+func addCells(add func(name, text string), t display.Table, level string) {
 	about, _ := heading(t.Columns[0])
 	last := ""
 	for _, row := range t.Rows {
@@ -134,15 +140,18 @@ func addCells(add func(name, text string), t display.Table) {
 		}
 		for i := 1; i < len(row) && i < len(t.Columns); i++ {
 			if strings.ContainsAny(row[i], "0123456789") {
-				column, level := heading(t.Columns[i])
-				addCell(add, about+"/"+of+"/"+column, level, row[i])
+				column, leveled := heading(t.Columns[i])
+				of := about + "/" + of + "/" + column
+				if addCell(add, of, row[i]); leveled && level != "" {
+					add(of+"/level", level)
+				}
 			}
 		}
 	}
 }
 
 // addCell adds a cell and its parts.
-func addCell(add func(name, text string), name, level, cell string) {
+func addCell(add func(name, text string), name, cell string) {
 	add(name, cell)
 	for _, f := range forms {
 		if found := f.cell.FindStringSubmatch(cell); found != nil {
@@ -150,9 +159,6 @@ func addCell(add func(name, text string), name, level, cell string) {
 				add(name+"/"+part, found[i+1])
 			}
 		}
-	}
-	if level != "" {
-		add(name+"/level", level)
 	}
 }
 

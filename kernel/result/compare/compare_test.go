@@ -140,7 +140,7 @@ func TestCorrectedOverTheFamily(t *testing.T) {
 			t.Errorf("pair %s, %s in a family of %d", p.A, p.B, p.Metrics["accuracy"].Family)
 		}
 	}
-	if want := "against base on accuracy: better: good; not decided: same, bad"; against.Verdict != want {
+	if want := "against base on accuracy: better: good; nothing is proven of: same, bad"; against.Verdict != want {
 		t.Errorf("verdict %q, want %q", against.Verdict, want)
 	}
 	p := float64(against.Pairs[0].Metrics["accuracy"].P)
@@ -152,7 +152,7 @@ func TestCorrectedOverTheFamily(t *testing.T) {
 		t.Errorf("alone: %q", two.Verdict)
 	}
 	three := compared(t, Options{}, []string{"a", "b", "c"}, weaker)
-	if three.Pairs[0].Winner != "" || !strings.Contains(three.Verdict, "not decided on accuracy: a has the highest mean") {
+	if three.Pairs[0].Winner != "" || !strings.Contains(three.Verdict, "nothing is proven on accuracy: a has the highest mean") {
 		t.Errorf("among three: %q", three.Verdict)
 	}
 }

@@ -72,7 +72,7 @@ func TestAPairStopsByItself(t *testing.T) {
 			t.Errorf("%s − %s: winner %q of [%g, %g] by %s, p %g of e-value %g", p.A, p.B, d.Winner, d.Difference.Low, d.Difference.High, d.Interval, float64(d.P), d.Stop.E)
 		}
 	}
-	if want := "on accuracy: a better than b, c better than b; not decided between a and c"; c.Verdict != want {
+	if want := "b loses to a and c on accuracy; between a and c nothing is proven"; c.Verdict != want {
 		t.Errorf("%s\nwant %s", c.Verdict, want)
 	}
 	fixed, err := Compare(mustData(t, []string{"a", "b", "c"}, long), Options{})

@@ -12,14 +12,39 @@ import (
 // Side is one of two runs, with the trials that it has, which may be light.
 type Side struct {
 	Run    *record.Run
+	Method string // its only one that counts; empty means all
 	Trials []*record.Trial
 	Whole  func(*record.Trial) (*record.Trial, error)
+}
+
+// methods are those that count.
+func (s Side) methods() ([]record.Method, error) {
+	all := s.Run.Config.Methods
+	if s.Method == "" {
+		return all, nil
+	}
+	var labels []string
+	for i, m := range all {
+		if m.Label == s.Method {
+			return all[i : i+1], nil
+		}
+		labels = append(labels, m.Label)
+	}
+	return nil, fmt.Errorf("diff runs: run %s has no method %q: use one of %s", s.Run.ID, s.Method, strings.Join(labels, ", "))
+}
+
+// name is what the side is called.
+func (s Side) name() string {
+	if s.Method == "" {
+		return s.Run.ID
+	}
+	return s.Run.ID + "/" + s.Method
 }
 
 // Diff is what two runs differ in, trial by trial, down to the first call that
 // differs: the answer to "why did this sample flip?".
 type Diff struct {
-	A        string           `json:"a"` // run ids
+	A        string           `json:"a"` // run ids, with the method where it is of one alone
 	B        string           `json:"b"`
 	Same     int              `json:"same"`   // trials with equal transcripts
 	Trials   []TrialDiff      `json:"trials"` // those that differ, in canonical order of a
@@ -68,11 +93,19 @@ func (d Diff) Flipped() []TrialDiff {
 }
 
 // DiffRuns pairs the trials of two runs by sample, epoch and method and finds where
-// each pair first differs. Runs of one method each are paired whatever the methods are
-// called. Runs over different tasks or data are an error, unless force is set:
+// each pair first differs. Runs of one method each, or with the one that counts, are paired
+// whatever the methods are called. Runs over different tasks or data are an error, unless force is set:
 // then samples are paired by their ids, with a warning.
 func DiffRuns(a, b Side, force bool) (*Diff, error) {
-	d := &Diff{A: a.Run.ID, B: b.Run.ID, Warnings: differences(a.Run.Config, b.Run.Config)}
+	of, err := a.methods()
+	if err != nil {
+		return nil, err
+	}
+	against, err := b.methods()
+	if err != nil {
+		return nil, err
+	}
+	d := &Diff{A: a.name(), B: b.name(), Warnings: differences(a.Run.Config, b.Run.Config)}
 	if ta, tb := a.Run.Config.Task, b.Run.Config.Task; ta.Digest != tb.Digest {
 		why := fmt.Sprintf("run %s is over task %s?%s (data %.12s), run %s over %s?%s (data %.12s)",
 			a.Run.ID, ta.Name, ta.Config, ta.Digest, b.Run.ID, tb.Name, tb.Config, tb.Digest)
@@ -81,13 +114,18 @@ func DiffRuns(a, b Side, force bool) (*Diff, error) {
 		}
 		d.Warnings = append(d.Warnings, why+": samples are paired by id alone")
 	}
-	rename := renamed(a.Run.Config, b.Run.Config)
+	rename := renamed(of, against)
 	other := map[record.TrialID]*record.Trial{}
 	for _, t := range b.Trials {
-		other[t.ID] = t
+		if b.Method == "" || b.Method == t.ID.Method {
+			other[t.ID] = t
+		}
 	}
 	for _, t := range a.Trials {
 		id := t.ID
+		if a.Method != "" && a.Method != id.Method {
+			continue
+		}
 		if to, ok := rename[id.Method]; ok {
 			id.Method = to
 		}
@@ -119,9 +157,9 @@ func DiffRuns(a, b Side, force bool) (*Diff, error) {
 }
 
 // renamed maps the method of a to that of b where each has one.
-func renamed(a, b record.Config) map[string]string {
-	if len(a.Methods) == 1 && len(b.Methods) == 1 {
-		return map[string]string{a.Methods[0].Label: b.Methods[0].Label}
+func renamed(a, b []record.Method) map[string]string {
+	if len(a) == 1 && len(b) == 1 {
+		return map[string]string{a[0].Label: b[0].Label}
 	}
 	return nil
 }

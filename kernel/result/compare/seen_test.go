@@ -218,7 +218,7 @@ func TestDifferentSamples(t *testing.T) {
 		t.Errorf("common %+v, notes %q", same.Common, same.Notes)
 	}
 	easy := compared(t, Options{}, []string{"a", "b", "c"}, map[string]string{"a": marks(5, "1", 5, "0"), "b": marks(4, "1", 6, "0"), "c": "1110"})
-	if easy.Methods[2].Metrics[easy.Metric].Value.Value != 0.75 || !strings.HasPrefix(easy.Verdict, "not decided on accuracy: a has the highest mean") {
+	if easy.Methods[2].Metrics[easy.Metric].Value.Value != 0.75 || !strings.HasPrefix(easy.Verdict, "nothing is proven on accuracy: a and b share the highest mean") {
 		t.Errorf("verdict %q", easy.Verdict)
 	}
 	if !noted(easy, "on the 4 samples that all methods have: a 1.000, b 1.000, c 0.750") {

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -16,8 +17,6 @@ func (c *Comparison) verdict() string {
 		return "one method: nothing to compare"
 	case len(c.Pairs) == 1:
 		return c.Pairs[0].Verdict
-	case c.Sequential != nil && c.Baseline == "" && c.Against == nil:
-		return c.overallUntil()
 	case c.Baseline != "":
 		return fmt.Sprintf("against %s on %s: %s", c.Baseline, c.Metric, c.sorted())
 	case c.Against != nil:
@@ -26,7 +25,7 @@ func (c *Comparison) verdict() string {
 	return c.overall()
 }
 
-// sorted are the methods that have a baseline by what is decided.
+// sorted are the methods that have a baseline by what is proven.
 func (c *Comparison) sorted() string {
 	var better, worse, open []string
 	for _, p := range c.Pairs {
@@ -43,7 +42,7 @@ func (c *Comparison) sorted() string {
 	for _, part := range []struct {
 		word  string
 		names []string
-	}{{"better", better}, {"worse", worse}, {"not decided", open}} {
+	}{{"better", better}, {"worse", worse}, {"nothing is proven of", open}} {
 		if len(part.names) > 0 {
 			parts = append(parts, part.word+": "+strings.Join(part.names, ", "))
 		}
@@ -51,46 +50,182 @@ func (c *Comparison) sorted() string {
 	return strings.Join(parts, "; ")
 }
 
-// overall names the best method if it beats every other. If not, it names
-// the methods that the one with the highest mean is not proven better than.
+// overall says the news before the doubt: who is proven better than whom, then which
+// methods remain between which nothing is proven.
 func (c *Comparison) overall() string {
-	means := make([]Number, len(c.Methods))
-	for i, m := range c.Methods {
-		if means[i] = undefined; m.Metrics[c.Metric].Value.Defined {
-			means[i] = Number(m.Metrics[c.Metric].Value.Value)
-		}
+	highest := c.highest()
+	switch {
+	case highest == nil && c.Common != nil:
+		return fmt.Sprintf("nothing is proven on %s among all: the methods have no sample in common", c.Metric)
+	case highest == nil:
+		return fmt.Sprintf("nothing is proven: %s is undefined for every method", c.Metric)
+	case c.Uncalibrated():
+		return fmt.Sprintf("uncalibrated: for the graders %s, but no labels of people confirm it: \"noema label\" asks for labels", leading(highest))
 	}
-	if c.Common != nil {
-		means = c.Common.Means
-	}
-	best := -1
-	for i, mean := range means {
-		if mean.Defined() && (best < 0 || mean > means[best]) {
-			best = i
-		}
-	}
-	if best < 0 && c.Common != nil {
-		return fmt.Sprintf("not decided on %s among all: the methods have no sample in common", c.Metric)
-	}
-	if best < 0 {
-		return fmt.Sprintf("not decided: %s is undefined for every method", c.Metric)
-	}
-	name := c.Methods[best].Method
-	if c.Uncalibrated() {
-		return fmt.Sprintf("uncalibrated: for the graders %s has the highest mean, but no labels of people confirm it: \"noema label\" asks for labels", name)
-	}
-	var rivals []string
+	beats := map[string][]string{}
+	beaten := map[string]bool{}
 	for _, p := range c.Pairs {
-		if p.Winner != name && (p.A == name || p.B == name) {
-			rivals = append(rivals, p.A, p.B)
+		if p.Winner == "" {
+			continue
+		}
+		loser := p.A
+		if p.Winner == p.A {
+			loser = p.B
+		}
+		beats[p.Winner], beaten[loser] = append(beats[p.Winner], loser), true
+	}
+	for name, losers := range beats {
+		if len(losers) == len(c.Methods)-1 {
+			return fmt.Sprintf("%s is the best on %s: better than each of the other %d", name, c.Metric, len(losers))
 		}
 	}
-	rivals = slices.DeleteFunc(rivals, func(r string) bool { return r == name })
-	if len(rivals) == 0 {
-		return fmt.Sprintf("%s is the best on %s: better than each of the other %d", name, c.Metric, len(c.Methods)-1)
+	var left []string
+	for _, m := range c.Methods {
+		if !beaten[m.Method] {
+			left = append(left, m.Method)
+		}
 	}
-	return fmt.Sprintf("not decided on %s: %s has the highest mean but is not proven better than %s",
-		c.Metric, name, strings.Join(rivals, ", "))
+	parts := c.proven(beats)
+	if len(parts) > 0 {
+		parts[0] += " on " + c.Metric
+		parts = append(parts, c.alike()...)
+		if len(left) > 1 {
+			parts = append(parts, among(left)+" nothing is proven"+c.yet())
+		}
+		return strings.Join(parts, "; ")
+	}
+	parts = append([]string{fmt.Sprintf("nothing is proven on %s%s: %s, but is not proven better than any other", c.Metric, c.yet(), leading(highest))}, c.alike()...)
+	if len(highest) > 1 {
+		parts[0] = fmt.Sprintf("nothing is proven on %s%s: %s", c.Metric, c.yet(), leading(highest))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// leading says who has the highest mean.
+func leading(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " has the highest mean"
+	}
+	return Listed(names) + " share the highest mean"
+}
+
+// highest are the methods with the highest mean, on the samples that all have if they do
+// not have the same ones; none where there is no mean.
+func (c *Comparison) highest() (names []string) {
+	best := math.Inf(-1)
+	for i, m := range c.Methods {
+		mean := m.Metrics[c.Metric].Value.Value
+		if !m.Metrics[c.Metric].Value.Defined {
+			mean = math.NaN()
+		}
+		if c.Common != nil {
+			mean = float64(c.Common.Means[i])
+		}
+		switch {
+		case !finite(mean):
+		case names == nil || apart(mean, best) > 0:
+			best, names = mean, []string{m.Method}
+		case apart(mean, best) == 0:
+			names = append(names, m.Method)
+		}
+	}
+	return names
+}
+
+// proven is a clause for all methods that beat the same others, or one for all that lose
+// to the same others, whichever takes fewer.
+func (c *Comparison) proven(beats map[string][]string) []string {
+	loses := map[string][]string{}
+	for _, m := range c.Methods {
+		for _, loser := range beats[m.Method] {
+			loses[loser] = append(loses[loser], m.Method)
+		}
+	}
+	wins, defeats := c.clauses(beats, "beats", "beat"), c.clauses(loses, "loses to", "lose to")
+	if len(defeats) < len(wins) || len(defeats) == len(wins) && len(loses) < len(beats) {
+		return defeats
+	}
+	return wins
+}
+
+// clauses joins methods that have the same list.
+func (c *Comparison) clauses(of map[string][]string, one, many string) (clauses []string) {
+	inOrder := func(names []string) (list []string) {
+		for _, m := range c.Methods {
+			if slices.Contains(names, m.Method) {
+				list = append(list, m.Method)
+			}
+		}
+		return list
+	}
+	said := map[string]bool{}
+	for _, m := range c.Methods {
+		if said[m.Method] || len(of[m.Method]) == 0 {
+			continue
+		}
+		others := inOrder(of[m.Method])
+		var who []string
+		for _, n := range c.Methods {
+			if slices.Equal(inOrder(of[n.Method]), others) {
+				who, said[n.Method] = append(who, n.Method), true
+			}
+		}
+		verb := one
+		if len(who) > 1 {
+			verb = many
+		}
+		clauses = append(clauses, Listed(who)+" "+verb+" "+Listed(others))
+	}
+	return clauses
+}
+
+// alike names the pairs that are shown to be equal for practical purposes.
+func (c *Comparison) alike() []string {
+	var equivalent, futile []string
+	margin := 0.0
+	for _, p := range c.Pairs {
+		switch d := p.Metrics[c.Metric]; {
+		case d.futile():
+			futile = append(futile, p.A+" and "+p.B)
+		case d.equivalent() && d.Stop == nil && d.Winner == "":
+			equivalent, margin = append(equivalent, p.A+" and "+p.B), d.Equivalence.Margin
+		}
+	}
+	var parts []string
+	if futile != nil {
+		parts = append(parts, fmt.Sprintf("no difference of %.3g or more between %s", c.Sequential.Detect, strings.Join(futile, ", ")))
+	}
+	if equivalent != nil {
+		parts = append(parts, fmt.Sprintf("equivalent within %.3g: %s", margin, strings.Join(equivalent, ", ")))
+	}
+	return parts
+}
+
+// yet marks what a rule may still decide.
+func (c *Comparison) yet() string {
+	if c.Sequential != nil && slices.ContainsFunc(c.Pairs, func(p Pair) bool {
+		s := p.Metrics[c.Metric].Stop
+		return s != nil && s.State == Open
+	}) {
+		return " yet"
+	}
+	return ""
+}
+
+// among begins a clause on methods.
+func among(names []string) string {
+	if len(names) == 2 {
+		return "between " + Listed(names)
+	}
+	return "among " + Listed(names)
+}
+
+// Listed joins names as in "a, b and c".
+func Listed(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
 // EpochsText is "3 epochs", or "up to 3 epochs".

@@ -30,7 +30,7 @@ func TestAServerWithUsers(t *testing.T) {
 	}
 	go n.Start()
 	t.Cleanup(func() { n.Shutdown(); n.WaitForShutdown() })
-	if !n.ReadyForConnections(10 * time.Second) {
+	if !n.ReadyForConnections(2 * time.Minute) {
 		t.Fatal("the server does not listen")
 	}
 	want := alone(t, cafes(1))

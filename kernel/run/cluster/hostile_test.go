@@ -171,7 +171,7 @@ func until(t *testing.T, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(20 * time.Second)
+	late := time.After(2 * time.Minute)
 	for !is() {
 		select {
 		case <-tick.C:

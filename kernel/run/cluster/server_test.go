@@ -33,7 +33,7 @@ func (s *separate) start() {
 		return
 	}
 	go n.Start()
-	if !n.ReadyForConnections(10 * time.Second) {
+	if !n.ReadyForConnections(2 * time.Minute) {
 		s.t.Error("the server does not listen")
 	}
 	s.Server, s.port = n, n.Addr().(*net.TCPAddr).Port

@@ -107,9 +107,9 @@ func sealed(t testing.TB, h *Host) *record.Trial {
 // eventually polls until ok, for things that other goroutines bring about.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); runtime.Gosched() {
+	for deadline := time.Now().Add(2 * time.Minute); !ok(); runtime.Gosched() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 10 s for: %s", what)
+			t.Fatalf("waited in vain for: %s", what)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func noNewGoroutines(t testing.TB) func() {
 	before := runtime.NumGoroutine()
 	return func() {
 		t.Helper()
-		deadline := time.Now().Add(5 * time.Second)
+		deadline := time.Now().Add(2 * time.Minute)
 		for runtime.NumGoroutine() > before {
 			if time.Now().After(deadline) {
 				stacks := make([]byte, 1<<20)

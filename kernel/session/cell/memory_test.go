@@ -191,7 +191,7 @@ func TestMemoryLimitOfGoroutines(t *testing.T) {
 		if !strings.Contains(text, "goroutines of cells are stopped: memory:") {
 			t.Errorf("the session says %q", text)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the goroutine goes on")
 	}
 	value(t, s, "1 + 1")

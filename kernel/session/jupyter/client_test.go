@@ -98,7 +98,7 @@ func (r *rig) end() error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		r.t.Error("the kernel does not end")
 		return nil
 	}
@@ -183,7 +183,7 @@ func (c *channel) next() received {
 			c.t.Fatal("the connection ended")
 		}
 		return m
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		c.t.Fatal("no message comes")
 	}
 	return received{}

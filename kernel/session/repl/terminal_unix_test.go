@@ -137,7 +137,7 @@ func (c *terminal) shown() string {
 // waitUntil waits for a state of the terminal.
 func (c *terminal) waitUntil(what string, ok func(shown string) bool) {
 	c.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	shown := ""
 	for time.Now().Before(deadline) {
 		if shown = c.shown(); ok(shown) {

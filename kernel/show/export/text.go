@@ -46,6 +46,16 @@ func (r Rows) JSONL(w io.Writer) error {
 	return nil
 }
 
+// JSON writes an array of such objects.
+func (r Rows) JSON(w io.Writer) error {
+	var lines bytes.Buffer
+	if err := r.JSONL(&lines); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "[%s]\n", bytes.ReplaceAll(bytes.TrimSpace(lines.Bytes()), []byte("\n"), []byte(",\n ")))
+	return err
+}
+
 func btoi(b bool) int {
 	if b {
 		return 1

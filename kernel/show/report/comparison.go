@@ -22,7 +22,7 @@ type ComparisonView struct {
 // ComparisonSheet is methods side by side. Names of pairs are never cut: two
 // rows must not read the same.
 func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
-	s := Sheet{Head: comparisonTitle(c, v)}
+	s := Sheet{Verdict: c.Verdict, Head: comparisonTitle(c, v)}
 	switch {
 	case len(c.Metrics) == 0: // no sample has a target
 		s.Tables = []display.Table{amounts(c)}
@@ -41,21 +41,21 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 	lines := remarks(c)
 	for _, m := range c.Methods {
 		if m.Seeds != nil {
-			lines = append(lines, wrap(fmt.Sprintf("note: %s: %s", m.Method, m.Seeds.Sentence())))
+			lines = append(lines, wrap(fmt.Sprintf("note: %s: %s", m.Method, m.Seeds.Sentence()), textWidth))
 		}
 	}
 	for _, text := range warnings(c, []score.Info{{Name: c.Metric, Label: c.Metric}}) {
-		lines = append(lines, wrap("warning: "+text))
+		lines = append(lines, wrap("warning: "+text, textWidth))
 	}
 	if v.Simulated {
-		lines = append(lines, "", simulated)
+		lines = append(lines, "", wrap(simulated, textWidth))
 	}
-	s.Tail = strings.Join(lines, "\n")
+	s.Tables, s.Tail = explained(s.Tables), strings.Join(lines, "\n")
 	return s
 }
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
-	t := c.Verdict + "\n" + basis(c)
+	t := basis(c)
 	if len(v.Runs) > 1 {
 		t += "\nruns " + strings.Join(v.Runs, ", ")
 	}
@@ -104,8 +104,8 @@ func budgetText(c *compare.Comparison) string {
 // it.
 func methodTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.AddWhole("method", "n", c.Metric, string(c.Pareto.Resource))
-	t.AddWhole("Pareto front", "outcomes")
+	t.AddWhole("method", "n", c.Metric, resourceName(c.Pareto.Resource))
+	t.AddWhole("for what it takes", "outcomes")
 	for i, m := range c.Methods {
 		t.Row(m.Method, strconv.Itoa(m.N), metric(m.Metrics[c.Metric].Value, true), used(m, c.Pareto.Resource), standing(c.Pareto.Points[i]), outcomes(m))
 	}
@@ -124,13 +124,13 @@ func standing(p compare.ParetoPoint) string {
 	}
 	switch p.Standing {
 	case compare.OnFront:
-		return "on it"
+		return "best value"
 	case compare.Dominated:
-		return "dominated by " + by
+		return "beaten by " + by
 	case compare.Costlier:
 		return "cheaper: " + by
 	case compare.Undecided:
-		return "behind " + by + ", not by enough to tell"
+		return "probably beaten by " + by
 	}
 	return ""
 }
@@ -190,7 +190,7 @@ const groupWidth = 80
 // remarks are what a reader of the tables must know.
 func remarks(c *compare.Comparison) []string {
 	var lines []string
-	add := func(format string, args ...any) { lines = append(lines, wrap(fmt.Sprintf(format, args...))) }
+	add := func(format string, args ...any) { lines = append(lines, wrap(fmt.Sprintf(format, args...), textWidth)) }
 	for _, n := range c.Notes {
 		add("note: %s", Plain(n))
 	}
@@ -225,8 +225,8 @@ func remarks(c *compare.Comparison) []string {
 }
 
 // wrap breaks a line that is wider than the tables, between words.
-func wrap(s string) string {
-	const width, tied = 98, "\u00a0%" // a number keeps its percent sign
+func wrap(s string, width int) string {
+	const tied = "\u00a0%" // a number keeps its percent sign
 	var b strings.Builder
 	used := 0
 	for i, word := range strings.Split(strings.ReplaceAll(s, " %", tied), " ") {

@@ -28,11 +28,11 @@ func CreditSheet(c *compare.Credit, of string, simulatedModel bool) Sheet {
 	}
 	var lines []string
 	for _, n := range c.Notes {
-		lines = append(lines, wrap("note: "+n))
+		lines = append(lines, wrap("note: "+n, textWidth))
 	}
 	lines = append(lines, fmt.Sprintf("run     %s", c.Run), fmt.Sprintf("root    %s", c.Root))
 	if simulatedModel {
-		lines = append(lines, "", simulated)
+		lines = append(lines, "", wrap(simulated, textWidth))
 	}
 	return Sheet{Head: head, Tables: []display.Table{creditTable(c)}, Tail: strings.Join(lines, "\n")}
 }

@@ -37,7 +37,7 @@ func gradingTable(c *compare.Comparison) display.Table {
 // preferenceTable is what graders prefer of two methods' answers, in both orders.
 func preferenceTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.AddWhole("pairwise, by graders", together(c, "difference"), "+/-/=", "p, corrected", "asked", "order decided", "unread")
+	t.AddWhole("pairwise, by graders", differenceHeading, sidesHeading, "p, corrected", "asked", "order decided", "unread")
 	for _, p := range c.Pairs {
 		if q := p.Preference; q != nil {
 			t.Row(p.A+" − "+p.B, signed(q.Difference.Difference), sides(q.Difference), pValue(q.Corrected), strconv.Itoa(q.Asked), strconv.Itoa(q.Swayed), strconv.Itoa(q.Unread))

@@ -99,7 +99,7 @@ func printers(t *testing.T) map[string]func(io.Writer) {
 		"summary": func(w io.Writer) { w.Write(RunSheet(summary, true).Display()[display.PlainText]) },
 		"runs":    func(w io.Writer) { Runs(w, []*record.Run{run}) },
 		"details": func(w io.Writer) { Details(w, run, result.Trials) },
-		"trials":  func(w io.Writer) { io.WriteString(w, TrialTable(result.Trials).Text()) },
+		"trials":  func(w io.Writer) { io.WriteString(w, TrialTable(result.Trials, map[string]string{}).Text()) },
 		"task": func(w io.Writer) {
 			if err := errors.Join(Task(w, made, false), Sample(w, made.Samples[0], false)); err != nil {
 				t.Error(err)

@@ -16,7 +16,7 @@ func (s Sheet) LaTeX() string {
 	b.WriteString("% needs \\usepackage{booktabs}\n")
 	for i, t := range s.Tables {
 		if i == 0 && t.Title == "" {
-			t.Title = strings.ReplaceAll(s.Head, "\n", ". ")
+			t.Title = strings.ReplaceAll(strings.TrimPrefix(s.Verdict+"\n"+s.Head, "\n"), "\n", ". ")
 		}
 		b.WriteString(t.LaTeX() + "\n")
 	}

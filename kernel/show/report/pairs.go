@@ -3,10 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 	"noema/kernel/result/compare"
-	"strconv"
 )
 
 // pairTables are the pairs and, where they were bet on, how their e-values grew.
@@ -24,29 +27,62 @@ func pairTable(c *compare.Comparison) display.Table {
 		return stopTable(c)
 	}
 	var t display.Table
-	t.AddWhole("pair", together(c, "difference"), "+/-/=", "p, corrected", "winner")
-	t.Add("detectable")
+	t.AddWhole("pair", differenceHeading, sidesHeading, "p, corrected", "winner")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
-		winner, detectable := cmp.Or(d.Winner, "none")+d.Margins("; "), ""
-		if d.Detectable.Defined() {
-			detectable = fmt.Sprintf("from %.2f", float64(d.Detectable))
-		}
-		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Corrected), winner, detectable)
+		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Corrected), cmp.Or(d.Winner, "none")+d.Margins("; "))
 		if d.Unconfirmed() {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, compare.Unconfirmed))
 		}
 	}
+	if text := unseen(c); text != "" {
+		t.Notes = append(t.Notes, text)
+	}
 	return t
 }
 
-// together heads intervals of pairs: of several, all hold at once.
-func together(c *compare.Comparison, name string) string {
-	if len(c.Pairs) < 2 {
-		return name
+// Headings of a pair's columns, the same in every table. A note says the level of the
+// intervals.
+const (
+	differenceHeading = "difference [interval]"
+	sidesHeading      = "wins/losses/ties"
+)
+
+// unseen says how large a difference must be for these samples to show it, for the pairs
+// that have no winner.
+func unseen(c *compare.Comparison) string {
+	var texts []string
+	pairs := map[string][]string{}
+	for _, p := range c.Pairs {
+		size := p.Metrics[c.Metric].Detectable
+		if !size.Defined() {
+			continue
+		}
+		text := fmt.Sprintf("%.2f", float64(size))
+		if pairs[text] == nil {
+			texts = append(texts, text)
+		}
+		pairs[text] = append(pairs[text], p.A+" − "+p.B)
 	}
-	return fmt.Sprintf("%s at %.1f %%", name, 100*c.PairLevel)
+	slices.Sort(texts)
+	const says = "too few samples to see a difference under "
+	switch {
+	case len(texts) == 0:
+		return ""
+	case len(texts) == 1 && (len(c.Pairs) == 1 || len(pairs[texts[0]]) > 1):
+		return says + texts[0]
+	case len(texts) > maxSizes:
+		return fmt.Sprintf("%s%s to %s, depending on the pair", says, texts[0], texts[len(texts)-1])
+	}
+	parts := make([]string, len(texts))
+	for i, text := range texts {
+		parts[i] = text + " (" + strings.Join(pairs[text], ", ") + ")"
+	}
+	return says + strings.Join(parts, " or ")
 }
+
+// maxSizes is up to how many sizes of unseen differences are told with their pairs.
+const maxSizes = 2
 
 // stopTable is a line a pair of a sequential design: what is known, and since when.
 func stopTable(c *compare.Comparison) display.Table {
@@ -55,7 +91,7 @@ func stopTable(c *compare.Comparison) display.Table {
 	if c.Sequential.Looks > 0 {
 		evident = []string{"p (looks)", "look"}
 	}
-	t.AddWhole(append([]string{"pair", together(c, "difference"), "+/-/="}, evident...)...)
+	t.AddWhole(append([]string{"pair", differenceHeading, sidesHeading}, evident...)...)
 	t.AddWhole("winner", "samples")
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
@@ -169,7 +205,7 @@ func pValue(p compare.Number) string {
 // other.
 func ratioTable(c *compare.Comparison) display.Table {
 	var t display.Table
-	t.AddWhole(together(c, "ratio of use"), "calls", "tokens", "cost", "model time")
+	t.AddWhole("ratio of use [interval]", "calls", "tokens", "cost", "model time")
 	for _, p := range c.Pairs {
 		row := []string{p.A + " / " + p.B}
 		for _, r := range compare.Resources() {

@@ -50,7 +50,7 @@ func plotTitle(s string, simulatedModel bool) string {
 // method is better than the variant.
 func AblationTable(c *compare.Comparison) display.Table {
 	t := display.Table{Title: "full method minus variant"}
-	t.AddWhole("variant", together(c, "gain"), "p, corrected", "extra tokens", "gain per 1,000 tokens")
+	t.AddWhole("variant", "gain [interval]", "p, corrected", "extra tokens", "gain per 1,000 tokens")
 	usage := map[string]map[compare.Resource]score.Metric{}
 	for _, m := range c.Methods {
 		usage[m.Method] = m.Usage

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -16,24 +17,60 @@ import (
 
 // Sheet is a run or a comparison to look at: tables with text around them.
 type Sheet struct {
-	Head   string
-	Tables []display.Table
-	Tail   string
+	Verdict string // the news, in one sentence; empty where nothing was compared
+	Head    string
+	Tables  []display.Table
+	Tail    string
+	Width   int // of the text form, as of a [display.Table]
 }
 
 // Display implements [display.Displayer].
 func (s Sheet) Display() display.Bundle {
-	parts := []display.Displayer{display.Text(s.Head)}
+	var parts []display.Displayer
+	if s.Verdict != "" {
+		verdict := wrapped(wrap(s.Verdict, s.textWidth()))
+		verdict[display.HTML] = []byte("<p>" + html.EscapeString(display.Visible(s.Verdict)) + "</p>")
+		parts = append(parts, verdict)
+	}
+	parts = append(parts, display.Text(s.Head))
 	for _, t := range s.Tables {
+		t.Width = s.Width
 		parts = append(parts, t)
 	}
-	tail := display.Stack(display.Text(s.Notes()))
-	tail[display.PlainText] = display.Text(s.Tail)[display.PlainText]
-	return display.Stack(append(parts, tail)...)
+	tail := s.Tail
+	if s.Width > 0 {
+		var lines []string
+		for line := range strings.SplitSeq(unwrapped(tail), "\n") {
+			lines = append(lines, wrap(line, s.Width))
+		}
+		tail = strings.Join(lines, "\n")
+	}
+	return display.Stack(append(parts, wrapped(tail))...)
 }
 
+// textWidth is that of what is not a table, where no terminal has another.
+const textWidth = DefaultWidth - 2
+
+// textWidth is the width of what is not a table.
+func (s Sheet) textWidth() int {
+	if s.Width <= 0 {
+		return textWidth
+	}
+	return s.Width
+}
+
+// wrapped is a text whose lines are broken for the terminal alone.
+func wrapped(text string) display.Bundle {
+	b := display.Stack(display.Text(unwrapped(text)))
+	b[display.PlainText] = display.Text(text)[display.PlainText]
+	return b
+}
+
+// unwrapped is a text without the breaks of wrap.
+func unwrapped(text string) string { return strings.ReplaceAll(text, "\n  ", " ") }
+
 // Notes is the text below the tables where lines need not fit a terminal.
-func (s Sheet) Notes() string { return strings.ReplaceAll(s.Tail, "\n  ", " ") }
+func (s Sheet) Notes() string { return unwrapped(s.Tail) }
 
 // RunSheet is a run: how right its methods are, what they take and, if they were
 // compared, how they differ.
@@ -57,7 +94,11 @@ func RunSheet(s *runner.Summary, groups bool) Sheet {
 	if lines := remarks(c); len(lines) > 0 {
 		tail = strings.Join(lines, "\n") + "\n\n" + tail
 	}
-	return Sheet{head(s, DefaultWidth), tables, tail}
+	sheet := Sheet{Head: head(s, DefaultWidth), Tables: explained(tables), Tail: tail}
+	if len(c.Pairs) > 0 {
+		sheet.Verdict = c.Verdict
+	}
+	return sheet
 }
 
 // below is what stands below the tables of a run.
@@ -108,7 +149,7 @@ func below(s *runner.Summary) []string {
 		add("root", "%s", s.RootHash)
 	}
 	if s.Simulated {
-		lines = append(lines, "", simulated)
+		lines = append(lines, "", wrap(simulated, textWidth))
 	}
 	return lines
 }
@@ -126,7 +167,7 @@ const shownCauses = 4
 func calls(s *runner.Summary) string {
 	text := fmt.Sprintf("%s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	if s.FailedAttempts > 0 {
-		text += ", " + plural(s.FailedAttempts, "request") + " without an answer"
+		text += ", " + plural(s.FailedAttempts, "failed request") + ", repeated"
 	}
 	if s.ToolRuns > 0 {
 		text += ", " + plural(s.ToolRuns, "run") + " of tools"
@@ -141,7 +182,7 @@ func calls(s *runner.Summary) string {
 }
 
 // simulated is printed wherever numbers of a simulated model are.
-const simulated = "simulated model: it errs by the step, at the same rate for every method. These numbers show how\nmethods carry errors on, and say nothing about language models"
+const simulated = "simulated model: it errs by the step, at the same rate for every method. These numbers show how methods carry errors on, and say nothing about language models"
 
 func title(s *runner.Summary) string {
 	model := s.Model

@@ -204,3 +204,14 @@ func outcomes(m compare.MethodStats) string {
 	}
 	return s
 }
+
+// resourceName heads a column of what is used.
+func resourceName(r compare.Resource) string {
+	switch r {
+	case compare.Cost:
+		return "cost"
+	case compare.Latency:
+		return "model time"
+	}
+	return string(r)
+}

@@ -9,13 +9,19 @@ import (
 	"noema/kernel/base/display"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
-// TrialTable lists trials with how they ended and what they took.
-func TrialTable(trials []*record.Trial) display.Table {
+// TrialTable lists trials with how they ended and what they took, and with the questions
+// of their samples, by id, where they are given.
+func TrialTable(trials []*record.Trial, questions map[string]string) display.Table {
 	var t display.Table
-	t.Add("trial", "outcome", "score", "answer", "target")
+	t.Add("trial")
+	if questions != nil {
+		t.Add("question")
+	}
+	t.Add("outcome", "score", "answer", "target")
 	t.Columns = append(append(t.Columns, display.Column{Name: "calls", Right: true}), figures()...)
 	for _, r := range trials {
 		score, target := "–", display.Line(string(r.Target), 40)
@@ -25,14 +31,74 @@ func TrialTable(trials []*record.Trial) display.Table {
 		if name, v, ok := compare.Headline(r); ok {
 			score = fmt.Sprintf("%s %.3g", name, v)
 		}
-		t.Row(append([]string{
-			r.ID.String(), string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), target, count(r.Facts().Calls),
-		}, spent(r.Usage)...)...)
+		row := []string{r.ID.String()}
+		if questions != nil {
+			row = append(row, display.Line(questions[r.ID.Sample], questionWidth))
+		}
+		row = append(row, string(r.Answer.Outcome), score, display.Line(string(r.Answer.Value), 60), target, count(r.Facts().Calls))
+		t.Row(append(row, spent(r.Usage)...)...)
 	}
 	if len(trials) == 0 {
 		t.Notes = append(t.Notes, "no trials")
 	}
 	return t
+}
+
+// questionWidth is how much of a question a table shows.
+const questionWidth = 48
+
+// SampleTable lists the samples of trials: what each asks, its target, and what the
+// methods came to, with the score in front.
+func SampleTable(trials []*record.Trial, samples []task.Sample) display.Table {
+	var t display.Table
+	t.AddWhole("sample")
+	t.Add("question", "target")
+	var labels []string
+	bySample := map[string][]*record.Trial{}
+	for _, r := range trials {
+		if !slices.Contains(labels, r.ID.Method) {
+			labels = append(labels, r.ID.Method)
+			t.Add(r.ID.Method)
+		}
+		bySample[r.ID.Sample] = append(bySample[r.ID.Sample], r)
+	}
+	for _, s := range samples {
+		if len(bySample[s.ID]) == 0 {
+			continue
+		}
+		target := "–"
+		said := map[string][]string{}
+		for _, r := range bySample[s.ID] {
+			if r.HasTarget() {
+				target = display.Line(string(r.Target), 40)
+			}
+			said[r.ID.Method] = append(said[r.ID.Method], cameTo(r))
+		}
+		row := []string{s.ID, display.Line(s.Problem.Query, questionWidth), target}
+		for _, label := range labels {
+			row = append(row, strings.Join(said[label], " | "))
+		}
+		t.Row(row...)
+	}
+	if len(t.Rows) == 0 {
+		t.Notes = append(t.Notes, "no samples")
+	}
+	return t
+}
+
+// cameTo is a trial's score and answer, or why there is none.
+func cameTo(r *record.Trial) string {
+	answer := display.Line(string(r.Answer.Value), 40)
+	if words, ok := r.Answer.InWords(); ok {
+		answer = display.Line(words, 40)
+	}
+	if answer == "" {
+		answer = string(r.Answer.Outcome)
+	}
+	if _, v, ok := compare.Headline(r); ok {
+		return fmt.Sprintf("%.3g: %s", v, answer)
+	}
+	return answer
 }
 
 // figures are the columns of what spent says.

@@ -15,7 +15,7 @@ import (
 )
 
 // stuck is how long a cell may take that should end by itself.
-const stuck = 20 * time.Second
+const stuck = 2 * time.Minute
 
 // recorder is a cell's output kept in memory.
 type recorder struct {
@@ -77,7 +77,7 @@ func (s *snippet) runCell(session *cell.Session, c cellText, out *recorder) erro
 	defer cancel()
 	begun := time.Now()
 	result, err := session.Run(ctx, c.Text, out)
-	if took := time.Since(begun) - limit; took > 2*time.Second {
+	if took := time.Since(begun) - limit; took > time.Minute {
 		return fmt.Errorf("went on for %v after it was interrupted", took)
 	}
 	var fault *cell.Error
