@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 type Comparing struct {
 	Baseline     string   `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
 	Metrics      []string `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
-	By           string   `json:"by" part:"pair" choices:"group" doc:"group: show each group of samples, too"`
+	By           string   `json:"by" part:"pair" doc:"show each group of samples, too: group, or a column of the samples' metadata"`
 	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
 	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
 	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
@@ -35,7 +36,7 @@ type Comparison struct {
 	Runs      []string // ids
 	Roots     []string // their root hashes
 	Simulated bool     // of any of its runs: the numbers say nothing about language models
-	byGroup   bool
+	by        string
 	notes     []string // all but those on looks
 	merged    *compare.Merged
 	lab       *Lab
@@ -48,7 +49,7 @@ func (c *Comparison) Display() Bundle {
 
 // Sheet is the comparison as tables with text around them.
 func (c *Comparison) Sheet() report.Sheet {
-	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.byGroup})
+	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.by})
 }
 
 // Plot is the headline measure against what a trial costs, a point a method.
@@ -109,6 +110,9 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
+	if err := o.regroup(m, runs); err != nil {
+		return nil, Misused(err)
+	}
 	test, err := m.Test()
 	if err != nil {
 		return nil, Misused(err)
@@ -126,12 +130,46 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 		notes = append(notes, report.NotUnderstood(prompts, unknown))
 	}
 	c.Notes = slices.Concat(notes, c.Notes, m.Reach())
-	out := &Comparison{Comparison: c, byGroup: o.By == "group", notes: c.Notes, merged: m, lab: results[0].lab}
+	out := &Comparison{Comparison: c, by: o.By, notes: c.Notes, merged: m, lab: results[0].lab}
 	for _, r := range m.Runs() {
 		out.Runs, out.Roots = append(out.Runs, r.Run.ID), append(out.Roots, r.Run.Root)
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	return out, nil
+}
+
+// maxGroups bounds the groups that a column may make.
+const maxGroups = 100
+
+// regroup puts the samples of m into groups by the column of their metadata that o names.
+func (o Comparing) regroup(m *compare.Merged, runs []*compare.Recorded) error {
+	if o.By == "" || o.By == "group" {
+		return nil
+	}
+	value, columns := map[string]string{}, map[string]bool{}
+	groups := map[string]bool{}
+	for _, r := range runs {
+		for _, s := range r.Samples() {
+			for name := range s.Metadata {
+				columns[name] = true
+			}
+			if v, has := s.Metadata[o.By]; has {
+				value[s.ID], groups[v] = v, true
+			}
+		}
+	}
+	switch {
+	case !columns[o.By]:
+		return fmt.Errorf("--by %q: the samples have no such column: use one of %s; of a file of rows, ?metadata=%s keeps it", o.By,
+			strings.Join(append([]string{"group"}, slices.Sorted(maps.Keys(columns))...), ", "), o.By)
+	case len(groups) > maxGroups:
+		return fmt.Errorf("--by %q: it has %d values, but at most %d groups are shown: name a column that says a kind", o.By, len(groups), maxGroups)
+	}
+	m.Data.Samples = slices.Clone(m.Data.Samples)
+	for i, s := range m.Data.Samples {
+		m.Data.Samples[i].Group = value[s.ID]
+	}
+	return nil
 }
 
 // Ready reports what is wrong with a comparison of e as far as can be told

@@ -93,7 +93,7 @@ func (r *Result) Display() Bundle {
 	if err != nil {
 		return display.Of(err)
 	}
-	sheet := report.RunSheet(s, false)
+	sheet := report.RunSheet(s, "")
 	if r.failure != nil {
 		return display.Stack(display.Of(r.failure), sheet)
 	}

@@ -139,7 +139,7 @@ func TestEveryFaceChargesSeeds(t *testing.T) {
 				t.Errorf("%s of %s: %v, want %v", face, method, got, want)
 			}
 		}
-		shown, run, plot := report.ComparisonSheet(c, report.ComparisonView{}), report.RunSheet(s, false), report.ParetoPlot(c, false)
+		shown, run, plot := report.ComparisonSheet(c, report.ComparisonView{}), report.RunSheet(s, ""), report.ParetoPlot(c, false)
 		rows, amounts := exported(t, r), run.Tables[1]
 		for m, w := range want {
 			stats, name := c.Methods[m], c.Methods[m].Method

@@ -130,7 +130,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	sheet := report.RunSheet(summary, false)
+	sheet := report.RunSheet(summary, "")
 	if c := l.credit(); c != nil {
 		sheet.Tables = append(c.Sheet().Tables, sheet.Tables...)
 	}

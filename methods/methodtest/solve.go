@@ -114,15 +114,26 @@ func panicSite() string {
 	return place
 }
 
-// jitter is a hook that makes calls wait up to 4 ms, by path and salt, so that
+// longest is how long a call is kept waiting at most.
+const longest = 4096 * time.Microsecond
+
+// jitter is a hook that makes calls wait up to longest, by path and salt, so that
 // concurrent calls finish in another order with each salt.
 func jitter(salt byte) hook {
-	return func(ctx context.Context, step Step) error {
-		h := fnv.New32a()
-		h.Write([]byte{salt, byte(step.Draw)})
-		h.Write([]byte(step.Path))
-		return wait(ctx, time.Duration(h.Sum32()%4096)*time.Microsecond)
-	}
+	return func(ctx context.Context, step Step) error { return wait(ctx, delay(salt, step)) }
+}
+
+// mirrored is jitter with the order of concurrent calls turned around: the one that is
+// first there is last here.
+func mirrored(salt byte) hook {
+	return func(ctx context.Context, step Step) error { return wait(ctx, longest-delay(salt, step)) }
+}
+
+func delay(salt byte, step Step) time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte{salt, byte(step.Draw)})
+	h.Write([]byte(step.Path))
+	return time.Duration(h.Sum32()) * time.Microsecond % longest
 }
 
 // wait returns after d, or with the context's error if that ends first.

@@ -11,37 +11,114 @@ import (
 const maxElement = 24 << 20
 
 // EachElement calls each for every element of the JSON list that r holds, with its
-// number from 1; name is for errors. It keeps no more than one element in memory,
-// stops at the first error, and places its own; those of each come back as they are.
+// number from 1; name is for errors. In place of the list there may be an object, of which
+// one member is a list of objects. It keeps no more than one element in memory, stops at
+// the first error, and places its own; those of each come back as they are.
 func EachElement(r io.Reader, name string, each func(number int, raw []byte) error) error {
 	in := &limited{r: r, name: name, limit: maxElement, left: maxElement}
-	d := json.NewDecoder(in)
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		if err != nil {
-			return fmt.Errorf("%s:1: %w", name, err)
-		}
-		if t == json.Delim('{') {
-			return fmt.Errorf("%s:1: want a list of objects, not an object", name)
-		}
+	l := &lister{d: json.NewDecoder(in), in: in, name: name, each: each}
+	t, err := l.d.Token()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s:1: %w", name, err)
+	case t == json.Delim('{'):
+		err = l.members()
+	case t == json.Delim('['):
+		_, err = l.list(false)
+	default:
 		return fmt.Errorf("%s:1: want a list of objects, not %v", name, t)
 	}
-	number := 1
-	for ; d.More(); number++ {
-		in.left = maxElement
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return fmt.Errorf("%s: element %d: %w", name, number, err)
-		}
-		if err := each(number, raw); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
-	in.left = maxElement
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("%s: after element %d: %w", name, number-1, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := l.d.Token(); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: something follows the JSON list", name)
+	}
+	return nil
+}
+
+// lister walks through a JSON value for its list.
+type lister struct {
+	d      *json.Decoder
+	in     *limited
+	name   string
+	each   func(number int, raw []byte) error
+	member string // of the list, where it is an object's
+}
+
+// list reads a list that has begun, up to its end. With rows set, one that does not begin
+// with an object is passed over, and the list is empty.
+func (l *lister) list(rows bool) (number int, err error) {
+	skip := false
+	for number = 1; l.d.More(); number++ {
+		l.in.left = maxElement
+		var raw json.RawMessage
+		if err := l.d.Decode(&raw); err != nil {
+			return 0, fmt.Errorf("%s: element %d: %w", l.name, number, err)
+		}
+		if skip = skip || rows && number == 1 && raw[0] != '{'; skip {
+			continue
+		}
+		if err := l.each(number, raw); err != nil {
+			return 0, err
+		}
+	}
+	l.in.left = maxElement
+	if _, err := l.d.Token(); err != nil {
+		return 0, fmt.Errorf("%s: after element %d: %w", l.name, number-1, err)
+	}
+	if skip {
+		number = 1
+	}
+	return number - 1, nil
+}
+
+// members reads an object that has begun, for the one list of objects that it holds.
+func (l *lister) members() error {
+	for l.d.More() {
+		l.in.left = maxElement
+		key, err := l.d.Token()
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+		value, err := l.d.Token()
+		for depth := 0; err == nil; value, err = l.d.Token() {
+			if value == json.Delim('[') && depth == 0 {
+				var n int
+				before := l.each
+				if l.member != "" {
+					l.each = func(int, []byte) error {
+						return fmt.Errorf("%s: the object has two lists of objects, %q and %q: write the rows of one as a list", l.name, l.member, key)
+					}
+				}
+				if n, err = l.list(true); err != nil {
+					return err
+				}
+				if l.each = before; n > 0 {
+					l.member = fmt.Sprint(key)
+				}
+				break
+			}
+			switch value {
+			case json.Delim('{'), json.Delim('['):
+				depth++
+			case json.Delim('}'), json.Delim(']'):
+				depth--
+			}
+			l.in.left = maxElement
+			if depth == 0 {
+				break
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+	}
+	if _, err := l.d.Token(); err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
+	}
+	if l.member == "" {
+		return fmt.Errorf("%s: the file is one JSON object without a list of objects: write the rows as a list, or one on each line", l.name)
 	}
 	return nil
 }

@@ -82,6 +82,9 @@ same samples (--force compares the samples that they share).`,
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.pairing)
 			}
+			if err := a.canAnswer(c.Experiment); err != nil {
+				return err
+			}
 			if c.Watch && c.DryRun {
 				return usage(errors.New("--watch and --dry-run exclude each other: leave one of them out"))
 			}
@@ -93,6 +96,14 @@ same samples (--force compares the samples that they share).`,
 	}
 	bind(cmd, &c, []string{"what", "how", "flow", "pair", "design", "stored", "which", "print", "json"})
 	completeCompare(a, cmd)
+	group(cmd, []flagGroup{
+		{"First", nil, []string{"task", "methods", "model", "limit", "epochs", "seed", "baseline", "by", "wins", "dry-run", "html"}},
+		{"What is run", []string{"what"}, nil},
+		{"Limits, store and machines", []string{"how", "flow"}, nil},
+		{"How methods are compared", []string{"pair", "design"}, nil},
+		{"Of stored runs", []string{"stored", "which"}, nil},
+		{"What is printed", []string{"print", "json"}, nil},
+	})
 	return cmd
 }
 
@@ -135,7 +146,13 @@ func completeCompare(a *app, cmd *cobra.Command) {
 		},
 	}
 	for flag, values := range complete {
-		if err := cmd.RegisterFlagCompletionFunc(flag, list(values)); err != nil {
+		offer := list(values)
+		if flag == "task" { // which may also be a file
+			offer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+				return values(), cobra.ShellCompDirectiveDefault
+			}
+		}
+		if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
 			panic(err) // the flag is declared above
 		}
 	}
@@ -176,6 +193,22 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	}
 	_, err = a.compareOnce(cmd.Context(), c, exp)
 	return err
+}
+
+// canAnswer refuses questions of the user's own for the model that answers where none is
+// named: it is a program that reads generated tasks alone.
+func (a *app) canAnswer(exp lab.Experiment) error {
+	_, named := a.source["model"]
+	spec, err := lab.ParseSpec(exp.Task)
+	if named || err != nil || slices.ContainsFunc(builtin.Catalog{}.Tasks(), func(t lab.TaskEntry) bool { return t.Name == spec.Name }) {
+		return nil
+	}
+	t, err := a.lab.Task(exp.Task, exp.TaskOptions)
+	if err != nil || t.Environment != nil || slices.ContainsFunc(builtin.Catalog{}.Tasks(), func(known lab.TaskEntry) bool { return t.Name == known.Name }) {
+		return nil // what is wrong with it is told where it is opened for the run
+	}
+	return usage(fmt.Errorf("the simulated model, which answers unless another is named, cannot answer the questions of %s: it reads generated tasks alone: "+
+		"add --model, as in --model ollama/llama3.2 or --model openai/gpt-5-nano (noema model list shows all forms), or --model sim to try the commands", exp.Task))
 }
 
 // ready finds what can only fail at the end, before a call is paid for.

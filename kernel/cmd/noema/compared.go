@@ -75,7 +75,7 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 	if p.JSON {
 		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
-	if err := a.printSheet(report.RunSheet(summary, p.By == "group"), p, r); err != nil {
+	if err := a.printSheet(report.RunSheet(summary, p.By), p, r); err != nil {
 		return err
 	}
 	a.printDrifts(r.Result)

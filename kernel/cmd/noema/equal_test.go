@@ -56,7 +56,7 @@ func facesAgree(t *testing.T, flags ...string) {
 		for _, m := range want.Methods {
 			g.holds(t, face, m.Method, "n", float64(m.N))
 			g.holds(t, face, m.Method, want.Metric, numbers(m.Metrics[want.Metric].Value)...)
-			g.holds(t, face, m.Method, string(want.Pareto.Resource), numbers(m.Usage[want.Pareto.Resource])...)
+			g.holds(t, face, m.Method, "cost", numbers(m.Usage[compare.Cost])...)
 		}
 		for _, p := range want.Pairs {
 			d := p.Metrics[want.Metric]

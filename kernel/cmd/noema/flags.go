@@ -18,6 +18,7 @@ import (
 type flagValue struct {
 	methods.Field
 	given bool
+	text  string // the last that was given
 }
 
 var _ pflag.Value = (*flagValue)(nil)
@@ -30,10 +31,14 @@ func (v *flagValue) Set(text string) error {
 	if text == "" {
 		return errors.New("the value is empty: leave the flag out for the default")
 	}
+	single := v.Option.Type != methods.MapOption && v.Option.Type != methods.ListOption
+	if v.given && single && v.text != text {
+		return fmt.Errorf("it is given twice, and was %q before: leave one of them out", v.text)
+	}
 	if !v.given && v.Option.Type != methods.MapOption {
 		v.Clear()
 	}
-	v.given = true
+	v.given, v.text = true, text
 	return setField(v.Field, text)
 }
 
@@ -97,6 +102,35 @@ func bind(cmd *cobra.Command, pointer any, parts []string, without ...string) {
 			}
 		}
 	}
+}
+
+// flagGroup is flags that help lists together: those of parts of a declaration, or named.
+type flagGroup struct {
+	title        string
+	parts, names []string
+}
+
+// group has the help of a verb list its flags in groups. One that two groups have is in
+// the first.
+func group(cmd *cobra.Command, groups []flagGroup) {
+	cmd.SetUsageFunc(func(cmd *cobra.Command) error {
+		w := cmd.OutOrStderr()
+		fmt.Fprintf(w, "Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
+		listed := map[string]bool{"help": true}
+		for _, g := range groups {
+			set := pflag.NewFlagSet(g.title, pflag.ContinueOnError)
+			cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+				part := f.Annotations[partOf]
+				if !listed[f.Name] && (slices.Contains(g.names, f.Name) || len(part) == 1 && slices.Contains(g.parts, part[0])) {
+					listed[f.Name] = true
+					set.AddFlag(f)
+				}
+			})
+			fmt.Fprintf(w, "\n%s:\n%s", g.title, set.FlagUsages())
+		}
+		fmt.Fprintf(w, "\nGlobal flags:\n%s", cmd.InheritedFlags().FlagUsages())
+		return nil
+	})
 }
 
 // onlyParts refuses flags on the command line that have no effect: those of

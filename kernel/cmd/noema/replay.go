@@ -97,7 +97,7 @@ func (a *app) printReplay(r *runner.ReplayResult, asJSON bool) error {
 			return err
 		}
 	} else {
-		if err := a.print(report.RunSheet(summary, false), false); err != nil {
+		if err := a.print(report.RunSheet(summary, ""), false); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.stdout)

@@ -90,10 +90,24 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s: see \"%s --help\"", err, similarFlag(cmd, err), cmd.CommandPath()))
 	})
-	root.AddCommand(
-		compareCommand(a), askCommand(a), runCommand(a), scoreCommand(a), replayCommand(a), diffCommand(a), forkCommand(a), checkCommand(a), ablateCommand(a), creditCommand(a), runsCommand(a), labelCommand(a), cacheCommand(a), packCommand(a), verifyCommand(a), proveCommand(a), citeCommand(a),
-		viewCommand(a), replCommand(a), jupyterCommand(a), taskCommand(a), pluginCommand(a), modelCommand(a), planCommand(a), workerCommand(a), schemaCommand(a), buildCommand(a), doctorCommand(a), versionCommand(a),
-	)
+	for _, g := range []struct {
+		title string
+		verbs []*cobra.Command
+	}{
+		{"Compare", []*cobra.Command{compareCommand(a), askCommand(a), runCommand(a), replayCommand(a), ablateCommand(a), creditCommand(a), forkCommand(a), checkCommand(a), scoreCommand(a)}},
+		{"Look", []*cobra.Command{runsCommand(a), diffCommand(a), viewCommand(a), labelCommand(a)}},
+		{"Share", []*cobra.Command{packCommand(a), verifyCommand(a), proveCommand(a), citeCommand(a)}},
+		{"Write", []*cobra.Command{pluginCommand(a), taskCommand(a), modelCommand(a), planCommand(a), replCommand(a), jupyterCommand(a)}},
+		{"Maintain", []*cobra.Command{cacheCommand(a), doctorCommand(a), workerCommand(a), buildCommand(a), schemaCommand(a), versionCommand(a)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, verb := range g.verbs {
+			verb.GroupID = g.title
+			root.AddCommand(verb)
+		}
+	}
+	root.SetHelpCommandGroupID("Maintain")
+	root.SetCompletionCommandGroupID("Maintain")
 	usageArgs(root)
 	knownTopics(root)
 	return root
@@ -107,7 +121,7 @@ func usageArgs(c *cobra.Command) {
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
 		if cmd.HasSubCommands() && len(args) > 0 {
-			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], methods.DidYouMean(args[0], commandNames(cmd)), cmd.CommandPath()))
+			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], meant(cmd, args[0]), cmd.CommandPath()))
 		}
 		if err := check(cmd, args); err != nil {
 			return usage(fmt.Errorf("%s: see \"%s --help\"", wrongArgs(cmd, args), cmd.CommandPath()))
@@ -162,10 +176,26 @@ func knownTopics(root *cobra.Command) {
 	help.Example = "  noema help compare"
 	help.Args = func(_ *cobra.Command, args []string) error {
 		if found, rest, err := root.Find(args); err != nil || found.HasSubCommands() && len(rest) > 0 {
-			return usage(fmt.Errorf("unknown command %q%s: see \"noema --help\"", strings.Join(args, " "), methods.DidYouMean(args[0], commandNames(root))))
+			return usage(fmt.Errorf("unknown command %q%s: see \"noema --help\"", strings.Join(args, " "), meant(root, args[0])))
 		}
 		return nil
 	}
+}
+
+// verbs are those that other tools have for what is another verb here.
+var verbs = map[string]string{
+	"list": "runs list", "ls": "runs list", "history": "runs list", "show": "runs show", "result": "runs show", "results": "runs show",
+	"eval": "compare", "evaluate": "compare", "bench": "compare", "benchmark": "compare", "trials": "runs trials", "export": "runs export",
+	"pull": "model pull", "models": "model list", "tasks": "task list", "methods": "plugin list", "plugins": "plugin list", "test": "plugin check",
+	"install": "plugin build", "new": "plugin new", "serve": "view", "ui": "view", "notebook": "jupyter",
+}
+
+// meant suggests a verb in place of one that does not exist.
+func meant(cmd *cobra.Command, word string) string {
+	if verb, known := verbs[word]; known && !cmd.HasParent() {
+		return fmt.Sprintf(": did you mean %q?", verb)
+	}
+	return methods.DidYouMean(word, commandNames(cmd))
 }
 
 func commandNames(cmd *cobra.Command) (names []string) {

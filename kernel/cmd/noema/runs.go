@@ -111,7 +111,7 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	if asJSON {
 		return report.JSON(a.clean(), summary)
 	}
-	if err := a.print(report.RunSheet(summary, false), false); err != nil {
+	if err := a.print(report.RunSheet(summary, ""), false); err != nil {
 		return err
 	}
 	report.Details(a.clean(), run, result.Trials)

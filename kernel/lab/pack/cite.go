@@ -80,7 +80,7 @@ func (x *verification) numbers() (all []Number, err error) {
 		if c := n.Comparison; len(c.Pairs) > 1 {
 			level = fmt.Sprintf("%.1f %%", 100*c.PairLevel)
 		}
-		for _, t := range append(report.RunSheet(n.Summary, true).Tables, report.Totals(n.Comparison)) {
+		for _, t := range append(report.RunSheet(n.Summary, "group").Tables, report.Totals(n.Comparison)) {
 			addCells(add, t, level)
 		}
 		for _, p := range n.Comparison.Pairs {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"noema/kernel/result/record"
@@ -74,6 +75,9 @@ func (e Experiment) Complete() (Experiment, error) {
 		if err := f.Check(); err != nil {
 			return e, Misused(fmt.Errorf("declare experiment: %s: %w", f.Name, err))
 		}
+	}
+	if name, _, _ := strings.Cut(e.Model, "?"); strings.Contains(name, ",") {
+		return e, Misused(fmt.Errorf("declare experiment: model %q: a run has one model: run each, then compare the runs, as in \"noema compare RUN1 RUN2\"", e.Model))
 	}
 	return e, nil
 }

@@ -122,7 +122,7 @@ func askedTable(s *runner.Summary) display.Table {
 // AskSheet is a run whose samples have no target: what was answered, and what it
 // took. Width is that of the terminal, in columns.
 func AskSheet(s *runner.Summary, width int) Sheet {
-	sheet := RunSheet(s, false)
+	sheet := RunSheet(s, "")
 	sheet.Head = head(s, width)
 	return sheet
 }

@@ -16,7 +16,7 @@ import (
 type ComparisonView struct {
 	Runs      []string
 	Simulated bool
-	Groups    bool // show the groups of samples
+	Groups    string // what the samples are grouped by, to show the groups; empty shows none
 }
 
 // ComparisonSheet is methods side by side. Names of pairs are never cut: two
@@ -35,8 +35,8 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 		s.Tables = append(s.Tables, ratioTable(c))
 	}
 	s.Tables = append(s.Tables, gradingTables(c)...)
-	if v.Groups && len(c.Groups) > 0 {
-		s.Tables = append(s.Tables, groupTable(c))
+	if v.Groups != "" && len(c.Groups) > 0 {
+		s.Tables = append(s.Tables, groupTable(c, v.Groups))
 	}
 	lines := remarks(c)
 	for _, m := range c.Methods {
@@ -149,14 +149,14 @@ func used(m compare.MethodStats, r compare.Resource) string {
 
 // groupTable is a line a group, or a line a group and method where the methods would
 // not fit side by side.
-func groupTable(c *compare.Comparison) display.Table {
+func groupTable(c *compare.Comparison, by string) display.Table {
 	var t display.Table
 	wide := 0
 	for _, m := range c.Methods {
 		wide += max(len(m.Method), len("0.00 [0.00, 0.00]")) + 2
 	}
 	side := wide <= groupWidth
-	t.Add("group")
+	t.Add(by)
 	t.AddWhole("n")
 	if !side {
 		t.AddWhole("method", c.Metric)

@@ -96,7 +96,7 @@ func printers(t *testing.T) map[string]func(io.Writer) {
 			Transcript(w, run, trial, func(record.Call) (runner.Exchange, error) { return runner.Exchange{}, errors.New(hostile) })
 		},
 		"answer":  func(w io.Writer) { Answer(w, trial.Answer, trial.Target) },
-		"summary": func(w io.Writer) { w.Write(RunSheet(summary, true).Display()[display.PlainText]) },
+		"summary": func(w io.Writer) { w.Write(RunSheet(summary, "group").Display()[display.PlainText]) },
 		"runs":    func(w io.Writer) { Runs(w, []*record.Run{run}) },
 		"details": func(w io.Writer) { Details(w, run, result.Trials) },
 		"trials":  func(w io.Writer) { io.WriteString(w, TrialTable(result.Trials, map[string]string{}).Text()) },

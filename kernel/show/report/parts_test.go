@@ -34,7 +34,7 @@ func TestPartsOfTokens(t *testing.T) {
 		}
 	}
 	s := &runner.Summary{Comparison: &compare.Comparison{}, Methods: []runner.MethodSummary{{Method: "cot", Usage: compare.UsageOf(u)}, {Method: "direct"}}}
-	if got := RunSheet(s, false).Tail; !strings.Contains(got, "tokens    cot: 9,000 in from the provider's cache, 40 out spent on reasoning\n") || strings.Contains(got, "tokens    direct") {
+	if got := RunSheet(s, "").Tail; !strings.Contains(got, "tokens    cot: 9,000 in from the provider's cache, 40 out spent on reasoning\n") || strings.Contains(got, "tokens    direct") {
 		t.Error(got)
 	}
 }

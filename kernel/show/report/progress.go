@@ -150,7 +150,17 @@ func (p *Progress) put(line string) {
 		return
 	}
 	p.clear()
-	fmt.Fprint(p.w, clip(line))
+	fmt.Fprint(p.w, clip(line, p.width()-1))
+}
+
+// width is that of the terminal, which may change.
+func (p *Progress) width() int {
+	if f, ok := p.w.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 20 {
+			return w
+		}
+	}
+	return DefaultWidth
 }
 
 // line says how far the run is, with live accuracy, cost and time left.
@@ -177,10 +187,10 @@ func (p *Progress) line(now time.Time) string {
 	return strings.Join(parts, " · ")
 }
 
-// clip keeps a progress line on one line.
-func clip(s string) string {
-	if r := []rune(s); len(r) > 99 {
-		return string(r[:98]) + "…"
+// clip keeps a line within a width.
+func clip(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:width-1]) + "…"
 	}
 	return s
 }

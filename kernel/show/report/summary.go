@@ -73,8 +73,9 @@ func unwrapped(text string) string { return strings.ReplaceAll(text, "\n  ", " "
 func (s Sheet) Notes() string { return unwrapped(s.Tail) }
 
 // RunSheet is a run: how right its methods are, what they take and, if they were
-// compared, how they differ.
-func RunSheet(s *runner.Summary, groups bool) Sheet {
+// compared, how they differ. Groups is what its samples are grouped by, to show the groups;
+// empty shows none.
+func RunSheet(s *runner.Summary, groups string) Sheet {
 	c := s.Comparison
 	tables := []display.Table{amounts(c)}
 	if len(c.Metrics) > 0 || s.Unscored < s.Samples {
@@ -87,8 +88,8 @@ func RunSheet(s *runner.Summary, groups bool) Sheet {
 	if s.Unscored > inFull || 0 < s.Unscored && s.Unscored < s.Samples {
 		tables = append(tables, askedTable(s))
 	}
-	if groups && len(c.Groups) > 0 {
-		tables = append(tables, groupTable(c))
+	if groups != "" && len(c.Groups) > 0 {
+		tables = append(tables, groupTable(c, groups))
 	}
 	tail := strings.Join(below(s), "\n")
 	if lines := remarks(c); len(lines) > 0 {
@@ -97,6 +98,9 @@ func RunSheet(s *runner.Summary, groups bool) Sheet {
 	sheet := Sheet{Head: head(s, DefaultWidth), Tables: explained(tables), Tail: tail}
 	if len(c.Pairs) > 0 {
 		sheet.Verdict = c.Verdict
+	}
+	if 2*s.NotUnderstood > s.Prompts { // nothing below is about the methods
+		sheet.Verdict = NotUnderstood(s.Prompts, s.NotUnderstood)
 	}
 	return sheet
 }

@@ -182,7 +182,7 @@ func LineDiff(a, b string) string {
 		for j, line := range lines {
 			near := i > 0 && j < around || i < len(pieces)-1 && j >= len(lines)-around
 			if p.Type != equal || near {
-				out.WriteString(signs[p.Type] + clip(Plain(line)) + "\n")
+				out.WriteString(signs[p.Type] + clip(Plain(line), DefaultWidth-1) + "\n")
 			}
 		}
 	}

@@ -169,6 +169,7 @@ func (o options) label(raw json.RawMessage, kind string) (string, error) {
 		return "", err
 	}
 	byLabel, byText := slices.Index(o.labels, text), slices.Index(o.texts, text)
+	same, sameLabel := meant(raw, o.labels)
 	n, whole := strconv.Atoi(text)
 	counted := kind == "index" || kind == "position" || kind == "" && strings.IndexByte("-0123456789", raw[0]) >= 0
 	if kind == "position" {
@@ -195,6 +196,8 @@ func (o options) label(raw json.RawMessage, kind string) (string, error) {
 		return "", fmt.Errorf("%.60q is the text of two options", text)
 	case byText >= 0:
 		return o.labels[byText], nil
+	case kind == "" && sameLabel:
+		return same, nil
 	case whole == nil:
 		return "", fmt.Errorf("%q is neither a label nor the text of an option: %w", text, errCount)
 	}

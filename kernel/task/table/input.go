@@ -184,11 +184,46 @@ func (in input) labelled(target json.RawMessage) (methods.AnswerSpec, json.RawMe
 		spec.Kind = kind
 		return spec, nil, nil
 	}
-	var label string
-	if json.Unmarshal(target, &label) != nil || !slices.Contains(in.Labels, label) {
+	label, ok := meant(target, in.Labels)
+	if !ok {
 		return spec, nil, fmt.Errorf("target %s is not one of the labels %q", compact(target), in.Labels)
 	}
 	return spec, methods.ChoiceAnswer(label).Value, nil
+}
+
+// yesNo are the labels of a target that is true or false.
+var yesNo = []string{"yes", "no"}
+
+// meant is the label that a target stands for: itself, itself in other letters, or yes and
+// no for true and false.
+func meant(target json.RawMessage, labels []string) (label string, ok bool) {
+	var text string
+	switch {
+	case json.Unmarshal(target, &text) == nil:
+	case string(target) == "true" || string(target) == "false":
+		text = string(target)
+	default:
+		return "", false
+	}
+	forms := []string{text}
+	switch text {
+	case "true":
+		forms = append(forms, yesNo[0])
+	case "false":
+		forms = append(forms, yesNo[1])
+	}
+	for _, form := range forms {
+		if slices.Contains(labels, form) {
+			return form, true
+		}
+	}
+	for _, form := range forms {
+		same := func(l string) bool { return strings.EqualFold(l, form) }
+		if i := slices.IndexFunc(labels, same); i >= 0 && !slices.ContainsFunc(labels[i+1:], same) {
+			return labels[i], true
+		}
+	}
+	return "", false
 }
 
 // labelledSet is a set whose members are among the labels.
@@ -243,8 +278,8 @@ func (in input) answer(target json.RawMessage) (methods.AnswerSpec, json.RawMess
 		names := slices.Sorted(maps.Keys(fields))
 		return methods.AnswerSpec{Kind: methods.Fields, Names: names}, json.RawMessage(compact(target)), nil
 	case 't', 'f':
-		yesNo := map[byte]string{'t': "yes", 'f': "no"}[target[0]]
-		return methods.AnswerSpec{}, nil, fmt.Errorf("target %s needs labels: add \"labels\": [\"yes\",\"no\"] to the input and use \"%s\"", target, yesNo)
+		in.Labels = yesNo
+		return in.labelled(target)
 	}
 	var number float64
 	if err := json.Unmarshal(target, &number); err != nil {

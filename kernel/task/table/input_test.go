@@ -163,7 +163,6 @@ func TestLoadJSONLFaults(t *testing.T) {
 		`{"id":"a","input":{"query":"q","items":[1,2]},"target":"first"}`:    `target "first" is not an item number`,
 		`{"id":"a","input":{"query":"q","labels":["x","y"]},"target":"z"}`:   `target "z" is not one of the labels ["x" "y"]`,
 		`{"id":"a","input":{"query":"q","labels":["x","y"]},"target":["z"]}`: `target ["z"]: "z" is not one of the labels ["x" "y"]`,
-		`{"id":"a","input":"q","target":true}`:                               `sample "a": target true needs labels: add "labels": ["yes","no"] to the input and use "yes"`,
 		`{"id":"a","input":"q","target":[1,"x"]}`:                            "is not a list of texts",
 		`{"id":"a","input":"q","target":{}}`:                                 "an object without fields",
 		`{"id":"a","input":"q","target":1,"metadata":"x"}`:                   "quiz.jsonl:1:",

@@ -74,7 +74,7 @@ type reader struct {
 }
 
 // counts are what the notes say of the targets.
-type counts struct{ numerals, texts, counted, zeros int }
+type counts struct{ numerals, texts, counted, zeros, booleans int }
 
 // numeral matches what a reader takes for a number, also with a unit of money, as a share or
 // a fraction.
@@ -119,6 +119,9 @@ func (r *reader) row(row Row) error {
 	}
 	r.ids[s.ID] = row.Number
 	r.counts.text(s)
+	if slices.Equal(s.Problem.Answer.Labels, yesNo) && len(r.m.Labels) == 0 && r.roles.choices == "" {
+		r.counts.booleans++
+	}
 	r.task.Samples = append(r.task.Samples, s)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -146,19 +147,37 @@ func (t *Table) missing(names []string, why error) error {
 	if strings.Contains(t.Path, mark) {
 		mark = "&"
 	}
+	target := ""
+	if i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(usualNames("target"), name) }); i >= 0 {
+		target = names[i]
+	}
+	asks := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == target || numbering.MatchString(name) })
+	input := example("input", asks, "COLUMN")
+	if target == "" {
+		target = example("target", slices.DeleteFunc(asks, func(name string) bool { return name == input }), "COLUMN")
+	}
 	return fmt.Errorf("%s: %w: its columns are %s\nwrite which column asks and which one answers, for example\n  --task '%s%sinput=%s&target=%s'",
-		t.name, why, quotedList(names), t.Path, mark, example("input", names, 0), example("target", names, len(names)-1))
+		t.name, why, quotedList(names), t.Path, mark, input, target)
 }
 
-// example is a column that may have a role: one with a usual name, or else the one
-// at a place.
-func example(role string, names []string, place int) string {
+// numbering matches columns that number the rows.
+var numbering = regexp.MustCompile(`(?i)^(.*[_-])?(id|idx|index|no|nr|key|uid|qid|guid|uuid)$`)
+
+// example is a column that may have a role: one with a usual name, or else for an input
+// the first and for a target the last.
+func example(role string, names []string, none string) string {
 	for _, name := range usualNames(role) {
 		if slices.Contains(names, name) {
 			return name
 		}
 	}
-	return names[place]
+	switch {
+	case len(names) == 0:
+		return none
+	case role == "input":
+		return names[0]
+	}
+	return names[len(names)-1]
 }
 
 var errNoInput = errors.New("no column is called input, question or prompt")

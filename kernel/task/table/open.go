@@ -3,6 +3,8 @@ package table
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,7 +18,7 @@ import (
 const Formats = ".csv, .tsv, .json, .jsonl or .parquet; all but the last also with .gz or .zst behind"
 
 // Open finds out what the file at path is, by the end of its name; for JSON its
-// first character says whether it is a list or lines. It is an error if the content
+// first line says whether it is a list, an object over several lines, which holds a list, or lines. It is an error if the content
 // is known to be something else. When ctx ends, so does every read of the table.
 func Open(ctx context.Context, path string) (*Table, error) {
 	if _, err := files.Check(path, math.MaxInt64); err != nil {
@@ -50,7 +52,7 @@ func Open(ctx context.Context, path string) (*Table, error) {
 		t.format = csvFormat
 	case ext == ".tsv":
 		t.format, t.comma = csvFormat, '\t'
-	case bytes.HasPrefix(text, []byte("[")):
+	case bytes.HasPrefix(text, []byte("[")), ext == ".json" && severalLines(text):
 		t.format = jsonFormat
 	case ext == ".json" || ext == ".jsonl" || ext == ".ndjson" || bytes.HasPrefix(text, []byte("{")):
 		t.format = linesFormat
@@ -58,6 +60,14 @@ func Open(ctx context.Context, path string) (*Table, error) {
 		return nil, fmt.Errorf("open %s: its name does not say what it is: name it %s", t.name, Formats)
 	}
 	return t, nil
+}
+
+// severalLines reports whether text begins with a JSON object that does not end on its
+// first line.
+func severalLines(text []byte) bool {
+	line, _, ends := bytes.Cut(text, []byte("\n"))
+	var object map[string]json.RawMessage
+	return ends && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&object), io.ErrUnexpectedEOF)
 }
 
 // head is the beginning of the content.

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -380,4 +382,82 @@ func FuzzCSV(f *testing.F) {
 			return nil
 		})
 	})
+}
+
+// TestBooleansAndLetters: over random labels, spellings and booleans, a target is taken for
+// the one label that it can mean, and refused where there is none or more than one.
+func TestBooleansAndLetters(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	spellings := []string{"yes", "Yes", "YES", "no", "No", "true", "True", "false", "FALSE", "maybe", "Maybe"}
+	taken, refused := 0, 0
+	for range 5000 {
+		var labels []string
+		for _, i := range random.Perm(len(spellings))[:2+random.IntN(3)] {
+			labels = append(labels, spellings[i])
+		}
+		text := spellings[random.IntN(len(spellings))]
+		target := json.RawMessage(strconv.Quote(text))
+		if random.IntN(2) == 0 {
+			text = []string{"true", "false"}[random.IntN(2)]
+			target = json.RawMessage(text)
+		}
+		label, ok := meant(target, labels)
+		means := map[string]string{"true": "yes", "false": "no"}[text]
+		var could []string
+		for _, l := range labels {
+			if strings.EqualFold(l, text) || means != "" && strings.EqualFold(l, means) {
+				could = append(could, l)
+			}
+		}
+		switch {
+		case ok && !slices.Contains(could, label):
+			t.Fatalf("%s of %q is taken for %q", target, labels, label)
+		case ok && slices.Contains(labels, text) && label != text:
+			t.Fatalf("%s of %q is taken for %q, although it is one of them", target, labels, label)
+		case !ok && len(could) == 1:
+			t.Fatalf("%s of %q is refused", target, labels)
+		case ok:
+			taken++
+		default:
+			refused++
+		}
+	}
+	if taken < 500 || refused < 500 {
+		t.Errorf("one-sided: %d taken, %d refused", taken, refused)
+	}
+}
+
+// TestObjectsOverLines: rows are found in an object that holds them, and what has none, or
+// two lists, is refused for that reason.
+func TestObjectsOverLines(t *testing.T) {
+	rows := "[\n{\"question\": \"q1\", \"answer\": true},\n{\"question\": \"q2\", \"answer\": false}\n]"
+	for text, want := range map[string]string{
+		"{\n\"version\": 2,\n\"data\": " + rows + "\n}":                                 "",
+		"{\"data\": " + rows + ",\n\"labels\": [\"a\", \"b\"]}":                         "",
+		"{\n\"meta\": {\"a\": [1, {\"b\": [2]}]}, \"labels\": [], \"x\": " + rows + "}": "",
+		"{\n\"train\": " + rows + ", \"test\": " + rows + "}":                           `two lists of objects, "train" and "test"`,
+		"{\n\"question\": \"q\", \"answer\": \"a\"\n}":                                  "one JSON object without a list of objects",
+		"{\n\"a\": {\"question\": \"q\"},\n\"b\": {\"question\": \"r\"}\n}":             "one JSON object without a list of objects",
+		"{\n\"data\": " + rows + "\n} {}":                                               "something follows the JSON list",
+		"{\n\"data\": " + rows[:40]:                                                     "unexpected EOF",
+	} {
+		path := filepath.Join(t.TempDir(), "rows.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loaded, err := Load(opened, Mapping{})
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s\ngives %v, want %q", text, err, want)
+			}
+			continue
+		}
+		if err != nil || len(loaded.Samples) != 2 || string(loaded.Samples[0].Target) != `"yes"` || string(loaded.Samples[1].Target) != `"no"` {
+			t.Errorf("%s\ngives %v, %v", text, loaded, err)
+		}
+	}
 }
