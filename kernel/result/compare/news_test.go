@@ -17,7 +17,8 @@ func names(text string) []string {
 }
 
 // TestTheNewsSaysWhatIsProven: over random winners of up to seven methods, the sentence
-// claims just the pairs that have a winner, and calls open no pair that has one.
+// claims just the pairs that have a winner, names those that are shown to be equivalent,
+// and calls open no pair of either.
 func TestTheNewsSaysWhatIsProven(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	clause := regexp.MustCompile(`^(.+) (beats?|loses? to) (.+?)( on accuracy)?$`)
@@ -31,7 +32,7 @@ func TestTheNewsSaysWhatIsProven(t *testing.T) {
 			c.Methods = append(c.Methods, MethodStats{Method: fmt.Sprint("m", i), Metrics: map[string]Merit{
 				"accuracy": {Value: score.Metric{Defined: true, Value: random.Float64()}}}})
 		}
-		var won []string
+		var won, equal []string
 		for i := range n {
 			for j := range i {
 				p := Pair{A: c.Methods[j].Method, B: c.Methods[i].Method}
@@ -42,6 +43,9 @@ func TestTheNewsSaysWhatIsProven(t *testing.T) {
 					}
 					p.Winner = winner
 					won = append(won, winner+">"+loser)
+				} else if random.IntN(2) == 0 {
+					p.Metrics = map[string]Difference{"accuracy": {Equivalence: &Equivalence{Margin: 0.1, Equivalent: true}}}
+					equal = append(equal, p.A+" and "+p.B)
 				}
 				c.Pairs = append(c.Pairs, p)
 			}
@@ -58,6 +62,14 @@ func TestTheNewsSaysWhatIsProven(t *testing.T) {
 		}
 		var claimed []string
 		for part := range strings.SplitSeq(said, "; ") {
+			if list, ok := strings.CutPrefix(part, "equivalent within 0.1: "); ok {
+				if list = strings.TrimSuffix(list, " on accuracy"); list != strings.Join(equal, ", ") {
+					t.Fatalf("%s\nequivalent %v", said, equal)
+				}
+				equal = nil
+				kinds["equivalent"]++
+				continue
+			}
 			found := clause.FindStringSubmatch(part)
 			if found == nil {
 				rest = part
@@ -73,25 +85,43 @@ func TestTheNewsSaysWhatIsProven(t *testing.T) {
 				}
 			}
 		}
+		if equal != nil {
+			t.Fatalf("%s\ndoes not say that %v are equivalent", said, equal)
+		}
 		slices.Sort(claimed)
 		slices.Sort(won)
 		if !slices.Equal(claimed, won) {
 			t.Fatalf("%s\nclaims %v\nwins   %v", said, claimed, won)
 		}
-		text, open := strings.CutSuffix(rest, " nothing is proven")
-		if !open {
+		open := func(names []string) bool {
+			return slices.ContainsFunc(c.Pairs, func(p Pair) bool {
+				return slices.Contains(names, p.A) && slices.Contains(names, p.B) && p.Winner == "" && p.Metrics == nil
+			})
+		}
+		if strings.HasPrefix(rest, "nothing is proven on accuracy: ") {
+			kinds["nothing"]++
+			if len(won) > 0 || !slices.ContainsFunc(c.Pairs, func(p Pair) bool { return p.Metrics == nil }) {
+				t.Fatalf("%s\nwins %v", said, won)
+			}
+			continue
+		}
+		text, left := strings.CutSuffix(rest, " nothing is proven")
+		if !left {
 			kinds["all told"]++
 			continue
 		}
 		kinds["open"]++
-		left := names(strings.TrimPrefix(strings.TrimPrefix(text, "between "), "among "))
+		among := names(strings.TrimPrefix(strings.TrimPrefix(text, "between "), "among "))
+		if !open(among) {
+			t.Fatalf("%s\nof these all is told", said)
+		}
 		for _, p := range c.Pairs {
-			if slices.Contains(left, p.A) && slices.Contains(left, p.B) && p.Winner != "" {
+			if slices.Contains(among, p.A) && slices.Contains(among, p.B) && p.Winner != "" {
 				t.Fatalf("%s\nwins %v", said, won)
 			}
 		}
 	}
-	if len(kinds) < 3 {
+	if len(kinds) < 5 {
 		t.Errorf("one-sided: %v", kinds)
 	}
 }

@@ -62,43 +62,56 @@ func (c *Comparison) overall() string {
 	case c.Uncalibrated():
 		return fmt.Sprintf("uncalibrated: for the graders %s, but no labels of people confirm it: \"noema label\" asks for labels", leading(highest))
 	}
-	beats := map[string][]string{}
-	beaten := map[string]bool{}
-	for _, p := range c.Pairs {
-		if p.Winner == "" {
-			continue
-		}
-		loser := p.A
-		if p.Winner == p.A {
-			loser = p.B
-		}
-		beats[p.Winner], beaten[loser] = append(beats[p.Winner], loser), true
-	}
+	beats, left := c.results()
 	for name, losers := range beats {
 		if len(losers) == len(c.Methods)-1 {
 			return fmt.Sprintf("%s is the best on %s: better than each of the other %d", name, c.Metric, len(losers))
 		}
 	}
-	var left []string
+	parts := append(c.proven(beats), c.alike()...)
+	switch open := c.untold(left); {
+	case len(beats) == 0 && open:
+		doubt := ", but is not proven better than any other"
+		if len(highest) > 1 {
+			doubt = ""
+		}
+		parts = append([]string{fmt.Sprintf("nothing is proven on %s%s: %s%s", c.Metric, c.yet(), leading(highest), doubt)}, parts...)
+	case open:
+		parts[0] += " on " + c.Metric
+		parts = append(parts, among(left)+" nothing is proven"+c.yet())
+	default:
+		parts[0] += " on " + c.Metric
+	}
+	return strings.Join(parts, "; ")
+}
+
+// results are whom each method beats, and the methods that none beats.
+func (c *Comparison) results() (beats map[string][]string, left []string) {
+	beats = map[string][]string{}
+	beaten := map[string]bool{}
+	for _, p := range c.Pairs {
+		loser := p.A
+		if p.Winner == p.A {
+			loser = p.B
+		}
+		if p.Winner != "" {
+			beats[p.Winner], beaten[loser] = append(beats[p.Winner], loser), true
+		}
+	}
 	for _, m := range c.Methods {
 		if !beaten[m.Method] {
 			left = append(left, m.Method)
 		}
 	}
-	parts := c.proven(beats)
-	if len(parts) > 0 {
-		parts[0] += " on " + c.Metric
-		parts = append(parts, c.alike()...)
-		if len(left) > 1 {
-			parts = append(parts, among(left)+" nothing is proven"+c.yet())
-		}
-		return strings.Join(parts, "; ")
-	}
-	parts = append([]string{fmt.Sprintf("nothing is proven on %s%s: %s, but is not proven better than any other", c.Metric, c.yet(), leading(highest))}, c.alike()...)
-	if len(highest) > 1 {
-		parts[0] = fmt.Sprintf("nothing is proven on %s%s: %s", c.Metric, c.yet(), leading(highest))
-	}
-	return strings.Join(parts, "; ")
+	return beats, left
+}
+
+// untold reports whether two of the methods are neither told apart nor shown to be alike.
+func (c *Comparison) untold(names []string) bool {
+	return slices.ContainsFunc(c.Pairs, func(p Pair) bool {
+		d := p.Metrics[c.Metric]
+		return slices.Contains(names, p.A) && slices.Contains(names, p.B) && p.Winner == "" && !d.futile() && !(d.equivalent() && d.Stop == nil)
+	})
 }
 
 // leading says who has the highest mean.
