@@ -170,13 +170,17 @@ const shownCauses = 4
 // calls says where answers came from.
 func calls(s *runner.Summary) string {
 	text := fmt.Sprintf("%s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
+	failed := slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 })
 	if s.FailedAttempts > 0 {
-		text += ", " + plural(s.FailedAttempts, "failed request") + ", repeated"
+		text += ", " + plural(s.FailedAttempts, "failed request")
+		if !failed {
+			text += ", repeated"
+		}
 	}
 	if s.ToolRuns > 0 {
 		text += ", " + plural(s.ToolRuns, "run") + " of tools"
 	}
-	if slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 }) {
+	if failed {
 		text += ", with those of failed trials" // which are in no trial's mean
 	}
 	if s.SharedCalls > 0 {
