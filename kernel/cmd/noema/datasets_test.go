@@ -68,7 +68,7 @@ func TestDatasetGraded(t *testing.T) {
 	}})
 	user := newCLI(t, "HF_ENDPOINT="+h.URL)
 	user.run(0, "task", "pull", "hf/org/own")
-	compare := []string{"compare", "--task", "hf/org/own", "--methods", "direct"}
+	compare := []string{"compare", "--task", "hf/org/own", "--methods", "direct", "--model", "sim"}
 	want(t, user.run(exitUsage, compare...).stderr, `task "hf/org/own" names a scorer that noema does not have, "model_graded_qa": choose another with --scorer: exact, includes`)
 	want(t, user.run(0, append(compare, "--scorer", "number", "--scorer", "f1")...).stdout, "hf/org/own?config=default&revision=")
 	want(t, user.run(0, "task", "show", "hf/org/own").stdout, "What is 2 plus 3?")
