@@ -85,7 +85,7 @@ func (c *Comparison) overall() string {
 	return strings.Join(parts, "; ")
 }
 
-// results are whom each method beats, and the methods that none beats.
+// results are the methods that each one beats, and those that none beats.
 func (c *Comparison) results() (beats map[string][]string, left []string) {
 	beats = map[string][]string{}
 	beaten := map[string]bool{}
