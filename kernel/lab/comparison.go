@@ -141,28 +141,38 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 // maxGroups bounds the groups that a column may make.
 const maxGroups = 100
 
+// hasColumn is an error if the samples lack the column by which o groups them.
+func (o Comparing) hasColumn(samples []Sample) error {
+	columns := map[string]bool{}
+	for _, s := range samples {
+		for name := range s.Metadata {
+			columns[name] = true
+		}
+	}
+	if o.By == "" || o.By == "group" || columns[o.By] {
+		return nil
+	}
+	return fmt.Errorf("--by %q: the samples have no such column: use one of %s; of a file of rows, ?metadata=%s keeps it",
+		o.By, strings.Join(append([]string{"group"}, slices.Sorted(maps.Keys(columns))...), ", "), o.By)
+}
+
 // regroup puts the samples of m into groups by the column of their metadata that o names.
 func (o Comparing) regroup(m *compare.Merged, runs []*compare.Recorded) error {
 	if o.By == "" || o.By == "group" {
 		return nil
 	}
-	value, columns := map[string]string{}, map[string]bool{}
-	groups := map[string]bool{}
+	var samples []Sample
 	for _, r := range runs {
-		for _, s := range r.Samples() {
-			for name := range s.Metadata {
-				columns[name] = true
-			}
-			if v, has := s.Metadata[o.By]; has {
-				value[s.ID], groups[v] = v, true
-			}
-		}
+		samples = append(samples, r.Samples()...)
 	}
-	switch {
-	case !columns[o.By]:
-		return fmt.Errorf("--by %q: the samples have no such column: use one of %s; of a file of rows, ?metadata=%s keeps it", o.By,
-			strings.Join(append([]string{"group"}, slices.Sorted(maps.Keys(columns))...), ", "), o.By)
-	case len(groups) > maxGroups:
+	if err := o.hasColumn(samples); err != nil {
+		return err
+	}
+	value, groups := map[string]string{}, map[string]bool{}
+	for _, s := range samples {
+		value[s.ID], groups[s.Metadata[o.By]] = s.Metadata[o.By], true
+	}
+	if len(groups) > maxGroups {
 		return fmt.Errorf("--by %q: it has %d values, but at most %d groups are shown: name a column that says a kind", o.By, len(groups), maxGroups)
 	}
 	m.Data.Samples = slices.Clone(m.Data.Samples)
@@ -173,8 +183,8 @@ func (o Comparing) regroup(m *compare.Merged, runs []*compare.Recorded) error {
 }
 
 // Ready reports what is wrong with a comparison of e as far as can be told
-// without a call: its task, its methods, and a baseline or a measure that there
-// will not be.
+// without a call: its task, its methods, and a baseline, a measure or a column that
+// there will not be.
 func (l *Lab) Ready(e Experiment, o Comparing) error {
 	e, err := e.Complete()
 	if err != nil {
@@ -194,12 +204,18 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	if o.Baseline != "" && len(labels) == 1 {
 		return Misused(fmt.Errorf("baseline %q: there is no other method to compare with it", o.Baseline))
 	}
-	if len(o.Metrics) == 0 && e.Attack == "" {
+	if len(o.Metrics) == 0 && e.Attack == "" && o.By == "" {
 		return nil
 	}
 	t, err := l.taskOf(e)
-	if err != nil || !t.Scorer.IsZero() {
-		return err // a scorer of its own has measures of its own
+	if err != nil {
+		return err
+	}
+	if err := o.hasColumn(t.Samples); err != nil {
+		return Misused(err)
+	}
+	if !t.Scorer.IsZero() {
+		return nil // a scorer of its own has measures of its own
 	}
 	var names []string
 	for _, s := range t.Samples {

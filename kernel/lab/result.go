@@ -3,7 +3,6 @@ package lab
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"noema/kernel/base/display"
@@ -149,9 +148,11 @@ func (r *Result) Wins(a, b string) (TrialList, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
-	return r.Where(func(t *Trial) bool {
-		return slices.Contains([]string{a, b}, t.ID.Method) && slices.Contains(samples, t.ID.Sample)
-	}), nil
+	won := map[string]bool{}
+	for _, id := range samples {
+		won[id] = true
+	}
+	return r.Where(func(t *Trial) bool { return (t.ID.Method == a || t.ID.Method == b) && won[t.ID.Sample] }), nil
 }
 
 // Replay computes the run again from the store alone, with the methods as they

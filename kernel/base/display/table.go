@@ -117,8 +117,8 @@ func (t Table) limit() int {
 }
 
 // blocks are the columns that stand side by side: all where there is room, else the first
-// one with as many others as fit, again and again. Tables without a head and those that
-// only a page of the default width was made for stay whole.
+// one with as many others as fit, again and again. A table without a head or without a
+// width of its own is not divided.
 func (t Table) blocks(widths []int) (blocks [][]int) {
 	block, used := []int{0}, widths[0]
 	for i := 1; i < len(widths); i++ {

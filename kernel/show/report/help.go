@@ -9,8 +9,7 @@ import (
 )
 
 // helps say what the columns of tables hold, by their heading, in words that need no
-// statistics. Measures are explained where
-// they are declared; see [score.Doc].
+// statistics. Measures are explained where they are declared; see [score.Doc].
 var helps = map[string]string{
 	"n":                       "samples that count; epochs of a sample are averaged first, since repeats add no evidence",
 	"calls":                   "calls of the model by a trial, on average",
