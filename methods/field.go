@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,5 +268,20 @@ func (o Option) Parse(text string) (any, error) {
 		}
 		return v, nil
 	}
-	return text, nil
+	return text, o.checkPlaces(text)
+}
+
+// aPlace is where a text that a user can replace has something put into it.
+var aPlace = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// checkPlaces refuses places that the default does not have, if it has any: nothing
+// would be put there.
+func (o Option) checkPlaces(text string) error {
+	known := aPlace.FindAllString(o.Default, -1)
+	for _, place := range aPlace.FindAllString(text, -1) {
+		if len(known) > 0 && !slices.Contains(known, place) {
+			return fmt.Errorf("nothing is put in the place of %s%s: use %s", place, DidYouMean(place, known), strings.Join(known, " and "))
+		}
+	}
+	return nil
 }

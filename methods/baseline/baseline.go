@@ -38,6 +38,7 @@ type Method struct {
 	answers []methods.AnswerKind // none: every kind
 	tools   []string             // as in Description
 	own     []string             // its options beside those of all
+	prompt  string               // its own prompt, if another can be given in its place
 	ask     func(context.Context, *solver, string) (reply.Reading, error)
 }
 
@@ -58,7 +59,7 @@ func All() map[string]methods.Method {
 // Direct asks for the answer alone, as JSON under a schema, or for the likeliest
 // label of a choice (see [askLikelihood]).
 func Direct() Method {
-	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect, own: []string{"by"}}
+	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect, own: []string{"by", "prompt"}, prompt: directPrompt}
 }
 
 // CoT is chain of thought: it asks for reasoning step by step and for the
@@ -67,7 +68,10 @@ func Direct() Method {
 // Source: Wei et al. 2022, with one example instead of eight, which is about
 // something else and shows the form; the wording is that of Kojima et al. 2022.
 func CoT() Method {
-	return Method{name: "cot", prompts: "3", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT}
+	return Method{
+		name: "cot", prompts: "3", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT,
+		own: []string{"prompt", "example"}, prompt: cotPrompt,
+	}
 }
 
 // options are the options of all baselines, see [methods.OptionsOf]; each has
@@ -77,6 +81,8 @@ type options struct {
 	MaxContextChars int     `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
 	MaxTokens       int     `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
 	By              string  `json:"by" default:"reply" choices:"reply,likelihood" doc:"what decides a choice: the reply, or the label whose letter is likeliest, for models that give log probabilities"`
+	Prompt          string  `json:"prompt" doc:"the prompt, or @FILE: {question} and {form} stand for the question, with its data, and for the form of the answer"`
+	Example         bool    `json:"example" default:"true" doc:"whether an example with its reply comes first"`
 	Draws           int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
 	Temperature     float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains"`
 	Steps           int     `json:"steps" default:"12" min:"1" max:"1000" doc:"turns before the answer is demanded"`
@@ -94,6 +100,12 @@ func (m Method) names() []string {
 // Describe implements [methods.Describer].
 func (m Method) Describe() methods.Description {
 	names := m.names()
+	declared := methods.OptionsOf(options{})
+	for i := range declared {
+		if declared[i].Name == "prompt" {
+			declared[i].Default = m.prompt
+		}
+	}
 	return methods.Description{
 		Name:          m.name,
 		Version:       cmp.Or(m.version, "2"),
@@ -101,7 +113,7 @@ func (m Method) Describe() methods.Description {
 		Summary:       m.summary,
 		Answers:       m.answers,
 		Tools:         m.tools,
-		Options:       slices.DeleteFunc(methods.OptionsOf(options{}), func(o methods.Option) bool { return !slices.Contains(names, o.Name) }),
+		Options:       slices.DeleteFunc(declared, func(o methods.Option) bool { return !slices.Contains(names, o.Name) }),
 	}
 }
 
@@ -164,6 +176,7 @@ func (m Method) newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
 		return nil, err
 	}
+	t.opts.Prompt = cmp.Or(t.opts.Prompt, m.prompt)
 	if t.opts.Stride >= t.opts.Window {
 		return nil, fmt.Errorf("option stride is %d: want less than the window of %d", t.opts.Stride, t.opts.Window)
 	}
@@ -212,7 +225,7 @@ func (t *solver) fallback(o methods.Outcome, cause error) methods.Answer {
 
 // ask asks for an {"answer": …} of the form that spec says.
 func (t *solver) ask(ctx context.Context, path, question string, spec methods.AnswerSpec) (reply.Reading, error) {
-	req := t.Request(path, methods.Ask(directPrompt(question, spec))...)
+	req := t.Request(path, methods.Ask(inPlaces(cmp.Or(t.opts.Prompt, directPrompt), question, jsonForm(spec)))...)
 	req.Schema = schema(spec)
 	return reply.Final(ctx, t.Host, req, spec, reply.ObjectForm, reply.Options{Retries: t.opts.Retries})
 }
@@ -230,5 +243,5 @@ func askDirect(ctx context.Context, t *solver, question string) (reply.Reading, 
 }
 
 func askCoT(ctx context.Context, t *solver, question string) (reply.Reading, error) {
-	return t.reason(ctx, t.Request(callPath, withExample(cotPrompt, question, t.Answer, false)...), t.opts.Retries)
+	return t.reason(ctx, t.Request(callPath, t.conversation(question, false)...), t.opts.Retries)
 }

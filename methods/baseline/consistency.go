@@ -25,7 +25,7 @@ import (
 func SelfConsistency() Method {
 	return Method{
 		name: "self-consistency", prompts: "3", summary: "asks for several chains of thought and takes the majority", ask: askConsistently,
-		own: []string{"draws", "temperature"},
+		own: []string{"prompt", "example", "draws", "temperature"}, prompt: cotPrompt,
 	}
 }
 
@@ -63,7 +63,7 @@ func drawPath(d int) string { return fmt.Sprintf("%s/d%d", callPath, d+1) }
 // chain asks for one chain of thought. It is not asked again: another draw
 // makes up for a lost one.
 func (t *solver) chain(ctx context.Context, question string, d int) (reply.Reading, error) {
-	req := t.Request(drawPath(d), withExample(cotPrompt, question, t.Answer, false)...)
+	req := t.Request(drawPath(d), t.conversation(question, false)...)
 	req.Draw, req.Sampling.Temperature = d, t.opts.Temperature
 	return t.reason(ctx, req, 0)
 }

@@ -31,6 +31,9 @@ func askLikelihood(ctx context.Context, t *solver, question string) (reply.Readi
 	if t.Answer.Kind != methods.Choice || len(labels) > maxLetters {
 		return reply.Reading{}, fmt.Errorf("by=%s scores choices of at most %d labels: use by=reply for other answers", likelihood, maxLetters)
 	}
+	if t.opts.Prompt != directPrompt {
+		return reply.Reading{}, fmt.Errorf("by=%s has a prompt of its own: leave out the option \"prompt\"", likelihood)
+	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSuffix(question, wanted(t.Answer)))
 	for i, label := range labels {

@@ -13,9 +13,12 @@ import (
 // Differs: the wording is our own, the answer is asked for in the same call, and
 // one example shows the form.
 func PlanAndSolve() Method {
-	return Method{name: "plan-and-solve", prompts: "3", summary: "asks for a plan and its solution, in one call", ask: askPlanned}
+	return Method{
+		name: "plan-and-solve", prompts: "3", summary: "asks for a plan and its solution, in one call", ask: askPlanned,
+		own: []string{"prompt", "example"}, prompt: plannedPrompt,
+	}
 }
 
 func askPlanned(ctx context.Context, t *solver, question string) (reply.Reading, error) {
-	return t.reason(ctx, t.Request(callPath, withExample(plannedPrompt, question, t.Answer, true)...), t.opts.Retries)
+	return t.reason(ctx, t.Request(callPath, t.conversation(question, true)...), t.opts.Retries)
 }

@@ -93,20 +93,26 @@ func jsonForm(spec methods.AnswerSpec) string {
 
 func quote(name string) string { return oneLine(encode(name)) }
 
-// directPrompt asks for nothing but the answer, as JSON.
-func directPrompt(question string, spec methods.AnswerSpec) string {
-	return question + "Reply with one JSON object only: {\"answer\": " + jsonForm(spec) + "}\n"
-}
+// The prompts that a user can replace, each with a text of the same form; see [inPlaces].
+const (
+	// directPrompt asks for nothing but the answer, as JSON.
+	directPrompt = "{question}Reply with one JSON object only: {\"answer\": {form}}\n"
+	// cotPrompt asks for reasoning first and the answer on a line of its own.
+	cotPrompt = "{question}Think step by step, then end with one last line of this form:\nAnswer: {form}\n"
+	// plannedPrompt asks for a plan and its solution.
+	plannedPrompt = "{question}First say what is given and what is asked, and make a plan. Then carry the plan out step by step, with every intermediate result, " +
+		"and end with one last line of this form:\nAnswer: {form}\n"
+)
 
-// cotPrompt asks for reasoning first and the answer on a line of its own.
-func cotPrompt(question string, spec methods.AnswerSpec) string {
-	return question + "Think step by step, then end with one last line of this form:\nAnswer: " + form(spec) + "\n"
-}
+const questionPlace, formPlace = "{question}", "{form}"
 
-// plannedPrompt asks for a plan and its solution.
-func plannedPrompt(question string, spec methods.AnswerSpec) string {
-	return question + "First say what is given and what is asked, and make a plan. Then carry the plan out step by step, with every intermediate result, " +
-		"and end with one last line of this form:\nAnswer: " + form(spec) + "\n"
+// inPlaces puts a question and the form of its answer in their places. A prompt without a
+// place for the question has it first.
+func inPlaces(prompt, question, form string) string {
+	if !strings.Contains(prompt, questionPlace) {
+		prompt = questionPlace + prompt
+	}
+	return strings.NewReplacer(questionPlace, question, formPlace, form).Replace(prompt)
 }
 
 // example is a question with a reply, which shows the form of replies to
@@ -158,19 +164,21 @@ func exampleOf(kind methods.AnswerKind) example {
 	}
 }
 
-// withExample is a conversation that shows an example in turns of its own before
-// it asks the question by the same prompt.
-func withExample(prompt func(question string, spec methods.AnswerSpec) string, q string, spec methods.AnswerSpec, planned bool) []methods.Message {
-	e := exampleOf(spec.Kind)
-	reply := e.steps + "\nAnswer: " + e.answer
-	if planned {
-		reply = "Plan: " + e.plan + "\n" + reply
+// conversation asks a question by a prompt of reasoning, after an example in turns of its
+// own that was asked for in the same way.
+func (t *solver) conversation(q string, planned bool) (turns []methods.Message) {
+	if t.opts.Example {
+		e := exampleOf(t.Answer.Kind)
+		reply := e.steps + "\nAnswer: " + e.answer
+		if planned {
+			reply = "Plan: " + e.plan + "\n" + reply
+		}
+		turns = []methods.Message{
+			{Role: methods.User, Content: inPlaces(t.opts.Prompt, question(e.query, e.items, "", e.spec), form(e.spec))},
+			{Role: methods.Assistant, Content: reply},
+		}
 	}
-	return []methods.Message{
-		{Role: methods.User, Content: prompt(question(e.query, e.items, "", e.spec), e.spec)},
-		{Role: methods.Assistant, Content: reply},
-		{Role: methods.User, Content: prompt(q, spec)},
-	}
+	return append(turns, methods.Message{Role: methods.User, Content: inPlaces(t.opts.Prompt, q, form(t.Answer))})
 }
 
 // toolLines lists tools, a JSON object a line.

@@ -20,24 +20,26 @@ import (
 	"noema/methods/methodtest"
 )
 
+// taskFor is the task that a built-in method is for.
+func taskFor(method string) string {
+	switch method {
+	case "aot", "react", "llm-compiler", "plan-and-solve", "self-consistency":
+		return "arithmetic"
+	case "general-anot":
+		return "policy?restaurants=2"
+	case "research-tree":
+		return "multihop?articles=4&questions=10&words=100"
+	case "engine-planner":
+		return "logs?rows=300&queries=12"
+	}
+	return "cafes?n=4"
+}
+
 // builtinCases are problems of the task that a built-in method is for,
 // answered by a simulated model that errs now and then.
 func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	t.Helper()
-	text := "cafes?n=4"
-	switch method {
-	case "aot":
-		text = "arithmetic"
-	case "general-anot":
-		text = "policy?restaurants=2"
-	case "research-tree":
-		text = "multihop?articles=4&questions=10&words=100"
-	case "engine-planner":
-		text = "logs?rows=300&queries=12"
-	case "react", "llm-compiler", "plan-and-solve", "self-consistency":
-		text = "arithmetic"
-	}
-	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(taskFor(method), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -45,6 +46,9 @@ func (a *app) listTasks() error {
 
 func optionLines(w *tabwriter.Writer, options []methods.Option) {
 	for _, o := range options {
+		if strings.Contains(o.Default, "\n") { // a prompt, which its method's own page shows
+			o.Default = "…"
+		}
 		fmt.Fprintf(w, "  %s=%s\t%s\n", o.Name, o.Default, o.Doc)
 	}
 }
@@ -161,24 +165,6 @@ func (a *app) listPlugins(ctx context.Context) error {
 		}
 	}
 	return faults
-}
-
-// describePlugin prints what a method is, where its code is, and its options.
-func (a *app) describePlugin(src plugins.Source, d methods.Description) error {
-	where := "built in"
-	if !src.Builtin {
-		where = src.Path
-	}
-	if d.Version != "" {
-		where = "version " + d.Version + ", " + where
-	}
-	if d.Summary != "" {
-		where += ": " + d.Summary
-	}
-	w := tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s, %s\n", src.Name, where)
-	optionLines(w, d.Options)
-	return w.Flush()
 }
 
 func cacheCommand(a *app) *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"noema/kernel/lab"
 	"noema/kernel/lab/plugindev"
 	"noema/kernel/session/builtin"
+	"noema/methods"
 	"noema/plugins"
 	"noema/plugins/python"
 )
@@ -25,7 +27,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
+		showPluginCommand(a), newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
 	)
 	return cmd
 }
@@ -65,26 +67,36 @@ func refuseBuiltin(name string) error {
 
 func newPluginCommand(a *app) *cobra.Command {
 	var o plugindev.Options
+	var from string
 	cmd := &cobra.Command{
 		Use: "new NAME|FILE.go", Short: "make a method that works, as a file or a folder", Args: cobra.ExactArgs(1),
 		Long: `With FILE.go, writes a method that works to that file of Go, which runs as it is:
 edit it and compare it. With NAME, makes a folder with a method, its manifest, a test
 and a README of one screen, in the first folder of $NOEMA_PLUGINS, or among the
-plugins of the home. Edit it, build it, compare it.`,
+plugins of the home. Edit it, build it, compare it.
+
+--from makes it from a built-in method, prompts and all: a file of Go for a small one, a
+folder with its packages for any. "noema plugin check" shows that it still makes the
+same calls, or the first that differs.`,
 		Example: `  noema plugin new my_method.go
   noema compare --task arithmetic --methods direct,./my_method.go --limit 20 --watch
+  noema plugin new --from cot my_cot.go
+  noema plugin new --from anot my-anot
   noema plugin new my-method
   noema plugin build my-method
   noema compare --task arithmetic --methods direct,my-method --limit 20`,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if from != "" && o.Language != "go" {
+				return usage(fmt.Errorf("new plugin: %q is written in Go: leave out --lang", from))
+			}
 			if plugindev.IsFile(args[0]) {
-				return a.newMethodFile(filepath.Join(o.Dir, args[0]), o.Language)
+				return a.newMethodFile(cmd.Context(), filepath.Join(o.Dir, args[0]), from, o)
 			}
 			o.Name, o.Dir = args[0], a.pluginDir(o.Dir)
 			if err := refuseBuiltin(o.Name); err != nil {
 				return err
 			}
-			dir, err := plugindev.New(o)
+			dir, err := a.newMethodFolder(from, o)
 			if err != nil {
 				return err
 			}
@@ -92,6 +104,7 @@ plugins of the home. Edit it, build it, compare it.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&from, "from", "", "a built-in method to begin with, such as cot")
 	cmd.Flags().StringVar(&o.Language, "lang", "go", "go or python")
 	cmd.Flags().StringVar(&o.Python, "python", "", "the Python that runs it (default: python3)")
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "make it in this folder")
@@ -99,16 +112,57 @@ plugins of the home. Edit it, build it, compare it.`,
 	return cmd
 }
 
-// newMethodFile writes a method to a file.
-func (a *app) newMethodFile(file, language string) error {
-	if language != "go" {
-		return usage(fmt.Errorf("new plugin %s: a file of Go is not in %s: give a name without .go", file, language))
+// newMethodFolder makes a folder with a method of its own, or one that begins as a
+// built-in.
+func (a *app) newMethodFolder(from string, o plugindev.Options) (string, error) {
+	if from == "" {
+		return plugindev.New(o)
+	}
+	origin, err := originOf(from)
+	if err != nil {
+		return "", err
+	}
+	return plugindev.FolderFrom(origin, o)
+}
+
+// originOf is the package of a built-in method.
+func originOf(name string) (plugindev.Origin, error) {
+	m, ok := builtin.Methods()[name]
+	if !ok {
+		names := builtin.Catalog{}.Methods()
+		return plugindev.Origin{}, usage(fmt.Errorf("new plugin: no built-in method %q%s: they are %s", name, methods.DidYouMean(name, names), strings.Join(names, ", ")))
+	}
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return plugindev.Origin{Name: name, Package: t.PkgPath()}, nil
+}
+
+// newMethodFile writes a method to a file. One that a built-in is made into is started
+// once, since noema must be able to interpret it.
+func (a *app) newMethodFile(ctx context.Context, file, from string, o plugindev.Options) error {
+	if o.Language != "go" {
+		return usage(fmt.Errorf("new plugin %s: a file of Go is not in %s: give a name without .go", file, o.Language))
 	}
 	if err := refuseBuiltin(plugins.FileMethod(file)); err != nil {
 		return err
 	}
-	if err := plugindev.NewFile(file); err != nil {
-		return err
+	if from == "" {
+		if err := plugindev.NewFile(file); err != nil {
+			return err
+		}
+	} else {
+		origin, err := originOf(from)
+		if err == nil {
+			err = plugindev.FileFrom(origin, file, o.Checkout)
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := a.lab.OpenMethods(ctx, []string{file}, nil); err != nil {
+			return errors.Join(usage(fmt.Errorf("new plugin: %q as one file cannot be interpreted: give a name without .go, which makes a folder: %w", from, err)), os.Remove(file))
+		}
 	}
 	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods direct,%s --limit 20 --watch\n", file, file)
 	return nil
@@ -285,10 +339,12 @@ func checkPluginCommand(a *app) *cobra.Command {
 		Long: `Runs a plugin through the process boundary on small problems, and reports whether it
 keeps the contract: answers, does the same twice, stops at its budget and when it
 is cancelled, survives hostile input, and keeps to its memory. A file of Go is also compiled,
-where the Go toolchain is there, to show that both make the same calls.`,
+where the Go toolchain is there, to show that both make the same calls. A plugin that was
+made from a built-in method is compared with it.`,
 		Example: "  noema plugin check my-method\n  noema plugin check my_method.go\n  noema plugin check ./my-method",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Limits.Memory = int64(memory)
+			o.Builtins, _ = a.lab.Plugins() // faulty ones beside it do not matter here
 			o.Progress = func(r plugindev.Result) { fmt.Fprint(a.stderr, ".") }
 			report, err := a.checkPlugin(cmd.Context(), args[0], o)
 			fmt.Fprintln(a.stderr)

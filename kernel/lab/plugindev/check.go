@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"noema/kernel/base/files"
 	"noema/methods"
 	"noema/methods/methodtest"
 	"noema/plugins"
@@ -14,9 +18,10 @@ import (
 
 // CheckOptions tune a check; the zero value is good for most plugins.
 type CheckOptions struct {
-	Checkout string         // noema's source, with which a file of Go is compiled; "" finds it
-	Limits   plugins.Limits // of its processes; a plugin that goes beyond them fails
-	Progress func(Result)   // called with each result as it comes; may be nil
+	Checkout string           // noema's source, with which a file of Go is compiled; "" finds it
+	Builtins []plugins.Source // one of which it may have been made from
+	Limits   plugins.Limits   // of its processes; a plugin that goes beyond them fails
+	Progress func(Result)     // called with each result as it comes; may be nil
 }
 
 // Check puts a plugin through everything that the kernel asks of one, in
@@ -99,8 +104,47 @@ func (c *checker) run() error {
 	if c.source.File {
 		c.compiled()
 	}
-	return nil
+	return c.origin()
 }
+
+// origin: a plugin that was made from a built-in method makes the same calls, until it is
+// changed. A difference is told, and is no fault.
+func (c *checker) origin() error {
+	main := c.source.Path
+	if !c.source.File {
+		main = filepath.Join(main, "main.go")
+	}
+	text, err := files.Read(main, files.MaxText)
+	at := strings.Index("\n"+string(text), "\n"+originLine)
+	if err != nil || at < 0 {
+		return nil // it has no origin
+	}
+	name, _, _ := strings.Cut(string(text[at+len(originLine):]), "\n")
+	i := slices.IndexFunc(c.o.Builtins, func(s plugins.Source) bool { return s.Builtin && s.Name == strings.TrimSpace(name) })
+	if i < 0 {
+		return nil
+	}
+	other, err := c.host.Open(c.ctx, c.o.Builtins[i])
+	if err != nil {
+		return err
+	}
+	faults, calls := c.against(described{other, c.report.Description})
+	if len(faults) > 0 {
+		c.pass("origin", fmt.Sprintf("changed since it was made from %s: %s", other.Describe().Name, faults[0]))
+	} else {
+		c.pass("origin", fmt.Sprintf("it makes the same %d calls as %s and gives the same answers", calls, other.Describe().Name))
+	}
+	return c.ctx.Err()
+}
+
+// described is a method under another's description.
+type described struct {
+	methods.Method
+	as methods.Description
+}
+
+// Describe implements [methods.Describer].
+func (d described) Describe() methods.Description { return d.as }
 
 // rule is one part of a check, with what is true of a plugin that passes.
 type rule struct {

@@ -96,28 +96,30 @@ func (c *checker) compiled() {
 		c.add(name, fmt.Sprintf("it does not compile: %v\n%s", err, told))
 		return
 	}
-	faults, calls := c.against(binary)
-	c.result(faults, name, fmt.Sprintf("compiled, it makes the same %d calls and gives the same answers", calls))
-}
-
-// against compares the plugin with a binary, and counts the calls of which they
-// agree.
-func (c *checker) against(binary string) (faults []string, calls int) {
 	src, err := plugins.At(binary)
 	if err != nil {
-		return []string{err.Error()}, 0
+		c.add(name, err.Error())
+		return
 	}
 	other, err := c.host.Open(c.ctx, src)
 	if err != nil {
-		return []string{fmt.Sprintf("compiled, it does not start: %v", err)}, 0
+		c.add(name, fmt.Sprintf("compiled, it does not start: %v", err))
+		return
 	}
+	faults, calls := c.against(other)
+	c.result(faults, name, fmt.Sprintf("compiled, it makes the same %d calls and gives the same answers", calls))
+}
+
+// against compares the plugin with another method, and counts the calls of which they
+// agree.
+func (c *checker) against(other methods.Method) (faults []string, calls int) {
 	var made atomic.Int64
 	for _, tc := range c.cases {
 		plain := tc.Model
 		for turn := range len(replies) {
 			tc.Model = mixed(plain, turn, &made)
 			for _, f := range methodtest.Differences(c.ctx, c.method, other, tc) {
-				faults = append(faults, fmt.Sprintf("%s: the compiled method differs: %s", tc.Name, f.Text))
+				faults = append(faults, tc.Name+": "+f.Text)
 			}
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -196,71 +198,106 @@ func source(fset *token.FileSet, n ast.Node) string {
 // needed is the text of a function and of all that it needs of its file:
 // imports and declarations.
 func needed(fset *token.FileSet, file *ast.File, text, function string) (string, error) {
-	declares := map[string][]ast.Decl{}
+	n := needs{declares: map[string][]ast.Decl{}, want: map[ast.Decl]bool{}, used: map[string]bool{}}
 	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Recv != nil && !f.Name.IsExported() {
+			n.methods = append(n.methods, f)
+			continue
+		}
 		for _, name := range declared(d) {
-			declares[name] = append(declares[name], d)
+			n.declares[name] = append(n.declares[name], d)
 		}
 	}
-	if declares[function] == nil {
+	if n.declares[function] == nil {
 		return "", lab.Misused(fmt.Errorf("promote: the file declares no function %s: declare it at the top level", function))
 	}
-	want := map[ast.Decl]bool{}
-	used := map[string]bool{}
-	var follow func(name string)
-	follow = func(name string) {
-		if used[name] || name == "main" {
-			return
-		}
-		used[name] = true
-		for _, d := range declares[name] {
-			want[d] = true
-			ast.Inspect(d, func(n ast.Node) bool {
-				if id, ok := n.(*ast.Ident); ok {
-					follow(id.Name)
-				}
-				return true
-			})
-		}
-	}
-	follow(function)
+	n.follow(function)
+	n.followMethods()
 	var imports, decls strings.Builder
 	for _, spec := range file.Imports {
-		if i := importName(spec); i == "." || used[i] {
+		if i := importName(spec); i == "." || n.used[i] {
 			fmt.Fprintf(&imports, "import %s\n", source(fset, spec))
 		}
 	}
 	for _, d := range file.Decls {
-		if want[d] {
+		if n.want[d] {
 			decls.WriteString(declText(fset, d, text) + "\n\n")
 		}
 	}
 	return imports.String() + "\n" + decls.String(), nil
 }
 
+// needs are the declarations that a function needs, found by the names that stand in
+// them, whatever these mean there: one too many does no harm.
+type needs struct {
+	declares map[string][]ast.Decl // by name; exported methods by their type's
+	methods  []*ast.FuncDecl       // which no other file or interface can ask for
+	want     map[ast.Decl]bool
+	used     map[string]bool
+}
+
+func (n *needs) follow(name string) {
+	if n.used[name] || name == "main" {
+		return
+	}
+	n.used[name] = true
+	for _, d := range n.declares[name] {
+		n.include(d)
+	}
+}
+
+func (n *needs) include(d ast.Decl) {
+	n.want[d] = true
+	ast.Inspect(d, func(node ast.Node) bool {
+		if id, ok := node.(*ast.Ident); ok {
+			n.follow(id.Name)
+		}
+		return true
+	})
+}
+
+// followMethods includes the methods of which both the type and the name are used.
+func (n *needs) followMethods() {
+	for more := true; more; {
+		more = false
+		for _, m := range n.methods {
+			if !n.want[m] && n.used[m.Name.Name] && n.used[declared(m)[0]] {
+				n.include(m)
+				more = true
+			}
+		}
+	}
+}
+
+// majorVersion ends an import path without being its name.
+var majorVersion = regexp.MustCompile(`/v[0-9]+$`)
+
 // importName is the name that a file calls an import by.
 func importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
 	}
-	path, _ := strconv.Unquote(spec.Path.Value)
-	return path[strings.LastIndexByte(path, '/')+1:]
+	return path.Base(majorVersion.ReplaceAllString(importPath(spec), ""))
 }
 
 // declText is a declaration with its doc comment.
 func declText(fset *token.FileSet, d ast.Decl, text string) string {
-	from := d.Pos()
+	return text[fset.Position(declStart(d)).Offset:fset.Position(d.End()).Offset]
+}
+
+// declStart is where a declaration begins, with its doc comment.
+func declStart(d ast.Decl) token.Pos {
+	var doc *ast.CommentGroup
 	switch d := d.(type) {
 	case *ast.FuncDecl:
-		if d.Doc != nil {
-			from = d.Doc.Pos()
-		}
+		doc = d.Doc
 	case *ast.GenDecl:
-		if d.Doc != nil {
-			from = d.Doc.Pos()
-		}
+		doc = d.Doc
 	}
-	return text[fset.Position(from).Offset:fset.Position(d.End()).Offset]
+	if doc != nil {
+		return doc.Pos()
+	}
+	return d.Pos()
 }
 
 // declared are the names that a declaration gives meaning to; a method's is its

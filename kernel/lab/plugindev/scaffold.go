@@ -144,7 +144,7 @@ func FindCheckout(given string) (string, error) {
 	if given == "" {
 		tried = above()
 		if _, file, _, ok := runtime.Caller(0); ok {
-			tried = append(tried, filepath.Dir(filepath.Dir(filepath.Dir(file))))
+			tried = append(tried, filepath.Join(filepath.Dir(file), "..", "..", ".."))
 		}
 	}
 	for _, dir := range tried {

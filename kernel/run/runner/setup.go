@@ -262,16 +262,16 @@ func (e *Setup) check(samples []task.Sample) error {
 		}
 	}
 	for _, m := range e.Methods {
-		if err := e.able(m.Label, m.Description, samples); err != nil {
+		if err := Able(m.Label, m.Description, e.Task, samples); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// able refuses a method that cannot answer the task: another kind of answer is
-// asked for, or a tool that it needs is not there.
-func (e *Setup) able(label string, d methods.Description, samples []task.Sample) error {
+// Able refuses a method that cannot answer these samples of a task: another kind of
+// answer is asked for, or a tool that it needs is not there.
+func Able(label string, d methods.Description, t *task.Task, samples []task.Sample) error {
 	for _, s := range samples {
 		if spec := s.Problem.Answer; !d.CanAnswer(spec) {
 			asked := string(spec.Kind)
@@ -279,15 +279,15 @@ func (e *Setup) able(label string, d methods.Description, samples []task.Sample)
 				asked += " without labels"
 			}
 			return fmt.Errorf("method %q cannot do task %q: it answers %s, and sample %q asks for %s",
-				label, e.Task.Name, AnyOf(d.Answers), s.ID, asked)
+				label, t.Name, AnyOf(d.Answers), s.ID, asked)
 		}
 	}
 	var offered []methods.ToolSpec
-	if e.Task.Environment != nil {
-		offered = e.Task.Environment.Tools()
+	if t.Environment != nil {
+		offered = t.Environment.Tools()
 	}
 	if lacks := d.Lacks(offered); len(lacks) > 0 {
-		return fmt.Errorf("method %q cannot do task %q: the task has no tool %q, which the method works by", label, e.Task.Name, lacks[0])
+		return fmt.Errorf("method %q cannot do task %q: the task has no tool %q, which the method works by", label, t.Name, lacks[0])
 	}
 	return nil
 }
