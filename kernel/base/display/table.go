@@ -18,6 +18,11 @@ type Table struct {
 	Rows    [][]string // a row may be shorter than Columns
 	Notes   []string   // below the table, a line each
 	Width   int        // of the text form, in characters; 0 is 100, and below 0 nothing is cut
+
+	// What only a terminal shows, where Width is above 0.
+	Bars   []Bar  // drawn beside the rows, where there is room
+	Strong []bool // rows that stand out, where Colour allows
+	Colour bool
 }
 
 // Column is the head of a column.
@@ -76,7 +81,7 @@ func (t Table) Text() string {
 		b.WriteString(Visible(t.Title) + "\n")
 	}
 	if len(t.Columns) > 0 {
-		widths := t.widths()
+		t, widths := t.withBars(t.widths())
 		head := make([]string, len(t.Columns))
 		for i, c := range t.Columns {
 			head[i] = c.Name
@@ -89,8 +94,12 @@ func (t Table) Text() string {
 			if i > 0 {
 				b.WriteString("\n")
 			}
-			for _, row := range rows {
-				b.WriteString(t.line(row, columns, widths) + "\n")
+			for at, row := range rows {
+				line := t.line(row, columns, widths)
+				if n := at - (len(rows) - len(t.Rows)); t.Colour && n >= 0 && n < len(t.Strong) && t.Strong[n] {
+					line = Green + line + Plain
+				}
+				b.WriteString(line + "\n")
 			}
 		}
 	}
@@ -99,6 +108,13 @@ func (t Table) Text() string {
 	}
 	return b.String()
 }
+
+// What a terminal is told to write in another way, and that it is over.
+const (
+	Green = "\x1b[32m"
+	Bold  = "\x1b[1m"
+	Plain = "\x1b[0m"
+)
 
 // headless reports whether no column has a name.
 func (t Table) headless() bool {

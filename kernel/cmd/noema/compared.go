@@ -87,10 +87,10 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 func (a *app) print(d display.Displayer, markdown bool) error {
 	switch fitted := d.(type) {
 	case report.Sheet:
-		fitted.Width = shownWidth()
+		fitted.Width, fitted.Colour = shownWidth(), colours(a.stdout)
 		d = fitted
 	case display.Table:
-		fitted.Width = shownWidth()
+		fitted.Width, fitted.Colour = shownWidth(), colours(a.stdout)
 		d = fitted
 	}
 	form := display.PlainText

@@ -108,7 +108,7 @@ func (c *checker) run() error {
 }
 
 // origin: a plugin that was made from a built-in method makes the same calls, until it is
-// changed. A difference is told, and is no fault.
+// changed. A difference is told, and the check passes.
 func (c *checker) origin() error {
 	main := c.source.Path
 	if !c.source.File {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func pairTable(c *compare.Comparison) display.Table {
 	for _, p := range c.Pairs {
 		d := p.Metrics[c.Metric]
 		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), pValue(d.Corrected), cmp.Or(d.Winner, "none")+d.Margins("; "))
+		draw(&t, d)
 		if d.Unconfirmed() {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s − %s: %s", p.A, p.B, compare.Unconfirmed))
 		}
@@ -39,6 +41,16 @@ func pairTable(c *compare.Comparison) display.Table {
 		t.Notes = append(t.Notes, text)
 	}
 	return t
+}
+
+// draw has a terminal draw the interval of a difference beside the row that was added
+// last, which stands out if there is a winner.
+func draw(t *display.Table, d compare.Difference) {
+	bar := display.Bar{Value: math.NaN()}
+	if m := d.Difference; m.Defined && m.HasInterval() {
+		bar = display.Bar{Value: m.Value, Low: m.Low, High: m.High}
+	}
+	t.Bars, t.Strong = append(t.Bars, bar), append(t.Strong, d.Winner != "")
 }
 
 // Headings of a pair's columns, the same in every table. A note says the level of the
@@ -107,6 +119,7 @@ func stopTable(c *compare.Comparison) display.Table {
 			}
 		}
 		t.Row(p.A+" − "+p.B, signed(d.Difference), sides(d), how[0], how[1], winner, asked)
+		draw(&t, d)
 	}
 	return t
 }

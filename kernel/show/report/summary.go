@@ -21,7 +21,8 @@ type Sheet struct {
 	Head    string
 	Tables  []display.Table
 	Tail    string
-	Width   int // of the text form, as of a [display.Table]
+	Width   int  // of the text form, as of a [display.Table]
+	Colour  bool // of the text form
 }
 
 // Display implements [display.Displayer].
@@ -29,12 +30,15 @@ func (s Sheet) Display() display.Bundle {
 	var parts []display.Displayer
 	if s.Verdict != "" {
 		verdict := wrapped(wrap(s.Verdict, s.textWidth()))
+		if s.Colour {
+			verdict[display.PlainText] = slices.Concat([]byte(display.Bold), verdict[display.PlainText], []byte(display.Plain))
+		}
 		verdict[display.HTML] = []byte("<p>" + html.EscapeString(display.Visible(s.Verdict)) + "</p>")
 		parts = append(parts, verdict)
 	}
 	parts = append(parts, display.Text(s.Head))
 	for _, t := range s.Tables {
-		t.Width = s.Width
+		t.Width, t.Colour = s.Width, s.Colour
 		parts = append(parts, t)
 	}
 	tail := s.Tail
