@@ -63,7 +63,7 @@ func (c *chart) series(i int, s Series) error {
 	}
 	c.Add(dots)
 	if s.Name != "" {
-		c.Legend.Add(Line(s.Name, 24), legend...)
+		c.Legend.Add(c.names[s.Name], legend...)
 		c.legend = true
 	}
 	if c.of.Style == Lines && len(e.XYs) > 1 {

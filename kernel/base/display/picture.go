@@ -23,7 +23,7 @@ func (p Plot) picture(mime string) (raw []byte, err error) {
 			raw, err = nil, fmt.Errorf("draw plot: %v", v)
 		}
 	}()
-	c := chart{Plot: plot.New(), of: p, places: p.places()}
+	c := chart{Plot: plot.New(), of: p, places: p.places(), names: shortNames(p.names(), 24)}
 	c.words()
 	c.Add(plotter.NewGrid())
 	for i, s := range p.Series {
@@ -43,8 +43,20 @@ func (p Plot) picture(mime string) (raw []byte, err error) {
 type chart struct {
 	*plot.Plot
 	of     Plot
-	places map[string]int // labels of bars, numbered
-	legend bool           // there are names to explain
+	places map[string]int    // labels of bars, numbered
+	legend bool              // there are names to explain
+	names  map[string]string // of series and points, cut
+}
+
+// names are those of the series and of the points that have labels beside them.
+func (p Plot) names() (names []string) {
+	for _, s := range p.Series {
+		names = append(names, s.Name)
+		for _, pt := range s.Points[:min(len(s.Points), maxPoints)] {
+			names = append(names, pt.Label)
+		}
+	}
+	return names
 }
 
 // places numbers the labels of bars.
@@ -190,7 +202,7 @@ func (c *chart) points(i int, s Series) errorPoints {
 		e.XYs = append(e.XYs, plotter.XY{X: pt.X, Y: pt.Y})
 		e.XErrors = append(e.XErrors, struct{ Low, High float64 }(reach(pt.X, pt.XLow, pt.XHigh, x)))
 		e.YErrors = append(e.YErrors, struct{ Low, High float64 }(reach(pt.Y, pt.Low, pt.High, y)))
-		e.labels = append(e.labels, Line(pt.Label, 24))
+		e.labels = append(e.labels, c.names[pt.Label])
 	}
 	return e
 }

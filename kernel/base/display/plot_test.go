@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -86,5 +87,29 @@ func TestPlotsAreBounded(t *testing.T) {
 func TestPlotWithoutPicture(t *testing.T) {
 	if _, err := (Plot{}).picture("image/unknown"); err == nil || !strings.Contains(err.Error(), "format") {
 		t.Errorf("error is %v", err)
+	}
+}
+
+// Names that differ are still told apart when they are cut, wherever they differ.
+func TestShortNames(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 3000 {
+		common := strings.Repeat("direct @ openai/gpt ", 1+r.IntN(5))
+		var names []string
+		for range 2 + r.IntN(5) {
+			at := r.IntN(len(common))
+			names = append(names, common[:at]+string(rune('a'+r.IntN(6)))+common[at:])
+		}
+		short := shortNames(names, 24)
+		for _, a := range names {
+			for _, b := range names {
+				if Line(a, 0) != Line(b, 0) && short[a] == short[b] {
+					t.Fatalf("%q and %q are both %q", a, b, short[a])
+				}
+			}
+		}
+	}
+	if got := shortNames([]string{"direct @ sim?error=0.3&v=2", "direct @ sim?error=0.05&v=2"}, 24); got["direct @ sim?error=0.3&v=2"] != "direct @ si…rror=0.3&v=2" {
+		t.Errorf("%q", got)
 	}
 }

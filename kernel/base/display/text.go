@@ -157,3 +157,38 @@ func Line(s string, limit int) string {
 	}
 	return s
 }
+
+// longestName is how much of a name is looked at.
+const longestName = 200
+
+// shortNames cuts names to a limit, in their middle, and leaves as much more of them as
+// tells them apart.
+func shortNames(names []string, limit int) map[string]string {
+	whole := map[string]string{}
+	for _, name := range names {
+		whole[name] = Line(name, longestName)
+	}
+	for ; ; limit += 8 {
+		short, of := map[string]string{}, map[string]string{}
+		clash := false
+		for name, text := range whole {
+			short[name] = middle(text, limit)
+			other, taken := of[short[name]]
+			clash = clash || taken && other != text
+			of[short[name]] = text
+		}
+		if !clash || limit >= longestName {
+			return short
+		}
+	}
+}
+
+// middle cuts a text in its middle.
+func middle(s string, limit int) string {
+	r := []rune(s)
+	if len(r) <= limit {
+		return s
+	}
+	tail := limit / 2
+	return string(r[:limit-1-tail]) + "…" + string(r[len(r)-tail:])
+}

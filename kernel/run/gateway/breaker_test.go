@@ -76,7 +76,7 @@ func TestOutage(t *testing.T) {
 					if s.Pauses != 1 || s.Paused < o.last-20*time.Second || s.Paused > o.last+2*time.Minute || s.Failed != len(o.tries) {
 						t.Errorf("stats %+v after %d failures", s, len(o.tries))
 					}
-					if len(said) != 2 || !strings.HasPrefix(said[0], "provider is down: paused, trying again for up to 30m0s: provider "+string(kind)+": connection refused") ||
+					if len(said) != 2 || !strings.HasPrefix(said[0], "provider is down: paused, trying again for up to 30m0s (Ctrl-C ends it, and the same command goes on): provider "+string(kind)+": connection refused") ||
 						!strings.HasPrefix(said[1], "provider is back after ") {
 						t.Errorf("said %q", said)
 					}

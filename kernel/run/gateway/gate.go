@@ -232,7 +232,7 @@ func (g *gate) judge(now time.Time, p permit, key cache.Key, o outcome) (v verdi
 	case o.down && o.loaded && !b.open && g.working(now): // it is full
 	case o.down:
 		if b.failed(now, p.generation, key) {
-			notice = fmt.Sprintf("provider is down: paused, trying again for up to %v: %v", b.patience, o.err)
+			notice = fmt.Sprintf("provider is down: paused, trying again for up to %v (Ctrl-C ends it, and the same command goes on): %v", b.patience, o.err)
 		}
 		v.free = b.open || p.generation != b.generation
 	case p.probe:

@@ -81,6 +81,9 @@ func (s Sheet) Notes() string { return unwrapped(s.Tail) }
 // empty shows none.
 func RunSheet(s *runner.Summary, groups string) Sheet {
 	c := s.Comparison
+	if nothing(c) {
+		return Sheet{Verdict: "no trial was answered", Head: head(s, DefaultWidth), Tail: strings.Join(below(s), "\n")}
+	}
 	tables := []display.Table{amounts(c)}
 	if len(c.Metrics) > 0 || s.Unscored < s.Samples {
 		tables = []display.Table{quality(c), amounts(c)}
@@ -109,12 +112,18 @@ func RunSheet(s *runner.Summary, groups string) Sheet {
 	return sheet
 }
 
+// nothing reports whether every trial failed for other reasons than its method.
+func nothing(c *compare.Comparison) bool {
+	return len(c.Methods) > 0 && !slices.ContainsFunc(c.Methods, func(m compare.MethodStats) bool { return m.Trials == 0 || m.Failed < m.Trials })
+}
+
 // below is what stands below the tables of a run.
 func below(s *runner.Summary) []string {
 	var lines []string
 	add := func(name, format string, args ...any) {
 		lines = append(lines, fmt.Sprintf("%-9s ", name)+fmt.Sprintf(format, args...))
 	}
+	told := map[string]string{} // the first method with a cause
 	for _, m := range s.Comparison.Methods {
 		if s.Unscored == s.Samples && s.Unscored <= inFull {
 			break // the answers say it
@@ -124,7 +133,13 @@ func below(s *runner.Summary) []string {
 				add("cause", "%s: %d more kinds", m.Method, len(m.Causes)-shownCauses)
 				break
 			}
-			add("cause", "%s: %d %s, as in %s: %s", m.Method, c.Trials, c.Outcome, c.Example, display.Line(c.Text, 120))
+			text := strings.TrimPrefix(c.Text, m.Method+": ")
+			if first := told[text]; first != "" {
+				add("cause", "%s: %d %s, as %s", m.Method, c.Trials, c.Outcome, first)
+				continue
+			}
+			told[text] = m.Method
+			add("cause", "%s: %d %s, as in %s: %s", m.Method, c.Trials, c.Outcome, c.Example, display.Line(text, 200))
 		}
 	}
 	for _, text := range warnings(s.Comparison, columns(s.Comparison)) {
@@ -141,6 +156,9 @@ func below(s *runner.Summary) []string {
 	}
 	if s.Imported == "" {
 		add("calls", "%s", calls(s))
+	}
+	if price := unpriced(s); price != "" {
+		add("cost", "%s", price)
 	}
 	for _, m := range s.Methods {
 		if m.Hops != nil {
@@ -160,6 +178,22 @@ func below(s *runner.Summary) []string {
 		lines = append(lines, "", wrap(simulated, textWidth))
 	}
 	return lines
+}
+
+// unpriced says how a model of a compatible server gets a price, where its tokens are
+// known and their cost is not.
+func unpriced(s *runner.Summary) string {
+	known := func(r compare.Resource) bool {
+		return slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Usage[r].Defined })
+	}
+	if !strings.HasPrefix(s.Model, "openai/") || s.Imported != "" || known(compare.Cost) || !known(compare.Tokens) {
+		return ""
+	}
+	name, sign := s.Model, "?"
+	if strings.Contains(name, "?") {
+		sign = "&"
+	}
+	return fmt.Sprintf("unknown: no price of %s is known: name it '%s%sprice_input=0.1&price_output=0.4', in dollars per million tokens", name, name, sign)
 }
 
 // NotUnderstood says how many prompts the simulated model did not understand, with
