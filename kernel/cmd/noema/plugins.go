@@ -25,7 +25,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
+		newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), replayPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
 	)
 	return cmd
 }
