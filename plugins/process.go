@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"noema/kernel/base/files"
 	"noema/methods"
 	"noema/plugins/internal/wire"
 )
@@ -141,7 +142,7 @@ func environment(dir string) []string {
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
 	if errors.Is(err, os.ErrNotExist) && !p.child.source.Builtin {
-		reason += fmt.Sprintf(": build it with \"noema plugin build %s\"", p.child.source.Name)
+		reason += fmt.Sprintf(": build it with \"noema plugin build %s\"", files.Word(p.child.source.Name))
 	}
 	if p.exited() && p.child.cmd.ProcessState != nil {
 		reason = fmt.Sprintf("exited before the handshake (%s)", p.child.cmd.ProcessState)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/base/files"
 	"noema/kernel/lab"
 	"noema/kernel/lab/plugindev"
 	"noema/kernel/session/builtin"
@@ -110,7 +111,7 @@ func (a *app) newMethodFile(file, language string) error {
 	if err := plugindev.NewFile(file); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods direct,%s --limit 20 --watch\n", file, file)
+	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods %s --limit 20 --watch\n", file, files.Word("direct,"+file))
 	return nil
 }
 
@@ -180,7 +181,7 @@ func sdkCommand(a *app) *cobra.Command {
 			if err := os.WriteFile(file, wheel, 0o644); err != nil {
 				return fmt.Errorf("write the Python SDK: %w", err)
 			}
-			fmt.Fprintf(a.stdout, "made %s\nnext: pip install %s\n", file, file)
+			fmt.Fprintf(a.stdout, "made %s\nnext: pip install %s\n", file, files.Word(file))
 			return nil
 		},
 	}
