@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // maxElement bounds one element of a JSON list.
@@ -35,6 +36,38 @@ func EachElement(r io.Reader, name string, each func(number int, raw []byte) err
 		return fmt.Errorf("%s: something follows the JSON list", name)
 	}
 	return nil
+}
+
+// maxDepth bounds how deep values are looked into.
+const maxDepth = 10000
+
+// HoldsList reports whether r holds one JSON object and nothing else, which [EachElement]
+// reads for a list of objects in it, and which has none of the names.
+func HoldsList(r io.Reader, names ...string) bool {
+	in := &limited{r: r, limit: maxElement}
+	d := json.NewDecoder(in)
+	var open []json.Delim
+	found, key := false, false // key: the next is a name of the object
+	for len(open) < maxDepth {
+		in.left = maxElement
+		t, err := d.Token()
+		name, _ := t.(string)
+		switch {
+		case err != nil || len(open) == 0 && t != json.Delim('{') || key && slices.Contains(names, name):
+			return false
+		case t == json.Delim('{') || t == json.Delim('['):
+			found = found || len(open) == 2 && open[1] == '[' && t == json.Delim('{')
+			open = append(open, t.(json.Delim))
+		case t == json.Delim('}') || t == json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+		if len(open) == 0 {
+			_, err := d.Token()
+			return found && errors.Is(err, io.EOF)
+		}
+		key = len(open) == 1 && !key
+	}
+	return false
 }
 
 // lister walks through a JSON value for its list.

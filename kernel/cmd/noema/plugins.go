@@ -89,8 +89,13 @@ plugins of the home. Edit it, build it, compare it.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "made %s\nnext: noema plugin build %s\n", dir, o.Name)
-			return nil
+			by := o.Name
+			if filepath.Join(a.pluginDir(""), by) != dir {
+				by = dir
+			}
+			next, err := o.Next(dir, by)
+			fmt.Fprintf(a.stdout, "made %s\nnext: %s\n", dir, strings.Join(next, "\n      "))
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&o.Language, "lang", "go", "go or python")
@@ -118,7 +123,7 @@ func (a *app) newMethodFile(file, language string) error {
 func buildPluginCommand(a *app) *cobra.Command {
 	var checkout string
 	cmd := &cobra.Command{
-		Use: "build NAME|FILE.go", Short: "build a plugin: compile Go, check Python", Args: cobra.ExactArgs(1),
+		Use: "build NAME|FILE.go", Short: "build a plugin: compile Go, check Python and compile its bytecode", Args: cobra.ExactArgs(1),
 		Example: "  noema plugin build my-method\n  noema plugin build my_method.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made, begun := a.pluginAt(args[0]), time.Now()
@@ -128,6 +133,9 @@ func buildPluginCommand(a *app) *cobra.Command {
 				err = plugindev.BuildFile(cmd.Context(), file, made, checkout, a.stderr)
 			} else {
 				err = plugindev.Build(cmd.Context(), made, a.stderr)
+				if err == nil {
+					err = plugindev.Precompile(cmd.Context(), a.lab.Copies(), made, a.stderr)
+				}
 			}
 			if err != nil {
 				return err
