@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ const maxElement = 24 << 20
 // one member is a list of objects. It keeps no more than one element in memory, stops at
 // the first error, and places its own; those of each come back as they are.
 func EachElement(r io.Reader, name string, each func(number int, raw []byte) error) error {
-	in := &limited{r: r, name: name, limit: maxElement, left: maxElement}
+	in := &limited{r: unmarked(r), name: name, limit: maxElement, left: maxElement}
 	l := &lister{d: json.NewDecoder(in), in: in, name: name, each: each}
 	t, err := l.d.Token()
 	switch {
@@ -38,13 +39,10 @@ func EachElement(r io.Reader, name string, each func(number int, raw []byte) err
 	return nil
 }
 
-// maxDepth bounds how deep values are looked into.
-const maxDepth = 10000
-
 // HoldsList reports whether r holds one JSON object and nothing else, which [EachElement]
 // reads for a list of objects in it, and which has none of the names.
 func HoldsList(r io.Reader, names ...string) bool {
-	in := &limited{r: r, limit: maxElement}
+	in := &limited{r: unmarked(r), limit: maxElement}
 	d := json.NewDecoder(in)
 	var open []json.Delim
 	found, key := false, false // key: the next is a name of the object
@@ -68,6 +66,16 @@ func HoldsList(r io.Reader, names ...string) bool {
 		key = len(open) == 1 && !key
 	}
 	return false
+}
+
+// unmarked is r without a byte order mark.
+func unmarked(r io.Reader) io.Reader {
+	const mark = "\ufeff"
+	b := bufio.NewReader(r)
+	if head, _ := b.Peek(len(mark)); string(head) == mark { // what is wrong with r is read again below
+		_, _ = b.Discard(len(mark))
+	}
+	return b
 }
 
 // lister walks through a JSON value for its list.

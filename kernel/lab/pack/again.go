@@ -58,15 +58,14 @@ func (x *verification) differs(said, now []byte) string {
 	return difference(said, now)
 }
 
-// earlier gives a text for people the words that older builds wrote, when the verb that they
-// name was "noema verify".
+// earlier gives a text for people the words that older builds wrote, when "pack verify" was a
+// verb of its own.
 func earlier(text string) string {
-	return strings.NewReplacer(
-		readmeVerify, strings.NewReplacer("pack ", "", "\n     ", "\n").Replace(readmeVerify),
-		`\"noema pack verify\" computes every trial`, `\"noema verify\" computes every trial`,
-		`\"noema pack verify\" says what can`, `\"noema verify\" says what can`,
-		texWritten, strings.Replace(texWritten, "pack ", "", 1),
-	).Replace(text)
+	pairs := []string{readmeVerify, strings.NewReplacer("pack ", "", "\n     ", "\n").Replace(readmeVerify)}
+	for _, now := range []string{`\"noema pack verify\" computes every trial`, `\"noema pack verify\" says what can`, texWritten} {
+		pairs = append(pairs, now, strings.Replace(now, "pack ", "", 1))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // rewriter writes the parts of a verified pack.
