@@ -80,19 +80,25 @@ func TestPrintedCommandsAreReadAsMeant(t *testing.T) {
 			}
 			means(after(t, c.run(0, "plugin", "sdk", venv).stdout, "next: "), "pip", "install", wheel[len(wheel)-1])
 
-			for _, task := range []struct{ rows, mark, query string }{
-				{`{"task_id": "HumanEval/0", "prompt": "def f(): ", "test": "t", "entry_point": "f"}`, "columns: --task ", "?input=prompt&id=task_id"},
-				{`{"ask": "x", "say": "y"}`, "example\n  --task ", "?input=ask&target=say"},
+			for _, task := range []struct {
+				code              int
+				rows, mark, query string
+			}{
+				{exitUsage, `{"task_id": "HumanEval/0", "prompt": "def f(): ", "test": "t", "entry_point": "f"}`, "columns: --task ", "?input=prompt&id=task_id"},
+				{exitError, `{"ask": "x", "say": "y"}`, "example\n  --task ", "?input=ask&target=say"},
 			} {
 				path := filepath.Join(dir, "rows.jsonl")
 				if err := os.WriteFile(path, []byte(task.rows+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				said := after(t, c.run(exitUsage, "task", "validate", path).stderr, task.mark)
+				said := after(t, c.run(task.code, "task", "validate", path).stderr, task.mark)
 				line, _, _ := strings.Cut(said, `. "noema`)
 				means(line, path+task.query)
 			}
 
+			if strings.ContainsAny(name, "\n\"") {
+				return // lists of methods are separated by such
+			}
 			manifest := "name: asker\ncommand: [python3, main.py]\nnetwork: true\n"
 			if err := os.WriteFile(filepath.Join(dir, "plugin.yaml"), []byte(manifest), 0o600); err != nil {
 				t.Fatal(err)
