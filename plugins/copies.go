@@ -23,9 +23,13 @@ type Copies struct{ Folder string }
 // snapshotAge is how long an unused copy is kept.
 const snapshotAge = 14 * 24 * time.Hour
 
-// linked are the folders beside a plugin's code that are not part of its digest;
-// the copy leads to them.
-var linked = []string{".venv", ".git", "__pycache__"}
+// linked are folders beside a plugin's code that are not part of its digest; the copy leads
+// to them.
+var linked = []string{".venv", ".git"}
+
+// bytecode is the folder that Python keeps its own in. It is not copied: what it holds may be
+// of other code. "plugin build" makes one in the copy.
+const bytecode = "__pycache__"
 
 // Snapshot returns the source of a copy of src, whose digest is given.
 func (c Copies) Snapshot(src Source, digest string) (Source, error) {
@@ -135,6 +139,8 @@ func copyCode(src Source, to string) error {
 		}
 		target := filepath.Join(to, name)
 		switch {
+		case e.IsDir() && e.Name() == bytecode:
+			return filepath.SkipDir
 		case e.IsDir() && slices.Contains(linked, e.Name()):
 			if err := os.Symlink(path, target); err != nil {
 				return err

@@ -94,3 +94,31 @@ func TestSnapshotIsTheCode(t *testing.T) {
 		t.Errorf("%q, %v", raw, err)
 	}
 }
+
+// TestBytecodeIsNotCopied: bytecode beside the code, which may be of other code, is in no copy
+// and in no digest.
+func TestBytecodeIsNotCopied(t *testing.T) {
+	src, _ := folder(t)
+	digest := digestOf(t, src)
+	for _, dir := range []string{src.Dir, filepath.Join(src.Dir, "sub")} {
+		file := filepath.Join(dir, "__pycache__", "main.pyc")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("other code"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if digestOf(t, src) != digest {
+		t.Error("bytecode changes the digest")
+	}
+	at, err := Copies{t.TempDir()}.Snapshot(src, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{at.Dir, filepath.Join(at.Dir, "sub")} {
+		if _, err := os.Lstat(filepath.Join(dir, "__pycache__")); !os.IsNotExist(err) {
+			t.Errorf("the copy has bytecode in %s: %v", dir, err)
+		}
+	}
+}

@@ -149,7 +149,7 @@ func CodeFiles(s Source) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && (e.Name() == "__pycache__" || e.Name() == ".git" || e.Name() == ".venv") {
+		if e.IsDir() && (e.Name() == bytecode || slices.Contains(linked, e.Name())) {
 			return filepath.SkipDir
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

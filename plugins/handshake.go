@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/kernel/base/files"
 )
 
 // maxHandshake is the longest first line that a plugin may write, in bytes.
@@ -38,7 +40,7 @@ func checkHandshake(line, plugin string, speaks []int) string {
 
 func checkVersion(announced, plugin string, speaks []int) string {
 	v, err := strconv.Atoi(announced)
-	rebuild := "noema plugin build " + plugin
+	rebuild := "noema plugin build " + files.Word(plugin)
 	ours := strings.Trim(fmt.Sprint(speaks), "[]")
 	switch {
 	case err != nil:

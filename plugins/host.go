@@ -206,7 +206,7 @@ func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	desc, err := proc.describe(ctx, h.opts.StartTimeout)
+	desc, err := proc.describe(ctx, cmp.Or(src.StartLimit, h.opts.StartTimeout))
 	h.release(proc, err)
 	if err != nil {
 		return nil, err

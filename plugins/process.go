@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"noema/kernel/base/files"
 	"noema/methods"
 	"noema/plugins/internal/wire"
 )
@@ -64,6 +66,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 	if err := src.same(); err != nil {
 		return nil, err
 	}
+	limit := cmp.Or(src.StartLimit, h.opts.StartTimeout)
 	p := &process{grace: h.opts.StopGrace, child: &child{
 		source: src, speaks: h.opts.speaks, dir: filepath.Join(h.tempDir, fmt.Sprint("p", number)),
 		limits: h.opts.Limits, cages: h.cages, pythons: &h.pythons, report: h.note, gone: make(chan struct{}),
@@ -85,15 +88,15 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		SkipHostEnv:      true,
-		StartTimeout:     2 * h.opts.StartTimeout, // below, the process is ended before
+		StartTimeout:     2 * limit, // below, the process is ended before
 		SyncStdout:       p.child.out.stream("stdout"),
 		SyncStderr:       p.child.out.stream("stderr"),
 		Logger:           hclog.NewNullLogger(),
 		GRPCDialOptions:  dialOptions(),
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
 	})
-	late := time.AfterFunc(h.opts.StartTimeout, func() {
-		p.child.end(fmt.Sprintf("did not start: no handshake after %v", h.opts.StartTimeout))
+	late := time.AfterFunc(limit, func() {
+		p.child.end(fmt.Sprintf("did not start: no handshake after %v", limit) + src.tooLate(limit))
 	})
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { p.child.end("") })()
@@ -141,7 +144,7 @@ func environment(dir string) []string {
 func (p *process) startFailure(err error) error {
 	reason := "did not start: " + firstLine(err.Error())
 	if errors.Is(err, os.ErrNotExist) && !p.child.source.Builtin {
-		reason += fmt.Sprintf(": build it with \"noema plugin build %s\"", p.child.source.Name)
+		reason += fmt.Sprintf(": build it with \"noema plugin build %s\"", files.Word(p.child.source.Name))
 	}
 	if p.exited() && p.child.cmd.ProcessState != nil {
 		reason = fmt.Sprintf("exited before the handshake (%s)", p.child.cmd.ProcessState)
@@ -191,7 +194,7 @@ func firstLine(s string) string {
 // describe asks the plugin what it is.
 func (p *process) describe(ctx context.Context, timeout time.Duration) (methods.Description, error) {
 	late := time.AfterFunc(timeout, func() {
-		p.child.end(fmt.Sprintf("did not answer Describe within %v", timeout))
+		p.child.end(fmt.Sprintf("did not answer Describe within %v", timeout) + p.child.source.tooLate(timeout))
 	})
 	defer late.Stop()
 	d, err := p.service.Describe(ctx, &wire.DescribeRequest{})

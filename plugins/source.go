@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -32,6 +33,8 @@ type Source struct {
 	Granted bool
 	Request string // identifies what is asked for; empty if nothing is
 	NoCalls bool   // it answers without a model or tool call by nature
+
+	StartLimit time.Duration // for a process to answer; 0 means the host's
 }
 
 // ManifestName is the file that makes a folder a plugin.
@@ -47,7 +50,8 @@ type manifest struct {
 	Concurrent *bool    `yaml:"concurrent"`
 	Network    bool     `yaml:"network"`
 	Read       []string `yaml:"read"`
-	Calls      string   `yaml:"calls"` // "none" declares a method that answers without any
+	Calls      string   `yaml:"calls"`       // "none" declares a method that answers without any
+	StartLimit string   `yaml:"start_limit"` // how long a process may take to start, as in 120s
 }
 
 // Builtins returns the sources of methods that the running binary serves
@@ -174,9 +178,13 @@ func fromManifest(dir string) (Source, error) {
 	if m.Calls != "" && m.Calls != "none" {
 		return Source{}, fmt.Errorf("read manifest %s: calls: %q: leave the line out, or write calls: none", file, m.Calls)
 	}
+	limit, err := m.startLimit()
+	if err != nil {
+		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)
+	}
 	src := Source{
 		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
-		Network: m.Network, NoCalls: m.Calls == "none",
+		Network: m.Network, NoCalls: m.Calls == "none", StartLimit: limit,
 	}
 	for _, path := range m.Read {
 		if !filepath.IsAbs(path) {
@@ -188,6 +196,41 @@ func fromManifest(dir string) (Source, error) {
 		src.Request = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %s", dir, raw)))
 	}
 	return src, nil
+}
+
+// Bounds of a manifest's start_limit.
+const (
+	minStart = time.Second
+	maxStart = 10 * time.Minute
+)
+
+// startLimit is how long a process may take to start; 0 if the manifest does not say.
+func (m manifest) startLimit() (time.Duration, error) {
+	if m.StartLimit == "" {
+		return 0, nil
+	}
+	limit, err := time.ParseDuration(m.StartLimit)
+	if err != nil || limit < minStart || limit > maxStart {
+		return 0, fmt.Errorf("start_limit: %q: write a time from 1s to 10m, as in 120s", m.StartLimit)
+	}
+	return limit, nil
+}
+
+// tooLate says how a plugin that did not start within a limit gets longer.
+func (s Source) tooLate(limit time.Duration) string {
+	if s.Builtin || limit >= maxStart {
+		return ""
+	}
+	longer := min(max(4*limit, minStart), maxStart)
+	return fmt.Sprintf(": if it needs longer to start, write \"start_limit: %gs\" in %s", longer.Seconds(), s.manifestOf())
+}
+
+// manifestOf is where a plugin's manifest is, or would be.
+func (s Source) manifestOf() string {
+	if s.Dir == "" {
+		return "the " + ManifestName + " of a folder for it"
+	}
+	return "its " + ManifestName
 }
 
 // Asks lists what the manifest asks for beyond what every plugin may do.

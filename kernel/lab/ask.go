@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/run/runner"
 	"noema/kernel/task"
 	"noema/methods"
@@ -61,7 +62,7 @@ func (l *Lab) ask(q Asking) (*runner.Result, error) {
 	}
 	if _, _, err := task.EnvironmentOf(t.Environment, "", t.Samples[0].Problem); err != nil {
 		return nil, Misused(fmt.Errorf("ask with the tools of %q: %w: leave --task out, or compare methods on the task's own samples with \"noema compare --task %s\"",
-			q.Task, cmp.Or(errors.Unwrap(err), err), q.Task))
+			q.Task, cmp.Or(errors.Unwrap(err), err), files.Word(q.Task)))
 	}
 	s := runner.Setup{Command: slices.Clone(os.Args), Redactor: l.o.Redactor}
 	if s.Experiment, err = q.Experiment.Complete(); err != nil {

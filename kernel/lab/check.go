@@ -33,7 +33,7 @@ type Deviation struct {
 // transcripts.
 func (l *Lab) Check(e Experiment) (*Checked, error) {
 	if e.Cache != "" && e.Cache != string(gateway.Auto) {
-		return nil, Misused(fmt.Errorf("check: it needs every answer in the store, which --cache %s prevents: leave it out", e.Cache))
+		return nil, Misused(fmt.Errorf("replay a method: it needs every answer in the store, which --cache %s prevents: leave it out", e.Cache))
 	}
 	e.Fresh = true
 	r, err := l.Run(e)
@@ -57,7 +57,7 @@ func (l *Lab) Check(e Experiment) (*Checked, error) {
 			return nil, err
 		}
 		if again.Skipped == len(r.Trials) {
-			return nil, errors.New("check: every trial failed (plugin, provider or time-out), so there is nothing to repeat")
+			return nil, errors.New("replay a method: every trial failed (plugin, provider or time-out), so there is nothing to repeat")
 		}
 		if !again.Same() && again.First != nil {
 			checked.First = &Deviation{

@@ -148,5 +148,5 @@ func (r *Result) unlike(again []*record.Trial) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the method is not deterministic, or has changed: repeated from the store, %d of %d trials are not what they were (%s): effects hold that difference, too; see \"noema check\"", n, all, where)}
+	return []string{fmt.Sprintf("the method is not deterministic, or has changed: repeated from the store, %d of %d trials are not what they were (%s): effects hold that difference, too; see \"noema plugin replay\"", n, all, where)}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
@@ -64,7 +65,7 @@ func (l *Lab) crewOf(e Experiment) (*cluster.Coordinator, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(l.o.Stderr, line+"\n", crew.Address())
+	fmt.Fprintf(l.o.Stderr, line+"\n", files.Word(crew.Address()))
 	l.crew = crew
 	return crew, nil
 }

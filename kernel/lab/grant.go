@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/result/record"
 	"noema/plugins"
 )
@@ -44,7 +45,7 @@ func (l *Lab) granted(src plugins.Source) (plugins.Source, error) {
 		name = src.Path
 	}
 	return src, fmt.Errorf("open plugin %q: its %s asks for more than other plugins may do (%s): if you trust it, run: noema plugin allow %s",
-		src.Name, plugins.ManifestName, strings.Join(src.Asks(), ", "), name)
+		src.Name, plugins.ManifestName, strings.Join(src.Asks(), ", "), files.Word(name))
 }
 
 // Allow grants the plugin of a name or at a path what its manifest asks for, and

@@ -42,6 +42,7 @@ var avoided = []struct {
 	{regexp.MustCompile(`\bthat there (is|are)( not)?([,.;:]|$)`), `"an unknown one" or "each one", for "one that there is not"`},
 	{regexp.MustCompile(`\band( is| are)? told\b`), `"reported", for "told"`},
 	{regexp.MustCompile(`\bput one to\b`), `"ask one", for "put one to its tools"`},
+	{regexp.MustCompile(`noema (check|prove|verify|seed)\b`), `the verb's name now: "noema plugin replay", "noema pack prove", "noema pack verify", "noema plan"`},
 	{regexp.MustCompile(`\bcannot say when\b`), `what to do: "--until needs calibrated graders", for "graders cannot say when"`},
 }
 

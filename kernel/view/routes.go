@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"noema/kernel/base/display"
+	"noema/kernel/base/files"
 )
 
 // routes names every address of the page over runs.
@@ -74,6 +75,7 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"visible": display.Visible,
+		"word":    files.Word,
 		"line":    func(limit int, s string) string { return display.Line(s, limit) },
 		"long":    long,
 		"short":   func(s string) string { return s[:min(12, len(s))] },

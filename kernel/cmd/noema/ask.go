@@ -41,7 +41,7 @@ and asked again it makes no call.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd.Context(), &q, args) },
 	}
-	bind(cmd, &q, []string{"what", "how", "ask", "json"}, "attack", "limit", "sample-id", "question", "scale")
+	bind(cmd, &q, []string{"what", "how", "ask", "json"}, "attack", "scorer", "limit", "sample-id", "question", "scale", "until", "looks", "test")
 	cmd.Flags().Lookup("methods").DefValue = lab.AskMethods
 	cmd.Flags().Lookup("methods").Usage = "methods to ask, as in direct,aot?retries=0"
 	cmd.Flags().Lookup("task").DefValue = ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"noema/kernel/base/files"
 	"noema/kernel/lab"
 	"noema/plugins"
 )
@@ -32,7 +33,7 @@ func (a *app) attachDebugger(ctx context.Context, method string, exp lab.Experim
 			}
 			if name = src.Name; src.File && name == method {
 				return exp, usage(fmt.Errorf("--attach-debugger %s: %s is interpreted, which debuggers do not know: compile it with \"noema plugin build %s\", and name that",
-					method, s.Name, s.Name))
+					method, s.Name, files.Word(s.Name)))
 			}
 		}
 		names = append(names, name)

@@ -42,7 +42,7 @@ func cacheImportCommand(a *app) *cobra.Command {
 		Short: "add the answers and runs of a pack to the store; nothing is overwritten",
 		Long: `Adds what a pack holds to the store, so that new runs pay only for what was not asked
 before. An answer that the store has already stays, and is reported. Check a pack of somebody
-else with "noema verify" first: an answer that is imported counts as a model's.`,
+else with "noema pack verify" first: an answer that is imported counts as a model's.`,
 		Example: "  noema cache import study.noema",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,17 +11,17 @@ import (
 	"noema/kernel/show/report"
 )
 
-func checkCommand(a *app) *cobra.Command {
+func replayPluginCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "check METHOD",
-		Short: "check that a method is deterministic: run it again and again from the store",
+		Use:   "replay METHOD",
+		Short: "run a method and replay it, to check that it is deterministic",
 		Long: `Runs a method over a few samples, and then three times more with every answer coming
 from the store: one trial at a time and many at once. A method that does not depend on
 time, chance or the order of replies has the same transcript each time; otherwise the
 first call that differs is named, and the exit code is 4.`,
-		Example: `  noema check anot
-  noema check ./my-method --task arithmetic --limit 20`,
+		Example: `  noema plugin replay anot
+  noema plugin replay ./my-method --task arithmetic --limit 20`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			c.Methods = args

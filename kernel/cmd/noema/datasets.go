@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/base/files"
 	"noema/kernel/session/builtin"
 	"noema/kernel/task/dataset"
 )
@@ -52,6 +53,6 @@ func (a *app) pullTask(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "use\t--task '%s'\n", name)
+	fmt.Fprintf(w, "use\t--task %s\n", files.Word(name))
 	return w.Flush()
 }

@@ -62,7 +62,7 @@ var growing = []struct {
 	}, "plan show f.json"},
 	{"steps of a seed", "f.json", 200, func(n int) string {
 		return `{"steps":` + listed(n, `{"id":"s%d","op":"formula","formula":"1+1"}`) + `}`
-	}, "seed validate f.json"},
+	}, "plan validate f.json"},
 	{"methods", "f.yaml", 2000, func(n int) string { return "methods: " + listed(n, "m%d") }, "run f.yaml"},
 	{"options", "f.yaml", 1500, func(n int) string { return "methods: [direct]\nmethod-options:\n" + numbered(n, "  k%d: 1\n") }, "run f.yaml"},
 	{"settings", "noema.yaml", 1000, func(n int) string { return "methods: " + listed(n, "m%d") }, "runs list"},

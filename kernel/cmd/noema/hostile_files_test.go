@@ -138,8 +138,8 @@ func TestHostileFiles(t *testing.T) {
 		{"plan: steps", "f.lwt", text(numbered(100_000, "(%d)=LLM(\"x\")\n")), "plan show f.lwt", "f.lwt:10001:1: step 10000: a program has at most 10000 steps"},
 		{"plan: depth", "f.json", text(deep), "plan show f.json", "plan"},
 		{"plan: tebibyte", "f.json", sparse, "plan show f.json", "larger than 4 MiB"},
-		{"seed: depth", "f.json", text(deep), "seed validate f.json", "read plan f.json"},
-		{"seed: FIFO", "f.json", fifo, "seed validate f.json", "pipe"},
+		{"seed: depth", "f.json", text(deep), "plan validate f.json", "read plan f.json"},
+		{"seed: FIFO", "f.json", fifo, "plan validate f.json", "pipe"},
 		{"option: FIFO", "f.txt", fifo, compare + "cafes -M k=@f.txt", "pipe"},
 		{"notebook: one cell", "f.ipynb", text(`{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "execution_count": 1, "metadata": {}, "outputs": [], "source": ["` +
 			rep("x++; ", 4<<20) + `"]}]}`), "run f.ipynb", "the text has 20.0 MiB: a cell or script may have 2"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/base/files"
 	"noema/kernel/base/hub"
 	"noema/kernel/model/library"
 	"noema/kernel/session/builtin"
@@ -97,7 +98,7 @@ func (a *app) pullModel(ctx context.Context, name string) error {
 	if err != nil {
 		return asUsage(err)
 	}
-	fmt.Fprintf(w, "path\t%s\nuse\t--model local/%s\n", p.Path, p.Name)
+	fmt.Fprintf(w, "path\t%s\nuse\t--model %s\n", p.Path, files.Word("local/"+p.Name))
 	return w.Flush()
 }
 
@@ -135,6 +136,6 @@ func (a *app) importModel(ctx context.Context, source, name string) error {
 		return asUsage(err)
 	}
 	w := tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "model\t%s, %s\ndigest\t%s\npath\t%s\nuse\t--model local/%s\n", m.Format, mebibytes(m.Size), m.Version, m.Path, m.Name)
+	fmt.Fprintf(w, "model\t%s, %s\ndigest\t%s\npath\t%s\nuse\t--model %s\n", m.Format, mebibytes(m.Size), m.Version, m.Path, files.Word("local/"+m.Name))
 	return w.Flush()
 }

@@ -20,7 +20,7 @@ import (
 
 func planCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "plan", Aliases: []string{"seed"}, Short: "show, edit and run what methods plan or compile", RunE: helpOnly,
+		Use: "plan", Short: "show, edit and run what methods plan or compile", RunE: helpOnly,
 		Long: `A method's plan is data that can be taken out of a run, edited, checked and run again:
 
   aot           atoms as JSON, each one operation with its arguments and dependencies; they
@@ -31,8 +31,7 @@ func planCommand(a *app) *cobra.Command {
                 extracts, the formulas compute
 
 "plan export" writes the plan of a trial, or a Formula Seed of a run, to a file. In a
-comparison, -M anot.lwt=@FILE and -M general-anot.seed=@FILE use one. "noema seed" is
-another name of these verbs.`,
+comparison, -M anot.lwt=@FILE and -M general-anot.seed=@FILE use one.`,
 	}
 	cmd.AddCommand(planShowCommand(a), planValidateCommand(a), planExportCommand(a), planRunCommand(a), planConvertCommand(a))
 	return cmd

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/base/files"
 	"noema/kernel/lab"
 	"noema/kernel/lab/plugindev"
 	"noema/kernel/session/builtin"
@@ -27,7 +28,7 @@ func pluginCommand(a *app) *cobra.Command {
 			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
 		},
-		showPluginCommand(a), newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
+		showPluginCommand(a), newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), replayPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
 	)
 	return cmd
 }
@@ -100,8 +101,13 @@ same calls, or the first that differs.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "made %s\nnext: noema plugin build %s\n", dir, o.Name)
-			return nil
+			by := o.Name
+			if filepath.Join(a.pluginDir(""), by) != dir {
+				by = dir
+			}
+			next, err := o.Next(dir, by)
+			fmt.Fprintf(a.stdout, "made %s\nnext: %s\n", dir, strings.Join(next, "\n      "))
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "a built-in method to begin with, such as cot")
@@ -164,14 +170,14 @@ func (a *app) newMethodFile(ctx context.Context, file, from string, o plugindev.
 			return errors.Join(usage(fmt.Errorf("new plugin: %q as one file cannot be interpreted: give a name without .go, which makes a folder: %w", from, err)), os.Remove(file))
 		}
 	}
-	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods direct,%s --limit 20 --watch\n", file, file)
+	fmt.Fprintf(a.stdout, "made %s\nnext: noema compare --task arithmetic --methods %s --limit 20 --watch\n", file, files.Word("direct,"+file))
 	return nil
 }
 
 func buildPluginCommand(a *app) *cobra.Command {
 	var checkout string
 	cmd := &cobra.Command{
-		Use: "build NAME|FILE.go", Short: "build a plugin: compile Go, check Python", Args: cobra.ExactArgs(1),
+		Use: "build NAME|FILE.go", Short: "build a plugin: compile Go, check Python and compile its bytecode", Args: cobra.ExactArgs(1),
 		Example: "  noema plugin build my-method\n  noema plugin build my_method.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			made, begun := a.pluginAt(args[0]), time.Now()
@@ -181,6 +187,9 @@ func buildPluginCommand(a *app) *cobra.Command {
 				err = plugindev.BuildFile(cmd.Context(), file, made, checkout, a.stderr)
 			} else {
 				err = plugindev.Build(cmd.Context(), made, a.stderr)
+				if err == nil {
+					err = plugindev.Precompile(cmd.Context(), a.lab.Copies(), made, a.stderr)
+				}
 			}
 			if err != nil {
 				return err
@@ -234,7 +243,7 @@ func sdkCommand(a *app) *cobra.Command {
 			if err := os.WriteFile(file, wheel, 0o644); err != nil {
 				return fmt.Errorf("write the Python SDK: %w", err)
 			}
-			fmt.Fprintf(a.stdout, "made %s\nnext: pip install %s\n", file, file)
+			fmt.Fprintf(a.stdout, "made %s\nnext: pip install %s\n", file, files.Word(file))
 			return nil
 		},
 	}

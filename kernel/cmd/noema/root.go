@@ -75,7 +75,6 @@ when memory is out, ends by a signal, which shells show as 134.`,
 		Version:       versionLine(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetOut(a.stdout)
@@ -94,9 +93,9 @@ when memory is out, ends by a signal, which shells show as 134.`,
 		title string
 		verbs []*cobra.Command
 	}{
-		{"Compare", []*cobra.Command{compareCommand(a), askCommand(a), runCommand(a), replayCommand(a), ablateCommand(a), creditCommand(a), forkCommand(a), checkCommand(a), scoreCommand(a)}},
+		{"Compare", []*cobra.Command{compareCommand(a), askCommand(a), runCommand(a), replayCommand(a), ablateCommand(a), creditCommand(a), forkCommand(a), scoreCommand(a)}},
 		{"Look", []*cobra.Command{runsCommand(a), diffCommand(a), viewCommand(a), labelCommand(a)}},
-		{"Share", []*cobra.Command{packCommand(a), verifyCommand(a), proveCommand(a), citeCommand(a)}},
+		{"Share", []*cobra.Command{packCommand(a), citeCommand(a)}},
 		{"Write", []*cobra.Command{pluginCommand(a), taskCommand(a), modelCommand(a), planCommand(a), replCommand(a), jupyterCommand(a)}},
 		{"Maintain", []*cobra.Command{cacheCommand(a), doctorCommand(a), workerCommand(a), buildCommand(a), schemaCommand(a), versionCommand(a)}},
 	} {
@@ -106,6 +105,10 @@ when memory is out, ends by a signal, which shells show as 134.`,
 			root.AddCommand(verb)
 		}
 	}
+	root.AddCommand(
+		formerly("check", "noema plugin replay", replayPluginCommand(a)), formerly("prove", "noema pack prove", proveCommand(a)),
+		formerly("verify", "noema pack verify", verifyCommand(a)), formerly("seed", "noema plan", planCommand(a)),
+	)
 	root.SetHelpCommandGroupID("Maintain")
 	root.SetCompletionCommandGroupID("Maintain")
 	usageArgs(root)
@@ -113,14 +116,35 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	return root
 }
 
+// nowCalled is the key of a verb's annotation with its new name.
+const nowCalled = "now"
+
+// formerly gives a verb the name that it had. It is hidden and works, and a line says what
+// it is called now.
+func formerly(name, now string, verb *cobra.Command) *cobra.Command {
+	verb.Use = name + strings.TrimPrefix(verb.Use, verb.Name())
+	verb.Hidden, verb.Annotations = true, map[string]string{nowCalled: now}
+	return verb
+}
+
+// tellMoved says what a verb is called now, if it or one above it has the name that it had.
+func (a *app) tellMoved(cmd *cobra.Command) {
+	for c := cmd; c != nil; c = c.Parent() {
+		if now := c.Annotations[nowCalled]; now != "" {
+			fmt.Fprintf(a.stderr, "noema: %q is now %q\n", c.CommandPath(), now)
+		}
+	}
+}
+
 // usageArgs makes wrong arguments of c and of its verbs wrong usage.
 func usageArgs(c *cobra.Command) {
 	check := c.Args
+	onlyVerbs := check == nil && c.HasSubCommands()
 	if check == nil {
 		check = cobra.NoArgs
 	}
 	c.Args = func(cmd *cobra.Command, args []string) error {
-		if cmd.HasSubCommands() && len(args) > 0 {
+		if onlyVerbs && len(args) > 0 {
 			return usage(fmt.Errorf("unknown command %q%s: see \"%s --help\"", args[0], meant(cmd, args[0]), cmd.CommandPath()))
 		}
 		if err := check(cmd, args); err != nil {
@@ -200,7 +224,9 @@ func meant(cmd *cobra.Command, word string) string {
 
 func commandNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
-		names = append(names, sub.Name())
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
 	}
 	return names
 }
@@ -218,6 +244,7 @@ func similarFlag(cmd *cobra.Command, err error) string {
 
 // settle fills flags from the environment and noema.yaml, and finds the home.
 func (a *app) settle(cmd *cobra.Command) error {
+	a.tellMoved(cmd)
 	if err := builtin.LoadEnvFile(); err != nil {
 		return err
 	}

@@ -22,15 +22,16 @@ func packCommand(a *app) *cobra.Command {
 	var redact []string
 	cmd := &cobra.Command{
 		Use:   "pack RUN...",
-		Short: "pack runs into one file that noema verify can check",
+		Short: "pack runs into one file that anybody can verify",
 		Long: `Writes a zip with all that runs asked and were told, their transcripts, the code of
 their plugins and their tables, to be sent or to lie beside a paper. The same runs give
 the same file. What the runs' data and models allow to be given away is for you to know.`,
 		Example: `  noema pack last -o study.noema
-  noema verify study.noema`,
+  noema pack verify study.noema`,
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.pack(cmd.Context(), args, redact, out) },
 	}
+	cmd.AddCommand(proveCommand(a), verifyCommand(a))
 	cmd.Flags().StringSliceVar(&redact, "redact", nil, "take out prompts, replies or items, and leave their digests")
 	cmd.Flags().StringVarP(&out, "output", "o", "study.noema", "file to write; it must not exist yet")
 	return cmd
@@ -111,9 +112,9 @@ func proveCommand(a *app) *cobra.Command {
 		Short: "write one trial with the proof that it belongs to a run, whose other trials stay private",
 		Long: `Writes a file with the transcript of one trial, what it asked and was told, and the
 hashes that lead from it to the hash of the tree over all trials of the run, which noema
-pack writes into a study. noema verify checks it.`,
-		Example: `  noema prove last --trial anot/R07 -o R07.noema
-  noema verify R07.noema`,
+pack writes into a study. noema pack verify checks it.`,
+		Example: `  noema pack prove last --trial anot/R07 -o R07.noema
+  noema pack verify R07.noema`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.proveTrial(cmd.Context(), args[0], trial, out) },
 	}
@@ -159,8 +160,8 @@ claim of the pack. Exits with 4 and the first difference if one does not hold. W
 the numbers that noema cite wrote for a paper are checked, too. With --rebuild, compiled
 plugins are built again from the source in the pack, by the Go toolchain and without a
 network, and these run in their place.`,
-		Example: `  noema verify study.noema
-  noema verify study.noema --tex numbers.tex`,
+		Example: `  noema pack verify study.noema
+  noema pack verify study.noema --tex numbers.tex`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rebuild {
@@ -189,10 +190,10 @@ func citeCommand(a *app) *cobra.Command {
 		Short: "write the numbers of a pack's tables for a paper, by name",
 		Long: `Writes every number of every table of a pack under a stable name, such as
 cafes/method/anot/hits@1/value: for LaTeX as \\noema{NAME}, and as a JSON object for Typst and
-Quarto. noema verify --tex computes them again and fails on a changed digit. Without a file
-to write, lists names and numbers.`,
+Quarto. noema pack verify --tex computes them again and fails on a changed digit. Without a
+file to write, lists names and numbers.`,
 		Example: `  noema cite study.noema --latex numbers.tex
-  noema verify study.noema --tex numbers.tex`,
+  noema pack verify study.noema --tex numbers.tex`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.cite(cmd.Context(), args[0], tex, plain) },
 	}

@@ -26,7 +26,7 @@ func TestVerifyWithoutNetwork(t *testing.T) {
 	root := rootOf(author.run(0, "compare", "--task", "arithmetic", "--methods", "direct,my_method.go", "--limit", "2").stdout)
 	author.run(0, "pack", "last", "-o", "study.noema")
 	reader := newCLI(t)
-	r := reader.start(offline(reader.command("verify", filepath.Join(author.dir, "study.noema"))))()
+	r := reader.start(offline(reader.command("pack", "verify", filepath.Join(author.dir, "study.noema"))))()
 	if r.code != 0 {
 		t.Fatalf("exit code %d:\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -84,7 +84,7 @@ func TestKilledPackAndImport(t *testing.T) {
 	want(t, other.run(0, "cache", "verify").stdout, " 0 damaged")
 
 	temp := t.TempDir()
-	cmd := c.command("verify", "study.noema")
+	cmd := c.command("pack", "verify", "study.noema")
 	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 	r := c.endWhen(filepath.Join(temp, "noema-verify-*", "store"), syscall.SIGINT, cmd)
 	if left, err := filepath.Glob(filepath.Join(temp, "noema-*")); err != nil || len(left) > 0 || r.code == 0 || strings.Contains(r.stdout, "verified") {
@@ -120,10 +120,10 @@ func TestRebuild(t *testing.T) {
 	}
 	c.run(0, "plugin", "build", "./my-method")
 	root := packed(source, "same.noema")
-	want(t, c.run(0, "verify", "same.noema", "--rebuild", "--source", checkout).stdout, "is built again from its source, byte by byte", "gives the root hash "+root[:12])
+	want(t, c.run(0, "pack", "verify", "same.noema", "--rebuild", "--source", checkout).stdout, "is built again from its source, byte by byte", "gives the root hash "+root[:12])
 	packed(append(bytes.Clone(source), "\n// Seen is new.\nvar Seen = map[string]int{}\n\nfunc init() { Seen[\"x\"]++ }\n"...), "more.noema")
-	want(t, c.run(0, "verify", "more.noema", "--rebuild", "--source", checkout).stdout, "from another version of noema or of the source", "every trial computed again gives")
+	want(t, c.run(0, "pack", "verify", "more.noema", "--rebuild", "--source", checkout).stdout, "from another version of noema or of the source", "every trial computed again gives")
 	packed(bytes.Replace(source, []byte("Think step by step"), []byte("Guess"), 1), "other.noema")
-	r := c.run(exitDiverged, "verify", "other.noema", "--rebuild", "--source", checkout)
+	r := c.run(exitDiverged, "pack", "verify", "other.noema", "--rebuild", "--source", checkout)
 	want(t, r.stdout, "WRONG", "my-method/")
 }

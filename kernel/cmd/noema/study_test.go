@@ -19,7 +19,7 @@ func TestPaperWithAChangedDigit(t *testing.T) {
 	user.run(0, "pack", "last", "-o", "first.noema")
 	user.run(0, "cite", "first.noema", "--latex", "numbers.tex", "--json", "numbers.json")
 	for _, file := range []string{"numbers.tex", "numbers.json"} {
-		want(t, user.run(0, "verify", "first.noema", "--tex", file).stdout, "cited numbers are those of the tables")
+		want(t, user.run(0, "pack", "verify", "first.noema", "--tex", file).stdout, "cited numbers are those of the tables")
 	}
 	raw, err := os.ReadFile(filepath.Join(user.dir, "numbers.tex"))
 	if err != nil {
@@ -30,6 +30,6 @@ func TestPaperWithAChangedDigit(t *testing.T) {
 		t.Fatalf("numbers %s", raw)
 	}
 	user.write("numbers.tex", before+"noema@first/samples}{8}"+after)
-	r := user.run(exitDiverged, "verify", "first.noema", "--tex", "numbers.tex")
+	r := user.run(exitDiverged, "pack", "verify", "first.noema", "--tex", "numbers.tex")
 	want(t, r.stderr, fmt.Sprintf("line %d: first/samples is 8, and computed again 3", 1+strings.Count(before, "\n")))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"noema/cache"
 	"noema/cache/packfile"
@@ -45,11 +46,26 @@ func (x *verification) again(ctx context.Context) error {
 // differs says where an entry differs from what noema writes. An older noema wrote less:
 // that is listed.
 func (x *verification) differs(said, now []byte) string {
+	if old := earlier(string(now)); string(said) == old {
+		return ""
+	} else if earlier(string(said)) == string(said) {
+		now = []byte(old) // for people, it has the older words or none
+	}
 	if first, ok := lacks(said, now, true); ok {
 		x.unchecked("", "a file of another build", fmt.Sprintf("it has no %s, which this noema writes: sha256 %.16x", first, sha256.Sum256(said)))
 		return ""
 	}
 	return difference(said, now)
+}
+
+// earlier gives a text for people the words that older builds wrote, when "pack verify" was a
+// verb of its own.
+func earlier(text string) string {
+	pairs := []string{readmeVerify, strings.NewReplacer("pack ", "", "\n     ", "\n").Replace(readmeVerify)}
+	for _, now := range []string{`\"noema pack verify\" computes every trial`, `\"noema pack verify\" says what can`, texWritten} {
+		pairs = append(pairs, now, strings.Replace(now, "pack ", "", 1))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // rewriter writes the parts of a verified pack.

@@ -14,7 +14,8 @@ import (
 
 // What stands before and after the numbers in LaTeX.
 const (
-	texHead = `% Written by noema cite; noema verify --tex computes every number again.
+	texWritten = "% Written by noema cite; noema pack verify --tex computes every number again."
+	texHead    = texWritten + `
 \makeatletter
 \providecommand{\noema}[1]{\@ifundefined{noema@#1}{\PackageError{noema}{there is no number "#1"}{noema cite lists all names}}{\@nameuse{noema@#1}}}
 `
@@ -84,7 +85,7 @@ func checkCited(file []byte, numbers []Number) (int, error) {
 // checkTeX compares the lines of a LaTeX file. Others than those that [LaTeX] writes could
 // define a number in a way that goes unseen, and are an error.
 func checkTeX(file string, now map[string]string) (n int, err error) {
-	frame := strings.Split(texHead+texTail, "\n")
+	frame := strings.Split(texHead+texTail+earlier(texHead), "\n")
 	for i, line := range strings.Split(file, "\n") {
 		line = strings.TrimSpace(line)
 		part := definition.FindStringSubmatch(line)

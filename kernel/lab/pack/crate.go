@@ -152,9 +152,9 @@ func (c *crate) method(m record.Method) (tool, step string) {
 
 // head adds the root, the workflow and the descriptor, before all else.
 func (c *crate) head(s Study, ended time.Time) {
-	about := "Runs of noema with everything that they asked and were told. \"noema verify\" computes every trial again, without a key and without a network."
+	about := "Runs of noema with everything that they asked and were told. \"noema pack verify\" computes every trial again, without a key and without a network."
 	if len(s.Redacted) > 0 {
-		about = "Runs of noema, of which " + strings.Join(s.Redacted, " and ") + " were taken out; \"noema verify\" says what can be checked."
+		about = "Runs of noema, of which " + strings.Join(s.Redacted, " and ") + " were taken out; \"noema pack verify\" says what can be checked."
 	}
 	all := c.graph
 	c.graph = nil

@@ -198,10 +198,13 @@ func (w *writer) head() error {
 	return w.pack.Add(crateName, raw)
 }
 
+// readmeVerify begins what the README says to do: see [earlier].
+const readmeVerify = `    noema pack verify FILE     computes every trial again, without a key and without a network,
+                               and compares`
+
 const readme = `This zip is a study: runs of noema with everything that they asked and were told.
 
-    noema verify FILE     computes every trial again, without a key and without a network,
-                          and compares root hashes and tables with what is in here
+` + readmeVerify + ` root hashes and tables with what is in here
 
 study.json lists the runs. runs/ID holds each: its configuration (run.json), its
 transcripts (trials), its numbers (table.json). replies, tools and seeds are the recorded

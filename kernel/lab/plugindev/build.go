@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"noema/kernel/base/files"
 	"noema/kernel/lab"
@@ -71,8 +72,34 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
+// Precompile compiles the Python of a plugin that was built to bytecode, in the copy of its
+// code that runs use: beside the code itself it would be of no known code, and isolated
+// processes could not read it. A file that cannot be compiled is left as it is.
+func Precompile(ctx context.Context, copies plugins.Copies, dir string, out io.Writer) error {
+	m, err := readManifest(dir)
+	if err != nil || m.Language != "python" {
+		return err
+	}
+	src, err := plugins.At(dir)
+	if err != nil {
+		return err
+	}
+	digest, err := plugins.CodeDigest(src)
+	if err == nil {
+		src, err = copies.Snapshot(src, digest)
+	}
+	if err != nil {
+		return err
+	}
+	err = run(ctx, src.Dir, out, src.Command[0], "-m", "compileall", "-q", src.Dir) // which follows no links, as to .venv
+	if errors.Is(err, errFailed) {
+		return nil // of what it could not compile it has told
+	}
+	return err
+}
+
 // pythonCheck reads each file of a plugin, and looks for the packages that it needs.
-const pythonCheck = `import ast, importlib.util, pathlib, sys
+const pythonCheck = `import ast, importlib.util, pathlib, shlex, sys
 used = set()
 for path in sorted(pathlib.Path(".").glob("*.py")):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
@@ -84,7 +111,7 @@ def lacks(name):
     except ModuleNotFoundError:
         return True
 if "noema" in used:
-    pip = f"{sys.executable} -m pip install "
+    pip = f"{shlex.quote(sys.executable)} -m pip install "
     if lacks("noema"):
         sys.exit(f"{sys.executable} lacks the package noema: write it with \"noema plugin sdk\", and install it with: {pip}./noema-*.whl")
     missing = [package for name, package in (("grpc", "grpcio"), ("google.protobuf", "protobuf")) if lacks(name)]
@@ -92,8 +119,13 @@ if "noema" in used:
         sys.exit(f"{sys.executable} lacks {' and '.join(missing)}: {pip}{' '.join(missing)}")
 `
 
-// run runs a tool in a folder.
+var errFailed = errors.New("failed: see above")
+
+// run runs a tool in a folder; one that is named by a path is found from there.
 func run(ctx context.Context, dir string, out io.Writer, name string, args ...string) error {
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
 	tool, err := exec.LookPath(name)
 	if err != nil {
 		return fmt.Errorf("%s is not installed: %w", name, err)
@@ -107,7 +139,7 @@ func run(ctx context.Context, dir string, out io.Writer, name string, args ...st
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%s failed: see above", name)
+		return fmt.Errorf("%s %w", name, errFailed)
 	}
 	return err
 }

@@ -19,7 +19,9 @@ import (
 	"strings"
 	"text/template"
 
+	"noema/kernel/base/files"
 	"noema/kernel/lab"
+	"noema/plugins/python"
 )
 
 //go:embed all:templates
@@ -55,6 +57,28 @@ func New(o Options) (string, error) {
 		return o.write(v, "python")
 	}
 	return "", lab.Misused(fmt.Errorf("new plugin: language %q: use go or python", o.Language))
+}
+
+// Next are the commands that lead from the new folder dir of a plugin to one that starts, in
+// their order; by is what "plugin build" finds it by. A plugin in Python needs the SDK, for
+// which a fresh machine has no environment yet.
+func (o Options) Next(dir, by string) ([]string, error) {
+	build := "noema plugin build " + files.Word(by)
+	if o.Language != "python" {
+		return []string{build}, nil
+	}
+	wheel, _, err := python.Wheel()
+	if o.Python != "" {
+		return []string{"noema plugin sdk", files.Word(o.Python) + " -m pip install ./" + wheel, build}, err
+	}
+	venv := filepath.Join(dir, ".venv")
+	return []string{
+		"python3 -m venv " + files.Word(venv),
+		". " + files.Word(filepath.Join(venv, "bin", "activate")),
+		"noema plugin sdk " + files.Word(venv),
+		"python3 -m pip install " + files.Word(filepath.Join(venv, wheel)),
+		build,
+	}, err
 }
 
 // values are what the templates are filled in with.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"noema/kernel/lab"
+	"noema/methods"
+	"noema/methods/methodtest"
 	"noema/plugins"
 	sdk "noema/plugins/python"
 )
@@ -91,6 +93,100 @@ func TestNewPython(t *testing.T) {
 	out.Reset()
 	if err := Build(t.Context(), dir, &out); err == nil || !strings.Contains(out.String(), "broken.py") {
 		t.Errorf("a file with an error of syntax builds: %v\n%s", err, &out)
+	}
+}
+
+// helper is a module that says whether Python finds bytecode of it that it can read and that
+// is of this source.
+const helper = `import os
+
+def state():
+    try:
+        with open(__cached__, "rb") as f:
+            head = f.read(16)
+    except OSError as error:
+        return str(error)
+    own = os.stat(__file__)
+    fits = head[4:16] == bytes(4) + int(own.st_mtime).to_bytes(4, "little") + own.st_size.to_bytes(4, "little")
+    return "compiled" if fits else "stale"
+`
+
+// compiledMain is a method that answers with what the helper says.
+const compiledMain = `import helper
+import noema
+
+
+class Compiled:
+    name = "compiled"
+    version = "1"
+    answers = ("text",)
+
+    def solve(self, problem, host):
+        return noema.Answer.text(helper.state())
+
+
+if __name__ == "__main__":
+    noema.serve(Compiled())
+`
+
+// TestPrecompile: bytecode is in the copy of the code, where an isolated process reads it, and
+// neither in the folder nor in the digest.
+func TestPrecompile(t *testing.T) {
+	python := os.Getenv("NOEMA_TEST_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if out, err := exec.CommandContext(t.Context(), python, "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
+		t.Skipf("%s lacks grpcio: pip install grpcio protobuf, or set NOEMA_TEST_PYTHON\n%s", python, out)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"plugin.yaml": "name: compiled\nlanguage: python\ncommand: [" + python + ", main.py]\n", "main.py": compiledMain, "helper.py": helper, "sub/old.py": "print 1\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	install(t, dir)
+	src, err := plugins.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := plugins.CodeDigest(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, out := plugins.Copies{Folder: t.TempDir()}, &bytes.Buffer{}
+	for range 2 { // a second build changes nothing
+		if err := Precompile(t.Context(), copies, dir, out); err != nil || !strings.Contains(out.String(), "old.py") {
+			t.Fatalf("a file that cannot be compiled: %v\n%s", err, out)
+		}
+	}
+	at, err := copies.Snapshot(src, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []plugins.Source{src, at} {
+		if now, err := plugins.CodeDigest(s); err != nil || now != digest {
+			t.Errorf("the digest of %s is %s, %v", s.Dir, now, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "__pycache__")); err == nil {
+		t.Error("the folder itself has bytecode")
+	}
+	h, err := plugins.NewHost(plugins.HostOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	p, err := h.Open(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.Solve(t.Context(), methods.Problem{Query: "q", Answer: methods.AnswerSpec{Kind: methods.Text}}, methodtest.NewHost(nil))
+	if text, _ := a.Text(); err != nil || text != "compiled" {
+		t.Errorf("a module is %q, %v", text, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/base/hub"
 	"noema/methods"
 )
@@ -100,7 +101,7 @@ func (l Library) Find(name string) (string, error) {
 func (l Library) fetched(name string, r hub.Ref) (string, error) {
 	s, err := l.Hub.Find(r)
 	if errors.Is(err, hub.ErrNotFetched) {
-		return "", fmt.Errorf("%s is not on this machine: fetch it with \"noema model pull %s\"", r.ID, name)
+		return "", fmt.Errorf("%s is not on this machine: fetch it with \"noema model pull %s\"", r.ID, files.Word(name))
 	}
 	if err != nil {
 		return "", err
@@ -108,7 +109,7 @@ func (l Library) fetched(name string, r hub.Ref) (string, error) {
 	if r.File != "" {
 		at := filepath.Join(s.Dir, filepath.FromSlash(r.File))
 		if _, err := os.Stat(at); err != nil {
-			return "", fmt.Errorf("%s of %s is not on this machine: fetch it with \"noema model pull %s\"", r.File, r.ID, name)
+			return "", fmt.Errorf("%s of %s is not on this machine: fetch it with \"noema model pull %s\"", r.File, r.ID, files.Word(name))
 		}
 		return at, nil
 	}
@@ -116,7 +117,7 @@ func (l Library) fetched(name string, r hub.Ref) (string, error) {
 		if found := ggufs(s.Dir); len(found) > 0 {
 			return "", fmt.Errorf("of %s there are GGUF files: name one, as in %q", r.ID, "local/"+prefix+r.String()+":"+found[0])
 		}
-		return "", fmt.Errorf("%s is on this machine without %s: fetch it with \"noema model pull %s\"", r.ID, lacks, name)
+		return "", fmt.Errorf("%s is on this machine without %s: fetch it with \"noema model pull %s\"", r.ID, lacks, files.Word(name))
 	}
 	return s.Dir, nil
 }

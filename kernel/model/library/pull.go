@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/base/hub"
 	"noema/methods"
 )
@@ -98,7 +99,7 @@ func offer(l hub.Listing) string {
 		if isGGUF(f.Path) {
 			r := l.Ref
 			r.File = f.Path
-			fmt.Fprintf(&b, "\n  noema model pull %s (%d MiB)", prefix+r.String(), f.Size>>20)
+			fmt.Fprintf(&b, "\n  noema model pull %s (%d MiB)", files.Word(prefix+r.String()), f.Size>>20)
 		}
 	}
 	return b.String()

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"noema/kernel/base/files"
 	"noema/kernel/task/table"
 	"noema/methods"
 )
@@ -212,7 +213,7 @@ func (f *File) readLMEval(ctx context.Context, t *table.Table, o Options) error 
 			return nil
 		}
 		if o.Filter == "" && len(filters) > 1 {
-			return row.Errorf("the log has the answers of several filters, %s: name one, as in --filter %s", strings.Join(filters, " and "), filters[0])
+			return row.Errorf("the log has the answers of several filters, %s: name one, as in --filter %s", strings.Join(filters, " and "), files.Word(filters[0]))
 		}
 		p, err := f.document(row, line)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -151,7 +152,7 @@ func (m *model) await(ctx context.Context, found func() bool) error {
 			return nil
 		}
 		if !told {
-			m.c.o.Warn(fmt.Sprintf("no worker serves model %q: waiting for one: start it by: noema worker --join %s --serve %q", m.name, m.c.Address(), m.name))
+			m.c.o.Warn(fmt.Sprintf("no worker serves model %q: waiting for one: start it by: noema worker --join %s --serve %s", m.name, files.Word(m.c.Address()), files.Word(m.name)))
 		}
 		select {
 		case <-changed:

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"noema/kernel/base/files"
 )
 
 // State is what a coordinator is doing, for people.
@@ -55,7 +57,7 @@ func (c *Coordinator) watch(ctx context.Context) {
 			alone = 0
 		}
 		if alone == aloneTold {
-			c.o.Warn("all trials wait: no worker is here; start one by noema worker --join " + s.Address)
+			c.o.Warn("all trials wait: no worker is here; start one by noema worker --join " + files.Word(s.Address))
 		}
 		s.Rate = float64(s.Done-done) / c.o.pace.watch.Seconds()
 		done = s.Done

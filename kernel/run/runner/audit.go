@@ -96,7 +96,7 @@ func (x *execution) mendAudited(ctx context.Context, made map[string][]record.Tr
 			}
 		}
 		if len(ids) > 0 {
-			x.observe.Warn(fmt.Sprintf("audit: worker %s gave %d results that this machine does not compute from the same answers, such as %v: they were made again here. Do not trust this worker, or its method is not deterministic: noema check", who, len(ids), wrong[ids[0]]))
+			x.observe.Warn(fmt.Sprintf("audit: worker %s gave %d results that this machine does not compute from the same answers, such as %v: they were made again here. Do not trust this worker, or its method is not deterministic: \"noema plugin replay\"", who, len(ids), wrong[ids[0]]))
 		}
 	}
 	if len(wrong) > 0 && x.run.Config.Design != nil {

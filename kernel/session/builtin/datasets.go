@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/base/hub"
 	"noema/kernel/lab"
 	"noema/kernel/task"
@@ -75,7 +76,7 @@ func openDataset(ctx context.Context, s lab.Spec) (*task.Task, error) {
 	d, err := library.Find(s.Name, o.Options, o.Input != "")
 	if err != nil {
 		if errors.Is(err, hub.ErrNotFetched) {
-			err = fmt.Errorf("%w: fetch it with \"noema task pull '%s'\"", err, s.Label(s.Name))
+			err = fmt.Errorf("%w: fetch it with \"noema task pull %s\"", err, files.Word(s.Label(s.Name)))
 		}
 		return nil, lab.Misused(err)
 	}

@@ -197,7 +197,7 @@ func TestDatasetOffline(t *testing.T) {
 		"hf/openai/gsm8k?config=main":            "",
 		"hf/openai/gsm8k?config=main&split=test": "",
 		"hf/openai/gsm8k?split=train":            `main/train-00000-of-00001.parquet of openai/gsm8k: not fetched yet: fetch it with "noema task pull 'hf/openai/gsm8k?split=train'"`,
-		"hf/openai/gsm8k@main":                   `openai/gsm8k: not fetched yet: fetch it with "noema task pull 'hf/openai/gsm8k@main'"`,
+		"hf/openai/gsm8k@main":                   `openai/gsm8k: not fetched yet: fetch it with "noema task pull hf/openai/gsm8k@main"`,
 		"hf/openai/gsm8k?config=x":               `there is no config "x": it has main (train, test), socratic (train, test)`,
 		"hf/openai/gsm8k?split=dev":              `there is no split "dev" in config "main"`,
 		"hf/openai/gsm8k@a?revision=b":           `the revision is given twice, as "a" and "b"`,

@@ -69,7 +69,7 @@ func Providers() []Provider {
 		served(ollama.Service(), ollama.New),
 		served(openai.Compatible(exchange.Service{
 			Kind: "openrouter", Summary: "OpenRouter, which passes requests on to many providers", Example: "openai/gpt-5-nano",
-			BaseURL: "https://openrouter.ai/api/v1", URLVariable: "OPENROUTER_BASE_URL", KeyVariable: []string{"OPENROUTER_API_KEY"},
+			BaseURL: "https://openrouter.ai/api/v1", URLVariable: "OPENROUTER_BASE_URL", KeyVariable: []string{"OPENROUTER_API_KEY"}, Probe: "/key",
 		})),
 		{
 			Kind: local.Kind, Form: "local/NAME", Example: "local/smollm2-135m", Options: methods.OptionsOf(local.Options{}),

@@ -33,7 +33,7 @@ type Config struct {
 
 	File     string `yaml:"file"`     // as seen from the configuration's folder
 	Format   string `yaml:"format"`   // csv, jsonl or text; default by the file's name
-	Pattern  string `yaml:"pattern"`  // of text: a regular expression whose named groups are the columns
+	Pattern  string `yaml:"pattern"`  // of text, or of what stands before JSON: a regular expression whose named groups are columns
 	Severity string `yaml:"severity"` // column, or a path into the JSON of one, such as details.level; default severity
 	Time     string `yaml:"time"`     // the same; default time
 	Year     int    `yaml:"year"`     // of times that have none, as in syslog
@@ -122,7 +122,7 @@ func (c Config) check(path string) error {
 		faults = append(faults, fmt.Sprintf("format: %q is not one of csv, jsonl, text", c.Format))
 	}
 	if c.format() == "text" && c.Pattern == "" {
-		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+)")
+		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+); if its lines end with JSON objects, write format: jsonl")
 	}
 	if _, err := regexp.Compile(c.Pattern); err != nil {
 		faults = append(faults, fmt.Sprintf("pattern: %v", err))
@@ -183,7 +183,7 @@ func (l *Log) newFormat() format {
 	case "csv":
 		return &csvFormat{}
 	case "jsonl":
-		return jsonFormat{}
+		return &jsonFormat{pattern: l.pattern}
 	}
 	return newTextFormat(l.pattern)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -129,22 +130,56 @@ func eachValue(line []byte, each func(value []byte, quoted bool)) error {
 	}
 }
 
-// jsonFormat is a JSON object a line.
-type jsonFormat struct{}
+// jsonFormat is a JSON object a line. If text stands before the first one, as syslog writes
+// it, text may stand before each, and the pattern's named groups in it are columns.
+type jsonFormat struct {
+	pattern *regexp.Regexp
+	before  bool
+}
 
-func (jsonFormat) header([]byte) (bool, error) { return false, nil }
-func (jsonFormat) columns() []string           { return nil }
+func (f *jsonFormat) header(line []byte) (bool, error) {
+	before, _, ok := objectIn(line)
+	before = bytes.TrimSpace(before)
+	f.before = ok && len(before) > 0 && before[0] != '{'
+	return false, nil
+}
+
+func (*jsonFormat) columns() []string { return nil }
+
+// objectIn finds the object that a line ends with, and the text before it.
+func objectIn(line []byte) (before, object []byte, ok bool) {
+	const tries = 8 // braces may stand in the text, and each try may read the whole line
+	for at, n := 0, 0; n < tries; at, n = at+1, n+1 {
+		next := bytes.IndexByte(line[at:], '{')
+		if next < 0 {
+			break
+		}
+		if at += next; json.Valid(line[at:]) {
+			return line[:at], line[at:], true
+		}
+	}
+	return nil, line, false
+}
 
 // check is quick on whole objects; split says what is wrong with the others.
-func (f jsonFormat) check(line []byte) error {
+func (f *jsonFormat) check(line []byte) error {
 	if text := bytes.TrimLeft(line, " \t"); len(text) > 0 && text[0] == '{' && json.Valid(text) {
 		return nil
+	}
+	if f.before {
+		if _, _, ok := objectIn(line); ok {
+			return nil
+		}
 	}
 	_, err := f.split(line)
 	return err
 }
 
-func (jsonFormat) split(line []byte) (map[string]string, error) {
+func (f *jsonFormat) split(line []byte) (map[string]string, error) {
+	var before []byte
+	if f.before {
+		before, line, _ = objectIn(line)
+	}
 	var values map[string]any
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
@@ -152,10 +187,24 @@ func (jsonFormat) split(line []byte) (map[string]string, error) {
 		return nil, fmt.Errorf("not a JSON object: %w", err)
 	}
 	fields := make(map[string]string, len(values))
+	if f.before {
+		if m := f.pattern.FindSubmatch(before); m != nil {
+			addGroups(fields, f.pattern, m)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		fields[name] = text(values[name])
 	}
 	return fields, nil
+}
+
+// addGroups adds what the named groups of a pattern matched.
+func addGroups(fields map[string]string, pattern *regexp.Regexp, m [][]byte) {
+	for i, name := range pattern.SubexpNames() {
+		if name != "" {
+			fields[name] = valid(m[i])
+		}
+	}
 }
 
 // text is a JSON value as the text of a field: nothing for null, and lists and
@@ -211,19 +260,14 @@ func (f textFormat) split(line []byte) (map[string]string, error) {
 	}
 	m := f.pattern.FindSubmatch(line)
 	fields := map[string]string{}
-	for i, name := range f.pattern.SubexpNames() {
-		if name != "" {
-			fields[name] = valid(m[i])
-		}
-	}
+	addGroups(fields, f.pattern, m)
 	return fields, nil
 }
 
 // has refuses a column that is not one of the columns; nil stands for any. A path such as
 // details.level needs the column details.
 func has(columns []string, column string) error {
-	base, _, _ := strings.Cut(column, ".")
-	if columns == nil || slices.Contains(columns, column) || slices.Contains(columns, base) {
+	if columns == nil || slices.ContainsFunc(columns, func(c string) bool { return c == column || strings.HasPrefix(column, c+".") }) {
 		return nil
 	}
 	const most = 30
@@ -235,37 +279,66 @@ func has(columns []string, column string) error {
 }
 
 // value is the field of a column, or what a path such as details.level leads to in
-// the JSON document of the column details: keys of objects, and numbers of list
-// entries, from 0.
+// the JSON document of the column details: keys of objects, which may have points
+// themselves, and numbers of list entries, from 0.
 func value(fields map[string]string, column string) string {
 	if v, ok := fields[column]; ok {
 		return v
 	}
-	base, path, ok := strings.Cut(column, ".")
-	if !ok {
-		return ""
-	}
-	d := json.NewDecoder(strings.NewReader(fields[base]))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return ""
-	}
-	for _, key := range strings.Split(path, ".") {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[key]
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(at) {
-				return ""
-			}
-			v = at[i]
-		default:
-			return ""
+	for base, path := range cuts(column) {
+		raw, ok := fields[base]
+		if !ok {
+			continue
+		}
+		d := json.NewDecoder(strings.NewReader(raw))
+		d.UseNumber()
+		var document any
+		if d.Decode(&document) != nil {
+			continue
+		}
+		if v, ok := within(document, path); ok {
+			return text(v)
 		}
 	}
-	return text(v)
+	return ""
+}
+
+// cuts are the ways to cut a path at a point.
+func cuts(path string) iter.Seq2[string, string] {
+	return func(yield func(before, after string) bool) {
+		for i := range len(path) {
+			if path[i] == '.' && !yield(path[:i], path[i+1:]) {
+				return
+			}
+		}
+	}
+}
+
+// within is what a path leads to in a JSON value.
+func within(v any, path string) (found any, ok bool) {
+	step := func(key string) (any, bool) {
+		switch at := v.(type) {
+		case map[string]any:
+			v, ok := at[key]
+			return v, ok
+		case []any:
+			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(at) {
+				return at[i], true
+			}
+		}
+		return nil, false
+	}
+	if found, ok = step(path); ok {
+		return found, true
+	}
+	for key, rest := range cuts(path) {
+		if inner, ok := step(key); ok {
+			if found, ok := within(inner, rest); ok {
+				return found, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // valid is a line's text with a replacement for every invalid byte.

@@ -127,7 +127,20 @@ func (l *Log) digest() (_ string, err error) {
 		return "", fmt.Errorf("read log: %w", err)
 	}
 	c := l.config
-	raw, err := json.Marshal([]any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year})
+	parts := []any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year}
+	if f, is := l.newFormat().(*jsonFormat); is {
+		text, err := l.text()
+		if err == nil {
+			_, _, err = begin(f, text)
+		}
+		if err = errors.Join(err, text.Close()); err != nil {
+			return "", err
+		}
+		if f.before { // such lines were skipped once
+			parts = append(parts, "text before JSON")
+		}
+	}
+	raw, err := json.Marshal(parts)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }

@@ -121,11 +121,7 @@ func (e Environment) absent(seen int, with map[string]int) (notes []string) {
 
 // head is the first part of a log, in memory.
 func (l *Log) head() (*Log, error) {
-	r, err := l.open()
-	if err != nil {
-		return nil, err
-	}
-	text, err := plain(r)
+	text, err := l.text()
 	defer func() { text.Close() }() // nothing is kept of what is read here
 	if err != nil {
 		return nil, err

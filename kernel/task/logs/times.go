@@ -18,6 +18,7 @@ func timeLayouts() []string {
 		"2006-01-02 15:04:05Z", "2006-01-02 15:04:05 MST", "20060102T150405Z", "20060102 150405",
 		"2006/01/02 15:04:05", "2006/01/02 15:04", "2006/01/02", // Go's log, nginx's errors
 		"02/Jan/2006:15:04:05 -0700", "02/Jan/2006:15:04:05", // Apache, nginx
+		"Jan 2, 2006 @ 15:04:05", // Kibana
 		time.RFC1123, time.RFC1123Z, time.ANSIC, time.UnixDate,
 		time.Stamp, "Mon Jan _2 15:04:05", // syslog
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/methods"
 )
 
@@ -156,8 +157,8 @@ func (t *Table) missing(names []string, why error) error {
 	if target == "" {
 		target = example("target", slices.DeleteFunc(asks, func(name string) bool { return name == input }), "COLUMN")
 	}
-	return fmt.Errorf("%s: %w: its columns are %s\nwrite which column asks and which one answers, for example\n  --task '%s%sinput=%s&target=%s'",
-		t.name, why, quotedList(names), t.Path, mark, input, target)
+	return fmt.Errorf("%s: %w: its columns are %s\nwrite which column asks and which one answers, for example\n  --task %s",
+		t.name, why, quotedList(names), files.Word(t.Path+mark+"input="+input+"&target="+target))
 }
 
 // numbering matches columns that number the rows.

@@ -18,7 +18,7 @@ import (
 const Formats = ".csv, .tsv, .json, .jsonl or .parquet; all but the last also with .gz or .zst behind"
 
 // Open finds out what the file at path is, by the end of its name; for JSON its
-// first line says whether it is a list, an object over several lines, which holds a list, or lines. It is an error if the content
+// beginning says whether it is a list, an object that holds a list, or lines. It is an error if the content
 // is known to be something else. When ctx ends, so does every read of the table.
 func Open(ctx context.Context, path string) (*Table, error) {
 	if _, err := files.Check(path, math.MaxInt64); err != nil {
@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string) (*Table, error) {
 		t.format = csvFormat
 	case ext == ".tsv":
 		t.format, t.comma = csvFormat, '\t'
-	case bytes.HasPrefix(text, []byte("[")), ext == ".json" && severalLines(text):
+	case bytes.HasPrefix(text, []byte("[")), ext == ".json" && (severalLines(text) || t.holdsList()):
 		t.format = jsonFormat
 	case ext == ".json" || ext == ".jsonl" || ext == ".ndjson" || bytes.HasPrefix(text, []byte("{")):
 		t.format = linesFormat
@@ -68,6 +68,17 @@ func severalLines(text []byte) bool {
 	line, _, ends := bytes.Cut(text, []byte("\n"))
 	var object map[string]json.RawMessage
 	return ends && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&object), io.ErrUnexpectedEOF)
+}
+
+// holdsList reports whether the content is one object that holds the rows as a list, and is
+// not itself a row.
+func (t *Table) holdsList() bool {
+	in, closed, err := t.open()
+	if err != nil {
+		return false
+	}
+	defer closed()
+	return files.HoldsList(in, usualNames("input")...)
 }
 
 // head is the beginning of the content.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -252,7 +253,8 @@ func TestRefused(t *testing.T) {
 		{"not.csv.zst", "plain", "not.csv.zst"},
 		{"old.csv.bz2", "BZh", ".bz2 files are not read"},
 		{"book.xlsx", "PK", ".xlsx files are not read"},
-		{"object.json", `{"data":[{"question":"q"}]}`, `its columns are "data"`},
+		{"object.json", `{"data":[{"question":"q"}],"more":[{"question":"q"}]}`, `two lists of objects, "data" and "more"`},
+		{"numbers.json", `{"data":[1,2]}`, `its columns are "data"`},
 		{"columns.json", `{"question":{"0":"q"},"answer":{"0":"a"}}`, `in pandas with orient="records"`},
 		{"list.json", `[{"question":"q"},7]`, "list.json: element 2: want an object, not a number"},
 		{"cut.json", `[{"question":"q"},{"question"`, "cut.json: element 2: unexpected EOF"},
@@ -264,6 +266,36 @@ func TestRefused(t *testing.T) {
 	} {
 		if _, err := loadFile(write(t, c.name, c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestObjectAroundTheRows: rows are read alike whether they are a list or the one list of an
+// object, on one line or several, packed or not; and an object that is a row is a row.
+func TestObjectAroundTheRows(t *testing.T) {
+	rows := `[{"id":"a","question":"q{[\"1","answer":"x"},{"id":"b","question":"2","answer":"y"}]`
+	want, err := loadFile(write(t, "rows.json", rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 3000) // more than is looked at to tell formats apart
+	for i, text := range []string{
+		`{"data":` + rows + `}`, `{"version":"1.1","of":{"deep":[{"question":"no"}]},"data":` + rows + `,"n":[1,2]}` + "\n",
+		"\ufeff {\"about\":\"" + long + "\",\"data\":" + rows + "}\r\n\r\n", "{\n\"data\":\n" + rows + "\n}", `{"about":"` + long + "\",\n\"data\":" + rows + "}",
+	} {
+		for name, content := range map[string]string{fmt.Sprint("rows", i, ".json"): text, fmt.Sprint("rows", i, ".json.gz"): gz(t, text)} {
+			made, err := loadFile(write(t, name, content))
+			if err != nil || !reflect.DeepEqual(made.Samples, want.Samples) {
+				t.Errorf("%s: %v\n%.200s", name, err, text)
+			}
+		}
+	}
+	for name, text := range map[string]string{
+		"one.json":   `{"question":"q","answer":"a","notes":[{"by":"me"}]}`,
+		"lines.json": `{"question":"q","answer":"a"}` + "\n" + `{"question":"r","answer":"b"}`,
+	} {
+		if made, err := loadFile(write(t, name, text)); err != nil || len(made.Samples) != strings.Count(text, "answer") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -38,6 +38,7 @@ func Service() exchange.Service {
 		Kind: Kind, Summary: "Anthropic", Example: "claude-haiku-4-5",
 		BaseURL: "https://api.anthropic.com", URLVariable: "ANTHROPIC_BASE_URL", KeyVariable: []string{"ANTHROPIC_API_KEY"},
 		Address:  exchange.WithoutV1,
+		Probe:    "/v1/models",
 		Features: []provider.Features{features()},
 	}
 }

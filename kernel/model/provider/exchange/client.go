@@ -39,6 +39,7 @@ type Service struct {
 	KeyVariable []string // environment variables with the key; the first that is set counts
 	KeyOptional bool     // the own server needs no key
 	Start       string   // command that starts the own server, if it is on this machine
+	Probe       string   // path below the base URL that needs the key and costs nothing, such as a list of models
 	NotFound    string   // what else helps where the server has no such model or path; NAME is the model's name
 
 	// Address turns what users write as a base URL into one; nil takes it as it is.

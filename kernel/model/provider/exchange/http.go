@@ -49,11 +49,15 @@ func client(h *http.Client) *http.Client {
 	return &own
 }
 
-// request writes a request to the server.
+// request writes a request to the server; one without a body asks for what is at the path.
 func (c *Client) request(ctx context.Context, path string, body any) (*http.Request, error) {
-	raw, err := json.Marshal(body)
-	if err != nil {
-		return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("encode request: %w", err)}
+	method, raw := http.MethodGet, []byte(nil)
+	if body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return nil, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("encode request: %w", err)}
+		}
+		method = http.MethodPost
 	}
 	url := c.base.URL + path
 	if len(c.base.Query) > 0 {
@@ -63,7 +67,7 @@ func (c *Client) request(ctx context.Context, path string, body any) (*http.Requ
 		}
 		url += separator + c.base.Query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ func Service() exchange.Service {
 		Kind: Kind, Summary: "Google's Gemini", Example: "gemini-2.5-flash",
 		BaseURL: "https://generativelanguage.googleapis.com", URLVariable: "GEMINI_BASE_URL",
 		KeyVariable: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+		Probe:       "/v1beta/models",
 		NotFound:    ", which is without the version",
 		Features:    []provider.Features{features()},
 	}

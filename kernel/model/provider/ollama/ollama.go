@@ -31,7 +31,7 @@ func Service() exchange.Service {
 	return exchange.Service{
 		Kind: Kind, Summary: "Ollama, by its own protocol", Example: "llama3.2",
 		BaseURL: "http://localhost:11434", URLVariable: "OLLAMA_HOST", KeyVariable: []string{"OLLAMA_API_KEY"}, KeyOptional: true,
-		NotFound: `; "ollama pull NAME" fetches it`, Start: "ollama serve",
+		NotFound: `; "ollama pull NAME" fetches it`, Start: "ollama serve", Probe: "/api/tags",
 		Address: host, Features: []provider.Features{features()},
 	}
 }

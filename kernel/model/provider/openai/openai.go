@@ -33,7 +33,7 @@ func Service() exchange.Service {
 	return exchange.Service{
 		Kind: Kind, Summary: "OpenAI and compatible servers", Example: "gpt-5-nano",
 		BaseURL: "https://api.openai.com/v1", URLVariable: "OPENAI_BASE_URL", KeyVariable: []string{"OPENAI_API_KEY"},
-		NotFound: "; most servers want it to end in /v1",
+		Probe: "/models", NotFound: "; most servers want it to end in /v1",
 		Features: []provider.Features{chatFeatures(), responsesFeatures()},
 	}
 }

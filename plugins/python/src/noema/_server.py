@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import inspect
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -209,7 +210,7 @@ def _take_stdout() -> int:
 def _by_hand() -> NoReturn:
     sys.exit(
         "This is a noema plugin: the noema program starts it, not a person. Try\n"
-        f"  noema compare --task arithmetic --methods direct,{os.path.dirname(os.path.abspath(sys.argv[0])) or '.'}"
+        f"  noema compare --task arithmetic --methods {shlex.quote('direct,' + os.path.dirname(os.path.abspath(sys.argv[0])))}"
     )
 
 

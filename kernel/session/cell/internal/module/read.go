@@ -73,7 +73,7 @@ func (m *Module) buildError(err error) error {
 
 // refuse finds what only the toolchain builds.
 func (m *Module) refuse(p *build.Package) error {
-	cure := fmt.Sprintf("is not available in cells: noema build --with %s=%s -o my-noema makes one with the module compiled in", m.Path(), m.name(m.root))
+	cure := fmt.Sprintf("is not available in cells: noema build --with %s -o my-noema makes one with the module compiled in", files.Word(m.Path()+"="+m.name(m.root)))
 	for _, path := range []string{"C", "unsafe"} {
 		for _, at := range p.ImportPos[path] {
 			return fmt.Errorf("%s:%d:%d: import %q %s", m.name(at.Filename), at.Line, at.Column, path, cure)

@@ -17,6 +17,7 @@ import (
 	"github.com/traefik/yaegi/interp"
 	"golang.org/x/tools/go/gcexportdata"
 
+	"noema/kernel/base/files"
 	"noema/kernel/session/cell/internal/module"
 	"noema/methods"
 )
@@ -152,7 +153,7 @@ func (m *Importer) unknown(path string) error {
 			near = " (did you mean " + quoted(same) + "?)"
 		}
 		around, _ := m.around()
-		return fmt.Errorf("package %q is not compiled into this noema%s: noema build --with %s -o my-noema makes one that has it", path, near, around.Wanted(path))
+		return fmt.Errorf("package %q is not compiled into this noema%s: noema build --with %s -o my-noema makes one that has it", path, near, files.Word(around.Wanted(path)))
 	}
 	if len(same) > 0 {
 		return fmt.Errorf("package %q is not available in cells, did you mean %s?", path, quoted(same))
