@@ -104,6 +104,9 @@ func (t Table) Text() string {
 		}
 	}
 	for _, n := range t.Notes {
+		if t.Width > 0 {
+			n = strings.Join(Wrap(n, t.Width), "\n")
+		}
 		b.WriteString(Visible(n) + "\n")
 	}
 	return b.String()
