@@ -94,13 +94,12 @@ func (a *app) checkModels(ctx context.Context, contact bool) (healthy bool) {
 		if p.Server != nil {
 			mark, detail = checkServer(*p.Server)
 		}
-		if detail, ours := strings.CutSuffix(detail, notContacted); ours && contact {
-			mark, said := a.contact(ctx, p)
+		if server, own := strings.CutSuffix(detail, notContacted); own && contact {
+			mark, detail = a.contact(ctx, p)
+			detail = server + ": " + detail
 			healthy = healthy && mark != "FAIL"
-			fmt.Fprintf(a.clean(), "%-5s %-8s %s: %s: %s\n", mark, "model", p.Form, detail, said)
-			continue
 		}
-		fmt.Fprintf(a.stdout, "%-5s %-8s %s: %s\n", mark, "model", p.Form, detail)
+		fmt.Fprintf(a.clean(), "%-5s %-8s %s: %s\n", mark, "model", p.Form, detail)
 	}
 	return healthy
 }
@@ -122,6 +121,8 @@ func (a *app) contact(ctx context.Context, p builtin.Provider) (mark, said strin
 	switch errors.As(err, &e); {
 	case e.Status == http.StatusNotFound: // the key was not tried
 		mark, said = "note", fmt.Sprintf("reached, and it has no %s: check %s, or run \"noema model test %s/NAME\"", p.Server.Probe, p.Server.URLVariable, p.Kind)
+	case e.Kind == provider.RateLimited:
+		mark, said = "note", "reached, and it is busy"
 	case e.Kind == provider.Unauthorized:
 		said = "reached, and the key is refused"
 	case e.Kind == provider.Network:

@@ -39,6 +39,7 @@ func TestDoctorContact(t *testing.T) {
 		"moved": {exitError, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://example.com/"+doctorKey, http.StatusFound)
 		}, "FAIL", "the server redirects", ""},
+		"busy": {0, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "note", "reached, and it is busy", ""},
 		"gone": {exitError, nil, "FAIL", "unreachable: ", "HTTPS_PROXY and URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
