@@ -192,6 +192,10 @@ func (c *child) denied(text string) bool {
 }
 
 func (c *child) cure() string {
+	in := "its " + ManifestName
+	if c.source.Dir == "" {
+		in = "the " + ManifestName + " of a folder for it"
+	}
 	return fmt.Sprintf("plugin %q is isolated: it reads only its own code and the system's libraries, and opens no connection: "+
-		"to permit more, write \"read: [PATH]\" or \"network: true\" in %s, then run: noema plugin allow %s", c.source.Name, c.source.manifestOf(), files.Word(c.source.Name))
+		"to permit more, write \"read: [PATH]\" or \"network: true\" in %s, then run: noema plugin allow %s", c.source.Name, in, files.Word(c.source.Name))
 }

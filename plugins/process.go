@@ -96,7 +96,7 @@ func (h *Host) start(ctx context.Context, src Source, number int) (*process, err
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: h.tempDir},
 	})
 	late := time.AfterFunc(limit, func() {
-		p.child.end(fmt.Sprintf("did not start: no handshake after %v", limit) + src.tooLate(limit))
+		p.child.end(fmt.Sprintf("did not start: no handshake after %v", limit) + src.tooLate())
 	})
 	defer late.Stop()
 	defer context.AfterFunc(ctx, func() { p.child.end("") })()
@@ -194,7 +194,7 @@ func firstLine(s string) string {
 // describe asks the plugin what it is.
 func (p *process) describe(ctx context.Context, timeout time.Duration) (methods.Description, error) {
 	late := time.AfterFunc(timeout, func() {
-		p.child.end(fmt.Sprintf("did not answer Describe within %v", timeout) + p.child.source.tooLate(timeout))
+		p.child.end(fmt.Sprintf("did not answer Describe within %v", timeout) + p.child.source.tooLate())
 	})
 	defer late.Stop()
 	d, err := p.service.Describe(ctx, &wire.DescribeRequest{})

@@ -47,11 +47,11 @@ type manifest struct {
 	Command  []string `yaml:"command"`
 	// Concurrent says whether a process may serve several trials at a time, as
 	// the contract of a Method has it; the default is true.
-	Concurrent *bool    `yaml:"concurrent"`
-	Network    bool     `yaml:"network"`
-	Read       []string `yaml:"read"`
-	Calls      string   `yaml:"calls"`       // "none" declares a method that answers without any
-	StartLimit string   `yaml:"start_limit"` // how long a process may take to start, as in 120s
+	Concurrent *bool         `yaml:"concurrent"`
+	Network    bool          `yaml:"network"`
+	Read       []string      `yaml:"read"`
+	Calls      string        `yaml:"calls"` // "none" declares a method that answers without any
+	StartLimit time.Duration `yaml:"start_limit"`
 }
 
 // Builtins returns the sources of methods that the running binary serves
@@ -178,13 +178,12 @@ func fromManifest(dir string) (Source, error) {
 	if m.Calls != "" && m.Calls != "none" {
 		return Source{}, fmt.Errorf("read manifest %s: calls: %q: leave the line out, or write calls: none", file, m.Calls)
 	}
-	limit, err := m.startLimit()
-	if err != nil {
-		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)
+	if l := m.StartLimit; l != 0 && l < time.Second || l > 10*time.Minute {
+		return Source{}, fmt.Errorf("read manifest %s: start_limit: %v: write a time from 1s to 10m, as in 120s", file, l)
 	}
 	src := Source{
 		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
-		Network: m.Network, NoCalls: m.Calls == "none", StartLimit: limit,
+		Network: m.Network, NoCalls: m.Calls == "none", StartLimit: m.StartLimit,
 	}
 	for _, path := range m.Read {
 		if !filepath.IsAbs(path) {
@@ -198,39 +197,12 @@ func fromManifest(dir string) (Source, error) {
 	return src, nil
 }
 
-// Bounds of a manifest's start_limit.
-const (
-	minStart = time.Second
-	maxStart = 10 * time.Minute
-)
-
-// startLimit is how long a process may take to start; 0 if the manifest does not say.
-func (m manifest) startLimit() (time.Duration, error) {
-	if m.StartLimit == "" {
-		return 0, nil
-	}
-	limit, err := time.ParseDuration(m.StartLimit)
-	if err != nil || limit < minStart || limit > maxStart {
-		return 0, fmt.Errorf("start_limit: %q: write a time from 1s to 10m, as in 120s", m.StartLimit)
-	}
-	return limit, nil
-}
-
-// tooLate says how a plugin that did not start within a limit gets longer.
-func (s Source) tooLate(limit time.Duration) string {
-	if s.Builtin || limit >= maxStart {
+// tooLate says how a plugin with a manifest gets longer to start.
+func (s Source) tooLate() string {
+	if s.Dir == "" {
 		return ""
 	}
-	longer := min(max(4*limit, minStart), maxStart)
-	return fmt.Sprintf(": if it needs longer to start, write \"start_limit: %gs\" in %s", longer.Seconds(), s.manifestOf())
-}
-
-// manifestOf is where a plugin's manifest is, or would be.
-func (s Source) manifestOf() string {
-	if s.Dir == "" {
-		return "the " + ManifestName + " of a folder for it"
-	}
-	return "its " + ManifestName
+	return ": if it needs longer to start, write a start_limit in its " + ManifestName + ", as in start_limit: 120s"
 }
 
 // Asks lists what the manifest asks for beyond what every plugin may do.

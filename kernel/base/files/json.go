@@ -1,12 +1,10 @@
 package files
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // maxElement bounds one element of a JSON list.
@@ -17,7 +15,7 @@ const maxElement = 24 << 20
 // one member is a list of objects. It keeps no more than one element in memory, stops at
 // the first error, and places its own; those of each come back as they are.
 func EachElement(r io.Reader, name string, each func(number int, raw []byte) error) error {
-	in := &limited{r: unmarked(r), name: name, limit: maxElement, left: maxElement}
+	in := &limited{r: r, name: name, limit: maxElement, left: maxElement}
 	l := &lister{d: json.NewDecoder(in), in: in, name: name, each: each}
 	t, err := l.d.Token()
 	switch {
@@ -37,45 +35,6 @@ func EachElement(r io.Reader, name string, each func(number int, raw []byte) err
 		return fmt.Errorf("%s: something follows the JSON list", name)
 	}
 	return nil
-}
-
-// HoldsList reports whether r holds one JSON object and nothing else, which [EachElement]
-// reads for a list of objects in it, and which has none of the names.
-func HoldsList(r io.Reader, names ...string) bool {
-	in := &limited{r: unmarked(r), limit: maxElement}
-	d := json.NewDecoder(in)
-	var open []json.Delim
-	found, key := false, false // key: the next is a name of the object
-	for len(open) < maxDepth {
-		in.left = maxElement
-		t, err := d.Token()
-		name, _ := t.(string)
-		switch {
-		case err != nil || len(open) == 0 && t != json.Delim('{') || key && slices.Contains(names, name):
-			return false
-		case t == json.Delim('{') || t == json.Delim('['):
-			found = found || len(open) == 2 && open[1] == '[' && t == json.Delim('{')
-			open = append(open, t.(json.Delim))
-		case t == json.Delim('}') || t == json.Delim(']'):
-			open = open[:len(open)-1]
-		}
-		if len(open) == 0 {
-			_, err := d.Token()
-			return found && errors.Is(err, io.EOF)
-		}
-		key = len(open) == 1 && !key
-	}
-	return false
-}
-
-// unmarked is r without a byte order mark.
-func unmarked(r io.Reader) io.Reader {
-	const mark = "\ufeff"
-	b := bufio.NewReader(r)
-	if head, _ := b.Peek(len(mark)); string(head) == mark { // what is wrong with r is read again below
-		_, _ = b.Discard(len(mark))
-	}
-	return b
 }
 
 // lister walks through a JSON value for its list.

@@ -49,29 +49,3 @@ func TestWordIsOneWordToAShell(t *testing.T) {
 		}
 	}
 }
-
-// TestHoldsList holds the reading of a stream to what the whole value says.
-func TestHoldsList(t *testing.T) {
-	for text, want := range map[string]bool{
-		`{"data": [{"a": 1}]}`:                       true,
-		`{"version": "1.1", "data": [{"a": [{}]}]} `: true,
-		`{"n": {"deep": [{"a": 1}]}}`:                false,
-		`{"data": [1, 2]}`:                           false,
-		`{"data": []}`:                               false,
-		`{"input": "x", "data": [{"a": 1}]}`:         false,
-		`{"data": [{"input": "x"}]}`:                 true,
-		`{"x": "input", "data": [{}]}`:               true,
-		`{"data": [{}]}` + "\n" + `{"data": [{}]}`:   false,
-		`{"data": [{}]`:                              false,
-		`[{"a": 1}]`:                                 false,
-		`[1, {"a": 1}]`:                              false,
-		`5`:                                          false,
-		``:                                           false,
-		`{"a": ` + strings.Repeat("[", 20000):        false,
-		`{"a": 1, "b": null, "c": [], "d": [{"e": [] }]}`: true,
-	} {
-		if got := HoldsList(strings.NewReader(text), "input"); got != want {
-			t.Errorf("%.60s: %v, want %v", text, got, want)
-		}
-	}
-}

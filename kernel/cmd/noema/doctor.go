@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +25,9 @@ func doctorCommand(a *app) *cobra.Command {
 	contact := false
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "check the installation: store, plugins, models, keys", Example: "  noema doctor\n  noema doctor --contact",
-		Long: `Checks the store, starts every method, and says which providers have a key. It opens no
-connection, unless --contact asks each server that has a key or an address of yours for
-something that costs nothing, such as its list of models.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), contact) },
 	}
-	cmd.Flags().BoolVar(&contact, "contact", false, "ask the providers' servers, to see whether addresses and keys work")
+	cmd.Flags().BoolVar(&contact, "contact", false, "ask each server that has a key or an address for something that costs nothing, to see whether it answers")
 	return cmd
 }
 
@@ -88,19 +86,17 @@ func (a *app) checkPlugins(ctx context.Context) bool {
 }
 
 // checkModels reports for each provider whether its key is set, never what it
-// is, and which server it uses; with contact, what the server says.
+// is, and which server it uses; with contact, what came of asking that.
 func (a *app) checkModels(ctx context.Context, contact bool) (healthy bool) {
 	healthy = true
 	for _, p := range builtin.Providers() {
 		mark, detail := "ok", "needs no server and no key"
 		if p.Server != nil {
-			ask := func() (provider.Provider, error) {
-				return (builtin.Catalog{Home: a.home}).Model(lab.Spec{Name: p.Example}, false, 0)
-			}
-			if !contact {
-				ask = nil
-			}
-			mark, detail = checkServer(ctx, *p.Server, ask)
+			mark, detail = checkServer(*p.Server)
+		}
+		if server, own := strings.CutSuffix(detail, notContacted); own && contact {
+			mark, detail = a.contact(ctx, p)
+			detail = server + ": " + detail
 			healthy = healthy && mark != "FAIL"
 		}
 		fmt.Fprintf(a.clean(), "%-5s %-8s %s: %s\n", mark, "model", p.Form, detail)
@@ -108,56 +104,50 @@ func (a *app) checkModels(ctx context.Context, contact bool) (healthy bool) {
 	return healthy
 }
 
-// checkServer reports what is set for a service and, unless open is nil, what its server
-// says to a client that open makes. A server that is only a default may be missing.
-func checkServer(ctx context.Context, s exchange.Service, open func() (provider.Provider, error)) (mark, detail string) {
+// contact asks a provider's server, and says what came of it with the cure. One that is only
+// a default may be missing.
+func (a *app) contact(ctx context.Context, p builtin.Provider) (mark, said string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	client, err := (builtin.Catalog{Home: a.home}).Model(lab.Spec{Name: p.Example}, false, 0)
+	if err == nil {
+		err = client.(interface{ Contact(context.Context) error }).Contact(ctx)
+	}
+	if err == nil {
+		return "ok", "reached, and it answers"
+	}
+	e := &provider.Error{Kind: provider.Network}
+	mark, said = "FAIL", "reached, and it does not answer as it should"
+	switch errors.As(err, &e); {
+	case e.Status == http.StatusNotFound: // the key was not tried
+		mark, said = "note", fmt.Sprintf("reached, and it has no %s: check %s, or run \"noema model test %s/NAME\"", p.Server.Probe, p.Server.URLVariable, p.Kind)
+	case e.Kind == provider.RateLimited:
+		mark, said = "note", "reached, and it is busy"
+	case e.Kind == provider.Unauthorized:
+		said = "reached, and the key is refused"
+	case e.Kind == provider.Network:
+		said = "unreachable: check the network, HTTPS_PROXY and " + p.Server.URLVariable
+		if variable, _ := p.Server.Key(os.Getenv); variable == "" && os.Getenv(p.Server.URLVariable) == "" {
+			mark = "note"
+		}
+	}
+	return mark, said + ": " + err.Error()
+}
+
+const notContacted = " (not contacted)"
+
+func checkServer(s exchange.Service) (mark, detail string) {
 	base, err := s.Base(os.Getenv(s.URLVariable))
 	if err != nil {
 		return "note", err.Error()
 	}
 	variable, _ := s.Key(os.Getenv)
-	key := "no key"
+	server := "server " + cmp.Or(base.Endpoint, s.BaseURL) + notContacted
 	switch {
 	case variable != "":
-		key = variable + " is set"
+		return "ok", variable + " is set, " + server
 	case base.Endpoint == "" && !s.KeyOptional:
 		return "note", fmt.Sprintf("%s is not set: set it, or %s for another server", strings.Join(s.KeyVariable, " or "), s.URLVariable)
 	}
-	server := key + ", server " + cmp.Or(base.Endpoint, s.BaseURL)
-	if open == nil {
-		return "ok", server + " (not contacted)"
-	}
-	client, err := open()
-	if err == nil {
-		err = client.(interface{ Contact(context.Context) error }).Contact(ctx)
-	}
-	mark, said := contacted(err, s, variable != "")
-	if mark == "FAIL" && variable == "" && base.Endpoint == "" {
-		mark = "note"
-	}
-	return mark, server + ": " + said
-}
-
-// contacted words what came of asking a server, with the cure.
-func contacted(err error, s exchange.Service, key bool) (mark, said string) {
-	var e *provider.Error
-	switch {
-	case err == nil && key:
-		return "ok", "reached, and it answers with this key"
-	case err == nil:
-		return "ok", "reached"
-	case !errors.As(err, &e):
-		return "FAIL", err.Error()
-	case e.Kind == provider.Unauthorized && !key:
-		return "FAIL", fmt.Sprintf("reached, and it wants a key: set %s: %v", s.KeyVariable[0], err)
-	case e.Kind == provider.Unauthorized:
-		return "FAIL", fmt.Sprintf("reached, and it refuses the key: %v", err)
-	case e.Kind == provider.Network:
-		return "FAIL", fmt.Sprintf("unreachable: %v: check the network, HTTPS_PROXY and %s", err, s.URLVariable)
-	case e.Status == http.StatusNotFound:
-		return "note", fmt.Sprintf("reached, and there is no %s, so the key was not tried: check %s, then try a model: noema model test %s/NAME", s.Probe, s.URLVariable, s.Kind)
-	case e.Kind == provider.RateLimited:
-		return "ok", "reached, and busy: HTTP 429"
-	}
-	return "FAIL", fmt.Sprintf("reached, and it does not answer as it should: %v", err)
+	return "ok", "no key, " + server
 }

@@ -29,17 +29,17 @@ func TestDoctorContact(t *testing.T) {
 		said  string
 		also  string // in the line, too
 	}{
-		"good": {0, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[]}`) }, "ok  ", "reached, and it answers with this key", ""},
+		"good": {0, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{"data":[]}`) }, "ok  ", "reached, and it answers", ""},
 		"key": {exitError, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s"}}`, doctorKey)
-		}, "FAIL", "reached, and it refuses the key: provider unauthorized (HTTP 401)", "check KEY"},
-		"path": {0, http.NotFound, "note", "reached, and there is no ", "check URL"},
+		}, "FAIL", "reached, and the key is refused: provider unauthorized (HTTP 401)", "check KEY"},
+		"path": {0, http.NotFound, "note", "reached, and it has no ", "check URL"},
 		"page": {exitError, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "<html>log in</html>") }, "FAIL", "reached, and it does not answer as it should: ", "an HTML page"},
 		"moved": {exitError, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://example.com/"+doctorKey, http.StatusFound)
 		}, "FAIL", "the server redirects", ""},
-		"busy": {0, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "ok  ", "reached, and busy", ""},
+		"busy": {0, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }, "note", "reached, and it is busy", ""},
 		"gone": {exitError, nil, "FAIL", "unreachable: ", "HTTPS_PROXY and URL"},
 	} {
 		t.Run(name, func(t *testing.T) {

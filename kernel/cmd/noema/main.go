@@ -67,7 +67,7 @@ func run(ctx context.Context, guard *signals, args []string, stdout, stderr io.W
 // run executes the command line and prints its error.
 func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
-	root.SetArgs(args)
+	root.SetArgs(a.moved(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

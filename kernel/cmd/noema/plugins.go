@@ -186,10 +186,7 @@ func buildPluginCommand(a *app) *cobra.Command {
 				made = filepath.Join(filepath.Dir(file), plugins.FileMethod(file))
 				err = plugindev.BuildFile(cmd.Context(), file, made, checkout, a.stderr)
 			} else {
-				err = plugindev.Build(cmd.Context(), made, a.stderr)
-				if err == nil {
-					err = plugindev.Precompile(cmd.Context(), a.lab.Copies(), made, a.stderr)
-				}
+				err = plugindev.Build(cmd.Context(), a.lab.Copies(), made, a.stderr)
 			}
 			if err != nil {
 				return err
@@ -267,7 +264,7 @@ same answers.`,
 				return err
 			}
 			fmt.Fprintf(a.stdout, "made %s of %s\n", p.Dir, p.Function)
-			if err := plugindev.Build(cmd.Context(), p.Dir, a.stderr); err != nil {
+			if err := plugindev.Build(cmd.Context(), a.lab.Copies(), p.Dir, a.stderr); err != nil {
 				return err
 			}
 			return a.prove(cmd.Context(), p, lab.Experiment{Task: task, Model: model, Limit: fmt.Sprint(samples)})

@@ -105,35 +105,11 @@ when memory is out, ends by a signal, which shells show as 134.`,
 			root.AddCommand(verb)
 		}
 	}
-	root.AddCommand(
-		formerly("check", "noema plugin replay", replayPluginCommand(a)), formerly("prove", "noema pack prove", proveCommand(a)),
-		formerly("verify", "noema pack verify", verifyCommand(a)), formerly("seed", "noema plan", planCommand(a)),
-	)
 	root.SetHelpCommandGroupID("Maintain")
 	root.SetCompletionCommandGroupID("Maintain")
 	usageArgs(root)
 	knownTopics(root)
 	return root
-}
-
-// nowCalled is the key of a verb's annotation with its new name.
-const nowCalled = "now"
-
-// formerly gives a verb the name that it had. It is hidden and works, and a line says what
-// it is called now.
-func formerly(name, now string, verb *cobra.Command) *cobra.Command {
-	verb.Use = name + strings.TrimPrefix(verb.Use, verb.Name())
-	verb.Hidden, verb.Annotations = true, map[string]string{nowCalled: now}
-	return verb
-}
-
-// tellMoved says what a verb is called now, if it or one above it has the name that it had.
-func (a *app) tellMoved(cmd *cobra.Command) {
-	for c := cmd; c != nil; c = c.Parent() {
-		if now := c.Annotations[nowCalled]; now != "" {
-			fmt.Fprintf(a.stderr, "noema: %q is now %q\n", c.CommandPath(), now)
-		}
-	}
 }
 
 // usageArgs makes wrong arguments of c and of its verbs wrong usage.
@@ -211,7 +187,19 @@ var verbs = map[string]string{
 	"list": "runs list", "ls": "runs list", "history": "runs list", "show": "runs show", "result": "runs show", "results": "runs show",
 	"eval": "compare", "evaluate": "compare", "bench": "compare", "benchmark": "compare", "trials": "runs trials", "export": "runs export",
 	"pull": "model pull", "models": "model list", "tasks": "task list", "methods": "plugin list", "plugins": "plugin list", "test": "plugin check",
+	"check": "plugin replay", "prove": "pack prove", "verify": "pack verify", "seed": "plan",
 	"install": "plugin build", "new": "plugin new", "serve": "view", "ui": "view", "notebook": "jupyter",
+}
+
+// moved is a command line with the new name of a verb that begins it with the name that it
+// had, which is told.
+func (a *app) moved(args []string) []string {
+	if len(args) == 0 || !slices.Contains([]string{"check", "prove", "verify", "seed"}, args[0]) {
+		return args
+	}
+	now := verbs[args[0]]
+	fmt.Fprintf(a.stderr, "noema: \"noema %s\" is now \"noema %s\"\n", args[0], now)
+	return append(strings.Fields(now), args[1:]...)
 }
 
 // meant suggests a verb in place of one that does not exist.
@@ -224,9 +212,7 @@ func meant(cmd *cobra.Command, word string) string {
 
 func commandNames(cmd *cobra.Command) (names []string) {
 	for _, sub := range cmd.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
+		names = append(names, sub.Name())
 	}
 	return names
 }
@@ -244,7 +230,6 @@ func similarFlag(cmd *cobra.Command, err error) string {
 
 // settle fills flags from the environment and noema.yaml, and finds the home.
 func (a *app) settle(cmd *cobra.Command) error {
-	a.tellMoved(cmd)
 	if err := builtin.LoadEnvFile(); err != nil {
 		return err
 	}

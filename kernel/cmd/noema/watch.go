@@ -51,7 +51,7 @@ func (a *app) build(ctx context.Context, dirs []string) error {
 			continue
 		}
 		begun := time.Now()
-		if err := plugindev.Build(ctx, dir, a.stderr); err != nil {
+		if err := plugindev.Build(ctx, a.lab.Copies(), dir, a.stderr); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.stderr, "built %s in %.1f s\n", filepath.Base(dir), time.Since(begun).Seconds())

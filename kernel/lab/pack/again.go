@@ -46,10 +46,11 @@ func (x *verification) again(ctx context.Context) error {
 // differs says where an entry differs from what noema writes. An older noema wrote less:
 // that is listed.
 func (x *verification) differs(said, now []byte) string {
-	if old := earlier(string(now)); string(said) == old {
+	if earlier(string(said)) == string(said) { // for people, it has the older words or none
+		now = []byte(earlier(string(now)))
+	}
+	if bytes.Equal(said, now) {
 		return ""
-	} else if earlier(string(said)) == string(said) {
-		now = []byte(old) // for people, it has the older words or none
 	}
 	if first, ok := lacks(said, now, true); ok {
 		x.unchecked("", "a file of another build", fmt.Sprintf("it has no %s, which this noema writes: sha256 %.16x", first, sha256.Sum256(said)))

@@ -45,9 +45,9 @@ func NeedsBuild(dir string) bool {
 }
 
 // Build makes the plugin in a folder ready to start: Go is compiled, and Python
-// is checked for syntax errors and missing packages. What the tools print goes to out. A build that
+// is checked for syntax errors and missing packages, and compiled to bytecode among the copies. What the tools print goes to out. A build that
 // fails leaves the earlier binary in place.
-func Build(ctx context.Context, dir string, out io.Writer) error {
+func Build(ctx context.Context, copies plugins.Copies, dir string, out io.Writer) error {
 	m, err := readManifest(dir)
 	if err == nil {
 		dir, err = filepath.Abs(dir)
@@ -62,7 +62,9 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 		return lab.Misused(fmt.Errorf("build plugin: %s has no command", filepath.Join(dir, plugins.ManifestName)))
 	}
 	if m.Language == "python" {
-		err = run(ctx, dir, out, m.Command[0], "-c", pythonCheck)
+		if err = run(ctx, dir, out, m.Command[0], "-c", pythonCheck); err == nil {
+			err = precompile(ctx, copies, dir, out)
+		}
 	} else {
 		err = compile(ctx, dir, filepath.Join(dir, m.Command[0]), ".", out)
 	}
@@ -72,14 +74,10 @@ func Build(ctx context.Context, dir string, out io.Writer) error {
 	return nil
 }
 
-// Precompile compiles the Python of a plugin that was built to bytecode, in the copy of its
-// code that runs use: beside the code itself it would be of no known code, and isolated
-// processes could not read it. A file that cannot be compiled is left as it is.
-func Precompile(ctx context.Context, copies plugins.Copies, dir string, out io.Writer) error {
-	m, err := readManifest(dir)
-	if err != nil || m.Language != "python" {
-		return err
-	}
+// precompile compiles the Python of a plugin to bytecode, in the copy of its code that runs
+// use: beside the code itself it would be of no known code, and isolated processes could not
+// read it. A file that cannot be compiled is left as it is.
+func precompile(ctx context.Context, copies plugins.Copies, dir string, out io.Writer) error {
 	src, err := plugins.At(dir)
 	if err != nil {
 		return err
@@ -91,11 +89,7 @@ func Precompile(ctx context.Context, copies plugins.Copies, dir string, out io.W
 	if err != nil {
 		return err
 	}
-	err = run(ctx, src.Dir, out, src.Command[0], "-m", "compileall", "-q", src.Dir) // which follows no links, as to .venv
-	if errors.Is(err, errFailed) {
-		return nil // of what it could not compile it has told
-	}
-	return err
+	return run(ctx, src.Dir, out, src.Command[0], "-c", `import compileall; compileall.compile_dir(".", quiet=1)`)
 }
 
 // pythonCheck reads each file of a plugin, and looks for the packages that it needs.
@@ -119,8 +113,6 @@ if "noema" in used:
         sys.exit(f"{sys.executable} lacks {' and '.join(missing)}: {pip}{' '.join(missing)}")
 `
 
-var errFailed = errors.New("failed: see above")
-
 // run runs a tool in a folder; one that is named by a path is found from there.
 func run(ctx context.Context, dir string, out io.Writer, name string, args ...string) error {
 	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
@@ -139,7 +131,7 @@ func run(ctx context.Context, dir string, out io.Writer, name string, args ...st
 	}
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
-		return fmt.Errorf("%s %w", name, errFailed)
+		return fmt.Errorf("%s failed: see above", name)
 	}
 	return err
 }

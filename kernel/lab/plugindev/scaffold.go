@@ -68,17 +68,15 @@ func (o Options) Next(dir, by string) ([]string, error) {
 		return []string{build}, nil
 	}
 	wheel, _, err := python.Wheel()
-	if o.Python != "" {
-		return []string{"noema plugin sdk", files.Word(o.Python) + " -m pip install ./" + wheel, build}, err
+	venv, folder := filepath.Join(dir, ".venv"), filepath.Dir(dir)
+	steps := []string{
+		"python3 -m venv " + files.Word(venv), ". " + files.Word(filepath.Join(venv, "bin", "activate")), "noema plugin sdk " + files.Word(folder),
+		files.Word(cmp.Or(o.Python, "python3")) + " -m pip install " + files.Word(filepath.Join(folder, wheel)), build,
 	}
-	venv := filepath.Join(dir, ".venv")
-	return []string{
-		"python3 -m venv " + files.Word(venv),
-		". " + files.Word(filepath.Join(venv, "bin", "activate")),
-		"noema plugin sdk " + files.Word(venv),
-		"python3 -m pip install " + files.Word(filepath.Join(venv, wheel)),
-		build,
-	}, err
+	if o.Python != "" {
+		steps = steps[2:]
+	}
+	return steps, err
 }
 
 // values are what the templates are filled in with.

@@ -81,7 +81,7 @@ func TestNewPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Build(t.Context(), dir, &out); err == nil && exec.Command(python, "-c", "import noema").Run() != nil || err != nil && !strings.Contains(out.String(), "lacks the package noema: ") {
+	if err := Build(t.Context(), plugins.Copies{Folder: t.TempDir()}, dir, &out); err == nil && exec.Command(python, "-c", "import noema").Run() != nil || err != nil && !strings.Contains(out.String(), "lacks the package noema: ") {
 		t.Errorf("without the SDK: %v\n%s", err, &out)
 	}
 	install(t, dir)
@@ -91,7 +91,7 @@ func TestNewPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.Reset()
-	if err := Build(t.Context(), dir, &out); err == nil || !strings.Contains(out.String(), "broken.py") {
+	if err := Build(t.Context(), plugins.Copies{Folder: t.TempDir()}, dir, &out); err == nil || !strings.Contains(out.String(), "broken.py") {
 		t.Errorf("a file with an error of syntax builds: %v\n%s", err, &out)
 	}
 }
@@ -129,9 +129,9 @@ if __name__ == "__main__":
     noema.serve(Compiled())
 `
 
-// TestPrecompile: bytecode is in the copy of the code, where an isolated process reads it, and
+// TestBytecode: bytecode is in the copy of the code, where an isolated process reads it, and
 // neither in the folder nor in the digest.
-func TestPrecompile(t *testing.T) {
+func TestBytecode(t *testing.T) {
 	python := os.Getenv("NOEMA_TEST_PYTHON")
 	if python == "" {
 		python = "python3"
@@ -159,7 +159,7 @@ func TestPrecompile(t *testing.T) {
 	}
 	copies, out := plugins.Copies{Folder: t.TempDir()}, &bytes.Buffer{}
 	for range 2 { // a second build changes nothing
-		if err := Precompile(t.Context(), copies, dir, out); err != nil || !strings.Contains(out.String(), "old.py") {
+		if err := Build(t.Context(), copies, dir, out); err != nil || !strings.Contains(out.String(), "old.py") {
 			t.Fatalf("a file that cannot be compiled: %v\n%s", err, out)
 		}
 	}
@@ -209,7 +209,7 @@ func install(t *testing.T, dir string) {
 func built(t *testing.T, dir string) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Build(t.Context(), dir, &out); err != nil {
+	if err := Build(t.Context(), plugins.Copies{Folder: t.TempDir()}, dir, &out); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 }
@@ -275,7 +275,7 @@ func TestBuildKeepsWhatWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Build(t.Context(), dir, &out); err == nil || !strings.Contains(out.String(), "broken.go:3") {
+	if err := Build(t.Context(), plugins.Copies{Folder: t.TempDir()}, dir, &out); err == nil || !strings.Contains(out.String(), "broken.go:3") {
 		t.Errorf("what does not compile builds: %v\n%s", err, &out)
 	}
 	after, err := os.Stat(binary)

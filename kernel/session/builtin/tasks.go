@@ -167,12 +167,10 @@ func loadTable(t *table.Table, o fileOptions) (*task.Task, error) {
 		return table.Load(t, o.Mapping)
 	}
 	first, err := t.First()
-	if err == nil {
-		err = unreadable(t.Path, first)
+	if refused := unreadable(t.Path, first); err == nil && refused != nil {
+		return nil, refused
 	}
 	switch {
-	case lab.IsMisuse(err):
-		return nil, err
 	case err != nil: // which says what is wrong
 	case multihop.IsMuSiQue(first):
 		return multihop.LoadMuSiQue(t, o.Corpus != "" || o.Wikipedia != "")
@@ -190,14 +188,10 @@ func loadTable(t *table.Table, o fileOptions) (*task.Task, error) {
 // do; they are told by their columns.
 func unreadable(path string, first table.Row) error {
 	switch {
-	case first.Has("task_id", "prompt", "test", "entry_point"), first.Has("task_id", "code", "test_list"): // HumanEval, MBPP
-		question := "prompt"
-		if !first.Has(question) {
-			question = "text"
-		}
+	case first.Has("task_id", "prompt", "test", "entry_point"): // HumanEval
 		return lab.Misused(fmt.Errorf("task %q: its answers are programs, which only running them can score, and noema runs none: nothing would be scored.\n"+
 			"To ask without scores, name the columns: --task %s. \"noema runs export\" then writes the answers for a harness that runs them",
-			path, files.Word(path+"?input="+question+"&id=task_id")))
+			path, files.Word(path+"?input=prompt&id=task_id")))
 	case first.Has("title", "paragraphs") && !first.Has("question"): // SQuAD
 		return lab.Misused(fmt.Errorf("task %q: its rows are articles, whose questions are deeper, in paragraphs and qas. Make a row of each question:\n"+
 			"  jq -c %s %s > questions.jsonl\n  --task 'questions.jsonl?input=question&context=context&target=aliases:answers'",

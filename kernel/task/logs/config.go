@@ -32,8 +32,8 @@ type Config struct {
 	workflow.Domain `yaml:",inline"`
 
 	File     string `yaml:"file"`     // as seen from the configuration's folder
-	Format   string `yaml:"format"`   // csv, jsonl or text; default by the file's name
-	Pattern  string `yaml:"pattern"`  // of text, or of what stands before JSON: a regular expression whose named groups are columns
+	Format   string `yaml:"format"`   // csv, jsonl, text+jsonl or text; default by the file's name
+	Pattern  string `yaml:"pattern"`  // of text: a regular expression whose named groups are the columns
 	Severity string `yaml:"severity"` // column, or a path into the JSON of one, such as details.level; default severity
 	Time     string `yaml:"time"`     // the same; default time
 	Year     int    `yaml:"year"`     // of times that have none, as in syslog
@@ -118,11 +118,11 @@ func parseConfig(path string, raw []byte) (Config, error) {
 // check lists all that is wrong with a configuration.
 func (c Config) check(path string) error {
 	faults := c.Faults(Tools())
-	if !slices.Contains([]string{"", "csv", "jsonl", "text"}, c.Format) {
-		faults = append(faults, fmt.Sprintf("format: %q is not one of csv, jsonl, text", c.Format))
+	if !slices.Contains([]string{"", "csv", "jsonl", "text+jsonl", "text"}, c.Format) {
+		faults = append(faults, fmt.Sprintf("format: %q is not one of csv, jsonl, text+jsonl, text", c.Format))
 	}
 	if c.format() == "text" && c.Pattern == "" {
-		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+); if its lines end with JSON objects, write format: jsonl")
+		faults = append(faults, "pattern: a log of format text needs one, with named groups such as (?P<severity>[A-Z]+); if its lines end with JSON objects, write format: text+jsonl")
 	}
 	if _, err := regexp.Compile(c.Pattern); err != nil {
 		faults = append(faults, fmt.Sprintf("pattern: %v", err))
@@ -183,7 +183,9 @@ func (l *Log) newFormat() format {
 	case "csv":
 		return &csvFormat{}
 	case "jsonl":
-		return &jsonFormat{pattern: l.pattern}
+		return jsonFormat{}
+	case "text+jsonl":
+		return jsonFormat{before: true}
 	}
 	return newTextFormat(l.pattern)
 }

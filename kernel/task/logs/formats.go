@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -130,81 +129,45 @@ func eachValue(line []byte, each func(value []byte, quoted bool)) error {
 	}
 }
 
-// jsonFormat is a JSON object a line. If text stands before the first one, as syslog writes
-// it, text may stand before each, and the pattern's named groups in it are columns.
-type jsonFormat struct {
-	pattern *regexp.Regexp
-	before  bool
-}
+// jsonFormat is a JSON object a line, which text may stand before, as syslog writes it.
+type jsonFormat struct{ before bool }
 
-func (f *jsonFormat) header(line []byte) (bool, error) {
-	before, _, ok := objectIn(line)
-	before = bytes.TrimSpace(before)
-	f.before = ok && len(before) > 0 && before[0] != '{'
-	return false, nil
-}
-
-func (*jsonFormat) columns() []string { return nil }
-
-// objectIn finds the object that a line ends with, and the text before it.
-func objectIn(line []byte) (before, object []byte, ok bool) {
-	const tries = 8 // braces may stand in the text, and each try may read the whole line
-	for at, n := 0, 0; n < tries; at, n = at+1, n+1 {
-		next := bytes.IndexByte(line[at:], '{')
-		if next < 0 {
-			break
-		}
-		if at += next; json.Valid(line[at:]) {
-			return line[:at], line[at:], true
-		}
+// object is a line without the text before its object.
+func (f jsonFormat) object(line []byte) []byte {
+	if !f.before {
+		return line
 	}
-	return nil, line, false
+	at := bytes.Index(line, []byte(`{"`)) // braces may stand in the text, too
+	return line[max(at, 0):]
 }
+
+func (jsonFormat) header([]byte) (bool, error) { return false, nil }
+func (jsonFormat) columns() []string           { return nil }
 
 // check is quick on whole objects; split says what is wrong with the others.
-func (f *jsonFormat) check(line []byte) error {
-	if text := bytes.TrimLeft(line, " \t"); len(text) > 0 && text[0] == '{' && json.Valid(text) {
+func (f jsonFormat) check(line []byte) error {
+	if text := bytes.TrimLeft(f.object(line), " \t"); len(text) > 0 && text[0] == '{' && json.Valid(text) {
 		return nil
-	}
-	if f.before {
-		if _, _, ok := objectIn(line); ok {
-			return nil
-		}
 	}
 	_, err := f.split(line)
 	return err
 }
 
-func (f *jsonFormat) split(line []byte) (map[string]string, error) {
-	var before []byte
-	if f.before {
-		before, line, _ = objectIn(line)
-	}
+func (f jsonFormat) split(line []byte) (map[string]string, error) {
 	var values map[string]any
-	d := json.NewDecoder(bytes.NewReader(line))
+	d := json.NewDecoder(bytes.NewReader(f.object(line)))
 	d.UseNumber()
 	if err := d.Decode(&values); err != nil {
+		if after := (jsonFormat{true}).object(line); !f.before && json.Valid(after) {
+			return nil, errors.New("text stands before the JSON object: write format: text+jsonl")
+		}
 		return nil, fmt.Errorf("not a JSON object: %w", err)
 	}
 	fields := make(map[string]string, len(values))
-	if f.before {
-		if m := f.pattern.FindSubmatch(before); m != nil {
-			addGroups(fields, f.pattern, m)
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		fields[name] = text(values[name])
 	}
 	return fields, nil
-}
-
-// addGroups adds what the named groups of a pattern matched.
-func addGroups(fields map[string]string, pattern *regexp.Regexp, m [][]byte) {
-	for i, name := range pattern.SubexpNames() {
-		if name != "" {
-			fields[name] = valid(m[i])
-		}
-	}
 }
 
 // text is a JSON value as the text of a field: nothing for null, and lists and
@@ -260,14 +223,19 @@ func (f textFormat) split(line []byte) (map[string]string, error) {
 	}
 	m := f.pattern.FindSubmatch(line)
 	fields := map[string]string{}
-	addGroups(fields, f.pattern, m)
+	for i, name := range f.pattern.SubexpNames() {
+		if name != "" {
+			fields[name] = valid(m[i])
+		}
+	}
 	return fields, nil
 }
 
 // has refuses a column that is not one of the columns; nil stands for any. A path such as
 // details.level needs the column details.
 func has(columns []string, column string) error {
-	if columns == nil || slices.ContainsFunc(columns, func(c string) bool { return c == column || strings.HasPrefix(column, c+".") }) {
+	base, _, _ := strings.Cut(column, ".")
+	if columns == nil || slices.Contains(columns, column) || slices.Contains(columns, base) {
 		return nil
 	}
 	const most = 30
@@ -285,60 +253,40 @@ func value(fields map[string]string, column string) string {
 	if v, ok := fields[column]; ok {
 		return v
 	}
-	for base, path := range cuts(column) {
-		raw, ok := fields[base]
-		if !ok {
-			continue
-		}
-		d := json.NewDecoder(strings.NewReader(raw))
-		d.UseNumber()
-		var document any
-		if d.Decode(&document) != nil {
-			continue
-		}
-		if v, ok := within(document, path); ok {
-			return text(v)
-		}
+	base, path, ok := strings.Cut(column, ".")
+	if !ok {
+		return ""
 	}
-	return ""
-}
-
-// cuts are the ways to cut a path at a point.
-func cuts(path string) iter.Seq2[string, string] {
-	return func(yield func(before, after string) bool) {
-		for i := range len(path) {
-			if path[i] == '.' && !yield(path[:i], path[i+1:]) {
-				return
-			}
-		}
+	d := json.NewDecoder(strings.NewReader(fields[base]))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return ""
 	}
-}
-
-// within is what a path leads to in a JSON value.
-func within(v any, path string) (found any, ok bool) {
-	step := func(key string) (any, bool) {
+	key := ""
+	for _, part := range strings.Split(path, ".") {
+		key += part
 		switch at := v.(type) {
 		case map[string]any:
-			v, ok := at[key]
-			return v, ok
+			if v, ok = at[key]; !ok {
+				v, key = at, key+"."
+				continue
+			}
 		case []any:
-			if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(at) {
-				return at[i], true
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(at) {
+				return ""
 			}
+			v = at[i]
+		default:
+			return ""
 		}
-		return nil, false
+		key = ""
 	}
-	if found, ok = step(path); ok {
-		return found, true
+	if key != "" {
+		return ""
 	}
-	for key, rest := range cuts(path) {
-		if inner, ok := step(key); ok {
-			if found, ok := within(inner, rest); ok {
-				return found, true
-			}
-		}
-	}
-	return nil, false
+	return text(v)
 }
 
 // valid is a line's text with a replacement for every invalid byte.

@@ -33,8 +33,8 @@ var kibana = []struct {
 	{"keys with points within _source", "ecs.json", "format: jsonl\ntime: _source.@timestamp\nseverity: _source.log.level\nentities: {host: {column: _source.host.name}}\n", "", func(e event) string {
 		return `{"_source":` + object("@timestamp", e.at.Format(time.RFC3339Nano), "log.level", e.level, "host.name", e.host, "message", e.message) + `}`
 	}},
-	{"syslog before JSON", "sys.log", "format: jsonl\nyear: 2026\npattern: '^(?P<time>\\w+ +\\d+ \\S+) (?P<host>\\S+)'\nseverity: level\nentities: {host: {column: host}}\n", "", func(e event) string {
-		return e.at.Format(time.Stamp) + " " + e.host + " app[7]: {ctx} " + object("level", e.level, "message", e.message)
+	{"syslog before JSON", "sys.log", "format: text+jsonl\nseverity: level\nentities: {host: {column: host}}\n", "", func(e event) string {
+		return e.at.Format(time.Stamp) + " " + e.host + " app[7]: {ctx} " + object("time", e.at.Format(time.RFC3339), "level", e.level, "host", e.host, "message", e.message)
 	}},
 }
 
@@ -93,35 +93,26 @@ func TestFormsOfAnExport(t *testing.T) {
 	}
 }
 
-// TestTextBeforeJSON: what the first line decides is part of what the log is known by; lines
-// without an object are counted as skipped, and braces in the text do no harm.
+// TestTextBeforeJSON: text before objects is passed over where the configuration says so; where
+// it does not, what is skipped says how to read it.
 func TestTextBeforeJSON(t *testing.T) {
-	digest := func(content string) string {
-		made, err := LoadDir(folder(t, "app.jsonl", content, ""))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made.Config
-	}
-	const plainLine, before = `{"severity":"INFO","n":1}`, `Nov  3 10:00:00 web1 app[7]: `
-	if digest(plainLine+"\n"+before+plainLine) == digest(before+plainLine+"\n"+plainLine) {
-		t.Error("two readings have one digest")
-	}
-	for content, want := range map[string]struct{ read, skipped int64 }{
-		plainLine + "\n" + before + plainLine + "\n" + plainLine:                                       {2, 1},
-		before + plainLine + "\n" + plainLine + "\n" + before + "no object\n" + before + plainLine:     {3, 1},
-		plainLine + plainLine + "\n" + before + plainLine:                                              {1, 1}, // as ever: the first object of the line
-		"{{{{ x} " + plainLine + "\n" + strings.Repeat("{", 1<<18) + "\n" + "x " + plainLine + " \r\n": {0, 3},
-		"x {ctx} [{y}] " + plainLine + "\n" + "x " + strings.Repeat(`{"a":`, 1<<17) + "\n" + plainLine: {2, 1},
-		"panic: {\n" + before + plainLine:                                                              {0, 2},
+	const object, before = `{"severity":"INFO","n":1}`, `Nov  3 10:00:00 web1 app[7]: `
+	for content, want := range map[string]int64{ // how many are read
+		before + object + "\n" + object + "\n" + before + "no object\n" + "{ctx} [{y}] " + object + " \r\n":         3,
+		object + "\n" + strings.Repeat("{", 1<<18) + "\n" + "x " + strings.Repeat(`{"a":`, 1<<17) + "\nx{" + before: 1,
+		"\xfd {} " + object + "\n" + before + "{}\n":                                                                1,
 	} {
-		e := loaded(t, "app.jsonl", content, "")
+		e := loaded(t, "app.log", content, "format: text+jsonl\n")
 		r, _ := call(t, e, "filter_by_severity", `{"severities":["INFO"],"selection":{}}`)
-		if r.Skipped == nil {
-			r.Skipped = &Skips{}
+		if lines := int64(strings.Count(content+"\n", "\n")); r.Count != want {
+			t.Errorf("%.80q: %d of %d lines are read, want %d", content, r.Count, lines, want)
 		}
-		if r.Count != want.read || int64(r.Skipped.Rows) != want.skipped {
-			t.Errorf("%.80q: %d records and %d skipped, want %+v", content, r.Count, r.Skipped.Rows, want)
-		}
+	}
+	made, err := LoadDir(folder(t, "app.jsonl", before+object+"\n", ""))
+	if err != nil || !strings.Contains(strings.Join(made.Notes, "\n"), "text stands before the JSON object: write format: text+jsonl") {
+		t.Errorf("%v, %v", made.Notes, err)
+	}
+	if _, err := LoadDir(folder(t, "app.log", before+object+"\n", "")); err == nil || !strings.Contains(err.Error(), "write format: text+jsonl") {
+		t.Error(err)
 	}
 }

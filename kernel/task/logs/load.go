@@ -127,20 +127,7 @@ func (l *Log) digest() (_ string, err error) {
 		return "", fmt.Errorf("read log: %w", err)
 	}
 	c := l.config
-	parts := []any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year}
-	if f, is := l.newFormat().(*jsonFormat); is {
-		text, err := l.text()
-		if err == nil {
-			_, _, err = begin(f, text)
-		}
-		if err = errors.Join(err, text.Close()); err != nil {
-			return "", err
-		}
-		if f.before { // such lines were skipped once
-			parts = append(parts, "text before JSON")
-		}
-	}
-	raw, err := json.Marshal(parts)
+	raw, err := json.Marshal([]any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }

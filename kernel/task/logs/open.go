@@ -137,15 +137,6 @@ func plain(r io.ReadCloser) (*unpacked, error) {
 	return u, err
 }
 
-// text opens the log. What is returned is to be closed, also beside an error.
-func (l *Log) text() (*unpacked, error) {
-	r, err := l.open()
-	if err != nil {
-		return &unpacked{}, err
-	}
-	return plain(r)
-}
-
 func peek(b *bufio.Reader) ([]byte, error) {
 	head, err := b.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {

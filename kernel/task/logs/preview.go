@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // A task is tried on so many records when it is opened, or on so many bytes.
@@ -79,7 +80,7 @@ const (
 // lacks. The columns of severity and time have defaults, which a log may lack.
 func (e Environment) columnsOf(rec record) error {
 	c := e.log.config
-	if c.format() == "jsonl" {
+	if strings.HasSuffix(c.format(), "jsonl") {
 		return nil
 	}
 	columns := slices.Sorted(maps.Keys(rec.fields))
@@ -121,7 +122,11 @@ func (e Environment) absent(seen int, with map[string]int) (notes []string) {
 
 // head is the first part of a log, in memory.
 func (l *Log) head() (*Log, error) {
-	text, err := l.text()
+	r, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	text, err := plain(r)
 	defer func() { text.Close() }() // nothing is kept of what is read here
 	if err != nil {
 		return nil, err

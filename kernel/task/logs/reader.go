@@ -51,7 +51,11 @@ type record struct {
 // returns what was skipped. Without fields, lines are only checked, which is much
 // faster.
 func (l *Log) each(ctx context.Context, sel Selection, fields bool, do func(record) error) (skips Skips, err error) {
-	text, err := l.text()
+	r, err := l.open()
+	if err != nil {
+		return skips, err
+	}
+	text, err := plain(r)
 	defer func() {
 		if closed := text.Close(); errors.Is(closed, errChanged) {
 			err = closed // whatever was found

@@ -255,7 +255,7 @@ func TestCheckIsSplit(t *testing.T) {
 	n := 0
 	var line func(prefix string, depth int)
 	line = func(prefix string, depth int) {
-		for _, f := range []format{csv, &jsonFormat{}} {
+		for _, f := range []format{csv, jsonFormat{}} {
 			_, slow := f.split([]byte(prefix))
 			if quick := f.check([]byte(prefix)); fmt.Sprint(quick) != fmt.Sprint(slow) {
 				t.Fatalf("%T on %q: %v, want %v", f, prefix, quick, slow)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"noema/kernel/base/files"
@@ -70,7 +71,7 @@ func severalLines(text []byte) bool {
 	return ends && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&object), io.ErrUnexpectedEOF)
 }
 
-// holdsList reports whether the content is one object that holds the rows as a list, and is
+// holdsList reports whether the content is one object that holds a list of objects, and is
 // not itself a row.
 func (t *Table) holdsList() bool {
 	in, closed, err := t.open()
@@ -78,7 +79,20 @@ func (t *Table) holdsList() bool {
 		return false
 	}
 	defer closed()
-	return files.HoldsList(in, usualNames("input")...)
+	var object map[string]json.RawMessage
+	d := json.NewDecoder(io.LimitReader(in, files.MaxJSON))
+	if d.Decode(&object) != nil || d.More() {
+		return false
+	}
+	list := false
+	for name, raw := range object {
+		var rows []map[string]json.RawMessage
+		list = list || json.Unmarshal(raw, &rows) == nil && len(rows) > 0
+		if slices.Contains(usualNames("input"), name) {
+			return false
+		}
+	}
+	return list
 }
 
 // head is the beginning of the content.

@@ -281,7 +281,7 @@ func TestObjectAroundTheRows(t *testing.T) {
 	long := strings.Repeat("x", 3000) // more than is looked at to tell formats apart
 	for i, text := range []string{
 		`{"data":` + rows + `}`, `{"version":"1.1","of":{"deep":[{"question":"no"}]},"data":` + rows + `,"n":[1,2]}` + "\n",
-		"\ufeff {\"about\":\"" + long + "\",\"data\":" + rows + "}\r\n\r\n", "{\n\"data\":\n" + rows + "\n}", `{"about":"` + long + "\",\n\"data\":" + rows + "}",
+		" {\"about\":\"" + long + "\",\"data\":" + rows + "}\r\n\r\n", "{\n\"data\":\n" + rows + "\n}", `{"about":"` + long + "\",\n\"data\":" + rows + "}",
 	} {
 		for name, content := range map[string]string{fmt.Sprint("rows", i, ".json"): text, fmt.Sprint("rows", i, ".json.gz"): gz(t, text)} {
 			made, err := loadFile(write(t, name, content))

@@ -18,6 +18,7 @@ package exchange
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -181,6 +182,21 @@ func (c *Client) Complete(ctx context.Context, r methods.Request) (methods.Compl
 		return methods.Completion{}, c.failure(ctx, err)
 	}
 	return done, nil
+}
+
+// Contact asks the server for what its service names as Probe. A failure is as one of
+// [Client.Complete].
+func (c *Client) Contact(ctx context.Context) error {
+	room := &share{of: c.memory}
+	defer room.release()
+	raw, err := c.post(ctx, c.service.Probe, nil, room, json.Valid)
+	if err == nil && !json.Valid(raw) {
+		err = Malformed(raw, "not JSON")
+	}
+	if err == nil {
+		return nil
+	}
+	return c.failure(ctx, err)
 }
 
 // check refuses what no server could answer.
