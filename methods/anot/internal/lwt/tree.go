@@ -109,7 +109,15 @@ func (r *treeReader) value(depth int) (*node, error) {
 	return n, err
 }
 
+// string writes s as JSON, which it is already between quotes unless it has one of a few
+// characters.
 func (r *treeReader) string(s string) {
+	if !strings.ContainsFunc(s, func(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }) {
+		r.out.WriteByte('"')
+		r.out.WriteString(s)
+		r.out.WriteByte('"')
+		return
+	}
 	_ = r.quote.Encode(s) // a string into a buffer cannot fail
 	r.out.Truncate(r.out.Len() - 1)
 }
@@ -144,7 +152,9 @@ func (r *treeReader) elements(n *node, isList bool, depth int) error {
 		}
 	}
 	closing, err := r.in.Token()
-	fmt.Fprint(&r.out, closing)
+	if d, ok := closing.(json.Delim); ok {
+		r.out.WriteByte(byte(d))
+	}
 	return err
 }
 
