@@ -121,9 +121,9 @@ func (p pairing) proportional(ratio float64) bool {
 func (p pairing) fieller(value, level float64) (low, high float64) {
 	_, df := score.CR2(p.d, p.unit, p.units) // it depends on the units alone
 	quantile := student(df).Quantile((1 - level) / 2)
+	q := p
+	q.d = make([]float64, len(p.d))
 	refutes := func(ratio float64) bool {
-		q := p
-		q.d = make([]float64, len(p.d))
 		for i := range q.d {
 			q.d[i] = p.a[i] - ratio*p.b[i]
 		}
