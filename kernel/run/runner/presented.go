@@ -60,8 +60,12 @@ func (x *execution) present(id record.TrialID, seed uint64, shuffle bool) (prese
 		if p.problem, p.target, err = x.samples[id.Sample].Present(seed, shuffle); err != nil {
 			return p, err
 		}
-		if stateless(x.exp.Task.Environment) {
-			p.environment, p.environmentID, err = x.environment(p.problem)
+		if !stateless(x.exp.Task.Environment) {
+			return p, nil
+		}
+		p.environment, p.environmentID, err = x.environment(p.problem)
+		if _, restored := p.environment.(task.Stateful); restored {
+			p.environment = nil
 		}
 		return p, err
 	})
