@@ -31,24 +31,22 @@ type presentation struct {
 type presentations struct {
 	mu   sync.Mutex
 	made map[presentation]func() (presented, error)
-	last []presentation // in the order in which they came
 }
 
 // presentationsKept is how many there are: more than are in progress, since the methods of a
 // sample run next to each other.
-const presentationsKept = 32
+const presentationsKept = 64
 
 // of returns what is presented, which make makes.
 func (p *presentations) of(key presentation, make func() (presented, error)) (presented, error) {
 	p.mu.Lock()
 	known, ok := p.made[key]
 	if !ok {
-		known = sync.OnceValues(make)
-		p.made[key], p.last = known, append(p.last, key)
-		if len(p.last) > presentationsKept {
-			delete(p.made, p.last[0])
-			p.last = p.last[1:]
+		if len(p.made) == presentationsKept {
+			clear(p.made) // what is in progress is made once more
 		}
+		known = sync.OnceValues(make)
+		p.made[key] = known
 	}
 	p.mu.Unlock()
 	return known()
