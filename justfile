@@ -4,9 +4,9 @@
 default:
     @just --list
 
-# build the noema binary into bin/
+# build the noema binary into bin/, without what debuggers alone need
 build:
-    go build -trimpath -o bin/noema ./kernel/cmd/noema
+    go build -trimpath -ldflags='-s -w' -o bin/noema ./kernel/cmd/noema
 
 # run all tests, as the README says
 test:

@@ -48,6 +48,7 @@ var errClosed = errors.New("call host: the session is over")
 // receive hands results to the calls that wait for them, until the stream
 // ends or the kernel cancels the trial.
 func (h *guestHost) receive(stream kernelSide, frames []*wire.HostFrame, cancel context.CancelFunc) {
+	deepen()
 	defer cancel()
 	defer close(h.gone)
 	for {

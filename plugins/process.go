@@ -225,6 +225,7 @@ func (p *process) solve(ctx context.Context, problem methods.Problem, h methods.
 	}
 	done := make(chan result, 1)
 	go func() {
+		deepen()
 		a, err := newSession(ctx, h, p.pool != nil).run(stream, problem, ctx.Done())
 		done <- result{a, err}
 	}()

@@ -123,6 +123,7 @@ func serverOptions() []grpc.ServerOption {
 		grpc.MaxRecvMsgSize(wire.MaxMessage), grpc.MaxSendMsgSize(wire.MaxMessage),
 		experimental.BufferPool(bufferPool()),
 		grpc.InitialWindowSize(256 << 10), grpc.InitialConnWindowSize(1 << 20),
+		grpc.NumStreamWorkers(trialsEach), // whose stacks have grown already
 	}
 }
 

@@ -104,7 +104,10 @@ func serveTrial(stream kernelSide, m methods.Method) error {
 	go h.receive(stream, frames[1:], cancel)
 
 	finished, sent := make(chan struct{}), make(chan error, 1)
-	go func() { sent <- h.out.Run(finished) }()
+	go func() {
+		deepen()
+		sent <- h.out.Run(finished)
+	}()
 	answer, err := solve(ctx, m, problem, h)
 	if err == nil {
 		err = answer.CheckText() // the wire would replace what is not UTF-8

@@ -88,6 +88,7 @@ func (s *session) run(stream pluginSide, p methods.Problem, stop <-chan struct{}
 	})
 	over, done, sent := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
+		deepen()
 		defer close(sent)
 		// A failed send also breaks the receiving side, which reports it.
 		_ = s.out.Run(done)
@@ -215,6 +216,7 @@ func (s *session) start(c *wire.Call) error {
 	s.inFlight[c.GetId()] = cancel
 	s.mu.Unlock()
 	s.calls.Go(func() {
+		deepen()
 		s.answer(ctx, c)
 		cancel()
 		s.mu.Lock()

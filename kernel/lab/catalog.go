@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"noema/kernel/base/files"
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
@@ -89,11 +91,7 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	if src, err = l.granted(src); err != nil {
 		return runner.Method{}, err
 	}
-	digest, err := plugins.OpenDigests(filepath.Join(l.o.Home, "digests.json")).Of(src)
-	if err != nil {
-		return runner.Method{}, err
-	}
-	at, err := l.Copies().Snapshot(src, digest)
+	at, digest, err := l.pinned(src)
 	if err != nil {
 		return runner.Method{}, err
 	}
@@ -121,6 +119,18 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 	return m, nil
 }
 
+// pinned is the code of a plugin, which nobody changes, with its digest. Of several that
+// open the same code at once, one computes it.
+func (l *Lab) pinned(src plugins.Source) (at plugins.Source, digest string, err error) {
+	l.pinning.Lock()
+	defer l.pinning.Unlock()
+	if digest, err = plugins.OpenDigests(filepath.Join(l.o.Home, "digests.json")).Of(src); err != nil {
+		return src, "", err
+	}
+	at, err = l.Copies().Snapshot(src, digest)
+	return at, digest, err
+}
+
 // shuffleOption is the option that the kernel keeps for itself, for every
 // method: whether the items of rankings are shuffled per trial.
 const shuffleOption = "shuffle"
@@ -134,20 +144,23 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 	if len(texts) > maxMethods {
 		return nil, Misused(fmt.Errorf("declare experiment: %d methods: at most %d are compared with each other", len(texts), maxMethods))
 	}
-	var out []runner.Method
-	used := map[string]bool{}
-	for _, text := range texts {
+	specs := make([]Spec, len(texts))
+	for i, text := range texts {
 		if strings.TrimSpace(text) == "" {
 			return nil, Misused(fmt.Errorf("methods %q: one of the names is empty: leave out a comma", strings.Join(texts, ",")))
 		}
-		s, err := ParseSpec(strings.TrimSpace(text))
-		if err != nil {
+		var err error
+		if specs[i], err = ParseSpec(strings.TrimSpace(text)); err != nil {
 			return nil, Misused(err)
 		}
-		m, err := l.openMethod(ctx, s.Name)
-		if err != nil {
-			return nil, err
-		}
+	}
+	out, err := sideBySide(len(specs), func(i int) (runner.Method, error) { return l.openMethod(ctx, specs[i].Name) })
+	if err != nil {
+		return nil, err
+	}
+	used := map[string]bool{}
+	for i, s := range specs {
+		m := &out[i]
 		m.Label = s.Label(m.Plugin.Method)
 		options := sharedOptions(m.Description, m.Plugin.Method, shared, used)
 		for name, value := range s.Options {
@@ -161,7 +174,6 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 		if m.Options, err = encodeOptions(m.Description, options); err != nil {
 			return nil, Misused(err)
 		}
-		out = append(out, m)
 	}
 	for name := range shared {
 		if !used[name] {
@@ -169,6 +181,31 @@ func (l *Lab) OpenMethods(ctx context.Context, texts []string, shared map[string
 		}
 	}
 	return out, nil
+}
+
+// openAtOnce is how many processes are started side by side: starting one is in part
+// waiting for it.
+const openAtOnce = 8
+
+// sideBySide returns what open makes of each of n places, or the error of the first
+// place that has one.
+func sideBySide(n int, open func(i int) (runner.Method, error)) ([]runner.Method, error) {
+	opened, faults := make([]runner.Method, n), make([]error, n)
+	var opening errgroup.Group
+	opening.SetLimit(openAtOnce)
+	for i := range n {
+		opening.Go(func() error {
+			opened[i], faults[i] = open(i)
+			return nil
+		})
+	}
+	_ = opening.Wait() // the errors are in their places
+	for _, err := range faults {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return opened, nil
 }
 
 // valueOf is the value of an option as it is written: @FILE is the content of a file.
@@ -199,21 +236,18 @@ func (l *Lab) RecordedMethods(ctx context.Context, run *record.Run) ([]runner.Me
 	if err := run.Replayable(); err != nil {
 		return nil, Misused(err)
 	}
-	var out []runner.Method
-	for _, m := range run.Config.Methods {
+	return sideBySide(len(run.Config.Methods), func(i int) (runner.Method, error) {
+		m := run.Config.Methods[i]
 		method, err := l.recordedMethod(ctx, run, m)
 		if err != nil {
-			return nil, fmt.Errorf("open method %q of run %s: %w", m.Label, run.ID, err)
+			return method, fmt.Errorf("open method %q of run %s: %w", m.Label, run.ID, err)
 		}
 		method.Label, method.Options, method.Shuffle = m.Label, m.Options, m.Shuffle
 		if method.Intervention = m.Intervention; m.Intervention != nil && m.Intervention.Kind == record.Truth {
-			if method.Truth, err = l.truth(); err != nil {
-				return nil, err
-			}
+			method.Truth, err = l.truth()
 		}
-		out = append(out, method)
-	}
-	return out, nil
+		return method, err
+	})
 }
 
 // recordedMethod finds a method of a run at the path where its code was, or else a copy of

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"noema/cache"
 	"noema/kernel/model/provider"
 	"noema/kernel/run/gateway"
@@ -96,14 +98,28 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 }
 
 func (l *Lab) run(e Experiment) (*runner.Result, error) {
-	ctx := l.o.Context()
-	s, err := l.setup(e)
+	e, err := e.Complete()
 	if err != nil {
 		return nil, err
 	}
-	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
+	ctx, cancel := context.WithCancel(l.o.Context())
+	defer cancel()
+	var opening errgroup.Group // beside the setup: processes take time to start, and tasks to generate
+	var opened []runner.Method
+	opening.Go(func() (err error) {
+		opened, err = l.OpenMethods(ctx, e.Methods, e.MethodOptions)
+		return err
+	})
+	s, err := l.setup(e)
+	if err != nil {
+		cancel()
+		_ = opening.Wait() // what is wrong with the setup comes first
 		return nil, err
 	}
+	if err := opening.Wait(); err != nil {
+		return nil, err
+	}
+	s.Methods = opened
 	return l.carryOut(s)
 }
 

@@ -31,6 +31,8 @@ type Lab struct {
 	functions map[string]function
 	crew      *cluster.Coordinator // nil until an experiment wants one
 	shown     int                  // progress displays so far, for their ids
+
+	pinning sync.Mutex // held while the code of a plugin is pinned
 }
 
 // Options says where a Lab works and what it has.

@@ -163,3 +163,25 @@ func run(l *lab.Lab, e lab.Experiment) error {
 	_, err := l.Run(e)
 	return err
 }
+
+// TestMethodsOpenSideBySide: whichever process starts first, methods come in the order in
+// which they were named, and the first that cannot be opened is told.
+func TestMethodsOpenSideBySide(t *testing.T) {
+	l := open(t)
+	names := []string{"cot", "anot?builder=react", "direct", "anot?builder=compiled", "direct?shuffle=false"}
+	opened, err := l.OpenMethods(t.Context(), names, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range opened {
+		if m.Label != names[i] || m.Plugin.Digest == "" {
+			t.Errorf("method %d is %q of digest %q, want %q", i, m.Label, m.Plugin.Digest, names[i])
+		}
+	}
+	for range 3 {
+		_, err := l.OpenMethods(t.Context(), []string{"direct", "first-unknown", "cot", "second-unknown"}, nil)
+		if err == nil || !strings.Contains(err.Error(), "first-unknown") {
+			t.Errorf("error is %v", err)
+		}
+	}
+}

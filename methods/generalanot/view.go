@@ -143,10 +143,13 @@ func (d *describer) table(path string, keys []string, entries map[string][]any, 
 	return true
 }
 
+// pythonEscapes are those of a Python string on one line. Making a replacer takes longer
+// than using it.
+var pythonEscapes = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`)
+
 // pythonText is s as a Python string on one line.
 func pythonText(s string) string {
-	s = strings.ToValidUTF8(s, "\ufffd")
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`).Replace(s) + "'"
+	return "'" + pythonEscapes.Replace(strings.ToValidUTF8(s, "\ufffd")) + "'"
 }
 
 func kindOf(v any) string {

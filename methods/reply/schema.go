@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -19,12 +20,46 @@ import (
 // It is jsonschema of Santhosh Kumar Tekuri, which knows all keywords of the draft
 // and is tested against its suite, within limits of our own: nothing is fetched,
 // and no number takes long. The library costs a program 1.2 MB and 6 ms when it
-// starts, and each schema 0.1 ms, which is little beside what a model takes.
+// starts, and each schema 0.1 ms.
 type Validator struct{ schema *jsonschema.Schema }
+
+// compiled are the validators of schemas that were read: a method asks for the same few in
+// every trial, and reading one takes longer than checking many values.
+var compiled struct {
+	sync.Mutex
+	of map[string]*Validator
+}
+
+// How many validators are kept, and how long their schemas may be, in bytes.
+const (
+	maxCompiled   = 256
+	maxKeptSchema = 16 << 10
+)
 
 // NewValidator reads a JSON Schema of draft 2020-12. A schema that refers to
 // anything outside of itself is an error.
 func NewValidator(schema json.RawMessage) (*Validator, error) {
+	compiled.Lock()
+	known := compiled.of[string(schema)]
+	compiled.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	v, err := compile(schema)
+	if err != nil || len(schema) > maxKeptSchema {
+		return v, err
+	}
+	compiled.Lock()
+	defer compiled.Unlock()
+	if compiled.of == nil || len(compiled.of) == maxCompiled {
+		compiled.of = map[string]*Validator{}
+	}
+	compiled.of[string(schema)] = v
+	return v, nil
+}
+
+// compile makes the validator of a schema.
+func compile(schema json.RawMessage) (*Validator, error) {
 	doc, err := parse(schema)
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)

@@ -3,6 +3,7 @@ package reply
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -102,4 +103,43 @@ func distinct(n int) string {
 		fmt.Fprintf(&b, ",%d", i+1)
 	}
 	return b.String() + "]"
+}
+
+// TestASchemaIsReadOnce: many at once that check against more schemas than are kept get
+// the verdict of their own, and what is kept is bounded; a faulty schema stays an error.
+func TestASchemaIsReadOnce(t *testing.T) {
+	schema := func(n int) []byte { return fmt.Appendf(nil, `{"type":"integer","minimum":%d}`, n) }
+	var checks sync.WaitGroup
+	for range 4 {
+		checks.Go(func() {
+			for n := range 2*maxCompiled + 3 {
+				v, err := NewValidator(schema(n))
+				if err != nil {
+					t.Errorf("schema %d: %v", n, err)
+					return
+				}
+				if v.Check(fmt.Append(nil, n)) != nil || v.Check(fmt.Append(nil, n-1)) == nil {
+					t.Errorf("schema %d has the verdict of another", n)
+				}
+			}
+		})
+	}
+	checks.Wait()
+	if n := len(compiled.of); n == 0 || n > maxCompiled {
+		t.Errorf("%d validators are kept, want 1 to %d", n, maxCompiled)
+	}
+	text := schema(7)
+	first, _ := NewValidator(text)
+	text[len(text)-2] = '8' // the caller may go on with its bytes
+	if again, _ := NewValidator(schema(7)); first == nil || again != first {
+		t.Error("the same schema was read twice")
+	}
+	if other, _ := NewValidator(text); other == first {
+		t.Error("another schema has the same validator")
+	}
+	for range 2 {
+		if _, err := NewValidator([]byte(`{"type":"nothing"}`)); err == nil {
+			t.Error("a faulty schema was read")
+		}
+	}
 }

@@ -27,7 +27,7 @@ func main() {
 	if builtin.Serve(os.Args[1:]) {
 		return
 	}
-	tuneMemory()
+	builtin.TuneMemory()
 	// The runtime ends with code 2, as for wrong usage, when memory is out and
 	// after a panic; this has it end by SIGABRT, which shells show as 134.
 	debug.SetTraceback("crash")
@@ -36,18 +36,6 @@ func main() {
 	code := run(ctx, guard, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
-}
-
-// tuneMemory trades memory for time, unless the user has said otherwise: what
-// a run keeps alive is small beside what passes through, and collecting less
-// often takes a quarter off a warm run. The limit keeps large runs in bounds.
-func tuneMemory() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(2 << 30)
-	}
 }
 
 // run executes one command line and returns its exit code. Output that was lost

@@ -63,7 +63,7 @@ func addMemory(flags *pflag.FlagSet) *byteSize {
 }
 
 // collectOften collects garbage as often as Go does by default, not as rarely as
-// [tuneMemory] has it for runs: a pack passes through in the same time and half of
+// [builtin.TuneMemory] has it for runs: a pack passes through in the same time and half of
 // the memory.
 func collectOften() {
 	if os.Getenv("GOGC") == "" {

@@ -62,7 +62,12 @@ const allowed = "t with an allowance for unseen samples"
 
 // half is half the interval's width at an error rate above 0.
 func (e bounded) half(alpha float64) float64 {
-	return math.Hypot(student(e.df).Quantile(alpha/2)*e.se, e.unseen(alpha))
+	return e.halfAt(student(e.df).Quantile(alpha/2), alpha)
+}
+
+// halfAt is half where Student's quantile is known.
+func (e bounded) halfAt(quantile, alpha float64) float64 {
+	return math.Hypot(quantile*e.se, e.unseen(alpha))
 }
 
 // unseen is the allowance for what no unit has shown.

@@ -119,14 +119,16 @@ func (p pairing) proportional(ratio float64) bool {
 // Source: Fieller 1954, "Some problems in interval estimation", with this package's
 // allowance for what no sample has shown.
 func (p pairing) fieller(value, level float64) (low, high float64) {
+	_, df := score.CR2(p.d, p.unit, p.units) // it depends on the units alone
+	quantile := student(df).Quantile((1 - level) / 2)
+	q := p
+	q.d = make([]float64, len(p.d))
 	refutes := func(ratio float64) bool {
-		q := p
-		q.d = make([]float64, len(p.d))
 		for i := range q.d {
 			q.d[i] = p.a[i] - ratio*p.b[i]
 		}
 		e, farthest := bounded{mean: stat.Mean(q.d, nil), weight: 1}, 0.0
-		e.se, e.df = score.CR2(q.d, q.unit, q.units)
+		e.se, _ = score.CR2(q.d, q.unit, q.units)
 		for i, x := range q.d {
 			q.d[i] = x - e.mean
 		}
@@ -134,7 +136,7 @@ func (p pairing) fieller(value, level float64) (low, high float64) {
 			farthest = max(farthest, math.Abs(x))
 		}
 		e.bound = farthest / float64(len(q.d))
-		return math.Abs(e.mean) > e.half(1-level)
+		return math.Abs(e.mean) > e.halfAt(quantile, 1-level)
 	}
 	edge := func(far float64) float64 {
 		if !refutes(value * far) {

@@ -84,6 +84,8 @@ type execution struct {
 	origin     origin
 	order      order // set when trials begin
 
+	presentations presentations
+
 	mu      sync.Mutex
 	trials  map[record.TrialID]*record.Trial
 	waiting []waiting // trials that are not durable yet
@@ -147,6 +149,7 @@ func newExecution(e Setup, from origin, store *cache.Store, observe Observer, sa
 		exp: e, origin: from, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
 		precedents: map[string][]precedent{}, elsewhere: newElsewhere(),
+		presentations: presentations{made: map[presentation]func() (presented, error){}},
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
 	for _, m := range e.Methods {

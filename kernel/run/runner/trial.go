@@ -49,17 +49,21 @@ func (x *execution) pose(ctx context.Context, id record.TrialID) (p posed, err e
 	p.method, p.sample = x.methods[id.Method], x.samples[id.Sample]
 	seed := record.TrialSeed(x.run.Config.Seed, x.seedDigest(), id.Sample, id.Epoch)
 	p.trial = &record.Trial{ID: id, Seed: seed, Transcript: &record.Transcript{}}
-	if p.problem, p.trial.Target, err = p.sample.Present(seed, p.method.Shuffle); err != nil {
+	shown, err := x.present(id, seed, p.method.Shuffle)
+	if err != nil {
 		return p, err
 	}
+	p.problem, p.trial.Target = shown.problem, shown.target
 	p.calls = gateway.Trial{
 		ID: id, Method: methodIdentity(p.method), Effects: x.exp.Task.Scorer.ByEffects(), Sampling: x.run.Config.Sampling,
 		SeedsOf: seedsOf(p.method), Variant: variant(p.method),
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
 		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
 	}
-	if p.calls.Environment, p.calls.EnvironmentID, err = x.environment(p.problem); err != nil {
-		return p, err
+	if p.calls.Environment, p.calls.EnvironmentID = shown.environment, shown.environmentID; shown.environment == nil {
+		if p.calls.Environment, p.calls.EnvironmentID, err = x.environment(p.problem); err != nil {
+			return p, err
+		}
 	}
 	if p.calls.Environment != nil {
 		p.problem.Tools = p.calls.Environment.Tools()

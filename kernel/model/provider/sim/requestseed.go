@@ -101,10 +101,11 @@ func lookUp(path string) string {
 	return fmt.Sprintf("%s.get(%s)", at, pythonText(keys[len(keys)-1]))
 }
 
+// pythonEscapes are those of a Python string: making a replacer takes longer than using it.
+var pythonEscapes = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`)
+
 // pythonText is s as a Python string.
-func pythonText(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(s) + "'"
-}
+func pythonText(s string) string { return "'" + pythonEscapes.Replace(s) + "'" }
 
 // python is the tree over the steps c1, c2 and so on.
 func (l logic) python() string {
