@@ -134,8 +134,7 @@ func (t *trial) compile(ctx context.Context) ([]byte, error) {
 	} else {
 		err = t.compileOnce(ctx, c)
 	}
-	var invalid *reply.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*reply.InvalidError](err); ok {
 		c.Refused = reply.OneLine(invalid.Error(), maxReason)
 		err = nil
 	}

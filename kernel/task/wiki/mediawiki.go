@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,10 +172,7 @@ func (m *MediaWiki) once(ctx context.Context, path string) ([]byte, string, erro
 
 // turn waits until a request may go out.
 func (m *MediaWiki) turn(ctx context.Context) error {
-	wait := m.Wait
-	if wait == 0 {
-		wait = 200 * time.Millisecond
-	}
+	wait := cmp.Or(m.Wait, 200*time.Millisecond)
 	m.mu.Lock()
 	now := time.Now()
 	at := m.next
