@@ -181,9 +181,7 @@ func (f *jsonFormat) split(line []byte) (map[string]string, error) {
 		before, line, _ = objectIn(line)
 	}
 	var values map[string]any
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	if err := d.Decode(&values); err != nil {
+	if err := methods.DecodeJSON(line, &values); err != nil {
 		return nil, fmt.Errorf("not a JSON object: %w", err)
 	}
 	fields := make(map[string]string, len(values))

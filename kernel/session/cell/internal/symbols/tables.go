@@ -620,6 +620,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Ask":            reflect.ValueOf(methods.Ask),
 			"ChoiceAnswer":   reflect.ValueOf(methods.ChoiceAnswer),
 			"Completion":     reflect.ValueOf((*methods.Completion)(nil)),
+			"DecodeJSON":     reflect.ValueOf(methods.DecodeJSON),
 			"DecodeOptions":  reflect.ValueOf(methods.DecodeOptions),
 			"Describer":      reflect.ValueOf((*methods.Describer)(nil)),
 			"_Describer":     reflect.ValueOf((*wrap_noema_methods_Describer)(nil)),
