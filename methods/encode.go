@@ -14,3 +14,11 @@ func EncodeJSON(v any) ([]byte, error) {
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
+
+// DecodeJSON reads the first JSON value of raw. Numbers that go into an any stay as they
+// are written: 1 and 1.0 are different values, and integers beyond 2^53 stay apart.
+func DecodeJSON(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
+}

@@ -1,5 +1,7 @@
 package plugins
 
+import "cmp"
+
 // end kills the process with all its kin. The first verdict counts; an empty
 // one only gets rid of the process.
 func (c *child) end(verdict string) {
@@ -49,9 +51,7 @@ func (c *child) blame(fault string) {
 	c.end(fault)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.verdict == "" {
-		c.verdict = fault
-	}
+	c.verdict = cmp.Or(c.verdict, fault)
 }
 
 // terminate sends the process a SIGTERM.

@@ -211,9 +211,7 @@ func (h *Host) Open(ctx context.Context, src Source) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	if desc.Name == "" {
-		desc.Name = src.Name
-	}
+	desc.Name = cmp.Or(desc.Name, src.Name)
 	if src.Builtin && desc.Name != src.Name {
 		return nil, fmt.Errorf("open plugin %q: it calls itself %q", src.Name, desc.Name)
 	}

@@ -101,8 +101,7 @@ func (w *watched) Solve(ctx context.Context, p methods.Problem, h methods.Host) 
 // fromError converts an error for the wire, a Failure with all that it says.
 func fromError(err error) *wire.Error {
 	e := wire.FromError(err)
-	var f *Failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Failure](err); ok {
 		text := func(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 		e.Failure = &wire.Failure{Plugin: text(f.Plugin), Reason: text(f.Reason), Stderr: text(f.Stderr), Shared: f.Shared, Ended: f.Ended}
 	}

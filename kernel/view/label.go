@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"net/http"
 	"sync"
 
@@ -23,9 +24,7 @@ func Labels(of *lab.Labelling, limit int) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit == 0 {
-		limit = -1
-	}
+	limit = cmp.Or(limit, -1)
 	p.labels = &labelling{of: of, left: limit}
 	p.mux.HandleFunc("GET /{$}", p.handle(p.showLabel))
 	p.mux.HandleFunc("POST /{$}", p.label)

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 	"noema/kernel/show/export"
+	"noema/methods"
 )
 
 // Showable lists what is left out of a bundle unless it is asked for: the folders of this
@@ -155,10 +155,8 @@ func cleaned[T any](v *T, clean func(string) string) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var tree any
-	if err := d.Decode(&tree); err != nil {
+	if err := methods.DecodeJSON(raw, &tree); err != nil {
 		return nil, err
 	}
 	tree, changed := eachText(tree, clean)

@@ -1,7 +1,6 @@
 package baseline
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -193,9 +192,7 @@ func (t *solver) runCall(ctx context.Context, plan []call, c call, results []out
 // a part of the text.
 func fill(value json.RawMessage, results map[int]string) json.RawMessage {
 	var decoded any
-	d := json.NewDecoder(bytes.NewReader(value))
-	d.UseNumber() // numbers stay as they are written
-	if d.Decode(&decoded) != nil {
+	if methods.DecodeJSON(value, &decoded) != nil {
 		return value
 	}
 	filled, _ := trial.MapTexts(decoded, nil, func(text string, _ []string) (any, error) { return fillText(text, results), nil })

@@ -1,7 +1,6 @@
 package generalanot
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,10 +33,8 @@ type Note struct {
 // ParseCompiled reads what the store keeps under [SeedKind]. The seed in it
 // may be edited and used with the method's option seed.
 func ParseCompiled(raw []byte) (*Compiled, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	c := &Compiled{}
-	if err := d.Decode(c); err != nil {
+	if err := methods.DecodeJSON(raw, c); err != nil {
 		return nil, fmt.Errorf("read compiled seed: %w", err)
 	}
 	if c.Seed == nil && c.Refused == "" {
@@ -134,8 +131,7 @@ func (t *trial) compile(ctx context.Context) ([]byte, error) {
 	} else {
 		err = t.compileOnce(ctx, c)
 	}
-	var invalid *reply.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*reply.InvalidError](err); ok {
 		c.Refused = reply.OneLine(invalid.Error(), maxReason)
 		err = nil
 	}

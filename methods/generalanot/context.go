@@ -97,9 +97,7 @@ func ParseContext(raw json.RawMessage) (*Context, error) {
 		return nil, errors.New("read context: empty: the method needs a restaurant with reviews")
 	}
 	c := &Context{}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&c.data); err != nil {
+	if err := methods.DecodeJSON(raw, &c.data); err != nil {
 		return nil, fmt.Errorf("read context: %w", err)
 	}
 	var shape struct{ Reviews []json.RawMessage }

@@ -1,6 +1,7 @@
 package generalanot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,9 +94,7 @@ func (t *trial) collect(relevant []Review, results []Extraction, errs []error) (
 			return e, err
 		}
 		e.lost++
-		if e.because == nil {
-			e.because = err
-		}
+		e.because = cmp.Or(e.because, err)
 		if errors.Is(err, reply.ErrInvalid) {
 			e.unread++
 		}

@@ -1,7 +1,6 @@
 package generalanot
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"noema/methods"
 )
 
 // Extraction is what was extracted from one review.
@@ -23,10 +24,8 @@ type Extraction struct {
 // readFields decodes the fields of an extraction to the values that formulas
 // see.
 func readFields(fields []ExtractionField, raw json.RawMessage) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // 1 and 1.0 are different values in a formula
 	found := map[string]any{}
-	if err := d.Decode(&found); err != nil {
+	if err := methods.DecodeJSON(raw, &found); err != nil {
 		return nil, err
 	}
 	values := make(map[string]any, len(fields))

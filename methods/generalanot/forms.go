@@ -1,6 +1,7 @@
 package generalanot
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -132,9 +133,7 @@ func (c *converter) note(path, format string, args ...any) {
 // finish validates what came of it; its faults get the paths of the file.
 func (c *converter) finish() {
 	s := c.Seed
-	if s.TaskName == "" {
-		s.TaskName = "converted"
-	}
+	s.TaskName = cmp.Or(s.TaskName, "converted")
 	c.prompt()
 	for _, f := range Validate(s, methods.AnswerSpec{}) {
 		if rest, ok := strings.CutPrefix(f.Path, "compute_dag["); ok {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"noema/methods"
 	"noema/methods/generalanot/pyexpr"
 	"noema/methods/reply"
 )
@@ -36,9 +37,7 @@ func decodeObject(raw json.RawMessage) (map[string]any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return object, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&object); err != nil {
+	if err := methods.DecodeJSON(raw, &object); err != nil {
 		return nil, fmt.Errorf("read context: %w", err)
 	}
 	return object, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	"noema/methods/plans"
 )
 
 // FormulaSeed is a policy compiled into what a machine can carry out: which
@@ -173,14 +174,11 @@ func place(raw []byte, err error) error {
 // order of the type, a line break at the end. The same seed gives the same
 // bytes, and Parse reads them back.
 func Marshal(s *FormulaSeed) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // formulas are full of < and >
-	e.SetIndent("", "  ")
-	if err := e.Encode(s); err != nil {
+	raw, err := plans.Encode(s)
+	if err != nil {
 		return nil, fmt.Errorf("write formula seed: %w", err)
 	}
-	return b.Bytes(), nil
+	return raw, nil
 }
 
 // plainJSON is [methods.EncodeJSON] for texts, numbers, booleans and lists or maps of them,

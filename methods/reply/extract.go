@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -36,9 +37,7 @@ func Extract(text string, valid func(json.RawMessage) error) (json.RawMessage, R
 			return nil
 		}
 		if err := valid(v); err != nil {
-			if first == nil {
-				first = err
-			}
+			first = cmp.Or(first, err)
 			return nil
 		}
 		return v

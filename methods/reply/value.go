@@ -2,6 +2,7 @@ package reply
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,9 +40,7 @@ func ReadValue(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) {
 		}
 		return r, err
 	}
-	if loose.Repair == "" {
-		loose.Repair = "a value of another type"
-	}
+	loose.Repair = cmp.Or(loose.Repair, "a value of another type")
 	return loose, nil
 }
 

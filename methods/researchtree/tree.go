@@ -1,6 +1,7 @@
 package researchtree
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,7 @@ func (t *Tree) find(id string) int {
 
 // Add puts a finding below a parent.
 func (t *Tree) Add(parent, topic, content, source string) (Node, error) {
-	if parent == "" {
-		parent = rootID
-	}
+	parent = cmp.Or(parent, rootID)
 	switch {
 	case parent != rootID && t.find(parent) < 0:
 		return Node{}, fmt.Errorf("there is no node %q; there are %s", parent, strings.Join(t.ids(), ", "))

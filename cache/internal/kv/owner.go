@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"noema/kernel/base/pause"
 )
 
 const (
@@ -64,21 +66,10 @@ func elect(ctx context.Context, dir string, o Options) (backend, error) {
 			return nil, fmt.Errorf("open store %q: %s holds it but has not answered for %s: end that process and try again (%w)",
 				dir, holder(dir), o.Patience, err)
 		}
-		if err := pause(ctx, backoff); err != nil {
+		if err := pause.For(ctx, backoff); err != nil {
 			return nil, fmt.Errorf("open store %q: %w", dir, err)
 		}
 		backoff = min(2*backoff, maxBackoff)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 
@@ -251,7 +242,7 @@ func (w *own) accept(server *rpc.Server) {
 				return
 			}
 			// Out of file descriptors, most likely: others may be freed.
-			if pause(context.Background(), maxBackoff) != nil {
+			if pause.For(context.Background(), maxBackoff) != nil {
 				return
 			}
 			continue

@@ -201,8 +201,7 @@ func (r *remote) call(ctx context.Context, method string, args, reply any) error
 	case <-ctx.Done():
 		return ctx.Err()
 	case err := <-done:
-		var refused rpc.ServerError
-		if errors.As(err, &refused) {
+		if _, ok := errors.AsType[rpc.ServerError](err); ok {
 			return fmt.Errorf("ask the owner of the store: %w", err)
 		}
 		if err != nil {

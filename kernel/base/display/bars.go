@@ -2,6 +2,7 @@ package display
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -56,12 +57,7 @@ func (t Table) withBars(widths []int) (Table, []int) {
 
 // drawn reports whether there is something to draw.
 func (b Bar) drawn() bool {
-	for _, x := range []float64{b.Value, b.Low, b.High} {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]float64{b.Value, b.Low, b.High}, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
 }
 
 // draw draws the bar in a row of that many characters, with a line at 0.

@@ -26,8 +26,7 @@ const (
 // Check refuses a path that is not a regular file of at most limit bytes.
 func Check(path string, limit int64) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
-	var fault *fs.PathError
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fault.Err}
 	}
 	if err == nil {

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,9 +63,7 @@ func (f fields) grade(a methods.Answer) (map[string]float64, error) {
 
 // decodeValue keeps numbers as text, so that integers beyond 2^53 stay apart.
 func decodeValue(raw json.RawMessage) (v any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	err = d.Decode(&v)
+	err = methods.DecodeJSON(raw, &v)
 	return v, err
 }
 

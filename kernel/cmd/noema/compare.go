@@ -339,9 +339,7 @@ func failedTrials(r *runner.Result) error {
 	var first *record.Trial
 	for _, t := range r.Trials {
 		if t.Failure != "" && t.Answer.Outcome == methods.Failed {
-			if first == nil {
-				first = t
-			}
+			first = cmp.Or(first, t)
 			failed++
 		}
 	}

@@ -60,8 +60,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	var exit *codedError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*codedError](err); ok {
 		if exit.err != nil {
 			fmt.Fprintln(a.stderr, "noema:", a.redactor.Text(report.Plain(exit.err.Error())))
 		}

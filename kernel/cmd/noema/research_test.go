@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"noema/kernel/internal/test/multihoptest"
 	"noema/kernel/internal/test/wikitest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider/sim"
@@ -44,7 +45,7 @@ func TestResearchTreeOnSeedsExample(t *testing.T) {
 // all that stands around them. A redirect is answered with the article itself.
 func wikipedia(t *testing.T, skin string, o multihop.Options) *httptest.Server {
 	t.Helper()
-	wiki, err := multihop.Handler(o)
+	wiki, err := multihoptest.Handler(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestAFetchedArticleIsFetchedOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	handler, err := multihop.Handler(multihop.Options{Words: 100})
+	handler, err := multihoptest.Handler(multihop.Options{Words: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

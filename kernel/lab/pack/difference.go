@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"noema/methods"
 )
 
 // jsonNumber finds the texts and the numbers of a JSON text: a match that does not begin
@@ -77,22 +79,16 @@ func difference(said, now []byte) string {
 
 func differenceOf(said, now []byte) string {
 	var a, b any
-	if err := decode(said, &a); err != nil {
+	if err := methods.DecodeJSON(said, &a); err != nil {
 		return err.Error()
 	}
-	if err := decode(now, &b); err != nil {
+	if err := methods.DecodeJSON(now, &b); err != nil {
 		return err.Error()
 	}
 	if path, x, y, ok := differ("", a, b); ok {
 		return fmt.Sprintf("%s is %s, and computed again %s", path, short(x), short(y))
 	}
 	return "it is written in another way than noema writes it"
-}
-
-func decode(raw []byte, v *any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(v)
 }
 
 // differ walks two values side by side.

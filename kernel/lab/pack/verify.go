@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,9 +146,7 @@ func (v Verify) begin(ctx context.Context, p *packfile.File) (*verification, err
 	if err != nil {
 		return nil, err
 	}
-	if v.Stderr == nil {
-		v.Stderr = io.Discard
-	}
+	v.Stderr = cmp.Or(v.Stderr, io.Discard)
 	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, rebuilt: map[string]bool{}, during: ctx, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
 	x.lab = lab.Open(lab.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Rebuilt: x.rebuilt, Context: func() context.Context { return x.during }, Stderr: v.Stderr})
 	return x, nil

@@ -296,8 +296,7 @@ func (s inspectSample) usage() (methods.Usage, error) {
 
 // words says what is wrong with JSON without the names of Go's types.
 func words(err error) error {
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s: a %s is not what belongs there", mistyped.Field, mistyped.Value)
 	}
 	return err

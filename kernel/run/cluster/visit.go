@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/semaphore"
 
+	"noema/kernel/base/pause"
 	"noema/methods"
 	"noema/plugins"
 )
@@ -156,7 +157,7 @@ func (v *visit) fetch(ctx context.Context, g group, m methods.Method) {
 		b, ack, err := v.next(ctx, g)
 		if err != nil {
 			if !errors.Is(err, errNothing) {
-				pause(ctx, v.o.pace.retry)
+				pause.For(ctx, v.o.pace.retry)
 			}
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/semaphore"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -100,7 +101,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 			o.Tell("waiting for a coordinator: " + err.Error())
 		}
 		waiting = !errors.Is(err, errAgain)
-		pause(ctx, o.pace.again(attempt))
+		pause.For(ctx, o.pace.again(attempt))
 	}
 }
 
@@ -117,16 +118,6 @@ func inVain(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// pause waits, at most until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }
 
 // connect opens the connection to the server. An address with tls is that of an embedded
@@ -160,7 +151,7 @@ func (w *worker) connect(ctx context.Context) (*nats.Conn, error) {
 		if attempt == 0 {
 			w.o.Tell(fmt.Sprintf("waiting for a server at %s: %v", withoutUser(w.o.Join), err))
 		}
-		if pause(ctx, w.o.pace.again(attempt)); ctx.Err() != nil {
+		if pause.For(ctx, w.o.pace.again(attempt)); ctx.Err() != nil {
 			return nil, inVain(ctx)
 		}
 	}

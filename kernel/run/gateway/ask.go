@@ -52,8 +52,7 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 	}()
 	start := time.Now()
 	c, err := g.opts.Provider.Complete(ctx, r)
-	var miscount *provider.Miscount
-	if errors.As(err, &miscount) {
+	if miscount, ok := errors.AsType[*provider.Miscount](err); ok {
 		rec.Attempts = append(rec.Attempts, cache.Attempt{Kind: cache.Miscounted, Message: miscount.Provider + " reports " + miscount.Counts})
 		err = nil
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"math"
 	"time"
 )
@@ -88,9 +89,7 @@ func (l *limiter) gap() time.Duration {
 // answered counts an answer to a call of that round, which took so long. Only
 // if the limit was used up (full) is that evidence for a higher one.
 func (l *limiter) answered(round uint64, full bool, took time.Duration) {
-	if l.trip == 0 {
-		l.trip = took
-	}
+	l.trip = cmp.Or(l.trip, took)
 	l.trip += (took - l.trip) / 8
 	l.noise.answered(l.low(), l.slow())
 	l.dry, l.holds, l.answers = 0, 0, true

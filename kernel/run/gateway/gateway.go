@@ -213,9 +213,7 @@ func (g *Gateway) count(add func(*Stats)) {
 func (g *Gateway) abort(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.fatal == nil {
-		g.fatal = err
-	}
+	g.fatal = cmp.Or(g.fatal, err)
 }
 
 // stale reports whether a record received at that time must be asked for

@@ -25,8 +25,7 @@ func (e *runLimitError) Unwrap() error { return ErrRunLimit }
 // LimitOf is the limit of the run, such as "5000 tokens", that err says was reached;
 // empty for any other error.
 func LimitOf(err error) string {
-	var reached *runLimitError
-	if errors.As(err, &reached) {
+	if reached, ok := errors.AsType[*runLimitError](err); ok {
 		return reached.limit
 	}
 	return ""

@@ -187,8 +187,7 @@ func (quiet) Input(context.Context, string, bool) (string, error) {
 
 // faultOf is the kind and first message of an error.
 func faultOf(err error) (kind, message string) {
-	var e *cell.Error
-	if errors.As(err, &e) && len(e.Faults) > 0 {
+	if e, ok := errors.AsType[*cell.Error](err); ok && len(e.Faults) > 0 {
 		return e.Kind, e.Faults[0].String()
 	}
 	return "error", err.Error()

@@ -4,6 +4,7 @@
 package jupyter
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,12 +73,8 @@ type kernel struct {
 // SIGTERM comes, or ctx ends, whose error it then returns. An interrupt, by SIGINT
 // or message, only ends the running cell, so SIGINT must not end ctx.
 func Run(ctx context.Context, c Connection, s Session, o Options) error {
-	if o.Log == nil {
-		o.Log = io.Discard
-	}
-	if o.waiting == 0 {
-		o.waiting = maxWaiting
-	}
+	o.Log = cmp.Or(o.Log, io.Discard)
+	o.waiting = cmp.Or(o.waiting, maxWaiting)
 	k := &kernel{
 		session: s, o: o, signer: newSigner(c.Key), id: newID(),
 		requests: make(chan *message, 1024), over: make(chan bool), numbers: numbers{}, places: places{ran: map[string]span{}}, parent: parent(),
@@ -344,10 +341,7 @@ func (k *kernel) status(state string, parent *message) {
 // welcome tells a new subscriber that it will miss no message from now on. The
 // topic is the subscription, so that the message matches it.
 func (k *kernel) welcome(p *peer, topic string) {
-	name := topic
-	if name == "" {
-		name = "iopub_welcome"
-	}
+	name := cmp.Or(topic, "iopub_welcome")
 	frames, err := k.signer.encode([][]byte{[]byte(name)}, newHeader(k.id, "iopub_welcome"), nil,
 		map[string]any{"subscription": topic})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"noema/kernel/base/files"
+	"noema/methods"
 )
 
 // Notebook is a notebook file of nbformat 4 that this kernel can run.
@@ -159,7 +160,7 @@ func (n *Notebook) readCell(d *json.Decoder, number int) error {
 			return json.Unmarshal(raw, &metadata)
 		case "outputs":
 			c.outputs = at
-			return decodeNumbers(raw, &c.saved)
+			return methods.DecodeJSON(raw, &c.saved)
 		case "execution_count":
 			c.count = at
 		}
@@ -183,13 +184,6 @@ func (n *Notebook) readCell(d *json.Decoder, number int) error {
 		n.cells = append(n.cells, c)
 	}
 	return nil
-}
-
-// decodeNumbers is json.Unmarshal that keeps numbers as they are written.
-func decodeNumbers(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(into)
 }
 
 // joined is a text that nbformat has as one string or as lines.

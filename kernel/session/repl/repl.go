@@ -260,8 +260,7 @@ func (r *repl) cell(ctx context.Context, text string) error {
 	})
 	r.screen.finish()
 	if err != nil {
-		var e *cell.Error
-		if errors.As(err, &e) && e.Kind == "exit" {
+		if e, ok := errors.AsType[*cell.Error](err); ok && e.Kind == "exit" {
 			if r.o.Terminal {
 				return fmt.Errorf("exit status %d: os.Exit ends the cell, not the session; to leave, press Ctrl-D or type :quit", e.Code)
 			}

@@ -21,6 +21,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"noema/kernel/base/pause"
 )
 
 // otlpVariable is the value of a variable of the OTLP exporter's standard, where
@@ -109,10 +111,8 @@ func post(ctx context.Context, client *http.Client, endpoint string, header http
 		if attempt >= retries {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := pause.For(ctx, wait); err != nil {
+			return err
 		}
 	}
 }

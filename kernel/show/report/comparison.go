@@ -67,7 +67,7 @@ func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
 
 // basis is what the numbers rest on.
 func basis(c *compare.Comparison) string {
-	t := plural(c.Samples, "sample")
+	t := Plural(c.Samples, "sample")
 	if c.Epochs > 1 {
 		t += " × " + c.EpochsText()
 	}
@@ -88,10 +88,10 @@ func basis(c *compare.Comparison) string {
 func budgetText(c *compare.Comparison) string {
 	var parts []string
 	if n := c.Budget.Calls; n > 0 {
-		parts = append(parts, plural(n, "call"))
+		parts = append(parts, Plural(n, "call"))
 	}
 	if n := c.Budget.Tokens; n > 0 {
-		parts = append(parts, plural(int(n), "token"))
+		parts = append(parts, Plural(int(n), "token"))
 	}
 	if n := c.Budget.Cost; n > 0 {
 		usd := n.USD()

@@ -16,13 +16,13 @@ import (
 func CreditSheet(c *compare.Credit, of string, simulatedModel bool) Sheet {
 	head := fmt.Sprintf("%s of %s as recorded: %s, n = %d", c.Metric, c.Method, metric(c.Recorded, true), c.Recorded.N)
 	if c.Failed+c.LeftOut > 0 {
-		head += fmt.Sprintf(" (of %s, %d without an answer, which count as wrong, and %d left out)", plural(c.Trials, "trial"), c.Failed, c.LeftOut)
+		head += fmt.Sprintf(" (of %s, %d without an answer, which count as wrong, and %d left out)", Plural(c.Trials, "trial"), c.Failed, c.LeftOut)
 	}
 	n := 0
 	for _, p := range c.Places {
 		n += len(p.Effects)
 	}
-	head += fmt.Sprintf("\n%s on run %s · %.0f %% intervals", plural(n, "intervention"), of, c.Level*100)
+	head += fmt.Sprintf("\n%s on run %s · %.0f %% intervals", Plural(n, "intervention"), of, c.Level*100)
 	if n > 1 {
 		head += fmt.Sprintf(", which hold together (each %.4g %%)", c.PairLevel*100)
 	}

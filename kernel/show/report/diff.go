@@ -32,13 +32,13 @@ func Diff(w io.Writer, d *compare.Diff, v DiffView) {
 		fmt.Fprintln(w, "warning:", Plain(warning))
 	}
 	flipped := d.Flipped()
-	fmt.Fprintf(w, "\n%s same; %s\n", plural(d.Same, "trial"), differing(d.Trials, len(flipped)))
+	fmt.Fprintf(w, "\n%s same; %s\n", Plural(d.Same, "trial"), differing(d.Trials, len(flipped)))
 	for _, only := range []struct {
 		run string
 		ids []record.TrialID
 	}{{"a", d.OnlyA}, {"b", d.OnlyB}} {
 		if len(only.ids) > 0 {
-			fmt.Fprintf(w, "%s only in %s: %s\n", plural(len(only.ids), "trial"), only.run, Plain(someTrials(only.ids)))
+			fmt.Fprintf(w, "%s only in %s: %s\n", Plural(len(only.ids), "trial"), only.run, Plain(someTrials(only.ids)))
 		}
 	}
 	shown := d.Trials

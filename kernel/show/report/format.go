@@ -43,22 +43,19 @@ func seconds(d time.Duration) string {
 }
 
 // Plural writes n of a thing, as in "1 fault" and "2 faults".
-func Plural(n int, thing string) string { return plural(n, thing) }
-
-// plural writes n of a thing.
-func plural(n int, thing string) string {
+func Plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return count(n) + " " + thing + "s"
 }
 
-// pluralWere is plural with its verb in the past.
+// pluralWere is Plural with its verb in the past.
 func pluralWere(n int, thing string) string {
 	if n == 1 {
-		return plural(n, thing) + " was"
+		return Plural(n, thing) + " was"
 	}
-	return plural(n, thing) + " were"
+	return Plural(n, thing) + " were"
 }
 
 // count writes n with commas.

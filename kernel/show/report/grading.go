@@ -64,5 +64,5 @@ func gradingCost(g *compare.Grading) string {
 	if g.Usage.Calls == nil {
 		return cost
 	}
-	return cost + ", " + plural(*g.Usage.Calls, "call")
+	return cost + ", " + Plural(*g.Usage.Calls, "call")
 }

@@ -58,7 +58,7 @@ func MethodNames(r *record.Run) []string {
 		}
 	}
 	if n := len(r.Config.Methods) - len(names); n > 0 {
-		names = append(names, plural(n, "intervention"))
+		names = append(names, Plural(n, "intervention"))
 	}
 	return names
 }
@@ -126,7 +126,7 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		retried += t.Facts().Retried
 	}
 	if retried > 0 {
-		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", plural(retried, "call"))
+		fmt.Fprintf(w, "retries     %s needed more than one attempt: see --trial\n", Plural(retried, "call"))
 	}
 }
 
@@ -138,7 +138,7 @@ func isolation(w io.Writer, label string, p record.Plugin) {
 	}
 	fmt.Fprintf(w, "isolation   %s: %s\n", label, text)
 	if p.Repeated > 0 {
-		fmt.Fprintf(w, "repeated    %s: %s, each in a fresh process: %s\n", label, plural(p.Repeated, "trial"), cmp.Or(p.State, "none differs"))
+		fmt.Fprintf(w, "repeated    %s: %s, each in a fresh process: %s\n", label, Plural(p.Repeated, "trial"), cmp.Or(p.State, "none differs"))
 	}
 }
 
@@ -159,7 +159,7 @@ func Task(w io.Writer, t *task.Task, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%s version %s: %s\n%s, %s, digest %s\n\n", t.Name, t.Version, t.Summary, plural(len(t.Samples), "sample"), t.Source, digest)
+	fmt.Fprintf(w, "%s version %s: %s\n%s, %s, digest %s\n\n", t.Name, t.Version, t.Summary, Plural(len(t.Samples), "sample"), t.Source, digest)
 	for _, note := range t.Notes {
 		fmt.Fprintln(w, "note:", note)
 	}

@@ -23,7 +23,7 @@ func EstimateTable(e *runner.Estimate) display.Table {
 		case m.Free == m.Trials:
 			from = "everything is stored"
 		case m.Basis > 0:
-			from = fmt.Sprintf("%s of %s", plural(m.Basis, "trial"), m.From)
+			from = fmt.Sprintf("%s of %s", Plural(m.Basis, "trial"), m.From)
 		}
 		t.Row(m.Method, count(m.Trials), count(m.Free), count(m.Hits), rough(m.Calls), rough(m.Tokens), money(m.Cost), from)
 	}

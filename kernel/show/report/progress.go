@@ -65,7 +65,7 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
-	trials := plural(total, "trial")
+	trials := Plural(total, "trial")
 	if run.Config.Design != nil && run.Asked == nil {
 		trials = "at most " + trials
 	}
@@ -74,7 +74,7 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 		return
 	}
 	if run.Parent != "" && !run.Config.Varied() {
-		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, plural(done, "trial"), total-done, printable(ModelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, Plural(done, "trial"), total-done, printable(ModelName(run.Config.Model)))
 	} else if done > 0 {
 		fmt.Fprintf(p.w, "run %s goes on: %d of %s are done, %s\n", run.ID, done, trials, printable(ModelName(run.Config.Model)))
 	} else {
@@ -173,12 +173,12 @@ func (p *Progress) line(now time.Time) string {
 			}
 		}
 	}
-	parts = append(parts, fmt.Sprintf("%s, %s new", plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))
+	parts = append(parts, fmt.Sprintf("%s, %s new", Plural(p.usage.Calls+p.usage.ToolCalls, "call"), count(p.provider)))
 	if p.usage.Unpriced == 0 {
 		parts = append(parts, fmt.Sprintf("$%.4f", p.usage.Cost.USD()))
 	}
 	if p.workers != nil {
-		parts = append(parts, plural(p.workers(), "worker"))
+		parts = append(parts, Plural(p.workers(), "worker"))
 	}
 	if made := p.done - p.earlier; made > 0 && p.done < p.total {
 		left := now.Sub(p.started) / time.Duration(made) * time.Duration(p.total-p.done)

@@ -11,7 +11,7 @@ import (
 func Verdict(w io.Writer, r *runner.ReplayResult) {
 	w = Guarded(w)
 	if r.Skipped > 0 {
-		fmt.Fprintf(w, "%s had failed for other reasons than the method: not repeated\n", plural(r.Skipped, "trial"))
+		fmt.Fprintf(w, "%s had failed for other reasons than the method: not repeated\n", Plural(r.Skipped, "trial"))
 	}
 	for _, c := range r.Changed {
 		fmt.Fprintln(w, "changed:", c)
@@ -54,7 +54,7 @@ const maxConflicts = 10
 
 // Imported prints what became of the content of a pack.
 func Imported(w io.Writer, added, same int, runs, conflicts []string) {
-	fmt.Fprintf(w, "%s added, %d were there\n", plural(added, "record"), same)
+	fmt.Fprintf(w, "%s added, %d were there\n", Plural(added, "record"), same)
 	for _, id := range runs {
 		fmt.Fprintln(w, "added run", id)
 	}

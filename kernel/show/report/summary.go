@@ -210,19 +210,19 @@ func calls(s *runner.Summary) string {
 	text := fmt.Sprintf("%s to the provider, %s from the store", count(s.ProviderCalls), count(s.CachedCalls))
 	failed := slices.ContainsFunc(s.Comparison.Methods, func(m compare.MethodStats) bool { return m.Failed > 0 })
 	if s.FailedAttempts > 0 {
-		text += ", " + plural(s.FailedAttempts, "failed request")
+		text += ", " + Plural(s.FailedAttempts, "failed request")
 		if !failed {
 			text += ", repeated"
 		}
 	}
 	if s.ToolRuns > 0 {
-		text += ", " + plural(s.ToolRuns, "run") + " of tools"
+		text += ", " + Plural(s.ToolRuns, "run") + " of tools"
 	}
 	if failed {
 		text += ", with those of failed trials" // which are in no trial's mean
 	}
 	if s.SharedCalls > 0 {
-		text += "; " + plural(s.SharedCalls, "completion") + " shared between methods"
+		text += "; " + Plural(s.SharedCalls, "completion") + " shared between methods"
 	}
 	return text
 }
@@ -240,7 +240,7 @@ func title(s *runner.Summary) string {
 
 // Basis is what the numbers of a run rest on.
 func Basis(s *runner.Summary) string {
-	t := plural(s.Samples, "sample")
+	t := Plural(s.Samples, "sample")
 	if s.Epochs > 1 {
 		t += fmt.Sprintf(" × %d epochs", s.Epochs)
 	}

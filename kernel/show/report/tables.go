@@ -93,7 +93,7 @@ func amounts(c *compare.Comparison) display.Table {
 		if m.Seeds != nil {
 			of := func(r compare.Resource) string { return share(m.Seeds, r) }
 			t.Row("of which seeds", of(compare.Calls), of(compare.InputTokens)+"+"+of(compare.OutputTokens), of(compare.Cost), of(compare.Latency),
-				plural(m.Seeds.Seeds, "seed"))
+				Plural(m.Seeds.Seeds, "seed"))
 		}
 	}
 	return t

@@ -156,7 +156,7 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		for _, t := range told {
 			sum += t.Logprob
 		}
-		fmt.Fprintf(w, "    log probability: %.3f over %s\n", sum, plural(len(told), "token"))
+		fmt.Fprintf(w, "    log probability: %.3f over %s\n", sum, Plural(len(told), "token"))
 	}
 }
 

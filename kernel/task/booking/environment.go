@@ -1,7 +1,6 @@
 package booking
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -88,9 +87,7 @@ func (s *session) luck(c methods.ToolCall) [32]byte {
 	binary.LittleEndian.PutUint64(seed[:], s.seed)
 	h.Write(seed[:])
 	var args any
-	d := json.NewDecoder(bytes.NewReader(c.Arguments))
-	d.UseNumber()
-	if d.Decode(&args) != nil {
+	if methods.DecodeJSON(c.Arguments, &args) != nil {
 		args = string(c.Arguments)
 	}
 	raw, err := json.Marshal([]any{c.Path, c.Name, args})

@@ -1,6 +1,7 @@
 package cafes
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -147,9 +148,7 @@ func sayTime(minutes, style int) string {
 	if hour >= 12 {
 		hour, half = hour-12, "pm"
 	}
-	if hour == 0 {
-		hour = 12
-	}
+	hour = cmp.Or(hour, 12)
 	text := fmt.Sprint(hour)
 	if m := minutes % 60; m != 0 {
 		text += fmt.Sprintf(":%02d", m)

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -78,9 +79,7 @@ func ReadConfig(path string) (Config, error) {
 	if len(c.Severities) == 0 {
 		c.Severities = known.Severities
 	}
-	if c.Fallback == "" {
-		c.Fallback = known.Fallback
-	}
+	c.Fallback = cmp.Or(c.Fallback, known.Fallback)
 	if c.File == "" {
 		return c, fmt.Errorf("read log configuration %s: no file: add a line such as file: records.csv", path)
 	}
@@ -106,12 +105,8 @@ func parseConfig(path string, raw []byte) (Config, error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		return c, fmt.Errorf("read log configuration %s: %w", path, err)
 	}
-	if c.Severity == "" {
-		c.Severity = defaultSeverity
-	}
-	if c.Time == "" {
-		c.Time = defaultTime
-	}
+	c.Severity = cmp.Or(c.Severity, defaultSeverity)
+	c.Time = cmp.Or(c.Time, defaultTime)
 	return c, nil
 }
 

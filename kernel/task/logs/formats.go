@@ -155,9 +155,7 @@ func (f jsonFormat) check(line []byte) error {
 
 func (f jsonFormat) split(line []byte) (map[string]string, error) {
 	var values map[string]any
-	d := json.NewDecoder(bytes.NewReader(f.object(line)))
-	d.UseNumber()
-	if err := d.Decode(&values); err != nil {
+	if err := methods.DecodeJSON(f.object(line), &values); err != nil {
 		if after := (jsonFormat{true}).object(line); !f.before && json.Valid(after) {
 			return nil, errors.New("text stands before the JSON object: write format: text+jsonl")
 		}

@@ -86,6 +86,32 @@ func New(o Options) (*task.Task, error) {
 	return t, nil
 }
 
+// Wiki is the wiki of a generated task.
+type Wiki struct {
+	Pages     map[string]string // HTML by title, as MediaWiki makes it: articles and disambiguation pages
+	Redirects map[string]string // from title to title
+	Corpus    *wiki.Corpus      // the same pages, read
+}
+
+// WikiOf returns what the tools of the task search, for tests that serve it.
+func WikiOf(o Options) (Wiki, error) {
+	if err := methods.ParseOptions(nil, &o); err != nil {
+		return Wiki{}, fmt.Errorf("generate multihop: %w", err)
+	}
+	w := newWorld(o.Seed, o.Words)
+	corpus, _, err := w.corpus()
+	pages := map[string]string{}
+	for _, t := range w.things {
+		pages[t.title] = w.page(t)
+	}
+	for name, titles := range w.ambiguous {
+		if pages[name] == "" {
+			pages[name] = listPage(name, titles)
+		}
+	}
+	return Wiki{pages, w.redirects, corpus}, err
+}
+
 // corpus parses the world's pages, the same way as a fetched article.
 func (w *world) corpus() (*wiki.Corpus, map[string]*wiki.Page, error) {
 	var list []*wiki.Page

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,9 +115,7 @@ func (d *data) chooseTruth(names []string, want string) (string, error) {
 		return "", fmt.Errorf("several ground truths found, of the tasks %s: choose one, as in task=%s", strings.Join(tasks, ", "), tasks[0])
 	}
 	if len(tasks) == 0 {
-		if want == "" {
-			want = "TASK"
-		}
+		want = cmp.Or(want, "TASK")
 		return "", fmt.Errorf("%s%s is missing: it holds the verdicts and primitives", want, suffix)
 	}
 	d.task = tasks[0]

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -107,10 +108,7 @@ func (r *reader) row(row Row) error {
 		return err
 	}
 	if first, dup := r.ids[s.ID]; dup {
-		unit := row.Unit
-		if unit == "" {
-			unit = "line"
-		}
+		unit := cmp.Or(row.Unit, "line")
 		err := row.Errorf("id %q is already used in %s %d", s.ID, unit, first)
 		if !r.own {
 			err = fmt.Errorf("%w: write id=%s to number the samples", err, rowID)

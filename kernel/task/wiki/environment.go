@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -115,9 +116,7 @@ func failure(err error) methods.ToolResult {
 
 // sizeOf is the size of a page that is asked for, or else the usual one.
 func sizeOf(asked, usual int) int {
-	if asked == 0 {
-		asked = usual
-	}
+	asked = cmp.Or(asked, usual)
 	return min(max(asked, minPage), maxPage)
 }
 

@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/base/title"
 )
 
@@ -131,7 +133,7 @@ func (m *MediaWiki) get(ctx context.Context, path string) ([]byte, string, error
 		if err == nil || !errors.As(err, &passing) || attempt == retries || ctx.Err() != nil {
 			return raw, final, err
 		}
-		if err := pause(ctx, max(passing.wait, time.Duration(1<<attempt)*100*time.Millisecond)); err != nil {
+		if err := pause.For(ctx, max(passing.wait, time.Duration(1<<attempt)*100*time.Millisecond)); err != nil {
 			return nil, "", err
 		}
 	}
@@ -171,10 +173,7 @@ func (m *MediaWiki) once(ctx context.Context, path string) ([]byte, string, erro
 
 // turn waits until a request may go out.
 func (m *MediaWiki) turn(ctx context.Context) error {
-	wait := m.Wait
-	if wait == 0 {
-		wait = 200 * time.Millisecond
-	}
+	wait := cmp.Or(m.Wait, 200*time.Millisecond)
 	m.mu.Lock()
 	now := time.Now()
 	at := m.next
@@ -183,19 +182,8 @@ func (m *MediaWiki) turn(ctx context.Context) error {
 	}
 	m.next = at.Add(wait)
 	m.mu.Unlock()
-	return pause(ctx, time.Until(at))
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
+	if wait = time.Until(at); wait <= 0 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return pause.For(ctx, wait)
 }

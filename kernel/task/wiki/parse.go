@@ -165,12 +165,7 @@ func attribute(n *html.Node, name string) string {
 
 // has reports whether an element has one of the classes.
 func has(n *html.Node, classes ...string) bool {
-	for _, c := range strings.Fields(attribute(n, "class")) {
-		if slices.Contains(classes, c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields(attribute(n, "class")), func(c string) bool { return slices.Contains(classes, c) })
 }
 
 // dropped reports whether an element is not text of the article: what scripts and

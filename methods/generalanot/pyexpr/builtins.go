@@ -3,6 +3,7 @@ package pyexpr
 import (
 	"math"
 	"math/big"
+	"slices"
 )
 
 // builtins are the functions that are neither classes nor in a module.
@@ -142,12 +143,7 @@ func (m *machine) instance(v, of Value) bool {
 	case *Type:
 		return v.class().is(t)
 	case *Tuple:
-		for _, one := range t.items {
-			if m.instance(v, one) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.items, func(one Value) bool { return m.instance(v, one) })
 	}
 	raise(typeError, "isinstance() arg 2 must be a type or a tuple of types")
 	return false

@@ -1,6 +1,7 @@
 package pyexpr
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"regexp"
@@ -103,9 +104,7 @@ func (m *machine) formatStr(s string, f formatSpec) string {
 	if f.prec >= 0 && f.prec < utf8.RuneCountInString(s) {
 		s = string([]rune(s)[:f.prec])
 	}
-	if f.align == 0 {
-		f.align = '<'
-	}
+	f.align = cmp.Or(f.align, '<')
 	return m.pad("", s, f)
 }
 

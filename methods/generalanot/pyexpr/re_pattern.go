@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -284,12 +285,7 @@ func loopsOverNothing(re *syntax.Regexp) bool {
 	if again && mayBeEmpty(re.Sub[0]) {
 		return true
 	}
-	for _, sub := range re.Sub {
-		if loopsOverNothing(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, loopsOverNothing)
 }
 
 func mayBeEmpty(re *syntax.Regexp) bool {
@@ -307,12 +303,7 @@ func mayBeEmpty(re *syntax.Regexp) bool {
 			}
 		}
 	case syntax.OpAlternate:
-		for _, sub := range re.Sub {
-			if mayBeEmpty(sub) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(re.Sub, mayBeEmpty)
 	}
 	return true
 }

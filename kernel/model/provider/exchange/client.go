@@ -170,8 +170,7 @@ func (c *Client) Complete(ctx context.Context, r methods.Request) (methods.Compl
 	}
 	d := c.draft(r)
 	done, err := c.attempt(ctx, d, r)
-	var miscount *provider.Miscount
-	if errors.As(err, &miscount) {
+	if _, ok := errors.AsType[*provider.Miscount](err); ok {
 		return done, err
 	}
 	var refused *Refusal

@@ -177,8 +177,7 @@ func stalled(what string, after time.Duration) error {
 
 // cause is why a request failed: our own limit where it was that.
 func cause(ctx context.Context, err error) error {
-	var own *provider.Error
-	if errors.As(context.Cause(ctx), &own) {
+	if own, ok := errors.AsType[*provider.Error](context.Cause(ctx)); ok {
 		return own
 	}
 	return err

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -93,9 +94,7 @@ type replySum struct {
 }
 
 func (s *replySum) add(p part) error {
-	if s.model == "" {
-		s.model = p.Model
-	}
+	s.model = cmp.Or(s.model, p.Model)
 	if p.Usage != nil {
 		s.usage = p.Usage // totals so far
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"noema/kernel/model/provider/local/internal/grammar"
+	"slices"
 )
 
 // bounded chooses a token under the schema: what the model likes best, as long
@@ -83,10 +84,5 @@ func (w *writer) fewest(text []byte, most int) (tokens []int, fits bool) {
 func (w *writer) closed() bool {
 	clear(w.allow)
 	w.state.Mask(w.p.vocab, w.allow)
-	for _, ok := range w.allow {
-		if ok {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.allow, func(ok bool) bool { return ok })
 }

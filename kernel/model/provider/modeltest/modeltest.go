@@ -90,8 +90,7 @@ func Test(ctx context.Context, m methods.Model, f provider.Features) ([]Row, err
 // of a host around it.
 func (t *tester) call(r methods.Request) (methods.Completion, error) {
 	c, err := t.model.Complete(t.ctx, r)
-	var e *provider.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*provider.Error](err); ok {
 		err = e
 	}
 	if t.err = err; err == nil {
@@ -116,8 +115,7 @@ func short(s string) string {
 // failed is the outcome of a failed call: a request that is refused for what it
 // asks for is one that the model cannot answer.
 func failed(err error) (Outcome, string) {
-	var e *provider.Error
-	if errors.As(err, &e) && e.Kind == provider.Rejected {
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Kind == provider.Rejected {
 		return No, strings.Join(strings.Fields(err.Error()), " ")
 	}
 	return Failed, strings.Join(strings.Fields(err.Error()), " ")

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -50,9 +51,7 @@ func decode(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 				ID: call.ID, Name: call.Function.Name, Arguments: exchange.Arguments(string(call.Function.Arguments)),
 			})
 		}
-		if c.Model == "" {
-			c.Model = one.Model
-		}
+		c.Model = cmp.Or(c.Model, one.Model)
 		return nil
 	}); err != nil {
 		return exchange.Reply{}, err

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -117,9 +118,7 @@ type callSum struct {
 }
 
 func (s *chatSum) add(r chatReply) {
-	if s.model == "" {
-		s.model = r.Model
-	}
+	s.model = cmp.Or(s.model, r.Model)
 	if r.Usage != nil {
 		s.usage = r.Usage
 	}

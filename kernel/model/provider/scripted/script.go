@@ -1,6 +1,7 @@
 package scripted
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -200,10 +201,7 @@ func (f *Fault) compile() (*provider.Error, error) {
 	if err != nil {
 		return nil, fmt.Errorf("error: %w", err)
 	}
-	message := f.Message
-	if message == "" {
-		message = "failure that the script asks for"
-	}
+	message := cmp.Or(f.Message, "failure that the script asks for")
 	return &provider.Error{Kind: kind, Status: f.Status, RetryAfter: after, Err: errors.New(message)}, nil
 }
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,12 +83,7 @@ func (t test) hoursHold(value string) bool {
 // reviewsHold judges reviews. authors is who may have written them; nil means
 // anyone.
 func (t test) reviewsHold(reviews []review, authors map[string]bool, n noise) bool {
-	for _, r := range reviews {
-		if (authors == nil || authors[r.Author]) && mentioned(r.Text, t.pattern, n) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reviews, func(r review) bool { return (authors == nil || authors[r.Author]) && mentioned(r.Text, t.pattern, n) })
 }
 
 func parseReviews(value string) []review {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -178,10 +179,7 @@ func (s solution) shaped(raw json.RawMessage) (string, bool) {
 	if s.none != "" {
 		return s.none, true
 	}
-	kind := map[byte]string{'"': "string", '[': "array", '{': "object"}[s.value[0]]
-	if kind == "" {
-		kind = "number"
-	}
+	kind := cmp.Or(map[byte]string{'"': "string", '[': "array", '{': "object"}[s.value[0]], "number")
 	names := root.Required
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(root.Properties))

@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"crypto/tls"
 	"errors"
@@ -50,9 +51,7 @@ func Start(o Options, secret string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if number == 0 {
-		number = server.RANDOM_PORT
-	}
+	number = cmp.Or(number, server.RANDOM_PORT)
 	sweep()
 	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 	if err != nil {

@@ -277,6 +277,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 		},
 		"noema/kernel/base/display/display": {
 			"Axis":         reflect.ValueOf((*display.Axis)(nil)),
+			"Bar":          reflect.ValueOf((*display.Bar)(nil)),
 			"Bundle":       reflect.ValueOf((*display.Bundle)(nil)),
 			"Column":       reflect.ValueOf((*display.Column)(nil)),
 			"Count":        reflect.ValueOf(display.Count),
@@ -619,6 +620,7 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			"Ask":            reflect.ValueOf(methods.Ask),
 			"ChoiceAnswer":   reflect.ValueOf(methods.ChoiceAnswer),
 			"Completion":     reflect.ValueOf((*methods.Completion)(nil)),
+			"DecodeJSON":     reflect.ValueOf(methods.DecodeJSON),
 			"DecodeOptions":  reflect.ValueOf(methods.DecodeOptions),
 			"Describer":      reflect.ValueOf((*methods.Describer)(nil)),
 			"_Describer":     reflect.ValueOf((*wrap_noema_methods_Describer)(nil)),
@@ -779,37 +781,14 @@ type wrap_archive_tar_FileInfoNames struct {
 	WUname   func() (string, error)
 }
 
-func (w wrap_archive_tar_FileInfoNames) Gname() (string, error) {
-	return w.WGname()
-}
-
-func (w wrap_archive_tar_FileInfoNames) IsDir() bool {
-	return w.WIsDir()
-}
-
-func (w wrap_archive_tar_FileInfoNames) ModTime() time.Time {
-	return w.WModTime()
-}
-
-func (w wrap_archive_tar_FileInfoNames) Mode() fs.FileMode {
-	return w.WMode()
-}
-
-func (w wrap_archive_tar_FileInfoNames) Name() string {
-	return w.WName()
-}
-
-func (w wrap_archive_tar_FileInfoNames) Size() int64 {
-	return w.WSize()
-}
-
-func (w wrap_archive_tar_FileInfoNames) Sys() any {
-	return w.WSys()
-}
-
-func (w wrap_archive_tar_FileInfoNames) Uname() (string, error) {
-	return w.WUname()
-}
+func (w wrap_archive_tar_FileInfoNames) Gname() (string, error) { return w.WGname() }
+func (w wrap_archive_tar_FileInfoNames) IsDir() bool            { return w.WIsDir() }
+func (w wrap_archive_tar_FileInfoNames) ModTime() time.Time     { return w.WModTime() }
+func (w wrap_archive_tar_FileInfoNames) Mode() fs.FileMode      { return w.WMode() }
+func (w wrap_archive_tar_FileInfoNames) Name() string           { return w.WName() }
+func (w wrap_archive_tar_FileInfoNames) Size() int64            { return w.WSize() }
+func (w wrap_archive_tar_FileInfoNames) Sys() any               { return w.WSys() }
+func (w wrap_archive_tar_FileInfoNames) Uname() (string, error) { return w.WUname() }
 
 // wrap_crypto_Decapsulator lets interpreted types be a crypto.Decapsulator.
 type wrap_crypto_Decapsulator struct {
@@ -818,13 +797,8 @@ type wrap_crypto_Decapsulator struct {
 	WEncapsulator func() crypto.Encapsulator
 }
 
-func (w wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) {
-	return w.WDecapsulate(a0)
-}
-
-func (w wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator {
-	return w.WEncapsulator()
-}
+func (w wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) { return w.WDecapsulate(a0) }
+func (w wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator     { return w.WEncapsulator() }
 
 // wrap_crypto_Encapsulator lets interpreted types be a crypto.Encapsulator.
 type wrap_crypto_Encapsulator struct {
@@ -833,13 +807,8 @@ type wrap_crypto_Encapsulator struct {
 	WEncapsulate func() ([]byte, []byte)
 }
 
-func (w wrap_crypto_Encapsulator) Bytes() []byte {
-	return w.WBytes()
-}
-
-func (w wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) {
-	return w.WEncapsulate()
-}
+func (w wrap_crypto_Encapsulator) Bytes() []byte                 { return w.WBytes() }
+func (w wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) { return w.WEncapsulate() }
 
 // wrap_crypto_MessageSigner lets interpreted types be a crypto.MessageSigner.
 type wrap_crypto_MessageSigner struct {
@@ -849,14 +818,10 @@ type wrap_crypto_MessageSigner struct {
 	WSignMessage func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
 }
 
-func (w wrap_crypto_MessageSigner) Public() crypto.PublicKey {
-	return w.WPublic()
-}
-
+func (w wrap_crypto_MessageSigner) Public() crypto.PublicKey { return w.WPublic() }
 func (w wrap_crypto_MessageSigner) Sign(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
 	return w.WSign(a0, a1, a2)
 }
-
 func (w wrap_crypto_MessageSigner) SignMessage(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
 	return w.WSignMessage(a0, a1, a2)
 }
@@ -869,17 +834,9 @@ type wrap_crypto_ecdh_KeyExchanger struct {
 	WPublicKey func() *ecdh.PublicKey
 }
 
-func (w wrap_crypto_ecdh_KeyExchanger) Curve() ecdh.Curve {
-	return w.WCurve()
-}
-
-func (w wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) {
-	return w.WECDH(a0)
-}
-
-func (w wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey {
-	return w.WPublicKey()
-}
+func (w wrap_crypto_ecdh_KeyExchanger) Curve() ecdh.Curve                       { return w.WCurve() }
+func (w wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) { return w.WECDH(a0) }
+func (w wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey              { return w.WPublicKey() }
 
 // wrap_encoding_BinaryAppender lets interpreted types be a encoding.BinaryAppender.
 type wrap_encoding_BinaryAppender struct {
@@ -897,9 +854,7 @@ type wrap_encoding_TextAppender struct {
 	WAppendText func(a0 []byte) ([]byte, error)
 }
 
-func (w wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) {
-	return w.WAppendText(a0)
-}
+func (w wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) { return w.WAppendText(a0) }
 
 // wrap_hash_Cloner lets interpreted types be a hash.Cloner.
 type wrap_hash_Cloner struct {
@@ -912,29 +867,12 @@ type wrap_hash_Cloner struct {
 	WWrite     func(a0 []byte) (int, error)
 }
 
-func (w wrap_hash_Cloner) BlockSize() int {
-	return w.WBlockSize()
-}
-
-func (w wrap_hash_Cloner) Clone() (hash.Cloner, error) {
-	return w.WClone()
-}
-
-func (w wrap_hash_Cloner) Reset() {
-	w.WReset()
-}
-
-func (w wrap_hash_Cloner) Size() int {
-	return w.WSize()
-}
-
-func (w wrap_hash_Cloner) Sum(a0 []byte) []byte {
-	return w.WSum(a0)
-}
-
-func (w wrap_hash_Cloner) Write(a0 []byte) (int, error) {
-	return w.WWrite(a0)
-}
+func (w wrap_hash_Cloner) BlockSize() int               { return w.WBlockSize() }
+func (w wrap_hash_Cloner) Clone() (hash.Cloner, error)  { return w.WClone() }
+func (w wrap_hash_Cloner) Reset()                       { w.WReset() }
+func (w wrap_hash_Cloner) Size() int                    { return w.WSize() }
+func (w wrap_hash_Cloner) Sum(a0 []byte) []byte         { return w.WSum(a0) }
+func (w wrap_hash_Cloner) Write(a0 []byte) (int, error) { return w.WWrite(a0) }
 
 // wrap_hash_XOF lets interpreted types be a hash.XOF.
 type wrap_hash_XOF struct {
@@ -945,21 +883,10 @@ type wrap_hash_XOF struct {
 	WWrite     func(a0 []byte) (int, error)
 }
 
-func (w wrap_hash_XOF) BlockSize() int {
-	return w.WBlockSize()
-}
-
-func (w wrap_hash_XOF) Read(a0 []byte) (int, error) {
-	return w.WRead(a0)
-}
-
-func (w wrap_hash_XOF) Reset() {
-	w.WReset()
-}
-
-func (w wrap_hash_XOF) Write(a0 []byte) (int, error) {
-	return w.WWrite(a0)
-}
+func (w wrap_hash_XOF) BlockSize() int               { return w.WBlockSize() }
+func (w wrap_hash_XOF) Read(a0 []byte) (int, error)  { return w.WRead(a0) }
+func (w wrap_hash_XOF) Reset()                       { w.WReset() }
+func (w wrap_hash_XOF) Write(a0 []byte) (int, error) { return w.WWrite(a0) }
 
 // wrap_io_fs_ReadLinkFS lets interpreted types be a fs.ReadLinkFS.
 type wrap_io_fs_ReadLinkFS struct {
@@ -969,17 +896,9 @@ type wrap_io_fs_ReadLinkFS struct {
 	WReadLink func(a0 string) (string, error)
 }
 
-func (w wrap_io_fs_ReadLinkFS) Lstat(a0 string) (fs.FileInfo, error) {
-	return w.WLstat(a0)
-}
-
-func (w wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error) {
-	return w.WOpen(a0)
-}
-
-func (w wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error) {
-	return w.WReadLink(a0)
-}
+func (w wrap_io_fs_ReadLinkFS) Lstat(a0 string) (fs.FileInfo, error) { return w.WLstat(a0) }
+func (w wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error)      { return w.WOpen(a0) }
+func (w wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error)   { return w.WReadLink(a0) }
 
 // wrap_noema_kernel_base_display_Displayer lets interpreted types be a display.Displayer.
 type wrap_noema_kernel_base_display_Displayer struct {
@@ -987,9 +906,7 @@ type wrap_noema_kernel_base_display_Displayer struct {
 	WDisplay func() display.Bundle
 }
 
-func (w wrap_noema_kernel_base_display_Displayer) Display() display.Bundle {
-	return w.WDisplay()
-}
+func (w wrap_noema_kernel_base_display_Displayer) Display() display.Bundle { return w.WDisplay() }
 
 // wrap_noema_kernel_base_display_Screen lets interpreted types be a display.Screen.
 type wrap_noema_kernel_base_display_Screen struct {
@@ -998,13 +915,8 @@ type wrap_noema_kernel_base_display_Screen struct {
 	WShow  func(a0 string, a1 display.Bundle)
 }
 
-func (w wrap_noema_kernel_base_display_Screen) Clear(a0 bool) {
-	w.WClear(a0)
-}
-
-func (w wrap_noema_kernel_base_display_Screen) Show(a0 string, a1 display.Bundle) {
-	w.WShow(a0, a1)
-}
+func (w wrap_noema_kernel_base_display_Screen) Clear(a0 bool)                     { w.WClear(a0) }
+func (w wrap_noema_kernel_base_display_Screen) Show(a0 string, a1 display.Bundle) { w.WShow(a0, a1) }
 
 // wrap_noema_kernel_base_score_EffectScorer lets interpreted types be a score.EffectScorer.
 type wrap_noema_kernel_base_score_EffectScorer struct {
@@ -1016,7 +928,6 @@ type wrap_noema_kernel_base_score_EffectScorer struct {
 func (w wrap_noema_kernel_base_score_EffectScorer) Score(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error) {
 	return w.WScore(a0, a1, a2)
 }
-
 func (w wrap_noema_kernel_base_score_EffectScorer) ScoreEffects(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage, a3 []methods.ToolResult) (score.Score, error) {
 	return w.WScoreEffects(a0, a1, a2, a3)
 }
@@ -1046,30 +957,16 @@ type wrap_noema_kernel_lab_Catalog struct {
 func (w wrap_noema_kernel_lab_Catalog) Embedder(a0 string) (task.Embedder, error) {
 	return w.WEmbedder(a0)
 }
-
-func (w wrap_noema_kernel_lab_Catalog) Methods() []string {
-	return w.WMethods()
-}
-
+func (w wrap_noema_kernel_lab_Catalog) Methods() []string { return w.WMethods() }
 func (w wrap_noema_kernel_lab_Catalog) Model(a0 lab.Spec, a1 bool, a2 int) (provider.Provider, error) {
 	return w.WModel(a0, a1, a2)
 }
-
-func (w wrap_noema_kernel_lab_Catalog) Models() []string {
-	return w.WModels()
-}
-
-func (w wrap_noema_kernel_lab_Catalog) ServeArgs() []string {
-	return w.WServeArgs()
-}
-
+func (w wrap_noema_kernel_lab_Catalog) Models() []string    { return w.WModels() }
+func (w wrap_noema_kernel_lab_Catalog) ServeArgs() []string { return w.WServeArgs() }
 func (w wrap_noema_kernel_lab_Catalog) Task(a0 context.Context, a1 lab.Spec) (*lab.Task, error) {
 	return w.WTask(a0, a1)
 }
-
-func (w wrap_noema_kernel_lab_Catalog) Tasks() []lab.TaskEntry {
-	return w.WTasks()
-}
+func (w wrap_noema_kernel_lab_Catalog) Tasks() []lab.TaskEntry { return w.WTasks() }
 
 // wrap_noema_kernel_model_provider_Provider lets interpreted types be a provider.Provider.
 type wrap_noema_kernel_model_provider_Provider struct {
@@ -1081,10 +978,7 @@ type wrap_noema_kernel_model_provider_Provider struct {
 func (w wrap_noema_kernel_model_provider_Provider) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
 	return w.WComplete(a0, a1)
 }
-
-func (w wrap_noema_kernel_model_provider_Provider) Info() provider.Info {
-	return w.WInfo()
-}
+func (w wrap_noema_kernel_model_provider_Provider) Info() provider.Info { return w.WInfo() }
 
 // wrap_noema_kernel_task_Embedder lets interpreted types be a task.Embedder.
 type wrap_noema_kernel_task_Embedder struct {
@@ -1096,10 +990,7 @@ type wrap_noema_kernel_task_Embedder struct {
 func (w wrap_noema_kernel_task_Embedder) Embed(a0 context.Context, a1 []string) ([][]float32, error) {
 	return w.WEmbed(a0, a1)
 }
-
-func (w wrap_noema_kernel_task_Embedder) ID() string {
-	return w.WID()
-}
+func (w wrap_noema_kernel_task_Embedder) ID() string { return w.WID() }
 
 // wrap_noema_kernel_task_Environment lets interpreted types be a task.Environment.
 type wrap_noema_kernel_task_Environment struct {
@@ -1111,10 +1002,7 @@ type wrap_noema_kernel_task_Environment struct {
 func (w wrap_noema_kernel_task_Environment) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
 	return w.WCall(a0, a1)
 }
-
-func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec {
-	return w.WTools()
-}
+func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec { return w.WTools() }
 
 // wrap_noema_kernel_task_PerTrial lets interpreted types be a task.PerTrial.
 type wrap_noema_kernel_task_PerTrial struct {
@@ -1127,14 +1015,10 @@ type wrap_noema_kernel_task_PerTrial struct {
 func (w wrap_noema_kernel_task_PerTrial) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
 	return w.WCall(a0, a1)
 }
-
 func (w wrap_noema_kernel_task_PerTrial) Of(a0 methods.Problem) (task.Environment, error) {
 	return w.WOf(a0)
 }
-
-func (w wrap_noema_kernel_task_PerTrial) Tools() []methods.ToolSpec {
-	return w.WTools()
-}
+func (w wrap_noema_kernel_task_PerTrial) Tools() []methods.ToolSpec { return w.WTools() }
 
 // wrap_noema_kernel_task_Preparer lets interpreted types be a task.Preparer.
 type wrap_noema_kernel_task_Preparer struct {
@@ -1157,11 +1041,7 @@ type wrap_noema_kernel_task_Searcher struct {
 func (w wrap_noema_kernel_task_Searcher) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
 	return w.WCall(a0, a1)
 }
-
-func (w wrap_noema_kernel_task_Searcher) Tools() []methods.ToolSpec {
-	return w.WTools()
-}
-
+func (w wrap_noema_kernel_task_Searcher) Tools() []methods.ToolSpec { return w.WTools() }
 func (w wrap_noema_kernel_task_Searcher) WithEmbedder(a0 task.Embedder, a1 bool) (task.Environment, error) {
 	return w.WWithEmbedder(a0, a1)
 }
@@ -1177,14 +1057,10 @@ type wrap_noema_kernel_task_Stateful struct {
 func (w wrap_noema_kernel_task_Stateful) Call(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
 	return w.WCall(a0, a1)
 }
-
 func (w wrap_noema_kernel_task_Stateful) Restore(a0 methods.ToolCall, a1 methods.ToolResult) error {
 	return w.WRestore(a0, a1)
 }
-
-func (w wrap_noema_kernel_task_Stateful) Tools() []methods.ToolSpec {
-	return w.WTools()
-}
+func (w wrap_noema_kernel_task_Stateful) Tools() []methods.ToolSpec { return w.WTools() }
 
 // wrap_noema_methods_Describer lets interpreted types be a methods.Describer.
 type wrap_noema_methods_Describer struct {
@@ -1192,9 +1068,7 @@ type wrap_noema_methods_Describer struct {
 	WDescribe func() methods.Description
 }
 
-func (w wrap_noema_methods_Describer) Describe() methods.Description {
-	return w.WDescribe()
-}
+func (w wrap_noema_methods_Describer) Describe() methods.Description { return w.WDescribe() }
 
 // wrap_noema_methods_Host lets interpreted types be a methods.Host.
 type wrap_noema_methods_Host struct {
@@ -1208,15 +1082,10 @@ type wrap_noema_methods_Host struct {
 func (w wrap_noema_methods_Host) CallTool(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error) {
 	return w.WCallTool(a0, a1)
 }
-
 func (w wrap_noema_methods_Host) Complete(a0 context.Context, a1 methods.Request) (methods.Completion, error) {
 	return w.WComplete(a0, a1)
 }
-
-func (w wrap_noema_methods_Host) Emit(a0 methods.Event) {
-	w.WEmit(a0)
-}
-
+func (w wrap_noema_methods_Host) Emit(a0 methods.Event) { w.WEmit(a0) }
 func (w wrap_noema_methods_Host) Seed(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error) {
 	return w.WSeed(a0, a1, a2)
 }
@@ -1267,6 +1136,4 @@ type wrap_noema_methods_Tracer struct {
 	WEmit  func(a0 methods.Event)
 }
 
-func (w wrap_noema_methods_Tracer) Emit(a0 methods.Event) {
-	w.WEmit(a0)
-}
+func (w wrap_noema_methods_Tracer) Emit(a0 methods.Event) { w.WEmit(a0) }

@@ -197,9 +197,7 @@ func (c *Config) sizes(r *raw) {
 	if c.Activation == "" {
 		c.Activation = map[Family]string{GPT2: "gelu_new", BERT: "gelu"}[c.Family]
 	}
-	if c.Activation == "" {
-		c.Activation = "silu"
-	}
+	c.Activation = cmp.Or(c.Activation, "silu")
 	if c.Family == Gemma3 {
 		c.gemma(r)
 	}

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -57,9 +58,7 @@ func readPretokenizer(raw json.RawMessage) (pretokenizer, error) {
 		}
 		return byPattern(`\p{N}+`, "Isolated")
 	case "Punctuation":
-		if f.Behavior == "" {
-			f.Behavior = "Isolated"
-		}
+		f.Behavior = cmp.Or(f.Behavior, "Isolated")
 		return byPattern(punctuation, f.Behavior)
 	case "Whitespace":
 		return byPattern(`[^\w\s]+|\w+`, "Matches")
@@ -197,10 +196,7 @@ func (f *cutFile) byteLevel() (pretokenizer, error) {
 
 // metaspace writes spaces as ▁ and cuts before them.
 func (f *cutFile) metaspace() (pretokenizer, error) {
-	mark := f.Replacement
-	if mark == "" {
-		mark = "▁"
-	}
+	mark := cmp.Or(f.Replacement, "▁")
 	if f.Scheme == "" && f.PrefixSpace {
 		f.Scheme = "always"
 	}

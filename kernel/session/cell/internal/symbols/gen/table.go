@@ -124,17 +124,23 @@ func (t *table) wrapper(name string, o *types.TypeName, iface *types.Interface) 
 		params, args := t.params(sig)
 		results := t.tuple(sig.Results())
 		fmt.Fprintf(&fields, "W%s func(%s) (%s)\n", m.Name(), params, results)
-		fmt.Fprintf(&methods, "func (w %s) %s(%s) (%s) {\n", name, m.Name(), params, results)
-		if m.Name() == "String" && sig.Params().Len() == 0 {
-			methods.WriteString("if w.WString == nil {\nreturn \"\"\n}\n")
-		}
-		if sig.Results().Len() > 0 {
-			methods.WriteString("return ")
-		}
-		fmt.Fprintf(&methods, "w.W%s(%s)\n}\n\n", m.Name(), args)
+		fmt.Fprintf(&methods, "func (w %s) %s(%s) (%s) {%s}\n", name, m.Name(), params, results, forward(m, args))
 	}
-	return fmt.Sprintf("// %s lets interpreted types be a %s.\ntype %s struct {\nIValue any\n%s}\n\n%s",
+	return fmt.Sprintf("// %s lets interpreted types be a %s.\ntype %s struct {\nIValue any\n%s}\n\n%s\n",
 		name, t.ref(o), name, &fields, &methods)
+}
+
+// forward is the body of a wrapper's method: one line that calls the field. A
+// String that the interpreted type lacks is empty, since fmt calls it on any value.
+func forward(m *types.Func, args string) string {
+	sig, call := m.Signature(), fmt.Sprintf(" w.W%s(%s) ", m.Name(), args)
+	if sig.Results().Len() > 0 {
+		call = " return" + call
+	}
+	if m.Name() == "String" && sig.Params().Len() == 0 {
+		call = "\nif w.WString == nil {\nreturn \"\"\n}\n" + call
+	}
+	return call
 }
 
 // params are a signature's parameters under plain names, and the arguments that

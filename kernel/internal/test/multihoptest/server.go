@@ -1,4 +1,5 @@
-package multihop
+// Package multihoptest serves the wiki of the generated task multihop over HTTP.
+package multihoptest
 
 import (
 	"encoding/json"
@@ -8,25 +9,20 @@ import (
 	"strconv"
 	"strings"
 
+	"noema/kernel/task/multihop"
 	"noema/kernel/task/wiki"
-	"noema/methods"
 )
 
 // Handler serves the wiki of a generated task as a MediaWiki server does: its
-// search, its articles as HTML, and its redirects. It serves tests, and who wants
-// to see how a method does over HTTP.
-func Handler(o Options) (http.Handler, error) {
-	if err := methods.ParseOptions(nil, &o); err != nil {
-		return nil, fmt.Errorf("serve multihop: %w", err)
-	}
-	w := newWorld(o.Seed, o.Words)
-	corpus, _, err := w.corpus()
+// search, its articles as HTML, and its redirects.
+func Handler(o multihop.Options) (http.Handler, error) {
+	w, err := multihop.WikiOf(o)
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /w/api.php", func(rw http.ResponseWriter, r *http.Request) { search(rw, r, corpus) })
-	mux.HandleFunc("GET /wiki/{title}", func(rw http.ResponseWriter, r *http.Request) { w.serve(rw, r) })
+	mux.HandleFunc("GET /w/api.php", func(rw http.ResponseWriter, r *http.Request) { search(rw, r, w.Corpus) })
+	mux.HandleFunc("GET /wiki/{title}", func(rw http.ResponseWriter, r *http.Request) { serve(rw, r, w) })
 	return mux, nil
 }
 
@@ -58,20 +54,17 @@ func search(rw http.ResponseWriter, r *http.Request, c *wiki.Corpus) {
 }
 
 // serve answers with an article, a disambiguation page or a redirect.
-func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+func serve(rw http.ResponseWriter, r *http.Request, w multihop.Wiki) {
 	title := strings.ReplaceAll(r.PathValue("title"), "_", " ")
-	if to, ok := w.redirects[title]; ok {
+	if to, ok := w.Redirects[title]; ok {
 		http.Redirect(rw, r, "/wiki/"+url.PathEscape(strings.ReplaceAll(to, " ", "_")), http.StatusMovedPermanently)
 		return
 	}
+	page, ok := w.Pages[title]
+	if !ok {
+		http.NotFound(rw, r)
+		return
+	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if t, ok := w.byTitle[title]; ok {
-		fmt.Fprint(rw, w.page(t))
-		return
-	}
-	if titles, ok := w.ambiguous[title]; ok {
-		fmt.Fprint(rw, listPage(title, titles))
-		return
-	}
-	http.NotFound(rw, r)
+	fmt.Fprint(rw, page)
 }

@@ -1,29 +1,30 @@
-package multihop
+package multihoptest
 
 import (
 	"encoding/json"
 	"net/http/httptest"
 	"testing"
 
+	"noema/kernel/task/multihop"
 	"noema/methods"
 )
 
 // TestOverHTTP asks the wiki in memory and the same wiki behind a real MediaWiki
 // server, and must be told the same.
 func TestOverHTTP(t *testing.T) {
-	o := Options{Questions: 3, Words: 200}
+	o := multihop.Options{Questions: 3, Words: 200}
 	handler, err := Handler(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	here, err := New(o)
+	here, err := multihop.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Wikipedia = server.URL
-	there, err := New(o)
+	there, err := multihop.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
