@@ -17,6 +17,10 @@ var update = flag.Bool("update", false, "write the page of what cells can hold")
 // shrink unseen.
 const least = 220
 
+// mostRefused is how many of the programs that people write every day the engine yaegi
+// may refuse.
+const mostRefused = 9
+
 // page is where the results are written down for people.
 const page = "../SUBSET.md"
 
@@ -44,6 +48,18 @@ func TestBattery(t *testing.T) {
 			})
 		}
 	})
+	everyday := map[string]int{}
+	for s, r := range found {
+		if s.Theme == "everyday" {
+			everyday[r.yaegi]++
+			if r.yaegi != "right" {
+				t.Logf("with engine yaegi, everyday/%s is %s", s.Name, r.yaegi)
+			}
+		}
+	}
+	if t.Logf("everyday programs with engine yaegi: %v", everyday); everyday["refused"] > mostRefused {
+		t.Errorf("%d everyday programs are refused, want at most %d", everyday["refused"], mostRefused)
+	}
 	if t.Failed() || len(found) < len(snippets) {
 		return // some failed, or -run picked a few
 	}
