@@ -104,6 +104,7 @@ func (s *snippet) check(t *testing.T, want string) result {
 		found.yaegi = "refused"
 	case errors.As(err, &fault) && (fault.Kind == "unsupported" || fault.Kind == "type error"):
 		found.yaegi = "refused"
+		t.Logf("engine yaegi: %v", err)
 		if found.outcome == works {
 			found.outcome = worksHere
 		}

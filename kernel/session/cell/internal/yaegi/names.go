@@ -92,6 +92,13 @@ func (e *Engine) nameOf(o types.Object) string {
 	case *types.PkgName:
 		return e.alias(o.Imported().Path())
 	case *types.TypeName:
+		if l, ok := o.Type().(interface{ Obj() *types.TypeName }); e.own(o) && (!ok || l.Obj() != o) { // an instance's argument
+			text := e.typeText(o.Type())
+			if _, composed := o.Type().(interface{ Elem() types.Type }); composed && text[0] != '[' && text[0] != 'm' || strings.HasPrefix(text, "func(") {
+				return "(" + text + ")"
+			}
+			return text
+		}
 		if _, param := o.Type().(*types.TypeParam); e.own(o) && !param {
 			return e.prefix(o.Pkg()) + o.Name()
 		}

@@ -177,7 +177,7 @@ func (l *lowering) identifier(n *ast.Ident) {
 		l.instantiated(n, i)
 		return
 	}
-	if o := l.info.Uses[n]; o != nil && o.Pkg() != nil && !o.Exported() && !l.own(o) && o.Parent() == o.Pkg().Scope() && o.Pkg() != l.unit.Package {
+	if o := l.info.Uses[n]; o != nil && o.Pkg() != nil && !o.Exported() && !l.own(o) && o.Parent() == o.Pkg().Scope() && l.names[o] == "" && o.Pkg().Path() != "noema/cell/hooks" {
 		l.wrong(n, "%s of package %s", n.Name, o.Pkg().Name())
 	}
 	if f, ok := l.info.Uses[n].(*types.Func); ok && f.Pkg() != nil && slices.Contains(strings.Fields(introspective[f.Pkg().Path()]), f.Name()) {
