@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,9 @@ const least = 220
 // mostRefused is how many of the programs that people write every day the engine yaegi
 // may refuse.
 const mostRefused = 9
+
+// numbers are those of an index that is out of range, which yaegi does not know.
+var numbers = regexp.MustCompile(`range \[.*\]( with (length|capacity) \d+)?`)
 
 // page is where the results are written down for people.
 const page = "../SUBSET.md"
@@ -108,7 +112,7 @@ func (s *snippet) check(t *testing.T, want string) result {
 		if found.outcome == works {
 			found.outcome = worksHere
 		}
-	case err == nil && got == want && found.outcome == works:
+	case err == nil && numbers.ReplaceAllString(got, "range") == numbers.ReplaceAllString(want, "range") && found.outcome == works:
 		found.yaegi = "right"
 	default:
 		found.yaegi = "wrong"

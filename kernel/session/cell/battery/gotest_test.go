@@ -24,7 +24,7 @@ type suite struct {
 	// is left out if not ok.
 	want    func(t *testing.T, file string) (output string, fails, ok bool)
 	counts  map[string]counts // as measured, by engine
-	differs map[string]string // programs that ssa does not run as they say, each with why
+	differs map[string]string // programs that sessions do not run as they say, each with why
 }
 
 // counts are the outcomes of a suite on a busy machine.
@@ -110,7 +110,7 @@ func (s suite) with(t *testing.T, engine string) {
 		}
 		outcome, err := goProgram(t, engine, file, want, fails)
 		name := strings.TrimPrefix(file, s.root)
-		if why := s.differs[name]; outcome == "wrong" && engine == "ssa" && why != "" {
+		if why := s.differs[name]; outcome == "wrong" && why != "" {
 			outcome = "different"
 		}
 		count[outcome]++

@@ -25,7 +25,13 @@ const looked = "Error String Format GoString Unwrap Is As Timeout Temporary " +
 // conversion refuses values of cells' types in interfaces of which the interpreter
 // loses the type or a method, and boxes the others.
 func (l *lowering) conversion(c conversion) {
-	if c.from == nil || !types.IsInterface(c.to) || types.IsInterface(c.from) || !l.owns(c.from) {
+	if c.from == nil || !types.IsInterface(c.to) || !l.owns(c.from) {
+		return
+	}
+	if types.IsInterface(c.from) {
+		if !l.owns(c.to) {
+			l.wrong(c.x, "what an interface of a cell holds in another (%s in %s)", l.show(c.from), l.show(c.to))
+		}
 		return
 	}
 	if c.call != nil && c.to.Underlying().(*types.Interface).Empty() && l.taken(c) {

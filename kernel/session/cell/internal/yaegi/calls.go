@@ -54,6 +54,7 @@ func (l *lowering) call(c *astutil.Cursor, n *ast.CallExpr) {
 	case "":
 		l.copied(n)
 		l.hostedCall(n)
+		l.typesHidden(n)
 	}
 }
 

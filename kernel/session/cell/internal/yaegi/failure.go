@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/types"
 	"reflect"
+	"strings"
 )
 
 // class is a type of cells that is an error.
@@ -126,6 +128,23 @@ func (e *Engine) decoded(err error) error {
 		panic(unsupported("yaegi goes wrong with an error of encoding/json that names a cell's type"))
 	}
 	return err
+}
+
+// typesHidden guards interfaces of which a call shows the type.
+func (l *lowering) typesHidden(n *ast.CallExpr) {
+	f, ok := l.callee0(n)
+	if !ok || f.Pkg() == nil || l.own(f) {
+		return
+	}
+	reflects := f.Pkg().Path() == "reflect" && (f.Name() == "TypeOf" || f.Name() == "ValueOf")
+	for i, x := range n.Args {
+		verb, known := l.printing(n, f, x)
+		tv := l.info.Types[x]
+		if tv.Type != nil && !tv.IsNil() && types.IsInterface(tv.Type) && (reflects || known && strings.HasSuffix(verb, "T")) {
+			n.Args[i] = raw("%s.Typed(%s)", hostName, l.text(x))
+			l.info.Types[n.Args[i]] = tv
+		}
+	}
 }
 
 // failure reports whether a type of cells can be an error here: it has the methods of

@@ -189,7 +189,7 @@ func (l *lowering) instanceType(t *types.Named) bool {
 	}
 	circular := source.AnyPart(t.Underlying(), func(part types.Type) (found, done bool) {
 		n, ok := part.(*types.Named)
-		return ok && n.Obj() == t.Obj(), false
+		return ok && types.Identical(n, t), false
 	})
 	if circular || !l.own(t.Obj()) && t.NumMethods() > 0 {
 		return false // the interpreter recurses without end in some circular types
