@@ -184,7 +184,9 @@ func (ws *workspace) connect(u *source.Unit) {
 			ws.machine.Reset(v)
 		}
 	}
-	ws.retype(renewed)
+	if pkg := ws.retype(renewed, ws.machine.SameStorage); pkg != nil {
+		ws.create(pkg)
+	}
 }
 
 // assigned reports whether the declaration of a variable has a value, which the
@@ -207,10 +209,11 @@ func assigned(u *source.Unit, v *types.Var) bool {
 	return true
 }
 
-// retype gives variables of redefined types the new types.
-func (ws *workspace) retype(renewed map[*types.TypeName]types.Type) {
+// retype gives variables of redefined types the new types, as variables of a package of
+// their own, nil for none, that have the memory of the old ones.
+func (ws *workspace) retype(renewed map[*types.TypeName]types.Type, same func(fresh, old types.Object)) *types.Package {
 	if len(renewed) == 0 {
-		return
+		return nil
 	}
 	pkg := types.NewPackage("main", "main")
 	for _, name := range slices.Sorted(maps.Keys(ws.names.Objects)) {
@@ -224,11 +227,11 @@ func (ws *workspace) retype(renewed map[*types.TypeName]types.Type) {
 		}
 		v := types.NewVar(token.NoPos, pkg, name, t)
 		pkg.Scope().Insert(v)
-		ws.machine.SameStorage(v, old)
+		same(v, old)
 		ws.names.Objects[name] = v
 		ws.names.definitions[name].Object = v
 	}
-	ws.create(pkg)
+	return pkg
 }
 
 // substitute replaces named types within a type.

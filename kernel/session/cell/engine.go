@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,7 +50,7 @@ func newEngine(name string, ws *workspace, tables machine.Tables) (engine, error
 	case "", "ssa":
 		return ssaEngine{ws}, nil
 	case "yaegi":
-		e, err := yaegi.New(ws.machine, ws.fset, tables, func(text string) {
+		e, err := yaegi.New(ws.machine, ws.fset, ws.importer, tables, func(text string) {
 			ws.flush() // what was printed elsewhere comes first
 			fmt.Fprint(variable{&ws.errs}, text)
 			ws.flush()
@@ -137,34 +138,61 @@ func (y yaegiEngine) load(u *source.Unit, script bool) ([]func(*machine.Thread),
 	for _, pair := range u.Earlier {
 		earlier[pair[0]] = pair[1]
 	}
+	only := y.adds(u)
+	renewed := map[*types.TypeName]types.Type{}
 	for _, d := range u.Defines {
 		old := y.names.definitions[d.Name]
 		if old == nil || script {
 			continue
 		}
-		if isVariable(d.Object) && sameMeaning(d.Object, old.Object) {
+		was, isType := old.Object.(*types.TypeName)
+		switch {
+		case isVariable(d.Object) && sameMeaning(d.Object, old.Object), only && typeOfMethod(d.Name) != "":
 			earlier[d.Object] = old.Object
-		} else if reason := y.outlives(d, old); reason != "" {
-			return nil, &source.Errors{Kind: kindUnsupported, Faults: []source.Fault{{Message: reason, Hint: yaegi.Cure}}}
+		case only && isType:
+			earlier[d.Object], renewed[was] = was, d.Object.Type()
+		case only:
+		default:
+			if reason := y.outlives(d, old); reason != "" {
+				return nil, &source.Errors{Kind: kindUnsupported, Faults: []source.Fault{{Message: reason, Hint: yaegi.Cure}}}
+			}
 		}
 	}
 	run, err := y.Load(u, earlier)
-	if run == nil {
+	if err != nil {
 		return nil, err
 	}
-	return []func(*machine.Thread){func(*machine.Thread) { y.Guard(run) }}, err
+	y.retype(renewed, y.Same)
+	if run == nil {
+		return nil, nil
+	}
+	return []func(*machine.Thread){func(*machine.Thread) { y.Guard(run) }}, nil
+}
+
+// adds reports whether a unit leaves all earlier definitions as they are, such as one
+// with another method of an earlier type: those that it needs mean what they meant.
+func (y yaegiEngine) adds(u *source.Unit) bool {
+	return !slices.ContainsFunc(u.Defines, func(d source.Definition) bool {
+		old := y.names.definitions[d.Name]
+		if old == nil || isVariable(d.Object) && sameMeaning(d.Object, old.Object) {
+			return false
+		}
+		fresh, isType := d.Object.(*types.TypeName)
+		was, wasType := old.Object.(*types.TypeName)
+		return !d.Part || isType != wasType || isType && (!y.names.sameMake(fresh, was, u) || y.Embeds(fresh))
+	})
 }
 
 // outlives is why a definition cannot take an earlier one's place: a variable may
 // hold a function that calls the earlier one, or a value of the earlier type, and
 // should see the new one.
 func (y yaegiEngine) outlives(d source.Definition, old *definition) string {
-	for name, o := range y.names.Objects {
-		v, ok := o.(*types.Var)
-		if !ok || v.Name() == d.Name {
+	for _, name := range slices.Sorted(maps.Keys(y.names.Objects)) {
+		v, ok := y.names.Objects[name].(*types.Var)
+		if !ok || name == d.Name {
 			continue
 		}
-		if y.Holds(v.Type()) {
+		if y.Holds(v.Type(), old.Object) {
 			return fmt.Sprintf("%s is defined again while the variable %s may hold what uses the earlier one", d.Name, name)
 		}
 	}

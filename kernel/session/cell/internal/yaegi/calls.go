@@ -53,6 +53,8 @@ func (l *lowering) call(c *astutil.Cursor, n *ast.CallExpr) {
 		}
 	case "":
 		l.copied(n)
+		l.hostedCall(n)
+		l.typesHidden(n)
 	}
 }
 

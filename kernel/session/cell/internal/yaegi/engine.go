@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -34,15 +35,21 @@ type Engine struct {
 	pending  []string                // paths that have got a name but are not imported yet
 	ticks    atomic.Uint64
 	traces   sync.Map // *machine.Thread -> *[]machine.Frame, of those that run a cell's function
+	classes  sync.Map // name -> *class
+	sources  Sources
+	generics map[*types.Func]generic
+	copies   map[string]string // instances of generic functions -> their names
+	types    []instance
 }
 
 // New returns an engine without cells. Tables are the compiled packages; a
 // function in them whose first parameter is a *machine.Thread gets the caller's.
 // Print receives the output of the builtin functions print and println.
-func New(m *machine.Machine, fset *token.FileSet, tables machine.Tables, print func(string)) (*Engine, error) {
+func New(m *machine.Machine, fset *token.FileSet, sources Sources, tables machine.Tables, print func(string)) (*Engine, error) {
 	e := &Engine{
 		machine: m, fset: fset, names: map[types.Object]string{},
 		packages: map[*types.Package]int{}, imported: map[string]string{},
+		sources: sources, generics: map[*types.Func]generic{}, copies: map[string]string{},
 	}
 	e.interp = interp.New(interp.Options{Stdout: io.Discard, Stderr: unwinding{e}})
 	for _, table := range tables {
@@ -90,18 +97,22 @@ func (e *Engine) Declare(o *types.Var, v reflect.Value) error {
 
 // Load takes in a checked unit and returns what runs its statements; nil if there
 // are none. Earlier maps the unit's variables to those of earlier cells whose
-// memory they have. Nothing of the unit has run, and no earlier declaration has
+// memory they have, and its types and methods to those that they are. Nothing of the unit has run, and no earlier declaration has
 // changed, when Load fails. An *source.Errors says what is refused.
 func (e *Engine) Load(u *source.Unit, earlier map[types.Object]types.Object) (run func(), err error) {
-	l := &lowering{Engine: e, unit: u, info: u.Info, inits: map[*types.Initializer]string{}, hoisted: map[ast.Stmt]string{}, comm: map[ast.Stmt]bool{}, direct: map[*ast.SelectorExpr]types.Type{}}
+	l := &lowering{Engine: e, unit: u, info: u.Info, inits: map[*types.Initializer]string{}, hoisted: map[ast.Stmt]string{}, comm: map[ast.Stmt]bool{}, direct: map[*ast.SelectorExpr]types.Type{}, boxes: map[ast.Expr]box{}, instances: map[*ast.Ident]string{}, hosted: map[*ast.CallExpr]string{}}
 	e.packages[u.Package] = len(e.packages) + 1
+	l.known = earlier
 	l.name(earlier)
-	if err := cmp.Or(l.refuse(), l.fits()); err != nil {
-		return nil, err
-	}
+	copies, instances := maps.Clone(e.copies), e.types
+	defer func() {
+		if err != nil { // the instances that it needs are not there
+			e.copies, e.types = copies, instances
+		}
+	}()
 	text, entry, err := l.lowerAll()
 	if err != nil {
-		return nil, refusal(err)
+		return nil, err
 	}
 	if err := e.use(); err != nil {
 		return nil, refusal(err)
@@ -123,13 +134,16 @@ func (e *Engine) Load(u *source.Unit, earlier map[types.Object]types.Object) (ru
 	return f, nil
 }
 
-// lowerAll lowers the unit. A panic in it is a case that nobody thought of.
+// lowerAll looks at the unit and lowers it. A panic in it is a case that nobody thought of.
 func (l *lowering) lowerAll() (text, entry string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("it cannot be lowered: %v", r)
+			err = refusal(fmt.Errorf("it cannot be lowered: %v", r))
 		}
 	}()
+	if err := cmp.Or(l.refuse(), l.fits()); err != nil {
+		return "", "", err
+	}
 	text, entry = l.lower()
 	return text, entry, nil
 }

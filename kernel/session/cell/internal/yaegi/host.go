@@ -1,10 +1,13 @@
 package yaegi
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"runtime"
+	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -47,7 +50,17 @@ func (e *Engine) host(print func(string)) interp.Exports {
 				print(fmt.Sprint(x))
 			}
 		}),
-		"Println": reflect.ValueOf(func(v ...any) { print(fmt.Sprintln(v...)) }),
+		"Println":        reflect.ValueOf(func(v ...any) { print(fmt.Sprintln(v...)) }),
+		"Sort":           reflect.ValueOf(sortBasic),
+		"SortFunc":       reflect.ValueOf(func(list, compare any) { sort.Slice(list, less(list, compare)) }),
+		"SortStableFunc": reflect.ValueOf(func(list, compare any) { sort.SliceStable(list, less(list, compare)) }),
+		"Text":           reflect.ValueOf(text),
+		"Fail":           reflect.ValueOf(e.fail),
+		"FailOf":         reflect.ValueOf(e.failOf),
+		"Typed":          reflect.ValueOf(e.typed),
+		"As":             reflect.ValueOf(e.as),
+		"Unmarshal":      reflect.ValueOf(e.unmarshal),
+		"Decode":         reflect.ValueOf(e.decode),
 	}}
 }
 
@@ -90,6 +103,56 @@ func (e *Engine) room(n, size int64) int {
 func (e *Engine) join(a, b string) string {
 	e.room(int64(len(a)+len(b)), 1)
 	return a + b
+}
+
+// sortBasic is slices.Sort.
+func sortBasic(list any) {
+	v := reflect.ValueOf(list)
+	switch list := list.(type) {
+	case []int:
+		slices.Sort(list)
+		return
+	case []string:
+		slices.Sort(list)
+		return
+	}
+	sort.Slice(list, func(i, j int) bool {
+		x, y := v.Index(i), v.Index(j)
+		switch {
+		case x.CanInt():
+			return x.Int() < y.Int()
+		case x.CanUint():
+			return x.Uint() < y.Uint()
+		case x.CanFloat():
+			return cmp.Less(x.Float(), y.Float())
+		}
+		return x.String() < y.String()
+	})
+}
+
+// less is a cell's comparison of two elements of a list, as package sort calls it. It
+// sorts by the same algorithm as package slices.
+func less(list, compare any) func(i, j int) bool {
+	v, f := reflect.ValueOf(list), reflect.ValueOf(compare)
+	return func(i, j int) bool { return f.Call([]reflect.Value{v.Index(i), v.Index(j)})[0].Int() < 0 }
+}
+
+// shown and shownText print as the text of a value that has a method for it; package
+// fmt separates strings otherwise than other values.
+type (
+	shown     struct{ text string }
+	shownText string
+)
+
+// String implements [fmt.Stringer].
+func (s shown) String() string { return s.text }
+
+// text is such a value, of a type whose values are strings or not.
+func text(isString bool, s string) any {
+	if isString {
+		return shownText(s)
+	}
+	return shown{s}
 }
 
 // positive refuses a negative zero.
@@ -143,6 +206,12 @@ func lost(v any) bool {
 	return ok && strings.HasPrefix(text, "reflect")
 }
 
+// outOfRange is a panic of a cell of which the interpreter does not know the numbers.
+type outOfRange string
+
+// Error implements error.
+func (o outOfRange) Error() string { return string(o) }
+
 // Guard calls a function of cells. A panic goes on with the functions that it
 // ended; one of which the interpreter lost what it was becomes a refusal.
 func (e *Engine) Guard(f func()) {
@@ -154,8 +223,14 @@ func (e *Engine) Guard(f func()) {
 		if r == nil {
 			return
 		}
-		if lost(r) {
-			r = unsupported(fmt.Sprintf("a runtime error that yaegi only knows as %q", unmarked(fmt.Sprint(r))))
+		switch text := fmt.Sprint(r); {
+		case !lost(r):
+		case strings.HasSuffix(text, " index out of range"):
+			r = outOfRange("runtime error: index out of range")
+		case strings.HasSuffix(text, " index out of bounds"):
+			r = outOfRange("runtime error: slice bounds out of range")
+		default:
+			r = unsupported(fmt.Sprintf("a runtime error that yaegi only knows as %q", unmarked(text)))
 		}
 		if _, is := r.(*machine.Panic); !is {
 			r = &machine.Panic{Value: r, Trace: trace}
@@ -180,8 +255,11 @@ func leave(end func(), v any) {
 // recovered is what recover returns. A stop goes on, and so does a panic of which
 // the interpreter lost what it was.
 func (e *Engine) recovered(v any) any {
-	if machine.Stopped(v) || Refused(v) || lost(v) {
+	if machine.Stopped(v) || Refused(v) {
 		panic(v)
+	}
+	if lost(v) {
+		panic(unsupported(fmt.Sprintf("yaegi goes wrong with recover from what it only knows as %q", unmarked(fmt.Sprint(v)))))
 	}
 	if v != nil {
 		if t, ok := e.traces.Load(e.machine.Thread()); ok {

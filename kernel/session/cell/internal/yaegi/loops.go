@@ -44,6 +44,10 @@ func (l *lowering) rangeLoop(c *astutil.Cursor, n *ast.RangeStmt) {
 		l.rangeChannel(c, n)
 		return
 	}
+	if sig, ok := l.info.TypeOf(n.X).Underlying().(*types.Signature); ok {
+		l.rangeFunction(c, n, sig)
+		return
+	}
 	var targets []string
 	bind := func(to ast.Expr) string {
 		if to == nil || l.text(to) == "_" {
@@ -94,6 +98,69 @@ func (l *lowering) rangeLoop(c *astutil.Cursor, n *ast.RangeStmt) {
 	case n.Key != nil:
 		n.Key, n.Value = nil, nil
 	}
+}
+
+// leaves reports whether something in the body of a loop leaves it for elsewhere than
+// its end.
+func leaves(body *ast.BlockStmt) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt, *ast.DeferStmt, *ast.LabeledStmt:
+			found = true
+		case *ast.BranchStmt:
+			found = found || n.Label != nil
+		}
+		return true
+	})
+	return found
+}
+
+// rangeFunction makes a function of the body of a loop over one.
+func (l *lowering) rangeFunction(c *astutil.Cursor, n *ast.RangeStmt, sig *types.Signature) {
+	yield := sig.Params().At(0).Type().Underlying().(*types.Signature)
+	var params []string
+	for i, x := range []ast.Expr{n.Key, n.Value}[:yield.Params().Len()] {
+		name := l.temp()
+		if x != nil && l.text(x) != "_" {
+			prepend(n.Body, fmt.Sprintf("%s %s %s", l.text(x), n.Tok, name))
+		}
+		params = append(params, name+" "+l.typeText(yield.Params().At(i).Type()))
+	}
+	astutil.Apply(n.Body, func(c *astutil.Cursor) bool {
+		switch s := c.Node().(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+			return false
+		case *ast.SwitchStmt, *ast.TypeSwitchStmt:
+			again(s)
+			return false
+		case *ast.BranchStmt:
+			if s.Tok != token.FALLTHROUGH {
+				c.Replace(statement("return %v", s.Tok == token.CONTINUE))
+			}
+		}
+		return true
+	}, nil)
+	prepend(n.Body, turns+" := 0")
+	body := fmt.Sprintf("func(%s) bool {\n%s\nreturn true\n}", strings.Join(params, ", "), l.text(n.Body))
+	c.Replace(statement("%s(%s)", l.text(n.X), l.framed(l.typeText(yield), body)))
+}
+
+// again makes the continue statements within a switch those of a function that is the
+// body of a loop.
+func again(n ast.Node) {
+	astutil.Apply(n, func(c *astutil.Cursor) bool {
+		switch s := c.Node().(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+			return false
+		case *ast.BranchStmt:
+			if s.Tok == token.CONTINUE {
+				c.Replace(statement("return true"))
+			}
+		}
+		return true
+	}, nil)
 }
 
 // forLoop gives each iteration its own variables, as Go does since 1.22, where a

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/astutil"
@@ -79,11 +80,11 @@ func (l *lowering) lowered(f *ast.File) string {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.GenDecl:
-			if d.Tok != token.TYPE {
+			if d.Tok != token.TYPE || l.aliased(d) {
 				continue
 			}
 		case *ast.FuncDecl:
-			if d.Name.Name == "_" {
+			if d.Name.Name == "_" || l.remember(d) || l.known[l.info.Defs[d.Name]] != nil {
 				continue
 			}
 			if d.Recv == nil && d.Name.Name == "init" {
@@ -98,18 +99,46 @@ func (l *lowering) lowered(f *ast.File) string {
 		l.rewrite(d)
 		b.WriteString(begins + l.text(d) + "\n\n")
 	}
+	for _, d := range l.extra {
+		l.rewrite(d)
+		b.WriteString(mark(f.Pos()) + l.text(d) + "\n\n")
+	}
 	return b.String()
+}
+
+// aliased makes types that earlier cells have declared as they are other names of
+// those, and leaves out generic types and constraints. It reports whether none are left.
+func (l *lowering) aliased(d *ast.GenDecl) bool {
+	d.Specs = slices.DeleteFunc(d.Specs, func(s ast.Spec) bool {
+		spec := s.(*ast.TypeSpec)
+		if old := l.known[l.info.Defs[spec.Name]]; old != nil {
+			spec.Assign, spec.Type = spec.Pos(), raw("%s", l.nameOf(old))
+		}
+		i, ok := l.info.Defs[spec.Name].Type().Underlying().(*types.Interface)
+		return spec.TypeParams != nil || ok && !i.IsMethodSet()
+	})
+	return len(d.Specs) == 0
 }
 
 // rewrite lowers a node, its parts first.
 func (l *lowering) rewrite(n ast.Node) {
-	astutil.Apply(n, l.before, l.after)
+	apply := func(step func(*astutil.Cursor) bool, done func(deeper bool) bool) astutil.ApplyFunc {
+		return func(c *astutil.Cursor) bool {
+			deeper := step(c)
+			if x, ok := c.Node().(ast.Expr); ok && done(deeper) && l.boxes[x].function != "" {
+				l.put(c, x)
+			}
+			return deeper
+		}
+	}
+	astutil.Apply(n, apply(l.before, func(deeper bool) bool { return !deeper }), apply(l.after, func(bool) bool { return true }))
 }
 
-// put replaces a node; an expression keeps its type.
+// put replaces a node; an expression keeps its type, or gets into its interface.
 func (l *lowering) put(c *astutil.Cursor, fresh ast.Node) {
 	if x, ok := c.Node().(ast.Expr); ok {
 		l.info.Types[fresh.(ast.Expr)] = l.info.Types[x]
+		fresh = l.boxed(x, fresh.(ast.Expr))
 	}
 	c.Replace(fresh)
 }
@@ -124,6 +153,11 @@ func (l *lowering) before(c *astutil.Cursor) bool {
 	case *ast.Ident:
 		l.ident(n)
 		return false
+	case *ast.IndexExpr, *ast.IndexListExpr:
+		if tv := l.info.Types[n.(ast.Expr)]; tv.IsType() {
+			l.put(c, raw("%s", l.typeText(tv.Type)))
+			return false
+		}
 	case ast.Expr:
 		if tv := l.info.Types[n]; tv.Value != nil {
 			if text, ok := l.literal(tv.Value, tv.Type); ok {
@@ -135,7 +169,8 @@ func (l *lowering) before(c *astutil.Cursor) bool {
 	if s, ok := c.Node().(*ast.SelectorExpr); ok {
 		if id, ok := s.X.(*ast.Ident); ok {
 			if _, ok := l.info.Uses[id].(*types.PkgName); ok {
-				whole := raw("%s", l.nameOf(l.info.Uses[s.Sel]))
+				l.ident(s.Sel)
+				whole := raw("%s", s.Sel.Name)
 				l.info.Uses[whole] = l.info.Uses[s.Sel]
 				l.put(c, whole)
 				return false
@@ -176,6 +211,10 @@ func (l *lowering) ident(n *ast.Ident) {
 			return
 		}
 	}
+	if name, ok := l.instances[n]; ok {
+		n.Name = name
+		return
+	}
 	o := l.info.Uses[n]
 	if o == nil {
 		o = l.info.Defs[n]
@@ -196,6 +235,8 @@ func (l *lowering) after(c *astutil.Cursor) bool {
 		l.literalFunc(c, n)
 	case *ast.CallExpr:
 		l.call(c, n)
+	case *ast.SelectorExpr:
+		l.methodValue(c, n)
 	case *ast.UnaryExpr:
 		l.receives(c, n)
 		if n.Op == token.SUB && l.isFloat(n.X) {
@@ -213,10 +254,10 @@ func (l *lowering) after(c *astutil.Cursor) bool {
 func (l *lowering) stmt(c *astutil.Cursor, n ast.Stmt) {
 	switch n := n.(type) {
 	case *ast.ForStmt:
-		l.guard(n.Body)
+		prepend(n.Body, turn)
 		l.forLoop(c, n)
 	case *ast.RangeStmt:
-		l.guard(n.Body)
+		prepend(n.Body, turn)
 		l.rangeLoop(c, n)
 	case *ast.LabeledStmt:
 		l.labeled(c, n)
@@ -322,7 +363,12 @@ func (l *lowering) zero(t *ast.FuncType, body *ast.BlockStmt) {
 // begin begins the body of a function. One with a context may be a method of an
 // experiment, whose panics are its trial's.
 func (l *lowering) begin(t *ast.FuncType, body *ast.BlockStmt) {
-	l.guard(body)
+	if body != nil {
+		prepend(body, hostName+".Check()")
+		if loops(body) {
+			prepend(body, turns+" := 0")
+		}
+	}
 	l.zero(t, body)
 	if body == nil || len(t.Params.List) == 0 || len(t.Params.List[0].Names) == 0 {
 		return
@@ -339,9 +385,22 @@ func (l *lowering) begin(t *ast.FuncType, body *ast.BlockStmt) {
 		leave, hostName, first.Names[0].Name, leave, hostName, leave))
 }
 
-// guard begins a body with a look whether the execution was stopped.
-func (l *lowering) guard(body *ast.BlockStmt) {
-	if body != nil {
-		prepend(body, hostName+".Check()")
-	}
+// turns is the variable of a function that counts the turns of its loops, and turn the
+// look, in some of them, whether the execution was stopped: a call of the host takes
+// longer than what most loops do.
+const (
+	turns = "k__"
+	turn  = turns + "++\nif " + turns + " > 255 {\n" + turns + " = 0\n" + hostName + ".Check()\n}"
+)
+
+// loops reports whether a lowered body has a loop.
+func loops(body *ast.BlockStmt) (found bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			found = true
+		}
+		return !found
+	})
+	return found
 }

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/printer"
+	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
@@ -16,15 +17,21 @@ import (
 // lowering is the way of one unit into the interpreter.
 type lowering struct {
 	*Engine
-	unit    *source.Unit
-	info    *types.Info
-	faults  []source.Fault
-	count   int                              // of temporary names
-	starts  int                              // functions named init
-	hoisted map[ast.Stmt]string              // statements to put before a labeled one
-	comm    map[ast.Stmt]bool                // what a case of a select sends or receives
-	direct  map[*ast.SelectorExpr]types.Type // what a promoted name is selected from
-	inits   map[*types.Initializer]string    // of a script's variables, lowered
+	unit      *source.Unit
+	info      *types.Info
+	faults    []source.Fault
+	count     int                              // of temporary names
+	starts    int                              // functions named init
+	hoisted   map[ast.Stmt]string              // statements to put before a labeled one
+	comm      map[ast.Stmt]bool                // what a case of a select sends or receives
+	direct    map[*ast.SelectorExpr]types.Type // what a promoted name is selected from
+	inits     map[*types.Initializer]string    // of a script's variables, lowered
+	boxes     map[ast.Expr]box                 // values that get into interfaces
+	hosted    map[*ast.CallExpr]string         // calls that the host has in another form
+	instances map[*ast.Ident]string            // of generic functions
+	extra     []ast.Node                       // declarations of instances
+	at        token.Pos                        // where the instance is that is looked at
+	known     map[types.Object]types.Object    // types and methods of the unit that earlier cells have declared as they are
 }
 
 // name gives every package-level variable and function of the unit its name in the
@@ -38,7 +45,9 @@ func (l *lowering) name(earlier map[types.Object]types.Object) {
 		}
 	}
 	for o, old := range earlier {
-		l.names[o] = l.names[old]
+		if _, ok := o.(*types.Var); ok {
+			l.Same(o, old)
+		}
 	}
 }
 
@@ -67,7 +76,11 @@ func (e *Engine) typeText(t types.Type) string {
 		}
 		return e.alias(p.Path())
 	})
-	return strings.ReplaceAll(text, "__.", "__")
+	text = strings.ReplaceAll(text, "__.", "__")
+	for _, i := range e.types {
+		text = strings.ReplaceAll(text, i.text, i.name)
+	}
+	return text
 }
 
 // nameOf is an object's name in the interpreter.
@@ -79,6 +92,13 @@ func (e *Engine) nameOf(o types.Object) string {
 	case *types.PkgName:
 		return e.alias(o.Imported().Path())
 	case *types.TypeName:
+		if l, ok := o.Type().(interface{ Obj() *types.TypeName }); e.own(o) && (!ok || l.Obj() != o) { // an instance's argument
+			text := e.typeText(o.Type())
+			if _, composed := o.Type().(interface{ Elem() types.Type }); composed && text[0] != '[' && text[0] != 'm' || strings.HasPrefix(text, "func(") {
+				return "(" + text + ")"
+			}
+			return text
+		}
 		if _, param := o.Type().(*types.TypeParam); e.own(o) && !param {
 			return e.prefix(o.Pkg()) + o.Name()
 		}
@@ -165,16 +185,33 @@ func (l *lowering) literal(v constant.Value, t types.Type) (text string, ok bool
 	return fmt.Sprintf("%s(%s)", l.typeText(t), text), true
 }
 
-// Holds reports whether a value of the type may hold a function of a cell, or is of
-// a cell's type.
-func (e *Engine) Holds(t types.Type) bool {
+// Holds reports whether a value of the type may hold a function that calls the one of
+// a cell, or a value of a type of a cell.
+func (e *Engine) Holds(t types.Type, o types.Object) bool {
+	of, isType := o.(*types.TypeName)
 	return source.AnyPart(t, func(t types.Type) (found, done bool) {
-		switch u := t.(type) {
-		case *types.Named:
-			return e.own(u.Obj()), true
-		case *types.Signature, *types.Interface:
-			return true, true
+		n, named := t.(*types.Named)
+		switch u := t.Underlying().(type) {
+		case *types.Signature:
+			return !named || e.own(n.Obj()), true
+		case *types.Interface:
+			return u.Empty() || isType && (types.Implements(of.Type(), u) || types.Implements(types.NewPointer(of.Type()), u)), true
 		}
-		return false, false
+		return named && isType && n.Obj() == of, named && !e.own(n.Obj())
 	})
 }
+
+// Embeds reports whether a type of a cell is a struct that embeds one: the field has
+// the name that the type has in its cell.
+func (e *Engine) Embeds(t *types.TypeName) bool {
+	s, ok := t.Type().Underlying().(*types.Struct)
+	for i := 0; ok && i < s.NumFields(); i++ {
+		if f := s.Field(i); f.Embedded() && e.fieldName(f) != f.Name() {
+			return true
+		}
+	}
+	return false
+}
+
+// Same gives a variable of a cell the memory of an earlier one.
+func (e *Engine) Same(fresh, old types.Object) { e.names[fresh] = e.names[old] }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -16,7 +15,12 @@ import (
 // refuse finds what the interpreter does wrong, by what go/types knows of it.
 func (l *lowering) refuse() error {
 	for _, d := range l.unit.File.Decls {
-		l.walk(d, nil, place{})
+		l.remember(d)
+	}
+	for _, d := range l.unit.File.Decls {
+		if !l.remember(d) {
+			l.walk(d, nil, place{})
+		}
 	}
 	if len(l.faults) == 0 {
 		return nil
@@ -29,7 +33,11 @@ func (l *lowering) refuse() error {
 
 // wrong adds a fault.
 func (l *lowering) wrong(n ast.Node, format string, args ...any) {
-	p := l.fset.Position(n.Pos())
+	at := n.Pos()
+	if l.at.IsValid() {
+		at = l.at
+	}
+	p := l.fset.Position(at)
 	l.faults = append(l.faults, source.Fault{
 		Source: p.Filename, Line: p.Line, Column: p.Column,
 		Message: "yaegi goes wrong with " + fmt.Sprintf(format, args...), Hint: Cure,
@@ -163,37 +171,35 @@ var introspective = map[string]string{
 	"testing":       "Benchmark",
 }
 
-// identifier refuses type parameters and instances.
+// identifier refuses what looks at the interpreter, and declares instances.
 func (l *lowering) identifier(n *ast.Ident) {
-	if _, ok := l.info.Instances[n]; ok {
-		l.wrong(n, "generics (%s)", n.Name)
+	if i, ok := l.info.Instances[n]; ok {
+		l.instantiated(n, i)
 		return
+	}
+	if o := l.info.Uses[n]; o != nil && o.Pkg() != nil && !o.Exported() && !l.own(o) && o.Parent() == o.Pkg().Scope() && l.names[o] == "" && o.Pkg().Path() != "noema/cell/hooks" {
+		l.wrong(n, "%s of package %s", n.Name, o.Pkg().Name())
 	}
 	if f, ok := l.info.Uses[n].(*types.Func); ok && f.Pkg() != nil && slices.Contains(strings.Fields(introspective[f.Pkg().Path()]), f.Name()) {
 		l.wrong(n, "%s.%s, which would look at the interpreter", f.Pkg().Name(), f.Name())
 	}
-	if t, ok := l.info.Defs[n].(*types.TypeName); ok {
-		if _, param := t.Type().(*types.TypeParam); param {
-			l.wrong(n, "generics (the type parameter %s)", n.Name)
-		}
-	}
 }
 
-// selector refuses methods that are not called where they stand.
+// selector refuses methods of interfaces as values, whose nil would panic later, and
+// promoted ones that get their receiver as a parameter.
 func (l *lowering) selector(n *ast.SelectorExpr, parent ast.Node) {
 	s := l.info.Selections[n]
-	if s == nil || s.Kind() == types.FieldVal {
+	if call, ok := parent.(*ast.CallExpr); s == nil || s.Kind() == types.FieldVal || ok && call.Fun == n && s.Kind() == types.MethodVal {
 		return
 	}
-	if call, ok := parent.(*ast.CallExpr); ok && call.Fun == n && s.Kind() == types.MethodVal {
-		return
+	if types.IsInterface(s.Obj().(*types.Func).Signature().Recv().Type()) || s.Kind() == types.MethodExpr && len(s.Index()) > 1 {
+		l.wrong(n, "a method of an interface or of an embedded field as a value (%s)", n.Sel.Name)
 	}
-	l.wrong(n, "a method as a value (%s)", n.Sel.Name)
 }
 
 func (l *lowering) ranged(n *ast.RangeStmt) {
-	if _, ok := l.info.TypeOf(n.X).Underlying().(*types.Signature); ok {
-		l.wrong(n, "range over a function")
+	if _, ok := l.info.TypeOf(n.X).Underlying().(*types.Signature); ok && leaves(n.Body) {
+		l.wrong(n, "range over a function that a return, goto, defer or label leaves")
 	}
 	for _, x := range []ast.Expr{n.Key, n.Value} {
 		if _, ok := x.(*ast.Ident); x != nil && !ok {
@@ -274,63 +280,6 @@ func (l *lowering) cases(n *ast.SwitchStmt) {
 	}
 }
 
-// conversion refuses values of cells' types in interfaces of which the interpreter
-// loses the type or a method.
-func (l *lowering) conversion(c conversion) {
-	if c.from == nil || !types.IsInterface(c.to) || types.IsInterface(c.from) || !l.owns(c.from) {
-		return
-	}
-	if c.call != nil && l.printed(c) {
-		return
-	}
-	to, isNamed := types.Unalias(c.to).(*types.Named)
-	if !isNamed || !l.own(to.Obj()) || c.to.Underlying().(*types.Interface).NumMethods() == 0 {
-		l.wrong(c.x, "a value of the cell's type %s in an interface (%s)", l.show(c.from), l.show(c.to))
-		return
-	}
-	for m := range c.to.Underlying().(*types.Interface).Methods() {
-		if _, index, _ := types.LookupFieldOrMethod(c.from, true, m.Pkg(), m.Name()); len(index) > 1 {
-			l.wrong(c.x, "the promoted method %s of a %s in the interface %s", m.Name(), l.show(c.from), l.show(c.to))
-			return
-		}
-	}
-	switch x := ast.Unparen(c.x).(type) {
-	case *ast.CompositeLit:
-		return
-	case *ast.UnaryExpr:
-		if _, ok := x.X.(*ast.CompositeLit); ok && x.Op == token.AND {
-			return
-		}
-	}
-	l.wrong(c.x, "a value of type %s in the interface %s, unless it is a literal", l.show(c.from), l.show(c.to))
-}
-
-// printed reports whether a value is only printed, and prints as in Go.
-func (l *lowering) printed(c conversion) bool {
-	f, ok := l.callee0(c.call)
-	if !ok || f.Pkg() == nil {
-		return false
-	}
-	switch path := f.Pkg().Path(); {
-	case path == "noema/cell/hooks":
-	case path != "fmt" || !strings.Contains(f.Name(), "rint"):
-		return false
-	}
-	if strings.HasSuffix(f.Name(), "f") {
-		for i, x := range c.call.Args {
-			if tv := l.info.Types[x]; i < 2 && tv.Value != nil && tv.Value.Kind() == constant.String {
-				format := constant.StringVal(tv.Value)
-				if strings.ContainsAny(format, "+#TpxX") {
-					return false
-				}
-				return plain(c.from, map[types.Type]bool{})
-			}
-		}
-		return false
-	}
-	return plain(c.from, map[types.Type]bool{})
-}
-
 // callee0 is the function that a call names.
 func (l *lowering) callee0(call *ast.CallExpr) (*types.Func, bool) {
 	var id *ast.Ident
@@ -344,34 +293,6 @@ func (l *lowering) callee0(call *ast.CallExpr) (*types.Func, bool) {
 	}
 	f, ok := l.info.Uses[id].(*types.Func)
 	return f, ok
-}
-
-// plain reports whether no part of a type has a method or refers to the type.
-func plain(t types.Type, seen map[types.Type]bool) bool {
-	t = types.Unalias(t)
-	if n, ok := t.(*types.Named); ok {
-		if seen[t] || n.NumMethods() > 0 {
-			return false
-		}
-		seen[t] = true
-		defer delete(seen, t)
-	}
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return true
-	case *types.Struct:
-		for f := range u.Fields() {
-			if !plain(f.Type(), seen) {
-				return false
-			}
-		}
-		return true
-	case *types.Map:
-		return plain(u.Key(), seen) && plain(u.Elem(), seen)
-	case *types.Pointer, *types.Slice, *types.Array:
-		return plain(u.(interface{ Elem() types.Type }).Elem(), seen)
-	}
-	return false
 }
 
 // owns reports whether a type is of cells or has one as a part. A struct without a
