@@ -34,8 +34,7 @@ of theirs, in which {question} and {form} stand for the question with its data a
 the form of the answer.`,
 		Example: `  noema plugin show cot
   noema plugin show anot --prompts
-  noema compare --task arithmetic --methods 'cot,cot?prompt=@short.txt,cot?prompt=@long.txt' --limit 20
-  noema compare --task arithmetic --methods direct,cot -M cot.prompt=@short.txt --limit 20`,
+  noema compare --task arithmetic --methods 'cot,cot?prompt=@short.txt,cot?prompt=@long.txt' --limit 20`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := a.lab.OpenMethods(cmd.Context(), args, nil)
 			if err != nil {
