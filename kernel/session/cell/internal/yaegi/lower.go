@@ -364,25 +364,38 @@ func (l *lowering) zero(t *ast.FuncType, body *ast.BlockStmt) {
 // experiment, whose panics are its trial's.
 func (l *lowering) begin(t *ast.FuncType, body *ast.BlockStmt) {
 	if body != nil {
+		l.nameParameters(t)
 		prepend(body, hostName+".Check()")
 		if loops(body) {
 			prepend(body, turns+" := 0")
 		}
 	}
 	l.zero(t, body)
-	if body == nil || len(t.Params.List) == 0 || len(t.Params.List[0].Names) == 0 {
+	if body == nil || len(t.Params.List) == 0 {
 		return
 	}
 	first := t.Params.List[0]
 	if of := l.info.TypeOf(first.Type); of == nil || of.String() != "context.Context" {
 		return
 	}
-	if first.Names[0].Name == "_" {
-		first.Names[0] = raw("%s", l.temp())
-	}
 	leave := l.temp()
 	prepend(body, fmt.Sprintf("%s := %s.Enter(%s)\ndefer func() {\nif %s != nil {\n%s.Leave(%s, recover())\n}\n}()",
 		leave, hostName, first.Names[0].Name, leave, hostName, leave))
+}
+
+// nameParameters names those without one: where compiled code calls the function, the
+// interpreter puts an argument that has no name in the place of another.
+func (l *lowering) nameParameters(t *ast.FuncType) {
+	for _, f := range t.Params.List {
+		if len(f.Names) == 0 {
+			f.Names = []*ast.Ident{raw("%s", l.temp())}
+		}
+		for i, n := range f.Names {
+			if n.Name == "_" {
+				f.Names[i] = raw("%s", l.temp())
+			}
+		}
+	}
 }
 
 // turns is the variable of a function that counts the turns of its loops, and turn the
