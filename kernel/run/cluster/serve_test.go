@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"noema/kernel/base/files"
 	"noema/kernel/internal/test/localtest"
 	"noema/kernel/lab"
 	"noema/kernel/model/provider"
@@ -129,7 +130,7 @@ func TestWorkersServeAModel(t *testing.T) {
 			c := start(t, l, cluster.Options{Here: 4, Warn: said.add})
 			asked := []*counted{open(t, model), open(t, model)}
 			said.more = func(text string) { // nobody serves it yet
-				if strings.Contains(text, "noema worker --join "+c.Address()+" --serve \""+wanted) {
+				if strings.Contains(text, "noema worker --join "+c.Address()+" --serve "+files.Word(wanted)) {
 					serve(t, c.Address(), asked[0], said.add)
 				}
 			}
