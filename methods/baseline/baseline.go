@@ -81,7 +81,7 @@ type options struct {
 	MaxContextChars int     `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
 	MaxTokens       int     `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
 	By              string  `json:"by" default:"reply" choices:"reply,likelihood" doc:"what decides a choice: the reply, or the label whose letter is likeliest, for models that give log probabilities"`
-	Prompt          string  `json:"prompt" doc:"the prompt, or @FILE: {question} and {form} stand for the question, with its data, and for the form of the answer"`
+	Prompt          string  `json:"prompt" doc:"the prompt, or @FILE: {question} stands for the question with its data and an empty line, {form} for the form of the answer alone, such as number"`
 	Example         bool    `json:"example" default:"true" doc:"whether an example with its reply comes first"`
 	Draws           int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
 	Temperature     float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains"`

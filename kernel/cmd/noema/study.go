@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -204,6 +205,9 @@ file to write, lists names and numbers.`,
 
 func (a *app) cite(ctx context.Context, file, tex, plain string) error {
 	p, err := packfile.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usage(fmt.Errorf("cite %q: no such pack: make one of a run by noema pack RUN -o FILE", file))
+	}
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ const (
 // lookAt is the look that c is, at the given runs.
 func (c *Comparison) lookAt(series string, runs []string) Look {
 	look := Look{
-		At: time.Now().UTC(), Samples: c.Samples - c.Unscored, Verdict: clipped(c.Verdict), Series: series, Runs: runs[:min(len(runs), shownLooks)],
+		At: time.Now().UTC(), Samples: c.paired(), Verdict: clipped(c.Verdict), Series: series, Runs: runs[:min(len(runs), shownLooks)],
 	}
 	for _, m := range c.Methods {
 		look.Trials += m.Trials - m.Failed
@@ -56,6 +56,18 @@ func (c *Comparison) lookAt(series string, runs []string) Look {
 		}
 	}
 	return look
+}
+
+// paired is how many samples the verdict rests on: an interrupted run has not paired all.
+func (c *Comparison) paired() int {
+	most := 0
+	for _, p := range c.Pairs {
+		most = max(most, p.Metrics[c.Metric].Difference.N)
+	}
+	if most == 0 {
+		return c.Samples - c.Unscored
+	}
+	return most
 }
 
 // clipped bounds a text, in which a label of any length may stand.

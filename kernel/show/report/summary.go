@@ -193,7 +193,7 @@ func unpriced(s *runner.Summary) string {
 	if strings.Contains(name, "?") {
 		sign = "&"
 	}
-	return fmt.Sprintf("unknown: no price of %s is known: name it '%s%sprice_input=0.1&price_output=0.4', in dollars per million tokens", name, name, sign)
+	return fmt.Sprintf("unknown: no price of %s was known when it answered: name it '%s%sprice_input=0.1&price_output=0.4', in dollars per million tokens, before it is asked: stored replies keep what was known", name, name, sign)
 }
 
 // NotUnderstood says how many prompts the simulated model did not understand, with

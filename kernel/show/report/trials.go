@@ -17,7 +17,7 @@ import (
 // of their samples, by id, where they are given.
 func TrialTable(trials []*record.Trial, questions map[string]string) display.Table {
 	var t display.Table
-	t.Add("trial")
+	t.AddWhole("trial") // which "runs show --trial" takes
 	if questions != nil {
 		t.Add("question")
 	}

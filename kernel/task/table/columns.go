@@ -40,13 +40,17 @@ func (r *reader) assign(row Row, first bool) error {
 	before := r.roles
 	var err error
 	if r.roles, err = r.m.roles(r.seen); err != nil {
-		return r.t.missing(r.order, err)
+		return r.t.missing(r.m, r.order, err)
 	}
 	if !first && (before.input != r.roles.input || before.target != "" && before.target != r.roles.target) {
-		return r.t.missing(r.order, row.Errorf("the input was taken from %q and the target from %q, and new columns come here", before.input, before.target))
+		return r.t.missing(r.m, r.order, row.Errorf("the input was taken from %q and the target from %q, and new columns come here", before.input, before.target))
 	}
 	if r.roles.input == "" {
-		return r.t.missing(r.order, errNoInput)
+		return r.t.missing(r.m, r.order, errNoInput)
+	}
+	if name := likely(r.order); r.roles.target == "" && name != "" && r.m.Input == "" && r.m.Target == "" && !r.m.Whole {
+		return r.t.missing(r.m, r.order, fmt.Errorf("no column is called %s, and %q seems to be the target: to ask without scores, name the input alone",
+			strings.Join(usualNames("target"), ", "), name))
 	}
 	if r.t.format == csvFormat || r.t.format == parquetFormat {
 		if err := r.known(); err != nil {
@@ -63,7 +67,7 @@ func (r *reader) known() error {
 		column, _, _ := strings.Cut(name, ".")
 		if !r.seen[name] && !r.seen[column] {
 			near := methods.DidYouMean(column, r.order)
-			return r.t.missing(r.order, fmt.Errorf("no column is called %.80q%s", column, near))
+			return r.t.missing(r.m, r.order, fmt.Errorf("no column is called %.80q%s", column, near))
 		}
 	}
 	_, targets := r.m.target()

@@ -139,8 +139,9 @@ func usual(role string, seen map[string]bool) (string, error) {
 	return "", fmt.Errorf("the columns %s may each be the %s: say which", quotedList(found), role)
 }
 
-// missing says why a table cannot be read: what it has, and the line to write.
-func (t *Table) missing(names []string, why error) error {
+// missing says why a table cannot be read: what it has, and the line to write, with what
+// was right in the mapping.
+func (t *Table) missing(m Mapping, names []string, why error) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s: %w", t.name, why)
 	}
@@ -148,18 +149,34 @@ func (t *Table) missing(names []string, why error) error {
 	if strings.Contains(t.Path, mark) {
 		mark = "&"
 	}
-	target := ""
-	if i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(usualNames("target"), name) }); i >= 0 {
-		target = names[i]
+	target, input := m.Target, m.Input
+	if _, columns := m.target(); target == "" || !slices.Contains(names, columns[0]) {
+		target = likely(names)
 	}
 	asks := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == target || numbering.MatchString(name) })
-	input := example("input", asks, "COLUMN")
+	if !slices.Contains(names, input) {
+		input = example("input", asks, "COLUMN")
+	}
 	if target == "" {
 		target = example("target", slices.DeleteFunc(asks, func(name string) bool { return name == input }), "COLUMN")
 	}
 	return fmt.Errorf("%s: %w: its columns are %s\nwrite which column asks and which one answers, for example\n  --task %s",
 		t.name, why, quotedList(names), files.Word(t.Path+mark+"input="+input+"&target="+target))
 }
+
+// likely is a column that has a usual name of the target, or seems to be it; "" if none.
+func likely(names []string) string {
+	if i := slices.IndexFunc(names, func(name string) bool { return slices.Contains(usualNames("target"), name) }); i >= 0 {
+		return names[i]
+	}
+	if i := slices.IndexFunc(names, answers.MatchString); i >= 0 {
+		return names[i]
+	}
+	return ""
+}
+
+// answers matches columns that seem to hold the right answer.
+var answers = regexp.MustCompile(`(?i)^(gold|gold[ _-]?(answer|label|target)|(right|correct|true|expected|reference|final)[ _-]?(answer|label)|reference|solution|ground[ _-]?truth)$`)
 
 // numbering matches columns that number the rows.
 var numbering = regexp.MustCompile(`(?i)^(.*[_-])?(id|idx|index|no|nr|key|uid|qid|guid|uuid)$`)
