@@ -59,26 +59,29 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func TestInATerminal(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
-	c.run(0, "compare", "--task", "cafes", "--methods", "direct,cot,anot,general-anot,aot", "--limit", "30", "--model", "sim?error=0.2")
-	words := strings.Fields(c.run(0, "compare", "last").stdout)
-	for _, columns := range []int{60, 80, 100, 160} {
-		shown := c.inTerminal(columns, "compare", "last")
-		if !strings.HasPrefix(shown, "\x1b[1m") {
-			t.Errorf("%d columns: the verdict does not stand out:\n%.200s", columns, shown)
-		}
-		plain := escapes.ReplaceAllString(shown, "")
-		for line := range strings.Lines(plain) {
-			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
-				t.Errorf("%d columns: a line of %d: %s", columns, n, line)
+	run := []string{"compare", "--task", "cafes", "--methods", "direct,cot,anot,general-anot,aot", "--limit", "30", "--model", "sim?error=0.2"}
+	c.run(0, run...)
+	for _, args := range [][]string{run, {"compare", "last"}} {
+		words := strings.Fields(runLine.ReplaceAllString(c.run(0, args...).stdout, ""))
+		for _, columns := range []int{60, 80, 100, 160} {
+			shown := c.inTerminal(columns, args...)
+			if !strings.HasPrefix(shown, "\x1b[1m") {
+				t.Errorf("%d columns: the verdict does not stand out:\n%.200s", columns, shown)
 			}
-		}
-		for _, word := range words {
-			if !strings.Contains(plain, word) {
-				t.Errorf("%d columns: %q is missing", columns, word)
+			plain := escapes.ReplaceAllString(shown, "")
+			for line := range strings.Lines(plain) {
+				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%d columns: a line of %d: %s", columns, n, line)
+				}
 			}
-		}
-		if drawn := strings.Contains(plain, "●"); drawn != (columns >= 100) {
-			t.Errorf("%d columns: intervals drawn: %t", columns, drawn)
+			for _, word := range words {
+				if !strings.Contains(plain, word) {
+					t.Errorf("%d columns: %q is missing", columns, word)
+				}
+			}
+			if drawn := strings.Contains(plain, "●"); drawn != (columns >= 100) {
+				t.Errorf("%d columns: intervals drawn: %t", columns, drawn)
+			}
 		}
 	}
 	c.env = append(c.env, "NO_COLOR=1")

@@ -36,20 +36,24 @@ func (s Sheet) Display() display.Bundle {
 		verdict[display.HTML] = []byte("<p>" + html.EscapeString(display.Visible(s.Verdict)) + "</p>")
 		parts = append(parts, verdict)
 	}
-	parts = append(parts, display.Text(s.Head))
+	parts = append(parts, display.Text(s.fitted(s.Head)))
 	for _, t := range s.Tables {
 		t.Width, t.Colour = s.Width, s.Colour
 		parts = append(parts, t)
 	}
-	tail := s.Tail
-	if s.Width > 0 {
-		var lines []string
-		for line := range strings.SplitSeq(unwrapped(tail), "\n") {
-			lines = append(lines, wrap(line, s.Width))
-		}
-		tail = strings.Join(lines, "\n")
+	return display.Stack(append(parts, wrapped(s.fitted(s.Tail)))...)
+}
+
+// fitted is a text around the tables with lines that a terminal has room for.
+func (s Sheet) fitted(text string) string {
+	if s.Width <= 0 {
+		return text
 	}
-	return display.Stack(append(parts, wrapped(tail))...)
+	var lines []string
+	for line := range strings.SplitSeq(unwrapped(text), "\n") {
+		lines = append(lines, wrap(line, s.Width))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // textWidth is that of what is not a table, where no terminal has another.

@@ -31,6 +31,14 @@ func TestMain(m *testing.M) {
 // runID is a run's name, which has its time in it.
 var runID = regexp.MustCompile(`\b` + record.RunIDPattern + `\b`)
 
+// times are what a trial took, which has the time of its tools in it.
+var times = regexp.MustCompile(`\d+(\.\d+)? m?s\b`)
+
+// steady is a script's output without what differs from one execution to the next.
+func steady(output string) string {
+	return times.ReplaceAllString(runID.ReplaceAllString(output, "RUN"), "TIME")
+}
+
 // TestScripts runs every script of experiments with "go run" and in a session of
 // each engine, each in a store of its own, and demands the same output, which is also the one
 // that the experiment's folder has.
@@ -55,19 +63,20 @@ func TestScripts(t *testing.T) {
 			if source, err := os.ReadFile(path); err != nil || bytes.Contains(source, []byte(`"local/`)) {
 				t.Skipf("it asks a language model, which takes minutes: run it as its README says (%v)", err)
 			}
-			want := runID.ReplaceAllString(compiledScript(t, goTool, root, path), "RUN")
+			printed := compiledScript(t, goTool, root, path)
+			want := steady(printed)
 			for _, engine := range cell.Engines() {
-				if got := runID.ReplaceAllString(sessionScript(t, path, engine), "RUN"); got != want {
+				if got := steady(sessionScript(t, path, engine)); got != want {
 					t.Errorf("in a session of engine %s it prints\n%s\nwith go run\n%s", engine, got, want)
 				}
 			}
 			pinned := filepath.Join(filepath.Dir(path), "output.txt")
 			if *update {
-				must(t, os.WriteFile(pinned, []byte(want), 0o644))
+				must(t, os.WriteFile(pinned, []byte(runID.ReplaceAllString(printed, "RUN")), 0o644))
 			}
 			text, err := os.ReadFile(pinned)
 			must(t, err)
-			if string(text) != want {
+			if steady(string(text)) != want {
 				t.Errorf("it prints\n%s\nand %s has\n%s", want, pinned, text)
 			}
 		})
