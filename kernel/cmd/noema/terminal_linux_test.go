@@ -57,6 +57,9 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 // In a terminal of any usual width no line is wider than it, the news comes first, and
 // nothing is said that a pipe does not say, too; NO_COLOR takes the colours away.
 func TestInATerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	t.Parallel()
 	c := newCLI(t)
 	run := []string{"compare", "--task", "cafes", "--methods", "direct,cot,anot,general-anot,aot", "--limit", "30", "--model", "sim?error=0.2"}
