@@ -18,6 +18,9 @@ import (
 	"noema/kernel/session/cell"
 )
 
+// failure is what noema says when it fails, which in a pipe is all that tells it.
+var failure = regexp.MustCompile(`(?m)^noema: `)
+
 // runLine holds the one thing of a run's table that differs from run to run.
 var runLine = regexp.MustCompile(`(?m)^run       \d{8}-\d{6}-\S+$`)
 
@@ -129,6 +132,8 @@ func checkReadme(t *testing.T, root, file string) (commands int) {
 			got = runLine.ReplaceAllString(got, "run       20261121-090000-d41d")
 			switch {
 			case got == shown:
+			case got == "": // a command before a pipe has failed, and nothing would be compared
+				t.Errorf("%s: $ %s\nprints nothing", file, command)
 			case *update:
 				text = strings.Replace(text, part, command+"\n"+got, 1)
 			default:
@@ -157,13 +162,11 @@ func readmeCommand(t *testing.T, root, home, line string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(line, "go run ./kernel/cmd/noema", "noema"))
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "NOEMA_HOME="+home)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil {
-		stderr := ""
-		if exit, ok := err.(*exec.ExitError); ok {
-			stderr = string(exit.Stderr)
-		}
-		t.Errorf("$ %s: %v\n%s", line, err, stderr)
+	if err != nil || failure.MatchString(stderr.String()) {
+		t.Errorf("$ %s: %v\n%s", line, err, &stderr)
 	}
 	return string(out)
 }
