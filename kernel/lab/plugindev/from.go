@@ -71,10 +71,13 @@ func FileFrom(from Origin, file, checkout string) error {
 	imports, decls, _ := strings.Cut(body, "\n\n")
 	main := fmt.Sprintf("func main() { plugins.Serve(%s()) }\n\n", entry)
 	text, err := format.Source([]byte(from.head(plugins.FileMethod(file)) + importBlock(imports) + main + decls))
+	if err == nil {
+		err = os.WriteFile(file, text, 0o644)
+	}
 	if err != nil {
 		return fmt.Errorf("new plugin: %w", err)
 	}
-	return os.WriteFile(file, text, 0o644)
+	return nil
 }
 
 // importBlock joins lines of imports, and that of what serves a plugin, noema's last.
