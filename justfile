@@ -8,6 +8,10 @@ default:
 build:
     go build -trimpath -ldflags='-s -w' -o bin/noema ./kernel/cmd/noema
 
+# build the Python package, with the command in it, for each platform into dist/
+wheels:
+    go run ./plugins/python/wheels dist
+
 # run all tests, as the README says
 test:
     go test ./...

@@ -82,13 +82,20 @@ const (
 // the kinds above.
 const tagLogprobs = 64
 
+// Of requests that programs send; written only where there is such a request.
+const (
+	tagRaw = iota + 65
+	tagWire
+	tagBy // which of several models; written only where it is not the first
+)
+
 // CompletionKey names the answer to r by the model id. It covers the model,
 // the messages (role, content, tool calls with their ids, names and
 // arguments, call id), the sampling, the schema, the tools (name, description
-// and parameters), r.Draw and the epoch, and nothing else: not the call path,
-// so that two methods that ask the same question share one answer. JSON is
-// taken by its meaning: neither white space nor the order of names counts,
-// while 1 and 1.0 differ.
+// and parameters), the protocol and body of r.Raw if there is one, r.By, r.Draw and the
+// epoch, and nothing else: not the call path, so that two methods that ask the same
+// question share one answer. JSON is taken by its meaning: neither white space nor the
+// order of names counts, while 1 and 1.0 differ.
 func CompletionKey(id methods.ModelID, epoch int, r methods.Request) Key {
 	e := newEncoder(completionDomain)
 	e.group(tagModel, func() { e.model(id) })
@@ -108,6 +115,15 @@ func CompletionKey(id methods.ModelID, epoch int, r methods.Request) Key {
 			e.text(tagDescription, t.Description)
 			e.json(t.Parameters)
 		})
+	}
+	if r.Raw != nil {
+		e.group(tagRaw, func() {
+			e.text(tagWire, r.Raw.Wire)
+			e.json(r.Raw.Body)
+		})
+	}
+	if r.By != "" {
+		e.text(tagBy, r.By)
 	}
 	e.number(tagEpoch, uint64(epoch))
 	e.number(tagDraw, uint64(r.Draw))

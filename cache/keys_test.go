@@ -72,7 +72,8 @@ func TestFieldsAreClassified(t *testing.T) {
 		of           any
 		keyed, other string
 	}{
-		{methods.Request{}, "Messages Sampling Schema Tools Draw", "Path"},
+		{methods.Request{}, "Messages Sampling Schema Tools Draw Raw By", "Path Unordered"},
+		{methods.Raw{}, "Wire Body", "Unread"},
 		{methods.Message{}, "Role Content ToolCalls CallID", ""},
 		{methods.ToolCall{}, "ID Name Arguments", "Path"},
 		{methods.Sampling{}, "Temperature TopP TopK MaxTokens Stop Seed Logprobs", ""},
@@ -127,6 +128,10 @@ var changes = map[string]func(r *methods.Request){
 	"tool description":  func(r *methods.Request) { r.Tools[0].Description = "h" },
 	"tool parameters":   func(r *methods.Request) { r.Tools[0].Parameters = nil },
 	"draw":              func(r *methods.Request) { r.Draw = 3 },
+	"one of several":    func(r *methods.Request) { r.By = "strong" },
+	"raw":               func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w"} },
+	"raw wire":          func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "v", Body: json.RawMessage(`{"a":1}`)} },
+	"raw body":          func(r *methods.Request) { r.Raw = &methods.Raw{Wire: "w", Body: json.RawMessage(`{"a":1.0}`)} },
 	"number of schema":  func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`1`) },
 	"number with point": func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`1.0`) },
 	"text of number":    func(r *methods.Request) { r.Schema.JSON = json.RawMessage(`"1"`) },

@@ -158,11 +158,7 @@ func (s *Store) AddUnasked(ctx context.Context, text []byte) (Key, Added, error)
 	if l.Completion == nil {
 		return k, "", ErrRedacted
 	}
-	op, err := s.encoded(Completions.key(k[:]), convert.To[recordpb.Completion](*l.Completion, nil))
-	if err != nil {
-		return k, "", err
-	}
-	added, err := addLine[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, []kv.Op{op}, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
+	added, err := addRecord[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
 	return k, added, err
 }
 
@@ -282,19 +278,20 @@ func (s *Store) addLine(ctx context.Context, space Space, k Key, l line) (Added,
 		}
 		return addLine[CompletionRecord, recordpb.Completion](ctx, s, space, k, ops, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
 	case space == ToolResults && l.Tool != nil:
-		op, err := s.encoded(space.key(k[:]), convert.To[recordpb.ToolResult](*l.Tool, nil))
-		if err != nil {
-			return "", err
-		}
-		return addLine[ToolRecord, recordpb.ToolResult](ctx, s, space, k, []kv.Op{op}, *l.Tool, func(t *ToolRecord) *time.Time { return &t.At })
+		return addRecord[ToolRecord, recordpb.ToolResult](ctx, s, space, k, *l.Tool, func(t *ToolRecord) *time.Time { return &t.At })
 	case space == Seeds && l.Seed != nil:
-		op, err := s.encoded(space.key(k[:]), convert.To[recordpb.Seed](*l.Seed, nil))
-		if err != nil {
-			return "", err
-		}
-		return addLine[SeedRecord, recordpb.Seed](ctx, s, space, k, []kv.Op{op}, *l.Seed, func(r *SeedRecord) *time.Time { return &r.At })
+		return addRecord[SeedRecord, recordpb.Seed](ctx, s, space, k, *l.Seed, func(r *SeedRecord) *time.Time { return &r.At })
 	}
 	return "", fmt.Errorf("the line has none of the %s", space)
+}
+
+// addRecord is addLine of a record that is stored alone.
+func addRecord[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, fresh R, at func(*R) *time.Time) (Added, error) {
+	op, err := s.encoded(space.key(k[:]), P(convert.To[M](fresh, nil)))
+	if err != nil {
+		return "", err
+	}
+	return addLine[R, M, P](ctx, s, space, k, []kv.Op{op}, fresh, at)
 }
 
 // addLine applies ops unless there is an intact record of k, with which it compares fresh

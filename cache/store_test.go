@@ -95,7 +95,7 @@ func TestCompletionRoundTrip(t *testing.T) {
 		if _, _, err := s.Request(ctx, k); !errors.Is(err, ErrNotFound) {
 			t.Fatalf("request of an empty store: %v", err)
 		}
-		r, c := fullRequest(), fullCompletion()
+		r, c := fromProgram(fullRequest(), fullCompletion())
 		r.Messages[0].Content = "\xff" + strings.Repeat("a long prompt ", 1000)
 		id := methods.ModelID{Provider: "p", Endpoint: "e", Model: "m", Weights: "w", Config: "c"}
 		if _, err := s.AddCompletion(ctx, k, r, id, c); err != nil {
@@ -120,11 +120,19 @@ func TestCompletionRoundTrip(t *testing.T) {
 	})
 }
 
+// fromProgram is a request and its completion as a program's are.
+func fromProgram(r methods.Request, c CompletionRecord) (methods.Request, CompletionRecord) {
+	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{"a":"\xff"}`), Unread: []string{"a"}}, true
+	r.By = "strong"
+	c.Completion.Raw = json.RawMessage(`{"b":1}`)
+	return r, c
+}
+
 // TestEveryFieldIsStored fails when a record grows a field that the tests
 // above leave at zero, and so would not miss.
 func TestEveryFieldIsStored(t *testing.T) {
-	r, c := fullRequest(), fullCompletion()
-	for _, v := range []any{c, c.Completion, c.Completion.Usage, c.Completion.Logprobs[1], c.Attempts[0], r, r.Sampling, *r.Schema, r.Tools[0], c.Completion.ToolCalls[0]} {
+	r, c := fromProgram(fullRequest(), fullCompletion())
+	for _, v := range []any{c, *r.Raw, c.Completion, c.Completion.Usage, c.Completion.Logprobs[1], c.Attempts[0], r, r.Sampling, *r.Schema, r.Tools[0], c.Completion.ToolCalls[0]} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {
 			if rv.Field(i).IsZero() {

@@ -83,8 +83,7 @@ func (s *Store) Verify(ctx context.Context) (Report, error) {
 			}
 			report.Checked++
 			err := s.verify(space, rec)
-			var c *CorruptError
-			if errors.As(err, &c) {
+			if c, ok := errors.AsType[*CorruptError](err); ok {
 				report.Corrupt = append(report.Corrupt, *c)
 			} else if err != nil {
 				return report, fmt.Errorf("verify %s %s: %w", space, displayKey(space, rec.Key), err)

@@ -14,6 +14,27 @@ type Request struct {
 	Tools    []ToolSpec // tools that the model may ask for in its reply
 	Draw     int        // which repeat of an otherwise identical request, from 0
 	Path     string     // call path, the logical place of this call in the trial, such as "P3/c2"
+
+	// By is which of the experiment's models answers: empty for its first, or the name of a
+	// further one, as in "openai/gpt-5-nano?with.strong=openai/gpt-5". It is part of a key.
+	By string `json:",omitempty"`
+	// Raw is the request in the words of a protocol, where a program sent it so; the
+	// fields above are then what could be read of it. See [Raw].
+	Raw *Raw `json:",omitempty"`
+	// Unordered says that an equal request was under way at the same time, and that
+	// nothing but chance decided which of them came first. It is told, and not hashed.
+	Unordered bool `json:",omitempty"`
+}
+
+// Raw is a request as a program sent it to its model, so that nothing of it is lost:
+// choices of tools, content parts, thinking budgets, embeddings, and whatever the
+// protocol will have next year. A provider that speaks Wire sends Body as it is, and
+// gives its whole reply as [Completion.Raw]. Any other answers the fields of the
+// Request, if Unread is empty. All of it but Unread is part of a completion's key.
+type Raw struct {
+	Wire   string          // the protocol, such as "openai.chat"; see package program/wires for all
+	Body   json.RawMessage // a JSON object, without the model's name and without what concerns the transport alone
+	Unread []string        // names of Body that the fields of the Request do not carry; sorted
 }
 
 // Role says who speaks in a Message.
@@ -78,6 +99,9 @@ type Completion struct {
 	// marks such as the end of the turn. Together they are Text, which may
 	// end within the last of them where a stop string cut it.
 	Logprobs []TokenLogprob `json:",omitempty"`
+	// Raw is the provider's whole reply, a JSON object, if the request had a Raw of
+	// which the provider speaks the protocol; else it is nil.
+	Raw json.RawMessage `json:",omitempty"`
 }
 
 // TokenLogprob is one token and how likely the model held it.

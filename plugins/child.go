@@ -36,6 +36,7 @@ type child struct {
 	outside   string        // a folder that it must not reach
 	landlock  int           // the newest version of Landlock to use; 0 means any
 	isolation isolate.State // what is in force, once it has started
+	noApart   bool          // the system gives no process a network of its own
 
 	cmd  *exec.Cmd
 	left chan struct{} // closed when its own process has ended
@@ -118,6 +119,10 @@ func (c *child) launch() (pipes [2]*os.File, err error) {
 		c.cage = nil
 		err = c.exec(far)
 	}
+	if err != nil && c.source.Program != nil && !c.noApart { // which must reach its endpoint all the same
+		c.noApart = true
+		err = c.exec(far)
+	}
 	if err != nil {
 		return pipes, errors.Join(err, pipes[0].Close(), pipes[1].Close())
 	}
@@ -129,6 +134,9 @@ func (c *child) exec(far [2]*os.File) error {
 	c.cmd = exec.Command(c.source.Command[0], c.source.Command[1:]...)
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = c.dir, slices.Clone(c.env), far[0], far[1]
 	setApart(c.cmd, c.cage)
+	if c.source.Program != nil {
+		endsItself(c.cmd)
+	}
 	c.left = make(chan struct{})
 	started := make(chan error)
 	go c.hold(started, c.left)

@@ -26,6 +26,10 @@ func setApart(cmd *exec.Cmd, c *cage) {
 	}
 }
 
+// endsItself lets the process of a program end itself when the kernel dies, by [EndTogether]:
+// killed by the system it would leave the program behind, which is a child of it.
+func endsItself(cmd *exec.Cmd) { cmd.SysProcAttr.Pdeathsig = syscall.SIGTERM }
+
 // keepDescriptors marks this process's descriptors as not to be inherited. Go's
 // own are already; others may come from the parent of this process.
 func keepDescriptors() {
@@ -131,6 +135,24 @@ func killTree(pid int, mark string, c *cage) {
 		}
 		if killOrphans(false) == 0 && len(kin) == 0 {
 			return
+		}
+	}
+}
+
+// killGroup kills a process group of which this process's child was the first.
+func killGroup(pid int) { _ = unix.Kill(-pid, unix.SIGKILL) }
+
+// killChildren kills and reaps all children of this process but one, with the orphans that it
+// has adopted, until there are none.
+func killChildren(but int) {
+	for end := time.Now().Add(drainPatience); time.Now().Before(end); {
+		all := slices.DeleteFunc(childrenOf(os.Getpid()), func(pid int) bool { return pid == but })
+		if len(all) == 0 {
+			return
+		}
+		for _, pid := range all {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			_, _ = unix.Wait4(pid, nil, 0, nil) // it is ours, and ends now
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 const awaitsExit = false
 
 func setApart(*exec.Cmd, *cage)                      {}
+func endsItself(*exec.Cmd)                           {}
 func keepDescriptors()                               {}
 func keepSecrets()                                   {}
 func limitProcess(int, Limits)                       {}
@@ -42,6 +43,9 @@ func killTree(pid int, _ string, _ *cage) {
 		_ = p.Kill()
 	}
 }
+
+func killGroup(pid int) { killTree(pid, "", nil) }
+func killChildren(int)  {}
 
 func onFirstThread() bool  { return false }
 func adoptOrphans()        {}

@@ -128,7 +128,7 @@ func contain(t *testing.T, m misdeed, cageless bool) {
 	if err != nil && !strings.Contains(err.Error(), m.want) {
 		t.Errorf("error = %v\nwant in it: %s", err, m.want)
 	}
-	if took := time.Since(begun); took > 20*time.Second {
+	if took := time.Since(begun); took > 2*time.Minute {
 		t.Errorf("it took %v to contain it", took)
 	}
 	if err := try(t, h, misdeed{mode: "well"}); err != nil {
@@ -355,6 +355,11 @@ func TestSweepEndsWhatAKilledKernelLeft(t *testing.T) {
 	orphan.Env = []string{"TMPDIR=" + filepath.Join(left, "p1")}
 	if err := orphan.Start(); err != nil {
 		t.Fatal(err)
+	}
+	for { // Start returns before the system shows the variables of what it has started
+		if raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", orphan.Process.Pid)); err != nil || len(raw) > 0 {
+			break
+		}
 	}
 	sweep(temp)
 	if err := orphan.Wait(); err == nil || err.Error() != "signal: killed" {

@@ -25,7 +25,7 @@ const snapshotAge = 14 * 24 * time.Hour
 
 // linked are folders beside a plugin's code that are not part of its digest; the copy leads
 // to them.
-var linked = []string{".venv", ".git"}
+var linked = []string{".venv", "node_modules", ".git"}
 
 // bytecode is the folder that Python keeps its own in. It is not copied: what it holds may be
 // of other code. "plugin build" makes one in the copy.
@@ -139,7 +139,7 @@ func copyCode(src Source, to string) error {
 		}
 		target := filepath.Join(to, name)
 		switch {
-		case e.IsDir() && e.Name() == bytecode:
+		case e.IsDir() && (leftOut(path, e) || path == to):
 			return filepath.SkipDir
 		case e.IsDir() && slices.Contains(linked, e.Name()):
 			if err := os.Symlink(path, target); err != nil {
@@ -151,16 +151,29 @@ func copyCode(src Source, to string) error {
 		case e.Type().IsRegular():
 			return copyFile(path, target)
 		case e.Type()&fs.ModeSymlink != 0:
-			return copyLink(path, target)
+			return src.copyLink(path, target, e)
 		}
 		return nil
 	})
 }
 
+// leftOut reports whether a folder is not code: Python's bytecode, and a home of noema,
+// which each run changes, and which may be below the folder of the program that it runs.
+func leftOut(path string, e fs.DirEntry) bool {
+	if e.Name() == bytecode {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "store", "FORMAT"))
+	return err == nil
+}
+
 // copyLink copies the file that a link leads to. Any other link leads on to the
 // same place, also from a folder elsewhere.
-func copyLink(path, target string) error {
+func (s Source) copyLink(path, target string, e fs.DirEntry) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if err := s.reaches(path, e); err != nil {
+			return err
+		}
 		return copyFile(path, target)
 	}
 	to, err := os.Readlink(path)

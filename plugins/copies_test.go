@@ -122,3 +122,43 @@ func TestBytecodeIsNotCopied(t *testing.T) {
 		}
 	}
 }
+
+// TestHomeIsNotCode: what noema keeps in a folder of its own, wherever below the program's,
+// is in no copy and no digest; and a folder is not copied into itself without end.
+func TestHomeIsNotCode(t *testing.T) {
+	for _, home := range []string{"home", "a/b/.noema"} {
+		src, _ := folder(t)
+		digest := digestOf(t, src)
+		store := filepath.Join(src.Dir, home, "store")
+		if err := os.MkdirAll(store, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"FORMAT", "data"} {
+			if err := os.WriteFile(filepath.Join(store, name), []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if digestOf(t, src) != digest {
+			t.Errorf("%s changes the digest", home)
+		}
+		at, err := Copies{filepath.Join(src.Dir, home, "code")}.Snapshot(src, digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(at.Dir, home, "store")); !os.IsNotExist(err) {
+			t.Errorf("the copy holds %s: %v", home, err)
+		}
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("agent.py", []byte("print(1)\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	src, err := Exec(filepath.Join(dir, "fresh", "programs"), "python3 agent.py") // the store is not there yet
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := CodeFiles(src); err != nil || len(all) != 2 { // with its manifest
+		t.Errorf("%q, %v", all, err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"noema/kernel/base/files"
 )
@@ -149,16 +150,44 @@ func CodeFiles(s Source) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && (e.Name() == bytecode || slices.Contains(linked, e.Name())) {
+		if e.IsDir() && (leftOut(path, e) || slices.Contains(linked, e.Name())) {
 			return filepath.SkipDir
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			files = append(files, path)
+			return s.reaches(path, e)
 		}
 		return nil
 	})
 	slices.Sort(files)
 	return files, err
+}
+
+// reaches refuses a link to a file that is not beside the plugin's folder or below: as a part
+// of the code, its plugin would read it, whatever it may read else, and so would whoever gets
+// the code.
+func (s Source) reaches(path string, e fs.DirEntry) error {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	own, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(real, own+string(filepath.Separator)) {
+		return nil
+	}
+	name, err := filepath.Rel(filepath.Dir(own), real)
+	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
+		if err != nil || strings.HasPrefix(part, ".") {
+			return fmt.Errorf("the link %q leads to %q, which is neither in the plugin's folder nor beside it: copy the file", path, real)
+		}
+	}
+	return nil
 }
 
 // addFolder covers the names and contents of files below dir.

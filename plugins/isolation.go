@@ -13,26 +13,29 @@ import (
 	"noema/plugins/internal/isolate"
 )
 
+// OwnNetwork is the variable of a [Program] that is in a network of its own.
+const OwnNetwork = "NOEMA_OWN_NETWORK"
+
 // pythons remembers what each Python said of itself.
 type pythons struct {
 	mu   sync.Mutex
-	told map[string]isolate.Interpreter
+	told map[isolate.Found]isolate.Interpreter
 }
 
-func (p *pythons) ask(path string, env []string) (isolate.Interpreter, error) {
+func (p *pythons) of(found isolate.Found, env []string) (isolate.Interpreter, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if in, ok := p.told[path]; ok {
+	if in, ok := p.told[found]; ok {
 		return in, nil
 	}
-	in, err := isolate.Python(path, env)
+	in, err := isolate.Python(found, env)
 	if err != nil {
 		return in, err
 	}
 	if p.told == nil {
-		p.told = map[string]isolate.Interpreter{}
+		p.told = map[isolate.Found]isolate.Interpreter{}
 	}
-	p.told[path] = in
+	p.told[found] = in
 	return in, nil
 }
 
@@ -43,12 +46,16 @@ func (p *pythons) ask(path string, env []string) (isolate.Interpreter, error) {
 func (c *child) rules() (isolate.Rules, error) {
 	s := c.source
 	own := s.Path
-	if s.File {
+	if s.File || s.Program != nil {
 		own = s.Command[0] // this program
 	}
 	roots, python := isolate.Program(s.Command, c.dir, own)
-	if python != "" {
-		in, err := c.pythons.ask(python, c.env)
+	if s.Program != nil {
+		more, of := isolate.Program(s.Starts, c.dir, own)
+		roots, python = append(roots, more...), of
+	}
+	if python.Path != "" {
+		in, err := c.pythons.of(python, c.env)
 		if err != nil {
 			return isolate.Rules{}, err
 		}
@@ -61,11 +68,28 @@ func (c *child) rules() (isolate.Rules, error) {
 			r.Read = append(r.Read, own)
 		}
 	}
+	r.Read = append(r.Read, s.installed()...)
+	r.Loopback = s.Program != nil
 	r.Write = []string{c.dir, cmp.Or(c.variable("PLUGIN_UNIX_SOCKET_DIR"), c.dir)}
 	if s.Granted {
 		r.Read, r.Network = append(r.Read, s.Read...), s.Network
 	}
+	if c.noApart {
+		r.Network = true
+	}
+	r.Loopback = r.Loopback && !r.Network
 	return r, nil
+}
+
+// installed are the folders of packages beside the code, to which a copy of it only links. A
+// link to anything of another name gives nothing away.
+func (s Source) installed() (dirs []string) {
+	for _, name := range []string{".venv", "node_modules"} {
+		if dir, err := filepath.EvalSymlinks(filepath.Join(s.Dir, name)); s.Dir != "" && err == nil && filepath.Base(dir) == name {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // prefer has the plugin started by the Python itself instead of a script that
@@ -138,6 +162,14 @@ func (c *child) hold(started chan<- error, exited chan<- struct{}) {
 	}
 	under(rules, func(inForce isolate.State) {
 		c.isolation = inForce
+		if rules.Loopback {
+			isolate.Apart(c.cmd.SysProcAttr)
+			c.isolation.Refused = append(c.isolation.Refused, "other hosts") // which the process tries first of all
+			c.cmd.Env = append(c.cmd.Env, OwnNetwork+"=1")
+		}
+		if c.noApart {
+			c.isolation.Left = append(c.isolation.Left, "the network (this system allows no user namespaces)")
+		}
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {

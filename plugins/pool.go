@@ -76,7 +76,11 @@ func (h *Host) lease(ctx context.Context, src Source) (*process, error) {
 			return nil, fmt.Errorf("start plugin %q: the plugin host is closed", src.Name)
 		}
 		p := h.pool(src)
-		proc, start := p.pick(src.Serial, h.opts.MaxProcesses)
+		most := h.opts.MaxProcesses
+		if src.Program != nil {
+			most = max(most, programsAtOnce)
+		}
+		proc, start := p.pick(src.Serial, most)
 		switch {
 		case proc != nil:
 			h.begin(proc)

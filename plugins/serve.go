@@ -49,7 +49,7 @@ func exitWithParent() {
 	parent := os.Getppid()
 	for range time.Tick(200 * time.Millisecond) {
 		if os.Getppid() != parent {
-			os.Exit(1)
+			endWithChildren()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ type Source struct {
 	Request string // identifies what is asked for; empty if nothing is
 	NoCalls bool   // it answers without a model or tool call by nature
 
+	Starts  []string // of a Program: its own command, where Command is what serves it
+	Program *Program // if the folder holds a program that is a method as it is; else nil
+
 	StartLimit time.Duration // for a process to answer; 0 means the host's
 }
 
@@ -52,6 +56,7 @@ type manifest struct {
 	Read       []string      `yaml:"read"`
 	Calls      string        `yaml:"calls"` // "none" declares a method that answers without any
 	StartLimit time.Duration `yaml:"start_limit"`
+	Program    `yaml:",inline"`
 }
 
 // Builtins returns the sources of methods that the running binary serves
@@ -181,9 +186,13 @@ func fromManifest(dir string) (Source, error) {
 	if l := m.StartLimit; l != 0 && l < time.Second || l > 10*time.Minute {
 		return Source{}, fmt.Errorf("read manifest %s: start_limit: %v: write a time from 1s to 10m, as in 120s", file, l)
 	}
+	m.Command[0] = elsewhere(dir, m.Command[0])
 	src := Source{
 		Name: m.Name, Command: m.Command, Dir: dir, Path: dir, Serial: m.Concurrent != nil && !*m.Concurrent,
 		Network: m.Network, NoCalls: m.Calls == "none", StartLimit: m.StartLimit,
+	}
+	if err := src.program(m); err != nil {
+		return Source{}, fmt.Errorf("read manifest %s: %w", file, err)
 	}
 	for _, path := range m.Read {
 		if !filepath.IsAbs(path) {
@@ -195,6 +204,16 @@ func fromManifest(dir string) (Source, error) {
 		src.Request = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q %s", dir, raw)))
 	}
 	return src, nil
+}
+
+// elsewhere is the program that a command names. A pack and a fresh checkout lack the folders of
+// packages beside the code: then the program of the same name in PATH takes its place.
+func elsewhere(dir, program string) string {
+	top, _, below := strings.Cut(program, string(filepath.Separator))
+	if _, err := os.Stat(filepath.Join(dir, top)); below && slices.Contains(linked, top) && errors.Is(err, fs.ErrNotExist) {
+		return filepath.Base(program)
+	}
+	return program
 }
 
 // tooLate says how a plugin with a manifest gets longer to start.

@@ -96,8 +96,8 @@ func able(m runner.Method, t *Task) error {
 		offered = t.Environment.Tools()
 	}
 	if lacks := m.Description.Lacks(offered); len(lacks) > 0 {
-		return fmt.Errorf("method %q works by the tool %q, which the question does not come with: --corpus FOLDER gives tools that search, --task those of a task, such as a logs.yaml",
-			m.Label, lacks[0])
+		return fmt.Errorf("method %q works by the tool %q, which the question does not come with: --corpus FOLDER gives tools that search, --task those of a task, such as a logs.yaml%s",
+			m.Label, lacks[0], task.Missing(lacks[0]))
 	}
 	return nil
 }

@@ -65,6 +65,10 @@ func (l *Lab) Plugins() ([]plugins.Source, error) {
 
 // plugin finds the plugin of a method's name, or at its path.
 func (l *Lab) plugin(name string) (plugins.Source, error) {
+	if command, ok := strings.CutPrefix(name, plugins.ExecPrefix); ok {
+		src, err := plugins.Exec(filepath.Join(l.o.Home, "programs"), command)
+		return src, Misused(err)
+	}
 	if plugins.IsPath(name) {
 		src, err := plugins.At(name)
 		return src, Misused(err)
@@ -111,6 +115,7 @@ func (l *Lab) OpenPlugin(ctx context.Context, src plugins.Source) (runner.Method
 		Plugin: record.Plugin{
 			Method: src.Name, Builtin: src.Builtin, Path: src.Path, Digest: digest,
 			Isolation: inForce, Weak: !full, Allowed: src.Asks(), NoCalls: src.NoCalls,
+			Versions: src.Versions(ctx),
 		},
 	}
 	if !src.Builtin {

@@ -56,7 +56,7 @@ func (r *Result) design(method string, o *Crediting, how Experiment) (s runner.S
 	how.Name, how.Question, how.Seed = cmp.Or(how.Name, "credit of "+label+" in "+r.ID()), s.Question, s.Seed
 	s.Experiment = how
 	base := s.Methods[slices.IndexFunc(s.Methods, func(m runner.Method) bool { return m.Label == label })]
-	s.Methods, s.Fresh = []runner.Method{base}, base.Plugin.Path == functionPath
+	s.Methods, s.Fresh = []runner.Method{base}, fleeting(base)
 	truth, err := r.lab.truth()
 	if err != nil {
 		return s, nil, err

@@ -15,6 +15,12 @@ const (
 	searchOption     = "search"     // "meaning" or "hybrid"; without a model "words"
 )
 
+// withExtras opens a task by open, with what every task can be given: the tool python
+// and an embedding model, if options name them. It takes these options out.
+func (l *Lab) withExtras(options map[string]string, open func() (*Task, error)) (*Task, error) {
+	return withPython(options, func() (*Task, error) { return l.withEmbeddings(options, open) })
+}
+
 // withEmbeddings opens a task by open, with the embedding model that options
 // name, if they name one. It takes these options out.
 func (l *Lab) withEmbeddings(options map[string]string, open func() (*Task, error)) (*Task, error) {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/model/provider"
+	"noema/kernel/run/cluster"
 	"noema/kernel/run/gateway"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
@@ -98,9 +100,15 @@ func (l *Lab) Run(e Experiment) (*Result, error) {
 }
 
 func (l *Lab) run(e Experiment) (*runner.Result, error) {
-	e, err := e.Complete()
+	e, err := Settle(e)
 	if err != nil {
 		return nil, err
+	}
+	if e, err = e.Complete(); err != nil {
+		return nil, err
+	}
+	if e.Several() {
+		return nil, Misused(errors.New("run experiment: it is over several tasks or models: Study carries it out"))
 	}
 	ctx, cancel := context.WithCancel(l.o.Context())
 	defer cancel()
@@ -129,25 +137,41 @@ func (l *Lab) carryOut(s runner.Setup) (*runner.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if crew != nil {
-		s.Crew = crew
-	}
-	if i := slices.IndexFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath }); i >= 0 {
-		if crew != nil && crew.Here(1) == 0 { // its trials would wait for ever
-			return nil, Misused(fmt.Errorf("method %q is a function of this program, and runs on this machine alone: leave out local-workers, or make a plugin of it by \"noema plugin promote\"", s.Methods[i].Label))
-		}
-		s.Fresh = true
+	if err := onlyHere(&s, crew); err != nil {
+		return nil, err
 	}
 	result, err := watched(l, func(ctx context.Context, store *cache.Store, observe runner.Observer) (*runner.Result, error) {
-		if p, ok := observe.(*report.Progress); ok && crew != nil {
-			p.Workers(crew.Workers)
-		}
+		countWorkers(observe, crew)
 		return s.Run(ctx, store, observe)
 	})
 	if err != nil && l.o.Context().Err() != nil {
 		err = context.Canceled
 	}
 	return result, err
+}
+
+// onlyHere gives the experiment its crew, and refuses functions of this program where they
+// could not run.
+func onlyHere(s *runner.Setup, crew *cluster.Coordinator) error {
+	if crew != nil {
+		s.Crew = crew
+	}
+	i := slices.IndexFunc(s.Methods, func(m runner.Method) bool { return m.Plugin.Path == functionPath })
+	if i < 0 {
+		return nil
+	}
+	if crew != nil && crew.Here(1) == 0 { // its trials would wait for ever
+		return Misused(fmt.Errorf("method %q is a function of this program, and runs on this machine alone: leave out local-workers, or make a plugin of it by \"noema plugin promote\"", s.Methods[i].Label))
+	}
+	s.Fresh = s.Fresh || slices.ContainsFunc(s.Methods, fleeting)
+	return nil
+}
+
+// countWorkers has the progress say how many workers take part.
+func countWorkers(observe runner.Observer, crew *cluster.Coordinator) {
+	if p, ok := observe.(*report.Progress); ok && crew != nil {
+		p.Workers(crew.Workers)
+	}
 }
 
 // quietTrials is how many trials of a sample an estimate looks at without a word.
@@ -159,6 +183,10 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	ctx := l.o.Context()
 	replay := e.Cache == string(gateway.Replay)
 	e.Cache = string(gateway.Replay) // no key is needed to look
+	e, err := Settle(e)
+	if err != nil {
+		return nil, err
+	}
 	s, err := l.setup(e)
 	if err != nil {
 		return nil, err
@@ -166,6 +194,40 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	if s.Methods, err = l.OpenMethods(ctx, s.Experiment.Methods, e.MethodOptions); err != nil {
 		return nil, err
 	}
+	return l.estimate(ctx, s, replay)
+}
+
+// EstimateStudy says the same of each cell of a study, in their order.
+func (l *Lab) EstimateStudy(e Experiment) ([]CellEstimate, error) {
+	ctx := l.o.Context()
+	replay := e.Cache == string(gateway.Replay)
+	e.Cache = string(gateway.Replay)
+	s, err := l.study(ctx, e)
+	if err == nil {
+		err = s.Check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := make([]CellEstimate, len(s.Cells))
+	for i, c := range s.Cells {
+		all[i].Task, all[i].Model = c.Task, c.Model
+		if all[i].Estimate, err = l.estimate(ctx, c.Setup, replay); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// CellEstimate is the [runner.Estimate] of one cell of a study.
+type CellEstimate struct {
+	Task  string `json:"task"`
+	Model string `json:"model"`
+	*runner.Estimate
+}
+
+// estimate is Estimate of what is open.
+func (l *Lab) estimate(ctx context.Context, s runner.Setup, replay bool) (*runner.Estimate, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
@@ -184,7 +246,7 @@ func (l *Lab) Estimate(e Experiment) (*runner.Estimate, error) {
 	if replay || !found.Missing() {
 		return found, nil
 	}
-	if _, err := l.Model(s.Experiment.Model, false, e.MaxConnections); err != nil {
+	if _, err := l.Model(s.Model, false, s.MaxConnections); err != nil {
 		found.Refusal = err.Error()
 	}
 	return found, nil

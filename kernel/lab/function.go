@@ -9,6 +9,7 @@ import (
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 	"noema/methods"
+	"noema/plugins"
 )
 
 // Solve is a method as a function: it may see the problem, and asks for model
@@ -19,8 +20,12 @@ type Solve func(ctx context.Context, p Problem, h Host) (Answer, error)
 // functions of a script.
 const functionPath = "function of a script"
 
-// function is a Solve with its name, as a method.
-type function struct{ methods.Function }
+// function is a Solve with its name, as a method. Code is the digest of its code, where that
+// is known.
+type function struct {
+	methods.Function
+	code string
+}
 
 var functionName = regexp.MustCompile(`^[a-z][a-z0-9-]*(@[A-Za-z0-9.-]+)?$`)
 
@@ -33,15 +38,37 @@ var functionName = regexp.MustCompile(`^[a-z][a-z0-9-]*(@[A-Za-z0-9.-]+)?$`)
 // changes, name a version, as in "majority@2". A run with functions is never
 // taken up where another execution left it, for the code may have changed.
 func (l *Lab) AddMethod(name string, solve Solve, kinds ...AnswerKind) error {
-	base, version, _ := strings.Cut(name, "@")
 	switch {
-	case !functionName.MatchString(name):
-		return Misused(fmt.Errorf("add method %q: a name has small letters, digits and -, and may have a version, as in my-method@2", name))
 	case solve == nil:
 		return Misused(fmt.Errorf("add method %q: the function is nil", name))
 	case len(kinds) == 0:
 		return Misused(fmt.Errorf("add method %q: say which kinds of answer it gives, such as Number", name))
 	}
+	return l.addFunction(name, function{methods.Function{Description: methods.Description{Answers: kinds}, Func: solve}, ""})
+}
+
+// AddFunctions makes the functions of another program, which listens at a Unix socket, methods
+// of this Lab; see [plugins.Function]. Their code is part of their identity, so that a run
+// with them goes on where it was interrupted.
+func (l *Lab) AddFunctions(address string) error {
+	all, err := plugins.Functions(l.o.Context(), address)
+	if err != nil {
+		return err
+	}
+	for _, f := range all {
+		if err := l.addFunction(f.Description.Name, function{methods.Function{Description: f.Description, Func: f.Solve}, f.Code}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFunction gives f a name, which may have a version.
+func (l *Lab) addFunction(name string, f function) error {
+	if !functionName.MatchString(name) {
+		return Misused(fmt.Errorf("add method %q: a name has small letters, digits and -, and may have a version, as in my-method@2", name))
+	}
+	base, version, _ := strings.Cut(name, "@")
 	for _, builtin := range l.o.Catalog.Methods() {
 		if builtin == base {
 			return Misused(fmt.Errorf("add method %q: a built-in method has this name", name))
@@ -52,7 +79,8 @@ func (l *Lab) AddMethod(name string, solve Solve, kinds ...AnswerKind) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.functions[name] = function{methods.Function{Description: methods.Description{Name: base, Version: version, Answers: kinds}, Func: solve}}
+	f.Description.Name, f.Description.Version = base, version
+	l.functions[name] = f
 	return nil
 }
 
@@ -80,9 +108,13 @@ func (f function) method() runner.Method {
 	}
 	return runner.Method{
 		Solver: f, Description: f.Description,
-		Plugin: record.Plugin{Method: name, Path: functionPath, Isolation: "not isolated, and not repeated in a fresh process, as it runs in the program that compares it", Weak: true},
+		Code:   f.code,
+		Plugin: record.Plugin{Method: name, Path: functionPath, Digest: f.code, Isolation: "not isolated, and not repeated in a fresh process, as it runs in the program that compares it", Weak: true},
 	}
 }
+
+// fleeting reports whether m is a function whose code is not known, and may have changed.
+func fleeting(m runner.Method) bool { return m.Plugin.Path == functionPath && m.Code == "" }
 
 func (l *Lab) function(name string) (function, bool) {
 	l.mu.Lock()

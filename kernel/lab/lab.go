@@ -62,6 +62,8 @@ type Options struct {
 	Stdout io.Writer // where Show prints without a Screen; default os.Stdout
 	Stderr io.Writer // default os.Stderr
 	Debug  int       // prints the methods' events: 0 none, 1 summary, 2 verbose, 3 full
+	// ProgressLines has progress go to Stderr as JSON, a line each; see report.ProgressLine.
+	ProgressLines bool
 }
 
 // Open returns a Lab. Its store is opened when it is first needed.
@@ -161,12 +163,12 @@ func (l *Lab) Task(text string, more map[string]string) (*Task, error) {
 		}
 		s.Options[name] = value
 	}
-	return l.withEmbeddings(s.Options, func() (*Task, error) {
+	return l.withExtras(s.Options, func() (*Task, error) {
 		if !ok {
 			return l.o.Catalog.Task(l.o.Context(), s)
 		}
 		if len(s.Options) > 0 {
-			return nil, Misused(fmt.Errorf("task %q takes only the options embeddings and search", s.Name))
+			return nil, Misused(fmt.Errorf("task %q takes only the options embeddings, search and python", s.Name))
 		}
 		return added, nil
 	})
@@ -230,10 +232,14 @@ func (l *Lab) Clear(wait bool) {
 	}
 }
 
-// progress tells how a run gets on, on the screen or on Stderr.
-func (l *Lab) progress() *report.Progress {
+// Progress tells how a run gets on, on the screen or on Stderr.
+func (l *Lab) Progress() *report.Progress {
 	if l.o.Screen == nil {
-		return report.NewProgress(l.o.Stderr, l.o.Debug)
+		p := report.NewProgress(l.o.Stderr, l.o.Debug)
+		if l.o.ProgressLines {
+			p.Lines()
+		}
+		return p
 	}
 	l.mu.Lock()
 	l.shown++
@@ -250,7 +256,7 @@ func watched[T any](l *Lab, do func(context.Context, *cache.Store, runner.Observ
 	if err != nil {
 		return *new(T), err
 	}
-	progress := l.progress()
+	progress := l.Progress()
 	defer progress.Stop()
 	return do(l.o.Context(), store, progress)
 }

@@ -119,7 +119,7 @@ func (l *Lab) ground(q Asking) (t *Task, about string, err error) {
 			options = map[string]string{"wikipedia": q.Corpus}
 		}
 		maps.Copy(options, q.TaskOptions)
-		t, err = l.withEmbeddings(options, func() (*Task, error) { return l.o.Catalog.Task(l.o.Context(), Spec{Options: options}) })
+		t, err = l.withExtras(options, func() (*Task, error) { return l.o.Catalog.Task(l.o.Context(), Spec{Options: options}) })
 		if err != nil {
 			return nil, "", err
 		}

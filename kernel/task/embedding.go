@@ -62,7 +62,9 @@ func WithEmbedder(t *Task, e Embedder, hybrid bool) (*Task, error) {
 		err = errors.New("the tools of the task do not search: leave search=hybrid out")
 	default:
 		note = "it has a tool that compares texts by meaning"
-		with.Environment, err = withSimilarity(t.Environment, e)
+		with.Environment, err = withTool(t.Environment, similaritySpec(), func(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
+			return similar(ctx, e, c)
+		})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("give task %q an embedding model: %w", t.Name, err)
@@ -96,61 +98,8 @@ func similaritySpec() methods.ToolSpec {
 	}
 }
 
-// similarity is an environment with the tool of that name beside others.
-type similarity struct {
-	others   Environment // may be nil
-	embedder Embedder
-}
-
-func withSimilarity(others Environment, e Embedder) (Environment, error) {
-	if others != nil && slices.ContainsFunc(others.Tools(), func(t methods.ToolSpec) bool { return t.Name == SimilarityTool }) {
-		return nil, fmt.Errorf("the task has a tool %q of its own", SimilarityTool)
-	}
-	return similarity{others, e}, nil
-}
-
-// Tools implements [Environment].
-func (s similarity) Tools() []methods.ToolSpec {
-	if s.others == nil {
-		return []methods.ToolSpec{similaritySpec()}
-	}
-	return append(slices.Clone(s.others.Tools()), similaritySpec())
-}
-
-// Of implements [PerTrial] for the other tools; see [EnvironmentOf].
-func (s similarity) Of(p methods.Problem) (Environment, error) {
-	per, ok := s.others.(PerTrial)
-	if !ok {
-		return s, nil
-	}
-	others, err := per.Of(p)
-	return similarity{others, s.embedder}, err
-}
-
-// Restore implements [Stateful] for the other tools.
-func (s similarity) Restore(c methods.ToolCall, r methods.ToolResult) error {
-	if others, ok := s.others.(Stateful); ok && c.Name != SimilarityTool {
-		return others.Restore(c, r)
-	}
-	return nil
-}
-
-// Prepare implements [Preparer] for the other tools.
-func (s similarity) Prepare(ctx context.Context, progress func(done, total int)) error {
-	if p, ok := s.others.(Preparer); ok {
-		return p.Prepare(ctx, progress)
-	}
-	return nil
-}
-
-// Call implements [Environment].
-func (s similarity) Call(ctx context.Context, c methods.ToolCall) (methods.ToolResult, error) {
-	if c.Name != SimilarityTool {
-		if s.others == nil {
-			return methods.ToolResult{}, fmt.Errorf("%w %q", methods.ErrUnknownTool, c.Name)
-		}
-		return s.others.Call(ctx, c)
-	}
+// similar compares texts as the tool similarity does.
+func similar(ctx context.Context, e Embedder, c methods.ToolCall) (methods.ToolResult, error) {
 	var args struct{ Queries, Texts []string }
 	d := json.NewDecoder(bytes.NewReader(c.Arguments))
 	d.DisallowUnknownFields()
@@ -164,7 +113,7 @@ func (s similarity) Call(ctx context.Context, c methods.ToolCall) (methods.ToolR
 			IsError: true,
 		}, nil
 	}
-	vectors, err := s.embedder.Embed(ctx, slices.Concat(args.Queries, args.Texts))
+	vectors, err := e.Embed(ctx, slices.Concat(args.Queries, args.Texts))
 	if err != nil {
 		return methods.ToolResult{}, err
 	}

@@ -66,8 +66,8 @@ func plainContext(context json.RawMessage) []byte {
 
 // IsPerTrial reports whether what e's tools say depends on the problem.
 func IsPerTrial(e Environment) bool {
-	if s, wraps := e.(similarity); wraps {
-		e = s.others
+	if b, wraps := e.(beside); wraps {
+		return IsPerTrial(b.others)
 	}
 	_, ok := e.(PerTrial)
 	return ok

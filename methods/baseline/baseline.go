@@ -18,13 +18,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"noema/methods"
-	"noema/methods/internal/trial"
+	"noema/methods/phases"
 	"noema/methods/reply"
 )
 
@@ -59,7 +58,7 @@ func All() map[string]methods.Method {
 // Direct asks for the answer alone, as JSON under a schema, or for the likeliest
 // label of a choice (see [askLikelihood]).
 func Direct() Method {
-	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect, own: []string{"by", "prompt"}, prompt: directPrompt}
+	return Method{name: "direct", summary: "asks for the answer in one call", ask: askDirect, own: []string{"by", "prompt"}, prompt: phases.DirectPrompt}
 }
 
 // CoT is chain of thought: it asks for reasoning step by step and for the
@@ -70,26 +69,24 @@ func Direct() Method {
 func CoT() Method {
 	return Method{
 		name: "cot", prompts: "3", summary: "asks for reasoning step by step, then the answer, in one call", ask: askCoT,
-		own: []string{"prompt", "example"}, prompt: cotPrompt,
+		own: []string{"prompt", "example"}, prompt: phases.ReasonPrompt,
 	}
 }
 
 // options are the options of all baselines, see [methods.OptionsOf]; each has
 // some of them, see names.
 type options struct {
-	Retries         int     `json:"retries" default:"2" min:"0" doc:"how often the model is asked again after an unusable reply"`
-	MaxContextChars int     `json:"max_context_chars" default:"0" min:"0" doc:"bytes of data that the prompt shows, from the start; 0 for all"`
-	MaxTokens       int     `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
-	By              string  `json:"by" default:"reply" choices:"reply,likelihood" doc:"what decides a choice: the reply, or the label whose letter is likeliest, for models that give log probabilities"`
-	Prompt          string  `json:"prompt" doc:"the prompt, or @FILE: {question} stands for the question with its data and an empty line, {form} for the form of the answer alone, such as number"`
-	Example         bool    `json:"example" default:"true" doc:"whether an example with its reply comes first"`
-	Draws           int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
-	Temperature     float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains"`
-	Steps           int     `json:"steps" default:"12" min:"1" max:"1000" doc:"turns before the answer is demanded"`
-	Window          int     `json:"window" default:"20" min:"2" doc:"items that one call ranks"`
-	Stride          int     `json:"stride" default:"10" min:"1" doc:"items by which the window moves, fewer than it has"`
-	Passes          int     `json:"passes" default:"1" min:"1" max:"100" doc:"how often the window passes over the list"`
-	Replans         int     `json:"replans" default:"1" min:"0" doc:"how many new plans the joiner may ask for"`
+	phases.Options
+	By          string  `json:"by" default:"reply" choices:"reply,likelihood" doc:"what decides a choice: the reply, or the label whose letter is likeliest, for models that give log probabilities"`
+	Prompt      string  `json:"prompt" doc:"the prompt, or @FILE: {question} stands for the question with its data and an empty line, {form} for the form of the answer alone, such as number"`
+	Example     bool    `json:"example" default:"true" doc:"whether an example with its reply comes first"`
+	Draws       int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
+	Temperature float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains"`
+	Steps       int     `json:"steps" default:"12" min:"1" max:"1000" doc:"turns before the answer is demanded"`
+	Window      int     `json:"window" default:"20" min:"2" doc:"items that one call ranks"`
+	Stride      int     `json:"stride" default:"10" min:"1" doc:"items by which the window moves, fewer than it has"`
+	Passes      int     `json:"passes" default:"1" min:"1" max:"100" doc:"how often the window passes over the list"`
+	Replans     int     `json:"replans" default:"1" min:"0" doc:"how many new plans the joiner may ask for"`
 }
 
 // names are those of the options that the method has.
@@ -122,80 +119,32 @@ const callPath = "answer"
 
 // solver solves one problem.
 type solver struct {
-	trial.Trial
+	*phases.Trial
 	opts options
 }
 
-// Solve implements [methods.Method]. A ranking that cannot be read is the
-// ranking 1..K with the outcome Defaulted, any other answer none with the
-// outcome Unparsed, or Refused where it was a plan that was wanted. At the budget the outcome is OverBudget, again with the
-// ranking 1..K for a ranking.
+// Solve implements [methods.Method]; see [phases.Trial.End] for how it ends without an
+// answer.
 func (m Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
-	r, t, err := m.solve(ctx, p, h)
-	if err == nil {
-		if len(r.Dropped) > 0 {
-			t.Emit(callPath, methods.Dropped, 1, nil, "left out of the answer: %d values", len(r.Dropped))
-		}
-		return r.Answer, nil
-	}
-	unusable := methods.Unparsed
-	if errors.Is(err, errNoPlan) {
-		unusable = methods.Refused
-	}
-	outcome, ended := trial.Ending(ctx, m.name, err, unusable)
-	if errors.Is(ended, errNoAnswer) {
-		outcome, ended = methods.Unparsed, nil
-	}
-	if ended != nil {
-		return methods.Answer{}, ended
-	}
-	return t.fallback(outcome, err), nil
-}
-
-func (m Method) solve(ctx context.Context, p methods.Problem, h methods.Host) (r reply.Reading, t *solver, err error) {
-	if t, err = m.newSolver(p, h); err != nil {
-		return r, t, err
-	}
-	q, err := t.question()
+	t, err := m.newSolver(p, h)
 	if err != nil {
-		return r, t, err
+		return t.End(ctx, m.name, reply.Reading{}, err)
 	}
-	r, err = m.ask(ctx, t, q)
-	return r, t, err
+	r, err := m.ask(ctx, t, t.Question)
+	return t.End(ctx, m.name, r, err)
 }
 
-// errNoAnswer says that every call succeeded and none gave an answer.
-var errNoAnswer = errors.New("no reply holds an answer")
-
-func (m Method) newSolver(p methods.Problem, h methods.Host) (*solver, error) {
+func (m Method) newSolver(p methods.Problem, h methods.Host) (t *solver, err error) {
+	t = &solver{}
 	if err := m.known(p.Options); err != nil {
-		return nil, err
+		return t, err
 	}
-	t := &solver{}
-	var err error
-	if t.Trial, err = trial.Start(p, h, &t.opts, &t.opts.MaxTokens); err != nil {
-		return nil, err
+	if t.Trial, err = phases.Start(p, h, &t.opts, &t.opts.Options); err != nil {
+		return t, err
 	}
 	t.opts.Prompt = cmp.Or(t.opts.Prompt, m.prompt)
 	if t.opts.Stride >= t.opts.Window {
-		return nil, fmt.Errorf("option stride is %d: want less than the window of %d", t.opts.Stride, t.opts.Window)
-	}
-	spec := &t.Answer
-	switch spec.Kind {
-	case methods.Ranking:
-		if spec.N < 1 {
-			return nil, fmt.Errorf("cannot rank %d items", spec.N)
-		}
-		if spec.K < 1 || spec.K > spec.N {
-			spec.K = spec.N
-		}
-	case methods.Choice:
-		if len(spec.Labels) == 0 {
-			return nil, errors.New("cannot choose: the problem has no labels")
-		}
-	case methods.Number, methods.Text, methods.Set, methods.Fields:
-	default:
-		return nil, fmt.Errorf("unknown answer kind %q", spec.Kind)
+		return t, fmt.Errorf("option stride is %d: want less than the window of %d", t.opts.Stride, t.opts.Window)
 	}
 	return t, nil
 }
@@ -213,21 +162,16 @@ func (m Method) known(given json.RawMessage) error {
 	return nil
 }
 
-// fallback is the answer when there is none: for a ranking the items as they
-// come, flagged.
-func (t *solver) fallback(o methods.Outcome, cause error) methods.Answer {
-	a := reply.Fallback(t.Answer, o, trial.Without(o, cause).Reason)
-	if t.Answer.Kind == methods.Ranking {
-		t.Emit(callPath, methods.Fallback, 1, nil, "rank the items as they come: %s", reply.OneLine(a.Reason, 300))
-	}
-	return a
-}
-
 // ask asks for an {"answer": …} of the form that spec says.
 func (t *solver) ask(ctx context.Context, path, question string, spec methods.AnswerSpec) (reply.Reading, error) {
-	req := t.Request(path, methods.Ask(inPlaces(cmp.Or(t.opts.Prompt, directPrompt), question, jsonForm(spec)))...)
-	req.Schema = schema(spec)
-	return reply.Final(ctx, t.Host, req, spec, reply.ObjectForm, reply.Options{Retries: t.opts.Retries})
+	req := t.Request(path, methods.Ask(phases.Fill(cmp.Or(t.opts.Prompt, phases.DirectPrompt), question, phases.JSONForm(spec)))...)
+	req.Schema = phases.Schema(spec)
+	return reply.Final(ctx, t.Host, req, spec, reply.ObjectForm, t.Patience())
+}
+
+// conversation asks the question by the method's prompt of reasoning.
+func (t *solver) conversation(planned bool) []methods.Message {
+	return t.Conversation(t.opts.Prompt, t.opts.Example, planned)
 }
 
 // reason asks for a text that ends on a line with the answer.
@@ -242,6 +186,6 @@ func askDirect(ctx context.Context, t *solver, question string) (reply.Reading, 
 	return t.ask(ctx, callPath, question, t.Answer)
 }
 
-func askCoT(ctx context.Context, t *solver, question string) (reply.Reading, error) {
-	return t.reason(ctx, t.Request(callPath, t.conversation(question, false)...), t.opts.Retries)
+func askCoT(ctx context.Context, t *solver, _ string) (reply.Reading, error) {
+	return t.reason(ctx, t.Request(callPath, t.conversation(false)...), t.opts.Retries)
 }

@@ -13,6 +13,7 @@ import (
 
 	"noema/methods"
 	"noema/methods/internal/trial"
+	"noema/methods/phases"
 	"noema/methods/reply"
 )
 
@@ -54,15 +55,12 @@ type joined struct {
 	Replan string          `json:"replan"`
 }
 
-// errNoPlan says that no reply held a plan that can be run.
-var errNoPlan = errors.New("no valid plan")
-
 func askCompiled(ctx context.Context, t *solver, question string) (reply.Reading, error) {
 	earlier := ""
 	for round := 1; ; round++ {
 		plan, err := t.planCalls(ctx, question, earlier, round)
 		if errors.Is(err, reply.ErrInvalid) {
-			return reply.Reading{}, fmt.Errorf("%w: %w", errNoPlan, err)
+			return reply.Reading{}, fmt.Errorf("%w: %w", phases.ErrNoPlan, err)
 		}
 		if err != nil {
 			return reply.Reading{}, err

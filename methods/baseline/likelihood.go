@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	"noema/methods/phases"
 	"noema/methods/reply"
 )
 
@@ -31,11 +32,11 @@ func askLikelihood(ctx context.Context, t *solver, question string) (reply.Readi
 	if t.Answer.Kind != methods.Choice || len(labels) > maxLetters {
 		return reply.Reading{}, fmt.Errorf("by=%s scores choices of at most %d labels: use by=reply for other answers", likelihood, maxLetters)
 	}
-	if t.opts.Prompt != directPrompt {
+	if t.opts.Prompt != phases.DirectPrompt {
 		return reply.Reading{}, fmt.Errorf("by=%s has a prompt of its own: leave out the option \"prompt\"", likelihood)
 	}
 	var b strings.Builder
-	b.WriteString(strings.TrimSuffix(question, wanted(t.Answer)))
+	b.WriteString(strings.TrimSuffix(question, reply.Wanted(t.Answer)))
 	for i, label := range labels {
 		fmt.Fprintf(&b, "%s. %s\n", letter(i), label)
 	}

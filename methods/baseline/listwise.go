@@ -32,7 +32,7 @@ type items struct {
 }
 
 func (t *solver) items() (items, error) {
-	text, data, err := contextText(t.Context, methods.Ranking)
+	text, data, err := reply.DataOf(t.Context, methods.Ranking)
 	if err != nil {
 		return items{}, err
 	}
@@ -82,7 +82,7 @@ func askListwise(ctx context.Context, t *solver, _ string) (reply.Reading, error
 // rankWindow orders a part of the list in its place.
 func (t *solver) rankWindow(ctx context.Context, list items, window []int, path string) error {
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: len(window), K: len(window)}
-	said, err := t.ask(ctx, path, question(t.Query, list.pick(window), list.data, spec), spec)
+	said, err := t.ask(ctx, path, reply.Posed(t.Query, list.pick(window), list.data, spec), spec)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"noema/methods"
+	"noema/methods/phases"
 	"noema/methods/reply"
 )
 
@@ -67,7 +68,7 @@ func askPairwise(ctx context.Context, t *solver, _ string) (reply.Reading, error
 		}
 	}
 	if lost > 0 && lost == n*(n-1) {
-		return reply.Reading{}, fmt.Errorf("%w: none of %d comparisons", errNoAnswer, lost)
+		return reply.Reading{}, fmt.Errorf("%w: none of %d comparisons", phases.ErrNoAnswer, lost)
 	}
 	return reply.Reading{Answer: methods.RankingAnswer(byWins(first, n)[:t.Answer.K])}, nil
 }
@@ -99,7 +100,7 @@ func byWins(first [][]int, n int) []int {
 func (t *solver) better(ctx context.Context, list items, a, b int) (int, error) {
 	path := fmt.Sprintf("pair/%d-%d", a, b)
 	spec := methods.AnswerSpec{Kind: methods.Ranking, N: 2, K: 1}
-	said, err := t.ask(ctx, path, question(t.Query, list.pick([]int{a, b}), list.data, spec), spec)
+	said, err := t.ask(ctx, path, reply.Posed(t.Query, list.pick([]int{a, b}), list.data, spec), spec)
 	if errors.Is(err, reply.ErrInvalid) && ctx.Err() == nil {
 		t.Emit(path, methods.Dropped, 1, nil, "no preference: %v", err)
 	}

@@ -19,6 +19,6 @@ func PlanAndSolve() Method {
 	}
 }
 
-func askPlanned(ctx context.Context, t *solver, question string) (reply.Reading, error) {
-	return t.reason(ctx, t.Request(callPath, t.conversation(question, true)...), t.opts.Retries)
+func askPlanned(ctx context.Context, t *solver, _ string) (reply.Reading, error) {
+	return t.reason(ctx, t.Request(callPath, t.conversation(true)...), t.opts.Retries)
 }

@@ -472,6 +472,67 @@ func (x *ToolCall) GetPath() string {
 	return ""
 }
 
+// Raw is a request in the words of a protocol, as a program sent it.
+type Raw struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Wire          string                 `protobuf:"bytes,1,opt,name=wire" json:"wire,omitempty"`     // the protocol
+	Body          []byte                 `protobuf:"bytes,2,opt,name=body" json:"body,omitempty"`     // JSON object
+	Unread        []string               `protobuf:"bytes,3,rep,name=unread" json:"unread,omitempty"` // names of body that the request's other fields do not carry
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Raw) Reset() {
+	*x = Raw{}
+	mi := &file_methods_methodspb_methods_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Raw) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Raw) ProtoMessage() {}
+
+func (x *Raw) ProtoReflect() protoreflect.Message {
+	mi := &file_methods_methodspb_methods_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Raw.ProtoReflect.Descriptor instead.
+func (*Raw) Descriptor() ([]byte, []int) {
+	return file_methods_methodspb_methods_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Raw) GetWire() string {
+	if x != nil {
+		return x.Wire
+	}
+	return ""
+}
+
+func (x *Raw) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Raw) GetUnread() []string {
+	if x != nil {
+		return x.Unread
+	}
+	return nil
+}
+
 // TokenLogprob is a token and the logarithm of its probability.
 type TokenLogprob struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -485,7 +546,7 @@ type TokenLogprob struct {
 
 func (x *TokenLogprob) Reset() {
 	*x = TokenLogprob{}
-	mi := &file_methods_methodspb_methods_proto_msgTypes[6]
+	mi := &file_methods_methodspb_methods_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -497,7 +558,7 @@ func (x *TokenLogprob) String() string {
 func (*TokenLogprob) ProtoMessage() {}
 
 func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
-	mi := &file_methods_methodspb_methods_proto_msgTypes[6]
+	mi := &file_methods_methodspb_methods_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -510,7 +571,7 @@ func (x *TokenLogprob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenLogprob.ProtoReflect.Descriptor instead.
 func (*TokenLogprob) Descriptor() ([]byte, []int) {
-	return file_methods_methodspb_methods_proto_rawDescGZIP(), []int{6}
+	return file_methods_methodspb_methods_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TokenLogprob) GetToken() string {
@@ -560,7 +621,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_methods_methodspb_methods_proto_msgTypes[7]
+	mi := &file_methods_methodspb_methods_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +633,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_methods_methodspb_methods_proto_msgTypes[7]
+	mi := &file_methods_methodspb_methods_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +646,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_methods_methodspb_methods_proto_rawDescGZIP(), []int{7}
+	return file_methods_methodspb_methods_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Usage) GetCalls() int64 {
@@ -709,7 +770,11 @@ const file_methods_methodspb_methods_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x03 \x01(\fR\targuments\x12\x12\n" +
-	"\x04path\x18\x04 \x01(\tR\x04path\"\x86\x01\n" +
+	"\x04path\x18\x04 \x01(\tR\x04path\"E\n" +
+	"\x03Raw\x12\x12\n" +
+	"\x04wire\x18\x01 \x01(\tR\x04wire\x12\x12\n" +
+	"\x04body\x18\x02 \x01(\fR\x04body\x12\x16\n" +
+	"\x06unread\x18\x03 \x03(\tR\x06unread\"\x86\x01\n" +
 	"\fTokenLogprob\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\fR\x05bytes\x12\x18\n" +
@@ -743,7 +808,7 @@ func file_methods_methodspb_methods_proto_rawDescGZIP() []byte {
 	return file_methods_methodspb_methods_proto_rawDescData
 }
 
-var file_methods_methodspb_methods_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_methods_methodspb_methods_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_methods_methodspb_methods_proto_goTypes = []any{
 	(*Message)(nil),        // 0: noema.methods.v1.Message
 	(*Sampling)(nil),       // 1: noema.methods.v1.Sampling
@@ -751,12 +816,13 @@ var file_methods_methodspb_methods_proto_goTypes = []any{
 	(*Schema)(nil),         // 3: noema.methods.v1.Schema
 	(*ToolSpec)(nil),       // 4: noema.methods.v1.ToolSpec
 	(*ToolCall)(nil),       // 5: noema.methods.v1.ToolCall
-	(*TokenLogprob)(nil),   // 6: noema.methods.v1.TokenLogprob
-	(*Usage)(nil),          // 7: noema.methods.v1.Usage
+	(*Raw)(nil),            // 6: noema.methods.v1.Raw
+	(*TokenLogprob)(nil),   // 7: noema.methods.v1.TokenLogprob
+	(*Usage)(nil),          // 8: noema.methods.v1.Usage
 }
 var file_methods_methodspb_methods_proto_depIdxs = []int32{
 	5, // 0: noema.methods.v1.Message.tool_calls:type_name -> noema.methods.v1.ToolCall
-	6, // 1: noema.methods.v1.TokenLogprob.top:type_name -> noema.methods.v1.TokenLogprob
+	7, // 1: noema.methods.v1.TokenLogprob.top:type_name -> noema.methods.v1.TokenLogprob
 	2, // [2:2] is the sub-list for method output_type
 	2, // [2:2] is the sub-list for method input_type
 	2, // [2:2] is the sub-list for extension type_name
@@ -775,7 +841,7 @@ func file_methods_methodspb_methods_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_methods_methodspb_methods_proto_rawDesc), len(file_methods_methodspb_methods_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

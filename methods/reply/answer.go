@@ -25,6 +25,7 @@ type Reading struct {
 	Answer  methods.Answer
 	Dropped []string // what was left out of it, such as items out of range
 	Repair  string   // where it was found, if the reply is not in the form that was asked for; empty if it is
+	Text    string   // the reply that [Final] read it from
 }
 
 // errSeveral refuses a reply rather than guess.
@@ -140,6 +141,7 @@ func Final(ctx context.Context, h methods.Host, req methods.Request, spec method
 	var r Reading
 	_, err = converse(ctx, h, req, o, func(c methods.Completion, path string) (err error) {
 		if r, err = readReply(c.Text, c.Finish == methods.FinishLength, spec, form); err == nil {
+			r.Text = c.Text
 			r.Report(h, path)
 			return nil
 		}

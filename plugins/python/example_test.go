@@ -16,7 +16,7 @@ import (
 // example opens the tree of thoughts as a user's plugin folder.
 func example(t *testing.T) *plugins.Plugin {
 	t.Helper()
-	src, err := plugins.At("examples/tree_of_thoughts")
+	src, err := plugins.At("testdata/tree_of_thoughts")
 	if err != nil {
 		t.Fatal(err)
 	}

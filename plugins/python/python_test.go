@@ -189,9 +189,9 @@ func (k *kernel) next(t *testing.T) string {
 	}
 }
 
-// TestUnits runs the Python tests of the SDK and of the example.
+// TestUnits runs the Python tests of the SDK and of a whole method.
 func TestUnits(t *testing.T) {
-	for _, dir := range []string{"tests", "examples/tree_of_thoughts/tests"} {
+	for _, dir := range []string{"tests", "testdata/tree_of_thoughts/tests"} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(python(t), "-W", "error::ResourceWarning", "-m", "unittest", "discover", "-s", dir)

@@ -16,10 +16,12 @@ import (
 //	1  the first
 //	2  a task's samples are blobs of their own; completions have the log probabilities of
 //	   their tokens, and what of the tokens was cached or thought
+//	3  requests are also as programs sent them, or to one of several models, and completions
+//	   whole replies to them
 //
 // A store of an earlier format is read as it is. It is marked with this one before anything
 // is written to it, so that an older noema says that it is too old.
-const Format = 2
+const Format = 3
 
 const (
 	formatFile = "FORMAT"

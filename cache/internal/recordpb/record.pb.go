@@ -35,6 +35,7 @@ type Completion struct {
 	Draw          int64                     `protobuf:"varint,8,opt,name=draw" json:"draw,omitempty"`
 	Epoch         int64                     `protobuf:"varint,9,opt,name=epoch" json:"epoch,omitempty"`
 	Logprobs      []*methodspb.TokenLogprob `protobuf:"bytes,10,rep,name=logprobs" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
+	Raw           []byte                    `protobuf:"bytes,11,opt,name=raw" json:"raw,omitempty"`           // the whole reply, of a request with raw whose protocol the provider speaks
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,6 +140,13 @@ func (x *Completion) GetLogprobs() []*methodspb.TokenLogprob {
 	return nil
 }
 
+func (x *Completion) GetRaw() []byte {
+	if x != nil {
+		return x.Raw
+	}
+	return nil
+}
+
 // Request is what a completion answers. It is a record of its own, so that a
 // hit need not read the prompt.
 type Request struct {
@@ -149,7 +157,10 @@ type Request struct {
 	Schema        *methodspb.Schema         `protobuf:"bytes,4,opt,name=schema" json:"schema,omitempty"`
 	Tools         []*methodspb.ToolSpec     `protobuf:"bytes,5,rep,name=tools" json:"tools,omitempty"`
 	Draw          int64                     `protobuf:"varint,6,opt,name=draw" json:"draw,omitempty"`
-	Path          string                    `protobuf:"bytes,7,opt,name=path" json:"path,omitempty"` // of the call that was answered first
+	Path          string                    `protobuf:"bytes,7,opt,name=path" json:"path,omitempty"`            // of the call that was answered first
+	Raw           *methodspb.Raw            `protobuf:"bytes,8,opt,name=raw" json:"raw,omitempty"`              // as a program sent it
+	Unordered     bool                      `protobuf:"varint,9,opt,name=unordered" json:"unordered,omitempty"` // of the call that was answered first
+	By            string                    `protobuf:"bytes,10,opt,name=by" json:"by,omitempty"`               // which of the experiment's models answers; empty for its first
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -229,6 +240,27 @@ func (x *Request) GetDraw() int64 {
 func (x *Request) GetPath() string {
 	if x != nil {
 		return x.Path
+	}
+	return ""
+}
+
+func (x *Request) GetRaw() *methodspb.Raw {
+	if x != nil {
+		return x.Raw
+	}
+	return nil
+}
+
+func (x *Request) GetUnordered() bool {
+	if x != nil {
+		return x.Unordered
+	}
+	return false
+}
+
+func (x *Request) GetBy() string {
+	if x != nil {
+		return x.By
 	}
 	return ""
 }
@@ -581,7 +613,7 @@ var File_cache_internal_recordpb_record_proto protoreflect.FileDescriptor
 
 const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\n" +
-	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\x1a\x1fmethods/methodspb/methods.proto\"\xf9\x02\n" +
+	"$cache/internal/recordpb/record.proto\x12\x0enoema.cache.v1\x1a\x1fmethods/methodspb/methods.proto\"\x8b\x03\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
@@ -595,7 +627,8 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\x04draw\x18\b \x01(\x03R\x04draw\x12\x14\n" +
 	"\x05epoch\x18\t \x01(\x03R\x05epoch\x12:\n" +
 	"\blogprobs\x18\n" +
-	" \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\"\xb9\x02\n" +
+	" \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\x12\x10\n" +
+	"\x03raw\x18\v \x01(\fR\x03raw\"\x90\x03\n" +
 	"\aRequest\x12-\n" +
 	"\x05model\x18\x01 \x01(\v2\x17.noema.cache.v1.ModelIDR\x05model\x125\n" +
 	"\bmessages\x18\x02 \x03(\v2\x19.noema.methods.v1.MessageR\bmessages\x12<\n" +
@@ -603,7 +636,11 @@ const file_cache_internal_recordpb_record_proto_rawDesc = "" +
 	"\x06schema\x18\x04 \x01(\v2\x18.noema.methods.v1.SchemaR\x06schema\x120\n" +
 	"\x05tools\x18\x05 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x12\x12\n" +
 	"\x04draw\x18\x06 \x01(\x03R\x04draw\x12\x12\n" +
-	"\x04path\x18\a \x01(\tR\x04path\"\xeb\x01\n" +
+	"\x04path\x18\a \x01(\tR\x04path\x12'\n" +
+	"\x03raw\x18\b \x01(\v2\x15.noema.methods.v1.RawR\x03raw\x12\x1c\n" +
+	"\tunordered\x18\t \x01(\bR\tunordered\x12\x0e\n" +
+	"\x02by\x18\n" +
+	" \x01(\tR\x02by\"\xeb\x01\n" +
 	"\n" +
 	"ToolResult\x12.\n" +
 	"\x04call\x18\x01 \x01(\v2\x1a.noema.methods.v1.ToolCallR\x04call\x12\x18\n" +
@@ -660,6 +697,7 @@ var file_cache_internal_recordpb_record_proto_goTypes = []any{
 	(*methodspb.StoredSampling)(nil), // 11: noema.methods.v1.StoredSampling
 	(*methodspb.Schema)(nil),         // 12: noema.methods.v1.Schema
 	(*methodspb.ToolSpec)(nil),       // 13: noema.methods.v1.ToolSpec
+	(*methodspb.Raw)(nil),            // 14: noema.methods.v1.Raw
 }
 var file_cache_internal_recordpb_record_proto_depIdxs = []int32{
 	7,  // 0: noema.cache.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
@@ -672,16 +710,17 @@ var file_cache_internal_recordpb_record_proto_depIdxs = []int32{
 	11, // 7: noema.cache.v1.Request.sampling:type_name -> noema.methods.v1.StoredSampling
 	12, // 8: noema.cache.v1.Request.schema:type_name -> noema.methods.v1.Schema
 	13, // 9: noema.cache.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
-	7,  // 10: noema.cache.v1.ToolResult.call:type_name -> noema.methods.v1.ToolCall
-	6,  // 11: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
-	4,  // 12: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
-	8,  // 13: noema.cache.v1.Seed.usage:type_name -> noema.methods.v1.Usage
-	6,  // 14: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	14, // 10: noema.cache.v1.Request.raw:type_name -> noema.methods.v1.Raw
+	7,  // 11: noema.cache.v1.ToolResult.call:type_name -> noema.methods.v1.ToolCall
+	6,  // 12: noema.cache.v1.ToolResult.at:type_name -> noema.cache.v1.Time
+	4,  // 13: noema.cache.v1.ToolResult.attempts:type_name -> noema.cache.v1.Attempt
+	8,  // 14: noema.cache.v1.Seed.usage:type_name -> noema.methods.v1.Usage
+	6,  // 15: noema.cache.v1.Seed.at:type_name -> noema.cache.v1.Time
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_cache_internal_recordpb_record_proto_init() }

@@ -21,8 +21,8 @@ func TestTableFitsAndKeepsItsColumns(t *testing.T) {
 		t.Fatalf("%d lines: %q", len(lines), lines)
 	}
 	for _, l := range lines {
-		if width(l) > 100 || strings.ContainsAny(l, "\x1b\u202e") {
-			t.Errorf("line of width %d: %q", width(l), l)
+		if Width(l) > 100 || strings.ContainsAny(l, "\x1b\u202e") {
+			t.Errorf("line of width %d: %q", Width(l), l)
 		}
 	}
 	if !strings.HasPrefix(lines[1], "日本") || !strings.Contains(lines[1], "      7  long") {
@@ -37,7 +37,7 @@ func TestTableOfManyColumnsFits(t *testing.T) {
 	}
 	table.Row("日本語日本語", "e\u0301e\u0301", "x")
 	for l := range strings.Lines(table.Text()) {
-		if w := width(strings.TrimRight(l, "\n")); w > 100 {
+		if w := Width(strings.TrimRight(l, "\n")); w > 100 {
 			t.Errorf("a line has width %d: %q", w, l)
 		}
 	}
@@ -50,7 +50,7 @@ func TestTableOfManyColumnsFits(t *testing.T) {
 
 func TestWidth(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "日本": 4, "e\u0301": 1, "ｱ": 1, "Ａ": 2, "🙂": 2, "½": 1, "…": 1, "ü": 1} {
-		if got := width(s); got != want {
+		if got := Width(s); got != want {
 			t.Errorf("width of %q is %d, want %d", s, got, want)
 		}
 	}

@@ -20,10 +20,10 @@ func (t Table) LaTeX() string {
 		spec += map[bool]string{false: "l", true: "r"}[c.Right]
 	}
 	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", spec)
-	t.latexRow(&b, head)
+	t.latexRow(&b, -1, head)
 	b.WriteString("\\midrule\n")
-	for _, row := range t.Rows {
-		t.latexRow(&b, row)
+	for i, row := range t.Rows {
+		t.latexRow(&b, i, row)
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n")
 	for _, n := range t.Notes {
@@ -33,11 +33,14 @@ func (t Table) LaTeX() string {
 	return b.String()
 }
 
-func (t Table) latexRow(b *strings.Builder, row []string) {
+func (t Table) latexRow(b *strings.Builder, at int, row []string) {
 	cells := make([]string, len(t.Columns))
 	for i := range cells {
 		if i < len(row) {
 			cells[i] = LaTeXText(row[i])
+		}
+		if at >= 0 && t.best(at, i) {
+			cells[i] = "\\textbf{" + cells[i] + "}"
 		}
 	}
 	b.WriteString(strings.TrimRight(strings.Join(cells, " & "), " ") + " \\\\\n")

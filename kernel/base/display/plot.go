@@ -1,6 +1,7 @@
 package display
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -78,9 +79,9 @@ func (p Plot) table() Table {
 	t := Table{Title: p.Title}
 	labelled, total := p.labelled(), 0
 	if p.Style == Bars {
-		t.Columns = []Column{{Name: ""}, {Name: or(p.X.Label, "x")}, {Name: or(p.Y.Label, "y"), Right: true}}
+		t.Columns = []Column{{Name: ""}, {Name: cmp.Or(p.X.Label, "x")}, {Name: cmp.Or(p.Y.Label, "y"), Right: true}}
 	} else {
-		t.Columns = []Column{{Name: ""}, {Name: or(p.X.Label, "x"), Right: true}, {Name: or(p.Y.Label, "y"), Right: true}}
+		t.Columns = []Column{{Name: ""}, {Name: cmp.Or(p.X.Label, "x"), Right: true}, {Name: cmp.Or(p.Y.Label, "y"), Right: true}}
 	}
 	if labelled {
 		t.Add("label")
@@ -119,13 +120,6 @@ func (p Plot) labelled() bool {
 		}
 	}
 	return false
-}
-
-func or(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 func interval(v, low, high float64) string {

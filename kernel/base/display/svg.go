@@ -42,7 +42,7 @@ func (g Graph) SVG() string {
 	d := &drawing{at: map[string]spot{}}
 	layers := part.layers()
 	states := statesOf(part.Nodes)
-	d.place(layers, max(legendWidth(states), 7*width(note)+2*margin))
+	d.place(layers, max(legendWidth(states), 7*Width(note)+2*margin))
 	if len(states) > 0 {
 		d.height += footer
 	}
@@ -186,7 +186,7 @@ func (d *drawing) foot(states []string, note string) {
 
 func stateLabel(state string) string { return clip(Line(state, 0), 16) }
 
-func stateWidth(state string) int { return 32 + 7*width(stateLabel(state)) }
+func stateWidth(state string) int { return 32 + 7*Width(stateLabel(state)) }
 
 func legendWidth(states []string) int {
 	w := 2 * margin

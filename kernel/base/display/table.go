@@ -17,6 +17,7 @@ type Table struct {
 	Columns []Column
 	Rows    [][]string // a row may be shorter than Columns
 	Notes   []string   // below the table, a line each
+	Best    [][]bool   // cells that stand out, along Rows: bold, and in text with a star
 	Width   int        // of the text form, in characters; 0 is 100, and below 0 nothing is cut
 
 	// What only a terminal shows, where Width is above 0.
@@ -80,6 +81,7 @@ func (t Table) Text() string {
 	if t.Title != "" {
 		b.WriteString(Visible(t.Title) + "\n")
 	}
+	t = t.starred()
 	if len(t.Columns) > 0 {
 		t, widths := t.withBars(t.widths())
 		head := make([]string, len(t.Columns))
@@ -119,6 +121,29 @@ const (
 	Plain = "\x1b[0m"
 )
 
+// best reports whether a cell stands out.
+func (t Table) best(row, column int) bool {
+	return row < len(t.Best) && column < len(t.Best[row]) && t.Best[row][column]
+}
+
+// starred is the table with a star behind the cells that stand out.
+func (t Table) starred() Table {
+	if t.Best == nil {
+		return t
+	}
+	rows := slices.Clone(t.Rows)
+	for r := range rows {
+		rows[r] = slices.Clone(rows[r])
+		for c := range rows[r] {
+			if t.best(r, c) {
+				rows[r][c] += " *"
+			}
+		}
+	}
+	t.Rows = rows
+	return t
+}
+
 // headless reports whether no column has a name.
 func (t Table) headless() bool {
 	return !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name != "" })
@@ -157,10 +182,10 @@ func (t Table) widths() []int {
 	widths := make([]int, len(t.Columns))
 	total := len(gap) * (len(widths) - 1)
 	for i, c := range t.Columns {
-		widths[i] = width(oneLine(c.Name))
+		widths[i] = Width(oneLine(c.Name))
 		for _, row := range t.Rows {
 			if i < len(row) {
-				widths[i] = max(widths[i], width(oneLine(row[i])))
+				widths[i] = max(widths[i], Width(oneLine(row[i])))
 			}
 		}
 		total += widths[i]
@@ -193,7 +218,7 @@ func (t Table) line(row []string, columns, widths []int) string {
 		if i < len(row) {
 			text = clip(oneLine(row[i]), widths[i])
 		}
-		pad := strings.Repeat(" ", widths[i]-width(text))
+		pad := strings.Repeat(" ", widths[i]-Width(text))
 		if t.Columns[i].Right {
 			cells[at] = pad + text
 		} else {
@@ -215,7 +240,7 @@ func oneLine(s string) string {
 
 // clip cuts s to a width.
 func clip(s string, limit int) string {
-	if width(s) <= limit {
+	if Width(s) <= limit {
 		return s
 	}
 	w := 0
@@ -228,8 +253,8 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// width is how many columns of a terminal s takes.
-func width(s string) int {
+// Width is how many columns of a terminal s takes.
+func Width(s string) int {
 	w := 0
 	for _, r := range s {
 		w += runeWidth(r)
@@ -276,12 +301,15 @@ func (t Table) html(left string) string {
 		b.WriteString("</tr></thead>")
 	}
 	b.WriteString("<tbody>")
-	for _, row := range t.Rows {
+	for r, row := range t.Rows {
 		b.WriteString("<tr>")
 		for i, c := range t.Columns {
 			cell := ""
 			if i < len(row) {
 				cell = text(shorten(row[i], maxPageCell))
+			}
+			if t.best(r, i) {
+				cell = "<b>" + cell + "</b>"
 			}
 			b.WriteString("<td" + align(c, left) + ">" + cell + "</td>")
 		}
@@ -309,12 +337,15 @@ func (t Table) Markdown() string {
 	if t.Title != "" {
 		b.WriteString("**" + escape(t.Title) + "**\n\n")
 	}
-	row := func(cells []string) {
+	row := func(at int, cells []string) {
 		b.WriteString("|")
 		for i := range t.Columns {
 			cell := ""
 			if i < len(cells) {
 				cell = escape(shorten(cells[i], maxPageCell))
+			}
+			if at >= 0 && t.best(at, i) {
+				cell = "**" + cell + "**"
 			}
 			b.WriteString(" " + cell + " |")
 		}
@@ -329,10 +360,10 @@ func (t Table) Markdown() string {
 			rule += " --- |"
 		}
 	}
-	row(head)
+	row(-1, head)
 	b.WriteString(rule + "\n")
-	for _, r := range t.Rows {
-		row(r)
+	for i, r := range t.Rows {
+		row(i, r)
 	}
 	for _, n := range t.Notes {
 		b.WriteString("\n" + escape(n) + "\n")

@@ -22,7 +22,7 @@ func wrapLine(line string, limit int) []string {
 	words := strings.Split(line, " ")
 	lines, now, used := []string{}, "", 0
 	for i, word := range words {
-		w := width(word)
+		w := Width(word)
 		if i > 0 && used+1+w <= limit {
 			now, used = now+" "+word, used+1+w
 			continue
@@ -33,7 +33,7 @@ func wrapLine(line string, limit int) []string {
 		for w > limit {
 			head, rest := split(word, limit)
 			lines = append(lines, head)
-			word, w = rest, w-width(head)
+			word, w = rest, w-Width(head)
 		}
 		now, used = word, w
 	}
@@ -72,7 +72,7 @@ func SideBySide(columns [][]string, each int) []string {
 			if i < len(c) {
 				cells[k] = c[i]
 			}
-			cells[k] += strings.Repeat(" ", max(0, each-width(cells[k])))
+			cells[k] += strings.Repeat(" ", max(0, each-Width(cells[k])))
 		}
 		lines[i] = strings.TrimRight(strings.Join(cells, gap), " ")
 	}

@@ -26,7 +26,7 @@ func TestWrap(t *testing.T) {
 			t.Errorf("%q at %d gives %q, want %q", c.text, c.limit, got, c.want)
 		}
 		for _, line := range got {
-			if width(line) > c.limit {
+			if Width(line) > c.limit {
 				t.Errorf("%q is wider than %d", line, c.limit)
 			}
 		}
@@ -44,7 +44,7 @@ func FuzzWrap(f *testing.F) {
 		bare := func(s string) string { return strings.Join(strings.Fields(s), "") }
 		lines := Wrap(s, limit)
 		for _, l := range lines {
-			if width(l) > limit {
+			if Width(l) > limit {
 				t.Errorf("%q is wider than %d", l, limit)
 			}
 		}

@@ -86,40 +86,23 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // opened for reading: closing cannot lose anything
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > limit {
+	if info, err := f.Stat(); err == nil && info.Size() > limit {
 		return nil, tooLarge(path, limit)
 	}
-	// Files of the kernel, as in /proc, say that they are empty: the size is
-	// only where to begin.
-	return readAll(f, path, info.Size(), limit)
+	return ReadAll(f, path, limit)
 }
 
 // ReadAll returns what is left of r, of at most limit bytes; name is for the
 // error.
 func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
-	return readAll(r, name, 0, limit)
-}
-
-func readAll(r io.Reader, name string, size, limit int64) ([]byte, error) {
-	raw := make([]byte, 0, size+512)
-	for {
-		n, err := r.Read(raw[len(raw):cap(raw)])
-		raw = raw[:len(raw)+n]
-		switch {
-		case int64(len(raw)) > limit:
-			return nil, tooLarge(name, limit)
-		case err == io.EOF:
-			return raw, nil
-		case err != nil:
-			return nil, err
-		case len(raw) == cap(raw):
-			raw = append(raw, 0)[:len(raw)]
-		}
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, err
 	}
+	if int64(len(raw)) > limit {
+		return nil, tooLarge(name, limit)
+	}
+	return raw, nil
 }
 
 func tooLarge(name string, limit int64) error {

@@ -41,7 +41,7 @@ and asked again it makes no call.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.ask(cmd.Context(), &q, args) },
 	}
-	bind(cmd, &q, []string{"what", "how", "ask", "json"}, "attack", "scorer", "limit", "sample-id", "question", "scale", "until", "looks", "test")
+	bind(cmd, &q, []string{"what", "how", "ask", "json"}, "attack", "scorer", "limit", "sample-id", "question", "scale", "until", "looks", "test", "effort")
 	cmd.Flags().Lookup("methods").DefValue = lab.AskMethods
 	cmd.Flags().Lookup("methods").Usage = "methods to ask, as in direct,aot?retries=0"
 	cmd.Flags().Lookup("task").DefValue = ""
@@ -65,7 +65,12 @@ func (a *app) ask(ctx context.Context, q *question, args []string) error {
 	if q.Corpus != "" && a.source["corpus"] == fromCommandLine && a.source["task"] != fromCommandLine {
 		exp.Task = "" // a setting for other verbs
 	}
-	result, err := a.lab.Ask(lab.Asking{Experiment: exp, Query: text, About: q.About})
+	return a.answerTo(ctx, q, lab.Asking{Experiment: exp, Query: text, About: q.About})
+}
+
+// answerTo asks, and prints the answers.
+func (a *app) answerTo(ctx context.Context, q *question, asking lab.Asking) error {
+	result, err := a.lab.Ask(asking)
 	if result == nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"noema/kernel/lab"
@@ -18,13 +19,17 @@ import (
 	"noema/kernel/task"
 	"noema/methods"
 	"noema/methods/methodtest"
+	"noema/plugins"
 )
 
 // taskFor is the task that a built-in method is for.
 func taskFor(method string) string {
 	switch method {
-	case "aot", "react", "llm-compiler", "plan-and-solve", "self-consistency":
+	case "aot", "react", "llm-compiler", "plan-and-solve", "self-consistency",
+		"tot", "got", "mcts", "self-refine", "reflexion", "debate", "mixture-of-agents", "best-of-n", "escalate", "budget-forcing":
 		return "arithmetic"
+	case "pal":
+		return "arithmetic?python=true"
 	case "general-anot":
 		return "policy?restaurants=2"
 	case "research-tree":
@@ -35,11 +40,20 @@ func taskFor(method string) string {
 	return "cafes?n=4"
 }
 
+// sampled reports whether a built-in method asks for temperatures above 0.
+func sampled(method string) bool {
+	options := builtin.Methods()[method].(methods.Describer).Describe().Options
+	return slices.ContainsFunc(options, func(o methods.Option) bool { return o.Name == "temperature" })
+}
+
 // builtinCases are problems of the task that a built-in method is for,
 // answered by a simulated model that errs now and then.
 func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	t.Helper()
 	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(taskFor(method), nil)
+	if _, missing := plugins.FindPython(); method == "pal" && missing != nil {
+		t.Skip(missing)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +64,7 @@ func builtinCases(t *testing.T, method string, n int) []methodtest.Case {
 	var cases []methodtest.Case
 	for i := range n {
 		s := tk.Samples[i*len(tk.Samples)/n]
-		c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
+		c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: sampled(method)}
 		if tk.Environment != nil {
 			c.Problem.Tools, c.Tools = tk.Environment.Tools(), environmentTools{tk.Environment}
 		}

@@ -51,7 +51,7 @@ func (a *app) runByHand(ctx context.Context, by byHand, solve func(context.Conte
 		return err
 	}
 	id := record.TrialID{Method: by.name, Sample: by.sample.ID}
-	progress := report.NewProgress(a.stderr, a.debug)
+	progress := a.lab.Progress()
 	host := g.Host(gateway.Trial{
 		ID: id, Sampling: by.sampling, OnEvent: func(e methods.Event) { progress.Event(id, e) },
 		OnCall: func(r methods.Request, c methods.Completion, err error) { progress.Call(id, r, c, err) },

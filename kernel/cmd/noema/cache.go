@@ -123,7 +123,10 @@ func (a *app) cachePrune(ctx context.Context, p pack.Prune, runs []string, asJSO
 	if err != nil {
 		return err
 	}
-	if p.Runs, err = a.runsNamed(ctx, runs); err != nil {
+	if p.Runs, err = a.runsNamed(ctx, runs); err == nil {
+		p.Runs, err = a.withCells(ctx, p.Runs)
+	}
+	if err != nil {
 		return err
 	}
 	done, err := p.Do(ctx, store)

@@ -44,7 +44,8 @@ func (c *cli) at(home string) *cli {
 // write puts a file where noema runs.
 func (c *cli) write(name, content string) {
 	c.t.Helper()
-	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(content), 0o600); err != nil {
+	path := filepath.Join(c.dir, name)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)); err != nil {
 		c.t.Fatal(err)
 	}
 }

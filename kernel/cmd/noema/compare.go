@@ -45,6 +45,7 @@ type pairing struct {
 	Latex   bool   `json:"latex" part:"print" doc:"print LaTeX tables (booktabs)"`
 	Explain bool   `json:"explain" part:"print" doc:"say below the tables what each column holds"`
 	BibTeX  bool   `json:"bibtex" part:"print" doc:"print an entry to cite each run by; after the tables with --latex"`
+	MIME    bool   `json:"mime" part:"print" doc:"print the table as a JSON object of its forms by MIME type, for notebooks"`
 	JSON    bool   `json:"json" part:"json" doc:"print one JSON object instead of the table"`
 	which
 }
@@ -59,7 +60,7 @@ type which struct {
 func compareCommand(a *app) *cobra.Command {
 	var c comparison
 	cmd := &cobra.Command{
-		Use:   "compare [RUN...]",
+		Use:   "compare [RUN|FILE...]",
 		Short: "compare methods side by side: run them over a task, or use stored runs",
 		Long: `Runs every method over every sample of a task, with the same samples, seeds and
 draws for each, and prints them side by side, with the difference of each pair and
@@ -67,14 +68,18 @@ how sure it is. All model calls go through the store: what was asked before is n
 asked again. If the same comparison was interrupted, it goes on where it stopped.
 
 With RUN, methods of stored runs are compared; nothing is run. They must be over the
-same samples (--force compares the samples that they share).`,
+same samples (--force compares the samples that they share). With FILE, results of other
+harnesses are compared by their own scores: logs of Inspect, samples of lm-eval, instances
+of Every Eval Ever, results of Terminal-Bench, rows of id and score, or folders of these.`,
 		Example: `  noema compare --task cafes --methods direct,cot,anot
   noema compare --task cafes?n=20 --methods anot,anot?builder=compiled --limit 20
   noema compare --task questions.jsonl --methods direct,cot --model openai/gpt-5-nano --epochs 3
   noema compare --task cafes --methods anot --token-limit 4000 --run-cost-limit 2.50
   noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --dry-run
+  noema compare --task cafes --task 'triage#limit=20' --model sim --model sim?error=0.2 --methods direct,cot
   noema compare last --baseline direct --by group --html comparison.html
   noema compare 20261120-1405 20261120-1512 --budget-tokens 4000
+  noema compare a.eval b.eval
   noema compare last --wins cot,direct`,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,8 +87,12 @@ same samples (--force compares the samples that they share).`,
 			if len(args) > 0 {
 				return a.compareRuns(cmd, args, &c.pairing)
 			}
-			if err := a.canAnswer(c.Experiment); err != nil {
-				return err
+			for _, task := range append([]string{c.Experiment.Task}, c.Tasks...) {
+				one := c.Experiment
+				one.Task, _, _ = strings.Cut(task, "#")
+				if err := a.canAnswer(one); err != nil {
+					return err
+				}
 			}
 			if c.Watch && c.DryRun {
 				return usage(errors.New("--watch and --dry-run exclude each other: leave one of them out"))
@@ -164,6 +173,9 @@ func (a *app) compare(cmd *cobra.Command, c *comparison) error {
 	if err != nil {
 		return usage(err)
 	}
+	if exp.Several() {
+		return a.compareStudy(cmd, c, exp)
+	}
 	if c.DryRun {
 		if err := a.onlyParts(cmd, "with --dry-run", "what", "how", "design", "flow", "json"); err != nil {
 			return err
@@ -216,6 +228,9 @@ func (a *app) ready(c *comparison) error {
 	exp, err := c.experiment()
 	if err != nil {
 		return usage(err)
+	}
+	if exp.Several() {
+		return nil // opening its cells tells what is wrong
 	}
 	if exp, err = exp.Complete(); err != nil {
 		return err
@@ -370,7 +385,10 @@ func (c *comparison) experiment() (lab.Experiment, error) {
 		}
 		e.Cache = replay
 	}
-	return e, c.oneForm()
+	if err := c.oneForm(); err != nil {
+		return e, err
+	}
+	return lab.Settle(e)
 }
 
 // oneForm refuses two forms of output at once. Citations may follow LaTeX tables.
@@ -379,7 +397,7 @@ func (p *pairing) oneForm() error {
 	for _, f := range []struct {
 		name string
 		set  bool
-	}{{"--md", p.MD}, {"--json", p.JSON}, {"--latex", p.Latex}, {"--bibtex", p.BibTeX && !p.Latex}} {
+	}{{"--md", p.MD}, {"--json", p.JSON}, {"--mime", p.MIME}, {"--latex", p.Latex}, {"--bibtex", p.BibTeX && !p.Latex}} {
 		if f.set && asked != "" {
 			return fmt.Errorf("%s and %s exclude each other: leave one of them out", asked, f.name)
 		}

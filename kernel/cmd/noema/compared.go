@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +26,21 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	if err := p.oneForm(); err != nil {
 		return usage(err)
 	}
+	if onDisk := slices.IndexFunc(names, isPath); onDisk >= 0 {
+		if i := slices.IndexFunc(names, func(name string) bool { return !isPath(name) }); i >= 0 {
+			return usage(fmt.Errorf("%s is a file and %s is not: compare files with files and runs with runs; noema score makes a run of a file of answers", names[onDisk], names[i]))
+		}
+		return a.compareFiles(cmd, names, p)
+	}
+	if len(names) == 1 {
+		if _, run, err := a.findRun(cmd.Context(), names[0]); err == nil && run.Config.Study != nil {
+			s, err := a.lab.LoadStudy(run.ID)
+			if err != nil {
+				return err
+			}
+			return a.printStudy(s, p)
+		}
+	}
 	var results []*lab.Result
 	for _, name := range names {
 		r, err := a.lab.LoadLight(name)
@@ -43,15 +60,56 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	return a.printRuns(p, results)
 }
 
+// isPath reports whether an argument names a file or a folder, and not a run, whose ids have
+// neither folders nor the end of a file's name.
+func isPath(name string) bool {
+	_, err := os.Stat(name)
+	return (err == nil || filepath.Base(name) != name || filepath.Ext(name) != "") && name != "last"
+}
+
+// compareFiles compares results that noema did not run.
+func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error {
+	if p.which.named() {
+		return usage(errors.New("--wins, --losses and --outcome list samples of stored runs: leave them out"))
+	}
+	f, err := lab.CompareFiles(cmd.Context(), p.Comparing, paths...)
+	if err != nil {
+		return err
+	}
+	if f.Comparison != nil {
+		return a.printCompare(f.Comparison, p)
+	}
+	if p.HTML != "" {
+		page := report.Page("noema: "+f.Study.Whole.Metric, f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false))
+		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
+			return fmt.Errorf("write the study: %w", err)
+		}
+	}
+	if p.JSON {
+		return report.JSON(a.stdout, f.Study)
+	}
+	return a.printSheet(f.Sheet(), p)
+}
+
 // printRuns prints how the methods of runs compare.
 func (a *app) printRuns(p *pairing, results []*lab.Result) error {
 	c, err := lab.Compare(p.Comparing, results...)
 	if err != nil {
 		return err
 	}
-	if p.JSON {
+	return a.printCompare(c, p, results...)
+}
+
+// printCompare prints a comparison, and writes its page.
+func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result) (err error) {
+	switch {
+	case p.JSON:
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Roots, c.Simulated})
-	} else {
+	case p.MIME && len(results) == 1:
+		err = a.printBundle(report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), p.By), c.Plot())
+	case p.MIME:
+		err = a.printBundle(c.Sheet(), c.Plot())
+	default:
 		err = a.printSheet(c.Sheet(), p, results...)
 	}
 	return errors.Join(err, a.writePage(c, p.HTML, results...))
@@ -74,6 +132,9 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 	summary := runner.SummaryOf(r.Result, c.Comparison)
 	if p.JSON {
 		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
+	}
+	if p.MIME {
+		return errors.Join(a.printBundle(report.RunSheet(summary, p.By), c.Plot()), a.writePage(c, p.HTML, r))
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By), p, r); err != nil {
 		return err
@@ -99,6 +160,20 @@ func (a *app) print(d display.Displayer, markdown bool) error {
 	}
 	_, err := fmt.Fprintln(a.clean(), strings.TrimRight(string(d.Display()[form]), "\n"))
 	return err
+}
+
+// printBundle prints what is shown in all its forms, and plots below it where there is a page.
+func (a *app) printBundle(s report.Sheet, plots ...display.Displayer) error {
+	s.Width = -1 // the page breaks lines by itself
+	forms := map[string]string{}
+	for form, raw := range s.Display() {
+		forms[form] = a.redactor.Text(strings.TrimRight(string(raw), "\n"))
+	}
+	for _, p := range plots {
+		page := display.Stack(p)
+		forms[display.HTML] += "\n" + string(page[display.HTML])
+	}
+	return report.JSON(a.stdout, forms)
 }
 
 // printSheet prints a sheet in the form that p asks for. Results are those that it
@@ -135,7 +210,10 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 	for i, r := range results {
 		runs[i] = r.Run
 	}
-	parts := []display.Displayer{report.Provenance(runs)}
+	var parts []display.Displayer
+	if len(runs) > 0 {
+		parts = append(parts, report.Provenance(runs))
+	}
 	if len(results) == 1 {
 		parts = append(parts, results[0])
 	}

@@ -18,15 +18,26 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/plugins"
 )
 
 func doctorCommand(a *app) *cobra.Command {
-	contact := false
+	var contact, asJSON bool
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "check the installation: store, plugins, models, keys", Example: "  noema doctor\n  noema doctor --contact",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), contact) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asJSON {
+				a.findings = []findingJSON{}
+			}
+			err := a.doctor(cmd.Context(), contact)
+			if asJSON {
+				err = errors.Join(report.JSON(a.clean(), a.findings), err)
+			}
+			return err
+		},
 	}
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&contact, "contact", false, "ask each server that has a key or an address for something that costs nothing, to see whether it answers")
 	return cmd
 }
@@ -34,22 +45,31 @@ func doctorCommand(a *app) *cobra.Command {
 // finding is one line of doctor: ok, or what is wrong and what helps.
 func (a *app) finding(name string, err error, detail string) bool {
 	if err != nil {
-		fmt.Fprintf(a.stdout, "FAIL  %-8s %v\n", name, err)
+		a.found("FAIL", name, err.Error())
 		return false
 	}
-	fmt.Fprintf(a.stdout, "ok    %-8s %s\n", name, detail)
+	a.found("ok", name, detail)
 	return true
 }
 
+// found prints a line of doctor, or keeps it for --json.
+func (a *app) found(mark, name, detail string) {
+	if a.findings != nil {
+		a.findings = append(a.findings, findingJSON{strings.ToLower(mark), name, detail})
+		return
+	}
+	fmt.Fprintf(a.clean(), "%-5s %-8s %s\n", mark, name, detail)
+}
+
 func (a *app) doctor(ctx context.Context, contact bool) error {
-	fmt.Fprintf(a.stdout, "ok    %-8s %s on %s/%s, %d cores\n", "go", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	a.found("ok", "go", fmt.Sprintf("%s on %s/%s, %d cores", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU()))
 	healthy := a.checkStore(ctx)
 	healthy = a.checkPlugins(ctx) && healthy
 	healthy = a.checkModels(ctx, contact) && healthy
 	if path, err := exec.LookPath("python3"); err == nil {
-		fmt.Fprintf(a.stdout, "ok    %-8s %s, for plugins in Python\n", "python", path)
+		a.found("ok", "python", path+", for plugins in Python")
 	} else {
-		fmt.Fprintf(a.stdout, "note  %-8s no python3 found: plugins in Python will not start\n", "python")
+		a.found("note", "python", "no python3 found: plugins in Python will not start")
 	}
 	if !healthy {
 		return errors.New("doctor: some checks failed: see the lines that begin with FAIL")
@@ -99,7 +119,7 @@ func (a *app) checkModels(ctx context.Context, contact bool) (healthy bool) {
 			detail = server + ": " + detail
 			healthy = healthy && mark != "FAIL"
 		}
-		fmt.Fprintf(a.clean(), "%-5s %-8s %s: %s\n", mark, "model", p.Form, detail)
+		a.found(mark, "model", p.Form+": "+detail)
 	}
 	return healthy
 }

@@ -28,7 +28,7 @@ type exporting struct {
 }
 
 func exportFormats() []string {
-	return []string{"jsonl", "csv", "parquet", "evallog", export.EveryEvalFormat, "otlp", "otlp-file"}
+	return []string{"jsonl", "csv", "parquet", "evallog", export.EveryEvalFormat, "otlp", "otlp-file", "svg"}
 }
 
 func runsExportCommand(a *app) *cobra.Command {
@@ -43,7 +43,8 @@ JSON. With --out FOLDER, each method's log gets the name by which Inspect's tool
 (view, samples_df, evals_df). every-eval-ever writes a record of each method, with its
 samples, below --out FOLDER, and must be told who evaluated. API keys that appear in a text are removed from all of
 them. A trial that failed for other reasons than its method has no scores, and
-infrastructure_failure is true.`,
+infrastructure_failure is true. A study is written as the table of a paper (csv), or as
+pictures into --out FOLDER (svg).`,
 		Example: `  noema runs export last --format csv --out trials.csv
   noema runs export last --format parquet --rows calls --out calls.parquet
   noema runs export last --format evallog --method anot --out anot.json
@@ -56,6 +57,9 @@ infrastructure_failure is true.`,
 				if a.source[flag] == fromCommandLine && slices.Contains(exportFormats(), e.format) && !slices.Contains(formats, e.format) {
 					return usage(fmt.Errorf("--%s has no effect with --format %s: leave it out", flag, e.format))
 				}
+			}
+			if _, run, err := a.findRun(cmd.Context(), args[0]); err == nil && run.Config.Study != nil {
+				return a.exportStudy(run, e)
 			}
 			result, err := a.lab.LoadLight(args[0])
 			if err != nil {

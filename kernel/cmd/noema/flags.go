@@ -18,7 +18,8 @@ import (
 type flagValue struct {
 	methods.Field
 	given bool
-	text  string // the last that was given
+	text  string         // the last that was given
+	more  *methods.Field // takes what is given again; nil for an option that is given once
 }
 
 var _ pflag.Value = (*flagValue)(nil)
@@ -32,6 +33,9 @@ func (v *flagValue) Set(text string) error {
 		return errors.New("the value is empty: leave the flag out for the default")
 	}
 	single := v.Option.Type != methods.MapOption && v.Option.Type != methods.ListOption
+	if v.given && v.more != nil {
+		return v.more.Set(quoted(text))
+	}
 	if v.given && single && v.text != text {
 		return fmt.Errorf("it is given twice, and was %q before: leave one of them out", v.text)
 	}
@@ -84,12 +88,13 @@ const partOf = "part"
 // bind declares the options of the struct behind a pointer as flags: those of
 // the given parts, without the named ones.
 func bind(cmd *cobra.Command, pointer any, parts []string, without ...string) {
-	for _, f := range methods.FieldsOf(pointer) {
+	fields := methods.FieldsOf(pointer)
+	for _, f := range fields {
 		name, part := flagName(f), f.Tag.Get("part")
 		if !slices.Contains(parts, part) || slices.Contains(without, name) {
 			continue
 		}
-		flag := cmd.Flags().VarPF(&flagValue{Field: f}, name, f.Tag.Get("short"), f.Doc)
+		flag := cmd.Flags().VarPF(&flagValue{Field: f, more: moreOf(fields, f)}, name, f.Tag.Get("short"), f.Doc)
 		flag.Annotations = map[string][]string{partOf: {part}}
 		flag.Hidden = f.Tag.Get("hidden") != "" // it has another form, and works as before
 		if f.Type == methods.BoolOption {
@@ -102,6 +107,32 @@ func bind(cmd *cobra.Command, pointer any, parts []string, without ...string) {
 			}
 		}
 	}
+}
+
+// moreOf is the field of further values of a field that may be given several times; nil for
+// any other.
+func moreOf(fields []methods.Field, f methods.Field) *methods.Field {
+	name := f.Tag.Get("more")
+	i := slices.IndexFunc(fields, func(other methods.Field) bool { return other.Name == name })
+	if name == "" || i < 0 {
+		return nil
+	}
+	return &fields[i]
+}
+
+// shareOut leaves the first of a list to the field itself and gives the others to more.
+func shareOut(more *methods.Field, value any) any {
+	list, ok := value.([]any)
+	if !ok || len(list) == 0 {
+		return value
+	}
+	more.Clear()
+	for _, item := range list[1:] {
+		if err := more.Set(quoted(fmt.Sprint(item))); err != nil {
+			return value // which says that it is a list
+		}
+	}
+	return list[0]
 }
 
 // flagGroup is flags that help lists together: those of parts of a declaration, or named.

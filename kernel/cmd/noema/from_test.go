@@ -85,7 +85,7 @@ func TestChangedCopy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := strings.Replace(string(text), "Reply with one JSON object only", "Reply with a JSON object", 1)
+	changed := strings.Replace(string(text), "prompt: phases.DirectPrompt", `prompt: phases.DirectPrompt + " Be brief."`, 1)
 	if changed == string(text) {
 		t.Fatal("the prompt is not in the file")
 	}

@@ -20,11 +20,14 @@ import (
 
 func taskCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "task", Short: "list tasks, look at their samples, and fetch public data sets", RunE: helpOnly}
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "list", Short: "list the tasks", Example: "  noema task list",
+		RunE: func(*cobra.Command, []string) error { return a.listTasks(asJSON) },
+	}
+	addJSON(list, &asJSON)
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "list the tasks", Example: "  noema task list",
-			RunE: func(*cobra.Command, []string) error { return a.listTasks() },
-		},
+		list,
 		taskShowCommand(a),
 		taskValidateCommand(a),
 		pullTaskCommand(a),
@@ -32,7 +35,17 @@ func taskCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) listTasks() error {
+func (a *app) listTasks(asJSON bool) error {
+	if asJSON {
+		var all []entryJSON
+		for _, t := range a.lab.Catalog().Tasks() {
+			all = append(all, entryJSON{Name: t.Name, Summary: t.Summary, Options: optionsJSON(t.Options)})
+		}
+		for _, form := range builtin.FileForms() {
+			all = append(all, entryJSON{Name: form[0], Summary: form[1], Form: true})
+		}
+		return report.JSON(a.stdout, all)
+	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, t := range a.lab.Catalog().Tasks() {
 		fmt.Fprintf(w, "%s\t%s\n", t.Name, t.Summary)
@@ -147,22 +160,30 @@ func (a *app) validateTask(ctx context.Context, t *lab.Task) error {
 	return nil
 }
 
-func (a *app) listPlugins(ctx context.Context) error {
+func (a *app) listPlugins(ctx context.Context, asJSON bool) error {
 	sources, faults := a.lab.Plugins()
 	host, err := plugins.NewHost(plugins.HostOptions{})
 	if err != nil {
 		return err
 	}
 	defer host.Close()
+	all := []methodJSON{}
 	for _, src := range sources {
 		p, err := host.Open(ctx, src)
 		if err != nil {
 			faults = errors.Join(faults, err)
 			continue
 		}
+		if asJSON {
+			all = append(all, methodOf(src, p.Describe()))
+			continue
+		}
 		if err := a.describePlugin(src, p.Describe()); err != nil {
 			return err
 		}
+	}
+	if asJSON {
+		return errors.Join(report.JSON(a.clean(), all), faults)
 	}
 	return faults
 }

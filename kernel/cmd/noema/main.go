@@ -41,8 +41,8 @@ func main() {
 // run executes one command line and returns its exit code. Output that was lost
 // is an error, whatever else the command came to.
 func run(ctx context.Context, guard *signals, args []string, stdout, stderr io.Writer) int {
-	out, lost := outputTo(stdout)
-	a := &app{stdout: out, stderr: stderr, stdin: newLineReader(os.Stdin), signals: guard}
+	out, lost, printed := outputTo(stdout)
+	a := &app{stdout: out, printed: printed, stderr: stderr, stdin: newLineReader(os.Stdin), signals: guard}
 	code := a.run(ctx, args)
 	a.close()
 	if err := lost(); err != nil {
@@ -56,9 +56,12 @@ func run(ctx context.Context, guard *signals, args []string, stdout, stderr io.W
 func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(a.moved(args))
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return 0
+	}
+	if wantsJSON(cmd, args) && !a.printed() {
+		_ = report.JSON(a.stdout, a.asJSON(ctx, err)) // output that is lost is told by the caller
 	}
 	if exit, ok := errors.AsType[*codedError](err); ok {
 		if exit.err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -12,16 +13,24 @@ import (
 	"noema/kernel/base/hub"
 	"noema/kernel/model/library"
 	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 )
 
 func modelCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "model", Short: "list, fetch, import or test models", RunE: helpOnly}
-	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "list the models that --model takes, and those on this machine", Example: "  noema model list",
-			RunE: func(*cobra.Command, []string) error { return a.listModels() },
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "list", Short: "list the models that --model takes, and those on this machine", Example: "  noema model list",
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.listModelsJSON()
+			}
+			return a.listModels()
 		},
-		pullModelCommand(a), importModelCommand(a), testModelCommand(a),
+	}
+	addJSON(list, &asJSON)
+	cmd.AddCommand(
+		list, pullModelCommand(a), importModelCommand(a), testModelCommand(a),
 	)
 	return cmd
 }
@@ -49,6 +58,25 @@ func (a *app) listModels() error {
 		fmt.Fprintf(w, "local/%s\t%s\t%s\t%.19s\t%s\n", m.Name, m.Format, mebibytes(m.Size), m.Version, m.Path)
 	}
 	return w.Flush()
+}
+
+func (a *app) listModelsJSON() error {
+	lib, err := builtin.Library(a.home)
+	if err != nil {
+		return err
+	}
+	found, err := lib.List()
+	if err != nil {
+		return err
+	}
+	all := modelsJSON{Local: []localModelJSON{}}
+	for _, p := range builtin.Providers() {
+		all.Forms = append(all.Forms, entryJSON{Name: p.Form, Summary: p.Summary, Form: strings.Contains(p.Form, "/"), Options: optionsJSON(p.Options)})
+	}
+	for _, m := range found {
+		all.Local = append(all.Local, localModelJSON{Name: "local/" + m.Name, Format: string(m.Format), Bytes: m.Size, Version: m.Version, Path: m.Path})
+	}
+	return report.JSON(a.clean(), all)
 }
 
 func mebibytes(n int64) string {

@@ -19,6 +19,7 @@ import (
 	"noema/kernel/session/builtin"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/deliberate"
 	"noema/methods/methodtest"
 	"noema/plugins"
 )
@@ -31,7 +32,7 @@ func smallTasks() []string {
 // caseOf is a sample of a task as a method meets it.
 func caseOf(t *testing.T, tk *task.Task, s task.Sample, model sim.Provider, method string) methodtest.Case {
 	t.Helper()
-	c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: method == "self-consistency"}
+	c := methodtest.Case{Name: s.ID, Problem: presented(t, s), Model: model, Sampled: sampled(method)}
 	p := c.Problem
 	fresh := func() task.Environment {
 		env, _, err := task.EnvironmentOf(tk.Environment, "", p)
@@ -74,7 +75,7 @@ func spread(all []task.Sample, n int) []task.Sample {
 // makes no errors. The table marks them.
 func shortfalls() (marks map[string]string, why string) {
 	marks = map[string]string{"anot/policy": "a", "llm-compiler/multihop": "b", "react/booking": "c", "aot/booking": "d"}
-	for _, method := range []string{"direct", "cot", "plan-and-solve", "self-consistency"} {
+	for _, method := range append([]string{"direct", "cot", "plan-and-solve", "self-consistency"}, slices.Collect(maps.Keys(deliberate.All()))...) {
 		marks[method+"/logs"], marks[method+"/booking"] = "e", "e"
 	}
 	return marks, `

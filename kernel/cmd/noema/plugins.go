@@ -23,12 +23,14 @@ import (
 
 func pluginCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "plugin", Short: "list, make, build and promote methods as plugins", RunE: helpOnly}
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context(), asJSON) },
+	}
+	addJSON(list, &asJSON)
 	cmd.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "list the methods, built in and found, with their options", Example: "  noema plugin list",
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.listPlugins(cmd.Context()) },
-		},
-		showPluginCommand(a), newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), replayPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
+		list, showPluginCommand(a), newPluginCommand(a), buildPluginCommand(a), checkPluginCommand(a), replayPluginCommand(a), promoteCommand(a), allowPluginCommand(a), sdkCommand(a),
 	)
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"noema/kernel/lab"
 	"noema/kernel/lab/plugindev"
 	"noema/kernel/run/runner"
+	"noema/kernel/show/report"
 	"noema/methods"
 	"noema/methods/methodtest"
 	"noema/plugins"
@@ -22,7 +23,7 @@ import (
 const promptOption = "prompt"
 
 func showPluginCommand(a *app) *cobra.Command {
-	var prompts bool
+	var prompts, asJSON bool
 	var on string
 	cmd := &cobra.Command{
 		Use: "show METHOD", Short: "show a method: what it is, its options, and the prompts that it sends", Args: cobra.ExactArgs(1),
@@ -40,21 +41,29 @@ the form of the answer.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return report.JSON(a.clean(), methodOf(sourceOf(m[0]), m[0].Description))
+			}
 			if err := a.showPlugin(m[0]); err != nil || !prompts {
 				return err
 			}
 			return a.showPrompts(cmd.Context(), m[0], on)
 		},
 	}
+	addJSON(cmd, &asJSON)
 	cmd.Flags().BoolVar(&prompts, "prompts", false, "show what it asks the model")
 	cmd.Flags().StringVar(&on, "task", "", "the task whose first sample it is asked (default: the first that it can answer)")
 	return cmd
 }
 
+// sourceOf is where a method that is open is.
+func sourceOf(m runner.Method) plugins.Source {
+	return plugins.Source{Name: m.Plugin.Method, Builtin: m.Plugin.Builtin, Path: m.Plugin.Path}
+}
+
 // showPlugin prints what a method is, and its own prompt.
 func (a *app) showPlugin(m runner.Method) error {
-	src := plugins.Source{Name: m.Plugin.Method, Builtin: m.Plugin.Builtin, Path: m.Plugin.Path}
-	if err := a.describePlugin(src, m.Description); err != nil {
+	if err := a.describePlugin(sourceOf(m), m.Description); err != nil {
 		return err
 	}
 	for _, o := range m.Description.Options {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"noema/kernel/lab"
@@ -12,6 +13,7 @@ import (
 	"noema/kernel/session/builtin"
 	"noema/methods"
 	"noema/methods/methodtest"
+	"noema/plugins"
 )
 
 // realTrial is a trial of a method on a generated task with what a language model
@@ -45,7 +47,13 @@ func TestRealReplies(t *testing.T) {
 		t.Fatal(err)
 	}
 	met := map[string]bool{}
+	_, lack := plugins.FindPython()
 	for i, want := range trials {
+		if lack != nil && strings.HasSuffix(want.Task, "?python=true") {
+			t.Logf("%s is not replayed: %v", want.Method, lack)
+			met[want.Method] = true
+			continue
+		}
 		got := replayReal(t, want)
 		a, _ := json.Marshal(got)
 		b, _ := json.Marshal(want)

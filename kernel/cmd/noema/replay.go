@@ -44,7 +44,7 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, 
 	ids := []string{"last"}
 	if a.settle(cmd) == nil {
 		if store, err := a.lab.Store(); err == nil {
-			runs, _ := runner.Runs(cmd.Context(), store)
+			runs, _ := runner.Declared(cmd.Context(), store)
 			for _, r := range runs {
 				ids = append(ids, r.ID)
 			}
@@ -58,12 +58,15 @@ func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bo
 	if err != nil {
 		return err
 	}
+	if run.Config.Study != nil {
+		return a.replayStudy(run, asJSON)
+	}
 	methods, err := a.lab.RecordedMethods(ctx, run)
 	if err != nil {
 		return err
 	}
 	model := run.Config.Model
-	progress := report.NewProgress(a.stderr, a.debug)
+	progress := a.lab.Progress()
 	result, err := runner.Replay{
 		Run: run, Methods: methods, MaxSamples: maxSamples, Redactor: a.redactor,
 		Provider: none.New(provider.Info{ID: model.ID, Simulated: model.Simulated}),

@@ -24,16 +24,25 @@ import (
 // app is what the verbs share.
 type app struct {
 	stdout, stderr io.Writer
+	printed        func() bool // whether anything was printed on stdout
 	stdin          *lineReader
 	signals        *signals
 	home           string // $NOEMA_HOME
 	pluginPath     string // list of folders, besides home/plugins
 	pluginMemory   byteSize
 	debug          int
+	progress       string
+	findings       []findingJSON     // of doctor with --json; else nil
 	lab            *lab.Lab          // where the verb works, once the flags are settled
 	redactor       *redact.Redactor  // of the user's keys; nil without any
 	source         map[string]string // of the value of each flag that was given; see settleFlags
 }
+
+// The variables by which a program that starts the command, such as a notebook, stays with it.
+const (
+	parentVariable    = "NOEMA_PARENT"    // its process id: the command ends when it is gone
+	functionsVariable = "NOEMA_FUNCTIONS" // the Unix socket at which it offers functions as methods
+)
 
 // text is where a verb prints what is partly others' word: a plugin's, a model's
 // or a data set's, which must not steer the terminal.
@@ -85,6 +94,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 	flags.StringVar(&a.pluginPath, "plugins", "", "folders to search for plugins, separated as in PATH")
 	flags.Var(&a.pluginMemory, "plugin-memory", "memory of all plugin processes together, as in 4GiB; 0 means no limit (default: half of the machine's)")
 	flags.IntVar(&a.debug, "debug", 0, "print the methods' events: 0 none, 1 summary, 2 verbose, 3 full")
+	flags.StringVar(&a.progress, "progress", "text", "how a run tells on standard error how it gets on: text, or json for a JSON object a line")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.settle(cmd) }
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w%s: see \"%s --help\"", err, similarFlag(cmd, err), cmd.CommandPath()))
@@ -93,7 +103,7 @@ when memory is out, ends by a signal, which shells show as 134.`,
 		title string
 		verbs []*cobra.Command
 	}{
-		{"Compare", []*cobra.Command{compareCommand(a), askCommand(a), runCommand(a), replayCommand(a), ablateCommand(a), creditCommand(a), forkCommand(a), scoreCommand(a)}},
+		{"Compare", []*cobra.Command{compareCommand(a), askCommand(a), execCommand(a), runCommand(a), replayCommand(a), ablateCommand(a), creditCommand(a), forkCommand(a), scoreCommand(a)}},
 		{"Look", []*cobra.Command{runsCommand(a), diffCommand(a), viewCommand(a), labelCommand(a)}},
 		{"Share", []*cobra.Command{packCommand(a), citeCommand(a)}},
 		{"Write", []*cobra.Command{pluginCommand(a), taskCommand(a), modelCommand(a), planCommand(a), replCommand(a), jupyterCommand(a)}},
@@ -243,6 +253,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 	if a.debug < 0 || a.debug > 3 {
 		return usage(fmt.Errorf("--debug %d: use 0 to 3", a.debug))
 	}
+	if a.progress != "text" && a.progress != "json" {
+		return usage(fmt.Errorf("--progress %q: use text or json", a.progress))
+	}
 	missing := func(dir string) bool { _, err := os.Stat(dir); return err != nil }
 	if a.source["plugins"] == fromCommandLine && !slices.ContainsFunc(filepath.SplitList(a.pluginPath), func(dir string) bool { return !missing(dir) }) {
 		return usage(fmt.Errorf("--plugins: there is no folder %s", a.pluginPath))
@@ -261,7 +274,10 @@ func (a *app) settle(cmd *cobra.Command) error {
 	a.lab = lab.Open(lab.Options{
 		Home: home, PluginDirs: builtin.PluginDirs(a.pluginPath, home), Catalog: builtin.Catalog{Home: home},
 		Context: func() context.Context { return ctx }, Stderr: a.stderr, Debug: a.debug, Redactor: a.redactor,
-		PluginMemory: memory,
+		PluginMemory: memory, ProgressLines: a.progress == "json",
 	})
+	if address := os.Getenv(functionsVariable); address != "" {
+		return a.lab.AddFunctions(address)
+	}
 	return nil
 }

@@ -146,10 +146,19 @@ func (a *app) readFile(path string, c *comparison) error {
 	if len(c.Methods) == 0 && len(faults) == 0 {
 		faults = append(faults, fmt.Errorf("read experiment %s: no methods: add a line such as methods: [direct, anot]", path))
 	}
-	if strings.HasPrefix(c.Task, "./") || strings.HasPrefix(c.Task, "../") { // as seen from the file
-		c.Task = filepath.Join(filepath.Dir(path), c.Task)
+	c.Task = seenFrom(path, c.Task)
+	for i, task := range c.Tasks {
+		c.Tasks[i] = seenFrom(path, task)
 	}
 	return errors.Join(faults...)
+}
+
+// seenFrom is a task whose relative file is named as an experiment file sees it.
+func seenFrom(file, task string) string {
+	if strings.HasPrefix(task, "./") || strings.HasPrefix(task, "../") {
+		return filepath.Join(filepath.Dir(file), task)
+	}
+	return task
 }
 
 // pairsOf are the keys and values of a file. An empty file has none.
@@ -183,6 +192,9 @@ func (a *app) setKey(fields []methods.Field, pair *ast.MappingValueNode) error {
 		var value any
 		if err := yaml.NodeToValue(pair.Value, &value); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
+		}
+		if more := moreOf(fields, f); more != nil {
+			value = shareOut(more, value)
 		}
 		if err := setValue(f, value); err != nil {
 			return fmt.Errorf("%s: %w", key, err)

@@ -49,13 +49,13 @@ func (a *app) runsNamed(ctx context.Context, names []string) (runs []*record.Run
 func runsListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "list the runs of the store, newest first", Example: "  noema runs list",
+		Use: "list", Short: "list the runs and studies of the store, newest first", Example: "  noema runs list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := a.lab.Store()
 			if err != nil {
 				return err
 			}
-			runs, err := runner.Runs(cmd.Context(), store)
+			runs, err := runner.Declared(cmd.Context(), store)
 			if err != nil {
 				return err
 			}
@@ -87,6 +87,9 @@ func runsShowCommand(a *app) *cobra.Command {
 			store, run, err := a.findRun(cmd.Context(), args[0])
 			if err != nil {
 				return err
+			}
+			if run.Config.Study != nil && trial == "" {
+				return a.showStudy(run, asJSON)
 			}
 			if trial != "" {
 				return a.showTrial(cmd.Context(), store, run, trial, asJSON)
@@ -159,6 +162,9 @@ labels of people, which no machine can make again: the path of their file is pri
 				return err
 			}
 			found, err := a.runsNamed(cmd.Context(), args) // all are found before the first is removed
+			if err == nil {
+				found, err = a.withCells(cmd.Context(), found)
+			}
 			if err != nil {
 				return err
 			}

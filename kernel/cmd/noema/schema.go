@@ -7,12 +7,19 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/show/report"
 	"noema/methods"
 )
 
 func schemaCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schema", Short: "print the JSON schema of a file format, for editors", RunE: helpOnly,
+		Use: "schema", Short: "print the JSON schema of what the command reads and prints", RunE: helpOnly,
+	}
+	for _, d := range documents() {
+		cmd.AddCommand(&cobra.Command{
+			Use: d.Name, Short: "print the JSON schema of " + d.Of, Example: "  noema schema " + d.Name, Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return report.JSON(a.stdout, d.schema()) },
+		})
 	}
 	cmd.AddCommand(&cobra.Command{
 		Use: "experiment", Short: "print the JSON schema of experiment files",
@@ -65,6 +72,9 @@ func fieldSchema(f methods.Field) map[string]any {
 		s["type"], s["additionalProperties"] = "object", map[string]any{"type": scalar}
 	default:
 		s["type"] = []string{"string", "number"} // limit: 10
+		if f.Tag.Get("more") != "" {
+			s["type"], s["items"] = []string{"string", "array"}, map[string]any{"type": scalar}
+		}
 	}
 	if f.Type == methods.IntOption || f.Type == methods.NumberOption {
 		if f.Min != nil {

@@ -73,7 +73,7 @@ func settleFlags(cmd *cobra.Command) (map[string]string, error) {
 func checkVariables(root *cobra.Command, environment []string) error {
 	flags := map[string]bool{}
 	collectFlags(root, flags)
-	known := map[string]bool{"PLUGIN": true} // by which plugins know that noema started them
+	known := map[string]bool{"PLUGIN": true, "PARENT": true, "FUNCTIONS": true} // between noema and programs that it starts, or that start it
 	for flag := range flags {
 		known[strings.TrimPrefix(variable(flag), "NOEMA_")] = true
 	}

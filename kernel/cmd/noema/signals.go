@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -38,11 +39,32 @@ func (s *signals) watch(ctx context.Context) (_ context.Context, stop func()) {
 	signal.Notify(came, os.Interrupt, syscall.SIGTERM)
 	over := make(chan struct{})
 	go s.guard(came, over, cancel)
+	if parent, err := strconv.Atoi(os.Getenv(parentVariable)); err == nil {
+		signal.Ignore(syscall.SIGPIPE) // of what it prints for a program that is gone
+		go follow(parent, came, over)
+	}
 	return ctx, func() {
 		signal.Stop(came)
 		close(over)
 		cancel()
 	}
+}
+
+// parentPoll is how often the command looks whether the program that started it is there.
+const parentPoll = 100 * time.Millisecond
+
+// follow sends a signal once this process has another parent.
+func follow(parent int, came chan<- os.Signal, over <-chan struct{}) {
+	tick := time.NewTicker(parentPoll)
+	defer tick.Stop()
+	for os.Getppid() == parent {
+		select {
+		case <-over:
+			return
+		case <-tick.C:
+		}
+	}
+	came <- syscall.SIGTERM
 }
 
 func (s *signals) guard(came <-chan os.Signal, over <-chan struct{}, cancel context.CancelFunc) {

@@ -41,6 +41,9 @@ the same file. What the runs' data and models allow to be given away is for you 
 func (a *app) pack(ctx context.Context, names, redact []string, out string) error {
 	collectOften()
 	runs, err := a.runsNamed(ctx, names)
+	if err == nil {
+		runs, err = a.withCells(ctx, runs)
+	}
 	if err != nil {
 		return err
 	}

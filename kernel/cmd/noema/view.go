@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"noema/kernel/result/record"
 	"noema/kernel/view"
 )
 
@@ -63,9 +65,13 @@ func (a *app) bundle(ctx context.Context, b view.Bundle, dir string, names []str
 	if dir == "" || len(names) == 0 {
 		return usage(errors.New("view: name a folder and the runs to bundle, as in: noema view --bundle site last"))
 	}
-	if b.Runs, err = a.runsNamed(ctx, names); err != nil {
+	if b.Runs, err = a.runsNamed(ctx, names); err == nil {
+		b.Runs, err = a.withCells(ctx, b.Runs)
+	}
+	if err != nil {
 		return err
 	}
+	b.Runs = slices.DeleteFunc(b.Runs, func(r *record.Run) bool { return r.Config.Study != nil })
 	written, err := b.Write(ctx, dir)
 	if err != nil {
 		return err

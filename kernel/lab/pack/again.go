@@ -32,6 +32,11 @@ func (x *verification) again(ctx context.Context) error {
 				return fmt.Errorf("run %q: %w", s.ID, err)
 			}
 		}
+		for _, id := range x.study.Studies {
+			if err := y.ofStudy(id); err != nil {
+				return fmt.Errorf("study %q: %w", id, err)
+			}
+		}
 		if err := y.records(ctx); err != nil {
 			return err
 		}

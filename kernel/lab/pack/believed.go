@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -188,16 +186,38 @@ func (x *verification) elsewhere(run *record.Run) string {
 	return ""
 }
 
-// interpreter is the program of this machine that runs a plugin's folder, if it is not there.
+// interpreter is what runs a plugin's folder, if it is not there.
 func interpreter(at string, c Code) string {
 	src, err := plugins.At(at)
-	if err != nil || !c.Folder || filepath.IsLocal(src.Command[0]) && strings.ContainsRune(src.Command[0], '/') {
-		return "" // it is in the folder
-	}
-	if _, err := exec.LookPath(src.Command[0]); err == nil {
+	if err != nil || !c.Folder {
 		return ""
 	}
-	return src.Command[0]
+	return src.Missing()
+}
+
+// elsewise adds to the failure of computing a run again what runs its code here in another
+// version than where it was recorded.
+func (x *verification) elsewise(ctx context.Context, run *record.Run, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, p := range run.Plugins {
+		src, failed := plugins.At(x.code[p.Digest])
+		if p.Builtin || len(p.Versions) == 0 || failed != nil {
+			continue
+		}
+		here := src.Versions(ctx)
+		other := slices.DeleteFunc(slices.Clone(p.Versions), func(v string) bool { return slices.Contains(here, v) })
+		if len(other) > 0 {
+			const shown = 5
+			more := ""
+			if n := len(other) - shown; n > 0 {
+				more = fmt.Sprintf(" and %d more", n)
+			}
+			err = fmt.Errorf("%w; method %q was recorded with %s%s, which this machine has in other versions or lacks", err, p.Method, strings.Join(other[:min(len(other), shown)], ", "), more)
+		}
+	}
+	return err
 }
 
 // isolated refuses to run what came in the pack where it is not isolated.

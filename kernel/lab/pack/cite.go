@@ -40,6 +40,15 @@ func Cite(ctx context.Context, catalog lab.Catalog, p *packfile.File) (numbers [
 			return nil, err
 		}
 	}
+	for _, id := range x.study.Studies {
+		run, err := readStudy(x.pack, id)
+		if err == nil {
+			err = x.addStudy(ctx, run)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	return x.numbers()
 }
 
@@ -88,6 +97,13 @@ func (x *verification) numbers() (all []Number, err error) {
 				addCell(add, "pair/"+slug(p.A+" − "+p.B)+"/detectable", fmt.Sprintf("from %.2f", float64(d)))
 			}
 		}
+	}
+	for _, id := range x.study.Studies {
+		more, err := x.studyNumbers(id, unique)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
 	}
 	return all, nil
 }

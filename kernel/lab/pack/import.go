@@ -49,6 +49,11 @@ func Import(ctx context.Context, l *lab.Lab, p *packfile.File) (*Imported, error
 			return done, fmt.Errorf("import run %q: %w", run.ID, err)
 		}
 	}
+	for _, id := range s.Studies {
+		if err := done.addStudy(ctx, p, store, id); err != nil {
+			return done, fmt.Errorf("import study %q: %w", id, err)
+		}
+	}
 	return done, nil
 }
 

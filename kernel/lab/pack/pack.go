@@ -31,7 +31,9 @@ type Study struct {
 	Format int    `json:"format"`
 	Noema  string `json:"noema"` // the build that wrote the pack
 	Runs   []Run  `json:"runs"`  // in the order asked for
-	Code   []Code `json:"code,omitempty"`
+	// Studies are the ids of studies whose cells are among Runs.
+	Studies []string `json:"studies,omitempty"`
+	Code    []Code   `json:"code,omitempty"`
 	// Redacted is what was taken out, of [Redactable].
 	Redacted []string `json:"redacted,omitempty"`
 }

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"noema/kernel/lab"
@@ -37,7 +38,7 @@ func (x *verification) run(ctx context.Context, s Run) {
 		x.claim(s.ID, fmt.Sprintf("the hashes of its trials give the root hash %.12s", s.Root), seen.rooted(run))
 	default:
 		root, err := x.contained(ctx, run)
-		checked.Root, checked.Same = root, x.claim(s.ID, again, err)
+		checked.Root, checked.Same = root, x.claim(s.ID, again, x.elsewise(ctx, run, err))
 	}
 	if what := "its table is recomputed, number by number"; !x.out().computable() {
 		x.unchecked(s.ID, what, "it rests on what was taken out: "+x.digestLine(runEntry(s.ID, tableFile)))
@@ -185,7 +186,11 @@ func (x *verification) settle(run *record.Run) error {
 
 // replay computes the trials of a run again.
 func (x *verification) replay(run *record.Run) (root string, err error) {
+	var printed atomic.Pointer[record.TrialID] // the last of the trials that print other texts now
 	replayed, err := x.lab.Replay(run, func(said, now *record.Trial) error {
+		if said.Printed != now.Printed {
+			printed.Store(&said.ID)
+		}
 		rounded, err := sameTrial(said, now)
 		if rounded != "" {
 			x.rounded.CompareAndSwap(nil, &rounded)
@@ -194,6 +199,9 @@ func (x *verification) replay(run *record.Run) (root string, err error) {
 	})
 	if r := x.rounded.Swap(nil); r != nil {
 		x.unchecked(run.ID, "the last digits of its trials", otherDigits+*r)
+	}
+	if id := printed.Load(); id != nil {
+		x.unchecked(run.ID, "what its methods print beside their answers", fmt.Sprintf("trial %s prints another text than recorded, as of a time or an address", *id))
 	}
 	switch {
 	case err != nil:
@@ -211,11 +219,11 @@ const otherDigits = "other processors round in another way: "
 
 // sameTrial compares transcripts whole: a root hash covers those that are computed again,
 // and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
-// execution adds of its own may differ.
+// execution adds of its own may differ, as what a program prints beside its answer.
 func sameTrial(said, now *record.Trial) (rounded string, err error) {
 	a, b := *said, *now
 	for _, t := range []*record.Trial{&a, &b} {
-		t.Started, t.Wall, t.Provider = time.Time{}, 0, 0
+		t.Started, t.Wall, t.Provider, t.Printed = time.Time{}, 0, 0, ""
 	}
 	x, err := record.Marshal(a)
 	if err != nil {

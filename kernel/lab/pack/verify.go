@@ -118,6 +118,9 @@ func (x *verification) all(ctx context.Context) {
 	for _, run := range x.study.Runs {
 		x.run(ctx, run)
 	}
+	for _, id := range x.study.Studies {
+		x.ofStudy(ctx, id)
+	}
 	x.said("", "written by", brief(fmt.Sprintf("%q", x.study.Noema)))
 	if len(x.verdict.Failures) == 0 {
 		x.claim("", "written again from what it holds, it is the same in every byte", x.again(ctx))

@@ -49,7 +49,11 @@ func (s Source) Write(ctx context.Context, p *packfile.Writer) (string, error) {
 	}
 	w := &writer{Source: s, store: store, pack: p, keys: keys{}, out: out, code: map[string]bool{}, study: Study{Format: Format, Noema: s.Noema, Redacted: out}}
 	for _, run := range s.Runs {
-		if err := w.run(ctx, run); err != nil {
+		write := func() error { return w.run(ctx, run) }
+		if run.Config.Study != nil {
+			write = func() error { return w.ofStudy(run) }
+		}
+		if err := write(); err != nil {
 			return "", fmt.Errorf("pack run %q: %w", run.ID, err)
 		}
 	}

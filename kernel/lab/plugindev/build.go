@@ -55,6 +55,9 @@ func Build(ctx context.Context, copies plugins.Copies, dir string, out io.Writer
 	if err != nil {
 		return err
 	}
+	if src, err := plugins.At(dir); err == nil && src.Program != nil {
+		return setUp(ctx, copies, src, out)
+	}
 	if m.Language != "go" && m.Language != "python" {
 		return nil // it says how it is started, and needs nothing more
 	}
@@ -63,7 +66,7 @@ func Build(ctx context.Context, copies plugins.Copies, dir string, out io.Writer
 	}
 	if m.Language == "python" {
 		if err = run(ctx, dir, out, m.Command[0], "-c", pythonCheck); err == nil {
-			err = precompile(ctx, copies, dir, out)
+			err = precompile(ctx, copies, dir, m.Command[0], out)
 		}
 	} else {
 		err = compile(ctx, dir, filepath.Join(dir, m.Command[0]), ".", out)
@@ -74,10 +77,30 @@ func Build(ctx context.Context, copies plugins.Copies, dir string, out io.Writer
 	return nil
 }
 
+// setUp makes a program ready, as its manifest says, and compiles its Python.
+func setUp(ctx context.Context, copies plugins.Copies, src plugins.Source, out io.Writer) error {
+	for _, command := range src.Program.Setup {
+		if len(command) == 0 {
+			continue
+		}
+		if err := run(ctx, src.Dir, out, command[0], command[1:]...); err != nil {
+			return fmt.Errorf("set up program %q: %w", src.Name, err)
+		}
+	}
+	if !strings.HasPrefix(filepath.Base(src.Starts[0]), "python") {
+		return nil
+	}
+	if err := precompile(ctx, copies, src.Dir, src.Starts[0], out); err != nil {
+		return fmt.Errorf("compile program %q: %w", src.Name, err)
+	}
+	return nil
+}
+
 // precompile compiles the Python of a plugin to bytecode, in the copy of its code that runs
 // use: beside the code itself it would be of no known code, and isolated processes could not
-// read it. A file that cannot be compiled is left as it is.
-func precompile(ctx context.Context, copies plugins.Copies, dir string, out io.Writer) error {
+// read it. It is known by the text of its source, of which trials of programs have copies of
+// another age. A file that cannot be compiled is left as it is.
+func precompile(ctx context.Context, copies plugins.Copies, dir, python string, out io.Writer) error {
 	src, err := plugins.At(dir)
 	if err != nil {
 		return err
@@ -89,7 +112,7 @@ func precompile(ctx context.Context, copies plugins.Copies, dir string, out io.W
 	if err != nil {
 		return err
 	}
-	return run(ctx, src.Dir, out, src.Command[0], "-c", `import compileall; compileall.compile_dir(".", quiet=1)`)
+	return run(ctx, src.Dir, out, python, "-c", `import compileall, py_compile; compileall.compile_dir(".", quiet=1, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH)`)
 }
 
 // pythonCheck reads each file of a plugin, and looks for the packages that it needs.
@@ -129,8 +152,7 @@ func run(ctx context.Context, dir string, out io.Writer, name string, args ...st
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if _, failed := errors.AsType[*exec.ExitError](err); failed {
 		return fmt.Errorf("%s failed: see above", name)
 	}
 	return err

@@ -195,8 +195,7 @@ type watched struct {
 // Solve implements methods.Method.
 func (w *watched) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	a, err := w.Plugin.Solve(ctx, p, h)
-	var f *plugins.Failure
-	if errors.As(err, &f) {
+	if _, failed := errors.AsType[*plugins.Failure](err); failed {
 		w.mu.Lock()
 		w.failures = append(w.failures, fmt.Sprintf("on problem %q: %v", p.ID, err))
 		w.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 	"noema/kernel/model/provider/gemini"
 	"noema/kernel/model/provider/ollama"
 	"noema/kernel/model/provider/openai"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -38,13 +37,13 @@ func services() []service {
 		{"openai responses", providertest.Responses, 500, func(c exchange.Config) (*exchange.Client, error) {
 			return openai.New(c, openai.Options{API: openai.Responses})
 		}},
-		{"anthropic", providertest.Anthropic, 2000, func(c exchange.Config) (*exchange.Client, error) { return anthropic.New(c, prices.Options{}) }},
-		{"gemini", providertest.Gemini, 2000, func(c exchange.Config) (*exchange.Client, error) { return gemini.New(c, prices.Options{}) }},
+		{"anthropic", providertest.Anthropic, 2000, func(c exchange.Config) (*exchange.Client, error) { return anthropic.New(c, exchange.Options{}) }},
+		{"gemini", providertest.Gemini, 2000, func(c exchange.Config) (*exchange.Client, error) { return gemini.New(c, exchange.Options{}) }},
 		{"ollama", providertest.Ollama, 2000, func(c exchange.Config) (*exchange.Client, error) { return ollama.New(c, ollama.Options{}) }},
 		{"a compatible server", providertest.Chat, 500, func(c exchange.Config) (*exchange.Client, error) {
 			s, open := openai.Compatible(exchange.Service{Kind: "else", URLVariable: "ELSE_BASE_URL", KeyVariable: []string{"ELSE_API_KEY"}})
 			c.BaseURL = strings.TrimSuffix(c.BaseURL, "/v1") + "/openai/v1"
-			p, err := open(c, openai.CompatibleOptions{})
+			p, err := open(c, exchange.Options{})
 			if err == nil && (p.Info().ID.Provider != s.Kind || p.Features().Provider != s.Kind) {
 				err = fmt.Errorf("%+v, %+v: not named after its service", p.Info(), p.Features())
 			}

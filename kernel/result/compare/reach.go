@@ -39,6 +39,10 @@ func reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 		if p.State != "" {
 			notes = append(notes, fmt.Sprintf("%s %s", name(m.Label), p.State))
 		}
+		if n := unordered(m.Label, trials); n > 0 {
+			notes = append(notes, fmt.Sprintf("%s: order-dependent in %s trials: equal requests were under way at once and nothing says which came first, so that a replay may give them each other's replies",
+				name(m.Label), display.Count(n)))
+		}
 		if alone, answered := withoutCall(m.Label, trials); alone > 0 && !p.NoCalls && !p.Builtin {
 			notes = append(notes, fmt.Sprintf("%s answered %s of %s trials without a call of a model or tool", name(m.Label), display.Count(alone), display.Count(answered)))
 		}
@@ -47,6 +51,16 @@ func reach(run *record.Run, trials []*record.Trial, name func(label string) stri
 		notes = append(notes, note)
 	}
 	return notes
+}
+
+// unordered counts the trials of a method in which chance decided the order of equal calls.
+func unordered(label string, trials []*record.Trial) (n int) {
+	for _, t := range trials {
+		if t.ID.Method == label && t.Facts().Unordered {
+			n++
+		}
+	}
+	return n
 }
 
 // charged says what calls were charged.

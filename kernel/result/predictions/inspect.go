@@ -46,11 +46,13 @@ type inspectSample struct {
 		} `json:"choices"`
 	} `json:"output"`
 	Scores map[string]struct {
-		Answer *string `json:"answer"`
+		Answer *string         `json:"answer"`
+		Value  json.RawMessage `json:"value"`
 	} `json:"scores"`
 	Error *struct {
 		Message string `json:"message"`
 	} `json:"error"`
+	UUID   string                  `json:"uuid"`
 	Usage  map[string]inspectUsage `json:"model_usage"`
 	Events []struct {
 		Event string  `json:"event"`
@@ -153,13 +155,13 @@ func (f *File) logSamples(ctx context.Context, d *json.Decoder, part *portion) e
 // another harness, and its rankings are of shuffled items.
 func (f *File) takeHeader(h inspectHeader) error {
 	f.Harness = Inspect
-	if h.Version != 2 {
+	if h.Version != 2 && !(f.scored && h.Version == 3) { // which keeps its messages elsewhere
 		return fmt.Errorf("it is a log of version %d: version 2 is read: convert it with \"inspect log convert\"", h.Version)
 	}
-	if _, ours := h.Eval.Metadata["noema_config_digest"]; ours {
+	if _, ours := h.Eval.Metadata["noema_config_digest"]; ours && !f.scored {
 		return errors.New("noema itself wrote this log: compare the run that it was exported from")
 	}
-	f.Method, f.Model = h.Eval.Solver, h.Eval.Model
+	f.Method, f.Model, f.Task = h.Eval.Solver, h.Eval.Model, h.Eval.Task
 	f.Notes = append(f.Notes, fmt.Sprintf("task %q of Inspect", h.Eval.Task))
 	if h.Status != "success" {
 		f.Notes = append(f.Notes, fmt.Sprintf("the log says that its evaluation ended with %q, not with success", h.Status))
@@ -188,6 +190,7 @@ func (s inspectSample) prediction(place string) (p Prediction, err error) {
 	if p.Usage, err = s.usage(); err != nil {
 		return p, fault("model_usage", err)
 	}
+	p.Scores, p.Trial = s.scores(), s.UUID
 	if s.Error != nil {
 		p.Failure = "the log says: " + s.Error.Message
 		return p, nil
@@ -210,6 +213,25 @@ func (s inspectSample) prediction(place string) (p Prediction, err error) {
 		err = fault("output", err)
 	}
 	return p, err
+}
+
+// scores are the numbers of the sample's scorers, those of one that gives several by its
+// name and theirs.
+func (s inspectSample) scores() map[string]float64 {
+	all := map[string]float64{}
+	for name, score := range s.Scores {
+		var several map[string]json.RawMessage
+		if x, ok := scoreOf(score.Value); ok {
+			all[name] = x
+		} else if json.Unmarshal(score.Value, &several) == nil {
+			for part, raw := range several {
+				if x, ok := scoreOf(raw); ok {
+					all[name+"."+part] = x
+				}
+			}
+		}
+	}
+	return all
 }
 
 // text is a text, or those of the parts of a message, or of the last message of a

@@ -38,8 +38,11 @@ type File struct {
 	Method  string // what made them, if the file says so
 	Model   string // what answered, if the file says so
 	Notes   []string
+	Task    string       // what was answered, if the file says so
 	Paths   []string     // of the files that were read, in order
 	All     []Prediction // at least one, no two with one id and epoch
+
+	scored bool // scores are read, and no answers
 }
 
 // Prediction is an answer to one sample.
@@ -55,6 +58,9 @@ type Prediction struct {
 	Gold      int    // the item that the file says is right, from 1; 0 if it does not
 	Failure   string // why the harness has no answer, if it failed
 	Usage     methods.Usage
+
+	Scores map[string]float64 // that the file gives, by measure; see [ReadResults]
+	Trial  string             // id of the trial in all the world, if the file has one
 }
 
 // unknown is the use of a trial of which a log says nothing: calls without count,
@@ -142,6 +148,11 @@ func (f *File) add(ctx context.Context, p Prediction) error {
 		return fmt.Errorf("%s: epoch %d of %.60q is not within 1..%d", p.Place, p.Epoch+1, p.ID, maxEpochs)
 	case len(f.All) == maxPredictions:
 		return fmt.Errorf("%s: more than %d predictions", p.Place, maxPredictions)
+	}
+	if f.scored {
+		p.Value, p.Text = nil, ""
+		longest := slices.MaxFunc(append(p.Questions, ""), func(a, b string) int { return len(a) - len(b) })
+		p.Questions = []string{longest}
 	}
 	f.All = append(f.All, p)
 	return nil

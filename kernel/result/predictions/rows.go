@@ -106,19 +106,19 @@ func (f *File) row(row table.Row, id, answer string) (p Prediction, err error) {
 	} else if known {
 		p.Epoch = int(n) - 1
 	}
-	p.Usage, err = rowUsage(row)
+	p.Usage, err = rowUsage(row, "")
 	return p, err
 }
 
 // rowUsage is what the columns calls, input_tokens, output_tokens, cost_usd and
 // latency_ms say; what they do not say is unknown. Cost and latency are sums over
 // calls, so they need their number. Shares of method seeds, as in an export of ours, make
-// parts of calls and tokens: the whole numbers are kept.
-func rowUsage(row table.Row) (methods.Usage, error) {
+// parts of calls and tokens: the whole numbers are kept. tokens is the path to their columns.
+func rowUsage(row table.Row, tokens string) (methods.Usage, error) {
 	u := unknown
 	calls, counted, err := amount(row, "calls")
-	in, hasIn, errIn := amount(row, "input_tokens")
-	out, hasOut, errOut := amount(row, "output_tokens")
+	in, hasIn, errIn := amount(row, tokens+"input_tokens")
+	out, hasOut, errOut := amount(row, tokens+"output_tokens")
 	cost, priced, errCost := amount(row, "cost_usd")
 	latency, timed, errTime := amount(row, "latency_ms")
 	if err := errors.Join(err, errIn, errOut, errCost, errTime); err != nil {
@@ -191,6 +191,7 @@ type lmEvalLine struct {
 	Doc      map[string]json.RawMessage `json:"doc"`
 	Filtered []json.RawMessage          `json:"filtered_resps"`
 	Filter   string                     `json:"filter"`
+	Metrics  []string                   `json:"metrics"`
 }
 
 // readLMEval reads a sample log of lm-eval. Each filter of a task has lines of its
@@ -215,7 +216,10 @@ func (f *File) readLMEval(ctx context.Context, t *table.Table, o Options) error 
 		if o.Filter == "" && len(filters) > 1 {
 			return row.Errorf("the log has the answers of several filters, %s: name one, as in --filter %s", strings.Join(filters, " and "), files.Word(filters[0]))
 		}
-		p, err := f.document(row, line)
+		p, err := document(row, line)
+		if err == nil {
+			err = choose(row, line.Filtered, &p)
+		}
 		if err != nil {
 			return err
 		}
@@ -227,10 +231,10 @@ func (f *File) readLMEval(ctx context.Context, t *table.Table, o Options) error 
 	return err
 }
 
-// document reads the answer to one document. Its id is the document's own, if it has
+// document reads which document a line is on. Its id is the document's own, if it has
 // one, and not doc_id, which counts rows from 0.
-func (f *File) document(row table.Row, line lmEvalLine) (p Prediction, err error) {
-	p.Place, p.Usage = fmt.Sprintf("%s:%d", f.Name, row.Number), unknown
+func document(row table.Row, line lmEvalLine) (p Prediction, err error) {
+	p.Place, p.Usage = fmt.Sprintf("%s:%d", row.File, row.Number), unknown
 	id := line.DocID
 	for _, name := range idColumns {
 		if raw := line.Doc[name]; len(raw) > 0 && string(raw) != "null" {
@@ -250,7 +254,7 @@ func (f *File) document(row table.Row, line lmEvalLine) (p Prediction, err error
 		}
 	}
 	slices.Sort(p.Questions)
-	return p, choose(row, line.Filtered, &p)
+	return p, nil
 }
 
 // choose takes the one reply, or the most likely of several options, each of which

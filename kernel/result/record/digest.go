@@ -38,7 +38,8 @@ func Marshal(v any) ([]byte, error) {
 }
 
 // ResponseDigest identifies a completion: its text, tool calls, finish reason
-// and, where it has any, log probabilities, and not what it cost.
+// and, where it has any, log probabilities and the whole reply to a program, and not what it
+// cost.
 func ResponseDigest(c methods.Completion) string {
 	type call struct {
 		ID, Name  string
@@ -55,6 +56,9 @@ func ResponseDigest(c methods.Completion) string {
 	parts := [][]byte{[]byte(c.Text), []byte(c.Finish), raw}
 	if len(c.Logprobs) > 0 {
 		parts = append(parts, appendLogprobs(nil, c.Logprobs))
+	}
+	if c.Raw != nil {
+		parts = append(parts, []byte("raw"), c.Raw)
 	}
 	return digest("noema/completion/1", parts...)
 }

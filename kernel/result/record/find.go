@@ -12,6 +12,9 @@ import (
 // slashes, so it looks for the trial that is spelt so. The error names what the
 // run does not have.
 func (r *Run) FindTrial(name string) (TrialID, error) {
+	if err := r.StudyError(); err != nil {
+		return TrialID{}, err
+	}
 	for _, id := range r.Config.Trials() {
 		if name == id.String() || name == strings.TrimSuffix(id.String(), "/"+strconv.Itoa(id.Epoch+1)) {
 			return id, nil

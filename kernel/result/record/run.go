@@ -12,6 +12,9 @@ import (
 // Format is the version of the JSON form of runs and trials in the store.
 const Format = 1
 
+// StudyFormat is the version of the JSON form of studies, which an older noema refuses.
+const StudyFormat = 2
+
 // Config is everything that decides what a run computes. Equal configs give
 // equal root hashes.
 type Config struct {
@@ -28,6 +31,9 @@ type Config struct {
 	// TextRules is the version of the rules by which texts are scored, 0 for the first
 	// and where no sample asks for a text.
 	TextRules int `json:"text_rules,omitempty"`
+	// Study declares the cells of a study; nil for a run of one task and one model. With it
+	// the configuration has methods and no task, model or trial of its own.
+	Study *Study `json:"study,omitempty"`
 }
 
 // Design says by which rule a run may end before its last sample. It is declared
@@ -111,6 +117,33 @@ func (o Sampling) Apply(s methods.Sampling) methods.Sampling {
 	override(&s.MaxTokens, o.MaxTokens)
 	override(&s.Logprobs, o.Logprobs)
 	return s
+}
+
+// ApplyRaw overrides what a program asks for. The names are those of all wires, but for the
+// limit of tokens; what a wire does not have, its provider refuses.
+func (o Sampling) ApplyRaw(r *methods.Raw) *methods.Raw {
+	var body map[string]json.RawMessage
+	if r == nil || o == (Sampling{}) || json.Unmarshal(r.Body, &body) != nil {
+		return r
+	}
+	set := func(name string, value any) {
+		if raw, err := json.Marshal(value); err == nil && string(raw) != "null" {
+			body[name] = raw
+		}
+	}
+	set("temperature", o.Temperature)
+	set("top_p", o.TopP)
+	set("top_k", o.TopK)
+	limit := "max_tokens"
+	for _, name := range []string{"max_completion_tokens", "max_output_tokens"} {
+		if body[name] != nil || name == "max_output_tokens" && r.Wire == "openai.responses" {
+			limit = name
+		}
+	}
+	set(limit, o.MaxTokens)
+	with := *r
+	with.Body, _ = json.Marshal(body) // of valid JSON
+	return &with
 }
 
 func override[T any](value, given *T) {
@@ -214,8 +247,12 @@ type Run struct {
 
 	// Asked is how many samples each method was asked, when a [Design] is finished;
 	// nil without one, and until then.
-	Asked []int  `json:"asked,omitempty"`
-	Ahead *Ahead `json:"ahead,omitempty"` // nil if nothing ran ahead
+	Asked []int `json:"asked,omitempty"`
+	// Cells are the runs of a study, along the cells of its configuration; an empty id is
+	// one that has not begun. Study is the study that a run is a cell of.
+	Cells []string `json:"cells,omitempty"`
+	Study string   `json:"study,omitempty"`
+	Ahead *Ahead   `json:"ahead,omitempty"` // nil if nothing ran ahead
 
 	// Imported says that the answers were made elsewhere; see [Imported].
 	Imported *Imported `json:"imported,omitempty"`
@@ -294,6 +331,7 @@ type Plugin struct {
 	Isolation string   `json:"isolation,omitempty"` // what its first process was refused when that was tried, and what it was not
 	Weak      bool     `json:"weak,omitempty"`      // less bounds it than noema asks for
 	Allowed   []string `json:"allowed,omitempty"`   // what the user granted beyond the default
+	Versions  []string `json:"versions,omitempty"`  // what runs its code and is not part of it: the interpreter, then packages
 	NoCalls   bool     `json:"no_calls,omitempty"`  // it declares that it answers without a model or tool call
 	Repeated  int      `json:"repeated,omitempty"`  // trials that were repeated from the store when the run ended, each in a fresh process
 	State     string   `json:"state,omitempty"`     // how one of them differed, or why none could be repeated
@@ -313,8 +351,11 @@ func UnmarshalRun(raw []byte) (*Run, error) {
 	if err := json.Unmarshal(raw, &r); err != nil {
 		return nil, fmt.Errorf("decode run: %w", err)
 	}
-	if r.Format > Format {
-		return nil, fmt.Errorf("decode run %q: format %d is newer than this noema knows (%d): update noema", r.ID, r.Format, Format)
+	if r.Format > StudyFormat {
+		return nil, fmt.Errorf("decode run %q: format %d is newer than this noema knows (%d): update noema", r.ID, r.Format, StudyFormat)
+	}
+	if declared := r.Config.Study; declared != nil && len(r.Cells) != len(declared.Cells) {
+		return nil, fmt.Errorf("decode run %q: it has %d cells, and its configuration has %d", r.ID, len(r.Cells), len(declared.Cells))
 	}
 	if !r.askedFits() {
 		return nil, fmt.Errorf("decode run %q: it was asked %v samples by method, which its configuration cannot be", r.ID, r.Asked)

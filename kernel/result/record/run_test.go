@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ func fullConfig() Config {
 func variedConfig() Config {
 	c := fullConfig()
 	c.Methods[0].Intervention = &Intervention{Of: "anot", Kind: Drop, At: "P1", By: ByPhase}
+	c.Study = &Study{Rule: 1, Cells: []Cell{{Task: "cafes", Model: "sim", Weight: 2, Digest: "d"}}}
 	return c
 }
 
@@ -215,7 +217,7 @@ func TestUnmarshalRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, r) {
 		t.Errorf("%+v, %v", back, err)
 	}
-	if _, err := UnmarshalRun([]byte(`{"format":99,"id":"r"}`)); err == nil || !strings.Contains(err.Error(), `run "r": format 99 is newer than this noema knows (1): update noema`) {
+	if _, err := UnmarshalRun([]byte(`{"format":99,"id":"r"}`)); err == nil || !strings.Contains(err.Error(), `run "r": format 99 is newer than this noema knows (2): update noema`) {
 		t.Errorf("%v", err)
 	}
 	if _, err := UnmarshalRun([]byte("[]")); err == nil {
@@ -302,5 +304,36 @@ func TestAskedTrials(t *testing.T) {
 		if _, err := UnmarshalRun(raw); err == nil || !strings.Contains(err.Error(), "which its configuration cannot be") {
 			t.Errorf("%v: %v", asked, err)
 		}
+	}
+}
+
+func TestStudyRecords(t *testing.T) {
+	study := &Study{Rule: StudyRule, Cells: []Cell{{Task: "a", Model: "x"}, {Task: "a", Model: "y"}, {Task: "b", Model: "x"}}}
+	if got := study.Tasks(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("tasks %q", got)
+	}
+	if got := study.Models(); !slices.Equal(got, []string{"x", "y"}) {
+		t.Errorf("models %q", got)
+	}
+	run := Run{Format: StudyFormat, ID: "s", Config: Config{Study: study}, Cells: []string{"r1", "", ""}}
+	if err := run.StudyError(); err == nil || !strings.Contains(err.Error(), "r1 (a · x)") {
+		t.Errorf("%v", err)
+	}
+	if err := (&Run{ID: "r"}).StudyError(); err != nil {
+		t.Errorf("%v", err)
+	}
+	raw, err := Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := UnmarshalRun(raw); err != nil || again.Cells[0] != "r1" {
+		t.Errorf("%v, %v", again, err)
+	}
+	run.Cells = run.Cells[:1]
+	if raw, err = Marshal(run); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := UnmarshalRun(raw); err == nil || !strings.Contains(err.Error(), "has 1 cells, and its configuration has 3") {
+		t.Errorf("%v", err)
 	}
 }

@@ -71,9 +71,12 @@ type Call struct {
 
 	// What follows is for people and not hashed.
 
-	Attempts int    `json:"attempts,omitempty"` // failed attempts before the result; the store has their details
-	Error    string `json:"error,omitempty"`    // the message behind Fault
-	Miscount string `json:"miscount,omitempty"` // token counts that were refused, as in "openai reports -5 input tokens": Usage is without them
+	// Unordered says that an equal call of the trial was under way, and that chance
+	// decided which of them came first; see methods.Request.
+	Unordered bool   `json:"unordered,omitempty"`
+	Attempts  int    `json:"attempts,omitempty"` // failed attempts before the result; the store has their details
+	Error     string `json:"error,omitempty"`    // the message behind Fault
+	Miscount  string `json:"miscount,omitempty"` // token counts that were refused, as in "openai reports -5 input tokens": Usage is without them
 }
 
 // Transcript is what a trial did.
@@ -115,6 +118,7 @@ type Facts struct {
 	Retried     int           // that needed more than one attempt
 	Completions []string      // of each answered model call what [Used] makes of it
 	Miscounts   []Call        // whose token counts were refused
+	Unordered   bool          // chance decided the order of equal calls
 	Repaired    bool          // the answer was read from another form than the one asked for
 	Grading     methods.Usage // of the graders, which is not the method's
 }
@@ -141,6 +145,7 @@ func (t *Trial) Facts() Facts {
 		if c.Attempts > 0 {
 			f.Retried++
 		}
+		f.Unordered = f.Unordered || c.Unordered
 		if c.Kind == CompletionCall && c.Fault == "" {
 			f.Completions = append(f.Completions, Used(c.Key, c.Digest))
 		}

@@ -51,7 +51,10 @@ func (g *Gateway) attempt(ctx context.Context, key cache.Key, r methods.Request,
 		}
 	}()
 	start := time.Now()
-	c, err := g.opts.Provider.Complete(ctx, r)
+	var c methods.Completion
+	if r, err = provider.Spoken(g.opts.Provider, r); err == nil {
+		c, err = g.opts.Provider.Complete(ctx, r)
+	}
 	if miscount, ok := errors.AsType[*provider.Miscount](err); ok {
 		rec.Attempts = append(rec.Attempts, cache.Attempt{Kind: cache.Miscounted, Message: miscount.Provider + " reports " + miscount.Counts})
 		err = nil

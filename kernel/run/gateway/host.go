@@ -162,6 +162,7 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 		call.Digest, call.Usage = record.ResponseDigest(rec.Completion), rec.Completion.Usage
 	}
 	call.Miscount, call.Attempts = rec.Miscount()
+	call.Unordered = r.Unordered
 	h.note(ctx, call, asked, err)
 	if h.trial.OnCall != nil {
 		h.trial.OnCall(r, rec.Completion, err)
@@ -191,7 +192,7 @@ func (h *Host) prepare(ctx context.Context, r methods.Request) methods.Request {
 		messages[i] = m
 	}
 	r.Messages, r.Path = messages, valid(r.Path)
-	r.Sampling = h.trial.Sampling.Apply(r.Sampling)
+	r.Sampling, r.Raw = h.trial.Sampling.Apply(r.Sampling), h.trial.Sampling.ApplyRaw(r.Raw)
 	if s := scopeOf(ctx); s != nil {
 		r.Sampling.Seed = s.seed
 	}

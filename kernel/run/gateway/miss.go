@@ -17,6 +17,9 @@ func (h *Host) explainMiss(ctx context.Context, r methods.Request, miss error) e
 	if h.trial.Recorded == nil {
 		return fmt.Errorf("%w: this was never run: run it once without --replay", miss)
 	}
+	if r.Raw != nil {
+		return h.explainRawMiss(ctx, r, miss)
+	}
 	var nearest *record.Call
 	for i, c := range h.trial.Recorded.Calls {
 		if c.Kind == record.CompletionCall && c.Path == r.Path && (nearest == nil || c.Draw == r.Draw) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 		if err != nil {
 			return nil, err
 		}
-		if x.run, err = x.current(ctx, r.ID); x.run == nil && err == nil {
+		if x.run, err = unfinished(ctx, x.store, r.ID); x.run == nil && err == nil {
 			unlock() // another process has just finished it
 			continue
 		}
@@ -59,10 +60,9 @@ func (x *execution) adopt(ctx context.Context, config record.Config) (unlock fun
 	return x.create(ctx, config, digest, runs)
 }
 
-// current reads a run whose lock is held, or nil if it is no longer
-// unfinished.
-func (x *execution) current(ctx context.Context, id string) (*record.Run, error) {
-	raw, err := x.store.Run(ctx, id)
+// unfinished reads a run whose lock is held, or nil if it is no longer unfinished.
+func unfinished(ctx context.Context, store *cache.Store, id string) (*record.Run, error) {
+	raw, err := store.Run(ctx, id)
 	if errors.Is(err, cache.ErrNotFound) || errors.Is(err, cache.ErrCorrupt) {
 		return nil, nil
 	}
@@ -137,30 +137,35 @@ func (x *execution) create(ctx context.Context, config record.Config, digest str
 	for _, m := range x.exp.Methods {
 		x.run.Plugins = append(x.run.Plugins, m.Plugin)
 	}
-	base := x.run.Created.Format("20060102-150405-") + digest[:4]
+	return begin(ctx, x.store, x.run, others)
+}
+
+// begin gives a new run an id that no other has, records it and holds its lock.
+func begin(ctx context.Context, store *cache.Store, run *record.Run, others []*record.Run) (func(), error) {
+	base := run.Created.Format("20060102-150405-") + run.Digest[:4]
 	for n := 1; ; n++ {
-		x.run.ID = base
+		run.ID = base
 		if n > 1 {
-			x.run.ID = fmt.Sprintf("%s.%d", base, n)
+			run.ID = fmt.Sprintf("%s.%d", base, n)
 		}
-		if slices.ContainsFunc(others, func(r *record.Run) bool { return r.ID == x.run.ID }) {
+		if slices.ContainsFunc(others, func(r *record.Run) bool { return r.ID == run.ID }) {
 			continue
 		}
-		unlock, err := lockRun(x.store.Dir(), x.run.ID)
+		unlock, err := lockRun(store.Dir(), run.ID)
 		if errors.Is(err, errLocked) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if _, err := x.store.Run(ctx, x.run.ID); !errors.Is(err, cache.ErrNotFound) {
+		if _, err := store.Run(ctx, run.ID); !errors.Is(err, cache.ErrNotFound) {
 			unlock() // another process has made one meanwhile
 			if err != nil && !errors.Is(err, cache.ErrCorrupt) {
 				return nil, err
 			}
 			continue
 		}
-		if err := x.save(ctx); err != nil {
+		if err := saveRun(ctx, store, run); err != nil {
 			unlock()
 			return nil, err
 		}
@@ -177,21 +182,28 @@ func (x *execution) used(config record.Config) []task.Sample {
 	return used
 }
 
-func (x *execution) save(ctx context.Context) error {
-	raw, err := record.Marshal(x.run)
+func (x *execution) save(ctx context.Context) error { return saveRun(ctx, x.store, x.run) }
+
+func saveRun(ctx context.Context, store *cache.Store, run *record.Run) error {
+	raw, err := record.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("save run: %w", err)
 	}
-	return x.store.PutRun(ctx, x.run.ID, raw)
+	return store.PutRun(ctx, run.ID, raw)
 }
 
 // spent is what the finished trials of an adopted run were charged.
 func (x *execution) spent() methods.Usage {
+	return charged(x.run, slices.Collect(maps.Values(x.trials)))
+}
+
+// charged is what trials and the seeds of their run were charged.
+func charged(run *record.Run, trials []*record.Trial) methods.Usage {
 	var u methods.Usage
-	for _, t := range x.trials {
+	for _, t := range trials {
 		u = u.Plus(t.Usage).Plus(t.Facts().Grading)
 	}
-	for _, s := range x.run.Seeds {
+	for _, s := range run.Seeds {
 		u = u.Plus(s.Usage)
 	}
 	return u

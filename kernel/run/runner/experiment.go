@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"strings"
 	"time"
 
@@ -22,18 +23,23 @@ type Experiment struct {
 	Name     string `json:"name" part:"what" doc:"name of the run, for people"`
 	Question string `json:"question" part:"what" doc:"the question that the experiment should answer; it changes nothing"`
 
-	Task          string            `json:"task" part:"what" default:"cafes" doc:"task: cafes, cafes?n=20, a file of rows such as data.csv?input=question&target=answer, or a folder in the public ANoT format"`
+	Task          string            `json:"task" more:"tasks" part:"what" default:"cafes" doc:"task: cafes, cafes?n=20, a file of rows such as data.csv?input=question&target=answer, or a folder in the public ANoT format; several make a study, with settings of one behind #, as in cafes#limit=20&weight=2"`
 	TaskOptions   map[string]string `json:"task-options" flag:"task-option" short:"T" part:"what" doc:"option of the task, as in -T n=20"`
 	Attack        string            `json:"attack" part:"what" doc:"change the texts that methods read: typo, injection, override, fake-positive, sarcasm, verbose, duplicate or heterogeneity, at a rate, as in typo:0.1; ?scope=all also where a review shares a word with the request"`
 	Scorers       []string          `json:"scorer" part:"what" doc:"score texts, numbers and choices by exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math or json:FIELD:SCORER, or answers of any kind by a model, as in graded?model=openai/gpt-5&rubric=@FILE; of several the first decides"`
 	Methods       []string          `json:"methods" part:"what" default:"direct,cot,anot" doc:"methods to compare, as in direct,anot?builder=compiled"`
 	MethodOptions map[string]string `json:"method-options" flag:"method-option" short:"M" part:"what" doc:"option of every method that has it, or of one, as in -M anot.builder=compiled"`
-	Model         string            `json:"model" part:"what" default:"sim" doc:"model, as in openai/gpt-5-nano, with ?options; noema model list shows all forms"`
+	Model         string            `json:"model" more:"models" part:"what" default:"sim" doc:"model, as in openai/gpt-5-nano, with ?options; noema model list shows all forms; several make a study"`
+	Effort        []string          `json:"effort" part:"what" doc:"how much the models think: none, a level such as low, or a number of tokens; the same as ?effort=low of a model, and several make a study, as in low,medium,high"`
 	Limit         any               `json:"limit" part:"what" doc:"samples to use: 10 for the first ten, 10-20 for a range"`
 	SampleIDs     []string          `json:"sample-id" part:"what" doc:"use only the samples with these ids"`
 	Epochs        int               `json:"epochs" part:"what" default:"1" min:"1" doc:"repetitions of each sample"`
 	Seed          uint64            `json:"seed" part:"what" doc:"random seed of the run"`
 	Sampling      map[string]string `json:"sampling" short:"S" part:"what" doc:"sampling of every call: temperature, top_p, top_k, max_tokens, logprobs"`
+
+	// Tasks and Models are further ones. More than one task or model make a study.
+	Tasks  []string `json:"tasks" doc:"further tasks"`
+	Models []string `json:"models" doc:"further models"`
 
 	// A run that may end before its last sample: see the README of package compare.
 	Until string `json:"until" part:"what" choices:"decided" doc:"decided: ask sample by sample, in an order of the seed, until every two methods are told apart or are equivalent; limit says how many samples at most, and may be raised later"`
@@ -70,6 +76,8 @@ type Experiment struct {
 
 // Complete returns e with its defaults, or what is wrong with it.
 func (e Experiment) Complete() (Experiment, error) {
+	e.Task, e.Tasks = firstOf(e.Task, e.Tasks)
+	e.Model, e.Models = firstOf(e.Model, e.Models)
 	for _, f := range methods.FieldsOf(&e) {
 		f.ApplyDefault()
 		if err := f.Check(); err != nil {
@@ -77,10 +85,40 @@ func (e Experiment) Complete() (Experiment, error) {
 		}
 	}
 	if name, _, _ := strings.Cut(e.Model, "?"); strings.Contains(name, ",") {
-		return e, Misused(fmt.Errorf("declare experiment: model %q: a run has one model: run each, then compare the runs, as in \"noema compare RUN1 RUN2\"", e.Model))
+		return e, Misused(fmt.Errorf("declare experiment: model %q: give each by itself, as in --model X --model Y", e.Model))
+	}
+	return e.withEfforts()
+}
+
+// withEfforts has each model at each effort, as an option of the model.
+func (e Experiment) withEfforts() (Experiment, error) {
+	var all []string
+	for _, model := range append([]string{e.Model}, e.Models...) {
+		name, query, _ := strings.Cut(model, "?")
+		for _, effort := range e.Effort {
+			if strings.HasPrefix(query, "effort=") || strings.Contains(query, "&effort=") {
+				return e, Misused(fmt.Errorf("declare experiment: model %q has an effort, and effort %s is given, too: leave one of them out", model, effort))
+			}
+			all = append(all, name+"?"+strings.TrimPrefix(query+"&effort="+url.QueryEscape(effort), "&"))
+		}
+	}
+	if len(all) > 0 {
+		e.Model, e.Models, e.Effort = all[0], all[1:], nil
 	}
 	return e, nil
 }
+
+// firstOf is the first of several values, and the others. Where one is not given, the first of
+// more takes its place.
+func firstOf(one string, more []string) (string, []string) {
+	if one == "" && len(more) > 0 {
+		return more[0], more[1:]
+	}
+	return one, more
+}
+
+// Several reports whether the experiment is a study: over more than one task or model.
+func (e Experiment) Several() bool { return len(e.Tasks)+len(e.Models) > 0 || len(e.Effort) > 1 }
 
 // Limits are those of each trial.
 func (e Experiment) Limits() record.Limits {

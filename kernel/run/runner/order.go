@@ -24,8 +24,13 @@ type inTurn struct {
 	given atomic.Int64
 }
 
+// next gives out whatever it counts: who asks may be told to look again at any moment, and
+// what was counted and not given out would be lost.
 func (o *inTurn) next(ctx context.Context) (record.TrialID, bool) {
-	if i := int(o.given.Add(1)) - 1; ctx.Err() == nil && i < len(o.ids) {
+	if ctx.Err() != nil {
+		return record.TrialID{}, false
+	}
+	if i := int(o.given.Add(1)) - 1; i < len(o.ids) {
 		return o.ids[i], true
 	}
 	return record.TrialID{}, false

@@ -21,7 +21,7 @@ type origin interface {
 type declared struct{}
 
 func (declared) begin(*record.Run)                  {}
-func (declared) same(run *record.Run) bool          { return run.Parent == "" }
+func (declared) same(run *record.Run) bool          { return run.Parent == "" && run.Study == "" }
 func (declared) asItIs(run *record.Run) *record.Run { return run }
 func (declared) repeats() bool                      { return true }
 
@@ -52,3 +52,12 @@ type imported struct {
 
 func (i imported) begin(run *record.Run) { run.Imported = &i.from }
 func (imported) repeats() bool           { return false }
+
+// cellOf is the origin of a run that is a cell of a study.
+type cellOf struct {
+	declared
+	study string
+}
+
+func (c cellOf) begin(run *record.Run)     { run.Study = c.study }
+func (c cellOf) same(run *record.Run) bool { return run.Study == c.study }

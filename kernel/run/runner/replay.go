@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -45,7 +46,7 @@ func (r *ReplayResult) Same() bool { return r.Recorded == r.Now }
 
 // Do carries the replay out. Nothing of it is recorded.
 func (r Replay) Do(ctx context.Context, store *cache.Store, observe Observer) (*ReplayResult, error) {
-	if err := r.Run.Replayable(); err != nil {
+	if err := errors.Join(r.Run.Replayable(), r.Run.StudyError()); err != nil {
 		return nil, Misused(err)
 	}
 	if r.Run.Status != record.Finished {

@@ -82,7 +82,8 @@ type execution struct {
 	keep       func(context.Context, *record.Trial) (*record.Trial, error)
 	precedents map[string][]precedent // by method: earlier executions tell which calls limits refuse
 	origin     origin
-	order      order // set when trials begin
+	order      order                                      // set when trials begin
+	begun      func(ctx context.Context, id string) error // told of the run's id before its first trial; may be nil
 
 	presentations presentations
 
@@ -113,9 +114,14 @@ func (x *execution) carryOut(ctx context.Context, config record.Config) (*Result
 		return nil, err
 	}
 	defer unlock()
+	if x.begun != nil {
+		if err := x.begun(ctx, x.run.ID); err != nil {
+			return nil, err
+		}
+	}
 	if err = x.openGateways(gateway.Options{
 		Store: x.store, Provider: e.Provider, Mode: e.mode(), MaxConnections: e.MaxConnections, Begin: e.MaxConnections, Retry: e.retry(e.Retry),
-		RunLimits: e.RunLimits(), Spent: x.spent(), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: config.Seed, Warn: x.observe.Warn,
+		RunLimits: e.RunLimits(), Spent: x.spent().Plus(e.Before), Seeds: x.run.Seeds, Since: x.run.Created, RunSeed: config.Seed, Warn: x.observe.Warn,
 		Redactor: e.Redactor,
 	}); err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ type Setup struct {
 	Command  []string            // kept in the run's record, for people
 	Redactor *redact.Redactor    // takes the user's keys out of all that is recorded
 	Crew     Crew                // other machines that take part; nil for none
+	Before   methods.Usage       // charged to the limits of the whole run before it began, by the other cells of its study
 }
 
 // Method is a method as it takes part in an experiment.
@@ -120,6 +121,9 @@ func (e *Setup) resolve() (record.Config, []task.Sample, error) {
 	var err error
 	if e.Experiment, err = e.Complete(); err != nil {
 		return none, nil, err
+	}
+	if e.Several() {
+		return none, nil, Misused(errors.New("declare experiment: a run is over one task with one model; \"noema compare\" and Lab.Study take several"))
 	}
 	if err := e.redact(); err != nil {
 		return none, nil, Misused(err)
@@ -287,7 +291,7 @@ func Able(label string, d methods.Description, t *task.Task, samples []task.Samp
 		offered = t.Environment.Tools()
 	}
 	if lacks := d.Lacks(offered); len(lacks) > 0 {
-		return fmt.Errorf("method %q cannot do task %q: the task has no tool %q, which the method works by", label, t.Name, lacks[0])
+		return fmt.Errorf("method %q cannot do task %q: the task has no tool %q, which the method works by%s", label, t.Name, lacks[0], task.Missing(lacks[0]))
 	}
 	return nil
 }

@@ -13,9 +13,20 @@ import (
 	"noema/kernel/result/record"
 )
 
-// Runs lists the runs of a store, newest first. Records that cannot be read
-// are left out.
+// Runs lists the runs of a store, newest first, the cells of studies included and the
+// studies not. Records that cannot be read are left out.
 func Runs(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
+	all, err := records(ctx, store)
+	return slices.DeleteFunc(all, func(r *record.Run) bool { return r.Config.Study != nil }), err
+}
+
+// Declared lists runs and studies, newest first, without the cells of studies.
+func Declared(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
+	all, err := records(ctx, store)
+	return slices.DeleteFunc(all, func(r *record.Run) bool { return r.Study != "" }), err
+}
+
+func records(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
 	var runs []*record.Run
 	for e, err := range store.Runs(ctx) {
 		if errors.Is(err, cache.ErrCorrupt) {
@@ -37,8 +48,8 @@ func Runs(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
 	return runs, nil
 }
 
-// FindRun returns the run that name stands for: an id, the beginning of one
-// if only one run has it, or "last".
+// FindRun returns the run or the study that name stands for: an id, the beginning of one
+// if only one has it, or "last", which is never a cell of a study.
 func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run, error) {
 	raw, err := store.Run(ctx, name)
 	if err == nil {
@@ -47,13 +58,13 @@ func FindRun(ctx context.Context, store *cache.Store, name string) (*record.Run,
 	if !errors.Is(err, cache.ErrNotFound) {
 		return nil, err
 	}
-	runs, err := Runs(ctx, store)
+	runs, err := records(ctx, store)
 	if err != nil {
 		return nil, err
 	}
 	var found []*record.Run
 	for _, r := range runs {
-		if name == "last" || strings.HasPrefix(r.ID, name) {
+		if name == "last" && r.Study == "" || strings.HasPrefix(r.ID, name) {
 			found = append(found, r)
 		}
 	}
@@ -94,6 +105,9 @@ func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[
 // LoadResult returns a stored run with the trials that it has, and the calls of
 // all executions that made it. Light trials are enough for tables.
 func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
+	if err := run.StudyError(); err != nil {
+		return nil, Misused(err)
+	}
 	t, err := LoadTask(ctx, store, run)
 	if err != nil {
 		return nil, err

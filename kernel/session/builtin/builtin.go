@@ -19,11 +19,13 @@ import (
 	"noema/methods/anot"
 	"noema/methods/aot"
 	"noema/methods/baseline"
+	"noema/methods/deliberate"
 	"noema/methods/engineplanner"
 	"noema/methods/generalanot"
 	"noema/methods/plans"
 	"noema/methods/researchtree"
 	"noema/plugins"
+	"noema/plugins/program"
 )
 
 // ServeVerb is the first argument with which a program that offers the built-in
@@ -33,6 +35,7 @@ const ServeVerb = "serve-method"
 // Methods returns the built-in methods by name.
 func Methods() map[string]methods.Method {
 	all := baseline.All()
+	maps.Copy(all, deliberate.All())
 	all["anot"] = anot.New()
 	all["aot"] = aot.New()
 	all["engine-planner"] = engineplanner.New()
@@ -57,6 +60,13 @@ func Planners() (all []plans.Reader) {
 func Serve(args []string) bool {
 	if len(args) == 2 && args[0] == plugins.FileVerb {
 		os.Exit(serveFile(args[1]))
+	}
+	if len(args) == 1 && args[0] == plugins.ProgramVerb {
+		if err := program.Serve(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	if len(args) != 2 || args[0] != ServeVerb {
 		return false

@@ -93,8 +93,32 @@ func (Catalog) Models() []string {
 }
 
 // Model implements [lab.Catalog]: the provider of a model written
-// provider/name?options.
+// provider/name?options, with further ones among its options: see [provider.Team].
 func (c Catalog) Model(s lab.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
+	alone, others := lab.Spec{Name: s.Name, Options: map[string]string{}}, map[string]provider.Provider{}
+	for key, value := range s.Options {
+		name, further := strings.CutPrefix(key, provider.With)
+		if !further {
+			alone.Options[key] = value
+			continue
+		}
+		spec, err := lab.ParseSpec(value)
+		if err == nil {
+			others[name], err = c.one(spec, recorded, maxConnections)
+		}
+		if err != nil {
+			return nil, lab.Misused(fmt.Errorf("model %q, called %q: %w", s.Name, name, err))
+		}
+	}
+	first, err := c.one(alone, recorded, maxConnections)
+	if err != nil {
+		return nil, err
+	}
+	return provider.Team(first, others), nil
+}
+
+// one is the provider of one model.
+func (c Catalog) one(s lab.Spec, recorded bool, maxConnections int) (provider.Provider, error) {
 	kind, name, _ := strings.Cut(s.Name, "/")
 	var kinds []string
 	for _, row := range Providers() {
@@ -184,6 +208,9 @@ func openLocal(w wanted) (provider.Provider, error) {
 	var o local.Options
 	if err := w.parse(&o); err != nil {
 		return nil, err
+	}
+	if o.Engine != "" && o.Engine != local.Native && !w.recorded {
+		return nil, lab.Misused(fmt.Errorf("model %q: there is no engine %q any more: leave engine out, and the model runs on noema's own", w.Name, o.Engine))
 	}
 	path, err := findModel(w.home, w.model)
 	if err != nil {

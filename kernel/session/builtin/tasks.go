@@ -81,6 +81,7 @@ func FileForms() [][2]string {
 		{"FOLDER", "the public ANoT format: restaurants.jsonl, reviews.jsonl, requests.jsonl, groundtruth.jsonl"},
 		{"FOLDER", "the public policy format: dataset_K50.jsonl, NAME_K50_groundtruth.json and the policy as text"},
 		{"?embeddings=local/DIR", "behind any task: an embedding model (BERT, MiniLM); tools that search do so by meaning, or with search=hybrid by words and meaning; other tasks get the tool similarity, which general-anot?filter=semantic needs"},
+		{"?python=true", "behind any task: the tool python, which runs programs that models write, isolated; pal works by it"},
 	}
 }
 

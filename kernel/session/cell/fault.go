@@ -176,8 +176,7 @@ func fail(kind, message, hint string) *Error {
 
 // asError converts any error to an *Error.
 func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return fail(kindUnsupported, err.Error(), "")

@@ -51,6 +51,22 @@ type Options struct {
 	Memory int64
 }
 
+// Face is what the terminal and notebooks use of a [Session].
+type Face interface {
+	Run(ctx context.Context, text string, out Output) (*Result, error)
+	RunFile(ctx context.Context, path string, out Output) error
+	Complete(text string, cursor int) Completions
+	Inspect(text string, cursor int) (Doc, bool)
+	IsComplete(text string) Completeness
+	Variables() []Variable
+	Stale() []StaleCell
+	Count() int
+	Reset() error
+	Fallback(out Output)
+}
+
+var _ Face = (*Session)(nil)
+
 // New returns a session. The caller closes it.
 func New(o Options) (*Session, error) {
 	c, err := newConsole()

@@ -17,8 +17,7 @@ func (s *Session) TypeOf(text string) (string, error) {
 	u, err := source.Read(ws.fset, "typeof__ := "+text, ws.environment(false), ws.hooks, o)
 	if err != nil {
 		err = ws.typeError(err)
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			for i := range e.Faults {
 				e.Faults[i].Source, e.Faults[i].Line = "", 0
 			}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -90,22 +89,13 @@ func (ws *workspace) end() {
 	_, _ = ws.out.Close(), ws.errs.Close() // a cell may have closed them
 }
 
-func isName(name string) bool {
-	for i, r := range name {
-		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return false
-		}
-	}
-	return name != "" && name != "_" && !token.IsKeyword(name)
-}
-
 // declareValues declares the predeclared variables.
 func (ws *workspace) declareValues(values map[string]any) error {
 	pkg := types.NewPackage("main", "main")
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		v := reflect.ValueOf(values[name])
 		switch {
-		case !isName(name):
+		case !token.IsIdentifier(name) || name == "_":
 			return fmt.Errorf("predeclare %q: not a valid Go name", name)
 		case !v.IsValid():
 			return fmt.Errorf("predeclare %q: the value is nil", name)

@@ -1,7 +1,6 @@
 package jupyter
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -12,17 +11,8 @@ import (
 
 // Session is the part of [cell.Session] that a kernel uses, from one goroutine.
 type Session interface {
-	Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error)
-	RunFile(ctx context.Context, path string, out cell.Output) error
-	Complete(text string, cursor int) cell.Completions
-	Inspect(text string, cursor int) (cell.Doc, bool)
-	IsComplete(text string) cell.Completeness
-	Variables() []cell.Variable
-	Stale() []cell.StaleCell
+	cell.Face
 	Forget(number int)
-	Count() int
-	Reset() error
-	Fallback(out cell.Output)
 }
 
 var _ Session = (*cell.Session)(nil)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/term"
 
+	"noema/kernel/base/display"
 	"noema/kernel/session/cell"
 )
 
@@ -97,7 +98,7 @@ func (r *repl) mark(line string, column int) {
 			pad.WriteRune(c)
 			continue
 		}
-		pad.WriteString(strings.Repeat(" ", cells(c)))
+		pad.WriteString(strings.Repeat(" ", display.Width(string(c))))
 	}
 	fmt.Fprintln(r.o.Err, "    "+pad.String()+r.paint(red, "^"))
 }

@@ -14,14 +14,11 @@ const (
 	colorComment = "\x1b[38;5;245m"
 )
 
-// highlighter colours Go by its tokens. The lexers of a highlighting library
+// highlighted colours Go by its tokens. The lexers of a highlighting library
 // take 70 ms when a program starts, and every plugin of a built-in method is
 // this program.
-func highlighter() func([]rune) string {
-	return func(line []rune) string { return highlighted(string(line)) }
-}
-
-func highlighted(text string) string {
+func highlighted(line []rune) string {
+	text := string(line)
 	if strings.HasPrefix(text, ":") || strings.HasPrefix(text, "!") {
 		return text
 	}

@@ -20,17 +20,8 @@ import (
 
 // Session is what a REPL needs of a [cell.Session].
 type Session interface {
-	Run(ctx context.Context, text string, out cell.Output) (*cell.Result, error)
-	RunFile(ctx context.Context, path string, out cell.Output) error
-	Complete(text string, cursor int) cell.Completions
-	Inspect(text string, cursor int) (cell.Doc, bool)
-	IsComplete(text string) cell.Completeness
+	cell.Face
 	TypeOf(text string) (string, error)
-	Variables() []cell.Variable
-	Stale() []cell.StaleCell
-	Count() int
-	Reset() error
-	Fallback(out cell.Output)
 }
 
 var _ Session = (*cell.Session)(nil)

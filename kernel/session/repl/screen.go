@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"golang.org/x/term"
-	"golang.org/x/text/width"
 
 	"noema/kernel/base/display"
 	"noema/kernel/session/cell"
@@ -206,26 +204,10 @@ func textOf(b display.Bundle) string {
 func rowsOf(text string, columns int) int {
 	rows := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		wide := 0
-		for _, c := range line {
-			wide += cells(c)
-		}
 		rows++
-		if columns > 0 && wide > columns {
+		if wide := display.Width(line); columns > 0 && wide > columns {
 			rows += (wide - 1) / columns
 		}
 	}
 	return rows
-}
-
-// cells is how many columns of a terminal a rune takes.
-func cells(c rune) int {
-	if unicode.In(c, unicode.Mn, unicode.Me, unicode.Cf) {
-		return 0
-	}
-	switch width.LookupRune(c).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }

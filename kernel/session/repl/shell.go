@@ -50,7 +50,7 @@ func newShell(s Session, o Options, commands []Command) *shell {
 	sh.reserveRow()
 	sh.AcceptMultiline = func(line []rune) bool { return sh.accepts(string(line)) }
 	if o.Color {
-		sh.highlight = highlighter()
+		sh.highlight = highlighted
 	}
 	sh.Completer = sh.completions
 	// The editor would ask the terminal for the cursor's position at every key and

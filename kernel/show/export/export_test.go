@@ -411,7 +411,7 @@ func TestKeysDoNotLeave(t *testing.T) {
 }
 
 func TestSpreadsheetsRunNothing(t *testing.T) {
-	r := Rows{Columns: []Column{{"a", String}}, Rows: func(yield func([]any, error) bool) {
+	r := Rows{Columns: []Column{{"a", String, nil}}, Rows: func(yield func([]any, error) bool) {
 		_ = yield([]any{"=HYPERLINK(1)"}, nil) && yield([]any{"-5"}, nil) && yield([]any{nil}, nil)
 	}}
 	var out bytes.Buffer

@@ -28,11 +28,13 @@ type Source struct {
 	Redactor *redact.Redactor
 }
 
-// Column is a column of an export: its values are string, int64, float64,
-// bool, or nil where there is none.
+// Column is a column of an export: its values are string, int64, uint64, float64,
+// bool, or nil where there is none. Those of a List are its JSON text, in which an element
+// has the Fields, or is an integer where there are none.
 type Column struct {
-	Name string
-	Kind Kind
+	Name   string
+	Kind   Kind
+	Fields []Column
 }
 
 // Kind is the type of a column's values.
@@ -44,7 +46,21 @@ const (
 	Integer
 	Float
 	Bool
+	Unsigned
+	List
 )
+
+func column(name string, k Kind) Column { return Column{Name: name, Kind: k} }
+
+// messages and logprobs are the columns of what a model call asked and was told.
+func messages() Column {
+	return Column{"messages", List, []Column{column("role", String), column("content", String)}}
+}
+
+func logprobs() Column {
+	token := []Column{column("token", String), column("logprob", Float), column("bytes", List)}
+	return Column{"logprobs", List, append(token, Column{"top_logprobs", List, token})}
+}
 
 // Rows is a table to be written. An error is the last that its rows yield.
 type Rows struct {
@@ -54,8 +70,8 @@ type Rows struct {
 
 // where are the columns that say what a row belongs to.
 var where = []Column{
-	{"run", String}, {"task", String}, {"model", String}, {"simulated", Bool},
-	{"method", String}, {"method_version", String}, {"sample", String}, {"group", String}, {"cluster", String}, {"epoch", Integer},
+	column("run", String), column("task", String), column("model", String), column("simulated", Bool),
+	column("method", String), column("method_version", String), column("sample", String), column("group", String), column("cluster", String), column("epoch", Integer),
 }
 
 func (s Source) samplesByID() map[string]task.Sample {
@@ -83,18 +99,18 @@ func (s Source) whereOf() func(*record.Trial) []any {
 
 // amounts are the columns of what was charged.
 var amounts = []Column{
-	{"calls", Integer}, {"tool_calls", Integer}, {"input_tokens", Integer}, {"output_tokens", Integer},
-	{"cost_usd", Float}, {"latency_ms", Float},
+	column("calls", Integer), column("tool_calls", Integer), column("input_tokens", Integer), column("output_tokens", Integer),
+	column("cost_usd", Float), column("latency_ms", Float),
 	// parts of the tokens; 0 also where the provider does not report them
-	{"cached_tokens", Integer}, {"cache_write_tokens", Integer}, {"reasoning_tokens", Integer},
+	column("cached_tokens", Integer), column("cache_write_tokens", Integer), column("reasoning_tokens", Integer),
 }
 
 // used are the columns of what a trial used, with its share of the method's seeds. Of
 // calls, those of seeds to tools are among calls.
 var used = slices.Concat([]Column{
-	{"calls", Float}, {"tool_calls", Integer}, {"input_tokens", Float}, {"output_tokens", Float}, {"cost_usd", Float}, {"latency_ms", Float},
+	column("calls", Float), column("tool_calls", Integer), column("input_tokens", Float), column("output_tokens", Float), column("cost_usd", Float), column("latency_ms", Float),
 }, amounts[6:], []Column{ // the part of the first six that seeds took
-	{"seed_calls", Float}, {"seed_input_tokens", Float}, {"seed_output_tokens", Float}, {"seed_cost_usd", Float}, {"seed_latency_ms", Float},
+	column("seed_calls", Float), column("seed_input_tokens", Float), column("seed_output_tokens", Float), column("seed_cost_usd", Float), column("seed_latency_ms", Float),
 })
 
 // usedOf gives the values of used; seeds is nil where the trial bears no share.
@@ -186,17 +202,17 @@ func (s Source) Trials() Rows {
 	}
 	scores := slices.Sorted(maps.Keys(names))
 	r := Rows{Columns: slices.Concat(where, []Column{
-		{"seed", String}, {"outcome", String}, {"reason", String}, {"answer", String}, {"target", String}, {"failure", String}, {"infrastructure_failure", Bool}, {"hash", String},
+		column("seed", Unsigned), column("outcome", String), column("reason", String), column("answer", String), column("target", String), column("failure", String), column("infrastructure_failure", Bool), column("hash", String),
 	})}
 	for _, name := range scores {
-		r.Columns = append(r.Columns, Column{"score." + name, Float})
+		r.Columns = append(r.Columns, column("score."+name, Float))
 	}
 	r.Columns = append(r.Columns, used...)
 	whereOf, seeds := s.whereOf(), s.sharesOf()
 	r.Rows = func(yield func([]any, error) bool) {
 		for _, t := range s.Result.Trials {
 			row := slices.Concat(whereOf(t), []any{
-				formatSeed(t.Seed), string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
+				t.Seed, string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
 			})
 			for _, name := range scores {
 				if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {
@@ -218,9 +234,9 @@ func (s Source) Trials() Rows {
 // the source can read them. A content that cannot be read is an error.
 func (s Source) Calls() Rows {
 	r := Rows{Columns: slices.Concat(where, []Column{
-		{"path", String}, {"kind", String}, {"draw", Integer}, {"key", String}, {"digest", String},
-		{"fault", String}, {"error", String}, {"failed_attempts", Integer},
-	}, amounts, []Column{{"messages", String}, {"reply", String}, {"logprobs", String}})}
+		column("path", String), column("kind", String), column("draw", Integer), column("key", String), column("digest", String),
+		column("fault", String), column("error", String), column("failed_attempts", Integer),
+	}, amounts, []Column{messages(), column("reply", String), logprobs()})}
 	whereOf := s.whereOf()
 	r.Rows = func(yield func([]any, error) bool) {
 		for _, t := range s.Result.Trials {

@@ -11,12 +11,9 @@ import (
 	"noema/kernel/result/record"
 )
 
-// formatSeed writes a random seed as text: as a number it would lose digits in
-// most readers.
-func formatSeed(seed uint64) string { return strconv.FormatUint(seed, 10) }
-
 // JSONL writes a JSON object a line, with the columns in their order and null
-// for what is undefined.
+// for what is undefined. Seeds are texts, since as numbers they would lose digits in most
+// readers of JSON; lists are lists.
 func (r Rows) JSONL(w io.Writer) error {
 	var line bytes.Buffer
 	for row, err := range r.Rows {
@@ -30,7 +27,7 @@ func (r Rows) JSONL(w io.Writer) error {
 			if err != nil {
 				return err
 			}
-			value, err := record.Marshal(v)
+			value, err := r.Columns[i].json(v)
 			if err != nil {
 				return fmt.Errorf("export %s: %w", r.Columns[i].Name, err)
 			}
@@ -44,6 +41,18 @@ func (r Rows) JSONL(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// json is a value as JSON.
+func (c Column) json(v any) ([]byte, error) {
+	text, isText := v.(string)
+	switch {
+	case c.Kind == List && isText:
+		return []byte(text), nil
+	case c.Kind == Unsigned && v != nil:
+		v = formatSeed(v.(uint64))
+	}
+	return record.Marshal(v)
 }
 
 // JSON writes an array of such objects.
@@ -116,3 +125,7 @@ func number(s string) bool {
 	_, err := strconv.ParseFloat(s, 64)
 	return err == nil
 }
+
+// formatSeed writes a random seed as text: as a number it would lose digits in most
+// readers of JSON.
+func formatSeed(seed uint64) string { return strconv.FormatUint(seed, 10) }

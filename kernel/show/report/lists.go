@@ -43,7 +43,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 		if r.Parent != "" {
 			parent = "\t" + r.Parent
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), ModelName(r.Config.Model),
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), modelsOf(r),
 			strings.Join(MethodNames(r), ","), len(r.Trials()), rootOf(r), parent)
 	}
 	tw.Flush()
@@ -73,10 +73,21 @@ func rootOf(r *record.Run) string {
 
 // subject is what a run is over: its task, and its question if it has one.
 func subject(r *record.Run) string {
+	if s := r.Config.Study; s != nil {
+		return "study: " + strings.Join(s.Tasks(), ", ")
+	}
 	if r.Question == "" {
 		return r.Config.Task.Name
 	}
 	return r.Config.Task.Name + ": " + display.Line(r.Question, 50)
+}
+
+// modelsOf are the models of a run or a study.
+func modelsOf(r *record.Run) string {
+	if s := r.Config.Study; s != nil {
+		return strings.Join(s.Models(), ", ")
+	}
+	return ModelName(r.Config.Model)
 }
 
 // ModelName is a model, marked if it is not a language model.
@@ -110,6 +121,9 @@ func Details(w io.Writer, r *record.Run, trials []*record.Trial) {
 		fmt.Fprintf(w, "method      %s: version %s, prompts %s, options %s%s\n", m.Label, m.Version, m.PromptVersion, orNone(m.Options), where)
 		if i < len(r.Plugins) {
 			isolation(w, m.Label, r.Plugins[i])
+			if all := r.Plugins[i].Versions; len(all) > 0 {
+				fmt.Fprintf(w, "runs on     %s: %s\n", m.Label, display.Line(strings.Join(all, ", "), 1000))
+			}
 		}
 	}
 	fmt.Fprintf(w, "shared      %s shared between methods\n", pluralWere(r.Calls.Shared, "answer"))

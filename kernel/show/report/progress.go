@@ -24,6 +24,7 @@ type Progress struct {
 	w        io.Writer
 	terminal bool
 	debug    int
+	lines    bool                 // JSON, a line each; see Lines
 	live     func(display.Bundle) // where it is shown instead of on w; nil if it is not
 
 	mu          sync.Mutex
@@ -65,22 +66,34 @@ func (p *Progress) Start(run *record.Run, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.run, p.done, p.earlier, p.total, p.started = run, done, done, total, time.Now()
+	if p.lines {
+		p.write(ProgressLine{Event: "start", Resuming: done > 0})
+		return
+	}
 	trials := Plural(total, "trial")
 	if run.Config.Design != nil && run.Asked == nil {
 		trials = "at most " + trials
 	}
 	if p.live != nil {
-		p.put(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(ModelName(run.Config.Model))))
+		p.put(fmt.Sprintf("run %s: %d of %d trials, %s", run.ID, done, total, printable(modelsOf(run))))
 		return
 	}
 	if run.Parent != "" && !run.Config.Varied() {
-		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, Plural(done, "trial"), total-done, printable(ModelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "fork %s of %s: %s copied, %d to run, %s\n", run.ID, run.Parent, Plural(done, "trial"), total-done, printable(modelsOf(run)))
 	} else if done > 0 {
-		fmt.Fprintf(p.w, "run %s goes on: %d of %s are done, %s\n", run.ID, done, trials, printable(ModelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "%s goes on: %d of %s are done, %s\n", named(run), done, trials, printable(modelsOf(run)))
 	} else {
-		fmt.Fprintf(p.w, "run %s: %s, %s\n", run.ID, trials, printable(ModelName(run.Config.Model)))
+		fmt.Fprintf(p.w, "%s: %s, %s\n", named(run), trials, printable(modelsOf(run)))
 	}
 	p.nextTenth = 1
+}
+
+// named is a run or a study by its id.
+func named(run *record.Run) string {
+	if run.Config.Study != nil {
+		return fmt.Sprintf("study %s of %s", run.ID, Plural(len(run.Cells), "cell"))
+	}
+	return "run " + run.ID
 }
 
 // Event implements runner.Observer: the line format is that of seed 000.
@@ -90,6 +103,10 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.lines {
+		p.write(ProgressLine{Event: "note", Sample: id.Sample, Text: e.Text})
+		return
+	}
 	p.clear()
 	fmt.Fprintf(p.w, "[%s] [%s:%s] %s\n", time.Now().Format("15:04:05.000"), printable(e.Phase), printable(id.Sample), printable(e.Text))
 	if p.debug >= 3 && len(e.Data) > 0 {
@@ -100,7 +117,7 @@ func (p *Progress) Event(id record.TrialID, e methods.Event) {
 // Call implements runner.Observer: full prompts and replies, at the highest
 // level.
 func (p *Progress) Call(id record.TrialID, r methods.Request, c methods.Completion, err error) {
-	if p.debug < 3 {
+	if p.debug < 3 || p.lines {
 		return
 	}
 	p.mu.Lock()
@@ -129,7 +146,7 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 	}
 	p.headlines[t.ID.Method].Add(t)
 	now := time.Now()
-	if p.terminal || p.live != nil {
+	if p.terminal || p.live != nil || p.lines {
 		if now.Sub(p.lastLine) > 100*time.Millisecond || p.done == p.total {
 			p.lastLine = now
 			p.put(p.line(now))
@@ -144,6 +161,10 @@ func (p *Progress) Trial(t *record.Trial, _ bool) {
 
 // put shows the line instead of the last one.
 func (p *Progress) put(line string) {
+	if p.lines {
+		p.writeTrial(time.Now())
+		return
+	}
 	if p.live != nil {
 		page := fmt.Sprintf(`<progress value="%d" max="%d" style="vertical-align:middle"></progress> %s`, p.done, max(p.total, 1), html.EscapeString(line))
 		p.live(display.HTMLText(page, line))
@@ -199,6 +220,10 @@ func clip(s string, width int) string {
 func (p *Progress) Warn(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.lines {
+		p.write(ProgressLine{Event: "warning", Text: Plain(message)})
+		return
+	}
 	p.clear()
 	fmt.Fprintln(p.w, "warning:", Plain(message))
 }

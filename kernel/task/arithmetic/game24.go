@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,23 @@ func puzzleText(numbers []int) string {
 	}
 	return "Make 24 from the numbers " + list.String() + ". Use each of them exactly once, with +, -, *, / and parentheses. " +
 		"The answer is the expression alone, in the form of (1 + 2) * 8."
+}
+
+// asked finds the numbers of a puzzle's text.
+var asked = regexp.MustCompile(`Make 24 from the numbers ((?:\d{1,4}, ){0,8}\d{1,4} and \d{1,4})\. `)
+
+// FindPuzzle finds the last Game-of-24 puzzle in a longer text, such as a prompt, and
+// returns its numbers; false if there is none.
+func FindPuzzle(text string) (numbers []int, ok bool) {
+	all := asked.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return nil, false
+	}
+	for _, word := range strings.FieldsFunc(all[len(all)-1][1], func(r rune) bool { return r < '0' || r > '9' }) {
+		n, _ := strconv.Atoi(word) // at most four digits
+		numbers = append(numbers, n)
+	}
+	return numbers, true
 }
 
 // Moves runs the moves of a puzzle. A move joins two numbers or expressions

@@ -149,6 +149,12 @@ func (r Row) Decode(into any, packed ...string) error {
 	return nil
 }
 
+// Object is the row that a file of one JSON object is; false if it holds something else.
+func Object(file string, raw []byte) (Row, bool) {
+	row := Row{Line: task.Line{File: file, Number: 1, Raw: raw}}
+	return row, json.Unmarshal(raw, &row.cells) == nil && row.cells != nil
+}
+
 // Each calls each for every row, in order, and stops at the first error, or when the
 // context of [Open] ends. A row is valid until the next one is read.
 func (t *Table) Each(each func(Row) error) error {

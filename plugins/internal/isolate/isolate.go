@@ -17,6 +17,9 @@ type Rules struct {
 	Read    []string // files and folders that it may read and execute
 	Write   []string // folders in which it may do anything
 	Network bool     // it may open connections
+	// Loopback lets it open connections within the network that it is in, which is to be
+	// one of its own that leads nowhere: see [Apart].
+	Loopback bool
 	// Outside is a folder of the host for which nothing is permitted. What must fail
 	// is tried in it, and it may be damaged where that succeeds. Empty tries no files.
 	Outside string

@@ -19,7 +19,7 @@ func Enforce(r Rules) State {
 	if err == nil {
 		s.By = append(s.By, by)
 	}
-	err = restrictCalls(refusals(r.Network))
+	err = restrictCalls(refusals(r))
 	s.doubt("seccomp", err)
 	if err == nil {
 		s.By = append(s.By, "seccomp")

@@ -65,7 +65,7 @@ func TestMatrix(t *testing.T) {
 		t.Skip("this system offers less: ", whole)
 	}
 	var all, bySeccomp []string
-	for _, row := range refusals(false) {
+	for _, row := range refusals(Rules{}) {
 		bySeccomp = append(bySeccomp, row.what)
 	}
 	all = append([]string{"files outside", "signals", "capabilities"}, bySeccomp...)
@@ -191,8 +191,8 @@ func TestProgram(t *testing.T) {
 	if !slices.Contains(roots, script) || !slices.Contains(roots, filepath.Join(dir, "lib")) {
 		t.Errorf("roots of a script: %q", roots)
 	}
-	if want := locate("python3", dir); python != want {
-		t.Errorf("python = %q, want %q", python, want)
+	if want := (Found{Path: locate("python3", dir)}); python != want {
+		t.Errorf("python = %+v, want %+v", python, want)
 	}
 	if roots, _ := Program([]string{script}, dir, script); slices.Contains(roots, filepath.Join(dir, "lib")) {
 		t.Errorf("beside the plugin's own file it may read %q", roots)
@@ -223,7 +223,7 @@ func TestTheTableOfRefusals(t *testing.T) {
 // table lists the refusals for users, a row each.
 func table() string {
 	var b strings.Builder
-	for _, row := range refusals(false) {
+	for _, row := range refusals(Rules{}) {
 		var names []string
 		for _, c := range row.calls {
 			name := "`" + c.name + "`"

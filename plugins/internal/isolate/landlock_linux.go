@@ -53,7 +53,7 @@ func restrictFiles(r Rules) (what string, signals bool, err error) {
 	if r.Landlock != 0 {
 		v = min(v, r.Landlock)
 	}
-	attr := rights(v, r.Network)
+	attr := rights(v, r.Network || r.Loopback)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
 		return "", false, errno

@@ -17,19 +17,19 @@ import (
 // itself, the libraries beside it, and its interpreter if it is a script. Of the
 // plugin's own file, nothing beside it counts. python is the Python that runs it,
 // if one does.
-func Program(command []string, dir, own string) (roots []string, python string) {
+func Program(command []string, dir, own string) (roots []string, python Found) {
 	for range 4 { // a script's interpreter may be a script
 		command = withoutEnv(command)
 		if len(command) == 0 {
-			return roots, ""
+			return roots, Found{}
 		}
 		path := locate(command[0], dir)
 		if strings.HasPrefix(filepath.Base(path), "python") {
-			return roots, path
+			return roots, Found{path, Named(command[0])}
 		}
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			return roots, ""
+		real := executable(path)
+		if real == "" {
+			return roots, Found{}
 		}
 		roots = append(roots, path, real)
 		if path != own {
@@ -37,7 +37,26 @@ func Program(command []string, dir, own string) (roots []string, python string) 
 		}
 		command = interpreter(real)
 	}
-	return roots, ""
+	return roots, Found{}
+}
+
+// Found is a Python that a command starts.
+type Found struct {
+	Path  string // empty for none
+	Named bool   // by a path, and not by the user's PATH
+}
+
+// executable is the file that a path leads to, if it can be started: what cannot be is not
+// given away for being named where a command stands.
+func executable(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return ""
+	}
+	return real
 }
 
 // locate is the file of a program's name.
@@ -73,7 +92,10 @@ func libraries(bin string) []string {
 	if base != "bin" {
 		return nil
 	}
-	return []string{filepath.Join(prefix, "lib"), filepath.Join(prefix, "lib64"), filepath.Join(prefix, "libexec")}
+	return slices.DeleteFunc([]string{filepath.Join(prefix, "lib"), filepath.Join(prefix, "lib64"), filepath.Join(prefix, "libexec")}, func(dir string) bool {
+		info, err := os.Lstat(dir)
+		return err == nil && !info.IsDir() // a link may lead anywhere
+	})
 }
 
 // interpreter is the command on the first line of a script, or nil.
@@ -103,8 +125,68 @@ const asked = `import json, sys
 places = [p for m in list(sys.modules.values()) if m.__name__.startswith("__editable__") for p in getattr(m, "MAPPING", {}).values()]
 print(json.dumps({"executable": sys.executable, "prefix": sys.prefix, "path": [p for p in sys.path if p] + places}))`
 
-// Python asks a Python for its parts.
-func Python(path string, env []string) (Interpreter, error) {
+// Named reports whether a command names its program by a path. Such a program may be anything,
+// also one that the plugin brings.
+func Named(command string) bool { return strings.ContainsRune(command, filepath.Separator) }
+
+// Python returns the parts of the Python that a command names. One that the user's PATH gives
+// is asked for them; of one that is named by a path only its files are looked at: to ask it is
+// to run it, and nothing bounds it yet.
+func Python(p Found, env []string) (Interpreter, error) {
+	if p.Named {
+		return installed(p.Path), nil
+	}
+	return ask(p.Path, env)
+}
+
+// installed finds the parts of a Python by how installations and environments are laid out. A
+// link to anything of another name gives nothing away.
+func installed(path string) Interpreter {
+	in := Interpreter{Executable: path, Roots: []string{path}}
+	real := executable(path)
+	if real == "" {
+		return Interpreter{Executable: path}
+	}
+	in.Roots = append(in.Roots, real)
+	environment, base := filepath.Dir(filepath.Dir(path)), filepath.Dir(filepath.Dir(real))
+	if settings := filepath.Join(environment, "pyvenv.cfg"); regular(settings) {
+		in.Roots = append(in.Roots, settings)
+		in.Roots = append(in.Roots, named(filepath.Join(environment, "lib"), "python3*/site-packages")...)
+	}
+	for _, dir := range named(filepath.Join(base, "lib"), "python3*") {
+		if regular(filepath.Join(dir, "os.py")) {
+			in.Roots = append(in.Roots, dir)
+			in.Roots = append(in.Roots, named(filepath.Join(base, "lib"), "lib*.so*")...)
+		}
+	}
+	return in
+}
+
+// named are the files and folders of a pattern that lead to something of the same name.
+func named(dir, pattern string) (all []string) {
+	found, _ := filepath.Glob(filepath.Join(dir, pattern)) // a folder with a bracket in its name shows none
+	for _, path := range found {
+		if real, err := filepath.EvalSymlinks(path); err == nil && sameKind(filepath.Base(real), filepath.Base(path)) {
+			all = append(all, real)
+		}
+	}
+	return all
+}
+
+// sameKind reports whether two names are equal up to a version behind ".so", as of libraries.
+func sameKind(a, b string) bool {
+	a, _, _ = strings.Cut(a, ".so")
+	b, _, _ = strings.Cut(b, ".so")
+	return a == b
+}
+
+func regular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// ask runs a Python for what it says of its parts.
+func ask(path string, env []string) (Interpreter, error) {
 	const patience = 20 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

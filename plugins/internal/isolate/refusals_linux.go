@@ -17,6 +17,7 @@ type call struct {
 	number uintptr
 	only   []word    // it is permitted with all of these arguments alone; nil permits it never
 	never  []word    // it is refused with any of these arguments alone; nil with all
+	either []word    // it is permitted with any of these arguments; nil permits it never
 	try    []uintptr // arguments that can do no harm, for a trial of the refusal; nil means all ones
 }
 
@@ -38,7 +39,7 @@ const (
 
 // refusals are what is refused to everybody who does not have the network, and
 // to those who do, all but the row of that.
-func refusals(network bool) []refusal {
+func refusals(r Rules) []refusal {
 	itself := []word{{at: 0}} // a process id of 0 is the caller's own
 	rows := []refusal{
 		{"file attributes", unix.EPERM, append(oldAttributes(),
@@ -93,8 +94,15 @@ func refusals(network bool) []refusal {
 			{name: "userfaultfd", number: unix.SYS_USERFAULTFD},
 		}},
 	}
-	if !network {
-		local := []word{{at: 0, is: unix.AF_UNIX}, {at: 1, is: unix.SOCK_STREAM, mask: 0xf}}
+	local := []word{{at: 0, is: unix.AF_UNIX}, {at: 1, is: unix.SOCK_STREAM, mask: 0xf}}
+	switch {
+	case r.Network:
+	case r.Loopback: // families that a network of its own bounds; others, such as vsock, lead to the machine
+		rows = append(rows, refusal{"sockets that lead elsewhere", unix.EACCES, []call{
+			{name: "socket", number: unix.SYS_SOCKET, either: []word{{at: 0, is: unix.AF_UNIX}, {at: 0, is: unix.AF_INET}, {at: 0, is: unix.AF_INET6}, {at: 0, is: unix.AF_NETLINK}}},
+			{name: "socketpair", number: unix.SYS_SOCKETPAIR, only: local},
+		}})
+	default:
 		rows = append(rows, refusal{"the network", unix.EACCES, []call{
 			{name: "connect", number: unix.SYS_CONNECT},
 			{name: "socket", number: unix.SYS_SOCKET, only: local}, {name: "socketpair", number: unix.SYS_SOCKETPAIR, only: local},

@@ -55,6 +55,12 @@ func (c call) refuse(no unix.SockFilter) []unix.SockFilter {
 		test(w, 0, 1)
 		p = append(p, no)
 	}
+	for i := range c.either { // a match jumps over the other tests, of two instructions each, and the refusal
+		test(c.either[i], uint8(2*(len(c.either)-1-i)+1), 0)
+	}
+	if c.either != nil {
+		p = append(p, no)
+	}
 	if p == nil {
 		return []unix.SockFilter{no}
 	}

@@ -37,7 +37,7 @@ func (s *State) Try(r Rules, signalsBounded bool) {
 		}
 		return unix.EPERM
 	}}})
-	for _, row := range refusals(r.Network) {
+	for _, row := range refusals(r) {
 		var all []attempt
 		for _, c := range row.calls {
 			all = append(all, attempt{c.name, c.attempt})

@@ -16,7 +16,10 @@ import (
 // test leaves at zero fails it.
 func TestEveryFieldCrosses(t *testing.T) {
 	r, c := fullRequest(), fullCompletion()
-	for _, v := range []any{r, r.Messages[0], r.Sampling, *r.Schema, r.Tools[0], c, c.ToolCalls[0], c.Usage, c.Logprobs[0]} {
+	r.Raw, r.Unordered = &methods.Raw{Wire: "w", Body: json.RawMessage(`{}`), Unread: []string{"a"}}, true
+	r.By = "strong"
+	c.Raw = json.RawMessage(`{}`)
+	for _, v := range []any{r, *r.Raw, r.Messages[0], r.Sampling, *r.Schema, r.Tools[0], c, c.ToolCalls[0], c.Usage, c.Logprobs[0]} {
 		for i, rv := 0, reflect.ValueOf(v); i < rv.NumField(); i++ {
 			if rv.Field(i).IsZero() {
 				t.Errorf("%T.%s is new: add it to method.proto and fill it here", v, rv.Type().Field(i).Name)

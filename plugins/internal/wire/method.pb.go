@@ -1636,6 +1636,9 @@ type Request struct {
 	Tools         []*methodspb.ToolSpec  `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	Draw          int64                  `protobuf:"varint,5,opt,name=draw,proto3" json:"draw,omitempty"`
 	Path          string                 `protobuf:"bytes,6,opt,name=path,proto3" json:"path,omitempty"`
+	Raw           *methodspb.Raw         `protobuf:"bytes,7,opt,name=raw,proto3" json:"raw,omitempty"`
+	By            string                 `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`                // which of the experiment's models answers; empty for its first
+	Unordered     bool                   `protobuf:"varint,8,opt,name=unordered,proto3" json:"unordered,omitempty"` // an equal request was under way, and chance decided which came first
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1712,6 +1715,27 @@ func (x *Request) GetPath() string {
 	return ""
 }
 
+func (x *Request) GetRaw() *methodspb.Raw {
+	if x != nil {
+		return x.Raw
+	}
+	return nil
+}
+
+func (x *Request) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Request) GetUnordered() bool {
+	if x != nil {
+		return x.Unordered
+	}
+	return false
+}
+
 type Completion struct {
 	state         protoimpl.MessageState    `protogen:"open.v1"`
 	Text          string                    `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
@@ -1720,6 +1744,7 @@ type Completion struct {
 	Model         string                    `protobuf:"bytes,4,opt,name=model,proto3" json:"model,omitempty"`
 	Usage         *methodspb.Usage          `protobuf:"bytes,5,opt,name=usage,proto3" json:"usage,omitempty"`
 	Logprobs      []*methodspb.TokenLogprob `protobuf:"bytes,6,rep,name=logprobs,proto3" json:"logprobs,omitempty"` // of the tokens of text, if they were asked for
+	Raw           []byte                    `protobuf:"bytes,7,opt,name=raw,proto3" json:"raw,omitempty"`           // the provider's whole reply, of a request with raw that the provider speaks
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1792,6 +1817,13 @@ func (x *Completion) GetUsage() *methodspb.Usage {
 func (x *Completion) GetLogprobs() []*methodspb.TokenLogprob {
 	if x != nil {
 		return x.Logprobs
+	}
+	return nil
+}
+
+func (x *Completion) GetRaw() []byte {
+	if x != nil {
+		return x.Raw
 	}
 	return nil
 }
@@ -1953,14 +1985,17 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x12\n" +
 	"\x04data\x18\x05 \x01(\fR\x04data\x12\x14\n" +
-	"\x05level\x18\x06 \x01(\x03R\x05level\"\x84\x02\n" +
+	"\x05level\x18\x06 \x01(\x03R\x05level\"\xdb\x02\n" +
 	"\aRequest\x125\n" +
 	"\bmessages\x18\x01 \x03(\v2\x19.noema.methods.v1.MessageR\bmessages\x126\n" +
 	"\bsampling\x18\x02 \x01(\v2\x1a.noema.methods.v1.SamplingR\bsampling\x120\n" +
 	"\x06schema\x18\x03 \x01(\v2\x18.noema.methods.v1.SchemaR\x06schema\x120\n" +
 	"\x05tools\x18\x04 \x03(\v2\x1a.noema.methods.v1.ToolSpecR\x05tools\x12\x12\n" +
 	"\x04draw\x18\x05 \x01(\x03R\x04draw\x12\x12\n" +
-	"\x04path\x18\x06 \x01(\tR\x04path\"\xf4\x01\n" +
+	"\x04path\x18\x06 \x01(\tR\x04path\x12'\n" +
+	"\x03raw\x18\a \x01(\v2\x15.noema.methods.v1.RawR\x03raw\x12\x0e\n" +
+	"\x02by\x18\t \x01(\tR\x02by\x12\x1c\n" +
+	"\tunordered\x18\b \x01(\bR\tunordered\"\x86\x02\n" +
 	"\n" +
 	"Completion\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x129\n" +
@@ -1969,7 +2004,8 @@ const file_plugins_internal_wire_method_proto_rawDesc = "" +
 	"\x06finish\x18\x03 \x01(\tR\x06finish\x12\x14\n" +
 	"\x05model\x18\x04 \x01(\tR\x05model\x12-\n" +
 	"\x05usage\x18\x05 \x01(\v2\x17.noema.methods.v1.UsageR\x05usage\x12:\n" +
-	"\blogprobs\x18\x06 \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\"A\n" +
+	"\blogprobs\x18\x06 \x03(\v2\x1e.noema.methods.v1.TokenLogprobR\blogprobs\x12\x10\n" +
+	"\x03raw\x18\a \x01(\fR\x03raw\"A\n" +
 	"\n" +
 	"ToolResult\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x19\n" +
@@ -2033,8 +2069,9 @@ var file_plugins_internal_wire_method_proto_goTypes = []any{
 	(*methodspb.Message)(nil),      // 27: noema.methods.v1.Message
 	(*methodspb.Sampling)(nil),     // 28: noema.methods.v1.Sampling
 	(*methodspb.Schema)(nil),       // 29: noema.methods.v1.Schema
-	(*methodspb.Usage)(nil),        // 30: noema.methods.v1.Usage
-	(*methodspb.TokenLogprob)(nil), // 31: noema.methods.v1.TokenLogprob
+	(*methodspb.Raw)(nil),          // 30: noema.methods.v1.Raw
+	(*methodspb.Usage)(nil),        // 31: noema.methods.v1.Usage
+	(*methodspb.TokenLogprob)(nil), // 32: noema.methods.v1.TokenLogprob
 }
 var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	3,  // 0: noema.method.v1.Description.options:type_name -> noema.method.v1.Option
@@ -2067,18 +2104,19 @@ var file_plugins_internal_wire_method_proto_depIdxs = []int32{
 	28, // 27: noema.method.v1.Request.sampling:type_name -> noema.methods.v1.Sampling
 	29, // 28: noema.method.v1.Request.schema:type_name -> noema.methods.v1.Schema
 	26, // 29: noema.method.v1.Request.tools:type_name -> noema.methods.v1.ToolSpec
-	25, // 30: noema.method.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
-	30, // 31: noema.method.v1.Completion.usage:type_name -> noema.methods.v1.Usage
-	31, // 32: noema.method.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
-	1,  // 33: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
-	4,  // 34: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
-	2,  // 35: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
-	6,  // 36: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
-	35, // [35:37] is the sub-list for method output_type
-	33, // [33:35] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	30, // 30: noema.method.v1.Request.raw:type_name -> noema.methods.v1.Raw
+	25, // 31: noema.method.v1.Completion.tool_calls:type_name -> noema.methods.v1.ToolCall
+	31, // 32: noema.method.v1.Completion.usage:type_name -> noema.methods.v1.Usage
+	32, // 33: noema.method.v1.Completion.logprobs:type_name -> noema.methods.v1.TokenLogprob
+	1,  // 34: noema.method.v1.Method.Describe:input_type -> noema.method.v1.DescribeRequest
+	4,  // 35: noema.method.v1.Method.Session:input_type -> noema.method.v1.HostMessage
+	2,  // 36: noema.method.v1.Method.Describe:output_type -> noema.method.v1.Description
+	6,  // 37: noema.method.v1.Method.Session:output_type -> noema.method.v1.PluginMessage
+	36, // [36:38] is the sub-list for method output_type
+	34, // [34:36] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_plugins_internal_wire_method_proto_init() }

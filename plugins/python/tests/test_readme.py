@@ -11,7 +11,7 @@ from noema import AnswerSpec, Problem, testing
 class Readme(unittest.TestCase):
     def test_method(self):
         text = (pathlib.Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-        (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        (code,) = re.findall(r"```python\n(import noema\n\nclass .*?)```", text, re.DOTALL)
         names = {"__name__": "main"}
         exec(code, names)
         trial = testing.run(

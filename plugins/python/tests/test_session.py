@@ -4,7 +4,7 @@ import threading
 import unittest
 
 import noema
-from noema import Answer, Problem, _server, _wire
+from noema import Answer, Problem, _wire
 from noema._session import Outbox, SeedPut, Session
 from noema.errors import Cancelled
 
@@ -104,7 +104,7 @@ class Calls(unittest.TestCase):
         for stream, want in (([], Cancelled), ([b"\xff junk"], noema.Failed)):
             session, got = Session(Problem("?")), []
             session.send(noema.Request((noema.user("x"),), path="P"), 0, lambda v, e, got=got: got.append(e))
-            _server._receive(session, [], iter(stream))
+            session.listen([], iter(stream))
             self.assertEqual([type(e) for e in got], [want])
 
     def test_finish(self):

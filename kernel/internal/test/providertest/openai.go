@@ -63,7 +63,7 @@ func (w chatWire) usage(a Ask, answer Answer, u usage) any {
 		return nil
 	}
 	return fields{
-		"prompt_tokens": in, "completion_tokens": out,
+		"prompt_tokens": in, "completion_tokens": out, "total_tokens": total(in, out),
 		"prompt_tokens_details":     fields{"cached_tokens": answer.Cached, "cache_write_tokens": answer.Written},
 		"completion_tokens_details": fields{"reasoning_tokens": answer.Reasoning},
 	}
@@ -184,7 +184,7 @@ func (responsesWire) response(a Ask, answer Answer, u usage) fields {
 	}
 	if in, out, ok := u.report(a, answer); ok {
 		r["usage"] = fields{
-			"input_tokens": in, "output_tokens": out,
+			"input_tokens": in, "output_tokens": out, "total_tokens": total(in, out),
 			"input_tokens_details":  fields{"cached_tokens": answer.Cached, "cache_write_tokens": answer.Written},
 			"output_tokens_details": fields{"reasoning_tokens": answer.Reasoning},
 		}

@@ -9,6 +9,16 @@ import (
 // usage is how the tokens are reported: right, or wrong in one of five ways.
 type usage struct{ wrong int }
 
+// total is the sum of two counts, or nothing where one is missing or wrong.
+func total(in, out any) any {
+	a, ok := in.(int64)
+	b, also := out.(int64)
+	if !ok || !also {
+		return nil
+	}
+	return a + b
+}
+
 // report are the counts of input and output tokens; ok is false if they are
 // to be left out.
 func (u usage) report(a Ask, answer Answer) (in, out any, ok bool) {

@@ -15,15 +15,18 @@
 package anthropic
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // Kind is the provider's name, as written before the slash of a model.
@@ -49,32 +52,62 @@ func features() provider.Features {
 		"Where a model takes temperature or top_p but not both, top_p is not sent.",
 		"The API has no log probabilities: a request for them is refused before it is sent.",
 		"A schema that the server does not enforce becomes a tool that the model must call, or is asked for in words.",
-		fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens))
+		fmt.Sprintf("A request without a limit of output tokens gets %d, or the model's own where that is lower.", DefaultMaxTokens),
+		"An effort is sent as output_config.effort with adaptive thinking; a number of tokens as a budget of thinking, beside those of a request without a limit. Models that think take no temperature, and no tool that must be called. Thoughts are not sent back, which a budget wants beside tool calls and a level does not: such a request is refused.")
 	f.Seed, f.Draws, f.Logprobs = provider.Ignored, provider.BestEffort, provider.Unsupported
 	return f
 }
 
 // New makes a client of a model.
-func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
+func New(c exchange.Config, o exchange.Options) (*exchange.Client, error) {
+	effort, err := o.ReadEffort(Kind, 1024)
+	if err != nil {
+		return nil, err
+	}
+	ways := 1 // as a tool that the model must call, which one that thinks cannot
+	if effort.Tokens > 0 || effort.Level != "" && effort.Level != "none" {
+		ways = 0
+	}
 	limit := &limit{}
-	limit.n.Store(DefaultMaxTokens)
+	limit.n.Store(int64(DefaultMaxTokens + effort.Tokens))
 	return exchange.New(Service(), exchange.Protocol{
-		KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": "2023-06-01"},
+		KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": "2023-06-01"}, Identity: effort.Identity(),
+		Raw:   map[wires.Wire]string{wires.Messages: "/v1" + wires.Messages.Path(), wires.CountTokens: "/v1" + wires.CountTokens.Path()},
+		Amend: amend(effort),
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Stop: "stop_sequences",
 			Schema:     []string{"output_config", "output_format", "json_schema", "tool_choice", "input_schema", "additionalProperties"},
-			SchemaWays: 1, // as a tool that the model must call
+			SchemaWays: ways,
 		},
 		Encode: func(d exchange.Draft) (string, any, error) {
 			if d.Sampling.MaxTokens == 0 {
 				d.Sampling.MaxTokens = int(limit.n.Load())
 			}
-			q, err := encode(c.Model, d)
+			if effort.Tokens > 0 && slices.ContainsFunc(d.Messages, func(m methods.Message) bool { return len(m.ToolCalls) > 0 }) {
+				return "", nil, errors.New("a budget of thinking cannot be kept over tool calls, since thoughts are not sent back: use a level, such as effort=low")
+			}
+			q, err := encode(c.Model, effort, d)
 			return "/v1/messages", q, err
 		},
 		Decode: decode,
 		Learn:  limit.learn,
 	}, c)
+}
+
+// amend asks a program's request for the effort of the model, where it names none of its own.
+func amend(e exchange.Effort) func(wires.Wire, map[string]json.RawMessage) {
+	return func(w wires.Wire, body map[string]json.RawMessage) {
+		if w != wires.Messages || body["thinking"] != nil || body["output_config"] != nil {
+			return
+		}
+		raw, err := json.Marshal(effortOf(e))
+		if err == nil {
+			err = json.Unmarshal(raw, &body) // adds its fields
+		}
+		if err != nil { // plain structs always encode
+			panic(err)
+		}
+	}
 }
 
 // limit is of output tokens, where a request has none.

@@ -8,7 +8,6 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -31,7 +30,7 @@ func TestCacheWrites(t *testing.T) {
 		"nonsense":         {parts + `,"cache_creation":"much"`, priced, 10*30 + 100*3 + 1000*37 + 5*150, 0},
 	} {
 		body := `{"type":"message","stop_reason":"end_turn","content":[{"type":"text","text":"a"}],"usage":{` + c.usage + `}}`
-		p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", Price: c.price, HTTPClient: providertest.Says(body)}, prices.Options{})
+		p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", Price: c.price, HTTPClient: providertest.Says(body)}, exchange.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,6 +52,6 @@ func FuzzDecode(f *testing.F) {
 		"data: {\"type\":\"message_stop\"}\n\n"))
 	f.Add([]byte("data: {\"type\":\"content_block_delta\",\"index\":-1}\n\n"))
 	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
-		return anthropic.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, prices.Options{})
+		return anthropic.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, exchange.Options{})
 	}, methods.Request{Messages: methods.Ask("x")})
 }

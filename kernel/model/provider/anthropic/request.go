@@ -11,18 +11,18 @@ import (
 //
 // Source: Anthropic API reference, "Create a Message".
 type request struct {
-	Model         string       `json:"model"`
-	MaxTokens     int          `json:"max_tokens"`
-	System        []block      `json:"system,omitempty"`
-	Messages      []turn       `json:"messages"`
-	Tools         []tool       `json:"tools,omitempty"`
-	ToolChoice    *toolChoice  `json:"tool_choice,omitempty"`
-	OutputConfig  *outputField `json:"output_config,omitempty"`
-	Temperature   *float64     `json:"temperature,omitempty"`
-	TopP          float64      `json:"top_p,omitempty"`
-	TopK          int          `json:"top_k,omitempty"`
-	StopSequences []string     `json:"stop_sequences,omitempty"`
-	Stream        bool         `json:"stream"`
+	effort
+	Model         string      `json:"model"`
+	MaxTokens     int         `json:"max_tokens"`
+	System        []block     `json:"system,omitempty"`
+	Messages      []turn      `json:"messages"`
+	Tools         []tool      `json:"tools,omitempty"`
+	ToolChoice    *toolChoice `json:"tool_choice,omitempty"`
+	Temperature   *float64    `json:"temperature,omitempty"`
+	TopP          float64     `json:"top_p,omitempty"`
+	TopK          int         `json:"top_k,omitempty"`
+	StopSequences []string    `json:"stop_sequences,omitempty"`
+	Stream        bool        `json:"stream"`
 }
 
 type turn struct {
@@ -53,7 +53,33 @@ type toolChoice struct {
 }
 
 type outputField struct {
-	Format outputFormat `json:"format"`
+	Format *outputFormat `json:"format,omitempty"`
+	Effort string        `json:"effort,omitempty"`
+}
+
+// thinking says whether to think: enabled, within a budget of tokens, adaptive or disabled.
+type thinking struct {
+	Type   string `json:"type"`
+	Budget int    `json:"budget_tokens,omitempty"`
+}
+
+// effort is the part of a request that says how much to think, and in which format to answer.
+type effort struct {
+	Thinking     *thinking    `json:"thinking,omitempty"`
+	OutputConfig *outputField `json:"output_config,omitempty"`
+}
+
+// effortOf is how an effort is asked for.
+func effortOf(e exchange.Effort) effort {
+	switch {
+	case e.Tokens > 0:
+		return effort{Thinking: &thinking{"enabled", e.Tokens}}
+	case e.Level == "none":
+		return effort{Thinking: &thinking{Type: "disabled"}}
+	case e.Level != "":
+		return effort{&thinking{Type: "adaptive"}, &outputField{Effort: e.Level}}
+	}
+	return effort{}
 }
 
 type outputFormat struct {
@@ -71,15 +97,15 @@ const (
 // then the reply.
 func byTool(d exchange.Draft) bool {
 	var schema struct{ Type string }
-	return d.Schema != nil && d.Way == schemaTool && len(d.Tools) == 0 &&
+	return d.Schema != nil && d.Way == schemaTool && !d.InWords && len(d.Tools) == 0 &&
 		json.Unmarshal(d.Schema.JSON, &schema) == nil && schema.Type == "object"
 }
 
-func encode(model string, d exchange.Draft) (request, error) {
+func encode(model string, e exchange.Effort, d exchange.Draft) (request, error) {
 	s := d.Sampling
 	q := request{
 		Model: model, MaxTokens: s.MaxTokens, Messages: []turn{}, Temperature: d.Temperature, TopP: s.TopP, TopK: s.TopK,
-		StopSequences: s.Stop, Stream: true,
+		StopSequences: s.Stop, Stream: true, effort: effortOf(e),
 	}
 	if err := q.askForSchema(&d); err != nil {
 		return q, err
@@ -103,7 +129,10 @@ func (q *request) askForSchema(d *exchange.Draft) error {
 		return nil
 	case d.Way == schemaFormat:
 		schema, err := exchange.Object(d.Schema.Name, d.Schema.JSON)
-		q.OutputConfig = &outputField{outputFormat{"json_schema", schema}}
+		if q.OutputConfig == nil {
+			q.OutputConfig = &outputField{}
+		}
+		q.OutputConfig.Format = &outputFormat{"json_schema", schema}
 		return err
 	case byTool(*d):
 		q.ToolChoice = &toolChoice{"tool", d.Schema.Name}

@@ -10,7 +10,6 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/anthropic"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -31,7 +30,7 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *exchange.Cl
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: s.URL()}, prices.Options{})
+	p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: s.URL()}, exchange.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,11 +235,11 @@ func TestNew(t *testing.T) {
 		"ANTHROPIC_API_KEY":  {Model: "m"},
 		"ANTHROPIC_BASE_URL": {Model: "m", BaseURL: "http:///v1"},
 	} {
-		if _, err := anthropic.New(c, prices.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := anthropic.New(c, exchange.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
 		}
 	}
-	p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://api.anthropic.com:443/"}, prices.Options{})
+	p, err := anthropic.New(exchange.Config{Model: "m", APIKey: "k", BaseURL: "HTTPS://api.anthropic.com:443/"}, exchange.Options{})
 	if err != nil || p.Info().ID.Endpoint != "" {
 		t.Errorf("the default spelled out: %+v, %v", p.Info(), err)
 	}
@@ -249,7 +248,7 @@ func TestNew(t *testing.T) {
 // People copy a base URL with the version of another protocol at its end.
 func TestVersionInBaseURL(t *testing.T) {
 	for raw, want := range map[string]string{"http://box:8/v1/": "http://box:8", "http://box:8/v1": "http://box:8", anthropic.Service().BaseURL + "/v1": ""} {
-		p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: raw, APIKey: "k"}, prices.Options{})
+		p, err := anthropic.New(exchange.Config{Model: "m", BaseURL: raw, APIKey: "k"}, exchange.Options{})
 		if err != nil || p.Info().ID.Endpoint != want {
 			t.Errorf("%s: %v, %v, want endpoint %q", raw, p, err, want)
 		}

@@ -28,6 +28,7 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/prices"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // Service is a kind of provider as its users meet it.
@@ -84,6 +85,10 @@ type Protocol struct {
 	// until then its pauses may be as long as FirstTimeout. It is for protocols
 	// that say at once that they have begun, and then think in silence.
 	Answering string
+	// Raw are the wires of programs' requests that the server speaks, with the path of each.
+	Raw map[wires.Wire]string
+	// Amend, if set, puts into such a request what the model's options say.
+	Amend func(wires.Wire, map[string]json.RawMessage)
 	// Learn, if set, reads a refusal before the rules do. It may rewrite it, and
 	// reports whether it has learned what to do without.
 	Learn func(*Refusal, methods.Request) bool
@@ -165,6 +170,13 @@ func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
 // Complete makes one attempt. A failure is a [*provider.Error], or wraps ctx's
 // error if ctx ended. A [*provider.Miscount] comes with the answer.
 func (c *Client) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	if r.Raw != nil {
+		done, err := c.completeRaw(ctx, r)
+		if other, failure := unserved(*r.Raw, err); !other {
+			return done, failure
+		}
+		r.Raw = nil // what was read of it says all
+	}
 	if err := c.check(r); err != nil {
 		return methods.Completion{}, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -36,6 +35,7 @@ func features() provider.Features {
 		"A schema that the server refuses, or takes no schema beside tools, is asked for in words and validated by whoever asked.",
 		"Not every model gives log probabilities; one that refuses them or leaves them out is an error. The protocol has no bytes of tokens: a part of a character is given as the server writes it.",
 		"Thoughts are counted as output tokens and are not part of the reply.",
+		"An effort is sent as thinkingLevel, a number of tokens as thinkingBudget, and none as a budget of 0; older models take budgets alone.",
 		"Each draw sends a seed of its own.")
 	f.Seed, f.Logprobs = provider.BestEffort, provider.BestEffort
 	return f
@@ -53,10 +53,14 @@ func spellings() *strings.Replacer {
 }
 
 // New makes a client of a model.
-func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
+func New(c exchange.Config, o exchange.Options) (*exchange.Client, error) {
+	effort, err := o.ReadEffort(Kind, 1)
+	if err != nil {
+		return nil, err
+	}
 	c.Model = strings.TrimPrefix(strings.TrimSpace(c.Model), "models/")
 	return exchange.New(Service(), exchange.Protocol{
-		KeyHeader: "X-Goog-Api-Key",
+		KeyHeader: "X-Goog-Api-Key", Identity: effort.Identity(),
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "topP", TopK: "topK", Seed: "seed", Stop: "stopSequences", Schema: []string{schema},
 		},
@@ -65,7 +69,7 @@ func New(c exchange.Config, _ prices.Options) (*exchange.Client, error) {
 			if !strings.HasPrefix(name, "tunedModels/") {
 				name = "models/" + name
 			}
-			return "/v1beta/" + name + ":streamGenerateContent?alt=sse", encode(d), nil
+			return "/v1beta/" + name + ":streamGenerateContent?alt=sse", encode(effort, d), nil
 		},
 		Decode: decode,
 		Learn: func(refused *exchange.Refusal, _ methods.Request) bool {

@@ -9,7 +9,6 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/gemini"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -38,7 +37,7 @@ func TestRepliesThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, err := gemini.New(exchange.Config{
 				Model: "m", APIKey: "k", Price: &provider.Price{Input: 1, Output: 2}, HTTPClient: providertest.Says(c.body),
-			}, prices.Options{})
+			}, exchange.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,6 +60,6 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":-4}}` + "\n\n"))
 	f.Add([]byte(`[{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":[]}}]}}]}]`))
 	providertest.Fuzz(f, func(h *http.Client) (provider.Provider, error) {
-		return gemini.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, prices.Options{})
+		return gemini.New(exchange.Config{Model: "m", APIKey: "secret-key", HTTPClient: h}, exchange.Options{})
 	}, methods.Request{Messages: methods.Ask("x")})
 }

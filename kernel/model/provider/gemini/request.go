@@ -31,6 +31,23 @@ type config struct {
 	Logprobs         int             `json:"logprobs,omitempty"`
 	MIMEType         string          `json:"responseMimeType,omitempty"`
 	Schema           json.RawMessage `json:"responseJsonSchema,omitempty"`
+	Thinking         *thinking       `json:"thinkingConfig,omitempty"`
+}
+
+// thinking says how much to think: a level, or a budget of tokens.
+type thinking struct {
+	Level  string `json:"thinkingLevel,omitempty"`
+	Budget *int   `json:"thinkingBudget,omitempty"`
+}
+
+func thinkingOf(e exchange.Effort) *thinking {
+	switch {
+	case e == exchange.Effort{}:
+		return nil
+	case e.Level == "" || e.Level == "none":
+		return &thinking{Budget: &e.Tokens}
+	}
+	return &thinking{Level: e.Level}
 }
 
 type content struct {
@@ -69,11 +86,11 @@ type function struct {
 	Parameters  json.RawMessage `json:"parametersJsonSchema,omitempty"`
 }
 
-func encode(d exchange.Draft) request {
+func encode(e exchange.Effort, d exchange.Draft) request {
 	s := d.Sampling
 	q := request{Config: config{
 		Temperature: d.Temperature, TopP: s.TopP, TopK: s.TopK, Seed: d.Seed, MaxOutputTokens: min(s.MaxTokens, math.MaxInt32),
-		StopSequences: s.Stop, ResponseLogprobs: s.Logprobs > 0, Logprobs: s.Logprobs,
+		StopSequences: s.Stop, ResponseLogprobs: s.Logprobs > 0, Logprobs: s.Logprobs, Thinking: thinkingOf(e),
 	}}
 	if d.Schema != nil {
 		q.Config.MIMEType, q.Config.Schema = "application/json", d.Schema.JSON

@@ -9,7 +9,6 @@ import (
 	"noema/kernel/internal/test/providertest"
 	"noema/kernel/model/provider/exchange"
 	"noema/kernel/model/provider/gemini"
-	"noema/kernel/model/provider/prices"
 	"noema/methods"
 )
 
@@ -30,7 +29,7 @@ func serve(t *testing.T, c providertest.Config) (*[]map[string]any, *exchange.Cl
 	}
 	s := providertest.New(c)
 	t.Cleanup(s.Close)
-	p, err := gemini.New(exchange.Config{Model: "models/m", BaseURL: s.URL()}, prices.Options{})
+	p, err := gemini.New(exchange.Config{Model: "models/m", BaseURL: s.URL()}, exchange.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ func TestNew(t *testing.T) {
 		"GEMINI_API_KEY":  {Model: "m"},
 		"GEMINI_BASE_URL": {Model: "m", BaseURL: "host"},
 	} {
-		if _, err := gemini.New(c, prices.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gemini.New(c, exchange.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want an error that names %s", c, err, want)
 		}
 	}

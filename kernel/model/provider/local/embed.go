@@ -71,16 +71,12 @@ func loadEmbedder(dir string, o Options) (*Embedder, error) {
 }
 
 func loadEncoder(s source) (*network.Encoder, error) {
-	b, err := network.NewBackend()
-	if err != nil {
-		return nil, err
-	}
 	weights, err := checkpoint.OpenWeights(s.path)
 	if err != nil {
 		return nil, err
 	}
 	defer weights.Close()
-	return network.LoadEncoder(b, s.config, weights)
+	return network.LoadEncoder(s.config, weights)
 }
 
 // ID names the model with the digest of its files and what else changes its

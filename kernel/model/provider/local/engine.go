@@ -94,12 +94,12 @@ func (e *engine) begin(j *job) {
 		j.end(j.ctx.Err())
 		return
 	}
-	n := e.known.begin(&j.sequence, j.prompt, e.decoder.Grain())
+	n := e.known.begin(&j.sequence, j.prompt)
 	start := time.Now()
 	logits, err := e.decoder.Prefill(&j.sequence, j.prompt[n:], j.ctx.Err)
 	j.spent = time.Since(start) * time.Duration(len(j.prompt)) / time.Duration(len(j.prompt)-n)
 	if err == nil {
-		e.known.add(&j.sequence, j.prompt, e.decoder.Grain())
+		e.known.add(&j.sequence, j.prompt)
 	}
 	j.take(logits, err)
 }

@@ -2,18 +2,21 @@ package local
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
 	"noema/kernel/internal/test/localtest"
+	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/network"
 	"noema/methods"
 )
@@ -66,8 +69,8 @@ func questions() []string {
 // tokens of 20 prompts, and log probabilities of the 20 likeliest tokens at each.
 // Both round what meets the weights to 8 bits. One code that falls on the other
 // side changes others in the next layer, so after 30 layers two programs are as far
-// apart as each is from sums without rounding. GoMLX, which does not round, is the
-// judge: the native engine must be no farther from it than llama.cpp is. In two
+// apart as each is from sums without rounding. A copy with its weights expanded to 32
+// bits, which are not rounded, is the judge: our engine must be no farther from it than llama.cpp is. In two
 // layers, see TestLlamaCppSmall, the two agree.
 func TestLlamaCpp(t *testing.T) {
 	file, peer := localtest.Real(t), peerFolder(t)
@@ -75,10 +78,7 @@ func TestLlamaCpp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge, err := New(file, Options{Engine: string(network.GoMLX)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	judge := &Provider{engine: &engine{decoder: expanded(t, file)}}
 	var prompts [][]int
 	for _, q := range questions() {
 		ids, err := p.template.encode(p.tokenizer, methods.Ask(q))
@@ -120,7 +120,91 @@ func TestLlamaCpp(t *testing.T) {
 	t.Logf("log probabilities differ from those without rounding by %.3g, at most %.3g; in llama.cpp by %.3g, at most %.3g",
 		ours.mean(), ours.worst, llamas.mean(), llamas.worst)
 	if !(ours.mean() < 1.25*llamas.mean()) {
-		t.Error("the native engine is farther from sums without rounding than llama.cpp is")
+		t.Error("our engine is farther from sums without rounding than llama.cpp is")
+	}
+}
+
+// expanded gives the decoder of a file of the Llama family from a copy of its weights in
+// 32-bit floats.
+func expanded(t *testing.T, file string) *network.Decoder {
+	t.Helper()
+	s, err := open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	c, dir := s.config, t.TempDir()
+	header, data := map[string]any{}, []byte{}
+	add := func(name string, rows, cols int) {
+		shape, values := []int{cols}, make([]float32, rows*cols)
+		if rows > 1 {
+			shape = []int{rows, cols}
+			m, err := s.weights.Matrix(name, rows, cols)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range rows {
+				m.Row(i, values[i*cols:(i+1)*cols])
+			}
+		} else if values, err = s.weights.Read(name, cols); err != nil {
+			t.Fatal(err)
+		}
+		from := len(data)
+		data, _ = binary.Append(data, binary.LittleEndian, values)
+		header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, len(data)}}
+	}
+	add("model.embed_tokens.weight", c.Vocab, c.Hidden)
+	add("model.norm.weight", 1, c.Hidden)
+	if !c.Tied {
+		add("lm_head.weight", c.Vocab, c.Hidden)
+	}
+	for i := range c.Layers {
+		name, q, kv := fmt.Sprintf("model.layers.%d.", i), c.Heads*c.HeadDim, c.KVHeads*c.HeadDim
+		add(name+"input_layernorm.weight", 1, c.Hidden)
+		add(name+"post_attention_layernorm.weight", 1, c.Hidden)
+		add(name+"self_attn.q_proj.weight", q, c.Hidden)
+		add(name+"self_attn.k_proj.weight", kv, c.Hidden)
+		add(name+"self_attn.v_proj.weight", kv, c.Hidden)
+		add(name+"self_attn.o_proj.weight", c.Hidden, q)
+		add(name+"mlp.gate_proj.weight", c.Inner, c.Hidden)
+		add(name+"mlp.up_proj.weight", c.Inner, c.Hidden)
+		add(name+"mlp.down_proj.weight", c.Hidden, c.Inner)
+	}
+	head, err := json.Marshal(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head = append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head...)
+	if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), append(head, data...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := checkpoint.OpenWeights(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	d, err := network.LoadDecoder(c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestExpanded holds that the judge is the model: on a file in 32-bit floats, the scores
+// are the same to the last bit.
+func TestExpanded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "model.gguf")
+	if err := localtest.WriteGGUF(file, localtest.Spec{Arch: "smollm", Seed: 1}, "F32"); err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(file, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompt, reply := []int{65, 70, 300}, []place{{Token: 12}, {Token: 7}}
+	got := follow(t, &Provider{engine: &engine{decoder: expanded(t, file)}}, prompt, reply)
+	if want := follow(t, p, prompt, reply); !reflect.DeepEqual(got, want) {
+		t.Error("the scores differ")
 	}
 }
 
@@ -229,9 +313,9 @@ func (s *speed) measure(b *testing.B, name string, tokens int, work func()) {
 	s.Clock[name], s.CPU[name] = float64(tokens)/time.Since(start).Seconds(), float64(tokens)/(usage()-cpu).Seconds()
 }
 
-// run does the job on an engine of ours.
-func (j speedJob) run(b *testing.B, e network.Engine) speed {
-	p, err := New(j.File, Options{Engine: string(e)})
+// run does the job on our engine.
+func (j speedJob) run(b *testing.B) speed {
+	p, err := New(j.File, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -260,7 +344,7 @@ func (j speedJob) run(b *testing.B, e network.Engine) speed {
 				}
 			}
 		}
-		next(4) // as llama.cpp gets four tokens first; GoMLX compiles in them
+		next(4) // as llama.cpp gets four tokens first
 		s.measure(b, fmt.Sprintf("decode%d", n), n*steps, func() { next(steps) })
 	}
 	var pages, resident int
@@ -271,7 +355,7 @@ func (j speedJob) run(b *testing.B, e network.Engine) speed {
 	return s
 }
 
-// BenchmarkLlamaCpp measures both engines beside llama.cpp in one run, as tokens by
+// BenchmarkLlamaCpp measures our engine beside llama.cpp in one run, as tokens by
 // second and as ratios to llama.cpp: on one thread by processor time, which tells more
 // than a clock on a machine that others use, and on two by the clock as well.
 func BenchmarkLlamaCpp(b *testing.B) {
@@ -301,8 +385,6 @@ func BenchmarkLlamaCpp(b *testing.B) {
 			llama(b, peer, job, &theirs)
 			show(b, theirs)
 		})
-		for _, e := range []network.Engine{network.Native, network.GoMLX} {
-			b.Run(fmt.Sprintf("%s/%d", e, job.Threads), func(b *testing.B) { show(b, job.run(b, e)) })
-		}
+		b.Run(fmt.Sprintf("noema/%d", job.Threads), func(b *testing.B) { show(b, job.run(b)) })
 	}
 }

@@ -3,14 +3,8 @@
 // need neither a server nor a key. The same request gives the same bytes, on any
 // number of threads and whatever else is asked at the time.
 //
-// # Engines
-//
-// Two engines write texts, for all families. The default, native, is noema's own:
-// package matrix multiplies weights as they are stored. With engine=gomlx it is
-// GoMLX, on its backend in pure Go, with weights expanded to 32 bits. It is slower
-// and takes more memory, but rounds nothing to 8 bits. Their answers differ in the
-// last bits, so an engine that is not the default is part of a model's identity.
-// Embeddings are always made on GoMLX.
+// Texts are written by noema's own engine: package matrix multiplies weights as they
+// are stored. Embeddings are made on GoMLX.
 //
 // # Files
 //
@@ -22,7 +16,7 @@
 // generation_config.json and chat_template.jinja. Families: Llama (also
 // SmolLM), Mistral, Qwen2, Qwen3, Gemma 3, GPT-2; BERT for embeddings. Weights of
 // folders are held as 32-bit floats, so a model of a billion parameters takes 4 GB;
-// quantised ones take 0.75 or 1.25 bytes each, but 4 on GoMLX.
+// quantised ones take 0.75 or 1.25 bytes each.
 //
 // # Chat templates
 //
@@ -54,8 +48,8 @@
 //
 // # Identity
 //
-// A model is its folder's name, a digest over its files, the version of what this
-// package makes of them, and the engine. The native engine rounds every sum alike on all
+// A model is its folder's name, a digest over its files, and the version of what
+// this package makes of them. The engine rounds every sum alike on all
 // processors. Its functions such as e to the x are those of Go's package math, whose last
 // of 64 bits may differ between processor architectures; they are rounded to 32 bits.
 package local
@@ -66,8 +60,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"noema/kernel/base/hub"
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/local/internal/grammar"
 	"noema/kernel/model/provider/local/internal/network"
@@ -77,6 +73,10 @@ import (
 
 // Kind is the provider's name, as written before the slash of a model.
 const Kind = "local"
+
+// Native is the only engine. Earlier versions had another: runs that name it are
+// replayed under its name.
+const Native = "native"
 
 // replies is the version of what the engine answers. It is raised when the same
 // files give other replies than before, which then are not taken for stored ones.
@@ -94,7 +94,7 @@ type Options struct {
 	MaxTokens int    `json:"max_tokens" min:"0" doc:"tokens of a reply if the request sets no limit; 0 means 1024"`
 	Context   int    `json:"context" min:"0" doc:"tokens of prompt and reply together; 0 means what the model was made for"`
 	Batch     int    `json:"batch" min:"0" max:"16" doc:"replies written at once; 0 means 16"`
-	Engine    string `json:"engine" choices:"native,gomlx" doc:"what computes: native, noema's own kernels, on weights as they are stored; or gomlx, the GoMLX library, on weights expanded to 32 bits; empty means native"`
+	Engine    string `json:"engine" doc:"leave it empty: native is the only engine"`
 }
 
 // Provider serves one model. It is safe for concurrent use.
@@ -119,6 +119,9 @@ func New(path string, o Options) (*Provider, error) {
 	if err := methods.ParseOptions(nil, &o); err != nil { // checks the ranges
 		return nil, fmt.Errorf("local: %w", err)
 	}
+	if !slices.Contains([]string{"", Native, "gomlx"}, o.Engine) { // the last in runs of earlier builds, which are read
+		return nil, fmt.Errorf("local: unknown engine %q: leave engine out", o.Engine)
+	}
 	p, err := load(path, o)
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
@@ -135,7 +138,7 @@ func load(path string, o Options) (*Provider, error) {
 	if o.Context > s.config.MaxContext {
 		return nil, fmt.Errorf("a context of %d tokens is more than the %d of the model in %s", o.Context, s.config.MaxContext, path)
 	}
-	decoder, err := network.LoadDecoder(s.config, s.weights, network.Engine(o.Engine))
+	decoder, err := network.LoadDecoder(s.config, s.weights)
 	if err != nil {
 		return nil, err
 	}
@@ -172,13 +175,16 @@ func (p *Provider) index() {
 func identity(dir, digest string, o Options) methods.ModelID {
 	name := filepath.Base(dir)
 	if abs, err := filepath.Abs(dir); err == nil {
-		name = cmp.Or(hubName(abs), filepath.Base(abs))
+		name = filepath.Base(abs)
+		if known, ok := hub.NameOf(abs); ok { // with its commit, as --model takes it
+			name = "hf/" + known
+		}
 	}
 	var config []string
 	if o.Context > 0 {
 		config = append(config, fmt.Sprintf("context=%d", o.Context))
 	}
-	if o.Engine != "" && o.Engine != string(network.Native) { // they differ in the last bits
+	if o.Engine != "" && o.Engine != Native {
 		config = append(config, "engine="+o.Engine)
 	}
 	if o.MaxTokens > 0 {

@@ -83,12 +83,6 @@ func requests() []methods.Request {
 
 // TestSameReply holds that neither threads nor other requests change a reply.
 func TestSameReply(t *testing.T) {
-	for _, engine := range []string{"native", "gomlx"} {
-		t.Run(engine, func(t *testing.T) { sameReply(t, local.Options{Engine: engine}) })
-	}
-}
-
-func sameReply(t *testing.T, o local.Options) {
 	dir := t.TempDir()
 	if err := localtest.Write(dir, localtest.Spec{Arch: "llama", Seed: 5}); err != nil {
 		t.Fatal(err)
@@ -97,7 +91,7 @@ func sameReply(t *testing.T, o local.Options) {
 	for _, threads := range []int{1, 2} {
 		func() {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-			p, err := local.New(dir, o)
+			p, err := local.New(dir, local.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

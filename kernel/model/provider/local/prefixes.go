@@ -22,16 +22,16 @@ type prefix struct {
 	sequence *network.Sequence
 }
 
-// begin starts a sequence with the longest known beginning of a prompt that is a
-// multiple of grain, and gives its length. The last token is always left to be fed.
-func (p prefixes) begin(s *network.Sequence, prompt []int, grain int) int {
+// begin starts a sequence with the longest known beginning of a prompt, and gives its
+// length. The last token is always left to be fed.
+func (p prefixes) begin(s *network.Sequence, prompt []int) int {
 	best, at := 0, 0
 	for i := range p {
 		if n := common(p[i].tokens, prompt[:len(prompt)-1]); n > best {
 			best, at = n, i
 		}
 	}
-	if best -= best % grain; best < minPrefix {
+	if best < minPrefix {
 		return 0
 	}
 	*s = *p[at].sequence.Cut(best)
@@ -48,9 +48,9 @@ func common(a, b []int) int {
 
 // add keeps a prompt that a sequence has just read, in the place of those that are
 // part of it.
-func (p *prefixes) add(s *network.Sequence, prompt []int, grain int) {
+func (p *prefixes) add(s *network.Sequence, prompt []int) {
 	room := maxPrefixBytes - s.Bytes()
-	if room < 0 || len(prompt) < max(minPrefix, grain) {
+	if room < 0 || len(prompt) < minPrefix {
 		return
 	}
 	kept := prefixes{{prompt, s.Cut(len(prompt))}}

@@ -13,7 +13,6 @@ import (
 
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
 )
 
 // Kind is the provider's name, as written before the slash of a model.
@@ -23,7 +22,7 @@ const Kind = "ollama"
 type Options struct {
 	Context   int    `json:"context" min:"0" doc:"size of the context window in tokens (default: the server's)"`
 	KeepAlive string `json:"keep_alive" doc:"how long the server keeps the model loaded, such as 30m (default: the server's)"`
-	prices.Options
+	exchange.Options
 }
 
 // Service describes the provider.
@@ -41,6 +40,7 @@ func features() provider.Features {
 		"A schema that the server cannot turn into a grammar is asked for in words and validated by whoever asked.",
 		"Log probabilities came with Ollama 0.12.11; an older server, which ignores the request for them, is an error.",
 		"A prompt that does not fit is refused by servers that can; older ones cut it in silence.",
+		"An effort is sent as think: a level, which few models tell apart, or false for none.",
 		"Each draw sends a seed of its own.")
 	f.Seed = provider.BestEffort
 	return f
@@ -48,6 +48,10 @@ func features() provider.Features {
 
 // New makes a client of a model.
 func New(c exchange.Config, o Options) (*exchange.Client, error) {
+	effort, err := o.ReadEffort(Kind, 0)
+	if err != nil {
+		return nil, err
+	}
 	p := exchange.Protocol{
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Seed: "seed", Stop: "stop",
@@ -59,6 +63,9 @@ func New(c exchange.Config, o Options) (*exchange.Client, error) {
 	}
 	if o.Context > 0 { // what does not fit is refused, so the size changes answers
 		p.Identity = fmt.Sprintf("context=%d", o.Context)
+	}
+	if effort.Level != "" {
+		p.Identity = strings.TrimPrefix(p.Identity+"&"+effort.Identity(), "&")
 	}
 	return exchange.New(Service(), p, c)
 }

@@ -24,6 +24,7 @@ type request struct {
 	Logprobs  bool    `json:"logprobs,omitempty"`
 	Top       int     `json:"top_logprobs,omitempty"`
 	KeepAlive string  `json:"keep_alive,omitempty"`
+	Think     any     `json:"think,omitempty"` // a level, or false
 	Options   options `json:"options"`
 }
 
@@ -73,6 +74,13 @@ func encode(model string, o Options, d exchange.Draft) request {
 		Options: options{
 			Temperature: d.Temperature, TopP: s.TopP, TopK: s.TopK, Seed: d.Seed, NumPredict: s.MaxTokens, NumCtx: o.Context, Stop: s.Stop,
 		},
+	}
+	switch o.Effort {
+	case "":
+	case "none":
+		q.Think = false
+	default:
+		q.Think = o.Effort
 	}
 	if d.Schema != nil {
 		q.Format = d.Schema.JSON

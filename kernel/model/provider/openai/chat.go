@@ -78,7 +78,7 @@ type jsonSchema struct {
 
 func chatProtocol(model string, o Options) exchange.Protocol {
 	return exchange.Protocol{
-		Identity: identity(o), Decode: decodeChat,
+		Identity: identity(o), Raw: spoken(), Amend: amend(o), Decode: decodeChat,
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Seed: "seed", Stop: "stop",
 			Always: []string{"stream", "stream_options"},

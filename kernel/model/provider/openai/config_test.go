@@ -47,7 +47,7 @@ func TestNew(t *testing.T) {
 func TestIdentityNamesWhatChangesAnswers(t *testing.T) {
 	for want, o := range map[string]Options{
 		"openai/m":                          {},
-		"openai/m?api=responses&effort=low": {API: Responses, Effort: "low"},
+		"openai/m?api=responses&effort=low": {API: Responses, Options: exchange.Options{Effort: "low"}},
 	} {
 		p, err := New(exchange.Config{Model: "m", APIKey: "k"}, o)
 		if err != nil || p.Info().ID.String() != want {

@@ -5,11 +5,13 @@
 package openai
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
-	"noema/kernel/model/provider/prices"
+	"noema/plugins/program/wires"
 )
 
 // Kind is the provider's name, as written before the slash of a model.
@@ -23,9 +25,8 @@ const (
 
 // Options of a model.
 type Options struct {
-	API    string `json:"api" default:"chat" choices:"chat,responses" doc:"chat completions or responses"`
-	Effort string `json:"effort" doc:"reasoning effort, such as low"`
-	prices.Options
+	API string `json:"api" default:"chat" choices:"chat,responses" doc:"chat completions or responses"`
+	exchange.Options
 }
 
 // Service describes the provider.
@@ -40,27 +41,52 @@ func Service() exchange.Service {
 
 // New makes a client of a model.
 func New(c exchange.Config, o Options) (*exchange.Client, error) {
+	if _, err := o.ReadEffort(Kind, 0); err != nil {
+		return nil, err
+	}
 	if o.API == Responses {
 		return exchange.New(Service(), responsesProtocol(c.Model, o), c)
 	}
 	return exchange.New(Service(), chatProtocol(c.Model, o), c)
 }
 
-// CompatibleOptions are those of a model of a compatible server.
-type CompatibleOptions struct {
-	Effort string `json:"effort" doc:"reasoning effort, such as low"`
-	prices.Options
-}
-
 // Compatible completes the service of a provider whose server speaks chat
 // completions, and returns what makes clients of its models. The caller gives
 // the kind, the summary, an example, the base URL and the variables.
-func Compatible(s exchange.Service) (exchange.Service, func(exchange.Config, CompatibleOptions) (*exchange.Client, error)) {
+func Compatible(s exchange.Service) (exchange.Service, func(exchange.Config, exchange.Options) (*exchange.Client, error)) {
 	s.Features = []provider.Features{chatFeatures()}
-	return s, func(c exchange.Config, o CompatibleOptions) (*exchange.Client, error) {
-		p := chatProtocol(c.Model, Options{Effort: o.Effort})
+	return s, func(c exchange.Config, o exchange.Options) (*exchange.Client, error) {
+		if _, err := o.ReadEffort(s.Kind, 0); err != nil {
+			return nil, err
+		}
+		p := chatProtocol(c.Model, Options{Options: o})
 		p.Rules.OwnSecond = false // max_tokens is the name that compatible servers know
 		return exchange.New(s, p, c)
+	}
+}
+
+// spoken are the wires that OpenAI's server and compatible ones speak.
+func spoken() map[wires.Wire]string {
+	all := map[wires.Wire]string{}
+	for _, w := range []wires.Wire{wires.Chat, wires.Responses, wires.Completions, wires.Embeddings} {
+		all[w] = w.Path()
+	}
+	return all
+}
+
+// amend asks a program's request for the effort of the model, where it names none of its own.
+func amend(o Options) func(wires.Wire, map[string]json.RawMessage) {
+	if o.Effort == "" {
+		return nil
+	}
+	return func(w wires.Wire, body map[string]json.RawMessage) {
+		name, value := "reasoning_effort", fmt.Sprintf("%q", o.Effort)
+		if w == wires.Responses {
+			name, value = "reasoning", fmt.Sprintf(`{"effort":%q}`, o.Effort)
+		}
+		if body[name] == nil && (w == wires.Chat || w == wires.Responses) {
+			body[name] = json.RawMessage(value)
+		}
 	}
 }
 
@@ -78,6 +104,7 @@ func identity(o Options) string {
 
 // What both protocols do.
 const (
+	effortHow     = "An effort is sent as reasoning_effort, in responses as reasoning.effort; which levels there are depends on the model."
 	parametersHow = "A parameter that the server refuses is not sent again; the refusal is in the record."
 	schemaHow     = "A schema that the server cannot enforce is asked for in words and validated by whoever asked."
 	logprobsHow   = "Log probabilities that the server refuses or leaves out are an error, never a reply without them."
@@ -86,7 +113,7 @@ const (
 func chatFeatures() provider.Features {
 	f := provider.AllNative("chat completions",
 		parametersHow, "A stop string that the server refuses is applied to the reply here.", schemaHow,
-		"OpenAI's own server has no top_k; compatible ones do.", "Each draw sends a seed of its own.", logprobsHow)
+		"OpenAI's own server has no top_k; compatible ones do.", "Each draw sends a seed of its own.", logprobsHow, effortHow)
 	f.TopK, f.Seed = provider.BestEffort, provider.BestEffort
 	return f
 }
@@ -94,7 +121,7 @@ func chatFeatures() provider.Features {
 func responsesFeatures() provider.Features {
 	f := provider.AllNative("responses",
 		parametersHow, "The protocol has no stop strings: they are applied to the reply here, after it was paid for.",
-		"The protocol has no seed and no top_k: they are not sent.", schemaHow, logprobsHow)
+		"The protocol has no seed and no top_k: they are not sent.", schemaHow, logprobsHow, effortHow)
 	f.TopK, f.Stop, f.Seed = provider.Ignored, provider.Emulated, provider.Ignored
 	return f
 }

@@ -56,7 +56,7 @@ type inputItem struct {
 
 func responsesProtocol(model string, o Options) exchange.Protocol {
 	return exchange.Protocol{
-		Features: responsesFeatures(), Identity: identity(o), Decode: decodeResponse,
+		Features: responsesFeatures(), Identity: identity(o), Raw: spoken(), Amend: amend(o), Decode: decodeResponse,
 		// A model that reasons says at once that it has begun, and then nothing
 		// until its answer.
 		Answering: `.delta"`,

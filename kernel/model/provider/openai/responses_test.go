@@ -35,7 +35,7 @@ func open(t *testing.T, c providertest.Config, price *provider.Price, o openai.O
 }
 
 func TestResponsesOnTheWire(t *testing.T) {
-	bodies, p := open(t, providertest.Config{Protocol: providertest.Responses}, nil, openai.Options{API: openai.Responses, Effort: "low"})
+	bodies, p := open(t, providertest.Config{Protocol: providertest.Responses}, nil, openai.Options{API: openai.Responses, Options: exchange.Options{Effort: "low"}})
 	schema := `{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`
 	r := methods.Request{
 		Messages: []methods.Message{

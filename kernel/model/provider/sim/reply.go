@@ -27,7 +27,7 @@ func (p prompt) solve(n noise) (solution, bool) {
 			return w.solution, w.none != provider.NotUnderstood
 		}
 	}
-	for _, read := range []func(prompt, noise) (solution, bool){solveStory, solvePolicy, solveArticles, solveRanking} {
+	for _, read := range []func(prompt, noise) (solution, bool){solveStory, solvePuzzle, solvePolicy, solveArticles, solveRanking} {
 		if s, ok := read(p, n); ok {
 			return s, true
 		}

@@ -10,12 +10,13 @@
 //
 // Only the request: what no prompt showed is in no reply, which a test holds. It answers every prompt in which it finds the whole
 // question of a generated task with the data that the question needs: a request
-// for a cafe with the items, a policy with the reviews, a story, a question over
+// for a cafe with the items, a policy with the reviews, a story, a Game of 24, a question over
 // articles or with tools that find them, a question about logs with the tools. The reply has the form that the
 // request's schema, its tools or the prompt's own lines ask for, see [reply.go].
 // Beyond that it knows the dialogues of ANoT, General ANoT, AoT, Engine Planner,
 // Research Tree and of the tool-using baselines by their structure: sections
-// between tags, keys of the JSON that is wanted, lines of a strategy.
+// between tags, keys of the JSON that is wanted, lines of a strategy. So it knows what
+// package phases has a model do: propose a next step, judge, vote, criticise and merge.
 //
 // It reads questions with the tasks' own packages, which know the wording of
 // generated texts and of no others. It sees no target, no sample id, no call
@@ -42,6 +43,9 @@
 //	         one planned call is lost or has another operation, one hold does not say how it
 //	         is undone. Only methods that write programs can err so
 //	format   the reply is prose without an answer; any prompt
+//
+// Who judges, criticises or merges earlier work reads the question afresh, so that its
+// errors are not those of the work; a language model's often are.
 //
 // A method thus errs only where it has a model work, and a machine in its place errs
 // never. Some of these errors a validator can see, such as a lost field that formulas
@@ -152,8 +156,13 @@ func answer(r methods.Request, n noise) (string, []methods.ToolCall) {
 // it knows by their sections and by the keys and marks that the reply should
 // have, and every other prompt by the question in it.
 func dialogue(p prompt, n noise) (string, bool) {
+	if text, ok := deliberate(p, n); ok {
+		return text, true
+	}
 	head, rest, _ := strings.Cut(p.text, "\n")
 	switch {
+	case p.wants("```python\n"):
+		return writeProgram(p, n)
 	case checkLine.MatchString(head) && strings.Contains(head, labelMark):
 		return checkLabels(p, n)
 	case checkLine.MatchString(head): // a step that buildLWT wrote

@@ -1,4 +1,15 @@
-"""Write reasoning methods for noema in Python.
+"""Compare reasoning methods, and write them, in Python.
+
+::
+
+    import noema
+
+    r = noema.compare("cafes", ["direct", "cot", "anot"], limit=20)
+    r                        # a table; r.verdict, r.pairs, r.trials.df(), r.root
+    assert noema.replay(r)   # computed again, from the store alone
+
+A function of a notebook is a method, too; see ``noema.method``. What follows is
+for methods that are plugins.
 
 A method is a class with ``solve``; ``serve`` offers it to the kernel::
 
@@ -18,7 +29,7 @@ A method is a class with ``solve``; ``serve`` offers it to the kernel::
 With ``async def solve`` the host is an AsyncHost and its calls are awaited.
 """
 
-from ._server import serve
+from ._command import CommandError, TrialsFailed
 from .aio import AsyncHost
 from .contract import (
     Answer,
@@ -43,9 +54,26 @@ from .contract import (
     user,
 )
 from .errors import BudgetExceeded, Cancelled, DeadlineExceeded, Error, Failed, ProviderFailed, ReplayMiss, UnknownTool
+from .experiment import compare, load, replay, runs, study
+from .functions import FunctionMethod, method
 from .host import Host
 from .jsontext import find_json
 from .reading import find_number, marked, read_answer
+from .result import Pair, Replay, Result, Study, Trial
+from .tables import Table
+
+
+def serve(method: Method) -> None:
+    """Makes this process a plugin that offers method to the kernel that started it.
+
+    Returns when the kernel asks the plugin to end; when the kernel dies, ends
+    the process. From here on what is printed goes to stderr, the plugin's log.
+    Needs grpcio: pip install "noema[plugins]".
+    """
+    from ._server import serve as begin
+
+    begin(method)
+
 
 __all__ = [
     "Answer",
@@ -53,6 +81,7 @@ __all__ = [
     "AsyncHost",
     "BudgetExceeded",
     "Cancelled",
+    "CommandError",
     "Completion",
     "DeadlineExceeded",
     "Description",
@@ -60,27 +89,41 @@ __all__ = [
     "Event",
     "Evidence",
     "Failed",
+    "FunctionMethod",
     "Host",
     "Message",
     "Method",
     "Option",
+    "Pair",
     "Problem",
     "ProviderFailed",
+    "Replay",
     "ReplayMiss",
     "Request",
+    "Result",
     "Sampling",
+    "Study",
+    "Table",
     "TokenLogprob",
     "ToolCall",
     "ToolResult",
     "ToolSpec",
+    "Trial",
+    "TrialsFailed",
     "UnknownTool",
     "Usage",
     "assistant",
+    "compare",
     "find_json",
     "find_number",
+    "load",
     "marked",
+    "method",
     "read_answer",
+    "replay",
+    "runs",
     "serve",
+    "study",
     "system",
     "user",
 ]

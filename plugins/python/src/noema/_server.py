@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import inspect
 import os
 import shlex
 import signal
@@ -19,11 +17,10 @@ from typing import Any, NoReturn
 import grpc
 
 from . import contract as c
-from ._session import Session
-from ._wire import MAX_MESSAGE, SERVICE, M, from_description, to_problem
-from .aio import AsyncHost
-from .errors import Cancelled, Failed, describe
-from .host import Host, Road
+from ._session import Session, first, spawn
+from ._solve import description
+from ._wire import MAX_MESSAGE, SERVICE, from_description
+from .errors import Cancelled, describe
 
 PROTOCOL_VERSION = 1
 _COOKIE = ("NOEMA_PLUGIN", "method")
@@ -33,49 +30,6 @@ _MAX_TRIALS = 4096  # at once; a thread is started when a trial needs it
 
 _EMPTY = b""
 _SERVING = b"\x08\x01"  # grpc.health.v1.HealthCheckResponse{status: SERVING}
-
-
-def description(method: Any) -> c.Description:
-    """What a method says of itself: its describe(), or its attributes."""
-    if hasattr(method, "describe"):
-        d = method.describe()
-        if not isinstance(d, c.Description):
-            raise TypeError(f"describe returned {type(d).__name__}: return a noema.Description")
-        return d
-    return c.Description(
-        name=str(getattr(method, "name", "")),
-        version=str(getattr(method, "version", "")),
-        prompt_version=str(getattr(method, "prompt_version", "")),
-        summary=str(getattr(method, "summary", "")),
-        answers=tuple(getattr(method, "answers", ())),
-        tools=tuple(getattr(method, "tools", ())),
-        options=tuple(getattr(method, "options", ())),
-    )
-
-
-def solve(method: Any, road: Road, on_cancel: Any = None) -> c.Answer:
-    """Runs a method's solve, of either kind, on one problem."""
-    if not inspect.iscoroutinefunction(method.solve):
-        answer: c.Answer = method.solve(road.problem, Host(road))
-        return answer
-    return asyncio.run(_solve_async(method, road, on_cancel))
-
-
-async def _solve_async(method: Any, road: Road, on_cancel: Any) -> c.Answer:
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-    def stop() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
-            loop.call_soon_threadsafe(task.cancel)  # type: ignore[union-attr]
-
-    if on_cancel:
-        on_cancel(stop)
-    try:
-        answer: c.Answer = await method.solve(road.problem, AsyncHost(road))
-        return answer
-    finally:
-        if on_cancel:
-            on_cancel(None)
 
 
 class _Service:
@@ -107,47 +61,24 @@ class _Service:
 
     def _session(self, messages: Iterator[bytes], ctx: Any) -> Iterator[bytes]:
         """One trial."""
-        frames = list(M["HostMessage"].FromString(next(messages, b"")).frames)
-        if not frames or frames[0].WhichOneof("frame") != "start":
+        start, frames = first(messages)
+        if start is None:
             ctx.abort(grpc.StatusCode.INVALID_ARGUMENT, "open session: the first frame is not start")
         session = Session(c.Problem(query=""))
         if not ctx.add_callback(lambda: _gone(session)):
             return
-        _thread("noema-solve", session.finish, lambda: self._solve(session, frames[0].start))
-        _thread("noema-receive", _receive, session, frames[1:], messages)
+        spawn("noema-solve", session.run, self._method, self._description, start)
+        spawn("noema-receive", session.listen, frames, messages)
         yield from session.outbox.messages()
-
-    def _solve(self, session: Session, start: Any) -> c.Answer:
-        try:
-            session.problem = to_problem(start, self._description)
-        except ValueError as error:
-            raise Failed(f"read problem: {error}") from None
-        return solve(self._method, session, session.on_cancel)
 
 
 def _handler(service: str, **methods: Any) -> Any:
     return grpc.method_handlers_generic_handler(service, methods)
 
 
-def _receive(session: Session, frames: Any, messages: Iterator[bytes]) -> None:
-    """Hands the kernel's frames to the session until the stream ends, and then tells it so."""
-    why: BaseException = Cancelled("the session is over")
-    try:
-        session.receive(frames)
-        for raw in messages:
-            session.receive(M["HostMessage"].FromString(raw).frames)
-    except Exception as error:  # a broken stream, or a frame that makes no sense
-        why = Failed(f"call host: {describe(error)}")
-    session.cancel(why)
-
-
 def _gone(session: Session) -> None:
     session.cancel(Cancelled("the session is over"))
     session.outbox.abort()
-
-
-def _thread(name: str, target: Any, *args: Any) -> None:
-    threading.Thread(target=target, args=args, name=name, daemon=True).start()
 
 
 def serve(method: c.Method) -> None:
@@ -165,13 +96,13 @@ def serve(method: c.Method) -> None:
     stdout = _take_stdout()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the kernel's: it cancels the trial
     parent = os.getppid()
-    _thread("noema-parent", _exit_with, parent)
+    spawn("noema-parent", _exit_with, parent)
     address = os.path.join(tempfile.mkdtemp(prefix="py", dir=os.environ.get("PLUGIN_UNIX_SOCKET_DIR") or None), "s")
     server = _start(service, address)
     os.write(stdout, f"1|{PROTOCOL_VERSION}|unix|{address}|grpc\n".encode())
     try:
         service.ended.wait()
-        _thread("noema-exit", _exit_late)
+        spawn("noema-exit", _exit_late)
         server.stop(grace=None).wait()
     finally:
         with contextlib.suppress(OSError):

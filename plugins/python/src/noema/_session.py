@@ -12,29 +12,14 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional
 
 from . import contract as c
-from ._wire import M, clean, fill_request, from_answer, from_error, from_event, from_tool_call, to_result
-from .errors import PANIC, Cancelled, Failed, to_code
+from ._asks import Ask, Done, SeedGet, SeedPut
+from ._solve import solve
+from ._wire import M, clean, fill_request, from_answer, from_error, from_event, from_tool_call, to_problem, to_result
+from .errors import PANIC, Cancelled, Failed, describe, to_code
 
-
-class SeedGet:
-    """Asks for a method seed. The answer is the seed, or None: build it."""
-
-    def __init__(self, kind: str, content: str) -> None:
-        self.kind, self.content = kind, content
-
-
-class SeedPut:
-    """Delivers a seed, or says why there is none."""
-
-    def __init__(self, data: bytes, error: Optional[BaseException]) -> None:
-        self.data, self.error = data, error
-
-
-Ask = Union[c.Request, c.ToolCall, SeedGet, SeedPut]
-Done = Callable[[Any, Optional[BaseException]], None]
 
 # A message is closed to further frames when it holds this many.
 _BATCH_BYTES = 256 << 10
@@ -211,9 +196,45 @@ class Session:
         self.outbox.put(frame)
         self.outbox.close()
 
+    def run(self, method: Any, description: c.Description, start: Any) -> None:
+        """Runs the method on the problem of a start frame, and sends what it came to."""
+
+        def answer() -> c.Answer:
+            try:
+                self.problem = to_problem(start, description)
+            except ValueError as error:
+                raise Failed(f"read problem: {error}") from None
+            return solve(method, self, self.on_cancel)
+
+        self.finish(answer)
+
+    def listen(self, frames: Any, messages: Iterator[bytes]) -> None:
+        """Takes the kernel's frames until the stream ends, and then tells the method so."""
+        why: BaseException = Cancelled("the session is over")
+        try:
+            self.receive(frames)
+            for raw in messages:
+                self.receive(M["HostMessage"].FromString(raw).frames)
+        except Exception as error:  # a broken stream, or a frame that makes no sense
+            why = Failed(f"call host: {describe(error)}")
+        self.cancel(why)
+
     def _take(self, number: int) -> Optional[Done]:
         with self._lock:
             return self._pending.pop(number, None)
+
+
+def first(messages: Iterator[bytes]) -> tuple[Any, Any]:
+    """The start frame of a trial, None if there is none, and the frames that came with it."""
+    frames = list(M["HostMessage"].FromString(next(messages, b"")).frames)
+    if not frames or frames[0].WhichOneof("frame") != "start":
+        return None, []
+    return frames[0].start, frames[1:]
+
+
+def spawn(name: str, target: Any, *args: Any) -> None:
+    """Starts a thread that does not hold the process."""
+    threading.Thread(target=target, args=args, name=name, daemon=True).start()
 
 
 def report(error: BaseException) -> None:

@@ -16,7 +16,7 @@ from typing import (
 
 from . import contract as c
 from ._scope import within
-from ._session import Ask, SeedGet, SeedPut
+from ._asks import Ask, SeedGet, SeedPut
 from .errors import DeadlineExceeded
 from .host import WINDOW, BaseHost, Road, as_bytes
 

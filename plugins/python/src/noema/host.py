@@ -30,7 +30,7 @@ from typing import (
 
 from . import contract as c
 from ._scope import Scope, current, within
-from ._session import Ask, Done, SeedGet, SeedPut
+from ._asks import Ask, Done, SeedGet, SeedPut
 from .errors import Cancelled, DeadlineExceeded, Failed
 from .jsontext import JSON
 

@@ -1,22 +1,38 @@
-"""Runs a method without the kernel, for its own tests.
+"""Tests of methods: one trial without the kernel, and a score that a repository holds to.
 
-::
+One trial, with replies of the test::
 
     trial = testing.run(Ask(), noema.Problem("What is 2 + 2?"), lambda request: "4")
     assert trial.answer.value == "4"
     assert [c.path for c in trial.calls] == ["ask"]
+
+A method that is not worse than on the main branch, from the store, which makes
+no call::
+
+    def test_not_worse():
+        now, main = (
+            noema.compare("questions.jsonl", [m], limit=200, cache="replay")
+            for m in ("./my-method", testing.as_of("./my-method", "main"))
+        )
+        testing.not_worse(now, main, by=0.03)
 """
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 import threading
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
+from . import _command
 from . import contract as c
-from ._server import description, solve
-from ._session import Ask, Done, SeedGet, SeedPut
+from ._solve import description, solve
+from ._asks import Ask, Done, SeedGet, SeedPut
 from .errors import Cancelled, Error, UnknownTool
+from .result import Result, pairs_of
 
 Model = Callable[[c.Request], Union[str, c.Completion]]
 Tools = Callable[[c.ToolCall], Union[str, c.ToolResult]]
@@ -120,3 +136,57 @@ class _Scripted:
                 )
             self._used.add(place)
             record.append(ask)
+
+
+def not_worse(result: Result, than: Union[Result, str] = "", method: str = "", by: float = 0.03) -> None:
+    """Asserts that a method is not worse than another by as much as by, on the headline measure.
+
+    method is by default the first of the run. than is another method of the run,
+    by default the second; or another run that has the method with other code. The
+    whole interval of the difference must lie above -by: too few samples fail, too.
+    """
+    method = method or result.methods[0]
+    comparison, own, other = result.comparison, method, than
+    if isinstance(than, Result):
+        comparison = _command.run(["compare", result.id, than.id], home=result.home)
+        labels = [m["method"] for m in comparison["methods"]]
+        own, other = (method if method in labels else f"{method} ({r.id})" for r in (result, than))
+        if own == other:  # the code is the same
+            return
+    other = other or result.methods[1]
+    for pair in pairs_of(comparison):
+        low, high = pair.low, pair.high
+        if {pair.a, pair.b} != {own, other}:
+            continue
+        if low is None or high is None:
+            raise AssertionError(f"{own} beside {other}: no difference is known: {pair.verdict}")
+        worst = low if pair.a == own else -high
+        if worst <= -by:
+            raise AssertionError(f"{own} may be worse than {other} by {-worst:.3f}, and {by} is allowed ({pair.n} samples): {pair.verdict}")
+        return
+    raise AssertionError(f"{own} and {other} are not compared: there are {', '.join(m['method'] for m in comparison['methods'])}")
+
+
+def at_least(result: Result, method: str, score: float, metric: str = "") -> None:
+    """Asserts that the mean of a measure, by default of the headline, is at least score."""
+    have = result.score(method, metric)
+    if have < score:
+        raise AssertionError(f"{method} scores {have:.3f}, and {score} is asked for, in run {result.id}")
+
+
+def as_of(folder: str, revision: str) -> str:
+    """A method's folder, or file, as a git revision has it: its path, below a temporary folder of this name.
+
+    Raises subprocess.CalledProcessError where git has no such thing. The path
+    is the same for the same content, so that runs are found again.
+    """
+    at = Path(folder).resolve()
+    tree = subprocess.check_output(["git", "rev-parse", f"{revision}:./{at.name}"], cwd=at.parent, text=True).strip()
+    kept = Path(tempfile.gettempdir()) / f"noema-{tree[:16]}"
+    if not (kept / at.name).exists():
+        archive = subprocess.check_output(["git", "archive", "--format=tar", revision, at.name], cwd=at.parent)
+        part = Path(tempfile.mkdtemp(prefix="noema-"))
+        subprocess.run(["tar", "-x", "-C", str(part)], input=archive, check=True)
+        shutil.rmtree(kept, ignore_errors=True)
+        part.replace(kept)
+    return str(kept / at.name)

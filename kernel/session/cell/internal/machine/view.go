@@ -111,7 +111,7 @@ func viewOf(o *types.Func) viewing {
 		return asJSON
 	case path == "encoding/json" && (name == "Unmarshal" || name == "Decode"):
 		return asJSONTarget
-	case path == "noema/methods": // options are the fields of a struct
+	case path == "noema/methods", path == "noema/methods/phases" && name == "Start": // options are the fields of a struct
 		return asPlain
 	case path == "fmt", path == "log", path == "log/slog", path == "testing", strings.HasPrefix(path, "noema/"):
 		return asPrinted

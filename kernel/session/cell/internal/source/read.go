@@ -185,10 +185,7 @@ func (r *cellReader) parseAgain() error {
 
 // syntax converts errors of the parser to faults.
 func (r *cellReader) syntax(err error) (out []Fault) {
-	var list scanner.ErrorList
-	if !errors.As(err, &list) {
-		return nil
-	}
+	list, _ := errors.AsType[scanner.ErrorList](err)
 	for _, e := range list {
 		lines := strings.Count(r.text, "\n") + 1
 		f := Fault{Source: e.Pos.Filename, Line: min(e.Pos.Line, lines), Column: e.Pos.Column, Message: e.Msg}
@@ -231,8 +228,7 @@ func readScript(fset *token.FileSet, text string, w Environment, o Options) (*Un
 	u := &Unit{Package: types.NewPackage("main", "main"), File: file, Run: "main"}
 	if err := check(fset, u, w, o, false); err != nil {
 		err = selecting(err, u.File)
-		var faults *Errors
-		if errors.As(err, &faults) {
+		if faults, ok := errors.AsType[*Errors](err); ok {
 			suggest(faults, w)
 		}
 		return nil, err

@@ -13,6 +13,7 @@ package symbols
 import (
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -35,6 +36,43 @@ func Exports() interp.Exports {
 	}
 	all["."] = map[string]reflect.Value{"MapTypes": reflect.ValueOf(mapTypes())}
 	return all
+}
+
+// named makes a table of functions and of types, the latter as nil pointers. Their names
+// are those that they have at run time. Another name stands as a string before its value,
+// which may also be the reflect.Value of a variable. A wrapper's name, as in
+// wrap_net_http_Handler, becomes that of its interface behind a "_", where yaegi looks.
+func named(values ...any) map[string]reflect.Value {
+	table := make(map[string]reflect.Value, len(values))
+	given := ""
+	for _, value := range values {
+		if name, ok := value.(string); ok {
+			given = name
+			continue
+		}
+		v, ok := value.(reflect.Value)
+		if !ok {
+			v = reflect.ValueOf(value)
+		}
+		if given == "" {
+			given = nameOf(v)
+		}
+		table[given], given = v, ""
+	}
+	return table
+}
+
+// nameOf is the name of a function, of a type by a nil pointer to it, or of a wrapper.
+func nameOf(v reflect.Value) string {
+	if v.Kind() == reflect.Func {
+		_, name, _ := cutLast(runtime.FuncForPC(v.Pointer()).Name(), ".")
+		return name
+	}
+	name := v.Type().Elem().Name()
+	if strings.HasPrefix(name, "wrap_") {
+		return name[strings.LastIndex(name, "_"):]
+	}
+	return name
 }
 
 // Paths returns the import paths of all packages of the tables, sorted.

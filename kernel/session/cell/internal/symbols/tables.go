@@ -26,7 +26,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"hash"
-	"io"
 	"io/fs"
 	"log/slog"
 	rand2 "math/rand/v2"
@@ -43,6 +42,7 @@ import (
 	"noema/kernel/run/runner"
 	"noema/kernel/task"
 	"noema/methods"
+	"noema/methods/phases"
 	"noema/methods/reply"
 	"os"
 	"path/filepath"
@@ -53,7 +53,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unicode"
 	"unicode/utf16"
 )
@@ -61,846 +60,224 @@ import (
 // tables are what comes on top of yaegi's own.
 var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 	return map[string]map[string]reflect.Value{
-		"archive/tar/tar": {
-			"FileInfoNames":  reflect.ValueOf((*tar.FileInfoNames)(nil)),
-			"_FileInfoNames": reflect.ValueOf((*wrap_archive_tar_FileInfoNames)(nil)),
-		},
-		"bytes/bytes": {
-			"FieldsFuncSeq": reflect.ValueOf(bytes.FieldsFuncSeq),
-			"FieldsSeq":     reflect.ValueOf(bytes.FieldsSeq),
-			"Lines":         reflect.ValueOf(bytes.Lines),
-			"SplitAfterSeq": reflect.ValueOf(bytes.SplitAfterSeq),
-			"SplitSeq":      reflect.ValueOf(bytes.SplitSeq),
-		},
-		"crypto/crypto": {
-			"Decapsulator":   reflect.ValueOf((*crypto.Decapsulator)(nil)),
-			"_Decapsulator":  reflect.ValueOf((*wrap_crypto_Decapsulator)(nil)),
-			"Encapsulator":   reflect.ValueOf((*crypto.Encapsulator)(nil)),
-			"_Encapsulator":  reflect.ValueOf((*wrap_crypto_Encapsulator)(nil)),
-			"MessageSigner":  reflect.ValueOf((*crypto.MessageSigner)(nil)),
-			"_MessageSigner": reflect.ValueOf((*wrap_crypto_MessageSigner)(nil)),
-			"SignMessage":    reflect.ValueOf(crypto.SignMessage),
-		},
-		"crypto/cipher/cipher": {
-			"NewGCMWithRandomNonce": reflect.ValueOf(cipher.NewGCMWithRandomNonce),
-		},
-		"crypto/ecdh/ecdh": {
-			"KeyExchanger":  reflect.ValueOf((*ecdh.KeyExchanger)(nil)),
-			"_KeyExchanger": reflect.ValueOf((*wrap_crypto_ecdh_KeyExchanger)(nil)),
-		},
-		"crypto/ecdsa/ecdsa": {
-			"ParseRawPrivateKey":         reflect.ValueOf(ecdsa.ParseRawPrivateKey),
-			"ParseUncompressedPublicKey": reflect.ValueOf(ecdsa.ParseUncompressedPublicKey),
-		},
-		"crypto/rand/rand": {
-			"Text": reflect.ValueOf(rand.Text),
-		},
-		"crypto/rsa/rsa": {
-			"EncryptOAEPWithOptions": reflect.ValueOf(rsa.EncryptOAEPWithOptions),
-		},
-		"crypto/subtle/subtle": {
-			"WithDataIndependentTiming": reflect.ValueOf(subtle.WithDataIndependentTiming),
-		},
-		"crypto/tls/tls": {
-			"ECHRejectionError":       reflect.ValueOf((*tls.ECHRejectionError)(nil)),
-			"EncryptedClientHelloKey": reflect.ValueOf((*tls.EncryptedClientHelloKey)(nil)),
-		},
-		"crypto/x509/x509": {
-			"OIDFromASN1OID": reflect.ValueOf(x509.OIDFromASN1OID),
-			"ParseOID":       reflect.ValueOf(x509.ParseOID),
-			"PolicyMapping":  reflect.ValueOf((*x509.PolicyMapping)(nil)),
-		},
-		"debug/elf/elf": {
-			"DynamicVersion":     reflect.ValueOf((*elf.DynamicVersion)(nil)),
-			"DynamicVersionDep":  reflect.ValueOf((*elf.DynamicVersionDep)(nil)),
-			"DynamicVersionFlag": reflect.ValueOf((*elf.DynamicVersionFlag)(nil)),
-			"DynamicVersionNeed": reflect.ValueOf((*elf.DynamicVersionNeed)(nil)),
-			"VersionIndex":       reflect.ValueOf((*elf.VersionIndex)(nil)),
-		},
-		"encoding/encoding": {
-			"BinaryAppender":  reflect.ValueOf((*encoding.BinaryAppender)(nil)),
-			"_BinaryAppender": reflect.ValueOf((*wrap_encoding_BinaryAppender)(nil)),
-			"TextAppender":    reflect.ValueOf((*encoding.TextAppender)(nil)),
-			"_TextAppender":   reflect.ValueOf((*wrap_encoding_TextAppender)(nil)),
-		},
-		"encoding/binary/binary": {
-			"Append": reflect.ValueOf(binary.Append),
-			"Decode": reflect.ValueOf(binary.Decode),
-			"Encode": reflect.ValueOf(binary.Encode),
-		},
-		"go/ast/ast": {
-			"Directive":      reflect.ValueOf((*ast.Directive)(nil)),
-			"DirectiveArg":   reflect.ValueOf((*ast.DirectiveArg)(nil)),
-			"ParseDirective": reflect.ValueOf(ast.ParseDirective),
-			"Preorder":       reflect.ValueOf(ast.Preorder),
-			"PreorderStack":  reflect.ValueOf(ast.PreorderStack),
-		},
-		"go/types/types": {
-			"LookupSelection": reflect.ValueOf(types.LookupSelection),
-			"VarKind":         reflect.ValueOf((*types.VarKind)(nil)),
-		},
-		"gonum.org/v1/gonum/floats/floats": {
-			"Add":               reflect.ValueOf(floats.Add),
-			"AddConst":          reflect.ValueOf(floats.AddConst),
-			"AddScaled":         reflect.ValueOf(floats.AddScaled),
-			"AddScaledTo":       reflect.ValueOf(floats.AddScaledTo),
-			"AddTo":             reflect.ValueOf(floats.AddTo),
-			"Argsort":           reflect.ValueOf(floats.Argsort),
-			"ArgsortStable":     reflect.ValueOf(floats.ArgsortStable),
-			"Count":             reflect.ValueOf(floats.Count),
-			"CumProd":           reflect.ValueOf(floats.CumProd),
-			"CumSum":            reflect.ValueOf(floats.CumSum),
-			"Distance":          reflect.ValueOf(floats.Distance),
-			"Div":               reflect.ValueOf(floats.Div),
-			"DivTo":             reflect.ValueOf(floats.DivTo),
-			"Dot":               reflect.ValueOf(floats.Dot),
-			"Equal":             reflect.ValueOf(floats.Equal),
-			"EqualApprox":       reflect.ValueOf(floats.EqualApprox),
-			"EqualFunc":         reflect.ValueOf(floats.EqualFunc),
-			"EqualLengths":      reflect.ValueOf(floats.EqualLengths),
-			"Find":              reflect.ValueOf(floats.Find),
-			"HasNaN":            reflect.ValueOf(floats.HasNaN),
-			"LogSpan":           reflect.ValueOf(floats.LogSpan),
-			"LogSumExp":         reflect.ValueOf(floats.LogSumExp),
-			"Max":               reflect.ValueOf(floats.Max),
-			"MaxIdx":            reflect.ValueOf(floats.MaxIdx),
-			"Min":               reflect.ValueOf(floats.Min),
-			"MinIdx":            reflect.ValueOf(floats.MinIdx),
-			"Mul":               reflect.ValueOf(floats.Mul),
-			"MulTo":             reflect.ValueOf(floats.MulTo),
-			"NearestIdx":        reflect.ValueOf(floats.NearestIdx),
-			"NearestIdxForSpan": reflect.ValueOf(floats.NearestIdxForSpan),
-			"Norm":              reflect.ValueOf(floats.Norm),
-			"Prod":              reflect.ValueOf(floats.Prod),
-			"Reverse":           reflect.ValueOf(floats.Reverse),
-			"Same":              reflect.ValueOf(floats.Same),
-			"Scale":             reflect.ValueOf(floats.Scale),
-			"ScaleTo":           reflect.ValueOf(floats.ScaleTo),
-			"Span":              reflect.ValueOf(floats.Span),
-			"Sub":               reflect.ValueOf(floats.Sub),
-			"SubTo":             reflect.ValueOf(floats.SubTo),
-			"Sum":               reflect.ValueOf(floats.Sum),
-			"SumCompensated":    reflect.ValueOf(floats.SumCompensated),
-			"Within":            reflect.ValueOf(floats.Within),
-		},
-		"gonum.org/v1/gonum/stat/stat": {
-			"Bhattacharyya":         reflect.ValueOf(stat.Bhattacharyya),
-			"BivariateMoment":       reflect.ValueOf(stat.BivariateMoment),
-			"CC":                    reflect.ValueOf((*stat.CC)(nil)),
-			"CDF":                   reflect.ValueOf(stat.CDF),
-			"ChiSquare":             reflect.ValueOf(stat.ChiSquare),
-			"CircularMean":          reflect.ValueOf(stat.CircularMean),
-			"Correlation":           reflect.ValueOf(stat.Correlation),
-			"CorrelationMatrix":     reflect.ValueOf(stat.CorrelationMatrix),
-			"Covariance":            reflect.ValueOf(stat.Covariance),
-			"CovarianceMatrix":      reflect.ValueOf(stat.CovarianceMatrix),
-			"CrossEntropy":          reflect.ValueOf(stat.CrossEntropy),
-			"CumulantKind":          reflect.ValueOf((*stat.CumulantKind)(nil)),
-			"Entropy":               reflect.ValueOf(stat.Entropy),
-			"ExKurtosis":            reflect.ValueOf(stat.ExKurtosis),
-			"GeometricMean":         reflect.ValueOf(stat.GeometricMean),
-			"HarmonicMean":          reflect.ValueOf(stat.HarmonicMean),
-			"Hellinger":             reflect.ValueOf(stat.Hellinger),
-			"Histogram":             reflect.ValueOf(stat.Histogram),
-			"JensenShannon":         reflect.ValueOf(stat.JensenShannon),
-			"Kendall":               reflect.ValueOf(stat.Kendall),
-			"KolmogorovSmirnov":     reflect.ValueOf(stat.KolmogorovSmirnov),
-			"KullbackLeibler":       reflect.ValueOf(stat.KullbackLeibler),
-			"LinearRegression":      reflect.ValueOf(stat.LinearRegression),
-			"Mahalanobis":           reflect.ValueOf(stat.Mahalanobis),
-			"Mean":                  reflect.ValueOf(stat.Mean),
-			"MeanStdDev":            reflect.ValueOf(stat.MeanStdDev),
-			"MeanVariance":          reflect.ValueOf(stat.MeanVariance),
-			"Mode":                  reflect.ValueOf(stat.Mode),
-			"Moment":                reflect.ValueOf(stat.Moment),
-			"MomentAbout":           reflect.ValueOf(stat.MomentAbout),
-			"PC":                    reflect.ValueOf((*stat.PC)(nil)),
-			"PopMeanStdDev":         reflect.ValueOf(stat.PopMeanStdDev),
-			"PopMeanVariance":       reflect.ValueOf(stat.PopMeanVariance),
-			"PopStdDev":             reflect.ValueOf(stat.PopStdDev),
-			"PopVariance":           reflect.ValueOf(stat.PopVariance),
-			"Quantile":              reflect.ValueOf(stat.Quantile),
-			"RNoughtSquared":        reflect.ValueOf(stat.RNoughtSquared),
-			"ROC":                   reflect.ValueOf(stat.ROC),
-			"RSquared":              reflect.ValueOf(stat.RSquared),
-			"RSquaredFrom":          reflect.ValueOf(stat.RSquaredFrom),
-			"Skew":                  reflect.ValueOf(stat.Skew),
-			"SortWeighted":          reflect.ValueOf(stat.SortWeighted),
-			"SortWeightedLabeled":   reflect.ValueOf(stat.SortWeightedLabeled),
-			"StdDev":                reflect.ValueOf(stat.StdDev),
-			"StdErr":                reflect.ValueOf(stat.StdErr),
-			"StdScore":              reflect.ValueOf(stat.StdScore),
-			"TOC":                   reflect.ValueOf(stat.TOC),
-			"Variance":              reflect.ValueOf(stat.Variance),
-			"WassersteinDistance":   reflect.ValueOf(stat.WassersteinDistance),
-			"WassersteinDistanceND": reflect.ValueOf(stat.WassersteinDistanceND),
-		},
-		"hash/hash": {
-			"Cloner":  reflect.ValueOf((*hash.Cloner)(nil)),
-			"_Cloner": reflect.ValueOf((*wrap_hash_Cloner)(nil)),
-			"XOF":     reflect.ValueOf((*hash.XOF)(nil)),
-			"_XOF":    reflect.ValueOf((*wrap_hash_XOF)(nil)),
-		},
-		"io/fs/fs": {
-			"Lstat":       reflect.ValueOf(fs.Lstat),
-			"ReadLink":    reflect.ValueOf(fs.ReadLink),
-			"ReadLinkFS":  reflect.ValueOf((*fs.ReadLinkFS)(nil)),
-			"_ReadLinkFS": reflect.ValueOf((*wrap_io_fs_ReadLinkFS)(nil)),
-		},
-		"iter/iter": {},
-		"log/slog/slog": {
-			"DiscardHandler":  reflect.ValueOf(&slog.DiscardHandler).Elem(),
-			"GroupAttrs":      reflect.ValueOf(slog.GroupAttrs),
-			"MultiHandler":    reflect.ValueOf((*slog.MultiHandler)(nil)),
-			"NewMultiHandler": reflect.ValueOf(slog.NewMultiHandler),
-		},
-		"math/rand/v2/rand": {
-			"Uint": reflect.ValueOf(rand2.Uint),
-		},
-		"mime/multipart/multipart": {
-			"FileContentDisposition": reflect.ValueOf(multipart.FileContentDisposition),
-		},
-		"net/net": {
-			"KeepAliveConfig": reflect.ValueOf((*net.KeepAliveConfig)(nil)),
-		},
-		"net/http/http": {
-			"ClientConn":               reflect.ValueOf((*http.ClientConn)(nil)),
-			"CrossOriginProtection":    reflect.ValueOf((*http.CrossOriginProtection)(nil)),
-			"HTTP2Config":              reflect.ValueOf((*http.HTTP2Config)(nil)),
-			"NewCrossOriginProtection": reflect.ValueOf(http.NewCrossOriginProtection),
-			"ParseCookie":              reflect.ValueOf(http.ParseCookie),
-			"ParseSetCookie":           reflect.ValueOf(http.ParseSetCookie),
-			"Protocols":                reflect.ValueOf((*http.Protocols)(nil)),
-		},
-		"net/http/httptest/httptest": {
-			"NewRequestWithContext": reflect.ValueOf(httptest.NewRequestWithContext),
-		},
-		"noema/kernel/base/display/display": {
-			"Axis":         reflect.ValueOf((*display.Axis)(nil)),
-			"Bar":          reflect.ValueOf((*display.Bar)(nil)),
-			"Bundle":       reflect.ValueOf((*display.Bundle)(nil)),
-			"Column":       reflect.ValueOf((*display.Column)(nil)),
-			"Count":        reflect.ValueOf(display.Count),
-			"Displayer":    reflect.ValueOf((*display.Displayer)(nil)),
-			"_Displayer":   reflect.ValueOf((*wrap_noema_kernel_base_display_Displayer)(nil)),
-			"Draw":         reflect.ValueOf(display.Draw),
-			"Graph":        reflect.ValueOf((*display.Graph)(nil)),
-			"HTMLText":     reflect.ValueOf(display.HTMLText),
-			"JSONValue":    reflect.ValueOf(display.JSONValue),
-			"LaTeXText":    reflect.ValueOf(display.LaTeXText),
-			"Line":         reflect.ValueOf(display.Line),
-			"MarkdownText": reflect.ValueOf(display.MarkdownText),
-			"Of":           reflect.ValueOf(display.Of),
-			"PNGImage":     reflect.ValueOf(display.PNGImage),
-			"Plot":         reflect.ValueOf((*display.Plot)(nil)),
-			"Point":        reflect.ValueOf((*display.Point)(nil)),
-			"Screen":       reflect.ValueOf((*display.Screen)(nil)),
-			"_Screen":      reflect.ValueOf((*wrap_noema_kernel_base_display_Screen)(nil)),
-			"Series":       reflect.ValueOf((*display.Series)(nil)),
-			"SideBySide":   reflect.ValueOf(display.SideBySide),
-			"Stack":        reflect.ValueOf(display.Stack),
-			"Style":        reflect.ValueOf((*display.Style)(nil)),
-			"Table":        reflect.ValueOf((*display.Table)(nil)),
-			"Text":         reflect.ValueOf(display.Text),
-			"Visible":      reflect.ValueOf(display.Visible),
-			"Wrap":         reflect.ValueOf(display.Wrap),
-		},
-		"noema/kernel/base/score/score": {
-			"CR2":             reflect.ValueOf(score.CR2),
-			"Chance":          reflect.ValueOf(score.Chance),
-			"Choose":          reflect.ValueOf(score.Choose),
-			"Columns":         reflect.ValueOf(score.Columns),
-			"Contrast":        reflect.ValueOf((*score.Contrast)(nil)),
-			"Corpus":          reflect.ValueOf(score.Corpus),
-			"CorpusContrasts": reflect.ValueOf(score.CorpusContrasts),
-			"Doc":             reflect.ValueOf(score.Doc),
-			"EffectNames":     reflect.ValueOf(score.EffectNames),
-			"EffectScorer":    reflect.ValueOf((*score.EffectScorer)(nil)),
-			"_EffectScorer":   reflect.ValueOf((*wrap_noema_kernel_base_score_EffectScorer)(nil)),
-			"Evaluate":        reflect.ValueOf(score.Evaluate),
-			"For":             reflect.ValueOf(score.For),
-			"Game24":          reflect.ValueOf(score.Game24),
-			"Grading":         reflect.ValueOf((*score.Grading)(nil)),
-			"Hits":            reflect.ValueOf(score.Hits),
-			"Info":            reflect.ValueOf((*score.Info)(nil)),
-			"IsBias":          reflect.ValueOf(score.IsBias),
-			"Majority":        reflect.ValueOf(score.Majority),
-			"Mean":            reflect.ValueOf(score.Mean),
-			"MeanClustered":   reflect.ValueOf(score.MeanClustered),
-			"Metric":          reflect.ValueOf((*score.Metric)(nil)),
-			"NDCG":            reflect.ValueOf(score.NDCG),
-			"Named":           reflect.ValueOf(score.Named),
-			"Names":           reflect.ValueOf(score.Names),
-			"Normalize":       reflect.ValueOf(score.Normalize),
-			"OfCorpus":        reflect.ValueOf(score.OfCorpus),
-			"Options":         reflect.ValueOf((*score.Options)(nil)),
-			"ParseGrading":    reflect.ValueOf(score.ParseGrading),
-			"Prediction":      reflect.ValueOf((*score.Prediction)(nil)),
-			"Proportion":      reflect.ValueOf(score.Proportion),
-			"SameMath":        reflect.ValueOf(score.SameMath),
-			"Score":           reflect.ValueOf((*score.Score)(nil)),
-			"Scorer":          reflect.ValueOf((*score.Scorer)(nil)),
-			"_Scorer":         reflect.ValueOf((*wrap_noema_kernel_base_score_Scorer)(nil)),
-			"Scoring":         reflect.ValueOf((*score.Scoring)(nil)),
-			"Trial":           reflect.ValueOf(score.Trial),
-			"Units":           reflect.ValueOf(score.Units),
-			"Wilson":          reflect.ValueOf(score.Wilson),
-		},
-		"noema/kernel/lab/lab": {
-			"Ablation":      reflect.ValueOf((*lab.Ablation)(nil)),
-			"About":         reflect.ValueOf((*lab.About)(nil)),
-			"Answer":        reflect.ValueOf((*lab.Answer)(nil)),
-			"AnswerKind":    reflect.ValueOf((*lab.AnswerKind)(nil)),
-			"AnswerSpec":    reflect.ValueOf((*lab.AnswerSpec)(nil)),
-			"Asking":        reflect.ValueOf((*lab.Asking)(nil)),
-			"Axis":          reflect.ValueOf((*lab.Axis)(nil)),
-			"Bundle":        reflect.ValueOf((*lab.Bundle)(nil)),
-			"Call":          reflect.ValueOf((*lab.Call)(nil)),
-			"CallList":      reflect.ValueOf((*lab.CallList)(nil)),
-			"Catalog":       reflect.ValueOf((*lab.Catalog)(nil)),
-			"_Catalog":      reflect.ValueOf((*wrap_noema_kernel_lab_Catalog)(nil)),
-			"Checked":       reflect.ValueOf((*lab.Checked)(nil)),
-			"ChoiceAnswer":  reflect.ValueOf(lab.ChoiceAnswer),
-			"Compare":       reflect.ValueOf(lab.Compare),
-			"Comparing":     reflect.ValueOf((*lab.Comparing)(nil)),
-			"Comparison":    reflect.ValueOf((*lab.Comparison)(nil)),
-			"Completion":    reflect.ValueOf((*lab.Completion)(nil)),
-			"Context":       reflect.ValueOf((*lab.Context)(nil)),
-			"Credit":        reflect.ValueOf((*lab.Credit)(nil)),
-			"Crediting":     reflect.ValueOf((*lab.Crediting)(nil)),
-			"Deviation":     reflect.ValueOf((*lab.Deviation)(nil)),
-			"Diff":          reflect.ValueOf((*lab.Diff)(nil)),
-			"DisplayGraph":  reflect.ValueOf((*lab.DisplayGraph)(nil)),
-			"Displayer":     reflect.ValueOf((*lab.Displayer)(nil)),
-			"Event":         reflect.ValueOf((*lab.Event)(nil)),
-			"Experiment":    reflect.ValueOf((*lab.Experiment)(nil)),
-			"Forked":        reflect.ValueOf((*lab.Forked)(nil)),
-			"HTML":          reflect.ValueOf(lab.HTML),
-			"Host":          reflect.ValueOf((*lab.Host)(nil)),
-			"Import":        reflect.ValueOf((*lab.Import)(nil)),
-			"IsMisuse":      reflect.ValueOf(lab.IsMisuse),
-			"IsNotHere":     reflect.ValueOf(lab.IsNotHere),
-			"JSON":          reflect.ValueOf(lab.JSON),
-			"Lab":           reflect.ValueOf((*lab.Lab)(nil)),
-			"LabelItem":     reflect.ValueOf((*lab.LabelItem)(nil)),
-			"Labelling":     reflect.ValueOf((*lab.Labelling)(nil)),
-			"Markdown":      reflect.ValueOf(lab.Markdown),
-			"Message":       reflect.ValueOf((*lab.Message)(nil)),
-			"Metric":        reflect.ValueOf((*lab.Metric)(nil)),
-			"Misuse":        reflect.ValueOf((*lab.Misuse)(nil)),
-			"Misused":       reflect.ValueOf(lab.Misused),
-			"NewTask":       reflect.ValueOf(lab.NewTask),
-			"NoAnswer":      reflect.ValueOf(lab.NoAnswer),
-			"NotHere":       reflect.ValueOf(lab.NotHere),
-			"NumberAnswer":  reflect.ValueOf(lab.NumberAnswer),
-			"Numbers":       reflect.ValueOf((*lab.Numbers)(nil)),
-			"Open":          reflect.ValueOf(lab.Open),
-			"Options":       reflect.ValueOf((*lab.Options)(nil)),
-			"Outcome":       reflect.ValueOf((*lab.Outcome)(nil)),
-			"ParseNumber":   reflect.ValueOf(lab.ParseNumber),
-			"ParseSpec":     reflect.ValueOf(lab.ParseSpec),
-			"Pick":          reflect.ValueOf(lab.Pick),
-			"Plot":          reflect.ValueOf((*lab.Plot)(nil)),
-			"Point":         reflect.ValueOf((*lab.Point)(nil)),
-			"Problem":       reflect.ValueOf((*lab.Problem)(nil)),
-			"Question":      reflect.ValueOf(lab.Question),
-			"RankingAnswer": reflect.ValueOf(lab.RankingAnswer),
-			"Replayed":      reflect.ValueOf((*lab.Replayed)(nil)),
-			"Reply":         reflect.ValueOf(lab.Reply),
-			"Request":       reflect.ValueOf((*lab.Request)(nil)),
-			"Result":        reflect.ValueOf((*lab.Result)(nil)),
-			"RunList":       reflect.ValueOf((*lab.RunList)(nil)),
-			"SVG":           reflect.ValueOf(lab.SVG),
-			"Sample":        reflect.ValueOf((*lab.Sample)(nil)),
-			"Sampling":      reflect.ValueOf((*lab.Sampling)(nil)),
-			"Series":        reflect.ValueOf((*lab.Series)(nil)),
-			"SetAnswer":     reflect.ValueOf(lab.SetAnswer),
-			"Solve":         reflect.ValueOf((*lab.Solve)(nil)),
-			"Spec":          reflect.ValueOf((*lab.Spec)(nil)),
-			"Table":         reflect.ValueOf((*lab.Table)(nil)),
-			"Task":          reflect.ValueOf((*lab.Task)(nil)),
-			"TaskEntry":     reflect.ValueOf((*lab.TaskEntry)(nil)),
-			"TextAnswer":    reflect.ValueOf(lab.TextAnswer),
-			"ToolCall":      reflect.ValueOf((*lab.ToolCall)(nil)),
-			"ToolResult":    reflect.ValueOf((*lab.ToolResult)(nil)),
-			"Trial":         reflect.ValueOf((*lab.Trial)(nil)),
-			"TrialID":       reflect.ValueOf((*lab.TrialID)(nil)),
-			"TrialList":     reflect.ValueOf((*lab.TrialList)(nil)),
-		},
-		"noema/kernel/model/provider/provider": {
-			"AllNative":     reflect.ValueOf(provider.AllNative),
-			"CheckLogprobs": reflect.ValueOf(provider.CheckLogprobs),
-			"CheckUsage":    reflect.ValueOf(provider.CheckUsage),
-			"CutLogprobs":   reflect.ValueOf(provider.CutLogprobs),
-			"Error":         reflect.ValueOf((*provider.Error)(nil)),
-			"Features":      reflect.ValueOf((*provider.Features)(nil)),
-			"Info":          reflect.ValueOf((*provider.Info)(nil)),
-			"Kind":          reflect.ValueOf((*provider.Kind)(nil)),
-			"KindOf":        reflect.ValueOf(provider.KindOf),
-			"Miscount":      reflect.ValueOf((*provider.Miscount)(nil)),
-			"NoLogprobs":    reflect.ValueOf(provider.NoLogprobs),
-			"Price":         reflect.ValueOf((*provider.Price)(nil)),
-			"Provider":      reflect.ValueOf((*provider.Provider)(nil)),
-			"_Provider":     reflect.ValueOf((*wrap_noema_kernel_model_provider_Provider)(nil)),
-			"Retryable":     reflect.ValueOf(provider.Retryable),
-			"Support":       reflect.ValueOf((*provider.Support)(nil)),
-			"TokenLogprob":  reflect.ValueOf(provider.TokenLogprob),
-		},
-		"noema/kernel/result/compare/compare": {
-			"Agreement":     reflect.ValueOf((*compare.Agreement)(nil)),
-			"Calibration":   reflect.ValueOf((*compare.Calibration)(nil)),
-			"Cause":         reflect.ValueOf((*compare.Cause)(nil)),
-			"Cell":          reflect.ValueOf((*compare.Cell)(nil)),
-			"CheckDesign":   reflect.ValueOf(compare.CheckDesign),
-			"Common":        reflect.ValueOf((*compare.Common)(nil)),
-			"Compare":       reflect.ValueOf(compare.Compare),
-			"Comparison":    reflect.ValueOf((*compare.Comparison)(nil)),
-			"Contrasts":     reflect.ValueOf(compare.Contrasts),
-			"Credit":        reflect.ValueOf((*compare.Credit)(nil)),
-			"CreditOf":      reflect.ValueOf(compare.CreditOf),
-			"Curve":         reflect.ValueOf((*compare.Curve)(nil)),
-			"CurvePoint":    reflect.ValueOf((*compare.CurvePoint)(nil)),
-			"Data":          reflect.ValueOf((*compare.Data)(nil)),
-			"Describe":      reflect.ValueOf(compare.Describe),
-			"Diff":          reflect.ValueOf((*compare.Diff)(nil)),
-			"DiffRuns":      reflect.ValueOf(compare.DiffRuns),
-			"Difference":    reflect.ValueOf((*compare.Difference)(nil)),
-			"Effect":        reflect.ValueOf((*compare.Effect)(nil)),
-			"Equivalence":   reflect.ValueOf((*compare.Equivalence)(nil)),
-			"FromRuns":      reflect.ValueOf(compare.FromRuns),
-			"FromTrials":    reflect.ValueOf(compare.FromTrials),
-			"Grading":       reflect.ValueOf((*compare.Grading)(nil)),
-			"GroupStats":    reflect.ValueOf((*compare.GroupStats)(nil)),
-			"Headline":      reflect.ValueOf(compare.Headline),
-			"Holm":          reflect.ValueOf(compare.Holm),
-			"Listed":        reflect.ValueOf(compare.Listed),
-			"Look":          reflect.ValueOf((*compare.Look)(nil)),
-			"Looks":         reflect.ValueOf((*compare.Looks)(nil)),
-			"Merged":        reflect.ValueOf((*compare.Merged)(nil)),
-			"Merit":         reflect.ValueOf((*compare.Merit)(nil)),
-			"MethodStats":   reflect.ValueOf((*compare.MethodStats)(nil)),
-			"NewSequence":   reflect.ValueOf(compare.NewSequence),
-			"Number":        reflect.ValueOf((*compare.Number)(nil)),
-			"Options":       reflect.ValueOf((*compare.Options)(nil)),
-			"Pair":          reflect.ValueOf((*compare.Pair)(nil)),
-			"Paired":        reflect.ValueOf(compare.Paired),
-			"Pareto":        reflect.ValueOf((*compare.Pareto)(nil)),
-			"ParetoPoint":   reflect.ValueOf((*compare.ParetoPoint)(nil)),
-			"PassAt":        reflect.ValueOf(compare.PassAt),
-			"PassHat":       reflect.ValueOf(compare.PassHat),
-			"PerHop":        reflect.ValueOf((*compare.PerHop)(nil)),
-			"Place":         reflect.ValueOf((*compare.Place)(nil)),
-			"Point":         reflect.ValueOf((*compare.Point)(nil)),
-			"Position":      reflect.ValueOf((*compare.Position)(nil)),
-			"Preference":    reflect.ValueOf((*compare.Preference)(nil)),
-			"Ratio":         reflect.ValueOf((*compare.Ratio)(nil)),
-			"Recorded":      reflect.ValueOf((*compare.Recorded)(nil)),
-			"Repeat":        reflect.ValueOf((*compare.Repeat)(nil)),
-			"Resource":      reflect.ValueOf((*compare.Resource)(nil)),
-			"Resources":     reflect.ValueOf(compare.Resources),
-			"Right":         reflect.ValueOf(compare.Right),
-			"Sample":        reflect.ValueOf((*compare.Sample)(nil)),
-			"Saved":         reflect.ValueOf((*compare.Saved)(nil)),
-			"SeedUse":       reflect.ValueOf((*compare.SeedUse)(nil)),
-			"SeedsOf":       reflect.ValueOf(compare.SeedsOf),
-			"Sequence":      reflect.ValueOf((*compare.Sequence)(nil)),
-			"Sequential":    reflect.ValueOf((*compare.Sequential)(nil)),
-			"Shared":        reflect.ValueOf((*compare.Shared)(nil)),
-			"Side":          reflect.ValueOf((*compare.Side)(nil)),
-			"Standing":      reflect.ValueOf((*compare.Standing)(nil)),
-			"State":         reflect.ValueOf((*compare.State)(nil)),
-			"Stop":          reflect.ValueOf((*compare.Stop)(nil)),
-			"SuissaShuster": reflect.ValueOf(compare.SuissaShuster),
-			"Tally":         reflect.ValueOf((*compare.Tally)(nil)),
-			"Tango":         reflect.ValueOf(compare.Tango),
-			"TrialDiff":     reflect.ValueOf((*compare.TrialDiff)(nil)),
-			"Usage":         reflect.ValueOf((*compare.Usage)(nil)),
-			"UsageOf":       reflect.ValueOf(compare.UsageOf),
-			"Wrong":         reflect.ValueOf(compare.Wrong),
-		},
-		"noema/kernel/result/record/record": {
-			"Ahead":           reflect.ValueOf((*record.Ahead)(nil)),
-			"BytesDigest":     reflect.ValueOf(record.BytesDigest),
-			"Call":            reflect.ValueOf((*record.Call)(nil)),
-			"CallKind":        reflect.ValueOf((*record.CallKind)(nil)),
-			"Calls":           reflect.ValueOf((*record.Calls)(nil)),
-			"CauseKey":        reflect.ValueOf(record.CauseKey),
-			"ComparePaths":    reflect.ValueOf(record.ComparePaths),
-			"Config":          reflect.ValueOf((*record.Config)(nil)),
-			"Depth":           reflect.ValueOf(record.Depth),
-			"Design":          reflect.ValueOf((*record.Design)(nil)),
-			"Divergence":      reflect.ValueOf((*record.Divergence)(nil)),
-			"Facts":           reflect.ValueOf((*record.Facts)(nil)),
-			"Fault":           reflect.ValueOf((*record.Fault)(nil)),
-			"FirstDivergence": reflect.ValueOf(record.FirstDivergence),
-			"Imported":        reflect.ValueOf((*record.Imported)(nil)),
-			"Intervention":    reflect.ValueOf((*record.Intervention)(nil)),
-			"Interventions":   reflect.ValueOf(record.Interventions),
-			"Judgement":       reflect.ValueOf((*record.Judgement)(nil)),
-			"Label":           reflect.ValueOf((*record.Label)(nil)),
-			"Limits":          reflect.ValueOf((*record.Limits)(nil)),
-			"Marshal":         reflect.ValueOf(record.Marshal),
-			"Method":          reflect.ValueOf((*record.Method)(nil)),
-			"Model":           reflect.ValueOf((*record.Model)(nil)),
-			"Place":           reflect.ValueOf(record.Place),
-			"Plugin":          reflect.ValueOf((*record.Plugin)(nil)),
-			"Preference":      reflect.ValueOf((*record.Preference)(nil)),
-			"ReadLabels":      reflect.ValueOf(record.ReadLabels),
-			"Replacement":     reflect.ValueOf((*record.Replacement)(nil)),
-			"ResponseDigest":  reflect.ValueOf(record.ResponseDigest),
-			"Root":            reflect.ValueOf(record.Root),
-			"Run":             reflect.ValueOf((*record.Run)(nil)),
-			"Sampling":        reflect.ValueOf((*record.Sampling)(nil)),
-			"Seed":            reflect.ValueOf((*record.Seed)(nil)),
-			"SeedSeed":        reflect.ValueOf(record.SeedSeed),
-			"Status":          reflect.ValueOf((*record.Status)(nil)),
-			"Task":            reflect.ValueOf((*record.Task)(nil)),
-			"ToolDigest":      reflect.ValueOf(record.ToolDigest),
-			"Transcript":      reflect.ValueOf((*record.Transcript)(nil)),
-			"Trial":           reflect.ValueOf((*record.Trial)(nil)),
-			"TrialID":         reflect.ValueOf((*record.TrialID)(nil)),
-			"TrialSeed":       reflect.ValueOf(record.TrialSeed),
-			"UnmarshalRun":    reflect.ValueOf(record.UnmarshalRun),
-			"UnmarshalTrial":  reflect.ValueOf(record.UnmarshalTrial),
-			"Used":            reflect.ValueOf(record.Used),
-		},
-		"noema/kernel/run/runner/runner": {
-			"Asked":          reflect.ValueOf((*runner.Asked)(nil)),
-			"Crew":           reflect.ValueOf((*runner.Crew)(nil)),
-			"Deal":           reflect.ValueOf((*runner.Deal)(nil)),
-			"Estimate":       reflect.ValueOf((*runner.Estimate)(nil)),
-			"Exchange":       reflect.ValueOf((*runner.Exchange)(nil)),
-			"Experiment":     reflect.ValueOf((*runner.Experiment)(nil)),
-			"Fork":           reflect.ValueOf((*runner.Fork)(nil)),
-			"Import":         reflect.ValueOf((*runner.Import)(nil)),
-			"Method":         reflect.ValueOf((*runner.Method)(nil)),
-			"MethodEstimate": reflect.ValueOf((*runner.MethodEstimate)(nil)),
-			"MethodSummary":  reflect.ValueOf((*runner.MethodSummary)(nil)),
-			"Misuse":         reflect.ValueOf((*runner.Misuse)(nil)),
-			"Observer":       reflect.ValueOf((*runner.Observer)(nil)),
-			"Place":          reflect.ValueOf((*runner.Place)(nil)),
-			"Quiet":          reflect.ValueOf((*runner.Quiet)(nil)),
-			"Replay":         reflect.ValueOf((*runner.Replay)(nil)),
-			"ReplayResult":   reflect.ValueOf((*runner.ReplayResult)(nil)),
-			"Rests":          reflect.ValueOf((*runner.Rests)(nil)),
-			"Result":         reflect.ValueOf((*runner.Result)(nil)),
-			"Said":           reflect.ValueOf((*runner.Said)(nil)),
-			"Setup":          reflect.ValueOf((*runner.Setup)(nil)),
-			"Summary":        reflect.ValueOf((*runner.Summary)(nil)),
-		},
-		"noema/kernel/task/task": {
-			"Cosine":        reflect.ValueOf(task.Cosine),
-			"EachLine":      reflect.ValueOf(task.EachLine),
-			"Embedder":      reflect.ValueOf((*task.Embedder)(nil)),
-			"_Embedder":     reflect.ValueOf((*wrap_noema_kernel_task_Embedder)(nil)),
-			"Environment":   reflect.ValueOf((*task.Environment)(nil)),
-			"_Environment":  reflect.ValueOf((*wrap_noema_kernel_task_Environment)(nil)),
-			"EnvironmentOf": reflect.ValueOf(task.EnvironmentOf),
-			"IsPerTrial":    reflect.ValueOf(task.IsPerTrial),
-			"Line":          reflect.ValueOf((*task.Line)(nil)),
-			"Lines":         reflect.ValueOf(task.Lines),
-			"ParseAnswer":   reflect.ValueOf(task.ParseAnswer),
-			"PerTrial":      reflect.ValueOf((*task.PerTrial)(nil)),
-			"_PerTrial":     reflect.ValueOf((*wrap_noema_kernel_task_PerTrial)(nil)),
-			"Preparer":      reflect.ValueOf((*task.Preparer)(nil)),
-			"_Preparer":     reflect.ValueOf((*wrap_noema_kernel_task_Preparer)(nil)),
-			"Reading":       reflect.ValueOf((*task.Reading)(nil)),
-			"Sample":        reflect.ValueOf((*task.Sample)(nil)),
-			"Searcher":      reflect.ValueOf((*task.Searcher)(nil)),
-			"_Searcher":     reflect.ValueOf((*wrap_noema_kernel_task_Searcher)(nil)),
-			"Stateful":      reflect.ValueOf((*task.Stateful)(nil)),
-			"_Stateful":     reflect.ValueOf((*wrap_noema_kernel_task_Stateful)(nil)),
-			"Task":          reflect.ValueOf((*task.Task)(nil)),
-			"WithEmbedder":  reflect.ValueOf(task.WithEmbedder),
-		},
-		"noema/methods/methods": {
-			"Answer":         reflect.ValueOf((*methods.Answer)(nil)),
-			"AnswerKind":     reflect.ValueOf((*methods.AnswerKind)(nil)),
-			"AnswerSpec":     reflect.ValueOf((*methods.AnswerSpec)(nil)),
-			"Ask":            reflect.ValueOf(methods.Ask),
-			"ChoiceAnswer":   reflect.ValueOf(methods.ChoiceAnswer),
-			"Completion":     reflect.ValueOf((*methods.Completion)(nil)),
-			"DecodeJSON":     reflect.ValueOf(methods.DecodeJSON),
-			"DecodeOptions":  reflect.ValueOf(methods.DecodeOptions),
-			"Describer":      reflect.ValueOf((*methods.Describer)(nil)),
-			"_Describer":     reflect.ValueOf((*wrap_noema_methods_Describer)(nil)),
-			"Description":    reflect.ValueOf((*methods.Description)(nil)),
-			"DidYouMean":     reflect.ValueOf(methods.DidYouMean),
-			"Edge":           reflect.ValueOf((*methods.Edge)(nil)),
-			"EncodeJSON":     reflect.ValueOf(methods.EncodeJSON),
-			"ErrBudget":      reflect.ValueOf(&methods.ErrBudget).Elem(),
-			"ErrMiss":        reflect.ValueOf(&methods.ErrMiss).Elem(),
-			"ErrProvider":    reflect.ValueOf(&methods.ErrProvider).Elem(),
-			"ErrUnknownTool": reflect.ValueOf(&methods.ErrUnknownTool).Elem(),
-			"Event":          reflect.ValueOf((*methods.Event)(nil)),
-			"EventKind":      reflect.ValueOf((*methods.EventKind)(nil)),
-			"Evidence":       reflect.ValueOf((*methods.Evidence)(nil)),
-			"Field":          reflect.ValueOf((*methods.Field)(nil)),
-			"FieldsAnswer":   reflect.ValueOf(methods.FieldsAnswer),
-			"FieldsOf":       reflect.ValueOf(methods.FieldsOf),
-			"FinishReason":   reflect.ValueOf((*methods.FinishReason)(nil)),
-			"Function":       reflect.ValueOf((*methods.Function)(nil)),
-			"Graph":          reflect.ValueOf((*methods.Graph)(nil)),
-			"GraphEvent":     reflect.ValueOf(methods.GraphEvent),
-			"Host":           reflect.ValueOf((*methods.Host)(nil)),
-			"_Host":          reflect.ValueOf((*wrap_noema_methods_Host)(nil)),
-			"Message":        reflect.ValueOf((*methods.Message)(nil)),
-			"Method":         reflect.ValueOf((*methods.Method)(nil)),
-			"_Method":        reflect.ValueOf((*wrap_noema_methods_Method)(nil)),
-			"Model":          reflect.ValueOf((*methods.Model)(nil)),
-			"_Model":         reflect.ValueOf((*wrap_noema_methods_Model)(nil)),
-			"ModelID":        reflect.ValueOf((*methods.ModelID)(nil)),
-			"NanoUSD":        reflect.ValueOf((*methods.NanoUSD)(nil)),
-			"Node":           reflect.ValueOf((*methods.Node)(nil)),
-			"NumberAnswer":   reflect.ValueOf(methods.NumberAnswer),
-			"Option":         reflect.ValueOf((*methods.Option)(nil)),
-			"OptionType":     reflect.ValueOf((*methods.OptionType)(nil)),
-			"OptionsOf":      reflect.ValueOf(methods.OptionsOf),
-			"Outcome":        reflect.ValueOf((*methods.Outcome)(nil)),
-			"Outcomes":       reflect.ValueOf(methods.Outcomes),
-			"ParseOptions":   reflect.ValueOf(methods.ParseOptions),
-			"Problem":        reflect.ValueOf((*methods.Problem)(nil)),
-			"RankingAnswer":  reflect.ValueOf(methods.RankingAnswer),
-			"Request":        reflect.ValueOf((*methods.Request)(nil)),
-			"Role":           reflect.ValueOf((*methods.Role)(nil)),
-			"Sampling":       reflect.ValueOf((*methods.Sampling)(nil)),
-			"Schema":         reflect.ValueOf((*methods.Schema)(nil)),
-			"SeedKey":        reflect.ValueOf((*methods.SeedKey)(nil)),
-			"SeedStore":      reflect.ValueOf((*methods.SeedStore)(nil)),
-			"_SeedStore":     reflect.ValueOf((*wrap_noema_methods_SeedStore)(nil)),
-			"SetAnswer":      reflect.ValueOf(methods.SetAnswer),
-			"TextAnswer":     reflect.ValueOf(methods.TextAnswer),
-			"TokenLogprob":   reflect.ValueOf((*methods.TokenLogprob)(nil)),
-			"ToolCall":       reflect.ValueOf((*methods.ToolCall)(nil)),
-			"ToolResult":     reflect.ValueOf((*methods.ToolResult)(nil)),
-			"ToolSpec":       reflect.ValueOf((*methods.ToolSpec)(nil)),
-			"Toolbox":        reflect.ValueOf((*methods.Toolbox)(nil)),
-			"_Toolbox":       reflect.ValueOf((*wrap_noema_methods_Toolbox)(nil)),
-			"Tracer":         reflect.ValueOf((*methods.Tracer)(nil)),
-			"_Tracer":        reflect.ValueOf((*wrap_noema_methods_Tracer)(nil)),
-			"UnknownOption":  reflect.ValueOf(methods.UnknownOption),
-			"Usage":          reflect.ValueOf((*methods.Usage)(nil)),
-		},
-		"noema/methods/reply/reply": {
-			"Conclude":      reflect.ValueOf(reply.Conclude),
-			"Either":        reflect.ValueOf(reply.Either),
-			"ErrInvalid":    reflect.ValueOf(&reply.ErrInvalid).Elem(),
-			"Exact":         reflect.ValueOf(reply.Exact),
-			"Extract":       reflect.ValueOf(reply.Extract),
-			"Fallback":      reflect.ValueOf(reply.Fallback),
-			"Final":         reflect.ValueOf(reply.Final),
-			"Form":          reflect.ValueOf((*reply.Form)(nil)),
-			"Head":          reflect.ValueOf(reply.Head),
-			"InOrder":       reflect.ValueOf(reply.InOrder),
-			"InWords":       reflect.ValueOf(reply.InWords),
-			"InvalidError":  reflect.ValueOf((*reply.InvalidError)(nil)),
-			"JSON":          reflect.ValueOf(reply.JSON),
-			"NewValidator":  reflect.ValueOf(reply.NewValidator),
-			"Number":        reflect.ValueOf(reply.Number),
-			"OneLine":       reflect.ValueOf(reply.OneLine),
-			"Options":       reflect.ValueOf((*reply.Options)(nil)),
-			"PythonLiteral": reflect.ValueOf(reply.PythonLiteral),
-			"Ranked":        reflect.ValueOf((*reply.Ranked)(nil)),
-			"Ranking":       reflect.ValueOf(reply.Ranking),
-			"ReadAnswer":    reflect.ValueOf(reply.ReadAnswer),
-			"ReadMarked":    reflect.ValueOf(reply.ReadMarked),
-			"ReadValue":     reflect.ValueOf(reply.ReadValue),
-			"Reading":       reflect.ValueOf((*reply.Reading)(nil)),
-			"Rung":          reflect.ValueOf((*reply.Rung)(nil)),
-			"SchemaFault":   reflect.ValueOf((*reply.SchemaFault)(nil)),
-			"Shorten":       reflect.ValueOf(reply.Shorten),
-			"Text":          reflect.ValueOf(reply.Text),
-			"Validator":     reflect.ValueOf((*reply.Validator)(nil)),
-		},
-		"os/os": {
-			"CopyFS":      reflect.ValueOf(os.CopyFS),
-			"ErrNoHandle": reflect.ValueOf(&os.ErrNoHandle).Elem(),
-			"OpenInRoot":  reflect.ValueOf(os.OpenInRoot),
-			"OpenRoot":    reflect.ValueOf(os.OpenRoot),
-			"Root":        reflect.ValueOf((*os.Root)(nil)),
-		},
-		"path/filepath/filepath": {
-			"Localize": reflect.ValueOf(filepath.Localize),
-		},
-		"reflect/reflect": {
-			"SliceAt": reflect.ValueOf(reflect.SliceAt),
-		},
-		"runtime/runtime": {
-			"Cleanup":              reflect.ValueOf((*runtime.Cleanup)(nil)),
-			"SetDefaultGOMAXPROCS": reflect.ValueOf(runtime.SetDefaultGOMAXPROCS),
-		},
-		"runtime/debug/debug": {
-			"CrashOptions":   reflect.ValueOf((*debug.CrashOptions)(nil)),
-			"SetCrashOutput": reflect.ValueOf(debug.SetCrashOutput),
-		},
-		"runtime/trace/trace": {
-			"FlightRecorder":       reflect.ValueOf((*trace.FlightRecorder)(nil)),
-			"FlightRecorderConfig": reflect.ValueOf((*trace.FlightRecorderConfig)(nil)),
-			"NewFlightRecorder":    reflect.ValueOf(trace.NewFlightRecorder),
-		},
-		"strings/strings": {
-			"FieldsFuncSeq": reflect.ValueOf(strings.FieldsFuncSeq),
-			"FieldsSeq":     reflect.ValueOf(strings.FieldsSeq),
-			"Lines":         reflect.ValueOf(strings.Lines),
-			"SplitAfterSeq": reflect.ValueOf(strings.SplitAfterSeq),
-			"SplitSeq":      reflect.ValueOf(strings.SplitSeq),
-		},
-		"sync/atomic/atomic": {
-			"AndInt32":   reflect.ValueOf(atomic.AndInt32),
-			"AndInt64":   reflect.ValueOf(atomic.AndInt64),
-			"AndUint32":  reflect.ValueOf(atomic.AndUint32),
-			"AndUint64":  reflect.ValueOf(atomic.AndUint64),
-			"AndUintptr": reflect.ValueOf(atomic.AndUintptr),
-			"OrInt32":    reflect.ValueOf(atomic.OrInt32),
-			"OrInt64":    reflect.ValueOf(atomic.OrInt64),
-			"OrUint32":   reflect.ValueOf(atomic.OrUint32),
-			"OrUint64":   reflect.ValueOf(atomic.OrUint64),
-			"OrUintptr":  reflect.ValueOf(atomic.OrUintptr),
-		},
-		"unicode/unicode": {
-			"CategoryAliases": reflect.ValueOf(&unicode.CategoryAliases).Elem(),
-			"Cn":              reflect.ValueOf(&unicode.Cn).Elem(),
-			"LC":              reflect.ValueOf(&unicode.LC).Elem(),
-		},
-		"unicode/utf16/utf16": {
-			"RuneLen": reflect.ValueOf(utf16.RuneLen),
-		},
+		"archive/tar/tar": named((*tar.FileInfoNames)(nil)),
+		"bytes/bytes":     named(bytes.FieldsFuncSeq, bytes.FieldsSeq, bytes.Lines, bytes.SplitAfterSeq, bytes.SplitSeq),
+		"crypto/crypto": named(
+			(*crypto.Decapsulator)(nil), (*crypto.Encapsulator)(nil), (*crypto.MessageSigner)(nil), crypto.SignMessage,
+		),
+		"crypto/cipher/cipher": named(cipher.NewGCMWithRandomNonce),
+		"crypto/ecdh/ecdh":     named((*ecdh.KeyExchanger)(nil)),
+		"crypto/ecdsa/ecdsa":   named(ecdsa.ParseRawPrivateKey, ecdsa.ParseUncompressedPublicKey),
+		"crypto/rand/rand":     named(rand.Text),
+		"crypto/rsa/rsa":       named(rsa.EncryptOAEPWithOptions),
+		"crypto/subtle/subtle": named(subtle.WithDataIndependentTiming),
+		"crypto/tls/tls":       named((*tls.ECHRejectionError)(nil), (*tls.EncryptedClientHelloKey)(nil)),
+		"crypto/x509/x509":     named(x509.OIDFromASN1OID, x509.ParseOID, (*x509.PolicyMapping)(nil)),
+		"debug/elf/elf": named(
+			(*elf.DynamicVersion)(nil), (*elf.DynamicVersionDep)(nil), (*elf.DynamicVersionFlag)(nil),
+			(*elf.DynamicVersionNeed)(nil), (*elf.VersionIndex)(nil),
+		),
+		"encoding/encoding":      named((*encoding.BinaryAppender)(nil), (*encoding.TextAppender)(nil)),
+		"encoding/binary/binary": named(binary.Append, binary.Decode, binary.Encode),
+		"go/ast/ast": named(
+			(*ast.Directive)(nil), (*ast.DirectiveArg)(nil), ast.ParseDirective, ast.Preorder, ast.PreorderStack,
+		),
+		"go/types/types": named(types.LookupSelection, (*types.VarKind)(nil)),
+		"gonum.org/v1/gonum/floats/floats": named(
+			floats.Add, floats.AddConst, floats.AddScaled, floats.AddScaledTo, floats.AddTo, floats.Argsort,
+			floats.ArgsortStable, floats.Count, floats.CumProd, floats.CumSum, floats.Distance, floats.Div, floats.DivTo,
+			floats.Dot, floats.Equal, floats.EqualApprox, floats.EqualFunc, floats.EqualLengths, floats.Find,
+			floats.HasNaN, floats.LogSpan, floats.LogSumExp, floats.Max, floats.MaxIdx, floats.Min, floats.MinIdx,
+			floats.Mul, floats.MulTo, floats.NearestIdx, floats.NearestIdxForSpan, floats.Norm, floats.Prod,
+			floats.Reverse, floats.Same, floats.Scale, floats.ScaleTo, floats.Span, floats.Sub, floats.SubTo, floats.Sum,
+			floats.SumCompensated, floats.Within,
+		),
+		"gonum.org/v1/gonum/stat/stat": named(
+			stat.Bhattacharyya, stat.BivariateMoment, (*stat.CC)(nil), stat.CDF, stat.ChiSquare, stat.CircularMean,
+			stat.Correlation, stat.CorrelationMatrix, stat.Covariance, stat.CovarianceMatrix, stat.CrossEntropy,
+			(*stat.CumulantKind)(nil), stat.Entropy, stat.ExKurtosis, stat.GeometricMean, stat.HarmonicMean,
+			stat.Hellinger, stat.Histogram, stat.JensenShannon, stat.Kendall, stat.KolmogorovSmirnov,
+			stat.KullbackLeibler, stat.LinearRegression, stat.Mahalanobis, stat.Mean, stat.MeanStdDev, stat.MeanVariance,
+			stat.Mode, stat.Moment, stat.MomentAbout, (*stat.PC)(nil), stat.PopMeanStdDev, stat.PopMeanVariance,
+			stat.PopStdDev, stat.PopVariance, stat.Quantile, stat.RNoughtSquared, stat.ROC, stat.RSquared,
+			stat.RSquaredFrom, stat.Skew, stat.SortWeighted, stat.SortWeightedLabeled, stat.StdDev, stat.StdErr,
+			stat.StdScore, stat.TOC, stat.Variance, stat.WassersteinDistance, stat.WassersteinDistanceND,
+		),
+		"hash/hash": named((*hash.Cloner)(nil), (*hash.XOF)(nil)),
+		"io/fs/fs":  named(fs.Lstat, fs.ReadLink, (*fs.ReadLinkFS)(nil)),
+		"iter/iter": named(),
+		"log/slog/slog": named(
+			"DiscardHandler", reflect.ValueOf(&slog.DiscardHandler).Elem(), slog.GroupAttrs, (*slog.MultiHandler)(nil),
+			slog.NewMultiHandler,
+		),
+		"math/rand/v2/rand":        named(rand2.Uint),
+		"mime/multipart/multipart": named(multipart.FileContentDisposition),
+		"net/net":                  named((*net.KeepAliveConfig)(nil)),
+		"net/http/http": named(
+			(*http.ClientConn)(nil), (*http.CrossOriginProtection)(nil), (*http.HTTP2Config)(nil),
+			http.NewCrossOriginProtection, http.ParseCookie, http.ParseSetCookie, (*http.Protocols)(nil),
+		),
+		"net/http/httptest/httptest": named(httptest.NewRequestWithContext),
+		"noema/kernel/base/display/display": named(
+			(*display.Axis)(nil), (*display.Bar)(nil), (*display.Bundle)(nil), (*display.Column)(nil), display.Count,
+			(*display.Displayer)(nil), (*wrap_noema_kernel_base_display_Displayer)(nil), display.Draw,
+			(*display.Graph)(nil), display.HTMLText, display.JSONValue, display.LaTeXText, display.Line,
+			display.MarkdownText, display.Of, display.PNGImage, (*display.Plot)(nil), (*display.Point)(nil),
+			(*display.Screen)(nil), (*wrap_noema_kernel_base_display_Screen)(nil), (*display.Series)(nil),
+			display.SideBySide, display.Stack, (*display.Style)(nil), (*display.Table)(nil), display.Text,
+			display.Visible, display.Width, display.Wrap,
+		),
+		"noema/kernel/base/score/score": named(
+			score.CR2, score.Chance, score.Choose, score.Columns, (*score.Contrast)(nil), score.Corpus,
+			score.CorpusContrasts, score.Doc, score.EffectNames, (*score.EffectScorer)(nil),
+			(*wrap_noema_kernel_base_score_EffectScorer)(nil), score.Evaluate, score.For, score.Game24,
+			(*score.Grading)(nil), score.Hits, (*score.Info)(nil), score.IsBias, score.Majority, score.Mean,
+			score.MeanClustered, (*score.Metric)(nil), score.NDCG, score.Named, score.Names, score.Normalize,
+			score.OfCorpus, (*score.Options)(nil), score.ParseGrading, (*score.Prediction)(nil), score.Proportion,
+			score.SameMath, (*score.Score)(nil), (*score.Scorer)(nil), (*wrap_noema_kernel_base_score_Scorer)(nil),
+			(*score.Scoring)(nil), score.Trial, score.Units, score.Wilson,
+		),
+		"noema/kernel/lab/lab": named(
+			(*lab.Ablation)(nil), (*lab.About)(nil), (*lab.Answer)(nil), (*lab.AnswerKind)(nil), (*lab.AnswerSpec)(nil),
+			(*lab.Asking)(nil), (*lab.Axis)(nil), (*lab.Bundle)(nil), (*lab.Call)(nil), (*lab.CallList)(nil),
+			(*lab.Catalog)(nil), (*wrap_noema_kernel_lab_Catalog)(nil), (*lab.CellEstimate)(nil), (*lab.CellRun)(nil),
+			(*lab.Checked)(nil), lab.ChoiceAnswer, lab.Compare, lab.CompareFiles, (*lab.Comparing)(nil),
+			(*lab.Comparison)(nil), (*lab.Completion)(nil), (*lab.Context)(nil), (*lab.Credit)(nil),
+			(*lab.Crediting)(nil), (*lab.Deviation)(nil), (*lab.Diff)(nil), "DisplayGraph", (*lab.DisplayGraph)(nil),
+			(*lab.Displayer)(nil), (*lab.Event)(nil), (*lab.Experiment)(nil), (*lab.Foreign)(nil), (*lab.Forked)(nil),
+			lab.HTML, (*lab.Host)(nil), (*lab.Import)(nil), lab.IsMisuse, lab.IsNotHere, lab.JSON, (*lab.Lab)(nil),
+			(*lab.LabelItem)(nil), (*lab.Labelling)(nil), lab.Markdown, (*lab.Message)(nil), (*lab.Metric)(nil),
+			(*lab.Misuse)(nil), lab.Misused, lab.NewTask, lab.NoAnswer, lab.NotHere, lab.NumberAnswer,
+			(*lab.Numbers)(nil), lab.Open, (*lab.Options)(nil), (*lab.Outcome)(nil), lab.ParseNumber, lab.ParseSpec,
+			lab.Pick, (*lab.Plot)(nil), (*lab.Point)(nil), (*lab.Problem)(nil), lab.Question, lab.RankingAnswer,
+			(*lab.Replayed)(nil), lab.Reply, (*lab.Request)(nil), (*lab.Result)(nil), (*lab.RunList)(nil), lab.SVG,
+			(*lab.Sample)(nil), (*lab.Sampling)(nil), (*lab.Series)(nil), lab.SetAnswer, lab.Settle, (*lab.Solve)(nil),
+			(*lab.Spec)(nil), (*lab.Study)(nil), (*lab.StudyNumbers)(nil), (*lab.StudyReplayed)(nil), (*lab.Table)(nil),
+			(*lab.Task)(nil), (*lab.TaskEntry)(nil), lab.TextAnswer, (*lab.ToolCall)(nil), (*lab.ToolResult)(nil),
+			(*lab.Trial)(nil), (*lab.TrialID)(nil), (*lab.TrialList)(nil),
+		),
+		"noema/kernel/model/provider/provider": named(
+			provider.AllNative, provider.CheckLogprobs, provider.CheckUsage, provider.Chosen, provider.CutLogprobs,
+			(*provider.Error)(nil), (*provider.Features)(nil), (*provider.Info)(nil), (*provider.Kind)(nil),
+			provider.KindOf, (*provider.Miscount)(nil), provider.NoLogprobs, (*provider.Price)(nil),
+			(*provider.Provider)(nil), (*wrap_noema_kernel_model_provider_Provider)(nil), provider.Retryable,
+			(*provider.Speaker)(nil), (*wrap_noema_kernel_model_provider_Speaker)(nil), provider.Spoken,
+			(*provider.Support)(nil), provider.Team, provider.TokenLogprob,
+		),
+		"noema/kernel/result/compare/compare": named(
+			(*compare.Agreement)(nil), (*compare.Calibration)(nil), (*compare.Cause)(nil), (*compare.Cell)(nil),
+			(*compare.CellData)(nil), compare.CheckDesign, (*compare.Common)(nil), compare.Compare, compare.CompareStudy,
+			(*compare.Comparison)(nil), compare.Contrasts, (*compare.Credit)(nil), compare.CreditOf,
+			(*compare.Curve)(nil), (*compare.CurvePoint)(nil), (*compare.Data)(nil), (*compare.Departure)(nil),
+			compare.Describe, (*compare.Diff)(nil), compare.DiffRuns, (*compare.Difference)(nil), (*compare.Effect)(nil),
+			(*compare.Elsewhere)(nil), (*compare.Equivalence)(nil), compare.FromRuns, compare.FromTrials,
+			(*compare.Grading)(nil), (*compare.GroupStats)(nil), compare.Headline, compare.Holm,
+			(*compare.Interaction)(nil), compare.Listed, (*compare.Look)(nil), (*compare.Looks)(nil),
+			(*compare.Merged)(nil), (*compare.Merit)(nil), (*compare.MethodStats)(nil), compare.NewSequence,
+			(*compare.Number)(nil), (*compare.Options)(nil), (*compare.Pair)(nil), compare.Paired,
+			(*compare.Pareto)(nil), (*compare.ParetoPoint)(nil), compare.PassAt, compare.PassHat, (*compare.PerHop)(nil),
+			(*compare.Place)(nil), (*compare.Point)(nil), (*compare.Position)(nil), (*compare.Preference)(nil),
+			(*compare.Rank)(nil), (*compare.Ratio)(nil), (*compare.Recorded)(nil), (*compare.Repeat)(nil),
+			(*compare.Resource)(nil), compare.Resources, compare.Right, (*compare.Sample)(nil), (*compare.Saved)(nil),
+			(*compare.SeedUse)(nil), compare.SeedsOf, (*compare.Sequence)(nil), (*compare.Sequential)(nil),
+			(*compare.Shared)(nil), (*compare.Side)(nil), (*compare.Slice)(nil), (*compare.Standing)(nil),
+			(*compare.State)(nil), (*compare.Stop)(nil), (*compare.Study)(nil), (*compare.StudyTask)(nil),
+			compare.SuissaShuster, (*compare.Tally)(nil), compare.Tango, (*compare.TrialDiff)(nil),
+			(*compare.Usage)(nil), compare.UsageOf, compare.Wrong,
+		),
+		"noema/kernel/result/record/record": named(
+			(*record.Ahead)(nil), record.BytesDigest, (*record.Call)(nil), (*record.CallKind)(nil), (*record.Calls)(nil),
+			record.CauseKey, (*record.Cell)(nil), record.ComparePaths, (*record.Config)(nil), record.Depth,
+			(*record.Design)(nil), (*record.Divergence)(nil), (*record.Facts)(nil), (*record.Fault)(nil),
+			record.FirstDivergence, (*record.Imported)(nil), (*record.Intervention)(nil), record.Interventions,
+			(*record.Judgement)(nil), (*record.Label)(nil), (*record.Limits)(nil), record.Marshal, (*record.Method)(nil),
+			(*record.Model)(nil), record.Place, (*record.Plugin)(nil), (*record.Preference)(nil), record.ReadLabels,
+			(*record.Replacement)(nil), record.ResponseDigest, record.Root, (*record.Run)(nil), (*record.Sampling)(nil),
+			(*record.Seed)(nil), record.SeedSeed, (*record.Status)(nil), (*record.Study)(nil), (*record.Task)(nil),
+			record.ToolDigest, (*record.Transcript)(nil), (*record.Trial)(nil), (*record.TrialID)(nil), record.TrialSeed,
+			record.UnmarshalRun, record.UnmarshalTrial, record.Used,
+		),
+		"noema/kernel/run/runner/runner": named(
+			(*runner.Asked)(nil), (*runner.Cell)(nil), (*runner.Crew)(nil), (*runner.Deal)(nil), (*runner.Estimate)(nil),
+			(*runner.Exchange)(nil), (*runner.Experiment)(nil), (*runner.Fork)(nil), (*runner.Import)(nil),
+			(*runner.Method)(nil), (*runner.MethodEstimate)(nil), (*runner.MethodSummary)(nil), (*runner.Misuse)(nil),
+			(*runner.Observer)(nil), "Place", (*runner.Place)(nil), (*runner.Quiet)(nil), (*runner.Replay)(nil),
+			(*runner.ReplayResult)(nil), (*runner.Rests)(nil), (*runner.Result)(nil), (*runner.Said)(nil),
+			(*runner.Setup)(nil), (*runner.Study)(nil), (*runner.StudyResult)(nil), (*runner.Summary)(nil),
+		),
+		"noema/kernel/task/task": named(
+			task.Cosine, task.EachLine, (*task.Embedder)(nil), (*wrap_noema_kernel_task_Embedder)(nil),
+			(*task.Environment)(nil), (*wrap_noema_kernel_task_Environment)(nil), task.EnvironmentOf, task.IsPerTrial,
+			(*task.Line)(nil), task.Lines, task.Missing, task.ParseAnswer, (*task.PerTrial)(nil),
+			(*wrap_noema_kernel_task_PerTrial)(nil), (*task.Preparer)(nil), (*wrap_noema_kernel_task_Preparer)(nil),
+			(*task.Reading)(nil), (*task.Sample)(nil), (*task.Searcher)(nil), (*wrap_noema_kernel_task_Searcher)(nil),
+			(*task.Stateful)(nil), (*wrap_noema_kernel_task_Stateful)(nil), (*task.Task)(nil), (*task.ToolFunc)(nil),
+			task.WithEmbedder, task.WithTool,
+		),
+		"noema/methods/methods": named(
+			(*methods.Answer)(nil), (*methods.AnswerKind)(nil), (*methods.AnswerSpec)(nil), methods.Ask,
+			methods.ChoiceAnswer, (*methods.Completion)(nil), methods.DecodeJSON, methods.DecodeOptions,
+			(*methods.Describer)(nil), (*wrap_noema_methods_Describer)(nil), (*methods.Description)(nil),
+			methods.DidYouMean, (*methods.Edge)(nil), methods.EncodeJSON,
+			"ErrBudget", reflect.ValueOf(&methods.ErrBudget).Elem(), "ErrMiss", reflect.ValueOf(&methods.ErrMiss).Elem(),
+			"ErrProvider", reflect.ValueOf(&methods.ErrProvider).Elem(),
+			"ErrUnknownTool", reflect.ValueOf(&methods.ErrUnknownTool).Elem(), (*methods.Event)(nil),
+			(*methods.EventKind)(nil), (*methods.Evidence)(nil), (*methods.Field)(nil), methods.FieldsAnswer,
+			methods.FieldsOf, (*methods.FinishReason)(nil), (*methods.Function)(nil), (*methods.Graph)(nil),
+			methods.GraphEvent, (*methods.Host)(nil), (*wrap_noema_methods_Host)(nil), (*methods.Message)(nil),
+			(*methods.Method)(nil), (*wrap_noema_methods_Method)(nil), (*methods.Model)(nil),
+			(*wrap_noema_methods_Model)(nil), (*methods.ModelID)(nil), (*methods.NanoUSD)(nil), (*methods.Node)(nil),
+			methods.NumberAnswer, (*methods.Option)(nil), (*methods.OptionType)(nil), methods.OptionsOf,
+			(*methods.Outcome)(nil), methods.Outcomes, methods.ParseOptions, (*methods.Problem)(nil),
+			methods.RankingAnswer, (*methods.Raw)(nil), (*methods.Request)(nil), (*methods.Role)(nil),
+			(*methods.Sampling)(nil), (*methods.Schema)(nil), (*methods.SeedKey)(nil), (*methods.SeedStore)(nil),
+			(*wrap_noema_methods_SeedStore)(nil), methods.SetAnswer, methods.TextAnswer, (*methods.TokenLogprob)(nil),
+			(*methods.ToolCall)(nil), (*methods.ToolResult)(nil), (*methods.ToolSpec)(nil), (*methods.Toolbox)(nil),
+			(*wrap_noema_methods_Toolbox)(nil), (*methods.Tracer)(nil), (*wrap_noema_methods_Tracer)(nil),
+			methods.UnknownOption, (*methods.Usage)(nil),
+		),
+		"noema/methods/phases/phases": named(
+			phases.AnswerSchema, phases.Answers, (*phases.Draft)(nil), phases.Each, phases.Encode,
+			"ErrNoAnswer", reflect.ValueOf(&phases.ErrNoAnswer).Elem(),
+			"ErrNoPlan", reflect.ValueOf(&phases.ErrNoPlan).Elem(), phases.Fill, phases.FormOf, (*phases.Graph)(nil),
+			phases.JSONForm, phases.Majority, phases.NewGraph, phases.Object, (*phases.Options)(nil), phases.Schema,
+			(*phases.Section)(nil), phases.Start, phases.Texts, (*phases.Trial)(nil), (*phases.Verdict)(nil),
+		),
+		"noema/methods/reply/reply": named(
+			reply.Conclude, reply.DataOf, reply.Either, "ErrInvalid", reflect.ValueOf(&reply.ErrInvalid).Elem(),
+			reply.Exact, reply.Extract, reply.Fallback, reply.Final, (*reply.Form)(nil), reply.Head, reply.InOrder,
+			reply.InWords, (*reply.InvalidError)(nil), reply.JSON, reply.Line, reply.NewValidator, reply.Number,
+			reply.OneLine, (*reply.Options)(nil), reply.Posed, reply.PythonLiteral, reply.Question, (*reply.Ranked)(nil),
+			reply.Ranking, reply.ReadAnswer, reply.ReadMarked, reply.ReadValue, (*reply.Reading)(nil),
+			(*reply.Rung)(nil), (*reply.SchemaFault)(nil), reply.Shorten, reply.Text, (*reply.Validator)(nil),
+			reply.Wanted,
+		),
+		"os/os": named(
+			os.CopyFS, "ErrNoHandle", reflect.ValueOf(&os.ErrNoHandle).Elem(), os.OpenInRoot, os.OpenRoot,
+			(*os.Root)(nil),
+		),
+		"path/filepath/filepath": named(filepath.Localize),
+		"reflect/reflect":        named(reflect.SliceAt),
+		"runtime/runtime":        named((*runtime.Cleanup)(nil), runtime.SetDefaultGOMAXPROCS),
+		"runtime/debug/debug":    named((*debug.CrashOptions)(nil), debug.SetCrashOutput),
+		"runtime/trace/trace":    named((*trace.FlightRecorder)(nil), (*trace.FlightRecorderConfig)(nil), trace.NewFlightRecorder),
+		"strings/strings": named(
+			strings.FieldsFuncSeq, strings.FieldsSeq, strings.Lines, strings.SplitAfterSeq, strings.SplitSeq,
+		),
+		"sync/atomic/atomic": named(
+			atomic.AndInt32, atomic.AndInt64, atomic.AndUint32, atomic.AndUint64, atomic.AndUintptr, atomic.OrInt32,
+			atomic.OrInt64, atomic.OrUint32, atomic.OrUint64, atomic.OrUintptr,
+		),
+		"unicode/unicode": named(
+			"CategoryAliases", reflect.ValueOf(&unicode.CategoryAliases).Elem(),
+			"Cn", reflect.ValueOf(&unicode.Cn).Elem(), "LC", reflect.ValueOf(&unicode.LC).Elem(),
+		),
+		"unicode/utf16/utf16": named(utf16.RuneLen),
 	}
 })
 
-// wrap_archive_tar_FileInfoNames lets interpreted types be a tar.FileInfoNames.
-type wrap_archive_tar_FileInfoNames struct {
-	IValue   any
-	WGname   func() (string, error)
-	WIsDir   func() bool
-	WModTime func() time.Time
-	WMode    func() fs.FileMode
-	WName    func() string
-	WSize    func() int64
-	WSys     func() any
-	WUname   func() (string, error)
-}
+// The wrappers let interpreted types satisfy interfaces.
 
-func (w wrap_archive_tar_FileInfoNames) Gname() (string, error) { return w.WGname() }
-func (w wrap_archive_tar_FileInfoNames) IsDir() bool            { return w.WIsDir() }
-func (w wrap_archive_tar_FileInfoNames) ModTime() time.Time     { return w.WModTime() }
-func (w wrap_archive_tar_FileInfoNames) Mode() fs.FileMode      { return w.WMode() }
-func (w wrap_archive_tar_FileInfoNames) Name() string           { return w.WName() }
-func (w wrap_archive_tar_FileInfoNames) Size() int64            { return w.WSize() }
-func (w wrap_archive_tar_FileInfoNames) Sys() any               { return w.WSys() }
-func (w wrap_archive_tar_FileInfoNames) Uname() (string, error) { return w.WUname() }
-
-// wrap_crypto_Decapsulator lets interpreted types be a crypto.Decapsulator.
-type wrap_crypto_Decapsulator struct {
-	IValue        any
-	WDecapsulate  func(a0 []byte) ([]byte, error)
-	WEncapsulator func() crypto.Encapsulator
-}
-
-func (w wrap_crypto_Decapsulator) Decapsulate(a0 []byte) ([]byte, error) { return w.WDecapsulate(a0) }
-func (w wrap_crypto_Decapsulator) Encapsulator() crypto.Encapsulator     { return w.WEncapsulator() }
-
-// wrap_crypto_Encapsulator lets interpreted types be a crypto.Encapsulator.
-type wrap_crypto_Encapsulator struct {
-	IValue       any
-	WBytes       func() []byte
-	WEncapsulate func() ([]byte, []byte)
-}
-
-func (w wrap_crypto_Encapsulator) Bytes() []byte                 { return w.WBytes() }
-func (w wrap_crypto_Encapsulator) Encapsulate() ([]byte, []byte) { return w.WEncapsulate() }
-
-// wrap_crypto_MessageSigner lets interpreted types be a crypto.MessageSigner.
-type wrap_crypto_MessageSigner struct {
-	IValue       any
-	WPublic      func() crypto.PublicKey
-	WSign        func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
-	WSignMessage func(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error)
-}
-
-func (w wrap_crypto_MessageSigner) Public() crypto.PublicKey { return w.WPublic() }
-func (w wrap_crypto_MessageSigner) Sign(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
-	return w.WSign(a0, a1, a2)
-}
-func (w wrap_crypto_MessageSigner) SignMessage(a0 io.Reader, a1 []byte, a2 crypto.SignerOpts) ([]byte, error) {
-	return w.WSignMessage(a0, a1, a2)
-}
-
-// wrap_crypto_ecdh_KeyExchanger lets interpreted types be a ecdh.KeyExchanger.
-type wrap_crypto_ecdh_KeyExchanger struct {
-	IValue     any
-	WCurve     func() ecdh.Curve
-	WECDH      func(a0 *ecdh.PublicKey) ([]byte, error)
-	WPublicKey func() *ecdh.PublicKey
-}
-
-func (w wrap_crypto_ecdh_KeyExchanger) Curve() ecdh.Curve                       { return w.WCurve() }
-func (w wrap_crypto_ecdh_KeyExchanger) ECDH(a0 *ecdh.PublicKey) ([]byte, error) { return w.WECDH(a0) }
-func (w wrap_crypto_ecdh_KeyExchanger) PublicKey() *ecdh.PublicKey              { return w.WPublicKey() }
-
-// wrap_encoding_BinaryAppender lets interpreted types be a encoding.BinaryAppender.
-type wrap_encoding_BinaryAppender struct {
-	IValue        any
-	WAppendBinary func(a0 []byte) ([]byte, error)
-}
-
-func (w wrap_encoding_BinaryAppender) AppendBinary(a0 []byte) ([]byte, error) {
-	return w.WAppendBinary(a0)
-}
-
-// wrap_encoding_TextAppender lets interpreted types be a encoding.TextAppender.
-type wrap_encoding_TextAppender struct {
-	IValue      any
-	WAppendText func(a0 []byte) ([]byte, error)
-}
-
-func (w wrap_encoding_TextAppender) AppendText(a0 []byte) ([]byte, error) { return w.WAppendText(a0) }
-
-// wrap_hash_Cloner lets interpreted types be a hash.Cloner.
-type wrap_hash_Cloner struct {
-	IValue     any
-	WBlockSize func() int
-	WClone     func() (hash.Cloner, error)
-	WReset     func()
-	WSize      func() int
-	WSum       func(a0 []byte) []byte
-	WWrite     func(a0 []byte) (int, error)
-}
-
-func (w wrap_hash_Cloner) BlockSize() int               { return w.WBlockSize() }
-func (w wrap_hash_Cloner) Clone() (hash.Cloner, error)  { return w.WClone() }
-func (w wrap_hash_Cloner) Reset()                       { w.WReset() }
-func (w wrap_hash_Cloner) Size() int                    { return w.WSize() }
-func (w wrap_hash_Cloner) Sum(a0 []byte) []byte         { return w.WSum(a0) }
-func (w wrap_hash_Cloner) Write(a0 []byte) (int, error) { return w.WWrite(a0) }
-
-// wrap_hash_XOF lets interpreted types be a hash.XOF.
-type wrap_hash_XOF struct {
-	IValue     any
-	WBlockSize func() int
-	WRead      func(a0 []byte) (int, error)
-	WReset     func()
-	WWrite     func(a0 []byte) (int, error)
-}
-
-func (w wrap_hash_XOF) BlockSize() int               { return w.WBlockSize() }
-func (w wrap_hash_XOF) Read(a0 []byte) (int, error)  { return w.WRead(a0) }
-func (w wrap_hash_XOF) Reset()                       { w.WReset() }
-func (w wrap_hash_XOF) Write(a0 []byte) (int, error) { return w.WWrite(a0) }
-
-// wrap_io_fs_ReadLinkFS lets interpreted types be a fs.ReadLinkFS.
-type wrap_io_fs_ReadLinkFS struct {
-	IValue    any
-	WLstat    func(a0 string) (fs.FileInfo, error)
-	WOpen     func(a0 string) (fs.File, error)
-	WReadLink func(a0 string) (string, error)
-}
-
-func (w wrap_io_fs_ReadLinkFS) Lstat(a0 string) (fs.FileInfo, error) { return w.WLstat(a0) }
-func (w wrap_io_fs_ReadLinkFS) Open(a0 string) (fs.File, error)      { return w.WOpen(a0) }
-func (w wrap_io_fs_ReadLinkFS) ReadLink(a0 string) (string, error)   { return w.WReadLink(a0) }
-
-// wrap_noema_kernel_base_display_Displayer lets interpreted types be a display.Displayer.
 type wrap_noema_kernel_base_display_Displayer struct {
 	IValue   any
 	WDisplay func() display.Bundle
@@ -908,7 +285,6 @@ type wrap_noema_kernel_base_display_Displayer struct {
 
 func (w wrap_noema_kernel_base_display_Displayer) Display() display.Bundle { return w.WDisplay() }
 
-// wrap_noema_kernel_base_display_Screen lets interpreted types be a display.Screen.
 type wrap_noema_kernel_base_display_Screen struct {
 	IValue any
 	WClear func(a0 bool)
@@ -918,7 +294,6 @@ type wrap_noema_kernel_base_display_Screen struct {
 func (w wrap_noema_kernel_base_display_Screen) Clear(a0 bool)                     { w.WClear(a0) }
 func (w wrap_noema_kernel_base_display_Screen) Show(a0 string, a1 display.Bundle) { w.WShow(a0, a1) }
 
-// wrap_noema_kernel_base_score_EffectScorer lets interpreted types be a score.EffectScorer.
 type wrap_noema_kernel_base_score_EffectScorer struct {
 	IValue        any
 	WScore        func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error)
@@ -932,7 +307,6 @@ func (w wrap_noema_kernel_base_score_EffectScorer) ScoreEffects(a0 methods.Answe
 	return w.WScoreEffects(a0, a1, a2, a3)
 }
 
-// wrap_noema_kernel_base_score_Scorer lets interpreted types be a score.Scorer.
 type wrap_noema_kernel_base_score_Scorer struct {
 	IValue any
 	WScore func(a0 methods.AnswerSpec, a1 methods.Answer, a2 json.RawMessage) (score.Score, error)
@@ -942,7 +316,6 @@ func (w wrap_noema_kernel_base_score_Scorer) Score(a0 methods.AnswerSpec, a1 met
 	return w.WScore(a0, a1, a2)
 }
 
-// wrap_noema_kernel_lab_Catalog lets interpreted types be a lab.Catalog.
 type wrap_noema_kernel_lab_Catalog struct {
 	IValue     any
 	WEmbedder  func(a0 string) (task.Embedder, error)
@@ -968,7 +341,6 @@ func (w wrap_noema_kernel_lab_Catalog) Task(a0 context.Context, a1 lab.Spec) (*l
 }
 func (w wrap_noema_kernel_lab_Catalog) Tasks() []lab.TaskEntry { return w.WTasks() }
 
-// wrap_noema_kernel_model_provider_Provider lets interpreted types be a provider.Provider.
 type wrap_noema_kernel_model_provider_Provider struct {
 	IValue    any
 	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
@@ -980,7 +352,13 @@ func (w wrap_noema_kernel_model_provider_Provider) Complete(a0 context.Context, 
 }
 func (w wrap_noema_kernel_model_provider_Provider) Info() provider.Info { return w.WInfo() }
 
-// wrap_noema_kernel_task_Embedder lets interpreted types be a task.Embedder.
+type wrap_noema_kernel_model_provider_Speaker struct {
+	IValue  any
+	WSpeaks func(a0 string) bool
+}
+
+func (w wrap_noema_kernel_model_provider_Speaker) Speaks(a0 string) bool { return w.WSpeaks(a0) }
+
 type wrap_noema_kernel_task_Embedder struct {
 	IValue any
 	WEmbed func(a0 context.Context, a1 []string) ([][]float32, error)
@@ -992,7 +370,6 @@ func (w wrap_noema_kernel_task_Embedder) Embed(a0 context.Context, a1 []string) 
 }
 func (w wrap_noema_kernel_task_Embedder) ID() string { return w.WID() }
 
-// wrap_noema_kernel_task_Environment lets interpreted types be a task.Environment.
 type wrap_noema_kernel_task_Environment struct {
 	IValue any
 	WCall  func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1004,7 +381,6 @@ func (w wrap_noema_kernel_task_Environment) Call(a0 context.Context, a1 methods.
 }
 func (w wrap_noema_kernel_task_Environment) Tools() []methods.ToolSpec { return w.WTools() }
 
-// wrap_noema_kernel_task_PerTrial lets interpreted types be a task.PerTrial.
 type wrap_noema_kernel_task_PerTrial struct {
 	IValue any
 	WCall  func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1020,7 +396,6 @@ func (w wrap_noema_kernel_task_PerTrial) Of(a0 methods.Problem) (task.Environmen
 }
 func (w wrap_noema_kernel_task_PerTrial) Tools() []methods.ToolSpec { return w.WTools() }
 
-// wrap_noema_kernel_task_Preparer lets interpreted types be a task.Preparer.
 type wrap_noema_kernel_task_Preparer struct {
 	IValue   any
 	WPrepare func(a0 context.Context, a1 func(done int, total int)) error
@@ -1030,7 +405,6 @@ func (w wrap_noema_kernel_task_Preparer) Prepare(a0 context.Context, a1 func(don
 	return w.WPrepare(a0, a1)
 }
 
-// wrap_noema_kernel_task_Searcher lets interpreted types be a task.Searcher.
 type wrap_noema_kernel_task_Searcher struct {
 	IValue        any
 	WCall         func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1046,7 +420,6 @@ func (w wrap_noema_kernel_task_Searcher) WithEmbedder(a0 task.Embedder, a1 bool)
 	return w.WWithEmbedder(a0, a1)
 }
 
-// wrap_noema_kernel_task_Stateful lets interpreted types be a task.Stateful.
 type wrap_noema_kernel_task_Stateful struct {
 	IValue   any
 	WCall    func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1062,7 +435,6 @@ func (w wrap_noema_kernel_task_Stateful) Restore(a0 methods.ToolCall, a1 methods
 }
 func (w wrap_noema_kernel_task_Stateful) Tools() []methods.ToolSpec { return w.WTools() }
 
-// wrap_noema_methods_Describer lets interpreted types be a methods.Describer.
 type wrap_noema_methods_Describer struct {
 	IValue    any
 	WDescribe func() methods.Description
@@ -1070,7 +442,6 @@ type wrap_noema_methods_Describer struct {
 
 func (w wrap_noema_methods_Describer) Describe() methods.Description { return w.WDescribe() }
 
-// wrap_noema_methods_Host lets interpreted types be a methods.Host.
 type wrap_noema_methods_Host struct {
 	IValue    any
 	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1090,7 +461,6 @@ func (w wrap_noema_methods_Host) Seed(a0 context.Context, a1 methods.SeedKey, a2
 	return w.WSeed(a0, a1, a2)
 }
 
-// wrap_noema_methods_Method lets interpreted types be a methods.Method.
 type wrap_noema_methods_Method struct {
 	IValue any
 	WSolve func(a0 context.Context, a1 methods.Problem, a2 methods.Host) (methods.Answer, error)
@@ -1100,7 +470,6 @@ func (w wrap_noema_methods_Method) Solve(a0 context.Context, a1 methods.Problem,
 	return w.WSolve(a0, a1, a2)
 }
 
-// wrap_noema_methods_Model lets interpreted types be a methods.Model.
 type wrap_noema_methods_Model struct {
 	IValue    any
 	WComplete func(a0 context.Context, a1 methods.Request) (methods.Completion, error)
@@ -1110,7 +479,6 @@ func (w wrap_noema_methods_Model) Complete(a0 context.Context, a1 methods.Reques
 	return w.WComplete(a0, a1)
 }
 
-// wrap_noema_methods_SeedStore lets interpreted types be a methods.SeedStore.
 type wrap_noema_methods_SeedStore struct {
 	IValue any
 	WSeed  func(a0 context.Context, a1 methods.SeedKey, a2 func(context.Context) ([]byte, error)) ([]byte, error)
@@ -1120,7 +488,6 @@ func (w wrap_noema_methods_SeedStore) Seed(a0 context.Context, a1 methods.SeedKe
 	return w.WSeed(a0, a1, a2)
 }
 
-// wrap_noema_methods_Toolbox lets interpreted types be a methods.Toolbox.
 type wrap_noema_methods_Toolbox struct {
 	IValue    any
 	WCallTool func(a0 context.Context, a1 methods.ToolCall) (methods.ToolResult, error)
@@ -1130,7 +497,6 @@ func (w wrap_noema_methods_Toolbox) CallTool(a0 context.Context, a1 methods.Tool
 	return w.WCallTool(a0, a1)
 }
 
-// wrap_noema_methods_Tracer lets interpreted types be a methods.Tracer.
 type wrap_noema_methods_Tracer struct {
 	IValue any
 	WEmit  func(a0 methods.Event)

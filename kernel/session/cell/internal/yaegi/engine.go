@@ -156,8 +156,7 @@ func (e *Engine) declare(text string) (err error) {
 		}
 	}()
 	_, err = e.interp.Eval(text)
-	var p interp.Panic
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[interp.Panic](err); ok {
 		return fmt.Errorf("the interpreter gave up: %v", p.Value)
 	}
 	return err

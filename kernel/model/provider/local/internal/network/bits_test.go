@@ -94,13 +94,11 @@ func TestSameBits(t *testing.T) {
 		{Arch: "qwen3", Seed: 5, Layers: 1},
 		{Arch: "gemma3", Seed: 6, Layers: 2},
 	} {
-		for _, e := range engines() {
-			t.Run(spec.Arch+"/"+string(e), func(t *testing.T) { sameBits(t, spec, e) })
-		}
+		t.Run(spec.Arch, func(t *testing.T) { sameBits(t, spec) })
 	}
 }
 
-func sameBits(t *testing.T, spec localtest.Spec, e network.Engine) {
+func sameBits(t *testing.T, spec localtest.Spec) {
 	dir := t.TempDir()
 	if err := localtest.Write(dir, spec); err != nil {
 		t.Fatal(err)
@@ -113,7 +111,7 @@ func sameBits(t *testing.T, spec localtest.Spec, e network.Engine) {
 	for _, threads := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d threads", threads), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
-			d := load(t, dir, e)
+			d := load(t, dir)
 			if want == nil {
 				want = alone(t, d, prompts, 2)
 			} else {
@@ -124,7 +122,7 @@ func sameBits(t *testing.T, spec localtest.Spec, e network.Engine) {
 	}
 }
 
-// TestSameBitsEverywhere holds that the native engine gives the bits of the machine
+// TestSameBitsEverywhere holds that decoders give the bits of the machine
 // on which the digests were taken: an amd64 with AVX2.
 func TestSameBitsEverywhere(t *testing.T) {
 	for _, c := range []struct{ arch, kind, digest string }{
@@ -167,7 +165,7 @@ func loadGGUF(t *testing.T, file string) *network.Decoder {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	d, err := network.LoadDecoder(c, w, network.Native)
+	d, err := network.LoadDecoder(c, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,13 @@
 // Package network runs the models of package checkpoint: decoders, which
-// continue token sequences, and encoders, which embed texts. Decoders run on an
-// [Engine]: on the kernels of package matrix, or on the graphs of GoMLX, with
-// weights expanded to 32 bits. Encoders run on GoMLX.
+// continue token sequences, and encoders, which embed texts. Decoders run on the
+// kernels of package matrix, encoders on GoMLX, with weights expanded to 32 bits.
 //
 // # Same bits
 //
 // What a sequence gets depends on its own tokens alone: not on the number of
 // threads, nor on the sequences that share its steps, nor on the pieces that it
-// was fed in. Every sum of the native engine is taken in an order that the model
-// alone gives (see package matrix); for that of GoMLX see graphEngine. Tests check
-// it. The two engines, which round differently, give different last bits.
+// was fed in. Every sum is taken in an order that the model alone gives (see
+// package matrix). Tests check it.
 package network
 
 import (
@@ -28,35 +26,8 @@ type Decoder struct {
 	embedding *matrix.Matrix
 	positions []float32 // learned ones of GPT-2, [MaxContext, Hidden]
 	final     scaling
-	engine    engine
-	piece     int // tokens of a prompt that are fed at a time
-	grain     int // see Grain
-}
-
-// Engine is a name of what runs a decoder.
-type Engine string
-
-// The engines. Both run all families.
-const (
-	Native Engine = "native" // package matrix
-	GoMLX  Engine = "gomlx"
-)
-
-// engine is what runs the layers of a decoder: rows go in, logits come out.
-type engine interface {
-	// step feeds the embeddings of new tokens, [rows, Hidden], which are either
-	// several of one sequence in order, or one of each of several. Their sequences
-	// remember them. It gives the states after the last layer, in the same shape.
-	step(rows []row, x []float32) ([]float32, error)
-	// logits scores the vocabulary for n normalised states, [n, Vocab].
-	logits(states []float32, n int) ([]float32, error)
-}
-
-// native runs decoders on package matrix.
-type native struct {
-	config checkpoint.Config
-	layers []layer
-	head   projection
+	layers    []layer
+	head      projection
 }
 
 // layer is one layer of a decoder.
@@ -70,9 +41,9 @@ type layer struct {
 	frequencies          []float32
 }
 
-// nativePiece is how many tokens of a prompt the native engine is fed at a time:
-// enough for matrices to be read seldom, and few enough to stop soon.
-const nativePiece = 256
+// piece is how many tokens of a prompt are fed at a time: enough for matrices to
+// be read seldom, and few enough to stop soon.
+const piece = 256
 
 // MaxRows is the most sequences that should share a step.
 const MaxRows = 16
@@ -80,21 +51,16 @@ const MaxRows = 16
 // Sequence is the memory of one token sequence. The zero value is an empty one.
 type Sequence struct {
 	length int
-	heads  []matrix.Memory // by layer and head, of the native engine
-	caches caches          // of GoMLX
+	heads  []matrix.Memory // by layer and head
 }
 
 // Len is how many tokens the sequence has seen.
 func (s *Sequence) Len() int { return s.length }
 
-// Grain is of how many tokens the beginning of a sequence must be a multiple to
-// give the same bits as the whole when it is continued.
-func (d *Decoder) Grain() int { return d.grain }
-
-// Cut gives a copy that has seen the first n tokens only. On the native engine the
-// two share their memory of them.
+// Cut gives a copy that has seen the first n tokens only. The two share their
+// memory of them.
 func (s *Sequence) Cut(n int) *Sequence {
-	c := &Sequence{length: n, caches: s.caches.cut(n)}
+	c := &Sequence{length: n}
 	for i := range s.heads {
 		c.heads = append(c.heads, s.heads[i].Cut(n))
 	}
@@ -103,7 +69,7 @@ func (s *Sequence) Cut(n int) *Sequence {
 
 // Bytes is about how much memory the sequence takes, if it shares none.
 func (s *Sequence) Bytes() int {
-	n := s.caches.bytes()
+	n := 0
 	for i := range s.heads {
 		n += s.heads[i].Bytes()
 	}
@@ -121,7 +87,7 @@ func (d *Decoder) Prefill(s *Sequence, tokens []int, stop func() error) ([]float
 		if err := stop(); err != nil {
 			return nil, err
 		}
-		n := min(len(tokens), d.piece)
+		n := min(len(tokens), piece)
 		rows := make([]row, n)
 		for i := range rows {
 			rows[i] = row{s, s.length + i}
@@ -133,11 +99,7 @@ func (d *Decoder) Prefill(s *Sequence, tokens []int, stop func() error) ([]float
 		last = states[(n-1)*d.config.Hidden : n*d.config.Hidden]
 		tokens = tokens[n:]
 	}
-	logits, err := d.logits(last, 1)
-	if err != nil {
-		return nil, fmt.Errorf("prefill: %w", err)
-	}
-	return logits[0], nil
+	return d.logits(last, 1)[0], nil
 }
 
 // Next feeds one token to each sequence and gives the logits of what follows,
@@ -151,11 +113,7 @@ func (d *Decoder) Next(sequences []*Sequence, tokens []int) ([][]float32, error)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	logits, err := d.logits(states, len(rows))
-	if err != nil {
-		return nil, fmt.Errorf("decode: %w", err)
-	}
-	return logits, nil
+	return d.logits(states, len(rows)), nil
 }
 
 // row is a new token's place: a sequence and a position in it.
@@ -177,14 +135,18 @@ func (d *Decoder) step(rows []row, tokens []int) ([]float32, error) {
 			return nil, err
 		}
 	}
-	states, err := d.engine.step(rows, x)
-	if err != nil {
-		return nil, err
+	for _, r := range rows {
+		if r.heads == nil {
+			r.heads = make([]matrix.Memory, len(d.layers)*c.KVHeads)
+		}
+	}
+	for i := range d.layers {
+		d.layer(i, rows, x)
 	}
 	for _, r := range rows {
 		r.length = r.at + 1
 	}
-	return states, nil
+	return x, nil
 }
 
 // embed writes a token's embedding at a position.
@@ -207,12 +169,9 @@ func (d *Decoder) embed(x []float32, token, position int) error {
 }
 
 // logits normalises states, [n, Hidden], and scores the vocabulary.
-func (d *Decoder) logits(states []float32, n int) ([][]float32, error) {
+func (d *Decoder) logits(states []float32, n int) [][]float32 {
 	c := &d.config
-	scores, err := d.engine.logits(d.final.of(states, c.Hidden, c.Epsilon), n)
-	if err != nil {
-		return nil, err
-	}
+	scores := d.head.apply(d.final.of(states, c.Hidden, c.Epsilon), n)
 	byRow := make([][]float32, n)
 	for i := range byRow {
 		byRow[i] = scores[i*c.Vocab : (i+1)*c.Vocab]
@@ -222,5 +181,5 @@ func (d *Decoder) logits(states []float32, n int) ([][]float32, error) {
 			}
 		}
 	}
-	return byRow, nil
+	return byRow
 }

@@ -8,11 +8,8 @@ import (
 	"noema/kernel/model/provider/local/internal/network"
 )
 
-// engines are those that every test of decoders runs on.
-func engines() []network.Engine { return []network.Engine{network.Native, network.GoMLX} }
-
-// load loads a decoder for an engine.
-func load(t testing.TB, dir string, e network.Engine) *network.Decoder {
+// load loads a decoder.
+func load(t testing.TB, dir string) *network.Decoder {
 	t.Helper()
 	c, err := checkpoint.ReadConfig(dir)
 	if err != nil {
@@ -23,7 +20,7 @@ func load(t testing.TB, dir string, e network.Engine) *network.Decoder {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	d, err := network.LoadDecoder(c, w, e)
+	d, err := network.LoadDecoder(c, w)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/gomlx/compute"
-	. "github.com/gomlx/gomlx/core/graph" // see parts.go
+	_ "github.com/gomlx/compute/gobackend" // the default backend
+	. "github.com/gomlx/gomlx/core/graph"  // see parts.go
 	"github.com/gomlx/gomlx/core/tensors"
 
 	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/matrix"
 )
+
+// goBackend is the pure Go backend, with its operations one after the other.
+// Run in parallel, as is its default, they can deadlock: each
+// holds a worker, and a large multiplication within one waits for another
+// worker (compute v0.1.2, workerspool.Saturate).
+const goBackend = "go:ops_sequential"
 
 // Encoder is a BERT model. It is safe for concurrent use.
 type Encoder struct {
@@ -21,23 +29,34 @@ type Encoder struct {
 	weights []*tensors.Tensor
 
 	embedding *matrix.Matrix
-	positions []float32    // [MaxContext, Hidden]; the first token type is added
-	first     norm         // of the embeddings
-	layers    []graphLayer // whose norms come after attention and MLP
+	positions []float32 // [MaxContext, Hidden]; the first token type is added
+	first     norm      // of the embeddings
+	layers    []encoderLayer
 
-	graphs graphs[int] // by padded number of tokens
+	mu     sync.Mutex
+	graphs map[int]*Exec // by padded number of tokens, each built at its first use
+}
+
+// encoderLayer is one layer: attention, then an MLP, each followed by a norm.
+type encoderLayer struct {
+	q, k, v, out, up, down linear
+	first, second          norm // after attention and MLP
 }
 
 // LoadEncoder moves the weights of a BERT model to a backend.
-func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) (*Encoder, error) {
+func LoadEncoder(c checkpoint.Config, w *checkpoint.Weights) (*Encoder, error) {
 	if c.Family != checkpoint.BERT {
 		return nil, fmt.Errorf("load weights: a %s model makes text, not embeddings", c.Family)
+	}
+	b, err := compute.NewWithConfig(goBackend)
+	if err != nil {
+		return nil, fmt.Errorf("make backend %q: %w", goBackend, err)
 	}
 	l, to := &reader{source: w, config: c}, &loader{backend: b}
 	if w.Has("bert.embeddings.word_embeddings.weight") {
 		l.prefix = "bert."
 	}
-	e := &Encoder{config: c, backend: b}
+	e := &Encoder{config: c, backend: b, graphs: map[int]*Exec{}}
 	e.embedding = l.projection("embeddings.word_embeddings", c.Vocab, c.Hidden).weight
 	e.positions = l.values("embeddings.position_embeddings.weight", c.MaxContext, c.Hidden)
 	types := l.values("embeddings.token_type_embeddings.weight", c.Types, c.Hidden)
@@ -46,8 +65,7 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 	}
 	e.first = to.scaling(l.layerNorm("embeddings.LayerNorm", c.Hidden))
 	for i := 0; i < c.Layers && l.err == nil; i++ {
-		next := l.bertLayer(fmt.Sprintf("encoder.layer.%d.", i))
-		e.layers = append(e.layers, to.layer(&next, 0))
+		e.layers = append(e.layers, l.encoderLayer(to, fmt.Sprintf("encoder.layer.%d.", i)))
 	}
 	if err := cmp.Or(l.err, to.err); err != nil {
 		return nil, err
@@ -59,17 +77,17 @@ func LoadEncoder(b compute.Backend, c checkpoint.Config, w *checkpoint.Weights) 
 	return e, nil
 }
 
-func (l *reader) bertLayer(name string) layer {
-	c := l.config
-	return layer{
-		q:      l.projection(name+"attention.self.query", c.Hidden, c.Hidden),
-		k:      l.projection(name+"attention.self.key", c.Hidden, c.Hidden),
-		v:      l.projection(name+"attention.self.value", c.Hidden, c.Hidden),
-		out:    l.projection(name+"attention.output.dense", c.Hidden, c.Hidden),
-		first:  l.layerNorm(name+"attention.output.LayerNorm", c.Hidden),
-		up:     l.projection(name+"intermediate.dense", c.Inner, c.Hidden),
-		down:   l.projection(name+"output.dense", c.Hidden, c.Inner),
-		second: l.layerNorm(name+"output.LayerNorm", c.Hidden),
+func (l *reader) encoderLayer(to *loader, name string) encoderLayer {
+	hidden, inner := l.config.Hidden, l.config.Inner
+	return encoderLayer{
+		q:      to.projection(l.projection(name+"attention.self.query", hidden, hidden)),
+		k:      to.projection(l.projection(name+"attention.self.key", hidden, hidden)),
+		v:      to.projection(l.projection(name+"attention.self.value", hidden, hidden)),
+		out:    to.projection(l.projection(name+"attention.output.dense", hidden, hidden)),
+		first:  to.scaling(l.layerNorm(name+"attention.output.LayerNorm", hidden)),
+		up:     to.projection(l.projection(name+"intermediate.dense", inner, hidden)),
+		down:   to.projection(l.projection(name+"output.dense", hidden, inner)),
+		second: to.scaling(l.layerNorm(name+"output.LayerNorm", hidden)),
 	}
 }
 
@@ -85,7 +103,7 @@ func (e *Encoder) Encode(ctx context.Context, tokens []int) ([]float32, error) {
 	if len(tokens) == 0 || len(tokens) > c.MaxContext {
 		return nil, fmt.Errorf("encode: %d tokens, want 1 to %d", len(tokens), c.MaxContext)
 	}
-	n := piece(max(len(tokens), minPiece))
+	n := padded(len(tokens))
 	x, mask := make([]float32, n*c.Hidden), make([]float32, n)
 	for i := range n {
 		if i >= len(tokens) {
@@ -108,8 +126,17 @@ func (e *Encoder) Encode(ctx context.Context, tokens []int) ([]float32, error) {
 	return states[:len(tokens)*c.Hidden], nil
 }
 
+// padded is a number of tokens that a graph is built for: a power of two.
+func padded(n int) int {
+	size := 8
+	for size < n {
+		size *= 2
+	}
+	return size
+}
+
 func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
-	exec, err := e.graphs.of(e.backend, n, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
+	exec, err := e.graph(n)
 	if err != nil {
 		return nil, err
 	}
@@ -117,23 +144,41 @@ func (e *Encoder) run(n int, x, mask []float32) ([]float32, error) {
 		tensors.FromFlatDataAndDimensions(x, n, e.config.Hidden),
 		tensors.FromFlatDataAndDimensions(mask, 1, 1, n),
 	}
-	outs, err := exec.Call(withWeights(args, e.weights)...)
+	for _, w := range e.weights {
+		args = append(args, w)
+	}
+	outs, err := exec.Call(args...)
 	if err != nil {
 		return nil, err
 	}
-	defer release(outs)
-	return tensors.CopyFlatData[float32](outs[0])
+	states, err := tensors.CopyFlatData[float32](outs[0])
+	_ = outs[0].FinalizeAll() // gives the buffer back at once; fails only where there is none
+	return states, err
+}
+
+func (e *Encoder) graph(n int) (*Exec, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if exec := e.graphs[n]; exec != nil {
+		return exec, nil
+	}
+	exec, err := NewExec(e.backend, func(in []*Node) []*Node { return []*Node{e.build(n, in)} })
+	if err != nil {
+		return nil, fmt.Errorf("build graph: %w", err)
+	}
+	e.graphs[n] = exec
+	return exec, nil
 }
 
 func (e *Encoder) build(n int, in []*Node) *Node {
 	c := e.config
 	x, mask, weights := in[0], in[1], in[2:]
-	h := heads{kv: c.Heads, group: 1, dim: c.HeadDim, tokens: n, scale: c.QueryScale}
+	h := heads{count: c.Heads, dim: c.HeadDim, tokens: n, scale: c.QueryScale}
 	x = e.first.apply(weights, x, c.Epsilon)
 	for i := range e.layers {
 		l := &e.layers[i]
 		q, k, v := l.q.apply(weights, x), l.k.apply(weights, x), l.v.apply(weights, x)
-		y := l.out.apply(weights, h.attend(q, k, v, nil, masked{self: mask}))
+		y := l.out.apply(weights, h.attend(q, k, v, mask))
 		x = l.first.apply(weights, Add(x, y), c.Epsilon)
 		y = l.down.apply(weights, activated(l.up.apply(weights, x), c.Activation))
 		x = l.second.apply(weights, Add(x, y), c.Epsilon)

@@ -73,26 +73,8 @@ func (s scaling) of(x []float32, width int, epsilon float64) []float32 {
 	return y
 }
 
-// step implements engine; the states take the place of the embeddings.
-func (d *native) step(rows []row, x []float32) ([]float32, error) {
-	for _, r := range rows {
-		if r.heads == nil {
-			r.heads = make([]matrix.Memory, len(d.layers)*d.config.KVHeads)
-		}
-	}
-	for i := range d.layers {
-		d.layer(i, rows, x)
-	}
-	return x, nil
-}
-
-// logits implements engine.
-func (d *native) logits(states []float32, n int) ([]float32, error) {
-	return d.head.apply(states, n), nil
-}
-
 // layer runs the i-th layer on the rows of x.
-func (d *native) layer(i int, rows []row, x []float32) {
+func (d *Decoder) layer(i int, rows []row, x []float32) {
 	c, l, n := &d.config, &d.layers[i], len(rows)
 	h := l.first.of(x, c.Hidden, c.Epsilon)
 	qkv := together(h, n, l.q, l.k, l.v)
@@ -141,7 +123,7 @@ const queriesAtOnce = 4
 // attend gives each row's attention, [rows, Heads·HeadDim]. Up to 4 queries of
 // one head of keys are worked on together: of rows of one sequence that follow
 // each other, and of the heads that share the keys.
-func (d *native) attend(i int, rows []row, q []float32) []float32 {
+func (d *Decoder) attend(i int, rows []row, q []float32) []float32 {
 	c, l := &d.config, &d.layers[i]
 	group, dim := c.Heads/c.KVHeads, c.HeadDim
 	out, chunks := make([]float32, len(q)), neighbours(rows)
@@ -191,7 +173,7 @@ func (a *attention) add(q []float32, to, at, window int) {
 	a.from = append(a.from, from)
 }
 
-func (a *attention) flush(d *native, i int, r row, head int, out []float32) {
+func (a *attention) flush(d *Decoder, i int, r row, head int, out []float32) {
 	c := &d.config
 	for j := range a.q {
 		a.q[j] *= float32(c.QueryScale)

@@ -7,23 +7,17 @@ import (
 	"noema/kernel/model/provider/local/internal/matrix"
 )
 
-// LoadDecoder loads the weights of a decoder, which is every family but BERT, for
-// an engine.
-func LoadDecoder(c checkpoint.Config, w *checkpoint.Weights, e Engine) (*Decoder, error) {
+// LoadDecoder loads the weights of a decoder, which is every family but BERT.
+func LoadDecoder(c checkpoint.Config, w *checkpoint.Weights) (*Decoder, error) {
 	if c.Family == checkpoint.BERT {
 		return nil, fmt.Errorf("load weights: a %s model makes embeddings, not text", c.Family)
 	}
 	l := &reader{source: w, config: c}
-	d, n := &Decoder{config: c, piece: nativePiece, grain: 1}, &native{config: c}
-	d.engine = n
+	d := &Decoder{config: c}
 	if c.Family == checkpoint.GPT2 {
-		l.gpt2(d, n)
+		l.gpt2(d)
 	} else {
-		l.llama(d, n)
-	}
-	if l.err == nil && e == GoMLX {
-		d.piece, d.grain = graphPiece, graphPiece
-		d.engine, l.err = newGraphEngine(n)
+		l.llama(d)
 	}
 	if l.err != nil {
 		return nil, l.err
@@ -69,27 +63,27 @@ func (l *reader) rms(name string, n int) scaling {
 }
 
 // llama reads the Llama family, with the parts that some members add.
-func (l *reader) llama(d *Decoder, n *native) {
+func (l *reader) llama(d *Decoder) {
 	c := l.config
 	if l.source.Has("model.embed_tokens.weight") {
 		l.prefix = "model."
 	}
 	d.embedding = l.projection("embed_tokens", c.Vocab, c.Hidden).weight
 	for i := 0; i < c.Layers && l.err == nil; i++ {
-		n.layers = append(n.layers, l.llamaLayer(fmt.Sprintf("layers.%d.", i)))
+		d.layers = append(d.layers, l.llamaLayer(fmt.Sprintf("layers.%d.", i)))
 	}
-	l.positions(n)
+	l.positions(d)
 	d.final = l.rms("norm", c.Hidden)
-	n.head = projection{weight: d.embedding}
+	d.head = projection{weight: d.embedding}
 	l.prefix = ""
 	if !c.Tied {
-		n.head = l.projection("lm_head", c.Vocab, c.Hidden)
+		d.head = l.projection("lm_head", c.Vocab, c.Hidden)
 	}
 }
 
 // positions gives each layer its window and its rotary positions, whose
 // frequencies some files divide by factors.
-func (l *reader) positions(d *native) {
+func (l *reader) positions(d *Decoder) {
 	c := l.config
 	if l.err != nil {
 		return
@@ -138,7 +132,7 @@ func (l *reader) llamaLayer(name string) layer {
 	return b
 }
 
-func (l *reader) gpt2(d *Decoder, n *native) {
+func (l *reader) gpt2(d *Decoder) {
 	c := l.config
 	if l.source.Has("transformer.wte.weight") {
 		l.prefix = "transformer."
@@ -146,13 +140,13 @@ func (l *reader) gpt2(d *Decoder, n *native) {
 	d.embedding = l.projection("wte", c.Vocab, c.Hidden).weight
 	d.positions = l.values("wpe.weight", c.MaxContext, c.Hidden)
 	for i := 0; i < c.Layers && l.err == nil; i++ {
-		n.layers = append(n.layers, l.gpt2Layer(fmt.Sprintf("h.%d.", i)))
+		d.layers = append(d.layers, l.gpt2Layer(fmt.Sprintf("h.%d.", i)))
 	}
 	d.final = l.layerNorm("ln_f", c.Hidden)
-	n.head = projection{weight: d.embedding}
+	d.head = projection{weight: d.embedding}
 	l.prefix = ""
 	if !c.Tied {
-		n.head = l.projection("lm_head", c.Vocab, c.Hidden)
+		d.head = l.projection("lm_head", c.Vocab, c.Hidden)
 	}
 }
 

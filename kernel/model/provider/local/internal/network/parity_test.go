@@ -44,24 +44,20 @@ type answer struct {
 // and caches of two sizes.
 func TestParity(t *testing.T) {
 	variants := variants()
-	models := make([][]*network.Decoder, len(variants))
+	models := make([]*network.Decoder, len(variants))
 	jobs, answers := make([]any, len(variants)), make([]any, len(variants))
 	for i, v := range variants {
 		dir := t.TempDir()
 		if err := localtest.Write(dir, v.Spec); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range engines() {
-			models[i] = append(models[i], load(t, dir, e))
-		}
+		models[i] = load(t, dir)
 		jobs[i], answers[i] = job{dir, tokens(v.prompt, uint64(i)), 20}, &answer{}
 	}
 	// All jobs go to one process, since starting one costs seconds.
 	localtest.Python(t, reference, jobs, answers, "torch", "transformers")
 	for i, v := range variants {
-		for j, e := range engines() {
-			t.Run(v.name+"/"+string(e), func(t *testing.T) { hold(t, models[i][j], jobs[i].(job), answers[i].(*answer)) })
-		}
+		t.Run(v.name, func(t *testing.T) { hold(t, models[i], jobs[i].(job), answers[i].(*answer)) })
 	}
 }
 

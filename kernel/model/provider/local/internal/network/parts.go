@@ -15,11 +15,6 @@ import (
 // adds in another order from 4 Mi products on, so up to 15 rows are added alike.
 const partSize = 1 << 18
 
-// lanes is into how many pieces a part is cut again. They are the batch axis
-// of a multiplication, which is the only one that the backend shares out among
-// cores while a multiplication is small.
-const lanes = 16
-
 // weightID is a weight's place among the inputs of a graph; none is absent.
 type weightID int
 
@@ -66,7 +61,37 @@ func onDevice(b compute.Backend, values []float32, dims ...int) (*tensors.Tensor
 	return t, err
 }
 
-// split cuts a weight of shape [out, in] into parts [lanes, rows, in].
+// scaling adds a norm.
+func (l *loader) scaling(s scaling) norm {
+	n := norm{none, none}
+	if s.weight != nil {
+		n.weight = l.add(s.weight, len(s.weight))
+	}
+	if s.bias != nil {
+		n.bias = l.add(s.bias, len(s.bias))
+	}
+	return n
+}
+
+// projection expands a weight.
+func (l *loader) projection(p projection) linear {
+	w := linear{bias: none}
+	if p.weight == nil {
+		return w
+	}
+	rows, cols := p.weight.Rows, p.weight.Cols
+	values := make([]float32, rows*cols)
+	for i := range rows {
+		p.weight.Row(i, values[i*cols:(i+1)*cols])
+	}
+	w.parts = l.split(values, rows, cols)
+	if p.bias != nil {
+		w.bias = l.add(p.bias, len(p.bias))
+	}
+	return w
+}
+
+// split cuts a weight of shape [out, in] into parts [rows, in].
 func (l *loader) split(values []float32, out, in int) []weightID {
 	if l.err != nil {
 		return nil
@@ -75,40 +100,28 @@ func (l *loader) split(values []float32, out, in int) []weightID {
 	step := rowsOfPart(out, in)
 	for row := 0; row < out; row += step {
 		n := min(step, out-row)
-		k := lanesOf(n)
-		parts = append(parts, l.add(values[row*in:(row+n)*in], k, n/k, in))
+		parts = append(parts, l.add(values[row*in:(row+n)*in], n, in))
 	}
 	return parts
 }
 
 // rowsOfPart is the number of rows in each part of a weight but the last: as
-// even as can be in whole lanes.
+// even as can be in multiples of 16.
 func rowsOfPart(out, in int) int {
 	most := max(1, partSize/in)
 	parts := (out + most - 1) / most
 	rows := (out + parts - 1) / parts
-	if up := (rows + lanes - 1) / lanes * lanes; up <= most {
+	if up := (rows + 15) / 16 * 16; up <= most {
 		return up
 	}
 	return rows
 }
 
-func lanesOf(rows int) int {
-	for k := lanes; ; k-- {
-		if rows%k == 0 {
-			return k
-		}
-	}
-}
-
 // apply is x·Wᵀ + b for x of shape [rows, in].
-func (w linear) apply(weights []*Node, x *Node) *Node { return w.by(multiply, weights, x) }
-
-// by is x·Wᵀ + b by a way to multiply with a part.
-func (w linear) by(multiply func(x, part *Node) *Node, weights []*Node, x *Node) *Node {
+func (w linear) apply(weights []*Node, x *Node) *Node {
 	outs := make([]*Node, len(w.parts))
 	for i, p := range w.parts {
-		outs[i] = multiply(x, weights[p])
+		outs[i] = DotGeneral(x, []int{1}, nil, weights[p], []int{1}, nil)
 	}
 	y := outs[0]
 	if len(outs) > 1 {
@@ -118,12 +131,6 @@ func (w linear) by(multiply func(x, part *Node) *Node, weights []*Node, x *Node)
 		y = Add(y, InsertAxes(weights[w.bias], 0))
 	}
 	return y
-}
-
-// multiply is x·wᵀ for a part w of shape [lanes, n, in].
-func multiply(x, w *Node) *Node {
-	in := x.Shape().Dim(1)
-	return DotGeneral(x, []int{1}, nil, Reshape(w, w.Shape().Dim(0)*w.Shape().Dim(1), in), []int{1}, nil)
 }
 
 // apply normalises the last axis of x.

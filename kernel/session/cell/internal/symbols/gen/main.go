@@ -26,7 +26,7 @@ import (
 var own = []string{
 	"noema/kernel/lab", "noema/kernel/result/compare", "noema/kernel/base/display", "noema/kernel/model/provider",
 	"noema/kernel/result/record", "noema/kernel/run/runner", "noema/kernel/base/score", "noema/kernel/task",
-	"noema/methods", "noema/methods/reply",
+	"noema/methods", "noema/methods/phases", "noema/methods/reply",
 	"gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/stat",
 }
 

@@ -14,25 +14,26 @@ import (
 )
 
 // tableFile writes tables.go: what yaegi's tables lack of each package. The layout
-// is that of yaegi's extract command: a value by its name, a type as a nil pointer to
-// it, and for each interface a struct of functions, through which interpreted types
-// satisfy it. Constants are left out, because the type checker knows their values, and
-// generic functions and types, which reflection cannot hold.
+// is that of yaegi's extract command: functions, variables, types as nil pointers to
+// them, and for each interface a struct of functions, through which interpreted types
+// satisfy it. Package symbols finds their names, see named there. Constants are left
+// out, because the type checker knows their values, and generic functions and types,
+// which reflection cannot hold.
 func tableFile(world []*source) ([]byte, error) {
 	t := &table{imports: map[string]string{"reflect": "reflect", "sync": "sync"}}
 	for _, s := range world {
 		key := path.Join(s.PkgPath, s.Name)
 		known, std := stdlib.Symbols[key]
-		t.lines, t.typesOnly, t.prefix = nil, slices.Contains(given, s.PkgPath), strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(s.PkgPath)
+		t.values, t.typesOnly, t.std, t.prefix = nil, slices.Contains(given, s.PkgPath), std, strings.NewReplacer("/", "_", ".", "_", "-", "_").Replace(s.PkgPath)
 		for _, name := range s.Types.Scope().Names() {
 			if _, ok := known[name]; !ok && s.Types.Scope().Lookup(name).Exported() {
 				t.add(s.Types.Scope().Lookup(name))
 			}
 		}
-		if len(t.lines) == 0 && std {
+		if len(t.values) == 0 && std {
 			continue
 		}
-		fmt.Fprintf(&t.entries, "%q: {\n%s},\n", key, strings.Join(t.lines, ""))
+		fmt.Fprintf(&t.entries, "%q: named(%s),\n", key, filled(t.values))
 	}
 	return format.Source(t.file())
 }
@@ -43,9 +44,10 @@ type table struct {
 	entries bytes.Buffer
 	wraps   []string // declarations of interface wrappers
 	prefix  string   // of the wrappers of the package in hand, as math_rand_v2
-	lines   []string // its entries
+	values  []string // its entries
 
 	typesOnly bool // it is one of given
+	std       bool // it is of the standard library, whose newest interfaces no cell implements
 }
 
 func (t *table) add(o types.Object) {
@@ -54,11 +56,11 @@ func (t *table) add(o types.Object) {
 		t.addType(o)
 	case *types.Var:
 		if !t.typesOnly {
-			t.entry(o.Name(), "reflect.ValueOf(&"+t.ref(o)+").Elem()")
+			t.values = append(t.values, fmt.Sprintf("%q, reflect.ValueOf(&%s).Elem()", o.Name(), t.ref(o)))
 		}
 	case *types.Func:
 		if !t.typesOnly && o.Signature().TypeParams().Len() == 0 {
-			t.entry(o.Name(), "reflect.ValueOf("+t.ref(o)+")")
+			t.values = append(t.values, t.ref(o))
 		}
 	}
 }
@@ -71,11 +73,15 @@ func (t *table) addType(o *types.TypeName) {
 	if ok && !iface.IsMethodSet() {
 		return // a constraint
 	}
-	t.entry(o.Name(), "reflect.ValueOf((*"+t.ref(o)+")(nil))")
-	if ok && !o.IsAlias() && !t.typesOnly { // a wrapper goes by the type's own name
+	value := "(*" + t.ref(o) + ")(nil)"
+	if named, ok := types.Unalias(o.Type()).(*types.Named); !ok || named.Obj().Name() != o.Name() || named.TypeArgs().Len() > 0 {
+		value = fmt.Sprintf("%q, %s", o.Name(), value) // an alias, which has no name of its own at run time
+	}
+	t.values = append(t.values, value)
+	if ok && !o.IsAlias() && !t.typesOnly && !t.std { // a wrapper goes by the type's own name
 		wrap := "wrap_" + t.prefix + "_" + o.Name()
 		t.wraps = append(t.wraps, t.wrapper(wrap, o, iface))
-		t.entry("_"+o.Name(), "reflect.ValueOf((*"+wrap+")(nil))")
+		t.values = append(t.values, "(*"+wrap+")(nil)")
 	}
 }
 
@@ -90,8 +96,22 @@ func isGeneric(t types.Type) bool {
 	return false
 }
 
-func (t *table) entry(name, value string) {
-	t.lines = append(t.lines, fmt.Sprintf("%q: %s,\n", name, value))
+// filled is a list of values in lines of up to 110 characters.
+func filled(values []string) string {
+	if all := strings.Join(values, ", "); len(all) < 90 {
+		return all
+	}
+	b := strings.Builder{}
+	b.WriteByte('\n')
+	width := 0
+	for _, v := range values {
+		if width += len(v) + 2; width > 110 {
+			b.WriteByte('\n')
+			width = len(v) + 2
+		}
+		b.WriteString(v + ", ")
+	}
+	return b.String() + "\n"
 }
 
 // ref names an object of the package itself.
@@ -126,8 +146,7 @@ func (t *table) wrapper(name string, o *types.TypeName, iface *types.Interface) 
 		fmt.Fprintf(&fields, "W%s func(%s) (%s)\n", m.Name(), params, results)
 		fmt.Fprintf(&methods, "func (w %s) %s(%s) (%s) {%s}\n", name, m.Name(), params, results, forward(m, args))
 	}
-	return fmt.Sprintf("// %s lets interpreted types be a %s.\ntype %s struct {\nIValue any\n%s}\n\n%s\n",
-		name, t.ref(o), name, &fields, &methods)
+	return fmt.Sprintf("type %s struct {\nIValue any\n%s}\n\n%s\n", name, &fields, &methods)
 }
 
 // forward is the body of a wrapper's method: one line that calls the field. A
@@ -178,6 +197,6 @@ func (t *table) file() []byte {
 	}
 	b.WriteString(")\n\n// tables are what comes on top of yaegi's own.\nvar tables = sync.OnceValue(func() map[string]map[string]reflect.Value {\nreturn map[string]map[string]reflect.Value{\n")
 	b.Write(t.entries.Bytes())
-	b.WriteString("}\n})\n\n" + strings.Join(t.wraps, ""))
+	b.WriteString("}\n})\n\n// The wrappers let interpreted types satisfy interfaces.\n\n" + strings.Join(t.wraps, ""))
 	return b.Bytes()
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"noema/kernel/internal/test/providertest"
+)
+
+// TestProgramOfTwoModels: the names of a program mean the experiment's models as its manifest
+// says; equal requests to two of them are two calls; a replay has the same root, and a model
+// that the experiment lacks is refused by its name.
+func TestProgramOfTwoModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four runs")
+	}
+	needPython(t)
+	server := providertest.New(providertest.Config{Answer: yes})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+	c.write("quiz.jsonl", quiz(3))
+	c.write("p/agent.py", asking+`
+def by(model):
+    return post("/chat/completions", {"model": model, "messages": [{"role": "user", "content": question}]})["choices"][0]["message"]["content"]
+print("Answer:", by("cheap"), by("gpt-4o"), by("gpt-4o"))`)
+	c.write("p/plugin.yaml", "command: [python3, agent.py]\nproblem: stdin\nmodels: {gpt-4o: strong}\n")
+	args := []string{"compare", "--task", "quiz.jsonl", "--methods", filepath.Join(c.dir, "p"), "--model", "openai/small?with.strong=openai/large"}
+	first := c.run(0, args...)
+	asked := map[string]int{}
+	for _, a := range server.Asks() {
+		for _, model := range []string{"small", "large"} {
+			if strings.Contains(fmt.Sprint(a.Body), "model:"+model) {
+				asked[model]++
+			}
+		}
+	}
+	if asked["small"] != 3 || asked["large"] != 6 {
+		t.Errorf("asked %v, want 3 small and 6 large", asked)
+	}
+	before := server.Requests()
+	again, replayed := c.run(0, args...), c.run(0, "replay", "last")
+	if rootOf(again.stdout) != rootOf(first.stdout) || server.Requests() != before {
+		t.Errorf("root %s, want %s; %d requests more", rootOf(again.stdout), rootOf(first.stdout), server.Requests()-before)
+	}
+	want(t, replayed.stdout, rootOf(first.stdout))
+	alone := c.start(c.command("compare", "--task", "quiz.jsonl", "--methods", filepath.Join(c.dir, "p"), "--model", "openai/small"))()
+	want(t, alone.stdout+alone.stderr, `the experiment has no model called "strong"`)
+	other := c.start(c.command("compare", "--task", "quiz.jsonl", "--methods", "direct", "--model", "openai/small?with.strong=opnai/large"))()
+	want(t, other.stdout+other.stderr, `called "strong"`, `did you mean "openai"`)
+}

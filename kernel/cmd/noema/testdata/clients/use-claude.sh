@@ -1,0 +1,2 @@
+#!/bin/sh
+exec node_modules/.bin/claude -p "$(cat)" --model sonnet

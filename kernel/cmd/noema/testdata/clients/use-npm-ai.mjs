@@ -1,0 +1,10 @@
+import { generateText, streamText } from "ai";
+import { createOpenAI } from "@ai-sdk/openai";
+import fs from "node:fs";
+const question = fs.readFileSync(0, "utf8");
+const openai = createOpenAI({ baseURL: process.env.OPENAI_BASE_URL });
+const first = await generateText({ model: openai.chat("gpt-4o"), prompt: question });
+const second = streamText({ model: openai.chat("gpt-4o"), prompt: question + first.text });
+let text = "";
+for await (const part of second.textStream) text += part;
+console.log(text);

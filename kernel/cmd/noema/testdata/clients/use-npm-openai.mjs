@@ -1,0 +1,10 @@
+import OpenAI from "openai";
+import fs from "node:fs";
+const question = fs.readFileSync(0, "utf8");
+const client = new OpenAI();
+const ask = () => client.chat.completions.create({ model: "gpt-4o", messages: [{ role: "user", content: question }] });
+const votes = await Promise.all([ask(), ask(), ask(), ask()]);
+const stream = await client.chat.completions.create({ model: "gpt-4o", stream: true, messages: [{ role: "user", content: question + votes.length }] });
+let text = "";
+for await (const chunk of stream) text += chunk.choices[0]?.delta?.content ?? "";
+console.log(text);

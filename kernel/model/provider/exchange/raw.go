@@ -1,0 +1,78 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"noema/kernel/model/provider"
+	"noema/methods"
+	"noema/plugins/program/wires"
+)
+
+var _ provider.Speaker = (*Client)(nil)
+
+// Speaks implements [provider.Speaker].
+func (c *Client) Speaks(wire string) bool {
+	_, ok := c.protocol.Raw[wires.Wire(wire)]
+	return ok
+}
+
+// unserved reports whether a program's request failed because the server has not its wire, as
+// many have chat completions alone, and can be asked for in another way. If it cannot, the
+// error says why.
+func unserved(r methods.Raw, err error) (other bool, failure error) {
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed {
+		return false, err
+	}
+	if len(r.Unread) == 0 {
+		return true, nil
+	}
+	told := *e
+	told.Hint = fmt.Sprintf("if the server does not serve %s: this cannot be asked for in another way: %s; ", r.Wire, strings.Join(r.Unread, ", ")) + e.Hint
+	return false, &told
+}
+
+// completeRaw sends a request as a program wrote it, with the name of this client's model,
+// and returns the whole reply. Nothing is left out of it that a server refuses: the program
+// would get another answer than it asked for.
+func (c *Client) completeRaw(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	wire := wires.Wire(r.Raw.Wire)
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(r.Raw.Body, &body); err != nil {
+		return methods.Completion{}, &provider.Error{Kind: provider.Rejected, Err: fmt.Errorf("read the program's request: %w", err)}
+	}
+	if _, named := body["model"]; !named { // one that is, is a model of another kind, such as of embeddings
+		body["model"] = json.RawMessage(fmt.Sprintf("%q", c.config.Model))
+	}
+	if c.protocol.Amend != nil {
+		c.protocol.Amend(wire, body)
+	}
+	room := &share{of: c.memory}
+	defer room.release()
+	read := func(raw []byte) bool {
+		_, err := wires.Result(wire, raw)
+		return err == nil
+	}
+	raw, err := c.post(ctx, c.protocol.Raw[wire], body, room, read)
+	if err != nil {
+		return methods.Completion{}, c.failure(ctx, err)
+	}
+	done, err := wires.Result(wire, raw)
+	if err != nil {
+		return methods.Completion{}, c.failure(ctx, Malformed(raw, "%w", err))
+	}
+	if done.Usage.Unmetered > 0 {
+		done.Usage.Unpriced = 1
+		return done, nil
+	}
+	cost, known := c.tariff.Cost(done.Usage)
+	if done.Usage.Cost = cost; !known {
+		done.Usage.Unpriced = 1
+	}
+	return done, nil
+}

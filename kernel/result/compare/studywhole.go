@@ -1,0 +1,94 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"noema/kernel/base/score"
+	"noema/methods"
+)
+
+// whole is the study as one comparison on the mean of its tasks.
+func (s *study) whole(of Slice) *Comparison {
+	c := &Comparison{
+		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.over(len(s.pairs)).simultaneous(),
+		Baseline: s.Baseline, Samples: of.Samples, Chance: map[string]float64{}, Curves: []Curve{},
+	}
+	if len(s.envelope) > 0 {
+		c.Budget = &s.Budget
+	}
+	for _, one := range s.cells {
+		c.Epochs = max(c.Epochs, one.Data.epochs())
+	}
+	for m := range s.methods {
+		c.Methods = append(c.Methods, s.stats(m, of))
+	}
+	c.Pareto.Resource = payment(c.Methods)
+	for i, p := range s.pairs {
+		d := of.Pairs[i]
+		d.Equivalence = d.within(s.Equivalence)
+		p.Metrics = map[string]Difference{of.Metric: d}
+		p.Winner, p.Verdict = d.Winner, d.Verdict()
+		c.Pairs = append(c.Pairs, p)
+	}
+	c.Verdict = c.verdict()
+	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.Metric == score.Graded }) {
+		c.Notes = append(c.Notes, "a model grades answers of this study: the study names no winner; \"noema label\" and a comparison of the one run decide")
+	}
+	for _, m := range c.Methods {
+		if m.Failed > 0 {
+			c.Notes = append(c.Notes, c.failures(m))
+		}
+	}
+	return c
+}
+
+// stats are the numbers of a method over all cells: what a trial uses is the mean of the
+// tasks by their weights, and of the models.
+func (s *study) stats(m int, of Slice) MethodStats {
+	out := MethodStats{
+		Method: s.methods[m], N: of.Methods[m].N, Outcomes: map[methods.Outcome]int{},
+		Metrics: map[string]Merit{of.Metric: {Value: of.Methods[m]}}, Usage: map[Resource]score.Metric{},
+	}
+	for _, t := range s.strata {
+		for _, d := range t.data {
+			for _, r := range append(Resources(), InputTokens, OutputTokens) {
+				sum, has := out.Usage[r]
+				if !has {
+					sum = score.Metric{Name: string(r), Defined: true}
+				}
+				one := score.Mean(string(r), d.used(m, r), score.Options{Student: true})
+				sum.Value += t.Weight * one.Value / float64(len(t.data))
+				sum.N, sum.Defined = sum.N+one.N, sum.Defined && one.Defined
+				sum.Low, sum.High = sum.Value, sum.Value
+				out.Usage[r] = sum
+			}
+		}
+	}
+	var total methods.Usage
+	for _, c := range s.cells {
+		var seeds *SeedUse
+		c.Data.count(m, func(cell Cell) bool {
+			out.Trials++
+			out.Outcomes[cell.Outcome]++
+			if cell.Repaired && cell.Outcome == methods.Answered {
+				out.Repaired++
+			}
+			if seeds = cell.seeds; cell.Infra {
+				out.Failed++
+			} else {
+				total = total.Plus(cell.Usage)
+			}
+			return true
+		})
+		if seeds != nil {
+			total = total.Plus(seeds.sum)
+		}
+		for _, cause := range c.Data.causes(m) {
+			cause.Example = fmt.Sprintf("%s · %s: %s", c.Task, c.Model, cause.Example)
+			out.Causes = append(out.Causes, cause)
+		}
+	}
+	out.Total = UsageOf(total)
+	return out
+}

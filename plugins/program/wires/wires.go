@@ -1,0 +1,217 @@
+// Package wires reads and writes the protocols by which programs ask their models:
+// OpenAI's chat completions, responses, completions and embeddings, and Anthropic's
+// messages. It is the server's side of them, without a server: [Read] makes a
+// [methods.Request] of a body, [Whole] and [Frames] a reply that clients understand,
+// whole or as a stream, and [Result] reads what a provider answered.
+//
+// A request is carried whole, as [methods.Raw]; what its reading leaves out is named in
+// Unread, so that a provider of another kind can refuse it instead of answering
+// something else.
+package wires
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"noema/methods"
+)
+
+// Wire is a protocol.
+type Wire string
+
+// The wires. Their names stand in keys of completions and never change.
+const (
+	Chat        Wire = "openai.chat"
+	Responses   Wire = "openai.responses"
+	Completions Wire = "openai.completions"
+	Embeddings  Wire = "openai.embeddings"
+	Messages    Wire = "anthropic.messages"
+	CountTokens Wire = "anthropic.count_tokens"
+)
+
+// protocol is what differs between wires.
+type protocol struct {
+	path string
+	read func(*reader) error
+	// whole renders replies, and frames cuts a whole reply into events. Where they are nil,
+	// only a provider that speaks the wire can answer, and there are no streams.
+	whole  func(Asked, []methods.Completion, string) any
+	frames func(*stream, object) error
+	result func(body []byte) (methods.Completion, error)
+}
+
+func protocolOf(w Wire) protocol {
+	switch w {
+	case Chat:
+		return protocol{"/chat/completions", readChat, wholeChat, framesChat, resultChat}
+	case Responses:
+		return protocol{"/responses", readResponses, wholeResponses, framesResponses, resultResponses}
+	case Completions:
+		return protocol{"/completions", readCompletions, wholeCompletions, framesCompletions, resultCompletions}
+	case Embeddings:
+		return protocol{path: "/embeddings", read: readNothing("input"), result: resultUsage}
+	case Messages:
+		return protocol{"/messages", readMessages, wholeMessages, framesMessages, resultMessages}
+	case CountTokens:
+		return protocol{path: "/messages/count_tokens", read: readNothing("messages"), result: resultUsage}
+	}
+	return protocol{}
+}
+
+// all are the wires; one whose path ends like another's comes before it.
+func all() []Wire { return []Wire{Chat, Responses, Embeddings, CountTokens, Messages, Completions} }
+
+// At returns the wire that is spoken at a path, whatever stands before it.
+func At(path string) (Wire, bool) {
+	for _, w := range all() {
+		if strings.HasSuffix(path, w.Path()) {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// Path is where a provider speaks the wire, below a base URL that ends in /v1.
+func (w Wire) Path() string { return protocolOf(w).path }
+
+// Asked is a request of a program as it was read.
+type Asked struct {
+	methods.Request        // the reading, with Raw; Path and Draw are the caller's
+	Choices         int    // how many replies it wants
+	Stream          bool   // the reply is to come in events
+	IncludeUsage    bool   // with one that tells the usage
+	Model           string // as the program named it
+}
+
+// Refused is why a request is not answered, in a form that its client understands.
+type Refused struct {
+	Status  int    // HTTP status
+	Code    string // for programs, such as "budget_exceeded"
+	Message string // for people
+	Param   string // the field that is to blame; empty if none is
+}
+
+// Error implements error.
+func (r *Refused) Error() string { return r.Message }
+
+// Refusal is the body of a refusal in the protocol's own form.
+func Refusal(w Wire, r Refused) []byte {
+	if strings.HasPrefix(string(w), "anthropic.") {
+		kind := "invalid_request_error"
+		switch r.Status {
+		case http.StatusNotFound:
+			kind = "not_found_error"
+		case http.StatusRequestEntityTooLarge:
+			kind = "request_too_large"
+		}
+		return encode(object{"type": "error", "error": object{"type": kind, "message": r.Message}})
+	}
+	return encode(object{"error": object{"message": r.Message, "type": "invalid_request_error", "param": orNull(r.Param), "code": orNull(r.Code)}})
+}
+
+// Read reads a request. Its errors are *[Refused] and name the field.
+func Read(w Wire, body []byte) (Asked, error) {
+	r, err := newReader(w, body)
+	if err == nil {
+		err = protocolOf(w).read(r)
+	}
+	if err != nil {
+		return Asked{}, err
+	}
+	return r.finish(), nil
+}
+
+// Whole is the body of the reply to a request, of as many completions as it wants choices.
+// id, some 24 digits, makes its ids. A provider's own reply stays as it is, but for its ids and
+// the name of the model.
+func Whole(w Wire, a Asked, replies []methods.Completion, id string) ([]byte, error) {
+	if len(replies) > 0 && replies[0].Raw != nil {
+		var body map[string]json.RawMessage
+		if err := decode(replies[0].Raw, &body); err != nil {
+			return nil, fmt.Errorf("read the provider's reply: %w", err)
+		}
+		if body["model"] != nil {
+			body["model"] = encode(modelOf(replies, a))
+		}
+		return ownIDs(encode(body), id), nil
+	}
+	whole := protocolOf(w).whole
+	if whole == nil {
+		return nil, &Refused{Status: http.StatusBadRequest, Code: "not_served", Message: fmt.Sprintf("%s is answered only by a provider that serves it", w)}
+	}
+	return encode(whole(a, replies, id)), nil
+}
+
+// Frames are the server-sent events of a whole reply.
+func Frames(w Wire, whole []byte, includeUsage bool) ([][]byte, error) {
+	var body object
+	p := protocolOf(w)
+	if p.frames == nil {
+		return nil, &Refused{Status: http.StatusBadRequest, Code: "no_stream", Message: fmt.Sprintf("%s has no streams", w), Param: "stream"}
+	}
+	if err := decode(whole, &body); err != nil {
+		return nil, fmt.Errorf("cut a reply into events: %w", err)
+	}
+	s := &stream{usage: includeUsage}
+	err := p.frames(s, body)
+	return s.frames, err
+}
+
+// Result reads the whole reply of a provider. Its ids and times, which mean nothing and
+// differ between equal replies, are replaced: see [Whole].
+func Result(w Wire, body []byte) (methods.Completion, error) {
+	c, err := protocolOf(w).result(body)
+	if err != nil {
+		return c, err
+	}
+	if c.Raw, err = withoutIDs(body); err != nil {
+		return c, err
+	}
+	c.Usage.Calls = 1
+	if c.Usage.InputTokens == 0 && c.Usage.OutputTokens == 0 {
+		c.Usage = methods.Usage{Calls: 1, Unmetered: 1}
+	}
+	return c, nil
+}
+
+// object is a JSON object that is written.
+type object = map[string]any
+
+func encode(v any) []byte {
+	raw, err := methods.EncodeJSON(v)
+	if err != nil { // made of texts, numbers and valid JSON
+		panic(err)
+	}
+	return raw
+}
+
+func decode(raw []byte, into any) error { return methods.DecodeJSON(raw, into) }
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// arguments are a tool call's as JSON: other text becomes a JSON string.
+func arguments(text string) json.RawMessage {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return json.RawMessage("{}")
+	case json.Valid([]byte(text)):
+		return json.RawMessage(text)
+	}
+	return encode(text)
+}
+
+// argumentText is what a client reads of them.
+func argumentText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
