@@ -127,14 +127,17 @@ func killCluster(t *testing.T, kills, limit int, natsServer string) {
 	finished := map[string]string{}
 	done, began := 0, time.Now()
 	for ; done < kills; done++ {
+		trigger, release := l.arm(1 + rng.IntN(max(1, alone.ProviderCalls/kills)))
 		select {
-		case <-l.arm(1 + rng.IntN(max(1, alone.ProviderCalls/kills))):
+		case <-trigger:
 		case r := <-x.coordinator.end:
 			x.coordinator.end <- r
 		case <-time.After(time.Minute):
+			release() // the server waits for it when it is closed
 			t.Fatal("nothing is asked for a minute")
 		}
 		if len(x.coordinator.end) > 0 {
+			release()
 			break // the run was done before all kills
 		}
 		switch victim := rng.IntN(5); {
@@ -151,6 +154,7 @@ func killCluster(t *testing.T, kills, limit int, natsServer string) {
 			w.kill()
 			w.start()
 		}
+		release()
 	}
 	r := <-x.coordinator.end
 	if r.code != 0 {
