@@ -67,27 +67,47 @@ runpy.run_path("program.py", run_name="__main__")`
 // fails is a Fault; the error is that of ctx or of the machine. Processes that it started
 // end with it.
 func (p *Python) Run(ctx context.Context, program string) (Printed, error) {
-	if len(program) > maxProgram {
-		return Printed{Fault: fmt.Sprintf("the program has %d bytes: the limit is %d", len(program), maxProgram)}, nil
+	if fault := tooLong(program); fault != "" {
+		return Printed{Fault: fault}, nil
 	}
+	var out head
+	printed, err := p.run(ctx, p.time, map[string]string{"program.py": program}, nil, &out)
+	printed.Output = out.String()
+	return printed, err
+}
+
+func tooLong(program string) string {
+	if len(program) <= maxProgram {
+		return ""
+	}
+	return fmt.Sprintf("the program has %d bytes: the limit is %d", len(program), maxProgram)
+}
+
+// run runs the file program.py of some, for so long of the clock. Its standard input and
+// output are in and out.
+func (p *Python) run(ctx context.Context, most time.Duration, named map[string]string, in io.Reader, out io.Writer) (Printed, error) {
 	dir, err := os.MkdirTemp("", "noema-python-")
 	if err != nil {
 		return Printed{}, fmt.Errorf("run a program: %w", err)
 	}
 	defer RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "program.py"), []byte(program), 0o600); err != nil {
-		return Printed{}, fmt.Errorf("run a program: %w", err)
+	for name, text := range named {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return Printed{}, fmt.Errorf("run a program: %w", err)
+		}
 	}
-	within, cancel := context.WithTimeout(ctx, p.time)
+	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	var flooded atomic.Bool
 	said := &output{limit: 16 * programOutput, flood: func(string) {
 		flooded.Store(true)
 		cancel()
 	}}
-	var out head
 	cmd := exec.Command(p.interpreter.Executable, "-B", "-s", "-c", fmt.Sprintf(limited, programMemory, int(p.time/time.Second)+1, programFile))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, io.MultiWriter(&out, said.stream("stdout")), said.stream("stderr")
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, in, out, said.stream("stderr")
+	if _, piped := out.(*os.File); !piped {
+		cmd.Stdout = io.MultiWriter(out, said.stream("stdout"))
+	}
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "PYTHONHASHSEED=0", "PYTHONIOENCODING=utf-8"}
 	err = Confined(within, cmd, dir, isolate.Without(p.interpreter.Roots, private()), nil)
 	var exit *exec.ExitError
@@ -95,15 +115,15 @@ func (p *Python) Run(ctx context.Context, program string) (Printed, error) {
 	case ctx.Err() != nil:
 		return Printed{}, fmt.Errorf("run a program: %w", ctx.Err())
 	case flooded.Load():
-		return Printed{out.String(), fmt.Sprintf("it was ended: it wrote more than %s", size(16*programOutput))}, nil
+		return Printed{Fault: fmt.Sprintf("it was ended: it wrote more than %s", size(16*programOutput))}, nil
 	case within.Err() != nil:
-		return Printed{out.String(), fmt.Sprintf("it was ended after %v", p.time)}, nil
+		return Printed{Fault: fmt.Sprintf("it was ended after %v", most)}, nil
 	case errors.As(err, &exit):
-		return Printed{out.String(), strings.TrimSpace(strings.ReplaceAll(said.String(), dir+"/", "") + "\n" + exit.String())}, nil
+		return Printed{Fault: strings.TrimSpace(strings.ReplaceAll(said.String(), dir+"/", "") + "\n" + exit.String())}, nil
 	case err != nil:
 		return Printed{}, fmt.Errorf("run a program: %w", err)
 	}
-	return Printed{Output: out.String()}, nil
+	return Printed{}, nil
 }
 
 // RemoveAll removes a folder, whatever modes a program has given to what is in it. What is

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"noema/methods"
@@ -84,7 +83,7 @@ func writeProgram(ctx context.Context, t *phases.Trial, path string, draw int, t
 	_, _, err = reply.Text(ctx, t.Host, r, func(text string) error {
 		runs++
 		at := fmt.Sprintf("%s/run%d", path, runs)
-		program := programOf(text)
+		program := reply.Program(text)
 		read, fault, err := runProgram(ctx, t, at, program)
 		if failed = err; err != nil || fault == nil {
 			read.Text = program
@@ -126,15 +125,4 @@ func runProgram(ctx context.Context, t *phases.Trial, path, program string) (r r
 	r.Report(t.Host, path)
 	t.Emit(path, methods.StepResult, 1, nil, "%s", result.Content)
 	return r, nil, nil
-}
-
-// fenced is a block of code.
-var fenced = regexp.MustCompile("(?s)```(?:[Pp]ython3?|py)?[ \t]*\n(.*?)(?:```|$)")
-
-// programOf is the last block of code in a reply, or all of a reply that has none.
-func programOf(text string) string {
-	if blocks := fenced.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
-		text = blocks[len(blocks)-1][1]
-	}
-	return strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
 }

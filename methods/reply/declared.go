@@ -177,8 +177,12 @@ func answerLine(text string, within []literal, spec methods.AnswerSpec) marked {
 		start := strings.LastIndexByte(text[:end], '\n') + 1
 		s := strings.TrimLeft(text[start:end], decoration)
 		if label := answerLabel.FindString(s); label != "" && !isData(start) {
+			line, rest := strings.Trim(s[len(label):], decoration), text[min(len(text), end+1):]
+			if open := strings.TrimSpace(s[len(label):]); strings.HasPrefix(open, "```") && strings.Contains(rest, "```") {
+				line, rest = "", open+"\n"+rest // a block that begins on the line of its mark
+			}
 			return marked{
-				line: strings.Trim(s[len(label):], decoration), rest: text[min(len(text), end+1):], at: start,
+				line: line, rest: rest, at: start,
 				name: "a line that begins with \"Answer:\"", found: true,
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 )
 
@@ -99,4 +100,15 @@ func balanced(text string) []string {
 		text = text[d.InputOffset():]
 	}
 	return values
+}
+
+// block is a fenced block of code in Python.
+var block = regexp.MustCompile("(?s)```(?:[Pp]ython3?|py)?[ \t]*\n(.*?)(?:```|$)")
+
+// Program is the last fenced block of code in a reply, or all of a reply that has none.
+func Program(text string) string {
+	if blocks := block.FindAllStringSubmatch(text, -1); len(blocks) > 0 {
+		text = blocks[len(blocks)-1][1]
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
 }

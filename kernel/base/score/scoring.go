@@ -20,7 +20,7 @@ type Scoring struct {
 // own is the table of scorers that tasks name, for answers that need more than a
 // comparison with the target.
 func own() map[string]Scorer {
-	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}, "booking": bookingScorer{}}
+	return map[string]Scorer{"game24": game24Scorer{}, "research": researchScorer{}, "booking": bookingScorer{}, "tests": testsScorer{}}
 }
 
 // Named is the scoring of a name: one of a task's own, or that of [Choose]. Of a name
@@ -86,6 +86,9 @@ func (s Scoring) ByEffects() bool {
 	_, ok := s.by.(EffectScorer)
 	return ok
 }
+
+// Tests reports whether answers are programs, which pass tests or fail.
+func (s Scoring) Tests() bool { return s.by == Scorer(testsScorer{}) }
 
 // Normalizes reports whether it compares texts by [Normalize], so that they are scored by
 // the rules of version [TextRules].

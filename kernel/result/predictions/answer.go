@@ -27,11 +27,9 @@ func (p Prediction) To(spec methods.AnswerSpec) (methods.Answer, error) {
 		}
 		return r.Answer, nil
 	}
-	text := p.Text
-	if p.Value != nil {
-		if err := json.Unmarshal(p.Value, &text); err != nil {
-			return methods.Answer{}, fmt.Errorf("%s: the answer to sample %q: %w", p.Place, p.ID, err)
-		}
+	text, err := p.text()
+	if err != nil {
+		return methods.Answer{}, err
 	}
 	a := reply.Conclude(text, p.Cut, spec)
 	if strings.TrimSpace(text) == "" {
@@ -40,6 +38,26 @@ func (p Prediction) To(spec methods.AnswerSpec) (methods.Answer, error) {
 		a.Reason = fmt.Sprintf("the text is not surely %s (%s): %q", asked(spec), a.Reason, reply.OneLine(text, 80))
 	}
 	return a, nil
+}
+
+// Verbatim is the answer as a text that is not searched for another: a program.
+func (p Prediction) Verbatim() (methods.Answer, error) {
+	text, err := p.text()
+	if err == nil && strings.TrimSpace(text) == "" {
+		return methods.Answer{Outcome: methods.Unparsed, Reason: "the prediction is empty"}, nil
+	}
+	return methods.TextAnswer(text), err
+}
+
+// text is what was replied.
+func (p Prediction) text() (text string, err error) {
+	if p.Value == nil {
+		return p.Text, nil
+	}
+	if err := json.Unmarshal(p.Value, &text); err != nil {
+		return "", fmt.Errorf("%s: the answer to sample %q: %w", p.Place, p.ID, err)
+	}
+	return text, nil
 }
 
 // asked is the kind of an answer, with its labels if there are few.

@@ -44,7 +44,7 @@ func layoutOf(first table.Row, metrics []string) (layout, bool) {
 			failed: []string{"exception_info.exception_type"}, score: []string{"verifier_result.rewards.reward"},
 		},
 		{
-			harness: "rows of scores", id: append(slices.Clone(idColumns), "sample", "task_id", "instance_id"), epoch: []string{"epoch", "run", "attempt"},
+			harness: "rows of scores", id: append(slices.Clone(idColumns), "sample", "instance_id"), epoch: []string{"epoch", "run", "attempt"},
 			method: []string{"method", "agent", "system"}, model: []string{"model"}, task: []string{"task", "dataset", "benchmark"},
 			asked: askedColumns, failed: []string{"error", "failure"}, score: scores,
 		},

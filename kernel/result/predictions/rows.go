@@ -19,7 +19,7 @@ import (
 
 // The usual names of columns.
 var (
-	idColumns     = []string{"id", "sample_id", "qid", "question_id", "_id"}
+	idColumns     = []string{"id", "sample_id", "qid", "question_id", "_id", "task_id"}
 	answerColumns = []string{"answer", "prediction", "pred", "predicted", "output", "response", "completion"}
 	askedColumns  = []string{"question", "query", "prompt", "input"}
 )

@@ -79,6 +79,9 @@ const maxGraded = 256 << 10
 // grade asks the graders for the verdict on an answer. An answer without a value
 // is wrong, and the graders are not asked. An error ends the run.
 func (x *execution) grade(ctx context.Context, t *record.Trial, p methods.Problem, recorded *record.Trial) error {
+	if x.exp.Task.Scorer.Tests() {
+		return x.test(ctx, t, recorded)
+	}
 	g, graded := x.exp.Task.Scorer.Grading()
 	value := bytes.TrimSpace(t.Answer.Value)
 	if !graded || t.Failure != "" || t.Answer.Outcome != methods.Answered || len(value) == 0 || string(value) == "null" {
@@ -138,17 +141,22 @@ type question struct {
 
 func absolute() []string { return []string{gradedRight, gradedWrong} }
 
+// gradedBefore is what is recorded of the calls at a path that graded a trial; nil for
+// nothing.
+func gradedBefore(recorded *record.Trial, path string) *record.Trial {
+	if recorded == nil {
+		return nil
+	}
+	calls := slices.DeleteFunc(slices.Clone(recorded.Grading), func(c record.Call) bool {
+		return c.Path != path && !strings.HasPrefix(c.Path, path+"/")
+	})
+	return &record.Trial{Transcript: &record.Transcript{Calls: calls}}
+}
+
 // vote is the verdict of one grader, whose calls it adds to the trial. Neither the
 // method nor the epoch is in their keys: an answer that was graded once is known.
 func (x *execution) vote(ctx context.Context, by *gateway.Gateway, q question, t, recorded *record.Trial) (string, error) {
-	of := gateway.Trial{ID: record.TrialID{Sample: t.ID.Sample}}
-	if recorded != nil {
-		calls := slices.DeleteFunc(slices.Clone(recorded.Grading), func(c record.Call) bool {
-			return c.Path != q.path && !strings.HasPrefix(c.Path, q.path+"/")
-		})
-		of.Recorded = &record.Trial{Transcript: &record.Transcript{Calls: calls}}
-	}
-	host := by.Host(of)
+	host := by.Host(gateway.Trial{ID: record.TrialID{Sample: t.ID.Sample}, Recorded: gradedBefore(recorded, q.path)})
 	ctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
 	verdict, err := askGrader(ctx, host, q)

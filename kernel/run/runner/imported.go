@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,9 +10,12 @@ import (
 
 	"noema/cache"
 	"noema/kernel/base/redact"
+	"noema/kernel/model/provider"
+	"noema/kernel/model/provider/none"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/predictions"
 	"noema/kernel/result/record"
+	"noema/kernel/run/gateway"
 	"noema/kernel/task"
 	"noema/methods"
 )
@@ -36,13 +40,16 @@ func (i Import) Do(ctx context.Context, store *cache.Store) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	trials, err := i.trials(ctx, config, samples)
-	if err != nil {
-		return nil, err
-	}
 	method := Method{Label: i.Label, Plugin: record.Plugin{Method: i.Label, Path: i.File.Name, Digest: i.Digest, NoCalls: true}}
 	from := imported{from: record.Imported{Harness: i.File.Harness, File: i.File.Name, Digest: i.Digest}}
 	x := newExecution(Setup{Task: i.Task, Methods: []Method{method}, Command: i.Command, Redactor: i.Redactor}, from, store, Quiet{}, samples)
+	if err := errors.Join(x.checkTests(), x.openGateways(gateway.Options{Store: store, Provider: none.New(provider.Info{ID: i.Model}), Redactor: i.Redactor})); err != nil {
+		return nil, err
+	}
+	trials, err := i.trials(ctx, x, config, samples)
+	if err != nil {
+		return nil, err
+	}
 	digest, err := config.Digest()
 	if err != nil {
 		return nil, err
@@ -93,7 +100,7 @@ func (i Import) config() (record.Config, []task.Sample, error) {
 }
 
 // trials are the scored predictions, in canonical order.
-func (i Import) trials(ctx context.Context, c record.Config, samples []task.Sample) ([]*record.Trial, error) {
+func (i Import) trials(ctx context.Context, x *execution, c record.Config, samples []task.Sample) ([]*record.Trial, error) {
 	unread, first := 0, ""
 	var trials []*record.Trial
 	for _, s := range samples {
@@ -101,7 +108,7 @@ func (i Import) trials(ctx context.Context, c record.Config, samples []task.Samp
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			t, err := i.trial(record.TrialID{Method: i.Label, Sample: s.ID, Epoch: epoch}, s)
+			t, err := i.trial(ctx, x, record.TrialID{Method: i.Label, Sample: s.ID, Epoch: epoch}, s)
 			if err != nil {
 				return nil, Misused(fmt.Errorf("import: %w", err))
 			}
@@ -120,7 +127,7 @@ func (i Import) trials(ctx context.Context, c record.Config, samples []task.Samp
 	return trials, nil
 }
 
-func (i Import) trial(id record.TrialID, s task.Sample) (*record.Trial, error) {
+func (i Import) trial(ctx context.Context, x *execution, id record.TrialID, s task.Sample) (*record.Trial, error) {
 	t := &record.Trial{ID: id, Transcript: &record.Transcript{}, Started: time.Now().UTC()}
 	var err error
 	if _, t.Target, err = s.Present(0, false); err != nil {
@@ -136,11 +143,19 @@ func (i Import) trial(id record.TrialID, s task.Sample) (*record.Trial, error) {
 		t.Usage = list[at].Usage
 	default:
 		answer, err := list[at].To(s.Problem.Answer)
+		if i.Task.Scorer.Tests() {
+			answer, err = list[at].Verbatim()
+		}
 		if err != nil {
 			return nil, err
 		}
 		t.Usage = list[at].Usage
 		conclude(t, i.Task.Scorer, s, answer, nil, nil)
+		if i.Task.Scorer.Tests() {
+			if err := x.test(ctx, t, nil); err != nil {
+				return nil, err
+			}
+		}
 	}
 	redactTrial(i.Redactor, t)
 	return t, t.Seal()

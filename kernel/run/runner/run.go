@@ -73,6 +73,7 @@ type execution struct {
 	store   *cache.Store
 	gateway *gateway.Gateway
 	graders []*gateway.Gateway // in the order of the scorer's models
+	tests   tester
 	observe Observer
 	run     *record.Run
 	methods map[string]Method
@@ -109,6 +110,9 @@ func (e Setup) Run(ctx context.Context, store *cache.Store, observe Observer) (*
 // carryOut runs what is open of a configuration.
 func (x *execution) carryOut(ctx context.Context, config record.Config) (*Result, error) {
 	e := x.exp
+	if err := x.checkTests(); err != nil {
+		return nil, err
+	}
 	unlock, err := x.adopt(ctx, config)
 	if err != nil {
 		return nil, err
@@ -154,7 +158,7 @@ func newExecution(e Setup, from origin, store *cache.Store, observe Observer, sa
 	x := &execution{
 		exp: e, origin: from, store: store, observe: observe,
 		methods: map[string]Method{}, samples: map[string]task.Sample{}, trials: map[record.TrialID]*record.Trial{},
-		precedents: map[string][]precedent{}, elsewhere: newElsewhere(),
+		precedents: map[string][]precedent{}, elsewhere: newElsewhere(), tests: newTester(),
 		presentations: presentations{made: map[presentation]func() (presented, error){}},
 	}
 	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }

@@ -20,6 +20,7 @@ import (
 	"noema/kernel/task/logs"
 	"noema/kernel/task/multihop"
 	"noema/kernel/task/policy"
+	"noema/kernel/task/program"
 	"noema/kernel/task/table"
 	"noema/kernel/task/wiki"
 	"noema/methods"
@@ -74,7 +75,7 @@ func FileForms() [][2]string {
 	return [][2]string{
 		{"FILE.jsonl", `one sample a line: {"id", "input", "target", "metadata"}`},
 		{"FILE", "a table (.csv, .tsv, .json, .jsonl, .parquet; also .gz, .zst) with columns input or question, target or answer, choices, id; or as in FILE?input=COLUMN&target=COLUMN"},
-		{"FILE", "a table of MuSiQue, HotpotQA, GSM8K or the Game of 24, told by its columns"},
+		{"FILE", "a table of MuSiQue, HotpotQA, GSM8K, HumanEval, MBPP or the Game of 24, told by its columns"},
 		{dataset.Prefix + "ORG/NAME", "a data set of the Hugging Face hub that noema task pull fetched; ?config= and ?split= choose a part; " + readyMappings()},
 		{"?corpus=DIR", "behind a file: tools that search a folder of HTML or Markdown, or a .jsonl of paragraphs; ?wikipedia=URL: a MediaWiki server"},
 		{"FOLDER", "logs of your own: a logs.yaml with the file, the entities, and queries with their answers"},
@@ -179,21 +180,20 @@ func loadTable(t *table.Table, o fileOptions) (*task.Task, error) {
 		return multihop.LoadHotpotQA(t)
 	case arithmetic.IsGame24(first):
 		return arithmetic.LoadGame24(t)
+	case program.IsHumanEval(first):
+		return program.LoadHumanEval(t)
+	case program.IsMBPP(first):
+		return program.LoadMBPP(t)
 	case arithmetic.IsGSM8K(first):
 		return arithmetic.LoadGSM8K(t)
 	}
 	return table.Load(t, o.Mapping)
 }
 
-// unreadable refuses layouts that cannot be read as they are, or not be scored, with what to
-// do; they are told by their columns.
+// unreadable refuses layouts that cannot be read as they are, with what to do; they are told
+// by their columns.
 func unreadable(path string, first table.Row) error {
-	switch {
-	case first.Has("task_id", "prompt", "test", "entry_point"): // HumanEval
-		return lab.Misused(fmt.Errorf("task %q: its answers are programs, which only running them can score, and noema runs none: nothing would be scored.\n"+
-			"To ask without scores, name the columns: --task %s. \"noema runs export\" then writes the answers for a harness that runs them",
-			path, files.Word(path+"?input=prompt&id=task_id")))
-	case first.Has("title", "paragraphs") && !first.Has("question"): // SQuAD
+	if first.Has("title", "paragraphs") && !first.Has("question") { // SQuAD
 		return lab.Misused(fmt.Errorf("task %q: its rows are articles, whose questions are deeper, in paragraphs and qas. Make a row of each question:\n"+
 			"  jq -c %s %s > questions.jsonl\n  --task 'questions.jsonl?input=question&context=context&target=aliases:answers'",
 			path, files.Word(`(.data? // .)[] | .paragraphs[] | .context as $c | .qas[] | {id, question, context: $c, answers: [.answers[].text]}`), files.Word(path)))
