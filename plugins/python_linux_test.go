@@ -84,6 +84,7 @@ func TestHostilePrograms(t *testing.T) {
 		"takes memory in pieces":  "x = []\nwhile True:\n    x.append(bytearray(1 << 20))",
 		"fills the disk":          "f = open('x', 'wb')\nfor i in range(1000):\n    f.write(bytes(1 << 20))\nprint('full')",
 		"raises its limits":       "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 40, 1 << 40)); print('raised')",
+		"kills its kernel":        "import os, signal\nfor pid in range(max(1, os.getppid() - 5), os.getpid()):\n    for how in (os.kill, lambda p, s: signal.pidfd_send_signal(os.pidfd_open(p), s), lambda p, s: signal.pidfd_send_signal(os.pidfd_open(p, os.O_EXCL), s)):\n        try: how(pid, signal.SIGTERM)\n        except Exception: pass\nprint(1 / 0)",
 		"kills its parent":        "import os, signal; os.kill(os.getppid(), signal.SIGKILL); print('killed')",
 		"floods its output":       "while True:\n    print('x' * 1000)",
 		"floods its error stream": "import sys\nwhile True:\n    sys.stderr.write('x' * 1000)",

@@ -38,9 +38,13 @@ const (
 )
 
 // refusals are what is refused to everybody who does not have the network, and
-// to those who do, all but the row of that.
+// to those who do, all but the row of that. The calling thread is the one that starts
+// the plugin: Landlock takes it for one of the plugin's, and a signal to it is one to the
+// kernel.
 func refusals(r Rules) []refusal {
 	itself := []word{{at: 0}} // a process id of 0 is the caller's own
+	starter := uint32(unix.Gettid())
+	first, second := []word{{at: 0, is: starter}}, []word{{at: 1, is: starter}}
 	rows := []refusal{
 		{"file attributes", unix.EPERM, append(oldAttributes(),
 			call{name: "fchmod", number: unix.SYS_FCHMOD}, call{name: "fchmodat", number: unix.SYS_FCHMODAT},
@@ -66,6 +70,9 @@ func refusals(r Rules) []refusal {
 			{name: "ptrace", number: unix.SYS_PTRACE}, {name: "kcmp", number: unix.SYS_KCMP},
 			{name: "process_vm_readv", number: unix.SYS_PROCESS_VM_READV}, {name: "process_vm_writev", number: unix.SYS_PROCESS_VM_WRITEV},
 			{name: "process_madvise", number: unix.SYS_PROCESS_MADVISE}, {name: "process_mrelease", number: unix.SYS_PROCESS_MRELEASE},
+			{name: "kill", number: unix.SYS_KILL, never: first}, {name: "tkill", number: unix.SYS_TKILL, never: first},
+			{name: "tgkill", number: unix.SYS_TGKILL, never: second}, {name: "pidfd_open", number: unix.SYS_PIDFD_OPEN, never: first},
+			{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO, never: first}, {name: "rt_tgsigqueueinfo", number: unix.SYS_RT_TGSIGQUEUEINFO, never: second},
 			{name: "pidfd_getfd", number: unix.SYS_PIDFD_GETFD}, {name: "perf_event_open", number: unix.SYS_PERF_EVENT_OPEN},
 			{name: "fcntl", number: unix.SYS_FCNTL, never: []word{{at: 1, is: unix.F_SETOWN}, {at: 1, is: unix.F_SETOWN_EX}, {at: 1, is: unix.F_SETLEASE}}},
 			{name: "ioctl", number: unix.SYS_IOCTL, never: []word{{at: 1, is: setOwner}, {at: 1, is: setGroup}, {at: 1, is: unix.TIOCSTI}}},
