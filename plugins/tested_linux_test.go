@@ -63,6 +63,10 @@ except TypeError:
 	if fault, err := p.Test(t.Context(), "def f(v): return v", values); fault != "" || err != nil {
 		t.Errorf("values: %s, %v", fault, err)
 	}
+	truths := Tests{Names: []string{"f"}, Tests: "import re\nassert f('ab') and not f('b')\nassert isinstance(1, int) and f(int, 1) is True"}
+	if fault, err := p.Test(t.Context(), "import re\ndef f(x, y=None): return re.match('a', x) if isinstance(x, str) else isinstance(y, x)", truths); fault != "" || err != nil {
+		t.Errorf("truths and types: %s, %v", fault, err)
+	}
 	nodes := Tests{Names: []string{"Node", "depth"}, Tests: "root = Node(1)\nroot.left = Node(2)\nassert root.left.value == 2\nassert depth(root) == 2 and depth(root.left) == 1"}
 	if fault, err := p.Test(t.Context(), "class Node:\n    def __init__(self, v): self.value, self.left = v, None\ndef depth(n): return 1 + depth(n.left) if n else 0", nodes); fault != "" || err != nil {
 		t.Errorf("objects of the program: %s, %v", fault, err)

@@ -1,5 +1,6 @@
 """Serves what the program in candidate.py defines to the tests in another process: names,
 calls and attributes, a line of JSON each. What is not plain data stays, and goes by number."""
+import builtins
 import json
 import os
 import sys
@@ -16,14 +17,18 @@ def keep(v):
     return len(kept) - 1
 
 
+def given(at):
+    return getattr(builtins, at) if isinstance(at, str) else kept[at]
+
+
 with open("candidate.py", encoding="utf-8") as f:
     names, source = {"__name__": "candidate"}, f.read()
 exec(compile(source, "candidate.py", "exec"), names)
-does = {"name": names.__getitem__, "call": lambda f, a, k: f(*a, **k), "getattr": getattr, "setattr": setattr}
+does = {"name": names.__getitem__, "call": lambda f, a, k: f(*a, **k), "bool": bool, "getattr": getattr, "setattr": setattr}
 for line in asked:
     try:
         what, *parts = json.loads(line)
-        answer = ["value", pack(does[what](*[unpack(p, kept.__getitem__) for p in parts]), keep)]
+        answer = ["value", pack(does[what](*[unpack(p, given) for p in parts]), keep)]
     except Exception as e:
         answer = ["raised", type(e).__name__, str(e)[:1000]]
     reply.write(json.dumps(answer) + "\n")

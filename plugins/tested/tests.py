@@ -14,7 +14,8 @@ LONGEST = 16 << 20  # characters of a reply
 
 
 class Kept:
-    """An object that the program keeps. It is neither true nor false, and equals nothing."""
+    """An object that the program keeps. It equals nothing, and is true if the program says so,
+    which could as well have given True."""
 
     def __init__(self, at):
         object.__setattr__(self, "at", at)
@@ -28,15 +29,20 @@ class Kept:
     def __setattr__(self, name, value):
         remote("setattr", self, name, value)
 
+    def __bool__(self):
+        return remote("bool", self) is True
+
     def unknown(self, *_):
         raise TypeError("the program gave an object that is not plain data")
 
-    __bool__ = __eq__ = __ne__ = __iter__ = unknown
+    __eq__ = __ne__ = __iter__ = unknown
 
 
 def number(v):
     if type(v) is Kept:
         return object.__getattribute__(v, "at")
+    if isinstance(v, type) and getattr(builtins, v.__name__, None) is v:
+        return v.__name__
     raise TypeError(f"a test cannot give the program a {type(v).__name__}")
 
 

@@ -27,6 +27,7 @@ func TestOnlyAnsweredScores(t *testing.T) {
 		{"game24", methods.Text, `"4 * (5 + 1)"`, `{"numbers":[1,4,5]}`},
 		{"research", methods.Text, `"x"`, `{"answer":"x","evidence":["Here"]}`},
 		{"booking", methods.Number, `2`, `{"total":2,"mine":[],"want":[]}`},
+		{"tests", methods.Text, `"def f(): return 1"`, `{"names":["f"],"tests":"assert f() == 1"}`},
 		{"exact", methods.Text, `"x"`, `"x"`},
 		{"includes", methods.Text, `"x"`, `"x"`},
 		{"f1", methods.Text, `"x"`, `"x"`},

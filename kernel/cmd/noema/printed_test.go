@@ -81,7 +81,6 @@ func TestPrintedCommandsAreReadAsMeant(t *testing.T) {
 				code              int
 				rows, mark, query string
 			}{
-				{exitUsage, `{"task_id": "HumanEval/0", "prompt": "def f(): ", "test": "t", "entry_point": "f"}`, "columns: --task ", "?input=prompt&id=task_id"},
 				{exitError, `{"ask": "x", "say": "y"}`, "example\n  --task ", "?input=ask&target=say"},
 			} {
 				path := filepath.Join(dir, "rows.jsonl")

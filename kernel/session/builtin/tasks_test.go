@@ -75,9 +75,7 @@ func TestUnknownFormats(t *testing.T) {
 		{write("people.csv", "name,age\nAnn,7\n"), []string{`people.csv: no column is called input, question or prompt: its columns are "name", "age"`, "people.csv?input=name&target=age'"}},
 		{write("notes.txt", "hello\n"), []string{"notes.txt: its name does not say what it is", "The formats of a task file are:", "FILE.jsonl  one sample a line"}},
 		{write("list.json", "{}\n"), []string{"list.json: no column is called input"}},
-		// Records made here, of the shape of HumanEval's and SQuAD's.
-		{write("human.jsonl", `{"task_id":"HumanEval/0","prompt":"def add(a, b):","entry_point":"add","canonical_solution":"    return a + b","test":"def check(f): assert f(1, 2) == 3"}`),
-			[]string{"its answers are programs, which only running them can score", "human.jsonl?input=prompt&id=task_id'"}},
+		// A record made here, of the shape of SQuAD's.
 		{write("squad.json", `{"version":"1.1","data":[{"title":"T","paragraphs":[{"context":"C","qas":[{"id":"1","question":"Q","answers":[{"text":"A","answer_start":0}]}]}]}]}`),
 			[]string{"its rows are articles, whose questions are deeper, in paragraphs and qas", "jq -c '", "context=context&target=aliases:answers"}},
 		{filepath.Dir(write("other/notes.txt", "x")), []string{"found none of logs.yaml, restaurants.jsonl and dataset_K….jsonl", "FOLDER  logs of your own", "FOLDER  the public policy format"}},

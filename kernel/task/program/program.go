@@ -53,8 +53,11 @@ func IsMBPP(row table.Row) bool {
 	return row.Has("task_id", "code", "test_list") && (row.Has("text") || row.Has("prompt"))
 }
 
-// defined is what a program defines at its top.
-var defined = regexp.MustCompile(`(?m)^(?:async )?(?:def|class)\s+(\w+)`)
+// defined is what a program defines at its top, and imported a module that it imports.
+var (
+	defined  = regexp.MustCompile(`(?m)^(?:async )?(?:def|class)\s+(\w+)`)
+	imported = regexp.MustCompile(`(?m)^import (\w+)\s*$`)
+)
 
 // LoadMBPP reads a table in the form of MBPP, the whole or the sanitized one. The question
 // shows the tests, as in the paper. Tests use those names of the program that the reference
@@ -79,11 +82,9 @@ func LoadMBPP(rows *table.Table) (*task.Task, error) {
 		}
 		shown := strings.Join(slices.Concat(r.Imports, []string{strings.ReplaceAll(r.Setup, "\r", "")}, r.Tests), "\n")
 		tests := shown + "\n" + strings.Join(r.Harder, "\n")
-		var names []string
-		for _, m := range defined.FindAllStringSubmatch(r.Code, -1) {
-			if regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(tests) && !slices.Contains(names, m[1]) {
-				names = append(names, m[1])
-			}
+		names := mentioned(defined, r.Code, tests)
+		for _, module := range mentioned(imported, r.Code, tests) {
+			tests = "import " + module + "\n" + tests
 		}
 		query := strings.TrimSpace(r.Text+r.Prompt) + "\n\nThe program must pass these tests:\n\n```python\n" + strings.TrimSpace(shown) + "\n```"
 		return sample(row, "mbpp-"+r.ID.String(), query, score.TestTarget{Names: names, Tests: tests})
@@ -92,6 +93,16 @@ func LoadMBPP(rows *table.Table) (*task.Task, error) {
 		t.Notes = append(t.Notes, "questions show the tests, as in the paper: a program that only repeats them passes")
 	}
 	return t, err
+}
+
+// mentioned are the names that a pattern finds in a program and that its tests use.
+func mentioned(pattern *regexp.Regexp, program, tests string) (names []string) {
+	for _, m := range pattern.FindAllStringSubmatch(program, -1) {
+		if regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(tests) && !slices.Contains(names, m[1]) {
+			names = append(names, m[1])
+		}
+	}
+	return names
 }
 
 // load reads a table whose rows are samples.
