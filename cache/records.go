@@ -38,6 +38,13 @@ type Attempt struct {
 	Wait    time.Duration // before the next attempt
 }
 
+// RequestRecord is a recorded request.
+type RequestRecord struct {
+	Key     Key // of its completion
+	Model   methods.ModelID
+	Request methods.Request // Path is that of the call that was answered first
+}
+
 // storedRequest is what is stored of a request.
 type storedRequest struct {
 	Model   methods.ModelID

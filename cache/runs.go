@@ -8,6 +8,8 @@ import (
 	"iter"
 
 	"noema/cache/internal/kv"
+	"noema/cache/internal/recordpb"
+	"noema/methods/convert"
 )
 
 // MaxID is the longest id of a run or trial, in bytes.
@@ -72,6 +74,28 @@ func (s *Store) PutTrial(ctx context.Context, run, trial string, data []byte) er
 		return err
 	}
 	return s.putBytes(ctx, trialKey(run, trial), data)
+}
+
+// Requests yields all recorded requests in the order of their keys, for
+// finding the one nearest to a request that has no recorded answer. Corrupt
+// ones are yielded as Runs does, with their key.
+func (s *Store) Requests(ctx context.Context) iter.Seq2[RequestRecord, error] {
+	return func(yield func(RequestRecord, error) bool) {
+		for rec, err := range s.scan(ctx, Requests, nil) {
+			if err != nil {
+				yield(RequestRecord{}, err)
+				return
+			}
+			p := new(recordpb.Request)
+			err := s.decode(Requests, rec, p)
+			r := convert.From[storedRequest](p, nil)
+			var k Key
+			copy(k[:], rec.Key[1:])
+			if !yield(RequestRecord{k, r.Model, r.Request}, err) {
+				return
+			}
+		}
+	}
 }
 
 // trialKey is the full key of a trial. The length of the run's id keeps the

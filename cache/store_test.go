@@ -106,6 +106,9 @@ func TestCompletionRoundTrip(t *testing.T) {
 		gotR, gotID, err := s.Request(ctx, k)
 		want(t, "request", gotR, err, r)
 		want(t, "model", gotID, err, id)
+		for rec, err := range s.Requests(ctx) {
+			want(t, "listed request", rec, err, RequestRecord{Key: k, Model: id, Request: r})
+		}
 		// Empty records are records, too.
 		if _, err := s.AddCompletion(ctx, testKey(1), methods.Request{}, methods.ModelID{}, CompletionRecord{}); err != nil {
 			t.Fatal(err)
