@@ -181,7 +181,7 @@ func TestCorruptEntriesAreSkipped(t *testing.T) {
 	raw(t, s, Runs.key([]byte("2")), []byte("x"))
 	raw(t, s, trialKey("r", "2"), []byte("x"))
 	for name, seq := range map[string]func(func(Entry, error) bool){
-		"2": s.Runs(t.Context()), "r/2": trialsOf(t, s, "r"),
+		"2": s.Runs(t.Context()), "r/2": s.Trials(t.Context(), "r"),
 	} {
 		var ids []string
 		for e, err := range seq {

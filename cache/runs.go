@@ -76,6 +76,12 @@ func (s *Store) PutTrial(ctx context.Context, run, trial string, data []byte) er
 	return s.putBytes(ctx, trialKey(run, trial), data)
 }
 
+// Trials yields the trials of a run in the byte order of their ids. Corrupt
+// ones are yielded as Runs does.
+func (s *Store) Trials(ctx context.Context, run string) iter.Seq2[Entry, error] {
+	return s.entries(ctx, Trials, trialKey(run, "")[1:])
+}
+
 // Requests yields all recorded requests in the order of their keys, for
 // finding the one nearest to a request that has no recorded answer. Corrupt
 // ones are yielded as Runs does, with their key.

@@ -3,7 +3,6 @@ package cache
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -82,13 +81,9 @@ func TestLooks(t *testing.T) {
 	})
 }
 
-func trialsOf(t *testing.T, s *Store, run string) iter.Seq2[Entry, error] {
-	return s.entries(t.Context(), Trials, trialKey(run, "")[1:])
-}
-
 func trialIDs(t *testing.T, s *Store, run string) (ids []string) {
 	t.Helper()
-	for e, err := range trialsOf(t, s, run) {
+	for e, err := range s.Trials(t.Context(), run) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +110,7 @@ func TestManyTrials(t *testing.T) {
 	if len(ids) != n || !slices.IsSorted(ids) {
 		t.Fatalf("%d trials, sorted: %v", len(ids), slices.IsSorted(ids))
 	}
-	for range trialsOf(t, s, "run") {
+	for range s.Trials(t.Context(), "run") {
 		break // leaving early is fine
 	}
 	if err := s.DeleteRun(t.Context(), "run"); err != nil {
