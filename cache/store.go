@@ -8,9 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -26,11 +24,6 @@ type Options struct {
 	// tried; 0 means 256 MiB. Below it writes fail with ErrDiskFull. Less
 	// than 64 MiB is not enough for what the database writes by itself.
 	MinFree uint64
-	// Patience is how long to wait for a process that holds the store but
-	// does not answer, as it may while it opens a large store; 0 means 30 s.
-	Patience time.Duration
-	// Logger receives what the database below reports; nil discards it.
-	Logger *slog.Logger
 }
 
 // Store is an open store. It is safe for concurrent use, and several
@@ -50,7 +43,7 @@ func Open(ctx context.Context, dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := kv.Open(ctx, dir, kv.Options(opts))
+	db, err := kv.Open(ctx, dir, kv.Options{MinFree: opts.MinFree})
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +55,7 @@ func (s *Store) Dir() string { return s.dir }
 
 // Refusal is why a write would be refused now, wrapping ErrDiskFull or ErrReadOnly,
 // or nil.
-func (s *Store) Refusal() error { return kv.Refusal(s.dir, kv.Options(s.options)) }
+func (s *Store) Refusal() error { return kv.Refusal(s.dir, kv.Options{MinFree: s.options.MinFree}) }
 
 // Close gives the store up; another process that has it open takes over.
 // Running operations finish first, later ones return ErrClosed.

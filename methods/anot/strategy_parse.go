@@ -2,6 +2,7 @@ package anot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -249,20 +250,26 @@ func parseValue(text string) (any, error) {
 }
 
 // parseStatement reads a test in words.
-func (c *Condition) parseStatement(text string) error {
+func (c *Condition) parseStatement(text string) (err error) {
+	c.Op = Fits
+	c.Value, err = parseWords(text, "[LABEL] wants a statement about the label")
+	return err
+}
+
+// parseWords reads a value as a text, such as 24 or True; lacking is the error of an empty one.
+func parseWords(text, lacking string) (string, error) {
 	v, err := parseValue(text)
 	if err != nil {
-		return err
+		return "", err
 	}
-	statement, ok := v.(string)
+	words, ok := v.(string)
 	if !ok {
-		statement = strings.TrimSpace(text)
+		words = strings.TrimSpace(text)
 	}
-	if strings.TrimSpace(statement) == "" {
-		return fmt.Errorf("[LABEL] wants a statement about the label")
+	if strings.TrimSpace(words) == "" {
+		return "", errors.New(lacking)
 	}
-	c.Op, c.Value = Fits, statement
-	return nil
+	return words, nil
 }
 
 var mentionForm = regexp.MustCompile(`^reviews\s+mentions?\s+(.+)$`)
@@ -275,20 +282,10 @@ func (c *Condition) parseMention(text string) error {
 	return c.setPattern(m[1])
 }
 
-func (c *Condition) setPattern(text string) error {
-	v, err := parseValue(text)
-	if err != nil {
-		return err
-	}
-	pattern, ok := v.(string)
-	if !ok {
-		pattern = strings.TrimSpace(text) // such as 24 or True
-	}
-	if strings.TrimSpace(pattern) == "" {
-		return fmt.Errorf("mention wants words")
-	}
-	c.Op, c.Value = Mention, pattern
-	return nil
+func (c *Condition) setPattern(text string) (err error) {
+	c.Op = Mention
+	c.Value, err = parseWords(text, "mention wants words")
+	return err
 }
 
 var (

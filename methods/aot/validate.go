@@ -91,7 +91,7 @@ func (c *checker) atom(a Atom) {
 			c.input("input", a.Input, op.input)
 		}
 	case Final:
-		c.final(a)
+		c.final()
 	default:
 		c.fault("unknown kind %.40q; there are tool, decision and final", string(a.Kind))
 	}
@@ -129,7 +129,7 @@ func (c *checker) needs1(a Atom, id int, where string) {
 }
 
 // final checks the answer of a final atom.
-func (c *checker) final(a Atom) {
+func (c *checker) final() {
 	value, fault := c.answerOf(c.at)
 	if fault != "" {
 		c.fault("%s", fault)

@@ -1,41 +1,27 @@
 package generalanot
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 
 	"noema/methods"
 )
 
-// Schema is the JSON Schema of a Formula Seed, made from the Go type. Optional
-// keys may be absent or null.
-func Schema() json.RawMessage {
-	s := schemaOf(reflect.TypeFor[FormulaSeed](), false)
-	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["title"] = "Formula Seed"
-	raw, err := json.MarshalIndent(s, "", "  ")
-	if err != nil { // maps of strings always encode
-		panic(err)
-	}
-	return raw
-}
-
 // compileSchema is the schema that a model must keep to. It demands every key,
 // the optional ones too (as null), because providers enforce a schema strictly
 // only if nothing in it is optional.
 func compileSchema() *methods.Schema {
-	return &methods.Schema{Name: "formula_seed", JSON: plainJSON(schemaOf(reflect.TypeFor[FormulaSeed](), true))}
+	return &methods.Schema{Name: "formula_seed", JSON: plainJSON(schemaOf(reflect.TypeFor[FormulaSeed]()))}
 }
 
 // schemaOf describes a type of seed.go: structs, pointers to them, lists,
 // strings, integers, and scalars of any type.
-func schemaOf(t reflect.Type, closed bool) map[string]any {
+func schemaOf(t reflect.Type) map[string]any {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return schemaOf(t.Elem(), closed)
+		return schemaOf(t.Elem())
 	case reflect.Slice:
-		return map[string]any{"type": "array", "items": schemaOf(t.Elem(), closed)}
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Int:
 		return map[string]any{"type": "integer"}
 	case reflect.String:
@@ -46,7 +32,7 @@ func schemaOf(t reflect.Type, closed bool) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	for f := range t.Fields() {
 		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
-		p := schemaOf(f.Type, closed)
+		p := schemaOf(f.Type)
 		if doc := f.Tag.Get("doc"); doc != "" {
 			p["description"] = doc
 		}
@@ -56,9 +42,7 @@ func schemaOf(t reflect.Type, closed bool) map[string]any {
 		if rest == "omitempty" {
 			p["type"] = []any{p["type"], "null"}
 		}
-		if rest != "omitempty" || closed {
-			required = append(required, name)
-		}
+		required = append(required, name)
 		properties[name] = p
 	}
 	return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}

@@ -77,7 +77,7 @@ func (t *trial) compileSteps(ctx context.Context, c *Compiled) error {
 	results := map[string]any{"structure": &plan, "extraction": &read}
 	for _, step := range steps {
 		req := t.Request(phaseCompile+"/"+step.name, methods.Ask(t.stepPrompt(step.form, step.rules, step.before, results))...)
-		req.Schema = &methods.Schema{Name: step.name, JSON: plainJSON(schemaOf(reflect.TypeOf(step.into).Elem(), true))}
+		req.Schema = &methods.Schema{Name: step.name, JSON: plainJSON(schemaOf(reflect.TypeOf(step.into).Elem()))}
 		err := t.compileStep(ctx, c, req, func(raw json.RawMessage) error {
 			reflect.ValueOf(step.into).Elem().SetZero() // what a round before has left
 			if err := decodeStrict(raw, step.into); err != nil {

@@ -28,7 +28,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -74,8 +73,6 @@ type Options struct {
 	// does not answer, as it may while it opens a large store. 0 means
 	// DefaultPatience. A context may end the wait sooner.
 	Patience time.Duration
-	// Logger receives what Badger reports; nil discards it.
-	Logger *slog.Logger
 }
 
 // The defaults of Options.
@@ -86,9 +83,6 @@ const (
 
 func (o Options) withDefaults() Options {
 	o.MinFree, o.Patience = cmp.Or(o.MinFree, DefaultMinFree), cmp.Or(o.Patience, DefaultPatience)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	return o
 }
 
@@ -212,7 +206,6 @@ func (db *DB) keep(b Batch) (forget func()) {
 	}
 	forget, err := db.outbox.keep(b)
 	if err != nil { // where the owner cannot write either, it says so
-		db.opts.Logger.Warn("an answer may be lost if this process and the owner of the store are killed now", "error", err)
 		return nothing
 	}
 	return forget

@@ -34,7 +34,7 @@ type local struct {
 
 func newLocal(dir string, o Options) *local {
 	return &local{
-		engine: engine{dir: dir, log: &logger{log: o.Logger}},
+		engine: engine{dir: dir, log: &logger{}},
 		space:  &space{dir: dir, min: o.MinFree},
 		done:   make(chan struct{}),
 	}

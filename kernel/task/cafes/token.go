@@ -19,7 +19,7 @@ func tokenize(text string) []token {
 	text = straighten.Replace(strings.ToValidUTF8(text, " "))
 	var out []token
 	for len(text) > 0 {
-		if quote, rest, ok := cutQuote(text, out); ok {
+		if quote, rest, ok := cutQuote(text); ok {
 			out = append(out, token{text: strings.ToLower(quote), orig: quote, quoted: true})
 			text = rest
 			continue
@@ -74,7 +74,7 @@ func appendWord(out []token, word string) []token {
 
 // cutQuote takes a quotation of at most 80 bytes off the front of s. A single
 // quote opens one only where no word touches it from the left.
-func cutQuote(s string, before []token) (quote, rest string, ok bool) {
+func cutQuote(s string) (quote, rest string, ok bool) {
 	mark := s[0]
 	if mark != '"' && mark != '\'' {
 		return "", s, false

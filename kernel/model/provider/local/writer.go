@@ -19,7 +19,6 @@ type writer struct {
 	stops   []string
 	longest int // bytes of the longest stop string
 	most    int // tokens of the reply
-	room    int // tokens that the context has left
 	state   *grammar.State
 	allow   []bool
 	closing []int // tokens that close the value within the limit; nil if none had to be found
@@ -34,7 +33,7 @@ type writer struct {
 
 // newWriter prepares a reply. room is what the context has left.
 func (p *Provider) newWriter(r methods.Request, room int) (*writer, error) {
-	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), room: room, alternatives: r.Sampling.Logprobs, most: cmp.Or(r.Sampling.MaxTokens, p.maxTokens)}
+	w := &writer{p: p, sampler: newSampler(r.Sampling, r.Draw), alternatives: r.Sampling.Logprobs, most: cmp.Or(r.Sampling.MaxTokens, p.maxTokens)}
 	w.most = min(w.most, room)
 	for _, s := range r.Sampling.Stop {
 		if s != "" {

@@ -39,9 +39,8 @@ func (t Tariff) Cost(u methods.Usage) (methods.NanoUSD, bool) {
 
 // Table holds prices. It does not change once made.
 type Table struct {
-	date, source string
-	tariffs      map[string]map[string]Tariff // by provider and model
-	own          *Table                       // the user's entries alone; nil if there are none
+	tariffs map[string]map[string]Tariff // by provider and model
+	own     *Table                       // the user's entries alone; nil if there are none
 }
 
 // Builtin is the table that comes with the program.
@@ -83,12 +82,8 @@ func Load(path string, kinds []string) (*Table, error) {
 		}
 	}
 	t.own = own
-	t.source = strings.TrimSuffix("own prices from "+path+"; else "+t.source, "; else ")
 	return t, nil
 }
-
-// Source says where the prices come from and their date.
-func (t *Table) Source() string { return fmt.Sprintf("%s (%s)", t.source, t.date) }
 
 // version matches what names a fixed or the newest version of a model, such as
 // -2025-08-07, -20250514, -001 and -latest.
@@ -134,12 +129,7 @@ func parse(raw []byte, kinds []string) (*Table, error) {
 	}
 	t := &Table{tariffs: map[string]map[string]Tariff{}}
 	for kind, value := range file {
-		switch kind {
-		case "date":
-			t.date = fmt.Sprint(value)
-			continue
-		case "source":
-			t.source = fmt.Sprint(value)
+		if kind == "date" || kind == "source" { // of the prices, for who reads the file
 			continue
 		}
 		if kinds != nil && !slices.Contains(kinds, kind) {

@@ -45,9 +45,6 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s/%s: %+v, want %+v", c.kind, c.model, got, c.want)
 		}
 	}
-	if s := table.Source(); !strings.Contains(s, "2026") || !strings.Contains(s, "list prices") {
-		t.Errorf("source %q has no date or no source", s)
-	}
 }
 
 // A price is for prompts of some length; beyond it the cost is unknown rather
@@ -103,9 +100,6 @@ func TestLoad(t *testing.T) {
 	}
 	if table.Tariff("gemini", "gemini-2.5-pro").Price == nil {
 		t.Error("the built-in prices are gone")
-	}
-	if !strings.Contains(table.Source(), path) {
-		t.Errorf("source %q does not name the file", table.Source())
 	}
 	if Builtin().Tariff("openai", "gpt-4o").Price == nil {
 		t.Error("loading changed the built-in table")

@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,54 +85,30 @@ func (l logic) without(leaf int) (logic, bool) {
 	return out, len(out.args) > 0
 }
 
-// maxDepth bounds the nesting that parseLogic accepts.
-const maxDepth = 100
-
-// parseLogic reads a tree over the conditions 1 to n.
+// parseLogic reads a tree over the conditions 1 to n, which has the form of calls in Go.
 func parseLogic(s string, n int) (logic, bool) {
-	p := logicParser{rest: s, n: n}
-	l, ok := p.tree(0)
-	return l, ok && strings.TrimSpace(p.rest) == ""
+	x, err := parser.ParseExpr(s)
+	if err != nil {
+		return logic{}, false
+	}
+	return logicOf(x, n)
 }
 
-type logicParser struct {
-	rest string
-	n    int
-}
-
-func (p *logicParser) tree(depth int) (logic, bool) {
-	p.rest = strings.TrimLeft(p.rest, " \t")
-	for _, op := range []string{"AND", "OR", "NOT"} {
-		rest, found := strings.CutPrefix(p.rest, op)
-		if rest = strings.TrimLeft(rest, " "); found && strings.HasPrefix(rest, "(") && depth < maxDepth {
-			p.rest = rest[1:]
-			return p.arguments(op, depth)
+func logicOf(x ast.Expr, n int) (logic, bool) {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		leaf, err := strconv.Atoi(x.Value)
+		return logic{leaf: leaf}, err == nil && leaf >= 1 && leaf <= n
+	case *ast.CallExpr:
+		l := logic{op: fmt.Sprint(x.Fun)}
+		for _, arg := range x.Args {
+			a, ok := logicOf(arg, n)
+			if !ok {
+				return l, false
+			}
+			l.args = append(l.args, a)
 		}
+		return l, len(l.args) == 1 && l.op == "NOT" || len(l.args) > 0 && (l.op == "AND" || l.op == "OR")
 	}
-	end := 0
-	for end < len(p.rest) && p.rest[end] >= '0' && p.rest[end] <= '9' {
-		end++
-	}
-	leaf, err := strconv.Atoi(p.rest[:end])
-	p.rest = p.rest[end:]
-	return logic{leaf: leaf}, err == nil && leaf >= 1 && leaf <= p.n
-}
-
-func (p *logicParser) arguments(op string, depth int) (logic, bool) {
-	l := logic{op: op}
-	for {
-		a, ok := p.tree(depth + 1)
-		if !ok {
-			return l, false
-		}
-		l.args = append(l.args, a)
-		p.rest = strings.TrimLeft(p.rest, " \t")
-		if rest, more := strings.CutPrefix(p.rest, ","); more {
-			p.rest = rest
-			continue
-		}
-		rest, closed := strings.CutPrefix(p.rest, ")")
-		p.rest = rest
-		return l, closed && (op != "NOT" || len(l.args) == 1)
-	}
+	return logic{}, false
 }

@@ -122,7 +122,8 @@ func TestFinalStep(t *testing.T) {
 		{"AND(1, 99)", []string{"[4]"}, "[4, 1, 2]"},
 		{"AND()", []string{"[4]"}, provider.NotUnderstood},
 		{"NOT(1, 2)", []string{"[4]"}, provider.NotUnderstood},
-		{strings.Repeat("NOT(", 5000) + "1" + strings.Repeat(")", 5000), []string{"[4]"}, provider.NotUnderstood},
+		{strings.Repeat("NOT(", 5000) + "1" + strings.Repeat(")", 5000), []string{"[4]"}, "[4, 1, 2]"},
+		{strings.Repeat("NOT(", 200_000) + "1" + strings.Repeat(")", 200_000), []string{"[4]"}, provider.NotUnderstood},
 	}
 	for _, c := range cases {
 		if got := say(t, p, ask(finalPrompt(c.logic, c.outputs...), 1)).Text; got != c.want {

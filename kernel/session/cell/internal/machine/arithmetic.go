@@ -48,43 +48,31 @@ func ofComplex[T complex64 | complex128]() arithmetic {
 	return arithmetic{binary: numberOp[T], equals: equal[T], unary: negate[T], convert: complexFrom[T]}
 }
 
+// arithmetics are by kind.
+var arithmetics = map[types.BasicKind]arithmetic{
+	types.Int:        ofInteger[int](),
+	types.Int8:       ofInteger[int8](),
+	types.Int16:      ofInteger[int16](),
+	types.Int32:      ofInteger[int32](),
+	types.Int64:      ofInteger[int64](),
+	types.Uint:       ofInteger[uint](),
+	types.Uint8:      ofInteger[uint8](),
+	types.Uint16:     ofInteger[uint16](),
+	types.Uint32:     ofInteger[uint32](),
+	types.Uint64:     ofInteger[uint64](),
+	types.Uintptr:    ofInteger[uintptr](),
+	types.Float32:    ofFloat[float32](),
+	types.Float64:    ofFloat[float64](),
+	types.Complex64:  ofComplex[complex64](),
+	types.Complex128: ofComplex[complex128](),
+	types.String:     {binary: stringOp, equals: equal[string], extreme: extremeOf[string]},
+	types.Bool:       {equals: equal[bool]},
+}
+
 // arithmeticOf is that of a type, of untyped constants as of their default.
 func arithmeticOf(t types.Type) arithmetic {
-	switch basicKind(t) {
-	case types.Int:
-		return ofInteger[int]()
-	case types.Int8:
-		return ofInteger[int8]()
-	case types.Int16:
-		return ofInteger[int16]()
-	case types.Int32:
-		return ofInteger[int32]()
-	case types.Int64:
-		return ofInteger[int64]()
-	case types.Uint:
-		return ofInteger[uint]()
-	case types.Uint8:
-		return ofInteger[uint8]()
-	case types.Uint16:
-		return ofInteger[uint16]()
-	case types.Uint32:
-		return ofInteger[uint32]()
-	case types.Uint64:
-		return ofInteger[uint64]()
-	case types.Uintptr:
-		return ofInteger[uintptr]()
-	case types.Float32:
-		return ofFloat[float32]()
-	case types.Float64:
-		return ofFloat[float64]()
-	case types.Complex64:
-		return ofComplex[complex64]()
-	case types.Complex128:
-		return ofComplex[complex128]()
-	case types.String:
-		return arithmetic{binary: stringOp, equals: equal[string], extreme: extremeOf[string]}
-	case types.Bool:
-		return arithmetic{equals: equal[bool]}
+	if a, ok := arithmetics[basicKind(t)]; ok {
+		return a
 	}
 	return arithmetic{equals: equal[unsafe.Pointer]} // of an unsafe.Pointer, or of nil
 }

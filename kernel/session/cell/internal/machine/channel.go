@@ -98,16 +98,7 @@ func (c *code) receive(i *ssa.UnOp) op {
 		ch.elem.set(s, v)
 		return ok
 	}
-	if !i.CommaOk {
-		return func(fr *frame) { get(fr, &fr.regs[d]) }
-	}
-	return func(fr *frame) {
-		tuple := make([]slot, 2)
-		if get(fr, &tuple[0]) {
-			tuple[1].n = 1
-		}
-		fr.regs[d].p = unsafe.Pointer(&tuple)
-	}
+	return commaOk(i.CommaOk, d, get)
 }
 
 // selects compiles a select: a tuple of which case was taken, whether a receive

@@ -116,7 +116,13 @@ func (c *code) lookup(i *ssa.Lookup) op {
 		k.val.set(s, v)
 		return true
 	}
-	if !i.CommaOk {
+	return commaOk(i.CommaOk, d, get)
+}
+
+// commaOk compiles what puts a value into a slot and reports whether there is one; with
+// both, the result at d is a tuple of them.
+func commaOk(both bool, d int, get func(*frame, *slot) bool) op {
+	if !both {
 		return func(fr *frame) { get(fr, &fr.regs[d]) }
 	}
 	return func(fr *frame) {

@@ -125,33 +125,43 @@ func basicKind(t types.Type) types.BasicKind {
 	return types.Default(b).Underlying().(*types.Basic).Kind()
 }
 
+// access compiles loads and stores of values that fill one register.
+type access struct {
+	load  func(d, from loc) op
+	store func(to, v loc) op
+}
+
+func accessOf[T any]() access {
+	return access{
+		load: func(d, from loc) op {
+			return func(fr *frame) { *at[T](fr, d) = *(*T)(*at[unsafe.Pointer](fr, from)) }
+		},
+		store: func(to, v loc) op {
+			return func(fr *frame) { *(*T)(*at[unsafe.Pointer](fr, to)) = *at[T](fr, v) }
+		},
+	}
+}
+
+// accesses are by shape; values of other shapes are copied as they need.
+var accesses = map[shape]access{
+	shape1:         accessOf[uint8](),
+	shape2:         accessOf[uint16](),
+	shape4:         accessOf[uint32](),
+	shape8:         accessOf[uint64](),
+	shapeString:    accessOf[string](),
+	shapePointer:   accessOf[unsafe.Pointer](),
+	shapeSlice:     accessOf[header](),
+	shapeInterface: accessOf[pair](),
+}
+
 func (c *code) loads(i *ssa.UnOp) op {
 	k := c.kind(i)
 	d, a := c.loc(i), c.loc(i.X)
-	switch k.shape {
-	case shape1:
-		return load[uint8](d, a)
-	case shape2:
-		return load[uint16](d, a)
-	case shape4:
-		return load[uint32](d, a)
-	case shape8:
-		return load[uint64](d, a)
-	case shapeString:
-		return load[string](d, a)
-	case shapePointer:
-		return load[unsafe.Pointer](d, a)
-	case shapeSlice:
-		return load[header](d, a)
-	case shapeInterface:
-		return load[pair](d, a)
+	if whole, ok := accesses[k.shape]; ok {
+		return whole.load(d, a)
 	}
 	r := c.index(i)
 	return func(fr *frame) { fr.regs[r].load(k.shape, k.rt, *at[unsafe.Pointer](fr, a)) }
-}
-
-func load[T any](d, a loc) op {
-	return func(fr *frame) { *at[T](fr, d) = *(*T)(*at[unsafe.Pointer](fr, a)) }
 }
 
 func (c *code) stores(i *ssa.Store) op {
@@ -160,23 +170,8 @@ func (c *code) stores(i *ssa.Store) op {
 	}
 	k := c.kind(i.Val)
 	a, v := c.loc(i.Addr), c.loc(i.Val)
-	switch k.shape {
-	case shape1:
-		return store[uint8](a, v)
-	case shape2:
-		return store[uint16](a, v)
-	case shape4:
-		return store[uint32](a, v)
-	case shape8:
-		return store[uint64](a, v)
-	case shapeString:
-		return store[string](a, v)
-	case shapePointer:
-		return store[unsafe.Pointer](a, v)
-	case shapeSlice:
-		return store[header](a, v)
-	case shapeInterface:
-		return store[pair](a, v)
+	if whole, ok := accesses[k.shape]; ok {
+		return whole.store(a, v)
 	}
 	r := c.index(i.Val)
 	return func(fr *frame) {
@@ -184,8 +179,4 @@ func (c *code) stores(i *ssa.Store) op {
 		_ = *(*byte)(to)
 		fr.regs[r].store(k.shape, k.rt, to)
 	}
-}
-
-func store[T any](a, v loc) op {
-	return func(fr *frame) { *(*T)(*at[unsafe.Pointer](fr, a)) = *at[T](fr, v) }
 }
