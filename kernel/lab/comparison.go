@@ -147,8 +147,8 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 // options are those of every kind of comparison.
 func (o Comparing) options() (compare.Options, error) {
 	var most struct {
-		Calls  int           `json:"calls" min:"1"`
-		Tokens int64         `json:"tokens" min:"1"`
+		Calls  int           `json:"calls" min:"0"`
+		Tokens int64         `json:"tokens" min:"0"`
 		Cost   float64       `json:"cost" min:"0"`
 		Time   time.Duration `json:"time"`
 	}

@@ -64,7 +64,7 @@ func curveTable(c *compare.Comparison, w compare.Spending) display.Table {
 	t.Row(row...)
 	t.Notes = append(t.Notes, "every band holds at all budgets at once; letters: the lines that are proven worse there; area: the mean over these budgets")
 	for _, p := range w.Pairs {
-		if p.Crossing != nil {
+		if x := p.Crossing; x != nil && (x.From.Defined() || x.To.Defined()) {
 			t.Notes = append(t.Notes, crossingText(r, p))
 		}
 	}
@@ -78,14 +78,14 @@ func crossingText(r compare.Resource, p compare.CurvePair) string {
 	if x.Ahead == p.A {
 		behind = p.B
 	}
-	from, to := "is nowhere shown to be behind", "nowhere shown to be ahead"
+	from, to := behind+" is nowhere surely ahead", x.Ahead+" nowhere"
 	if x.From.Defined() {
-		from = "is behind up to " + quantity(r, float64(x.From))
+		from = fmt.Sprintf("%s is surely ahead up to %s", behind, quantity(r, float64(x.From)))
 	}
 	if x.To.Defined() {
-		to = "ahead from " + quantity(r, float64(x.To))
+		to = fmt.Sprintf("%s from %s on", x.Ahead, quantity(r, float64(x.To)))
 	}
-	text := fmt.Sprintf("%s overtakes %s: it %s and %s", x.Ahead, behind, from, to)
+	text := fmt.Sprintf("%s − %s changes sides: %s, %s", p.A, p.B, from, to)
 	if x.Times > 1 {
 		text += fmt.Sprintf("; the means change places %d times, so there may be more than one crossing", x.Times)
 	}
