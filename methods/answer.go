@@ -82,13 +82,26 @@ type Evidence struct {
 const Worded = "in words"
 
 // InWords is the answer as the method worded it, and false if it did not.
-func (a Answer) InWords() (string, bool) {
+func (a Answer) InWords() (string, bool) { return a.evidence(Worded) }
+
+func (a Answer) evidence(source string) (string, bool) {
 	for _, e := range a.Evidence {
-		if e.Source == Worded {
+		if e.Source == source {
 			return e.Text, true
 		}
 	}
 	return "", false
+}
+
+// Confident is the Source of an evidence that is the chance, from 0 to 1 and as a decimal
+// number, which the method gives its answer of being right.
+const Confident = "confidence"
+
+// Confidence is that chance, and false if the method gave none.
+func (a Answer) Confidence() (float64, bool) {
+	text, _ := a.evidence(Confident)
+	x, err := strconv.ParseFloat(text, 64)
+	return x, err == nil && 0 <= x && x <= 1
 }
 
 // RankingAnswer is an answered ranking of 1-based item numbers.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"noema/kernel/base/score"
 	"noema/kernel/result/compare"
@@ -18,13 +19,12 @@ import (
 // Comparing says how results are compared; the zero value compares every pair
 // of methods on the headline measure.
 type Comparing struct {
-	Baseline     string   `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
-	Metrics      []string `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
-	By           string   `json:"by" part:"pair" doc:"show each group of samples, too: group, or a column of the samples' metadata"`
-	BudgetTokens int64    `json:"budget-tokens" part:"pair" min:"0" doc:"count trials that used more tokens as wrong, so that all methods have the same budget"`
-	BudgetCalls  int      `json:"budget-calls" part:"pair" min:"0" doc:"count trials that made more calls as wrong"`
-	BudgetCost   float64  `json:"budget-cost" part:"pair" min:"0" doc:"count trials that cost more dollars as wrong"`
-	Force        bool     `json:"force" part:"stored" doc:"compare the samples that stored runs over different data share"`
+	Baseline string            `json:"baseline" part:"pair" doc:"compare every other method with this one (default: every pair)"`
+	Metrics  []string          `json:"metric" part:"pair" doc:"measures to compare, the headline first (default: the task's)"`
+	By       string            `json:"by" part:"pair" doc:"show each group of samples, too: group, or a column of the samples' metadata"`
+	Budget   map[string]string `json:"budget" part:"pair" doc:"count trials that used more as wrong, so that all methods have the same budget: tokens=4000, calls=5, cost=0.01 (dollars) or time=30s"`
+	Curve    string            `json:"curve" part:"pair" choices:"tokens,calls,cost,time" doc:"show what each method is worth at every budget, who wins there, and where methods overtake each other"`
+	Force    bool              `json:"force" part:"stored" doc:"compare the samples that stored runs over different data share"`
 	// Equivalence is the margin within which methods are equivalent; 0 takes that of the
 	// run's design, if it has one.
 	Equivalence float64
@@ -55,6 +55,11 @@ func (c *Comparison) Sheet() report.Sheet {
 
 // Plot is the headline measure against what a trial costs, a point a method.
 func (c *Comparison) Plot() Plot { return report.ParetoPlot(c.Comparison, c.Simulated) }
+
+// Plots are [Comparison.Plot] and the curves over budgets, if there are any.
+func (c *Comparison) Plots() []Displayer {
+	return append([]Displayer{c.Plot()}, report.CurvePlots(c.Comparison, c.Simulated)...)
+}
 
 // GroupPlot is the headline measure of each method in each group of samples.
 func (c *Comparison) GroupPlot() Plot { return report.GroupPlot(c.Comparison, c.Simulated) }
@@ -114,15 +119,16 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	if err := o.regroup(m, runs); err != nil {
 		return nil, Misused(err)
 	}
-	test, err := m.Test()
+	options, err := o.options()
 	if err != nil {
 		return nil, Misused(err)
 	}
-	budget := runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0)
-	c, err := compare.Compare(m.Data, compare.Options{
-		Design: m.Design(), Undeclared: budget != (record.Limits{}) || !m.Declared(), Test: test,
-		Equivalence: o.Equivalence, Baseline: o.Baseline, Against: m.Against(o.Baseline), Budget: budget,
-	})
+	if options.Test, err = m.Test(); err != nil {
+		return nil, Misused(err)
+	}
+	options.Design, options.Against = m.Design(), m.Against(o.Baseline)
+	options.Undeclared = options.Budget != (record.Limits{}) || !m.Declared()
+	c, err := compare.Compare(m.Data, options)
 	if err != nil {
 		return nil, Misused(err)
 	}
@@ -140,6 +146,27 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	return out, nil
+}
+
+// options are those of every kind of comparison.
+func (o Comparing) options() (compare.Options, error) {
+	var most struct {
+		Calls  int           `json:"calls" min:"0"`
+		Tokens int64         `json:"tokens" min:"0"`
+		Cost   float64       `json:"cost" min:"0"`
+		Time   time.Duration `json:"time"`
+	}
+	if err := methods.ParseOptions(o.Budget, &most); err != nil {
+		return compare.Options{}, fmt.Errorf("budget: %w", err)
+	}
+	curve := map[string]compare.Resource{"": "", "tokens": compare.Tokens, "calls": compare.Calls, "cost": compare.Cost, "time": compare.Latency}
+	over, known := curve[o.Curve]
+	if !known {
+		return compare.Options{}, fmt.Errorf("curve %q: use tokens, calls, cost or time", o.Curve)
+	}
+	return compare.Options{
+		Equivalence: o.Equivalence, Baseline: o.Baseline, Curve: over, Budget: runner.LimitsOf(most.Calls, most.Tokens, most.Cost, most.Time),
+	}, nil
 }
 
 // maxGroups bounds the groups that a column may make.

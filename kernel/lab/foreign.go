@@ -13,7 +13,6 @@ import (
 	"noema/kernel/base/score"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/predictions"
-	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 	"noema/methods"
 )
@@ -74,7 +73,10 @@ func compareForeign(all []*foreignMethod, o Comparing) (*Foreign, error) {
 		cells = append(cells, compare.CellData{Task: task, Weight: 1, Data: d})
 	}
 	notes = append(notes, "scores are those of the files: noema neither ran nor scored these results")
-	options := compare.Options{Equivalence: o.Equivalence, Baseline: o.Baseline, Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0)}
+	options, err := o.options()
+	if err != nil {
+		return nil, err
+	}
 	switch len(cells) {
 	case 0:
 		return nil, fmt.Errorf("compare files: no task has results of all methods: %s", strings.Join(notes, "; "))

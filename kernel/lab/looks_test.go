@@ -160,7 +160,7 @@ func TestLooksAreCounted(t *testing.T) {
 	says(t, comparedRuns(t, runs[0]), "the first of 3 looks")
 
 	// Another question: a measure, a budget, a method.
-	other, err := lab.Compare(lab.Comparing{BudgetTokens: 10}, runs[2])
+	other, err := lab.Compare(lab.Comparing{Budget: map[string]string{"tokens": "10"}}, runs[2])
 	if err != nil || other.Looks.Total != 1 {
 		t.Errorf("%+v, %v", other.Looks, err)
 	}

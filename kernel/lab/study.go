@@ -62,7 +62,7 @@ func settled(e Experiment, text string) (cell, error) {
 }
 
 // ofStudy are the keys of an experiment that all its cells share.
-var ofStudy = []string{"name", "question", "task", "model", "effort", "methods", "seed", "until", "looks"}
+var ofStudy = []string{"name", "question", "task", "model", "effort", "methods", "seed", "until", "looks", "test"}
 
 // set gives the cell one setting of its own.
 func (c *cell) set(name, value string) (err error) {
@@ -126,6 +126,9 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 	}
 	if e.Attack != "" {
 		return s, Misused(errors.New("declare study: an attack compares each method with itself on one task: give one task and one model"))
+	}
+	if e.Test != "" {
+		return s, Misused(fmt.Errorf("declare study: test %s is for one task with one model: several are judged by one rule, whatever their measures: leave it out", e.Test))
 	}
 	opened := opening{lab: l, ctx: ctx, tasks: map[string]*Task{}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
 	var faults []error

@@ -9,7 +9,6 @@ import (
 	"noema/kernel/base/display"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
-	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 )
 
@@ -57,10 +56,10 @@ func (s *Study) Numbers(o Comparing) (*StudyNumbers, error) {
 		out.Cells = append(out.Cells, CellRun{c.Task, c.Model, r.Run.ID, r.Run.Root})
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
-	var err error
-	out.Study, err = compare.CompareStudy(cells, compare.Options{
-		Equivalence: o.Equivalence, Baseline: o.Baseline, Budget: runner.LimitsOf(o.BudgetCalls, o.BudgetTokens, o.BudgetCost, 0),
-	})
+	options, err := o.options()
+	if err == nil {
+		out.Study, err = compare.CompareStudy(cells, options)
+	}
 	return out, Misused(err)
 }
 
@@ -109,6 +108,11 @@ func (n *StudyNumbers) Forest() Displayer { return report.Forest(n.Study, n.Simu
 
 // Heat is the mean of each method on each task.
 func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulated) }
+
+// Plots are both, and the curves over budgets, if there are any.
+func (n *StudyNumbers) Plots() []Displayer {
+	return append([]Displayer{n.Forest(), n.Heat()}, report.CurvePlots(n.Whole, n.Simulated)...)
+}
 
 // Replay computes every cell again from the store alone and returns the root hash of the
 // study that this gives, with the cells that gave another hash.

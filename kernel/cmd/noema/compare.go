@@ -76,9 +76,9 @@ of Every Eval Ever, results of Terminal-Bench, rows of id and score, or folders 
   noema compare --task questions.jsonl --methods direct,cot --model openai/gpt-5-nano --epochs 3
   noema compare --task cafes --methods anot --token-limit 4000 --run-cost-limit 2.50
   noema compare --task cafes --methods direct,anot --model openai/gpt-5-nano --dry-run
-  noema compare --task cafes --task 'triage#limit=20' --model sim --model sim?error=0.2 --methods direct,cot
+  noema compare --task cafes --task 'multihop#limit=20' --model sim --model sim?error=0.2 --methods direct,cot
   noema compare last --baseline direct --by group --html comparison.html
-  noema compare 20261120-1405 20261120-1512 --budget-tokens 4000
+  noema compare 20261120-1405 20261120-1512 --budget tokens=4000
   noema compare a.eval b.eval
   noema compare last --wins cot,direct`,
 		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.completeRuns,

@@ -80,7 +80,7 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return a.printCompare(f.Comparison, p)
 	}
 	if p.HTML != "" {
-		page := report.Page("noema: "+f.Study.Whole.Metric, f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false))
+		page := report.Page("noema: "+f.Study.Whole.Metric, append([]display.Displayer{f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false)}, report.CurvePlots(f.Study.Whole, false)...)...)
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -106,9 +106,9 @@ func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result
 	case p.JSON:
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Roots, c.Simulated})
 	case p.MIME && len(results) == 1:
-		err = a.printBundle(report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), p.By), c.Plot())
+		err = a.printBundle(report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), p.By), c.Plots()...)
 	case p.MIME:
-		err = a.printBundle(c.Sheet(), c.Plot())
+		err = a.printBundle(c.Sheet(), c.Plots()...)
 	default:
 		err = a.printSheet(c.Sheet(), p, results...)
 	}
@@ -134,7 +134,7 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
 	if p.MIME {
-		return errors.Join(a.printBundle(report.RunSheet(summary, p.By), c.Plot()), a.writePage(c, p.HTML, r))
+		return errors.Join(a.printBundle(report.RunSheet(summary, p.By), c.Plots()...), a.writePage(c, p.HTML, r))
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By), p, r); err != nil {
 		return err
@@ -217,7 +217,7 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 	if len(results) == 1 {
 		parts = append(parts, results[0])
 	}
-	parts = append(parts, c, c.Plot())
+	parts = append(append(parts, c), c.Plots()...)
 	if len(c.Groups) > 1 {
 		parts = append(parts, c.GroupPlot())
 	}

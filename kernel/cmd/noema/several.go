@@ -85,7 +85,7 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 	}
 	if p.HTML != "" {
 		sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
-		page := report.Page("noema: "+n.Whole.Metric, report.StudyProvenance(s.Run), sheet, n.Forest(), n.Heat())
+		page := report.Page("noema: "+n.Whole.Metric, append([]display.Displayer{report.StudyProvenance(s.Run), sheet}, n.Plots()...)...)
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -94,7 +94,7 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 		return report.JSON(a.stdout, n)
 	}
 	if p.MIME {
-		return a.printBundle(report.StudySheet(s.Run, n.Study, n.Simulated), n.Forest(), n.Heat())
+		return a.printBundle(report.StudySheet(s.Run, n.Study, n.Simulated), n.Plots()...)
 	}
 	return a.printSheet(report.StudySheet(s.Run, n.Study, n.Simulated), p, s.Results()...)
 }

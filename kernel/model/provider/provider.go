@@ -30,8 +30,9 @@ type Provider interface {
 // Info is what the gateway must know of a provider.
 type Info struct {
 	ID             methods.ModelID
-	Simulated      bool // no language model answers; every face that shows its numbers says so
-	MaxConnections int  // most calls at once by default; 0 leaves it to the gateway
+	Simulated      bool   // no language model answers; every face that shows its numbers says so
+	MaxConnections int    // most calls at once by default; 0 leaves it to the gateway
+	Price          *Price // of its tokens, for estimates; nil for an unknown one
 }
 
 // Kind classifies failures by what helps against them.

@@ -59,6 +59,8 @@ type Options struct {
 	// to somebody who would have stopped it there; a method that knew of the
 	// limit might do better.
 	Budget record.Limits
+	// Curve is the resource over which [Curve] is made; empty for none.
+	Curve Resource
 	// Design is the rule by which a run was to stop, with the samples in its order:
 	// all numbers of merit hold whenever one looks. nil for a fixed number of samples.
 	Design *record.Design
@@ -128,7 +130,7 @@ func (o Options) chooses(p Pair) bool {
 // Comparison is the result: everything that tables, plots and sentences about
 // methods side by side are made of. Slices over methods follow Methods, and
 // slices over pairs follow Pairs. [Describe] leaves Verdict, Pairs, Groups,
-// Pareto and Curves empty.
+// Pareto and Curve empty.
 type Comparison struct {
 	Verdict   string   `json:"verdict"` // one sentence on the headline metric
 	Metric    string   `json:"metric"`  // the headline; empty before a trial has a score
@@ -157,7 +159,7 @@ type Comparison struct {
 	Common  *Common       `json:"common,omitempty"`  // nil if all methods have the same samples
 	Groups  []GroupStats  `json:"groups,omitempty"`  // in natural order of their names
 	Pareto  Pareto        `json:"pareto"`
-	Curves  []Curve       `json:"curves"`
+	Curve   *Curve        `json:"curve,omitempty"` // nil unless asked for
 	Notes   []string      `json:"notes,omitempty"` // what a reader must know
 	Looks   *Looks        `json:"looks,omitempty"` // the verdicts that were shown on this question; nil where none is kept
 
@@ -214,6 +216,7 @@ func Compare(d Data, o Options) (*Comparison, error) {
 	if o.Baseline != "" && !slices.Contains(d.Methods, o.Baseline) {
 		return nil, fmt.Errorf("compare: baseline %q is not among the methods %q", o.Baseline, d.Methods)
 	}
+	raw := d
 	d, p := d.plan(o)
 	alone := p.over(0) // for numbers that stand by themselves
 	c := d.describe(alone)
@@ -226,9 +229,17 @@ func Compare(d Data, o Options) (*Comparison, error) {
 		}
 		c.Groups = d.scored().groups(c.Pairs, alone)
 		c.Pareto = d.pareto(c.Methods, c.Pairs, p)
-		c.Curves = d.scored().curves(p)
 	} else {
-		c.Pareto, c.Curves = Pareto{Resource: payment(c.Methods)}, []Curve{}
+		c.Pareto = Pareto{Resource: payment(c.Methods)}
+	}
+	if o.Curve != "" {
+		s, err := newStudy([]CellData{{Weight: 1, Data: raw}}, o)
+		if err == nil {
+			c.Curve, err = s.curve(o.Curve)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	c.Verdict = c.verdict()
 	c.Notes = c.notes()

@@ -231,39 +231,6 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestCurves rise to the level without an envelope.
-func TestCurves(t *testing.T) {
-	d := costs(t, 40)
-	c, err := Compare(d, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(c.Curves) != 3 {
-		t.Fatalf("%d curves", len(c.Curves))
-	}
-	for _, curve := range c.Curves {
-		for m := range d.Methods {
-			last := -1.0
-			for _, p := range curve.Points {
-				if v := p.Methods[m].Value; v < last {
-					t.Errorf("%s: %s falls to %v", curve.Resource, d.Methods[m], v)
-				} else {
-					last = v
-				}
-			}
-			if want := c.Methods[m].Metrics["accuracy"].Value.Value; last != want {
-				t.Errorf("%s: %s ends at %v, not %v", curve.Resource, d.Methods[m], last, want)
-			}
-		}
-		if n := len(curve.Points); n > 3*envelopes || curve.Resource == Tokens && n < envelopes {
-			t.Errorf("%s has %d points", curve.Resource, n)
-		}
-	}
-	if at := c.Curves[0].Points[0].Methods; at[0].Value == 0 || at[2].Value != 0 {
-		t.Errorf("with the fewest tokens thrifty earns %v and lavish %v", at[0].Value, at[2].Value)
-	}
-}
-
 func BenchmarkCompare(b *testing.B) {
 	labels := []string{"a", "b", "c", "d", "e", "f"}
 	random := stream(5)

@@ -145,6 +145,8 @@ type view struct {
 	treatment treatment
 	envelope  []limit
 	bare      bool // a measure of all samples needs no interval
+	// own gives the values of a line of a curve in place of those of a method; nil for a method's.
+	own func(d Data, line int, v view) []float64
 }
 
 // limit is the most of a resource that a trial may use.
@@ -210,6 +212,9 @@ func (v view) value(c Cell) float64 {
 // values gives one value per sample: the mean over method m's epochs where v
 // is defined, NaN where there is none.
 func (d Data) values(m int, v view) []float64 {
+	if v.own != nil {
+		return v.own(d, m, v)
+	}
 	return d.means(m, v.value)
 }
 

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -168,41 +167,14 @@ func (d *Difference) over(parts []pairing, weights []float64) score.Metric {
 	return m
 }
 
-// mean is how good a method is over strata. The interval of several is by the rule of
-// differences, which holds at every level.
+// mean is how good a method is over strata.
 func (s *study) mean(strata []stratum, m int) score.Metric {
 	v := view{envelope: s.envelope}
 	if len(strata) == 1 && len(strata[0].data) == 1 {
 		v.metric = strata[0].Metric
 		return strata[0].data[0].metric(m, v, s.over(0))
 	}
-	name := metricName(strata)
-	out := score.Metric{Name: name, Defined: true, Low: math.NaN(), High: math.NaN()}
-	var bounds []bounded
-	var weights []float64
-	for _, t := range strata {
-		p := t.paired(m, m, v) // its own values, averaged over models
-		if p.left > 0 {
-			warn(&out, "%s has no value on %d of %d samples of %s, which are left out", s.methods[m], p.left, p.left+len(p.a), t.Task)
-		}
-		if len(p.a) == 0 {
-			return score.Metric{Name: name, Value: math.NaN(), Low: math.NaN(), High: math.NaN(), Warnings: []string{fmt.Sprintf("%s has no value on %s", s.methods[m], t.Task)}}
-		}
-		out.N += len(p.a)
-		weight := t.Weight
-		if len(strata) == 1 {
-			weight = 1
-		}
-		out.Value += weight * stat.Mean(p.a, nil)
-		if p.d = p.a; p.units > 1 && p.within() {
-			bounds, weights = append(bounds, p.bounded()), append(weights, weight)
-		}
-	}
-	if len(bounds) == len(strata) {
-		low, high := compose(bounds, weights).interval(s.Level)
-		out.Low, out.High = max(0, low), high
-	}
-	return out
+	return s.stratified(strata, m, v, s.methods[m], s.Level)
 }
 
 // pooled is a method's mean over the samples of all tasks.

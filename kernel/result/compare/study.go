@@ -89,6 +89,11 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 	decide(whole.Pairs, s.Level)
 	out.Whole = s.whole(whole)
 	out.Verdict = out.Whole.Verdict
+	if o.Curve != "" {
+		if out.Whole.Curve, err = s.curve(o.Curve); err != nil {
+			return nil, err
+		}
+	}
 	out.Slices = s.slices()
 	out.Interactions = s.interactions()
 	if s.Baseline == "" {

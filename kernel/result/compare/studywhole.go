@@ -12,7 +12,7 @@ import (
 func (s *study) whole(of Slice) *Comparison {
 	c := &Comparison{
 		Metric: of.Metric, Metrics: []string{of.Metric}, Level: s.Level, PairLevel: s.over(len(s.pairs)).simultaneous(),
-		Baseline: s.Baseline, Samples: of.Samples, Chance: map[string]float64{}, Curves: []Curve{},
+		Baseline: s.Baseline, Samples: of.Samples, Chance: map[string]float64{},
 	}
 	if len(s.envelope) > 0 {
 		c.Budget = &s.Budget
@@ -50,20 +50,8 @@ func (s *study) stats(m int, of Slice) MethodStats {
 		Method: s.methods[m], N: of.Methods[m].N, Outcomes: map[methods.Outcome]int{},
 		Metrics: map[string]Merit{of.Metric: {Value: of.Methods[m]}}, Usage: map[Resource]score.Metric{},
 	}
-	for _, t := range s.strata {
-		for _, d := range t.data {
-			for _, r := range append(Resources(), InputTokens, OutputTokens) {
-				sum, has := out.Usage[r]
-				if !has {
-					sum = score.Metric{Name: string(r), Defined: true}
-				}
-				one := score.Mean(string(r), d.used(m, r), score.Options{Student: true})
-				sum.Value += t.Weight * one.Value / float64(len(t.data))
-				sum.N, sum.Defined = sum.N+one.N, sum.Defined && one.Defined
-				sum.Low, sum.High = sum.Value, sum.Value
-				out.Usage[r] = sum
-			}
-		}
+	for _, r := range append(Resources(), InputTokens, OutputTokens) {
+		out.Usage[r] = s.use(m, r)
 	}
 	var total methods.Usage
 	for _, c := range s.cells {

@@ -64,7 +64,7 @@ func (s Setup) DryRun(ctx context.Context, store *cache.Store, observe Observer)
 func (s Setup) dryRun(ctx context.Context, from origin, store *cache.Store, observe Observer, config record.Config, samples []task.Sample) (*Estimate, []*record.Trial, error) {
 	config.Limits = record.Limits{}
 	info := s.Provider.Info()
-	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated})
+	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated, Price: info.Price})
 	s.Graders = slices.Clone(s.Graders)
 	for i, by := range s.Graders {
 		s.Graders[i] = none.New(provider.Info{ID: by.Info().ID, Simulated: by.Info().Simulated})
@@ -137,7 +137,10 @@ func (x *execution) estimate(ctx context.Context, m record.Method) (MethodEstima
 	}
 	if len(whole) == 0 && e.Free < e.Trials {
 		var err error
-		if whole, e.From, err = x.earlier(ctx, m); err != nil {
+		if whole, e.From, err = x.earlier(ctx, m, true); err == nil && len(whole) == 0 {
+			whole, e.From, err = x.earlier(ctx, m, false)
+		}
+		if err != nil {
 			return e, err
 		}
 	}
@@ -227,15 +230,16 @@ func (e *MethodEstimate) fill(whole []*record.Trial) {
 	}
 }
 
-// earlier finds trials of the method over the same kind of task and on the same
-// model in the newest earlier run that has any.
-func (x *execution) earlier(ctx context.Context, m record.Method) ([]*record.Trial, string, error) {
+// earlier finds trials of the method over the same kind of task, on the same model or on any
+// other, in the newest earlier run that has any. Those of another model have its tokens at
+// this model's price.
+func (x *execution) earlier(ctx context.Context, m record.Method, sameModel bool) ([]*record.Trial, string, error) {
 	runs, err := Runs(ctx, x.store)
 	if err != nil {
 		return nil, "", err
 	}
 	for _, r := range runs {
-		if r.Config.Task.Name != x.run.Config.Task.Name || r.Config.Model.ID != x.run.Config.Model.ID {
+		if r.Config.Task.Name != x.run.Config.Task.Name || (r.Config.Model.ID == x.run.Config.Model.ID) != sameModel {
 			continue
 		}
 		same := map[string]bool{}
@@ -256,11 +260,27 @@ func (x *execution) earlier(ctx context.Context, m record.Method) ([]*record.Tri
 				trials = append(trials, t)
 			}
 		}
-		if len(trials) > 0 {
+		if len(trials) > 0 && sameModel {
 			return trials, r.ID, nil
+		}
+		if len(trials) > 0 {
+			return x.repriced(trials), fmt.Sprintf("%s on %s, at this model's price", r.ID, r.Config.Model.ID), nil
 		}
 	}
 	return nil, "", nil
+}
+
+// repriced are trials of another model at the price of this one.
+func (x *execution) repriced(trials []*record.Trial) (all []*record.Trial) {
+	for _, t := range trials {
+		one := *t
+		cost, known := x.exp.Provider.Info().Price.Cost(t.Usage)
+		if one.Usage.Cost, one.Usage.Unpriced = cost, t.Usage.Unmetered; !known {
+			one.Usage.Unpriced = max(1, one.Usage.Calls)
+		}
+		all = append(all, &one)
+	}
+	return all
 }
 
 // Labels lists the methods of a run in its order.

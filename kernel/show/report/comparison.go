@@ -35,7 +35,7 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 	if len(c.Pairs) > 0 {
 		s.Tables = append(s.Tables, ratioTable(c))
 	}
-	s.Tables = append(s.Tables, gradingTables(c)...)
+	s.Tables = append(append(s.Tables, gradingTables(c)...), curveTables(c)...)
 	if v.Groups != "" && len(c.Groups) > 0 {
 		s.Tables = append(s.Tables, groupTable(c, v.Groups))
 	}

@@ -24,6 +24,7 @@ func StudySheet(run *record.Run, s *compare.Study, simulatedModel bool) Sheet {
 			tables = append(tables, t)
 		}
 	}
+	tables = append(tables, curveTables(s.Whole)...)
 	return Sheet{Verdict: s.Verdict, Head: studyHead(run, s), Tables: explained(tables), Tail: strings.Join(studyTail(run, s, simulatedModel), "\n")}
 }
 

@@ -102,6 +102,7 @@ func RunSheet(s *runner.Summary, groups string) Sheet {
 	if groups != "" && len(c.Groups) > 0 {
 		tables = append(tables, groupTable(c, groups))
 	}
+	tables = append(tables, curveTables(c)...)
 	tail := strings.Join(below(s), "\n")
 	if lines := remarks(c); len(lines) > 0 {
 		tail = strings.Join(lines, "\n") + "\n\n" + tail

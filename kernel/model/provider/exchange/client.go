@@ -155,6 +155,7 @@ func New(s Service, p Protocol, c Config) (*Client, error) {
 	if c.Price == nil {
 		x.tariff = c.Prices.At(s.Kind, base.Endpoint, c.Model)
 	}
+	x.info.Price = x.tariff.Price
 	return x, nil
 }
 
