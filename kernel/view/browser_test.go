@@ -114,10 +114,13 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// drawn waits until the drawer shows a sample.
-func drawn(sample string) chromedp.Action {
-	return chromedp.WaitVisible(fmt.Sprintf(`//*[@id="drawer"]//h2[.=%q]`, sample), chromedp.BySearch)
+// sees waits until a part of the page, which the script may replace at any time, says a text.
+func sees(selector, text string) chromedp.Action {
+	return chromedp.Poll(fmt.Sprintf(`[...document.querySelectorAll(%q)].some(e => e.textContent.includes(%q))`, selector, text), nil)
 }
+
+// drawn waits until the drawer shows a sample.
+func drawn(sample string) chromedp.Action { return sees("#drawer h2", sample) }
 
 // TestFourQuestions answers what people ask of a run: with at most two clicks, and by keys
 // alone.
@@ -143,30 +146,30 @@ func TestFourQuestions(t *testing.T) {
 	}
 	base, p := serve(t, l)
 	kept := func(n int) chromedp.Action {
-		return chromedp.WaitVisible(fmt.Sprintf(`//*[@id="pages"][contains(.,"%d of 3 samples")]`, n), chromedp.BySearch)
+		return sees("#pages b", fmt.Sprintf("%d of 3 samples", n))
 	}
 	page := base + "/run/" + run.ID()
 	var at, text, none string
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()), chromedp.Navigate(page), chromedp.WaitVisible("#drawer table"),
 		chromedp.Click(`//tr[contains(@class,"pair")][contains(.,"good − bad")]//a`, chromedp.BySearch), kept(1), drawn("2"), chromedp.Location(&at),
-		chromedp.WaitVisible(".first"), chromedp.Text("td.fd", &text))
+		sees(".first", "first difference"), chromedp.Evaluate(`document.querySelector("td.fd").textContent`, &text))
 	if !strings.Contains(at, "beats=good") || !strings.Contains(at, "over=bad") || !strings.Contains(text, "8") {
 		t.Errorf("a click on the pair leads to %s, where the first difference is %q", at, text)
 	}
-	visit(t, ctx, chromedp.KeyEvent("c"), chromedp.WaitVisible(`//*[@id="pages"]/b[.="3 samples"]`, chromedp.BySearch), chromedp.Click(".causes a"), kept(1), chromedp.Text(".causes", &none))
+	visit(t, ctx, chromedp.KeyEvent("c"), chromedp.Poll(`document.querySelector("#pages b").textContent === "3 samples"`, nil), chromedp.Click(".causes a"), kept(1), chromedp.Evaluate(`document.querySelector(".causes").textContent`, &none))
 	if !strings.Contains(none, "mute") || !strings.Contains(none, "the reply holds no number") {
 		t.Errorf("why there is no answer: %q", none)
 	}
 	// by keys alone, also after the filter had them
 	visit(t, ctx, chromedp.Navigate(page), chromedp.WaitVisible("#drawer table"), chromedp.KeyEvent("/"), chromedp.SendKeys("input[name=q]", "second"), kept(1), drawn("2"),
-		chromedp.KeyEvent("\u001b"), chromedp.KeyEvent("c"), chromedp.WaitVisible(`//*[@id="pages"]/b[.="3 samples"]`, chromedp.BySearch), chromedp.KeyEvent("w"), kept(1), drawn("2"),
+		chromedp.KeyEvent("\u001b"), chromedp.KeyEvent("c"), chromedp.Poll(`document.querySelector("#pages b").textContent === "3 samples"`, nil), chromedp.KeyEvent("w"), kept(1), drawn("2"),
 		chromedp.KeyEvent("d"), chromedp.Evaluate(`document.activeElement.textContent`, &text), chromedp.KeyEvent("b"),
-		chromedp.WaitVisible(`//*[@id="drawer"]//thead[contains(.,"mute")]`, chromedp.BySearch), chromedp.KeyEvent("x"), chromedp.WaitVisible(`//*[@id="pages"][contains(.,"outcome none")]`, chromedp.BySearch), chromedp.Location(&at))
+		sees("#drawer thead", "mute"), chromedp.KeyEvent("x"), sees("#pages", "outcome none"), chromedp.Location(&at))
 	if text != "first difference" || !strings.Contains(at, "outcome=none") || !strings.Contains(at, "m=mute") {
 		t.Errorf("keys lead to %s; d goes to %q", at, text)
 	}
 	var front string
-	if visit(t, ctx, chromedp.Text(".board", &front)); !strings.Contains(front, "$/1k") {
+	if visit(t, ctx, chromedp.Evaluate(`document.querySelector(".board").textContent`, &front)); !strings.Contains(front, "$/1k") {
 		t.Errorf("the board is %q", front)
 	}
 	accessible(t, ctx)

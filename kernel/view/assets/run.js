@@ -3,7 +3,7 @@
   const $ = s => document.querySelector(s), $$ = s => [...document.querySelectorAll(s)];
   const page = $(".work"), fixed = document.body.dataset.static !== undefined;
   const base = location.pathname;
-  let state = new URLSearchParams(location.search), turn = 0;
+  let state = new URLSearchParams(location.search), turn = 0, typing;
 
   const part = async (address, into) => {
     const answer = await fetch(address);
@@ -54,6 +54,7 @@
   };
   // apply makes the query of a link the state
   const apply = query => {
+    clearTimeout(typing); // a newer wish than what was typed
     const order = state.get("order");
     state = new URLSearchParams(query);
     show();
@@ -116,7 +117,6 @@
       } else if (row) { e.preventDefault(); open(row.dataset.s); } else if (pair) apply(new URL(pair.querySelector("a").href).search);
     });
     const form = $("#filters");
-    let typing;
     const filter = () => {
       const f = new FormData(form);
       change(q => { for (const n of ["beats", "over", "wrong", "outcome", "group", "disagree", "q"]) { q.delete(n); if (f.get(n)) q.set(n, f.get(n)); }
