@@ -40,8 +40,8 @@ func pictured(t *testing.T, base string, p *Page, run *lab.Result) string {
 	return list.String()
 }
 
-// everyRuns is what two runs of one experiment show otherwise: names, days and times.
-var everyRuns = regexp.MustCompile(record.RunIDPattern + `|\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?`)
+// everyRuns is what two runs of one experiment show otherwise: names, days, times and commands.
+var everyRuns = regexp.MustCompile(record.RunIDPattern + `|\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|(?s)<small>command</small>.*?</pre>`)
 
 // TestPicturesAreOfThesePages: the README's pictures show the pages as they are now.
 func TestPicturesAreOfThesePages(t *testing.T) {
