@@ -176,7 +176,8 @@ func (c *cells) order() {
 	}
 }
 
-// pairs notes who beats whom on which sample; nothing of measures of all samples together.
+// pairs notes for every two methods the samples that the first wins; nothing of measures of
+// all samples together.
 func (c *cells) pairs(all *lab.Result) {
 	beats, err := all.Beats()
 	if err != nil {
