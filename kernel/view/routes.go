@@ -2,38 +2,66 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
+	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/files"
+	"noema/kernel/show/report"
 )
 
 // routes names every address of the page over runs.
 func (p *Page) routes() {
 	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
 	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
+	p.mux.HandleFunc("GET /run/{run}/news", p.handle(p.newsPart))
+	p.mux.HandleFunc("GET /run/{run}/map", p.handle(p.mapPart))
+	p.mux.HandleFunc("GET /run/{run}/rows", p.handle(p.rows))
+	p.mux.HandleFunc("GET /run/{run}/drawer", p.handle(p.drawerPart))
 	p.mux.HandleFunc("GET /run/{run}/state", p.state)
-	p.mux.HandleFunc("GET /run/{run}/samples", p.handle(p.samples))
 	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
 	p.mux.HandleFunc("GET /run/{run}/trial", p.handle(p.trial))
 	p.mux.HandleFunc("GET /run/{run}/call", p.handle(p.call))
-	p.mux.HandleFunc("GET /compare", p.handle(p.compare))
+	p.mux.HandleFunc("GET /compare", p.compared)
 	p.mux.HandleFunc("GET /diff", p.handle(p.diff))
-	p.mux.HandleFunc("GET /plot/{kind}", p.plot)
 }
 
+// compared leads the comparison of a single run to its page.
+func (p *Page) compared(w http.ResponseWriter, r *http.Request) {
+	if ids := r.URL.Query()["run"]; len(ids) == 1 {
+		http.Redirect(w, r, runLink(ids[0], ""), http.StatusSeeOther)
+		return
+	}
+	p.handle(p.compare)(w, r)
+}
+
+// asset is a file of assets, with all others of its kind behind it: each view has its own.
 func (p *Page) asset(name, kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		raw, err := assets.ReadFile("assets/" + name)
+		names, err := fs.Glob(assets, "assets/*"+path.Ext(name))
+		var all bytes.Buffer
+		first := "assets/" + name
+		for _, n := range append([]string{first}, slices.DeleteFunc(names, func(n string) bool { return n == first })...) {
+			raw, failed := assets.ReadFile(n)
+			err = errors.Join(err, failed)
+			all.Write(raw)
+		}
+		if path.Ext(name) == ".css" {
+			all.WriteString(report.NewsStyle)
+		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		w.Write(raw) //nolint:errcheck // the client is gone
+		w.Write(all.Bytes()) //nolint:errcheck // the client is gone
 	}
 }
 
@@ -42,11 +70,25 @@ type content struct {
 	Title string
 	Crumb []link // the way here
 	Live  string // where the state of an unfinished run is
+	Keys  []keys // what the bar at the top tells of the keyboard
+	// OwnHead says that the template has a heading of its own.
+	OwnHead bool
 	// Static says that the page is a file of a bundle, with the rows that its filters
 	// choose from in so many further files.
 	Static bool
 	Rows   int
 	Body   any
+}
+
+// keys are keys with what they do.
+type keys struct {
+	Keys []string
+	Does string
+}
+
+// usualKeys work on every list.
+func usualKeys() []keys {
+	return []keys{{[]string{"j", "k"}, "move"}, {[]string{"Enter"}, "open"}, {[]string{"/"}, "filter"}, {[]string{"u"}, "up"}, {[]string{"n", "p"}, "next, previous"}}
 }
 
 // link is a text that leads somewhere.
@@ -61,6 +103,9 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
 		}
 		c.Static = p.leaving != nil
+		if c.Keys == nil {
+			c.Keys = usualKeys()
+		}
 		var b bytes.Buffer
 		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
 			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
@@ -74,16 +119,29 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 // functions are what templates may call.
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"visible": display.Visible,
-		"word":    files.Word,
-		"line":    func(limit int, s string) string { return display.Line(s, limit) },
-		"long":    long,
-		"short":   func(s string) string { return s[:min(12, len(s))] },
-		"text":    func(b []byte) string { return display.Visible(string(b)) },
-		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
-		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
-		"list":    func(items ...string) []string { return items },
+		"visible":  display.Visible,
+		"word":     files.Word,
+		"line":     func(limit int, s string) string { return display.Line(s, limit) },
+		"long":     long,
+		"short":    func(s string) string { return s[:min(12, len(s))] },
+		"text":     func(b []byte) string { return display.Visible(string(b)) },
+		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
+		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
+		"list":     func(items ...string) []string { return items },
+		"count":    display.Count,
+		"part":     func(static bool, v any) content { return content{Static: static, Body: v} },
+		"sentence": sentence,
 	}
+}
+
+// sentence is a clause of a verdict as one, unless it begins with a name.
+func sentence(s string) string {
+	for _, word := range []string{"among", "between", "nothing", "no ", "against", "each", "one"} {
+		if strings.HasPrefix(s, word) {
+			s = strings.ToUpper(s[:1]) + s[1:]
+		}
+	}
+	return display.Visible(strings.TrimSuffix(s, ".")) + "."
 }
 
 // long is a text of several lines, of at most limit characters.
@@ -103,7 +161,7 @@ func runLink(run, page string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+			q.Add(pairs[i], pairs[i+1])
 		}
 	}
 	if len(q) > 0 {
