@@ -125,7 +125,7 @@ func TestHostileTextInABrowser(t *testing.T) {
 	for _, address := range []string{base + "/run/" + run.ID(), base + "/run/" + run.ID() + "/sample?s=1", base + "/run/" + run.ID() + "/trial?m=bad&s=1", call} {
 		var title string
 		var scripts int
-		visit(t, ctx, chromedp.Navigate(address), chromedp.WaitReady("footer"), chromedp.Title(&title), chromedp.Evaluate(`document.scripts.length`, &scripts))
+		visit(t, ctx, chromedp.Navigate(address), chromedp.WaitReady("main"), chromedp.Title(&title), chromedp.Evaluate(`document.scripts.length`, &scripts))
 		if title == "owned" || scripts != 1 {
 			t.Errorf("%s: title %q, %d scripts", address, title, scripts)
 		}
@@ -190,7 +190,7 @@ func TestSpeedInABrowser(t *testing.T) {
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()))
 	paint := func(path string) time.Duration {
 		var ms float64
-		visit(t, ctx, chromedp.Navigate(base+path), chromedp.WaitReady("footer"),
+		visit(t, ctx, chromedp.Navigate(base+path), chromedp.WaitReady("main"),
 			chromedp.Evaluate(`new Promise(r => requestAnimationFrame(() => setTimeout(() => { const p = performance.getEntriesByName("first-contentful-paint")[0]; r(p ? p.startTime : performance.now()) }, 50)))`, &ms,
 				func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 		return time.Duration(ms * float64(time.Millisecond))
@@ -207,7 +207,7 @@ func TestSpeedInABrowser(t *testing.T) {
 		}
 	}
 	var ms float64
-	visit(t, ctx, chromedp.Navigate(base+"/run/"+id+"/samples"), chromedp.WaitReady("footer"), chromedp.Evaluate(
+	visit(t, ctx, chromedp.Navigate(base+"/run/"+id+"/samples"), chromedp.WaitReady("main"), chromedp.Evaluate(
 		`(() => { const t = performance.now(); for (let i = 0; i < 20; i++) document.dispatchEvent(new KeyboardEvent("keydown", {key: "j"})); return (performance.now() - t) / 20 })()`, &ms))
 	t.Logf("a key takes %.2f ms", ms)
 	if ms > 500 {

@@ -2,10 +2,14 @@ package view
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/files"
@@ -25,15 +29,23 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /plot/{kind}", p.plot)
 }
 
+// asset is a file of assets, with all others of its kind behind it: each view has its own.
 func (p *Page) asset(name, kind string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		raw, err := assets.ReadFile("assets/" + name)
+		names, err := fs.Glob(assets, "assets/*"+path.Ext(name))
+		var all bytes.Buffer
+		first := "assets/" + name
+		for _, n := range append([]string{first}, slices.DeleteFunc(names, func(n string) bool { return n == first })...) {
+			raw, failed := assets.ReadFile(n)
+			err = errors.Join(err, failed)
+			all.Write(raw)
+		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", kind)
-		w.Write(raw) //nolint:errcheck // the client is gone
+		w.Write(all.Bytes()) //nolint:errcheck // the client is gone
 	}
 }
 
@@ -42,11 +54,25 @@ type content struct {
 	Title string
 	Crumb []link // the way here
 	Live  string // where the state of an unfinished run is
+	Keys  []keys // what the bar at the top tells of the keyboard
+	// OwnHead says that the template has a heading of its own.
+	OwnHead bool
 	// Static says that the page is a file of a bundle, with the rows that its filters
 	// choose from in so many further files.
 	Static bool
 	Rows   int
 	Body   any
+}
+
+// keys are keys with what they do.
+type keys struct {
+	Keys []string
+	Does string
+}
+
+// usualKeys work on every list.
+func usualKeys() []keys {
+	return []keys{{[]string{"j", "k"}, "move"}, {[]string{"Enter"}, "open"}, {[]string{"/"}, "filter"}, {[]string{"u"}, "up"}, {[]string{"n", "p"}, "next, previous"}}
 }
 
 // link is a text that leads somewhere.
@@ -61,6 +87,9 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
 		}
 		c.Static = p.leaving != nil
+		if c.Keys == nil {
+			c.Keys = usualKeys()
+		}
 		var b bytes.Buffer
 		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
 			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
