@@ -108,7 +108,7 @@ func (s *Study) Display() Bundle {
 func (n *StudyNumbers) Forest() Displayer { return report.Forest(n.Study, n.Simulated) }
 
 // Heat is the mean of each method on each task.
-func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulated) }
+func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulated, nil) }
 
 // Replay computes every cell again from the store alone and returns the root hash of the
 // study that this gives, with the cells that gave another hash.

@@ -81,7 +81,7 @@ func TestInABrowser(t *testing.T) {
 	var title, text string
 	visit(t, ctx, network.Enable(), chromedp.Navigate(base+"/?token="+p.Token()), chromedp.WaitVisible("table.list a"))
 	picture(t, ctx, "runs")
-	visit(t, ctx, chromedp.Click("table.list a"), chromedp.WaitVisible("p.links"))
+	visit(t, ctx, chromedp.Click("table.list tbody a"), chromedp.WaitVisible("p.links"))
 	picture(t, ctx, "run")
 	visit(t, ctx, chromedp.Click(`p.links a[href^="/compare"]`), chromedp.WaitVisible(".plots img"), chromedp.Text("p.verdict", &text))
 	if !strings.Contains(text, "hits@1") {

@@ -25,13 +25,34 @@ type cache struct {
 // kept is how many runs are held in memory.
 const kept = 8
 
-// stale is how old the image of an unfinished run may be.
+// stale is how old the image of an unfinished run may be. One that takes long to make may
+// be ten times as old as that.
 const stale = time.Second
+
+// recent keeps the list of runs for a moment, in which pages that follow it ask again.
+type recent struct {
+	mu       sync.Mutex
+	at, made time.Time
+	runs     lab.RunList
+}
+
+func (r *recent) get(read func() (lab.RunList, error)) (lab.RunList, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && time.Since(r.made) < 10*r.made.Sub(r.at) {
+		return r.runs, nil
+	}
+	r.at = time.Now()
+	runs, err := read()
+	r.runs, r.made = runs, time.Now()
+	return runs, err
+}
 
 // loaded is a run in memory.
 type loaded struct {
 	*lab.Result
 	at     time.Time
+	took   time.Duration          // to load
 	places map[record.TrialID]int // of trials, in the result's list of light ones
 	whole  func(place int) (*record.Trial, error)
 	tree   string              // the hash of the tree over its trials; empty while it is unfinished
@@ -52,10 +73,11 @@ func newCache(l *lab.Lab, out *leaving) *cache {
 func (c *cache) get(id string) (*loaded, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l, ok := c.runs[id]; ok && (l.Run.Status == record.Finished || time.Since(l.at) < stale) {
+	if l, ok := c.runs[id]; ok && (l.Run.Status == record.Finished || time.Since(l.at) < max(stale, 10*l.took)) {
 		c.touch(id)
 		return l, nil
 	}
+	begun := time.Now()
 	stored, err := c.lab.LoadLight(id)
 	if err == nil && stored.Run.Config.Varied() {
 		stored, err = c.lab.Load(id) // what interventions changed is in the transcripts
@@ -71,7 +93,7 @@ func (c *cache) get(id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{Result: result, at: time.Now(), places: map[record.TrialID]int{}, tree: tree, clean: clean}
+	l := &loaded{Result: result, at: time.Now(), took: time.Since(begun), places: map[record.TrialID]int{}, tree: tree, clean: clean}
 	var reading sync.Mutex
 	last, held := -1, (*record.Trial)(nil) // the pages of a trial's calls are asked for together
 	l.whole = func(place int) (*record.Trial, error) {

@@ -174,8 +174,8 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 	get := visitor(t, base, p)
 	id := run.ID()
 	for path, wants := range map[string][]string{
-		"/":                                      []string{id, "simulated model", "direct, anot"},
-		"/?q=cafes+nothing":                      []string{"0 of 1 runs"},
+		"/":                                      []string{id, "simulated model", "1 run", "anot 0."},
+		"/?q=cafes+nothing":                      []string{"0 of 1 run"},
 		"/run/" + id:                             []string{"hits@1", run.Root(), "simulated model"},
 		"/compare?run=" + id:                     []string{"hits@1", "/plot/cost?run=" + id, "not decided"},
 		"/run/" + id + "/samples":                []string{"12 samples", "R00", "wrong by anot"},

@@ -80,7 +80,7 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return a.printCompare(f.Comparison, p)
 	}
 	if p.HTML != "" {
-		page := report.Page("noema: "+f.Study.Whole.Metric, f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false))
+		page := report.Page("noema: "+f.Study.Whole.Metric, f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false, nil))
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
