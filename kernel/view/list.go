@@ -12,6 +12,7 @@ import (
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
+	"noema/methods"
 )
 
 // listRow is a run or a study in the list, with the reruns that came to the same root.
@@ -100,19 +101,22 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 	for i, row := range rows {
 		runs[i] = row.Run
 	}
-	figured, running := p.figures(runs), 0
+	figured, running, spent := p.figures(runs), 0, methods.Usage{}
 	for i := range rows {
 		rows[i].figures = figured[rows[i].ID]
 		rows[i].told()
 		if rows[i].State == "running" {
 			running++
 		}
+		if rows[i].Has() {
+			spent = spent.Plus(rows[i].Usage)
+		}
 	}
 	if i := slices.IndexFunc(orders, func(o order) bool { return o.Name == q.Get("sort") }); i > 0 {
 		slices.SortStableFunc(rows, orders[i].less)
 	}
 	body := map[string]any{
-		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": news(len(rows), len(all)-folded, folded, running),
+		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": news(len(rows), len(all)-folded, folded, running), "Spent": report.Cost(spent),
 		"Crew": p.crew(), "Starts": p.starter != nil,
 	}
 	c := content{Title: "runs", OwnHead: true, Keys: runsKeys, Body: body}

@@ -109,8 +109,11 @@ func (a *app) starter(self string) view.Starter {
 	for _, name := range startFlags {
 		f := cmd.Flags().Lookup(name)
 		o := view.StartOption{Name: name, Doc: f.Usage, Default: f.DefValue, Only: name == "methods"}
-		if complete, ok := cmd.GetFlagCompletionFunc(name); ok {
+		if complete, ok := cmd.GetFlagCompletionFunc(name); ok && !o.Only {
 			o.Values, _ = complete(cmd, nil, "")
+		}
+		if o.Only {
+			o.Values = a.methodNames()
 		}
 		s.Options = append(s.Options, o)
 	}

@@ -49,7 +49,7 @@ func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle 
 	}
 	parts := partsOf(s)
 	d := newDrawing(plotWidth, plotRow*((len(parts)+1)*len(pairs)+2), plotTitle("difference by task", simulatedModel))
-	low, high := reach(parts, pairs)
+	low, high := reach(s, parts, pairs)
 	at := func(x float64) float64 { return 30 + 42*(x-low)/(high-low) }
 	bottom := float64(d.height - plotRow - 4)
 	for _, x := range ticks(low, high) {
@@ -63,7 +63,8 @@ func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle 
 	y := 0.0
 	for _, i := range pairs {
 		y += plotRow
-		d.text(0, y-6, "start", "t1", s.Whole.Pairs[i].A+" − "+s.Whole.Pairs[i].B)
+		name, _ := PairName(s, i)
+		d.text(0, y-6, "start", "t1", name)
 		before := ""
 		for _, p := range parts {
 			y += plotRow
@@ -78,15 +79,34 @@ func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle 
 	return d.picture(partTable(s))
 }
 
+// PairName is a pair of a study as its picture has it: turned, so that the method with the
+// higher mean of all stands first.
+func PairName(s *compare.Study, pair int) (name string, turned bool) {
+	p := s.Whole.Pairs[pair]
+	if p.Metrics[s.Whole.Metric].Difference.Value < 0 {
+		return p.B + " − " + p.A, true
+	}
+	return p.A + " − " + p.B, false
+}
+
+// turnedIf is a difference seen from the other side.
+func turnedIf(turned bool, m score.Metric) score.Metric {
+	if turned {
+		m.Value, m.Low, m.High = -m.Value, -m.High, -m.Low
+	}
+	return m
+}
+
 // difference draws a line of a forest.
 func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at func(float64) float64, y float64) {
 	diff, all := p.Pairs[pair], p.task == ""
-	m, proven := diff.Difference, diff.Winner != ""
+	pairName, turned := PairName(s, pair)
+	m, proven := turnedIf(turned, diff.Difference), diff.Winner != ""
 	label, what := display.Line(p.model, 24), p.task+" · "+p.model
 	if all {
 		name, label, what = "the whole", "", "the whole"
 	}
-	d.titled(fmt.Sprintf("%s − %s, %s: %s", s.Whole.Pairs[pair].A, s.Whole.Pairs[pair].B, what, signed(m)), "", func() {
+	d.titled(fmt.Sprintf("%s, %s: %s", pairName, what, signed(m)), "", func() {
 		d.text(0, y+4, "start", "t2", display.Line(name, 24))
 		if len(s.Models) > 1 {
 			d.text(14, y+4, "start", "", label)
@@ -96,7 +116,7 @@ func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at
 			class, colour = "ci w", accentColour
 		}
 		if all && pair < len(s.Elsewhere) && s.Elsewhere[pair].Next.HasInterval() {
-			next := s.Elsewhere[pair].Next
+			next := turnedIf(turned, s.Elsewhere[pair].Next)
 			d.line(at(max(-1, next.Low)), at(min(1, next.High)), y, y, "next", colour)
 		}
 		switch {
@@ -121,10 +141,11 @@ func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at
 }
 
 // reach is the span of the intervals of pairs, with 0 in it.
-func reach(parts []part, pairs []int) (low, high float64) {
+func reach(s *compare.Study, parts []part, pairs []int) (low, high float64) {
 	for _, p := range parts {
 		for _, i := range pairs {
-			if m := p.Pairs[i].Difference; m.HasInterval() {
+			_, turned := PairName(s, i)
+			if m := turnedIf(turned, p.Pairs[i].Difference); m.HasInterval() {
 				low, high = min(low, m.Low), max(high, m.High)
 			} else if m.Defined {
 				low, high = min(low, m.Value), max(high, m.Value)
