@@ -128,7 +128,9 @@ func (p *Page) figuresOf(run *record.Run) (*figures, error) {
 		if err != nil {
 			return nil, err
 		}
-		r = l.Result
+		if r, err = l.full(); err != nil {
+			return nil, err
+		}
 	} else {
 		var err error
 		if r, err = p.lab.LoadLight(run.ID); err != nil {

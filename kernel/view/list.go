@@ -116,7 +116,7 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		slices.SortStableFunc(rows, orders[i].less)
 	}
 	body := map[string]any{
-		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": news(len(rows), len(all)-folded, folded, running), "Spent": report.Cost(spent),
+		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": headline(len(rows), len(all)-folded, folded, running), "Spent": report.Cost(spent),
 		"Crew": p.crew(), "Starts": p.starter != nil,
 	}
 	c := content{Title: "runs", OwnHead: true, Keys: runsKeys, Body: body}
@@ -234,8 +234,8 @@ func (p *Page) tag(r *http.Request) (string, error) {
 	return "/", runner.WriteTags(store, run.ID, runner.Tags{Tags: []string{r.PostFormValue("tags")}, Note: r.PostFormValue("note")})
 }
 
-// news is the list's heading in a sentence.
-func news(shown, all, folded, running int) string {
+// headline is the list's heading in a sentence.
+func headline(shown, all, folded, running int) string {
 	text := report.Plural(shown, "run")
 	if shown != all {
 		text = fmt.Sprintf("%d of %s", shown, report.Plural(all, "run"))

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/http"
-	"strings"
 	"time"
 
-	"noema/kernel/base/files"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
@@ -49,13 +47,17 @@ type doing struct {
 const shownDoing = 12
 
 // live is how a run gets on; nil for a finished one.
-func (p *Page) live(l *loaded, summary *runner.Summary) *live {
+func (p *Page) live(l *loaded) (*live, error) {
 	if l.Run.Status == record.Finished || p.leaving != nil {
-		return nil
+		return nil, nil
 	}
-	now, trials := time.Now(), l.Result.Result.Trials
+	all, err := l.full()
+	if err != nil {
+		return nil, err
+	}
+	now, trials := time.Now(), all.Result.Trials
 	working, on := p.underWay(l.Run)
-	v := &live{Running: on, Done: len(trials), Total: l.Run.Size(), Pace: paceOf(trials, now), Cost: report.Cost(l.Charged()), Crew: p.crew(), Stopped: l.Run.Stopped}
+	v := &live{Running: on, Done: len(trials), Total: l.Run.Size(), Pace: paceOf(trials, now), Cost: report.Cost(all.Charged()), Stopped: l.Run.Stopped}
 	v.Left = v.Pace.Left(v.Total - v.Done)
 	if !v.Pace.Last.IsZero() {
 		v.Last = span(now.Sub(v.Pace.Last))
@@ -63,28 +65,33 @@ func (p *Page) live(l *loaded, summary *runner.Summary) *live {
 	for _, t := range trials {
 		v.Calls, v.New = v.Calls+t.Usage.Calls+t.Usage.ToolCalls, v.New+t.Provider
 	}
-	for _, m := range summary.Methods {
-		for _, c := range m.Causes {
-			v.Faults = append(v.Faults, fault{m.Method, c})
+	m, err := compare.FromRuns([]*compare.Recorded{&all.Result.Recorded}, false)
+	if err != nil {
+		return nil, err
+	}
+	for i, method := range runner.Labels(l.Run) {
+		for _, c := range m.Data.Causes(i) {
+			v.Faults = append(v.Faults, fault{method, c})
 		}
 	}
 	for _, d := range working[:min(len(working), shownDoing)] {
 		v.Doing = append(v.Doing, doing{d, span(now.Sub(d.Since))})
 	}
 	v.More = len(working) - len(v.Doing)
-	if !on {
-		var words []string
-		for _, w := range l.Run.Command {
-			words = append(words, files.Word(w))
-		}
-		v.Again = strings.Join(words, " ")
+	if v.Again = words(l.Run.Command); on {
+		v.Crew, v.Again = p.crew(), ""
 	}
-	return v
+	return v, nil
 }
 
 // state is the progress of an unfinished run in short, which the page polls.
 func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	l, err := p.cache.get(r.PathValue("run"))
+	if err != nil {
+		http.Error(w, "no such run", http.StatusNotFound)
+		return
+	}
+	all, err := l.full()
 	if err != nil {
 		http.Error(w, "no such run", http.StatusNotFound)
 		return
@@ -95,7 +102,7 @@ func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintln(sum, d.Trial, d.Calls, int(time.Since(d.Since).Seconds())/5)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintf(w, "%s %v %d of %d %x", l.Run.Status, on, len(l.Trials), l.Run.Size(), sum.Sum64())
+	fmt.Fprintf(w, "%s %v %d of %d %x", l.Run.Status, on, len(all.Result.Trials), l.Run.Size(), sum.Sum64())
 	if s := p.crew(); s != nil {
 		fmt.Fprintf(w, ", %d workers, %d lost, %d in the queue", len(s.Workers), s.Lost, s.Queued)
 	}

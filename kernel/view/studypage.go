@@ -91,8 +91,7 @@ func shownPair(n *lab.StudyNumbers, name string) (shown int, names []string) {
 	shown = min(0, len(n.Whole.Pairs)-1)
 	best := -1.0
 	for i, pair := range n.Whole.Pairs {
-		label, _ := report.PairName(n.Study, i)
-		names = append(names, label)
+		names = append(names, report.PairName(n.Study, i))
 		d := pair.Metrics[n.Whole.Metric]
 		if size := max(d.Difference.Value, -d.Difference.Value); d.Winner != "" && size > best {
 			shown, best = i, size

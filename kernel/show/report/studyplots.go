@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
@@ -49,22 +48,25 @@ func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle 
 	}
 	parts := partsOf(s)
 	d := newDrawing(plotWidth, plotRow*((len(parts)+1)*len(pairs)+2), plotTitle("difference by task", simulatedModel))
-	low, high := reach(s, parts, pairs)
-	at := func(x float64) float64 { return 30 + 42*(x-low)/(high-low) }
-	bottom := float64(d.height - plotRow - 4)
-	for _, x := range ticks(low, high) {
-		class := "grid"
-		if x == 0 {
-			class = "zero"
+	var all []score.Metric
+	for _, p := range parts {
+		for _, i := range pairs {
+			all = append(all, seen(s, i, p.Pairs[i].Difference))
 		}
-		d.line(at(x), at(x), plotRow, bottom, class, lineColour)
-		d.text(at(x), bottom+14, "middle", "", plus(x))
+	}
+	axis, from, width := around(all), 30.0, 42.0
+	at := func(x float64) float64 { return from + width*min(1.05, max(-0.05, axis.at(x)/100)) }
+	bottom := float64(d.height - plotRow - 4)
+	d.line(at(0), at(0), plotRow, bottom, "zero", greyColour)
+	for _, t := range axis.ticks(4) {
+		x := from + width*t.At/100
+		d.line(x, x, plotRow, bottom, "grid", lineColour)
+		d.text(x, bottom+14, "middle", "", t.Text)
 	}
 	y := 0.0
 	for _, i := range pairs {
 		y += plotRow
-		name, _ := PairName(s, i)
-		d.text(0, y-6, "start", "t1", name)
+		d.text(0, y-6, "start", "t1", PairName(s, i))
 		before := ""
 		for _, p := range parts {
 			y += plotRow
@@ -81,18 +83,15 @@ func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle 
 
 // PairName is a pair of a study as its picture has it: turned, so that the method with the
 // higher mean of all stands first.
-func PairName(s *compare.Study, pair int) (name string, turned bool) {
-	p := s.Whole.Pairs[pair]
-	if p.Metrics[s.Whole.Metric].Difference.Value < 0 {
-		return p.B + " − " + p.A, true
-	}
-	return p.A + " − " + p.B, false
+func PairName(s *compare.Study, pair int) string {
+	d := turned(s.Whole.Pairs[pair], s.Whole.Metric)
+	return d.A + " − " + d.B
 }
 
-// turnedIf is a difference seen from the other side.
-func turnedIf(turned bool, m score.Metric) score.Metric {
-	if turned {
-		m.Value, m.Low, m.High = -m.Value, -m.High, -m.Low
+// seen is a difference of a pair of a study, as its picture has it.
+func seen(s *compare.Study, pair int, m score.Metric) score.Metric {
+	if p := s.Whole.Pairs[pair]; turned(p, s.Whole.Metric).A != p.A {
+		m.Value, m.Low, m.High = 0-m.Value, 0-m.High, 0-m.Low
 	}
 	return m
 }
@@ -100,13 +99,12 @@ func turnedIf(turned bool, m score.Metric) score.Metric {
 // difference draws a line of a forest.
 func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at func(float64) float64, y float64) {
 	diff, all := p.Pairs[pair], p.task == ""
-	pairName, turned := PairName(s, pair)
-	m, proven := turnedIf(turned, diff.Difference), diff.Winner != ""
+	m, proven := seen(s, pair, diff.Difference), diff.Winner != ""
 	label, what := display.Line(p.model, 24), p.task+" · "+p.model
 	if all {
 		name, label, what = "the whole", "", "the whole"
 	}
-	d.titled(fmt.Sprintf("%s, %s: %s", pairName, what, signed(m)), "", func() {
+	d.titled(fmt.Sprintf("%s, %s: %s", PairName(s, pair), what, signed(m)), "", func() {
 		d.text(0, y+4, "start", "t2", display.Line(name, 24))
 		if len(s.Models) > 1 {
 			d.text(14, y+4, "start", "", label)
@@ -116,8 +114,8 @@ func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at
 			class, colour = "ci w", accentColour
 		}
 		if all && pair < len(s.Elsewhere) && s.Elsewhere[pair].Next.HasInterval() {
-			next := turnedIf(turned, s.Elsewhere[pair].Next)
-			d.line(at(max(-1, next.Low)), at(min(1, next.High)), y, y, "next", colour)
+			next := seen(s, pair, s.Elsewhere[pair].Next)
+			d.line(at(next.Low), at(next.High), y, y, "next", colour)
 		}
 		switch {
 		case !m.Defined:
@@ -138,35 +136,6 @@ func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at
 			d.text(100, y+4, "end", "", fmt.Sprintf("%s to %s", end(m.Low, m), end(m.High, m)))
 		}
 	})
-}
-
-// reach is the span of the intervals of pairs, with 0 in it.
-func reach(s *compare.Study, parts []part, pairs []int) (low, high float64) {
-	for _, p := range parts {
-		for _, i := range pairs {
-			_, turned := PairName(s, i)
-			if m := turnedIf(turned, p.Pairs[i].Difference); m.HasInterval() {
-				low, high = min(low, m.Low), max(high, m.High)
-			} else if m.Defined {
-				low, high = min(low, m.Value), max(high, m.Value)
-			}
-		}
-	}
-	return low - 0.02, high + 0.02
-}
-
-// ticks are round numbers between two, some four of them.
-func ticks(low, high float64) (list []float64) {
-	step := math.Pow(10, math.Floor(math.Log10((high-low)/4)))
-	for _, by := range []float64{2, 5, 10} {
-		if (high-low)/step > 6 {
-			step = math.Pow(10, math.Floor(math.Log10((high-low)/4))) * by
-		}
-	}
-	for i := math.Ceil(low / step); i*step <= high; i++ {
-		list = append(list, i*step+0) // + 0 makes -0 into 0
-	}
-	return list
 }
 
 // Heat is the score of each method on each task with each model, a cell the darker the higher

@@ -15,7 +15,8 @@ document.addEventListener("keydown", e => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) { if (e.key === "Escape") e.target.blur(); return; }
   const button = [...document.querySelectorAll("button[data-key]")].find(b => b.dataset.key === e.key);
-  if (button) { if (!e.repeat) button.click(); return; }
+  if (button && button.tagName === "BUTTON") { if (!e.repeat) button.click(); return; }
+  if (window.noemaKeys && window.noemaKeys(e)) return;
   switch (e.key) {
   case "j": move(1); break;
   case "k": move(-1); break;
@@ -28,7 +29,7 @@ document.addEventListener("keydown", e => {
 });
 const live = document.body.dataset.live;
 if (live) {
-  let last = null;
+  let last = null, whole = Date.now();
   const look = async () => {
     try {
       const answer = await fetch(live, {credentials: "same-origin"});
@@ -36,6 +37,10 @@ if (live) {
       const busy = document.activeElement.matches("main input:not([type=checkbox]), main select") || document.querySelector("#place:not([hidden]), .say[open]");
       if (text !== null && last !== null && text !== last && !busy) {
         const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+        // What a reader is looking into stays; how the run gets on goes on.
+        const now = document.querySelector(".live"), next = page.querySelector(".live");
+        if (now && next && (document.activeElement !== document.body || Date.now() - whole < 5000)) { now.replaceWith(next); last = text; setTimeout(look, 1000); return; }
+        whole = Date.now();
         const ticked = [...document.querySelectorAll("input[name=run]:checked")].map(i => i.value);
         document.querySelector("main").replaceWith(page.querySelector("main"));
         for (const box of document.querySelectorAll("input[name=run]")) box.checked = ticked.includes(box.value);
