@@ -94,14 +94,18 @@ func (s *Study) Sheet(o Comparing) (report.Sheet, error) {
 
 // Display implements [Displayer].
 func (s *Study) Display() Bundle {
-	sheet, err := s.Sheet(Comparing{})
+	n, err := s.Numbers(Comparing{})
 	switch {
 	case s.failure != nil:
 		return display.Of(s.failure)
 	case err != nil:
 		return display.Of(err)
 	}
-	return sheet.Display()
+	b := report.StudySheet(s.Run, n.Study, n.Simulated).Display()
+	for _, plot := range []Displayer{n.Heat(), n.Forest()} {
+		b[display.HTML] = append(b[display.HTML], plot.Display()[display.SVG]...)
+	}
+	return b
 }
 
 // Forest is the difference of each pair by task, with the whole as a diamond.

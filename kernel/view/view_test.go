@@ -33,10 +33,17 @@ func newLab(t testing.TB) *lab.Lab {
 // serve serves the page over a lab, as the verb does, and returns its address.
 func serve(t testing.TB, l *lab.Lab) (base string, p *Page) {
 	t.Helper()
+	return serveWith(t, l, func(*Page) {})
+}
+
+// serveWith serves the page once prepare has seen it.
+func serveWith(t testing.TB, l *lab.Lab, prepare func(*Page)) (base string, p *Page) {
+	t.Helper()
 	p, err := New(l)
 	if err != nil {
 		t.Fatal(err)
 	}
+	prepare(p)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +136,7 @@ func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
 		"a foreign fetch": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); cookie(r, p) },
 		"a post":          func(r *http.Request) { r.Method = http.MethodPost; cookie(r, p) },
 	} {
-		for _, path := range []string{"/", "/style.css", "/run/x", "/plot/cost"} {
+		for _, path := range []string{"/", "/style.css", "/run/x", "/plot/cost", "/state", "/study/x", "/study/x/state", "/start", "/tag/x"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
 			if err != nil {
 				t.Fatal(err)

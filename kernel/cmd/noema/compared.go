@@ -215,9 +215,13 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 		parts = append(parts, report.Provenance(runs))
 	}
 	if len(results) == 1 {
-		parts = append(parts, results[0])
+		s, err := results[0].Summary()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, report.RunSheet(s, ""))
 	}
-	parts = append(parts, c, c.Plot())
+	parts = append(parts, c)
 	if len(c.Groups) > 1 {
 		parts = append(parts, c.GroupPlot())
 	}
