@@ -264,7 +264,7 @@ func TestFrozenProcessIsKilled(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("Close took %v", took)
 	}
 	if err := unix.Kill(pid, 0); !errors.Is(err, unix.ESRCH) {
@@ -282,7 +282,7 @@ func TestCancelledStart(t *testing.T) {
 	if _, err := h.Open(ctx, misbehaving(t, "hang")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("err = %v", err)
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > 30*time.Second {
 		t.Errorf("it took %v", took)
 	}
 }

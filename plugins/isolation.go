@@ -60,7 +60,7 @@ func (c *child) rules() (isolate.Rules, error) {
 			return isolate.Rules{}, err
 		}
 		roots = append(roots, in.Roots...)
-		c.prefer(in.Executable)
+		c.prefer(python.Path, in.Executable)
 	}
 	r := isolate.Rules{Read: append(isolate.System(), isolate.Without(roots, private())...), Outside: c.outside, Landlock: c.landlock}
 	for _, own := range []string{s.Dir, s.Path} {
@@ -92,11 +92,16 @@ func (s Source) installed() (dirs []string) {
 	return dirs
 }
 
-// prefer has the plugin started by the Python itself instead of a script that
-// chooses one, which would read files elsewhere.
-func (c *child) prefer(executable string) {
+// prefer has the plugin started by the Python itself instead of what may be a script
+// that chooses one, which would read files elsewhere.
+func (c *child) prefer(found, executable string) {
 	if strings.HasPrefix(filepath.Base(c.cmd.Path), "python") {
 		c.cmd.Path = executable
+	}
+	for i, word := range c.cmd.Args[1:] { // behind env
+		if word == found {
+			c.cmd.Args[1+i] = executable
+		}
 	}
 	for i, pair := range c.cmd.Env {
 		if path, ok := strings.CutPrefix(pair, "PATH="); ok {

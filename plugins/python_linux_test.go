@@ -58,6 +58,7 @@ func TestHostilePrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv("TMPDIR", t.TempDir()) // what is left there is of this test
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, []byte("key"), 0o600); err != nil {
@@ -103,7 +104,7 @@ func TestHostilePrograms(t *testing.T) {
 			if err != nil || got.Fault == "" {
 				t.Errorf("%q came to %.200q, %v", program, got.Output, err)
 			}
-			if took := time.Since(began); took > 10*p.time {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("it took %v", took)
 			}
 			if len(got.Output) > programOutput+100 || len(got.Fault) > tailBytes+200 {

@@ -25,7 +25,7 @@ const maxVersions = 1000
 // so is left out.
 func (s Source) Versions(ctx context.Context) []string {
 	at := s.interpreter()
-	own := isolate.Named(s.command()[0])
+	own := isolate.Brought(s.command()[0])
 	switch base := filepath.Base(at); {
 	case own && strings.HasPrefix(base, "python"):
 		root := filepath.Dir(filepath.Dir(at))

@@ -49,8 +49,12 @@ func TestVersions(t *testing.T) {
 		t.Error("an interpreter that is there is missing, or the reverse")
 	}
 	for name, want := range map[string]string{"python3": "python 3.", "node": "node v"} {
-		if _, err := exec.LookPath(name); err != nil {
+		path, err := exec.LookPath(name)
+		if err != nil {
 			continue // told where it is
+		}
+		if whole := of(path, "x").Versions(t.Context()); !slices.Equal(whole, of(name, "x").Versions(t.Context())) {
+			t.Errorf("%s: %q", path, whole) // which may be a script that chooses a version
 		}
 		if all := of(name, "x").Versions(t.Context()); len(all) == 0 || !strings.HasPrefix(all[0], want) || name == "node" && !slices.Contains(all, "@a/b 1.0.0") {
 			t.Errorf("%s: %q", name, all)

@@ -34,6 +34,7 @@ type Comparing struct {
 type Comparison struct {
 	*compare.Comparison
 	Runs      []string // ids
+	Of        []string // their tasks and models, as "task · model"
 	Roots     []string // their root hashes
 	Simulated bool     // of any of its runs: the numbers say nothing about language models
 	by        string
@@ -49,7 +50,7 @@ func (c *Comparison) Display() Bundle {
 
 // Sheet is the comparison as tables with text around them.
 func (c *Comparison) Sheet() report.Sheet {
-	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Simulated: c.Simulated, Groups: c.by})
+	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Of: c.Of, Simulated: c.Simulated, Groups: c.by})
 }
 
 // Plot is the headline measure against what a trial costs, a point a method.
@@ -133,6 +134,9 @@ func (o Comparing) unseen(results []*Result) (*Comparison, error) {
 	out := &Comparison{Comparison: c, by: o.By, notes: c.Notes, merged: m, lab: results[0].lab}
 	for _, r := range m.Runs() {
 		out.Runs, out.Roots = append(out.Runs, r.Run.ID), append(out.Roots, r.Run.Root)
+		if of := report.TaskAndModel(r.Run); !slices.Contains(out.Of, of) {
+			out.Of = append(out.Of, of)
+		}
 		out.Simulated = out.Simulated || r.Run.Config.Model.Simulated
 	}
 	return out, nil

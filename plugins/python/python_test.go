@@ -183,8 +183,8 @@ func (k *kernel) next(t *testing.T) string {
 	select {
 	case e := <-k.events:
 		return e.Text
-	case <-time.After(30 * time.Second):
-		t.Fatal("the plugin sent no event in 30 s")
+	case <-time.After(2 * time.Minute):
+		t.Fatal("the plugin sent no event in two minutes")
 		return ""
 	}
 }

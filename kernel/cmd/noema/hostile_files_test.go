@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"noema/methods/methodtest"
 )
 
 // A hostile file is made at a path of its folder.
@@ -164,12 +166,11 @@ func hostileFile(t *testing.T, file string, make maker, args, want string) {
 	make(t, file)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var stdout, stderr strings.Builder
-	begin := time.Now()
-	code := run(ctx, &signals{}, strings.Fields(args), &stdout, &stderr)
-	took := time.Since(begin)
+	var code int
+	took := methodtest.CPU(func() { code = run(ctx, &signals{}, strings.Fields(args), &stdout, &stderr) })
 	runtime.ReadMemStats(&after)
 	said := stderr.String()
 	if len(said) > 500 {

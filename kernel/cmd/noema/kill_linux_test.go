@@ -274,10 +274,10 @@ func processState(pid int) (state string, parent int) {
 	return f[0], parent
 }
 
-// gone demands that processes end within a second.
+// gone demands that processes end, within what a busy machine needs.
 func gone(t *testing.T, pids []int) {
 	t.Helper()
-	deadline := time.After(time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -291,7 +291,7 @@ func gone(t *testing.T, pids []int) {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Errorf("plugin processes %v live on a second after their kernel", alive)
+			t.Errorf("plugin processes %v live on after their kernel", alive)
 			return
 		}
 	}

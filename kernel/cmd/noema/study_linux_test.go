@@ -40,7 +40,7 @@ func TestVerifyWithoutNetwork(t *testing.T) {
 func (c *cli) endWhen(pattern string, sig syscall.Signal, cmd *exec.Cmd) result {
 	c.t.Helper()
 	wait := c.start(cmd)
-	tick, late := time.NewTicker(time.Millisecond), time.After(20*time.Second)
+	tick, late := time.NewTicker(time.Millisecond), time.After(2*time.Minute)
 	defer tick.Stop()
 	for {
 		if found, err := filepath.Glob(pattern); err != nil || len(found) > 0 {

@@ -227,7 +227,7 @@ func TestCheckStopsWhenCancelled(t *testing.T) {
 	src := plugins.Source{Name: "good", Command: []string{os.Args[0], "serve", "good"}, Path: os.Args[0]}
 	begun := time.Now()
 	_, err := plugindev.Check(ctx, src, plugindev.CheckOptions{Progress: func(plugindev.Result) { cancel() }})
-	if !errors.Is(err, context.Canceled) || time.Since(begun) > 10*time.Second {
+	if !errors.Is(err, context.Canceled) || time.Since(begun) > time.Minute {
 		t.Errorf("err = %v after %v", err, time.Since(begun))
 	}
 }

@@ -39,7 +39,7 @@ func TestYaegi(t *testing.T) {
 		{"fmt.Println(total)", "", "5\n"},
 	} {
 		out := &recorder{}
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		if tt.kind == "interrupted" {
 			ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 		}

@@ -111,7 +111,7 @@ func declared(t testing.TB, s *Session, name string, value any) *Session {
 func run(t testing.TB, s *Session, text string) string {
 	t.Helper()
 	var out recorder
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if _, err := s.Run(ctx, text, &out); err != nil {
 		t.Fatalf("%v\nin\n%s", err, text)
@@ -132,7 +132,7 @@ func value(t testing.TB, s *Session, text string) string {
 // fails runs a cell that must fail, and says how.
 func fails(t testing.TB, s *Session, text, kind, message string) *Error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, err := s.Run(ctx, text, &recorder{})
 	var e *Error

@@ -108,7 +108,7 @@ func (r *rig) end() error {
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); !is(); <-tick() {
-		if time.Since(begun) > 10*time.Second {
+		if time.Since(begun) > 2*time.Minute {
 			t.Fatalf("%s does not come", what)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 // ComparisonView says what a comparison is shown with.
 type ComparisonView struct {
 	Runs      []string
+	Of        []string // the tasks and models that were run, each as "task · model"
 	Simulated bool
 	Groups    string // what the samples are grouped by, to show the groups; empty shows none
 }
@@ -55,7 +56,7 @@ func ComparisonSheet(c *compare.Comparison, v ComparisonView) Sheet {
 }
 
 func comparisonTitle(c *compare.Comparison, v ComparisonView) string {
-	t := basis(c)
+	t := strings.Join(append(slices.Clone(v.Of), basis(c)), "\n")
 	if len(v.Runs) > 1 {
 		t += "\nruns " + strings.Join(v.Runs, ", ")
 	}

@@ -90,6 +90,11 @@ func modelsOf(r *record.Run) string {
 	return ModelName(r.Config.Model)
 }
 
+// TaskAndModel says what a run's methods answered, and with which model.
+func TaskAndModel(r *record.Run) string {
+	return r.Config.Task.String() + " · " + ModelName(r.Config.Model)
+}
+
 // ModelName is a model, marked if it is not a language model.
 func ModelName(m record.Model) string {
 	if m.Simulated {

@@ -25,7 +25,7 @@ func Program(command []string, dir, own string) (roots []string, python Found) {
 		}
 		path := locate(command[0], dir)
 		if strings.HasPrefix(filepath.Base(path), "python") {
-			return roots, Found{path, Named(command[0])}
+			return roots, Found{path, Brought(command[0])}
 		}
 		real := executable(path)
 		if real == "" {
@@ -43,7 +43,7 @@ func Program(command []string, dir, own string) (roots []string, python Found) {
 // Found is a Python that a command starts.
 type Found struct {
 	Path  string // empty for none
-	Named bool   // by a path, and not by the user's PATH
+	Named bool   // by a path that the user's PATH does not give
 }
 
 // executable is the file that a path leads to, if it can be started: what cannot be is not
@@ -125,13 +125,19 @@ const asked = `import json, sys
 places = [p for m in list(sys.modules.values()) if m.__name__.startswith("__editable__") for p in getattr(m, "MAPPING", {}).values()]
 print(json.dumps({"executable": sys.executable, "prefix": sys.prefix, "path": [p for p in sys.path if p] + places}))`
 
-// Named reports whether a command names its program by a path. Such a program may be anything,
-// also one that the plugin brings.
-func Named(command string) bool { return strings.ContainsRune(command, filepath.Separator) }
+// Brought reports whether a program is one that the user's PATH does not give, by name or by
+// its whole path: it may be anything, also something that the plugin brings.
+func Brought(command string) bool {
+	if !strings.ContainsRune(command, filepath.Separator) {
+		return false
+	}
+	path, err := exec.LookPath(filepath.Base(command))
+	return err != nil || path != command
+}
 
 // Python returns the parts of the Python that a command names. One that the user's PATH gives
-// is asked for them; of one that is named by a path only its files are looked at: to ask it is
-// to run it, and nothing bounds it yet.
+// is asked for them, for it may be a script that chooses one; of any other only its files are
+// looked at: to ask it is to run it, and nothing bounds it yet.
 func Python(p Found, env []string) (Interpreter, error) {
 	if p.Named {
 		return installed(p.Path), nil

@@ -36,6 +36,7 @@ class Offer:
             listed.append({"Description": _described(description(plain), key), "Code": m.code().digest()})
         self._listed = json.dumps(listed).encode()
         self._folder = ""
+        self._told: set[str] = set()  # of all trials: a notebook is not flooded by one fault
 
     def __enter__(self) -> dict[str, str]:
         """Begins to listen, and returns the variables."""
@@ -83,7 +84,7 @@ class Offer:
         start, frames = first(messages)
         if start is None:
             return
-        session = Session(c.Problem(query=""))
+        session = Session(c.Problem(query=""), self._told)
         spawn("noema-solve", session.run, method, description(method), start)
         spawn("noema-receive", session.listen, frames, messages)
         try:

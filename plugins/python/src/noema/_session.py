@@ -104,8 +104,10 @@ def _varint(n: int) -> bytes:
 class Session:
     """The road of one trial's calls to the kernel. See host.Road."""
 
-    def __init__(self, problem: c.Problem) -> None:
+    def __init__(self, problem: c.Problem, told: Optional[set[str]] = None) -> None:
+        """told, where it is given, are the faults whose traceback was printed: none is twice."""
         self.problem = problem
+        self._told = told
         self.outbox = Outbox()
         self._lock = threading.Lock()
         self._last = 0
@@ -191,7 +193,7 @@ class Session:
                 )
             frame.finish.answer.CopyFrom(from_answer(answer))
         except BaseException as error:
-            report(error)
+            report(error, self._told)
             frame.finish.error.CopyFrom(from_error(error))
         self.outbox.put(frame)
         self.outbox.close()
@@ -237,8 +239,11 @@ def spawn(name: str, target: Any, *args: Any) -> None:
     threading.Thread(target=target, args=args, name=name, daemon=True).start()
 
 
-def report(error: BaseException) -> None:
-    """Writes the traceback of a fault in the method's code to stderr, from the method's own code on."""
+def report(error: BaseException, told: Optional[set[str]] = None) -> None:
+    """Writes the traceback of a fault in the method's code to stderr, from the method's own code on.
+
+    Where told is given, a fault of the same kind at the same place is written once.
+    """
     code, _ = to_code(error)
     if code != PANIC:
         return
@@ -246,6 +251,12 @@ def report(error: BaseException) -> None:
     start = error.__traceback__
     while start is not None and os.path.dirname(start.tb_frame.f_code.co_filename) == own:
         start = start.tb_next
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f"{type(error).__qualname__} at {last[0].filename}:{last[0].lineno}" if last else repr(error)
+    if told is not None:
+        if place in told:
+            return
+        told.add(place)
     traceback.print_exception(type(error), error, start or error.__traceback__, file=sys.stderr)
     sys.stderr.flush()
     _drain(2)

@@ -159,9 +159,10 @@ class Experiments(unittest.TestCase):
         def breaks(problem, host):
             raise RuntimeError("it breaks")
 
-        with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(io.StringIO()):
+        with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stderr(io.StringIO()) as said:
             warnings.simplefilter("always")
             r = self.compare("arithmetic", ["direct", breaks], limit=2)
+        self.assertEqual(said.getvalue().count("RuntimeError: it breaks"), 1, "the same fault is printed once")
         self.assertIn("2 of 4 trials failed", "".join(str(w.message) for w in caught if w.category is noema.TrialsFailed))
         self.assertIn("it breaks", r.trials.rows()[-1]["failure"])
 
