@@ -63,8 +63,10 @@ func (p *Page) figures(runs []*record.Run) map[string]*figures {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.wanted = nil
+	missing := false // what is known already is shown at once, and renewed meanwhile
 	for _, r := range runs {
 		known := f.known[r.ID]
+		missing = missing || known == nil
 		fresh := known != nil && known.status == r.Status && (r.Status == record.Finished || time.Since(known.at) < max(stale, 20*known.took))
 		if !fresh {
 			f.wanted = append(f.wanted, r)
@@ -81,7 +83,7 @@ func (p *Page) figures(runs []*record.Run) map[string]*figures {
 		late = p.leaving == nil // a bundle has nothing that comes later
 		f.news.Broadcast()
 	}).Stop()
-	for f.busy && !late {
+	for missing && f.busy && !late {
 		f.news.Wait()
 	}
 	out := map[string]*figures{}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 )
@@ -297,4 +299,28 @@ func TestHostileTags(t *testing.T) {
 	if strings.Count(body, "<script") != 1 || strings.Contains(body, "<img src=x") || strings.ContainsAny(body, "\u202e\x00\x1b") {
 		t.Errorf("hostile tags get through:\n%s", body)
 	}
+}
+
+// TestTickedRunsInABrowser: with the keyboard alone two runs are ticked and compared in
+// place, and a choice is offered where their data differ.
+func TestTickedRunsInABrowser(t *testing.T) {
+	ctx := browser(t)
+	l := newLab(t)
+	cafesRun(t, l)
+	fresh(t, l)
+	if _, err := l.Run(lab.Experiment{Task: "cafes?n=20", Methods: []string{"direct", "aot"}, Limit: "12"}); err != nil {
+		t.Fatal(err)
+	}
+	base, p := serve(t, l)
+	var text, ticked string
+	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()), chromedp.Navigate(base+"/?fold=no"), chromedp.WaitVisible("table.list .noema-plot"),
+		chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.Text("#ticked", &ticked), chromedp.KeyEvent("c"),
+		chromedp.WaitVisible(`#place a[href*="force=yes"]`), chromedp.Text("#place", &text))
+	if ticked != "2 runs" || !strings.Contains(text, "pair them by id") {
+		t.Errorf("ticked %q, in place: %s", ticked, text)
+	}
+	picture(t, ctx, "choice")
+	visit(t, ctx, chromedp.KeyEvent("x"), chromedp.KeyEvent("k"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("d"),
+		chromedp.WaitVisible(`//section[@id="place"][contains(.,"24 trials same")]`, chromedp.BySearch))
+	picture(t, ctx, "runs-diff")
 }
