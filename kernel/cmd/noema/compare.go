@@ -162,7 +162,7 @@ func completeCompare(a *app, cmd *cobra.Command) {
 	}
 }
 
-// methodNames are the methods that there are, built in and found.
+// methodNames lists the methods, built in and found.
 func (a *app) methodNames() (names []string) {
 	all, _ := a.lab.Plugins()
 	for _, src := range all {
