@@ -45,7 +45,7 @@ type Comparison struct {
 
 // Display implements [Displayer].
 func (c *Comparison) Display() Bundle {
-	return c.Sheet().Display()
+	return report.Pictured(c.Sheet().Display(), c.Comparison)
 }
 
 // Sheet is the comparison as tables with text around them.

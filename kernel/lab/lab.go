@@ -271,6 +271,16 @@ func (l *Lab) Runs() (RunList, error) {
 	return runner.Runs(l.o.Context(), store)
 }
 
+// Declared lists the runs and the studies of the store, newest first, without the cells of
+// studies.
+func (l *Lab) Declared() (RunList, error) {
+	store, err := l.Store()
+	if err != nil {
+		return nil, err
+	}
+	return runner.Declared(l.o.Context(), store)
+}
+
 // Load returns a stored run: its id, the beginning of one, or "last".
 func (l *Lab) Load(name string) (*Result, error) {
 	return l.load(name, func(ctx context.Context, store *cache.Store, run *record.Run) (*runner.Result, error) {

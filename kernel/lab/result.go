@@ -96,7 +96,7 @@ func (r *Result) Display() Bundle {
 	if r.failure != nil {
 		return display.Stack(display.Of(r.failure), sheet)
 	}
-	return sheet.Display()
+	return report.Pictured(sheet.Display(), s.Comparison)
 }
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.

@@ -93,21 +93,25 @@ func (s *Study) Sheet(o Comparing) (report.Sheet, error) {
 
 // Display implements [Displayer].
 func (s *Study) Display() Bundle {
-	sheet, err := s.Sheet(Comparing{})
+	n, err := s.Numbers(Comparing{})
 	switch {
 	case s.failure != nil:
 		return display.Of(s.failure)
 	case err != nil:
 		return display.Of(err)
 	}
-	return sheet.Display()
+	b := report.StudySheet(s.Run, n.Study, n.Simulated).Display()
+	for _, plot := range []Displayer{n.Heat(), n.Forest()} {
+		b[display.HTML] = append(b[display.HTML], plot.Display()[display.SVG]...)
+	}
+	return b
 }
 
 // Forest is the difference of each pair by task, with the whole as a diamond.
 func (n *StudyNumbers) Forest() Displayer { return report.Forest(n.Study, n.Simulated) }
 
 // Heat is the mean of each method on each task.
-func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulated) }
+func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulated, nil) }
 
 // Plots are both, and the curves over budgets, if there are any.
 func (n *StudyNumbers) Plots() []Displayer {

@@ -82,7 +82,7 @@ func TestInABrowser(t *testing.T) {
 	var title, text string
 	visit(t, ctx, network.Enable(), chromedp.Navigate(base+"/?token="+p.Token()), chromedp.WaitVisible("table.list a"))
 	picture(t, ctx, "runs")
-	visit(t, ctx, chromedp.Click("table.list a"), chromedp.WaitVisible("#hm"), chromedp.WaitVisible("#drawer table"), chromedp.Text("h1", &text))
+	visit(t, ctx, chromedp.Click("table.list tbody a"), chromedp.WaitVisible("#hm"), chromedp.WaitVisible("#drawer table"), chromedp.Text("h1", &text))
 	if !strings.Contains(text, "hits@1") {
 		t.Errorf("the verdict is %q", text)
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"noema/kernel/lab"
@@ -33,11 +34,31 @@ const keptTrials = 20_000
 // stale is how old the image of an unfinished run may be.
 const stale = time.Second
 
+// recent keeps the list of runs for a moment, in which pages that follow it ask again.
+type recent struct {
+	mu       sync.Mutex
+	at, made time.Time
+	runs     lab.RunList
+}
+
+func (r *recent) get(read func() (lab.RunList, error)) (lab.RunList, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.at.IsZero() && time.Since(r.made) < 10*r.made.Sub(r.at) {
+		return r.runs, nil
+	}
+	r.at = time.Now()
+	runs, err := read()
+	r.runs, r.made = runs, time.Now()
+	return runs, err
+}
+
 // loaded is a run in memory: its record and its task at once, the rest when it is first
 // asked for.
 type loaded struct {
 	*lab.Result // without trials
 	at          time.Time
+	took        atomic.Int64                                // nanoseconds, for its trials: what takes long is kept longer while a run goes on
 	clean       func(string) string                         // makes a text of the run such as may be shown
 	whole       func(record.TrialID) (*record.Trial, error) // one trial, with its transcript
 	samples     func() []task.Sample
@@ -63,7 +84,7 @@ func newCache(l *lab.Lab, out *leaving) *cache {
 func (c *cache) get(id string) (*loaded, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if l, ok := c.runs[id]; ok && (l.Run.Status == record.Finished || time.Since(l.at) < stale) {
+	if l, ok := c.runs[id]; ok && (l.Run.Status == record.Finished || time.Since(l.at) < max(stale, 10*time.Duration(l.took.Load()))) {
 		c.touch(id)
 		return l, nil
 	}
@@ -135,8 +156,9 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		if held != nil {
 			return held, nil
 		}
+		begun := time.Now()
 		all, err := read()
-		if err == nil {
+		if l.took.Store(int64(time.Since(begun))); err == nil {
 			held = all
 		}
 		return all, err

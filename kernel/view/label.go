@@ -27,7 +27,7 @@ func Labels(of *lab.Labelling, limit int) (*Page, error) {
 	limit = cmp.Or(limit, -1)
 	p.labels = &labelling{of: of, left: limit}
 	p.mux.HandleFunc("GET /{$}", p.handle(p.showLabel))
-	p.mux.HandleFunc("POST /{$}", p.label)
+	p.mux.HandleFunc("POST /{$}", p.writes(p.label))
 	return p, nil
 }
 
@@ -36,7 +36,7 @@ func (p *Page) showLabel(r *http.Request) (string, content, error) {
 	l := p.labels
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	body := map[string]any{"Token": p.token, "Done": l.of.Done, "All": l.of.Done + len(l.of.Items), "File": l.of.File, "Fault": l.fault}
+	body := map[string]any{"Done": l.of.Done, "All": l.of.Done + len(l.of.Items), "File": l.of.File, "Fault": l.fault}
 	if len(l.of.Items) > 0 && l.left != 0 {
 		item, all := l.of.Items[0], r.URL.Query().Get("all") != ""
 		var parts []said
@@ -53,24 +53,16 @@ func (p *Page) showLabel(r *http.Request) (string, content, error) {
 	return "label.html", content{Title: "is the answer right?", Body: body}, nil
 }
 
-// maxForm bounds what a browser sends with a label, in bytes.
-const maxForm = 4 << 10
-
 // label keeps the label of the answer that was shown. Of another one, as from a page
 // that was open twice, nothing is kept: the page is shown anew.
-func (p *Page) label(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if !p.knows(r.PostFormValue("token")) { // other pages can make a browser send its cookies, but do not know it
-		http.Error(w, "the form is not of this page: open the address that noema printed", http.StatusForbidden)
-		return
-	}
+func (p *Page) label(r *http.Request) (string, error) {
 	l := p.labels
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.judge(r.PostFormValue("item"), r.PostFormValue("verdict")); err != nil {
 		l.fault = err.Error()
 	}
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return "/", nil
 }
 
 func (l *labelling) judge(item, verdict string) error {

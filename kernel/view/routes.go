@@ -31,6 +31,10 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /run/{run}/call", p.handle(p.call))
 	p.mux.HandleFunc("GET /compare", p.compared)
 	p.mux.HandleFunc("GET /diff", p.handle(p.diff))
+	p.mux.HandleFunc("GET /study/{run}", p.handle(p.study))
+	p.mux.HandleFunc("GET /study/{run}/state", p.studyState)
+	p.mux.HandleFunc("GET /state", p.listState)
+	p.mux.HandleFunc("POST /tag/{run}", p.writes(p.tag))
 }
 
 // compared leads the comparison of a single run to its page.
@@ -73,6 +77,7 @@ type content struct {
 	Keys  []keys // what the bar at the top tells of the keyboard
 	// OwnHead says that the template has a heading of its own.
 	OwnHead bool
+	Token   string // that of a page which is served, for its forms
 	// Static says that the page is a file of a bundle, with the rows that its filters
 	// choose from in so many further files.
 	Static bool
@@ -102,7 +107,9 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 			w.WriteHeader(http.StatusNotFound)
 			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
 		}
-		c.Static = p.leaving != nil
+		if c.Static = p.leaving != nil; !c.Static {
+			c.Token = p.token
+		}
 		if c.Keys == nil {
 			c.Keys = usualKeys()
 		}
@@ -125,8 +132,9 @@ func functions() template.FuncMap {
 		"long":     long,
 		"short":    func(s string) string { return s[:min(12, len(s))] },
 		"text":     func(b []byte) string { return display.Visible(string(b)) },
-		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
-		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
+		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) },        // it escapes every text
+		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },         // likewise
+		"drawing":  func(b display.Bundle) template.HTML { return template.HTML(b[display.SVG]) }, // likewise
 		"list":     func(items ...string) []string { return items },
 		"count":    display.Count,
 		"part":     func(static bool, v any) content { return content{Static: static, Body: v} },

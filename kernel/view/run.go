@@ -8,7 +8,6 @@ import (
 
 	"noema/kernel/base/display"
 	"noema/kernel/result/record"
-	"noema/kernel/run/cluster"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 )
@@ -16,19 +15,17 @@ import (
 // runPage is a run on one screen. Parts that take time come later: their templates ask for
 // them.
 type runPage struct {
-	Row        runRow
-	Query      url.Values
-	Base       string
-	News       *news
-	Map        *heat
-	Table      *table
-	Drawer     *drawer
-	Parent     link
-	Unfinished bool
-	Done       int
-	Crew       *cluster.State
-	Facets     facets
-	Alone      bool // the table without what is on its first page
+	Row    runRow
+	Query  url.Values
+	Base   string
+	News   *news
+	Map    *heat
+	Table  *table
+	Drawer *drawer
+	Parent link
+	Live   *live // nil of a finished run
+	Facets facets
+	Alone  bool // the table without what is on its first page
 }
 
 // news is what a run came to, and the tables behind it.
@@ -65,7 +62,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 		return "", content{}, err
 	}
 	q := r.URL.Query()
-	body := runPage{Row: p.rowOf(l.Run), Query: q, Base: runLink(l.Run.ID, ""), Unfinished: l.Run.Status != record.Finished, Facets: l.facets(), Alone: q.Get("page") != ""}
+	body := runPage{Row: p.rowOf(l.Run), Query: q, Base: runLink(l.Run.ID, ""), Facets: l.facets(), Alone: q.Get("page") != ""}
 	if l.Run.Parent != "" {
 		body.Parent = link{l.Run.Parent, runLink(l.Run.Parent, "")}
 	}
@@ -78,12 +75,10 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 		return "", content{}, err
 	}
 	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body, OwnHead: true, Keys: runKeys(), Rows: (len(l.Samples()) + perPage - 1) / perPage}
-	if body.Unfinished {
-		all, err := l.full()
-		if err != nil {
-			return "", content{}, err
-		}
-		body.Crew, body.Done = p.crew(), len(all.Result.Trials)
+	if body.Live, err = p.live(l); err != nil {
+		return "", content{}, err
+	}
+	if body.Live != nil {
 		c.Body, c.Live = body, runLink(l.Run.ID, "state")
 	}
 	return "run.html", c, nil

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -24,40 +24,6 @@ type runRow struct {
 	Trials                           int
 }
 
-// runs is the list of runs: ?q= filters by any word of a row, ?sort= orders.
-func (p *Page) runs(r *http.Request) (string, content, error) {
-	all, err := p.listed()
-	if err != nil {
-		return "", content{}, err
-	}
-	q, sort := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("q"))), r.URL.Query().Get("sort")
-	var rows []runRow
-	for _, run := range all {
-		row := p.rowOf(run)
-		if text := strings.ToLower(strings.Join([]string{run.ID, run.Name, run.Question, row.Model, row.Methods, run.Config.Task.Name, string(run.Status)}, " ")); strings.Contains(text, q) {
-			rows = append(rows, row)
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b runRow) int {
-		switch sort {
-		case "task":
-			return strings.Compare(a.Config.Task.Name, b.Config.Task.Name)
-		case "model":
-			return strings.Compare(a.Model, b.Model)
-		case "status":
-			return strings.Compare(string(a.Status), string(b.Status))
-		case "trials":
-			return cmp.Compare(b.Trials, a.Trials)
-		}
-		return 0 // newest first, as they come
-	})
-	body := map[string]any{"Rows": rows, "Q": r.URL.Query().Get("q"), "Sort": sort, "All": len(all), "Crew": p.crew()}
-	if p.leaving != nil {
-		body["Together"] = p.leaving.together
-	}
-	return "runs.html", content{Title: "runs", Body: body}, nil
-}
-
 // crew is what the workers do that take part in a run in this home; nil without any.
 func (p *Page) crew() *cluster.State {
 	if p.leaving != nil {
@@ -70,9 +36,9 @@ func (p *Page) crew() *cluster.State {
 }
 
 // listed are the runs of the page, newest first.
-func (p *Page) listed() ([]*record.Run, error) {
+func (p *Page) listed() (lab.RunList, error) {
 	if p.leaving == nil {
-		return p.lab.Runs()
+		return p.recent.get(p.lab.Declared)
 	}
 	var runs []*record.Run
 	for _, id := range p.leaving.runs {
@@ -96,26 +62,6 @@ func (p *Page) rowOf(run *record.Run) runRow {
 	}
 }
 
-// runPage is one run.
-// state is the progress of an unfinished run, which the page polls.
-func (p *Page) state(w http.ResponseWriter, r *http.Request) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		http.Error(w, "no such run", http.StatusNotFound)
-		return
-	}
-	all, err := l.full()
-	if err != nil {
-		http.Error(w, "no such run", http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(all.Result.Trials), len(l.Run.Trials()))
-	if s := p.crew(); s != nil {
-		fmt.Fprintf(w, ", %d workers, %d lost, %d in the queue", len(s.Workers), s.Lost, s.Queued)
-	}
-}
-
 // together is the address of the comparison of a bundle's runs.
 func together(runs []*record.Run) string {
 	if len(runs) < 2 || len(runs) > maxCompared {
@@ -135,7 +81,13 @@ const maxCompared = 10
 func (p *Page) compare(r *http.Request) (string, content, error) {
 	c, err := p.comparison(r)
 	if err != nil {
-		return "", content{}, err
+		return p.choice(r, err, func(forced *http.Request) (int, error) {
+			c, err := p.comparison(forced)
+			if err != nil {
+				return 0, err
+			}
+			return c.Samples, nil
+		})
 	}
 	crumb := []link{{"runs", "/"}}
 	for _, id := range r.URL.Query()["run"] {
@@ -176,11 +128,17 @@ func (p *Page) comparison(r *http.Request) (*lab.Comparison, error) {
 
 // diff shows where two runs differ.
 func (p *Page) diff(r *http.Request) (string, content, error) {
-	a, err := p.cache.get(r.URL.Query().Get("a"))
+	q := r.URL.Query()
+	ids := append([]string{q.Get("a"), q.Get("b")}, q["run"]...) // two that are ticked are given as runs
+	if ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" }); len(ids) != 2 {
+		return "", content{}, errors.New("diff: name two runs, as in /diff?a=ID&b=ID")
+	}
+	slices.Sort(ids[len(q["a"])+len(q["b"]):]) // the older of the ticked first
+	a, err := p.cache.get(ids[0])
 	if err != nil {
 		return "", content{}, err
 	}
-	b, err := p.cache.get(r.URL.Query().Get("b"))
+	b, err := p.cache.get(ids[1])
 	if err != nil {
 		return "", content{}, err
 	}
@@ -192,12 +150,34 @@ func (p *Page) diff(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	d, err := before.Diff(after, r.URL.Query().Get("force") != "")
+	d, err := before.Diff(after, q.Get("force") != "")
 	if err != nil {
-		return "", content{}, err
+		return p.choice(r, err, func(*http.Request) (int, error) {
+			_, err := before.Diff(after, true)
+			return 0, err
+		})
 	}
 	return "diff.html", content{
 		Title: "difference", Crumb: []link{{"runs", "/"}, {"run " + d.A, runLink(d.A, "")}, {"run " + d.B, runLink(d.B, "")}},
 		Body: string(d.Display()[display.PlainText]),
 	}, nil
+}
+
+// choice is why runs cannot be taken together and, where their samples can be paired by id
+// all the same, the offer to do so.
+func (p *Page) choice(r *http.Request, why error, forced func(*http.Request) (samples int, err error)) (string, content, error) {
+	q := r.URL.Query()
+	if q.Get("force") != "" {
+		return "", content{}, why
+	}
+	q.Set("force", "yes")
+	again := r.Clone(r.Context())
+	again.URL.RawQuery = q.Encode()
+	samples, err := forced(again)
+	if err != nil {
+		return "", content{}, why
+	}
+	return "choice.html", content{Title: "the data differ", Crumb: []link{{"runs", "/"}}, Body: map[string]any{
+		"Why": why.Error(), "Samples": samples, "To": again.URL.RequestURI(),
+	}}, nil
 }

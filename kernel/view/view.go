@@ -37,7 +37,11 @@ type Page struct {
 	templates *template.Template
 	cache     *cache
 	mux       *http.ServeMux
-	labels    *labelling // nil for the page over runs, which is read-only
+	labels    *labelling // nil for the page over runs
+	recent    recent
+	figured   *figuring
+	studied   studies
+	starter   *starting // nil where nothing may be started
 }
 
 // New returns a Page with a token of its own.
@@ -46,7 +50,7 @@ func New(l *lab.Lab) (*Page, error) { return runsPage(l, nil) }
 func runsPage(l *lab.Lab, out *leaving) (*Page, error) {
 	p, err := newPage()
 	if err == nil {
-		p.lab, p.leaving, p.cache = l, out, newCache(l, out)
+		p.lab, p.leaving, p.cache, p.figured = l, out, newCache(l, out), newFiguring()
 		p.routes()
 	}
 	return p, err
@@ -80,6 +84,10 @@ func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	}
 	server := &http.Server{Handler: p, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 16}
 	done := make(chan error, 1)
+	if p.starter != nil {
+		p.starter.ctx = ctx
+		defer p.starter.alive.Wait()
+	}
 	go func() { done <- server.Serve(l) }()
 	select {
 	case err := <-done:
@@ -122,10 +130,6 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the token is missing or wrong: open the address that noema printed", http.StatusUnauthorized)
 		return
 	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead && p.labels == nil {
-		http.Error(w, "this page is read-only", http.StatusMethodNotAllowed)
-		return
-	}
 	p.mux.ServeHTTP(w, r)
 }
 
@@ -134,6 +138,27 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func ownPage(u *url.URL, q url.Values) string {
 	clean := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: q.Encode()}
 	return "/" + strings.TrimLeft(clean.String(), `/\.`)
+}
+
+// maxForm bounds what a browser sends with a form, in bytes.
+const maxForm = 16 << 10
+
+// writes answers the form of a page, which holds the token: other pages can make a browser
+// send its cookies, but do not know it. What f returns is where to go then.
+func (p *Page) writes(f func(*http.Request) (to string, err error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if !p.knows(r.PostFormValue("token")) {
+			http.Error(w, "the form is not of this page: open the address that noema printed", http.StatusForbidden)
+			return
+		}
+		to, err := f(r)
+		if err != nil {
+			p.handle(func(*http.Request) (string, content, error) { return "", content{}, err })(w, r)
+			return
+		}
+		http.Redirect(w, r, to, http.StatusSeeOther)
+	}
 }
 
 func (p *Page) knows(token string) bool {

@@ -33,10 +33,17 @@ func newLab(t testing.TB) *lab.Lab {
 // serve serves the page over a lab, as the verb does, and returns its address.
 func serve(t testing.TB, l *lab.Lab) (base string, p *Page) {
 	t.Helper()
+	return serveWith(t, l, func(*Page) {})
+}
+
+// serveWith serves the page once prepare has seen it.
+func serveWith(t testing.TB, l *lab.Lab, prepare func(*Page)) (base string, p *Page) {
+	t.Helper()
 	p, err := New(l)
 	if err != nil {
 		t.Fatal(err)
 	}
+	prepare(p)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +136,7 @@ func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
 		"a foreign fetch": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); cookie(r, p) },
 		"a post":          func(r *http.Request) { r.Method = http.MethodPost; cookie(r, p) },
 	} {
-		for _, path := range []string{"/", "/style.css", "/run/x", "/run/x/news", "/run/x/map", "/run/x/rows", "/run/x/drawer", "/compare?run=x"} {
+		for _, path := range []string{"/", "/style.css", "/run/x", "/run/x/news", "/run/x/map", "/run/x/rows", "/run/x/drawer", "/compare?run=x", "/state", "/study/x", "/study/x/state", "/start", "/tag/x"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -174,8 +181,8 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 	get := visitor(t, base, p)
 	id := run.ID()
 	for path, wants := range map[string][]string{
-		"/":                                             []string{id, "simulated model", "direct, anot"},
-		"/?q=cafes+nothing":                             []string{"0 of 1 runs"},
+		"/":                                             []string{id, "simulated model", "1 run", "anot 0."},
+		"/?q=cafes+nothing":                             []string{"0 of 1 run"},
 		"/run/" + id:                                    []string{"hits@1", run.Root(), "simulated model", "Who beats whom", "Merit against cost", `id="hm"`, "wrong by anot", "not decided"},
 		"/compare?run=" + id:                            []string{"hits@1", "Who beats whom"},
 		"/run/" + id + "/news":                          []string{"Who beats whom", run.Root()},

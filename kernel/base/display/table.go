@@ -287,7 +287,7 @@ func (t Table) html(left string) string {
 	var b strings.Builder
 	b.WriteString(`<table class="noema">`)
 	if t.Title != "" {
-		b.WriteString("<caption>" + text(t.Title) + "</caption>")
+		b.WriteString("<caption>" + prose(t.Title) + "</caption>")
 	}
 	if !t.headless() {
 		b.WriteString("<thead><tr>")
@@ -296,7 +296,7 @@ func (t Table) html(left string) string {
 			if c.Help != "" {
 				help = ` title="` + text(c.Help) + `"`
 			}
-			b.WriteString(`<th scope="col"` + align(c, left) + help + ">" + text(c.Name) + "</th>")
+			b.WriteString(`<th scope="col"` + align(c, left) + help + ">" + prose(c.Name) + "</th>")
 		}
 		b.WriteString("</tr></thead>")
 	}
@@ -306,7 +306,7 @@ func (t Table) html(left string) string {
 		for i, c := range t.Columns {
 			cell := ""
 			if i < len(row) {
-				cell = text(shorten(row[i], maxPageCell))
+				cell = prose(shorten(row[i], maxPageCell))
 			}
 			if t.best(r, i) {
 				cell = "<b>" + cell + "</b>"
@@ -317,12 +317,16 @@ func (t Table) html(left string) string {
 	}
 	b.WriteString("</tbody></table>")
 	for _, n := range t.Notes {
-		b.WriteString("<p>" + text(n) + "</p>")
+		b.WriteString("<p>" + prose(n) + "</p>")
 	}
 	return b.String()
 }
 
 func text(s string) string { return html.EscapeString(Visible(s)) }
+
+// prose is text between tags. Notebooks typeset what stands between two dollars of one text
+// as a formula, so that each is a text of its own.
+func prose(s string) string { return strings.ReplaceAll(text(s), "$", "<span>$</span>") }
 
 func align(c Column, left string) string {
 	if c.Right {

@@ -128,12 +128,7 @@ func completeCompare(a *app, cmd *cobra.Command) {
 			if a.settle(cmd) != nil {
 				return nil
 			}
-			all, _ := a.lab.Plugins()
-			names := make([]string, len(all))
-			for i, src := range all {
-				names[i] = src.Name
-			}
-			return names
+			return a.methodNames()
 		},
 		"task": func() []string {
 			var names []string
@@ -165,6 +160,15 @@ func completeCompare(a *app, cmd *cobra.Command) {
 			panic(err) // the flag is declared above
 		}
 	}
+}
+
+// methodNames lists the methods, built in and found.
+func (a *app) methodNames() (names []string) {
+	all, _ := a.lab.Plugins()
+	for _, src := range all {
+		names = append(names, src.Name)
+	}
+	return names
 }
 
 // compare carries a comparison out and prints its result.

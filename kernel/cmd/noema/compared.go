@@ -80,7 +80,7 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return a.printCompare(f.Comparison, p)
 	}
 	if p.HTML != "" {
-		page := report.Page("noema: "+f.Study.Whole.Metric, append([]display.Displayer{f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false)}, report.CurvePlots(f.Study.Whole, false)...)...)
+		page := report.Page("noema: "+f.Study.Whole.Metric, append([]display.Displayer{f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false, nil)}, report.CurvePlots(f.Study.Whole, false)...)...)
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -215,7 +215,11 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 		parts = append(parts, report.Provenance(runs))
 	}
 	if len(results) == 1 {
-		parts = append(parts, results[0])
+		s, err := results[0].Summary()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, report.RunSheet(s, ""))
 	}
 	parts = append(append(parts, c), c.Plots()...)
 	if len(c.Groups) > 1 {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +19,7 @@ import (
 
 func runsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "runs", Short: "list, show and remove recorded runs", RunE: helpOnly}
-	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsTrialsCommand(a), runsExportCommand(a), runsRemoveCommand(a))
+	cmd.AddCommand(runsListCommand(a), runsShowCommand(a), runsTrialsCommand(a), runsExportCommand(a), runsTagCommand(a), runsRemoveCommand(a))
 	return cmd
 }
 
@@ -144,6 +146,48 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		return runner.ReadExchange(ctx, store, run, id, c)
 	})
 	return nil
+}
+
+func runsTagCommand(a *app) *cobra.Command {
+	var note string
+	var remove bool
+	cmd := &cobra.Command{
+		Use:   "tag RUN [TAG...]",
+		Short: "say something of a run: tags and a note, which the page shows and finds",
+		Long: `Adds tags to a run or a study, and prints all that it has. They are words beside the run:
+no hash changes, and they may be given at any time, also while it is under way.`,
+		Example: `  noema runs tag last baseline
+  noema runs tag last --note "before the prompts were changed"
+  noema runs tag last baseline --remove`,
+		Args: cobra.MinimumNArgs(1), ValidArgsFunction: a.completeRuns,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, run, err := a.findRun(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			t, err := runner.ReadTags(store, run.ID)
+			if err != nil {
+				return err
+			}
+			if t.Tags = append(t.Tags, args[1:]...); remove {
+				t.Tags = slices.DeleteFunc(t.Tags, func(tag string) bool { return slices.Contains(args[1:], tag) })
+			}
+			if cmd.Flags().Changed("note") {
+				t.Note = note
+			}
+			if err := runner.WriteTags(store, run.ID, t); err != nil {
+				return err
+			}
+			if t, err = runner.ReadTags(store, run.ID); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.text(), "%s: %s\n", run.ID, report.Plain(strings.TrimRight(strings.Join(t.Tags, ", ")+"; "+t.Note, "; ")))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "a note in place of the one that it has; \"\" removes it")
+	cmd.Flags().BoolVar(&remove, "remove", false, "remove the tags in place of adding them")
+	return cmd
 }
 
 func runsRemoveCommand(a *app) *cobra.Command {

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +30,9 @@ func viewCommand(a *app) *cobra.Command {
 		Use:   "view [RUN...]",
 		Short: "serve a web page of the runs, on this machine only, or write it as files",
 		Long: `Serves a page with the list of runs, each run (live while it is running), comparisons
-with plots, samples side by side, and every trial down to the single call. Only this
-machine can reach it, with the token in the address that it prints.
+with plots, samples side by side, and every trial down to the single call. A form composes
+a comparison, shows its price and starts it. Only this machine can reach the page, with the
+token in the address that it prints.
 
 With --bundle the page of the runs that you name is written as static files, to be sent or
 put on a web server. Keys, the folders of this machine and command lines are taken out; what
@@ -93,11 +98,49 @@ func (a *app) view(ctx context.Context, port int) error {
 	if _, err := a.lab.Store(); err != nil { // so that the first page need not wait for it
 		return err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("serve page: %w", err)
+	}
+	page.Starts(a.starter(self))
 	return a.serve(ctx, page, port)
 }
 
 // viewMemory is above how many bytes the server of the page collects garbage at every step.
 const viewMemory = 250 << 20
+
+// startFlags are the flags of compare that the page asks for.
+var startFlags = []string{"task", "methods", "model", "limit", "epochs", "seed", "run-cost-limit"}
+
+// starter has the page compose compare as its flags are declared, and start it as a
+// process of this program: no shell reads what was entered.
+func (a *app) starter(self string) view.Starter {
+	cmd := compareCommand(a)
+	s := view.Starter{Verb: []string{"noema", cmd.Name()}}
+	for _, name := range startFlags {
+		f := cmd.Flags().Lookup(name)
+		o := view.StartOption{Name: name, Doc: f.Usage, Default: f.DefValue, Only: name == "methods"}
+		if complete, ok := cmd.GetFlagCompletionFunc(name); ok && !o.Only {
+			o.Values, _ = complete(cmd, nil, "")
+		}
+		if o.Only {
+			o.Values = a.methodNames()
+		}
+		s.Options = append(s.Options, o)
+	}
+	s.Command = func(ctx context.Context, args ...string) *exec.Cmd {
+		c := exec.CommandContext(ctx, self, args...)
+		c.Env = append(os.Environ(), variable("home")+"="+a.lab.Home(), variable("progress")+"=json")
+		c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C reaches it through ctx, once
+		c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+		c.WaitDelay = endingRun
+		return c
+	}
+	return s
+}
+
+// endingRun is how long a run that was started from the page has to end.
+const endingRun = 10 * time.Second
 
 // serve serves a page, and says where, until ctx ends.
 func (a *app) serve(ctx context.Context, page *view.Page, port int) error {

@@ -52,7 +52,7 @@ func (d Data) statsOf(m int, o plan) MethodStats {
 	scored := d.scored()
 	s := MethodStats{
 		Method: d.Methods[m], Failed: d.infra(m),
-		Outcomes: map[methods.Outcome]int{}, Causes: d.causes(m), Metrics: scored.merits(m, o),
+		Outcomes: map[methods.Outcome]int{}, Causes: d.Causes(m), Metrics: scored.merits(m, o),
 		Usage: d.usage(m, o), Hops: d.perHop(m), First: scored.position(m, o),
 	}
 	if len(d.Metrics) > 0 {
@@ -142,8 +142,8 @@ func found(metrics map[string]score.Metric, name string) *score.Metric {
 	return nil
 }
 
-// causes groups the trials without an answer by outcome and reason.
-func (d Data) causes(m int) []Cause {
+// Causes groups the trials without an answer by outcome and reason.
+func (d Data) Causes(m int) []Cause {
 	var found []Cause
 	at := map[string]int{}
 	d.count(m, func(c Cell) bool {

@@ -257,7 +257,7 @@ func (c *Comparison) incomplete() (notes []string) {
 		if m.Failed > 0 {
 			notes = append(notes, c.failures(m))
 		}
-		notes = append(notes, told(m.Missing > 0, "%s: %d trials are not finished: resume the run", m.Method, m.Missing)...)
+		notes = append(notes, told(m.Missing > 0, "%s: %d trials are not finished, and not in these numbers", m.Method, m.Missing)...)
 		notes = append(notes, told(m.LeftOut > 0, "%s: %d of %d answers leave out fields that the task asks for: they count as wrong", m.Method, m.LeftOut, m.Outcomes[methods.Answered])...)
 		for _, r := range []Resource{Tokens, Cost} {
 			n := m.Usage[Calls].N // whose use is known of every trial

@@ -108,7 +108,7 @@ func TestRemarks(t *testing.T) {
 	}
 	c := compareTrials(t, Options{Budget: record.Limits{Calls: 90}}, []string{"a", "b", "c"}, choices(13), trials)
 	for _, want := range []string{
-		"a: 1 trials are not finished: resume the run",
+		"a: 1 trials are not finished, and not in these numbers",
 		"a trial over the budget counts as wrong, although its method did not know the budget",
 		"intervals of pairs hold together: each of the 3 is at 98.3 %, all at once at 95 %",
 		"cheaper on most samples, and how much worse on accuracy it may be: a than b (up to 0.57 worse); a than c (up to 0.38 worse)",

@@ -72,7 +72,7 @@ func (s *study) stats(m int, of Slice) MethodStats {
 		if seeds != nil {
 			total = total.Plus(seeds.sum)
 		}
-		for _, cause := range c.Data.causes(m) {
+		for _, cause := range c.Data.Causes(m) {
 			cause.Example = fmt.Sprintf("%s · %s: %s", c.Task, c.Model, cause.Example)
 			out.Causes = append(out.Causes, cause)
 		}

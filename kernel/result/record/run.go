@@ -252,7 +252,9 @@ type Run struct {
 	// one that has not begun. Study is the study that a run is a cell of.
 	Cells []string `json:"cells,omitempty"`
 	Study string   `json:"study,omitempty"`
-	Ahead *Ahead   `json:"ahead,omitempty"` // nil if nothing ran ahead
+	// Planned is how many trials a study has in all its cells; 0 in records of before it.
+	Planned int    `json:"planned,omitempty"`
+	Ahead   *Ahead `json:"ahead,omitempty"` // nil if nothing ran ahead
 
 	// Imported says that the answers were made elsewhere; see [Imported].
 	Imported *Imported `json:"imported,omitempty"`
@@ -283,6 +285,14 @@ func (r *Run) Trials() []TrialID {
 		kept = append(kept, ids[m*each:][:asked*r.Config.Epochs]...)
 	}
 	return kept
+}
+
+// Size is how many trials the run has, or will have; of a study all of its cells.
+func (r *Run) Size() int {
+	if r.Config.Study != nil {
+		return r.Planned
+	}
+	return len(r.Trials())
 }
 
 // Imported is where answers come from that noema did not have made. Their calls are

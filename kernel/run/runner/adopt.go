@@ -197,6 +197,9 @@ func (x *execution) spent() methods.Usage {
 	return charged(x.run, slices.Collect(maps.Values(x.trials)))
 }
 
+// Charged is what the run was charged so far: its trials, with their graders, and its seeds.
+func (r *Result) Charged() methods.Usage { return charged(r.Run, r.Trials) }
+
 // charged is what trials and the seeds of their run were charged.
 func charged(run *record.Run, trials []*record.Trial) methods.Usage {
 	var u methods.Usage

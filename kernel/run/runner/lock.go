@@ -21,7 +21,7 @@ func lockRun(storeDir, id string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, lockError(id, storeDir, err)
 	}
-	path := filepath.Join(dir, id)
+	path := lockPath(storeDir, id)
 	for {
 		f, err := lockFile(path)
 		if err != nil {
@@ -53,14 +53,21 @@ func lockFile(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		// UnderWay may be asking: then a shared lock can be had, and this one soon.
+		if errors.Is(err, unix.EWOULDBLOCK) && unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil {
+			continue
+		}
 		f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, errLocked
 		}
 		return nil, err
 	}
-	return f, nil
 }
 
 func sameFile(f *os.File, path string) bool {

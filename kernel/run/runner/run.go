@@ -93,6 +93,7 @@ type execution struct {
 	waiting []waiting // trials that are not durable yet
 
 	elsewhere elsewhere
+	board     *board // nil while nobody may look on
 }
 
 // Run carries out e. If the store holds an unfinished run of the same
@@ -118,6 +119,8 @@ func (x *execution) carryOut(ctx context.Context, config record.Config) (*Result
 		return nil, err
 	}
 	defer unlock()
+	x.board = newBoard(x.store.Dir(), x.run.ID)
+	defer x.board.close()
 	if x.begun != nil {
 		if err := x.begun(ctx, x.run.ID); err != nil {
 			return nil, err
@@ -285,6 +288,7 @@ func (x *execution) pending() []record.TrialID {
 
 // runTrial runs one trial and makes it durable before it counts.
 func (x *execution) runTrial(ctx context.Context, id record.TrialID, at Place) error {
+	defer x.board.begin(id)()
 	t, err := x.trial(ctx, id, at)
 	if err != nil {
 		return err

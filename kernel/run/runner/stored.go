@@ -23,7 +23,17 @@ func Runs(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
 // Declared lists runs and studies, newest first, without the cells of studies.
 func Declared(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
 	all, err := records(ctx, store)
-	return slices.DeleteFunc(all, func(r *record.Run) bool { return r.Study != "" }), err
+	begun := map[string]int{} // trials of a study's cells, for one that does not say how many it has
+	for _, r := range all {
+		begun[r.Study] += len(r.Trials())
+	}
+	all = slices.DeleteFunc(all, func(r *record.Run) bool { return r.Study != "" })
+	for _, r := range all {
+		if r.Config.Study != nil && r.Planned == 0 {
+			r.Planned = begun[r.ID]
+		}
+	}
+	return all, err
 }
 
 func records(ctx context.Context, store *cache.Store) ([]*record.Run, error) {
@@ -119,6 +129,13 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 		}
 		trials = append(trials, t)
 	}
+	if run.Status != record.Finished { // its record counts calls when an execution ends
+		var made, all int
+		for _, t := range trials {
+			made, all = made+t.Provider, all+t.Usage.Calls+t.Facts().Grading.Calls
+		}
+		r.NewCalls, r.CachedCalls = max(r.NewCalls, made), max(r.CachedCalls, all-made)
+	}
 	r.Trials = contiguous(run, trials)
 	return r, nil
 }
@@ -156,5 +173,5 @@ func Remove(ctx context.Context, store *cache.Store, id string) error {
 		return err
 	}
 	defer unlock()
-	return store.DeleteRun(ctx, id)
+	return errors.Join(store.DeleteRun(ctx, id), removeTags(store, id))
 }

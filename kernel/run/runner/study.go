@@ -216,6 +216,9 @@ func (s Study) adopt(ctx context.Context, store *cache.Store, configs []record.C
 		Format: record.StudyFormat, Name: s.Name, Question: s.Question, Config: config, Digest: digest, Cells: make([]string, len(configs)),
 		Status: record.Unfinished, Created: time.Now().UTC(), Command: s.Command,
 	}
+	for _, c := range configs {
+		run.Planned += c.Size()
+	}
 	unlock, err := begin(ctx, store, run, all)
 	return run, unlock, err
 }

@@ -58,7 +58,10 @@ func (x *execution) pose(ctx context.Context, id record.TrialID) (p posed, err e
 		ID: id, Method: methodIdentity(p.method), Effects: x.exp.Task.Scorer.ByEffects(), Sampling: x.run.Config.Sampling,
 		SeedsOf: seedsOf(p.method), Variant: variant(p.method),
 		OnEvent: func(e methods.Event) { x.observe.Event(id, e) },
-		OnCall:  func(r methods.Request, c methods.Completion, err error) { x.observe.Call(id, r, c, err) },
+		OnCall: func(r methods.Request, c methods.Completion, err error) {
+			x.board.call(id, r.Path)
+			x.observe.Call(id, r, c, err)
+		},
 	}
 	if p.calls.Environment, p.calls.EnvironmentID = shown.environment, shown.environmentID; shown.environment == nil {
 		if p.calls.Environment, p.calls.EnvironmentID, err = x.environment(p.problem); err != nil {

@@ -44,7 +44,7 @@ func Runs(w io.Writer, runs []*record.Run) {
 			parent = "\t" + r.Parent
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%.12s%s\n", r.ID, r.Status, subject(r), modelsOf(r),
-			strings.Join(MethodNames(r), ","), len(r.Trials()), rootOf(r), parent)
+			strings.Join(MethodNames(r), ","), r.Size(), rootOf(r), parent)
 	}
 	tw.Flush()
 }

@@ -3,8 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
@@ -13,124 +11,211 @@ import (
 
 // Sizes of the pictures of a study, in pixels.
 const (
-	plotRow    = 22
-	plotNames  = 220 // for names at the left
-	plotWidth  = 420
-	plotMargin = 40
-	heatCell   = 84
+	plotWidth = 960
+	plotRow   = 24
+	heatRow   = 44
 )
 
-// svg is a picture that is being written.
-type svg struct{ strings.Builder }
-
-func newSVG(width, height int, title string) *svg {
-	var s svg
-	fmt.Fprintf(&s, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12"><title>%s</title><rect width="100%%" height="100%%" fill="white"/>`,
-		width, height, width, height, escaped(title))
-	s.text(plotMargin/4, 16, "start", title)
-	return &s
+// part is a column of a study's picture: a task with a model, or the mean of all.
+type part struct {
+	task, model string
+	compare.Slice
 }
 
-func (s *svg) text(x, y float64, anchor, text string) {
-	fmt.Fprintf(s, `<text x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x, y, anchor, escaped(text))
-}
-
-func (s *svg) line(x1, y1, x2, y2 float64, colour string) {
-	fmt.Fprintf(s, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/>`, x1, y1, x2, y2, colour)
-}
-
-// picture is the drawing with a table of the same numbers.
-func (s *svg) picture(t display.Table) display.Bundle {
-	s.WriteString("</svg>\n")
-	return display.Bundle{display.SVG: []byte(s.String()), display.PlainText: []byte(t.Text())}
-}
-
-func escaped(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(display.Visible(text))
-}
-
-// Forest is the difference of each pair by task, a line each, with the whole as a diamond.
-func Forest(s *compare.Study, simulatedModel bool) display.Bundle {
-	lines := len(s.Whole.Pairs) * (len(columnsOf(s)) + 1)
-	p := newSVG(plotNames+plotWidth+3*plotMargin, (lines+4)*plotRow, plotTitle("difference by task", simulatedModel))
-	reach := 0.05
-	each := func(do func(pair int, name string, m score.Metric, whole bool)) {
-		for i, pair := range s.Whole.Pairs {
-			do(i, pair.A+" − "+pair.B, score.Metric{}, false)
-			for _, task := range columnsOf(s) {
-				if part, ok := sliceOf(s, task, ""); ok {
-					do(i, cmp.Or(task, "mean"), part.Pairs[i].Difference, task == "" || len(s.Tasks) == 1)
-				}
+// partsOf are the tasks of a study with each of its models, and last the whole if there are
+// several.
+func partsOf(s *compare.Study) (parts []part) {
+	for _, t := range s.Tasks {
+		for _, model := range s.Models {
+			if slice, ok := sliceOf(s, t.Task, model); ok {
+				parts = append(parts, part{t.Task, model, slice})
 			}
 		}
 	}
-	each(func(_ int, _ string, m score.Metric, _ bool) {
-		if m.HasInterval() {
-			reach = max(reach, math.Abs(m.Low), math.Abs(m.High))
-		}
-	})
-	at := func(x float64) float64 { return plotNames + plotMargin + plotWidth*(x+reach)/(2*reach) }
-	bottom := float64((lines + 2) * plotRow)
-	p.line(at(0), plotRow, at(0), bottom, "#888")
-	for _, x := range []float64{-reach, 0, reach} {
-		p.text(at(x), bottom+16, "middle", plus(x))
+	if len(parts) != 1 {
+		parts = append(parts, part{"", "", whole(s)})
 	}
-	y := 1.5 * plotRow
-	each(func(_ int, name string, m score.Metric, whole bool) {
+	return parts
+}
+
+// Forest is the difference of pairs on each task with each model, a line each, with the whole
+// as a diamond. Pairs are places among those of the study; none stands for all.
+func Forest(s *compare.Study, simulatedModel bool, pairs ...int) display.Bundle {
+	if len(pairs) == 0 {
+		for i := range s.Whole.Pairs {
+			pairs = append(pairs, i)
+		}
+	}
+	parts := partsOf(s)
+	d := newDrawing(plotWidth, plotRow*((len(parts)+1)*len(pairs)+2), plotTitle("difference by task", simulatedModel))
+	var all []score.Metric
+	for _, p := range parts {
+		for _, i := range pairs {
+			all = append(all, seen(s, i, p.Pairs[i].Difference))
+		}
+	}
+	axis, from, width := around(all), 30.0, 42.0
+	at := func(x float64) float64 { return from + width*min(1.05, max(-0.05, axis.at(x)/100)) }
+	bottom := float64(d.height - plotRow - 4)
+	d.line(at(0), at(0), plotRow, bottom, "zero", greyColour)
+	for _, t := range axis.ticks(4) {
+		x := from + width*t.At/100
+		d.line(x, x, plotRow, bottom, "grid", lineColour)
+		d.text(x, bottom+14, "middle", "", t.Text)
+	}
+	y := 0.0
+	for _, i := range pairs {
 		y += plotRow
-		indent := 24.0
-		if m.Name == "" && !m.Defined {
-			indent = 8
+		d.text(0, y-6, "start", "t1", PairName(s, i))
+		before := ""
+		for _, p := range parts {
+			y += plotRow
+			name := p.task
+			if p.task == before && p.task != "" {
+				name = ""
+			}
+			before = p.task
+			d.difference(s, i, p, name, at, y-plotRow/2)
 		}
-		p.text(indent, y+4, "start", name)
-		p.mark(at, y, m, whole)
-	})
-	return p.picture(partTable(s))
+	}
+	return d.picture(partTable(s))
 }
 
-// mark draws a value with its interval; the whole as a diamond.
-func (s *svg) mark(at func(float64) float64, y float64, m score.Metric, whole bool) {
-	switch {
-	case !m.Defined:
-	case whole && m.HasInterval():
-		fmt.Fprintf(s, `<polygon points="%.1f,%.1f %.1f,%.1f %.1f,%.1f %.1f,%.1f" fill="#1f5fa8"/>`, at(m.Low), y, at(m.Value), y-7, at(m.High), y, at(m.Value), y+7)
-	default:
+// PairName is a pair of a study as its picture has it: turned, so that the method with the
+// higher mean of all stands first.
+func PairName(s *compare.Study, pair int) string {
+	d := turned(s.Whole.Pairs[pair], s.Whole.Metric)
+	return d.A + " − " + d.B
+}
+
+// seen is a difference of a pair of a study, as its picture has it.
+func seen(s *compare.Study, pair int, m score.Metric) score.Metric {
+	if p := s.Whole.Pairs[pair]; turned(p, s.Whole.Metric).A != p.A {
+		m.Value, m.Low, m.High = 0-m.Value, 0-m.High, 0-m.Low
+	}
+	return m
+}
+
+// difference draws a line of a forest.
+func (d *drawing) difference(s *compare.Study, pair int, p part, name string, at func(float64) float64, y float64) {
+	diff, all := p.Pairs[pair], p.task == ""
+	m, proven := seen(s, pair, diff.Difference), diff.Winner != ""
+	label, what := display.Line(p.model, 24), p.task+" · "+p.model
+	if all {
+		name, label, what = "the whole", "", "the whole"
+	}
+	d.titled(fmt.Sprintf("%s, %s: %s", PairName(s, pair), what, signed(m)), "", func() {
+		d.text(0, y+4, "start", "t2", display.Line(name, 24))
+		if len(s.Models) > 1 {
+			d.text(14, y+4, "start", "", label)
+		}
+		class, colour := "ci", greyColour
+		if proven {
+			class, colour = "ci w", accentColour
+		}
+		if all && pair < len(s.Elsewhere) && s.Elsewhere[pair].Next.HasInterval() {
+			next := seen(s, pair, s.Elsewhere[pair].Next)
+			d.line(at(next.Low), at(next.High), y, y, "next", colour)
+		}
+		switch {
+		case !m.Defined:
+		case all && m.HasInterval():
+			d.diamond(at(m.Low), at(m.Value), at(m.High), y, proven)
+		default:
+			if m.HasInterval() {
+				d.line(at(m.Low), at(m.High), y, y, class, colour)
+			}
+			d.dot(at(m.Value), y, proven)
+		}
+		value := "–"
+		if m.Defined {
+			value = plus(m.Value)
+		}
+		d.text(82, y+4, "end", map[bool]string{true: "t1", false: "t2"}[proven], value)
 		if m.HasInterval() {
-			s.line(at(m.Low), y, at(m.High), y, "#333")
+			d.text(100, y+4, "end", "", fmt.Sprintf("%s to %s", end(m.Low, m), end(m.High, m)))
 		}
-		fmt.Fprintf(s, `<rect x="%.1f" y="%.1f" width="7" height="7" fill="#333"/>`, at(m.Value)-3.5, y-3.5)
+	})
+}
+
+// Heat is the score of each method on each task with each model, a cell the darker the higher
+// it is, with its interval on a line from 0 to 1. Underlined is what nothing is shown to
+// beat. Behind them are the places that each method may have. Cells lead to where link says,
+// if there is one.
+func Heat(s *compare.Study, simulatedModel bool, link func(task, model string) string) display.Bundle {
+	parts, right := partsOf(s), 100.0
+	if len(s.Ranks) > 2 {
+		right = 82
+	}
+	d := newDrawing(plotWidth, heatRow*(len(s.Whole.Methods)+1), plotTitle(s.Whole.Metric, simulatedModel))
+	const names = 13.0
+	width := (right - names) / float64(len(parts))
+	before := ""
+	for c, p := range parts {
+		x := names + width*float64(c)
+		if p.task != before || p.task == "" {
+			d.text(x+0.4, 14, "start", "t1", display.Line(cmp.Or(p.task, "mean"), 22))
+		}
+		if before = p.task; p.task != "" && len(s.Models) > 1 {
+			d.text(x+0.4, 32, "start", "", display.Line(p.model, max(8, 90/len(parts))))
+		}
+		to := ""
+		if link != nil && p.task != "" {
+			to = link(p.task, p.model)
+		}
+		for m, method := range s.Whole.Methods {
+			v := p.Methods[m]
+			told := fmt.Sprintf("%s, %s %s: %s", method.Method, cmp.Or(p.task, "mean of all"), p.model, metric(v, true))
+			d.titled(told, to, func() { d.heatCell(v, standsOut(s, p.Slice, m), x, width, float64(heatRow*(m+1))) })
+		}
+	}
+	for m, method := range s.Whole.Methods {
+		d.text(names-1, float64(heatRow*(m+1))+20, "end", "t1", display.Line(method.Method, 18))
+	}
+	d.ranks(s, right)
+	return d.picture(paperTable(s))
+}
+
+// heatCell is a score as a colour, a number and an interval.
+func (d *drawing) heatCell(v score.Metric, best bool, x, width, y float64) {
+	shade := 0.0
+	if v.Defined {
+		shade = 0.45 * min(1, max(0, v.Value)) * min(1, max(0, v.Value))
+	}
+	d.rect(x, width-0.2, y, heatRow-2, "heat", accentColour, shade)
+	class := "score"
+	if best {
+		class = "score t1"
+		d.rect(x, width-0.2, y+heatRow-4, 2, "best", accentColour, 1)
+	}
+	fmt.Fprintf(d, `<text class="%s" x="%.2f%%" y="%.1f" font-size="14" fill="%s"%s>%s</text>`, class, x+0.7, y+19, inkColour,
+		map[bool]string{true: ` font-weight="700"`}[best], escaped(metric(v, false)))
+	if v.HasInterval() {
+		at := func(p float64) float64 { return x + 0.7 + (width-1.6)*min(1, max(0, p)) }
+		d.line(at(v.Low), at(v.High), y+31, y+31, "span", inkColour)
+		fmt.Fprintf(d, `<circle class="mid" cx="%.2f%%" cy="%.1f" r="2.4" fill="%s"/>`, at(v.Value), y+31, inkColour)
 	}
 }
 
-// Heat is the mean of each method on each task, darker where it is higher, with all models
-// together.
-func Heat(s *compare.Study, simulatedModel bool) display.Bundle {
-	columns := columnsOf(s)
-	p := newSVG(plotNames+heatCell*len(columns)+plotMargin, plotRow*(len(s.Whole.Methods)*2+3), plotTitle(s.Whole.Metric, simulatedModel))
-	for c, task := range columns {
-		part, ok := sliceOf(s, task, "")
-		if !ok {
-			continue
-		}
-		x := float64(plotNames + heatCell*c)
-		p.text(x+heatCell/2, 2*plotRow, "middle", display.Line(cmp.Or(task, "mean"), 12))
-		for m, method := range s.Whole.Methods {
-			y := float64(plotRow * (2*m + 2))
-			if c == 0 {
-				p.text(8, y+1.5*plotRow, "start", method.Method)
-			}
-			v := part.Methods[m]
-			shade, ink := 0.0, "black"
-			if v.Defined {
-				shade = min(1, max(0, v.Value))
-			}
-			if shade > 0.6 {
-				ink = "white"
-			}
-			fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%d" height="%d" fill="rgb(%d,%d,%d)"/>`, x, y+plotRow/2, heatCell-2, 2*plotRow-2,
-				int(255-224*shade), int(255-160*shade), int(255-87*shade))
-			fmt.Fprintf(p, `<text x="%.1f" y="%.1f" text-anchor="middle" fill="%s">%s</text>`, x+heatCell/2, y+1.7*plotRow, ink, escaped(metric(v, false)))
-		}
+// ranks draws the places that each method may have, right of its cells.
+func (d *drawing) ranks(s *compare.Study, from float64) {
+	if len(s.Ranks) < 3 {
+		return
 	}
-	return p.picture(paperTable(s))
+	at := func(rank int) float64 { return from + 2 + (99-from-2)*float64(rank-1)/float64(len(s.Ranks)-1) }
+	d.text(at(1), 14, "start", "t1", "rank")
+	for r := range s.Ranks {
+		d.text(at(r+1), 32, "middle", "", fmt.Sprint(r+1))
+	}
+	for i, r := range s.Ranks {
+		y := float64(heatRow*(i+1)) + 16
+		one := r.From == r.To
+		d.titled(fmt.Sprintf("%s: rank %d to %d", r.Method, r.From, r.To), "", func() {
+			d.line(at(r.From), at(r.To), y, y, "ci", greyColour)
+			d.dot(at(r.From), y, one)
+			if !one {
+				d.dot(at(r.To), y, false)
+			}
+		})
+	}
 }

@@ -29,17 +29,26 @@ document.addEventListener("keydown", e => {
 });
 const live = document.body.dataset.live;
 if (live) {
-  let last = null;
+  let last = null, whole = Date.now();
   const look = async () => {
     try {
       const answer = await fetch(live, {credentials: "same-origin"});
       const text = answer.ok ? await answer.text() : null;
-      if (text !== null && last !== null && text !== last) {
+      const busy = document.activeElement.matches("main input:not([type=checkbox]), main select") || document.querySelector("#place:not([hidden]), .say[open]");
+      if (text !== null && last !== null && text !== last && !busy) {
         const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+        // What a reader is looking into stays; how the run gets on goes on.
+        const now = document.querySelector(".live"), next = page.querySelector(".live");
+        if (now && next && (document.activeElement !== document.body || Date.now() - whole < 5000)) { now.replaceWith(next); last = text; setTimeout(look, 1000); return; }
+        whole = Date.now();
+        const ticked = [...document.querySelectorAll("input[name=run]:checked")].map(i => i.value);
         document.querySelector("main").replaceWith(page.querySelector("main"));
+        for (const box of document.querySelectorAll("input[name=run]")) box.checked = ticked.includes(box.value);
+        if (at >= 0 && rows()[at]) rows()[at].classList.add("at");
+        document.dispatchEvent(new Event("noema:main"));
         if (!page.body.dataset.live) return;
       }
-      if (text !== null) last = text;
+      if (text !== null && !busy) last = text;
     } catch (_) { /* the server may be gone for a while */ }
     setTimeout(look, 1000);
   };
@@ -94,10 +103,9 @@ const filterSamples = async form => {
 };
 const filterRuns = form => {
   const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase(), sort = form.elements.sort.value = chosen.get("sort") || "";
-  const body = document.querySelector("table.list tbody"), column = {task: 1, model: 2, trials: 4, status: 5}[sort];
-  const cell = tr => tr.cells[column].textContent;
+  const body = document.querySelector("table.list tbody"), of = tr => tr.dataset[sort] || "";
   const all = [...body.rows], kept = all.filter(tr => tr.textContent.toLowerCase().includes(text));
-  if (column) kept.sort((a, b) => sort === "trials" ? cell(b) - cell(a) : cell(a) < cell(b) ? -1 : cell(a) > cell(b) ? 1 : 0);
+  if (sort) kept.sort((a, b) => /task|model|status/.test(sort) ? (of(a) < of(b) ? -1 : of(a) > of(b) ? 1 : 0) : of(b) - of(a));
   body.replaceChildren(...kept);
   document.getElementById("count").textContent = `${kept.length} of ${all.length} runs`;
 };
