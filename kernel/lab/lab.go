@@ -14,6 +14,7 @@ import (
 	"noema/kernel/base/display"
 	"noema/kernel/base/redact"
 	"noema/kernel/model/provider"
+	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
@@ -271,18 +272,32 @@ func (l *Lab) Runs() (RunList, error) {
 }
 
 // Load returns a stored run: its id, the beginning of one, or "last".
-func (l *Lab) Load(name string) (*Result, error) { return l.load(name, false) }
+func (l *Lab) Load(name string) (*Result, error) {
+	return l.load(name, func(ctx context.Context, store *cache.Store, run *record.Run) (*runner.Result, error) {
+		return runner.LoadResult(ctx, store, run, false)
+	})
+}
 
 // LoadLight returns a stored run for its tables, in a tenth of the memory: what its
 // trials did stays in the store, from which Whole reads it.
-func (l *Lab) LoadLight(name string) (*Result, error) { return l.load(name, true) }
+func (l *Lab) LoadLight(name string) (*Result, error) {
+	return l.load(name, func(ctx context.Context, store *cache.Store, run *record.Run) (*runner.Result, error) {
+		return runner.LoadResult(ctx, store, run, true)
+	})
+}
 
-func (l *Lab) load(name string, light bool) (*Result, error) {
-	found, err := l.loaded(name, light)
+// LoadHead returns a stored run without its trials, which Whole reads one at a time from
+// the store.
+func (l *Lab) LoadHead(name string) (*Result, error) { return l.load(name, runner.LoadHead) }
+
+type loading = func(context.Context, *cache.Store, *record.Run) (*runner.Result, error)
+
+func (l *Lab) load(name string, as loading) (*Result, error) {
+	found, err := l.loaded(name, as)
 	return l.newResult(found, err), err
 }
 
-func (l *Lab) loaded(name string, light bool) (*runner.Result, error) {
+func (l *Lab) loaded(name string, as loading) (*runner.Result, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
@@ -292,5 +307,5 @@ func (l *Lab) loaded(name string, light bool) (*runner.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runner.LoadResult(ctx, store, run, light)
+	return as(ctx, store, run)
 }

@@ -16,7 +16,7 @@ const looking = 5 * time.Second
 // what all looks mean for it is among its notes. If the store cannot be read or
 // written, a note says so, and all else is as it is.
 func (c *Comparison) Look() *Comparison {
-	if !c.LooksCount() {
+	if !c.LooksCount() || c.merged == nil {
 		return c
 	}
 	seen := *c.Comparison
@@ -32,6 +32,13 @@ func (c *Comparison) Look() *Comparison {
 	}
 	seen.Notes = slices.Concat(seen.Notes, c.notes)
 	return &out
+}
+
+// Light is c without the trials that it is made from, as it was last looked at.
+func (c *Comparison) Light() *Comparison {
+	light := *c
+	light.merged = nil
+	return &light
 }
 
 // look reads the earlier looks into seen and adds this one.

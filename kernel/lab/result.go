@@ -134,9 +134,9 @@ func (r *Result) Wrong(method string) TrialList {
 	return r.Where(func(t *Trial) bool { return t.ID.Method == method && compare.Wrong(t.Trial) })
 }
 
-// Wins returns the trials of methods a and b on the samples where a is better than b on
-// the headline measure: those that a comparison counts as wins of a.
-func (r *Result) Wins(a, b string) (TrialList, error) {
+// Beats returns what lists the samples on which one method is better than another on the
+// headline measure; see [compare.Data.Beats].
+func (r *Result) Beats() (func(a, b string) ([]string, error), error) {
 	if err := r.missing(); err != nil {
 		return nil, err
 	}
@@ -144,7 +144,17 @@ func (r *Result) Wins(a, b string) (TrialList, error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
-	samples, err := m.Data.Beats(a, b)
+	return m.Data.Beats, nil
+}
+
+// Wins returns the trials of methods a and b on the samples where a is better than b on
+// the headline measure: those that a comparison counts as wins of a.
+func (r *Result) Wins(a, b string) (TrialList, error) {
+	beats, err := r.Beats()
+	if err != nil {
+		return nil, err
+	}
+	samples, err := beats(a, b)
 	if err != nil {
 		return nil, Misused(err)
 	}

@@ -87,7 +87,7 @@ func free(dir string) error {
 		return fmt.Errorf("%q is not empty and not a bundle: name a new folder", dir)
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{bundleFile, "index.html", "style.css", "script.js", "compare.html", "cost.png", "groups.png", "run"}, e.Name()) {
+		if !slices.Contains([]string{bundleFile, "index.html", "style.css", "script.js", "compare.html", "run"}, e.Name()) {
 			return fmt.Errorf("%q is a bundle with %q added, which would be lost: move that away, or name a new folder", dir, e.Name())
 		}
 	}
@@ -181,9 +181,13 @@ func (w *bundler) mark() error {
 		if err != nil {
 			return err
 		}
+		cells, err := l.cells()
+		if err != nil {
+			return err
+		}
 		c := l.Run.Config
 		s.Runs = append(s.Runs, pack.Run{
-			ID: id, Root: l.Run.Root, Trials: len(l.places), Tree: l.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
+			ID: id, Root: l.Run.Root, Trials: cells.trials, Tree: cells.tree, Task: c.Task.String(), Digest: c.Task.Digest, Model: c.Model.ID.String(), Simulated: c.Model.Simulated,
 		})
 	}
 	raw, err := json.MarshalIndent(s, "", "  ")
@@ -213,11 +217,11 @@ func between(page []byte, from, to string) []byte {
 	return part
 }
 
-// articles are the calls of the trial at a place, which its page shows one at a time: a file for each
+// articles are the calls of a trial, which its page shows one at a time: a file for each
 // would be too many.
-func (w *bundler) articles(l *loaded, place int) func([]byte, string) error {
+func (w *bundler) articles(l *loaded, id record.TrialID) func([]byte, string) error {
 	return func(page []byte, file string) error {
-		t, err := l.whole(place)
+		t, err := l.whole(id)
 		if err != nil {
 			return err
 		}
@@ -255,7 +259,7 @@ func (w *bundler) rows(number int) func([]byte, string) error {
 		script.WriteString("noemaRows(")
 		text := json.NewEncoder(&script)
 		text.SetEscapeHTML(false)
-		if err := text.Encode(string(between(page, "<tbody>", "</tbody>"))); err != nil {
+		if err := text.Encode(string(between(page, `<tbody id="rows">`, "</tbody>"))); err != nil {
 			return err
 		}
 		script.WriteString(")\n")

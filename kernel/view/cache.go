@@ -1,6 +1,7 @@
 package view
 
 import (
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,30 +26,41 @@ type cache struct {
 // kept is how many runs are held in memory.
 const kept = 8
 
+// keptTrials is up to how many trials of a run stay in memory once its tables are made.
+// More are read again if somebody compares it with others.
+const keptTrials = 20_000
+
 // stale is how old the image of an unfinished run may be.
 const stale = time.Second
 
-// loaded is a run in memory.
+// loaded is a run in memory: its record and its task at once, the rest when it is first
+// asked for.
 type loaded struct {
-	*lab.Result
-	at     time.Time
-	places map[record.TrialID]int // of trials, in the result's list of light ones
-	whole  func(place int) (*record.Trial, error)
-	tree   string              // the hash of the tree over its trials; empty while it is unfinished
-	clean  func(string) string // makes a text of the run such as may be shown
+	*lab.Result // without trials
+	at          time.Time
+	clean       func(string) string                         // makes a text of the run such as may be shown
+	whole       func(record.TrialID) (*record.Trial, error) // one trial, with its transcript
+	samples     func() []task.Sample
+	full        func() (*lab.Result, error) // with light trials
+	cells       func() (*cells, error)
+	numbers     func() (*numbers, error)
+	credit      func() *lab.Credit // of its interventions; nil without any, or without a score
+	calculated  <-chan struct{}    // closed once the numbers are there
+	begin       func()             // has the numbers made in the background
+	names       sync.Map           // of the items of a ranking, by sample
+}
 
-	// Computed when first asked for.
-	samples  func() []task.Sample
-	summary  func() (*runner.Summary, error)
-	compared func() (*lab.Comparison, error) // of the run's methods, as first looked at
-	credit   func() *lab.Credit              // of its interventions; nil without any, or without a score
+// numbers are what a run came to.
+type numbers struct {
+	summary    *runner.Summary
+	comparison *lab.Comparison // nil where nothing can be compared
 }
 
 func newCache(l *lab.Lab, out *leaving) *cache {
 	return &cache{lab: l, leaving: out, runs: map[string]*loaded{}}
 }
 
-// get returns a run by its id.
+// get returns a run by its id. It reads no trial.
 func (c *cache) get(id string) (*loaded, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,14 +68,7 @@ func (c *cache) get(id string) (*loaded, error) {
 		c.touch(id)
 		return l, nil
 	}
-	stored, err := c.lab.LoadLight(id)
-	if err == nil && stored.Run.Config.Varied() {
-		stored, err = c.lab.Load(id) // what interventions changed is in the transcripts
-	}
-	if err != nil {
-		return nil, err
-	}
-	tree, err := treeOf(stored)
+	stored, err := c.lab.LoadHead(id)
 	if err != nil {
 		return nil, err
 	}
@@ -71,48 +76,115 @@ func (c *cache) get(id string) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &loaded{Result: result, at: time.Now(), places: map[record.TrialID]int{}, tree: tree, clean: clean}
-	var reading sync.Mutex
-	last, held := -1, (*record.Trial)(nil) // the pages of a trial's calls are asked for together
-	l.whole = func(place int) (*record.Trial, error) {
-		reading.Lock()
-		defer reading.Unlock()
-		if place == last {
-			return held, nil
-		}
-		t, err := stored.Whole(stored.Result.Trials[place])
-		if err == nil {
-			t, err = c.leaving.trial(t, clean)
-		}
-		if err == nil {
-			last, held = place, t
-		}
-		return t, err
-	}
-	l.samples = sync.OnceValue(result.Samples)
-	l.summary = sync.OnceValues(result.Summary)
-	l.compared = sync.OnceValues(func() (*lab.Comparison, error) { return result.Compare(lab.Comparing{By: "group"}) })
-	l.credit = sync.OnceValue(func() *lab.Credit {
-		if !result.Run.Config.Varied() {
-			return nil
-		}
-		c, _ := result.Effects(lab.Crediting{}) // what has no score is shown without
-		return c
-	})
-	for i, t := range result.Result.Trials {
-		l.places[t.ID] = i
-	}
+	l := &loaded{Result: result, at: time.Now(), clean: clean, whole: c.reader(stored, clean), samples: sync.OnceValue(result.Samples)}
+	c.later(l, stored)
 	c.runs[result.Run.ID] = l
 	c.touch(result.Run.ID)
 	return l, nil
 }
 
-// trial is a light trial of the run; nil if it has none of the id.
-func (l *loaded) trial(id record.TrialID) *record.Trial {
-	if place, ok := l.places[id]; ok {
-		return l.Result.Result.Trials[place]
+// reader reads single trials of a run. It keeps the last one, since the pages of a trial's
+// calls are asked for together.
+func (c *cache) reader(stored *lab.Result, clean func(string) string) func(record.TrialID) (*record.Trial, error) {
+	var reading sync.Mutex
+	var held *record.Trial
+	return func(id record.TrialID) (*record.Trial, error) {
+		reading.Lock()
+		defer reading.Unlock()
+		if held != nil && held.ID == id {
+			return held, nil
+		}
+		t, err := stored.Whole(&record.Trial{ID: id})
+		if err == nil {
+			t, err = c.leaving.trial(t, clean)
+		}
+		if err == nil {
+			held = t
+		}
+		return t, err
 	}
-	return nil
+}
+
+// later has l make what takes time when it is first asked for, once.
+func (c *cache) later(l *loaded, stored *lab.Result) {
+	read := func() (*lab.Result, error) {
+		all, err := c.lab.LoadLight(stored.Run.ID)
+		if err == nil && stored.Run.Config.Varied() {
+			all, err = c.lab.Load(stored.Run.ID) // what interventions changed is in the transcripts
+		}
+		if err == nil {
+			all, _, err = c.leaving.result(all)
+		}
+		return all, err
+	}
+	var mu sync.Mutex
+	var held *lab.Result
+	l.full = func() (*lab.Result, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if held != nil {
+			return held, nil
+		}
+		all, err := read()
+		if err == nil {
+			held = all
+		}
+		return all, err
+	}
+	l.cells = sync.OnceValues(func() (*cells, error) {
+		all, err := l.full()
+		if err != nil {
+			return nil, err
+		}
+		return cellsOf(l, all)
+	})
+	done := make(chan struct{})
+	l.calculated = done
+	l.numbers = sync.OnceValues(func() (*numbers, error) {
+		defer close(done)
+		if _, err := l.cells(); err != nil {
+			return nil, err
+		}
+		all, err := l.full()
+		if err != nil {
+			return nil, err
+		}
+		n, err := numbersOf(all)
+		if err == nil && len(all.Result.Trials) > keptTrials {
+			n.lighten()
+			mu.Lock()
+			held = nil
+			mu.Unlock()
+		}
+		return n, err
+	})
+	l.begin = sync.OnceFunc(func() { go l.numbers() }) //nolint:errcheck // who shows them sees the error
+	l.credit = sync.OnceValue(func() *lab.Credit {
+		all, err := l.full()
+		if err != nil || !l.Run.Config.Varied() {
+			return nil
+		}
+		found, _ := all.Effects(lab.Crediting{}) // what has no score is shown without
+		return found
+	})
+}
+
+// numbersOf compares the methods of a run, or describes them where they cannot be compared.
+func numbersOf(all *lab.Result) (*numbers, error) {
+	c, err := all.Compare(lab.Comparing{By: "group"})
+	if err != nil {
+		s, err := all.Summary()
+		return &numbers{summary: s}, err
+	}
+	return &numbers{runner.SummaryOf(all.Result, c.Comparison), c}, nil
+}
+
+// lighten lets go of the trials.
+func (n *numbers) lighten() {
+	if n.comparison != nil {
+		n.comparison = n.comparison.Light()
+	}
+	debug.FreeOSMemory()
 }
 
 // Samples are those of the run, in its order.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 )
@@ -45,7 +44,7 @@ func (w *bundler) plan() error {
 		return err
 	}
 	all := together(runs)
-	err = errors.Join(w.add(entry{"/", "index.html", nil}), w.add(entry{"/style.css", "style.css", nil}), w.add(entry{"/script.js", "script.js", nil}), w.comparison(all, ""))
+	err = errors.Join(w.add(entry{"/", "index.html", nil}), w.add(entry{"/style.css", "style.css", nil}), w.add(entry{"/script.js", "script.js", nil}), w.comparison(all))
 	if err != nil {
 		return err
 	}
@@ -67,48 +66,39 @@ func (w *bundler) planRun(id, folder string) error {
 	if err != nil {
 		return err
 	}
-	list := []entry{{runLink(id, ""), folder + "index.html", nil}, {runLink(id, "samples"), folder + "samples.html", w.rows(1)}}
+	all, err := l.full()
+	if err != nil {
+		return err
+	}
+	list := []entry{{runLink(id, ""), folder + "index.html", w.rows(1)}}
 	samples := l.Samples()
-	w.places[runLink(id, "samples", "page", "1")] = folder + "samples.html"
+	w.places[runLink(id, "", "page", "1")] = folder + "index.html"
 	for n := 2; n <= (len(samples)+perPage-1)/perPage; n++ {
-		list = append(list, entry{runLink(id, "samples", "page", fmt.Sprint(n)), fmt.Sprintf("%ssamples-%d.html", folder, n), w.rows(n)})
+		list = append(list, entry{runLink(id, "", "page", fmt.Sprint(n)), fmt.Sprintf("%sindex-%d.html", folder, n), w.rows(n)})
 	}
 	for i, s := range samples {
 		list = append(list, entry{runLink(id, "sample", "s", s.ID), fmt.Sprintf("%ss/%05d.html", folder, i+1), nil})
 	}
-	for i, t := range l.Result.Result.Trials {
-		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, i)})
+	for i, t := range all.Result.Trials {
+		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, t.ID)})
 	}
 	for _, e := range list {
 		if err := w.add(e); err != nil {
 			return err
 		}
 	}
-	return w.comparison("/compare?run="+url.QueryEscape(id), folder)
+	return nil
 }
 
-// comparison adds a comparison, unless the runs have none.
-func (w *bundler) comparison(address, folder string) error {
+// comparison adds the comparison of all runs, unless they have none.
+func (w *bundler) comparison(address string) error {
 	if address == "" {
 		return nil
 	}
-	page, err := w.get(address)
-	if err != nil {
+	if _, err := w.get(address); err != nil {
 		return nil
 	}
-	if err := w.add(entry{address, folder + "compare.html", nil}); err != nil {
-		return err
-	}
-	_, query, _ := strings.Cut(address, "?")
-	for _, kind := range []string{"cost", "groups"} {
-		plot := "/plot/" + kind + "?" + query
-		if bytes.Contains(page, []byte(html.EscapeString(plot))) {
-			if err := w.add(entry{plot, folder + kind + ".png", nil}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return w.add(entry{address, "compare.html", nil})
 }
 
 func (w *bundler) add(e entry) error {
@@ -165,7 +155,7 @@ func (w *bundler) place(address string) string {
 		return place
 	}
 	path, query, _ := strings.Cut(address, "?")
-	if place, ok := w.places[path]; ok && strings.HasSuffix(path, "/samples") {
+	if place, ok := w.places[path]; ok && query != "" {
 		return place + "?" + query
 	}
 	return ""

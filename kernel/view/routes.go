@@ -10,23 +10,36 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/files"
+	"noema/kernel/show/report"
 )
 
 // routes names every address of the page over runs.
 func (p *Page) routes() {
 	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
 	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
+	p.mux.HandleFunc("GET /run/{run}/news", p.handle(p.newsPart))
+	p.mux.HandleFunc("GET /run/{run}/map", p.handle(p.mapPart))
+	p.mux.HandleFunc("GET /run/{run}/rows", p.handle(p.rows))
+	p.mux.HandleFunc("GET /run/{run}/drawer", p.handle(p.drawerPart))
 	p.mux.HandleFunc("GET /run/{run}/state", p.state)
-	p.mux.HandleFunc("GET /run/{run}/samples", p.handle(p.samples))
 	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
 	p.mux.HandleFunc("GET /run/{run}/trial", p.handle(p.trial))
 	p.mux.HandleFunc("GET /run/{run}/call", p.handle(p.call))
-	p.mux.HandleFunc("GET /compare", p.handle(p.compare))
+	p.mux.HandleFunc("GET /compare", p.compared)
 	p.mux.HandleFunc("GET /diff", p.handle(p.diff))
-	p.mux.HandleFunc("GET /plot/{kind}", p.plot)
+}
+
+// compared leads the comparison of a single run to its page.
+func (p *Page) compared(w http.ResponseWriter, r *http.Request) {
+	if ids := r.URL.Query()["run"]; len(ids) == 1 {
+		http.Redirect(w, r, runLink(ids[0], ""), http.StatusSeeOther)
+		return
+	}
+	p.handle(p.compare)(w, r)
 }
 
 // asset is a file of assets, with all others of its kind behind it: each view has its own.
@@ -39,6 +52,9 @@ func (p *Page) asset(name, kind string) http.HandlerFunc {
 			raw, failed := assets.ReadFile(n)
 			err = errors.Join(err, failed)
 			all.Write(raw)
+		}
+		if path.Ext(name) == ".css" {
+			all.WriteString(report.NewsStyle)
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -103,16 +119,29 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 // functions are what templates may call.
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"visible": display.Visible,
-		"word":    files.Word,
-		"line":    func(limit int, s string) string { return display.Line(s, limit) },
-		"long":    long,
-		"short":   func(s string) string { return s[:min(12, len(s))] },
-		"text":    func(b []byte) string { return display.Visible(string(b)) },
-		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
-		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
-		"list":    func(items ...string) []string { return items },
+		"visible":  display.Visible,
+		"word":     files.Word,
+		"line":     func(limit int, s string) string { return display.Line(s, limit) },
+		"long":     long,
+		"short":    func(s string) string { return s[:min(12, len(s))] },
+		"text":     func(b []byte) string { return display.Visible(string(b)) },
+		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) }, // it escapes every text
+		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },  // likewise
+		"list":     func(items ...string) []string { return items },
+		"count":    display.Count,
+		"part":     func(static bool, v any) content { return content{Static: static, Body: v} },
+		"sentence": sentence,
 	}
+}
+
+// sentence is a clause of a verdict as one, unless it begins with a name.
+func sentence(s string) string {
+	for _, word := range []string{"among", "between", "nothing", "no ", "against", "each", "one"} {
+		if strings.HasPrefix(s, word) {
+			s = strings.ToUpper(s[:1]) + s[1:]
+		}
+	}
+	return display.Visible(strings.TrimSuffix(s, ".")) + "."
 }
 
 // long is a text of several lines, of at most limit characters.
@@ -132,7 +161,7 @@ func runLink(run, page string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+			q.Add(pairs[i], pairs[i+1])
 		}
 	}
 	if len(q) > 0 {

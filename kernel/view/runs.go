@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 	"noema/kernel/run/cluster"
-	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
 )
 
@@ -97,65 +97,6 @@ func (p *Page) rowOf(run *record.Run) runRow {
 }
 
 // runPage is one run.
-type runPage struct {
-	Row        runRow
-	Verdict    string
-	Basis      string // samples, seed, level of the intervals
-	Root, Tree string
-	Tables     []display.Table
-	Notes      string
-	Done       int
-	Samples    string
-	Compare    string
-	Plots      []link
-	Wrong      []link // the methods' trials without a full score
-	Parent     link
-	Unfinished bool
-	Crew       *cluster.State
-	Asked      []runner.Asked // the first questions without a target
-}
-
-// askedInFull is how many questions a run's page shows with their answers; its
-// samples have all.
-const askedInFull = 10
-
-// run is one run: how good its methods are, at what cost. It follows a run that
-// is under way, in whichever process.
-func (p *Page) run(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	summary, err := l.summary()
-	if err != nil {
-		return "", content{}, err
-	}
-	sheet := report.RunSheet(summary, "")
-	if c := l.credit(); c != nil {
-		sheet.Tables = append(c.Sheet().Tables, sheet.Tables...)
-	}
-	body := runPage{
-		Row: p.rowOf(l.Run), Verdict: sheet.Verdict, Basis: report.Basis(summary), Root: l.Run.Root, Tree: l.tree, Tables: sheet.Tables, Notes: sheet.Notes(), Done: len(l.Trials),
-		Samples: runLink(l.Run.ID, "samples"), Compare: "/compare?run=" + url.QueryEscape(l.Run.ID), Unfinished: l.Run.Status != record.Finished,
-	}
-	body.Asked = summary.Answers[:min(len(summary.Answers), askedInFull)]
-	if l.Run.Parent != "" {
-		body.Parent = link{l.Run.Parent, runLink(l.Run.Parent, "")}
-	}
-	for _, m := range runner.Labels(l.Run) {
-		if summary.Unscored == summary.Samples {
-			break // nobody knows what is wrong
-		}
-		body.Wrong = append(body.Wrong, link{m, runLink(l.Run.ID, "samples", "wrong", m)})
-	}
-	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body}
-	if body.Unfinished {
-		body.Crew = p.crew()
-		c.Body, c.Live = body, runLink(l.Run.ID, "state")
-	}
-	return "run.html", c, nil
-}
-
 // state is the progress of an unfinished run, which the page polls.
 func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 	l, err := p.cache.get(r.PathValue("run"))
@@ -163,8 +104,13 @@ func (p *Page) state(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such run", http.StatusNotFound)
 		return
 	}
+	all, err := l.full()
+	if err != nil {
+		http.Error(w, "no such run", http.StatusNotFound)
+		return
+	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(l.Trials), len(l.Run.Trials()))
+	fmt.Fprintf(w, "%s %d of %d", l.Run.Status, len(all.Result.Trials), len(l.Run.Trials()))
 	if s := p.crew(); s != nil {
 		fmt.Fprintf(w, ", %d workers, %d lost, %d in the queue", len(s.Workers), s.Lost, s.Queued)
 	}
@@ -185,74 +131,47 @@ func together(runs []*record.Run) string {
 // maxCompared is how many runs are compared at most.
 const maxCompared = 10
 
-// compare shows the methods of one run or of several side by side.
+// compare shows the methods of several runs side by side. A single one has a page of its own.
 func (p *Page) compare(r *http.Request) (string, content, error) {
-	c, ids, err := p.comparison(r)
+	c, err := p.comparison(r)
 	if err != nil {
 		return "", content{}, err
 	}
-	plots := []link{{"quality against cost", "/plot/cost?" + r.URL.RawQuery}}
-	if len(c.Groups) > 1 {
-		plots = append(plots, link{"by group", "/plot/groups?" + r.URL.RawQuery})
-	}
-	var crumb []link
-	crumb = append(crumb, link{"runs", "/"})
-	for _, id := range ids {
+	crumb := []link{{"runs", "/"}}
+	for _, id := range r.URL.Query()["run"] {
 		crumb = append(crumb, link{"run " + id, runLink(id, "")})
 	}
-	var flipped string
-	if len(ids) == 1 {
-		flipped = runLink(ids[0], "samples", "disagree", "yes")
+	of := report.NewsOf(c.Comparison, nil)
+	page, err := of.HTML()
+	if err != nil {
+		return "", content{}, err
 	}
 	sheet := c.Sheet()
-	basis := strings.ReplaceAll(sheet.Head, "\n", " · ")
-	return "compare.html", content{Title: "comparison", Crumb: crumb, Body: map[string]any{
-		"Verdict": c.Verdict, "Basis": basis, "Tables": sheet.Tables, "Notes": sheet.Notes(),
-		"Plots": plots, "Flipped": flipped,
+	return "compare.html", content{Title: "comparison", Crumb: crumb, OwnHead: true, Body: news{
+		Proven: of.Proven, Open: of.Open, HTML: template.HTML(page), // its template escapes every text
+		Basis: strings.ReplaceAll(sheet.Head, "\n", " · "), Tables: sheet.Tables, Notes: sheet.Notes(),
 	}}, nil
 }
 
 // comparison is that of the runs which a request names.
-func (p *Page) comparison(r *http.Request) (*lab.Comparison, []string, error) {
+func (p *Page) comparison(r *http.Request) (*lab.Comparison, error) {
 	ids := r.URL.Query()["run"]
 	if len(ids) == 0 || len(ids) > maxCompared {
-		return nil, nil, fmt.Errorf("compare: name one to ten runs, as in /compare?run=ID&run=ID")
+		return nil, fmt.Errorf("compare: name one to ten runs, as in /compare?run=ID&run=ID")
 	}
 	var results []*lab.Result
 	for _, id := range ids {
 		l, err := p.cache.get(id)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if len(ids) == 1 {
-			c, err := l.compared()
-			if err != nil {
-				return nil, nil, err
-			}
-			if p.leaving == nil {
-				c = c.Look()
-			}
-			return c, ids, nil
+		all, err := l.full()
+		if err != nil {
+			return nil, err
 		}
-		results = append(results, l.Result)
+		results = append(results, all)
 	}
-	c, err := lab.Compare(lab.Comparing{By: "group", Force: r.URL.Query().Get("force") != ""}, results...)
-	return c, ids, err
-}
-
-// plot is a picture of a comparison.
-func (p *Page) plot(w http.ResponseWriter, r *http.Request) {
-	c, _, err := p.comparison(r)
-	if err != nil {
-		http.Error(w, display.Visible(err.Error()), http.StatusNotFound)
-		return
-	}
-	plot := c.Plot()
-	if r.PathValue("kind") == "groups" {
-		plot = c.GroupPlot()
-	}
-	w.Header().Set("Content-Type", display.PNG)
-	w.Write(plot.Display()[display.PNG]) //nolint:errcheck // the client is gone
+	return lab.Compare(lab.Comparing{By: "group", Force: r.URL.Query().Get("force") != ""}, results...)
 }
 
 // diff shows where two runs differ.
@@ -265,7 +184,15 @@ func (p *Page) diff(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	d, err := a.Result.Diff(b.Result, r.URL.Query().Get("force") != "")
+	before, err := a.full()
+	if err != nil {
+		return "", content{}, err
+	}
+	after, err := b.full()
+	if err != nil {
+		return "", content{}, err
+	}
+	d, err := before.Diff(after, r.URL.Query().Get("force") != "")
 	if err != nil {
 		return "", content{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"noema/kernel/base/display"
+	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/show/report"
 	"noema/methods"
@@ -21,6 +22,33 @@ type callRow struct {
 	Depth, Width                        int // levels; percent of the trial's longest call
 }
 
+// cell is one trial in short.
+type cell struct {
+	To, Answer, Outcome, Score string
+	State                      string // good, bad, or missing, for its colour
+}
+
+func (l *loaded) cell(t *record.Trial) cell {
+	answer := string(t.Answer.Value)
+	if words, ok := t.Answer.InWords(); ok {
+		answer = words
+	}
+	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: answer, Outcome: string(t.Answer.Outcome), State: "bad"}
+	name, v, ok := compare.Headline(t)
+	switch {
+	case ok:
+		c.Score = fmt.Sprintf("%s %.3g", name, v)
+	case t.Infra:
+		c.Score, c.State = "left out", "missing"
+	case !t.HasTarget():
+		c.Score, c.State = "unscored", ""
+	}
+	if compare.Right(t) {
+		c.State = "good"
+	}
+	return c
+}
+
 // find returns the trial that a request names.
 func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	l, err := p.cache.get(r.PathValue("run"))
@@ -30,11 +58,7 @@ func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	q := r.URL.Query()
 	epoch, _ := strconv.Atoi(q.Get("e")) // without one it is the first
 	id := record.TrialID{Method: q.Get("m"), Sample: q.Get("s"), Epoch: max(epoch, 1) - 1}
-	place, ok := l.places[id]
-	if !ok {
-		return nil, nil, fmt.Errorf("run %s has no trial %s", l.Run.ID, id)
-	}
-	t, err := l.whole(place)
+	t, err := l.whole(id)
 	return l, t, err
 }
 
@@ -68,7 +92,7 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 
 func (p *Page) crumb(l *loaded, t *record.Trial) []link {
 	return []link{
-		{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}, {"samples", runLink(l.Run.ID, "samples")},
+		{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")},
 		{"sample " + t.ID.Sample, runLink(l.Run.ID, "sample", "s", t.ID.Sample)},
 	}
 }
@@ -95,10 +119,14 @@ func callRows(run string, t *record.Trial) []callRow {
 			rows[i].Fault += ": " + c.Error
 		}
 		if c.Kind == record.CompletionCall && c.Fault == "" {
-			rows[i].To = runLink(run, "call", "m", t.ID.Method, "s", t.ID.Sample, "e", strconv.Itoa(t.ID.Epoch+1), "path", c.Path, "draw", strconv.Itoa(c.Draw))
+			rows[i].To = callLink(run, t.ID, c)
 		}
 	}
 	return rows
+}
+
+func callLink(run string, id record.TrialID, c record.Call) string {
+	return runLink(run, "call", "m", id.Method, "s", id.Sample, "e", strconv.Itoa(id.Epoch+1), "path", c.Path, "draw", strconv.Itoa(c.Draw))
 }
 
 // maxShown is how much of a text is shown before one asks for all of it.
@@ -153,8 +181,4 @@ func show(role, text string, all bool) said {
 		return said{Role: role, Text: display.Visible(text)}
 	}
 	return said{Role: role, Text: display.Visible(strings.ToValidUTF8(text[:maxShown], "")), More: len(text) - maxShown}
-}
-
-func containsFold(s, part string) bool {
-	return strings.Contains(strings.ToLower(s), strings.ToLower(part))
 }

@@ -24,6 +24,9 @@ type Position struct {
 	Holm   Number       `json:"p_holm"` // corrected for the number of methods
 }
 
+// Biased reports whether there are more than chance explains, corrected for all methods.
+func (p *Position) Biased() bool { return p != nil && p.Holm.Defined() && p.Holm < 0.05 }
+
 // position tests method m; nil if there are no rankings. Trials count singly:
 // without a bias the shuffles make them independent, whatever the sample.
 func (d Data) position(m int, o plan) *Position {

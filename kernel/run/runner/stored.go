@@ -105,10 +105,7 @@ func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[
 // LoadResult returns a stored run with the trials that it has, and the calls of
 // all executions that made it. Light trials are enough for tables.
 func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
-	if err := run.StudyError(); err != nil {
-		return nil, Misused(err)
-	}
-	t, err := LoadTask(ctx, store, run)
+	r, err := LoadHead(ctx, store, run)
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +119,26 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 		}
 		trials = append(trials, t)
 	}
+	r.Trials = contiguous(run, trials)
+	return r, nil
+}
+
+// LoadHead returns a stored run with none of its trials, which its Whole reads one at a
+// time.
+func LoadHead(ctx context.Context, store *cache.Store, run *record.Run) (*Result, error) {
+	if err := run.StudyError(); err != nil {
+		return nil, Misused(err)
+	}
+	t, err := LoadTask(ctx, store, run)
+	if err != nil {
+		return nil, err
+	}
 	labels, err := ReadLabels(store, run.ID)
 	if err != nil {
 		return nil, err
 	}
 	return &Result{
-		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels, Trials: contiguous(run, trials)},
+		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels},
 		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
 		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
 	}, nil

@@ -195,7 +195,7 @@ func remarks(c *compare.Comparison) []string {
 		add("note: %s", Plain(n))
 	}
 	for _, m := range c.Methods {
-		if p := m.First; p != nil && p.Holm.Defined() && p.Holm < 0.05 {
+		if p := m.First; p.Biased() {
 			add("position bias: %s, where it is wrong, ranks the item shown first on top in %d of %d trials (%.0f %%); chance %.0f %% (p %s)",
 				m.Method, p.First, p.Trials, 100*float64(p.First)/float64(p.Trials), 100*float64(p.Chance), pValue(p.Holm))
 		}

@@ -12,7 +12,7 @@ import (
 // meritPlot is the headline against what a trial costs, on a logarithmic axis.
 type meritPlot struct {
 	Unit   string // of the axis
-	X      []tick
+	X, Y   []tick
 	Points []meritPoint
 	Front  []step
 	Free   []string // methods that use nothing, which such an axis has no place for
@@ -71,7 +71,7 @@ func meritOf(c *compare.Comparison, merit axis) *meritPlot {
 		return nil
 	}
 	x := decades(costs)
-	p.X = x.ticks(0)
+	p.X, p.Y = x.ticks(0), merit.ticks(5)
 	slices.SortStableFunc(p.Points, func(a, b meritPoint) int { return cmp.Compare(a.cost, b.cost) })
 	for i := range p.Points {
 		at := &p.Points[i]
@@ -123,7 +123,7 @@ func (p *meritPlot) label() {
 		taken = append(taken, box{at.pixX - 6, at.pixY - 6, at.pixX + 6, at.pixY + 6}, box{at.pixX - 1, at.High / 100 * meritHeight, at.pixX + 1, at.Low / 100 * meritHeight})
 		if at.Bare != nil {
 			bare := *at.Bare / 100 * meritWidth
-			taken = append(taken, box{bare - 4, at.pixY - 20, bare + float64(len(at.BareText))*glyph, at.pixY + 5})
+			taken = append(taken, box{bare - 4, at.pixY - 20, bare + float64(len(at.BareText))*glyph, at.pixY + 5}, box{bare, at.pixY - 3, at.pixX, at.pixY + 3})
 		}
 	}
 	for i := range p.Points {

@@ -29,7 +29,7 @@ type News struct {
 	Zero         float64 // the place of 0 on the forest's axis
 	Reach        []tick  // of the forest's axis
 	Merit        *meritPlot
-	Remarks      []string // what biases the numbers
+	Bias         string // of position; empty without
 
 	address func(a, b string) string // of the samples on which a beats b; nil where there is no such page
 }
@@ -86,12 +86,28 @@ func NewsOf(c *compare.Comparison, address func(a, b string) string) *News {
 	n.Reach, n.Zero = reach.ticks(4), reach.at(0)
 	n.forest(c, reach)
 	n.Merit = meritOf(c, axis)
-	for _, line := range remarks(c) {
-		if strings.HasPrefix(line, "position bias") {
-			n.Remarks = append(n.Remarks, unwrapped(line))
+	n.Bias = biased(c)
+	return n
+}
+
+// biased names the methods that put what is shown first on top too often.
+func biased(c *compare.Comparison) string {
+	var names []string
+	low, high, chance := 1.0, 0.0, 0.0
+	for _, m := range c.Methods {
+		if m.First.Biased() {
+			share := float64(m.First.First) / float64(m.First.Trials)
+			names, low, high, chance = append(names, m.Method), min(low, share), max(high, share), float64(m.First.Chance)
 		}
 	}
-	return n
+	if names == nil {
+		return ""
+	}
+	span := fmt.Sprintf("%.0f %%", 100*low)
+	if high > low {
+		span = fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high)
+	}
+	return fmt.Sprintf("%s: where wrong, the item shown first is on top in %s of trials; chance is %.0f %%", compare.Listed(names), span, 100*chance)
 }
 
 // HTML are the board and the two plots, for a page or a notebook.
@@ -134,7 +150,10 @@ func (n *News) board(c *compare.Comparison, axis axis) {
 		v := m.Metrics[c.Metric].Value
 		row := boardRow{
 			Method: m.Method, Score: metric(v, false), Calls: amount(m, compare.Calls), Tokens: amount(m, compare.Tokens), Time: amount(m, compare.Latency),
-			Cost: amount(m, compare.Cost), Ahead: won[m.Method] && !lost[m.Method], Span: axis.span(v), Detail: outcomes(m),
+			Cost: "unknown", Ahead: won[m.Method] && !lost[m.Method], Span: axis.span(v), Detail: outcomes(m),
+		}
+		if u := m.Usage[compare.Cost]; u.Defined {
+			row.Cost = fmt.Sprintf("%.3g", 1000*u.Value)
 		}
 		if v.HasInterval() {
 			row.Interval = fmt.Sprintf("%.2f–%.2f", v.Low, v.High)

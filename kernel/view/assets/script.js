@@ -15,7 +15,8 @@ document.addEventListener("keydown", e => {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) { if (e.key === "Escape") e.target.blur(); return; }
   const button = [...document.querySelectorAll("button[data-key]")].find(b => b.dataset.key === e.key);
-  if (button) { if (!e.repeat) button.click(); return; }
+  if (button && button.tagName === "BUTTON") { if (!e.repeat) button.click(); return; }
+  if (window.noemaKeys && window.noemaKeys(e)) return;
   switch (e.key) {
   case "j": move(1); break;
   case "k": move(-1); break;

@@ -1,0 +1,253 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"noema/kernel/base/display"
+	"noema/kernel/lab"
+	"noema/kernel/result/compare"
+	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
+	"noema/kernel/task"
+	"noema/methods"
+)
+
+// came is how a trial came out.
+type came byte
+
+const (
+	notRun came = iota
+	leftOut
+	unscored
+	right
+	wrong
+	noAnswer
+)
+
+// looks are the class, the mark and the words of each.
+func (c came) looks() (class, mark, words string) {
+	switch c {
+	case leftOut:
+		return "missing", "–", "left out"
+	case unscored:
+		return "", "", "unscored"
+	case right:
+		return "good", "✓", "right"
+	case wrong:
+		return "bad", "✕", "wrong"
+	case noAnswer:
+		return "none", "–", "no answer"
+	}
+	return "missing", "", "not run"
+}
+
+func cameOf(t *record.Trial) came {
+	switch {
+	case t.Infra:
+		return leftOut
+	case compare.Right(t): // a default may be
+		return right
+	case t.Answer.Outcome != methods.Answered:
+		return noAnswer
+	case compare.Wrong(t):
+		return wrong
+	}
+	return unscored
+}
+
+// cells are what each method came to on each sample, in the first epoch. They are all that
+// stays of the trials of a large run.
+type cells struct {
+	methods []string
+	samples []task.Sample
+	at      map[string]int // of a sample
+	came    [][]came       // by method and sample
+	words   [][]string     // answers in short
+	outcome [][]methods.Outcome
+	seeds   []uint64          // of a sample's trials
+	beats   map[[2]int][]bool // by two methods: the samples on which the first is better
+	dispute []int             // samples, the most disputed first
+	blocks  []block           // of dispute
+	trials  int
+	tree    string // the hash of the tree over all trials; empty while the run is unfinished
+}
+
+// block is a run of samples that are disputed alike.
+type block struct {
+	from, to int
+	agree    int // methods that are right
+}
+
+// cellWords is how much of an answer a cell keeps, in characters.
+const cellWords = 60
+
+func cellsOf(l *loaded, all *lab.Result) (*cells, error) {
+	c := &cells{methods: runner.Labels(l.Run), samples: l.Samples(), trials: len(all.Result.Trials)}
+	c.room()
+	for _, t := range all.Result.Trials {
+		c.add(t)
+	}
+	var err error
+	if c.tree, err = treeOf(all); err != nil {
+		return nil, err
+	}
+	c.order()
+	c.pairs(all)
+	return c, nil
+}
+
+// room makes room for every trial.
+func (c *cells) room() {
+	n, of := len(c.samples), len(c.methods)
+	c.at, c.seeds, c.beats = make(map[string]int, n), make([]uint64, n), map[[2]int][]bool{}
+	c.came, c.words, c.outcome = make([][]came, of), make([][]string, of), make([][]methods.Outcome, of)
+	for i, s := range c.samples {
+		c.at[s.ID] = i
+	}
+	for m := range c.methods {
+		c.came[m], c.words[m], c.outcome[m] = make([]came, n), make([]string, n), make([]methods.Outcome, n)
+	}
+}
+
+// add notes a trial, if it is of the first epoch.
+func (c *cells) add(t *record.Trial) {
+	m := slices.Index(c.methods, t.ID.Method)
+	i, known := c.at[t.ID.Sample]
+	if m < 0 || !known || t.ID.Epoch > 0 {
+		return
+	}
+	words := string(t.Answer.Value)
+	if said, ok := t.Answer.InWords(); ok {
+		words = said
+	}
+	if words == "" {
+		words = t.Answer.Reason
+	}
+	c.came[m][i], c.words[m][i], c.outcome[m][i], c.seeds[i] = cameOf(t), strings.Clone(display.Line(words, cellWords)), t.Answer.Outcome, t.Seed
+}
+
+// votes are how many methods are right on a sample, and how many are not.
+func (c *cells) votes(i int) (yes, no int) {
+	for m := range c.methods {
+		switch c.came[m][i] {
+		case right:
+			yes++
+		case wrong, noAnswer:
+			no++
+		}
+	}
+	return yes, no
+}
+
+// failed reports whether a method is wrong on a sample whose target is known.
+func (c *cells) failed(m, i int) bool {
+	return c.came[m][i] == wrong || c.came[m][i] == noAnswer && c.samples[i].Scored()
+}
+
+// order puts the most disputed samples first, and equal verdicts beside each other.
+func (c *cells) order() {
+	n := len(c.samples)
+	minority, agree := make([]int, n), make([]int, n)
+	c.dispute = make([]int, n)
+	for i := range c.dispute {
+		yes, no := c.votes(i)
+		c.dispute[i], minority[i], agree[i] = i, min(yes, no), yes
+	}
+	slices.SortStableFunc(c.dispute, func(a, b int) int {
+		if by := cmp.Or(cmp.Compare(minority[b], minority[a]), cmp.Compare(agree[b], agree[a])); by != 0 {
+			return by
+		}
+		for m := range c.methods {
+			if by := cmp.Compare(c.came[m][a], c.came[m][b]); by != 0 {
+				return by
+			}
+		}
+		return 0
+	})
+	for at, i := range c.dispute {
+		if last := len(c.blocks) - 1; last >= 0 && c.blocks[last].agree == agree[i] {
+			c.blocks[last].to = at + 1
+			continue
+		}
+		c.blocks = append(c.blocks, block{at, at + 1, agree[i]})
+	}
+}
+
+// pairs notes who beats whom on which sample; nothing of measures of all samples together.
+func (c *cells) pairs(all *lab.Result) {
+	beats, err := all.Beats()
+	if err != nil {
+		return
+	}
+	for a, first := range c.methods {
+		for b, second := range c.methods {
+			if a == b {
+				continue
+			}
+			won, err := beats(first, second)
+			if err != nil {
+				return
+			}
+			on := make([]bool, len(c.samples))
+			for _, id := range won {
+				if i, ok := c.at[id]; ok {
+					on[i] = true
+				}
+			}
+			c.beats[[2]int{a, b}] = on
+		}
+	}
+}
+
+// label is a target or an answer as people read it: the items of a ranking by their names.
+func (l *loaded) label(s task.Sample, seed uint64, method int, words string) string {
+	if s.Problem.Answer.Kind != methods.Ranking || !strings.HasPrefix(words, "[") {
+		return strings.Trim(words, `"`)
+	}
+	list, _, _ := strings.Cut(strings.Trim(words, "[]"), "…")
+	var place int
+	if err := json.Unmarshal([]byte(strings.Split(list, ",")[0]), &place); err != nil {
+		return words
+	}
+	if names := l.items(s, seed, method >= 0 && l.Run.Config.Methods[method].Shuffle); 0 < place && place <= len(names) {
+		return names[place-1]
+	}
+	return words
+}
+
+// items are the names of a ranking's items as a trial meets them; none where they have no
+// names.
+func (l *loaded) items(s task.Sample, seed uint64, shuffle bool) []string {
+	type key struct {
+		sample  string
+		seed    uint64
+		shuffle bool
+	}
+	k := key{s.ID, seed, shuffle}
+	if known, ok := l.names.Load(k); ok {
+		return known.([]string)
+	}
+	var names []string
+	if p, _, err := s.Present(seed, shuffle); err == nil {
+		var context struct{ Items []json.RawMessage }
+		if json.Unmarshal(p.Context, &context) == nil {
+			for _, raw := range context.Items {
+				var name string
+				var item struct{ Name string }
+				if json.Unmarshal(raw, &name) != nil && json.Unmarshal(raw, &item) == nil {
+					name = item.Name
+				}
+				if name == "" {
+					names = nil
+					break
+				}
+				names = append(names, name)
+			}
+		}
+	}
+	l.names.Store(k, names)
+	return names
+}
