@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"noema/kernel/base/display"
 	"noema/methods"
 )
 
@@ -45,17 +46,10 @@ func (t *Trial) Steps() map[string]Step {
 	return steps
 }
 
-// numbered is what stands before the condition of a step: its number and its type.
-var numbered = regexp.MustCompile(`^([A-Za-z ]{0,40}\d+[:.] *)?(\[[A-Z_]+\] *)?`)
-
-// StepOf is the step of a node: the first line of its text, else its label.
+// StepOf is the step of a node.
 func StepOf(n methods.Node) Step {
-	line, _, _ := strings.Cut(strings.TrimSpace(n.Text), "\n")
-	if line == "" {
-		line = n.Label
-	}
-	name := strings.TrimSpace(numbered.ReplaceAllString(line, ""))
-	return Step{Name: name, Key: stepKey(name)}
+	about := display.About(n)
+	return Step{Name: about, Key: stepKey(about)}
 }
 
 var stepWords = regexp.MustCompile(`[\pL\pN]+|[<>!]=?`)
