@@ -28,7 +28,7 @@ func TestAskedPages(t *testing.T) {
 		run:                        {words, "search_logs → extract_entities", "find all cms connected"},
 		run + "/samples":           {"Found 2 cm_mac connected", "unscored", `<td class="">`},
 		run + "/sample?s=question": {words, "target none", "value <code>[&#34;1c:93:7c:2a:72:c3"},
-		run + "/trial?m=engine-planner&s=question": {words, "<p>none</p>", "<h2>evidence</h2>"},
+		run + "/trial?m=engine-planner&s=question": {words, "<dd>none</dd>", "<summary>evidence</summary>"},
 		"/compare?run=" + r.ID():                   {"no sample has a target: answers are shown and not judged"},
 	} {
 		code, body := get(path)

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"noema/kernel/base/display"
-	"noema/kernel/base/files"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
@@ -26,7 +25,6 @@ type trialPage struct {
 	*record.Trial
 	Came                                                    column
 	Run, Question, TargetLabel, Shuffled, Total, Model, Raw string
-	Simulated                                               bool
 	News, Rest                                              string // the heading: in bold, and behind it
 	Graph                                                   display.Graph
 	Turns                                                   []turn
@@ -57,7 +55,7 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 	s, m := all[at], slices.Index(runner.Labels(l.Run), t.ID.Method)
 	x := &trialPage{
 		Trial: t, Came: l.column(s, m, t.ID), Run: l.Run.ID, Question: s.Problem.Query, Shuffled: report.Shuffled(l.Run, t),
-		Model: report.ModelName(l.Run.Config.Model), Simulated: l.Run.Config.Model.Simulated, Raw: strings.Replace(trialLink(l.Run.ID, t.ID), "/trial?", "/trial.json?", 1),
+		Model: report.ModelName(l.Run.Config.Model), Raw: strings.Replace(trialLink(l.Run.ID, t.ID), "/trial?", "/trial.json?", 1),
 		Total:  fmt.Sprintf("%s · %s+%s tokens · %s · %s", report.Plural(len(t.Calls), "call"), display.Count(int(t.Usage.InputTokens)), display.Count(int(t.Usage.OutputTokens)), round(t.Usage.Latency), report.Cost(t.Usage)),
 		Folded: max(0, len(t.Events)-maxEvents),
 	}
@@ -84,7 +82,6 @@ func (p *Page) trial(r *http.Request) (string, content, error) {
 // head says the news of the trial in a sentence.
 func (x *trialPage) head() {
 	answer, _, _ := strings.Cut(strings.TrimSpace(x.Came.Answer), "\n")
-	ranks := x.Items() > 1
 	x.News = x.ID.Method + " answers " + answer + "."
 	switch came := cameOf(x.Trial); {
 	case came == noAnswer || came == leftOut || answer == "":
@@ -96,20 +93,24 @@ func (x *trialPage) head() {
 		x.Rest = "That is right."
 	case x.TargetLabel == "":
 		x.Rest = "Whether that is right is not known."
-	case ranks:
-		x.Rest = "The target, " + x.TargetLabel + ", does not stand first."
+	case x.ranked() != "":
+		x.Rest = "The target, " + x.TargetLabel + ", " + x.ranked() + "."
 	default:
 		x.Rest = "The target is " + x.TargetLabel + "."
 	}
 }
 
-// Items is how many items a ranking names; 0 for other answers.
-func (x *trialPage) Items() int {
+// ranked says where a ranking has its target; nothing of other answers.
+func (x *trialPage) ranked() string {
 	order, err := x.Trial.Answer.Ranking()
-	if err != nil {
-		return 0
+	var gold []int
+	if err != nil || json.Unmarshal(x.Target, &gold) != nil || len(gold) != 1 {
+		return ""
 	}
-	return len(order)
+	if at := slices.Index(order, gold[0]); at >= 0 {
+		return fmt.Sprintf("stands at place %d", at+1)
+	}
+	return fmt.Sprintf("is not among its %d", len(order))
 }
 
 // compared holds the trial against another of its sample: the one that is named, else, if it
@@ -128,7 +129,7 @@ func (x *trialPage) compared(l *loaded, name string) {
 		o := other{Method: label, To: trialLink(l.Run.ID, x.ID) + "&with=" + url.QueryEscape(label), Beside: runLink(l.Run.ID, "sample", "s", id.Sample)}
 		o.Class, o.Mark, _ = cameOf(t).looks()
 		o.Beside += "&m=" + url.QueryEscape(x.ID.Method) + "&m=" + url.QueryEscape(label)
-		o.Command = "noema diff " + files.Word(l.Run.ID+"/"+x.ID.Method) + " " + files.Word(l.Run.ID+"/"+label)
+		o.Command = command("noema", "diff", l.Run.ID+"/"+x.ID.Method, l.Run.ID+"/"+label)
 		x.Others = append(x.Others, o)
 		if label == name || name == "" && against == nil && o.Class == "good" && cameOf(x.Trial) != right {
 			x.With, against = o, t
@@ -208,12 +209,12 @@ func (p *Page) rawTrial(w http.ResponseWriter, r *http.Request) {
 	_, t, err := p.find(r)
 	var raw []byte
 	if err == nil {
-		raw, err = record.Marshal(t)
+		raw, err = json.MarshalIndent(t, "", "  ") // with < and > escaped
 	}
 	if err != nil {
 		http.Error(w, display.Visible(err.Error()), http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Write(bytes.TrimSpace(raw)) //nolint:errcheck // the client is gone
+	w.Write(raw) //nolint:errcheck // the client is gone
 }

@@ -68,7 +68,7 @@ func (x *trialPage) converse(l *loaded) {
 			one.Alone = callLink(l.Run.ID, x.ID, c)
 			if forkable && !one.Graded {
 				one.At = x.ID.String() + "/" + c.Path
-				one.Fork = fmt.Sprintf("noema fork %s --at %s", files.Word(l.Run.ID), files.Word(one.At))
+				one.Fork = command("noema", "fork", l.Run.ID, "--at", one.At)
 			}
 		}
 		x.Turns = append(x.Turns, one)
@@ -76,6 +76,19 @@ func (x *trialPage) converse(l *loaded) {
 	if x.Caches = "when each ran was not recorded"; end > 0 {
 		x.Caches = fmt.Sprintf("%d new, the others from the store; bars show when each ran", fresh)
 	}
+}
+
+// command is what to type for a command, quoted; empty where a name holds characters that
+// cannot be shown as they are.
+func command(words ...string) string {
+	for i, w := range words {
+		words[i] = files.Word(w)
+	}
+	all := strings.Join(words, " ")
+	if display.Visible(all) != all {
+		return ""
+	}
+	return all
 }
 
 // lasted is when the last call ended, since the trial began; 0 if that was not recorded.

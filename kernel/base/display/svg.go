@@ -187,9 +187,11 @@ func said(n methods.Node) []string {
 	if about := About(n); about != title(n) {
 		first := clip(about, most)
 		if len(first) < len(about) { // it goes on in a second line
-			cut := []rune(about)[:most-1]
-			first = strings.TrimSpace(string(cut))
-			lines = append(lines, first, clip(strings.TrimSpace(strings.TrimPrefix(about, string(cut))), most))
+			cut := string([]rune(about)[:min(most-1, len([]rune(about)))])
+			if at := strings.LastIndexAny(cut, " ,("); at > most/3 {
+				cut = cut[:at+1]
+			}
+			lines = append(lines, strings.TrimSpace(cut), clip(strings.TrimSpace(strings.TrimPrefix(about, cut)), most))
 		} else {
 			lines = append(lines, first)
 		}
