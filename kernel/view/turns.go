@@ -73,8 +73,10 @@ func (x *trialPage) converse(l *loaded) {
 		}
 		x.Turns = append(x.Turns, one)
 	}
-	if x.Caches = "when each ran was not recorded"; end > 0 {
-		x.Caches = fmt.Sprintf("%d new, the others from the store; bars show when each ran", fresh)
+	if x.Caches = report.Plural(len(x.Turns), "call") + " in order, "; end == 0 {
+		x.Caches += "when each ran was not recorded"
+	} else {
+		x.Caches += fmt.Sprintf("%d new; bars show when each ran", fresh)
 	}
 }
 
@@ -110,7 +112,7 @@ func (c *turn) timed(of record.Call, end float64) {
 	switch {
 	case of.New:
 		c.State = "new"
-	case of.Kind == record.CompletionCall:
+	default:
 		c.State = "stored"
 	}
 }

@@ -190,6 +190,8 @@ func said(n methods.Node) []string {
 			cut := string([]rune(about)[:min(most-1, len([]rune(about)))])
 			if at := strings.LastIndexAny(cut, " ,("); at > most/3 {
 				cut = cut[:at+1]
+			} else if at := strings.LastIndexByte(cut, '.'); at > most/4 {
+				cut = cut[:at+1]
 			}
 			lines = append(lines, strings.TrimSpace(cut), clip(strings.TrimSpace(strings.TrimPrefix(about, cut)), most))
 		} else {

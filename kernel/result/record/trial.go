@@ -84,9 +84,9 @@ type Call struct {
 
 // Timing says when a call was made in one execution. No hash covers it.
 type Timing struct {
-	Order int           `json:"order,omitempty"`  // place in the sequence of the trial's calls as they began, from 1
-	Start time.Duration `json:"start,omitempty"`  // since the trial began
-	Took  time.Duration `json:"took,omitempty"`   // until the method had the result, the wait for a free slot included
+	Order int           `json:"order,omitempty"` // place in the sequence of the trial's calls as they began, from 1
+	Start time.Duration `json:"start,omitempty"` // since the trial began
+	Took  time.Duration `json:"took,omitempty"`  // until the method had the result, the wait for a free slot included
 	New   bool          `json:"new,omitempty"`   // it reached the provider, and no other call or the store answered it
 }
 
