@@ -135,7 +135,7 @@ func (r *Result) Wrong(method string) TrialList {
 }
 
 // Beats returns what lists the samples on which one method is better than another on the
-// headline measure; see [compare.Data.Beats].
+// headline measure; see [compare.Data.Winners].
 func (r *Result) Beats() (func(a, b string) ([]string, error), error) {
 	if err := r.missing(); err != nil {
 		return nil, err
@@ -144,7 +144,11 @@ func (r *Result) Beats() (func(a, b string) ([]string, error), error) {
 	if err != nil {
 		return nil, Misused(err)
 	}
-	return m.Data.Beats, nil
+	beats, err := m.Data.Winners()
+	if err != nil {
+		err = Misused(err)
+	}
+	return beats, err
 }
 
 // Wins returns the trials of methods a and b on the samples where a is better than b on

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -81,9 +82,7 @@ func TestInABrowser(t *testing.T) {
 	var title, text string
 	visit(t, ctx, network.Enable(), chromedp.Navigate(base+"/?token="+p.Token()), chromedp.WaitVisible("table.list a"))
 	picture(t, ctx, "runs")
-	visit(t, ctx, chromedp.Click("table.list a"), chromedp.WaitVisible("p.links"))
-	picture(t, ctx, "run")
-	visit(t, ctx, chromedp.Click(`p.links a[href^="/compare"]`), chromedp.WaitVisible(".plots img"), chromedp.Text("p.verdict", &text))
+	visit(t, ctx, chromedp.Click("table.list a"), chromedp.WaitVisible("#hm"), chromedp.WaitVisible("#drawer table"), chromedp.Text("h1", &text))
 	if !strings.Contains(text, "hits@1") {
 		t.Errorf("the verdict is %q", text)
 	}
@@ -102,10 +101,10 @@ func TestInABrowser(t *testing.T) {
 		t.Errorf("the first call's title is %q", title)
 	}
 	picture(t, ctx, "call")
-	visit(t, ctx, chromedp.Navigate(base+"/run/"+run.ID()+"/samples"), chromedp.WaitVisible("table.list"),
-		chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("\r"), chromedp.WaitVisible(".sides"), chromedp.Title(&title))
+	visit(t, ctx, chromedp.Navigate(base+"/run/"+run.ID()+"?order=id&s=R00"), chromedp.WaitVisible("#drawer table"), chromedp.KeyEvent("j"), drawn("R01"),
+		chromedp.KeyEvent("\r"), chromedp.WaitVisible(".drawer.full table"), chromedp.Title(&title))
 	if !strings.Contains(title, "sample R01") {
-		t.Errorf("j j Enter opens %q", title)
+		t.Errorf("j Enter opens %q", title)
 	}
 	visit(t, ctx, chromedp.KeyEvent("n"), chromedp.WaitVisible(`//h1[contains(.,"R02")]`, chromedp.BySearch))
 	picture(t, ctx, "sample")
@@ -118,6 +117,80 @@ func TestInABrowser(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, madeFrom), []byte(pictured(t, base, p, run)), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// drawn waits until the drawer shows a sample.
+func drawn(sample string) chromedp.Action {
+	return chromedp.WaitVisible(fmt.Sprintf(`//*[@id="drawer"]//h2[.=%q]`, sample), chromedp.BySearch)
+}
+
+// TestFourQuestions answers what people ask of a run: with at most two clicks, and by keys
+// alone.
+func TestFourQuestions(t *testing.T) {
+	ctx := browser(t)
+	l := newLab(t)
+	gives := func(answer lab.Answer) lab.Solve {
+		return func(_ context.Context, p lab.Problem, _ lab.Host) (lab.Answer, error) {
+			if p.ID == "2" {
+				return answer, nil
+			}
+			return lab.NumberAnswer(7), nil
+		}
+	}
+	tk, err := lab.NewTask("four", lab.Question("first", 7), lab.Question("second", 7), lab.Question("third", 7))
+	if err := errors.Join(err, l.AddTask(tk), l.AddMethod("good", gives(lab.NumberAnswer(7)), lab.Number), l.AddMethod("bad", gives(lab.NumberAnswer(8)), lab.Number),
+		l.AddMethod("mute", gives(lab.Answer{Outcome: "unparsed", Reason: "the reply holds no number"}), lab.Number)); err != nil {
+		t.Fatal(err)
+	}
+	run, err := l.Run(lab.Experiment{Task: "four", Methods: []string{"good", "bad", "mute"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, p := serve(t, l)
+	kept := func(n int) chromedp.Action {
+		return chromedp.WaitVisible(fmt.Sprintf(`//*[@id="pages"][contains(.,"%d of 3 samples")]`, n), chromedp.BySearch)
+	}
+	page := base + "/run/" + run.ID()
+	var at, text, none string
+	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()), chromedp.Navigate(page), chromedp.WaitVisible("#drawer table"),
+		chromedp.Click(`//tr[contains(@class,"pair")][contains(.,"good − bad")]//a`, chromedp.BySearch), kept(1), drawn("2"), chromedp.Location(&at),
+		chromedp.WaitVisible(".first"), chromedp.Text("td.fd", &text))
+	if !strings.Contains(at, "beats=good") || !strings.Contains(at, "over=bad") || !strings.Contains(text, "8") {
+		t.Errorf("a click on the pair leads to %s, where the first difference is %q", at, text)
+	}
+	visit(t, ctx, chromedp.KeyEvent("c"), chromedp.WaitVisible(`//*[@id="pages"]/b[.="3 samples"]`, chromedp.BySearch), chromedp.Click(".causes a"), kept(1), chromedp.Text(".causes", &none))
+	if !strings.Contains(none, "mute") || !strings.Contains(none, "the reply holds no number") {
+		t.Errorf("why there is no answer: %q", none)
+	}
+	// by keys alone, also after the filter had them
+	visit(t, ctx, chromedp.Navigate(page), chromedp.WaitVisible("#drawer table"), chromedp.KeyEvent("/"), chromedp.SendKeys("input[name=q]", "second"), kept(1), drawn("2"),
+		chromedp.KeyEvent("\u001b"), chromedp.KeyEvent("c"), chromedp.WaitVisible(`//*[@id="pages"]/b[.="3 samples"]`, chromedp.BySearch), chromedp.KeyEvent("w"), kept(1), drawn("2"),
+		chromedp.KeyEvent("d"), chromedp.Evaluate(`document.activeElement.textContent`, &text), chromedp.KeyEvent("b"),
+		chromedp.WaitVisible(`//*[@id="drawer"]//thead[contains(.,"mute")]`, chromedp.BySearch), chromedp.KeyEvent("x"), chromedp.WaitVisible(`//*[@id="pages"][contains(.,"outcome none")]`, chromedp.BySearch), chromedp.Location(&at))
+	if text != "first difference" || !strings.Contains(at, "outcome=none") || !strings.Contains(at, "m=mute") {
+		t.Errorf("keys lead to %s; d goes to %q", at, text)
+	}
+	var front string
+	if visit(t, ctx, chromedp.Text(".board", &front)); !strings.Contains(front, "$/1k") {
+		t.Errorf("the board is %q", front)
+	}
+	accessible(t, ctx)
+}
+
+// accessible holds the open page to axe-core, where npm has put it.
+func accessible(t *testing.T, ctx context.Context) {
+	t.Helper()
+	script, err := os.ReadFile(os.Getenv("NOEMA_AXE"))
+	if err != nil {
+		t.Log("axe-core is not there: npm install axe-core, and name its axe.min.js in NOEMA_AXE")
+		return
+	}
+	var found string
+	visit(t, ctx, chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(`axe.run().then(r => r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.html + " " + n.failureSummary).join("; ")).join("\n"))`, &found,
+		func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	if found != "" {
+		t.Error(found)
 	}
 }
 
@@ -203,8 +276,8 @@ func TestSpeedInABrowser(t *testing.T) {
 	}
 	id := run.ID()
 	for _, view := range []struct{ name, path string }{
-		{"runs", "/"}, {"run, first time", "/run/" + id}, {"run", "/run/" + id}, {"comparison, first time", "/compare?run=" + id}, {"comparison", "/compare?run=" + id},
-		{"samples", "/run/" + id + "/samples"}, {"samples, filtered", "/run/" + id + "/samples?disagree=yes&page=3"}, {"sample", "/run/" + id + "/sample?s=500"}, {"trial", "/run/" + id + "/trial?m=m3&s=500"},
+		{"runs", "/"}, {"run, first time", "/run/" + id}, {"run", "/run/" + id},
+		{"run, filtered", "/run/" + id + "?disagree=yes&page=3"}, {"sample", "/run/" + id + "/sample?s=500"}, {"trial", "/run/" + id + "/trial?m=m3&s=500"},
 	} {
 		took := paint(view.path)
 		t.Logf("%-24s first paint after %v", view.name, took.Round(time.Millisecond))
@@ -213,7 +286,7 @@ func TestSpeedInABrowser(t *testing.T) {
 		}
 	}
 	var ms float64
-	visit(t, ctx, chromedp.Navigate(base+"/run/"+id+"/samples"), chromedp.WaitReady("main"), chromedp.Evaluate(
+	visit(t, ctx, chromedp.Navigate(base+"/run/"+id), chromedp.WaitVisible("#hm"), chromedp.Evaluate(
 		`(() => { const t = performance.now(); for (let i = 0; i < 20; i++) document.dispatchEvent(new KeyboardEvent("keydown", {key: "j"})); return (performance.now() - t) / 20 })()`, &ms))
 	t.Logf("a key takes %.2f ms", ms)
 	if ms > 500 {
@@ -238,12 +311,12 @@ func TestBundleInABrowser(t *testing.T) {
 		var count, runs, query, title string
 		var rows int
 		filtered := func(n int) chromedp.Action {
-			return chromedp.WaitVisible(fmt.Sprintf(`//p[@id="pages"][contains(.,"%d samples")]`, n), chromedp.BySearch)
+			return chromedp.WaitVisible(fmt.Sprintf(`//p[@id="pages"][contains(.,"%d of 300 samples")]`, n), chromedp.BySearch)
 		}
 		visit(t, ctx, chromedp.Navigate(base+"index.html?q=cafes"), chromedp.WaitVisible("table.list a"), chromedp.Text("#count", &runs),
-			chromedp.Navigate(base+"run/"+big.ID()+"/samples.html?wrong=m1&page=2"), filtered(150), chromedp.Evaluate(`document.querySelectorAll("table.list tbody tr").length`, &rows),
-			chromedp.SendKeys("input[name=q]", "question 29"), chromedp.Click("form.filters button"), filtered(6), chromedp.Text("table.list tbody td:nth-child(2)", &query), chromedp.Text("#pages", &count))
-		if runs != "1 of 2 runs" || rows != 50 || query != "question 29" || count != "6 samples 1" {
+			chromedp.Navigate(base+"run/"+big.ID()+"/index.html?wrong=m1&page=2"), filtered(150), chromedp.Evaluate(`document.querySelectorAll("#rows tr").length`, &rows),
+			chromedp.SendKeys("input[name=q]", "question 29\r"), filtered(6), chromedp.Text("#rows td:nth-child(2)", &query), chromedp.Text("#pages", &count))
+		if runs != "1 of 2 runs" || rows != 50 || query != "question 29" || count != "6 of 300 samples 1" {
 			t.Errorf("%s: %q; %d rows; %q, %q", base, runs, rows, query, count)
 		}
 		visit(t, ctx, chromedp.Navigate(base+"run/"+cafes.ID()+"/t/00013.html"), chromedp.WaitVisible(".gw svg"), chromedp.Click("#call-1 summary"), chromedp.WaitVisible("#call-1 .rp"), chromedp.Title(&title))

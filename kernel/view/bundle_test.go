@@ -130,13 +130,13 @@ func TestBundleOnAFileServer(t *testing.T) {
 	}
 	run := "run/" + cafes.ID() + "/"
 	for name, wants := range map[string][]string{
-		"index.html":                          {cafes.ID(), big.ID(), "Content-Security-Policy", " UTC"},
-		run + "index.html":                    {cafes.Root(), treeByPack(t, l, cafes), "noema pack verify", `href="samples.html?wrong=anot"`[6:]},
-		run + "t/00013.html":                  {"<svg", "P3/c1", `href="#call-`, `id="call-3"`, "===STRATEGY==="},
-		"run/" + big.ID() + "/samples.html":   {`data-static="2"`, "samples-2.html", `data-fits="group-1 outcome0`},
-		"run/" + big.ID() + "/samples-2.html": {"question 119"},
-		"run/" + big.ID() + "/rows-2.js":      {"noemaRows(", "question 119"},
-		bundleFile:                            {cafes.Root(), treeByPack(t, l, cafes)},
+		"index.html":                        {cafes.ID(), big.ID(), "Content-Security-Policy", " UTC"},
+		run + "index.html":                  {cafes.Root(), treeByPack(t, l, cafes), "noema pack verify", `href="index.html?wrong=anot"`[6:]},
+		run + "t/00013.html":                {"<svg", "P3/c1", `href="#call-`, `id="call-3"`, "===STRATEGY==="},
+		"run/" + big.ID() + "/index.html":   {`data-static="2"`, "index-2.html", `data-fits="group-1 outcome1`, `beats0-1`},
+		"run/" + big.ID() + "/index-2.html": {"question 118"},
+		"run/" + big.ID() + "/rows-2.js":    {"noemaRows(", "question 118"},
+		bundleFile:                          {cafes.Root(), treeByPack(t, l, cafes)},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(all[name], want) {

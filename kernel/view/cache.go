@@ -46,7 +46,6 @@ type loaded struct {
 	numbers     func() (*numbers, error)
 	credit      func() *lab.Credit // of its interventions; nil without any, or without a score
 	calculated  <-chan struct{}    // closed once the numbers are there
-	begin       func()             // has the numbers made in the background
 	names       sync.Map           // of the items of a ranking, by sample
 }
 
@@ -88,13 +87,24 @@ func (c *cache) get(id string) (*loaded, error) {
 func (c *cache) reader(stored *lab.Result, clean func(string) string) func(record.TrialID) (*record.Trial, error) {
 	var reading sync.Mutex
 	var held *record.Trial
+	names := sync.OnceValue(func() map[record.TrialID]record.TrialID {
+		known := map[record.TrialID]record.TrialID{}
+		for _, id := range stored.Run.Trials() {
+			known[record.TrialID{Method: clean(id.Method), Sample: clean(id.Sample), Epoch: id.Epoch}] = id
+		}
+		return known
+	})
 	return func(id record.TrialID) (*record.Trial, error) {
 		reading.Lock()
 		defer reading.Unlock()
 		if held != nil && held.ID == id {
 			return held, nil
 		}
-		t, err := stored.Whole(&record.Trial{ID: id})
+		kept := id
+		if c.leaving != nil { // names are cleaned, too
+			kept = names()[id]
+		}
+		t, err := stored.Whole(&record.Trial{ID: kept})
 		if err == nil {
 			t, err = c.leaving.trial(t, clean)
 		}
@@ -151,14 +161,16 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		}
 		n, err := numbersOf(all)
 		if err == nil && len(all.Result.Trials) > keptTrials {
-			n.lighten()
+			if n.comparison != nil {
+				n.comparison = n.comparison.Light()
+			}
 			mu.Lock()
-			held = nil
+			all, held = nil, nil
 			mu.Unlock()
+			debug.FreeOSMemory()
 		}
 		return n, err
 	})
-	l.begin = sync.OnceFunc(func() { go l.numbers() }) //nolint:errcheck // who shows them sees the error
 	l.credit = sync.OnceValue(func() *lab.Credit {
 		all, err := l.full()
 		if err != nil || !l.Run.Config.Varied() {
@@ -177,14 +189,6 @@ func numbersOf(all *lab.Result) (*numbers, error) {
 		return &numbers{summary: s}, err
 	}
 	return &numbers{runner.SummaryOf(all.Result, c.Comparison), c}, nil
-}
-
-// lighten lets go of the trials.
-func (n *numbers) lighten() {
-	if n.comparison != nil {
-		n.comparison = n.comparison.Light()
-	}
-	debug.FreeOSMemory()
 }
 
 // Samples are those of the run, in its order.

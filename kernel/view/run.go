@@ -23,7 +23,6 @@ type runPage struct {
 	Map        *heat
 	Table      *table
 	Drawer     *drawer
-	Later      bool // the parts are asked for when the page is there
 	Parent     link
 	Unfinished bool
 	Done       int
@@ -104,9 +103,9 @@ func (l *loaded) ready() bool {
 	}
 }
 
-// begun is the page while its numbers are made: with its first samples.
+// begun is the page before its numbers are made, with its first samples: the page asks for
+// the rest.
 func (p *Page) begun(l *loaded, body *runPage) error {
-	l.begin()
 	c := &cells{methods: runner.Labels(l.Run), samples: l.Samples()[:min(firstRows, len(l.Samples()))]}
 	c.room()
 	for _, s := range c.samples {
@@ -119,7 +118,7 @@ func (p *Page) begun(l *loaded, body *runPage) error {
 	c.order()
 	t := l.table(c, url.Values{"order": {"id"}}, false)
 	t.Waiting, t.All, t.Pages = true, len(l.Samples()), nil
-	body.Table, body.Later = &t, true
+	body.Table = &t
 	return nil
 }
 
@@ -171,7 +170,7 @@ func (p *Page) newsOf(l *loaded) (*news, error) {
 		full := compared.Sheet()
 		n.Tables, n.Notes = append(slices.Clone(n.Tables), full.Tables...), full.Notes()+"\n\n"+n.Notes
 		of := report.NewsOf(compared.Comparison, func(a, b string) string { return runLink(l.Run.ID, "", "beats", a, "over", b, "m", a, "m", b) })
-		if n.Proven == compared.Verdict { // and not that nothing was understood
+		if n.Proven == "" || n.Proven == compared.Verdict { // and not that nothing was understood
 			n.Proven, n.Open = of.Proven, of.Open
 		}
 		page, err := of.HTML()

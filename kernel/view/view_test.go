@@ -130,7 +130,7 @@ func TestNobodyWithoutTheTokenIsAnswered(t *testing.T) {
 		"a foreign fetch": func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site"); cookie(r, p) },
 		"a post":          func(r *http.Request) { r.Method = http.MethodPost; cookie(r, p) },
 	} {
-		for _, path := range []string{"/", "/style.css", "/run/x", "/plot/cost"} {
+		for _, path := range []string{"/", "/style.css", "/run/x", "/run/x/news", "/run/x/map", "/run/x/rows", "/run/x/drawer", "/compare?run=x"} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -175,14 +175,17 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 	get := visitor(t, base, p)
 	id := run.ID()
 	for path, wants := range map[string][]string{
-		"/":                                      []string{id, "simulated model", "direct, anot"},
-		"/?q=cafes+nothing":                      []string{"0 of 1 runs"},
-		"/run/" + id:                             []string{"hits@1", run.Root(), "simulated model"},
-		"/compare?run=" + id:                     []string{"hits@1", "/plot/cost?run=" + id, "not decided"},
-		"/run/" + id + "/samples":                []string{"12 samples", "R00", "wrong by anot"},
-		"/run/" + id + "/samples?group=G02":      []string{"2 samples"},
-		"/run/" + id + "/sample?s=R03":           []string{"query", "target <code>", "<h2>direct</h2>", "<h2>anot</h2>", "sample?s=R04"},
-		"/run/" + id + "/trial?m=anot&s=R03&e=1": []string{"<svg", "P3/c1", `class="wf"`, `href="#call-`, "===STRATEGY===", "noema fork ", "compare with", "(places in this trial&#39;s shuffled list)"},
+		"/":                                             []string{id, "simulated model", "direct, anot"},
+		"/?q=cafes+nothing":                             []string{"0 of 1 runs"},
+		"/run/" + id:                                    []string{"hits@1", run.Root(), "simulated model", "Who beats whom", "Merit against cost", `id="hm"`, "wrong by anot", "not decided"},
+		"/compare?run=" + id:                            []string{"hits@1", "Who beats whom"},
+		"/run/" + id + "/news":                          []string{"Who beats whom", run.Root()},
+		"/run/" + id + "/map?order=group":               []string{"<b>group</b>", "direct "},
+		"/run/" + id + "/rows":                          []string{"12 samples", "R00"},
+		"/run/" + id + "/rows?group=G02":                []string{"2 of 12 samples"},
+		"/run/" + id + "/drawer?s=R03&m=anot":           []string{"P3/c1", "target <b>"},
+		"/run/" + id + "/sample?s=R03":                  []string{"target <b>", "<b>direct</b>", "<b>anot</b>", "sample?s=R04", "P3/c1"},
+		"/run/" + id + "/trial?m=anot&s=R03&e=1":        []string{"<svg", "P3/c1", `class="wf"`, `href="#call-`, "===STRATEGY===", "noema fork ", "compare with", "(places in this trial&#39;s shuffled list)"},
 		"/run/" + id + "/call?m=anot&s=R03&e=1&path=P1": []string{"A user wants the items", "===STRATEGY==="},
 		"/diff?a=" + id + "&b=" + id:                    []string{"24 trials same; none differs"},
 	} {
@@ -196,10 +199,7 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 			}
 		}
 	}
-	if code, body := get("/plot/groups?run=" + id); code != http.StatusOK || !strings.HasPrefix(body, "\x89PNG") {
-		t.Errorf("a plot is %d %.20q", code, body)
-	}
-	for _, wrong := range []string{"/run/none", "/run/" + id + "/sample?s=R99", "/run/" + id + "/trial?m=x&s=R03", "/run/" + id + "/call?m=anot&s=R03&path=P9", "/compare", "/diff?a=1&b=2", "/plot/cost", "/nowhere"} {
+	for _, wrong := range []string{"/run/none", "/run/" + id + "/sample?s=R99", "/run/" + id + "/trial?m=x&s=R03", "/run/" + id + "/call?m=anot&s=R03&path=P9", "/compare", "/diff?a=1&b=2", "/plot/cost", "/nowhere", "/run/" + id + "/drawer?s=R99", "/run/none/rows", "/run/none/news", "/run/none/map"} {
 		if code, _ := get(wrong); code != http.StatusNotFound {
 			t.Errorf("%s says %d", wrong, code)
 		}
@@ -235,7 +235,7 @@ func TestHostileTextIsText(t *testing.T) {
 	id := run.ID()
 	call := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"1"}, "path": {run.Result.Trials[0].Calls[0].Path}}.Encode()
 	huge := "/run/" + id + "/call?" + url.Values{"m": {"bad"}, "s": {"2"}, "path": {run.Result.Trials[1].Calls[0].Path}}.Encode()
-	for _, path := range []string{"/", "/run/" + id, "/run/" + id + "/samples", "/run/" + id + "/sample?s=1", "/run/" + id + "/trial?m=bad&s=1", call, huge, "/compare?run=" + id} {
+	for _, path := range []string{"/", "/run/" + id, "/run/" + id + "?q=x", "/run/" + id + "/sample?s=1", "/run/" + id + "/trial?m=bad&s=1", call, huge, "/compare?run=" + id} {
 		code, body := get(path)
 		if code != http.StatusOK {
 			t.Errorf("%s says %d", path, code)
@@ -245,6 +245,12 @@ func TestHostileTextIsText(t *testing.T) {
 		}
 		if len(body) > 400_000 {
 			t.Errorf("%s has %d bytes", path, len(body))
+		}
+	}
+	for _, path := range []string{"/news", "/map", "/rows", "/rows?" + url.Values{"beats": {evil}, "over": {evil}, "q": {evil}, "sort": {evil}}.Encode(), "/drawer?s=1", "/drawer?s=2"} {
+		code, body := get("/run/" + id + path)
+		if code != http.StatusOK || strings.Contains(body, "<script") || strings.Contains(body, "<img src=x") || strings.ContainsAny(body, "\u202e\x00\x1b") || len(body) > 400_000 {
+			t.Errorf("%s (%d, %d bytes) lets hostile text through", path, code, len(body))
 		}
 	}
 	if _, body := get(huge + "&all=yes"); len(body) < 600_000 {
@@ -257,13 +263,22 @@ func TestManyTrialsPageByPage(t *testing.T) {
 	run := bigRun(t, l, 300, 6)
 	base, p := serve(t, l)
 	get := visitor(t, base, p)
-	_, first := get("/run/" + run.ID() + "/samples")
-	_, last := get("/run/" + run.ID() + "/samples?page=3")
-	if !strings.Contains(first, "300 samples") || strings.Count(first, "<tr>") != perPage+1 || strings.Count(last, "<tr>") != perPage+1 {
-		t.Errorf("pages have %d and %d rows", strings.Count(first, "<tr>"), strings.Count(last, "<tr>"))
+	_, first := get("/run/" + run.ID() + "/rows")
+	_, last := get("/run/" + run.ID() + "/rows?page=3")
+	if !strings.Contains(first, "300 samples") || strings.Count(first, "<tr data-s") != perPage || strings.Count(last, "<tr data-s") != perPage {
+		t.Errorf("pages have %d and %d rows", strings.Count(first, "<tr data-s"), strings.Count(last, "<tr data-s"))
 	}
-	if _, wrong := get("/run/" + run.ID() + "/samples?wrong=m1"); !strings.Contains(wrong, "150 samples") {
-		t.Error("the filter for wrong answers keeps another number than half")
+	for query, want := range map[string]string{
+		"wrong=m1": "150 of 300", "beats=m0&over=m1": "150 of 300", "beats=m1&over=m0": "0 of 300", "beats=m1&over=m2": "0 of 300", "disagree=yes": "150 of 300",
+		"from=0&to=10": "10 of 300", "outcome=none": "0 of 300", "q=question+299": "1 of 300", "beats=m0&over=nobody": "0 of 300",
+	} {
+		if _, body := get("/run/" + run.ID() + "/rows?" + query); !strings.Contains(body, want+" samples") {
+			t.Errorf("?%s keeps another number than %s: %.200s", query, want, body)
+		}
+	}
+	_, down := get("/run/" + run.ID() + "/rows?sort=-id")
+	if !strings.Contains(down, `aria-sort="descending"`) || strings.Index(down, "question 299") > strings.Index(down, "question 298") {
+		t.Error("the table is not sorted by id, downwards")
 	}
 }
 

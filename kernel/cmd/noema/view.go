@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,12 +83,21 @@ func (a *app) bundle(ctx context.Context, b view.Bundle, dir string, names []str
 }
 
 func (a *app) view(ctx context.Context, port int) error {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // nobody chose another
+		debug.SetMemoryLimit(viewMemory)
+	}
 	page, err := view.New(a.lab)
 	if err != nil {
 		return err
 	}
+	if _, err := a.lab.Store(); err != nil { // so that the first page need not wait for it
+		return err
+	}
 	return a.serve(ctx, page, port)
 }
+
+// viewMemory is above how many bytes the server of the page collects garbage at every step.
+const viewMemory = 250 << 20
 
 // serve serves a page, and says where, until ctx ends.
 func (a *app) serve(ctx context.Context, page *view.Page, port int) error {

@@ -12,6 +12,15 @@ import (
 // a sample are averaged first. An error says that a method is unknown, or that the measure
 // is one of all samples together, such as macro-F1.
 func (d Data) Beats(a, b string) ([]string, error) {
+	beats, err := d.Winners()
+	if err != nil {
+		return nil, err
+	}
+	return beats(a, b)
+}
+
+// Winners returns what [Data.Beats] says, for who asks about many pairs.
+func (d Data) Winners() (func(a, b string) ([]string, error), error) {
 	d = d.scored()
 	if len(d.Metrics) == 0 {
 		return nil, errors.New("list wins: no trial has a score")
@@ -20,19 +29,23 @@ func (d Data) Beats(a, b string) ([]string, error) {
 	if isCorpus(metric) {
 		return nil, fmt.Errorf("list wins: %s is a measure of all samples together: no single one wins", metric)
 	}
-	var values [2][]float64
-	for i, name := range []string{a, b} {
-		at := slices.Index(d.Methods, name)
-		if at < 0 {
-			return nil, fmt.Errorf("list wins: no method %q: use two of %s", name, strings.Join(d.Methods, ", "))
+	values := map[string][]float64{}
+	return func(a, b string) ([]string, error) {
+		for _, name := range []string{a, b} {
+			at := slices.Index(d.Methods, name)
+			if at < 0 {
+				return nil, fmt.Errorf("list wins: no method %q: use two of %s", name, strings.Join(d.Methods, ", "))
+			}
+			if values[name] == nil {
+				values[name] = d.values(at, view{metric: metric})
+			}
 		}
-		values[i] = d.values(at, view{metric: metric})
-	}
-	var better []string
-	for i, s := range d.Samples {
-		if x, y := values[0][i], values[1][i]; finite(x) && finite(y) && apart(x, y) > 0 {
-			better = append(better, s.ID)
+		var better []string
+		for i, s := range d.Samples {
+			if x, y := values[a][i], values[b][i]; finite(x) && finite(y) && apart(x, y) > 0 {
+				better = append(better, s.ID)
+			}
 		}
-	}
-	return better, nil
+		return better, nil
+	}, nil
 }

@@ -29,6 +29,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -283,11 +284,14 @@ func (d Data) every(o plan) []Pair {
 	return all
 }
 
-// atOnce calls do for each of n parts of a work, side by side.
+// atOnce calls do for each of n parts of a work, side by side: one a processor, since each
+// holds memory of its own.
 func atOnce(n int, do func(i int)) {
 	var work sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i := range n {
-		work.Go(func() { do(i) })
+		free <- struct{}{}
+		work.Go(func() { do(i); <-free })
 	}
 	work.Wait()
 }

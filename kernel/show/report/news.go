@@ -125,6 +125,12 @@ func (n *News) HTML() (string, error) {
 
 // parted is the verdict: its clauses on what is proven, and those on what is not.
 func parted(c *compare.Comparison) (proven, open string) {
+	if c.Metric == "" {
+		return "", c.Verdict
+	}
+	if len(c.Pairs) == 0 && len(c.Methods) == 1 {
+		return "", fmt.Sprintf("%s: %s %s", c.Methods[0].Method, c.Metric, metric(c.Methods[0].Metrics[c.Metric].Value, true))
+	}
 	if len(c.Pairs) == 1 {
 		if c.Pairs[0].Winner == "" {
 			return "", c.Verdict

@@ -28,7 +28,7 @@
     const at = map.dataset.ids.split("\n").indexOf(s), per = +map.dataset.per;
     sel.setAttribute("x", Math.floor(at / per) * 6); sel.setAttribute("width", at < 0 ? 0 : 6);
     brush.setAttribute("x", (state.get("from") || 0) / per * 6); brush.setAttribute("width", state.get("to") ? (state.get("to") - (state.get("from") || 0)) / per * 6 : 0);
-    $$("[data-pair]").forEach(r => { const q = new URL(r.dataset.pair, location).searchParams; r.classList.toggle("on", q.get("beats") === state.get("beats") && q.get("over") === state.get("over")); });
+    $$(".pair").forEach(r => { const q = new URL(r.querySelector("a").href).searchParams; r.classList.toggle("on", q.get("beats") === state.get("beats") && q.get("over") === state.get("over")); });
     return s;
   };
   const drawer = async () => {
@@ -105,7 +105,7 @@
     document.addEventListener("pointerup", e => { if (from !== null) release(e); });
     document.addEventListener("click", e => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
-      const a = e.target.closest("a"), row = e.target.closest("#rows tr[data-s]"), pair = e.target.closest("[data-pair]");
+      const a = e.target.closest("a"), row = e.target.closest("#rows tr[data-s]"), pair = e.target.closest(".pair");
       if (a && a.classList.contains("more")) { e.preventDefault(); more(); return; }
       if (a && !(row && a.closest(".id"))) {
         const to = new URL(a.href, location);
@@ -113,7 +113,7 @@
         e.preventDefault();
         if (a.classList.contains("chip")) { choose(to.searchParams.getAll("m")); show(true); drawer(); return; }
         apply(to.search);
-      } else if (row) { e.preventDefault(); open(row.dataset.s); } else if (pair) apply(new URL(pair.dataset.pair, location).search);
+      } else if (row) { e.preventDefault(); open(row.dataset.s); } else if (pair) apply(new URL(pair.querySelector("a").href).search);
     });
     const form = $("#filters");
     let typing;
@@ -140,7 +140,7 @@
     };
     window.noemaKeys = e => {
       if (e.key >= "1" && e.key <= "9") { const m = chips()[e.key - 1], l = chosen(); if (m) { choose(l.includes(m) ? l.filter(x => x !== m) : [...l.slice(-3), m]); show(true); drawer(); } return true; }
-      if (e.key === "Enter" && e.target.closest("a,button,summary,[data-pair]") || !keys[e.key]) return false;
+      if (e.key === "Enter" && e.target.closest("a,button,summary") || !keys[e.key]) return false;
       e.preventDefault(); keys[e.key](); return true;
     };
     // what comes later: the map and the table when all is read, then the numbers

@@ -52,11 +52,12 @@ const chosen = new URLSearchParams(location.search);
 const has = (row, words) => words.every(w => row.fits.includes(w));
 const filterSamples = async form => {
   const words = [];
-  for (const name of ["group", "outcome", "wrong"]) {
+  for (const name of ["group", "outcome", "wrong", "beats", "over"]) {
     const list = form.elements[name], value = chosen.get(name);
-    if (!value) continue;
+    if (!value || !list) continue;
     list.value = value;
-    words.push(name + (list.selectedIndex - 1));
+    if (name === "over") { if (words.pair) words.push(words.pair + "-" + (list.selectedIndex - 1)); } else if (name === "beats") words.pair = name + (list.selectedIndex - 1);
+    else words.push(name + (list.selectedIndex - 1));
   }
   if (chosen.get("disagree")) { words.push("disagree"); form.elements.disagree.checked = true; }
   const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase();
@@ -64,8 +65,9 @@ const filterSamples = async form => {
   window.noemaRows = html => {
     parser.innerHTML = html;
     for (const tr of parser.children) {
-      const query = tr.cells[0].textContent + " " + (tr.dataset.text || tr.cells[1].textContent);
-      all.push({tr, fits: (tr.dataset.fits || "").split(" "), query: query.toLowerCase()});
+      if (!tr.dataset.s) continue;
+      const says = tr.textContent + " " + (tr.dataset.text || "");
+      all.push({tr, fits: (tr.dataset.fits || "").split(" "), query: says.toLowerCase()});
     }
   };
   for (let i = 1; i <= document.body.dataset.static; i++) {
@@ -77,9 +79,10 @@ const filterSamples = async form => {
   }
   const kept = all.filter(r => r.query.includes(text) && has(r, words));
   const pages = Math.max(1, Math.ceil(kept.length / 100)), at = Math.min(Math.max(parseInt(chosen.get("page")) || 1, 1), pages);
-  document.querySelector("table.list tbody").replaceChildren(...kept.slice((at - 1) * 100, at * 100).map(r => r.tr));
+  document.getElementById("rows").replaceChildren(...kept.slice((at - 1) * 100, at * 100).map(r => r.tr));
+  document.querySelector("#table .more")?.remove();
   const links = document.getElementById("pages");
-  links.textContent = kept.length + " samples";
+  links.textContent = kept.length + " of " + all.length + " samples";
   for (let i = 1; i <= pages; i++) {
     if (i > 3 && i < pages - 1 && Math.abs(i - at) > 2) { if (!links.lastChild.textContent.endsWith("…")) links.append(" …"); continue; }
     const a = document.createElement(i === at ? "b" : "a");
@@ -99,6 +102,7 @@ const filterRuns = form => {
   document.getElementById("count").textContent = `${kept.length} of ${all.length} runs`;
 };
 const form = document.querySelector("form.filters");
+if (document.body.dataset.static && form) form.addEventListener("change", e => { if (!/^(beats|over)$/.test(e.target.name) || form.elements.beats.value && form.elements.over.value) form.requestSubmit(); });
 if (document.body.dataset.static && form && location.search.length > 1) {
   if (form.elements.sort) filterRuns(form); else filterSamples(form).catch(() => { document.getElementById("pages").textContent = "a file of this bundle is missing: rows-N.js"; });
 }
