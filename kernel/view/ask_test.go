@@ -28,7 +28,7 @@ func TestAskedPages(t *testing.T) {
 		run:                        {words, "search_logs → extract_entities", "find all cms connected"},
 		run + "/rows":              {"Found 2 cm_mac connected", "engine-planner: unscored", `<td class="a "`},
 		run + "/sample?s=question": {words, "target <b>none</b>", "value <code>[&#34;1c:93:7c:2a:72:c3"},
-		run + "/trial?m=engine-planner&s=question": {words, "<p>none</p>", "<h2>evidence</h2>"},
+		run + "/trial?m=engine-planner&s=question": {words, "<dd>none</dd>", "<summary>evidence</summary>"},
 		"/compare?run=" + r.ID():                   {"No sample has a target: answers are shown and not judged"},
 	} {
 		code, body := get(path)

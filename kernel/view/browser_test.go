@@ -88,9 +88,15 @@ func TestInABrowser(t *testing.T) {
 	}
 	picture(t, ctx, "comparison")
 	deep := base + "/run/" + run.ID() + "/trial?m=anot&s=R03&e=1"
-	visit(t, ctx, chromedp.Navigate(deep), chromedp.WaitVisible(".graph svg"))
+	visit(t, ctx, chromedp.Navigate(deep), chromedp.WaitVisible(".gw svg"))
 	picture(t, ctx, "trial")
-	visit(t, ctx, chromedp.Click(".calls a"), chromedp.WaitVisible(".said.reply"), chromedp.Title(&title))
+	visit(t, ctx, chromedp.Click(".gw a"), chromedp.WaitVisible(".turn[open] .rp"), chromedp.KeyEvent("r"), chromedp.WaitVisible(".fork[open] textarea"))
+	var typed string
+	visit(t, ctx, chromedp.SetValue(".fork[open] textarea", "it's [1]"), chromedp.SendKeys(".fork[open] textarea", "!"), chromedp.Text(".fork[open] .cmd", &typed))
+	if !strings.Contains(typed, `printf %s 'it'\''s [1]!' | noema fork `) {
+		t.Errorf("the command to replace a reply is %q", typed)
+	}
+	visit(t, ctx, chromedp.Navigate(base+"/run/"+run.ID()+"/call?m=anot&s=R03&e=1&path=P1"), chromedp.WaitVisible(".said.reply"), chromedp.Title(&title))
 	if !strings.Contains(title, "call P1") {
 		t.Errorf("the first call's title is %q", title)
 	}
@@ -316,8 +322,7 @@ func TestBundleInABrowser(t *testing.T) {
 		if runs != "1 of 2 runs" || rows != 50 || query != "question 29" || count != "6 of 300 samples 1" {
 			t.Errorf("%s: %q; %d rows; %q, %q", base, runs, rows, query, count)
 		}
-		visit(t, ctx, chromedp.Navigate(base+"run/"+cafes.ID()+"/t/00013.html"), chromedp.WaitVisible(".graph svg"), chromedp.Click(".calls a"), chromedp.WaitVisible("#call-1 .said.reply"),
-			chromedp.WaitNotVisible(".graph svg"), chromedp.Click("#call-1 .links a"), chromedp.WaitVisible(".graph svg"), chromedp.Title(&title))
+		visit(t, ctx, chromedp.Navigate(base+"run/"+cafes.ID()+"/t/00013.html"), chromedp.WaitVisible(".gw svg"), chromedp.Click("#call-1 summary"), chromedp.WaitVisible("#call-1 .rp"), chromedp.Title(&title))
 		if !strings.Contains(title, "trial anot/R00/1") {
 			t.Errorf("%s: the title is %q", base, title)
 		}

@@ -217,40 +217,6 @@ func between(page []byte, from, to string) []byte {
 	return part
 }
 
-// articles are the calls of a trial, which its page shows one at a time: a file for each
-// would be too many.
-func (w *bundler) articles(l *loaded, id record.TrialID) func([]byte, string) error {
-	return func(page []byte, file string) error {
-		t, err := l.whole(id)
-		if err != nil {
-			return err
-		}
-		local := map[string]string{}
-		var calls bytes.Buffer
-		for i, row := range callRows(l.Run.ID, t) {
-			if row.To == "" {
-				continue
-			}
-			if calls.Len() > maxCalls {
-				calls.WriteString("<p>The calls without a link are not in this bundle: the trial has too many.</p>")
-				break
-			}
-			call, err := w.get(row.To)
-			if err != nil {
-				return err
-			}
-			id := fmt.Sprintf("call-%d", i+1)
-			local[row.To] = "#" + id
-			fmt.Fprintf(&calls, "<article id=%q><p class=\"links\"><a href=\"#\">back to the trial</a></p>%s</article>\n", id, between(call, "<main>", "</main>"))
-		}
-		page = bytes.Replace(page, []byte("</main>"), append(calls.Bytes(), "</main>"...), 1)
-		return w.file(file, w.relinked(page, file, local))
-	}
-}
-
-// maxCalls is about how many bytes of calls the file of a trial has.
-const maxCalls = 8 << 20
-
 // rows writes a page of samples, and its rows once more for the filters.
 func (w *bundler) rows(number int) func([]byte, string) error {
 	return func(page []byte, file string) error {

@@ -80,7 +80,7 @@ func (w *bundler) planRun(id, folder string) error {
 		list = append(list, entry{runLink(id, "sample", "s", s.ID), fmt.Sprintf("%ss/%05d.html", folder, i+1), nil})
 	}
 	for i, t := range all.Result.Trials {
-		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), w.articles(l, t.ID)})
+		list = append(list, entry{trialLink(id, t.ID), fmt.Sprintf("%st/%05d.html", folder, i+1), nil})
 	}
 	for _, e := range list {
 		if err := w.add(e); err != nil {

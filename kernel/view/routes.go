@@ -28,6 +28,7 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /run/{run}/state", p.state)
 	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
 	p.mux.HandleFunc("GET /run/{run}/trial", p.handle(p.trial))
+	p.mux.HandleFunc("GET /run/{run}/trial.json", p.rawTrial)
 	p.mux.HandleFunc("GET /run/{run}/call", p.handle(p.call))
 	p.mux.HandleFunc("GET /compare", p.compared)
 	p.mux.HandleFunc("GET /diff", p.handle(p.diff))

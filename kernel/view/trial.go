@@ -9,45 +9,9 @@ import (
 	"time"
 
 	"noema/kernel/base/display"
-	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
-	"noema/kernel/show/report"
 	"noema/methods"
 )
-
-// callRow is a call in a trial's list: indented by its place, with a bar for its
-// time.
-type callRow struct {
-	To, Path, Kind, Fault, Tokens, Time string
-	Depth, Width                        int // levels; percent of the trial's longest call
-}
-
-// cell is one trial in short.
-type cell struct {
-	To, Answer, Outcome, Score string
-	State                      string // good, bad, or missing, for its colour
-}
-
-func (l *loaded) cell(t *record.Trial) cell {
-	answer := string(t.Answer.Value)
-	if words, ok := t.Answer.InWords(); ok {
-		answer = words
-	}
-	c := cell{To: trialLink(l.Run.ID, t.ID), Answer: answer, Outcome: string(t.Answer.Outcome), State: "bad"}
-	name, v, ok := compare.Headline(t)
-	switch {
-	case ok:
-		c.Score = fmt.Sprintf("%s %.3g", name, v)
-	case t.Infra:
-		c.Score, c.State = "left out", "missing"
-	case !t.HasTarget():
-		c.Score, c.State = "unscored", ""
-	}
-	if compare.Right(t) {
-		c.State = "good"
-	}
-	return c
-}
 
 // find returns the trial that a request names.
 func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
@@ -62,34 +26,6 @@ func (p *Page) find(r *http.Request) (*loaded, *record.Trial, error) {
 	return l, t, err
 }
 
-// maxEvents is how many events of a trial are shown.
-const maxEvents = 2000
-
-// trial shows one trial: the method's own graph, its calls, its events.
-func (p *Page) trial(r *http.Request) (string, content, error) {
-	l, t, err := p.find(r)
-	if err != nil {
-		return "", content{}, err
-	}
-	words, _ := t.Answer.InWords()
-	shown := t.Events[:min(len(t.Events), maxEvents)]
-	body := map[string]any{
-		"Events": shown, "MoreEvents": len(t.Events) - len(shown),
-		"Trial": t, "Cell": l.cell(t), "Answer": string(t.Answer.Value), "Words": words, "Calls": callRows(l.Run.ID, t),
-		"Total": fmt.Sprintf("%s, %s, %s, model time %s", report.Plural(len(t.Calls), "call"), report.Plural(int(t.Usage.Tokens()), "token"), report.Cost(t.Usage), round(t.Usage.Latency)),
-	}
-	if t.HasTarget() {
-		body["Target"], body["Shuffled"] = string(t.Target), report.Shuffled(l.Run, t)
-	}
-	if g, ok := report.GraphOf(t); ok {
-		body["Graph"] = display.Draw(g)
-	}
-	if c := l.credit(); c != nil {
-		body["Graph"] = display.Draw(report.CreditGraph(c.Credit, t))
-	}
-	return "trial.html", content{Title: "trial " + t.ID.String(), Crumb: p.crumb(l, t), Body: body}, nil
-}
-
 func (p *Page) crumb(l *loaded, t *record.Trial) []link {
 	return []link{
 		{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")},
@@ -102,27 +38,6 @@ func round(d time.Duration) string {
 		return d.Round(time.Millisecond / 10).String()
 	}
 	return d.Round(time.Second / 10).String()
-}
-
-func callRows(run string, t *record.Trial) []callRow {
-	longest, calls := time.Duration(1), slices.Concat(t.Calls, t.Grading)
-	for _, c := range calls {
-		longest = max(longest, c.Usage.Latency)
-	}
-	rows := make([]callRow, len(calls))
-	for i, c := range calls {
-		rows[i] = callRow{
-			Path: c.Path, Kind: string(c.Kind), Fault: string(c.Fault), Time: round(c.Usage.Latency), Depth: strings.Count(c.Path, "/"),
-			Width: int(100 * c.Usage.Latency / longest), Tokens: fmt.Sprintf("%d+%d", c.Usage.InputTokens, c.Usage.OutputTokens),
-		}
-		if c.Fault != "" {
-			rows[i].Fault += ": " + c.Error
-		}
-		if c.Kind == record.CompletionCall && c.Fault == "" {
-			rows[i].To = callLink(run, t.ID, c)
-		}
-	}
-	return rows
 }
 
 func callLink(run string, id record.TrialID, c record.Call) string {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"strings"
@@ -191,7 +192,7 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 		"/run/" + id + "/rows?group=G02":                []string{"2 of 12 samples"},
 		"/run/" + id + "/drawer?s=R03&m=anot":           []string{"P3/c1", "target <b>"},
 		"/run/" + id + "/sample?s=R03":                  []string{"target <b>", "<b>direct</b>", "<b>anot</b>", "sample?s=R04", "P3/c1"},
-		"/run/" + id + "/trial?m=anot&s=R03&e=1":        []string{"<svg", "P3/c1", "meter", "hash ", "(places in this trial&#39;s shuffled list)"},
+		"/run/" + id + "/trial?m=anot&s=R03&e=1":        []string{"<svg", "P3/c1", `class="wf"`, `href="#call-`, "===STRATEGY===", "noema fork ", "compare with", "(places in this trial&#39;s shuffled list)"},
 		"/run/" + id + "/call?m=anot&s=R03&e=1&path=P1": []string{"A user wants the items", "===STRATEGY==="},
 		"/diff?a=" + id + "&b=" + id:                    []string{"24 trials same; none differs"},
 	} {
@@ -209,6 +210,27 @@ func TestEveryViewHasAnAddress(t *testing.T) {
 		if code, _ := get(wrong); code != http.StatusNotFound {
 			t.Errorf("%s says %d", wrong, code)
 		}
+	}
+}
+
+// TestRawTrialIsNoPage: the record of a trial is sent as JSON, which no browser takes for a
+// page, and its texts hold no tag.
+func TestRawTrialIsNoPage(t *testing.T) {
+	l := newLab(t)
+	run := hostileRun(t, l)
+	p, err := New(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://localhost/run/"+run.ID()+"/trial.json?m=bad&s=1", nil)
+	r.AddCookie(&http.Cookie{Name: cookieName, Value: p.Token()})
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r)
+	if h := w.Header(); w.Code != http.StatusOK || !strings.HasPrefix(h.Get("Content-Type"), "application/json") || h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v", w.Code, h)
+	}
+	if strings.Contains(w.Body.String(), "<script") || !strings.Contains(w.Body.String(), "script") {
+		t.Errorf("%.500s", w.Body)
 	}
 }
 

@@ -18,7 +18,12 @@ const (
 const linkEdge = "link"
 
 // Graph is a method's graph, to be shown as a drawing or as text.
-type Graph struct{ methods.Graph }
+type Graph struct {
+	methods.Graph
+	// Link gives where a click on a node of a drawing leads, such as to its call on the same
+	// page; empty is nowhere. It may be nil.
+	Link func(methods.Node) string
+}
 
 // Draw prepares g to be shown. Nodes without an ID or with one that was there
 // before, edges to nodes that are not there and edges from a node to itself
@@ -37,7 +42,7 @@ func Draw(g methods.Graph) Graph {
 			clean.Edges = append(clean.Edges, e)
 		}
 	}
-	return Graph{clean}
+	return Graph{Graph: clean}
 }
 
 // Display implements [Displayer].
@@ -53,7 +58,7 @@ func (g Graph) first() (Graph, string) {
 	part := methods.Graph{Kind: g.Kind, Nodes: g.Nodes[:min(len(g.Nodes), maxNodes)], Edges: g.Edges}
 	part = Draw(part).Graph // without the edges that lead out of it
 	part.Edges = part.Edges[:min(len(part.Edges), maxEdges)]
-	return Graph{part}, fmt.Sprintf("the first %d of %d nodes and %d of %d edges",
+	return Graph{part, g.Link}, fmt.Sprintf("the first %d of %d nodes and %d of %d edges",
 		len(part.Nodes), len(g.Nodes), len(part.Edges), len(g.Edges))
 }
 

@@ -3,6 +3,7 @@ package display
 import (
 	"fmt"
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 
 // The measures of a drawing, in pixels.
 const (
-	nodeWidth, nodeHeight = 168, 46
+	nodeWidth, nodeHeight = 236, 80
+	lineHeight            = 17
 	spaceX, spaceY        = 22, 44
 	margin                = 16
 	footer                = 24 // height of a line below the drawing
@@ -35,8 +37,9 @@ type level struct {
 }
 
 // SVG draws the graph from top to bottom: as attributes alone, without styles,
-// on a light ground of its own, so that it can stand in any page. What a node
-// says and what came of it stand in full in its tooltip.
+// on a light ground of its own, so that it can stand in any page; a page that has
+// colours of its own finds the parts by class. A node tells its name, what it does
+// and what came of it; all of that stands in full in its tooltip.
 func (g Graph) SVG() string {
 	part, note := g.first()
 	d := &drawing{at: map[string]spot{}}
@@ -55,7 +58,7 @@ func (g Graph) SVG() string {
 	}
 	for _, layer := range layers {
 		for _, n := range layer {
-			d.node(n)
+			d.node(n, g.Link)
 		}
 	}
 	d.foot(states, note)
@@ -67,7 +70,7 @@ func (d *drawing) open(kind string, nodes int) {
 	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,sans-serif" font-size="12" fill="#1b1f24">`,
 		d.width, d.height, d.width, d.height)
 	fmt.Fprintf(d, `<title>%s graph of %d nodes</title>`, text(Line(kind, 40)), nodes)
-	fmt.Fprintf(d, `<rect width="%d" height="%d" rx="6" fill="#ffffff"/>`, d.width, d.height)
+	fmt.Fprintf(d, `<rect class="ground" width="%d" height="%d" rx="6" fill="#ffffff"/>`, d.width, d.height)
 }
 
 // place gives each node its corner, each layer centred, in a drawing of at
@@ -128,7 +131,7 @@ func (d *drawing) edge(e methods.Edge) {
 		curve(&path, x, y, end, d.rows[to.row].y+near)
 		y = d.rows[to.row].y + near
 	}
-	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="#8a9099"%s/><path d="M%d %dl-4 %dh8z" fill="#6b727c"/>`,
+	fmt.Fprintf(d, `<path class="edge" d="%s" fill="none" stroke="#8a9099"%s/><path class="head" d="M%d %dl-4 %dh8z" fill="#6b727c"/>`,
 		path.String(), dash, end, y, -7*down)
 }
 
@@ -146,26 +149,72 @@ func nearest(gaps []int, x, end int) int {
 
 func abs(n int) int { return max(n, -n) }
 
-func (d *drawing) node(n methods.Node) {
+func (d *drawing) node(n methods.Node, link func(methods.Node) string) {
 	at := d.at[n.ID]
 	x, y := at.x, d.rows[at.row].y
 	c, weight := coloursOf(n.State), 1.5
 	if n.Kind == "final" || n.Kind == "output" {
 		weight = 3
 	}
-	fmt.Fprintf(d, `<g><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" stroke="%s" stroke-width="%g"/>`,
-		html.EscapeString(tooltip(n)), x, y, nodeWidth, nodeHeight, c.ground, c.border, weight)
-	middle, value := x+nodeWidth/2, clip(Line(n.Value, 0), 25)
-	line := y + 19
-	if value == "" {
-		line = y + nodeHeight/2 + 4
+	to := ""
+	if link != nil {
+		to = link(n)
 	}
-	fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle" font-weight="600">%s</text>`,
-		middle, line, html.EscapeString(clip(Line(title(n), 0), 22)))
-	if value != "" {
-		fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, middle, line+17, html.EscapeString(value))
+	if to != "" {
+		fmt.Fprintf(d, `<a href="%s">`, html.EscapeString(to))
+	}
+	fmt.Fprintf(d, `<g class="node %s"><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="6" fill="%s" stroke="%s" stroke-width="%g"/>`,
+		outcomeOf(n.State), html.EscapeString(tooltip(n)), x, y, nodeWidth, nodeHeight, c.ground, c.border, weight)
+	lines := said(n)
+	for i, line := range lines {
+		weight := ""
+		if i == 0 {
+			weight = ` font-weight="600"`
+		}
+		fmt.Fprintf(d, `<text x="%d" y="%d" text-anchor="middle"%s>%s</text>`,
+			x+nodeWidth/2, y+nodeHeight/2+4+lineHeight*i-lineHeight*(len(lines)-1)/2, weight, html.EscapeString(line))
 	}
 	d.WriteString("</g>")
+	if to != "" {
+		d.WriteString("</a>")
+	}
+}
+
+// said are the lines of a node: its name, what it does on up to two, and what came of it.
+func said(n methods.Node) []string {
+	const most = 33 // characters of a line
+	lines := []string{clip(Line(title(n), 0), most-3)}
+	if about := About(n); about != title(n) {
+		first := clip(about, most)
+		if len(first) < len(about) { // it goes on in a second line
+			cut := string([]rune(about)[:min(most-1, len([]rune(about)))])
+			if at := strings.LastIndexAny(cut, " ,("); at > most/3 {
+				cut = cut[:at+1]
+			} else if at := strings.LastIndexByte(cut, '.'); at > most/4 {
+				cut = cut[:at+1]
+			}
+			lines = append(lines, strings.TrimSpace(cut), clip(strings.TrimSpace(strings.TrimPrefix(about, cut)), most))
+		} else {
+			lines = append(lines, first)
+		}
+	}
+	if value := clip(Line(n.Value, 0), most); value != "" {
+		lines = append(lines, value)
+	}
+	return lines
+}
+
+// numbered is what stands before the condition of a step: its number and its type.
+var numbered = regexp.MustCompile(`^([A-Za-z ]{0,40}\d+[:.] *)?(\[[A-Z_]+\] *)?`)
+
+// About is what a node does in one line, such as the condition that it checks: the first
+// line of its text without its number, else its label or its ID.
+func About(n methods.Node) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(n.Text), "\n")
+	if line = Line(numbered.ReplaceAllString(line, ""), 0); line == "" {
+		return Line(title(n), 0)
+	}
+	return line
 }
 
 // foot explains the colours and says what is missing.
@@ -213,19 +262,39 @@ func statesOf(nodes []methods.Node) []string {
 type colours struct{ ground, border string }
 
 func coloursOf(state string) colours {
-	switch state {
-	case "":
+	switch outcomeOf(state) {
+	case "plain":
 		return colours{"#f4f5f7", "#57606a"}
 	case "done":
 		return colours{"#e3f0f8", "#0072b2"}
-	case "failed", "error", "harms":
+	case "failed":
 		return colours{"#fbe9dd", "#d55e00"}
-	case "undefined", "skipped", "undecided":
+	case "none":
 		return colours{"#f0f0f0", "#808080"}
-	case "open", "pending":
+	case "open":
 		return colours{"#fdf3dc", "#b87f00"}
 	}
 	return colours{"#e0f3ed", "#009e73"}
+}
+
+// Differs is the state of a node of which another trial has another value.
+const Differs = "differs"
+
+// outcomeOf is the class of a state: states that mean the same look the same.
+func outcomeOf(state string) string {
+	switch state {
+	case "":
+		return "plain"
+	case "done":
+		return "done"
+	case "failed", "error", "harms", Differs:
+		return "failed"
+	case "undefined", "skipped", "undecided":
+		return "none"
+	case "open", "pending":
+		return "open"
+	}
+	return "other"
 }
 
 // tooltip says all of a node.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
@@ -75,9 +74,7 @@ func newTally() *tally { return &tally{failed: sha256.New(), whole: sha256.New()
 func (n *tally) add(t *record.Trial) {
 	n.hashes = append(n.hashes, t.Hash)
 	n.times.add(t)
-	bare := *t
-	bare.Started, bare.Wall, bare.Provider = time.Time{}, 0, 0
-	raw, _ := record.Marshal(bare) // it was read from JSON
+	raw, _ := record.Marshal(t.Timeless()) // it was read from JSON
 	n.whole.Write(raw)
 	if t.Infra {
 		n.broken++
@@ -221,10 +218,8 @@ const otherDigits = "other processors round in another way: "
 // and says nothing of the ones beside it in the pack, nor of times and costs. Only what an
 // execution adds of its own may differ, as what a program prints beside its answer.
 func sameTrial(said, now *record.Trial) (rounded string, err error) {
-	a, b := *said, *now
-	for _, t := range []*record.Trial{&a, &b} {
-		t.Started, t.Wall, t.Provider, t.Printed = time.Time{}, 0, 0, ""
-	}
+	a, b := said.Timeless(), now.Timeless()
+	a.Printed, b.Printed = "", ""
 	x, err := record.Marshal(a)
 	if err != nil {
 		return "", err

@@ -110,6 +110,11 @@ func (s *times) add(t *record.Trial) {
 	}
 	s.wall, s.calls = s.wall+t.Wall, s.calls+t.Provider
 	fmt.Fprintln(s.sum, t.Started.Format(time.RFC3339Nano), t.Wall, t.Provider)
+	for _, c := range slices.Concat(t.Calls, t.Grading) {
+		if c.Timing != (record.Timing{}) { // records of before keep the sum that verdicts on them name
+			fmt.Fprintln(s.sum, c.Path, c.Draw, c.Timing)
+		}
+	}
 }
 
 func (s *times) String() string {

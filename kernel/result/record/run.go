@@ -392,3 +392,14 @@ func UnmarshalTrial(raw []byte) (*Trial, error) {
 	t.Answer = canonicalAnswer(t.Answer)
 	return &t, nil
 }
+
+// UsageOf is what a call took: of a method seed what its building did, which the run was
+// charged with once.
+func (r *Run) UsageOf(c Call) methods.Usage {
+	for _, s := range r.Seeds {
+		if c.Kind == SeedCall && s.Key == c.Key {
+			return s.Usage
+		}
+	}
+	return c.Usage
+}

@@ -122,6 +122,7 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 		return
 	}
 	if call.Fault != record.CancelFault {
+		call.Took, call.New = h.ended(call.Timing), asked
 		h.calls = append(h.calls, call)
 	}
 	h.spent = h.spent.Plus(call.Usage)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"noema/cache"
@@ -91,6 +92,8 @@ type Host struct {
 	admitted methods.Usage // counts only: calls let through, also those under way
 	spent    methods.Usage
 	provider int
+	begun    time.Time
+	order    int // of the calls so far; see record.Timing
 	// withdrawn is set when another host runs the trial again.
 	withdrawn bool
 	settled   map[CallID][]record.Call // from Trial.Recorded: how calls went, next first
@@ -100,7 +103,7 @@ var _ methods.Host = (*Host)(nil)
 
 // Host returns the host for one trial.
 func (g *Gateway) Host(t Trial) *Host {
-	h := &Host{gateway: g, trial: t}
+	h := &Host{gateway: g, trial: t, begun: time.Now()}
 	if t.Recorded != nil {
 		h.settled = map[CallID][]record.Call{}
 		for _, c := range t.Recorded.Calls {
@@ -143,7 +146,7 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	if other.By != (methods.ModelID{}) {
 		key = cache.CompletionKey(other.By, epoch, r)
 	}
-	call := record.Call{Path: r.Path, Kind: record.CompletionCall, Key: key.String(), Draw: r.Draw}
+	call := record.Call{Path: r.Path, Kind: record.CompletionCall, Key: key.String(), Draw: r.Draw, Timing: h.starts(ctx)}
 
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.Completion{}, err
@@ -169,6 +172,21 @@ func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Complet
 	}
 	return rec.Completion, wrapCall(r.Path, err)
 }
+
+// starts is the timing of a call that begins now. A call that builds a method seed belongs
+// to the seed and has none.
+func (h *Host) starts(ctx context.Context) record.Timing {
+	if scopeOf(ctx) != nil {
+		return record.Timing{}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.order++
+	return record.Timing{Order: h.order, Start: time.Since(h.begun)}
+}
+
+// ended is how long a call took that began as told.
+func (h *Host) ended(at record.Timing) time.Duration { return time.Since(h.begun) - at.Start }
 
 // substitute asks how a call is answered otherwise.
 func (h *Host) substitute(ctx context.Context, key cache.Key, r methods.Request) (Substitute, error) {
@@ -214,7 +232,7 @@ func (h *Host) CallTool(ctx context.Context, c methods.ToolCall) (methods.ToolRe
 		}
 	}
 	key := h.toolKey(ctx, spec, c)
-	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String()}
+	call := record.Call{Path: c.Path, Kind: record.ToolCall, Key: key.String(), Timing: h.starts(ctx)}
 	if err := h.admit(ctx, &call); err != nil {
 		return methods.ToolResult{}, err
 	}

@@ -44,7 +44,7 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	if h.trial.Variant != "" { // its calls are the same but for those that differ
 		id = cache.SeedKey(h.trial.Method+h.trial.Variant, g.id, key, g.opts.RunSeed)
 	}
-	call := record.Call{Path: s.path, Kind: record.SeedCall, Key: id.String()}
+	call := record.Call{Path: s.path, Kind: record.SeedCall, Key: id.String(), Timing: h.starts(ctx)}
 	rec, err := h.findSeed(ctx, id, s, &call, build)
 	if err == nil {
 		call.Digest = record.BytesDigest(rec.Data)
@@ -56,6 +56,7 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 	// What a build asks for belongs to the seed, not to the trial that came
 	// first.
 	if call.Fault != record.CancelFault && scopeOf(ctx) == nil {
+		call.Took = h.ended(call.Timing)
 		h.mu.Lock()
 		if len(h.calls) < maxCalls {
 			h.calls = append(h.calls, call)

@@ -15,11 +15,16 @@ type Exchange struct {
 }
 
 // ReadExchange reads from the store what a model call of a run's trial asked
-// and was told, in a fork the reply by hand.
+// and was told, in a fork the reply by hand. A method seed asked nothing itself; its
+// content stands for a reply.
 func ReadExchange(ctx context.Context, store *cache.Store, run *record.Run, trial record.TrialID, c record.Call) (Exchange, error) {
 	key, err := cache.ParseKey(c.Key)
 	if err != nil {
 		return Exchange{}, err
+	}
+	if c.Kind == record.SeedCall {
+		seed, err := store.Seed(ctx, key)
+		return Exchange{Record: cache.CompletionRecord{Completion: methods.Completion{Text: string(seed.Data), Usage: seed.Usage}, At: seed.At}}, err
 	}
 	x := Exchange{}
 	if x.Record, err = store.Completion(ctx, key); err != nil {

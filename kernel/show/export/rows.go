@@ -186,7 +186,8 @@ func targetOf(t *record.Trial) any {
 	return string(t.Target)
 }
 
-// Trials is a row for each trial: what it belongs to, how it ended, its scores
+// Trials is a row for each trial: what it belongs to, how it ended, with the answer and
+// the target in words, as the names of a ranking's items, its scores
 // in columns of their own named score.NAME, and what it used, with its share of the
 // method's seeds. A trial that
 // failed for other reasons than the method has infrastructure_failure true and no
@@ -202,17 +203,18 @@ func (s Source) Trials() Rows {
 	}
 	scores := slices.Sorted(maps.Keys(names))
 	r := Rows{Columns: slices.Concat(where, []Column{
-		column("seed", Unsigned), column("outcome", String), column("reason", String), column("answer", String), column("target", String), column("failure", String), column("infrastructure_failure", Bool), column("hash", String),
+		column("seed", Unsigned), column("outcome", String), column("reason", String), column("answer", String), column("target", String), column("question", String), column("answer_label", String), column("target_label", String), column("failure", String), column("infrastructure_failure", Bool), column("hash", String),
 	})}
 	for _, name := range scores {
 		r.Columns = append(r.Columns, column("score."+name, Float))
 	}
 	r.Columns = append(r.Columns, used...)
-	whereOf, seeds := s.whereOf(), s.sharesOf()
+	whereOf, seeds, named := s.whereOf(), s.sharesOf(), s.Named()
 	r.Rows = func(yield func([]any, error) bool) {
 		for _, t := range s.Result.Trials {
+			words := named(t)
 			row := slices.Concat(whereOf(t), []any{
-				t.Seed, string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), t.Failure, t.Infra, t.Hash,
+				t.Seed, string(t.Answer.Outcome), t.Answer.Reason, string(t.Answer.Value), targetOf(t), words.Question, words.Answer, words.Target, t.Failure, t.Infra, t.Hash,
 			})
 			for _, name := range scores {
 				if v, ok := scoresOf(t)[name]; ok && !math.IsNaN(v) {
@@ -236,6 +238,9 @@ func (s Source) Calls() Rows {
 	r := Rows{Columns: slices.Concat(where, []Column{
 		column("path", String), column("kind", String), column("draw", Integer), column("key", String), column("digest", String),
 		column("fault", String), column("error", String), column("failed_attempts", Integer),
+		// of the execution that made the record: null where it was not kept
+		column("order", Integer), column("start_ms", Float), column("took_ms", Float), column("new", Bool),
+		column("step", String), // what the call is about; equal over methods, see [record.Step]
 	}, amounts, []Column{messages(), column("reply", String), logprobs()})}
 	whereOf := s.whereOf()
 	r.Rows = func(yield func([]any, error) bool) {
@@ -245,10 +250,11 @@ func (s Source) Calls() Rows {
 				yield(nil, err)
 				return
 			}
+			steps := t.Steps()
 			for _, c := range slices.Concat(t.Calls, t.Grading) {
 				row := slices.Concat(whereOf(t), []any{
 					c.Path, string(c.Kind), int64(c.Draw), c.Key, c.Digest, string(c.Fault), c.Error, int64(c.Attempts),
-				}, amountsOf(c.Usage))
+				}, timingOf(c.Timing), []any{steps[c.Path].Key}, amountsOf(c.Usage))
 				content, err := s.content(t.ID, c)
 				if !yield(s.redacted(append(row, content...)), err) || err != nil {
 					return
@@ -257,6 +263,14 @@ func (s Source) Calls() Rows {
 		}
 	}
 	return r
+}
+
+// timingOf gives the values of when a call was made.
+func timingOf(t record.Timing) []any {
+	if t.Order == 0 {
+		return []any{nil, nil, nil, nil}
+	}
+	return []any{int64(t.Order), milliseconds(t.Start), milliseconds(t.Took), t.New}
 }
 
 // content is the request and the reply of a model call: the values of the last

@@ -25,7 +25,7 @@ func TestPartsOfTokens(t *testing.T) {
 		{methods.Usage{InputTokens: 7, OutputTokens: 5}, "7+5 tokens  0.0 ms"},
 	} {
 		var out bytes.Buffer
-		call(&out, record.Call{Path: "P1", Kind: record.CompletionCall, Usage: c.usage}, func(record.Call) (runner.Exchange, error) {
+		call(&out, &record.Run{}, record.Call{Path: "P1", Kind: record.CompletionCall, Usage: c.usage}, func(record.Call) (runner.Exchange, error) {
 			told := []methods.TokenLogprob{{Token: "a", Logprob: -0.25}, {Token: "b", Logprob: -1}}
 			return runner.Exchange{Record: cache.CompletionRecord{Completion: methods.Completion{Text: "ab", Logprobs: told}}}, nil
 		})

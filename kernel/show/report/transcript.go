@@ -56,13 +56,13 @@ func Transcript(w io.Writer, run *record.Run, t *record.Trial, read func(record.
 	}
 	fmt.Fprintln(w, "\nCALLS")
 	for _, c := range t.Calls {
-		call(w, c, read)
+		call(w, run, c, read)
 	}
 	if len(t.Grading) > 0 {
 		fmt.Fprintln(w, "\nGRADING")
 	}
 	for _, c := range t.Grading {
-		call(w, c, read)
+		call(w, run, c, read)
 	}
 }
 
@@ -117,7 +117,7 @@ func inOrder(events []methods.Event) []methods.Event {
 	return slices.SortedStableFunc(slices.Values(events), func(a, b methods.Event) int { return record.ComparePaths(place(a), place(b)) })
 }
 
-func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, error)) {
+func call(w io.Writer, run *record.Run, c record.Call, read func(record.Call) (runner.Exchange, error)) {
 	fmt.Fprintf(w, "  %s  %s  key %.12s", c.Path, c.Kind, c.Key)
 	if c.Draw > 0 {
 		fmt.Fprintf(w, "  draw %d", c.Draw)
@@ -126,9 +126,12 @@ func call(w io.Writer, c record.Call, read func(record.Call) (runner.Exchange, e
 		fmt.Fprintf(w, "  FAILED (%s): %s\n", c.Fault, display.Line(c.Error, 200))
 		return
 	}
-	u := compare.UsageOf(c.Usage)
-	fmt.Fprintf(w, "  %d+%d tokens%s  %s\n", c.Usage.InputTokens, c.Usage.OutputTokens, parts(u, " (", ")"), seconds(c.Usage.Latency))
-	if c.Kind != record.CompletionCall {
+	used, built := run.UsageOf(c), ""
+	if c.Kind == record.SeedCall {
+		built = "  to build it, once for the run"
+	}
+	fmt.Fprintf(w, "  %d+%d tokens%s  %s%s\n", used.InputTokens, used.OutputTokens, parts(compare.UsageOf(used), " (", ")"), seconds(used.Latency), built)
+	if c.Kind == record.ToolCall {
 		return
 	}
 	x, err := read(c)
