@@ -50,7 +50,7 @@ func facesAgree(t *testing.T, flags ...string) {
 		"terminal": textGrid(c.run(0, "compare", "last").stdout),
 		"Markdown": markdownGrid(c.run(0, "compare", "last", "--md").stdout),
 		"HTML":     htmlGrid(must(os.ReadFile(filepath.Join(c.dir, "page.html")))),
-		"page":     htmlGrid(c.page("/compare?run=" + want.Runs[0])),
+		"page":     htmlGrid(c.page("/run/" + want.Runs[0])),
 	}
 	for face, g := range faces {
 		for _, m := range want.Methods {
