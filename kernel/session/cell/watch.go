@@ -114,10 +114,11 @@ func overMemory(limit, need int64) *Error {
 
 // stopForMemory stops the running cell and all goroutines of cells.
 func (ws *workspace) stopForMemory(err *Error) {
-	if ws.machine.Current() == nil {
+	alone := ws.machine.Current() == nil
+	ws.machine.StopAll(err)
+	if alone { // said once it is so: a cell that follows is not stopped by it
 		fmt.Fprintf(ws.stderr, "the goroutines of cells are stopped: %v\n", err)
 	}
-	ws.machine.StopAll(err)
 }
 
 // size formats a number of bytes.
