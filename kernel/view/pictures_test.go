@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,13 +36,19 @@ func pictured(t *testing.T, base string, p *Page, run *lab.Result) string {
 			}
 			all += text
 		}
-		fmt.Fprintf(&list, "%s.png %x\n", c.picture, sha256.Sum256([]byte(everyRuns.ReplaceAllString(all, "-"))))
+		all = strings.ReplaceAll(everyRuns.ReplaceAllString(all, "-"), turnBegins, "\n"+turnBegins)
+		lines := slices.Sorted(strings.Lines(all)) // calls at the same time come in either order
+		fmt.Fprintf(&list, "%s.png %x\n", c.picture, sha256.Sum256([]byte(strings.Join(lines, ""))))
 	}
 	return list.String()
 }
 
-// everyRuns is what two runs of one experiment show otherwise: names, days, times and commands.
-var everyRuns = regexp.MustCompile(record.RunIDPattern + `|\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|(?s)<small>command</small>.*?</pre>`)
+// turnBegins is how a call begins in a transcript.
+const turnBegins = `<details class="turn`
+
+// everyRuns is what two runs of one experiment show otherwise: names, days, times, when calls
+// ran, and commands.
+var everyRuns = regexp.MustCompile(record.RunIDPattern + `|(?s)<svg class="wf".*?</svg>|\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?|(?s)<small>command</small>.*?</pre>`)
 
 // TestPicturesAreOfThesePages: the README's pictures show the pages as they are now.
 func TestPicturesAreOfThesePages(t *testing.T) {
