@@ -20,6 +20,9 @@ type Rules struct {
 	// Loopback lets it open connections within the network that it is in, which is to be
 	// one of its own that leads nowhere: see [Apart].
 	Loopback bool
+	// Starter is the thread that starts the plugin, to which it sends no signals: the calling
+	// one if it is 0. Below 0 it is not known, and nothing is sent to it when that is tried.
+	Starter int
 	// Outside is a folder of the host for which nothing is permitted. What must fail
 	// is tried in it, and it may be damaged where that succeeds. Empty tries no files.
 	Outside string

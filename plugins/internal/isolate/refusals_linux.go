@@ -37,14 +37,27 @@ const (
 	ofProcess          = 1              // IOPRIO_WHO_PROCESS
 )
 
+// signalsTo are the signals to the thread that starts the plugin: Landlock takes it for one of
+// the plugin's, and a signal to it is one to the kernel.
+func signalsTo(starter int) []call {
+	if starter < 0 {
+		return nil
+	}
+	if starter == 0 {
+		starter = unix.Gettid()
+	}
+	first, second := []word{{at: 0, is: uint32(starter)}}, []word{{at: 1, is: uint32(starter)}}
+	return []call{
+		{name: "kill", number: unix.SYS_KILL, never: first}, {name: "tkill", number: unix.SYS_TKILL, never: first},
+		{name: "tgkill", number: unix.SYS_TGKILL, never: second}, {name: "pidfd_open", number: unix.SYS_PIDFD_OPEN, never: first},
+		{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO, never: first}, {name: "rt_tgsigqueueinfo", number: unix.SYS_RT_TGSIGQUEUEINFO, never: second},
+	}
+}
+
 // refusals are what is refused to everybody who does not have the network, and
-// to those who do, all but the row of that. The calling thread is the one that starts
-// the plugin: Landlock takes it for one of the plugin's, and a signal to it is one to the
-// kernel.
+// to those who do, all but the row of that.
 func refusals(r Rules) []refusal {
 	itself := []word{{at: 0}} // a process id of 0 is the caller's own
-	starter := uint32(unix.Gettid())
-	first, second := []word{{at: 0, is: starter}}, []word{{at: 1, is: starter}}
 	rows := []refusal{
 		{"file attributes", unix.EPERM, append(oldAttributes(),
 			call{name: "fchmod", number: unix.SYS_FCHMOD}, call{name: "fchmodat", number: unix.SYS_FCHMODAT},
@@ -57,7 +70,7 @@ func refusals(r Rules) []refusal {
 			call{name: "file_setattr", number: unix.SYS_FILE_SETATTR}, call{name: "mknodat", number: unix.SYS_MKNODAT},
 			call{name: "ioctl", number: unix.SYS_IOCTL, never: []word{{at: 1, is: unix.FS_IOC_SETFLAGS}, {at: 1, is: setFlags32}, {at: 1, is: setAttributes}}},
 		)},
-		{"other processes", unix.EPERM, []call{
+		{"other processes", unix.EPERM, append(signalsTo(r.Starter), []call{
 			{name: "prlimit64", number: unix.SYS_PRLIMIT64, only: itself},
 			{name: "sched_setaffinity", number: unix.SYS_SCHED_SETAFFINITY, only: itself},
 			{name: "sched_setscheduler", number: unix.SYS_SCHED_SETSCHEDULER, only: itself},
@@ -70,13 +83,10 @@ func refusals(r Rules) []refusal {
 			{name: "ptrace", number: unix.SYS_PTRACE}, {name: "kcmp", number: unix.SYS_KCMP},
 			{name: "process_vm_readv", number: unix.SYS_PROCESS_VM_READV}, {name: "process_vm_writev", number: unix.SYS_PROCESS_VM_WRITEV},
 			{name: "process_madvise", number: unix.SYS_PROCESS_MADVISE}, {name: "process_mrelease", number: unix.SYS_PROCESS_MRELEASE},
-			{name: "kill", number: unix.SYS_KILL, never: first}, {name: "tkill", number: unix.SYS_TKILL, never: first},
-			{name: "tgkill", number: unix.SYS_TGKILL, never: second}, {name: "pidfd_open", number: unix.SYS_PIDFD_OPEN, never: first},
-			{name: "rt_sigqueueinfo", number: unix.SYS_RT_SIGQUEUEINFO, never: first}, {name: "rt_tgsigqueueinfo", number: unix.SYS_RT_TGSIGQUEUEINFO, never: second},
 			{name: "pidfd_getfd", number: unix.SYS_PIDFD_GETFD}, {name: "perf_event_open", number: unix.SYS_PERF_EVENT_OPEN},
 			{name: "fcntl", number: unix.SYS_FCNTL, never: []word{{at: 1, is: unix.F_SETOWN}, {at: 1, is: unix.F_SETOWN_EX}, {at: 1, is: unix.F_SETLEASE}}},
 			{name: "ioctl", number: unix.SYS_IOCTL, never: []word{{at: 1, is: setOwner}, {at: 1, is: setGroup}, {at: 1, is: unix.TIOCSTI}}},
-		}},
+		}...)},
 		{"memory that stays", unix.EPERM, []call{
 			{name: "shmget", number: unix.SYS_SHMGET}, {name: "shmat", number: unix.SYS_SHMAT}, {name: "shmctl", number: unix.SYS_SHMCTL},
 			{name: "msgget", number: unix.SYS_MSGGET, try: []uintptr{0x7fff_fffe, 0}}, // finds no queue

@@ -166,6 +166,14 @@ func signalling(pid int) map[string]func() error {
 		"kill":   func() error { return unix.Kill(pid, 0) },
 		"tgkill": func() error { return raw(unix.SYS_TGKILL, p, p, 0) },
 		"tkill":  func() error { return raw(unix.SYS_TKILL, p, 0) },
+		"any thread of it": func() error { // among them the one that started this
+			for thread := p; thread < p+5000; thread++ {
+				if raw(unix.SYS_TGKILL, p, thread, 0) == nil {
+					return nil
+				}
+			}
+			return unix.EPERM
+		},
 		"pidfd_send_signal": func() error {
 			return byPidfd(pid, func(fd uintptr) error { return raw(unix.SYS_PIDFD_SEND_SIGNAL, fd, 0, 0, 0) })
 		},

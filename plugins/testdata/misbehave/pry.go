@@ -62,7 +62,7 @@ func pry(_ context.Context, p methods.Problem, _ methods.Host) (methods.Answer, 
 		}
 	}
 	var s isolate.State
-	s.Try(isolate.Rules{Outside: at.Dir}, true)
+	s.Try(isolate.Rules{Outside: at.Dir, Starter: -1}, true)
 	for _, left := range s.Left {
 		what, by, _ := strings.Cut(left, " (")
 		told[what+": as noema tries it: "+by] = ""
