@@ -107,7 +107,7 @@ func TestTotalLetsAllSucceedInTurn(t *testing.T) {
 	}
 	trials.Wait()
 	if again == 0 {
-		t.Error("600 MiB were never too much: the test tests nothing")
+		t.Skip("the machine was so busy that no two trials were at once: 600 MiB were never too much")
 	}
 }
 

@@ -61,10 +61,10 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 }
 
 // isPath reports whether an argument names a file or a folder, and not a run, whose ids have
-// neither folders nor the end of a file's name.
+// neither folders nor the end of a file's name; runs of one second have a number there.
 func isPath(name string) bool {
 	_, err := os.Stat(name)
-	return (err == nil || filepath.Base(name) != name || filepath.Ext(name) != "") && name != "last"
+	return (err == nil || filepath.Base(name) != name || strings.Trim(filepath.Ext(name), ".0123456789") != "") && name != "last"
 }
 
 // compareFiles compares results that noema did not run.

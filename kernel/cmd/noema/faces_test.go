@@ -104,7 +104,7 @@ func TestEveryFaceShowsOneNumber(t *testing.T) {
 	for face, text := range map[string]string{
 		"compare": live, "compare last": c.run(0, "compare", "last").stdout, "compare last --md": c.run(0, "compare", "last", "--md").stdout,
 		"runs show": c.run(0, "runs", "show", "last").stdout, "replay": c.run(0, "replay", "last").stdout,
-		"html": must(os.ReadFile(filepath.Join(c.dir, page))), "page of the run": c.page("/run/" + shown.Run), "page of the comparison": c.page("/compare?run=" + shown.Run),
+		"html": must(os.ReadFile(filepath.Join(c.dir, page))), "page of the run": c.page("/run/" + shown.Run),
 	} {
 		plain := strings.Join(strings.Fields(strings.NewReplacer("|", " ", `\[`, "[", `\]`, "]").Replace(cellTag.ReplaceAllString(text, " "))), " ")
 		if !strings.Contains(plain, "direct 23 "+figure) || !strings.Contains(plain, other+" 23 "+figure) {
