@@ -219,8 +219,7 @@ func (l *loaded) label(s task.Sample, seed uint64, method int, words string) str
 	return words
 }
 
-// items are the names of a ranking's items as a trial meets them; none where they have no
-// names.
+// items are the names of a ranking's items as a trial meets them, as exports have them.
 func (l *loaded) items(s task.Sample, seed uint64, shuffle bool) []string {
 	type key struct {
 		sample  string
@@ -233,21 +232,7 @@ func (l *loaded) items(s task.Sample, seed uint64, shuffle bool) []string {
 	}
 	var names []string
 	if p, _, err := s.Present(seed, shuffle); err == nil {
-		var context struct{ Items []json.RawMessage }
-		if json.Unmarshal(p.Context, &context) == nil {
-			for _, raw := range context.Items {
-				var name string
-				var item struct{ Name string }
-				if json.Unmarshal(raw, &name) != nil && json.Unmarshal(raw, &item) == nil {
-					name = item.Name
-				}
-				if name == "" {
-					names = nil
-					break
-				}
-				names = append(names, name)
-			}
-		}
+		names = runner.ItemNames(p.Context)
 	}
 	l.names.Store(k, names)
 	return names

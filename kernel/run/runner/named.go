@@ -30,7 +30,7 @@ func (r *Result) Named() func(*record.Trial) Named {
 		n := Named{Question: s.Problem.Query}
 		if s.Problem.Answer.Kind == methods.Ranking {
 			if p, _, err := s.Present(t.Seed, shuffled[t.ID.Method]); err == nil {
-				n.Items = itemNames(p.Context)
+				n.Items = ItemNames(p.Context)
 			}
 		}
 		target := methods.Answer{Value: t.Target}
@@ -58,9 +58,9 @@ func (n Named) of(a methods.Answer, s task.Sample) string {
 	return strings.Join(names, ", ")
 }
 
-// itemNames are the names of a context's items: the items themselves where they are
+// ItemNames are the names of a context's items: the items themselves where they are
 // texts, and "item 3" for one without a name.
-func itemNames(context json.RawMessage) []string {
+func ItemNames(context json.RawMessage) []string {
 	var c map[string]json.RawMessage
 	var items []json.RawMessage
 	if json.Unmarshal(context, &c) != nil || json.Unmarshal(c[task.ItemsKey], &items) != nil {
