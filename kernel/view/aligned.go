@@ -12,7 +12,8 @@ import (
 )
 
 // alignedRow is a step of each column: what they planned, then what they did, step by step.
-// Steps are held against each other by their order, since methods share no names for them.
+// A step is held against that of the reference which checks the same, as their graphs say, or
+// else against that of the same path.
 type alignedRow struct {
 	Stage string // empty where it is that of the row above
 	Cells []stepCell
@@ -29,7 +30,7 @@ type stepPart struct {
 	Name, Use, To string
 	Pieces        []piece
 	Rest          string // what is folded
-	value         string
+	key, value    string
 	made          bool // by a call, and not computed from others
 }
 
@@ -78,8 +79,8 @@ func (d *drawer) align(l *loaded) {
 			cell := stepCell{}
 			if n < len(steps[i]) {
 				part := steps[i][n]
-				if i != ref && n < len(steps[ref]) {
-					cell.Differs = part.against(steps[ref][n])
+				if same := slices.IndexFunc(steps[ref], part.meets); i != ref && same >= 0 {
+					cell.Differs = part.against(steps[ref][same])
 				}
 				cell.Parts = []stepPart{part}
 			}
@@ -116,7 +117,7 @@ func (l *loaded) steps(t *record.Trial) (plan, steps []stepPart) {
 			paths = append(paths, e.Path)
 		}
 	}
-	calls := map[string]record.Call{}
+	known, calls := t.Steps(), map[string]record.Call{}
 	for _, c := range t.Calls {
 		if calls[c.Path] = c; c.Kind == record.SeedCall {
 			planning[phase(c.Path)] = true
@@ -126,7 +127,7 @@ func (l *loaded) steps(t *record.Trial) (plan, steps []stepPart) {
 	slices.SortFunc(paths, record.ComparePaths)
 	for _, path := range slices.Compact(paths) {
 		call, called := calls[path]
-		part := stepPart{Name: path, made: called, value: results[path]}
+		part := stepPart{Name: path, key: known[path].Key, made: called, value: results[path]}
 		if called {
 			part.Use = fmt.Sprintf("%d+%d · %s", call.Usage.InputTokens, call.Usage.OutputTokens, round(call.Usage.Latency))
 			if call.Kind != record.CompletionCall {
@@ -174,6 +175,14 @@ func (s *stepPart) fold() {
 		head = string(r[:maxText])
 	}
 	s.Pieces, s.Rest = []piece{{Text: display.Visible(head)}}, long(maxShown, text[len(head):])
+}
+
+// meets reports whether a step of another trial is the same step.
+func (s *stepPart) meets(other stepPart) bool {
+	if s.key != "" || other.key != "" {
+		return s.key == other.key
+	}
+	return s.Name == other.Name
 }
 
 // against reports whether a step came to another value than that of the reference, and marks

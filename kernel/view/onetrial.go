@@ -153,9 +153,10 @@ func (x *trialPage) part(l *loaded, against *record.Trial) {
 	theirs := values(against)
 	g, _ := report.GraphOf(x.Trial)
 	for i, n := range g.Nodes {
-		ref, shared := theirs[record.StepOf(n).Key]
+		key := record.StepOf(n).Key
+		ref, shared := theirs[key]
 		part := stepPart{value: n.Value, made: true, Pieces: []piece{{Text: display.Line(n.Value, maxText)}}}
-		if !shared || n.Value == "" || ref == "" || !part.against(stepPart{value: ref, made: true}) {
+		if key == "" || !shared || n.Value == "" || ref == "" || !part.against(stepPart{value: ref, made: true}) {
 			continue
 		}
 		g.Nodes[i].State = display.Differs
