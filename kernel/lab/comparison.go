@@ -159,6 +159,9 @@ func (o Comparing) options() (compare.Options, error) {
 	if err := methods.ParseOptions(o.Budget, &most); err != nil {
 		return compare.Options{}, fmt.Errorf("budget: %w", err)
 	}
+	if most.Time < 0 {
+		return compare.Options{}, fmt.Errorf("budget: time %v is below 0", most.Time)
+	}
 	curve := map[string]compare.Resource{"": "", "tokens": compare.Tokens, "calls": compare.Calls, "cost": compare.Cost, "time": compare.Latency}
 	over, known := curve[o.Curve]
 	if !known {
@@ -213,10 +216,33 @@ func (o Comparing) regroup(m *compare.Merged, runs []*compare.Recorded) error {
 	return nil
 }
 
+// readyStudy is Ready for each task of a study; which model answers it changes nothing.
+func (l *Lab) readyStudy(e Experiment, o Comparing) error {
+	cells, err := l.cells(e)
+	if err != nil {
+		return err
+	}
+	for _, c := range cells {
+		if c.Model != cells[0].Model {
+			continue
+		}
+		if err := l.Ready(c.Experiment, o); err != nil {
+			return fmt.Errorf("%s: %w", c.Task, err)
+		}
+	}
+	return nil
+}
+
 // Ready reports what is wrong with a comparison of e as far as can be told
-// without a call: its task, its methods, and a baseline, a measure or a column that
-// there will not be.
+// without a call: its task, its methods, a budget or a curve, and a baseline, a measure or
+// a column that there will not be. Of a study, each task is looked at.
 func (l *Lab) Ready(e Experiment, o Comparing) error {
+	if _, err := o.options(); err != nil {
+		return Misused(err)
+	}
+	if e.Several() {
+		return l.readyStudy(e, o)
+	}
 	e, err := e.Complete()
 	if err != nil {
 		return err

@@ -233,17 +233,17 @@ func (a *app) ready(c *comparison) error {
 	if err != nil {
 		return usage(err)
 	}
+	if err := checkFolder(c.HTML); err != nil {
+		return err
+	}
 	if exp.Several() {
-		return nil // opening its cells tells what is wrong
+		return a.lab.Ready(exp, c.Comparing) // opening its cells tells what else is wrong
 	}
 	if exp, err = exp.Complete(); err != nil {
 		return err
 	}
 	if exp.Attack != "" && (exp.Until != "" || exp.Looks > 0) {
 		return usage(errors.New("--until and --looks follow the methods of one run, and --attack compares each with itself in another: leave one of them out"))
-	}
-	if err := checkFolder(c.HTML); err != nil {
-		return err
 	}
 	if spec, err := lab.ParseSpec(exp.Task); len(c.Scale) > 0 && err == nil {
 		for _, options := range []map[string]string{spec.Options, exp.TaskOptions} {

@@ -28,7 +28,7 @@ func (a *app) compareStudy(cmd *cobra.Command, c *comparison, exp lab.Experiment
 	if c.DryRun {
 		return a.estimateStudy(c, exp)
 	}
-	if err := checkFolder(c.HTML); err != nil {
+	if err := a.ready(c); err != nil {
 		return err
 	}
 	collectOften()
