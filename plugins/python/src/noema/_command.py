@@ -25,6 +25,8 @@ from .functions import FunctionMethod
 
 # A command that was interrupted has this long to end, in seconds; by itself it takes two at most.
 _GRACE = 5.0
+# How often it is looked whether a command has ended or an interrupt has come, in seconds.
+_LOOK = 0.2
 
 
 class CommandError(Exception):
@@ -146,29 +148,78 @@ def output(
     """
     command = [binary(), *arguments, "--progress", "json", *(["--home", home] if home else [])]
     bar = Bar(progress)
-    said: list[str] = []
     with Offer(functions) as variables:
-        environment = {**os.environ, **variables, "NOEMA_PARENT": str(os.getpid())}
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
-        )
-        assert process.stdout and process.stderr
-        listening = threading.Thread(target=_listen, args=(process.stderr, bar, said), daemon=True)
+        running = _Running(command, {**os.environ, **variables, "NOEMA_PARENT": str(os.getpid())}, bar)
         try:
-            listening.start()
-            raw = process.stdout.read()
-            code = process.wait()
-            listening.join()
+            running.start()
+            while running.is_alive():
+                running.join(_LOOK)
         except BaseException:
-            _end(process)
+            running.end()
             raise
         finally:
             bar.close()
-            if process.returncode is not None:
-                process.stdout.close()
+    if running.failure:
+        raise running.failure
     for text in bar.warnings:
         warnings.warn(text, stacklevel=5)
-    return raw, code, "\n".join(said[-20:])
+    return running.raw, running.code, "\n".join(running.said[-20:])
+
+
+class _Running(threading.Thread):
+    """A command that is started and read in a thread of its own.
+
+    An interrupt is raised in the main thread alone: here it cannot come between a
+    process and who knows of it. The main thread waits in short steps, because one that
+    arrives on the way into a long system call is not raised before that returns.
+    """
+
+    def __init__(self, command: list[str], environment: Mapping[str, str], bar: Bar) -> None:
+        super().__init__(daemon=True)
+        self.command, self.environment, self.bar = command, environment, bar
+        self.raw, self.code = b"", 0
+        self.said: list[str] = []
+        self.failure: Optional[Exception] = None
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._ended = False  # before it began
+        self._beginning = threading.Lock()
+
+    def run(self) -> None:
+        try:
+            process = self._begin()
+            if process is None:
+                return
+            assert process.stdout and process.stderr
+            listening = threading.Thread(target=_listen, args=(process.stderr, self.bar, self.said), daemon=True)
+            listening.start()
+            with process.stdout:
+                self.raw = process.stdout.read()
+            self.code = process.wait()
+            listening.join()
+        except Exception as fault:  # for who waits
+            self.failure = fault
+
+    def _begin(self) -> Optional[subprocess.Popen[bytes]]:
+        with self._beginning:
+            if not self._ended:
+                self._process = subprocess.Popen(
+                    self.command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    env=self.environment, start_new_session=True,
+                )
+            return self._process
+
+    def end(self) -> None:
+        """Asks the command to end, as Ctrl-C does, and then makes it end with all that it has started."""
+        with self._beginning:
+            self._ended, process = True, self._process
+        if process is None:
+            return
+        with contextlib.suppress(BaseException):  # a second interrupt ends the patience
+            process.send_signal(signal.SIGINT)
+            process.wait(_GRACE)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)  # the group has nothing else
+        process.wait()
 
 
 def _listen(stream: Any, bar: Bar, said: list[str]) -> None:
@@ -186,13 +237,3 @@ def _listen(stream: Any, bar: Bar, said: list[str]) -> None:
             said.append(text)
             if text and not text.startswith("noema: "):
                 bar.say(text)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Asks the command to end, as Ctrl-C does, and then makes it end with all that it has started."""
-    with contextlib.suppress(BaseException):  # a second interrupt ends the patience
-        process.send_signal(signal.SIGINT)
-        process.wait(_GRACE)
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)  # the group has nothing else
-    process.wait()

@@ -2,14 +2,17 @@
 
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 import unittest
+import unittest.mock
 
 import noema
 
@@ -89,6 +92,23 @@ class Ends(unittest.TestCase):
         while processes(home) and time.monotonic() < until:
             time.sleep(0.05)
         self.assertEqual(processes(home), [])
+
+    def test_any_moment(self):
+        """An interrupt between any two steps of starting a command, and of beginning to wait for it."""
+        with tempfile.TemporaryDirectory(prefix="noema-door-") as home:
+            command = pathlib.Path(home, "noema")
+            command.write_text("#!/bin/sh\nexec sleep 300\n")
+            command.chmod(0o755)
+            drawn = random.Random(37)
+            with unittest.mock.patch.dict(os.environ, {"NOEMA": str(command), "MARK": home}):
+                for _ in range(150):
+                    after = drawn.uniform(0, 0.03)
+                    begin = threading.Thread(target=lambda: (time.sleep(after), os.kill(os.getpid(), signal.SIGINT)))
+                    with self.assertRaises(KeyboardInterrupt):
+                        begin.start()
+                        noema._command.output(["compare"])
+                    begin.join()
+            self.gone(home)
 
     def test_interrupts(self):
         self.end(signal.SIGINT, [-0.05, -0.3, 1, 20, 60])
