@@ -140,6 +140,11 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 	return r, nil
 }
 
+// wholeOf reads trials of a run from the store.
+func wholeOf(ctx context.Context, store *cache.Store, run string) func(record.TrialID) (*record.Trial, error) {
+	return func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run, id) }
+}
+
 // LoadHead returns a stored run with none of its trials, which its Whole reads one at a
 // time.
 func LoadHead(ctx context.Context, store *cache.Store, run *record.Run) (*Result, error) {
@@ -156,7 +161,7 @@ func LoadHead(ctx context.Context, store *cache.Store, run *record.Run) (*Result
 	}
 	return &Result{
 		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels},
-		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
+		read:     wholeOf(ctx, store, run.ID),
 		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
 	}, nil
 }

@@ -78,6 +78,7 @@ func (s Study) carryOut(ctx context.Context, store *cache.Store, observe Observe
 		if r := result.Cells[i]; r != nil && r.Run.Status == record.Finished {
 			continue
 		}
+		c.Light = true  // so that the memory of a study does not grow with its cells
 		c.Fresh = false // an unfinished cell is of this study, which is fresh itself
 		for j, other := range result.Cells {
 			if other != nil && j != i {
@@ -95,7 +96,7 @@ func (s Study) carryOut(ctx context.Context, store *cache.Store, observe Observe
 		}
 		found, err := x.carryOut(ctx, config)
 		if found != nil {
-			result.Cells[i] = found.light(ctx, store)
+			result.Cells[i] = found
 		}
 		if err != nil {
 			return err
@@ -118,16 +119,6 @@ func (r *Result) sound() (n int) {
 		}
 	}
 	return n
-}
-
-// light is a result whose transcripts stay in the store, so that the memory of a study does
-// not grow with its cells.
-func (r *Result) light(ctx context.Context, store *cache.Store) *Result {
-	for i, t := range r.Trials {
-		r.Trials[i] = t.Light()
-	}
-	r.read = func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, r.Run.ID, id) }
-	return r
 }
 
 // Check reports whatever is wrong with any cell, without a call.
