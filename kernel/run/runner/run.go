@@ -357,6 +357,9 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 	x.run.Calls.Shared = shared(result.Trials)
 	if complete {
 		x.run.Status, x.run.Root = record.Finished, record.Root(x.run.Digest, hashes)
+		if err := saveLight(ctx, x.store, x.run, result.Trials); err != nil {
+			return result, err
+		}
 	}
 	return result, x.save(ctx)
 }

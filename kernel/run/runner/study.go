@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"noema/cache"
 	"noema/kernel/result/record"
@@ -294,16 +298,28 @@ func LoadStudy(ctx context.Context, store *cache.Store, study *record.Run) (*Stu
 	if err != nil {
 		return nil, err
 	}
-	tasks := map[string]*task.Task{} // one copy of what several models answer
+	tasks := map[string]taskLoader{} // by blob: models that answer the same have one copy
 	for _, run := range runs {
-		i := slices.Index(study.Cells, run.ID)
-		if out.Cells[i], err = LoadResult(ctx, store, run, true); err != nil {
-			return nil, err
-		}
-		if known := tasks[run.Blob]; known != nil {
-			out.Cells[i].Task = known
-		}
-		tasks[run.Blob] = out.Cells[i].Task
+		tasks[run.Blob] = once(LoadTask)
 	}
-	return out, nil
+	loading, ctx := errgroup.WithContext(ctx)
+	loading.SetLimit(runtime.GOMAXPROCS(0))
+	for _, run := range runs {
+		loading.Go(func() (err error) {
+			out.Cells[slices.Index(study.Cells, run.ID)], err = loadResult(ctx, store, run, true, tasks[run.Blob])
+			return err
+		})
+	}
+	return out, loading.Wait()
+}
+
+// once loads a task for the first that asks for it, and gives it to all.
+func once(load taskLoader) taskLoader {
+	var known sync.Once
+	var t *task.Task
+	var err error
+	return func(ctx context.Context, store *cache.Store, run *record.Run) (*task.Task, error) {
+		known.Do(func() { t, err = load(ctx, store, run) })
+		return t, err
+	}
 }
