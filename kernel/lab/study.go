@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"noema/cache"
 	"noema/kernel/model/provider"
@@ -130,7 +132,8 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 	if e.Test != "" {
 		return s, Misused(fmt.Errorf("declare study: test %s is for one task with one model: several are judged by one rule, whatever their measures: leave it out", e.Test))
 	}
-	opened := opening{lab: l, ctx: ctx, tasks: map[string]*Task{}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
+	opened := opening{lab: l, ctx: ctx, tasks: map[string]func() (*Task, error){}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
+	defer opened.begin(cells)()
 	var faults []error
 	for _, c := range cells {
 		one, err := opened.cell(c)
@@ -151,17 +154,42 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 type opening struct {
 	lab     *Lab
 	ctx     context.Context
-	tasks   map[string]*Task
+	tasks   map[string]func() (*Task, error)
 	models  map[string]provider.Provider
 	methods map[string][]runner.Method
 }
+
+// begin opens the tasks of all cells, each once and beside each other: they take time to
+// generate, or to read. What it returns waits until none is being opened.
+func (o opening) begin(cells []cell) (wait func()) {
+	next := make(chan func() (*Task, error), len(cells))
+	for _, c := range cells {
+		if name := taskName(c.Experiment); o.tasks[name] == nil {
+			o.tasks[name] = sync.OnceValues(func() (*Task, error) { return o.lab.taskOf(c.Experiment) })
+			next <- o.tasks[name]
+		}
+	}
+	close(next)
+	var opening sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		opening.Go(func() {
+			for open := range next {
+				_, _ = open() // whoever needs the task is told
+			}
+		})
+	}
+	return opening.Wait
+}
+
+// taskName is the same for experiments over the same task.
+func taskName(e Experiment) string { return fmt.Sprint(e.Task, e.TaskOptions, e.Scorers) }
 
 // cell opens what one cell names.
 func (o opening) cell(c cell) (out runner.Cell, err error) {
 	e := c.Experiment
 	e.Name, e.Question = "", "" // which are the study's
 	out = runner.Cell{Setup: runner.Setup{Experiment: e, Command: slices.Clone(os.Args), Redactor: o.lab.o.Redactor}, Model: e.Model, Weight: c.weight}
-	if out.Setup.Task, err = once(o.tasks, fmt.Sprint(e.Task, e.TaskOptions, e.Scorers), func() (*Task, error) { return o.lab.taskOf(e) }); err != nil {
+	if out.Setup.Task, err = o.tasks[taskName(e)](); err != nil {
 		return out, err
 	}
 	if out.Provider, err = once(o.models, e.Model, func() (provider.Provider, error) { return o.lab.modelOf(e, e.Model) }); err != nil {

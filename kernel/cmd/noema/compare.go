@@ -289,7 +289,7 @@ func sized(exp lab.Experiment, n int) lab.Experiment {
 
 // compareOnce runs one experiment and prints its result.
 func (a *app) compareOnce(ctx context.Context, c *comparison, exp lab.Experiment) (*lab.Result, error) {
-	result, err := a.lab.Run(exp)
+	result, err := a.lab.RunLight(exp)
 	if err == nil || len(result.Trials) > 0 {
 		if printErr := a.printCompared(result, &c.pairing); printErr != nil {
 			return result, errors.Join(err, printErr)
@@ -312,7 +312,7 @@ func (a *app) compareAttacked(ctx context.Context, c *comparison, exp lab.Experi
 	var results []*lab.Result
 	var failed error
 	for _, e := range []lab.Experiment{clean, exp} {
-		result, err := a.lab.Run(e)
+		result, err := a.lab.RunLight(e)
 		if err != nil {
 			if ctx.Err() != nil {
 				err = errors.New("interrupted: run the same command to go on")

@@ -34,6 +34,7 @@ func (a *app) compareRuns(cmd *cobra.Command, names []string, p *pairing) error 
 	}
 	if len(names) == 1 {
 		if _, run, err := a.findRun(cmd.Context(), names[0]); err == nil && run.Config.Study != nil {
+			collectAt(ofStudy)
 			s, err := a.lab.LoadStudy(run.ID)
 			if err != nil {
 				return err

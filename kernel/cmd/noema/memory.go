@@ -65,9 +65,13 @@ func addMemory(flags *pflag.FlagSet) *byteSize {
 // collectOften collects garbage as often as Go does by default, not as rarely as
 // [builtin.TuneMemory] has it for runs: a pack passes through in the same time and half of
 // the memory.
-func collectOften() {
+func collectOften() { collectAt(100) }
+
+// collectAt collects garbage when so many percent of what is kept alive have come to it,
+// unless the user has said otherwise.
+func collectAt(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
 	}
 }
 

@@ -31,7 +31,7 @@ func (a *app) compareStudy(cmd *cobra.Command, c *comparison, exp lab.Experiment
 	if err := a.ready(c); err != nil {
 		return err
 	}
-	collectOften()
+	collectAt(ofStudy)
 	s, err := a.lab.Study(exp)
 	if err != nil {
 		if cmd.Context().Err() != nil {
@@ -73,6 +73,10 @@ func (a *app) estimateStudy(c *comparison, exp lab.Experiment) error {
 	}
 	return nil
 }
+
+// ofStudy is the share of garbage that a study may have, in percent: its thousands of trials
+// stay alive to its end.
+const ofStudy = 50
 
 // printStudy prints a study in the form that p asks for.
 func (a *app) printStudy(s *lab.Study, p *pairing) error {

@@ -79,43 +79,42 @@ func unfinished(ctx context.Context, store *cache.Store, id string) (*record.Run
 // reload reads the finished trials of an adopted run. Those that the
 // infrastructure failed are run again.
 func (x *execution) reload(ctx context.Context) error {
-	for t, err := range Trials(ctx, x.store, x.run) {
-		if err != nil {
-			return err
-		}
-		if !t.Infra {
-			x.trials[t.ID] = t
-		}
-	}
-	noteReach(x.run, x.exp.Methods)
-	return x.reloadSeeds(ctx)
-}
-
-// reloadSeeds adds to the run's list the method seeds of its finished trials,
-// which a killed execution had no time to write there.
-func (x *execution) reloadSeeds(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, s := range x.run.Seeds {
 		known[s.Key] = true
 	}
-	for id, t := range x.trials {
-		for _, c := range t.Calls {
-			if c.Kind != record.SeedCall || c.Fault != "" || known[c.Key] {
-				continue
-			}
-			known[c.Key] = true
-			key, err := cache.ParseKey(c.Key)
-			if err != nil {
-				return fmt.Errorf("reload trial %s: %w", id, err)
-			}
-			rec, err := x.store.Seed(ctx, key)
-			if err != nil {
-				continue // it was built without the store, or is damaged
-			}
-			x.run.Seeds = append(x.run.Seeds, record.Seed{
-				Key: c.Key, Kind: strings.TrimPrefix(c.Path, "seed/"), Method: id.Method, Digest: c.Digest, Usage: rec.Usage,
-			})
+	for t, err := range Trials(ctx, x.store, x.run) {
+		if err == nil && !t.Infra {
+			err = x.reloadSeeds(ctx, t, known)
+			x.trials[t.ID] = x.held(t)
 		}
+		if err != nil {
+			return err
+		}
+	}
+	noteReach(x.run, x.exp.Methods)
+	return nil
+}
+
+// reloadSeeds adds to the run's list the method seeds of a finished trial that are not
+// known, which a killed execution had no time to write there.
+func (x *execution) reloadSeeds(ctx context.Context, t *record.Trial, known map[string]bool) error {
+	for _, c := range t.Calls {
+		if c.Kind != record.SeedCall || c.Fault != "" || known[c.Key] {
+			continue
+		}
+		known[c.Key] = true
+		key, err := cache.ParseKey(c.Key)
+		if err != nil {
+			return fmt.Errorf("reload trial %s: %w", t.ID, err)
+		}
+		rec, err := x.store.Seed(ctx, key)
+		if err != nil {
+			continue // it was built without the store, or is damaged
+		}
+		x.run.Seeds = append(x.run.Seeds, record.Seed{
+			Key: c.Key, Kind: strings.TrimPrefix(c.Path, "seed/"), Method: t.ID.Method, Digest: c.Digest, Usage: rec.Usage,
+		})
 	}
 	return nil
 }

@@ -164,7 +164,9 @@ func newExecution(e Setup, from origin, store *cache.Store, observe Observer, sa
 		precedents: map[string][]precedent{}, elsewhere: newElsewhere(), tests: newTester(),
 		presentations: presentations{made: map[presentation]func() (presented, error){}},
 	}
-	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) { return t, x.saveTrial(ctx, t) }
+	x.keep = func(ctx context.Context, t *record.Trial) (*record.Trial, error) {
+		return x.held(t), x.saveTrial(ctx, t)
+	}
 	for _, m := range e.Methods {
 		x.methods[m.Label] = m
 	}
@@ -172,6 +174,15 @@ func newExecution(e Setup, from origin, store *cache.Store, observe Observer, sa
 		x.samples[s.ID] = s
 	}
 	return x
+}
+
+// held is what of a durable trial stays in memory. One that pairs of answers are graded for
+// is written again, and stays whole.
+func (x *execution) held(t *record.Trial) *record.Trial {
+	if g, _ := x.exp.Task.Scorer.Grading(); !x.exp.Light || g.Pairwise {
+		return t
+	}
+	return t.Light()
 }
 
 // patience is how long a user waits without a word.
@@ -324,7 +335,7 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 
 	result := &Result{
 		Recorded: compare.Recorded{Run: x.run, Task: x.exp.Task}, Drifts: x.gateway.Drifts(), NewCalls: stats.Provider, ToolRuns: stats.Tools, CachedCalls: stats.Cached,
-		FailedAttempts: stats.Failed,
+		FailedAttempts: stats.Failed, read: wholeOf(ctx, x.store, x.run.ID),
 	}
 	var err error
 	if result.Labels, err = ReadLabels(x.store, x.run.ID); err != nil {
@@ -346,6 +357,9 @@ func (x *execution) finish(ctx context.Context) (*Result, error) {
 	x.run.Calls.Shared = shared(result.Trials)
 	if complete {
 		x.run.Status, x.run.Root = record.Finished, record.Root(x.run.Digest, hashes)
+		if err := saveLight(ctx, x.store, x.run, result.Trials); err != nil {
+			return result, err
+		}
 	}
 	return result, x.save(ctx)
 }

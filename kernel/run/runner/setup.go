@@ -41,6 +41,7 @@ type Setup struct {
 	Command  []string            // kept in the run's record, for people
 	Redactor *redact.Redactor    // takes the user's keys out of all that is recorded
 	Crew     Crew                // other machines that take part; nil for none
+	Light    bool                // the result's trials are light: what they did stays in the store, from which Whole reads it
 	Before   methods.Usage       // charged to the limits of the whole run before it began, by the other cells of its study
 }
 

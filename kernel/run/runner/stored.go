@@ -11,6 +11,7 @@ import (
 	"noema/cache"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
+	"noema/kernel/task"
 )
 
 // Runs lists the runs of a store, newest first, the cells of studies included and the
@@ -112,14 +113,13 @@ func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[
 	}
 }
 
-// LoadResult returns a stored run with the trials that it has, and the calls of
-// all executions that made it. Light trials are enough for tables.
-func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
-	r, err := LoadHead(ctx, store, run)
-	if err != nil {
-		return nil, err
+// storedTrials reads the trials that a run has, in canonical order.
+func storedTrials(ctx context.Context, store *cache.Store, run *record.Run, light bool) (trials []*record.Trial, err error) {
+	if light {
+		if trials, err = loadLight(ctx, store, run); len(trials) > 0 || err != nil {
+			return trials, err
+		}
 	}
-	var trials []*record.Trial
 	for t, err := range Trials(ctx, store, run) {
 		if err != nil {
 			return nil, err
@@ -128,6 +128,27 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 			t = t.Light()
 		}
 		trials = append(trials, t)
+	}
+	return trials, nil
+}
+
+// LoadResult returns a stored run with the trials that it has, and the calls of
+// all executions that made it. Light trials are enough for tables.
+func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
+	return loadResult(ctx, store, run, light, LoadTask)
+}
+
+// taskLoader is [LoadTask], or what knows some tasks already.
+type taskLoader func(context.Context, *cache.Store, *record.Run) (*task.Task, error)
+
+func loadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool, load taskLoader) (*Result, error) {
+	r, err := loadHead(ctx, store, run, load)
+	if err != nil {
+		return nil, err
+	}
+	trials, err := storedTrials(ctx, store, run, light)
+	if err != nil {
+		return nil, err
 	}
 	if run.Status != record.Finished { // its record counts calls when an execution ends
 		var made, all int
@@ -140,13 +161,22 @@ func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 	return r, nil
 }
 
+// wholeOf reads trials of a run from the store.
+func wholeOf(ctx context.Context, store *cache.Store, run string) func(record.TrialID) (*record.Trial, error) {
+	return func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run, id) }
+}
+
 // LoadHead returns a stored run with none of its trials, which its Whole reads one at a
 // time.
 func LoadHead(ctx context.Context, store *cache.Store, run *record.Run) (*Result, error) {
+	return loadHead(ctx, store, run, LoadTask)
+}
+
+func loadHead(ctx context.Context, store *cache.Store, run *record.Run, load taskLoader) (*Result, error) {
 	if err := run.StudyError(); err != nil {
 		return nil, Misused(err)
 	}
-	t, err := LoadTask(ctx, store, run)
+	t, err := load(ctx, store, run)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +186,7 @@ func LoadHead(ctx context.Context, store *cache.Store, run *record.Run) (*Result
 	}
 	return &Result{
 		Recorded: compare.Recorded{Run: run, Task: t, Labels: labels},
-		read:     func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, run.ID, id) },
+		read:     wholeOf(ctx, store, run.ID),
 		NewCalls: run.Calls.Provider, ToolRuns: run.Calls.Tools, CachedCalls: run.Calls.Cached, FailedAttempts: run.Calls.Failed,
 	}, nil
 }

@@ -5,8 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"noema/cache"
 	"noema/kernel/result/record"
@@ -78,6 +82,7 @@ func (s Study) carryOut(ctx context.Context, store *cache.Store, observe Observe
 		if r := result.Cells[i]; r != nil && r.Run.Status == record.Finished {
 			continue
 		}
+		c.Light = true  // so that the memory of a study does not grow with its cells
 		c.Fresh = false // an unfinished cell is of this study, which is fresh itself
 		for j, other := range result.Cells {
 			if other != nil && j != i {
@@ -95,7 +100,7 @@ func (s Study) carryOut(ctx context.Context, store *cache.Store, observe Observe
 		}
 		found, err := x.carryOut(ctx, config)
 		if found != nil {
-			result.Cells[i] = found.light(ctx, store)
+			result.Cells[i] = found
 		}
 		if err != nil {
 			return err
@@ -118,16 +123,6 @@ func (r *Result) sound() (n int) {
 		}
 	}
 	return n
-}
-
-// light is a result whose transcripts stay in the store, so that the memory of a study does
-// not grow with its cells.
-func (r *Result) light(ctx context.Context, store *cache.Store) *Result {
-	for i, t := range r.Trials {
-		r.Trials[i] = t.Light()
-	}
-	r.read = func(id record.TrialID) (*record.Trial, error) { return Trial(ctx, store, r.Run.ID, id) }
-	return r
 }
 
 // Check reports whatever is wrong with any cell, without a call.
@@ -303,16 +298,28 @@ func LoadStudy(ctx context.Context, store *cache.Store, study *record.Run) (*Stu
 	if err != nil {
 		return nil, err
 	}
-	tasks := map[string]*task.Task{} // one copy of what several models answer
+	tasks := map[string]taskLoader{} // by blob: models that answer the same have one copy
 	for _, run := range runs {
-		i := slices.Index(study.Cells, run.ID)
-		if out.Cells[i], err = LoadResult(ctx, store, run, true); err != nil {
-			return nil, err
-		}
-		if known := tasks[run.Blob]; known != nil {
-			out.Cells[i].Task = known
-		}
-		tasks[run.Blob] = out.Cells[i].Task
+		tasks[run.Blob] = once(LoadTask)
 	}
-	return out, nil
+	loading, ctx := errgroup.WithContext(ctx)
+	loading.SetLimit(runtime.GOMAXPROCS(0))
+	for _, run := range runs {
+		loading.Go(func() (err error) {
+			out.Cells[slices.Index(study.Cells, run.ID)], err = loadResult(ctx, store, run, true, tasks[run.Blob])
+			return err
+		})
+	}
+	return out, loading.Wait()
+}
+
+// once loads a task for the first that asks for it, and gives it to all.
+func once(load taskLoader) taskLoader {
+	var known sync.Once
+	var t *task.Task
+	var err error
+	return func(ctx context.Context, store *cache.Store, run *record.Run) (*task.Task, error) {
+		known.Do(func() { t, err = load(ctx, store, run) })
+		return t, err
+	}
 }
