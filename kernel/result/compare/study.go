@@ -80,13 +80,11 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	family := len(s.pairs)
 	out := &Study{Level: s.Level, Rule: record.StudyRule, Models: s.models}
 	for _, t := range s.strata {
 		out.Tasks = append(out.Tasks, t.StudyTask)
 	}
-	whole := s.slice(s.strata, family, "", "")
-	decide(whole.Pairs, s.Level)
+	whole := s.verdict()
 	out.Whole = s.whole(whole)
 	out.Verdict = out.Whole.Verdict
 	if o.Curve != "" {
@@ -104,6 +102,13 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 		out.Pooled = append(out.Pooled, s.pooled(m))
 	}
 	return out, nil
+}
+
+// verdict compares the methods on the mean of all tasks, with the winners.
+func (s *study) verdict() Slice {
+	whole := s.slice(s.strata, len(s.pairs), "", "")
+	decide(whole.Pairs, s.Level)
+	return whole
 }
 
 func newStudy(cells []CellData, o Options) (*study, error) {
