@@ -282,9 +282,8 @@ func (w studyWorld) cells(r *rand.Rand) (cells []CellData) {
 type studyFound struct {
 	winners, holds, interactions float64
 	found                        float64 // of the pairs with a difference: those with their winner
-	named                        float64 // of the studies: the first task is named as one that turns, by any pair
-	beyond                       float64 // of the pairs: the interval for tasks like these is on the wrong side of 0
-	beyondFound                  float64 // of the pairs with a difference: it is on the right side
+	named                        float64 // of the studies of two methods: the first task is named as one that turns
+	beyond, beyondFound          float64 // of the same: the interval for tasks like these is on the wrong side of 0, and on the right one
 }
 
 // audit draws studies of a world and judges them by the road that users take.
@@ -319,35 +318,30 @@ func (f *studyFound) add(t *testing.T, w studyWorld, cells []CellData, share flo
 	}
 	f.winners += share * oneIf(wrong)
 	f.holds += share * oneIf(holds)
-	f.beside(s, w, apart, share)
+	if w.methods == 2 {
+		f.beside(s, w, share)
+	}
 }
 
-// beside adds what a study says beside its verdict: whether the difference changes between
-// tasks, and what it would be on others.
-func (f *studyFound) beside(s *study, w studyWorld, apart, share float64) {
+// beside adds what a study of two methods says beside its verdict: whether the difference
+// changes between tasks, and what it would be on others.
+func (f *studyFound) beside(s *study, w studyWorld, share float64) {
 	if w.tested() || w.turn != 0 {
-		differs, named := false, false
-		for _, p := range s.pairs {
-			i, ok := s.overTasks(p)
-			differs = differs || ok && float64(i.Corrected) <= 0.05
-			named = named || ok && i.Parts[0].Differs && p.A == "m0"
-		}
-		f.interactions += share * oneIf(differs)
-		f.named += share * oneIf(named)
+		i, ok := s.overTasks(s.pairs[0])
+		f.interactions += share * oneIf(ok && float64(i.Corrected) <= 0.05)
+		f.named += share * oneIf(ok && i.Parts[0].Differs)
 	}
 	for _, e := range s.elsewhere() {
 		side, truth := float64(sideOf(e.Mean)), w.truth(Difference{A: e.A, B: e.B})
-		switch {
-		case side*truth > 0:
-			f.beyondFound += share / apart
-		case side != 0:
-			f.beyond += share / float64(len(s.pairs))
-		}
+		f.beyond += share * oneIf(side != 0 && side*truth <= 0)
+		f.beyondFound += share * oneIf(side*truth > 0)
 	}
 }
 
 // tested reports whether the interaction has a truth to be held to.
-func (w studyWorld) tested() bool { return w.even && w.methods == 2 && w.models == 1 }
+func (w studyWorld) tested() bool {
+	return len(w.sizes) > 1 && w.even && w.methods == 2 && w.models == 1
+}
 
 // TestStudyAudit holds the verdict of a study to its error rate: the worst world to 6 %, and
 // the mean of all to 5 %. The long form draws 3,000 studies of each world and keeps a table.
