@@ -135,11 +135,12 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 	opened := opening{lab: l, ctx: ctx, tasks: map[string]func() (*Task, error){}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
 	defer opened.begin(cells)()
 	var faults []error
+	told := map[string]bool{} // what several cells have is told once
 	for _, c := range cells {
 		one, err := opened.cell(c)
-		if err != nil {
+		if err != nil && !told[err.Error()] {
+			told[err.Error()] = true
 			faults = append(faults, fmt.Errorf("%s · %s: %w", c.Task, c.Model, err))
-			continue
 		}
 		s.Cells = append(s.Cells, one)
 	}

@@ -56,6 +56,22 @@ func TestSettingsOfOneTask(t *testing.T) {
 	}
 }
 
+// TestFaultsOfCellsAreToldOnce: what is wrong with every cell is one line, and what is wrong
+// with two of them is two.
+func TestFaultsOfCellsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	l := open(t)
+	for text, lines := range map[string]int{`unknown method "cott"`: 1, `option "error"`: 2} {
+		e := lab.Experiment{Tasks: []string{"cafes", "arithmetic", "policy"}, Models: []string{"sim", "sim?error=0.2"}, Methods: []string{"direct"}, Limit: 2}
+		if e.Methods[0] = "cott"; text[0] == 'o' {
+			e.Methods[0], e.Models = "direct", []string{"sim?error=7", "sim?error=8"}
+		}
+		if _, err := l.Study(e); err == nil || strings.Count(err.Error(), text) != lines || strings.Count(err.Error(), "\n") != lines-1 {
+			t.Errorf("want %d of %s: %v", lines, text, err)
+		}
+	}
+}
+
 // TestFileNamedWithASharp: a # that no setting follows is part of a file's name.
 func TestFileNamedWithASharp(t *testing.T) {
 	e, err := lab.Settle(lab.Experiment{Task: "notes#1.csv"})

@@ -21,7 +21,7 @@ const verdictHead = `# What NOEMA_BENCH=1 NOEMA_TEST_PYTHON=python go test -run 
 # samples; a second and third model scores as the first on half of them.
 # null: all methods are equal. winner: the first is better by 0.1 on every task, by 0.05 where there are 20. turns: it is that much better, but worse
 # by 0.2 on a task of middle size. evens out: it is worse by 0.2 on the smallest, and better on the others by so much that the means over tasks are equal.
-# One standard error of a share p of N studies is sqrt(p(1-p)/N): of 5 %%, 1.1 of 400, 1.8 of 150, 2.2 of 100, 2.8 of 60; of 50 %%, 2.5, 4.1, 5.0, 6.5.
+# One standard error of a share p of N studies is sqrt(p(1-p)/N): of 5 %%, 1.1 of 400, 1.5 of 200, 2.2 of 100, 2.8 of 60, 4.0 of 30; of 50 %%, 2.5, 3.5, 5.0, 6.5, 9.1.
 #   false: a pair has a winner though it has none, or the other one. found: the pairs of unequal methods that have their winner. holds: the intervals of
 #   all pairs hold. turned: the task that turns is named; alike: the difference is said to change though it does not (both of two methods).
 #   like these: the interval for tasks like these leaves out 0 on the wrong side, and on the right one (of two methods); noema names no winner by it.
@@ -33,7 +33,7 @@ const verdictHead = `# What NOEMA_BENCH=1 NOEMA_TEST_PYTHON=python go test -run 
 
 // mixedStudies are of how many studies a mixed model is fitted, by the number of methods: a fit
 // takes as long as a hundred verdicts.
-var mixedStudies = map[int]int{2: 100, 4: 25}
+var mixedStudies = map[int]int{2: 100, 4: 10}
 
 // spread are the sizes of 20 tasks between 20 and 500 samples, in even steps of a logarithmic
 // scale.
@@ -192,20 +192,11 @@ func TestStudyVerdict(t *testing.T) {
 
 // studies are how many are drawn of a world: those of many methods and tasks take longer.
 func (w studyWorld) studies(bench bool) int {
-	many, large := w.methods == 8, len(w.sizes) == 20
-	switch {
-	case !bench && large:
-		return 12
-	case !bench:
-		return 60
-	case many && large:
-		return 60
-	case large:
-		return 100
-	case many:
-		return 150
+	of := map[int]map[int]int{1: {2: 400, 4: 400, 8: 150}, 5: {2: 400, 4: 200, 8: 60}, 20: {2: 100, 4: 60, 8: 30}}
+	if !bench {
+		of = map[int]map[int]int{1: {2: 60, 4: 60}, 5: {2: 60, 4: 40}, 20: {2: 20, 4: 12}}
 	}
-	return 400
+	return of[len(w.sizes)][w.methods]
 }
 
 // verdictRow is a world as the table has it.
