@@ -92,7 +92,7 @@ func TestKillACluster(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	const one, study = "--task cafes --limit ", "--task cafes?n=20 --task arithmetic --task cafes?n=30#weight=2 --model openai/small --limit "
+	const one, study = "--task cafes --limit ", "--task cafes?n=20 --task cafes --task cafes?n=30#weight=2 --model openai/small --limit "
 	if os.Getenv("NOEMA_BENCH") == "" {
 		t.Run("embedded", func(t *testing.T) { killCluster(t, 3, one+"10", "") })
 		t.Run("study", func(t *testing.T) { killCluster(t, 4, study+"3", "") })
