@@ -15,6 +15,7 @@ import (
 	"noema/cache"
 	"noema/kernel/model/provider"
 	"noema/kernel/run/runner"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -198,6 +199,9 @@ func (o opening) cell(c cell) (out runner.Cell, err error) {
 	}
 	if out.Graders, err = o.lab.graders(out.Setup.Task, e); err != nil {
 		return out, err
+	}
+	if t := out.Setup.Task; len(out.Graders) == 0 && t.Scorer.IsZero() && !slices.ContainsFunc(t.Samples, task.Sample.Scored) {
+		return out, errors.New("no sample has a target, and a study is decided by measures: name its column, as in ?target=COLUMN")
 	}
 	out.Methods, err = once(o.methods, fmt.Sprint(e.MethodOptions), func() ([]runner.Method, error) {
 		return o.lab.OpenMethods(o.ctx, e.Methods, e.MethodOptions)

@@ -1,6 +1,8 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,6 +70,30 @@ func TestFaultsOfCellsAreToldOnce(t *testing.T) {
 		}
 		if _, err := l.Study(e); err == nil || strings.Count(err.Error(), text) != lines || strings.Count(err.Error(), "\n") != lines-1 {
 			t.Errorf("want %d of %s: %v", lines, text, err)
+		}
+	}
+}
+
+// TestStudyOfATaskWithoutTargets is refused before a call: it would have no verdict, and would
+// not be packed.
+func TestStudyOfATaskWithoutTargets(t *testing.T) {
+	t.Parallel()
+	l := open(t)
+	file := filepath.Join(t.TempDir(), "open.jsonl")
+	const open = `{"input": {"query": "What is 1 + 1?", "answer": "number"}}` + "\n"
+	for rows, refused := range map[string]bool{open: true, open + `{"input": "And 1 + 2?", "target": 3}` + "\n": false} {
+		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := lab.Experiment{Tasks: []string{"arithmetic", file}, Models: []string{"sim"}, Methods: []string{"direct"}, Limit: 2}
+		s, err := l.Study(e)
+		if is := err != nil && lab.IsMisuse(err) && strings.Contains(err.Error(), "no sample has a target"); is != refused || !is && err != nil {
+			t.Errorf("%s: %v", rows, err)
+		}
+		if s != nil {
+			if _, err := s.Numbers(lab.Comparing{}); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

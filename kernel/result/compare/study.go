@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"noema/kernel/base/score"
 	"noema/kernel/result/record"
@@ -121,7 +122,7 @@ func newStudy(cells []CellData, o Options) (*study, error) {
 	}
 	for i, c := range cells {
 		if err := c.check(s.methods); err != nil {
-			return nil, fmt.Errorf("compare: %s · %s: %w", c.Task, c.Model, err)
+			return nil, fmt.Errorf("compare: %s · %s: %s", c.Task, c.Model, strings.TrimPrefix(err.Error(), "compare: "))
 		}
 		s.cells[i].Data, s.plan = c.Data.plan(o)
 	}
