@@ -124,7 +124,7 @@ class Experiments(unittest.TestCase):
             for m in curve.comparison["methods"]:  # the largest budget pays for every trial
                 last = [x for x in rows if x["method"] == m["method"] and x["way"] == told["ways"][0]["way"]][-1]
                 self.assertEqual(last["tokens"], told["budgets"][-1])
-                self.assertAlmostEqual(last["value"], m["metrics"][curve.comparison["metric"]]["value"])
+                self.assertAlmostEqual(last["value"], m["metrics"][curve.comparison["metric"]]["value"]["value"])
                 self.assertLess(last["low"], last["high"])
             shown = curve._repr_html_()
             self.assertEqual(shown.count("<svg") - r._repr_html_().count("<svg"), len(told["ways"]))
