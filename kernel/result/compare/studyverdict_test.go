@@ -153,6 +153,31 @@ func (w studyWorld) means(cells []CellData) (tasks [][][]float64) {
 	return tasks
 }
 
+// allVerdicts are the worlds of the table.
+func allVerdicts() []studyWorld {
+	return verdictWorlds([2]int{2, 1}, [2]int{2, 3}, [2]int{4, 1}, [2]int{4, 3}, [2]int{8, 1}, [2]int{8, 3})
+}
+
+// TestStudyVerdictTable: the committed table has every world, and each keeps what is promised.
+func TestStudyVerdictTable(t *testing.T) {
+	raw, err := os.ReadFile(verdictTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range allVerdicts() {
+		_, row, has := strings.Cut(string(raw), "\n"+fmt.Sprintf("%-28s", w.name))
+		var studies int
+		var wrong, holds float64
+		var found string
+		if _, err := fmt.Sscan(row, &studies, &wrong, &found, &holds); !has || err != nil || studies != w.studies(true) {
+			t.Errorf("%s: %d studies, %v", w.name, studies, err)
+		}
+		if noise := 300 * math.Sqrt(0.05*0.95/float64(studies)); wrong > 5+noise || holds < 95-noise {
+			t.Errorf("%s: false winners in %v %%, and intervals hold in %v %%", w.name, wrong, holds)
+		}
+	}
+}
+
 // TestStudyVerdict holds the verdict of studies to what it promises: false winners in at most 5 %,
 // and intervals that hold in at least 95 %, up to three standard errors of the simulation. The
 // whole of it fits other rules to the same studies, and keeps a table.
@@ -164,7 +189,7 @@ func TestStudyVerdict(t *testing.T) {
 	bench := os.Getenv("NOEMA_BENCH") != ""
 	worlds := verdictWorlds([2]int{2, 1}, [2]int{4, 3})
 	if bench {
-		worlds = verdictWorlds([2]int{2, 1}, [2]int{2, 3}, [2]int{4, 1}, [2]int{4, 3}, [2]int{8, 1}, [2]int{8, 3})
+		worlds = allVerdicts()
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, verdictHead, mixedStudies[2], mixedStudies[4])
