@@ -216,37 +216,34 @@ func (o Comparing) regroup(m *compare.Merged, runs []*compare.Recorded) error {
 	return nil
 }
 
-// readyStudy is Ready for each task of a study; which model answers it changes nothing.
-func (l *Lab) readyStudy(e Experiment, o Comparing) error {
+// Ready reports what is wrong with a comparison of e as far as can be told
+// without a call: its task, its methods, a budget or a curve, and a baseline, a measure or
+// a column that there will not be. Of a study, each task is looked at, which one of the
+// measures is enough for.
+func (l *Lab) Ready(e Experiment, o Comparing) error {
+	if _, err := o.options(); err != nil {
+		return Misused(err)
+	}
 	cells, err := l.cells(e)
 	if err != nil {
 		return err
 	}
+	if err := l.readyMethods(cells[0].Experiment, o); err != nil {
+		return err
+	}
 	for _, c := range cells {
 		if c.Model != cells[0].Model {
-			continue
+			continue // which model answers a task changes nothing
 		}
-		if err := l.Ready(c.Experiment, o); err != nil {
-			return fmt.Errorf("%s: %w", c.Task, err)
+		if err := l.readyTask(c.Experiment, o, len(cells) > 1); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Ready reports what is wrong with a comparison of e as far as can be told
-// without a call: its task, its methods, a budget or a curve, and a baseline, a measure or
-// a column that there will not be. Of a study, each task is looked at.
-func (l *Lab) Ready(e Experiment, o Comparing) error {
-	if _, err := o.options(); err != nil {
-		return Misused(err)
-	}
-	if e.Several() {
-		return l.readyStudy(e, o)
-	}
-	e, err := e.Complete()
-	if err != nil {
-		return err
-	}
+// readyMethods is Ready for the methods of e.
+func (l *Lab) readyMethods(e Experiment, o Comparing) error {
 	opened, err := l.OpenMethods(l.o.Context(), e.Methods, e.MethodOptions)
 	if err != nil {
 		return err
@@ -261,6 +258,11 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	if o.Baseline != "" && len(labels) == 1 {
 		return Misused(fmt.Errorf("baseline %q: there is no other method to compare with it", o.Baseline))
 	}
+	return nil
+}
+
+// readyTask is Ready for the task of e, which may be one of several.
+func (l *Lab) readyTask(e Experiment, o Comparing, several bool) error {
 	if len(o.Metrics) == 0 && e.Attack == "" && o.By == "" {
 		return nil
 	}
@@ -283,10 +285,9 @@ func (l *Lab) Ready(e Experiment, o Comparing) error {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	for _, m := range o.Metrics {
-		if !slices.Contains(names, m) {
-			return Misused(fmt.Errorf("task %q has no measure %q%s: use one of %s", t.Name, m, methods.DidYouMean(m, names), strings.Join(names, ", ")))
-		}
+	missing := slices.DeleteFunc(slices.Clone(o.Metrics), func(m string) bool { return slices.Contains(names, m) })
+	if len(missing) == 0 || several && len(missing) < len(o.Metrics) {
+		return nil
 	}
-	return nil
+	return Misused(fmt.Errorf("task %q has no measure %q%s: use one of %s", t.Name, missing[0], methods.DidYouMean(missing[0], names), strings.Join(names, ", ")))
 }

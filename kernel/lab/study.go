@@ -15,6 +15,7 @@ import (
 	"noema/cache"
 	"noema/kernel/model/provider"
 	"noema/kernel/run/runner"
+	"noema/kernel/task"
 	"noema/methods"
 )
 
@@ -135,11 +136,12 @@ func (l *Lab) study(ctx context.Context, e Experiment) (runner.Study, error) {
 	opened := opening{lab: l, ctx: ctx, tasks: map[string]func() (*Task, error){}, models: map[string]provider.Provider{}, methods: map[string][]runner.Method{}}
 	defer opened.begin(cells)()
 	var faults []error
+	told := map[string]bool{} // what several cells have is told once
 	for _, c := range cells {
 		one, err := opened.cell(c)
-		if err != nil {
+		if err != nil && !told[err.Error()] {
+			told[err.Error()] = true
 			faults = append(faults, fmt.Errorf("%s · %s: %w", c.Task, c.Model, err))
-			continue
 		}
 		s.Cells = append(s.Cells, one)
 	}
@@ -197,6 +199,9 @@ func (o opening) cell(c cell) (out runner.Cell, err error) {
 	}
 	if out.Graders, err = o.lab.graders(out.Setup.Task, e); err != nil {
 		return out, err
+	}
+	if t := out.Setup.Task; len(out.Graders) == 0 && t.Scorer.IsZero() && !slices.ContainsFunc(t.Samples, task.Sample.Scored) {
+		return out, errors.New("no sample has a target, and a study is decided by measures: name its column, as in ?target=COLUMN")
 	}
 	out.Methods, err = once(o.methods, fmt.Sprint(e.MethodOptions), func() ([]runner.Method, error) {
 		return o.lab.OpenMethods(o.ctx, e.Methods, e.MethodOptions)

@@ -1,6 +1,8 @@
 package lab_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,6 +55,46 @@ func TestSettingsOfOneTask(t *testing.T) {
 	}
 	if _, err := l.LoadStudy(s.Run.Cells[0]); err == nil || !strings.Contains(err.Error(), "one task and one model") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestFaultsOfCellsAreToldOnce: what is wrong with every cell is one line, and what is wrong
+// with two of them is two.
+func TestFaultsOfCellsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	l := open(t)
+	for text, lines := range map[string]int{`unknown method "cott"`: 1, `option "error"`: 2} {
+		e := lab.Experiment{Tasks: []string{"cafes", "arithmetic", "policy"}, Models: []string{"sim", "sim?error=0.2"}, Methods: []string{"direct"}, Limit: 2}
+		if e.Methods[0] = "cott"; text[0] == 'o' {
+			e.Methods[0], e.Models = "direct", []string{"sim?error=7", "sim?error=8"}
+		}
+		if _, err := l.Study(e); err == nil || strings.Count(err.Error(), text) != lines || strings.Count(err.Error(), "\n") != lines-1 {
+			t.Errorf("want %d of %s: %v", lines, text, err)
+		}
+	}
+}
+
+// TestStudyOfATaskWithoutTargets is refused before a call: it would have no verdict, and would
+// not be packed.
+func TestStudyOfATaskWithoutTargets(t *testing.T) {
+	t.Parallel()
+	l := open(t)
+	file := filepath.Join(t.TempDir(), "open.jsonl")
+	const open = `{"input": {"query": "What is 1 + 1?", "answer": "number"}}` + "\n"
+	for rows, refused := range map[string]bool{open: true, open + `{"input": "And 1 + 2?", "target": 3}` + "\n": false} {
+		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e := lab.Experiment{Tasks: []string{"arithmetic", file}, Models: []string{"sim"}, Methods: []string{"direct"}, Limit: 2}
+		s, err := l.Study(e)
+		if is := err != nil && lab.IsMisuse(err) && strings.Contains(err.Error(), "no sample has a target"); is != refused || !is && err != nil {
+			t.Errorf("%s: %v", rows, err)
+		}
+		if s != nil {
+			if _, err := s.Numbers(lab.Comparing{}); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 

@@ -98,8 +98,10 @@ func (c *chart) render(mime string) ([]byte, error) {
 		return nil, err
 	}
 	all := draw.New(canvas)
-	all.SetColor(color.White)
-	all.Fill(all.Path())
+	if c.BackgroundColor = nil; mime == PNG {
+		all.SetColor(color.White)
+		all.Fill(all.Path())
+	}
 	inner := draw.Crop(all, edge, -edge, edge, -edge)
 	if c.legend {
 		legend, size := c.Legend, c.Legend.Rectangle(inner).Size()
@@ -126,15 +128,20 @@ var (
 	rule   = regexp.MustCompile(`([a-z-]+):([^;]+);?`)
 )
 
+// onPaper ends the first tag of a drawing that stands alone: black on white. In a page it has
+// the page's colours, which may be light on dark.
+const onPaper = ` color="black"><rect class="paper" width="100%" height="100%" fill="white"/>`
+
 // inlined makes a drawing fit to stand in a page: without the head of a file,
 // with a name, and with attributes for styles, which strict pages refuse. Text
 // cannot be taken for a style: quotes in it are escaped.
 func (c *chart) inlined(svg []byte) []byte {
-	head := `<svg role="img" aria-label="` + text(Line(c.of.Title, 200)) + `" `
-	svg = append([]byte(head), prolog.ReplaceAll(svg, nil)...)
+	head := `<svg role="img" aria-label="` + text(Line(c.of.Title, 200)) + `" fill="currentColor" `
+	svg = append([]byte(head), bytes.Replace(prolog.ReplaceAll(svg, nil), []byte(">"), []byte(onPaper), 1)...)
 	svg = styles.ReplaceAllFunc(svg, func(style []byte) []byte {
 		return rule.ReplaceAll(styles.FindSubmatch(style)[1], []byte(`$1="$2" `))
 	})
+	svg = bytes.ReplaceAll(svg, []byte(`"#000000"`), []byte(`"currentColor"`))
 	const family = `font-family="Liberation Sans`
 	return bytes.ReplaceAll(svg, []byte(family+`"`), []byte(family+`, Arial, Helvetica, sans-serif"`))
 }

@@ -33,6 +33,24 @@ func TestPlotsAreTheSameTwice(t *testing.T) {
 	}
 }
 
+// TestPlotsHoldInTheDark: in a page a plot has the page's colours, and no ground of its own;
+// alone it is black on white.
+func TestPlotsHoldInTheDark(t *testing.T) {
+	for _, style := range []Style{Lines, Dots, Bars} {
+		p := Plot{Title: `"#000000" > b`, X: Axis{Label: "x"}, Style: style, Series: []Series{{"a", []Point{{X: 1, Y: 0.5, Low: 0.4, High: 0.6, Label: "one"}, {X: 2, Y: 0.7, Label: "two"}}}}}
+		alone, page := string(p.Display()[SVG]), string(Stack(p)[HTML])
+		wellFormed(t, []byte(page))
+		for _, fixed := range []string{`"#000000"`, `"#FFFFFF"`, "color=\"black\"", "paper"} {
+			if strings.Contains(page, fixed) {
+				t.Errorf("style %d: in a page there is %s", style, fixed)
+			}
+		}
+		if strings.Count(alone, onPaper) != 1 || strings.Count(alone, `"currentColor"`) != strings.Count(page, `"currentColor"`) || strings.Count(page, `stroke="currentColor"`) < 4 {
+			t.Errorf("style %d: alone it is\n%s", style, alone)
+		}
+	}
+}
+
 // TestPlotsOfOddNumbers draws what people and programs come up with. Whatever
 // it is, there is a text, and a picture.
 func TestPlotsOfOddNumbers(t *testing.T) {

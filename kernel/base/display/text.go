@@ -1,6 +1,7 @@
 package display
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -76,7 +77,7 @@ func Stack(parts ...Displayer) Bundle {
 // htmlOf shows a bundle without HTML within one that has it.
 func htmlOf(b Bundle) ([]byte, bool) {
 	if svg, ok := b[SVG]; ok {
-		return svg, true
+		return bytes.Replace(svg, []byte(onPaper), []byte(">"), 1), true
 	}
 	text, ok := b[PlainText]
 	for _, mime := range []string{PNG, JPEG} {

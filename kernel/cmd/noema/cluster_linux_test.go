@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,34 +84,40 @@ func newClustered(c *cli, l *ledger, workers int, server string, args []string) 
 }
 
 // TestKillACluster kills workers, the coordinator and the NATS server at random moments of
-// one run: the root hash is that of one machine, no finished trial is lost, and no kept
-// answer is paid again. 30 kills with NOEMA_BENCH=1.
+// one run, and of a study of several: the root hash is that of one machine, no finished trial
+// is lost, no kept answer is paid again, and what came of it is replayed, packed and verified.
+// 30 kills with NOEMA_BENCH=1.
 func TestKillACluster(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("long")
 	}
+	const one, study = "--task cafes --limit ", "--task cafes?n=20 --task cafes --task cafes?n=30#weight=2 --model openai/small --limit "
 	if os.Getenv("NOEMA_BENCH") == "" {
-		t.Run("embedded", func(t *testing.T) { killCluster(t, 3, 10, "") })
+		t.Run("embedded", func(t *testing.T) { killCluster(t, 3, one+"10", "") })
+		t.Run("study", func(t *testing.T) { killCluster(t, 4, study+"3", "") })
 		return
 	}
-	t.Run("embedded", func(t *testing.T) { killCluster(t, 30, 60, "") })
+	t.Run("embedded", func(t *testing.T) { killCluster(t, 30, one+"60", "") })
+	t.Run("study", func(t *testing.T) { killCluster(t, 30, study+"12", "") })
 	t.Run("separate", func(t *testing.T) {
 		server := filepath.Join(t.TempDir(), "nats-server")
 		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", server, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
 			t.Skipf("there is no NATS server: %s", out)
 		}
-		killCluster(t, 30, 60, server)
+		killCluster(t, 30, one+"60", server)
 	})
 }
 
-func killCluster(t *testing.T, kills, limit int, natsServer string) {
+func killCluster(t *testing.T, kills int, over, natsServer string) {
 	l := &ledger{asked: map[string]int{}}
 	server := providertest.New(providertest.Config{Answer: simulated(t), Arrived: l.call, Latency: 30 * time.Millisecond})
 	defer server.Close()
 	c := newCLI(t, "OPENAI_BASE_URL="+server.URL(), lab.JoinTokenVariable+"=only-for-a-test-of-kills")
-	args := []string{"compare", "--model", "openai/tiny", "--methods", "direct,cot,anot", "--limit", strconv.Itoa(limit), "--seed", "2"}
-	alone := c.at(filepath.Join(c.dir, "undisturbed")).summary(args...)
+	args := append([]string{"compare", "--model", "openai/tiny", "--methods", "direct,cot,anot", "--seed", "2"}, strings.Fields(over)...)
+	alone := c.at(filepath.Join(c.dir, "undisturbed"))
+	root := rootOf(alone.run(0, args...).stdout)
+	calls := server.Requests()
 	l.reset()
 
 	x := newClustered(c, l, 3, natsServer, args)
@@ -127,7 +134,7 @@ func killCluster(t *testing.T, kills, limit int, natsServer string) {
 	finished := map[string]string{}
 	done, began := 0, time.Now()
 	for ; done < kills; done++ {
-		trigger, release := l.arm(1 + rng.IntN(max(1, alone.ProviderCalls/kills)))
+		trigger, release := l.arm(1 + rng.IntN(max(1, calls/kills)))
 		select {
 		case <-trigger:
 		case r := <-x.coordinator.end:
@@ -160,12 +167,15 @@ func killCluster(t *testing.T, kills, limit int, natsServer string) {
 	if r.code != 0 {
 		t.Fatalf("the run ended with %d:\n%s", r.code, r.stderr)
 	}
-	want(t, r.stdout, alone.RootHash)
+	want(t, r.stdout, root)
 	if _, again := l.totals(); len(again) > 0 {
 		t.Errorf("%d kept answers were paid again, such as to %.200q", len(again), again[0])
 	}
 	if done < kills/2 {
 		t.Errorf("only %d of %d kills came in time", done, kills)
 	}
-	t.Logf("%d kills in %v; %d trials were finished at the coordinator's last one; %d requests for %d calls", done, time.Since(began).Round(time.Second), len(finished), server.Requests()-alone.ProviderCalls, alone.ProviderCalls)
+	t.Logf("%d kills in %v; %d trials were finished at the coordinator's last one; %d requests for %d calls", done, time.Since(began).Round(time.Second), len(finished), server.Requests()-calls, calls)
+	want(t, c.run(0, "replay", "last").stdout, root)
+	c.run(0, "pack", "last", "-o", "killed.noema")
+	want(t, alone.run(0, "pack", "verify", filepath.Join(c.dir, "killed.noema")).stdout, "root hash "+root[:12], "verified")
 }

@@ -33,16 +33,16 @@ type ledger struct {
 }
 
 // said is what tells prompts apart.
-func said(messages []methods.Message) string {
-	texts := make([]string, len(messages))
-	for i, m := range messages {
-		texts[i] = m.Content
+func said(model string, messages []methods.Message) string {
+	texts := []string{model}
+	for _, m := range messages {
+		texts = append(texts, m.Content)
 	}
 	return strings.Join(texts, "\n")
 }
 
 func (l *ledger) call(r providertest.Ask) {
-	if held := l.note(said(r.Messages)); held != nil {
+	if held := l.note(said(r.Model, r.Messages)); held != nil {
 		<-held
 	}
 }
@@ -115,7 +115,7 @@ func (c *cli) kept() map[string]bool {
 			if err != nil {
 				c.t.Fatal(err)
 			}
-			prompts[said(r.Request.Messages)] = true
+			prompts[said(r.Model.Model, r.Request.Messages)] = true
 		}
 	})
 	return prompts

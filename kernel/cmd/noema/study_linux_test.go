@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"noema/kernel/internal/test/providertest"
 )
 
 // TestVerifyWithoutNetwork verifies a pack, with a method of its own, for a user without a
@@ -126,4 +128,22 @@ func TestRebuild(t *testing.T) {
 	packed(bytes.Replace(source, []byte("Think step by step"), []byte("Guess"), 1), "other.noema")
 	r := c.run(exitDiverged, "pack", "verify", "other.noema", "--rebuild", "--source", checkout)
 	want(t, r.stdout, "WRONG", "my-method/")
+}
+
+// TestEffortsAreADial: with --effort, a curve shows at each budget what the effort that it pays
+// for is worth.
+func TestEffortsAreADial(t *testing.T) {
+	t.Parallel()
+	answer := simulated(t)
+	server := providertest.New(providertest.Config{Answer: func(a providertest.Ask) providertest.Answer {
+		out := answer(a)
+		if a.Body["reasoning_effort"] == "high" {
+			out.Text = strings.Repeat("hm ", 300) + out.Text
+		}
+		return out
+	}})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+	r := c.run(0, "compare", "--task", "cafes", "--model", "openai/tiny", "--effort", "low,high", "--methods", "direct,cot", "--limit", "4", "--curve", "tokens")
+	want(t, r.stdout, "the largest setting of an option or effort", " effort=low", " effort=high", "study of 1 task with 2 models")
 }

@@ -70,7 +70,7 @@ func (s *study) curve(r Resource) (*Curve, error) {
 		return nil, fmt.Errorf("compare: no curve over %s: no trial is known to have used any; try another resource", r)
 	}
 	for _, w := range ways {
-		c.Ways = append(c.Ways, s.spending(c, w))
+		c.Ways = append(c.Ways, w.of.spending(c, w))
 	}
 	if len(s.cells) == 1 {
 		c.Confidence = s.cells[0].Data.scored().confidence(s.plan)

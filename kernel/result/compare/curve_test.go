@@ -170,6 +170,88 @@ func TestCurveOfADial(t *testing.T) {
 	}
 }
 
+// effortCells are tasks with models at efforts: the dearer an effort, the better and the dearer
+// are its trials.
+func effortCells(r *rand.Rand, models, efforts []string) (cells []CellData) {
+	for task := range 2 {
+		for _, model := range models {
+			for e, effort := range efforts {
+				chance := func(float64) []float64 {
+					out := make([]float64, 30+10*task)
+					for i := range out {
+						out[i] = oneIf(r.Float64() < 0.3+0.2*float64(e))
+					}
+					return out
+				}
+				c := scored(fmt.Sprint("t", task), model+"?seed=1&effort="+effort, chance(0), chance(0))
+				for _, s := range c.Data.Samples {
+					for m := range s.Cells {
+						s.Cells[m][0].Usage.InputTokens = int64(100 * (m + 1) * (1 + 4*e))
+					}
+				}
+				cells = append(cells, c)
+			}
+		}
+	}
+	return cells
+}
+
+// TestCurveOverEfforts: the efforts of models are settings of each method, of which a budget
+// pays for the dearest; what it is worth is the mean of the tasks and models at that effort.
+func TestCurveOverEfforts(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	efforts := []string{"low", "medium", "high"}
+	for _, models := range [][]string{{"x"}, {"x", "y"}} {
+		for n := 2; n <= 3; n++ {
+			cells := effortCells(r, models, efforts[:n])
+			s := studyOf(t, cells, Options{Curve: Tokens, Baseline: "m0"})
+			c := s.Whole.Curve
+			if len(c.Ways) != 2 || c.Ways[1].Way != Dialled || len(c.Ways[1].Lines) != 2 {
+				t.Fatalf("%d models, %d efforts: %+v", len(models), n, c.Ways)
+			}
+			at := map[string]float64{} // the mean of each method at each effort
+			for _, cell := range cells {
+				_, effort := effortOf(cell.Model)
+				for m, name := range cell.Data.Methods {
+					at[withEffort(name, effort)] += cell.Data.metric(m, view{metric: "x"}, Options{}.plan(0)).Value / float64(2*len(models))
+				}
+			}
+			for m, l := range c.Ways[1].Lines {
+				for i, budget := range c.Budgets {
+					want, setting := 0.0, ""
+					for e, effort := range efforts[:n] {
+						if budget >= float64(100*(m+1)*(1+4*e)) {
+							setting = withEffort(l.Name, effort)
+							want = at[setting]
+						}
+					}
+					if p := l.Points[i]; l.Settings[i] != setting || math.Abs(p.Value-want) > 1e-9 {
+						t.Errorf("%s at %v: %q is worth %v, want %q, %v", l.Name, budget, l.Settings[i], p.Value, setting, want)
+					}
+				}
+			}
+			if p := c.Ways[1].Pairs; len(p) != 1 || p[0].A != "m1" || p[0].B != "m0" {
+				t.Errorf("pairs %+v", p)
+			}
+			if got := studyOf(t, cells[1:], Options{Curve: Tokens}).Whole.Curve; len(got.Ways) != 1 {
+				t.Errorf("a model that lacks an effort on a task has a dial: %+v", got.Ways)
+			}
+		}
+	}
+}
+
+// TestDials: a label's options and its model's effort are a dial, and no other option of a model.
+func TestDials(t *testing.T) {
+	for label, want := range map[string]string{
+		"cot": "cot", "tot?branches=2": "tot", "tot?branches=2&depth=1 @ sim?error=0.2": "tot @ sim?error=0.2",
+		"cot @ openai/x?effort=low": "cot @ openai/x", "cot @ x?a=1&effort=low&b=2": "cot @ x?a=1&b=2", "cot @ x?reasoning_effort=low": "cot @ x?reasoning_effort=low",
+	} {
+		if got := dialOf(label); got != want {
+			t.Errorf("%q is of %q, want %q", label, got, want)
+		}
+	}
+}
+
 // curveWorld is a kind of comparison of which every curve is known.
 type curveWorld struct {
 	name  string

@@ -32,7 +32,9 @@ type Departure struct {
 	Difference score.Metric `json:"difference"`
 	Corrected  Number       `json:"p_corrected"`
 	Differs    bool         `json:"differs,omitempty"`
-	Detectable Number       `json:"detectable"` // the smallest change that would be found with a chance of [Power]
+	// Detectable is the smallest change that would be found with a chance of [Power]; null where
+	// it differs, and where so few samples would find none.
+	Detectable Number `json:"detectable"`
 }
 
 // interactions are those of every pair, over tasks and over models.
@@ -123,15 +125,18 @@ func welch(parts []bounded) (f, df1, df2 float64) {
 	return between / (k - 1) / (1 + 2*(k-2)/(k*k-1)*rest), k - 1, (k*k - 1) / (3 * rest)
 }
 
+// mostChange is how far a difference can change from one part of a study to another: from -1 to 1.
+const mostChange = 2
+
 // departure judges a contrast, one of a family.
 func departure(e bounded, part, against string, family, alpha float64) Departure {
 	half := e.half(alpha / family)
 	d := Departure{Part: part, Against: against, Detectable: undefined,
-		Difference: score.Metric{Value: e.mean, Low: e.mean - half, High: e.mean + half, Defined: true},
+		Difference: score.Metric{Value: e.mean, Low: max(-mostChange, e.mean-half), High: min(mostChange, e.mean+half), Defined: true},
 		Corrected:  Number(min(1, e.pValue()*family))}
 	d.Differs = float64(d.Corrected) <= alpha && sideOf(d.Difference) != 0
-	if !d.Differs {
-		d.Detectable = Number(half + student(e.df).Quantile(Power)*e.se)
+	if least := half + student(e.df).Quantile(Power)*e.se; !d.Differs && least <= mostChange {
+		d.Detectable = Number(least)
 	}
 	return d
 }
@@ -206,7 +211,7 @@ func (t stratum) changed(other stratum, a, b int, v view) (bounded, bool) {
 		return bounded{}, false
 	}
 	out := p.bounded()
-	out.bound = 2 // of a difference of differences
+	out.bound = mostChange
 	return out, true
 }
 

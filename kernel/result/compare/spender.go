@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"noema/kernel/base/score"
 )
@@ -17,15 +16,16 @@ type Way string
 // one that a budget pays for is taken.
 const (
 	OneTrial Way = "one trial, wrong if it used more"
-	Dialled  Way = "the largest setting of a method's option"
+	Dialled  Way = "the largest setting of an option or effort"
 	AnyOf    Way = "any of k draws (pass@k)"
 	VoteOf   Way = "majority of k draws"
 	BestOf   Way = "best of k draws by the graders"
 )
 
-// way is how budgets are spent, with the lines that can.
+// way is how budgets are spent, with the lines that can, which are of a study.
 type way struct {
 	Way
+	of    *study
 	lines []spender
 }
 
@@ -44,11 +44,11 @@ type setting struct {
 
 // ways are those that the study has what it takes for.
 func (s *study) ways(r Resource) []way {
-	one, dialled, drawn := way{Way: OneTrial}, way{Way: Dialled}, []spender(nil)
-	epochs := 0
+	one, epochs := way{Way: OneTrial, of: s}, 0
 	for _, c := range s.cells {
 		epochs = max(epochs, c.Data.epochs())
 	}
+	var drawn []spender
 	for m, name := range s.methods {
 		use := s.use(m, r)
 		one.lines = append(one.lines, spender{name, []setting{{name, m, 1, use.Value}}})
@@ -60,28 +60,39 @@ func (s *study) ways(r Resource) []way {
 			draws.settings = append(draws.settings, setting{fmt.Sprint(k + 1), m, k + 1, use.Value * float64(k+1)})
 		}
 		drawn = append(drawn, draws)
-		base, _, _ := strings.Cut(name, "?")
-		i := slices.IndexFunc(dialled.lines, func(l spender) bool { return l.name == base })
-		if i < 0 {
-			i, dialled.lines = len(dialled.lines), append(dialled.lines, spender{name: base})
-		}
-		dialled.lines[i].settings = append(dialled.lines[i].settings, setting{name, m, 1, use.Value})
 	}
 	all := []way{one}
-	if slices.ContainsFunc(dialled.lines, func(l spender) bool { return len(l.settings) > 1 }) {
-		for _, l := range dialled.lines {
-			slices.SortStableFunc(l.settings, func(a, b setting) int { return cmp.Compare(a.use, b.use) })
-		}
-		all = append(all, dialled)
+	if dials := cmp.Or(s.byEffort(), s).dialled(r); slices.ContainsFunc(dials.lines, func(l spender) bool { return len(l.settings) > 1 }) {
+		all = append(all, dials)
 	}
 	if epochs > 1 && len(drawn) > 0 {
 		for _, w := range []Way{AnyOf, VoteOf, BestOf} {
 			if s.can(w) {
-				all = append(all, way{w, drawn})
+				all = append(all, way{w, s, drawn})
 			}
 		}
 	}
 	return all
+}
+
+// dialled has a line for the methods that differ in options alone.
+func (s *study) dialled(r Resource) way {
+	w := way{Way: Dialled, of: s}
+	for m, name := range s.methods {
+		use, base := s.use(m, r), dialOf(name)
+		if !use.Defined || use.Value <= 0 {
+			continue
+		}
+		i := slices.IndexFunc(w.lines, func(l spender) bool { return l.name == base })
+		if i < 0 {
+			i, w.lines = len(w.lines), append(w.lines, spender{name: base})
+		}
+		w.lines[i].settings = append(w.lines[i].settings, setting{name, m, 1, use.Value})
+	}
+	for _, l := range w.lines {
+		slices.SortStableFunc(l.settings, func(a, b setting) int { return cmp.Compare(a.use, b.use) })
+	}
+	return w
 }
 
 // has reports whether a line is of a method.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"noema/kernel/base/score"
 	"noema/kernel/result/record"
@@ -80,13 +81,11 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	family := len(s.pairs)
 	out := &Study{Level: s.Level, Rule: record.StudyRule, Models: s.models}
 	for _, t := range s.strata {
 		out.Tasks = append(out.Tasks, t.StudyTask)
 	}
-	whole := s.slice(s.strata, family, "", "")
-	decide(whole.Pairs, s.Level)
+	whole := s.verdict()
 	out.Whole = s.whole(whole)
 	out.Verdict = out.Whole.Verdict
 	if o.Curve != "" {
@@ -106,6 +105,13 @@ func CompareStudy(cells []CellData, o Options) (*Study, error) {
 	return out, nil
 }
 
+// verdict compares the methods on the mean of all tasks, with the winners.
+func (s *study) verdict() Slice {
+	whole := s.slice(s.strata, len(s.pairs), "", "")
+	decide(whole.Pairs, s.Level)
+	return whole
+}
+
 func newStudy(cells []CellData, o Options) (*study, error) {
 	if len(cells) == 0 {
 		return nil, errors.New("compare: a study without a cell")
@@ -116,7 +122,7 @@ func newStudy(cells []CellData, o Options) (*study, error) {
 	}
 	for i, c := range cells {
 		if err := c.check(s.methods); err != nil {
-			return nil, fmt.Errorf("compare: %s · %s: %w", c.Task, c.Model, err)
+			return nil, fmt.Errorf("compare: %s · %s: %s", c.Task, c.Model, strings.TrimPrefix(err.Error(), "compare: "))
 		}
 		s.cells[i].Data, s.plan = c.Data.plan(o)
 	}

@@ -268,3 +268,35 @@ func TestStudyRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatFewSamplesCannotShow: a change that cannot be found has no size, and no interval
+// reaches beyond what a change can be.
+func TestWhatFewSamplesCannotShow(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	found, blind := 0, 0
+	for k := range 40 {
+		n := []int{2, 3, 8, 30, 60}[k%5]
+		var cells []CellData
+		for _, model := range []string{"x", "y"} {
+			for i := range 2 + k%2 {
+				cells = append(cells, scored(fmt.Sprint("t", i), model, shaded(r, n, 0.5), shaded(r, n, r.Float64())))
+			}
+		}
+		for _, i := range studyOf(t, cells, Options{}).Interactions {
+			for _, d := range i.Parts {
+				switch {
+				case d.Detectable.Defined():
+					found++
+				case !d.Differs:
+					blind++
+				}
+				if d.Detectable.Defined() && (d.Differs || d.Detectable <= 0 || d.Detectable > 2) || d.Difference.Low < -2 || d.Difference.High > 2 {
+					t.Errorf("%d samples: %+v", n, d)
+				}
+			}
+		}
+	}
+	if found == 0 || blind == 0 {
+		t.Errorf("%d changes could be found, and %d could not: both are to be looked at", found, blind)
+	}
+}

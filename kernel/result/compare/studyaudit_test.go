@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -27,6 +28,8 @@ type studyWorld struct {
 	sizes           []int
 	models, methods int
 	effect          float64 // of the first method
+	turn            float64 // what is added to the effect on the first task
+	alike           float64 // share of the samples on which every model scores as the first
 	even            bool    // the difference is the same on every task
 	// draw draws what methods score on the samples of task t, by model, method and sample.
 	draw func(w studyWorld, r *rand.Rand, t int) (values [][][]float64, clusters []string)
@@ -60,6 +63,25 @@ func (w studyWorld) signOf(t int) float64 {
 	return 1 - 2*float64(t%2)
 }
 
+// effectOn is by how much the first method is better on a task.
+func (w studyWorld) effectOn(t int) float64 {
+	if t == 0 {
+		return w.effect + w.turn
+	}
+	return w.effect
+}
+
+// truth is the difference of a pair on the mean of the tasks.
+func (w studyWorld) truth(d Difference) float64 {
+	if d.A != "m0" {
+		return 0
+	}
+	if truth := w.effect + w.turn/float64(len(w.sizes)); math.Abs(truth) > 1e-12 {
+		return truth
+	}
+	return 0
+}
+
 // solved has 0/1 values: where the methods part, as in a share of the samples, the first is
 // right with a chance that the effect of the task moves.
 func solved(part, byTask float64) func(studyWorld, *rand.Rand, int) ([][][]float64, []string) {
@@ -67,17 +89,20 @@ func solved(part, byTask float64) func(studyWorld, *rand.Rand, int) ([][][]float
 		values := w.table(t)
 		for i := range w.sizes[t] {
 			for model := range values {
+				copied := model > 0 && w.alike > 0 && r.Float64() < w.alike
 				shared := oneIf(r.Float64() < 0.6)
 				for m := range w.methods {
 					x := shared
 					if r.Float64() < part {
 						chance := 0.5
 						if m == 0 {
-							chance += (w.effect + byTask*w.signOf(t)) / part
+							chance += (w.effectOn(t) + byTask*w.signOf(t)) / part
 						}
 						x = oneIf(r.Float64() < chance)
 					}
-					values[model][m][i] = x
+					if values[model][m][i] = x; copied {
+						values[model][m][i] = values[0][m][i]
+					}
 				}
 			}
 		}
@@ -228,6 +253,7 @@ func sizesText(sizes []int) string {
 
 // cells draws one study.
 func (w studyWorld) cells(r *rand.Rand) (cells []CellData) {
+	scores := map[float64]map[string]float64{} // one of a kind: a study has thousands
 	for t, n := range w.sizes {
 		values, clusters := w.draw(w, r, t)
 		for model := range values {
@@ -238,7 +264,11 @@ func (w studyWorld) cells(r *rand.Rand) (cells []CellData) {
 					s.Cluster = clusters[i]
 				}
 				for m := range w.methods {
-					s.Cells = append(s.Cells, []Cell{{Values: map[string]float64{"x": values[model][m][i]}, Outcome: methods.Answered}})
+					x := values[model][m][i]
+					if scores[x] == nil {
+						scores[x] = map[string]float64{"x": x}
+					}
+					s.Cells = append(s.Cells, []Cell{{Values: scores[x], Outcome: methods.Answered}})
 				}
 				d.Samples = append(d.Samples, s)
 			}
@@ -248,46 +278,70 @@ func (w studyWorld) cells(r *rand.Rand) (cells []CellData) {
 	return cells
 }
 
-// found is what studies of a world had, in shares.
-type studyFound struct{ winners, holds, interactions float64 }
+// studyFound is what studies of a world had, in shares.
+type studyFound struct {
+	winners, holds, interactions float64
+	found                        float64 // of the pairs with a difference: those with their winner
+	named                        float64 // of the studies of two methods: the first task is named as one that turns
+	beyond, beyondFound          float64 // of the same: the interval for tasks like these is on the wrong side of 0, and on the right one
+}
 
 // audit draws studies of a world and judges them by the road that users take.
 func (w studyWorld) audit(t *testing.T, seed uint64, studies int) (f studyFound) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range studies {
-		s, err := newStudy(w.cells(r), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pairs := s.slice(s.strata, len(s.pairs), "", "").Pairs
-		decide(pairs, s.Level)
-		wrong, holds := false, true
-		for _, d := range pairs {
-			truth := 0.0
-			if d.A == "m0" {
-				truth = w.effect
-			}
-			wrong = wrong || d.Winner != "" && (truth == 0 || d.Winner == d.B)
-			if d.Difference.HasInterval() && (d.Difference.Low > truth+1e-12 || d.Difference.High < truth-1e-12) {
-				holds = false
-			}
-		}
-		f.winners += oneIf(wrong) / float64(studies)
-		f.holds += oneIf(holds) / float64(studies)
-		if w.tested() {
-			differs := false
-			for _, p := range s.pairs {
-				i, ok := s.overTasks(p)
-				differs = differs || ok && float64(i.Corrected) <= 0.05
-			}
-			f.interactions += oneIf(differs) / float64(studies)
-		}
+		f.add(t, w, w.cells(r), 1/float64(studies))
 	}
 	return f
 }
 
+// add judges one of the studies, which has a share of all.
+func (f *studyFound) add(t *testing.T, w studyWorld, cells []CellData, share float64) {
+	s, err := newStudy(cells, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, holds := false, true
+	pairs, apart := s.verdict().Pairs, 0.0
+	for _, d := range pairs {
+		apart += oneIf(w.truth(d) != 0)
+	}
+	for _, d := range pairs {
+		truth := w.truth(d)
+		wrong = wrong || d.Winner != "" && (truth == 0 || (d.Winner == d.A) != (truth > 0))
+		if d.Difference.HasInterval() && (d.Difference.Low > truth+1e-12 || d.Difference.High < truth-1e-12) {
+			holds = false
+		}
+		if truth != 0 && d.Winner != "" {
+			f.found += share / apart
+		}
+	}
+	f.winners += share * oneIf(wrong)
+	f.holds += share * oneIf(holds)
+	if w.methods == 2 {
+		f.beside(s, w, share)
+	}
+}
+
+// beside adds what a study of two methods says beside its verdict: whether the difference
+// changes between tasks, and what it would be on others.
+func (f *studyFound) beside(s *study, w studyWorld, share float64) {
+	if w.tested() || w.turn != 0 {
+		i, ok := s.overTasks(s.pairs[0])
+		f.interactions += share * oneIf(ok && float64(i.Corrected) <= 0.05)
+		f.named += share * oneIf(ok && i.Parts[0].Differs)
+	}
+	for _, e := range s.elsewhere() {
+		side, truth := float64(sideOf(e.Mean)), w.truth(Difference{A: e.A, B: e.B})
+		f.beyond += share * oneIf(side != 0 && side*truth <= 0)
+		f.beyondFound += share * oneIf(side*truth > 0)
+	}
+}
+
 // tested reports whether the interaction has a truth to be held to.
-func (w studyWorld) tested() bool { return w.even && w.methods == 2 && w.models == 1 }
+func (w studyWorld) tested() bool {
+	return len(w.sizes) > 1 && w.even && w.methods == 2 && w.models == 1
+}
 
 // TestStudyAudit holds the verdict of a study to its error rate: the worst world to 6 %, and
 // the mean of all to 5 %. The long form draws 3,000 studies of each world and keeps a table.

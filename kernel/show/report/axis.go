@@ -13,9 +13,8 @@ type axis struct {
 	log       bool
 }
 
-// unit is an axis from 0 or 0.5 to 1 for measures within, and else as far as they reach.
-func unit(values []score.Metric) axis {
-	low, high := 0.5, 1.0
+// reaching is an axis from low to high, or as far as values reach beyond.
+func reaching(values []score.Metric, low, high float64) axis {
 	for _, m := range values {
 		if m.Defined {
 			low, high = min(low, m.Value), max(high, m.Value)
@@ -23,26 +22,24 @@ func unit(values []score.Metric) axis {
 		if m.HasInterval() {
 			low, high = min(low, m.Low), max(high, m.High)
 		}
-	}
-	if low < 0.5 {
-		low = min(0, low)
 	}
 	return axis{low: low, high: high}
 }
 
+// unit is an axis from 0 or 0.5 to 1 for measures within, and else as far as they reach.
+func unit(values []score.Metric) axis {
+	a := reaching(values, 0.5, 1)
+	if a.low < 0.5 {
+		a.low = min(0, a.low)
+	}
+	return a
+}
+
 // around is an axis that holds 0 and all of values, with round ends.
 func around(values []score.Metric) axis {
-	low, high := -0.05, 0.05
-	for _, m := range values {
-		if m.Defined {
-			low, high = min(low, m.Value), max(high, m.Value)
-		}
-		if m.HasInterval() {
-			low, high = min(low, m.Low), max(high, m.High)
-		}
-	}
-	step := round125((high - low) / 8)
-	return axis{low: step * math.Floor(low/step), high: step * math.Ceil(high/step)}
+	a := reaching(values, -0.05, 0.05)
+	step := round125((a.high - a.low) / 8)
+	return axis{low: step * math.Floor(a.low/step), high: step * math.Ceil(a.high/step)}
 }
 
 // decades is a logarithmic axis that holds the values, which are above 0.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
@@ -29,39 +30,27 @@ func curveTable(c *compare.Comparison, w compare.Spending) display.Table {
 	for i, l := range w.Lines {
 		t.AddWhole(letter(i) + " " + l.Name)
 	}
-	cell := func(l int, m score.Metric, setting string, of func(compare.CurvePair) compare.Difference) string {
-		text, beaten := metric(m, true), ""
-		if setting != "" && w.Way != compare.Dialled {
-			text += " k=" + setting
-		}
-		for i, other := range w.Lines {
-			for _, p := range w.Pairs {
-				if name := w.Lines[l].Name; of(p).Winner == name && i != l && (p.A == other.Name || p.B == other.Name) {
-					beaten += letter(i)
-				}
-			}
-		}
-		if beaten != "" {
-			text += " >" + beaten
-		}
-		return text
+	var names []string
+	for _, l := range w.Lines {
+		names = append(names, l.Name)
 	}
-	for b, budget := range c.Curve.Budgets {
-		row := []string{quantity(r, budget)}
+	cells := func(name string, of func(compare.CurveLine) (score.Metric, string), pair func(compare.CurvePair) compare.Difference) {
+		var pairs []compare.Difference
+		for _, p := range w.Pairs {
+			pairs = append(pairs, pair(p))
+		}
+		row := []string{name}
 		for i, l := range w.Lines {
-			setting := ""
-			if l.Settings != nil {
-				setting = l.Settings[b]
-			}
-			row = append(row, cell(i, l.Points[b], setting, func(p compare.CurvePair) compare.Difference { return p.Points[b] }))
+			m, setting := of(l)
+			row = append(row, metric(m, true)+setting+lettered(names, i, pairs))
 		}
 		t.Row(row...)
 	}
-	row := []string{"area"}
-	for i, l := range w.Lines {
-		row = append(row, cell(i, l.Area, "", func(p compare.CurvePair) compare.Difference { return p.Area }))
+	for b, budget := range c.Curve.Budgets {
+		cells(quantity(r, budget), func(l compare.CurveLine) (score.Metric, string) { return l.Points[b], settingText(w.Way, l, b) },
+			func(p compare.CurvePair) compare.Difference { return p.Points[b] })
 	}
-	t.Row(row...)
+	cells("area", func(l compare.CurveLine) (score.Metric, string) { return l.Area, "" }, func(p compare.CurvePair) compare.Difference { return p.Area })
 	t.Notes = append(t.Notes, "every band holds at all budgets at once; letters: the lines that are proven worse there; area: the mean over these budgets")
 	for _, p := range w.Pairs {
 		if x := p.Crossing; x != nil && (x.From.Defined() || x.To.Defined()) {
@@ -69,6 +58,21 @@ func curveTable(c *compare.Comparison, w compare.Spending) display.Table {
 		}
 	}
 	return t
+}
+
+// settingText is what a budget pays for, as in " k=5" or " effort=low".
+func settingText(w compare.Way, l compare.CurveLine, budget int) string {
+	if l.Settings == nil || l.Settings[budget] == "" {
+		return ""
+	}
+	setting := l.Settings[budget]
+	if w != compare.Dialled {
+		return " k=" + setting
+	}
+	if _, options, has := strings.Cut(setting, "?"); has {
+		return " " + options
+	}
+	return ""
 }
 
 // crossingText says where a line overtakes the other.

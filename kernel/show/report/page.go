@@ -78,7 +78,7 @@ table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .8rem;border-bottom:1px solid #8884;text-align:left}
 .right{text-align:right}
 pre{white-space:pre-wrap;font-size:13px}
-svg{max-width:100%%;height:auto;background:#fff;color:#000;border-radius:6px;margin:.5rem 0;display:block}
+svg{max-width:100%%;height:auto;margin:.5rem 0;display:block}
 </style></head><body>
 `, html.EscapeString(title))
 	for _, p := range parts {

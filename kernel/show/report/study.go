@@ -121,7 +121,7 @@ func paperTable(s *compare.Study) display.Table {
 					row, best = append(row, "–"), append(best, false)
 					continue
 				}
-				row, best = append(row, metric(part.Methods[m], true)+beatenBy(s, part, m)), append(best, standsOut(s, part, m))
+				row, best = append(row, metric(part.Methods[m], true)+lettered(methodsOf(s), m, part.Pairs)), append(best, standsOut(s, part, m))
 			}
 			use := ""
 			if model == "" || !several {
@@ -143,20 +143,37 @@ func letter(m int) string {
 	return letter(m/26-1) + letter(m%26)
 }
 
-// beatenBy are the letters of the methods that are proven worse than a method.
-func beatenBy(s *compare.Study, part compare.Slice, m int) string {
-	name, letters := s.Whole.Methods[m].Method, ""
-	for i, other := range s.Whole.Methods {
-		if other.Method != name && slices.ContainsFunc(part.Pairs, func(d compare.Difference) bool {
-			return d.Winner == name && (d.A == other.Method || d.B == other.Method)
-		}) {
-			letters += letter(i)
+// provenWorse are the methods that are proven worse than one.
+func provenWorse(pairs []compare.Difference, than string) (names []string) {
+	for _, d := range pairs {
+		switch {
+		case d.Winner != than:
+		case d.A == than:
+			names = append(names, d.B)
+		default:
+			names = append(names, d.A)
 		}
 	}
-	if letters == "" {
-		return ""
+	return names
+}
+
+// lettered are the letters of the methods that are proven worse than one, as in " >ab".
+func lettered(methods []string, m int, pairs []compare.Difference) string {
+	worse, text := provenWorse(pairs, methods[m]), " >"
+	for i, name := range methods {
+		if slices.Contains(worse, name) {
+			text += letter(i)
+		}
 	}
-	return " >" + letters
+	return strings.TrimSuffix(text, " >")
+}
+
+// methodsOf are the labels of a study's methods.
+func methodsOf(s *compare.Study) (names []string) {
+	for _, m := range s.Whole.Methods {
+		names = append(names, m.Method)
+	}
+	return names
 }
 
 // standsOut reports whether a method has the best mean of a part, or is not proven worse
@@ -287,13 +304,9 @@ func interactionLines(s *compare.Study) (lines []string) {
 	for _, i := range s.Interactions {
 		pair := i.A + " − " + i.B
 		var turned []string
-		least := compare.Number(0)
 		for _, d := range i.Parts {
 			if d.Differs {
 				turned = append(turned, fmt.Sprintf("%s %s against %s", d.Part, signed(d.Difference), d.Against))
-			}
-			if d.Detectable.Defined() {
-				least = max(least, d.Detectable)
 			}
 		}
 		switch {
@@ -302,7 +315,7 @@ func interactionLines(s *compare.Study) (lines []string) {
 		case i.F.Defined() && i.Corrected <= compare.Number(1-s.Level):
 			lines = append(lines, fmt.Sprintf("interaction: %s changes between tasks (Welch's F, p %s), though no single task is shown to differ from the others", pair, pValue(i.Corrected)))
 		default:
-			unseen[i.Of] = append(unseen[i.Of], fmt.Sprintf("%s (p %s, a change under %.2f would be missed)", pair, pValue(i.Corrected), float64(least)))
+			unseen[i.Of] = append(unseen[i.Of], fmt.Sprintf("%s (p %s, %s)", pair, pValue(i.Corrected), missed(i)))
 		}
 	}
 	for _, of := range []string{"tasks", "models"} {
@@ -311,4 +324,24 @@ func interactionLines(s *compare.Study) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// missed says how large a change may be that these samples do not show.
+func missed(i compare.Interaction) string {
+	least, blind := compare.Number(0), 0
+	for _, d := range i.Parts {
+		if d.Detectable.Defined() {
+			least = max(least, d.Detectable)
+		} else {
+			blind++
+		}
+	}
+	text := fmt.Sprintf("a change under %.2f would be missed", float64(least))
+	switch {
+	case blind == len(i.Parts):
+		return "too few samples to find any change"
+	case blind > 0:
+		text += fmt.Sprintf(", and any in %d of %d comparisons, which have too few samples", blind, len(i.Parts))
+	}
+	return text
 }

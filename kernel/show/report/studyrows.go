@@ -3,23 +3,13 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"noema/kernel/base/display"
-	"noema/kernel/base/score"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 )
-
-// cellRow is a slice's numbers of one method, for a table of data.
-type cellRow struct {
-	task, model, metric, method string
-	value                       score.Metric
-	best                        bool
-	better                      string
-}
 
 // StudyRows is the table of a paper as data, a line a method on each part of the study, with
 // a head.
@@ -33,35 +23,21 @@ func StudyRows(s *compare.Study) [][]string {
 			}
 			for m, method := range s.Whole.Methods {
 				v := part.Methods[m]
-				r := cellRow{cmp.Or(task, "mean"), cmp.Or(model, "all"), part.Metric, method.Method, v, standsOut(s, part, m), provenWorse(s, part, m)}
-				rows = append(rows, r.text())
+				rows = append(rows, []string{cmp.Or(task, "mean"), cmp.Or(model, "all"), part.Metric, method.Method, fmt.Sprint(v.N),
+					digits(v.Value, v.Defined), digits(v.Low, v.HasInterval()), digits(v.High, v.HasInterval()),
+					fmt.Sprint(standsOut(s, part, m)), strings.Join(provenWorse(part.Pairs, method.Method), " ")})
 			}
 		}
 	}
 	return rows
 }
 
-// provenWorse names the methods that are proven worse than a method.
-func provenWorse(s *compare.Study, part compare.Slice, m int) string {
-	name := s.Whole.Methods[m].Method
-	var names []string
-	for _, d := range part.Pairs {
-		if d.Winner == name {
-			names = append(names, strings.Join(slices.DeleteFunc([]string{d.A, d.B}, func(n string) bool { return n == name }), ""))
-		}
+// digits is a number for a table of data; empty if it is not known.
+func digits(x float64, known bool) string {
+	if !known {
+		return ""
 	}
-	return strings.Join(names, " ")
-}
-
-func (r cellRow) text() []string {
-	number := func(x float64, ok bool) string {
-		if !ok {
-			return ""
-		}
-		return fmt.Sprintf("%.6g", x)
-	}
-	return []string{r.task, r.model, r.metric, r.method, fmt.Sprint(r.value.N), number(r.value.Value, r.value.Defined),
-		number(r.value.Low, r.value.HasInterval()), number(r.value.High, r.value.HasInterval()), fmt.Sprint(r.best), r.better}
+	return fmt.Sprintf("%.6g", x)
 }
 
 // CellEstimate is what one cell of a study would ask for.

@@ -59,7 +59,7 @@ from .functions import FunctionMethod, method
 from .host import Host
 from .jsontext import find_json
 from .reading import find_number, marked, read_answer
-from .result import Pair, Replay, Result, Study, Trial
+from .result import Curve, Pair, Replay, Result, Study, Trial
 from .tables import Table
 
 
@@ -87,6 +87,7 @@ __all__ = [
     "Description",
     "Error",
     "Event",
+    "Curve",
     "Evidence",
     "Failed",
     "FunctionMethod",

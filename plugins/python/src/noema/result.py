@@ -8,11 +8,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _command
 from .functions import FunctionMethod
 from .tables import Table
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Pair(NamedTuple):
@@ -75,9 +78,15 @@ class Shown:
             raise ValueError(f"pack {self.id}: nobody else has the functions {names}: promote them, and compare the plugins")
         return _command.text(["pack", self.id, "-o", os.fspath(path), *_command.flags({"redact": list(redact) or None})], self.home)
 
+    def curve(self, over: str = "tokens") -> Curve:
+        """What each method is worth at one budget after another: of tokens, calls, cost or time."""
+        return Curve(self, over)
+
+    _flags: Sequence[str] = ()  # of the comparison that is shown
+
     @cached_property
     def _forms(self) -> dict[str, str]:
-        forms: dict[str, str] = json.loads(_command.text(["compare", self.id, "--mime"], self.home))
+        forms: dict[str, str] = json.loads(_command.text(["compare", self.id, *self._flags, "--mime"], self.home))
         return forms
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -89,6 +98,47 @@ class Shown:
     def __str__(self) -> str:
         """The table, as the command prints it."""
         return self._forms["text/plain"]
+
+
+class Curve(Shown):
+    """What each method is worth at one budget after another. Shown, it is the comparison with its curves."""
+
+    _kind = "curve of"
+
+    def __init__(self, of: Shown, over: str) -> None:
+        self.over, self._flags = over, ("--curve", over)
+        super().__init__({**_command.run(["compare", of.id, *self._flags], home=of.home), "run": of.id, "root_hash": of.root}, of.home)
+
+    @property
+    def comparison(self) -> dict[str, Any]:
+        """The comparison with its curve, in all numbers."""
+        found: dict[str, Any] = self.data.get("whole") or self.data
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each way to spend a budget, method and budget; None is not known.
+
+        low and high hold at all budgets at once, setting is what the budget pays for,
+        such as 5 draws, and better_than names the methods that are proven worse there.
+        """
+        found, curve = [], self.comparison["curve"]
+        for way in curve["ways"]:
+            for line in way["lines"]:
+                for i, (budget, point) in enumerate(zip(curve["budgets"], line["points"])):
+                    sides = [(p["a"], p["b"]) for p in way["pairs"] if p["points"][i].get("winner") == line["name"]]
+                    found.append({
+                        "way": way["way"], "method": line["name"], self.over: budget,
+                        **{k: point.get(k) for k in ("value", "low", "high")},
+                        "setting": (line.get("settings") or {i: None})[i],
+                        "better_than": [b if a == line["name"] else a for a, b in sides],
+                    })
+        return found
+
+    def df(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame. Needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
 
 
 class Result(Shown):

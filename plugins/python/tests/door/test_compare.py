@@ -114,6 +114,34 @@ class Experiments(unittest.TestCase):
         with self.assertRaises(ValueError):
             noema.study(["arithmetic"], ["direct"])
 
+    def test_a_curve_has_what_the_command_says(self):
+        study = noema.study(["arithmetic", "cafes"], ["direct", "cot"], limit=4, home=self.home)
+        for r in (self.compare("arithmetic", ["direct", "cot"], limit=20, epochs=3, model="sim?error=0.3"), study):
+            curve = r.curve("tokens")
+            told = curve.comparison["curve"]
+            rows = curve.rows()
+            self.assertEqual(len(rows), sum(len(w["lines"]) for w in told["ways"]) * len(told["budgets"]))
+            for m in curve.comparison["methods"]:  # the largest budget pays for every trial
+                last = [x for x in rows if x["method"] == m["method"] and x["way"] == told["ways"][0]["way"]][-1]
+                self.assertEqual(last["tokens"], told["budgets"][-1])
+                self.assertAlmostEqual(last["value"], m["metrics"][curve.comparison["metric"]]["value"]["value"])
+                self.assertLess(last["low"], last["high"])
+            shown = curve._repr_html_()
+            self.assertEqual(shown.count("<svg") - r._repr_html_().count("<svg"), len(told["ways"]))
+            self.assertIn("within a budget", str(curve))
+            self.assertEqual((curve.id, curve.root, curve.verdict), (r.id, r.root, r.verdict))
+        self.assertEqual({x["setting"] for x in rows}, {None})
+        with self.assertRaises(noema.CommandError):
+            r.curve("grace")
+
+    @lacks("pandas")
+    def test_a_curve_is_a_frame(self):
+        r = self.compare("arithmetic", ["direct", "cot"], limit=10, epochs=3, model="sim?error=0.3")
+        frame = r.curve("calls").df()
+        self.assertEqual(list(frame.columns), ["way", "method", "calls", "value", "low", "high", "setting", "better_than"])
+        self.assertEqual(frame.groupby("way", sort=False).size().index[0], "one trial, wrong if it used more")
+        self.assertIn("3", set(frame["setting"].dropna()))
+
     def test_a_pack_is_verified_elsewhere(self):
         r = self.compare("arithmetic", ["direct"], limit=2)
         file = os.path.join(self.home, "one.noema")
