@@ -13,6 +13,7 @@ import (
 
 type monteOptions struct {
 	phases.Options
+	phases.Judged
 	Simulations int     `json:"simulations" default:"4" min:"1" max:"10000" doc:"how often a leaf is chosen, expanded and played to the end"`
 	Width       int     `json:"width" default:"2" min:"1" max:"100" doc:"steps that are proposed from a leaf, at most"`
 	Depth       int     `json:"depth" default:"5" min:"1" max:"100" doc:"steps in the tree, at most; beyond them it is played to the end in one call"`
