@@ -21,7 +21,8 @@ for agent in simple:simple:gpt-4-turbo-2024-04-09 retry:simple_repeat:gpt-4-turb
 	row "$name, five runs: mean solved, mean tokens" "$(jq -rs 'map(.score) | add / 5' "$WORK/$name-5.jsonl"), $(jq -s 'add / 5 | round' "$WORK/$name.tokens")" -
 done
 cd "$WORK"
+noema compare ldb-5.jsonl ldb-reflexion-5.jsonl warming-5.jsonl retry-5.jsonl escalation-5.jsonl simple-5.jsonl >pairs.txt
 for pair in warming:simple warming:retry warming:escalation ldb:warming ldb-reflexion:warming ldb:simple; do
-	noema compare "${pair%%:*}-5.jsonl" "${pair#*:}-5.jsonl" >pair.txt
-	row "${pair%%:*} against ${pair#*:}, five runs: difference, interval, p" "$(sed -n 's/^[a-z0-9-]* − [^ ]*  *\([-+0][^ ]* \[[^]]*\]\)  *[^ ]*  *\([^ ]*\).*/\1, \2/p' pair.txt)" -
+	row "${pair%%:*} against ${pair#*:}, five runs: difference, interval, p of 15 pairs" \
+		"$(sed -n "s/^${pair%%:*}-5 − ${pair#*:}-5  *\([-+0][^ ]* \[[^]]*\]\)  *[^ ]*  *\(< [^ ]*\|[^ ]*\).*/\1, \2/p" pairs.txt)" -
 done

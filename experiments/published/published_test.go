@@ -55,6 +55,7 @@ func TestPublished(t *testing.T) {
 		"tot": "tree-of-thought-llm", "agents": "agent-evals", "cot": "zero_shot_cot", "tau": "tau-bench", "gsm8k": "grade-school-math", "anot": "anot",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			sources(t, source)
 			cmd := exec.CommandContext(t.Context(), "sh", name+".sh", folder)
 			cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))

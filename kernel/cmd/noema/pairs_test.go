@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 	"noema/kernel/lab"
@@ -303,5 +305,43 @@ func holdTable(t *testing.T, file, want string) {
 	}
 	if err := os.WriteFile(file, fmt.Appendf(nil, "%s%s%s%s%s", before, tableBegin, want, tableEnd, after), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGrid: the experiments of experiments/grid name every method that can do their task, and the
+// study those that can do all of its tasks.
+func TestGrid(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "..", "experiments", "grid", "*.yaml"))
+	if err != nil || len(paths) < 7 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Task    any
+			Methods []string
+		}
+		if err := yaml.Unmarshal(raw, &file); err != nil {
+			t.Fatal(err)
+		}
+		tasks, several := file.Task.([]any)
+		if !several {
+			tasks = []any{file.Task}
+		}
+		want := slices.Sorted(maps.Keys(builtin.Methods()))
+		for _, text := range tasks {
+			text, _, _ := strings.Cut(text.(string), "#")
+			tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(strings.Replace(text, "./", filepath.Dir(path)+"/", 1), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = slices.DeleteFunc(want, func(name string) bool { return !supports(tk, builtin.Methods()[name]) })
+		}
+		if got := slices.Sorted(slices.Values(file.Methods)); !slices.Equal(got, want) {
+			t.Errorf("%s has\n%q, want\n%q", path, got, want)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func TestJudgeOfAnotherModel(t *testing.T) {
 	}
 	replies := func(model string) string { // of one that answers, or judges
 		return "model: " + model + "\nrules:\n" + strings.Join(map[string][]string{
-			"answers": {`  - {match: '{"next": ', reply: {next: ["Answer: 4", "Answer: 5"]}}`, `  - {match: "step by step", replies: ["Answer: 5", "Answer: 4"]}`, `  - {match: '"lessons"', reply: {lessons: ["add again"]}}`, `  - {match: "<faults>", reply: "Answer: 4"}`, `  - {match: "<lessons>", reply: "Answer: 4"}`},
+			"answers": {`  - {match: '{"next": ', reply: {next: ["Answer: 5", "Answer: 4"]}}`, `  - {match: '"lessons"', reply: {lessons: ["add again"]}}`, `  - {match: "<lessons>", reply: "Answer: 4"}`, `  - {match: "<faults>", reply: "Answer: 4"}`, `  - {match: "step by step", replies: ["Answer: 5", "Answer: 4"]}`},
 			"judges":  {`  - {match: "Answer: 5", regex: '\{"value": ', reply: {value: impossible}}`, `  - {regex: '\{"value": ', reply: {value: sure}}`, `  - {match: "Answer: 5", regex: '\{"faults": ', reply: {faults: ["2 and 2 are 4"]}}`, `  - {regex: '\{"faults": ', reply: {faults: []}}`},
 		}[model], "\n") + "\n"
 	}
