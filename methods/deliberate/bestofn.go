@@ -11,6 +11,7 @@ import (
 
 type bestOptions struct {
 	phases.Options
+	phases.Judged
 	Draws       int     `json:"draws" default:"5" min:"1" max:"1000" doc:"how many chains of thought"`
 	Temperature float64 `json:"temperature" default:"0.7" min:"0" max:"2" doc:"temperature of the chains, and of judgements if there are several"`
 	Judge       string  `json:"judge" default:"value" choices:"value,pairs" doc:"who wins: the chain that is judged best by itself, or the one that wins most comparisons with another"`
@@ -21,8 +22,8 @@ type bestOptions struct {
 // the best.
 //
 // Source: Cobbe et al. 2021, "Training Verifiers to Solve Math Word Problems", and for
-// pairs Jiang et al. 2023, "LLM-Blender". Differs: the verifier is not trained, but the
-// model itself, asked for sure, likely or impossible as by Yao et al. 2023; pairs are
+// pairs Jiang et al. 2023, "LLM-Blender". Differs: the verifier is not trained, but a
+// model, asked for sure, likely or impossible as by Yao et al. 2023; pairs are
 // compared in both orders. Of equally good chains the one drawn first wins.
 func BestOfN() Method {
 	return Method{
@@ -37,19 +38,11 @@ func takeBest(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, e
 	if err != nil {
 		return reply.Reading{}, err
 	}
-	values := make([]float64, len(drafts))
+	var values []float64
 	if o.Judge == "pairs" {
-		wins, failed := t.Wins(ctx, "pair", phases.Texts(drafts))
-		for i, n := range wins {
-			values[i] = float64(n)
-		}
-		err = failed
+		values, err = t.Wins(ctx, "pair", phases.Texts(drafts))
 	} else {
-		verdicts, failed := t.Values(ctx, "judge", phases.Texts(drafts), o.Votes, o.Temperature)
-		for i, v := range verdicts {
-			values[i] = v.Value()
-		}
-		err = failed
+		values, err = t.Values(ctx, "judge", phases.Texts(drafts), o.Votes, o.Temperature)
 	}
 	if err != nil {
 		return reply.Reading{}, err

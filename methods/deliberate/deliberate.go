@@ -15,8 +15,7 @@
 //	pal                a program, which a machine runs
 //
 // They answer every kind of question, and all but pal call no tools. What they are made of is in
-// package phases; a trial has one model, so where a paper has another judge, it is the
-// same model here.
+// package phases. What judges is the model that answers, or the one that the option judged_by names.
 package deliberate
 
 import (

@@ -142,6 +142,9 @@ func dials(r *rand.Rand, name string) (options map[string]any, most int) {
 	n := func(limit int) int { return 1 + r.IntN(limit) }
 	a, b, c, votes := n(4), n(3), n(3), n(2)
 	options = map[string]any{"retries": 1}
+	if slices.ContainsFunc(deliberate.All()[name].(methods.Describer).Describe().Options, func(o methods.Option) bool { return o.Name == "judged_by" }) && r.IntN(2) == 0 {
+		options["judged_by"] = "strong"
+	}
 	switch name {
 	case "tot":
 		options["breadth"], options["width"], options["depth"], options["votes"] = a, b, c, votes
@@ -214,6 +217,9 @@ func TestEveryTrial(t *testing.T) {
 			}
 			places := map[string]bool{}
 			for _, c := range log.Calls {
+				if want := judgeOf(options, c.Request); c.Request.By != want {
+					t.Errorf("%s %s: %s is asked of the model %q, want %q", name, p.Options, c.Request.Path, c.Request.By, want)
+				}
 				if at := c.Request.Path; places[at] {
 					t.Errorf("%s %s: two calls at %s", name, p.Options, at)
 				} else {
@@ -227,6 +233,14 @@ func TestEveryTrial(t *testing.T) {
 	if outcomes[methods.Answered] < 300 || outcomes[methods.Unparsed]+outcomes[methods.Defaulted] < 20 {
 		t.Errorf("the trials ended so: %v", outcomes)
 	}
+}
+
+// judgeOf is the model that a call is for: judgements are for the one that an option names.
+func judgeOf(options map[string]any, r methods.Request) string {
+	if judge, ok := options["judged_by"]; ok && r.Schema != nil && slices.Contains([]string{"value", "vote", "faults"}, r.Schema.Name) {
+		return judge.(string)
+	}
+	return ""
 }
 
 func checkGraph(t *testing.T, name string, a methods.Answer, log methodtest.Transcript) {

@@ -10,6 +10,7 @@ import (
 
 type escalateOptions struct {
 	phases.Options
+	phases.Judged
 	By          string  `json:"by" default:"effort" choices:"effort,retry,warming" doc:"what changes from attempt to attempt: a bare answer, then a chain of thought, then the majority of several; nothing but the draw; or the temperature, from 0"`
 	Tries       int     `json:"tries" default:"5" min:"1" max:"100" doc:"attempts by retry or warming, at most"`
 	Draws       int     `json:"draws" default:"5" min:"1" max:"1000" doc:"chains of thought of the last effort"`
@@ -21,8 +22,7 @@ type escalateOptions struct {
 // Source: Kapoor et al. 2024, "AI Agents That Matter", whose baselines are retry,
 // warming (from temperature 0 to 0.5 over five attempts) and escalation. Differs: the
 // check is the model's own list of faults, where the paper has the tests that a
-// programming task shows; a trial has one model, so escalation is to more effort and not
-// to a dearer model. Where no attempt passes, the majority of all is the answer.
+// programming task shows; escalation is to more effort and not to a dearer model. Where no attempt passes, the majority of all is the answer.
 func Escalate() Method {
 	return Method{
 		name: "escalate", summary: "answers cheaply first, and spends more where a check finds faults",

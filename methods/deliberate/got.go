@@ -12,6 +12,7 @@ import (
 
 type graphOptions struct {
 	phases.Options
+	phases.Judged
 	Parts       int     `json:"parts" default:"3" min:"2" max:"50" doc:"parts of the question, at most"`
 	Branch      int     `json:"branch" default:"2" min:"1" max:"50" doc:"thoughts for each part and for the merged answer, of which the best is kept"`
 	Rounds      int     `json:"rounds" default:"1" min:"0" max:"100" doc:"how often the merged answer is checked and refined, at most"`
@@ -113,10 +114,6 @@ func keep(ctx context.Context, t *phases.Trial, path string, texts []string) (in
 	if len(texts) == 1 {
 		return 0, nil
 	}
-	verdicts, err := t.Values(ctx, path, texts, 1, 0)
-	values := make([]float64, len(texts))
-	for i, v := range verdicts {
-		values[i] = v.Value()
-	}
+	values, err := t.Values(ctx, path, texts, 1, 0)
 	return phases.Best(values, 1)[0], err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"noema/methods"
 	"noema/methods/phases"
@@ -13,6 +14,7 @@ import (
 
 type monteOptions struct {
 	phases.Options
+	phases.Judged
 	Simulations int     `json:"simulations" default:"4" min:"1" max:"10000" doc:"how often a leaf is chosen, expanded and played to the end"`
 	Width       int     `json:"width" default:"2" min:"1" max:"100" doc:"steps that are proposed from a leaf, at most"`
 	Depth       int     `json:"depth" default:"5" min:"1" max:"100" doc:"steps in the tree, at most; beyond them it is played to the end in one call"`
@@ -133,10 +135,7 @@ func (p *play) expand(ctx context.Context, path string, at *leaf) error {
 		return nil
 	}
 	next, err := p.Next(ctx, path+"/expand", at.steps, p.Width, p.Temperature)
-	if err != nil && !p.Lost(ctx, path+"/expand", err) {
-		return err
-	}
-	if err != nil {
+	if p.Lost(ctx, path+"/expand", err) {
 		return nil
 	}
 	for _, step := range next {
@@ -145,7 +144,7 @@ func (p *play) expand(ctx context.Context, path string, at *leaf) error {
 		l.id = p.graph.Add(methods.Node{Label: step, Kind: "thought", Layer: len(l.steps), Text: step, Path: path + "/expand"}, at.id)
 		at.below = append(at.below, l)
 	}
-	return nil
+	return err
 }
 
 // simulate plays each game to the end and has the endings judged. One without an answer
@@ -172,7 +171,7 @@ func (p *play) simulate(ctx context.Context, path string, games []*leaf) error {
 		if p.Trust > 0 {
 			text := d.Text
 			if !ok {
-				text = joined(games[i].steps, text)
+				text = strings.Join(append(slices.Clip(games[i].steps), text), "\n")
 			}
 			v, err := p.Value(ctx, at+"/judge", text, 1, 0)
 			if err != nil {
@@ -206,12 +205,4 @@ func (p *play) close(l *leaf) {
 // rewarded is the reward of an ending, 0 to 1, by all that were played so far.
 func (p *play) rewarded(e ending) float64 {
 	return p.Trust*e.trust + (1-p.Trust)*float64(p.agree[string(e.Answer.Value)])/float64(len(p.endings))
-}
-
-// joined is a chain of steps and what was written behind it.
-func joined(steps []string, text string) string {
-	for _, s := range slices.Backward(steps) {
-		text = s + "\n" + text
-	}
-	return text
 }

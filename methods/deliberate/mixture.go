@@ -20,8 +20,8 @@ type mixtureOptions struct {
 // layer before, and one reply join the last layer.
 //
 // Source: Wang et al. 2024, "Mixture-of-Agents Enhances Large Language Model
-// Capabilities". Differs: a trial has one model, so the agents are draws of it, as in
-// the paper's single-proposer setting and Li et al. 2025, "Rethinking Mixture-of-Agents".
+// Capabilities". Differs: the agents are draws of one model, as in the
+// paper's single-proposer setting and Li et al. 2025, "Rethinking Mixture-of-Agents".
 func MixtureOfAgents() Method {
 	return Method{
 		name: "mixture-of-agents", summary: "layers of replies, each from all of the layer before; a last reply joins them",

@@ -11,6 +11,7 @@ import (
 
 type refineOptions struct {
 	phases.Options
+	phases.Judged
 	Rounds      int     `json:"rounds" default:"3" min:"0" max:"100" doc:"how often a draft is criticised and written anew, at most"`
 	Temperature float64 `json:"temperature" default:"0" min:"0" max:"2" doc:"temperature of the drafts"`
 }
@@ -69,6 +70,7 @@ func improve(ctx context.Context, t *phases.Trial, g *phases.Graph, draft phases
 
 type reflexionOptions struct {
 	phases.Options
+	phases.Judged
 	Trials      int     `json:"trials" default:"3" min:"1" max:"100" doc:"attempts, at most"`
 	Memory      int     `json:"memory" default:"3" min:"1" max:"100" doc:"lessons that an attempt is shown, the last ones"`
 	Temperature float64 `json:"temperature" default:"0" min:"0" max:"2" doc:"temperature of the attempts"`

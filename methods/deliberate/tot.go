@@ -14,6 +14,7 @@ import (
 
 type treeOptions struct {
 	phases.Options
+	phases.Judged
 	Search      string  `json:"search" default:"breadth" choices:"breadth,depth" doc:"which states are looked at next: the best of each depth, or the best below the last"`
 	Judge       string  `json:"judge" default:"value" choices:"value,vote" doc:"how states are judged: each by itself, or one against the others; depth first needs value"`
 	Breadth     int     `json:"breadth" default:"3" min:"1" max:"100" doc:"states that are kept at each depth"`
@@ -162,30 +163,17 @@ func (s *tree) judge(ctx context.Context, path string, states []*state) error {
 			texts = append(texts, one.text())
 		}
 	}
-	values := make([]float64, len(texts))
-	if s.Judge == "vote" {
-		if len(texts) > 1 {
-			votes, err := s.Vote(ctx, path, texts, s.Votes, s.Temperature)
-			if err != nil {
-				return err
-			}
-			for i, n := range votes {
-				values[i] = float64(n)
-			}
-		}
-	} else {
-		verdicts, err := s.Values(ctx, path, texts, s.Votes, s.Temperature)
-		if err != nil {
-			return err
-		}
-		for i, v := range verdicts {
-			values[i] = v.Value()
-		}
+	values, err := make([]float64, len(texts)), error(nil)
+	switch {
+	case s.Judge == "value":
+		values, err = s.Values(ctx, path, texts, s.Votes, s.Temperature)
+	case len(texts) > 1:
+		values, err = s.Vote(ctx, path, texts, s.Votes, s.Temperature)
 	}
 	for _, one := range states {
 		one.value = values[slices.Index(texts, one.text())]
 	}
-	return nil
+	return err
 }
 
 // draw adds states below those that they come from.
@@ -208,11 +196,8 @@ func (s *tree) depthFirst(ctx context.Context, root *state) (*state, error) {
 	for len(stack) > 0 && s.visits < s.Visits {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if at.done != nil {
+		if at.done != nil || len(at.steps) >= s.Depth { // the latter is continued
 			return at, nil
-		}
-		if len(at.steps) >= s.Depth {
-			return at, nil // it is continued
 		}
 		s.visits++
 		path := fmt.Sprintf("visit/%d", s.visits)

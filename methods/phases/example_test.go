@@ -37,13 +37,9 @@ func solve(ctx context.Context, t *phases.Trial, o options) (reply.Reading, erro
 	if err != nil {
 		return reply.Reading{}, err
 	}
-	verdicts, err := t.Values(ctx, "judge", phases.Texts(drafts), o.Votes, 0.7)
+	values, err := t.Values(ctx, "judge", phases.Texts(drafts), o.Votes, 0.7)
 	if err != nil {
 		return reply.Reading{}, err
-	}
-	values := make([]float64, len(verdicts))
-	for i, v := range verdicts {
-		values[i] = v.Value()
 	}
 	best := drafts[phases.Best(values, 1)[0]]
 	last, err := t.Draft(ctx, t.Reconsider("merge", 0, 0, "Improve the solution above.", t.Show("merge", "solution", best.Text)))

@@ -75,12 +75,13 @@ func (t *Trial) Value(ctx context.Context, path, text string, votes int, tempera
 	return v, err
 }
 
-// Values is [Trial.Value] of several texts at the same time; the path of text i is
-// path/vI from 1.
-func (t *Trial) Values(ctx context.Context, path string, texts []string, votes int, temperature float64) ([]Verdict, error) {
-	all := make([]Verdict, len(texts))
-	err := Each(len(texts), func(i int) (err error) {
-		all[i], err = t.Value(ctx, fmt.Sprintf("%s/v%d", path, i+1), texts[i], votes, temperature)
+// Values are the [Verdict.Value] of several texts, judged at the same time; the path of
+// text i is path/vI from 1.
+func (t *Trial) Values(ctx context.Context, path string, texts []string, votes int, temperature float64) ([]float64, error) {
+	all := make([]float64, len(texts))
+	err := Each(len(texts), func(i int) error {
+		v, err := t.Value(ctx, fmt.Sprintf("%s/v%d", path, i+1), texts[i], votes, temperature)
+		all[i] = v.Value()
 		return err
 	})
 	return all, err
@@ -88,8 +89,8 @@ func (t *Trial) Values(ctx context.Context, path string, texts []string, votes i
 
 // Vote has the model choose one of several texts, votes times, and counts the votes of
 // each. A vote that cannot be read does not count.
-func (t *Trial) Vote(ctx context.Context, path string, texts []string, votes int, temperature float64) ([]int, error) {
-	said, counts := make([]int, votes), make([]int, len(texts))
+func (t *Trial) Vote(ctx context.Context, path string, texts []string, votes int, temperature float64) ([]float64, error) {
+	said, counts := make([]int, votes), make([]float64, len(texts))
 	numbers := reply.InOrder(len(texts))
 	err := Each(votes, func(i int) error {
 		r := t.judgement(path, i, votes, temperature, votePrompt, "solutions", texts...)
@@ -111,16 +112,16 @@ func (t *Trial) Vote(ctx context.Context, path string, texts []string, votes int
 
 // Wins compares every two of the texts in both orders, by one vote each, and counts the
 // wins of each.
-func (t *Trial) Wins(ctx context.Context, path string, texts []string) ([]int, error) {
+func (t *Trial) Wins(ctx context.Context, path string, texts []string) ([]float64, error) {
 	n := len(texts)
-	won := make([][]int, n*n)
+	won := make([][]float64, n*n)
 	err := Each(n*n, func(i int) (err error) {
 		if a, b := i/n, i%n; a != b {
 			won[i], err = t.Vote(ctx, fmt.Sprintf("%s/%d-%d", path, a+1, b+1), []string{texts[a], texts[b]}, 1, 0)
 		}
 		return err
 	})
-	wins := make([]int, n)
+	wins := make([]float64, n)
 	for i, votes := range won {
 		if votes != nil {
 			wins[i/n] += votes[0]
@@ -133,7 +134,8 @@ func (t *Trial) Wins(ctx context.Context, path string, texts []string) ([]int, e
 // Faults has the model list what is wrong with a solution; none if all is right, or if
 // no reply could be read.
 func (t *Trial) Faults(ctx context.Context, path, solution string) ([]string, error) {
-	faults, err := t.List(ctx, path, "faults", maxFaults, faultsPrompt, t.Show(path, "solution", solution))
+	r := t.Request(path, methods.Ask(t.Prompt(faultsPrompt, t.Show(path, "solution", solution)))...)
+	faults, err := t.list(ctx, t.judging(r), "faults", maxFaults)
 	if t.Lost(ctx, path, err) {
 		return nil, nil
 	}
@@ -150,7 +152,7 @@ func (t *Trial) judgement(path string, i, votes int, temperature float64, instru
 	} else {
 		path = fmt.Sprintf("%s/n%d", path, i+1)
 	}
-	return t.drawn(t.Request(path, methods.Ask(t.Prompt(instruction, t.Show(path, tag, texts...)))...), i, temperature)
+	return t.judging(t.drawn(t.Request(path, methods.Ask(t.Prompt(instruction, t.Show(path, tag, texts...)))...), i, temperature))
 }
 
 // judge asks for a judgement, which the method can go on without.

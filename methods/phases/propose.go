@@ -176,8 +176,11 @@ func (t *Trial) chain(path string, steps []string) Section {
 
 // List asks for at most limit texts under a key of a JSON object. The instruction ends
 // with the form of the reply.
-func (t *Trial) List(ctx context.Context, path, key string, limit int, instruction string, shown ...Section) (list []string, err error) {
-	r := t.Request(path, methods.Ask(t.Prompt(instruction, shown...))...)
+func (t *Trial) List(ctx context.Context, path, key string, limit int, instruction string, shown ...Section) ([]string, error) {
+	return t.list(ctx, t.Request(path, methods.Ask(t.Prompt(instruction, shown...))...), key, limit)
+}
+
+func (t *Trial) list(ctx context.Context, r methods.Request, key string, limit int) (list []string, err error) {
 	r.Schema = listSchema(key, limit)
 	_, _, err = reply.JSON(ctx, t.Host, r, func(raw json.RawMessage) (err error) {
 		list, err = texts(raw, key)

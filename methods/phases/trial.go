@@ -4,7 +4,7 @@
 //
 //	t, err := phases.Start(p, h, &o, &o.Options)                // o embeds phases.Options
 //	drafts, err := t.Drafts(ctx, t.Reason("draft", d, 0.7), …)  // propose
-//	verdicts, err := t.Values(ctx, "judge", texts, votes, 0)    // judge
+//	values, err := t.Values(ctx, "judge", texts, votes, 0)      // judge
 //	best := phases.Best(values, 2)                              // select
 //	answer, err := phases.Majority(answers, p.Answer)           // merge
 //	return t.End(ctx, "my-method", r, err)
@@ -16,6 +16,7 @@ package phases
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -37,6 +38,11 @@ type Options struct {
 	MaxTokens       int `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
 }
 
+// Judged is what methods that judge drafts or steps have beside [Options]: embed it, too.
+type Judged struct {
+	JudgedBy string `json:"judged_by" doc:"which of the experiment's models judges, by its name: judge for --model 'A?with.judge=B'; empty for the one that answers"`
+}
+
 // ErrNoAnswer says that every call succeeded and no reply held an answer.
 var ErrNoAnswer = errors.New("no reply holds an answer")
 
@@ -53,6 +59,7 @@ type Trial struct {
 	Host     methods.Host
 	Question string // the problem as text: its data, its request, which answer is wanted
 	options  *Options
+	judges   Judged
 }
 
 // Start begins a trial: it reads p.Options into the struct that o points at, whose part
@@ -62,6 +69,9 @@ func Start(p methods.Problem, h methods.Host, o any, common *Options) (*Trial, e
 		return nil, err
 	}
 	t := &Trial{Problem: p, Host: h, options: common}
+	if len(p.Options) > 0 {
+		_ = json.Unmarshal(p.Options, &t.judges) // o has decoded them
+	}
 	spec := &t.Answer
 	switch spec.Kind {
 	case methods.Ranking:
@@ -103,6 +113,12 @@ func (t *Trial) cut(what, text string, limit int) string {
 // Request is a greedy call with the trial's seed and output limit.
 func (t *Trial) Request(path string, messages ...methods.Message) methods.Request {
 	return methods.Request{Messages: messages, Sampling: methods.Sampling{Seed: t.Seed, MaxTokens: t.options.MaxTokens}, Path: path}
+}
+
+// judging is a call that judges: by the model that the option judged_by names.
+func (t *Trial) judging(r methods.Request) methods.Request {
+	r.By = t.judges.JudgedBy
+	return r
 }
 
 // Emit sends an event about a call path, whose first element is the phase. Data may be

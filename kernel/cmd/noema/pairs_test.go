@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 	"noema/kernel/lab"
@@ -24,9 +26,35 @@ import (
 	"noema/plugins"
 )
 
-// smallTasks are the generated tasks in sizes that a test can run.
+// smallTasks are the generated tasks in sizes that a test can run, and puzzles.
 func smallTasks() []string {
-	return []string{"cafes?n=3", "policy?restaurants=2", "arithmetic", "multihop?articles=4&questions=6&words=100", "logs?rows=300&queries=6", "booking?n=5"}
+	game24 := filepath.Join("..", "..", "..", "experiments", "grid", "game24.csv")
+	return []string{"cafes?n=3", "policy?restaurants=2", "arithmetic", game24 + "?", "multihop?articles=4&questions=6&words=100", "logs?rows=300&queries=6", "booking?n=5"}
+}
+
+// nameOf is a task's name in the table.
+func nameOf(text string) string {
+	name, _, _ := strings.Cut(filepath.Base(text), "?")
+	return strings.TrimSuffix(name, ".csv")
+}
+
+// worksByPython reports whether a method needs the tool python.
+func worksByPython(m methods.Method) bool {
+	return slices.Contains(m.(methods.Describer).Describe().Tools, "python")
+}
+
+// opened is a task as a method is given it: with the tool python if the method works by it.
+func opened(t *testing.T, text string, m methods.Method) *task.Task {
+	t.Helper()
+	if worksByPython(m) {
+		before, options, _ := strings.Cut(text, "?")
+		text = before + "?python=true&" + options
+	}
+	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(strings.TrimRight(text, "?&"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tk
 }
 
 // caseOf is a sample of a task as a method meets it.
@@ -82,7 +110,7 @@ func shortfalls() (marks map[string]string, why string) {
 With a simulated model that makes no errors (` + "`sim?error=0`" + `) every pair scores 1.00, but for those with a letter: (a) it gives the
 verdict alone; (b) a hop takes two plans, and one more than the first is the default: 1.00 with ` + "`replans=8`" + `; (c) 12 turns, the
 default, do not suffice for the longest errands: 1.00 with ` + "`steps=40`" + `; (d) every errand ends as it should, but a plan that must
-be undone gives no answer; (e) without tools it sees the beginning of the log alone, and can book nothing.
+be undone gives no answer; (e) without tools it sees the beginning of the log alone, and can book nothing. ` + "`game24` are puzzles of the\nGame of 24; `pal` needs `?python=true`" + ` behind the task.
 `
 }
 
@@ -103,18 +131,18 @@ func TestPairsWithoutErrors(t *testing.T) {
 	}
 	marks, _ := shortfalls()
 	for _, text := range smallTasks() {
-		name, _, _ := strings.Cut(text, "?")
+		name := nameOf(text)
 		larger := strings.NewReplacer("booking?n=5", "booking?n=12", "articles=4&questions=6&words=100", "questions=12") // errands of all lengths; articles that no prompt can show
-		tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(larger.Replace(text), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for method, m := range builtin.Methods() {
-			if !supports(tk, m) {
-				continue
-			}
 			t.Run(method+"/"+name, func(t *testing.T) {
 				t.Parallel()
+				tk := opened(t, larger.Replace(text), m)
+				if !supports(tk, m) {
+					t.Skip("it cannot")
+				}
+				if worksByPython(m) {
+					needPython(t)
+				}
 				mark := marks[method+"/"+name]
 				if got := allRight(t, tk, model, m, ""); got != (mark == "") {
 					t.Errorf("all right: %v, but the table marks it %q", got, mark)
@@ -210,14 +238,10 @@ func TestSupportedPairs(t *testing.T) {
 	suited := map[tools]bool{}
 	marks, why := shortfalls()
 	for _, text := range smallTasks() {
-		name, _, _ := strings.Cut(text, "?")
+		name := nameOf(text)
 		table.Add(name)
-		tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(text, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, method := range slices.Sorted(maps.Keys(all)) {
-			mark := ""
+			mark, tk := "", opened(t, text, all[method])
 			if supports(tk, all[method]) {
 				mark = "yes"
 				if letter := marks[method+"/"+name]; letter != "" {
@@ -281,5 +305,43 @@ func holdTable(t *testing.T, file, want string) {
 	}
 	if err := os.WriteFile(file, fmt.Appendf(nil, "%s%s%s%s%s", before, tableBegin, want, tableEnd, after), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestGrid: the experiments of experiments/grid name every method that can do their task, and the
+// study those that can do all of its tasks.
+func TestGrid(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "..", "experiments", "grid", "*.yaml"))
+	if err != nil || len(paths) < 7 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Task    any
+			Methods []string
+		}
+		if err := yaml.Unmarshal(raw, &file); err != nil {
+			t.Fatal(err)
+		}
+		tasks, several := file.Task.([]any)
+		if !several {
+			tasks = []any{file.Task}
+		}
+		want := slices.Sorted(maps.Keys(builtin.Methods()))
+		for _, text := range tasks {
+			text, _, _ := strings.Cut(text.(string), "#")
+			tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(strings.Replace(text, "./", filepath.Dir(path)+"/", 1), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = slices.DeleteFunc(want, func(name string) bool { return !supports(tk, builtin.Methods()[name]) })
+		}
+		if got := slices.Sorted(slices.Values(file.Methods)); !slices.Equal(got, want) {
+			t.Errorf("%s has\n%q, want\n%q", path, got, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,4 +50,34 @@ print("Answer:", by("cheap"), by("gpt-4o"), by("gpt-4o"))`)
 	want(t, alone.stdout+alone.stderr, `the experiment has no model called "strong"`)
 	other := c.start(c.command("compare", "--task", "quiz.jsonl", "--methods", "direct", "--model", "openai/small?with.strong=opnai/large"))()
 	want(t, other.stdout+other.stderr, `called "strong"`, `did you mean "openai"`)
+}
+
+// TestJudgeOfAnotherModel: each method that judges asks the model that judged_by names for its
+// judgements and the first for all else, a replay has the same root, and a model that the
+// experiment lacks is refused with its cure.
+func TestJudgeOfAnotherModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("four runs")
+	}
+	replies := func(model string) string { // of one that answers, or judges
+		return "model: " + model + "\nrules:\n" + strings.Join(map[string][]string{
+			"answers": {`  - {match: '{"next": ', reply: {next: ["Answer: 5", "Answer: 4"]}}`, `  - {match: '"lessons"', reply: {lessons: ["add again"]}}`, `  - {match: "<lessons>", reply: "Answer: 4"}`, `  - {match: "<faults>", reply: "Answer: 4"}`, `  - {match: "step by step", replies: ["Answer: 5", "Answer: 4"]}`},
+			"judges":  {`  - {match: "Answer: 5", regex: '\{"value": ', reply: {value: impossible}}`, `  - {regex: '\{"value": ', reply: {value: sure}}`, `  - {match: "Answer: 5", regex: '\{"faults": ', reply: {faults: ["2 and 2 are 4"]}}`, `  - {regex: '\{"faults": ', reply: {faults: []}}`},
+		}[model], "\n") + "\n"
+	}
+	c := newCLI(t)
+	c.write("quiz.jsonl", `{"id":"a","question":"What is 2 plus 2?","answer":4}`+"\n")
+	c.write("answers.yaml", replies("answers"))
+	c.write("judges.yaml", replies("judges"))
+	args := []string{"compare", "--task", "quiz.jsonl", "--methods", "best-of-n,tot,mcts,self-refine,reflexion", "-M", "judged_by=judge", "-M", "retries=0", "--model", "scripted/answers.yaml?with.judge=scripted/judges.yaml"}
+	first := c.run(0, args...)
+	if rows := regexp.MustCompile(`(?m)^(\S+) +1 +1\.00`).FindAllString(first.stdout, -1); len(rows) != 5 {
+		t.Errorf("not every method answers what the judge says: %s", first.stdout)
+	}
+	want(t, c.run(0, "replay", "last").stdout, rootOf(first.stdout))
+	if again := c.run(0, args...); rootOf(again.stdout) != rootOf(first.stdout) {
+		t.Errorf("again: root %s, want %s", rootOf(again.stdout), rootOf(first.stdout))
+	}
+	alone := c.start(c.command(append(args[:len(args)-1:len(args)-1], "scripted/answers.yaml")...))()
+	want(t, alone.stdout+alone.stderr, `the experiment has no model called "judge"`, "?with.NAME=")
 }

@@ -1,7 +1,7 @@
 // Package predictions reads what other harnesses predicted: rows of id and answer
 // (JSON Lines, CSV, Parquet and what else package table reads), the sample logs of
-// lm-eval (samples_*.jsonl), the logs of Inspect (.json and .eval), and the folders of
-// results of the original ANoT. [Read] gives them in one form, [Pair] finds the samples of a task that
+// lm-eval (samples_*.jsonl), the logs of Inspect (.json and .eval), HELM and promptfoo, and the
+// folders of results of the original ANoT. [Read] gives them in one form, [Pair] finds the samples of a task that
 // they are on, and [Prediction.To] reads an answer as the task asks for it. Nothing
 // is taken from a log's own scores: noema scores the answers itself.
 //
@@ -29,6 +29,9 @@ const (
 	LMEval  = "sample log of lm-eval"
 	Inspect = "log of Inspect"
 	ANoT    = "results of ANoT"
+	HELM    = "run of HELM"
+
+	Promptfoo = "output of promptfoo"
 )
 
 // File is what a file of predictions holds.
@@ -101,6 +104,8 @@ func Read(ctx context.Context, path string, o Options) (*File, error) {
 		err = f.readEval(ctx, path)
 	case inspectHead.MatchString(head):
 		err = f.readInspectJSON(ctx, path)
+	case promptfooHead.MatchString(head):
+		err = f.readPromptfoo(ctx, path)
 	default:
 		err = f.readRows(ctx, path, o)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,5 +213,35 @@ func TestFewPartners(t *testing.T) {
 		if _, err := Pair(f, samples, true); err != nil || len(pairs.Of) != c.both {
 			t.Errorf("%+v forced: %v, %d pairs", c, err, len(pairs.Of))
 		}
+	}
+}
+
+// TestReadElsewhere reads the replies that HELM and promptfoo keep, and says what it leaves out.
+func TestReadElsewhere(t *testing.T) {
+	const state = `{
+ "adapter_spec": {"method": "multiple_choice_joint", "model": "openai/gpt2"},
+ "request_states": [
+  {"instance": {"input": {"text": "Which?"}, "references": [{"output": {"text": "a"}, "tags": []}], "split": "test", "id": "id7"}, "train_trial_index": 0, "output_mapping": {"A": "a", "B": "b"}, "request": {"model": "openai/gpt2", "prompt": "Which?"},
+   "result": {"success": true, "embedding": [], "completions": [{"text": " B", "logprob": 0.0}], "cached": false}},
+  {"instance": {"input": {"text": "Say"}, "id": "id8"}, "train_trial_index": 1, "request": {"model": "openai/gpt2"}, "result": {"success": true, "completions": [{"text": "so it is"}]}},
+  {"instance": {"input": {"text": "Lost"}, "id": "id9"}, "train_trial_index": 0, "request": {"model": "openai/gpt2"}, "result": {"success": false, "error": "no server", "completions": []}},
+  {"instance": {"input": {"text": "whICH?"}, "id": "id7", "perturbation": {"name": "case"}}, "train_trial_index": 0, "request": {"model": "openai/gpt2"}, "result": {"success": true, "completions": [{"text": " A"}]}}]}`
+	dir := folder(t, "scenario_state.json", state, "out.json", promptfooOutput)
+	f, err := Read(t.Context(), filepath.Join(dir, "scenario_state.json"), Options{})
+	if err != nil || f.Harness != HELM || f.Model != "openai/gpt2" || len(f.All) != 3 || len(f.Notes) != 1 {
+		t.Fatalf("%v: %+v", err, f)
+	}
+	if a, b, c := f.All[0], f.All[1], f.All[2]; a.ID != "id7" || a.Option != 2 || a.Questions[0] != "Which?" || b.Option != 0 || b.Text != "so it is" || b.Epoch != 1 || c.Failure != "no server" {
+		t.Errorf("%+v", f.All)
+	}
+	if _, err = Read(t.Context(), filepath.Join(folder(t, "scenario_state.json", strings.Replace(state, `"train_trial_index"`, `"reference_index": 0, "train_trial_index"`, 1)), "scenario_state.json"), Options{}); err == nil || !strings.Contains(err.Error(), "per_instance_stats.json") {
+		t.Errorf("a request for each option: %v", err)
+	}
+	f, err = Read(t.Context(), filepath.Join(dir, "out.json"), Options{})
+	if err != nil || f.Harness != Promptfoo || f.Model != "openai:m" || len(f.All) != 2 {
+		t.Fatalf("%v: %+v", err, f)
+	}
+	if a, b := f.All[0], f.All[1]; string(a.Value) != `"It is 2."` || !slices.Contains(a.Questions, "1+1?") || a.Usage.OutputTokens != 4 || a.Usage.Cost != 2_000_000 || b.Failure != "died" {
+		t.Errorf("%+v", f.All)
 	}
 }

@@ -66,7 +66,7 @@ func named(name string) bool {
 		return strings.HasPrefix(base, "samples_") || strings.HasSuffix(base, "_samples.jsonl")
 	case ".json":
 		head, err := beginning(name)
-		return base == "result.json" || strings.HasSuffix(base, "results.json") || err == nil && inspectHead.MatchString(head)
+		return base == "result.json" || base == "per_instance_stats.json" || strings.HasSuffix(base, "results.json") || err == nil && (inspectHead.MatchString(head) || promptfooHead.MatchString(head))
 	}
 	return false
 }
@@ -103,6 +103,8 @@ func (r *results) file(name string) error {
 		err = log.readEval(r.ctx, name)
 	case inspectHead.MatchString(head):
 		err = log.readInspectJSON(r.ctx, name)
+	case promptfooHead.MatchString(head):
+		return r.promptfoo(name)
 	default:
 		return r.rows(name)
 	}
@@ -133,6 +135,9 @@ func (r *results) rows(name string) error {
 	case first.Has("doc_id", "doc", "filtered_resps"):
 		run := lmEvalRunOf(name)
 		return t.Each(func(row table.Row) error { return r.lmEval(row, run) })
+	case first.Has("instance_id", "stats"):
+		run := helmRunOf(name)
+		return t.Each(func(row table.Row) error { return r.helm(row, run) })
 	case !ok:
 		return fmt.Errorf("%w in %s: name a column of ids id, and one of scores score, or name it by --metric: its columns are %s", errNoScores, t.Name(), strings.Join(first.Columns(), ", "))
 	}

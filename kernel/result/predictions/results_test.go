@@ -42,8 +42,8 @@ func scored(all []*File) string {
 }
 
 // TestResults reads what each harness writes. The shapes are those of files of their public
-// repositories: laude-institute/terminal-bench-leaderboard, evaleval/every_eval_ever,
-// UKGovernmentBEIS/inspect_ai and lm-eval 0.4.
+// repositories: laude-institute/terminal-bench-leaderboard, evaleval/every_eval_ever (HELM's, too),
+// UKGovernmentBEIS/inspect_ai, promptfoo/promptfoo and lm-eval 0.4.
 func TestResults(t *testing.T) {
 	const run1 = `{"id":"r1","results":[
   {"id":"u1","trial_name":"a.1","task_id":"a","instruction":"Do a","is_resolved":true,"failure_mode":"unset"},
@@ -67,6 +67,11 @@ func TestResults(t *testing.T) {
 			"Every Eval Ever||org/m|bench\ns1/1 \"Q?\" acc=0.5 3+4\n"},
 		"inspect": {folder(t, "a.json", head+`"samples":[{"id":1,"epoch":2,"uuid":"u","input":"q","scores":{"m":{"value":"C","answer":"x"},"d":{"value":{"p":0.25,"q":"no"}},"n":{"value":NaN}}},{"id":2,"input":"r","error":{"message":"died"}}]}`),
 			"log of Inspect||m|t\n1/2 \"q\" d.p=0.25 d.q=0 m=1 0+0\n2/1 \"r\" the log says: died0+0\n"},
+		"helm": {folder(t, "run/run_spec.json", `{"name":"mmlu:subject=x,model=openai_gpt2","adapter_spec":{"model":"openai/gpt2"}}`, "run/stats.json", "[]", "run/per_instance_stats.json", `[
+ {"instance_id":"id3","train_trial_index":0,"stats":[{"name":{"name":"num_bytes","split":"test"},"count":1,"mean":2.0},{"name":{"name":"exact_match","split":"test"},"count":1,"sum":1,"mean":1.0},{"name":{"name":"f1_score","split":"test"},"count":0,"sum":0}]},
+ {"instance_id":"id3","perturbation":{"name":"robustness"},"train_trial_index":0,"stats":[{"name":{"name":"exact_match"},"count":1,"mean":0}]}]`),
+			"run of HELM||openai/gpt2|mmlu:subject=x\nid3/1 \"\" exact_match=1 0+0\n"},
+		"promptfoo": {folder(t, "out.json", promptfooOutput), "output of promptfoo|Say {{q}}|openai:m|\n0/1 \"{\\\"q\\\":\\\"1+1?\\\"}\" cites=0.5 pass=1 score=1 3+4\n1/1 \"{\\\"q\\\":\\\"2+2?\\\"}\" pass=0 score=0 died0+0\n"},
 		"rows": {folder(t, "r.csv", "method,id,score,correct\nx,1,0.5,true\ny,1,1,false\nx,1,0,no\n") + "/r.csv",
 			"rows of scores|x||\n1/1 \"\" correct=1 score=0.5 0+0\n1/2 \"\" correct=0 score=0 0+0\nrows of scores|y||\n1/1 \"\" correct=0 score=1 0+0\n"},
 	} {
@@ -76,6 +81,14 @@ func TestResults(t *testing.T) {
 		}
 	}
 }
+
+// promptfooOutput has the shape of promptfoo's JSON output of version 3.
+const promptfooOutput = `{
+  "evalId": "eval-1", "results": {"version": 3, "prompts": [{"raw": "Say {{q}}", "label": "Say {{q}}", "provider": "openai:m"}], "results": [
+    {"cost": 0.002, "error": null, "failureReason": 0, "id": "u1", "latencyMs": 9, "namedScores": {"cites": 0.5}, "prompt": {"raw": "Say 1+1?", "label": "Say {{q}}"}, "promptIdx": 0, "provider": {"id": "openai:m", "label": ""},
+     "response": {"output": "It is 2.", "tokenUsage": {"total": 7, "prompt": 3, "completion": 4}, "cached": false}, "score": 1, "success": true, "testIdx": 0, "vars": {"q": "1+1?"}},
+    {"cost": 0, "error": "died", "failureReason": 2, "id": "u2", "latencyMs": 0, "namedScores": {}, "prompt": {"raw": "Say 2+2?", "label": "Say {{q}}"}, "promptIdx": 0, "provider": {"id": "openai:m"}, "score": 0, "success": false, "testIdx": 1, "vars": {"q": "2+2?"}}],
+    "stats": {"successes": 1}}, "config": {"tests": [{"vars": {"q": "1+1?"}}]}, "shareableUrl": null}`
 
 // TestResultsRefused: each is an error that names the file and the place.
 func TestResultsRefused(t *testing.T) {

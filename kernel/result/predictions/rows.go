@@ -37,6 +37,9 @@ func (f *File) readRows(ctx context.Context, path string, o Options) error {
 	if first.Has("doc_id", "doc", "filtered_resps") {
 		return f.readLMEval(ctx, t, o)
 	}
+	if first.Has("instance", "request", "result") {
+		return f.readHELM(ctx, t)
+	}
 	if first.Has("request_id", "pred_indices", "gold_idx") {
 		return f.readANoT(ctx, path, t, 0)
 	}

@@ -218,7 +218,7 @@ func remarks(c *compare.Comparison) []string {
 		if d.FailedAsWrong != nil {
 			add("%s − %s with failed trials counted as wrong: %s", p.A, p.B, signed(*d.FailedAsWrong))
 		}
-		if d.AnsweredOnly != nil {
+		if d.AnsweredOnly != nil && d.AnsweredOnly.Defined {
 			add("%s − %s without trials that gave no answer: %s", p.A, p.B, signed(*d.AnsweredOnly))
 		}
 	}

@@ -25,7 +25,7 @@ func planAtoms(p prompt, n noise) (string, bool) {
 	if asksLogs(p) {
 		return planLogs(p, n)
 	}
-	for _, plan := range []func(prompt, noise) (string, bool){planErrand, planStory, planRanking, planHops, planPolicy} {
+	for _, plan := range []func(prompt, noise) (string, bool){planErrand, planStory, planPuzzle, planRanking, planHops, planPolicy} {
 		if text, ok := plan(p, n); ok {
 			return text, true
 		}

@@ -134,15 +134,8 @@ func readPuzzle(p prompt, lines []string) (puzzle, bool) {
 	return z, true
 }
 
-// solvePuzzle makes moves until one number is left, from the steps that a prompt shows.
-// A careless one makes a move that leads nowhere.
-func solvePuzzle(p prompt, n noise) (solution, bool) {
-	shown, _, _ := section(p.text, "steps")
-	z, ok := readPuzzle(p, strings.Split(shown, "\n"))
-	if !ok {
-		return solution{}, false
-	}
-	var steps strings.Builder
+// play makes moves until one number is left. A careless one makes a move that leads nowhere.
+func (z puzzle) play(n noise) (made []move) {
 	for len(z.left) > 1 {
 		m, found := solvable(z.left)
 		fact := move{left: z.left, a: z.left[0], b: z.left[0], one: z.left[0]}.String()
@@ -150,9 +143,46 @@ func solvePuzzle(p prompt, n noise) (solution, bool) {
 			all := movesFrom(z.left)
 			m = all[n.below(len(all), compute, 0, fact)]
 		}
-		steps.WriteString(m.String() + "\n")
-		z.left = m.left
+		made, z.left = append(made, m), m.left
 	}
-	text := strings.TrimSuffix(strings.TrimPrefix(z.left[0].text, "("), ")")
+	return made
+}
+
+// solvePuzzle plays a puzzle from the steps that a prompt shows.
+func solvePuzzle(p prompt, n noise) (solution, bool) {
+	shown, _, _ := section(p.text, "steps")
+	z, ok := readPuzzle(p, strings.Split(shown, "\n"))
+	if !ok {
+		return solution{}, false
+	}
+	var steps strings.Builder
+	last := z.left[0]
+	for _, m := range z.play(n) {
+		steps.WriteString(m.String() + "\n")
+		last = m.one
+	}
+	text := strings.TrimSuffix(strings.TrimPrefix(last.text, "("), ")")
 	return solution{steps: steps.String(), value: plainJSON(text), plain: text}, true
+}
+
+// planPuzzle plans one atom for each move.
+func planPuzzle(p prompt, n noise) (string, bool) {
+	z, ok := readPuzzle(p, nil)
+	if !ok || len(z.left) < 2 || !hasTools(p, "add", "subtract", "multiply", "divide") {
+		return "", false
+	}
+	d, refs := newDraft(), map[string]ref{} // by the expressions that they stand for
+	operand := func(t token) any {
+		if r, made := refs[t.text]; made {
+			return r
+		}
+		return t.text
+	}
+	var last ref
+	for _, m := range z.play(n) {
+		name := map[string]string{"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[m.sign]
+		last = d.tool(name, map[string]any{"a": operand(m.a), "b": operand(m.b)})
+		refs[m.one.text] = last
+	}
+	return d.plan(last), true
 }

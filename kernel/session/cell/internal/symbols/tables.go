@@ -245,8 +245,9 @@ var tables = sync.OnceValue(func() map[string]map[string]reflect.Value {
 			phases.AnswerSchema, phases.Answers, (*phases.Draft)(nil), phases.Each, phases.Encode,
 			"ErrNoAnswer", reflect.ValueOf(&phases.ErrNoAnswer).Elem(),
 			"ErrNoPlan", reflect.ValueOf(&phases.ErrNoPlan).Elem(), phases.Fill, phases.FormOf, (*phases.Graph)(nil),
-			phases.JSONForm, phases.Majority, phases.NewGraph, phases.Object, (*phases.Options)(nil), phases.Schema,
-			(*phases.Section)(nil), phases.Start, phases.Texts, (*phases.Trial)(nil), (*phases.Verdict)(nil),
+			phases.JSONForm, (*phases.Judged)(nil), phases.Majority, phases.NewGraph, phases.Object,
+			(*phases.Options)(nil), phases.Schema, (*phases.Section)(nil), phases.Start, phases.Texts,
+			(*phases.Trial)(nil), (*phases.Verdict)(nil),
 		),
 		"noema/methods/reply/reply": named(
 			reply.Conclude, reply.DataOf, reply.Either, "ErrInvalid", reflect.ValueOf(&reply.ErrInvalid).Elem(),
