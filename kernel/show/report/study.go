@@ -298,9 +298,12 @@ func studyTail(run *record.Run, s *compare.Study, simulatedModel bool) []string 
 	return lines
 }
 
+// fewPairs is how many pairs a note names one by one.
+const fewPairs = 6
+
 // interactionLines say whether a mean hides that the difference changes.
 func interactionLines(s *compare.Study) (lines []string) {
-	unseen := map[string][]string{}
+	unseen := map[string][]compare.Interaction{}
 	for _, i := range s.Interactions {
 		pair := i.A + " − " + i.B
 		var turned []string
@@ -315,21 +318,32 @@ func interactionLines(s *compare.Study) (lines []string) {
 		case i.F.Defined() && i.Corrected <= compare.Number(1-s.Level):
 			lines = append(lines, fmt.Sprintf("interaction: %s changes between tasks (Welch's F, p %s), though no single task is shown to differ from the others", pair, pValue(i.Corrected)))
 		default:
-			unseen[i.Of] = append(unseen[i.Of], fmt.Sprintf("%s (p %s, %s)", pair, pValue(i.Corrected), missed(i)))
+			unseen[i.Of] = append(unseen[i.Of], i)
 		}
 	}
 	for _, of := range []string{"tasks", "models"} {
-		if len(unseen[of]) > 0 {
-			lines = append(lines, fmt.Sprintf("interaction: not shown to change between %s, which does not say that it is the same: %s", of, strings.Join(unseen[of], "; ")))
+		var which []string
+		for _, i := range unseen[of] {
+			which = append(which, fmt.Sprintf("%s − %s (p %s, %s)", i.A, i.B, pValue(i.Corrected), missed(i.Parts)))
+		}
+		if len(which) > fewPairs {
+			var parts []compare.Departure
+			for _, i := range unseen[of] {
+				parts = append(parts, i.Parts...)
+			}
+			which = []string{fmt.Sprintf("%d of the %d pairs (%s; --json has each)", len(which), len(s.Whole.Pairs), missed(parts))}
+		}
+		if len(which) > 0 {
+			lines = append(lines, fmt.Sprintf("interaction: not shown to change between %s, which does not say that it is the same: %s", of, strings.Join(which, "; ")))
 		}
 	}
 	return lines
 }
 
 // missed says how large a change may be that these samples do not show.
-func missed(i compare.Interaction) string {
+func missed(parts []compare.Departure) string {
 	least, blind := compare.Number(0), 0
-	for _, d := range i.Parts {
+	for _, d := range parts {
 		if d.Detectable.Defined() {
 			least = max(least, d.Detectable)
 		} else {
@@ -338,10 +352,10 @@ func missed(i compare.Interaction) string {
 	}
 	text := fmt.Sprintf("a change under %.2f would be missed", float64(least))
 	switch {
-	case blind == len(i.Parts):
+	case blind == len(parts):
 		return "too few samples to find any change"
 	case blind > 0:
-		text += fmt.Sprintf(", and any in %d of %d comparisons, which have too few samples", blind, len(i.Parts))
+		text += fmt.Sprintf(", and any in %d of %d comparisons, which have too few samples", blind, len(parts))
 	}
 	return text
 }
