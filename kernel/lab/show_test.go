@@ -97,3 +97,29 @@ func TestDisplays(t *testing.T) {
 		}
 	}
 }
+
+// TestANotebookShowsTheNewsFirst: a run and a comparison of runs are shown with what is proven
+// first, in the words of the page, and nothing there is typeset as a formula.
+func TestANotebookShowsTheNewsFirst(t *testing.T) {
+	l := open(t)
+	result, err := l.Run(lab.Experiment{Task: "cafes", Methods: []string{"direct", "cot", "aot"}, Limit: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, err := result.Compare(lab.Comparing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, shown := range map[string]lab.Displayer{"result": result, "comparison": compared} {
+		page := string(shown.Display()["text/html"])
+		head, rest, _ := strings.Cut(page, "<details>")
+		for _, want := range []string{"mathjax_ignore", "tex2jax_ignore", `<span class="q">`, "Who beats whom", "Merit against cost", "$/1k"} {
+			if !strings.Contains(head, want) {
+				t.Errorf("%s: %q is not above the numbers", name, want)
+			}
+		}
+		if strings.Count(page, "</h1>") != 1 || !strings.Contains(rest, `<table class="noema">`) || strings.Contains(page, "<script") || strings.Contains(page, `href="`) {
+			t.Errorf("%s: not one verdict, no numbers, or more than a page may hold:\n%s", name, page)
+		}
+	}
+}

@@ -101,9 +101,7 @@ func (s *Study) Display() Bundle {
 		return display.Of(err)
 	}
 	b := report.StudySheet(s.Run, n.Study, n.Simulated).Display()
-	for _, plot := range []Displayer{n.Heat(), n.Forest()} {
-		b[display.HTML] = append(b[display.HTML], plot.Display()[display.SVG]...)
-	}
+	b[display.HTML] = report.Themed(slices.Concat(b[display.HTML], n.Heat().Display()[display.SVG], n.Forest().Display()[display.SVG]))
 	return b
 }
 

@@ -124,20 +124,17 @@ func (p *Page) figuresOf(run *record.Run) (*figures, error) {
 	if run.Config.Study != nil {
 		return p.figuresOfStudy(run)
 	}
-	var r *lab.Result
-	if p.leaving != nil {
+	read := func() (*lab.Result, error) { return p.lab.LoadLight(run.ID) }
+	if p.leaving != nil || run.Status != record.Finished { // which its page reads, too
 		l, err := p.cache.get(run.ID)
 		if err != nil {
 			return nil, err
 		}
-		if r, err = l.full(); err != nil {
-			return nil, err
-		}
-	} else {
-		var err error
-		if r, err = p.lab.LoadLight(run.ID); err != nil {
-			return nil, err
-		}
+		read = l.full
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
 	}
 	s, err := r.Summary()
 	if err != nil {

@@ -17,6 +17,7 @@ const heatRow, columnWidth = 16, 6
 type heat struct {
 	Rows          []heatLine
 	Columns, Per  int // samples a column
+	Epochs        int
 	Width, Height int
 	Order         string
 	Orders        []link
@@ -46,7 +47,7 @@ func (l *loaded) heat(c *cells, q url.Values) heat {
 	n := len(order)
 	per := max(1, (n+maxColumns-1)/maxColumns)
 	columns := (n + per - 1) / per
-	h := heat{Columns: columns, Per: per, Width: columns * columnWidth, Height: len(c.methods) * heatRow, Order: q.Get("order"), Brackets: c.brackets(q.Get("order"), order)}
+	h := heat{Columns: columns, Per: per, Epochs: l.Run.Config.Epochs, Width: columns * columnWidth, Height: len(c.methods) * heatRow, Order: q.Get("order"), Brackets: c.brackets(q.Get("order"), order)}
 	for _, name := range []string{"disagreement", "group", "id"} {
 		if name == "group" && !c.grouped() {
 			continue
@@ -83,9 +84,11 @@ func (c *cells) line(m int, order []int, per int) heatLine {
 	var yes, no, none strings.Builder
 	for x := 0; x*per < len(order); x++ {
 		var counts [noAnswer + 1]int
-		all := order[x*per : min((x+1)*per, len(order))]
-		for _, i := range all {
-			counts[c.came[m][i]]++
+		all := 0
+		for _, i := range order[x*per : min((x+1)*per, len(order))] {
+			for how, n := range c.tally[m][i] {
+				counts[how], all = counts[how]+int(n), all+int(n)
+			}
 		}
 		line.Rights, line.Fails, line.Nots = line.Rights+counts[right], line.Fails+counts[wrong], line.Nots+counts[noAnswer]
 		y := float64(line.Y)
@@ -93,7 +96,7 @@ func (c *cells) line(m int, order []int, per int) heatLine {
 			path *strings.Builder
 			n    int
 		}{{&yes, counts[right]}, {&none, counts[noAnswer]}, {&no, counts[wrong]}} {
-			height := float64(part.n) / float64(len(all)) * (heatRow - 1)
+			height := float64(part.n) / float64(max(all, 1)) * (heatRow - 1)
 			if part.n > 0 {
 				fmt.Fprintf(part.path, "M%d %.4gh%dv%.4gh-%dz", x*columnWidth, y, columnWidth, height, columnWidth)
 			}

@@ -120,7 +120,7 @@ func TestStartFromThePage(t *testing.T) {
 	}
 	form := url.Values{"token": {p.Token()}, "task": {"cafes"}, "methods": {"direct"}}
 	none := func(*http.Request) {}
-	if code := post(t, base, "/start/begin", p, form, none); code < 400 || len(asked) != 0 {
+	if code := post(t, base, "/start/begin", p, form, none); code != http.StatusBadRequest || len(asked) != 0 {
 		t.Errorf("without its price it says %d and starts %v", code, asked)
 	}
 	if code := post(t, base, "/start/price", p, form, none); code != http.StatusSeeOther || strings.Join(asked[0], " ") != "compare --task cafes --methods direct --dry-run" {
@@ -141,7 +141,7 @@ func TestStartFromThePage(t *testing.T) {
 			t.Fatalf("the job does not end:\n%s", body)
 		}
 	}
-	if code := post(t, base, "/start/begin", p, form, none); code < 400 {
+	if code := post(t, base, "/start/begin", p, form, none); code != http.StatusBadRequest {
 		t.Errorf("it starts a second time without its price: %d", code)
 	}
 }
@@ -217,6 +217,11 @@ func TestAStudyHasAPage(t *testing.T) {
 	for _, want := range []string{`class="dia`, `href="/run/` + s.Results()[0].ID() + `"`, "rank 1 to", "the whole", s.Run.Root, "mean of all"} {
 		if code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("the study says %d and not %q", code, want)
+		}
+	}
+	for query, want := range map[string]string{"": "score within a budget of", "?curve=calls": "<b>calls</b>", "?baseline=cot&curve=cost": "<b>cost</b>"} {
+		if code, body := get("/study/" + s.Run.ID + query); code != http.StatusOK || !strings.Contains(body, want) || !strings.Contains(body, "equal settings") && strings.Count(body, `<div class="wide plot">`) < 3 {
+			t.Errorf("%s says %d and not %q, or has no curves", query, code, want)
 		}
 	}
 	if code, _ := get("/study/nothing"); code != http.StatusNotFound {

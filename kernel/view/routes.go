@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -59,7 +60,7 @@ func (p *Page) asset(name, kind string) http.HandlerFunc {
 			all.Write(raw)
 		}
 		if path.Ext(name) == ".css" {
-			all.WriteString(report.NewsStyle)
+			all.WriteString(report.Style())
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -105,52 +106,54 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, c, err := f(r)
 		if err != nil {
-			w.WriteHeader(http.StatusNotFound)
-			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
-		}
-		if c.Static = p.leaving != nil; !c.Static {
-			c.Token = p.token
-		}
-		if c.Keys == nil {
-			c.Keys = usualKeys()
-		}
-		var b bytes.Buffer
-		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
-			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
+			p.refuse(w, http.StatusNotFound, "not found", err)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(b.Bytes()) //nolint:errcheck // the client is gone
+		p.render(w, name, c)
 	}
+}
+
+// refuse says why a page cannot be shown, or what a form asks for cannot be done.
+func (p *Page) refuse(w http.ResponseWriter, status int, title string, why error, back ...link) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	p.render(w, "error.html", content{Title: title, Crumb: append([]link{{"runs", "/"}}, back...), Body: why.Error()})
+}
+
+func (p *Page) render(w http.ResponseWriter, name string, c content) {
+	if c.Static = p.leaving != nil; !c.Static {
+		c.Token = p.token
+	}
+	if c.Keys == nil {
+		c.Keys = usualKeys()
+	}
+	var b bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
+		http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(b.Bytes()) //nolint:errcheck // the client is gone
 }
 
 // functions are what templates may call.
 func functions() template.FuncMap {
-	return template.FuncMap{
-		"visible":  display.Visible,
-		"word":     files.Word,
-		"line":     func(limit int, s string) string { return display.Line(s, limit) },
-		"long":     long,
-		"short":    func(s string) string { return s[:min(12, len(s))] },
-		"text":     func(b []byte) string { return display.Visible(string(b)) },
-		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) },        // it escapes every text
-		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },         // likewise
-		"drawing":  func(b display.Bundle) template.HTML { return template.HTML(b[display.SVG]) }, // likewise
-		"list":     func(items ...string) []string { return items },
-		"count":    display.Count,
-		"part":     func(static bool, v any) content { return content{Static: static, Body: v} },
-		"sentence": sentence,
+	all := template.FuncMap{
+		"word":    files.Word,
+		"line":    func(limit int, s string) string { return display.Line(s, limit) },
+		"long":    long,
+		"marked":  marked,
+		"short":   func(s string) string { return s[:min(12, len(s))] },
+		"text":    func(b []byte) string { return display.Visible(string(b)) },
+		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) },        // it escapes every text
+		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },         // likewise
+		"drawing": func(b display.Bundle) template.HTML { return template.HTML(b[display.SVG]) }, // likewise
+		"list":    func(items ...string) []string { return items },
+		"count":   display.Count,
+		"part":    func(static bool, v any) content { return content{Static: static, Body: v} },
 	}
-}
-
-// sentence is a clause of a verdict as one, unless it begins with a name.
-func sentence(s string) string {
-	for _, word := range []string{"among", "between", "nothing", "no ", "against", "each", "one"} {
-		if strings.HasPrefix(s, word) {
-			s = strings.ToUpper(s[:1]) + s[1:]
-		}
-	}
-	return display.Visible(strings.TrimSuffix(s, ".")) + "."
+	maps.Copy(all, report.Functions())
+	return all
 }
 
 // long is a text of several lines, of at most limit characters.

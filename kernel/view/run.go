@@ -1,7 +1,6 @@
 package view
 
 import (
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,7 +30,7 @@ type runPage struct {
 // news is what a run came to, and the tables behind it.
 type news struct {
 	Proven, Open, Basis, Notes, Tree string
-	HTML                             template.HTML
+	Board                            *report.News
 	Tables                           []display.Table
 	Asked                            []runner.Asked // the first questions without a target
 	Causes                           []cause
@@ -164,15 +163,10 @@ func (p *Page) newsOf(l *loaded) (*news, error) {
 		}
 		full := compared.Sheet()
 		n.Tables, n.Notes = append(slices.Clone(n.Tables), full.Tables...), full.Notes()+"\n\n"+n.Notes
-		of := report.NewsOf(compared.Comparison, func(a, b string) string { return runLink(l.Run.ID, "", "beats", a, "over", b, "m", a, "m", b) })
+		n.Board = report.NewsOf(compared.Comparison, func(a, b string) string { return runLink(l.Run.ID, "", "beats", a, "over", b, "m", a, "m", b) })
 		if n.Proven == "" || n.Proven == compared.Verdict { // and not that nothing was understood
-			n.Proven, n.Open = of.Proven, of.Open
+			n.Proven, n.Open = n.Board.Proven, n.Board.Open
 		}
-		page, err := of.HTML()
-		if err != nil {
-			return nil, err
-		}
-		n.HTML = template.HTML(page) // its template escapes every text
 	}
 	if credit := l.credit(); credit != nil {
 		n.Tables = append(credit.Sheet().Tables, n.Tables...)

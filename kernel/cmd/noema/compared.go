@@ -106,14 +106,26 @@ func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result
 	switch {
 	case p.JSON:
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Roots, c.Simulated})
-	case p.MIME && len(results) == 1:
-		err = a.printBundle(report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), p.By), c.Plots()...)
 	case p.MIME:
-		err = a.printBundle(c.Sheet(), c.Plots()...)
+		s := pageSheet(c, p.By, results)
+		s.Width = -1 // the page breaks lines by itself
+		var b display.Bundle
+		if b, err = report.Pictured(s, c.Comparison); err == nil {
+			err = a.printBundle(b, c.Curves()...)
+		}
 	default:
 		err = a.printSheet(c.Sheet(), p, results...)
 	}
 	return errors.Join(err, a.writePage(c, p.HTML, results...))
+}
+
+// pageSheet is the comparison of runs as tables of a page, and the whole of a run that is
+// the only one.
+func pageSheet(c *lab.Comparison, by string, results []*lab.Result) report.Sheet {
+	if len(results) == 1 {
+		return report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), by)
+	}
+	return c.Sheet()
 }
 
 // comparedJSON is a comparison for scripts.
@@ -135,7 +147,7 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
 	if p.MIME {
-		return errors.Join(a.printBundle(report.RunSheet(summary, p.By), c.Plots()...), a.writePage(c, p.HTML, r))
+		return a.printCompare(c, p, r)
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By), p, r); err != nil {
 		return err
@@ -164,10 +176,9 @@ func (a *app) print(d display.Displayer, markdown bool) error {
 }
 
 // printBundle prints what is shown in all its forms, and plots below it where there is a page.
-func (a *app) printBundle(s report.Sheet, plots ...display.Displayer) error {
-	s.Width = -1 // the page breaks lines by itself
+func (a *app) printBundle(b display.Bundle, plots ...display.Displayer) error {
 	forms := map[string]string{}
-	for form, raw := range s.Display() {
+	for form, raw := range b {
 		forms[form] = a.redactor.Text(strings.TrimRight(string(raw), "\n"))
 	}
 	for _, p := range plots {
@@ -201,30 +212,26 @@ func (a *app) printSheet(s report.Sheet, p *pairing, results ...*lab.Result) err
 	return err
 }
 
-// writePage writes the comparison as one HTML page, if a file is named: what the
-// runs are, each of them if it is the only one, and how their methods compare.
+// writePage writes the comparison as one HTML page, if a file is named: the news first, as
+// the page of a run has it, and last what the runs are.
 func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) error {
 	if file == "" {
 		return nil
 	}
-	runs := make([]*record.Run, len(results))
-	for i, r := range results {
-		runs[i] = r.Run
+	head, err := report.Pictured(pageSheet(c, "", results), c.Comparison)
+	if err != nil {
+		return err
 	}
-	var parts []display.Displayer
-	if len(runs) > 0 {
-		parts = append(parts, report.Provenance(runs))
-	}
-	if len(results) == 1 {
-		s, err := results[0].Summary()
-		if err != nil {
-			return err
-		}
-		parts = append(parts, report.RunSheet(s, ""))
-	}
-	parts = append(append(parts, c), c.Plots()...)
+	parts := append([]display.Displayer{head}, c.Curves()...)
 	if len(c.Groups) > 1 {
 		parts = append(parts, c.GroupPlot())
+	}
+	var runs []*record.Run
+	for _, r := range results {
+		runs = append(runs, r.Run)
+	}
+	if len(runs) > 0 {
+		parts = append(parts, report.Provenance(runs))
 	}
 	if err := os.WriteFile(file, report.Page("noema: "+c.Metric, parts...), 0o644); err != nil {
 		return fmt.Errorf("write the comparison: %w", err)

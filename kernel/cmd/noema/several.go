@@ -87,9 +87,9 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 	if err != nil {
 		return err
 	}
+	sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
 	if p.HTML != "" {
-		sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
-		page := report.Page("noema: "+n.Whole.Metric, append([]display.Displayer{report.StudyProvenance(s.Run), sheet}, n.Plots()...)...)
+		page := report.Page("noema: "+n.Whole.Metric, append(append([]display.Displayer{sheet}, n.Plots()...), report.StudyProvenance(s.Run))...)
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -98,9 +98,10 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 		return report.JSON(a.stdout, n)
 	}
 	if p.MIME {
-		return a.printBundle(report.StudySheet(s.Run, n.Study, n.Simulated), n.Plots()...)
+		sheet.Width = -1 // the page breaks lines by itself
+		return a.printBundle(sheet.Display(), n.Plots()...)
 	}
-	return a.printSheet(report.StudySheet(s.Run, n.Study, n.Simulated), p, s.Results()...)
+	return a.printSheet(sheet, p, s.Results()...)
 }
 
 // showStudy prints a study and where its cells are.
