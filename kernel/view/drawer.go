@@ -137,7 +137,7 @@ func (l *loaded) column(s task.Sample, m int, id record.TrialID) column {
 	return one
 }
 
-// drawerPart is the drawer alone.
+// drawerPart is the drawer alone; it waits for no numbers.
 func (p *Page) drawerPart(r *http.Request) (string, content, error) {
 	l, err := p.cache.get(r.PathValue("run"))
 	if err != nil {

@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -148,16 +147,3 @@ func (b bracket) Width() float64 { return b.To - b.From }
 
 // Fits reports whether a bracket has room for its text, at 600 pixels.
 func (b bracket) Fits() bool { return float64(len(b.Text))*5.6 < (b.To-b.From)*6 }
-
-// mapPart is the map alone, for a script that changes its order.
-func (p *Page) mapPart(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	c, err := l.cells()
-	if err != nil {
-		return "", content{}, err
-	}
-	return "map", content{Body: l.heat(c, r.URL.Query())}, nil
-}

@@ -22,9 +22,9 @@ import (
 func (p *Page) routes() {
 	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
 	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
-	p.mux.HandleFunc("GET /run/{run}/news", p.handle(p.newsPart))
-	p.mux.HandleFunc("GET /run/{run}/map", p.handle(p.mapPart))
-	p.mux.HandleFunc("GET /run/{run}/rows", p.handle(p.rows))
+	p.part("news", func(l *loaded, _ *cells, _ url.Values) (any, error) { return p.newsOf(l) })
+	p.part("map", func(l *loaded, c *cells, q url.Values) (any, error) { return l.heat(c, q), nil })
+	p.part("rows", func(l *loaded, c *cells, q url.Values) (any, error) { return l.table(c, q, p.leaving != nil), nil })
 	p.mux.HandleFunc("GET /run/{run}/drawer", p.handle(p.drawerPart))
 	p.mux.HandleFunc("GET /run/{run}/state", p.state)
 	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
@@ -37,6 +37,22 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /study/{run}/state", p.studyState)
 	p.mux.HandleFunc("GET /state", p.listState)
 	p.mux.HandleFunc("POST /tag/{run}", p.writes(p.tag))
+}
+
+// part is a part of a run's page alone, for the script that changes it.
+func (p *Page) part(name string, of func(*loaded, *cells, url.Values) (any, error)) {
+	p.mux.HandleFunc("GET /run/{run}/"+name, p.handle(func(r *http.Request) (string, content, error) {
+		l, err := p.cache.get(r.PathValue("run"))
+		if err != nil {
+			return "", content{}, err
+		}
+		c, err := l.cells()
+		if err != nil {
+			return "", content{}, err
+		}
+		body, err := of(l, c, r.URL.Query())
+		return name, content{Body: body}, err
+	}))
 }
 
 // compared leads the comparison of a single run to its page.
@@ -192,12 +208,7 @@ func pageLinks(address string, base url.Values, at, count int) []link {
 			}
 			continue
 		}
-		q := url.Values{}
-		for k, v := range base {
-			q[k] = v
-		}
-		q.Set("page", fmt.Sprint(i))
-		to := address + "?" + q.Encode()
+		to := address + "?" + with(base, "page", fmt.Sprint(i)).Encode()
 		if i == at {
 			to = ""
 		}

@@ -3,7 +3,6 @@ package view
 import (
 	"cmp"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -188,14 +187,15 @@ func (c *cells) sort(list []int, by string) {
 		}
 	case column == "id":
 		of = cmp.Compare[int]
-	case column == "group":
-		of = func(a, b int) int { return strings.Compare(c.samples[a].Group, c.samples[b].Group) }
-	case column == "question":
-		of = func(a, b int) int { return strings.Compare(c.samples[a].Problem.Query, c.samples[b].Problem.Query) }
-	case column == "target":
-		of = func(a, b int) int { return strings.Compare(string(c.samples[a].Target), string(c.samples[b].Target)) }
 	default:
-		return
+		text, known := map[string]func(s *task.Sample) string{
+			"group": func(s *task.Sample) string { return s.Group }, "question": func(s *task.Sample) string { return s.Problem.Query },
+			"target": func(s *task.Sample) string { return string(s.Target) },
+		}[column]
+		if !known {
+			return
+		}
+		of = func(a, b int) int { return strings.Compare(text(&c.samples[a]), text(&c.samples[b])) }
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
 		if down {
@@ -313,17 +313,4 @@ func (f facets) of(c *cells, i int) []string {
 		has = append(has, "disagree")
 	}
 	return has
-}
-
-// rows are the table alone, for a script that changes its filter.
-func (p *Page) rows(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	c, err := l.cells()
-	if err != nil {
-		return "", content{}, err
-	}
-	return "rows", content{Body: l.table(c, r.URL.Query(), p.leaving != nil)}, nil
 }

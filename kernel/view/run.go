@@ -178,13 +178,3 @@ func (p *Page) newsOf(l *loaded) (*news, error) {
 	}
 	return n, nil
 }
-
-// newsPart is the head of a run's page, once it is there.
-func (p *Page) newsPart(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	n, err := p.newsOf(l)
-	return "news", content{Body: n}, err
-}
