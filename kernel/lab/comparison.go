@@ -46,12 +46,12 @@ type Comparison struct {
 
 // Display implements [Displayer].
 func (c *Comparison) Display() Bundle {
-	return pictured(c.Sheet(), c.Comparison)
+	return pictured(c.Sheet(), report.NewsOf(c.Comparison, nil), c.Curves()...)
 }
 
-// pictured is a sheet with the news of its comparison first.
-func pictured(s report.Sheet, c *compare.Comparison) Bundle {
-	b, err := report.Pictured(s, c)
+// pictured is a sheet with its news first, and plots.
+func pictured(s report.Sheet, n *report.News, plots ...Displayer) Bundle {
+	b, err := report.Pictured(s, n, plots...)
 	if err != nil {
 		return display.Of(err)
 	}

@@ -132,6 +132,8 @@ func (c *cells) brackets(by string, order []int) (list []bracket) {
 		all := len(c.methods)
 		text := fmt.Sprintf("%d of %d right", b.agree, all)
 		switch b.agree {
+		case -1:
+			text = "without a verdict"
 		case all:
 			text = "all right"
 		case 0:
@@ -145,5 +147,10 @@ func (c *cells) brackets(by string, order []int) (list []bracket) {
 // Width is how wide a bracket is, in percent.
 func (b bracket) Width() float64 { return b.To - b.From }
 
-// Fits reports whether a bracket has room for its text, at 600 pixels.
-func (b bracket) Fits() bool { return float64(len(b.Text))*5.6 < (b.To-b.From)*6 }
+// Fits reports whether a bracket has room for its text on a map of that many pixels.
+func (b bracket) Fits(pixels float64) bool {
+	return float64(len(b.Text))*5.6 < b.Width()/100*pixels
+}
+
+// Hatch is how wide a tile of four pixels is where the map is stretched to 600.
+func (h heat) Hatch() float64 { return 4 * float64(max(h.Width, 1)) / 600 }

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/files"

@@ -249,7 +249,7 @@ func (l *loaded) row(c *cells, f facets, i int) sampleRow {
 		for _, n := range c.tally[m][i] {
 			epochs += int(n)
 		}
-		one.Answer, one.Says = display.Line(l.label(s, c.seeds[i], m, c.words[m][i]), 40), name+": "+says
+		one.Answer, one.Says = display.Line(l.label(s, c.seeds[m][i], m, c.words[m][i]), 40), name+": "+says
 		switch {
 		case c.came[m][i] == notRun:
 			one.Answer = says
@@ -257,7 +257,7 @@ func (l *loaded) row(c *cells, f facets, i int) sampleRow {
 			one.Answer = strings.TrimSuffix(string(c.outcome[m][i])+": "+c.words[m][i], ": ")
 		}
 		if n := c.tally[m][i][right]; epochs > 1 && s.Scored() {
-			one.Answer, one.Says = fmt.Sprintf("%d/%d %s", n, epochs, one.Answer), fmt.Sprintf("%s: right in %d of %d epochs; the first answer is shown", name, n, epochs)
+			one.Answer, one.Says = fmt.Sprintf("%d/%d %s", n, epochs, one.Answer), fmt.Sprintf("%s: right in %d of %d epochs", name, n, epochs)
 		}
 		row.Cells = append(row.Cells, one)
 	}

@@ -137,7 +137,12 @@ func (p *Page) complete(l *loaded, body *runPage) error {
 		sample = t.Rows[0].ID
 	}
 	if sample != "" && p.leaving == nil {
-		body.Drawer, err = l.drawer(sample, body.Query)
+		q := body.Query
+		if board := body.News.Board; board != nil && len(board.Forest) > 0 && !q.Has("m") && !q.Has("beats") {
+			q = with(q, "m", board.Forest[0].A) // the pair of which there is most to say
+			q.Add("m", board.Forest[0].B)
+		}
+		body.Drawer, err = l.drawer(sample, q)
 	}
 	return err
 }

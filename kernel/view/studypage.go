@@ -82,7 +82,7 @@ func (p *Page) study(r *http.Request) (string, content, error) {
 		to[[2]string{cell.Task, cell.Model}] = cell.To
 	}
 	shown, pairs := shownPair(n, q.Get("pair"))
-	body["Verdict"], body["Basis"], body["Tables"], body["Notes"] = sheet.Verdict, strings.ReplaceAll(sheet.Head, "\n", " · "), sheet.Tables, sheet.Notes()
+	body["News"], body["Basis"], body["Tables"], body["Notes"] = report.StudyNews(n.Study), strings.ReplaceAll(sheet.Head, "\n", " · "), sheet.Tables, sheet.Notes()
 	body["Simulated"], body["Pairs"], body["Baseline"], body["Methods"] = n.Simulated, pairs, q.Get("baseline"), n.Whole.Methods
 	body["Heat"] = report.Heat(n.Study, n.Simulated, func(task, model string) string { return to[[2]string{task, model}] })
 	var curves []display.Bundle
@@ -96,8 +96,8 @@ func (p *Page) study(r *http.Request) (string, content, error) {
 	return "study.html", c, nil
 }
 
-// shownPair is the place of the pair of a name among those of a study, or of the first with
-// a winner: that of the two is asked for which there is most to say. It is below 0 without
+// shownPair is the place of the pair of a name among those of a study, or else of the one of
+// which there is most to say: with a winner, and the largest difference. It is below 0 without
 // any.
 func shownPair(n *lab.StudyNumbers, name string) (shown int, names []string) {
 	shown = min(0, len(n.Whole.Pairs)-1)
@@ -105,7 +105,11 @@ func shownPair(n *lab.StudyNumbers, name string) (shown int, names []string) {
 	for i, pair := range n.Whole.Pairs {
 		names = append(names, report.PairName(n.Study, i))
 		d := pair.Metrics[n.Whole.Metric]
-		if size := max(d.Difference.Value, -d.Difference.Value); d.Winner != "" && size > best {
+		size := max(d.Difference.Value, -d.Difference.Value)
+		if d.Winner != "" {
+			size++ // before all without
+		}
+		if size > best {
 			shown, best = i, size
 		}
 	}

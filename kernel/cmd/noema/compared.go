@@ -81,7 +81,11 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return a.printCompare(f.Comparison, p)
 	}
 	if p.HTML != "" {
-		page := report.Page("noema: "+f.Study.Whole.Metric, append([]display.Displayer{f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false, nil)}, report.CurvePlots(f.Study.Whole, false)...)...)
+		plots := append([]display.Displayer{report.Heat(f.Study, false, nil), report.Forest(f.Study, false)}, report.CurvePlots(f.Study.Whole, false)...)
+		page, err := studyPage(f.Sheet(), f.Study, plots)
+		if err != nil {
+			return err
+		}
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -90,6 +94,12 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return report.JSON(a.stdout, f.Study)
 	}
 	return a.printSheet(f.Sheet(), p)
+}
+
+// studyPage is a study as one HTML page, with parts below it.
+func studyPage(s report.Sheet, of *compare.Study, plots []display.Displayer, parts ...display.Displayer) ([]byte, error) {
+	head, err := report.Pictured(s, report.StudyNews(of), plots...)
+	return report.Page("noema: "+of.Whole.Metric, append([]display.Displayer{head}, parts...)...), err
 }
 
 // printRuns prints how the methods of runs compare.
@@ -110,8 +120,8 @@ func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result
 		s := pageSheet(c, p.By, results)
 		s.Width = -1 // the page breaks lines by itself
 		var b display.Bundle
-		if b, err = report.Pictured(s, c.Comparison); err == nil {
-			err = a.printBundle(b, c.Curves()...)
+		if b, err = report.Pictured(s, report.NewsOf(c.Comparison, nil), c.Curves()...); err == nil {
+			err = a.printBundle(b)
 		}
 	default:
 		err = a.printSheet(c.Sheet(), p, results...)
@@ -175,15 +185,11 @@ func (a *app) print(d display.Displayer, markdown bool) error {
 	return err
 }
 
-// printBundle prints what is shown in all its forms, and plots below it where there is a page.
-func (a *app) printBundle(b display.Bundle, plots ...display.Displayer) error {
+// printBundle prints what is shown in all its forms.
+func (a *app) printBundle(b display.Bundle) error {
 	forms := map[string]string{}
 	for form, raw := range b {
 		forms[form] = a.redactor.Text(strings.TrimRight(string(raw), "\n"))
-	}
-	for _, p := range plots {
-		page := display.Stack(p)
-		forms[display.HTML] += "\n" + string(page[display.HTML])
 	}
 	return report.JSON(a.stdout, forms)
 }
@@ -218,14 +224,15 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 	if file == "" {
 		return nil
 	}
-	head, err := report.Pictured(pageSheet(c, "", results), c.Comparison)
+	plots := c.Curves()
+	if len(c.Groups) > 1 {
+		plots = append(plots, c.GroupPlot())
+	}
+	head, err := report.Pictured(pageSheet(c, "", results), report.NewsOf(c.Comparison, nil), plots...)
 	if err != nil {
 		return err
 	}
-	parts := append([]display.Displayer{head}, c.Curves()...)
-	if len(c.Groups) > 1 {
-		parts = append(parts, c.GroupPlot())
-	}
+	parts := []display.Displayer{head}
 	var runs []*record.Run
 	for _, r := range results {
 		runs = append(runs, r.Run)

@@ -89,7 +89,10 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 	}
 	sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
 	if p.HTML != "" {
-		page := report.Page("noema: "+n.Whole.Metric, append(append([]display.Displayer{sheet}, n.Plots()...), report.StudyProvenance(s.Run))...)
+		page, err := studyPage(sheet, n.Study, n.Plots(), report.StudyProvenance(s.Run))
+		if err != nil {
+			return err
+		}
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -99,7 +102,8 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 	}
 	if p.MIME {
 		sheet.Width = -1 // the page breaks lines by itself
-		return a.printBundle(sheet.Display(), n.Plots()...)
+		b, err := report.Pictured(sheet, report.StudyNews(n.Study), n.Plots()...)
+		return errors.Join(err, a.printBundle(b))
 	}
 	return a.printSheet(sheet, p, s.Results()...)
 }

@@ -64,14 +64,14 @@ type forestRow struct {
 //go:embed news.html
 var Templates string
 
-//go:embed tokens.css
-var tokens string
+//go:embed colours.css
+var colours string
 
 //go:embed style.css
 var style string
 
 // Style are the colours, the type and the charts of a page.
-func Style() string { return ":root{color-scheme:light dark;\n" + tokens + "}\n" + style }
+func Style() string { return ":root{color-scheme:light dark;\n" + colours + "}\n" + style }
 
 // Functions are what [Templates] call.
 func Functions() template.FuncMap {
@@ -133,20 +133,32 @@ func biased(c *compare.Comparison) string {
 	return fmt.Sprintf("%s: where wrong, the item shown first is on top in %s of trials; chance is %.0f %%", compare.Listed(names), span, 100*chance)
 }
 
-// Pictured is a sheet whose page says the news of its comparison first, as the page of a run
-// does, with all numbers folded below.
-func Pictured(s Sheet, c *compare.Comparison) (display.Bundle, error) {
+// StudyNews is the verdict of a study.
+func StudyNews(s *compare.Study) *News {
+	n := &News{Metric: s.Whole.Metric, Open: s.Verdict}
+	if slices.ContainsFunc(s.Whole.Pairs, func(p compare.Pair) bool { return p.Winner != "" }) {
+		n.Proven, n.Open = s.Verdict, ""
+	}
+	return n
+}
+
+// Pictured is a sheet whose page says the news first, as the page of a run does, then shows
+// plots, and has all numbers folded below.
+func Pictured(s Sheet, n *News, plots ...display.Displayer) (display.Bundle, error) {
 	b := s.Display()
-	if len(c.Metrics) == 0 || len(c.Methods) == 0 {
+	if n.Metric == "" {
 		return b, nil
 	}
 	body := struct {
 		*News
-		Head, Notes string
-		Tables      []template.HTML
-	}{News: NewsOf(c, nil), Head: strings.ReplaceAll(s.Head, "\n", " · "), Notes: s.Notes()}
+		Head, Notes   string
+		Plots, Tables []template.HTML
+	}{News: n, Head: strings.ReplaceAll(s.Head, "\n", " · "), Notes: s.Notes()}
+	for _, p := range plots {
+		body.Plots = append(body.Plots, template.HTML(display.Stack(p)[display.HTML])) // it escapes every text
+	}
 	for _, t := range s.Tables {
-		body.Tables = append(body.Tables, template.HTML(t.HTML())) // it escapes every text
+		body.Tables = append(body.Tables, template.HTML(t.HTML())) // likewise
 	}
 	t, err := template.New("").Funcs(Functions()).Parse(Templates)
 	var page bytes.Buffer
@@ -156,14 +168,14 @@ func Pictured(s Sheet, c *compare.Comparison) (display.Bundle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render comparison: %w", err)
 	}
-	b[display.HTML] = Themed(page.Bytes())
+	b[display.HTML] = themed(page.Bytes())
 	return b, nil
 }
 
-// Themed is a part of a page with the style of ours, in the colours of the notebook that it
+// themed is a part of a page with the style of ours, in the colours of the notebook that it
 // is shown in, which typesets nothing there as a formula.
-func Themed(page []byte) []byte {
-	return slices.Concat([]byte(`<div class="noema-news tex2jax_ignore mathjax_ignore"><style>.noema-news{`+tokens+style+`}</style>`), page, []byte("</div>\n"))
+func themed(page []byte) []byte {
+	return slices.Concat([]byte(`<div class="noema-news tex2jax_ignore mathjax_ignore"><style>.noema-news{`+colours+style+`}</style>`), page, []byte("</div>\n"))
 }
 
 // parted is the verdict: its clauses on what is proven, and those on what is not.

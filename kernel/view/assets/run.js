@@ -36,6 +36,7 @@
     if (!s) return;
     const me = ++turn, q = new URLSearchParams(state);
     q.set("s", s);
+    if (!q.has("m") && !q.has("beats")) for (const m of chosen()) q.append("m", m);
     await part(base + "/drawer?" + q, c => { if (me === turn) $("#drawer").replaceChildren(c); }).catch(() => {});
   };
   const open = (s, replace) => { state.set("s", s); show(replace); drawer(); const r = $("#rows tr.at"); if (r) r.scrollIntoView({block: "nearest"}); };
