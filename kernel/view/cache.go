@@ -207,8 +207,11 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		return n, err
 	})
 	l.credit = sync.OnceValue(func() *lab.Credit {
+		if !l.Run.Config.Varied() { // and nothing is read for it again
+			return nil
+		}
 		all, err := l.full()
-		if err != nil || !l.Run.Config.Varied() {
+		if err != nil {
 			return nil
 		}
 		found, _ := all.Effects(lab.Crediting{}) // what has no score is shown without
