@@ -64,6 +64,7 @@ type loaded struct {
 	samples     func() []task.Sample
 	full        func() (*lab.Result, error)     // with light trials
 	seen        atomic.Pointer[[]*record.Trial] // of a run that goes on: those that full has read
+	release     func()                          // lets the trials go, unless somebody makes the run's page of them
 	cells       func() (*cells, error)
 	numbers     func() (*numbers, error)
 	credit      func() *lab.Credit // of its interventions; nil without any, or without a score
@@ -174,7 +175,16 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		}
 		return all, err
 	}
+	var wanted atomic.Bool
+	l.release = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !wanted.Load() {
+			held = nil
+		}
+	}
 	l.cells = sync.OnceValues(func() (*cells, error) {
+		wanted.Store(true)
 		all, err := l.full()
 		if err != nil {
 			return nil, err

@@ -125,12 +125,15 @@ func (p *Page) figuresOf(run *record.Run) (*figures, error) {
 		return p.figuresOfStudy(run)
 	}
 	read := func() (*lab.Result, error) { return p.lab.LoadLight(run.ID) }
-	if p.leaving != nil || run.Status != record.Finished { // which its page reads, too
+	large := run.Size() > keptTrials
+	if p.leaving != nil || run.Status != record.Finished || large { // which its page reads, too
 		l, err := p.cache.get(run.ID)
 		if err != nil {
 			return nil, err
 		}
-		read = l.full
+		if read = l.full; large && run.Status == record.Finished {
+			defer l.release()
+		}
 	}
 	r, err := read()
 	if err != nil {

@@ -103,7 +103,7 @@ func (a *app) view(ctx context.Context, port int) error {
 }
 
 // viewMemory is above how many bytes the server of the page collects garbage at every step.
-const viewMemory byteSize = 180 << 20
+const viewMemory byteSize = 200 << 20
 
 // startFlags are the flags of compare that the page asks for.
 var startFlags = []string{"task", "methods", "model", "limit", "epochs", "seed", "run-cost-limit"}
