@@ -76,7 +76,7 @@ func TestLightIsACopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		run.Root = record.Root(run.Digest, hashes)
-		whole, err := storedTrials(ctx, store, run, true)
+		whole, err := storedTrials(ctx, store, run, true, nil)
 		if err != nil || len(whole) != len(kept) {
 			t.Fatalf("%d of %d trials, %v", len(whole), len(kept), err)
 		}
