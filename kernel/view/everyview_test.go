@@ -51,11 +51,7 @@ func everyView(t *testing.T) []view {
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers, err := study.Numbers(lab.Comparing{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, parts := range map[string][]display.Displayer{"comparison": append([]display.Displayer{compared}, compared.Curves()...), "study": append([]display.Displayer{study}, numbers.Plots()...)} {
+	for name, parts := range map[string][]display.Displayer{"comparison": {compared}, "study": {study}} {
 		if err := os.WriteFile(filepath.Join(dir, name+".html"), report.Page(name, parts...), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -119,7 +119,7 @@ func unusable(t *testing.T, store *cache.Store, run *record.Run) {
 		if light, err := loadLight(t.Context(), store, run); err != nil || light != nil {
 			t.Errorf("%s: %d light trials, %v", name, len(light), err)
 		}
-		if all, err := storedTrials(t.Context(), store, run, true); err != nil || len(all) != len(run.Trials()) {
+		if all, err := storedTrials(t.Context(), store, run, true, nil); err != nil || len(all) != len(run.Trials()) {
 			t.Errorf("%s: %d of %d trials, %v", name, len(all), len(run.Trials()), err)
 		}
 	}
