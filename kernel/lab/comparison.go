@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"noema/kernel/base/display"
 	"noema/kernel/base/score"
 	"noema/kernel/result/compare"
 	"noema/kernel/result/record"
@@ -45,7 +46,16 @@ type Comparison struct {
 
 // Display implements [Displayer].
 func (c *Comparison) Display() Bundle {
-	return report.Pictured(c.Sheet().Display(), c.Comparison)
+	return pictured(c.Sheet(), report.NewsOf(c.Comparison, nil), c.Curves()...)
+}
+
+// pictured is a sheet with its news first, and plots.
+func pictured(s report.Sheet, n *report.News, plots ...Displayer) Bundle {
+	b, err := report.Pictured(s, n, plots...)
+	if err != nil {
+		return display.Of(err)
+	}
+	return b
 }
 
 // Sheet is the comparison as tables with text around them.
@@ -56,10 +66,8 @@ func (c *Comparison) Sheet() report.Sheet {
 // Plot is the headline measure against what a trial costs, a point a method.
 func (c *Comparison) Plot() Plot { return report.ParetoPlot(c.Comparison, c.Simulated) }
 
-// Plots are [Comparison.Plot] and the curves over budgets, if there are any.
-func (c *Comparison) Plots() []Displayer {
-	return append([]Displayer{c.Plot()}, report.CurvePlots(c.Comparison, c.Simulated)...)
-}
+// Curves are the curves over budgets, if there are any.
+func (c *Comparison) Curves() []Displayer { return report.CurvePlots(c.Comparison, c.Simulated) }
 
 // GroupPlot is the headline measure of each method in each group of samples.
 func (c *Comparison) GroupPlot() Plot { return report.GroupPlot(c.Comparison, c.Simulated) }

@@ -289,10 +289,11 @@ func (l *Lab) Load(name string) (*Result, error) {
 }
 
 // LoadLight returns a stored run for its tables, in a tenth of the memory: what its
-// trials did stays in the store, from which Whole reads it.
-func (l *Lab) LoadLight(name string) (*Result, error) {
+// trials did stays in the store, from which Whole reads it. Known are trials of the run that
+// were read before and need not be again.
+func (l *Lab) LoadLight(name string, known ...*record.Trial) (*Result, error) {
 	return l.load(name, func(ctx context.Context, store *cache.Store, run *record.Run) (*runner.Result, error) {
-		return runner.LoadResult(ctx, store, run, true)
+		return runner.LoadResult(ctx, store, run, true, known...)
 	})
 }
 

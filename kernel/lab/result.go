@@ -96,7 +96,7 @@ func (r *Result) Display() Bundle {
 	if r.failure != nil {
 		return display.Stack(display.Of(r.failure), sheet)
 	}
-	return report.Pictured(sheet.Display(), s.Comparison)
+	return pictured(sheet, report.NewsOf(s.Comparison, nil))
 }
 
 // Trial returns one trial: "anot/R07", or "anot/R07/2" for its second epoch.

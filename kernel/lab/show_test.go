@@ -97,3 +97,35 @@ func TestDisplays(t *testing.T) {
 		}
 	}
 }
+
+// TestANotebookShowsTheNewsFirst: a comparison is shown with what is proven first and a result
+// with its methods, as on the page of a run, and nothing there is typeset as a formula.
+func TestANotebookShowsTheNewsFirst(t *testing.T) {
+	l := open(t)
+	result, err := l.Run(lab.Experiment{Task: "cafes", Methods: []string{"direct", "cot", "aot"}, Limit: 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, err := result.Compare(lab.Comparing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		page     string
+		verdicts int
+		wants    []string
+	}{
+		"result":     {string(result.Display()["text/html"]), 0, nil},
+		"comparison": {string(compared.Display()["text/html"]), 1, []string{`<span class="q">`, "Who beats whom", "Merit against cost"}},
+	} {
+		head, rest, _ := strings.Cut(c.page, "<details>")
+		for _, want := range append(c.wants, "mathjax_ignore", "tex2jax_ignore", "$/1k", `<circle class="pt"`) {
+			if !strings.Contains(head, want) {
+				t.Errorf("%s: %q is not above the numbers", name, want)
+			}
+		}
+		if strings.Count(c.page, "</h1>") != c.verdicts || !strings.Contains(rest, `<table class="noema">`) || strings.Contains(c.page, "<script") || strings.Contains(c.page, `href="`) {
+			t.Errorf("%s: not %d verdicts, no numbers, or more than a page may hold:\n%s", name, c.verdicts, c.page)
+		}
+	}
+}

@@ -100,11 +100,7 @@ func (s *Study) Display() Bundle {
 	case err != nil:
 		return display.Of(err)
 	}
-	b := report.StudySheet(s.Run, n.Study, n.Simulated).Display()
-	for _, plot := range []Displayer{n.Heat(), n.Forest()} {
-		b[display.HTML] = append(b[display.HTML], plot.Display()[display.SVG]...)
-	}
-	return b
+	return pictured(report.StudySheet(s.Run, n.Study, n.Simulated), report.StudyNews(n.Study), n.Plots()...)
 }
 
 // Forest is the difference of each pair by task, with the whole as a diamond.
@@ -115,7 +111,7 @@ func (n *StudyNumbers) Heat() Displayer { return report.Heat(n.Study, n.Simulate
 
 // Plots are both, and the curves over budgets, if there are any.
 func (n *StudyNumbers) Plots() []Displayer {
-	return append([]Displayer{n.Forest(), n.Heat()}, report.CurvePlots(n.Whole, n.Simulated)...)
+	return append([]Displayer{n.Heat(), n.Forest()}, report.CurvePlots(n.Whole, n.Simulated)...)
 }
 
 // Replay computes every cell again from the store alone and returns the root hash of the

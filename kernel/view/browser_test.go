@@ -38,7 +38,7 @@ func browser(t *testing.T) context.Context {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	ctx, stop := chromedp.NewContext(alloc)
-	ctx, cancel := context.WithTimeout(ctx, 90*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	t.Cleanup(func() { cancel(); stop(); stopAlloc() })
 	return ctx
 }
@@ -321,6 +321,13 @@ func TestBundleInABrowser(t *testing.T) {
 			chromedp.SendKeys("input[name=q]", "question 29\r"), filtered(6), chromedp.Text("#rows td:nth-child(2)", &query), chromedp.Text("#pages", &count))
 		if runs != "1 of 2 runs" || rows != 50 || query != "question 29" || count != "6 of 300 samples 1" {
 			t.Errorf("%s: %q; %d rows; %q, %q", base, runs, rows, query, count)
+		}
+		var last, first string
+		visit(t, ctx, chromedp.Navigate(base+"run/"+big.ID()+"/index.html?wrong=m1"), filtered(150), chromedp.Click(".samples thead .id a"), chromedp.WaitVisible(".samples thead .id[aria-sort=ascending]"),
+			chromedp.Click(".samples thead .id a"), chromedp.WaitVisible(".samples thead .id[aria-sort=descending]"), filtered(150), chromedp.Text("#rows td:nth-child(2)", &last),
+			chromedp.Navigate(base+"run/"+big.ID()+"/index.html?sort=-m%3Am1"), filtered(300), chromedp.AttributeValue("#rows td:nth-child(5)", "class", &first, nil))
+		if last != "question 299" || !strings.Contains(first, "bad") {
+			t.Errorf("%s: downwards by id the first is %q, by how m1 came out it is %q", base, last, first)
 		}
 		visit(t, ctx, chromedp.Navigate(base+"run/"+cafes.ID()+"/t/00013.html"), chromedp.WaitVisible(".gw svg"), chromedp.Click("#call-1 summary"), chromedp.WaitVisible("#call-1 .rp"), chromedp.Title(&title))
 		if !strings.Contains(title, "trial anot/R00/1") {

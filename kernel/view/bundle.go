@@ -164,7 +164,7 @@ func (w *bundler) all() error {
 		case e.finish != nil:
 			err = e.finish(page, e.file)
 		default:
-			err = w.file(e.file, w.relinked(page, e.file, nil))
+			err = w.file(e.file, w.relinked(page, e.file))
 		}
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func between(page []byte, from, to string) []byte {
 // rows writes a page of samples, and its rows once more for the filters.
 func (w *bundler) rows(number int) func([]byte, string) error {
 	return func(page []byte, file string) error {
-		page = w.relinked(page, file, nil)
+		page = w.relinked(page, file)
 		var script bytes.Buffer
 		script.WriteString("noemaRows(")
 		text := json.NewEncoder(&script)

@@ -58,11 +58,13 @@ func (r *recent) get(read func() (lab.RunList, error)) (lab.RunList, error) {
 type loaded struct {
 	*lab.Result // without trials
 	at          time.Time
-	took        atomic.Int64                                // nanoseconds, for its trials: what takes long is kept longer while a run goes on
+	took        atomic.Int64                                // nanoseconds, for its trials and numbers: what takes long is kept longer while a run goes on
 	clean       func(string) string                         // makes a text of the run such as may be shown
 	whole       func(record.TrialID) (*record.Trial, error) // one trial, with its transcript
 	samples     func() []task.Sample
-	full        func() (*lab.Result, error) // with light trials
+	full        func() (*lab.Result, error)     // with light trials
+	seen        atomic.Pointer[[]*record.Trial] // of a run that goes on: those that full has read
+	release     func()                          // lets the trials go, unless somebody makes the run's page of them
 	cells       func() (*cells, error)
 	numbers     func() (*numbers, error)
 	credit      func() *lab.Credit // of its interventions; nil without any, or without a score
@@ -97,6 +99,9 @@ func (c *cache) get(id string) (*loaded, error) {
 		return nil, err
 	}
 	l := &loaded{Result: result, at: time.Now(), clean: clean, whole: c.reader(stored, clean), samples: sync.OnceValue(result.Samples)}
+	if old := c.runs[id]; old != nil && stored.Run.Status != record.Finished {
+		l.seen.Store(old.seen.Load())
+	}
 	c.later(l, stored)
 	c.runs[result.Run.ID] = l
 	c.touch(result.Run.ID)
@@ -139,7 +144,11 @@ func (c *cache) reader(stored *lab.Result, clean func(string) string) func(recor
 // later has l make what takes time when it is first asked for, once.
 func (c *cache) later(l *loaded, stored *lab.Result) {
 	read := func() (*lab.Result, error) {
-		all, err := c.lab.LoadLight(stored.Run.ID)
+		var known []*record.Trial
+		if seen := l.seen.Load(); seen != nil {
+			known = *seen
+		}
+		all, err := c.lab.LoadLight(stored.Run.ID, known...)
 		if err == nil && stored.Run.Config.Varied() {
 			all, err = c.lab.Load(stored.Run.ID) // what interventions changed is in the transcripts
 		}
@@ -160,10 +169,22 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		all, err := read()
 		if l.took.Store(int64(time.Since(begun))); err == nil {
 			held = all
+			if l.Run.Status != record.Finished {
+				l.seen.Store(&all.Result.Trials)
+			}
 		}
 		return all, err
 	}
+	var wanted atomic.Bool
+	l.release = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !wanted.Load() {
+			held = nil
+		}
+	}
 	l.cells = sync.OnceValues(func() (*cells, error) {
+		wanted.Store(true)
 		all, err := l.full()
 		if err != nil {
 			return nil, err
@@ -181,7 +202,9 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		if err != nil {
 			return nil, err
 		}
+		begun := time.Now()
 		n, err := numbersOf(all)
+		l.took.Add(int64(time.Since(begun)))
 		if err == nil && len(all.Result.Trials) > keptTrials {
 			if n.comparison != nil {
 				n.comparison = n.comparison.Light()
@@ -194,8 +217,11 @@ func (c *cache) later(l *loaded, stored *lab.Result) {
 		return n, err
 	})
 	l.credit = sync.OnceValue(func() *lab.Credit {
+		if !l.Run.Config.Varied() { // and nothing is read for it again
+			return nil
+		}
 		all, err := l.full()
-		if err != nil || !l.Run.Config.Varied() {
+		if err != nil {
 			return nil
 		}
 		found, _ := all.Effects(lab.Crediting{}) // what has no score is shown without

@@ -58,27 +58,41 @@ func cameOf(t *record.Trial) came {
 	return unscored
 }
 
-// cells are what each method came to on each sample, in the first epoch. They are all that
-// stays of the trials of a large run.
+// cells are what each method came to on each sample. They are all that stays of the trials
+// of a large run.
 type cells struct {
 	methods []string
+	tally   [][]tally // of a sample's epochs, by method and sample
 	samples []task.Sample
-	at      map[string]int // of a sample
-	came    [][]came       // by method and sample
-	words   [][]string     // answers in short
-	outcome [][]methods.Outcome
-	seeds   []uint64          // of a sample's trials
-	beats   map[[2]int][]bool // by two methods: the samples on which the first is better
-	dispute []int             // samples, the most disputed first
-	blocks  []block           // of dispute
+	at      map[string]int      // of a sample
+	came    [][]came            // in most epochs, by method and sample
+	words   [][]string          // answers in short, of an epoch that came out as most
+	outcome [][]methods.Outcome // of the first epoch that brought no answer, or of the first
+	seeds   [][]uint64          // of the trials whose answers these are
+	beats   map[[2]int][]bool   // by two methods: the samples on which the first is better
+	dispute []int               // samples, the most disputed first
+	blocks  []block             // of dispute
 	trials  int
 	tree    string // the hash of the tree over all trials; empty while the run is unfinished
+}
+
+// tally counts how epochs came out.
+type tally [noAnswer + 1]uint16
+
+// most is how the most epochs came out, and of equally many the worse.
+func (t tally) most() (most came) {
+	for i, n := range t {
+		if n > 0 && n >= t[most] {
+			most = came(i)
+		}
+	}
+	return most
 }
 
 // block is a run of samples that are disputed alike.
 type block struct {
 	from, to int
-	agree    int // methods that are right
+	agree    int // methods that are right; -1 where no verdict is known
 }
 
 // cellWords is how much of an answer a cell keeps, in characters.
@@ -102,31 +116,49 @@ func cellsOf(l *loaded, all *lab.Result) (*cells, error) {
 // room makes room for every trial.
 func (c *cells) room() {
 	n, of := len(c.samples), len(c.methods)
-	c.at, c.seeds, c.beats = make(map[string]int, n), make([]uint64, n), map[[2]int][]bool{}
-	c.came, c.words, c.outcome = make([][]came, of), make([][]string, of), make([][]methods.Outcome, of)
+	c.at, c.seeds, c.beats = make(map[string]int, n), make([][]uint64, of), map[[2]int][]bool{}
+	c.tally, c.came, c.words, c.outcome = make([][]tally, of), make([][]came, of), make([][]string, of), make([][]methods.Outcome, of)
 	for i, s := range c.samples {
 		c.at[s.ID] = i
 	}
 	for m := range c.methods {
-		c.came[m], c.words[m], c.outcome[m] = make([]came, n), make([]string, n), make([]methods.Outcome, n)
+		c.tally[m], c.came[m], c.words[m], c.outcome[m], c.seeds[m] = make([]tally, n), make([]came, n), make([]string, n), make([]methods.Outcome, n), make([]uint64, n)
 	}
 }
 
-// add notes a trial, if it is of the first epoch.
+// add notes a trial; those of a sample come in the order of their epochs.
 func (c *cells) add(t *record.Trial) {
 	m := slices.Index(c.methods, t.ID.Method)
 	i, known := c.at[t.ID.Sample]
-	if m < 0 || !known || t.ID.Epoch > 0 {
+	if m < 0 || !known {
 		return
 	}
-	words := string(t.Answer.Value)
+	before := c.came[m][i]
+	c.tally[m][i][cameOf(t)]++
+	c.came[m][i] = c.tally[m][i].most()
+	if was := c.outcome[m][i]; was == "" || was == methods.Answered {
+		c.outcome[m][i] = t.Answer.Outcome
+	}
+	if c.came[m][i] == before {
+		return
+	}
+	words := unquoted(string(t.Answer.Value))
 	if said, ok := t.Answer.InWords(); ok {
 		words = said
 	}
 	if words == "" {
 		words = t.Answer.Reason
 	}
-	c.came[m][i], c.words[m][i], c.outcome[m][i], c.seeds[i] = cameOf(t), strings.Clone(display.Line(words, cellWords)), t.Answer.Outcome, t.Seed
+	c.words[m][i], c.seeds[m][i] = strings.Clone(display.Line(words, cellWords)), t.Seed
+}
+
+// unquoted is a text as JSON has it, or anything else as it is.
+func unquoted(raw string) string {
+	var text string
+	if json.Unmarshal([]byte(raw), &text) == nil {
+		return text
+	}
+	return raw
 }
 
 // votes are how many methods are right on a sample, and how many are not.
@@ -142,9 +174,10 @@ func (c *cells) votes(i int) (yes, no int) {
 	return yes, no
 }
 
-// failed reports whether a method is wrong on a sample whose target is known.
+// failed reports whether a method is wrong, in some epoch, on a sample whose target is known.
 func (c *cells) failed(m, i int) bool {
-	return c.came[m][i] == wrong || c.came[m][i] == noAnswer && c.samples[i].Scored()
+	t := c.tally[m][i]
+	return t[wrong] > 0 || t[noAnswer] > 0 && c.samples[i].Scored()
 }
 
 // order puts the most disputed samples first, and equal verdicts beside each other.
@@ -154,7 +187,9 @@ func (c *cells) order() {
 	c.dispute = make([]int, n)
 	for i := range c.dispute {
 		yes, no := c.votes(i)
-		c.dispute[i], minority[i], agree[i] = i, min(yes, no), yes
+		if c.dispute[i], minority[i], agree[i] = i, min(yes, no), yes; yes+no == 0 {
+			agree[i] = -1
+		}
 	}
 	slices.SortStableFunc(c.dispute, func(a, b int) int {
 		if by := cmp.Or(cmp.Compare(minority[b], minority[a]), cmp.Compare(agree[b], agree[a])); by != 0 {
@@ -206,7 +241,7 @@ func (c *cells) pairs(all *lab.Result) {
 // label is a target or an answer as people read it: the items of a ranking by their names.
 func (l *loaded) label(s task.Sample, seed uint64, method int, words string) string {
 	if s.Problem.Answer.Kind != methods.Ranking || !strings.HasPrefix(words, "[") {
-		return strings.Trim(words, `"`)
+		return unquoted(words)
 	}
 	list, _, _ := strings.Cut(strings.Trim(words, "[]"), "…")
 	var place int

@@ -119,6 +119,9 @@ func (l *loaded) column(s task.Sample, m int, id record.TrialID) column {
 	if name, v, ok := t.Score.Headline(); ok && v > 0 && v < 1 {
 		one.Score = fmt.Sprintf("%s %.3g", name, v)
 	}
+	if l.Run.Config.Epochs > 1 {
+		one.Says += fmt.Sprintf(" in epoch %d", id.Epoch+1)
+	}
 	one.Value = string(t.Answer.Value)
 	if one.Answer = l.label(s, t.Seed, m, one.Value); t.Answer.Value != nil {
 		if words, ok := t.Answer.InWords(); ok {
@@ -137,7 +140,7 @@ func (l *loaded) column(s task.Sample, m int, id record.TrialID) column {
 	return one
 }
 
-// drawerPart is the drawer alone.
+// drawerPart is the drawer alone; it waits for no numbers.
 func (p *Page) drawerPart(r *http.Request) (string, content, error) {
 	l, err := p.cache.get(r.PathValue("run"))
 	if err != nil {

@@ -124,20 +124,20 @@ func (p *Page) figuresOf(run *record.Run) (*figures, error) {
 	if run.Config.Study != nil {
 		return p.figuresOfStudy(run)
 	}
-	var r *lab.Result
-	if p.leaving != nil {
+	read := func() (*lab.Result, error) { return p.lab.LoadLight(run.ID) }
+	large := run.Size() > keptTrials
+	if p.leaving != nil || run.Status != record.Finished || large { // which its page reads, too
 		l, err := p.cache.get(run.ID)
 		if err != nil {
 			return nil, err
 		}
-		if r, err = l.full(); err != nil {
-			return nil, err
+		if read = l.full; large && run.Status == record.Finished {
+			defer l.release()
 		}
-	} else {
-		var err error
-		if r, err = p.lab.LoadLight(run.ID); err != nil {
-			return nil, err
-		}
+	}
+	r, err := read()
+	if err != nil {
+		return nil, err
 	}
 	s, err := r.Summary()
 	if err != nil {

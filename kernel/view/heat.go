@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -17,6 +16,7 @@ const heatRow, columnWidth = 16, 6
 type heat struct {
 	Rows          []heatLine
 	Columns, Per  int // samples a column
+	Epochs        int
 	Width, Height int
 	Order         string
 	Orders        []link
@@ -46,7 +46,7 @@ func (l *loaded) heat(c *cells, q url.Values) heat {
 	n := len(order)
 	per := max(1, (n+maxColumns-1)/maxColumns)
 	columns := (n + per - 1) / per
-	h := heat{Columns: columns, Per: per, Width: columns * columnWidth, Height: len(c.methods) * heatRow, Order: q.Get("order"), Brackets: c.brackets(q.Get("order"), order)}
+	h := heat{Columns: columns, Per: per, Epochs: l.Run.Config.Epochs, Width: columns * columnWidth, Height: len(c.methods) * heatRow, Order: q.Get("order"), Brackets: c.brackets(q.Get("order"), order)}
 	for _, name := range []string{"disagreement", "group", "id"} {
 		if name == "group" && !c.grouped() {
 			continue
@@ -83,9 +83,11 @@ func (c *cells) line(m int, order []int, per int) heatLine {
 	var yes, no, none strings.Builder
 	for x := 0; x*per < len(order); x++ {
 		var counts [noAnswer + 1]int
-		all := order[x*per : min((x+1)*per, len(order))]
-		for _, i := range all {
-			counts[c.came[m][i]]++
+		all := 0
+		for _, i := range order[x*per : min((x+1)*per, len(order))] {
+			for how, n := range c.tally[m][i] {
+				counts[how], all = counts[how]+int(n), all+int(n)
+			}
 		}
 		line.Rights, line.Fails, line.Nots = line.Rights+counts[right], line.Fails+counts[wrong], line.Nots+counts[noAnswer]
 		y := float64(line.Y)
@@ -93,7 +95,7 @@ func (c *cells) line(m int, order []int, per int) heatLine {
 			path *strings.Builder
 			n    int
 		}{{&yes, counts[right]}, {&none, counts[noAnswer]}, {&no, counts[wrong]}} {
-			height := float64(part.n) / float64(len(all)) * (heatRow - 1)
+			height := float64(part.n) / float64(max(all, 1)) * (heatRow - 1)
 			if part.n > 0 {
 				fmt.Fprintf(part.path, "M%d %.4gh%dv%.4gh-%dz", x*columnWidth, y, columnWidth, height, columnWidth)
 			}
@@ -130,6 +132,8 @@ func (c *cells) brackets(by string, order []int) (list []bracket) {
 		all := len(c.methods)
 		text := fmt.Sprintf("%d of %d right", b.agree, all)
 		switch b.agree {
+		case -1:
+			text = "without a verdict"
 		case all:
 			text = "all right"
 		case 0:
@@ -143,18 +147,10 @@ func (c *cells) brackets(by string, order []int) (list []bracket) {
 // Width is how wide a bracket is, in percent.
 func (b bracket) Width() float64 { return b.To - b.From }
 
-// Fits reports whether a bracket has room for its text, at 600 pixels.
-func (b bracket) Fits() bool { return float64(len(b.Text))*5.6 < (b.To-b.From)*6 }
-
-// mapPart is the map alone, for a script that changes its order.
-func (p *Page) mapPart(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	c, err := l.cells()
-	if err != nil {
-		return "", content{}, err
-	}
-	return "map", content{Body: l.heat(c, r.URL.Query())}, nil
+// Fits reports whether a bracket has room for its text on a map of that many pixels.
+func (b bracket) Fits(pixels float64) bool {
+	return float64(len(b.Text))*5.6 < b.Width()/100*pixels
 }
+
+// Hatch is how wide a tile of four pixels is where the map is stretched to 600.
+func (h heat) Hatch() float64 { return 4 * float64(max(h.Width, 1)) / 600 }

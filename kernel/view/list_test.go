@@ -120,7 +120,7 @@ func TestStartFromThePage(t *testing.T) {
 	}
 	form := url.Values{"token": {p.Token()}, "task": {"cafes"}, "methods": {"direct"}}
 	none := func(*http.Request) {}
-	if code := post(t, base, "/start/begin", p, form, none); code < 400 || len(asked) != 0 {
+	if code := post(t, base, "/start/begin", p, form, none); code != http.StatusBadRequest || len(asked) != 0 {
 		t.Errorf("without its price it says %d and starts %v", code, asked)
 	}
 	if code := post(t, base, "/start/price", p, form, none); code != http.StatusSeeOther || strings.Join(asked[0], " ") != "compare --task cafes --methods direct --dry-run" {
@@ -141,7 +141,7 @@ func TestStartFromThePage(t *testing.T) {
 			t.Fatalf("the job does not end:\n%s", body)
 		}
 	}
-	if code := post(t, base, "/start/begin", p, form, none); code < 400 {
+	if code := post(t, base, "/start/begin", p, form, none); code != http.StatusBadRequest {
 		t.Errorf("it starts a second time without its price: %d", code)
 	}
 }
@@ -204,19 +204,24 @@ func fresh(t *testing.T, l *lab.Lab) *lab.Result {
 // pair that is asked for.
 func TestAStudyHasAPage(t *testing.T) {
 	l := newLab(t)
-	s, err := l.Study(lab.Experiment{Task: "cafes", Tasks: []string{"arithmetic"}, Methods: []string{"direct", "cot", "aot"}, Limit: "4"})
+	s, err := l.Study(lab.Experiment{Task: "cafes", Tasks: []string{"arithmetic"}, Methods: []string{"direct", "cot", "aot"}, Limit: "10"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	base, p := serve(t, l)
 	get := visitor(t, base, p)
-	if _, body := get("/"); !strings.Contains(body, `href="/study/`+s.Run.ID) || !strings.Contains(body, `data-trials="24"`) || strings.Contains(body, s.Results()[0].ID()) {
+	if _, body := get("/"); !strings.Contains(body, `href="/study/`+s.Run.ID) || !strings.Contains(body, `data-trials="60"`) || strings.Contains(body, s.Results()[0].ID()) {
 		t.Errorf("the list lacks the study or has its cells:\n%s", body)
 	}
 	code, body := get("/study/" + s.Run.ID + "?pair=" + url.QueryEscape("cot − direct"))
 	for _, want := range []string{`class="dia`, `href="/run/` + s.Results()[0].ID() + `"`, "rank 1 to", "the whole", s.Run.Root, "mean of all"} {
 		if code != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("the study says %d and not %q", code, want)
+		}
+	}
+	for query, want := range map[string]string{"": "score within a budget of", "?curve=calls": "<b>calls</b>", "?baseline=cot&curve=cost": "<b>cost</b>"} {
+		if code, body := get("/study/" + s.Run.ID + query); code != http.StatusOK || !strings.Contains(body, want) || strings.Count(body, `<div class="wide plot"`) < 3 {
+			t.Errorf("%s says %d and not %q, or has no curves", query, code, want)
 		}
 	}
 	if code, _ := get("/study/nothing"); code != http.StatusNotFound {

@@ -124,9 +124,9 @@ func safe(id string, number int) string {
 // tables escape them.
 var linked = regexp.MustCompile(` (href|src|action)="([^"]*)"`)
 
-// relinked is a page whose addresses lead to files; those in local are of the page itself.
-// What is not in the bundle is linked no more.
-func (w *bundler) relinked(page []byte, file string, local map[string]string) []byte {
+// relinked is a page whose addresses lead to files. What is not in the bundle is linked no
+// more.
+func (w *bundler) relinked(page []byte, file string) []byte {
 	if !strings.HasSuffix(file, ".html") {
 		return page
 	}
@@ -134,18 +134,13 @@ func (w *bundler) relinked(page []byte, file string, local map[string]string) []
 	return linked.ReplaceAllFunc(page, func(attribute []byte) []byte {
 		m := linked.FindSubmatch(attribute)
 		to := html.UnescapeString(string(m[2]))
-		switch place, ok := local[to]; {
-		case strings.HasPrefix(to, "#"):
+		if strings.HasPrefix(to, "#") {
 			return attribute
-		case ok:
-			to = place
-		default:
-			if to = w.place(to); to == "" {
-				return nil
-			}
-			to = up + to
 		}
-		return fmt.Appendf(nil, ` %s="%s"`, m[1], html.EscapeString(to))
+		if to = w.place(to); to == "" {
+			return nil
+		}
+		return fmt.Appendf(nil, ` %s="%s"`, m[1], html.EscapeString(up+to))
 	})
 }
 

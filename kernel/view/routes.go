@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
-	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/files"
@@ -21,9 +21,9 @@ import (
 func (p *Page) routes() {
 	p.mux.HandleFunc("GET /{$}", p.handle(p.runs))
 	p.mux.HandleFunc("GET /run/{run}", p.handle(p.run))
-	p.mux.HandleFunc("GET /run/{run}/news", p.handle(p.newsPart))
-	p.mux.HandleFunc("GET /run/{run}/map", p.handle(p.mapPart))
-	p.mux.HandleFunc("GET /run/{run}/rows", p.handle(p.rows))
+	p.part("news", func(l *loaded, _ *cells, _ url.Values) (any, error) { return p.newsOf(l) })
+	p.part("map", func(l *loaded, c *cells, q url.Values) (any, error) { return l.heat(c, q), nil })
+	p.part("rows", func(l *loaded, c *cells, q url.Values) (any, error) { return l.table(c, q, p.leaving != nil), nil })
 	p.mux.HandleFunc("GET /run/{run}/drawer", p.handle(p.drawerPart))
 	p.mux.HandleFunc("GET /run/{run}/state", p.state)
 	p.mux.HandleFunc("GET /run/{run}/sample", p.handle(p.sample))
@@ -36,6 +36,22 @@ func (p *Page) routes() {
 	p.mux.HandleFunc("GET /study/{run}/state", p.studyState)
 	p.mux.HandleFunc("GET /state", p.listState)
 	p.mux.HandleFunc("POST /tag/{run}", p.writes(p.tag))
+}
+
+// part is a part of a run's page alone, for the script that changes it.
+func (p *Page) part(name string, of func(*loaded, *cells, url.Values) (any, error)) {
+	p.mux.HandleFunc("GET /run/{run}/"+name, p.handle(func(r *http.Request) (string, content, error) {
+		l, err := p.cache.get(r.PathValue("run"))
+		if err != nil {
+			return "", content{}, err
+		}
+		c, err := l.cells()
+		if err != nil {
+			return "", content{}, err
+		}
+		body, err := of(l, c, r.URL.Query())
+		return name, content{Body: body}, err
+	}))
 }
 
 // compared leads the comparison of a single run to its page.
@@ -59,7 +75,7 @@ func (p *Page) asset(name, kind string) http.HandlerFunc {
 			all.Write(raw)
 		}
 		if path.Ext(name) == ".css" {
-			all.WriteString(report.NewsStyle)
+			all.WriteString(report.Style())
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -105,52 +121,54 @@ func (p *Page) handle(f func(*http.Request) (string, content, error)) http.Handl
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, c, err := f(r)
 		if err != nil {
-			w.WriteHeader(http.StatusNotFound)
-			name, c = "error.html", content{Title: "not found", Crumb: []link{{"runs", "/"}}, Body: display.Visible(err.Error())}
-		}
-		if c.Static = p.leaving != nil; !c.Static {
-			c.Token = p.token
-		}
-		if c.Keys == nil {
-			c.Keys = usualKeys()
-		}
-		var b bytes.Buffer
-		if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
-			http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
+			p.refuse(w, http.StatusNotFound, "not found", err)
 			return
 		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(b.Bytes()) //nolint:errcheck // the client is gone
+		p.render(w, name, c)
 	}
+}
+
+// refuse says why a page cannot be shown, or what a form asks for cannot be done.
+func (p *Page) refuse(w http.ResponseWriter, status int, title string, why error, back ...link) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	p.render(w, "error.html", content{Title: title, Crumb: append([]link{{"runs", "/"}}, back...), Body: why.Error()})
+}
+
+func (p *Page) render(w http.ResponseWriter, name string, c content) {
+	if c.Static = p.leaving != nil; !c.Static {
+		c.Token = p.token
+	}
+	if c.Keys == nil {
+		c.Keys = usualKeys()
+	}
+	var b bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&b, name, c); err != nil {
+		http.Error(w, "render page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(b.Bytes()) //nolint:errcheck // the client is gone
 }
 
 // functions are what templates may call.
 func functions() template.FuncMap {
-	return template.FuncMap{
-		"visible":  display.Visible,
-		"word":     files.Word,
-		"line":     func(limit int, s string) string { return display.Line(s, limit) },
-		"long":     long,
-		"short":    func(s string) string { return s[:min(12, len(s))] },
-		"text":     func(b []byte) string { return display.Visible(string(b)) },
-		"table":    func(t display.Table) template.HTML { return template.HTML(t.HTML()) },        // it escapes every text
-		"svg":      func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },         // likewise
-		"drawing":  func(b display.Bundle) template.HTML { return template.HTML(b[display.SVG]) }, // likewise
-		"list":     func(items ...string) []string { return items },
-		"count":    display.Count,
-		"part":     func(static bool, v any) content { return content{Static: static, Body: v} },
-		"sentence": sentence,
+	all := template.FuncMap{
+		"word":    files.Word,
+		"line":    func(limit int, s string) string { return display.Line(s, limit) },
+		"long":    long,
+		"marked":  marked,
+		"short":   func(s string) string { return s[:min(12, len(s))] },
+		"text":    func(b []byte) string { return display.Visible(string(b)) },
+		"table":   func(t display.Table) template.HTML { return template.HTML(t.HTML()) },        // it escapes every text
+		"svg":     func(g display.Graph) template.HTML { return template.HTML(g.SVG()) },         // likewise
+		"drawing": func(b display.Bundle) template.HTML { return template.HTML(b[display.SVG]) }, // likewise
+		"list":    func(items ...string) []string { return items },
+		"count":   display.Count,
+		"part":    func(static bool, v any) content { return content{Static: static, Body: v} },
 	}
-}
-
-// sentence is a clause of a verdict as one, unless it begins with a name.
-func sentence(s string) string {
-	for _, word := range []string{"among", "between", "nothing", "no ", "against", "each", "one"} {
-		if strings.HasPrefix(s, word) {
-			s = strings.ToUpper(s[:1]) + s[1:]
-		}
-	}
-	return display.Visible(strings.TrimSuffix(s, ".")) + "."
+	maps.Copy(all, report.Functions())
+	return all
 }
 
 // long is a text of several lines, of at most limit characters.
@@ -189,12 +207,7 @@ func pageLinks(address string, base url.Values, at, count int) []link {
 			}
 			continue
 		}
-		q := url.Values{}
-		for k, v := range base {
-			q[k] = v
-		}
-		q.Set("page", fmt.Sprint(i))
-		to := address + "?" + q.Encode()
+		to := address + "?" + with(base, "page", fmt.Sprint(i)).Encode()
 		if i == at {
 			to = ""
 		}

@@ -2,7 +2,7 @@ package view
 
 import (
 	"cmp"
-	"net/http"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -187,14 +187,15 @@ func (c *cells) sort(list []int, by string) {
 		}
 	case column == "id":
 		of = cmp.Compare[int]
-	case column == "group":
-		of = func(a, b int) int { return strings.Compare(c.samples[a].Group, c.samples[b].Group) }
-	case column == "question":
-		of = func(a, b int) int { return strings.Compare(c.samples[a].Problem.Query, c.samples[b].Problem.Query) }
-	case column == "target":
-		of = func(a, b int) int { return strings.Compare(string(c.samples[a].Target), string(c.samples[b].Target)) }
 	default:
-		return
+		text, known := map[string]func(s *task.Sample) string{
+			"group": func(s *task.Sample) string { return s.Group }, "question": func(s *task.Sample) string { return s.Problem.Query },
+			"target": func(s *task.Sample) string { return string(s.Target) },
+		}[column]
+		if !known {
+			return
+		}
+		of = func(a, b int) int { return strings.Compare(text(&c.samples[a]), text(&c.samples[b])) }
 	}
 	slices.SortStableFunc(list, func(a, b int) int {
 		if down {
@@ -244,12 +245,19 @@ func (l *loaded) row(c *cells, f facets, i int) sampleRow {
 		one := tableCell{}
 		var says string
 		one.Class, one.Mark, says = c.came[m][i].looks()
-		one.Answer, one.Says = display.Line(l.label(s, c.seeds[i], m, c.words[m][i]), 40), name+": "+says
+		epochs := 0
+		for _, n := range c.tally[m][i] {
+			epochs += int(n)
+		}
+		one.Answer, one.Says = display.Line(l.label(s, c.seeds[m][i], m, c.words[m][i]), 40), name+": "+says
 		switch {
 		case c.came[m][i] == notRun:
 			one.Answer = says
 		case c.came[m][i] == noAnswer:
 			one.Answer = strings.TrimSuffix(string(c.outcome[m][i])+": "+c.words[m][i], ": ")
+		}
+		if n := c.tally[m][i][right]; epochs > 1 && s.Scored() {
+			one.Answer, one.Says = fmt.Sprintf("%d/%d %s", n, epochs, one.Answer), fmt.Sprintf("%s: right in %d of %d epochs", name, n, epochs)
 		}
 		row.Cells = append(row.Cells, one)
 	}
@@ -305,17 +313,4 @@ func (f facets) of(c *cells, i int) []string {
 		has = append(has, "disagree")
 	}
 	return has
-}
-
-// rows are the table alone, for a script that changes its filter.
-func (p *Page) rows(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	c, err := l.cells()
-	if err != nil {
-		return "", content{}, err
-	}
-	return "rows", content{Body: l.table(c, r.URL.Query(), p.leaving != nil)}, nil
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,7 +30,7 @@ type runPage struct {
 // news is what a run came to, and the tables behind it.
 type news struct {
 	Proven, Open, Basis, Notes, Tree string
-	HTML                             template.HTML
+	Board                            *report.News
 	Tables                           []display.Table
 	Asked                            []runner.Asked // the first questions without a target
 	Causes                           []cause
@@ -138,7 +137,12 @@ func (p *Page) complete(l *loaded, body *runPage) error {
 		sample = t.Rows[0].ID
 	}
 	if sample != "" && p.leaving == nil {
-		body.Drawer, err = l.drawer(sample, body.Query)
+		q := body.Query
+		if board := body.News.Board; board != nil && len(board.Forest) > 0 && !q.Has("m") && !q.Has("beats") {
+			q = with(q, "m", board.Forest[0].A) // the pair of which there is most to say
+			q.Add("m", board.Forest[0].B)
+		}
+		body.Drawer, err = l.drawer(sample, q)
 	}
 	return err
 }
@@ -164,15 +168,10 @@ func (p *Page) newsOf(l *loaded) (*news, error) {
 		}
 		full := compared.Sheet()
 		n.Tables, n.Notes = append(slices.Clone(n.Tables), full.Tables...), full.Notes()+"\n\n"+n.Notes
-		of := report.NewsOf(compared.Comparison, func(a, b string) string { return runLink(l.Run.ID, "", "beats", a, "over", b, "m", a, "m", b) })
+		n.Board = report.NewsOf(compared.Comparison, func(a, b string) string { return runLink(l.Run.ID, "", "beats", a, "over", b, "m", a, "m", b) })
 		if n.Proven == "" || n.Proven == compared.Verdict { // and not that nothing was understood
-			n.Proven, n.Open = of.Proven, of.Open
+			n.Proven, n.Open = n.Board.Proven, n.Board.Open
 		}
-		page, err := of.HTML()
-		if err != nil {
-			return nil, err
-		}
-		n.HTML = template.HTML(page) // its template escapes every text
 	}
 	if credit := l.credit(); credit != nil {
 		n.Tables = append(credit.Sheet().Tables, n.Tables...)
@@ -183,14 +182,4 @@ func (p *Page) newsOf(l *loaded) (*news, error) {
 		}
 	}
 	return n, nil
-}
-
-// newsPart is the head of a run's page, once it is there.
-func (p *Page) newsPart(r *http.Request) (string, content, error) {
-	l, err := p.cache.get(r.PathValue("run"))
-	if err != nil {
-		return "", content{}, err
-	}
-	n, err := p.newsOf(l)
-	return "news", content{Body: n}, err
 }

@@ -157,9 +157,12 @@ func (p *Page) doStart(r *http.Request) (string, error) {
 	case "price":
 		return to, s.price(r.Context(), args)
 	case "begin":
-		return "/start", s.begin(args)
+		if err := s.begin(args); err != nil {
+			return to, err
+		}
+		return "/start", nil
 	}
-	return "", errors.New("start: price, begin or stop")
+	return to, errors.New("start: price, begin or stop")
 }
 
 // price asks what the store has and what the rest will cost.
@@ -187,7 +190,7 @@ func (s *starting) begin(args []string) error {
 	defer s.mu.Unlock()
 	command := words(slices.Concat(s.Verb, args))
 	if _, seen := s.priced[command]; !seen {
-		return errors.New("start: its price was not shown: ask for the price first")
+		return errors.New("start: nothing is started before its price was shown, and each price is good for one start: ask \"what will it cost?\" first")
 	}
 	running := 0
 	for _, j := range s.jobs {

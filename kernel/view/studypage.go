@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"noema/kernel/base/display"
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 	"noema/kernel/show/report"
@@ -17,26 +19,31 @@ import (
 // studies keeps the last study that was looked at: a finished one does not change.
 type studies struct {
 	mu      sync.Mutex
-	of, by  string // its id and its baseline
+	of, by  string // its id, and how it is compared
 	at      time.Time
 	study   *lab.Study
 	numbers *lab.StudyNumbers
 	err     error // why it has no numbers yet
 }
 
-func (p *Page) loadStudy(id, baseline string) (*lab.Study, *lab.StudyNumbers, error, error) {
-	s := &p.studied
+// loadStudy returns a study with its numbers as a query asks for them, or why it has none.
+func (p *Page) loadStudy(id string, q url.Values) (*lab.Study, *lab.StudyNumbers, error, error) {
+	s, by := &p.studied, url.Values{"baseline": q["baseline"], "curve": q["curve"]}.Encode()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.study != nil && s.of == id && s.by == baseline && (s.study.Run.Status == record.Finished || time.Since(s.at) < 2*stale) {
+	if s.study != nil && s.of == id && s.by == by && (s.study.Run.Status == record.Finished || time.Since(s.at) < 2*stale) {
 		return s.study, s.numbers, s.err, nil
 	}
 	study, err := p.lab.LoadStudy(id)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s.of, s.by, s.study, s.at = id, baseline, study, time.Now()
-	s.numbers, s.err = study.Numbers(lab.Comparing{Baseline: baseline})
+	s.of, s.by, s.study, s.at = id, by, study, time.Now()
+	o := lab.Comparing{Baseline: q.Get("baseline"), Curve: cmp.Or(q.Get("curve"), "tokens")}
+	if s.numbers, s.err = study.Numbers(o); s.err != nil && !q.Has("curve") {
+		o.Curve = "" // it may have none
+		s.numbers, s.err = study.Numbers(o)
+	}
 	return s.study, s.numbers, s.err, nil
 }
 
@@ -48,10 +55,10 @@ type studyCell struct {
 }
 
 // study is the methods over all tasks and models: ?pair=A|B chooses whose difference is
-// drawn, ?baseline= compares all others with one method.
+// drawn, ?baseline= compares all others with one method, ?curve= names what budgets are of.
 func (p *Page) study(r *http.Request) (string, content, error) {
 	q := r.URL.Query()
-	s, n, waiting, err := p.loadStudy(r.PathValue("run"), q.Get("baseline"))
+	s, n, waiting, err := p.loadStudy(r.PathValue("run"), q)
 	if err != nil {
 		return "", content{}, err
 	}
@@ -61,7 +68,7 @@ func (p *Page) study(r *http.Request) (string, content, error) {
 	if s.Run.Status != record.Finished {
 		_, on := p.underWay(s.Run)
 		body["Running"], body["Unfinished"] = on, true
-		c.Live = "/study/" + url.PathEscape(s.Run.ID) + "/state"
+		c.Live = "/study/" + url.PathEscape(s.Run.ID) + "/state?" + q.Encode()
 	}
 	if waiting != nil {
 		if s.Run.Status == record.Finished {
@@ -75,17 +82,22 @@ func (p *Page) study(r *http.Request) (string, content, error) {
 		to[[2]string{cell.Task, cell.Model}] = cell.To
 	}
 	shown, pairs := shownPair(n, q.Get("pair"))
-	body["Verdict"], body["Basis"], body["Tables"], body["Notes"] = sheet.Verdict, strings.ReplaceAll(sheet.Head, "\n", " · "), sheet.Tables, sheet.Notes()
+	body["News"], body["Basis"], body["Tables"], body["Notes"] = report.StudyNews(n.Study), strings.ReplaceAll(sheet.Head, "\n", " · "), sheet.Tables, sheet.Notes()
 	body["Simulated"], body["Pairs"], body["Baseline"], body["Methods"] = n.Simulated, pairs, q.Get("baseline"), n.Whole.Methods
 	body["Heat"] = report.Heat(n.Study, n.Simulated, func(task, model string) string { return to[[2]string{task, model}] })
+	var curves []display.Bundle
+	for _, plot := range report.CurvePlots(n.Whole, n.Simulated) {
+		curves = append(curves, plot.Display())
+	}
+	body["Curves"], body["Curve"] = curves, cmp.Or(q.Get("curve"), "tokens")
 	if shown >= 0 {
 		body["Pair"], body["Forest"] = pairs[shown], report.Forest(n.Study, n.Simulated, shown)
 	}
 	return "study.html", c, nil
 }
 
-// shownPair is the place of the pair of a name among those of a study, or of the first with
-// a winner: that of the two is asked for which there is most to say. It is below 0 without
+// shownPair is the place of the pair of a name among those of a study, or else of the one of
+// which there is most to say: with a winner, and the largest difference. It is below 0 without
 // any.
 func shownPair(n *lab.StudyNumbers, name string) (shown int, names []string) {
 	shown = min(0, len(n.Whole.Pairs)-1)
@@ -93,7 +105,11 @@ func shownPair(n *lab.StudyNumbers, name string) (shown int, names []string) {
 	for i, pair := range n.Whole.Pairs {
 		names = append(names, report.PairName(n.Study, i))
 		d := pair.Metrics[n.Whole.Metric]
-		if size := max(d.Difference.Value, -d.Difference.Value); d.Winner != "" && size > best {
+		size := max(d.Difference.Value, -d.Difference.Value)
+		if d.Winner != "" {
+			size++ // before all without
+		}
+		if size > best {
 			shown, best = i, size
 		}
 	}
@@ -120,7 +136,7 @@ func (p *Page) studyCells(s *lab.Study) (cells []studyCell, done int) {
 
 // studyState is how far a study is, which its page polls.
 func (p *Page) studyState(w http.ResponseWriter, r *http.Request) {
-	s, _, _, err := p.loadStudy(r.PathValue("run"), "")
+	s, _, _, err := p.loadStudy(r.PathValue("run"), r.URL.Query())
 	if err != nil {
 		http.Error(w, "no such study", http.StatusNotFound)
 		return

@@ -9,6 +9,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"noema/kernel/lab"
+	"noema/kernel/show/report"
 )
 
 //go:embed assets
@@ -64,7 +66,10 @@ func newPage() (*Page, error) {
 	}
 	p := &Page{token: hex.EncodeToString(raw), mux: http.NewServeMux()}
 	var err error
-	if p.templates, err = template.New("").Funcs(functions()).ParseFS(assets, "assets/*.html"); err != nil {
+	if p.templates, err = template.New("").Funcs(functions()).ParseFS(assets, "assets/*.html"); err == nil {
+		_, err = p.templates.Parse(report.Templates)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read page templates: %w", err)
 	}
 	p.mux.HandleFunc("GET /style.css", p.asset("style.css", "text/css; charset=utf-8"))
@@ -144,7 +149,8 @@ func ownPage(u *url.URL, q url.Values) string {
 const maxForm = 16 << 10
 
 // writes answers the form of a page, which holds the token: other pages can make a browser
-// send its cookies, but do not know it. What f returns is where to go then.
+// send its cookies, but do not know it. What f returns is where to go then, or, if it is not
+// done, where it was asked for.
 func (p *Page) writes(f func(*http.Request) (to string, err error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -154,7 +160,7 @@ func (p *Page) writes(f func(*http.Request) (to string, err error)) http.Handler
 		}
 		to, err := f(r)
 		if err != nil {
-			p.handle(func(*http.Request) (string, content, error) { return "", content{}, err })(w, r)
+			p.refuse(w, http.StatusBadRequest, "not done", err, link{"back", cmp.Or(to, "/")})
 			return
 		}
 		http.Redirect(w, r, to, http.StatusSeeOther)

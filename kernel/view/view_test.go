@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"noema/kernel/lab"
@@ -286,6 +288,44 @@ func TestManyTrialsPageByPage(t *testing.T) {
 	_, down := get("/run/" + run.ID() + "/rows?sort=-id")
 	if !strings.Contains(down, `aria-sort="descending"`) || strings.Index(down, "question 299") > strings.Index(down, "question 298") {
 		t.Error("the table is not sorted by id, downwards")
+	}
+}
+
+// TestEpochsAreAllThere: cells tell of every epoch of a sample, and a filter finds one that
+// went wrong in any.
+func TestEpochsAreAllThere(t *testing.T) {
+	l := newLab(t)
+	tk, err := lab.NewTask("often", lab.Question("1", 1), lab.Question("2", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	solve := func(_ context.Context, p lab.Problem, _ lab.Host) (lab.Answer, error) {
+		if p.ID == "2" && asked.Add(1) > 1 {
+			return lab.NumberAnswer(7), nil
+		}
+		return lab.NumberAnswer(map[string]float64{"1": 1, "2": 2}[p.ID]), nil
+	}
+	if err := errors.Join(l.AddTask(tk), l.AddMethod("wavers", solve, lab.Number), l.AddMethod("sure", func(_ context.Context, p lab.Problem, _ lab.Host) (lab.Answer, error) {
+		return lab.NumberAnswer(map[string]float64{"1": 1, "2": 2}[p.ID]), nil
+	}, lab.Number)); err != nil {
+		t.Fatal(err)
+	}
+	run, err := l.Run(lab.Experiment{Task: "often", Methods: []string{"wavers", "sure"}, Epochs: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, p := serve(t, l)
+	get := visitor(t, base, p)
+	_, page := get("/run/" + run.ID())
+	_, failed := get("/run/" + run.ID() + "/rows?wrong=wavers")
+	for _, want := range []string{"1/3 ", "3/3 ", "wavers: right in 1 of 3 epochs", "wavers 4 right, 2 wrong", "sure 6 right, 0 wrong", "a cell has all 3 epochs"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if !strings.Contains(failed, "1 of 2 samples") {
+		t.Errorf("a sample that went wrong in two epochs is not found: %s", failed)
 	}
 }
 

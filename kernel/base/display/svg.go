@@ -52,7 +52,11 @@ func (g Graph) SVG() string {
 	if note != "" {
 		d.height += footer
 	}
-	d.open(g.Kind, len(g.Nodes))
+	role := "img"
+	if g.Link != nil { // a picture has no links
+		role = "group"
+	}
+	d.open(role, g.Kind, len(g.Nodes))
 	for _, e := range part.Edges {
 		d.edge(e)
 	}
@@ -66,9 +70,9 @@ func (g Graph) SVG() string {
 	return d.String()
 }
 
-func (d *drawing) open(kind string, nodes int) {
-	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,sans-serif" font-size="12" fill="#1b1f24">`,
-		d.width, d.height, d.width, d.height)
+func (d *drawing) open(role, kind string, nodes int) {
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" role="%s" viewBox="0 0 %d %d" width="%d" height="%d" font-family="system-ui,sans-serif" font-size="12" fill="#1b1f24">`,
+		role, d.width, d.height, d.width, d.height)
 	fmt.Fprintf(d, `<title>%s graph of %d nodes</title>`, text(Line(kind, 40)), nodes)
 	fmt.Fprintf(d, `<rect class="ground" width="%d" height="%d" rx="6" fill="#ffffff"/>`, d.width, d.height)
 }

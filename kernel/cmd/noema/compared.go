@@ -81,7 +81,11 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return a.printCompare(f.Comparison, p)
 	}
 	if p.HTML != "" {
-		page := report.Page("noema: "+f.Study.Whole.Metric, append([]display.Displayer{f.Sheet(), report.Forest(f.Study, false), report.Heat(f.Study, false, nil)}, report.CurvePlots(f.Study.Whole, false)...)...)
+		plots := append([]display.Displayer{report.Heat(f.Study, false, nil), report.Forest(f.Study, false)}, report.CurvePlots(f.Study.Whole, false)...)
+		page, err := studyPage(f.Sheet(), f.Study, plots)
+		if err != nil {
+			return err
+		}
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -90,6 +94,12 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 		return report.JSON(a.stdout, f.Study)
 	}
 	return a.printSheet(f.Sheet(), p)
+}
+
+// studyPage is a study as one HTML page, with parts below it.
+func studyPage(s report.Sheet, of *compare.Study, plots []display.Displayer, parts ...display.Displayer) ([]byte, error) {
+	head, err := report.Pictured(s, report.StudyNews(of), plots...)
+	return report.Page("noema: "+of.Whole.Metric, append([]display.Displayer{head}, parts...)...), err
 }
 
 // printRuns prints how the methods of runs compare.
@@ -106,14 +116,26 @@ func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result
 	switch {
 	case p.JSON:
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Roots, c.Simulated})
-	case p.MIME && len(results) == 1:
-		err = a.printBundle(report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), p.By), c.Plots()...)
 	case p.MIME:
-		err = a.printBundle(c.Sheet(), c.Plots()...)
+		s := pageSheet(c, p.By, results)
+		s.Width = -1 // the page breaks lines by itself
+		var b display.Bundle
+		if b, err = report.Pictured(s, report.NewsOf(c.Comparison, nil), c.Curves()...); err == nil {
+			err = a.printBundle(b)
+		}
 	default:
 		err = a.printSheet(c.Sheet(), p, results...)
 	}
 	return errors.Join(err, a.writePage(c, p.HTML, results...))
+}
+
+// pageSheet is the comparison of runs as tables of a page, and the whole of a run that is
+// the only one.
+func pageSheet(c *lab.Comparison, by string, results []*lab.Result) report.Sheet {
+	if len(results) == 1 {
+		return report.RunSheet(runner.SummaryOf(results[0].Result, c.Comparison), by)
+	}
+	return c.Sheet()
 }
 
 // comparedJSON is a comparison for scripts.
@@ -135,7 +157,7 @@ func (a *app) printCompared(r *lab.Result, p *pairing) error {
 		return errors.Join(report.JSON(a.stdout, lab.Numbers{Summary: summary, Comparison: c.Comparison}), a.writePage(c, p.HTML, r))
 	}
 	if p.MIME {
-		return errors.Join(a.printBundle(report.RunSheet(summary, p.By), c.Plots()...), a.writePage(c, p.HTML, r))
+		return a.printCompare(c, p, r)
 	}
 	if err := a.printSheet(report.RunSheet(summary, p.By), p, r); err != nil {
 		return err
@@ -163,16 +185,11 @@ func (a *app) print(d display.Displayer, markdown bool) error {
 	return err
 }
 
-// printBundle prints what is shown in all its forms, and plots below it where there is a page.
-func (a *app) printBundle(s report.Sheet, plots ...display.Displayer) error {
-	s.Width = -1 // the page breaks lines by itself
+// printBundle prints what is shown in all its forms.
+func (a *app) printBundle(b display.Bundle) error {
 	forms := map[string]string{}
-	for form, raw := range s.Display() {
+	for form, raw := range b {
 		forms[form] = a.redactor.Text(strings.TrimRight(string(raw), "\n"))
-	}
-	for _, p := range plots {
-		page := display.Stack(p)
-		forms[display.HTML] += "\n" + string(page[display.HTML])
 	}
 	return report.JSON(a.stdout, forms)
 }
@@ -201,30 +218,27 @@ func (a *app) printSheet(s report.Sheet, p *pairing, results ...*lab.Result) err
 	return err
 }
 
-// writePage writes the comparison as one HTML page, if a file is named: what the
-// runs are, each of them if it is the only one, and how their methods compare.
+// writePage writes the comparison as one HTML page, if a file is named: the news first, as
+// the page of a run has it, and last what the runs are.
 func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) error {
 	if file == "" {
 		return nil
 	}
-	runs := make([]*record.Run, len(results))
-	for i, r := range results {
-		runs[i] = r.Run
+	plots := c.Curves()
+	if len(c.Groups) > 1 {
+		plots = append(plots, c.GroupPlot())
 	}
-	var parts []display.Displayer
+	head, err := report.Pictured(pageSheet(c, "", results), report.NewsOf(c.Comparison, nil), plots...)
+	if err != nil {
+		return err
+	}
+	parts := []display.Displayer{head}
+	var runs []*record.Run
+	for _, r := range results {
+		runs = append(runs, r.Run)
+	}
 	if len(runs) > 0 {
 		parts = append(parts, report.Provenance(runs))
-	}
-	if len(results) == 1 {
-		s, err := results[0].Summary()
-		if err != nil {
-			return err
-		}
-		parts = append(parts, report.RunSheet(s, ""))
-	}
-	parts = append(append(parts, c), c.Plots()...)
-	if len(c.Groups) > 1 {
-		parts = append(parts, c.GroupPlot())
 	}
 	if err := os.WriteFile(file, report.Page("noema: "+c.Metric, parts...), 0o644); err != nil {
 		return fmt.Errorf("write the comparison: %w", err)

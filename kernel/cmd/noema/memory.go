@@ -76,7 +76,7 @@ func collectAt(percent int) {
 }
 
 // tuneSession collects often, because a session holds what its cells have made for
-// days. Near the limit it collects more often.
+// days, and the page what was looked at. Near the limit it collects more often.
 func tuneSession(limit byteSize) {
 	collectOften()
 	if os.Getenv("GOMEMLIMIT") == "" && limit > 0 {

@@ -87,9 +87,12 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 	if err != nil {
 		return err
 	}
+	sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
 	if p.HTML != "" {
-		sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
-		page := report.Page("noema: "+n.Whole.Metric, append([]display.Displayer{report.StudyProvenance(s.Run), sheet}, n.Plots()...)...)
+		page, err := studyPage(sheet, n.Study, n.Plots(), report.StudyProvenance(s.Run))
+		if err != nil {
+			return err
+		}
 		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
 			return fmt.Errorf("write the study: %w", err)
 		}
@@ -98,9 +101,11 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 		return report.JSON(a.stdout, n)
 	}
 	if p.MIME {
-		return a.printBundle(report.StudySheet(s.Run, n.Study, n.Simulated), n.Plots()...)
+		sheet.Width = -1 // the page breaks lines by itself
+		b, err := report.Pictured(sheet, report.StudyNews(n.Study), n.Plots()...)
+		return errors.Join(err, a.printBundle(b))
 	}
-	return a.printSheet(report.StudySheet(s.Run, n.Study, n.Simulated), p, s.Results()...)
+	return a.printSheet(sheet, p, s.Results()...)
 }
 
 // showStudy prints a study and where its cells are.

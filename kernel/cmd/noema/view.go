@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,9 +86,7 @@ func (a *app) bundle(ctx context.Context, b view.Bundle, dir string, names []str
 }
 
 func (a *app) view(ctx context.Context, port int) error {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // nobody chose another
-		debug.SetMemoryLimit(viewMemory)
-	}
+	tuneSession(viewMemory)
 	page, err := view.New(a.lab)
 	if err != nil {
 		return err
@@ -107,7 +103,7 @@ func (a *app) view(ctx context.Context, port int) error {
 }
 
 // viewMemory is above how many bytes the server of the page collects garbage at every step.
-const viewMemory = 250 << 20
+const viewMemory byteSize = 200 << 20
 
 // startFlags are the flags of compare that the page asks for.
 var startFlags = []string{"task", "methods", "model", "limit", "epochs", "seed", "run-cost-limit"}

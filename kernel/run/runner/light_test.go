@@ -76,7 +76,7 @@ func TestLightIsACopy(t *testing.T) {
 			t.Fatal(err)
 		}
 		run.Root = record.Root(run.Digest, hashes)
-		whole, err := storedTrials(ctx, store, run, true)
+		whole, err := storedTrials(ctx, store, run, true, nil)
 		if err != nil || len(whole) != len(kept) {
 			t.Fatalf("%d of %d trials, %v", len(whole), len(kept), err)
 		}
@@ -119,7 +119,7 @@ func unusable(t *testing.T, store *cache.Store, run *record.Run) {
 		if light, err := loadLight(t.Context(), store, run); err != nil || light != nil {
 			t.Errorf("%s: %d light trials, %v", name, len(light), err)
 		}
-		if all, err := storedTrials(t.Context(), store, run, true); err != nil || len(all) != len(run.Trials()) {
+		if all, err := storedTrials(t.Context(), store, run, true, nil); err != nil || len(all) != len(run.Trials()) {
 			t.Errorf("%s: %d of %d trials, %v", name, len(all), len(run.Trials()), err)
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -144,6 +146,41 @@ func TestStoredResult(t *testing.T) {
 	digest, err := loaded.Task.Digest()
 	if err != nil || digest != found.Config.Task.Digest {
 		t.Errorf("the stored task has digest %s, %v", digest, err)
+	}
+}
+
+// TestKnownTrialsAreNotReadAgain: whichever trials were read before, the result is the same,
+// and those are taken as they are, but for one that may be made anew.
+func TestKnownTrialsAreNotReadAgain(t *testing.T) {
+	store := openStore(t, t.TempDir())
+	run := mustRun(t, Setup{Task: cafesTask(t, 6), Methods: builtins(), Provider: simModel(t, "")}, store).Run
+	whole, err := LoadResult(t.Context(), store, run, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 5))
+	for range 40 {
+		var known []*record.Trial
+		cut := map[record.TrialID]bool{}
+		for _, tr := range whole.Trials {
+			if r.IntN(3) == 0 {
+				continue
+			}
+			mine := *tr
+			if cut[tr.ID] = r.IntN(4) == 0; cut[tr.ID] {
+				mine.Infra = true
+			}
+			known = append(known, &mine)
+		}
+		again, err := LoadResult(t.Context(), store, run, true, known...)
+		if err != nil || summaryOf(t, again) != summaryOf(t, whole) {
+			t.Fatalf("with %d known trials the result is another: %v", len(known), err)
+		}
+		for _, k := range known {
+			if same := slices.Contains(again.Trials, k); same == cut[k.ID] {
+				t.Fatalf("trial %s, cut short %v, is taken as it was: %v", k.ID, cut[k.ID], same)
+			}
+		}
 	}
 }
 

@@ -113,16 +113,29 @@ func Trials(ctx context.Context, store *cache.Store, run *record.Run) iter.Seq2[
 	}
 }
 
-// storedTrials reads the trials that a run has, in canonical order.
-func storedTrials(ctx context.Context, store *cache.Store, run *record.Run, light bool) (trials []*record.Trial, err error) {
+// storedTrials reads the trials that a run has, in canonical order. Of known ones, those are
+// read again alone that a later execution makes anew.
+func storedTrials(ctx context.Context, store *cache.Store, run *record.Run, light bool, known []*record.Trial) (trials []*record.Trial, err error) {
 	if light {
 		if trials, err = loadLight(ctx, store, run); len(trials) > 0 || err != nil {
 			return trials, err
 		}
 	}
-	for t, err := range Trials(ctx, store, run) {
-		if err != nil {
-			return nil, err
+	have := make(map[record.TrialID]*record.Trial, len(known))
+	for _, t := range known {
+		if !t.Infra && t.Ungraded == "" {
+			have[t.ID] = t
+		}
+	}
+	for _, id := range run.Trials() {
+		t := have[id]
+		if t == nil {
+			if t, err = Trial(ctx, store, run.ID, id); err != nil {
+				return nil, err
+			}
+		}
+		if t == nil {
+			continue
 		}
 		if light {
 			t = t.Light()
@@ -133,20 +146,21 @@ func storedTrials(ctx context.Context, store *cache.Store, run *record.Run, ligh
 }
 
 // LoadResult returns a stored run with the trials that it has, and the calls of
-// all executions that made it. Light trials are enough for tables.
-func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool) (*Result, error) {
-	return loadResult(ctx, store, run, light, LoadTask)
+// all executions that made it. Light trials are enough for tables. Known ones were read
+// before, and are taken as they are unless a later execution makes them anew.
+func LoadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool, known ...*record.Trial) (*Result, error) {
+	return loadResult(ctx, store, run, light, LoadTask, known...)
 }
 
 // taskLoader is [LoadTask], or what knows some tasks already.
 type taskLoader func(context.Context, *cache.Store, *record.Run) (*task.Task, error)
 
-func loadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool, load taskLoader) (*Result, error) {
+func loadResult(ctx context.Context, store *cache.Store, run *record.Run, light bool, load taskLoader, known ...*record.Trial) (*Result, error) {
 	r, err := loadHead(ctx, store, run, load)
 	if err != nil {
 		return nil, err
 	}
-	trials, err := storedTrials(ctx, store, run, light)
+	trials, err := storedTrials(ctx, store, run, light, known)
 	if err != nil {
 		return nil, err
 	}

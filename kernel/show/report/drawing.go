@@ -3,12 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"noema/kernel/base/display"
 	"noema/kernel/base/score"
-	"noema/kernel/result/compare"
 )
 
 // drawing is a picture whose places from left to right are percent of its width, so that
@@ -93,7 +91,11 @@ func (d *drawing) titled(title, to string, do func()) {
 // picture is the drawing with a table of the same numbers.
 func (d *drawing) picture(t display.Table) display.Bundle {
 	d.WriteString("</svg>\n")
-	return display.Bundle{display.SVG: []byte(d.String()), display.PlainText: []byte(t.Text())}
+	svg := d.String()
+	if strings.Contains(svg, "<a ") { // a picture has no links
+		svg = strings.Replace(svg, `role="img"`, `role="group"`, 1)
+	}
+	return display.Bundle{display.SVG: []byte(svg), display.PlainText: []byte(t.Text())}
 }
 
 func escaped(text string) string {
@@ -144,24 +146,4 @@ func Bars(title string, bars []Bar, chance float64) display.Bundle {
 		})
 	}
 	return d.picture(t)
-}
-
-// notebookColours are what [NewsStyle] names, as the notebook has them that a comparison is
-// shown in, or for white paper where there is none.
-const notebookColours = `.noema-news{--bg:var(--jp-layout-color0,#fff);--bg2:var(--jp-layout-color2,#f5f6f8);--ink:var(--jp-content-font-color1,#15181c);--ink2:var(--jp-content-font-color1,#434b55);--ink3:var(--jp-content-font-color2,#626b76);--line:var(--jp-border-color2,#e4e7ea);--line2:var(--jp-border-color1,#bcc3cb);--acc:var(--jp-brand-color1,#0b57b0);--right:#a6caef;--wrong:var(--jp-warn-color0,#b03504);font-size:12px;color:var(--ink)}
-.noema-news svg{overflow:visible;background:none;margin:0}.noema-news svg text{font-size:11px;fill:var(--ink3)}
-`
-
-// Pictured is what is shown of a comparison with the board and the plots of its page above
-// it, where it has a form for pages.
-func Pictured(b display.Bundle, c *compare.Comparison) display.Bundle {
-	if len(b[display.HTML]) == 0 || len(c.Metrics) == 0 || len(c.Methods) == 0 {
-		return b
-	}
-	page, err := NewsOf(c, nil).HTML()
-	if err != nil {
-		return b // its tables say the same
-	}
-	b[display.HTML] = slices.Concat([]byte(`<div class="noema-news"><style>`+notebookColours+NewsStyle+`</style>`+page+"</div>\n"), b[display.HTML])
-	return b
 }

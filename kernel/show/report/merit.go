@@ -126,6 +126,9 @@ func (p *meritPlot) label() {
 			taken = append(taken, box{bare - 4, at.pixY - 20, bare + float64(len(at.BareText))*glyph, at.pixY + 5}, box{bare, at.pixY - 3, at.pixX, at.pixY + 3})
 		}
 	}
+	for _, s := range p.Front {
+		taken = append(taken, box{s.X1/100*meritWidth - 1, s.Y2/100*meritHeight - 1, s.X2/100*meritWidth + 1, s.Y1/100*meritHeight + 1})
+	}
 	for i := range p.Points {
 		at := &p.Points[i]
 		width, least := float64(len([]rune(at.Method)))*glyph, math.Inf(1)

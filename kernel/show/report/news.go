@@ -59,13 +59,36 @@ type forestRow struct {
 	Span                                          *span
 }
 
-//go:embed news.html
-var newsText string
-
-// NewsStyle is the style of [News.HTML], for pages with the colours that it names.
+// Templates are "heading", the verdict of a [News], and "board", its methods with the plots.
 //
-//go:embed news.css
-var NewsStyle string
+//go:embed news.html
+var Templates string
+
+//go:embed colours.css
+var colours string
+
+//go:embed style.css
+var style string
+
+// Style are the colours, the type and the charts of a page.
+func Style() string { return ":root{color-scheme:light dark;\n" + colours + "}\n" + style }
+
+// Functions are what [Templates] call.
+func Functions() template.FuncMap {
+	return template.FuncMap{
+		"visible": display.Visible, "sentence": sentence, "flip": func(x float64) float64 { return 100 - x },
+	}
+}
+
+// sentence is a clause of a verdict as one, unless it begins with a name.
+func sentence(s string) string {
+	for _, word := range []string{"among", "between", "nothing", "no ", "against", "each", "one"} {
+		if strings.HasPrefix(s, word) {
+			s = strings.ToUpper(s[:1]) + s[1:]
+		}
+	}
+	return display.Visible(strings.TrimSuffix(s, ".")) + "."
+}
 
 // NewsOf is what c says first. address, unless it is nil, is where the samples are on which
 // one method beats another.
@@ -110,17 +133,49 @@ func biased(c *compare.Comparison) string {
 	return fmt.Sprintf("%s: where wrong, the item shown first is on top in %s of trials; chance is %.0f %%", compare.Listed(names), span, 100*chance)
 }
 
-// HTML are the board and the two plots, for a page or a notebook.
-func (n *News) HTML() (string, error) {
-	t, err := template.New("news").Funcs(template.FuncMap{"visible": display.Visible, "flip": func(x float64) float64 { return 100 - x }}).Parse(newsText)
-	var b bytes.Buffer
+// StudyNews is the verdict of a study.
+func StudyNews(s *compare.Study) *News {
+	n := &News{Metric: s.Whole.Metric, Open: s.Verdict}
+	if slices.ContainsFunc(s.Whole.Pairs, func(p compare.Pair) bool { return p.Winner != "" }) {
+		n.Proven, n.Open = s.Verdict, ""
+	}
+	return n
+}
+
+// Pictured is a sheet whose page says the news first, as the page of a run does, then shows
+// plots, and has all numbers folded below.
+func Pictured(s Sheet, n *News, plots ...display.Displayer) (display.Bundle, error) {
+	b := s.Display()
+	if n.Metric == "" {
+		return b, nil
+	}
+	body := struct {
+		*News
+		Head, Notes   string
+		Plots, Tables []template.HTML
+	}{News: n, Head: strings.ReplaceAll(s.Head, "\n", " · "), Notes: s.Notes()}
+	for _, p := range plots {
+		body.Plots = append(body.Plots, template.HTML(display.Stack(p)[display.HTML])) // it escapes every text
+	}
+	for _, t := range s.Tables {
+		body.Tables = append(body.Tables, template.HTML(t.HTML())) // likewise
+	}
+	t, err := template.New("").Funcs(Functions()).Parse(Templates)
+	var page bytes.Buffer
 	if err == nil {
-		err = t.Execute(&b, n)
+		err = t.ExecuteTemplate(&page, "pictured", body)
 	}
 	if err != nil {
-		return "", fmt.Errorf("render comparison: %w", err)
+		return nil, fmt.Errorf("render comparison: %w", err)
 	}
-	return b.String(), nil
+	b[display.HTML] = themed(page.Bytes())
+	return b, nil
+}
+
+// themed is a part of a page with the style of ours, in the colours of the notebook that it
+// is shown in, which typesets nothing there as a formula.
+func themed(page []byte) []byte {
+	return slices.Concat([]byte(`<div class="noema-news tex2jax_ignore mathjax_ignore"><style>.noema-news{`+colours+style+`}</style>`), page, []byte("</div>\n"))
 }
 
 // parted is the verdict: its clauses on what is proven, and those on what is not.

@@ -71,21 +71,14 @@ func Page(title string, parts ...display.Displayer) []byte {
 <html lang="en"><head><meta charset="utf-8"><title>%s</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<style>
-:root{color-scheme:light dark}
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem}
-table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}
-th,td{padding:.3rem .8rem;border-bottom:1px solid #8884;text-align:left}
-.right{text-align:right}
-pre{white-space:pre-wrap;font-size:13px}
-svg{max-width:100%%;height:auto;margin:.5rem 0;display:block}
-</style></head><body>
-`, html.EscapeString(title))
+<style>%s
+main{padding:14px 20px 40px}main>*{margin-bottom:12px}@media(max-width:700px){main{padding:12px 14px 32px}}</style></head><body><main>
+`, html.EscapeString(title), Style())
 	for _, p := range parts {
 		joined := display.Stack(p)
 		b.Write(joined[display.HTML])
 		b.WriteString("\n")
 	}
-	b.WriteString("</body></html>\n")
+	b.WriteString("</main></body></html>\n")
 	return []byte(b.String())
 }

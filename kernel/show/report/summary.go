@@ -33,7 +33,7 @@ func (s Sheet) Display() display.Bundle {
 		if s.Colour {
 			verdict[display.PlainText] = slices.Concat([]byte(display.Bold), verdict[display.PlainText], []byte(display.Plain))
 		}
-		verdict[display.HTML] = []byte("<p>" + html.EscapeString(display.Visible(s.Verdict)) + "</p>")
+		verdict[display.HTML] = []byte("<h1>" + html.EscapeString(display.Visible(s.Verdict)) + "</h1>")
 		parts = append(parts, verdict)
 	}
 	parts = append(parts, display.Text(s.fitted(s.Head)))

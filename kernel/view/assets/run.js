@@ -36,7 +36,8 @@
     if (!s) return;
     const me = ++turn, q = new URLSearchParams(state);
     q.set("s", s);
-    await part(base + "/drawer?" + q, c => { if (me === turn) $("#drawer").replaceChildren(c); }).catch(() => {});
+    if (!q.has("m") && !q.has("beats")) for (const m of chosen()) q.append("m", m);
+    await part(base + "/drawer?" + q, c => { if (me !== turn) return; const at = $("#drawer .first:focus"); $("#drawer").replaceChildren(c); if (at) $("#drawer .first")?.focus(); }).catch(() => {});
   };
   const open = (s, replace) => { state.set("s", s); show(replace); drawer(); const r = $("#rows tr.at"); if (r) r.scrollIntoView({block: "nearest"}); };
   const refresh = async keep => {

@@ -87,6 +87,7 @@ const filterSamples = async form => {
     });
   }
   const kept = all.filter(r => r.query.includes(text) && has(r, words));
+  sortSamples(kept);
   const pages = Math.max(1, Math.ceil(kept.length / 100)), at = Math.min(Math.max(parseInt(chosen.get("page")) || 1, 1), pages);
   document.getElementById("rows").replaceChildren(...kept.slice((at - 1) * 100, at * 100).map(r => r.tr));
   document.querySelector("#table .more")?.remove();
@@ -101,6 +102,25 @@ const filterSamples = async form => {
     links.append(" ", a);
   }
 };
+// The heads of a bundle's table sort it: a method's column by how trials came out, then by
+// their answers.
+const heads = () => [...document.querySelectorAll(".samples thead th")];
+const linkHeads = () => {
+  for (const th of heads()) {
+    const a = th.querySelector("a"), by = new URL(a.href).searchParams.get("sort"), q = new URLSearchParams(chosen), now = q.get("sort");
+    q.delete("page"); q.set("sort", now === by ? "-" + by : by);
+    if (now === "-" + by) q.delete("sort");
+    if (now === by || now === "-" + by) th.ariaSort = now === by ? "ascending" : "descending";
+    th.dataset.by = by; a.search = q;
+  }
+};
+const sortSamples = list => {
+  const by = chosen.get("sort") || "", name = by.replace(/^-/, ""), at = heads().findIndex(th => th.dataset.by === name);
+  const how = td => ["missing", "a", "good", "bad", "none"].indexOf(td.className.split(" ").pop());
+  const file = r => r.tr.querySelector("a").getAttribute("href"); // numbered as the samples are
+  const of = (a, b) => how(a) - how(b) || (a.textContent < b.textContent ? -1 : a.textContent > b.textContent ? 1 : 0);
+  if (at >= 0) list.sort((a, b) => (at ? of(a.tr.cells[at], b.tr.cells[at]) : file(a) < file(b) ? -1 : 1) * (by === name ? 1 : -1));
+};
 const filterRuns = form => {
   const text = (form.elements.q.value = chosen.get("q") || "").toLowerCase(), sort = form.elements.sort.value = chosen.get("sort") || "";
   const body = document.querySelector("table.list tbody"), of = tr => tr.dataset[sort] || "";
@@ -111,6 +131,7 @@ const filterRuns = form => {
 };
 const form = document.querySelector("form.filters");
 if (document.body.dataset.static && form) form.addEventListener("change", e => { if (!/^(beats|over)$/.test(e.target.name) || form.elements.beats.value && form.elements.over.value) form.requestSubmit(); });
+if (document.body.dataset.static && document.querySelector(".samples")) linkHeads();
 if (document.body.dataset.static && form && location.search.length > 1) {
   if (form.elements.sort) filterRuns(form); else filterSamples(form).catch(() => { document.getElementById("pages").textContent = "a file of this bundle is missing: rows-N.js"; });
 }
