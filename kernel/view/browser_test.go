@@ -259,15 +259,19 @@ func TestARunIsLive(t *testing.T) {
 	visit(t, ctx, chromedp.WaitNotPresent("#state"), chromedp.WaitVisible(`//p[contains(.,"finished")]`, chromedp.BySearch))
 }
 
-// TestSpeedInABrowser measures what a person waits for with 6,000 trials. The
-// limits are generous, for slow machines; the figures are in the log.
+// TestSpeedInABrowser measures what a person waits for with 6,000 trials, or with 80,000 where
+// NOEMA_BENCH is set. The limits are generous, for slow machines; the figures are in the log.
 func TestSpeedInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes 6,000 trials")
 	}
 	ctx := browser(t)
 	l := newLab(t)
-	run := bigRun(t, l, 1000, 6)
+	samples, methods := 1000, 6
+	if os.Getenv("NOEMA_BENCH") != "" {
+		samples, methods = 10_000, 8
+	}
+	run := bigRun(t, l, samples, methods)
 	base, p := serve(t, l)
 	visit(t, ctx, chromedp.Navigate(base+"/?token="+p.Token()))
 	paint := func(path string) time.Duration {

@@ -121,7 +121,7 @@ func Run(t *testing.T, m methods.Method, cases ...Case) {
 
 // limits are how long and how often a method may.
 type limits struct {
-	solve  time.Duration // one Solve against a model that answers at once
+	solve  time.Duration // one Solve against a model that answers at once, or one that was cancelled
 	cancel time.Duration // from cancellation to the return of Solve; see cancelled
 	linger time.Duration // until the goroutines of a Solve that returned have ended
 	calls  int           // calls in one Solve, beyond which it is taken to loop

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -228,7 +229,13 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 	if len(c.Groups) > 1 {
 		plots = append(plots, c.GroupPlot())
 	}
-	head, err := report.Pictured(pageSheet(c, "", results), report.NewsOf(c.Comparison, nil), plots...)
+	sheet := pageSheet(c, "", results)
+	for _, t := range c.Sheet().Tables { // a page has all of them
+		if !slices.ContainsFunc(sheet.Tables, func(have display.Table) bool { return reflect.DeepEqual(have, t) }) {
+			sheet.Tables = append(sheet.Tables, t)
+		}
+	}
+	head, err := report.Pictured(sheet, report.NewsOf(c.Comparison, nil), plots...)
 	if err != nil {
 		return err
 	}

@@ -233,13 +233,13 @@ func markdownGrid(text string) grid {
 
 func htmlGrid(text string) grid {
 	g := grid{}
-	cell := regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`)
+	cell, mark := regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`), regexp.MustCompile(`<[^>]*>`)
 	for _, table := range regexp.MustCompile(`(?s)<table class="noema">.*?</table>`).FindAllString(text, -1) {
 		var rows [][]string
 		for _, line := range regexp.MustCompile(`(?s)<tr>.*?</tr>`).FindAllString(table, -1) {
 			var row []string
 			for _, found := range cell.FindAllStringSubmatch(line, -1) {
-				row = append(row, html.UnescapeString(found[1]))
+				row = append(row, html.UnescapeString(mark.ReplaceAllString(found[1], "")))
 			}
 			rows = append(rows, row)
 		}

@@ -131,7 +131,11 @@ func paperTable(s *compare.Study) display.Table {
 			t.Best = append(t.Best, append(best, false))
 		}
 	}
-	t.Notes = append(t.Notes, "bold (*): the best, and all that are not proven worse; letters: the methods that are proven worse there")
+	bold := "the best, and all that are not proven worse"
+	if s.Whole.Baseline != "" {
+		bold = "the best, and of those compared with it, as each is with the baseline alone, all that are not proven worse"
+	}
+	t.Notes = append(t.Notes, "bold (*): "+bold+"; letters: the methods that are proven worse there")
 	return t
 }
 
