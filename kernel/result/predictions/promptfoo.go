@@ -3,6 +3,7 @@ package predictions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -47,6 +48,9 @@ func eachPromptfoo(path string, each func(promptfooResult, Prediction) error) er
 		Results struct{ Results []json.RawMessage }
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
+		if json.Valid(raw) {
+			err = errors.New("results.results is not a list: promptfoo writes one by --output NAME.json")
+		}
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	for i, one := range out.Results.Results {

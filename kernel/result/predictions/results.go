@@ -50,7 +50,10 @@ func ReadResults(ctx context.Context, path string, metrics []string) ([]*File, e
 		err = errNoScores
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read results: %s: %w", path, err)
+		if !strings.Contains(err.Error(), filepath.Base(path)) { // which names the place
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return nil, fmt.Errorf("read results: %w", err)
 	}
 	return r.all, nil
 }

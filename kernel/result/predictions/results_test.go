@@ -111,9 +111,15 @@ func TestResultsRefused(t *testing.T) {
 		`sums.eval: entry "samples/q1_epoch_1.json": it has more than 64 MiB`: {t.Context(), folder(t, "sums.eval", pack(t, "header.json", head+`"x":1}`, "samples/q1_epoch_1.json", strings.Repeat(" ", 65<<20)))},
 		`context canceled`: {stopped, folder(t, "results.json", `{"results":[{"task_id":"a","is_resolved":true}]}`)},
 		`no such file`:     {t.Context(), "gone.csv"},
+		`results.results is not a list: promptfoo`:   {t.Context(), folder(t, "q.json", `{"evalId":"x","results":5}`) + "/q.json"},
+		`q.json: unexpected end`:                     {t.Context(), folder(t, "q.json", `{"evalId":"x","results":`) + "/q.json"},
+		`result 1: "testidx" must be a whole number`: {t.Context(), folder(t, "q.json", `{"evalId":"x","results":{"results":[{"testIdx":"a"}]}}`) + "/q.json"},
+		`element 1: "instance_id" must be a text`:    {t.Context(), folder(t, "per_instance_stats.json", `[{"instance_id":1,"stats":"x"}]`) + "/per_instance_stats.json"},
 	} {
 		if _, err := ReadResults(c.ctx, c.path, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		} else if name := filepath.Base(c.path); strings.Contains(name, ".") && strings.Count(err.Error(), name) > 1+strings.Count(want, name) {
+			t.Errorf("the file is named again and again: %v", err)
 		}
 	}
 }
