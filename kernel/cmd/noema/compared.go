@@ -118,12 +118,7 @@ func (a *app) printCompare(c *lab.Comparison, p *pairing, results ...*lab.Result
 	case p.JSON:
 		err = report.JSON(a.stdout, comparedJSON{c.Comparison, c.Runs, c.Roots, c.Simulated})
 	case p.MIME:
-		s := pageSheet(c, p.By, results)
-		s.Width = -1 // the page breaks lines by itself
-		var b display.Bundle
-		if b, err = report.Pictured(s, report.NewsOf(c.Comparison, nil), c.Curves()...); err == nil {
-			err = a.printBundle(b)
-		}
+		err = a.printPictured(pageSheet(c, p.By, results), report.NewsOf(c.Comparison, nil), c.Curves())
 	default:
 		err = a.printSheet(c.Sheet(), p, results...)
 	}
@@ -186,8 +181,13 @@ func (a *app) print(d display.Displayer, markdown bool) error {
 	return err
 }
 
-// printBundle prints what is shown in all its forms.
-func (a *app) printBundle(b display.Bundle) error {
+// printPictured prints a sheet with its news and plots in all its forms.
+func (a *app) printPictured(s report.Sheet, n *report.News, plots []display.Displayer) error {
+	s.Width = -1 // the page breaks lines by itself
+	b, err := report.Pictured(s, n, plots...)
+	if err != nil {
+		return err
+	}
 	forms := map[string]string{}
 	for form, raw := range b {
 		forms[form] = a.redactor.Text(strings.TrimRight(string(raw), "\n"))

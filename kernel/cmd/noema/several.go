@@ -101,9 +101,7 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 		return report.JSON(a.stdout, n)
 	}
 	if p.MIME {
-		sheet.Width = -1 // the page breaks lines by itself
-		b, err := report.Pictured(sheet, report.StudyNews(n.Study), n.Plots()...)
-		return errors.Join(err, a.printBundle(b))
+		return a.printPictured(sheet, report.StudyNews(n.Study), n.Plots())
 	}
 	return a.printSheet(sheet, p, s.Results()...)
 }

@@ -53,6 +53,9 @@ func UnmarshalLight(raw []byte) ([]*Trial, error) {
 	}
 	trials := make([]*Trial, len(all.Trials))
 	for i, one := range all.Trials {
+		if len(one.Completions)%usedSize != 0 {
+			return nil, fmt.Errorf("decode light trials: trial %d: %d bytes of completions are not a multiple of %d", i+1, len(one.Completions), usedSize)
+		}
 		for used := range slices.Chunk(one.Completions, usedSize) {
 			one.Facts.Completions = append(one.Facts.Completions, string(used))
 		}
