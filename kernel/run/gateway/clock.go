@@ -2,44 +2,49 @@ package gateway
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
-// WithTimeout is context.WithTimeoutCause with a clock that stops while the
-// provider is down, so that a trial does not time out because of an outage. The
-// context has no deadline, and ends up to a second late if its time is up during
-// a pause. It holds no goroutine; the returned function frees its timer.
-func (g *Gateway) WithTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+// Clock bounds the time of a trial, so that a method that hangs does not hang the run.
+// It stands while a call to a model is under way: how long that takes, with its turn,
+// its repetitions and an outage, is the provider's doing, and has limits of its own.
+// nil bounds nothing.
+type Clock struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	left  time.Duration // when it was started last
+	since time.Time     // when that was
+	calls int           // under way
+}
+
+// WithClock is context.WithTimeoutCause with a clock that a [Trial] takes to stop it.
+// The context has no deadline. The returned function frees the timer.
+func WithClock(ctx context.Context, limit time.Duration, cause error) (context.Context, *Clock, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	start := time.Now()
-	_, before := g.gate.pausing(start)
-	var timer *time.Timer
-	ready := make(chan struct{}) // closed when timer is set
-	timer = time.AfterFunc(d, func() {
-		<-ready
-		now := time.Now()
-		open, paused := g.gate.pausing(now)
-		left := d - (now.Sub(start) - (paused - before))
-		switch {
-		case ctx.Err() != nil:
-		case open:
-			timer.Reset(max(left, time.Second))
-		case left > 0:
-			timer.Reset(left)
-		default:
-			cancel(cause)
-		}
-	})
-	close(ready)
-	return ctx, func() {
-		timer.Stop()
+	c := &Clock{left: limit, since: time.Now(), timer: time.AfterFunc(limit, func() { cancel(cause) })}
+	return ctx, c, func() {
+		c.timer.Stop()
 		cancel(context.Canceled)
 	}
 }
 
-// pausing reports whether the provider is down, and how long it was in all.
-func (g *gate) pausing(now time.Time) (bool, time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.breaker.open, g.breaker.paused(now)
+// stand stops the clock until the returned function is called.
+func (c *Clock) stand() (goOn func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls++; c.calls == 1 && c.timer.Stop() {
+		c.left -= time.Since(c.since)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.calls--; c.calls == 0 {
+			c.since = time.Now()
+			c.timer.Reset(max(c.left, 0))
+		}
+	}
 }

@@ -48,6 +48,7 @@ type Trial struct {
 	// method's, because Instead changes the calls that build them.
 	SeedsOf, Variant string
 
+	Clock   *Clock              // stands during model calls; may be nil
 	OnEvent func(methods.Event) // told each event as it comes; may be nil
 	// OnCall is told each model call as it ends, with what was asked and
 	// answered; may be nil.
@@ -130,6 +131,7 @@ func valid(s string) string {
 
 // Complete implements methods.Model.
 func (h *Host) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	defer h.trial.Clock.stand()()
 	r = h.gateway.cleanRequest(h.prepare(ctx, r))
 	epoch := h.trial.ID.Epoch
 	if scopeOf(ctx) != nil {

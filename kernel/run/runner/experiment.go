@@ -71,7 +71,7 @@ type Experiment struct {
 	NATS           string        `json:"nats" part:"how" doc:"URL of a NATS server with JetStream at which workers join, in place of listen"`
 	LocalWorkers   int           `json:"local-workers" part:"how" min:"-1" zero:"-1" doc:"with listen or nats: trials at once on this machine (default: those of max-samples); 0 for workers alone"`
 	Audit          float64       `json:"audit" part:"how" min:"0" max:"1" doc:"with listen or nats: share of the trials of each worker to compute again on this machine, as in 0.05"`
-	TrialTimeout   time.Duration `json:"trial-timeout" part:"how" default:"15m" min:"0.001" doc:"wall-clock time after which a hanging trial fails"`
+	TrialTimeout   time.Duration `json:"trial-timeout" part:"how" default:"15m" min:"0.001" doc:"time after which a hanging trial fails, without that of its model calls"`
 }
 
 // Complete returns e with its defaults, or what is wrong with it.

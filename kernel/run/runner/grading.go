@@ -157,8 +157,6 @@ func gradedBefore(recorded *record.Trial, path string) *record.Trial {
 // method nor the epoch is in their keys: an answer that was graded once is known.
 func (x *execution) vote(ctx context.Context, by *gateway.Gateway, q question, t, recorded *record.Trial) (string, error) {
 	host := by.Host(gateway.Trial{ID: record.TrialID{Sample: t.ID.Sample}, Recorded: gradedBefore(recorded, q.path)})
-	ctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
-	defer cancel()
 	verdict, err := askGrader(ctx, host, q)
 	report := host.Report()
 	t.Grading, t.Provider = append(t.Grading, report.Calls...), t.Provider+report.Provider

@@ -18,7 +18,7 @@ import (
 )
 
 // errTrialTimeout is the cause of a trial's end by Setup.TrialTimeout.
-var errTrialTimeout = errors.New("the trial took longer than its wall-clock limit")
+var errTrialTimeout = errors.New("the trial took longer than its limit, without its model calls")
 
 // seedDigest is the digest of the task that the trials' seeds are derived from.
 func (x *execution) seedDigest() string {
@@ -96,8 +96,9 @@ func (x *execution) trial(ctx context.Context, id record.TrialID, at Place) (*re
 	}
 	t := p.trial
 	t.Started = time.Now().UTC()
-	tctx, cancel := context.WithTimeoutCause(ctx, x.exp.TrialTimeout, errTrialTimeout)
+	tctx, clock, cancel := gateway.WithClock(ctx, x.exp.TrialTimeout, errTrialTimeout)
 	defer cancel()
+	p.calls.Clock = clock
 	log := &printed{line: func(line string) {
 		x.observe.Event(id, methods.Event{Phase: "printed", Kind: "printed", Text: x.exp.Redactor.Text(line), Level: 1})
 	}}

@@ -114,7 +114,7 @@ func TestOutcomesOfErrors(t *testing.T) {
 		"too long": {asksMuch, 0, methods.Failed, false, "the prompt is too long"},
 		"a lie":    {fails(fmt.Errorf("P3: %w", methods.ErrProvider)), 0, methods.Failed, false, "provider failed"},
 		"plugin":   {fails(fmt.Errorf("x: %w", &plugins.Failure{Plugin: "p", Reason: "crashed"})), 0, methods.Failed, true, `plugin "p" crashed`},
-		"hanging":  {hangs, 20 * time.Millisecond, methods.Failed, true, "the trial took longer than its wall-clock limit (20ms)"},
+		"hanging":  {hangs, 20 * time.Millisecond, methods.Failed, true, "the trial took longer than its limit, without its model calls (20ms)"},
 		"its own":  {fails(errors.New("odd")), 0, methods.Failed, false, "odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,6 +128,35 @@ func TestOutcomesOfErrors(t *testing.T) {
 				t.Errorf("outcome %s, infra %t, failure %q", tr.Answer.Outcome, tr.Infra, tr.Failure)
 			}
 		})
+	}
+}
+
+// slow answers after more than a trial's time.
+type slow struct{ provider.Provider }
+
+func (s slow) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
+	select {
+	case <-time.After(3 * time.Second):
+	case <-ctx.Done():
+		return methods.Completion{}, context.Cause(ctx)
+	}
+	return s.Provider.Complete(ctx, r)
+}
+
+// TestSlowModel: how long a model takes fails no trial.
+func TestSlowModel(t *testing.T) {
+	e := Setup{
+		Task: sampleTask(ofThree, "[1]", names(20)...), Provider: slow{simModel(t, "")},
+		Methods: []Method{inProcess(solver(func(ctx context.Context, _ methods.Problem, h methods.Host) (methods.Answer, error) {
+			_, err := h.Complete(ctx, methods.Request{Path: "P3", Messages: methods.Ask("?")})
+			return methods.RankingAnswer([]int{1}), err
+		}))},
+		Experiment: Experiment{TrialTimeout: 2 * time.Second},
+	}
+	for _, tr := range mustRun(t, e, openStore(t, t.TempDir())).Trials {
+		if tr.Failure != "" {
+			t.Errorf("%s: %s", tr.ID.Sample, tr.Failure)
+		}
 	}
 }
 
