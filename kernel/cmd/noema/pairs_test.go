@@ -43,18 +43,28 @@ func worksByPython(m methods.Method) bool {
 	return slices.Contains(m.(methods.Describer).Describe().Tools, "python")
 }
 
-// opened is a task as a method is given it: with the tool python if the method works by it.
-func opened(t *testing.T, text string, m methods.Method) *task.Task {
-	t.Helper()
-	if worksByPython(m) {
-		before, options, _ := strings.Cut(text, "?")
-		text = before + "?python=true&" + options
+// opener returns a task as a method is given it: with the tool python if the method works by it. Methods
+// share it, since a world can take seconds to make.
+func opener(text string) func(*testing.T, methods.Method) *task.Task {
+	open := func(text string) func() (*task.Task, error) {
+		return sync.OnceValues(func() (*task.Task, error) {
+			return lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(strings.TrimRight(text, "?&"), nil)
+		})
 	}
-	tk, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(strings.TrimRight(text, "?&"), nil)
-	if err != nil {
-		t.Fatal(err)
+	before, options, _ := strings.Cut(text, "?")
+	plain, python := open(text), open(before+"?python=true&"+options)
+	return func(t *testing.T, m methods.Method) *task.Task {
+		t.Helper()
+		which := plain
+		if worksByPython(m) {
+			which = python
+		}
+		tk, err := which()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tk
 	}
-	return tk
 }
 
 // caseOf is a sample of a task as a method meets it.
@@ -133,10 +143,11 @@ func TestPairsWithoutErrors(t *testing.T) {
 	for _, text := range smallTasks() {
 		name := nameOf(text)
 		larger := strings.NewReplacer("booking?n=5", "booking?n=12", "articles=4&questions=6&words=100", "questions=12") // errands of all lengths; articles that no prompt can show
+		open := opener(larger.Replace(text))
 		for method, m := range builtin.Methods() {
 			t.Run(method+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				tk := opened(t, larger.Replace(text), m)
+				tk := open(t, m)
 				if !supports(tk, m) {
 					t.Skip("it cannot")
 				}
@@ -240,8 +251,9 @@ func TestSupportedPairs(t *testing.T) {
 	for _, text := range smallTasks() {
 		name := nameOf(text)
 		table.Add(name)
+		open := opener(text)
 		for _, method := range slices.Sorted(maps.Keys(all)) {
-			mark, tk := "", opened(t, text, all[method])
+			mark, tk := "", open(t, all[method])
 			if supports(tk, all[method]) {
 				mark = "yes"
 				if letter := marks[method+"/"+name]; letter != "" {

@@ -12,8 +12,10 @@ import (
 // pattern recognises the sentences of one template.
 type pattern struct {
 	template
-	hint string // the longest part that is not a slot; most sentences can be told by it
-	form *regexp.Regexp
+	begin string // before the first slot: with hint it tells most sentences apart, at a hundredth of the price of form
+	named bool   // the first slot begins it, and is who
+	hint  string // the longest part that is not a slot
+	form  *regexp.Regexp
 }
 
 // patterns are made once; there are some eighty.
@@ -24,17 +26,27 @@ var patterns = sync.OnceValue(func() []pattern {
 		packs = append(packs, i.Packs)
 	}
 	slots := strings.NewReplacer(
-		`\{who\}`, `(?P<who>`+names+`|[Ss]he|[Hh]e)`, `\{whom\}`, `(?P<whom>`+names+`)`, `\{third\}`, `(?P<third>`+names+`)`,
+		`\{who\}`, `(?P<who>`+whoever()+`)`, `\{whom\}`, `(?P<whom>`+names+`)`, `\{third\}`, `(?P<third>`+names+`)`,
 		`\{n\}`, `(?P<n>`+number+`)`, `\{m\}`, `(?P<m>`+number+`)`, `\{thing\}`, `(?P<thing>`+strings.Join(Things(), "|")+`)`,
 		`\{packs\}`, `(?:`+strings.Join(packs, "|")+`)`,
 	)
 	var all []pattern
 	for _, t := range lexicon().grammar {
-		hint := slices.MaxFunc(slot.Split(t.text, -1), func(a, b string) int { return len(a) - len(b) })
-		all = append(all, pattern{t, hint, regexp.MustCompile(`^` + slots.Replace(regexp.QuoteMeta(t.text)) + `$`)})
+		parts := slot.Split(t.text, -1)
+		all = append(all, pattern{
+			template: t, begin: parts[0], named: strings.HasPrefix(t.text, "{who}"),
+			hint: slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) }),
+			form: regexp.MustCompile(`^` + slots.Replace(regexp.QuoteMeta(t.text)) + `$`),
+		})
 	}
 	return all
 })
+
+// whoever matches what may stand for {who}.
+var whoever = sync.OnceValue(func() string { return strings.Join(Names(), "|") + `|[Ss]he|[Hh]e` })
+
+// subject finds it at the beginning of a sentence.
+var subject = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + whoever() + `)`) })
 
 // slot finds the slots of a template.
 var slot = regexp.MustCompile(`\{\w+\}`)
@@ -162,8 +174,9 @@ func match(sentence string) (Fact, bool) {
 	if len(sentence) > longestSentence {
 		return Fact{}, false
 	}
+	named := subject().MatchString(sentence)
 	for _, p := range patterns() {
-		if !strings.Contains(sentence, p.hint) {
+		if p.named && !named || !strings.HasPrefix(sentence, p.begin) || !strings.Contains(sentence, p.hint) {
 			continue
 		}
 		m := p.form.FindStringSubmatch(sentence)

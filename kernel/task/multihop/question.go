@@ -102,12 +102,14 @@ var inText = regexp.MustCompile(`(?i)(?:what|who|where) is the [^?\n]+\?`)
 // FindQuestion is the last question of a longer text, such as a prompt, that
 // ReadQuestion can read; "" if there is none.
 func FindQuestion(text string) (found string) {
-	if !strings.Contains(text, "?") { // the expression is slow on a long text
-		return ""
-	}
-	for _, q := range inText.FindAllString(text, -1) {
-		if _, err := ReadQuestion(q); err == nil {
-			found = q
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, "?") { // the expression is slow on a long text
+			continue
+		}
+		for _, q := range inText.FindAllString(line, -1) {
+			if _, err := ReadQuestion(q); err == nil {
+				found = q
+			}
 		}
 	}
 	return found
