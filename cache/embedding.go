@@ -28,11 +28,7 @@ func EmbeddingKey(embedder, text string) Key {
 // Embedding returns the vector under k.
 func (s *Store) Embedding(ctx context.Context, k Key) ([]float32, error) {
 	key := Embeddings.key(k[:])
-	env, err := s.get(ctx, Embeddings, key)
-	if err != nil {
-		return nil, err
-	}
-	data, err := s.open(Embeddings, key, env)
+	data, err := s.payload(ctx, Embeddings, key)
 	if err != nil {
 		return nil, err
 	}

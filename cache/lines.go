@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -40,13 +39,13 @@ func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
 	if space == Blobs {
 		return s.Blob(ctx, k)
 	}
-	raw, err := s.payload(ctx, space, k)
+	raw, err := s.payload(ctx, space, space.key(k[:]))
 	if err != nil {
 		return nil, err
 	}
 	l := line{Key: k.String(), Raw: raw}
 	if space == Completions {
-		if l.RawRequest, err = s.payload(ctx, Requests, k); err != nil {
+		if l.RawRequest, err = s.payload(ctx, Requests, Requests.key(k[:])); err != nil {
 			return nil, err
 		}
 	}
@@ -57,7 +56,7 @@ func (s *Store) Line(ctx context.Context, space Space, k Key) ([]byte, error) {
 func (l line) text(space Space) ([]byte, error) {
 	if text, err := methods.EncodeJSON(l.readable(space)); err == nil {
 		var back line
-		if json.Unmarshal(text, &back) == nil && back.carries(l) {
+		if json.Unmarshal(text, &back) == nil && back.carries(l, space) {
 			return text, nil
 		}
 	}
@@ -80,19 +79,19 @@ func Canonical(space Space, text []byte) ([]byte, error) {
 	if l.Raw != nil {
 		l = line{Key: l.Key, Raw: l.Raw, RawRequest: l.RawRequest}.readable(space)
 	}
-	return l.stored().text(space)
+	return l.stored(space).text(space)
 }
 
-// stored is a readable line as the store has it.
-func (l line) stored() line {
+// stored is a readable line as the store has it; Raw is nil if it lacks what the space holds.
+func (l line) stored(space Space) line {
 	out := line{Key: l.Key}
 	switch {
-	case l.Completion != nil && l.Request != nil && l.Model != nil:
+	case space == Completions && l.Completion != nil && l.Request != nil && l.Model != nil:
 		out.Raw = wire(convert.To[recordpb.Completion](*l.Completion, nil))
 		out.RawRequest = wire(convert.To[recordpb.Request](storedRequest{*l.Model, *l.Request}, nil))
-	case l.Tool != nil:
+	case space == ToolResults && l.Tool != nil:
 		out.Raw = wire(convert.To[recordpb.ToolResult](*l.Tool, nil))
-	case l.Seed != nil:
+	case space == Seeds && l.Seed != nil:
 		out.Raw = wire(convert.To[recordpb.Seed](*l.Seed, nil))
 	}
 	return out
@@ -158,18 +157,8 @@ func (s *Store) AddUnasked(ctx context.Context, text []byte) (Key, Added, error)
 	if l.Completion == nil {
 		return k, "", ErrRedacted
 	}
-	added, err := addRecord[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
+	added, err := s.addStored(ctx, Completions, k, line{Raw: wire(convert.To[recordpb.Completion](*l.Completion, nil))})
 	return k, added, err
-}
-
-// payload is a record as it is stored, out of its envelope.
-func (s *Store) payload(ctx context.Context, space Space, k Key) ([]byte, error) {
-	key := space.key(k[:])
-	env, err := s.get(ctx, space, key)
-	if err != nil {
-		return nil, err
-	}
-	return s.open(space, key, env)
 }
 
 // readable is l with fields that people can read in the place of raw ones.
@@ -200,8 +189,8 @@ func wired[R, M any, P message[M]](raw []byte) *R {
 }
 
 // carries reports whether l gives exactly the stored bytes of want.
-func (l line) carries(want line) bool {
-	have := l.stored()
+func (l line) carries(want line, space Space) bool {
+	have := l.stored(space)
 	return have.Raw != nil && bytes.Equal(have.Raw, want.Raw) && bytes.Equal(have.RawRequest, want.RawRequest)
 }
 
@@ -267,47 +256,49 @@ func (s *Store) addBlob(ctx context.Context, data []byte) (Key, Added, error) {
 }
 
 func (s *Store) addLine(ctx context.Context, space Space, k Key, l line) (Added, error) {
-	switch {
-	case space == Completions && l.Completion != nil && l.Request != nil && l.Model != nil:
-		if CompletionKey(*l.Model, l.Completion.Epoch, *l.Request) != k {
-			return "", errors.New("its key is not that of its request")
-		}
-		ops, err := s.completionOps(k, *l.Request, *l.Model, *l.Completion)
-		if err != nil {
-			return "", err
-		}
-		return addLine[CompletionRecord, recordpb.Completion](ctx, s, space, k, ops, *l.Completion, func(c *CompletionRecord) *time.Time { return &c.At })
-	case space == ToolResults && l.Tool != nil:
-		return addRecord[ToolRecord, recordpb.ToolResult](ctx, s, space, k, *l.Tool, func(t *ToolRecord) *time.Time { return &t.At })
-	case space == Seeds && l.Seed != nil:
-		return addRecord[SeedRecord, recordpb.Seed](ctx, s, space, k, *l.Seed, func(r *SeedRecord) *time.Time { return &r.At })
+	stored := l.stored(space)
+	if stored.Raw == nil {
+		return "", fmt.Errorf("the line has none of the %s", space)
 	}
-	return "", fmt.Errorf("the line has none of the %s", space)
+	if space == Completions && CompletionKey(*l.Model, l.Completion.Epoch, *l.Request) != k {
+		return "", errors.New("its key is not that of its request")
+	}
+	return s.addStored(ctx, space, k, stored)
 }
 
-// addRecord is addLine of a record that is stored alone.
-func addRecord[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, fresh R, at func(*R) *time.Time) (Added, error) {
-	op, err := s.encoded(space.key(k[:]), P(convert.To[M](fresh, nil)))
-	if err != nil {
-		return "", err
-	}
-	return addLine[R, M, P](ctx, s, space, k, []kv.Op{op}, fresh, at)
-}
-
-// addLine applies ops unless there is an intact record of k, with which it compares fresh
-// then; at is the time in a record, which does not count.
-func addLine[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, ops []kv.Op, fresh R, at func(*R) *time.Time) (Added, error) {
-	had, err := fetch[R, M, P](ctx, s, space, k)
+// addStored adds what a line stores, unless there is an intact record of k, with which it
+// is compared then.
+func (s *Store) addStored(ctx context.Context, space Space, k Key, l line) (Added, error) {
+	had, fresh := messageOf(space), messageOf(space)
+	_, err := s.load(ctx, space, k, had)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt) {
-		_, err := addOnce[R, M, P](ctx, s, space, k, ops, fresh)
+		ops, err := s.lineOps(space, k, l)
+		if err == nil {
+			_, err = s.addOnce(ctx, space, k, ops, had)
+		}
 		return New, err
 	}
+	if err == nil {
+		err = proto.Unmarshal(l.Raw, fresh)
+	}
 	if err != nil {
 		return "", err
 	}
-	*at(&had) = *at(&fresh)
-	if bytes.Equal(wire(P(convert.To[M](had, nil))), wire(P(convert.To[M](fresh, nil)))) {
+	for _, m := range []proto.Message{had, fresh} { // when it was received does not count
+		m.ProtoReflect().Clear(m.ProtoReflect().Descriptor().Fields().ByName("at"))
+	}
+	if proto.Equal(had, fresh) {
 		return Same, nil
 	}
 	return Conflict, nil
+}
+
+// lineOps write what a line stores, of a completion with its request if the line has it.
+func (s *Store) lineOps(space Space, k Key, l line) ([]kv.Op, error) {
+	op, err := s.sealed(space.key(k[:]), l.Raw)
+	if err != nil || l.RawRequest == nil {
+		return []kv.Op{op}, err
+	}
+	request, err := s.sealed(Requests.key(k[:]), l.RawRequest)
+	return []kv.Op{op, request}, err
 }

@@ -44,8 +44,8 @@ func TestLinesCarryRecordsExactly(t *testing.T) {
 			t.Errorf("%s: raw is %v and it was %s: %s", name, raw, added, text)
 		}
 		for _, space := range []Space{Completions, Requests} {
-			a, _ := from.payload(t.Context(), space, k)
-			b, err := to.payload(t.Context(), space, k)
+			a, _ := from.payload(t.Context(), space, space.key(k[:]))
+			b, err := to.payload(t.Context(), space, space.key(k[:]))
 			if err != nil || string(a) != string(b) {
 				t.Errorf("%s: the %s differ after the journey: %v", name, space, err)
 			}

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"noema/cache/internal/kv"
 	"noema/cache/internal/recordpb"
 )
@@ -46,23 +48,18 @@ func (s *Store) Aged(ctx context.Context, space Space) iter.Seq2[Aged, error] {
 
 // received is when a record was.
 func (s *Store) received(space Space, rec kv.Record) (time.Time, error) {
-	var at *recordpb.Time
-	var err error
-	switch m := messageOf(space).(type) {
-	case *recordpb.Completion:
-		err = s.decode(space, rec, m)
-		at = m.GetAt()
-	case *recordpb.ToolResult:
-		err = s.decode(space, rec, m)
-		at = m.GetAt()
-	case *recordpb.Seed:
-		err = s.decode(space, rec, m)
-		at = m.GetAt()
+	m, dated := messageOf(space).(interface {
+		proto.Message
+		GetAt() *recordpb.Time
+	})
+	if !dated {
+		return time.Time{}, nil
 	}
-	if at == nil {
-		return time.Time{}, err
+	err := s.decode(space, rec, m)
+	if at := m.GetAt(); at != nil {
+		return time.Unix(at.GetSeconds(), int64(at.GetNanos())).UTC(), err
 	}
-	return time.Unix(at.GetSeconds(), int64(at.GetNanos())).UTC(), err
+	return time.Time{}, err
 }
 
 // beside is the size of what goes with a completion.

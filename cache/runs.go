@@ -17,7 +17,7 @@ const MaxID = 1024
 
 // Run returns the bytes of the run id.
 func (s *Store) Run(ctx context.Context, id string) ([]byte, error) {
-	return s.bytesOf(ctx, Runs, Runs.key([]byte(id)))
+	return s.payload(ctx, Runs, Runs.key([]byte(id)))
 }
 
 // PutRun stores the bytes of the run id over what is there. It is durable
@@ -64,7 +64,7 @@ func (s *Store) DeleteRun(ctx context.Context, id string) error {
 
 // Trial returns the bytes of a trial of the given run.
 func (s *Store) Trial(ctx context.Context, run, trial string) ([]byte, error) {
-	return s.bytesOf(ctx, Trials, trialKey(run, trial))
+	return s.payload(ctx, Trials, trialKey(run, trial))
 }
 
 // PutTrial stores the bytes of a trial over what is there. It is durable when
@@ -131,14 +131,6 @@ func checkID(kind, id string) error {
 		return fmt.Errorf("write %s %.40q…: the id has %d bytes, but the limit is %d", kind, id, len(id), MaxID)
 	}
 	return nil
-}
-
-func (s *Store) bytesOf(ctx context.Context, space Space, key []byte) ([]byte, error) {
-	env, err := s.get(ctx, space, key)
-	if err != nil {
-		return nil, err
-	}
-	return s.open(space, key, env)
 }
 
 func (s *Store) putBytes(ctx context.Context, key, data []byte) error {

@@ -82,7 +82,11 @@ func (s *Store) AddCompletion(ctx context.Context, k Key, r methods.Request, id 
 	if err != nil {
 		return CompletionRecord{}, err
 	}
-	return addOnce[CompletionRecord, recordpb.Completion](ctx, s, Completions, k, ops, c)
+	p := new(recordpb.Completion)
+	if had, err := s.addOnce(ctx, Completions, k, ops, p); !had {
+		return c, err
+	}
+	return convert.From[CompletionRecord](p, nil), nil
 }
 
 // ReplaceCompletion stores a completion over the one under k, which it keeps
@@ -180,19 +184,19 @@ func (s *Store) PutSeed(ctx context.Context, k Key, r SeedRecord) (SeedRecord, e
 	if err != nil {
 		return SeedRecord{}, err
 	}
-	return addOnce[SeedRecord, recordpb.Seed](ctx, s, Seeds, k, []kv.Op{op}, r)
+	p := new(recordpb.Seed)
+	if had, err := s.addOnce(ctx, Seeds, k, []kv.Op{op}, p); !had {
+		return r, err
+	}
+	return convert.From[SeedRecord](p, nil), nil
 }
 
 // Blob returns the bytes whose SHA-256 is k.
 func (s *Store) Blob(ctx context.Context, k Key) ([]byte, error) {
 	key := Blobs.key(k[:])
-	env, err := s.get(ctx, Blobs, key)
-	if err != nil {
-		return nil, err
-	}
-	data, err := s.open(Blobs, key, env)
-	if err == nil && sha256.Sum256(data) != k {
-		err = s.corrupted(Blobs, key, errors.New("SHA-256 mismatch"))
+	data, err := s.payload(ctx, Blobs, key)
+	if err == nil {
+		err = s.check(Blobs, key, data)
 	}
 	if err != nil {
 		return nil, err
@@ -239,25 +243,24 @@ func fetch[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k
 	return convert.From[R](p, nil), nil
 }
 
-// addOnce applies ops, the first of which sets the record of k to fresh, unless
-// an intact record is there. It returns the one that is stored then.
-func addOnce[R, M any, P message[M]](ctx context.Context, s *Store, space Space, k Key, ops []kv.Op, fresh R) (R, error) {
+// addOnce applies ops, the first of which sets the record of k, unless an intact
+// record is there: that it reads into p.
+func (s *Store) addOnce(ctx context.Context, space Space, k Key, ops []kv.Op, p proto.Message) (had bool, err error) {
 	b := kv.Batch{Ops: ops, Guard: &kv.Guard{Key: ops[0].Key, Absent: true}}
 	for {
 		if err := s.kv.Apply(ctx, b); !errors.Is(err, kv.ErrChanged) {
-			return fresh, err
+			return false, err
 		}
-		p := new(M)
-		env, err := s.load(ctx, space, k, P(p))
+		env, err := s.load(ctx, space, k, p)
 		switch {
 		case err == nil:
-			return convert.From[R](p, nil), nil
+			return true, nil
 		case errors.Is(err, ErrNotFound):
 			b.Guard = &kv.Guard{Key: ops[0].Key, Absent: true}
 		case errors.Is(err, ErrCorrupt):
 			b.Guard = &kv.Guard{Key: ops[0].Key, Value: env}
 		default:
-			return fresh, err
+			return false, err
 		}
 	}
 }
@@ -294,6 +297,15 @@ func (s *Store) get(ctx context.Context, space Space, key []byte) ([]byte, error
 		return nil, s.corrupted(space, key, err)
 	}
 	return env, err
+}
+
+// payload is what is stored under a full key, out of its envelope.
+func (s *Store) payload(ctx context.Context, space Space, key []byte) ([]byte, error) {
+	env, err := s.get(ctx, space, key)
+	if err != nil {
+		return nil, err
+	}
+	return s.open(space, key, env)
 }
 
 // open returns the payload of an envelope.

@@ -99,20 +99,24 @@ func (s *Store) verify(space Space, rec kv.Record) error {
 	if err != nil {
 		return err
 	}
-	if space == Blobs {
-		if sum := sha256.Sum256(payload); !bytes.Equal(sum[:], rec.Key[1:]) {
-			return s.corrupted(space, rec.Key, errors.New("SHA-256 mismatch"))
+	return s.check(space, rec.Key, payload)
+}
+
+// check checks the content of a record beyond its checksum.
+func (s *Store) check(space Space, key, payload []byte) (err error) {
+	switch space {
+	case Blobs:
+		if sum := sha256.Sum256(payload); !bytes.Equal(sum[:], key[1:]) {
+			err = errors.New("SHA-256 mismatch")
 		}
-	}
-	if space == Embeddings {
-		if _, err := vectorFrom(payload); err != nil {
-			return s.corrupted(space, rec.Key, err)
-		}
+	case Embeddings:
+		_, err = vectorFrom(payload)
 	}
 	if m := messageOf(space); m != nil {
-		if err := proto.Unmarshal(payload, m); err != nil {
-			return s.corrupted(space, rec.Key, err)
-		}
+		err = proto.Unmarshal(payload, m)
+	}
+	if err != nil {
+		return s.corrupted(space, key, err)
 	}
 	return nil
 }
