@@ -61,10 +61,7 @@ func New(o Options) (*task.Task, error) {
 		return nil, fmt.Errorf("generate booking: %w", err)
 	}
 	w := newWorld(o.Seed)
-	env, err := newEnvironment(w, o)
-	if err != nil {
-		return nil, fmt.Errorf("generate booking: %w", err)
-	}
+	env := newEnvironment(w, o)
 	config := fmt.Sprintf("fail=%v&n=%d&seed=%d", o.Fail, o.N, o.Seed)
 	t := &task.Task{
 		// The offers and what fails are not part of the samples: they make another version.

@@ -12,7 +12,6 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
 	"noema/methods"
-	"noema/methods/reply"
 )
 
 // environment makes the environments of trials. By itself it lists the tools.
@@ -28,9 +27,8 @@ var (
 	_ task.Stateful = (*session)(nil)
 )
 
-func newEnvironment(w *world, o Options) (*environment, error) {
-	set, err := tools.NewSet(reply.NewValidator, toolList()...)
-	return &environment{Set: set, world: w, fail: o.Fail, accounts: map[string]Account{}}, err
+func newEnvironment(w *world, o Options) *environment {
+	return &environment{Set: tools.NewSet(toolList()...), world: w, fail: o.Fail, accounts: map[string]Account{}}
 }
 
 // Tools implements [task.Environment].

@@ -8,7 +8,6 @@ import (
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
-	"noema/methods/reply"
 )
 
 // environment offers pure tools over the items of a problem: list_items,
@@ -100,7 +99,7 @@ const (
 
 // toolset is prepared once: reading schemas takes longer than running a tool.
 var toolset = sync.OnceValue(func() *tools.Set[*shelf] {
-	set, err := tools.NewSet(reply.NewValidator,
+	return tools.NewSet(
 		tools.Tool[*shelf]{Name: "list_items", Description: "all items with their names",
 			Parameters: `{"type":"object","properties":{},"additionalProperties":false}`,
 			Result:     rowsStart + `"item":{"type":"integer"},"name":{"type":"string"}` + rowsEnd, Run: tools.Of((*shelf).listItems)},
@@ -120,8 +119,4 @@ var toolset = sync.OnceValue(func() *tools.Set[*shelf] {
 			Parameters: `{"type":"object","properties":{"path":{"type":"string"},"descending":{"type":"boolean"}},"required":["path"],"additionalProperties":false}`,
 			Result:     rowsStart + `"item":{"type":"integer"},"value":{"type":["number","string"]}` + rowsEnd, Run: tools.Of((*shelf).sortItems)},
 	)
-	if err != nil {
-		panic(err) // the schemas are constants
-	}
-	return set
 })

@@ -6,7 +6,6 @@ import (
 
 	"noema/kernel/task"
 	"noema/kernel/task/internal/tools"
-	"noema/methods/reply"
 )
 
 // environment offers pure tools over the reviews of a problem's restaurant:
@@ -36,7 +35,7 @@ var toolset = sync.OnceValue(func() *tools.Set[*file] {
 	object := func(properties, rest string) string {
 		return `{"type":"object","properties":{` + properties + `}` + rest + `,"additionalProperties":false}`
 	}
-	set, err := tools.NewSet(reply.NewValidator,
+	return tools.NewSet(
 		tools.Tool[*file]{Name: "about_restaurant", Description: "the restaurant's name and categories, how many reviews it has, their dates and mean stars",
 			Parameters: object("", ""),
 			Result:     `{"type":"object","properties":{"name":{"type":"string"},"categories":{"type":"array","items":{"type":"string"}},"reviews":{"type":"integer"},"first":{"type":"string"},"last":{"type":"string"},"mean_stars":{"type":"number"}}}`,
@@ -50,8 +49,4 @@ var toolset = sync.OnceValue(func() *tools.Set[*file] {
 			Parameters: object(`"review":{"type":"integer","minimum":1}`, `,"required":["review"]`),
 			Result:     reviewOut, Run: tools.Of((*file).read)},
 	)
-	if err != nil {
-		panic(err) // the schemas are constants
-	}
-	return set
 })

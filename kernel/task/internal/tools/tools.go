@@ -10,6 +10,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/words"
 	"noema/methods"
+	"noema/methods/reply"
 )
 
 // What one call may take and give, in bytes.
@@ -41,20 +42,16 @@ func Of[D, A any](run func(data D, arguments A) (any, error)) func(D, json.RawMe
 type Set[D any] struct {
 	specs   []methods.ToolSpec
 	tools   map[string]Tool[D]
-	accepts map[string]Checker
+	accepts map[string]*reply.Validator
 }
 
-// Checker tells what is wrong with a JSON value.
-type Checker interface{ Check(json.RawMessage) error }
-
-// NewSet prepares tools, whose schemas read compiles, such as reply.NewValidator.
-// It fails if a schema cannot be read.
-func NewSet[D any, C Checker](read func(schema json.RawMessage) (C, error), list ...Tool[D]) (*Set[D], error) {
-	s := &Set[D]{tools: map[string]Tool[D]{}, accepts: map[string]Checker{}}
+// NewSet prepares tools. It panics if a schema cannot be read: schemas are constants.
+func NewSet[D any](list ...Tool[D]) *Set[D] {
+	s := &Set[D]{tools: map[string]Tool[D]{}, accepts: map[string]*reply.Validator{}}
 	for _, t := range list {
-		accepts, err := read(json.RawMessage(t.Parameters))
+		accepts, err := reply.NewValidator(json.RawMessage(t.Parameters))
 		if err != nil {
-			return nil, fmt.Errorf("prepare tool %q: %w", t.Name, err)
+			panic(fmt.Sprintf("prepare tool %q: %v", t.Name, err))
 		}
 		s.tools[t.Name], s.accepts[t.Name] = t, accepts
 		s.specs = append(s.specs, methods.ToolSpec{
@@ -62,7 +59,7 @@ func NewSet[D any, C Checker](read func(schema json.RawMessage) (C, error), list
 			Parameters: json.RawMessage(t.Parameters), Result: json.RawMessage(t.Result),
 		})
 	}
-	return s, nil
+	return s
 }
 
 // Specs describes the tools in their order.
