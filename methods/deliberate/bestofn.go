@@ -26,14 +26,10 @@ type bestOptions struct {
 // model, asked for sure, likely or impossible as by Yao et al. 2023; pairs are
 // compared in both orders. Of equally good chains the one drawn first wins.
 func BestOfN() Method {
-	return Method{
-		name: "best-of-n", summary: "draws several chains of thought and takes the one that the model judges best",
-		options: func() (any, *phases.Options) { o := &bestOptions{}; return o, &o.Options }, answer: takeBest,
-	}
+	return of("best-of-n", "draws several chains of thought and takes the one that the model judges best", takeBest)
 }
 
-func takeBest(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*bestOptions)
+func takeBest(ctx context.Context, t *phases.Trial, o *bestOptions) (reply.Reading, error) {
 	drafts, err := t.Drafts(ctx, chains(t, "answer", o.Draws, o.Temperature))
 	if err != nil {
 		return reply.Reading{}, err

@@ -29,14 +29,10 @@ const (
 // replies, not a conversation that grows; an agent whose reply has no answer keeps the
 // one that it had; the majority is that of self-consistency.
 func Debate() Method {
-	return Method{
-		name: "debate", summary: "several agents read each other's replies and reply anew; the majority answers",
-		options: func() (any, *phases.Options) { o := &debateOptions{}; return o, &o.Options }, answer: debate,
-	}
+	return of("debate", "several agents read each other's replies and reply anew; the majority answers", debate)
 }
 
-func debate(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*debateOptions)
+func debate(ctx context.Context, t *phases.Trial, o *debateOptions) (reply.Reading, error) {
 	stands, err := t.Drafts(ctx, chains(t, "answer", o.Agents, o.Temperature))
 	if err != nil {
 		return reply.Reading{}, err

@@ -39,6 +39,18 @@ var (
 	_ methods.Describer = Method{}
 )
 
+// of is a method with options of its own, in which [phases.Options] are embedded.
+func of[O any, P interface {
+	*O
+	Common() *phases.Options
+}](name, summary string, answer func(context.Context, *phases.Trial, P) (reply.Reading, error)) Method {
+	return Method{
+		name: name, summary: summary,
+		options: func() (any, *phases.Options) { o := P(new(O)); return o, o.Common() },
+		answer:  func(ctx context.Context, t *phases.Trial, o any) (reply.Reading, error) { return answer(ctx, t, o.(P)) },
+	}
+}
+
 // All returns every method by name.
 func All() map[string]methods.Method {
 	all := map[string]methods.Method{}

@@ -24,14 +24,10 @@ type escalateOptions struct {
 // check is the model's own list of faults, where the paper has the tests that a
 // programming task shows; escalation is to more effort and not to a dearer model. Where no attempt passes, the majority of all is the answer.
 func Escalate() Method {
-	return Method{
-		name: "escalate", summary: "answers cheaply first, and spends more where a check finds faults",
-		options: func() (any, *phases.Options) { o := &escalateOptions{}; return o, &o.Options }, answer: escalate,
-	}
+	return of("escalate", "answers cheaply first, and spends more where a check finds faults", escalate)
 }
 
-func escalate(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*escalateOptions)
+func escalate(ctx context.Context, t *phases.Trial, o *escalateOptions) (reply.Reading, error) {
 	tries := o.Tries
 	if o.By == "effort" {
 		tries = 2

@@ -28,14 +28,10 @@ const (
 // protocols do not let one write on in the model's own turn, so that "Wait" and the end
 // of thinking are turns of the user; it works with models that were not trained to think.
 func BudgetForcing() Method {
-	return Method{
-		name: "budget-forcing", summary: "has the model wait and think on, or cuts its thought off, then demands the answer",
-		options: func() (any, *phases.Options) { o := &forcingOptions{}; return o, &o.Options }, answer: force,
-	}
+	return of("budget-forcing", "has the model wait and think on, or cuts its thought off, then demands the answer", force)
 }
 
-func force(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*forcingOptions)
+func force(ctx context.Context, t *phases.Trial, o *forcingOptions) (reply.Reading, error) {
 	g := phases.NewGraph("thoughts")
 	defer g.Draw(t, "think")
 	messages := methods.Ask(phases.Fill(thinkPrompt, t.Question, phases.FormOf(t.Answer)))

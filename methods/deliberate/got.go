@@ -35,14 +35,10 @@ const (
 // by a program; here the model divides any question itself and judges thoughts as by Yao
 // et al. 2023. A question that it does not divide is answered in one chain of thought.
 func GraphOfThoughts() Method {
-	return Method{
-		name: "got", summary: "divides the question, keeps the best thought on each part, merges and refines them",
-		options: func() (any, *phases.Options) { o := &graphOptions{}; return o, &o.Options }, answer: growGraph,
-	}
+	return of("got", "divides the question, keeps the best thought on each part, merges and refines them", growGraph)
 }
 
-func growGraph(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*graphOptions)
+func growGraph(ctx context.Context, t *phases.Trial, o *graphOptions) (reply.Reading, error) {
 	if o.Branch == 1 {
 		o.Temperature = 0
 	}

@@ -34,10 +34,7 @@ type monteOptions struct {
 // tools; all steps of a leaf are played at once; the answer is the one with the largest
 // sum of rewards over all endings.
 func MonteCarlo() Method {
-	return Method{
-		name: "mcts", summary: "searches a tree of steps by Monte Carlo; endings are rewarded by judgement and agreement",
-		options: func() (any, *phases.Options) { o := &monteOptions{}; return o, &o.Options }, answer: playTree,
-	}
+	return of("mcts", "searches a tree of steps by Monte Carlo; endings are rewarded by judgement and agreement", playTree)
 }
 
 // leaf is a node of the tree with the statistics of the endings below it.
@@ -68,8 +65,8 @@ type play struct {
 	agree   map[string]int // endings by their answer
 }
 
-func playTree(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	p := &play{Trial: t, monteOptions: dials.(*monteOptions), graph: phases.NewGraph("tree"), root: &leaf{}, agree: map[string]int{}}
+func playTree(ctx context.Context, t *phases.Trial, o *monteOptions) (reply.Reading, error) {
+	p := &play{Trial: t, monteOptions: o, graph: phases.NewGraph("tree"), root: &leaf{}, agree: map[string]int{}}
 	p.root.id = p.graph.Add(methods.Node{Label: "question", Kind: "root"})
 	defer p.graph.Draw(t, "search")
 	for n := 1; n <= p.Simulations && !p.root.closed; n++ {

@@ -23,16 +23,12 @@ type mixtureOptions struct {
 // Capabilities". Differs: the agents are draws of one model, as in the
 // paper's single-proposer setting and Li et al. 2025, "Rethinking Mixture-of-Agents".
 func MixtureOfAgents() Method {
-	return Method{
-		name: "mixture-of-agents", summary: "layers of replies, each from all of the layer before; a last reply joins them",
-		options: func() (any, *phases.Options) { o := &mixtureOptions{}; return o, &o.Options }, answer: mix,
-	}
+	return of("mixture-of-agents", "layers of replies, each from all of the layer before; a last reply joins them", mix)
 }
 
 const mixPrompt = "The solutions above are of others, and some may be wrong. Judge them, take what is right of each, and give one solution that is better than any of them."
 
-func mix(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*mixtureOptions)
+func mix(ctx context.Context, t *phases.Trial, o *mixtureOptions) (reply.Reading, error) {
 	g := phases.NewGraph("layers")
 	layer, err := t.Drafts(ctx, chains(t, "answer", o.Agents, o.Temperature))
 	var ids []string

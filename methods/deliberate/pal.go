@@ -33,14 +33,12 @@ const programPrompt = "Do not work the answer out yourself. Write a program in P
 // prints its answer instead of returning it; one that fails goes back to the model with
 // its error, as often as retries says.
 func ProgramAided() Method {
-	return Method{
-		name: "pal", summary: "writes a program for the question and takes what it prints, by the tool python",
-		options: func() (any, *phases.Options) { o := &palOptions{}; return o, &o.Options }, answer: runPrograms, tools: []string{pythonTool},
-	}
+	m := of("pal", "writes a program for the question and takes what it prints, by the tool python", runPrograms)
+	m.tools = []string{pythonTool}
+	return m
 }
 
-func runPrograms(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*palOptions)
+func runPrograms(ctx context.Context, t *phases.Trial, o *palOptions) (reply.Reading, error) {
 	if o.Draws == 1 {
 		o.Temperature = 0
 	}

@@ -25,14 +25,10 @@ const refinePrompt = "The solution above has the faults that are listed behind i
 // Differs: zero-shot; the feedback is a list of faults as JSON, empty to stop; a draft is
 // written from the one before and its faults, not from all; temperature 0, not 0.7.
 func SelfRefine() Method {
-	return Method{
-		name: "self-refine", summary: "writes a draft, lists its faults, and writes a better one, until none are left",
-		options: func() (any, *phases.Options) { o := &refineOptions{}; return o, &o.Options }, answer: refine,
-	}
+	return of("self-refine", "writes a draft, lists its faults, and writes a better one, until none are left", refine)
 }
 
-func refine(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*refineOptions)
+func refine(ctx context.Context, t *phases.Trial, o *refineOptions) (reply.Reading, error) {
 	draft, err := t.Draft(ctx, t.Reason("draft", 0, o.Temperature))
 	if err != nil {
 		return reply.Reading{}, err
@@ -90,14 +86,10 @@ const (
 // of faults, since a method never sees the target; the actor is a chain of thought and
 // calls no tools.
 func Reflexion() Method {
-	return Method{
-		name: "reflexion", summary: "attempts the question again while a check finds faults, with lessons from the attempts before",
-		options: func() (any, *phases.Options) { o := &reflexionOptions{}; return o, &o.Options }, answer: reflect,
-	}
+	return of("reflexion", "attempts the question again while a check finds faults, with lessons from the attempts before", reflect)
 }
 
-func reflect(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	o := dials.(*reflexionOptions)
+func reflect(ctx context.Context, t *phases.Trial, o *reflexionOptions) (reply.Reading, error) {
 	g := phases.NewGraph("attempts")
 	defer g.Draw(t, "attempt")
 	var lessons, from []string

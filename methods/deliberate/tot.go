@@ -36,10 +36,7 @@ type treeOptions struct {
 // 0.7; the model does not see its other proposals; depth first leaves out states that all
 // judgements call impossible; the best state is continued if it has no answer.
 func TreeOfThoughts() Method {
-	return Method{
-		name: "tot", summary: "searches a tree of steps that the model proposes and judges, breadth or depth first",
-		options: func() (any, *phases.Options) { o := &treeOptions{}; return o, &o.Options }, answer: searchTree,
-	}
+	return of("tot", "searches a tree of steps that the model proposes and judges, breadth or depth first", searchTree)
 }
 
 // state is a chain of steps.
@@ -60,8 +57,8 @@ type tree struct {
 	visits int
 }
 
-func searchTree(ctx context.Context, t *phases.Trial, dials any) (reply.Reading, error) {
-	s := &tree{Trial: t, treeOptions: dials.(*treeOptions), graph: phases.NewGraph("tree")}
+func searchTree(ctx context.Context, t *phases.Trial, o *treeOptions) (reply.Reading, error) {
+	s := &tree{Trial: t, treeOptions: o, graph: phases.NewGraph("tree")}
 	defer s.graph.Draw(t, "search")
 	root := &state{}
 	root.id = s.graph.Add(methods.Node{Label: "question", Kind: "root"})

@@ -38,6 +38,9 @@ type Options struct {
 	MaxTokens       int `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
 }
 
+// Common is the part of a method's options that all have.
+func (o *Options) Common() *Options { return o }
+
 // Judged is what methods that judge drafts or steps have beside [Options]: embed it, too.
 type Judged struct {
 	JudgedBy string `json:"judged_by" doc:"which of the experiment's models judges, by its name: judge for --model 'A?with.judge=B'; empty for the one that answers"`
