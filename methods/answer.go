@@ -192,7 +192,7 @@ func decode[T any](a Answer) (v T, err error) {
 // CheckText refuses an answer with text that is not Unicode. Replacing what is
 // wrong in it would score an answer that the method did not give.
 func (a Answer) CheckText() error {
-	if !utf8.Valid(a.Value) || loneSurrogate(a.Value) {
+	if !utf8.Valid(a.Value) || LoneSurrogate(a.Value) >= 0 {
 		return fmt.Errorf("check answer: the value %.80q is not valid UTF-8: decode the text before it is answered", []byte(a.Value))
 	}
 	texts := []string{string(a.Outcome), a.Reason}
@@ -207,9 +207,9 @@ func (a Answer) CheckText() error {
 	return nil
 }
 
-// loneSurrogate reports whether JSON has an escape such as \ud800 without its
-// other half, which Go reads as U+FFFD.
-func loneSurrogate(raw []byte) bool {
+// LoneSurrogate is where JSON has an escape such as \ud800 without its other half, which
+// Go reads as U+FFFD; -1 if it has none.
+func LoneSurrogate(raw []byte) int {
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {
 			continue
@@ -219,12 +219,12 @@ func loneSurrogate(raw []byte) bool {
 		case !utf16.IsSurrogate(r):
 			i++
 		case utf16.DecodeRune(r, escaped(raw[i+6:])) == utf8.RuneError:
-			return true
+			return i
 		default:
 			i += 11
 		}
 	}
-	return false
+	return -1
 }
 
 // escaped is the character of an escape such as \u00e9 at the start of raw; 0 if

@@ -3,6 +3,8 @@ package methods
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 )
 
 // EncodeJSON is v as JSON on one line, with <, > and & as they are: models and people
@@ -21,4 +23,21 @@ func DecodeJSON(raw []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(into)
+}
+
+// DecodeWhole is [DecodeJSON] of what must be one JSON value and nothing else; strict refuses
+// keys that its type does not have.
+func DecodeWhole(raw []byte, into any, strict bool) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if strict {
+		d.DisallowUnknownFields()
+	}
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more text after the JSON value")
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package methods
 
 import (
 	"encoding/json"
+	"reflect"
 	"time"
 )
 
@@ -164,39 +165,18 @@ func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }
 func (u Usage) Tokens() int64 { return u.InputTokens + u.OutputTokens }
 
 // Plus returns the sum of u and v.
-func (u Usage) Plus(v Usage) Usage {
-	return Usage{
-		Calls:        u.Calls + v.Calls,
-		ToolCalls:    u.ToolCalls + v.ToolCalls,
-		InputTokens:  u.InputTokens + v.InputTokens,
-		OutputTokens: u.OutputTokens + v.OutputTokens,
-		Cost:         u.Cost + v.Cost,
-		Latency:      u.Latency + v.Latency,
-		Unpriced:     u.Unpriced + v.Unpriced,
-		Unmetered:    u.Unmetered + v.Unmetered,
-
-		CachedTokens:     u.CachedTokens + v.CachedTokens,
-		CacheWriteTokens: u.CacheWriteTokens + v.CacheWriteTokens,
-		ReasoningTokens:  u.ReasoningTokens + v.ReasoningTokens,
-	}
-}
+func (u Usage) Plus(v Usage) Usage { return u.with(v, 1) }
 
 // Minus returns u without v, which was counted in it.
-func (u Usage) Minus(v Usage) Usage {
-	return Usage{
-		Calls:        u.Calls - v.Calls,
-		ToolCalls:    u.ToolCalls - v.ToolCalls,
-		InputTokens:  u.InputTokens - v.InputTokens,
-		OutputTokens: u.OutputTokens - v.OutputTokens,
-		Cost:         u.Cost - v.Cost,
-		Latency:      u.Latency - v.Latency,
-		Unpriced:     u.Unpriced - v.Unpriced,
-		Unmetered:    u.Unmetered - v.Unmetered,
+func (u Usage) Minus(v Usage) Usage { return u.with(v, -1) }
 
-		CachedTokens:     u.CachedTokens - v.CachedTokens,
-		CacheWriteTokens: u.CacheWriteTokens - v.CacheWriteTokens,
-		ReasoningTokens:  u.ReasoningTokens - v.ReasoningTokens,
+// with adds each field of v, times a sign.
+func (u Usage) with(v Usage, sign int64) Usage {
+	sum, more := reflect.ValueOf(&u).Elem(), reflect.ValueOf(v)
+	for i := range sum.NumField() {
+		sum.Field(i).SetInt(sum.Field(i).Int() + sign*more.Field(i).Int())
 	}
+	return u
 }
 
 // ToolSpec describes a tool.

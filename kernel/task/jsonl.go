@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"noema/kernel/base/files"
 	"noema/kernel/task/internal/words"
+	"noema/methods"
 )
 
 // maxLine bounds one line of a JSON Lines file.
@@ -88,7 +87,7 @@ func (l Line) decode(into any, strict bool) error {
 	if at := invalidUTF8(l.Raw); at >= 0 {
 		return l.ErrorAt(at, errors.New("invalid UTF-8: save the file as UTF-8"))
 	}
-	if at := loneSurrogate(l.Raw); at >= 0 {
+	if at := methods.LoneSurrogate(l.Raw); at >= 0 {
 		return l.ErrorAt(at, fmt.Errorf("%s is half of a character: write it with its other half", l.Raw[at:at+6]))
 	}
 	d := json.NewDecoder(bytes.NewReader(l.Raw))
@@ -169,36 +168,6 @@ func invalidUTF8(b []byte) int {
 		i += n
 	}
 	return -1
-}
-
-// loneSurrogate is the offset of the first escape of half a UTF-16 pair, which
-// the decoder would replace without a word; -1 if none.
-func loneSurrogate(b []byte) int {
-	for i := 0; i < len(b); i++ {
-		if b[i] != '\\' {
-			continue
-		}
-		first, ok := escaped(b[i:])
-		second, paired := escaped(b[min(i+6, len(b)):])
-		switch {
-		case ok && paired && utf16.DecodeRune(first, second) != utf8.RuneError:
-			i += 11
-		case ok && utf16.IsSurrogate(first):
-			return i
-		default:
-			i++ // what is escaped
-		}
-	}
-	return -1
-}
-
-// escaped reads an escape such as \u00e9 that b begins with.
-func escaped(b []byte) (rune, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return rune(n), err == nil
 }
 
 // duplicateKey is the offset of a key that stands twice in one object of a valid JSON

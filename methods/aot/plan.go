@@ -1,11 +1,8 @@
 package aot
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -147,7 +144,7 @@ func (a *Atom) set(key string, raw json.RawMessage) string {
 	case "dependsOn":
 		err = decode(raw, &a.DependsOn)
 	case "compensate":
-		if err = decodeStrict(raw, &a.Compensate); err != nil {
+		if err = methods.DecodeWhole(raw, &a.Compensate, true); err != nil {
 			a.Compensate = nil // half of one would be faulted twice
 		}
 	default:
@@ -163,24 +160,7 @@ func (a *Atom) set(key string, raw json.RawMessage) string {
 }
 
 // decode reads one JSON value; numbers that go into an any stay as written.
-func decode(raw []byte, into any) error { return decodeWith(raw, into, false) }
-
-func decodeStrict(raw []byte, into any) error { return decodeWith(raw, into, true) }
-
-func decodeWith(raw []byte, into any, strict bool) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if strict {
-		d.DisallowUnknownFields()
-	}
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one JSON value")
-	}
-	return nil
-}
+func decode(raw []byte, into any) error { return methods.DecodeWhole(raw, into, false) }
 
 // encode is v as JSON without the escapes that HTML would need.
 func encode(v any) json.RawMessage {

@@ -9,6 +9,7 @@ import (
 
 	"noema/methods"
 	"noema/methods/internal/trial"
+	"noema/methods/reply"
 )
 
 // promptVersion identifies the wording below. It is part of the method's
@@ -77,15 +78,15 @@ func wanted(want methods.AnswerSpec) string {
 	case methods.Number:
 		return "The final answer is one number.\n"
 	case methods.Choice:
-		return "The final answer is one of these labels: " + trial.Quoted(want.Labels) + ".\n"
+		return "The final answer is one of these labels: " + reply.Quoted(want.Labels) + ".\n"
 	case methods.Ranking:
 		return fmt.Sprintf("The final answer is a ranking of the items 1 to %d, numbered in the order of the data, best first: a list of item numbers, in which a list stands for items of equal rank, such as what rank and rank_by give. It names the best %d; rank those that come close, too.\n", want.N, want.K)
 	case methods.Set:
 		return "The final answer is a list of texts, whose order does not matter.\n"
 	case methods.Fields:
-		text := "The final answer is an object with a value for each of these fields: " + trial.Quoted(want.Names) + ".\n"
+		text := "The final answer is an object with a value for each of these fields: " + reply.Quoted(want.Names) + ".\n"
 		if len(want.Labels) > 0 && slices.Contains(want.Names, methods.Verdict) {
-			text += "The field " + methods.Verdict + " is one of " + trial.Quoted(want.Labels) + ".\n"
+			text += "The field " + methods.Verdict + " is one of " + reply.Quoted(want.Labels) + ".\n"
 		}
 		return text
 	}

@@ -119,7 +119,7 @@ func readFields(v any) (lines []string, s methods.Schema, err error) {
 				texts[i] = textOf(a)
 			}
 			properties[name] = map[string]any{"enum": texts}
-			line = name + ": one of " + trial.Quoted(texts)
+			line = name + ": one of " + reply.Quoted(texts)
 		}
 		lines = append(lines, line)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"noema/methods"
@@ -141,16 +140,7 @@ func Parse(raw []byte) (*FormulaSeed, error) {
 // decodeStrict reads one JSON value. Keys that its type does not have are
 // errors.
 func decodeStrict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	d.UseNumber() // 1 and 1.0 are different values in a formula
-	if err := d.Decode(into); err != nil {
-		return place(raw, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more text after the object")
-	}
-	return nil
+	return place(raw, methods.DecodeWhole(raw, into, true))
 }
 
 // place adds the line to an error that knows its offset.

@@ -1,11 +1,9 @@
 package reply
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 
@@ -92,17 +90,9 @@ func (nothing) Load(url string) (any, error) {
 }
 
 // parse reads one JSON value, with numbers as json.Number.
-func parse(raw []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more text after the JSON value")
-	}
-	return v, nil
+func parse(raw []byte) (v any, err error) {
+	err = methods.DecodeWhole(raw, &v, false)
+	return v, err
 }
 
 // Check returns nil if raw is a JSON value of the schema, and otherwise an

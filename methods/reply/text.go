@@ -52,6 +52,14 @@ func OneLine(s string, limit int) string {
 	return s
 }
 
+// Quoted lists texts in double quotes, without escapes, for prompts.
+func Quoted(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return `"` + strings.Join(list, `", "`) + `"`
+}
+
 // InWords is an error of package json in the words of somebody who does not know Go:
 // without the names of types. Other errors stay as they are, and nil is nil.
 func InWords(err error) error {

@@ -162,15 +162,7 @@ func label(text string, spec methods.AnswerSpec) (Reading, error) {
 			return Reading{Answer: methods.ChoiceAnswer(label)}, nil
 		}
 	}
-	return Reading{}, fmt.Errorf("%.80q is none of the labels %s", text, quotedList(spec.Labels))
-}
-
-// quotedList writes texts in double quotes, without escapes, for prompts.
-func quotedList(texts []string) string {
-	if len(texts) == 0 {
-		return ""
-	}
-	return `"` + strings.Join(texts, `", "`) + `"`
+	return Reading{}, fmt.Errorf("%.80q is none of the labels %s", text, Quoted(spec.Labels))
 }
 
 // Exact is the answer n with all its digits, which a float64 would lose.
@@ -230,7 +222,7 @@ func setOf(list []string, spec methods.AnswerSpec) (r Reading, err error) {
 		kept = append(kept, name)
 	}
 	if len(kept) == 0 && len(list) > 0 {
-		return Reading{}, fmt.Errorf("%.80q names none of the labels %s", list, quotedList(spec.Labels))
+		return Reading{}, fmt.Errorf("%.80q names none of the labels %s", list, Quoted(spec.Labels))
 	}
 	r.Answer = methods.SetAnswer(kept)
 	return r, nil
@@ -270,7 +262,7 @@ func namedFields(raw json.RawMessage, spec methods.AnswerSpec) (Reading, error) 
 		delete(have, name)
 	}
 	if len(missing) > 0 {
-		return Reading{}, fmt.Errorf("these fields are missing: %s", quotedList(missing))
+		return Reading{}, fmt.Errorf("these fields are missing: %s", Quoted(missing))
 	}
 	a, err := methods.FieldsAnswer(want)
 	return Reading{Answer: a, Dropped: make([]string, len(have))}, err

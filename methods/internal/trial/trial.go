@@ -91,14 +91,6 @@ func Section(b *strings.Builder, tag, text string) {
 	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", tag, text, tag)
 }
 
-// Quoted lists texts in double quotes, without escapes, for prompts.
-func Quoted(list []string) string {
-	if len(list) == 0 {
-		return ""
-	}
-	return `"` + strings.Join(list, `", "`) + `"`
-}
-
 // Steps calls run for every step, each as soon as the steps that it needs have
 // returned, and returns when all have. It runs all of them whatever fails: the
 // set of calls must not depend on which step was faster.
