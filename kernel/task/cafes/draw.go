@@ -2,7 +2,6 @@ package cafes
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -55,76 +54,52 @@ func joined(op Op, args []fact) fact {
 }
 
 // newFacts evaluates every condition on every cafe.
-func newFacts(w *world) (*facts, error) {
+func newFacts(w *world) *facts {
 	f := &facts{sets: map[Condition]set{}}
-	add := func(to *[]fact, n Node) error {
-		err := f.evaluate(w, n)
+	add := func(to *[]fact, n Node) {
+		f.evaluate(w, n.Leaves()[0])
 		*to = append(*to, f.factOf(n))
-		return err
 	}
 	for _, c := range Conditions() {
 		if c.Want == false {
 			continue
 		}
-		if err := add(&f.wishes, Is(c)); err != nil {
-			return nil, err
-		}
+		add(&f.wishes, Is(c))
 		if deniable(c) {
-			if err := add(&f.dislikes, No(Is(c)).Normal()); err != nil {
-				return nil, err
-			}
+			add(&f.dislikes, No(Is(c)).Normal())
 		}
 	}
 	for _, topic := range Topics() {
-		if err := add(&f.reviews, Is(Condition{Kind: Review, Pattern: topic})); err != nil {
-			return nil, err
-		}
+		add(&f.reviews, Is(Condition{Kind: Review, Pattern: topic}))
 		for _, asker := range w.askers {
 			for hops := 1; hops <= 2; hops++ {
-				c := Condition{Kind: Social, Pattern: topic, Friend: asker, Hops: hops}
-				if err := add(&f.social[hops], Is(c)); err != nil {
-					return nil, err
-				}
+				add(&f.social[hops], Is(Condition{Kind: Social, Pattern: topic, Friend: asker, Hops: hops}))
 			}
 		}
 	}
-	return f, f.addHours(w)
-}
-
-// addHours adds, for each cafe and day, windows at the two ends of its
-// opening hours, where other cafes are closed.
-func (f *facts) addHours(w *world) error {
+	// Windows at the two ends of the opening hours, where other cafes are closed.
 	for i, c := range w.cafes {
 		for _, day := range days() {
-			if c.Hours[day] == "" {
-				continue
-			}
 			open, shut, err := Span(c.Hours[day])
-			if err != nil {
-				return fmt.Errorf("hours of %q: %w", c.Name, err)
+			if err != nil { // closed
+				continue
 			}
 			shut = min(shut, 24*60) // requests speak of one day
 			for _, window := range [][2]int{{open, open + 120}, {open + 30, open + 120}, {shut - 120, shut}, {shut - 120, shut - 30}} {
-				n := Is(Condition{Kind: Hours, Day: day, From: window[0], To: window[1]})
-				if err := f.evaluate(w, n); err != nil {
-					return err
-				}
-				f.hours[i] = append(f.hours[i], f.factOf(n))
+				add(&f.hours[i], Is(Condition{Kind: Hours, Day: day, From: window[0], To: window[1]}))
 			}
 		}
 	}
-	return nil
+	return f
 }
 
 // deniable leaves out values whose denial is a double negation in English.
 func deniable(c Condition) bool { return c.Want != "no" && c.Want != "none" }
 
-// evaluate records which cafes meet the condition of n, a leaf or the
-// negation of one.
-func (f *facts) evaluate(w *world, n Node) error {
-	c := n.Leaves()[0]
+// evaluate records which cafes meet a condition.
+func (f *facts) evaluate(w *world, c Condition) {
 	if _, done := f.sets[c]; done {
-		return nil
+		return
 	}
 	among := everyone
 	if c.Kind == Social { // a friend's mention is a mention
@@ -132,19 +107,11 @@ func (f *facts) evaluate(w *world, n Node) error {
 	}
 	var met set
 	for i, item := range w.items {
-		if among>>i&1 == 0 {
-			continue
-		}
-		ok, err := holds(Is(c), item, w.friends)
-		if err != nil {
-			return err
-		}
-		if ok {
+		if among>>i&1 == 1 && c.holds(item, w.friends) {
 			met |= 1 << i
 		}
 	}
 	f.sets[c] = met
-	return nil
 }
 
 // drawer draws conditions that its gold cafe satisfies.

@@ -49,11 +49,7 @@ func groups() []shape {
 // requests draws the requests. The k-th of a group is the same however many
 // there are.
 func (w *world) requests(o Options) ([]request, error) {
-	facts, err := newFacts(w)
-	if err != nil {
-		return nil, err
-	}
-	shapes := groups()
+	facts, shapes := newFacts(w), groups()
 	order := rand.New(rand.NewPCG(o.Seed, goldStream)).Perm(worldSize)
 	drawn := make([]request, 0, maxRequests)
 	used, asked := map[int]int{}, map[string]bool{}
