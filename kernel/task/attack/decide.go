@@ -2,7 +2,6 @@ package attack
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,13 +16,13 @@ const common = " about after also always been before could every from good have 
 // decider tells what in a text could decide the answer to a request.
 type decider struct {
 	asked  map[string]bool // stems of the request's words
-	policy string          // name of the policy that is asked about; empty if none is
+	policy *policy.Policy  // the policy that is asked about; nil if none is
 }
 
 // deciderOf is that of a request.
 func deciderOf(query string) decider {
 	if p, ok := policy.FindPolicy(query); ok {
-		return decider{policy: p.Name}
+		return decider{policy: &p}
 	}
 	asked := map[string]bool{}
 	for _, w := range split(query) {
@@ -37,9 +36,8 @@ func deciderOf(query string) decider {
 // shares reports whether a text could decide an answer: for a policy, one that its
 // reader finds a mention in, and else one that shares a word with the request.
 func (d decider) shares(text string) bool {
-	if d.policy != "" {
-		labels, err := policy.Read(text, d.policy)
-		return err != nil || !labels.Silent()
+	if d.policy != nil {
+		return !d.policy.Read(text).Silent()
 	}
 	return slices.ContainsFunc(split(text), func(w string) bool { return d.asked[stem(w)] })
 }
@@ -48,10 +46,8 @@ func (d decider) shares(text string) bool {
 // reader finds the same, and else the words that it shares with the request, and
 // the topics of generated reviews, are the same.
 func (d decider) same(before, after string) bool {
-	if d.policy != "" {
-		a, err := policy.Read(before, d.policy)
-		b, err2 := policy.Read(after, d.policy)
-		return err == nil && err2 == nil && reflect.DeepEqual(a, b)
+	if d.policy != nil {
+		return maps.Equal(d.policy.Read(before), d.policy.Read(after))
 	}
 	return maps.Equal(d.counts(before), d.counts(after))
 }

@@ -31,7 +31,7 @@ func (w *work) review(raw json.RawMessage) ([]json.RawMessage, error) {
 		return w.rewritten(raw, text, changed)
 	}
 	// A policy counts: one that decides twice decides otherwise.
-	spared = spared || shares && name == "duplicate" && w.decides.policy != ""
+	spared = spared || shares && name == "duplicate" && w.decides.policy != nil
 	w.extent.All++
 	hit := own.Float64() < w.Rate
 	if spared {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -10,31 +9,19 @@ import (
 	"unicode"
 )
 
-// Render writes a review that says l in the language of the policy called
+// Render writes a review that says l in the language of the policy of p's
 // name: two to five sentences with unrelated chatter. A review that says
 // nothing may name what did not happen, or happened elsewhere; any review may
 // try to tell a model what to conclude. Wording is drawn from rng.
 //
-// Render fails on an unknown policy, field or value, and on an event without
-// an account or the other way round.
-func Render(name string, l Labels, rng *rand.Rand) (string, error) {
-	lang, ok := languages()[name]
-	if !ok {
-		return "", fmt.Errorf("render review: %w", unknown(name))
-	}
-	return lang.render(l, rng)
-}
+// Each field has one of its values in l, and there is an event if and only if
+// there is an account.
+func (p Policy) Render(l Labels, rng *rand.Rand) string { return languages()[p.Name].render(l, rng) }
 
-// Read recovers from a review's text alone what it says, under the policy
-// called name. It is exact on texts by [Render]; a sentence that it does not
+// Read recovers from a review's text alone what it says, under the policy of
+// p's name. It is exact on texts by [Policy.Render]; a sentence that it does not
 // know tells it nothing, and of two events it takes the worse.
-func Read(text, name string) (Labels, error) {
-	lang, ok := languages()[name]
-	if !ok {
-		return nil, fmt.Errorf("read review: %w", unknown(name))
-	}
-	return lang.read(text), nil
-}
+func (p Policy) Read(text string) Labels { return languages()[p.Name].read(text) }
 
 // languages are built once, as a language takes longer to build than to use.
 var languages = sync.OnceValue(func() map[string]*language {

@@ -29,7 +29,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 
 	"noema/kernel/task"
 	"noema/methods"
@@ -59,30 +58,21 @@ func New(o Options) (*task.Task, error) {
 
 		Environment: environment(),
 	}
-	for number, name := range Names() {
-		if o.Policy != All && o.Policy != name {
+	for number, p := range policies() {
+		if o.Policy != All && o.Policy != p.Name {
 			continue
 		}
-		samples, err := generate(name, uint64(number), o)
+		samples, err := generate(p, uint64(number), o)
 		if err != nil {
-			return nil, fmt.Errorf("generate policy %q: %w", name, err)
+			return nil, fmt.Errorf("generate policy %q: %w", p.Name, err)
 		}
 		t.Samples = append(t.Samples, samples...)
 	}
 	return t, nil
 }
 
-// unknown says which policies there are.
-func unknown(name string) error {
-	return fmt.Errorf("unknown policy %q%s: the policies are %s", name, methods.DidYouMean(name, Names()), strings.Join(Names(), ", "))
-}
-
 // generate makes the samples of one policy.
-func generate(name string, number uint64, o Options) ([]task.Sample, error) {
-	p, ok := Find(name)
-	if !ok {
-		return nil, unknown(name)
-	}
+func generate(p Policy, number uint64, o Options) ([]task.Sample, error) {
 	query := p.Text()
 	var out []task.Sample
 	var levels []int
@@ -105,7 +95,7 @@ func generate(name string, number uint64, o Options) ([]task.Sample, error) {
 		if err != nil {
 			return nil, fmt.Errorf("restaurant %d: %w", i+1, err)
 		}
-		s.ID = fmt.Sprintf("%s-%03d", name, i+1)
+		s.ID = fmt.Sprintf("%s-%03d", p.Name, i+1)
 		out = append(out, s)
 	}
 	return out, nil

@@ -36,19 +36,15 @@ func reviewsOf(t *testing.T, s task.Sample) []review {
 }
 
 // read is what a reader of the texts alone makes of a sample's reviews.
-func read(t *testing.T, s task.Sample, policy string) []Review {
+func read(t *testing.T, s task.Sample, p Policy) []Review {
 	t.Helper()
 	var out []Review
 	for _, r := range reviewsOf(t, s) {
-		l, err := Read(r.Text, policy)
-		if err != nil {
-			t.Fatal(err)
-		}
 		date, err := time.Parse(time.DateOnly, r.Date)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, Review{Labels: l, Stars: r.Stars, Year: date.Year(), Useful: r.Useful})
+		out = append(out, Review{Labels: p.Read(r.Text), Stars: r.Stars, Year: date.Year(), Useful: r.Useful})
 	}
 	return out
 }
@@ -63,7 +59,7 @@ func TestSolvable(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s has no known policy", s.ID)
 			}
-			got, err := json.Marshal(p.Compute(read(t, s, p.Name)))
+			got, err := json.Marshal(p.Compute(read(t, s, p)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +113,7 @@ func TestPython(t *testing.T) {
 	for _, s := range generated(t, Options{Restaurants: 40, Seed: 9}).Samples {
 		p, _ := Find(s.Group)
 		j := job{Steps: p.Steps(), Target: s.Target, ID: s.ID}
-		for _, r := range read(t, s, p.Name) {
+		for _, r := range read(t, s, p) {
 			if r.Labels.Silent() {
 				continue // a filter drops them; the result must not change
 			}
@@ -202,7 +198,7 @@ func TestVaried(t *testing.T) {
 				}
 				values[field][string(v)] = true
 			}
-			for _, r := range read(t, s, name) {
+			for _, r := range read(t, s, p) {
 				accounts[r.Labels[p.Fields[1].Name]]++
 			}
 			injected += strings.Count(string(s.Problem.Context), "Ignore all previous") + strings.Count(string(s.Problem.Context), "SYSTEM:")

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,11 +14,8 @@ const (
 )
 
 // render writes a review that says l.
-func (g *language) render(l Labels, rng *rand.Rand) (string, error) {
-	told, err := g.indices(l)
-	if err != nil {
-		return "", err
-	}
+func (g *language) render(l Labels, rng *rand.Rand) string {
+	told := g.indices(l)
 	var said []string // what tells, and what could be taken for it
 	if told[0] >= 0 {
 		said = append(said, g.say(g.frame(told, rng), told[0], rng))
@@ -42,7 +38,7 @@ func (g *language) render(l Labels, rng *rand.Rand) (string, error) {
 	if chance(rng, injectionRate) {
 		said = slices.Insert(said, rng.IntN(2)*len(said), pick(rng, g.injections))
 	}
-	return strings.Join(said, " "), nil
+	return strings.Join(said, " ")
 }
 
 // frame is a sentence that tells whose the event is. Sarcasm needs an event
@@ -73,22 +69,11 @@ func (g *language) say(template string, event int, rng *rand.Rand) string {
 }
 
 // indices are the values of l, counted without "none", which is -1.
-func (g *language) indices(l Labels) ([3]int, error) {
-	var told [3]int
-	if len(l) != len(told) {
-		return told, fmt.Errorf("render review: %d labels for the %d fields of policy %q", len(l), len(told), g.policy.Name)
-	}
+func (g *language) indices(l Labels) (told [3]int) {
 	for i, f := range g.policy.Fields {
-		at := slices.IndexFunc(f.Values, func(v Value) bool { return v.Name == l[f.Name] })
-		if at < 0 {
-			return told, fmt.Errorf("render review: field %q of policy %q has no value %q", f.Name, g.policy.Name, l[f.Name])
-		}
-		told[i] = at - 1
+		told[i] = f.index(l) - 1
 	}
-	if (told[0] < 0) != (told[1] < 0) {
-		return told, fmt.Errorf("render review: set %q and %q together, or neither", g.policy.Fields[0].Name, g.policy.Fields[1].Name)
-	}
-	return told, nil
+	return told
 }
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }

@@ -30,7 +30,7 @@ func newRestaurant(p Policy, level, k int, rng *rand.Rand) (restaurant, error) {
 		if values[VerdictName] != p.Verdict.Labels[level] || doubtful(score, p.Verdict.Cuts) {
 			continue
 		}
-		return write(p, facts, values, rng)
+		return write(p, facts, values, rng), nil
 	}
 	return restaurant{}, fmt.Errorf("no restaurant with the verdict %q in %d draws", p.Verdict.Labels[level], maxTries)
 }
@@ -85,12 +85,9 @@ func tell(p Policy, l Labels, level int, rng *rand.Rand) {
 
 // stars fit what a review says, with some noise.
 func stars(p Policy, l Labels, rng *rand.Rand) int {
-	at := func(f Field) int {
-		return slices.IndexFunc(f.Values, func(v Value) bool { return v.Name == l[f.Name] })
-	}
 	weights := []int{4, 8, 20, 36, 32}
-	bad := at(p.Fields[0]) >= 2 && at(p.Fields[1]) == 1
-	if reply := p.Fields[2]; bad || at(reply) == len(reply.Values)-1 {
+	bad := p.Fields[0].index(l) >= 2 && p.Fields[1].index(l) == 1
+	if reply := p.Fields[2]; bad || reply.index(l) == len(reply.Values)-1 {
 		weights = []int{36, 30, 20, 10, 4}
 	}
 	return 1 + weighted(rng, weights...)
@@ -106,14 +103,11 @@ func useful(rng *rand.Rand) int {
 }
 
 // write makes the reviews that say facts.
-func write(p Policy, facts []Review, values map[string]any, rng *rand.Rand) (restaurant, error) {
+func write(p Policy, facts []Review, values map[string]any, rng *rand.Rand) restaurant {
 	r := restaurant{gold: values, reviews: make([]review, len(facts))}
 	authors := rng.Perm(len(people()) * len(initials))
 	for i, f := range facts {
-		text, err := Render(p.Name, f.Labels, rng)
-		if err != nil {
-			return r, err
-		}
+		text := p.Render(f.Labels, rng)
 		if !f.Labels.Silent() {
 			r.telling++
 		}
@@ -127,7 +121,7 @@ func write(p Policy, facts []Review, values map[string]any, rng *rand.Rand) (res
 		}
 	}
 	slices.SortStableFunc(r.reviews, func(a, b review) int { return strings.Compare(b.Date, a.Date) })
-	return r, nil
+	return r
 }
 
 // weighted draws an index by weight.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,6 +49,11 @@ type Field struct {
 	Name    string
 	Meaning string
 	Values  []Value // "none" first, then from good to bad
+}
+
+// index is that of the field's value in l.
+func (f Field) index(l Labels) int {
+	return slices.IndexFunc(f.Values, func(v Value) bool { return v.Name == l[f.Name] })
 }
 
 // Value is one value of a field.

@@ -108,14 +108,11 @@ func extractFields(prompt, tag string, n noise) (string, bool) {
 	if !ok1 || !ok2 {
 		return "", false
 	}
-	name, fields, ok := fieldsOffered(lines)
+	owner, fields, ok := fieldsOffered(lines)
 	if !ok {
 		return extractMentions(prompt, text, lines, n)
 	}
-	labels, err := policy.Read(text, name)
-	if err != nil {
-		return "", false
-	}
+	labels := owner.Read(text)
 	parts := make([]string, len(fields))
 	for i, f := range fields {
 		parts[i] = plainJSON(f.Name) + ": " + plainJSON(f.read(labels[f.Name], text, n))
@@ -153,21 +150,21 @@ func (f offeredField) read(v, text string, n noise) string {
 }
 
 // fieldsOffered reads lines such as `mood: one of "none", "glad"`. All must be
-// fields of one policy, whose name it returns.
-func fieldsOffered(lines string) (owner string, fields []offeredField, ok bool) {
+// fields of one policy, the owner.
+func fieldsOffered(lines string) (owner policy.Policy, fields []offeredField, ok bool) {
 	for line := range strings.Lines(lines) {
 		name, list, found := strings.Cut(strings.TrimRight(line, "\r\n"), ": one of ")
 		p, known := policyOf()[name]
 		var values []string
-		if !found || !known || owner != "" && owner != p.Name || json.Unmarshal([]byte("["+list+"]"), &values) != nil || len(values) == 0 {
-			return "", nil, false
+		if !found || !known || len(fields) > 0 && owner.Name != p.Name || json.Unmarshal([]byte("["+list+"]"), &values) != nil || len(values) == 0 {
+			return owner, nil, false
 		}
 		at := slices.IndexFunc(p.Fields, func(f policy.Field) bool { return f.Name == name })
 		f := offeredField{Field: p.Fields[at]}
 		for _, v := range values {
 			f.offered = append(f.offered, policy.Value{Name: v})
 		}
-		owner, fields = p.Name, append(fields, f)
+		owner, fields = p, append(fields, f)
 	}
 	return owner, fields, len(fields) > 0
 }

@@ -76,10 +76,7 @@ func assess(p prompt, n noise) (assessment, bool) {
 	fields := a.policy.Fields
 	a.policy = misreadPolicy(a.policy, n)
 	for _, r := range readReviews(list) {
-		l, err := policy.Read(r.Text, a.policy.Name)
-		if err != nil {
-			return a, false // a policy in whose words nobody writes reviews
-		}
+		l := a.policy.Read(r.Text)
 		for _, f := range fields {
 			at := slices.IndexFunc(a.policy.Fields, func(known policy.Field) bool { return known.Name == f.Name })
 			if at < 0 {

@@ -267,11 +267,8 @@ table_change: one of "none", "moved", "refused"`
 // rendered is a review that says the given labels of the noise policy.
 func rendered(t testing.TB, level, presence, change string, number int) string {
 	t.Helper()
-	text, err := policy.Render("noise", policy.Labels{"noise_level": level, "presence": presence, "table_change": change}, source(number))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	noise, _ := policy.Find("noise")
+	return noise.Render(policy.Labels{"noise_level": level, "presence": presence, "table_change": change}, source(number))
 }
 
 func TestReviews(t *testing.T) {
