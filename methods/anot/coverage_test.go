@@ -66,7 +66,7 @@ func TestConditionsWithoutAStep(t *testing.T) {
 				event = append(event, data.Condition)
 			}
 		}
-		plan, err := anot.PlanOf(log.Events)
+		plan, err := anot.Method{}.PlanOf(log.Events)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package anot_test
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ func TestPlanRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := anot.PlanOf(log.Events)
+	p, err := anot.Method{}.PlanOf(log.Events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,7 @@ func TestPlanRoundTrip(t *testing.T) {
 		t.Errorf("%v %v", faults, notes)
 	}
 	h := methodtest.NewHost(working())
-	b, err := anot.RunPlan(t.Context(), p, pr, h)
+	b, err := p.Run(t.Context(), pr, h, nil)
 	if err != nil || string(a.Value) != string(b.Value) || !reflect.DeepEqual(requests(log), requests(h.Transcript())) || len(h.Transcript().Calls) != 3 {
 		t.Errorf("%s %s %v: %+v", a.Value, b.Value, err, h.Transcript().Calls)
 	}
@@ -100,8 +99,8 @@ func TestPlanFaults(t *testing.T) {
 			t.Errorf("%s: %v, want %s", file, err, want)
 		}
 	}
-	if _, err := anot.PlanOf(nil); !errors.Is(err, anot.ErrNoPlan) {
-		t.Error(err)
+	if p, err := (anot.Method{}).PlanOf(nil); p != nil || err != nil {
+		t.Error(p, err)
 	}
 }
 

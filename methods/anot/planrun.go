@@ -3,19 +3,16 @@ package anot
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"noema/methods"
 	"noema/methods/anot/internal/lwt"
+	"noema/methods/plans"
 )
 
-// ErrNoPlan says that a trial has no LWT.
-var ErrNoPlan = errors.New("the trial made no LWT")
-
-// PlanOf finds the plan in the events of a trial: the last, if it was made anew.
-func PlanOf(events []methods.Event) (*Plan, error) {
+// PlanOf implements [plans.Tracer].
+func (Method) PlanOf(events []methods.Event) (plans.File, error) {
 	p := &Plan{Kind: PlanKind, Version: planVersion}
 	for _, e := range events {
 		var data struct{ LWT, Strategy string }
@@ -34,7 +31,7 @@ func PlanOf(events []methods.Event) (*Plan, error) {
 		}
 	}
 	if p.program == nil {
-		return nil, ErrNoPlan
+		return nil, nil
 	}
 	return p, nil
 }
@@ -56,9 +53,9 @@ func (p *Plan) Graph() methods.Graph {
 	return g
 }
 
-// RunPlan runs a plan on a problem: phase 3 alone, its steps answered by h. Options
-// of the problem other than lwt stay; those of the plan's trial are the default.
-func RunPlan(ctx context.Context, p *Plan, problem methods.Problem, h methods.Host) (methods.Answer, error) {
+// Run implements [plans.File]: phase 3 alone, its steps answered by h. Options of
+// the problem other than lwt stay; those of the plan's trial are the default.
+func (p *Plan) Run(ctx context.Context, problem methods.Problem, h methods.Host, _ *plans.Kept) (methods.Answer, error) {
 	options := map[string]json.RawMessage{}
 	if p.From != nil && len(p.From.Options) > 0 {
 		if err := json.Unmarshal(p.From.Options, &options); err != nil {

@@ -2,12 +2,9 @@ package anot
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
-	"noema/methods"
 	"noema/methods/plans"
 	"noema/methods/reply"
 )
@@ -35,20 +32,7 @@ func (Method) ReadPlan(raw []byte) (plans.File, error) {
 	case bad != nil || head.Kind == "" || head.Atoms != nil:
 		return nil, nil
 	}
-	return file(ReadPlan(raw))
-}
-
-// PlanOf implements [plans.Tracer].
-func (Method) PlanOf(events []methods.Event) (plans.File, error) {
-	p, err := PlanOf(events)
-	if errors.Is(err, ErrNoPlan) {
-		return nil, nil
-	}
-	return file(p, err)
-}
-
-// file keeps a nil plan from being a File that is not nil.
-func file(p *Plan, err error) (plans.File, error) {
+	p, err := ReadPlan(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +67,4 @@ func (p *Plan) Lines() []string {
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// Run implements [plans.File].
-func (p *Plan) Run(ctx context.Context, problem methods.Problem, h methods.Host, _ *plans.Kept) (methods.Answer, error) {
-	return RunPlan(ctx, p, problem, h)
 }
