@@ -34,6 +34,14 @@ func YAML(raw []byte, into any, options ...yaml.DecodeOption) error {
 	})
 }
 
+// BuiltIn decodes a document that is part of the program, and tested: every key must be one
+// that its type has.
+func BuiltIn(raw []byte, into any) {
+	if err := YAML(raw, into, yaml.Strict()); err != nil {
+		panic(err)
+	}
+}
+
 // ParseYAML returns the syntax tree of a YAML document, within the limits of
 // [YAML].
 func ParseYAML(raw []byte) (file *ast.File, err error) {

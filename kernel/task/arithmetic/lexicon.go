@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel/base/files"
 )
 
@@ -56,9 +54,7 @@ var lexicon = sync.OnceValue(func() (l struct {
 
 	grammar []template // every way to say something
 }) {
-	if err := files.YAML(lexiconFile, &l, yaml.Strict()); err != nil {
-		panic(err) // it is part of the program, and tested
-	}
+	files.BuiltIn(lexiconFile, &l)
 	for _, class := range slices.Sorted(maps.Keys(l.Texts)) {
 		for _, kind := range slices.Sorted(maps.Keys(l.Texts[class])) {
 			for _, text := range l.Texts[class][kind] {

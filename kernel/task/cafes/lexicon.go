@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel/base/files"
 )
 
@@ -62,9 +60,7 @@ var lexicon = sync.OnceValue(func() (l struct {
 
 	entries []entry // the attributes and the details
 }) {
-	if err := files.YAML(lexiconFile, &l, yaml.Strict()); err != nil {
-		panic(err) // it is part of the program, and tested
-	}
+	files.BuiltIn(lexiconFile, &l)
 	for i := range l.Attributes {
 		e := &l.Attributes[i]
 		e.Kind = Attr

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel/base/files"
 )
 
@@ -51,9 +49,7 @@ var questionsFile []byte
 
 // forms are what questions are said and read by. They are shared and read only.
 var forms = sync.OnceValue(func() (all []form) {
-	if err := files.YAML(questionsFile, &all, yaml.Strict()); err != nil {
-		panic(err) // it is part of the program, and tested
-	}
+	files.BuiltIn(questionsFile, &all)
 	for i, f := range all {
 		p := regexp.QuoteMeta(f.Text)
 		for name, class := range map[string]string{"v": `\S+`, "e": `[a-z ]+`, "s": `[A-Z]+`, "a": `\S+`, "b": `\S+?`} {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel/base/files"
 )
 
@@ -31,9 +29,7 @@ var lexicons = sync.OnceValue(func() (all struct {
 	Slots            map[string][]string // the words that vary without meaning
 	Policies         map[string]lexicon
 }) {
-	if err := files.YAML(lexiconFile, &all, yaml.Strict()); err != nil {
-		panic(err) // it is part of the program, and tested
-	}
+	files.BuiltIn(lexiconFile, &all)
 	return all
 })
 

@@ -6,8 +6,6 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/goccy/go-yaml"
-
 	"noema/kernel/base/files"
 )
 
@@ -16,9 +14,7 @@ var policiesFile []byte
 
 // policies are all there are. They are shared and read only.
 var policies = sync.OnceValue(func() (all []Policy) {
-	if err := files.YAML(policiesFile, &all, yaml.Strict()); err != nil {
-		panic(err) // it is part of the program, and tested
-	}
+	files.BuiltIn(policiesFile, &all)
 	return all
 })
 
