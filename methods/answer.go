@@ -149,11 +149,7 @@ func FieldsAnswer(fields map[string]any) (Answer, error) {
 }
 
 func valueAnswer(v any) Answer {
-	raw, err := json.Marshal(v)
-	if err != nil { // slices of int and string, strings and finite floats always encode
-		panic(err)
-	}
-	return Answer{Value: raw, Outcome: Answered}
+	return Answer{Value: Must(json.Marshal(v)), Outcome: Answered} // slices of int and string, strings and finite floats always encode
 }
 
 // As returns a with another outcome and the reason for it.

@@ -17,6 +17,15 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
+// Must is v, where an error would be a fault of the program: of what is built in, or of
+// values that always encode.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // DecodeJSON reads the first JSON value of raw. Numbers that go into an any stay as they
 // are written: 1 and 1.0 are different values, and integers beyond 2^53 stay apart.
 func DecodeJSON(raw []byte, into any) error {

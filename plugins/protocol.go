@@ -111,11 +111,7 @@ func (s *servicePlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn
 // jumps from 32 KiB to 1 MiB, which for prompts of 64 KiB halved the
 // throughput and took twenty times the memory.
 func bufferPool() mem.BufferPool {
-	pool, err := mem.NewBinaryTieredBufferPool(8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)
-	if err != nil { // the exponents are constants
-		panic(err)
-	}
-	return pool
+	return methods.Must(mem.NewBinaryTieredBufferPool(8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)) // the exponents are constants
 }
 
 func serverOptions() []grpc.ServerOption {

@@ -72,11 +72,7 @@ func fieldNames(object json.RawMessage) []string {
 
 // Pick is a sample that asks to choose one of labels.
 func Pick(query, target string, labels ...string) Sample {
-	raw, err := json.Marshal(target)
-	if err != nil {
-		panic(err) // a text always encodes
-	}
-	return Sample{Problem: Problem{Query: query, Answer: methods.AnswerSpec{Kind: Choice, Labels: labels}}, Target: raw}
+	return Sample{Problem: Problem{Query: query, Answer: methods.AnswerSpec{Kind: Choice, Labels: labels}}, Target: methods.Must(json.Marshal(target))}
 }
 
 // Reply asks the model of h one question, at temperature 0, and returns its

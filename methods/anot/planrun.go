@@ -62,16 +62,9 @@ func (p *Plan) Run(ctx context.Context, problem methods.Problem, h methods.Host,
 			return methods.Answer{}, fmt.Errorf("read the plan's options: %w", err)
 		}
 	}
-	raw, err := json.Marshal(p)
-	if err != nil {
-		return methods.Answer{}, err
-	}
-	if options["lwt"], err = json.Marshal(string(raw)); err != nil {
-		return methods.Answer{}, err
-	}
-	if problem.Options, err = json.Marshal(options); err != nil {
-		return methods.Answer{}, err
-	}
+	raw := methods.Must(json.Marshal(p)) // of texts, and options that were just read
+	options["lwt"] = methods.Must(json.Marshal(string(raw)))
+	problem.Options = methods.Must(json.Marshal(options))
 	return New().Solve(ctx, problem, h)
 }
 

@@ -150,8 +150,7 @@ func (c Condition) valueText() string {
 // quoted writes s in double quotes with the escapes of JSON, which Python
 // literals share.
 func quoted(s string) string {
-	raw, _ := methods.EncodeJSON(s) // a string cannot fail to encode
-	return string(raw)
+	return string(methods.Must(methods.EncodeJSON(s)))
 }
 
 // plainKey matches what may stand between the dots of a path.

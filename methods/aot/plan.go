@@ -164,11 +164,7 @@ func decode(raw []byte, into any) error { return methods.DecodeWhole(raw, into, 
 
 // encode is v as JSON without the escapes that HTML would need.
 func encode(v any) json.RawMessage {
-	raw, err := methods.EncodeJSON(v)
-	if err != nil { // values that came from JSON, and plain structs of them
-		panic(err)
-	}
-	return raw
+	return methods.Must(methods.EncodeJSON(v)) // values that came from JSON, and plain structs of them
 }
 
 // faultList collects faults.

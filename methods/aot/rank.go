@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+
+	"noema/methods"
 )
 
 // The schemas of the decisions that rank.
@@ -111,16 +113,7 @@ func rankBy(input map[string]any) (any, error) {
 	}
 	groups := grouped(items, func(a, b int) bool { return by[a].compare(by[b], 1) == 0 })
 	for _, g := range groups {
-		slices.SortFunc(g.([]any), func(a, b any) int { return cmp.Compare(mustItem(a), mustItem(b)) })
+		slices.SortFunc(g.([]any), func(a, b any) int { return cmp.Compare(methods.Must(itemNumber(a)), methods.Must(itemNumber(b))) })
 	}
 	return groups, nil
-}
-
-// mustItem is the number of an item that was read before.
-func mustItem(v any) int {
-	item, err := itemNumber(v)
-	if err != nil {
-		panic(err)
-	}
-	return item
 }

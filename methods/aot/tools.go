@@ -46,10 +46,7 @@ func newToolset(tools []methods.ToolSpec, list []decision) (toolset, error) {
 var decisions = sync.OnceValue(func() map[string]operation {
 	ops := map[string]operation{}
 	for _, d := range decisionList() {
-		op, err := newOperation(d.spec)
-		if err != nil { // the schemas are constants
-			panic(err)
-		}
+		op := methods.Must(newOperation(d.spec)) // the schemas are constants
 		op.decision = &d
 		ops[d.spec.Name] = op
 	}

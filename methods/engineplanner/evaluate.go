@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"noema/methods"
+	"noema/methods/phases"
 	"noema/methods/reply"
 	"noema/methods/workflow"
 )
@@ -157,21 +158,12 @@ func (t *solver) schema() *methods.Schema {
 	texts := func(most int) map[string]any { // a small model would list texts without end
 		return map[string]any{"type": "array", "items": text, "maxItems": max(1, most)}
 	}
-	object := func(properties map[string]any) map[string]any {
-		return map[string]any{
-			"type": "object", "properties": properties, "required": slices.Sorted(maps.Keys(properties)), "additionalProperties": false,
-		}
-	}
-	raw, err := json.Marshal(object(map[string]any{
+	return &methods.Schema{Name: "evaluation", JSON: phases.Encode(phases.Object(map[string]any{
 		"query_type":    map[string]any{"type": "string", "enum": slices.Sorted(maps.Keys(t.domain.Workflows))},
 		"search_value":  text,
 		"entity_types":  texts(len(t.domain.Entities)),
-		"filters":       object(map[string]any{"severity": texts(len(t.domain.Severities)), "time": object(map[string]any{"start": text, "end": text})}),
+		"filters":       phases.Object(map[string]any{"severity": texts(len(t.domain.Severities)), "time": phases.Object(map[string]any{"start": text, "end": text})}),
 		"needs_count":   map[string]any{"type": "boolean"},
 		"needs_display": map[string]any{"type": "boolean"},
-	}))
-	if err != nil { // maps of strings always encode
-		panic(err)
-	}
-	return &methods.Schema{Name: "evaluation", JSON: raw}
+	}))}
 }

@@ -80,9 +80,5 @@ func (p *Program) environment(c *Context, rows []map[string]any, numbers []int, 
 }
 
 func list(items []pyexpr.Value) pyexpr.Value {
-	v, err := pyexpr.FromGo(items)
-	if err != nil { // a list of values is always one
-		panic(err)
-	}
-	return v
+	return methods.Must(pyexpr.FromGo(items)) // a list of values is always one
 }

@@ -174,9 +174,5 @@ func Marshal(s *FormulaSeed) ([]byte, error) {
 // plainJSON is [methods.EncodeJSON] for texts, numbers, booleans and lists or maps of them,
 // which always encode.
 func plainJSON(v any) json.RawMessage {
-	raw, err := methods.EncodeJSON(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
+	return methods.Must(methods.EncodeJSON(v))
 }

@@ -112,11 +112,7 @@ func withTexts(context json.RawMessage, text string) json.RawMessage {
 		value = map[string]any{"text": ""}
 	}
 	left := max(1, 1<<16/(len(text)+1))
-	raw, err := json.Marshal(replaceTexts(value, text, &left))
-	if err != nil { // decoded JSON with texts replaced always encodes
-		panic(err)
-	}
-	return raw
+	return methods.Must(json.Marshal(replaceTexts(value, text, &left))) // decoded JSON with texts replaced always encodes
 }
 
 func replaceTexts(value any, text string, left *int) any {

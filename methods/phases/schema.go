@@ -64,9 +64,5 @@ func Object(properties map[string]any, order ...string) map[string]any {
 
 // Encode is v, made of maps, lists and texts, as JSON.
 func Encode(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return raw
+	return methods.Must(json.Marshal(v))
 }

@@ -48,10 +48,7 @@ func (a action) written() string {
 
 // schema is the JSON Schema of an action with one of the tools.
 func schema(offered []tool) *methods.Schema {
-	enum, err := json.Marshal(names(offered))
-	if err != nil { // strings always encode
-		panic(err)
-	}
+	enum := methods.Must(json.Marshal(names(offered))) // strings always encode
 	return &methods.Schema{Name: "action", JSON: json.RawMessage(
 		`{"type":"object","properties":{"thought":{"type":"string"},"tool":{"type":"string","enum":` + string(enum) + `},"args":{"type":"object"}},"required":["tool","args"]}`)}
 }

@@ -361,9 +361,5 @@ func (e *endpoint) callTool(r *http.Request, name string, arguments json.RawMess
 
 // encode is v as JSON.
 func encode(v any) []byte {
-	raw, err := methods.EncodeJSON(v)
-	if err != nil { // made of texts and valid JSON
-		panic(err)
-	}
-	return raw
+	return methods.Must(methods.EncodeJSON(v)) // made of texts and valid JSON
 }

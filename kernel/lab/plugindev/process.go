@@ -65,10 +65,7 @@ func (c *checker) large() (faults []string) {
 	for i := range words {
 		words[i] = fmt.Sprint("word ", i)
 	}
-	items, err := json.Marshal(map[string][]string{"items": words})
-	if err != nil { // words always encode
-		panic(err)
-	}
+	items := methods.Must(json.Marshal(map[string][]string{"items": words})) // words always encode
 	for _, tc := range c.cases {
 		p := tc.Problem
 		p.Context = items
@@ -91,10 +88,7 @@ func (c *checker) options() (faults []string) {
 	for _, o := range c.method.Describe().Options {
 		wrongTypes[o.Name] = []any{map[string]any{}}
 	}
-	wrong, err := json.Marshal(wrongTypes)
-	if err != nil { // lists and objects always encode
-		panic(err)
-	}
+	wrong := methods.Must(json.Marshal(wrongTypes)) // lists and objects always encode
 	for _, tc := range c.cases {
 		for _, raw := range []string{
 			`{"no-such-option":1}`, `[]`, `null`, `{`, "\xff", `{"x":"` + strings.Repeat("long", 1<<18) + `"}`, string(wrong),

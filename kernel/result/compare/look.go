@@ -11,6 +11,7 @@ import (
 
 	"noema/cache"
 	"noema/kernel/result/record"
+	"noema/methods"
 )
 
 // LooksCount reports whether there is a verdict for which it matters how often one looks:
@@ -88,11 +89,7 @@ func looksAt(ctx context.Context, store *cache.Store, question cache.Key) (all [
 // something about a method.
 func (m *Merged) asked(c *Comparison) (question, data cache.Key, series string, err error) {
 	sum := func(v any) cache.Key {
-		raw, err := json.Marshal(v)
-		if err != nil { // strings always encode
-			panic(err)
-		}
-		return sha256.Sum256(raw)
+		return sha256.Sum256(methods.Must(json.Marshal(v))) // strings always encode
 	}
 	var sides, trials, seeds []string
 	for _, s := range m.sides {

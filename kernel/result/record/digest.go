@@ -49,10 +49,7 @@ func ResponseDigest(c methods.Completion) string {
 	for i, t := range c.ToolCalls {
 		calls[i] = call{t.ID, t.Name, t.Arguments}
 	}
-	raw, err := json.Marshal(calls)
-	if err != nil { // strings and bytes always encode
-		panic(err)
-	}
+	raw := methods.Must(json.Marshal(calls)) // strings and bytes always encode
 	parts := [][]byte{[]byte(c.Text), []byte(c.Finish), raw}
 	if len(c.Logprobs) > 0 {
 		parts = append(parts, appendLogprobs(nil, c.Logprobs))
@@ -101,10 +98,7 @@ func SeedSeed(runSeed uint64, key string) uint64 {
 
 // firstBits takes 63 bits, because providers take seeds as signed integers.
 func firstBits(hexDigest string) uint64 {
-	raw, err := hex.DecodeString(hexDigest[:16])
-	if err != nil { // digest is hex
-		panic(err)
-	}
+	raw := methods.Must(hex.DecodeString(hexDigest[:16])) // digest is hex
 	var n uint64
 	for _, b := range raw {
 		n = n<<8 | uint64(b)

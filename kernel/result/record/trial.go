@@ -242,11 +242,7 @@ func canonical(raw json.RawMessage) json.RawMessage {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	if Depth(raw) > MaxDepth {
-		text, err := Marshal(string(raw))
-		if err != nil { // a string always encodes
-			panic(err)
-		}
-		return text
+		return methods.Must(Marshal(string(raw))) // a string always encodes
 	}
 	compact, err := Marshal(raw)
 	switch {

@@ -280,11 +280,7 @@ func (h *Host) toolKey(ctx context.Context, spec methods.ToolSpec, c methods.Too
 	if s := scopeOf(ctx); s != nil {
 		place, epoch = []string{h.trial.EnvironmentID, "seed", strconv.FormatUint(s.seed, 16), c.Path}, 0
 	}
-	environment, err := json.Marshal(place)
-	if err != nil { // strings always encode
-		panic(err)
-	}
-	return cache.ToolKey(string(environment), "1", epoch, c)
+	return cache.ToolKey(string(methods.Must(json.Marshal(place))), "1", epoch, c) // strings always encode
 }
 
 func (h *Host) tool(name string) (methods.ToolSpec, error) {

@@ -195,11 +195,7 @@ func variant(m Method) string {
 	if phase, _, _ := strings.Cut(m.at(), "/"); v == nil || phase != "seed" {
 		return ""
 	}
-	raw, err := json.Marshal(v)
-	if err != nil { // strings always encode
-		panic(err)
-	}
-	return string(raw)
+	return string(methods.Must(json.Marshal(v))) // strings always encode
 }
 
 // at is the place of the method's intervention, if it has one.

@@ -183,11 +183,7 @@ func methodIdentity(m Method) string {
 	if m.Intervention != nil {
 		id.Label, id.Intervention = m.Intervention.Of, nil
 	}
-	raw, err := json.Marshal(id)
-	if err != nil { // strings and valid JSON always encode
-		panic(err)
-	}
-	return string(raw)
+	return string(methods.Must(json.Marshal(id))) // strings and valid JSON always encode
 }
 
 // guarded solves with a method that may panic in this process; a plugin's panic

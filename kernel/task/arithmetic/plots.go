@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"noema/methods"
 	"noema/methods/decimal"
 )
 
@@ -29,10 +30,7 @@ func (d *draw) n(low, high int) string { return strconv.Itoa(low + d.rng.IntN(hi
 // part is a multiple of 1/steps within bounds, which are whole, and above 0.
 func (d *draw) part(low, high, steps int) string {
 	k := max(1, low*steps+d.rng.IntN((high-low)*steps+1))
-	r, err := decimal.Parse(strconv.Itoa(k))
-	if err != nil { // digits always parse
-		panic(err)
-	}
+	r := methods.Must(decimal.Parse(strconv.Itoa(k))) // digits always parse
 	text, _ := decimal.Format(r.Quo(r, intRat(steps)))
 	return text
 }

@@ -88,10 +88,7 @@ func (s *session) luck(c methods.ToolCall) [32]byte {
 	if methods.DecodeJSON(c.Arguments, &args) != nil {
 		args = string(c.Arguments)
 	}
-	raw, err := json.Marshal([]any{c.Path, c.Name, args})
-	if err != nil { // it came from JSON, or is a text
-		panic(err)
-	}
+	raw := methods.Must(json.Marshal([]any{c.Path, c.Name, args})) // it came from JSON, or is a text
 	h.Write(raw)
 	return [32]byte(h.Sum(nil))
 }

@@ -16,6 +16,7 @@ import (
 
 	"noema/kernel/base/files"
 	"noema/kernel/task/internal/words"
+	"noema/methods"
 	"noema/methods/workflow"
 )
 
@@ -54,11 +55,7 @@ type Query struct {
 // Domain is what is known of cable network logs, the domain of the generated
 // task.
 func Domain() workflow.Domain {
-	c, err := parseConfig("docsis.yaml", docsis)
-	if err != nil {
-		panic(err) // it is part of the program, and tested
-	}
-	return c.Domain
+	return methods.Must(parseConfig("docsis.yaml", docsis)).Domain // it is part of the program, and tested
 }
 
 // ReadConfig reads a configuration. Workflows, entities and severities that it

@@ -193,11 +193,7 @@ type textFormat struct {
 }
 
 func newTextFormat(pattern *regexp.Regexp) textFormat {
-	quick, err := dfa.New(pattern.String())
-	if err != nil {
-		panic(err) // the same parser has taken it before
-	}
-	return textFormat{pattern, quick}
+	return textFormat{pattern, methods.Must(dfa.New(pattern.String()))}
 }
 
 func (textFormat) header([]byte) (bool, error) { return false, nil }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"noema/methods"
 )
 
 // Formula is how a primitive is computed: [Count], [Average], [Latest],
@@ -275,9 +277,5 @@ func (f Steps) value(_ []Review, earlier map[string]float64) float64 {
 // cents rounds to two decimals as Python's round does: the decimal nearest to
 // the binary value, which formatting finds and multiplying by 100 does not.
 func cents(x float64) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
-	if err != nil { // NaN and infinities parse too: what was formatted always parses
-		panic(err)
-	}
-	return r
+	return methods.Must(strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)) // NaN and infinities parse too: what was formatted always parses
 }

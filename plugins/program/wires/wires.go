@@ -180,11 +180,7 @@ func Result(w Wire, body []byte) (methods.Completion, error) {
 type object = map[string]any
 
 func encode(v any) []byte {
-	raw, err := methods.EncodeJSON(v)
-	if err != nil { // made of texts, numbers and valid JSON
-		panic(err)
-	}
-	return raw
+	return methods.Must(methods.EncodeJSON(v)) // made of texts, numbers and valid JSON
 }
 
 func decode(raw []byte, into any) error { return methods.DecodeJSON(raw, into) }

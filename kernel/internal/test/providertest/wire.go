@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"noema/methods"
 )
 
 // usage is how the tokens are reported: right, or wrong in one of five ways.
@@ -56,11 +58,7 @@ func object(raw []byte) fields {
 }
 
 func encode(v any) []byte {
-	raw, err := json.Marshal(v)
-	if err != nil { // built of strings and numbers
-		panic(err)
-	}
-	return raw
+	return methods.Must(json.Marshal(v)) // built of strings and numbers
 }
 
 // event is one event of a stream.

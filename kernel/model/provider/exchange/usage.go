@@ -128,11 +128,7 @@ func Arguments(text string) json.RawMessage {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
-	quoted, err := json.Marshal(text)
-	if err != nil { // strings always encode
-		panic(err)
-	}
-	return quoted
+	return methods.Must(json.Marshal(text)) // strings always encode
 }
 
 // WireArguments undoes what Arguments does to text that is not JSON, so that a
@@ -155,11 +151,7 @@ func ObjectArguments(raw json.RawMessage) json.RawMessage {
 	case json.Unmarshal(raw, &object) == nil && object != nil:
 		return raw
 	}
-	wrapped, err := json.Marshal(map[string]string{"invalid_arguments": WireArguments(raw)})
-	if err != nil { // strings always encode
-		panic(err)
-	}
-	return wrapped
+	return methods.Must(json.Marshal(map[string]string{"invalid_arguments": WireArguments(raw)})) // strings always encode
 }
 
 // Object reads a JSON object, such as the schema of the named tool.

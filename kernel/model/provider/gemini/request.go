@@ -152,11 +152,7 @@ func toolResponse(text string) json.RawMessage {
 	if json.Unmarshal([]byte(text), &object) == nil && object != nil {
 		return json.RawMessage(text)
 	}
-	wrapped, err := json.Marshal(map[string]string{"output": text})
-	if err != nil { // strings always encode
-		panic(err)
-	}
-	return wrapped
+	return methods.Must(json.Marshal(map[string]string{"output": text})) // strings always encode
 }
 
 const (

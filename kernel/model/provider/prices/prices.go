@@ -45,11 +45,7 @@ type Table struct {
 
 // Builtin is the table that comes with the program.
 func Builtin() *Table {
-	t, err := parse(builtin, nil)
-	if err != nil { // embedded, and covered by a test
-		panic(err)
-	}
-	return t
+	return methods.Must(parse(builtin, nil)) // embedded, and covered by a test
 }
 
 // Load is the built-in table with the entries of the user's file over it. The

@@ -179,9 +179,5 @@ var fieldForm = regexp.MustCompile(`\{"[^"{}]+": value(?:, "[^"{}]+": value)*\}`
 
 // plainJSON is v as JSON without the escapes that are for HTML only.
 func plainJSON(v any) string {
-	raw, err := methods.EncodeJSON(v)
-	if err != nil { // callers pass texts, numbers, null and structs of them
-		panic(err)
-	}
-	return string(raw)
+	return string(methods.Must(methods.EncodeJSON(v))) // callers pass texts, numbers, null and structs of them
 }
