@@ -69,10 +69,7 @@ func addPuzzle(t *task.Task, row table.Row) error {
 	if len(numbers) < 2 {
 		return row.Errorf("puzzle %.80q: want at least two numbers", cells[puzzles])
 	}
-	target, err := json.Marshal(map[string][]int{"numbers": numbers})
-	if err != nil {
-		return err
-	}
+	target := methods.Must(json.Marshal(map[string][]int{"numbers": numbers}))
 	s := task.Sample{
 		ID: fmt.Sprintf("game24-%04d", len(t.Samples)+1), Target: target, Metadata: cells,
 		Problem: methods.Problem{Query: puzzleText(numbers), Answer: methods.AnswerSpec{Kind: methods.Text}},

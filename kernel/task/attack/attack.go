@@ -161,18 +161,10 @@ func (w *work) replace(around json.RawMessage, at span) (json.RawMessage, error)
 	}
 	before := w.extent.Changed
 	for _, raw := range reviews {
-		now, err := w.review(raw)
-		if err != nil {
-			return nil, err
-		}
-		attacked = append(attacked, now...)
+		attacked = append(attacked, w.review(raw)...)
 	}
 	if w.extent.Changed == before {
 		return around, nil
 	}
-	raw, err := methods.EncodeJSON(attacked)
-	if err != nil {
-		return nil, err
-	}
-	return at.replace(around, raw), nil
+	return at.replace(around, methods.Must(methods.EncodeJSON(attacked))), nil
 }

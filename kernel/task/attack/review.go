@@ -12,12 +12,12 @@ import (
 // review attacks one review: it returns what stands in its place. The numbers are
 // drawn for every review alike, so that one that is left alone does not change what
 // happens to the next.
-func (w *work) review(raw json.RawMessage) ([]json.RawMessage, error) {
+func (w *work) review(raw json.RawMessage) []json.RawMessage {
 	kept := []json.RawMessage{raw}
 	var review map[string]json.RawMessage
 	var text string
 	if json.Unmarshal(raw, &review) != nil || json.Unmarshal(review["text"], &text) != nil {
-		return kept, nil // it has no text to attack
+		return kept // it has no text to attack
 	}
 	own := rand.New(rand.NewPCG(w.rng.Uint64(), w.rng.Uint64()))
 	name := w.Name
@@ -27,8 +27,7 @@ func (w *work) review(raw json.RawMessage) ([]json.RawMessage, error) {
 	shares := w.decides.shares(text)
 	spared := shares && !w.All
 	if name == "typo" {
-		changed := w.typos(text, spared, own)
-		return w.rewritten(raw, text, changed)
+		return w.rewritten(raw, text, w.typos(text, spared, own))
 	}
 	// A policy counts: one that decides twice decides otherwise.
 	spared = spared || shares && name == "duplicate" && w.decides.policy != nil
@@ -36,48 +35,44 @@ func (w *work) review(raw json.RawMessage) ([]json.RawMessage, error) {
 	hit := own.Float64() < w.Rate
 	if spared {
 		w.extent.Spared++
-		return kept, nil
+		return kept
 	}
 	w.extent.May++
 	if !hit {
-		return kept, nil
+		return kept
 	}
 	switch name {
 	case "duplicate":
 		w.extent.Changed++
-		return append(kept, raw), nil
+		return append(kept, raw)
 	case "fake-positive":
-		fake, err := w.fake(review, own)
-		if err != nil || fake == nil {
-			return kept, err
+		fake := w.fake(review, own)
+		if fake == nil {
+			return kept
 		}
 		w.extent.Changed++
-		return append(kept, fake), nil
+		return append(kept, fake)
 	}
 	changed := w.padded(name, text, own)
 	switch {
 	case changed == text:
-		return kept, nil
+		return kept
 	case w.All && !w.decides.same(text, changed):
 		w.extent.May--
 		w.extent.Spared++
-		return kept, nil
+		return kept
 	}
 	w.extent.Changed++
 	return w.rewritten(raw, text, changed)
 }
 
 // rewritten is the review with another text.
-func (w *work) rewritten(raw json.RawMessage, text, changed string) ([]json.RawMessage, error) {
+func (w *work) rewritten(raw json.RawMessage, text, changed string) []json.RawMessage {
 	if changed == text {
-		return []json.RawMessage{raw}, nil
-	}
-	with, err := methods.EncodeJSON(changed)
-	if err != nil {
-		return nil, err
+		return []json.RawMessage{raw}
 	}
 	at, _ := member(raw, "text") // it was read from there
-	return []json.RawMessage{at.replace(raw, with)}, nil
+	return []json.RawMessage{at.replace(raw, methods.Must(methods.EncodeJSON(changed)))}
 }
 
 // padded is text with something added to it.

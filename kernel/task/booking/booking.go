@@ -122,12 +122,9 @@ func (w *world) sample(i int, rng *rand.Rand) (task.Sample, Account, error) {
 		case group == "either" && possible && (w.byID[end.Bought[1].Offer].Kind == wish.Items[1].Or) != (i/10%2 == 0):
 			continue // in turn for what is asked first and for what stands instead
 		}
-		target, err := json.Marshal(Target{end.Total, account.Money, account.Mine, end.Left})
-		if err != nil {
-			return task.Sample{}, Account{}, err
-		}
+		target := Target{end.Total, account.Money, account.Mine, end.Left}
 		return task.Sample{
-			ID: fmt.Sprintf("B%03d", i+1), Group: group, Target: target,
+			ID: fmt.Sprintf("B%03d", i+1), Group: group, Target: methods.Must(json.Marshal(target)),
 			Problem:  methods.Problem{Query: say(wish, rng), Answer: methods.AnswerSpec{Kind: methods.Number}},
 			Metadata: map[string]string{"end": map[bool]string{true: "booked", false: "nothing"}[possible]},
 		}, account, nil

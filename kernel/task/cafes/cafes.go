@@ -66,10 +66,7 @@ func New(o Options) (*task.Task, error) {
 	if err := methods.ParseOptions(nil, &o); err != nil {
 		return nil, fmt.Errorf("generate cafes: %w", err)
 	}
-	w, err := newWorld(o.Seed)
-	if err != nil {
-		return nil, fmt.Errorf("generate cafes: %w", err)
-	}
+	w := newWorld(o.Seed)
 	requests, err := w.requests(o)
 	if err != nil {
 		return nil, fmt.Errorf("generate cafes: %w", err)
@@ -86,17 +83,13 @@ func New(o Options) (*task.Task, error) {
 	}
 	positions := goldPositions(o)
 	for i, r := range requests {
-		s, err := w.sample(r, o, positions[i])
-		if err != nil {
-			return nil, fmt.Errorf("generate cafes: request %s: %w", r.id, err)
-		}
-		t.Samples = append(t.Samples, s)
+		t.Samples = append(t.Samples, w.sample(r, o, positions[i]))
 	}
 	return t, nil
 }
 
 // sample presents r with n items, the right one at the given position.
-func (w *world) sample(r request, o Options, position int) (task.Sample, error) {
+func (w *world) sample(r request, o Options, position int) task.Sample {
 	shown := w.choose(r, o)
 	rng := rand.New(rand.NewPCG(o.Seed, positionStream<<32+r.stream))
 	rng.Shuffle(len(shown), func(i, j int) { shown[i], shown[j] = shown[j], shown[i] })
@@ -114,13 +107,10 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 			near++
 		}
 	}
-	context, err := json.Marshal(struct {
+	context := methods.Must(json.Marshal(struct {
 		Friends map[string][]string `json:"friends"`
 		Items   []json.RawMessage   `json:"items"`
-	}{w.friends, items})
-	if err != nil {
-		return task.Sample{}, err
-	}
+	}{w.friends, items}))
 	return task.Sample{
 		ID:    r.id,
 		Group: r.group,
@@ -135,7 +125,7 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 			"gold":        w.cafes[r.gold].Name,
 			"near_misses": strconv.Itoa(near),
 		},
-	}, nil
+	}
 }
 
 // goldPositions deals out the positions of the right items: each run of N

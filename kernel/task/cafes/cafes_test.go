@@ -227,10 +227,7 @@ func TestGolden(t *testing.T) {
 // TestGroups prints what the package comment says of the groups, and holds
 // that nearly every conjunct decides against some cafe.
 func TestGroups(t *testing.T) {
-	w, err := newWorld(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorld(0)
 	requests, err := w.requests(Options{N: 10, Requests: 100})
 	if err != nil {
 		t.Fatal(err)
@@ -270,10 +267,7 @@ func TestNoDoubt(t *testing.T) {
 			t.Errorf("%q sounds like the condition %v", aside, tree)
 		}
 	}
-	w, err := newWorld(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorld(3)
 	for _, c := range w.cafes {
 		seen := map[string]bool{}
 		for _, r := range c.Reviews {

@@ -73,11 +73,7 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 				continue
 			}
 		}
-		s, err := d.sample(q, shown)
-		if err != nil {
-			return nil, fmt.Errorf("load %s: request %q: %w", filepath.Base(dir), q.ID, err)
-		}
-		t.Samples = append(t.Samples, s)
+		t.Samples = append(t.Samples, d.sample(q, shown))
 	}
 	if o.Items == "frequent" {
 		t.Config += "&items=frequent"
@@ -115,19 +111,16 @@ func (d *data) drawn(q query, n int, seed uint64) []int {
 }
 
 // sample presents a request with the shown places.
-func (d *data) sample(q query, shown []int) (task.Sample, error) {
+func (d *data) sample(q query, shown []int) task.Sample {
 	n := len(shown)
 	items := make([]json.RawMessage, len(shown))
 	for i, p := range shown {
 		items[i] = d.places[p].raw
 	}
-	context, err := json.Marshal(struct {
+	context := methods.Must(json.Marshal(struct {
 		Friends map[string][]string `json:"friends,omitempty"`
 		Items   []json.RawMessage   `json:"items"`
-	}{d.circle(q.Text, shown), items})
-	if err != nil {
-		return task.Sample{}, err
-	}
+	}{d.circle(q.Text, shown), items}))
 	return task.Sample{
 		ID:    q.ID,
 		Group: q.Group,
@@ -141,7 +134,7 @@ func (d *data) sample(q query, shown []int) (task.Sample, error) {
 			"gold":     d.places[q.gold].item.Name,
 			"evidence": strings.Join(q.evidence, ","),
 		},
-	}, nil
+	}
 }
 
 // circle is the part of the friend graph that matters to a problem: the

@@ -14,6 +14,7 @@ import (
 	"noema/kernel/task"
 	"noema/kernel/task/internal/public"
 	"noema/kernel/task/internal/words"
+	"noema/methods"
 )
 
 // The files of the data format.
@@ -79,10 +80,7 @@ func (d *data) read(dir string) error {
 	}
 	d.tidyFriends()
 	for i, p := range d.places {
-		var err error
-		if d.places[i].raw, err = json.Marshal(p.item); err != nil {
-			return fmt.Errorf("encode %q: %w", p.item.Name, err)
-		}
+		d.places[i].raw = methods.Must(json.Marshal(p.item)) // texts, and values read from JSON
 	}
 	return nil
 }

@@ -44,10 +44,7 @@ func asCall(c Condition) (name, arguments string) {
 // TestToolsAgreeWithTheChecker holds every condition of every request against
 // what the tools say of the items as a trial presents them.
 func TestToolsAgreeWithTheChecker(t *testing.T) {
-	w, err := newWorld(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorld(0)
 	o := Options{}
 	if err := methods.ParseOptions(nil, &o); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"noema/methods"
 )
 
 // world is what all requests of one seed share.
@@ -34,7 +36,7 @@ type review struct {
 	Text   string `json:"text"`
 }
 
-func newWorld(seed uint64) (*world, error) {
+func newWorld(seed uint64) *world {
 	w := &world{}
 	var reviewers []string
 	w.friends, w.askers, reviewers = newPeople(rand.New(rand.NewPCG(seed, peopleStream)))
@@ -51,17 +53,14 @@ func newWorld(seed uint64) (*world, error) {
 		w.cafes = append(w.cafes, c)
 	}
 	for _, c := range w.cafes {
-		raw, err := json.Marshal(c)
-		if err != nil {
-			return nil, fmt.Errorf("encode %q: %w", c.Name, err)
-		}
+		raw := methods.Must(json.Marshal(c))
 		var item map[string]any
 		if err := json.Unmarshal(raw, &item); err != nil {
-			return nil, fmt.Errorf("decode %q: %w", c.Name, err)
+			panic(err) // it was just encoded
 		}
 		w.raw, w.items = append(w.raw, raw), append(w.items, item)
 	}
-	return w, nil
+	return w
 }
 
 func categories() []string {

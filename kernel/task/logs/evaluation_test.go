@@ -28,10 +28,7 @@ func (b toolbox) CallTool(ctx context.Context, c methods.ToolCall) (methods.Tool
 func TestEvaluationsOfTheSeed(t *testing.T) {
 	rows := generate(Options{Rows: 600})
 	e := environment(t, string(encode(rows)))
-	about, err := contextOf(Domain(), encode(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	about := contextOf(Domain(), encode(rows))
 	raw, err := os.ReadFile("testdata/seed004.jsonl")
 	if err != nil {
 		t.Fatal(err)

@@ -55,17 +55,13 @@ func LoadDir(dir string) (*task.Task, error) {
 		Name: filepath.Base(whole), Version: version, Summary: "questions about " + filepath.Base(c.File),
 		Config: "log=" + digest[:12], Source: c.File, Environment: env, Notes: notes,
 	}
-	known, err := contextWith(c.Domain, digest)
-	if err != nil {
-		return nil, err
-	}
-	t.Context = known
+	t.Context = contextWith(c.Domain, digest)
 	for i, q := range c.Queries {
 		s, err := q.sample(i)
 		if err != nil {
 			return nil, fmt.Errorf("read log configuration %s: query %d: %w", path, i+1, err)
 		}
-		s.Problem.Context = known
+		s.Problem.Context = t.Context
 		t.Samples = append(t.Samples, s)
 	}
 	t.NoteUnscored()
@@ -109,9 +105,8 @@ func (q Query) sample(i int) (task.Sample, error) {
 	if f, ok := q.Target.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
 		return s, errors.New("the target is not a number")
 	}
-	var err error
-	s.Target, err = json.Marshal(q.Target)
-	return s, err
+	s.Target = methods.Must(json.Marshal(q.Target))
+	return s, nil
 }
 
 // digest is of the log's bytes and of how they are read: what tools find depends on
@@ -127,7 +122,6 @@ func (l *Log) digest() (_ string, err error) {
 		return "", fmt.Errorf("read log: %w", err)
 	}
 	c := l.config
-	raw, err := json.Marshal([]any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year})
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:]), err
+	sum := sha256.Sum256(methods.Must(json.Marshal([]any{hex.EncodeToString(h.Sum(nil)), c.format(), c.Pattern, c.Severity, c.Time, c.Year})))
+	return hex.EncodeToString(sum[:]), nil
 }

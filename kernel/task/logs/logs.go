@@ -64,18 +64,14 @@ func New(o Options) (*task.Task, error) {
 		Notes:       []string{fmt.Sprintf("fictional log of %d records; methods reach it through tools alone", len(rows))},
 		Environment: env,
 	}
-	context, err := contextOf(Domain(), content)
-	if err != nil {
-		return nil, err
-	}
-	t.Context = context
+	t.Context = contextOf(Domain(), content)
 	q := &asker{rows: rows, rng: rand.New(rand.NewPCG(o.Seed, 2))}
 	for i := range o.Queries {
 		s, err := q.sample(i)
 		if err != nil {
 			return nil, fmt.Errorf("generate logs: %w", err)
 		}
-		s.Problem.Context = context
+		s.Problem.Context = t.Context
 		t.Samples = append(t.Samples, s)
 	}
 	return t, nil
@@ -83,16 +79,16 @@ func New(o Options) (*task.Task, error) {
 
 // contextOf is what methods may know of the log: its workflows and entities. The
 // log's digest makes a task over another log another task.
-func contextOf(d workflow.Domain, content []byte) (json.RawMessage, error) {
+func contextOf(d workflow.Domain, content []byte) json.RawMessage {
 	sum := sha256.Sum256(content)
 	return contextWith(d, hex.EncodeToString(sum[:]))
 }
 
-func contextWith(d workflow.Domain, digest string) (json.RawMessage, error) {
-	return json.Marshal(struct {
+func contextWith(d workflow.Domain, digest string) json.RawMessage {
+	return methods.Must(json.Marshal(struct {
 		workflow.Domain
 		Log string `json:"log_sha256"`
-	}{d, digest})
+	}{d, digest}))
 }
 
 // row is one record.
@@ -194,11 +190,11 @@ func (a *asker) sample(i int) (task.Sample, error) {
 	if err != nil {
 		return task.Sample{}, err
 	}
-	return a.answered(i, q, text)
+	return a.answered(i, q, text), nil
 }
 
 // answered adds the answer, from the rows themselves.
-func (a *asker) answered(i int, q Question, text string) (task.Sample, error) {
+func (a *asker) answered(i int, q Question, text string) task.Sample {
 	members, count := map[string]bool{}, 0
 	for _, r := range a.rows {
 		hit := r.rpd == q.Value || q.Type == CountAll
@@ -220,11 +216,10 @@ func (a *asker) answered(i int, q Question, text string) (task.Sample, error) {
 	if !q.Count {
 		spec.Kind, target = methods.Set, slices.Sorted(maps.Keys(members))
 	}
-	raw, err := json.Marshal(target)
 	return task.Sample{
-		ID: fmt.Sprintf("Q%03d", i+1), Group: q.Type, Target: raw,
+		ID: fmt.Sprintf("Q%03d", i+1), Group: q.Type, Target: methods.Must(json.Marshal(target)),
 		Problem: methods.Problem{Query: text, Answer: spec},
-	}, err
+	}
 }
 
 func entity(r row, said string) string {

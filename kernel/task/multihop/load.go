@@ -238,18 +238,12 @@ func assemble(name, path string, all []asking) (*task.Task, error) {
 		for _, p := range a.paragraphs {
 			pages = addParagraph(pages, byTitle, p)
 		}
-		var context json.RawMessage
-		var err error
+		var context, gold json.RawMessage
 		if a.paragraphs != nil {
-			if context, err = json.Marshal(map[string]any{"articles": a.paragraphs}); err != nil {
-				return nil, err
-			}
+			context = methods.Must(json.Marshal(map[string]any{"articles": a.paragraphs}))
 		}
-		var gold json.RawMessage
 		if a.answer != "" { // the public test sets have none
-			if gold, err = target(a.answer, a.aliases, a.evidence); err != nil {
-				return nil, err
-			}
+			gold = target(a.answer, a.aliases, a.evidence)
 		}
 		t.Samples = append(t.Samples, task.Sample{
 			ID: a.id, Group: a.group, Target: gold,

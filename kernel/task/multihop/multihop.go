@@ -206,23 +206,19 @@ func (a *asker) sample(i int, q Question, articles int) (task.Sample, error) {
 	for _, title := range chosen {
 		list = append(list, article{title, a.pages[title].Text()})
 	}
-	raw, err := json.Marshal(map[string]any{"articles": list})
-	if err != nil {
-		return task.Sample{}, err
-	}
-	target, err := target(at, nil, path)
+	context := methods.Must(json.Marshal(map[string]any{"articles": list}))
 	return task.Sample{
-		ID: fmt.Sprintf("M%03d", i+1), Group: fmt.Sprintf("%d hops", len(q.Chain)), Target: target,
-		Problem:  methods.Problem{Query: q.String(), Context: raw, Answer: methods.AnswerSpec{Kind: methods.Text}},
+		ID: fmt.Sprintf("M%03d", i+1), Group: fmt.Sprintf("%d hops", len(q.Chain)), Target: target(at, nil, path),
+		Problem:  methods.Problem{Query: q.String(), Context: context, Answer: methods.AnswerSpec{Kind: methods.Text}},
 		Metadata: map[string]string{"path": strings.Join(path, " → "), "hops": strconv.Itoa(len(q.Chain))},
-	}, err
+	}, nil
 }
 
 // target is the gold answer with the titles of the articles that it takes.
-func target(answer string, aliases, evidence []string) (json.RawMessage, error) {
-	return json.Marshal(struct {
+func target(answer string, aliases, evidence []string) json.RawMessage {
+	return methods.Must(json.Marshal(struct {
 		Answer   string   `json:"answer"`
 		Aliases  []string `json:"aliases,omitempty"`
 		Evidence []string `json:"evidence"`
-	}{answer, aliases, evidence})
+	}{answer, aliases, evidence}))
 }

@@ -60,44 +60,32 @@ func LoadDir(dir string, o DirOptions) (*task.Task, error) {
 		if o.Limit > 0 && i == o.Limit {
 			break
 		}
-		s, err := d.sample(p, verdicts)
-		if err != nil {
-			return nil, fmt.Errorf("load %s: restaurant %q: %w", base, p.id, err)
-		}
-		t.Samples = append(t.Samples, s)
+		t.Samples = append(t.Samples, d.sample(p, verdicts))
 	}
 	return t, nil
 }
 
 // sample is one restaurant under the policy.
-func (d *data) sample(p dirPlace, verdicts []string) (task.Sample, error) {
-	context, err := encode(p.place, p.reviews)
-	if err != nil {
-		return task.Sample{}, err
-	}
+func (d *data) sample(p dirPlace, verdicts []string) task.Sample {
 	gold := map[string]json.RawMessage{VerdictName: p.truth[VerdictName]}
 	for _, name := range d.primitives {
 		gold[name] = p.truth[name]
-	}
-	target, err := json.Marshal(gold)
-	if err != nil {
-		return task.Sample{}, err
 	}
 	return task.Sample{
 		ID:    p.id,
 		Group: d.task,
 		Problem: methods.Problem{
 			Query:   d.policy,
-			Context: context,
+			Context: encode(p.place, p.reviews),
 			Answer: methods.AnswerSpec{
 				Kind:   methods.Fields,
 				Names:  append(slices.Clone(d.primitives), VerdictName),
 				Labels: verdicts,
 			},
 		},
-		Target:   target,
+		Target:   methods.Must(json.Marshal(gold)), // values read from JSON
 		Metadata: map[string]string{"restaurant": p.place.Name, "verdict": p.verdict, "reviews": strconv.Itoa(len(p.reviews))},
-	}, nil
+	}
 }
 
 // levels are the verdict's levels, mildest first. Given ones must hold every

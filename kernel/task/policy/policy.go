@@ -91,10 +91,7 @@ func generate(p Policy, number uint64, o Options) ([]task.Sample, error) {
 		if i >= len(names) {
 			r.name += " " + strconv.Itoa(i/len(names)+1)
 		}
-		s, err := r.sample(p, query)
-		if err != nil {
-			return nil, fmt.Errorf("restaurant %d: %w", i+1, err)
-		}
+		s := r.sample(p, query)
 		s.ID = fmt.Sprintf("%s-%03d", p.Name, i+1)
 		out = append(out, s)
 	}
@@ -124,41 +121,33 @@ type review struct {
 }
 
 // encode is a problem's context.
-func encode(p place, reviews []review) (json.RawMessage, error) {
-	return json.Marshal(struct {
+func encode(p place, reviews []review) json.RawMessage {
+	return methods.Must(json.Marshal(struct {
 		Restaurant place    `json:"restaurant"`
 		Reviews    []review `json:"reviews"`
-	}{p, reviews})
+	}{p, reviews}))
 }
 
 // sample is r under policy p.
-func (r restaurant) sample(p Policy, query string) (task.Sample, error) {
-	context, err := encode(place{Name: r.name}, r.reviews)
-	if err != nil {
-		return task.Sample{}, err
-	}
-	target, err := methods.FieldsAnswer(r.gold)
-	if err != nil {
-		return task.Sample{}, err
-	}
+func (r restaurant) sample(p Policy, query string) task.Sample {
 	return task.Sample{
 		Group: p.Name,
 		Problem: methods.Problem{
 			Query:   query,
-			Context: context,
+			Context: encode(place{Name: r.name}, r.reviews),
 			Answer: methods.AnswerSpec{
 				Kind:   methods.Fields,
 				Names:  append(p.Primitives(), VerdictName),
 				Labels: p.Verdict.Labels[:],
 			},
 		},
-		Target: target.Value,
+		Target: methods.Must(methods.FieldsAnswer(r.gold)).Value, // numbers that were compared, and texts
 		Metadata: map[string]string{
 			"restaurant": r.name,
 			"verdict":    fmt.Sprint(r.gold[VerdictName]),
 			"telling":    strconv.Itoa(r.telling),
 		},
-	}, nil
+	}
 }
 
 // All stands for all policies.
