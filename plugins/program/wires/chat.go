@@ -15,7 +15,7 @@ func readChat(r *reader) error {
 	var limit, own int
 	var seed int64
 	var logprobs bool
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "top_k": &a.Sampling.TopK, "seed": &seed,
 		"max_tokens": &limit, "max_completion_tokens": &own, "n": &n, "logprobs": &logprobs, "top_logprobs": &a.Sampling.Logprobs, "response_format": &format,
 	})
@@ -61,10 +61,8 @@ func (r *reader) turns() error {
 		var content json.RawMessage
 		var calls []wireCall
 		at := fmt.Sprintf("messages[%d]", i)
-		for name, into := range map[string]any{"role": &m.Role, "content": &content, "tool_calls": &calls, "tool_call_id": &m.CallID} {
-			if err := r.take(t, name, at+"."+name, into); err != nil {
-				return err
-			}
+		if err := r.takeAll(t, at+".", map[string]any{"role": &m.Role, "content": &content, "tool_calls": &calls, "tool_call_id": &m.CallID}); err != nil {
+			return err
 		}
 		if m.Content, err = r.texts(content, at+".content", "text"); err != nil {
 			return err

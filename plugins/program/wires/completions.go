@@ -13,7 +13,7 @@ func readCompletions(r *reader) error {
 	a.Sampling.MaxTokens = 16 // the protocol's default
 	var prompt json.RawMessage
 	var seed int64
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "seed": &seed, "max_tokens": &a.Sampling.MaxTokens,
 		"n": &n, "logprobs": &a.Sampling.Logprobs, "prompt": &prompt,
 	})

@@ -15,7 +15,7 @@ import (
 func readMessages(r *reader) error {
 	a, format := &r.asked, fields{}
 	var system json.RawMessage
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "top_k": &a.Sampling.TopK, "max_tokens": &a.Sampling.MaxTokens,
 		"system": &system, "output_format": &format,
 	})
@@ -62,10 +62,8 @@ func (r *reader) blockTurns() error {
 		at := fmt.Sprintf("messages[%d]", i)
 		var m methods.Message
 		var content json.RawMessage
-		for name, into := range map[string]any{"role": &m.Role, "content": &content} {
-			if err := r.take(t, name, at+"."+name, into); err != nil {
-				return err
-			}
+		if err := r.takeAll(t, at+".", map[string]any{"role": &m.Role, "content": &content}); err != nil {
+			return err
 		}
 		r.leave(t, at+".")
 		r.role(&m, at)
@@ -90,12 +88,10 @@ func (r *reader) block(m *methods.Message, b fields, at string) error {
 	var kind, text, id, name, of string
 	var input, content json.RawMessage
 	var failed bool
-	for field, into := range map[string]any{
+	if err := r.takeAll(b, at+".", map[string]any{
 		"type": &kind, "text": &text, "id": &id, "name": &name, "input": &input, "tool_use_id": &of, "content": &content, "is_error": &failed,
-	} {
-		if err := r.take(b, field, at+"."+field, into); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	switch kind {
 	case "text":

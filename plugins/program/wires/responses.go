@@ -18,7 +18,7 @@ func readResponses(r *reader) error {
 	var input json.RawMessage
 	var text struct{ Format fields }
 	var include []string
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "max_output_tokens": &a.Sampling.MaxTokens, "top_logprobs": &a.Sampling.Logprobs,
 		"instructions": &instructions, "input": &input, "previous_response_id": &before, "include": &include,
 	})
@@ -81,12 +81,10 @@ func (r *reader) item(item fields, at string) error {
 	var kind, name, args string
 	var content, output json.RawMessage
 	var m methods.Message
-	for field, into := range map[string]any{
+	if err := r.takeAll(item, at+".", map[string]any{
 		"type": &kind, "role": &m.Role, "content": &content, "call_id": &m.CallID, "name": &name, "arguments": &args, "output": &output,
-	} {
-		if err := r.take(item, field, at+"."+field, into); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	var err error
 	switch kind {
