@@ -65,20 +65,11 @@ func (d *Digests) Of(s Source) (string, error) {
 	return now.Digest, nil
 }
 
-// save writes the file by renaming, so that another process never reads half
-// of it. What cannot be saved is computed again next time.
+// save writes the file. What cannot be saved is computed again next time.
 func (d *Digests) save() {
 	raw, err := json.Marshal(d.known)
-	if err != nil || os.MkdirAll(filepath.Dir(d.file), 0o700) != nil {
-		return
-	}
-	f, err := os.CreateTemp(filepath.Dir(d.file), filepath.Base(d.file)+".*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(raw)
-	if errors.Join(err, f.Close()) != nil || os.Rename(f.Name(), d.file) != nil {
-		_ = os.Remove(f.Name())
+	if err == nil && os.MkdirAll(filepath.Dir(d.file), 0o700) == nil {
+		_ = files.Write(d.file, raw, 0o600)
 	}
 }
 

@@ -133,3 +133,20 @@ func Round(r *big.Rat, places int) (*big.Rat, error) {
 	}
 	return rounded, nil
 }
+
+// Apply is what two numbers give by a sign, exactly; nil for a division by zero and for a
+// sign other than + - * /.
+func Apply(sign string, a, b *big.Rat) *big.Rat {
+	r := new(big.Rat)
+	switch {
+	case sign == "+":
+		return r.Add(a, b)
+	case sign == "-":
+		return r.Sub(a, b)
+	case sign == "*":
+		return r.Mul(a, b)
+	case sign == "/" && b.Sign() != 0:
+		return r.Quo(a, b)
+	}
+	return nil
+}

@@ -86,6 +86,18 @@ func TestRound(t *testing.T) {
 	}
 }
 
+func TestApply(t *testing.T) {
+	a, b := big.NewRat(3, 1), big.NewRat(2, 1)
+	for sign, want := range map[string]*big.Rat{"+": big.NewRat(5, 1), "-": big.NewRat(1, 1), "*": big.NewRat(6, 1), "/": big.NewRat(3, 2)} {
+		if got := decimal.Apply(sign, a, b); got == nil || got.Cmp(want) != 0 {
+			t.Errorf("3 %s 2 = %v, want %v", sign, got, want)
+		}
+	}
+	if decimal.Apply("/", a, new(big.Rat)) != nil || decimal.Apply("%", a, b) != nil {
+		t.Error("a division by zero or an unknown sign gives a number")
+	}
+}
+
 // Whatever is read is written in one form, which reads as the same number.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"0", "-1.50", "1e5", "1e-300", "+.5"} {

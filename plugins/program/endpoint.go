@@ -36,7 +36,6 @@ type endpoint struct {
 	issued  map[string]bool // ids of replies
 	refused map[string]int  // how often in a row a request had no reply, by its place and content
 	cause   error           // the first failure that was not the program's
-	used    bool            // something was asked
 }
 
 // newEndpoint makes the endpoint of a trial, whose calls end with ctx. It may end the program.
@@ -56,9 +55,6 @@ func (e *endpoint) isIssued(id string) bool {
 
 // ServeHTTP answers a request of the program.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	e.mu.Lock()
-	e.used = true
-	e.mu.Unlock()
 	wire, known := wires.At(r.URL.Path)
 	switch {
 	case known && r.Method == http.MethodPost:

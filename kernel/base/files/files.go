@@ -5,6 +5,7 @@
 package files
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -127,4 +128,23 @@ func (l *limited) Read(p []byte) (int, error) {
 		return 0, tooLarge(l.name, l.limit)
 	}
 	return n, err
+}
+
+// Write exchanges a file in one step for one with this content: nobody reads half of it, and
+// a kill leaves the old file or the new one.
+func Write(path string, raw []byte, mode fs.FileMode) error {
+	return Replace(path, func(temporary string) error { return os.WriteFile(temporary, raw, mode) })
+}
+
+// Replace exchanges a file in one step for what write makes.
+func Replace(path string, write func(temporary string) error) error {
+	temporary := path + "." + rand.Text()
+	err := write(temporary)
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		_ = os.Remove(temporary) // it may not be there
+	}
+	return err
 }

@@ -123,3 +123,24 @@ func TestRead(t *testing.T) {
 		t.Error("Limit has no limit")
 	}
 }
+
+func TestWriteReplaces(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, text := range []string{"old", "new"} {
+		if err := Write(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	failed := Replace(path, func(temporary string) error {
+		if err := os.WriteFile(temporary, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return os.ErrInvalid
+	})
+	raw, err := os.ReadFile(path)
+	left, _ := os.ReadDir(dir)
+	if failed == nil || err != nil || string(raw) != "new" || len(left) != 1 {
+		t.Errorf("after a failure (%v) the file holds %q, beside %d others", failed, raw, len(left)-1)
+	}
+}

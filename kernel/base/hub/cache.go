@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -140,7 +139,7 @@ func link(blob, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, func(temporary string) error { return os.Symlink(target, temporary) })
+	return files.Replace(path, func(temporary string) error { return os.Symlink(target, temporary) })
 }
 
 // writeRef keeps the commit of a branch or tag.
@@ -148,16 +147,7 @@ func writeRef(path, commit string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, func(temporary string) error { return os.WriteFile(temporary, []byte(commit), 0o644) })
-}
-
-// replace exchanges a file in one step for what write makes.
-func replace(path string, write func(temporary string) error) error {
-	temporary := path + "." + rand.Text()
-	if err := write(temporary); err != nil {
-		return errors.Join(err, remove(temporary))
-	}
-	return os.Rename(temporary, path)
+	return files.Write(path, []byte(commit), 0o644)
 }
 
 func remove(path string) error {

@@ -27,7 +27,7 @@ func (c *Client) Keep(l Listing) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, func(temporary string) error { return os.WriteFile(temporary, raw, 0o644) })
+	return files.Write(path, raw, 0o644)
 }
 
 // Kept gives what [Client.Keep] remembers of a revision, and the snapshot with those

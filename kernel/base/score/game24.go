@@ -9,6 +9,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"noema/methods/decimal"
 )
 
 // game24Goal is what the numbers of a puzzle must give.
@@ -81,7 +83,13 @@ func (e *evaluation) eval(x ast.Expr) (*big.Rat, error) {
 		if err != nil {
 			return nil, err
 		}
-		return apply(x.Op, a, b)
+		if r := decimal.Apply(x.Op.String(), a, b); r != nil {
+			return r, nil
+		}
+		if x.Op == token.QUO {
+			return nil, errors.New("division by zero")
+		}
+		return nil, fmt.Errorf("the operation %s is not allowed", x.Op)
 	}
 	return nil, errors.New("only numbers, + - * / and parentheses are allowed")
 }
@@ -96,21 +104,4 @@ func (e *evaluation) number(lit *ast.BasicLit) (*big.Rat, error) {
 	}
 	e.used = append(e.used, int(r.Num().Int64()))
 	return r, nil
-}
-
-func apply(op token.Token, a, b *big.Rat) (*big.Rat, error) {
-	switch op {
-	case token.ADD:
-		return a.Add(a, b), nil
-	case token.SUB:
-		return a.Sub(a, b), nil
-	case token.MUL:
-		return a.Mul(a, b), nil
-	case token.QUO:
-		if b.Sign() == 0 {
-			return nil, errors.New("division by zero")
-		}
-		return a.Quo(a, b), nil
-	}
-	return nil, fmt.Errorf("the operation %s is not allowed", op)
 }

@@ -305,19 +305,10 @@ func (r *mathReader) closed(by string) (quantity, error) {
 // combine computes exactly where both sides are rational.
 func combine(op byte, a, b quantity) quantity {
 	q := quantity{varies: a.varies || b.varies}
-	if a.exact != nil && b.exact != nil && (op != '/' || b.exact.Sign() != 0) && a.exact.Num().BitLen()+b.exact.Num().BitLen() < 1<<14 {
-		r := new(big.Rat)
-		switch op {
-		case '+':
-			r.Add(a.exact, b.exact)
-		case '-':
-			r.Sub(a.exact, b.exact)
-		case '*':
-			r.Mul(a.exact, b.exact)
-		case '/':
-			r.Quo(a.exact, b.exact)
+	if a.exact != nil && b.exact != nil && a.exact.Num().BitLen()+b.exact.Num().BitLen() < 1<<14 {
+		if r := decimal.Apply(string(op), a.exact, b.exact); r != nil {
+			return rational(r)
 		}
-		return rational(r)
 	}
 	switch op {
 	case '+':

@@ -3,10 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"noema/kernel/base/files"
 	"noema/kernel/session/builtin"
 	"noema/kernel/session/jupyter"
 	"noema/kernel/show/report"
@@ -69,10 +69,7 @@ func (a *app) updateNotebook(file string, book *jupyter.Notebook, found []jupyte
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
-		return fmt.Errorf("update notebook: %w", err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
+	if err := files.Write(file, raw, 0o644); err != nil {
 		return fmt.Errorf("update notebook: %w", err)
 	}
 	fmt.Fprintf(a.stdout, "%s: updated %s: %s\n", file, report.Plural(len(found), "cell"), cellNumbers(found))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -144,8 +143,5 @@ func saveState(file string, state []byte) error {
 	if file == "" {
 		return nil
 	}
-	if err := os.WriteFile(file+".new", state, 0o644); err != nil {
-		return fmt.Errorf("save state: %w", err)
-	}
-	return os.Rename(file+".new", file)
+	return files.Write(file, state, 0o644)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -116,19 +115,14 @@ func (c *Coordinator) Workers() int {
 	return len(c.members)
 }
 
-// save writes the state by renaming, so that nobody reads half of it. One that cannot be
-// written is missing for those who look, and nothing else.
+// save writes the state. One that cannot be written is missing for those who look, and
+// nothing else.
 func (c *Coordinator) save(s State) {
 	if c.o.Status == "" {
 		return
 	}
-	raw, err := json.Marshal(s)
-	if err != nil {
-		return
-	}
-	next := filepath.Join(filepath.Dir(c.o.Status), "."+filepath.Base(c.o.Status))
-	if os.WriteFile(next, raw, 0o600) == nil {
-		_ = os.Rename(next, c.o.Status)
+	if raw, err := json.Marshal(s); err == nil {
+		_ = files.Write(c.o.Status, raw, 0o600)
 	}
 }
 

@@ -64,12 +64,8 @@ func WriteTags(store *cache.Store, run string, t Tags) error {
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(file), 0o700)
 	}
-	part := fmt.Sprintf("%s.%d", file, os.Getpid())
 	if err == nil {
-		err = os.WriteFile(part, append(raw, '\n'), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(part, file)
+		err = files.Write(file, append(raw, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("tag run %q: %w", run, err)

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
+	"noema/kernel/base/files"
 	"noema/methods"
 )
 
@@ -72,16 +72,8 @@ func (h *History) rewrite() error {
 	for _, e := range h.entries {
 		all.Write(e.encode())
 	}
-	f, err := os.CreateTemp(filepath.Dir(h.file), ".history-*") // of mode 0600
-	if err != nil {
+	if err := files.Write(h.file, all.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("shorten history: %w", err)
-	}
-	_, err = f.Write(all.Bytes())
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), h.file)
-	}
-	if err != nil {
-		return fmt.Errorf("shorten history: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func readChat(r *reader) error {
 	var limit, own int
 	var seed int64
 	var logprobs bool
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "top_k": &a.Sampling.TopK, "seed": &seed,
 		"max_tokens": &limit, "max_completion_tokens": &own, "n": &n, "logprobs": &logprobs, "top_logprobs": &a.Sampling.Logprobs, "response_format": &format,
 	})
@@ -61,16 +61,14 @@ func (r *reader) turns() error {
 		var content json.RawMessage
 		var calls []wireCall
 		at := fmt.Sprintf("messages[%d]", i)
-		for name, into := range map[string]any{"role": &m.Role, "content": &content, "tool_calls": &calls, "tool_call_id": &m.CallID} {
-			if err := r.take(t, name, at+"."+name, into); err != nil {
-				return err
-			}
+		if err := r.takeAll(t, at+".", map[string]any{"role": &m.Role, "content": &content, "tool_calls": &calls, "tool_call_id": &m.CallID}); err != nil {
+			return err
 		}
 		if m.Content, err = r.texts(content, at+".content", "text"); err != nil {
 			return err
 		}
 		for _, c := range calls {
-			m.ToolCalls = append(m.ToolCalls, methods.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: arguments(c.Function.Arguments)})
+			m.ToolCalls = append(m.ToolCalls, methods.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: Arguments(c.Function.Arguments)})
 		}
 		r.role(&m, at)
 		r.leave(t, at+".")
@@ -103,15 +101,6 @@ func finishText(f methods.FinishReason) string {
 	return "stop"
 }
 
-func finishOf(text string) methods.FinishReason {
-	for f, t := range finishes {
-		if t == text {
-			return f
-		}
-	}
-	return methods.FinishOther
-}
-
 func wholeChat(a Asked, replies []methods.Completion, id string) any {
 	choices := []object{}
 	for i, c := range replies {
@@ -142,7 +131,7 @@ func modelOf(replies []methods.Completion, a Asked) string {
 func chatCalls(c methods.Completion, id string) []object {
 	var all []object
 	for i, call := range c.ToolCalls {
-		all = append(all, object{"id": callID(call, "call_", id, i), "type": "function", "function": object{"name": call.Name, "arguments": argumentText(call.Arguments)}})
+		all = append(all, object{"id": callID(call, "call_", id, i), "type": "function", "function": object{"name": call.Name, "arguments": ArgumentText(call.Arguments)}})
 	}
 	return all
 }
@@ -227,75 +216,4 @@ func framesChat(s *stream, body object) error {
 	}
 	s.end()
 	return nil
-}
-
-// usage is what a provider reports, under the names of both protocols of OpenAI.
-type usage struct {
-	Prompt     int64 `json:"prompt_tokens"`
-	Completion int64 `json:"completion_tokens"`
-	Input      int64 `json:"input_tokens"`
-	Output     int64 `json:"output_tokens"`
-	In         parts `json:"prompt_tokens_details"`
-	In2        parts `json:"input_tokens_details"`
-	Out        parts `json:"completion_tokens_details"`
-	Ou2        parts `json:"output_tokens_details"`
-}
-
-type parts struct {
-	Cached    int64 `json:"cached_tokens"`
-	Reasoning int64 `json:"reasoning_tokens"`
-}
-
-func (u usage) methods() methods.Usage {
-	return methods.Usage{
-		InputTokens: u.Prompt + u.Input, OutputTokens: u.Completion + u.Output,
-		CachedTokens: u.In.Cached + u.In2.Cached, ReasoningTokens: u.Out.Reasoning + u.Ou2.Reasoning,
-	}
-}
-
-func resultChat(body []byte) (methods.Completion, error) {
-	var b struct {
-		Model   string
-		Choices []struct {
-			Finish  string `json:"finish_reason"`
-			Message struct {
-				Content   *string
-				Refusal   *string
-				ToolCalls []wireCall `json:"tool_calls"`
-			}
-		}
-		Usage usage
-	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return methods.Completion{}, err
-	}
-	if len(b.Choices) == 0 {
-		return methods.Completion{}, fmt.Errorf("no choices")
-	}
-	m := b.Choices[0].Message
-	c := methods.Completion{Model: b.Model, Finish: finishOf(b.Choices[0].Finish), Usage: b.Usage.methods()}
-	for _, text := range []*string{m.Content, m.Refusal} {
-		if text != nil {
-			c.Text += *text
-		}
-	}
-	for _, call := range m.ToolCalls {
-		c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: arguments(call.Function.Arguments)})
-	}
-	return c, nil
-}
-
-// resultUsage reads a reply that has no text.
-func resultUsage(body []byte) (methods.Completion, error) {
-	var b struct {
-		Model  string
-		Tokens int64 `json:"input_tokens"`
-		Usage  usage
-	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return methods.Completion{}, err
-	}
-	u := b.Usage.methods()
-	u.InputTokens += b.Tokens
-	return methods.Completion{Model: b.Model, Finish: methods.FinishStop, Usage: u}, nil
 }

@@ -2,7 +2,6 @@ package wires
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"noema/methods"
 )
@@ -14,7 +13,7 @@ func readCompletions(r *reader) error {
 	a.Sampling.MaxTokens = 16 // the protocol's default
 	var prompt json.RawMessage
 	var seed int64
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "seed": &seed, "max_tokens": &a.Sampling.MaxTokens,
 		"n": &n, "logprobs": &a.Sampling.Logprobs, "prompt": &prompt,
 	})
@@ -75,22 +74,4 @@ func framesCompletions(s *stream, body object) error {
 	}
 	s.end()
 	return nil
-}
-
-func resultCompletions(body []byte) (methods.Completion, error) {
-	var b struct {
-		Model   string
-		Choices []struct {
-			Text   string
-			Finish string `json:"finish_reason"`
-		}
-		Usage usage
-	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return methods.Completion{}, err
-	}
-	if len(b.Choices) == 0 {
-		return methods.Completion{}, fmt.Errorf("no choices")
-	}
-	return methods.Completion{Text: b.Choices[0].Text, Model: b.Model, Finish: finishOf(b.Choices[0].Finish), Usage: b.Usage.methods()}, nil
 }

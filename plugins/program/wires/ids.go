@@ -16,9 +16,9 @@ var (
 // may look at, and a number.
 var marked = regexp.MustCompile(`\b([A-Za-z]{0,12}[_-])noema-id-(\d+)\b`)
 
-// withoutIDs is a provider's reply with its ids numbered by first appearance, and its times
-// as [created]: what is stored of two equal replies is equal.
-func withoutIDs(body []byte) ([]byte, error) {
+// Recorded is a provider's reply as it is stored, and as [Whole] takes it: its ids, which mean
+// nothing, are numbered by first appearance, and its times are 1, so that equal replies are equal.
+func Recorded(body []byte) ([]byte, error) {
 	var reply any
 	if err := decode(body, &reply); err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 func readMessages(r *reader) error {
 	a, format := &r.asked, fields{}
 	var system json.RawMessage
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "top_k": &a.Sampling.TopK, "max_tokens": &a.Sampling.MaxTokens,
 		"system": &system, "output_format": &format,
 	})
@@ -62,10 +62,8 @@ func (r *reader) blockTurns() error {
 		at := fmt.Sprintf("messages[%d]", i)
 		var m methods.Message
 		var content json.RawMessage
-		for name, into := range map[string]any{"role": &m.Role, "content": &content} {
-			if err := r.take(t, name, at+"."+name, into); err != nil {
-				return err
-			}
+		if err := r.takeAll(t, at+".", map[string]any{"role": &m.Role, "content": &content}); err != nil {
+			return err
 		}
 		r.leave(t, at+".")
 		r.role(&m, at)
@@ -90,12 +88,10 @@ func (r *reader) block(m *methods.Message, b fields, at string) error {
 	var kind, text, id, name, of string
 	var input, content json.RawMessage
 	var failed bool
-	for field, into := range map[string]any{
+	if err := r.takeAll(b, at+".", map[string]any{
 		"type": &kind, "text": &text, "id": &id, "name": &name, "input": &input, "tool_use_id": &of, "content": &content, "is_error": &failed,
-	} {
-		if err := r.take(b, field, at+"."+field, into); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	switch kind {
 	case "text":
@@ -134,10 +130,7 @@ func wholeMessages(a Asked, replies []methods.Completion, id string) any {
 		blocks = append(blocks, object{"type": "text", "text": c.Text, "citations": nil})
 	}
 	for i, call := range c.ToolCalls {
-		var input map[string]json.RawMessage
-		if json.Unmarshal(call.Arguments, &input) != nil || input == nil {
-			input = map[string]json.RawMessage{"invalid_arguments": encode(argumentText(call.Arguments))}
-		}
+		input := ObjectArguments(call.Arguments)
 		blocks = append(blocks, object{"type": "tool_use", "id": callID(call, "toolu_", id, i), "name": call.Name, "input": input})
 	}
 	reason := stopReasons[c.Finish]
@@ -179,48 +172,4 @@ func framesMessages(s *stream, body object) error {
 	s.event("message_delta", object{"delta": object{"stop_reason": body["stop_reason"], "stop_sequence": body["stop_sequence"]}, "usage": use})
 	s.event("message_stop", object{})
 	return nil
-}
-
-func resultMessages(body []byte) (methods.Completion, error) {
-	var b struct {
-		Type, Model string
-		Content     []struct {
-			Type, Text, ID, Name string
-			Input                json.RawMessage
-		}
-		Stop  string `json:"stop_reason"`
-		Usage struct {
-			Input   int64 `json:"input_tokens"`
-			Output  int64 `json:"output_tokens"`
-			Read    int64 `json:"cache_read_input_tokens"`
-			Written int64 `json:"cache_creation_input_tokens"`
-		}
-	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return methods.Completion{}, err
-	}
-	if b.Type != "message" {
-		return methods.Completion{}, errors.New("it is not a message")
-	}
-	u := b.Usage
-	c := methods.Completion{Model: b.Model, Finish: methods.FinishOther, Usage: methods.Usage{
-		InputTokens: u.Input + u.Read + u.Written, OutputTokens: u.Output, CachedTokens: u.Read, CacheWriteTokens: u.Written,
-	}}
-	for f, reason := range stopReasons {
-		if reason == b.Stop {
-			c.Finish = f
-		}
-	}
-	if b.Stop == "stop_sequence" {
-		c.Finish = methods.FinishStop
-	}
-	for _, block := range b.Content {
-		switch block.Type {
-		case "text":
-			c.Text += block.Text
-		case "tool_use":
-			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: block.ID, Name: block.Name, Arguments: block.Input})
-		}
-	}
-	return c, nil
 }

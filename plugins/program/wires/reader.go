@@ -40,10 +40,8 @@ func newReader(w Wire, body []byte) (*reader, error) {
 	var options struct {
 		IncludeUsage bool `json:"include_usage"`
 	}
-	for name, into := range map[string]any{"stream": &r.asked.Stream, "stream_options": &options, "model": &r.asked.Model} {
-		if err := r.take(r.body, name, name, into); err != nil {
-			return nil, err
-		}
+	if err := r.takeAll(r.body, "", map[string]any{"stream": &r.asked.Stream, "stream_options": &options, "model": &r.asked.Model}); err != nil {
+		return nil, err
 	}
 	model := r.asked.Model
 	for _, name := range transport {
@@ -123,10 +121,10 @@ func (r *reader) take(o fields, name, at string, into any) error {
 	return nil
 }
 
-// takeAll takes several fields of the body.
-func (r *reader) takeAll(into map[string]any) error {
+// takeAll takes several fields of an object. at stands before their names in errors.
+func (r *reader) takeAll(o fields, at string, into map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(into)) {
-		if err := r.take(r.body, name, name, into[name]); err != nil {
+		if err := r.take(o, name, at+name, into[name]); err != nil {
 			return err
 		}
 	}
@@ -247,10 +245,8 @@ func (r *reader) functions(within bool) error {
 // tool reads one tool; schema is the name of its arguments' schema.
 func (r *reader) tool(t fields, at, schema string) error {
 	var spec methods.ToolSpec
-	for name, into := range map[string]any{"name": &spec.Name, "description": &spec.Description, schema: &spec.Parameters} {
-		if err := r.take(t, name, at+"."+name, into); err != nil {
-			return err
-		}
+	if err := r.takeAll(t, at+".", map[string]any{"name": &spec.Name, "description": &spec.Description, schema: &spec.Parameters}); err != nil {
+		return err
 	}
 	r.leave(t, at+".")
 	r.asked.Tools = append(r.asked.Tools, spec)
@@ -275,10 +271,8 @@ func (r *reader) schemaOf(name string, format fields) error {
 		}
 	}
 	s := &methods.Schema{Name: "answer"}
-	for field, into := range map[string]any{"name": &s.Name, "schema": &s.JSON} {
-		if err := r.take(inner, field, name+"."+field, into); err != nil {
-			return err
-		}
+	if err := r.takeAll(inner, name+".", map[string]any{"name": &s.Name, "schema": &s.JSON}); err != nil {
+		return err
 	}
 	delete(inner, "description")
 	r.leave(inner, name+".")

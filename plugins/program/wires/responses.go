@@ -18,7 +18,7 @@ func readResponses(r *reader) error {
 	var input json.RawMessage
 	var text struct{ Format fields }
 	var include []string
-	err := r.takeAll(map[string]any{
+	err := r.takeAll(r.body, "", map[string]any{
 		"temperature": &a.Sampling.Temperature, "top_p": &a.Sampling.TopP, "max_output_tokens": &a.Sampling.MaxTokens, "top_logprobs": &a.Sampling.Logprobs,
 		"instructions": &instructions, "input": &input, "previous_response_id": &before, "include": &include,
 	})
@@ -81,12 +81,10 @@ func (r *reader) item(item fields, at string) error {
 	var kind, name, args string
 	var content, output json.RawMessage
 	var m methods.Message
-	for field, into := range map[string]any{
+	if err := r.takeAll(item, at+".", map[string]any{
 		"type": &kind, "role": &m.Role, "content": &content, "call_id": &m.CallID, "name": &name, "arguments": &args, "output": &output,
-	} {
-		if err := r.take(item, field, at+"."+field, into); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	var err error
 	switch kind {
@@ -94,7 +92,7 @@ func (r *reader) item(item fields, at string) error {
 		m.Content, err = r.texts(content, at+".content", "input_text", "output_text", "text")
 		r.role(&m, at)
 	case "function_call":
-		call := methods.ToolCall{ID: m.CallID, Name: name, Arguments: arguments(args)}
+		call := methods.ToolCall{ID: m.CallID, Name: name, Arguments: Arguments(args)}
 		r.leave(item, at+".")
 		if n := len(r.asked.Messages); n > 0 && r.asked.Messages[n-1].Role == methods.Assistant {
 			r.asked.Messages[n-1].ToolCalls = append(r.asked.Messages[n-1].ToolCalls, call)
@@ -123,7 +121,7 @@ func wholeResponses(a Asked, replies []methods.Completion, id string) any {
 	for i, call := range c.ToolCalls {
 		items = append(items, object{
 			"type": "function_call", "id": fmt.Sprintf("fc_%s_%d", id, i), "call_id": callID(call, "call_", id, i), "status": "completed",
-			"name": call.Name, "arguments": argumentText(call.Arguments),
+			"name": call.Name, "arguments": ArgumentText(call.Arguments),
 		})
 	}
 	var asked map[string]json.RawMessage
@@ -195,38 +193,4 @@ func framesPart(s *stream, at, part object) {
 	s.numbered("response."+name+".delta", with(at, object{"delta": part[text], "logprobs": logprobs}))
 	s.numbered("response."+name+".done", with(at, object{text: part[text], "logprobs": logprobs}))
 	s.numbered("response.content_part.done", with(at, object{"part": part}))
-}
-
-func resultResponses(body []byte) (methods.Completion, error) {
-	var b struct {
-		Model, Status string
-		Output        []struct {
-			Type, Name, Arguments string
-			CallID                string `json:"call_id"`
-			Content               []struct{ Text, Refusal string }
-		}
-		Usage usage
-	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return methods.Completion{}, err
-	}
-	if b.Status == "" {
-		return methods.Completion{}, errors.New("no status")
-	}
-	c := methods.Completion{Model: b.Model, Finish: methods.FinishStop, Usage: b.Usage.methods()}
-	for _, item := range b.Output {
-		switch item.Type {
-		case "message":
-			for _, p := range item.Content {
-				c.Text += p.Text + p.Refusal
-			}
-		case "function_call":
-			c.Finish = methods.FinishTools
-			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: item.CallID, Name: item.Name, Arguments: arguments(item.Arguments)})
-		}
-	}
-	if b.Status == "incomplete" {
-		c.Finish = methods.FinishLength
-	}
-	return c, nil
 }

@@ -1,8 +1,8 @@
 // Package wires reads and writes the protocols by which programs ask their models:
 // OpenAI's chat completions, responses, completions and embeddings, and Anthropic's
 // messages. It is the server's side of them, without a server: [Read] makes a
-// [methods.Request] of a body, [Whole] and [Frames] a reply that clients understand,
-// whole or as a stream, and [Result] reads what a provider answered.
+// [methods.Request] of a body, and [Whole] and [Frames] a reply that clients understand,
+// whole or as a stream, of completions or of a provider's own reply as [Recorded] keeps it.
 //
 // A request is carried whole, as [methods.Raw]; what its reading leaves out is named in
 // Unread, so that a provider of another kind can refuse it instead of answering
@@ -39,23 +39,22 @@ type protocol struct {
 	// only a provider that speaks the wire can answer, and there are no streams.
 	whole  func(Asked, []methods.Completion, string) any
 	frames func(*stream, object) error
-	result func(body []byte) (methods.Completion, error)
 }
 
 func protocolOf(w Wire) protocol {
 	switch w {
 	case Chat:
-		return protocol{"/chat/completions", readChat, wholeChat, framesChat, resultChat}
+		return protocol{"/chat/completions", readChat, wholeChat, framesChat}
 	case Responses:
-		return protocol{"/responses", readResponses, wholeResponses, framesResponses, resultResponses}
+		return protocol{"/responses", readResponses, wholeResponses, framesResponses}
 	case Completions:
-		return protocol{"/completions", readCompletions, wholeCompletions, framesCompletions, resultCompletions}
+		return protocol{"/completions", readCompletions, wholeCompletions, framesCompletions}
 	case Embeddings:
-		return protocol{path: "/embeddings", read: readNothing("input"), result: resultUsage}
+		return protocol{path: "/embeddings", read: readNothing("input")}
 	case Messages:
-		return protocol{"/messages", readMessages, wholeMessages, framesMessages, resultMessages}
+		return protocol{"/messages", readMessages, wholeMessages, framesMessages}
 	case CountTokens:
-		return protocol{path: "/messages/count_tokens", read: readNothing("messages"), result: resultUsage}
+		return protocol{path: "/messages/count_tokens", read: readNothing("messages")}
 	}
 	return protocol{}
 }
@@ -159,23 +158,6 @@ func Frames(w Wire, whole []byte, includeUsage bool) ([][]byte, error) {
 	return s.frames, err
 }
 
-// Result reads the whole reply of a provider. Its ids and times, which mean nothing and
-// differ between equal replies, are replaced: see [Whole].
-func Result(w Wire, body []byte) (methods.Completion, error) {
-	c, err := protocolOf(w).result(body)
-	if err != nil {
-		return c, err
-	}
-	if c.Raw, err = withoutIDs(body); err != nil {
-		return c, err
-	}
-	c.Usage.Calls = 1
-	if c.Usage.InputTokens == 0 && c.Usage.OutputTokens == 0 {
-		c.Usage = methods.Usage{Calls: 1, Unmetered: 1}
-	}
-	return c, nil
-}
-
 // object is a JSON object that is written.
 type object = map[string]any
 
@@ -192,8 +174,10 @@ func orNull(s string) any {
 	return s
 }
 
-// arguments are a tool call's as JSON: other text becomes a JSON string.
-func arguments(text string) json.RawMessage {
+// Arguments makes sure that a tool call's arguments are JSON. Text that is not
+// JSON becomes a JSON string, so that it stays readable and no validator takes
+// it for an object.
+func Arguments(text string) json.RawMessage {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return json.RawMessage("{}")
@@ -203,11 +187,25 @@ func arguments(text string) json.RawMessage {
 	return encode(text)
 }
 
-// argumentText is what a client reads of them.
-func argumentText(raw json.RawMessage) string {
+// ArgumentText undoes what Arguments does to text that is not JSON, so that a
+// model reads back what it wrote.
+func ArgumentText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	return string(raw)
+}
+
+// ObjectArguments is a tool call's arguments for protocols that take nothing
+// but an object: any other value is wrapped in one.
+func ObjectArguments(raw json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	switch {
+	case len(raw) == 0:
+		return json.RawMessage("{}")
+	case json.Unmarshal(raw, &object) == nil && object != nil:
+		return raw
+	}
+	return encode(map[string]string{"invalid_arguments": ArgumentText(raw)})
 }

@@ -72,7 +72,10 @@ func New(c exchange.Config, o exchange.Options) (*exchange.Client, error) {
 	limit.n.Store(int64(DefaultMaxTokens + effort.Tokens))
 	return exchange.New(Service(), exchange.Protocol{
 		KeyHeader: "X-Api-Key", Header: map[string]string{"Anthropic-Version": "2023-06-01"}, Identity: effort.Identity(),
-		Raw:   map[wires.Wire]string{wires.Messages: "/v1" + wires.Messages.Path(), wires.CountTokens: "/v1" + wires.CountTokens.Path()},
+		Raw: map[wires.Wire]exchange.Spoken{
+			wires.Messages:    {Path: "/v1" + wires.Messages.Path(), Decode: decode},
+			wires.CountTokens: {Path: "/v1" + wires.CountTokens.Path(), Decode: decodeCount},
+		},
 		Amend: amend(effort),
 		Rules: exchange.Rules{
 			Temperature: "temperature", TopP: "top_p", TopK: "top_k", Stop: "stop_sequences",

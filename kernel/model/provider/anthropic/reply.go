@@ -8,6 +8,7 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // event is an event of a stream, or a whole message.
@@ -93,7 +94,7 @@ func decode(raw []byte, d exchange.Draft) (exchange.Reply, error) {
 			total.update(sum.Usage)
 		case ev.Type == "message_stop":
 			for i, input := range inputs {
-				sum.Content[i].Input = exchange.Arguments(input.String())
+				sum.Content[i].Input = wires.Arguments(input.String())
 			}
 			whole = true
 		default:
@@ -113,6 +114,18 @@ func decode(raw []byte, d exchange.Draft) (exchange.Reply, error) {
 	reply, err := sum.reply(byTool(d))
 	reply.Counts = total.counts()
 	return reply, err
+}
+
+// decodeCount reads how many tokens a prompt has, which says nothing else.
+func decodeCount(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
+	var counted usage
+	_, err := exchange.Each(raw, func(u usage) error {
+		counted = u
+		return nil
+	})
+	counts := counted.counts()
+	counts.Output = exchange.Count{Known: true}
+	return exchange.Reply{Completion: methods.Completion{Finish: methods.FinishStop}, Counts: counts}, err
 }
 
 // add puts an event into the message as far as it has come.
@@ -164,7 +177,7 @@ func (m message) reply(byTool bool) (exchange.Reply, error) {
 			text.Write(b.Input)
 			c.Finish = methods.FinishStop
 		default:
-			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: b.ID, Name: b.Name, Arguments: exchange.Arguments(string(b.Input))})
+			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{ID: b.ID, Name: b.Name, Arguments: wires.Arguments(string(b.Input))})
 		}
 	}
 	if c.Text = text.String(); c.Text == "" && len(c.ToolCalls) == 0 && m.StopReason == "" {

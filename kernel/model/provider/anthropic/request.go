@@ -5,6 +5,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // request is the body of a request.
@@ -158,7 +159,7 @@ func (q *request) add(m methods.Message) {
 		role, blocks = methods.User, []block{{Type: "tool_result", CallID: m.CallID, Content: blocks}}
 	}
 	for _, c := range m.ToolCalls {
-		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: exchange.ObjectArguments(c.Arguments)})
+		blocks = append(blocks, block{Type: "tool_use", ID: c.ID, Name: c.Name, Input: wires.ObjectArguments(c.Arguments)})
 	}
 	n := len(q.Messages)
 	switch {

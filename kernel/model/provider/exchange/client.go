@@ -85,13 +85,19 @@ type Protocol struct {
 	// until then its pauses may be as long as FirstTimeout. It is for protocols
 	// that say at once that they have begun, and then think in silence.
 	Answering string
-	// Raw are the wires of programs' requests that the server speaks, with the path of each.
-	Raw map[wires.Wire]string
+	// Raw are the wires of programs' requests that the server speaks.
+	Raw map[wires.Wire]Spoken
 	// Amend, if set, puts into such a request what the model's options say.
 	Amend func(wires.Wire, map[string]json.RawMessage)
 	// Learn, if set, reads a refusal before the rules do. It may rewrite it, and
 	// reports whether it has learned what to do without.
 	Learn func(*Refusal, methods.Request) bool
+}
+
+// Spoken is a wire as a server speaks it: where, and how its whole replies are read.
+type Spoken struct {
+	Path   string
+	Decode func(body []byte, d Draft) (Reply, error)
 }
 
 // Draft is a request as it is to be written: what the server is known to
@@ -266,12 +272,12 @@ func (c *Client) attempt(ctx context.Context, d Draft, asked methods.Request) (m
 	if err != nil {
 		return methods.Completion{}, err
 	}
-	return c.complete(raw, d, asked)
+	return c.complete(c.protocol.Decode, raw, d, asked)
 }
 
 // complete reads the body of a reply.
-func (c *Client) complete(raw []byte, d Draft, asked methods.Request) (methods.Completion, error) {
-	reply, err := c.protocol.Decode(raw, d)
+func (c *Client) complete(decode func([]byte, Draft) (Reply, error), raw []byte, d Draft, asked methods.Request) (methods.Completion, error) {
+	reply, err := decode(raw, d)
 	if err != nil {
 		return methods.Completion{}, err
 	}

@@ -236,23 +236,6 @@ func TestRefusalsOfAllServers(t *testing.T) {
 	}
 }
 
-func TestArguments(t *testing.T) {
-	for text, want := range map[string]string{"": "{}", " \n": "{}", `{"a":1}`: `{"a":1}`, `{"a":`: `"{\"a\":"`} {
-		got := Arguments(text)
-		if string(got) != want {
-			t.Errorf("%q: %s", text, got)
-		}
-		if back := WireArguments(got); strings.TrimSpace(text) != "" && back != text {
-			t.Errorf("%q comes back as %q", text, back)
-		}
-	}
-	for raw, want := range map[string]string{`"{\"a\":"`: `{"invalid_arguments":"{\"a\":"}`, `{"a":true}`: `{"a":true}`, "": "{}", "null": `{"invalid_arguments":""}`} {
-		if got := ObjectArguments(json.RawMessage(raw)); string(got) != want {
-			t.Errorf("%s as an object: %s", raw, got)
-		}
-	}
-}
-
 func TestCutAtStop(t *testing.T) {
 	c := methods.Completion{Text: "one END two STOP", Finish: methods.FinishLength}
 	cutAtStop(&c, []string{"STOP", "", "END"})

@@ -54,25 +54,22 @@ func (c *Client) completeRaw(ctx context.Context, r methods.Request) (methods.Co
 	}
 	room := &share{of: c.memory}
 	defer room.release()
-	read := func(raw []byte) bool {
-		_, err := wires.Result(wire, raw)
+	spoken := c.protocol.Raw[wire]
+	raw, err := c.post(ctx, spoken.Path, body, room, func(body []byte) bool {
+		_, err := spoken.Decode(body, Draft{})
 		return err == nil
-	}
-	raw, err := c.post(ctx, c.protocol.Raw[wire], body, room, read)
+	})
 	if err != nil {
 		return methods.Completion{}, c.failure(ctx, err)
 	}
-	done, err := wires.Result(wire, raw)
-	if err != nil {
-		return methods.Completion{}, c.failure(ctx, Malformed(raw, "%w", err))
+	done, err := c.complete(spoken.Decode, raw, Draft{}, methods.Request{})
+	if _, ok := errors.AsType[*provider.Miscount](err); err != nil && !ok {
+		return methods.Completion{}, c.failure(ctx, err)
 	}
-	if done.Usage.Unmetered > 0 {
-		done.Usage.Unpriced = 1
-		return done, nil
+	recorded, bad := wires.Recorded(raw)
+	if bad != nil {
+		return methods.Completion{}, c.failure(ctx, Malformed(raw, "%w", bad))
 	}
-	cost, known := c.tariff.Cost(done.Usage)
-	if done.Usage.Cost = cost; !known {
-		done.Usage.Unpriced = 1
-	}
-	return done, nil
+	done.Raw = recorded
+	return done, err
 }

@@ -118,42 +118,6 @@ func wireSeed(seed uint64, draw int) int64 {
 	return int64(h.Sum64() >> 33)
 }
 
-// Arguments makes sure that a tool call's arguments are JSON. Text that is not
-// JSON becomes a JSON string, so that it stays readable and no validator takes
-// it for an object.
-func Arguments(text string) json.RawMessage {
-	if strings.TrimSpace(text) == "" {
-		return json.RawMessage("{}")
-	}
-	if json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	return methods.Must(json.Marshal(text)) // strings always encode
-}
-
-// WireArguments undoes what Arguments does to text that is not JSON, so that a
-// model reads back what it wrote.
-func WireArguments(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	return string(raw)
-}
-
-// ObjectArguments is a tool call's arguments for protocols that take nothing
-// but an object: any other value is wrapped in one.
-func ObjectArguments(raw json.RawMessage) json.RawMessage {
-	var object map[string]json.RawMessage
-	switch {
-	case len(raw) == 0:
-		return json.RawMessage("{}")
-	case json.Unmarshal(raw, &object) == nil && object != nil:
-		return raw
-	}
-	return methods.Must(json.Marshal(map[string]string{"invalid_arguments": WireArguments(raw)})) // strings always encode
-}
-
 // Object reads a JSON object, such as the schema of the named tool.
 func Object(name string, raw json.RawMessage) (map[string]any, error) {
 	if len(raw) == 0 {

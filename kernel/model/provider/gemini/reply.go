@@ -8,6 +8,7 @@ import (
 	"noema/kernel/model/provider"
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // part is a reply or a part of a streamed one.
@@ -120,7 +121,7 @@ func (s *replySum) add(p part) error {
 					id = fmt.Sprintf("%s%d", ownID, len(s.calls)+1)
 				}
 				s.calls = append(s.calls, methods.ToolCall{
-					ID: joinID(id, part.Signature), Name: part.Call.Name, Arguments: exchange.Arguments(string(part.Call.Args)),
+					ID: joinID(id, part.Signature), Name: part.Call.Name, Arguments: wires.Arguments(string(part.Call.Args)),
 				})
 			}
 			if !part.Thought {

@@ -8,6 +8,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // request is the body of a request.
@@ -134,7 +135,7 @@ func (q *request) add(m methods.Message, names map[string]string) {
 		names[c.ID] = c.Name
 		id, signature := splitID(c.ID)
 		call := &functionCall{ID: sentID(id), Name: c.Name}
-		if arguments := exchange.ObjectArguments(c.Arguments); string(arguments) != "{}" {
+		if arguments := wires.ObjectArguments(c.Arguments); string(arguments) != "{}" {
 			call.Args = arguments
 		}
 		parts = append(parts, contentPart{Call: call, Signature: signature})

@@ -3,8 +3,7 @@
 // need neither a server nor a key. The same request gives the same bytes, on any
 // number of threads and whatever else is asked at the time.
 //
-// Texts are written by noema's own engine: package matrix multiplies weights as they
-// are stored. Embeddings are made on GoMLX.
+// The engine is noema's own: package matrix multiplies weights as they are stored.
 //
 // # Files
 //

@@ -7,6 +7,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // part is one line of a reply.
@@ -48,7 +49,7 @@ func decode(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 				call.ID = fmt.Sprintf("call_%d", len(c.ToolCalls)+1)
 			}
 			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{
-				ID: call.ID, Name: call.Function.Name, Arguments: exchange.Arguments(string(call.Function.Arguments)),
+				ID: call.ID, Name: call.Function.Name, Arguments: wires.Arguments(string(call.Function.Arguments)),
 			})
 		}
 		c.Model = cmp.Or(c.Model, one.Model)

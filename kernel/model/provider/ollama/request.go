@@ -5,6 +5,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // request is the body of /api/chat.
@@ -90,7 +91,7 @@ func encode(model string, o Options, d exchange.Draft) request {
 		out := message{Role: m.Role, Content: m.Content}
 		for _, c := range m.ToolCalls {
 			names[c.ID] = c.Name
-			out.ToolCalls = append(out.ToolCalls, call{c.ID, callFunction{c.Name, exchange.ObjectArguments(c.Arguments)}})
+			out.ToolCalls = append(out.ToolCalls, call{c.ID, callFunction{c.Name, wires.ObjectArguments(c.Arguments)}})
 		}
 		if m.Role == methods.Tool {
 			out.CallID, out.ToolName = m.CallID, names[m.CallID]

@@ -5,6 +5,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // chatRequest is the body of a request.
@@ -114,7 +115,7 @@ func encodeChat(model, effort string, d exchange.Draft) chatRequest {
 			turn.Content = nil
 		}
 		for _, c := range m.ToolCalls {
-			turn.ToolCalls = append(turn.ToolCalls, turnCall{c.ID, "function", turnFunction{c.Name, exchange.WireArguments(c.Arguments)}})
+			turn.ToolCalls = append(turn.ToolCalls, turnCall{c.ID, "function", turnFunction{c.Name, wires.ArgumentText(c.Arguments)}})
 		}
 		q.Messages = append(q.Messages, turn)
 	}

@@ -66,12 +66,13 @@ func Compatible(s exchange.Service) (exchange.Service, func(exchange.Config, exc
 }
 
 // spoken are the wires that OpenAI's server and compatible ones speak.
-func spoken() map[wires.Wire]string {
-	all := map[wires.Wire]string{}
-	for _, w := range []wires.Wire{wires.Chat, wires.Responses, wires.Completions, wires.Embeddings} {
-		all[w] = w.Path()
+func spoken() map[wires.Wire]exchange.Spoken {
+	return map[wires.Wire]exchange.Spoken{
+		wires.Chat:        {Path: wires.Chat.Path(), Decode: decodeChat},
+		wires.Responses:   {Path: wires.Responses.Path(), Decode: decodeResponse},
+		wires.Completions: {Path: wires.Completions.Path(), Decode: decodeChat},
+		wires.Embeddings:  {Path: wires.Embeddings.Path(), Decode: decodeEmbeddings},
 	}
-	return all
 }
 
 // amend asks a program's request for the effort of the model, where it names none of its own.

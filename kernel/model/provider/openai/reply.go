@@ -8,6 +8,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // chatReply is a reply or a part of a streamed one.
@@ -22,6 +23,7 @@ type chatChoice struct {
 	Finish  string `json:"finish_reason"`
 	Message chatMessage
 	Delta   chatMessage
+	Text    looseText                                                   // of a legacy completion, which has no message
 	Probs   exchange.Detail[struct{ Content, Refusal exchange.Tokens }] `json:"logprobs"`
 }
 
@@ -101,6 +103,20 @@ func decodeChat(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
 	return sum.reply()
 }
 
+// decodeEmbeddings reads a reply that has no text: what it took.
+func decodeEmbeddings(raw []byte, _ exchange.Draft) (exchange.Reply, error) {
+	var sum chatSum
+	if _, err := exchange.Each(raw, func(whole chatReply) error {
+		sum.add(whole)
+		return nil
+	}); err != nil {
+		return exchange.Reply{}, err
+	}
+	counts := sum.usage.counts()
+	counts.Output = exchange.Count{Known: true}
+	return exchange.Reply{Completion: methods.Completion{Finish: methods.FinishStop, Model: sum.model}, Counts: counts}, nil
+}
+
 // chatSum is a reply as far as it has come.
 type chatSum struct {
 	any             bool // a choice was there
@@ -131,6 +147,7 @@ func (s *chatSum) add(r chatReply) {
 			s.finish = c.Finish
 		}
 		s.said, s.refused = append(s.said, c.Probs.Value.Content...), append(s.refused, c.Probs.Value.Refusal...)
+		s.content.WriteString(string(c.Text))
 		for _, m := range []chatMessage{c.Message, c.Delta} {
 			s.content.WriteString(string(m.Content))
 			s.reason.WriteString(string(m.Refusal))
@@ -179,7 +196,7 @@ func (s chatSum) reply() (exchange.Reply, error) {
 			call.id = fmt.Sprintf("call_%d", i+1)
 		}
 		c.ToolCalls = append(c.ToolCalls, methods.ToolCall{
-			ID: call.id, Name: call.name, Arguments: exchange.Arguments(call.arguments.String()),
+			ID: call.id, Name: call.name, Arguments: wires.Arguments(call.arguments.String()),
 		})
 	}
 	if len(c.ToolCalls) > 0 && c.Finish == methods.FinishStop {

@@ -6,6 +6,7 @@ import (
 
 	"noema/kernel/model/provider/exchange"
 	"noema/methods"
+	"noema/plugins/program/wires"
 )
 
 // responsesRequest is the body of a request. Nothing is stored at the server:
@@ -92,7 +93,7 @@ func encodeResponses(model, effort string, d exchange.Draft) (responsesRequest, 
 			q.Input = append(q.Input, inputItem{Role: m.Role, Content: &m.Content})
 		}
 		for _, c := range m.ToolCalls {
-			arguments := exchange.WireArguments(c.Arguments)
+			arguments := wires.ArgumentText(c.Arguments)
 			q.Input = append(q.Input, inputItem{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: &arguments})
 		}
 	}
@@ -179,7 +180,7 @@ func (r response) reply() exchange.Reply {
 	for _, item := range r.Output {
 		if item.Type == "function_call" {
 			c.ToolCalls = append(c.ToolCalls, methods.ToolCall{
-				ID: item.CallID, Name: item.Name, Arguments: exchange.Arguments(string(item.Arguments)),
+				ID: item.CallID, Name: item.Name, Arguments: wires.Arguments(string(item.Arguments)),
 			})
 		}
 		for _, part := range item.Content {

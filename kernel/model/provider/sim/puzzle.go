@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"noema/kernel/task/arithmetic"
+	"noema/methods/decimal"
 )
 
 // token is a number of a puzzle, with the expression that it is worth.
@@ -27,21 +28,8 @@ var signs = []string{"+", "-", "*", "/"}
 
 // joinedBy is what two tokens make by a sign; false for a division by zero.
 func joinedBy(sign string, a, b token) (token, bool) {
-	v := new(big.Rat)
-	switch sign {
-	case "+":
-		v.Add(a.value, b.value)
-	case "-":
-		v.Sub(a.value, b.value)
-	case "*":
-		v.Mul(a.value, b.value)
-	default:
-		if b.value.Sign() == 0 {
-			return token{}, false
-		}
-		v.Quo(a.value, b.value)
-	}
-	return token{v, "(" + a.text + " " + sign + " " + b.text + ")"}, true
+	v := decimal.Apply(sign, a.value, b.value)
+	return token{v, "(" + a.text + " " + sign + " " + b.text + ")"}, v != nil
 }
 
 // move is one step of a puzzle: two of its numbers make another.

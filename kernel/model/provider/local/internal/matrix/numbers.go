@@ -8,13 +8,13 @@ import (
 
 // Numbers are rows to be multiplied, as a matrix wants them.
 type Numbers struct {
-	n, cols int
-	floats  []float32 // [n, cols]
-	codes   []int8    // [n, cols]
-	pairs   []int32   // [n, cols/2], two codes of 16 bits each, for bytesRow
-	scale   []float32 // [n, cols/32]
-	sums    []int32   // [n, cols/32], of the codes
-	total   []float32 // [n, cols/32], sums times scale
+	n      int
+	floats []float32 // [n, cols]
+	codes  []int8    // [n, cols]
+	pairs  []int32   // [n, cols/2], two codes of 16 bits each, for bytesRow
+	scale  []float32 // [n, cols/32]
+	sums   []int32   // [n, cols/32], of the codes
+	total  []float32 // [n, cols/32], sums times scale
 }
 
 // Like reports whether numbers that one matrix prepared fit another one too.
@@ -27,7 +27,7 @@ func (m *Matrix) Like(o *Matrix) bool {
 // codes from -127 to 127 and a scale of 16 bits, as llama.cpp's Q8_0 and Q8_1; for
 // coarse matrices each 256 do, with a scale of 32 bits, as its Q8_K.
 func (m *Matrix) Quantise(x []float32, n int) *Numbers {
-	q := &Numbers{n: n, cols: m.Cols, floats: x}
+	q := &Numbers{n: n, floats: x}
 	if m.floats != nil {
 		return q
 	}

@@ -171,3 +171,48 @@ func loadGGUF(t *testing.T, file string) *network.Decoder {
 	}
 	return d
 }
+
+// TestEncoderBits holds that an encoder gives the same bits on any number of threads, and
+// those of the machine on which the digest was taken.
+func TestEncoderBits(t *testing.T) {
+	const want = "bd8e0b7f5ad94e59"
+	dir := t.TempDir()
+	if err := localtest.Write(dir, localtest.Spec{Arch: "bert", Seed: 1, Hidden: 96, Inner: 400}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := checkpoint.ReadConfig(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := checkpoint.OpenWeights(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	e, err := network.LoadEncoder(c, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{1, 2, 5} {
+		t.Run(fmt.Sprintf("%d threads", threads), func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+			h := sha256.New()
+			for _, n := range []int{1, 3, 4, 17, 50} {
+				ids := tokens(n, uint64(n))
+				for i := range ids {
+					ids[i] %= c.Vocab
+				}
+				states, err := e.Encode(t.Context(), ids)
+				if err == nil {
+					err = binary.Write(h, binary.LittleEndian, states)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
+				t.Errorf("digest of the states %s, want %s", got, want)
+			}
+		})
+	}
+}

@@ -3,6 +3,7 @@ package network
 import (
 	"math"
 
+	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/matrix"
 )
 
@@ -135,7 +136,7 @@ func (d *Decoder) attend(i int, rows []row, q []float32) []float32 {
 				at := (n*c.Heads + head*group + j) * dim
 				a.add(q[at:at+dim], at, rows[n].at, l.window)
 				if len(a.from) == queriesAtOnce || j == group-1 && n == chunk[1]-1 {
-					a.flush(d, i, rows[n], head, out)
+					a.flush(&rows[n].heads[i*c.KVHeads+head], c, out)
 				}
 			}
 		}
@@ -173,13 +174,13 @@ func (a *attention) add(q []float32, to, at, window int) {
 	a.from = append(a.from, from)
 }
 
-func (a *attention) flush(d *Decoder, i int, r row, head int, out []float32) {
-	c := &d.config
+// flush writes the results of the queries over the keys and values of their head.
+func (a *attention) flush(seen *matrix.Memory, c *checkpoint.Config, out []float32) {
 	for j := range a.q {
 		a.q[j] *= float32(c.QueryScale)
 	}
 	results := make([]float32, len(a.q))
-	a.room = r.heads[i*c.KVHeads+head].Attend(a.q, a.from, a.at, float32(c.ScoreCap), a.room, results)
+	a.room = seen.Attend(a.q, a.from, a.at, float32(c.ScoreCap), a.room, results)
 	for j, to := range a.to {
 		copy(out[to:to+c.HeadDim], results[j*c.HeadDim:])
 	}
