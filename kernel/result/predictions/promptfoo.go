@@ -1,13 +1,18 @@
 package predictions
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"noema/kernel/base/files"
@@ -21,10 +26,12 @@ var promptfooHead = regexp.MustCompile(`^(\x{feff})?\s*\{\s*"evalId"\s*:`)
 
 // promptfooResult is what is read of one result: a test of a prompt with a provider.
 type promptfooResult struct {
-	Test      int `json:"testIdx"`
+	Test      int             `json:"testIdx"`
+	Case      json.RawMessage `json:"testCase"`
+	Pair      int             `json:"promptIdx"` // of prompt and provider
 	Vars      map[string]json.RawMessage
 	Prompt    struct{ Raw, Label string }
-	Provider  struct{ ID string }
+	Provider  struct{ ID, Label string }
 	Success   bool
 	Score     float64
 	Named     map[string]float64 `json:"namedScores"`
@@ -36,33 +43,79 @@ type promptfooResult struct {
 		Output json.RawMessage
 		Tokens *struct{ Prompt, Completion int64 } `json:"tokenUsage"`
 	}
+
+	place, same    string
+	prompt, answer string // names of the prompt, and of the provider
 }
 
-// eachPromptfoo reads the results of an output of promptfoo, in order.
-func eachPromptfoo(path string, each func(promptfooResult, Prediction) error) error {
-	raw, err := files.Read(path, files.MaxJSON)
-	if err != nil {
-		return err
-	}
-	var out struct {
-		Results struct{ Results []json.RawMessage }
-	}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		if json.Valid(raw) {
-			err = errors.New("results.results is not a list: promptfoo writes one by --output NAME.json")
+// isPromptfoo reports whether a row is a line of promptfoo's JSON Lines.
+func isPromptfoo(first table.Row) bool { return first.Has("testIdx", "promptIdx", "failureReason") }
+
+// promptfooJSON gives the results of an output of promptfoo, in order.
+func promptfooJSON(path string) func(func(table.Row) error) error {
+	return func(each func(table.Row) error) error {
+		raw, err := files.Read(path, files.MaxJSON)
+		if err != nil {
+			return err
 		}
-		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+		var out struct {
+			Results struct{ Results []json.RawMessage }
+		}
+		if err := json.Unmarshal(bytes.TrimPrefix(raw, []byte("\ufeff")), &out); err != nil {
+			if json.Valid(raw) {
+				err = errors.New("results.results is not a list: promptfoo writes one by --output NAME.json")
+			}
+			return fmt.Errorf("%s: %w", filepath.Base(path), err)
+		}
+		for i, one := range out.Results.Results {
+			row, _ := table.Object(filepath.Base(path), one)
+			row.Number, row.Unit = i+1, "result"
+			if err := each(row); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
-	for i, one := range out.Results.Results {
-		row, _ := table.Object(filepath.Base(path), one)
-		row.Number, row.Unit = i+1, "result"
+}
+
+// eachPromptfoo reads results, in order. Tests that are the same, as --repeat makes them, are
+// epochs of the first; pairs of prompt and provider that are called alike are numbered.
+func eachPromptfoo(rows func(func(table.Row) error) error, each func(promptfooResult, Prediction) error) error {
+	var all []promptfooResult
+	tests, pairs := map[string][]int{}, map[[2]string][]int{}
+	err := rows(func(row table.Row) error {
 		var x promptfooResult
 		if err := row.Decode(&x); err != nil {
 			return err
 		}
-		p := Prediction{Place: fmt.Sprintf("%s:%d", row.File, row.Number), ID: strconv.Itoa(x.Test), Usage: unknown}
+		x.same = cmp.Or(string(x.Case), strconv.Itoa(x.Test))
+		x.place, x.prompt, x.answer = fmt.Sprintf("%s:%d", row.File, row.Number), reply.OneLine(x.Prompt.Label, 60), cmp.Or(x.Provider.Label, x.Provider.ID)
+		if of := tests[x.same]; !slices.Contains(of, x.Test) {
+			tests[x.same] = append(of, x.Test)
+		}
+		if of := pairs[[2]string{x.prompt, x.answer}]; !slices.Contains(of, x.Pair) {
+			pairs[[2]string{x.prompt, x.answer}] = append(of, x.Pair)
+		}
+		all = append(all, x)
+		return nil
+	})
+	for _, of := range tests {
+		slices.Sort(of)
+	}
+	for _, of := range pairs {
+		slices.Sort(of)
+	}
+	for _, x := range all {
+		if err != nil {
+			break
+		}
+		same := tests[x.same]
+		p := Prediction{Place: x.place, ID: strconv.Itoa(same[0]), Epoch: slices.Index(same, x.Test), Usage: unknown}
+		if n := slices.Index(pairs[[2]string{x.prompt, x.answer}], x.Pair); n > 0 {
+			x.prompt += fmt.Sprintf(" (%d)", n+1)
+		}
 		if x.Failure == 2 {
-			p.Failure = reply.OneLine(x.Error, 300)
+			p.Failure = reply.OneLine(cmp.Or(x.Error, "the provider failed"), 300)
 		}
 		if x.Response.Tokens != nil {
 			p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.Unmetered = x.Response.Tokens.Prompt, x.Response.Tokens.Completion, 0
@@ -71,18 +124,24 @@ func eachPromptfoo(path string, each func(promptfooResult, Prediction) error) er
 		if x.Cost != nil {
 			p.Usage.Cost, p.Usage.Unpriced = methods.NanoUSD(*x.Cost*1e9), 0
 		}
-		if err := each(x, p); err != nil {
-			return err
-		}
+		err = each(x, p)
 	}
-	return nil
+	return err
 }
 
-// readPromptfoo reads what one prompt and provider replied.
-func (f *File) readPromptfoo(ctx context.Context, path string) error {
+// readPromptfoo reads what one prompt and provider replied: that of the filter, if there are several.
+func (f *File) readPromptfoo(ctx context.Context, rows func(func(table.Row) error) error, filter string) error {
 	f.Harness = Promptfoo
-	return eachPromptfoo(path, func(x promptfooResult, p Prediction) error {
-		f.Model, p.Value, p.Questions = x.Provider.ID, x.Response.Output, []string{x.Prompt.Raw}
+	var has []string
+	err := eachPromptfoo(rows, func(x promptfooResult, p Prediction) error {
+		name := x.prompt + " · " + x.answer
+		if !slices.Contains(has, name) {
+			has = append(has, name)
+		}
+		if filter != "" && filter != name || filter == "" && len(has) > 1 {
+			return nil // told below, where all are known
+		}
+		f.Model, p.Value, p.Questions = x.answer, x.Response.Output, []string{x.Prompt.Raw}
 		for _, raw := range x.Vars {
 			if text, err := scalar(raw); err == nil {
 				p.Questions = append(p.Questions, text)
@@ -90,18 +149,26 @@ func (f *File) readPromptfoo(ctx context.Context, path string) error {
 		}
 		return f.add(ctx, p)
 	})
+	switch {
+	case err != nil:
+	case filter == "" && len(has) > 1:
+		err = fmt.Errorf("%s has replies to several prompts or of several providers, %s: name one, as in --filter %s", f.Name, strings.Join(has, " and "), files.Word(has[0]))
+	case filter != "" && !slices.Contains(has, filter):
+		err = fmt.Errorf("%s has no prompt and provider %q: it has %s", f.Name, filter, strings.Join(has, ", "))
+	}
+	return err
 }
 
 // promptfoo reads scores: whether all assertions of a test held, their mean, and named ones.
-func (r *results) promptfoo(path string) error {
-	return eachPromptfoo(path, func(x promptfooResult, p Prediction) error {
-		p.Scores = map[string]float64{"pass": map[bool]float64{true: 1}[x.Success], "score": x.Score}
-		for name, v := range x.Named {
-			p.Scores[name] = v
+func (r *results) promptfoo(rows func(func(table.Row) error) error) error {
+	return eachPromptfoo(rows, func(x promptfooResult, p Prediction) error {
+		if p.Failure == "" { // what did not reply was not judged
+			p.Scores = map[string]float64{"pass": map[bool]float64{true: 1}[x.Success], "score": x.Score}
+			maps.Copy(p.Scores, x.Named)
 		}
 		if vars, err := json.Marshal(x.Vars); err == nil {
 			p.Questions = []string{string(vars)}
 		}
-		return r.add(origin{Promptfoo, reply.OneLine(x.Prompt.Label, 60), x.Provider.ID, ""}, p, false)
+		return r.add(origin{Promptfoo, x.prompt, x.answer, ""}, p, true)
 	})
 }

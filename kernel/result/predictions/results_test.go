@@ -71,7 +71,7 @@ func TestResults(t *testing.T) {
  {"instance_id":"id3","train_trial_index":0,"stats":[{"name":{"name":"num_bytes","split":"test"},"count":1,"mean":2.0},{"name":{"name":"exact_match","split":"test"},"count":1,"sum":1,"mean":1.0},{"name":{"name":"f1_score","split":"test"},"count":0,"sum":0}]},
  {"instance_id":"id3","perturbation":{"name":"robustness"},"train_trial_index":0,"stats":[{"name":{"name":"exact_match"},"count":1,"mean":0}]}]`),
 			"run of HELM||openai/gpt2|mmlu:subject=x\nid3/1 \"\" exact_match=1 0+0\n"},
-		"promptfoo": {folder(t, "out.json", promptfooOutput), "output of promptfoo|Say {{q}}|openai:m|\n0/1 \"{\\\"q\\\":\\\"1+1?\\\"}\" cites=0.5 pass=1 score=1 3+4\n1/1 \"{\\\"q\\\":\\\"2+2?\\\"}\" pass=0 score=0 died0+0\n"},
+		"promptfoo": {folder(t, "out.json", promptfooOutput), "output of promptfoo|Say {{q}}|openai:m|\n0/1 \"{\\\"q\\\":\\\"1+1?\\\"}\" cites=0.5 pass=1 score=1 3+4\n1/1 \"{\\\"q\\\":\\\"2+2?\\\"}\" died0+0\n"},
 		"rows": {folder(t, "r.csv", "method,id,score,correct\nx,1,0.5,true\ny,1,1,false\nx,1,0,no\n") + "/r.csv",
 			"rows of scores|x||\n1/1 \"\" correct=1 score=0.5 0+0\n1/2 \"\" correct=0 score=0 0+0\nrows of scores|y||\n1/1 \"\" correct=0 score=1 0+0\n"},
 	} {
