@@ -82,6 +82,23 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestRealScorers: the scores of several scorers, as Inspect 0.3.285 writes them: grades, numbers, an object of truth
+// values and numbers, and none.
+func TestRealScorers(t *testing.T) {
+	all, err := ReadResults(t.Context(), filepath.Join("testdata", "scorers.eval"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(id, asked, right, length string) string {
+		return fmt.Sprintf("%s %q half=0.5 includes=%s match=%s shape.len=%s shape.ok=%s 5+2\n", id, asked, right, right, length, right)
+	}
+	want := "log of Inspect||mockllm/m|sums\n" + line("3/1", "boom", "0", "1") + line("3/2", "boom", "1", "0.1") + line("a/1", "1+1?", "1", "0.1") +
+		line("a/2", "1+1?", "0", "0.1") + line("b/1", "2+2?", "0", "0.1") + line("b/2", "2+2?", "0", "0.1")
+	if got := sortedResults(all); got+"\n" != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
 // promptfooOutput has the shape of promptfoo's JSON output of version 3.
 const promptfooOutput = `{
   "evalId": "eval-1", "results": {"version": 3, "prompts": [{"raw": "Say {{q}}", "label": "Say {{q}}", "provider": "openai:m"}], "results": [
