@@ -44,7 +44,7 @@ type promptfooResult struct {
 		Tokens *struct{ Prompt, Completion int64 } `json:"tokenUsage"`
 	}
 
-	place, same    string
+	place, same    string // same is what equal tests have in common
 	prompt, answer string // names of the prompt, and of the provider
 }
 
@@ -78,55 +78,59 @@ func promptfooJSON(path string) func(func(table.Row) error) error {
 	}
 }
 
+// places are the numbers under each key, in order.
+type places map[string][]int
+
+func (p places) add(key string, n int) {
+	if i, found := slices.BinarySearch(p[key], n); !found {
+		p[key] = slices.Insert(p[key], i, n)
+	}
+}
+
 // eachPromptfoo reads results, in order. Tests that are the same, as --repeat makes them, are
 // epochs of the first; pairs of prompt and provider that are called alike are numbered.
 func eachPromptfoo(rows func(func(table.Row) error) error, each func(promptfooResult, Prediction) error) error {
 	var all []promptfooResult
-	tests, pairs := map[string][]int{}, map[[2]string][]int{}
+	tests, pairs := places{}, places{}
 	err := rows(func(row table.Row) error {
 		var x promptfooResult
 		if err := row.Decode(&x); err != nil {
 			return err
 		}
-		x.same = cmp.Or(string(x.Case), strconv.Itoa(x.Test))
-		x.place, x.prompt, x.answer = fmt.Sprintf("%s:%d", row.File, row.Number), reply.OneLine(x.Prompt.Label, 60), cmp.Or(x.Provider.Label, x.Provider.ID)
-		if of := tests[x.same]; !slices.Contains(of, x.Test) {
-			tests[x.same] = append(of, x.Test)
-		}
-		if of := pairs[[2]string{x.prompt, x.answer}]; !slices.Contains(of, x.Pair) {
-			pairs[[2]string{x.prompt, x.answer}] = append(of, x.Pair)
-		}
+		x.place, x.same = fmt.Sprintf("%s:%d", row.File, row.Number), cmp.Or(string(x.Case), strconv.Itoa(x.Test))
+		x.prompt, x.answer = reply.OneLine(x.Prompt.Label, 60), cmp.Or(x.Provider.Label, x.Provider.ID)
+		tests.add(x.same, x.Test)
+		pairs.add(x.name(), x.Pair)
 		all = append(all, x)
 		return nil
 	})
-	for _, of := range tests {
-		slices.Sort(of)
-	}
-	for _, of := range pairs {
-		slices.Sort(of)
-	}
-	for _, x := range all {
-		if err != nil {
-			break
-		}
-		same := tests[x.same]
-		p := Prediction{Place: x.place, ID: strconv.Itoa(same[0]), Epoch: slices.Index(same, x.Test), Usage: unknown}
-		if n := slices.Index(pairs[[2]string{x.prompt, x.answer}], x.Pair); n > 0 {
+	for i := 0; i < len(all) && err == nil; i++ {
+		x, p := all[i], all[i].prediction()
+		p.ID, p.Epoch = strconv.Itoa(tests[x.same][0]), slices.Index(tests[x.same], x.Test)
+		if n := slices.Index(pairs[x.name()], x.Pair); n > 0 {
 			x.prompt += fmt.Sprintf(" (%d)", n+1)
-		}
-		if x.Failure == 2 {
-			p.Failure = reply.OneLine(cmp.Or(x.Error, "the provider failed"), 300)
-		}
-		if x.Response.Tokens != nil {
-			p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.Unmetered = x.Response.Tokens.Prompt, x.Response.Tokens.Completion, 0
-		}
-		p.Usage.Calls, p.Usage.Latency = 1, time.Duration(x.LatencyMs*float64(time.Millisecond))
-		if x.Cost != nil {
-			p.Usage.Cost, p.Usage.Unpriced = methods.NanoUSD(*x.Cost*1e9), 0
 		}
 		err = each(x, p)
 	}
 	return err
+}
+
+func (x promptfooResult) name() string { return x.prompt + " · " + x.answer }
+
+// prediction is what is read of a result alike for answers and scores.
+func (x promptfooResult) prediction() Prediction {
+	p := Prediction{Place: x.place, Usage: unknown}
+	if x.Failure == 2 {
+		p.Failure = reply.OneLine(cmp.Or(x.Error, "the provider failed"), 300)
+	}
+	if x.Response.Tokens != nil {
+		p.Usage.InputTokens, p.Usage.OutputTokens, p.Usage.Unmetered = x.Response.Tokens.Prompt, x.Response.Tokens.Completion, 0
+	}
+	p.Usage.Calls, p.Usage.Latency = 1, time.Duration(x.LatencyMs*float64(time.Millisecond))
+	if x.Cost != nil {
+		p.Usage.Cost, p.Usage.Unpriced = methods.NanoUSD(*x.Cost*1e9), 0
+	}
+	return p
 }
 
 // readPromptfoo reads what one prompt and provider replied: that of the filter, if there are several.
@@ -134,7 +138,7 @@ func (f *File) readPromptfoo(ctx context.Context, rows func(func(table.Row) erro
 	f.Harness = Promptfoo
 	var has []string
 	err := eachPromptfoo(rows, func(x promptfooResult, p Prediction) error {
-		name := x.prompt + " · " + x.answer
+		name := x.name()
 		if !slices.Contains(has, name) {
 			has = append(has, name)
 		}
