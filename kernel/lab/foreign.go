@@ -251,7 +251,7 @@ func foreignMetrics(all []*foreignMethod, task string, asked []string) ([]string
 		has = append(has, fmt.Sprintf("%s has %s", m.label, cmp.Or(strings.Join(sortedKeys(own), ", "), "no scores")))
 	}
 	shared := slices.DeleteFunc(sortedKeys(with), func(name string) bool { return with[name] < len(all) })
-	slices.SortStableFunc(shared, func(a, b string) int { return results[b] - results[a] }) // one of few tests is no headline
+	slices.SortStableFunc(shared, func(a, b string) int { return results[b] - results[a] }) // the headline is a measure of all tests, not of a few
 	if i := slices.IndexFunc(asked, func(name string) bool { return !slices.Contains(shared, name) }); i >= 0 {
 		return nil, fmt.Errorf("not all methods have the measure %q: %s%s", asked[i], strings.Join(has, "; "), beyond)
 	}
