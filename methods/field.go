@@ -70,6 +70,8 @@ func optionType(t reflect.Type) OptionType {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():
 		return DurationOption
+	case t == reflect.TypeFor[ModelName]():
+		return ModelOption
 	case t.Kind() == reflect.Bool:
 		return BoolOption
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64:

@@ -100,6 +100,10 @@ type Option struct {
 	Doc     string   // one line
 }
 
+// ModelName is the type of an option's field that names a model of the experiment, which is
+// refused before the first call where there is no such model; empty for the first.
+type ModelName string
+
 // OptionType is the JSON type that an option's value must have.
 type OptionType string
 
@@ -109,6 +113,7 @@ const (
 	IntOption    OptionType = "int"
 	NumberOption OptionType = "number"
 	StringOption OptionType = "string"
+	ModelOption  OptionType = "model" // a text, the name of a model of the experiment: see [Request.By]
 )
 
 // The types that only declarations read on the kernel's side have, such as an

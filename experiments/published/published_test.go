@@ -3,24 +3,23 @@ package published_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
-	"noema/kernel/base/score"
 	"noema/kernel/lab"
 	"noema/kernel/session/builtin"
-	"noema/methods"
-	"noema/methods/deliberate"
-	"noema/methods/methodtest"
 	"noema/methods/phases"
 	"noema/plugins"
 )
@@ -39,6 +38,16 @@ func sources(t *testing.T, inside ...string) string {
 	return path
 }
 
+// build is a folder with the program noema.
+func build(t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "noema"), "../../kernel/cmd/noema").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
 // TestPublished: each figure is the one that README.md has, and agrees with the published one
 // but where README.md says why not.
 func TestPublished(t *testing.T) {
@@ -47,10 +56,7 @@ func TestPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := sources(t)
-	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "noema"), "../../kernel/cmd/noema").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := build(t)
 	for name, source := range map[string]string{
 		"tot": "tree-of-thought-llm", "agents": "agent-evals", "cot": "zero_shot_cot", "tau": "tau-bench", "gsm8k": "grade-school-math", "anot": "anot",
 	} {
@@ -142,10 +148,13 @@ func chain(state string) string {
 type voice struct {
 	next   map[string][]string
 	values map[string]float64
+
+	mu     sync.Mutex
+	judged map[string]int // how often
 }
 
-func newVoice(p puzzle) voice {
-	v := voice{map[string][]string{}, map[string]float64{}}
+func newVoice(p puzzle) *voice {
+	v := &voice{next: map[string][]string{}, values: map[string]float64{}, judged: map[string]int{}}
 	for _, s := range p.Steps {
 		for i, state := range s.States {
 			here := chain(state)
@@ -160,58 +169,152 @@ func newVoice(p puzzle) voice {
 	return v
 }
 
-// Complete implements [methods.Model].
-func (v voice) Complete(_ context.Context, r methods.Request) (methods.Completion, error) {
-	said := any("no answer")
-	switch {
-	case r.Schema == nil:
-	case r.Schema.Name == "next":
-		said = map[string]any{"next": v.next[shown(r)]}
-	case r.Schema.Name == "value":
-		verdict, _ := verdictOf(v.values[shown(r)], 3)
+// say is the reply to a prompt with a schema of a name.
+func (v *voice) say(schema, prompt string) any {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	state := shown(prompt)
+	switch schema {
+	case "next":
+		return map[string]any{"next": v.next[state]}
+	case "value":
+		verdict, _ := verdictOf(v.values[state], 3)
 		words := slices.Concat(slices.Repeat([]string{"sure"}, verdict.Sure), slices.Repeat([]string{"likely"}, verdict.Likely), slices.Repeat([]string{"impossible"}, verdict.Impossible))
-		if said = map[string]string{}; r.Draw < len(words) {
-			said = map[string]string{"value": words[r.Draw]}
+		n := v.judged[state]
+		if v.judged[state]++; n < len(words) {
+			return map[string]string{"value": words[n]}
 		}
+		return map[string]string{}
 	}
-	text, err := json.Marshal(said)
-	return methods.Completion{Text: string(text), Finish: methods.FinishStop}, err
+	return "no answer"
 }
 
-// shown is the state that a request shows.
-func shown(r methods.Request) string {
-	_, after, _ := strings.Cut(r.Messages[0].Content, "<steps>\n")
+// shown is the state that a prompt shows.
+func shown(prompt string) string {
+	_, after, _ := strings.Cut(prompt, "<steps>\n")
 	steps, _, _ := strings.Cut(after, "\n</steps>")
 	return steps
 }
 
-// TestTreeOfThoughts: our tot, run on the published puzzles by a model that says what GPT-4 said of
-// them, goes on in each depth from the states that the published search went on from, in their
-// order, and ends with the expression that it ends with.
+// serve is the address of a server of OpenAI's protocol that speaks with the voice of the
+// puzzle that a prompt begins with.
+func serve(t *testing.T, voices map[string]*voice) string {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct {
+			Messages []struct{ Content string }
+			Format   struct {
+				Schema struct{ Name string } `json:"json_schema"`
+			} `json:"response_format"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Messages) != 1 {
+			http.Error(w, fmt.Sprint("not what a tree asks: ", err), http.StatusBadRequest)
+			return
+		}
+		prompt := asked.Messages[0].Content
+		question, _, _ := strings.Cut(prompt, "\n")
+		v := voices[question]
+		if v == nil {
+			http.Error(w, "no such puzzle: "+question, http.StatusBadRequest)
+			return
+		}
+		text, err := json.Marshal(v.say(asked.Format.Schema.Name, prompt))
+		chunk, second := json.Marshal(map[string]any{
+			"choices": []any{map[string]any{"index": 0, "delta": map[string]string{"content": string(text)}, "finish_reason": "stop"}},
+			"usage":   map[string]int{"prompt_tokens": len(prompt) / 4, "completion_tokens": len(text)/4 + 1},
+		})
+		if errors.Join(err, second) != nil {
+			panic(errors.Join(err, second)) // texts always encode
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", chunk)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// command runs noema and returns what it prints.
+func command(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s%s", args[1:], err, out, errs.String())
+	}
+	return string(out)
+}
+
+// rows decodes lines of JSON.
+func rows[T any](t *testing.T, lines string) (all []T) {
+	t.Helper()
+	for d := json.NewDecoder(strings.NewReader(lines)); d.More(); {
+		var row T
+		if err := d.Decode(&row); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// root is the root hash that a command printed.
+func root(printed string) string {
+	_, after, _ := strings.Cut(printed, "\nroot ")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(line)
+}
+
+// TestTreeOfThoughts: our tot, run by noema on the published puzzles, in a process of its own, with
+// a server that says what GPT-4 said of them, goes on in each depth from the states that the published search went on
+// from, in their order, and ends with the expression that it ends with. The run is replayed to its root, and its
+// pack is verified.
 func TestTreeOfThoughts(t *testing.T) {
 	logged := published(t)
-	game, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(sources(t, "tree-of-thought-llm", "src", "tot", "data", "24", "24.csv"), nil)
+	csv := sources(t, "tree-of-thought-llm", "src", "tot", "data", "24", "24.csv")
+	game, err := lab.Open(lab.Options{Catalog: builtin.Catalog{}}).Task(csv, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	depths, right, hollow := 0, 0, 0
+	voices := map[string]*voice{}
+	for _, p := range logged {
+		problem, _, err := game.Samples[p.Idx].Present(1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		voices[problem.Query] = newVoice(p)
+	}
+	noema, pack := filepath.Join(build(t), "noema"), filepath.Join(t.TempDir(), "tot.noema")
+	env := []string{"NOEMA_HOME=" + t.TempDir(), "OPENAI_BASE_URL=" + serve(t, voices), "OPENAI_API_KEY=x"}
+	first := root(command(t, env, noema, "compare", "--task", csv, "--limit", "901-1000", "--model", "openai/gpt-4", "--max-connections", "16",
+		"--methods", "tot?breadth=5&width=100&depth=4&votes=3&retries=0"))
+	type trial struct {
+		Sample, Answer string
+		Accuracy       float64 `json:"score.accuracy"`
+	}
+	type call struct {
+		Sample, Path string
+		Messages     []struct{ Content string }
+	}
+	trials, calls := map[string]trial{}, map[string]string{}
+	for _, one := range rows[trial](t, command(t, env, noema, "runs", "export", "last")) {
+		trials[one.Sample] = one
+	}
+	for _, one := range rows[call](t, command(t, env, noema, "runs", "export", "last", "--rows", "calls")) {
+		calls[one.Sample+" "+one.Path] = shown(one.Messages[0].Content)
+	}
+	env[1] = "OPENAI_BASE_URL=http://127.0.0.1:1" // where nobody answers
+	if again := root(command(t, env, noema, "replay", "last")); len(first) != 64 || again != first {
+		t.Fatalf("root %q, replayed to %q", first, again)
+	}
+	command(t, env, noema, "pack", "last", "-o", pack)
+	if verified := command(t, []string{"NOEMA_HOME=" + t.TempDir()}, noema, "pack", "verify", pack); !strings.Contains(verified, "gives the root hash "+first[:12]+"\n") {
+		t.Errorf("the pack does not verify to the root %s:\n%s", first, verified)
+	}
+	depths, right, hollow := 0, 0.0, 0
 	for i, p := range logged {
-		problem, target, err := game.Samples[p.Idx].Present(1, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		problem.Options = json.RawMessage(`{"breadth": 5, "width": 100, "depth": 4, "votes": 3, "retries": 0}`)
-		host := methodtest.NewHost(newVoice(p))
-		a, err := deliberate.TreeOfThoughts().Solve(t.Context(), problem, host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		expanded := map[string]string{}
-		for _, c := range host.Transcript().Calls {
-			if s := c.Request.Schema; s == nil || s.Name == "next" {
-				expanded[c.Request.Path] = shown(c.Request)
-			}
-		}
+		sample := game.Samples[p.Idx].ID
 		for j, s := range p.Steps[1:] {
 			var want, got []string
 			for _, state := range s.From {
@@ -219,8 +322,8 @@ func TestTreeOfThoughts(t *testing.T) {
 					want = append(want, state)
 				}
 			}
-			for n := 1; expanded[fmt.Sprintf("depth/%d/s%d", j+2, n)] != ""; n++ {
-				got = append(got, expanded[fmt.Sprintf("depth/%d/s%d", j+2, n)])
+			for n := 1; calls[fmt.Sprintf("%s depth/%d/s%d", sample, j+2, n)] != ""; n++ {
+				got = append(got, calls[fmt.Sprintf("%s depth/%d/s%d", sample, j+2, n)])
 			}
 			if depths++; !slices.Equal(got, want) {
 				t.Errorf("puzzle %d, depth %d: from %q, and the log has %q", i, j+2, got, want)
@@ -228,25 +331,21 @@ func TestTreeOfThoughts(t *testing.T) {
 		}
 		best := chain(p.Found[0])
 		_, want, concluded := strings.Cut(best, "Answer: ")
-		var said string
-		switch err := json.Unmarshal(a.Value, &said); {
+		said, end := trials[sample], calls[sample+" finish"]
+		switch answer, err := json.Marshal(want); {
+		case err != nil:
+			t.Fatal(err)
 		case strings.HasSuffix(p.Found[0], "\n\n"): // the best state of one puzzle ends in an empty step, which ours leaves out
 			hollow++
-		case concluded && (err != nil || said != want):
-			t.Errorf("puzzle %d: the answer is %s, and the log has %q", i, a.Value, want)
-		case !concluded && expanded["finish"] != best:
-			t.Errorf("puzzle %d: it ends with %q (%s), and the log with %q", i, expanded["finish"], a.Value, best)
+		case concluded && said.Answer != string(answer):
+			t.Errorf("puzzle %d: the answer is %s, and the log has %s", i, said.Answer, answer)
+		case !concluded && end != best:
+			t.Errorf("puzzle %d: it ends with %q (%s), and the log with %q", i, end, said.Answer, best)
 		}
-		scored, err := game.Scorer.For(problem.Answer)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s, err := scored.Score(problem.Answer, a, target); err == nil && s.Values[score.Accuracy] == 1 {
-			right++
-		}
+		right += said.Accuracy
 	}
-	if depths != 300 || right != 62 || hollow != 1 {
-		t.Errorf("%d selections seen, %d puzzles solved, %d that end in an empty step", depths, right, hollow)
+	if depths != 300 || right != 62 || hollow != 1 || len(trials) != 100 {
+		t.Errorf("%d selections seen, %v puzzles of %d solved, %d that end in an empty step", depths, right, len(trials), hollow)
 	}
 }
 

@@ -232,10 +232,12 @@ func (x *partners) sample(p predictions.Prediction, label string) (at int, id st
 // 1, of which more is better.
 func foreignMetrics(all []*foreignMethod, task string, asked []string) ([]string, error) {
 	with, has, beyond := map[string]int{}, []string{}, ""
+	results := map[string]int{} // with each measure
 	for _, m := range all {
 		own := map[string]bool{}
 		for _, p := range m.tasks[task].All {
 			for name, x := range p.Scores {
+				results[name]++
 				if own[name] = name != score.First; !(x >= 0 && x <= 1) {
 					beyond, with[name] = fmt.Sprintf("; %s is %g at %s, and scores are from 0 to 1: scale them", name, x, p.Place), -len(all)
 				}
@@ -249,6 +251,7 @@ func foreignMetrics(all []*foreignMethod, task string, asked []string) ([]string
 		has = append(has, fmt.Sprintf("%s has %s", m.label, cmp.Or(strings.Join(sortedKeys(own), ", "), "no scores")))
 	}
 	shared := slices.DeleteFunc(sortedKeys(with), func(name string) bool { return with[name] < len(all) })
+	slices.SortStableFunc(shared, func(a, b string) int { return results[b] - results[a] }) // the headline is a measure of all tests, not of a few
 	if i := slices.IndexFunc(asked, func(name string) bool { return !slices.Contains(shared, name) }); i >= 0 {
 		return nil, fmt.Errorf("not all methods have the measure %q: %s%s", asked[i], strings.Join(has, "; "), beyond)
 	}

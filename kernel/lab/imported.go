@@ -23,7 +23,7 @@ type Import struct {
 	Scorers     []string          `json:"scorer" part:"what" doc:"score by exact, includes, pattern:REGEX, number:TOLERANCE, choice, f1, math or json:FIELD:SCORER; of several the first decides"`
 	Method      string            `json:"method" part:"what" doc:"name of the method in tables (default: what the file says, or its name)"`
 	Model       string            `json:"model" part:"what" doc:"model that answered, as in openai/gpt-5-nano (default: what the file says)"`
-	Filter      string            `json:"filter" part:"what" doc:"of a sample log of lm-eval with several filters: the one whose answers count"`
+	Filter      string            `json:"filter" part:"what" doc:"of a sample log of lm-eval with several filters: the one whose answers count; of an output of promptfoo: PROMPT · PROVIDER"`
 	Force       bool              `json:"force" part:"what" doc:"pair by id although questions in the file read otherwise, and score although less than half of the file is on samples of the task"`
 }
 

@@ -40,14 +40,11 @@ func EachLine(path string, each func(Line) error) (err error) {
 
 // Lines is [EachLine] for what a reader holds; name is for errors.
 func Lines(in io.Reader, name string, each func(Line) error) error {
-	r := bufio.NewReaderSize(in, 64<<10)
+	r := bufio.NewReaderSize(files.Text(in), 64<<10)
 	for number := 1; ; number++ {
 		raw, err := readLine(r)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", name, number, err)
-		}
-		if number == 1 {
-			raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 		}
 		line := Line{File: name, Number: number, Raw: bytes.TrimRight(raw, "\r\n")}
 		if len(bytes.TrimSpace(line.Raw)) > 0 {

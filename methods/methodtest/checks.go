@@ -41,7 +41,7 @@ func (s *suite) describe() {
 }
 
 func checkOption(o methods.Option) error {
-	if !slices.Contains([]methods.OptionType{methods.BoolOption, methods.IntOption, methods.NumberOption, methods.StringOption}, o.Type) {
+	if !slices.Contains([]methods.OptionType{methods.BoolOption, methods.IntOption, methods.NumberOption, methods.StringOption, methods.ModelOption}, o.Type) {
 		return fmt.Errorf("unknown type %q", o.Type)
 	}
 	if o.Default == "" {

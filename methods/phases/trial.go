@@ -43,7 +43,7 @@ func (o *Options) Common() *Options { return o }
 
 // Judged is what methods that judge drafts or steps have beside [Options]: embed it, too.
 type Judged struct {
-	JudgedBy string `json:"judged_by" doc:"which of the experiment's models judges, by its name: judge for --model 'A?with.judge=B'; empty for the one that answers"`
+	JudgedBy methods.ModelName `json:"judged_by" doc:"which of the experiment's models judges, by its name: judge for --model 'A?with.judge=B'; empty for the one that answers"`
 }
 
 // ErrNoAnswer says that every call succeeded and no reply held an answer.
@@ -120,7 +120,7 @@ func (t *Trial) Request(path string, messages ...methods.Message) methods.Reques
 
 // judging is a call that judges: by the model that the option judged_by names.
 func (t *Trial) judging(r methods.Request) methods.Request {
-	r.By = t.judges.JudgedBy
+	r.By = string(t.judges.JudgedBy)
 	return r
 }
 

@@ -5,6 +5,7 @@
 package files
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -108,6 +109,15 @@ func ReadAll(r io.Reader, name string, limit int64) ([]byte, error) {
 
 func tooLarge(name string, limit int64) error {
 	return fmt.Errorf("read %q: it is larger than %d MiB, the limit for such a file: use a smaller one", name, limit>>20)
+}
+
+// Text returns a reader of r without the byte order mark that it may begin with.
+func Text(r io.Reader) io.Reader {
+	b := bufio.NewReader(r)
+	if mark, _ := b.Peek(3); string(mark) == "\ufeff" {
+		_, _ = b.Discard(3) // they are there
+	}
+	return b
 }
 
 // Limit returns a reader of r that fails, in place of ending, after limit bytes.

@@ -12,13 +12,19 @@ const maxElement = 24 << 20
 
 // EachElement calls each for every element of the JSON list that r holds, with its
 // number from 1; name is for errors. In place of the list there may be an object, of which
-// one member is a list of objects. It keeps no more than one element in memory, stops at
+// one member is a list of objects; or, with bare set, the elements alone, one after the other. It keeps no more than one element in memory, stops at
 // the first error, and places its own; those of each come back as they are.
-func EachElement(r io.Reader, name string, each func(number int, raw []byte) error) error {
+func EachElement(r io.Reader, name string, bare bool, each func(number int, raw []byte) error) error {
 	in := &limited{r: r, name: name, limit: maxElement, left: maxElement}
 	l := &lister{d: json.NewDecoder(in), in: in, name: name, each: each}
-	t, err := l.d.Token()
+	var t json.Token
+	var err error
+	if !bare {
+		t, err = l.d.Token()
+	}
 	switch {
+	case bare:
+		_, err = l.elements(false)
 	case err != nil:
 		return fmt.Errorf("%s:1: %w", name, err)
 	case t == json.Delim('{'):
@@ -32,7 +38,7 @@ func EachElement(r io.Reader, name string, each func(number int, raw []byte) err
 		return err
 	}
 	if _, err := l.d.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: something follows the JSON list", name)
+		return fmt.Errorf("%s: something follows the JSON", name)
 	}
 	return nil
 }
@@ -49,28 +55,34 @@ type lister struct {
 // list reads a list that has begun, up to its end. With rows set, one that does not begin
 // with an object is passed over, and the list is empty.
 func (l *lister) list(rows bool) (number int, err error) {
+	if number, err = l.elements(rows); err != nil {
+		return 0, err
+	}
+	l.in.left = maxElement
+	if _, err := l.d.Token(); err != nil {
+		return 0, fmt.Errorf("%s: after element %d: %w", l.name, number, err)
+	}
+	return number, nil
+}
+
+// elements reads the elements of a list.
+func (l *lister) elements(rows bool) (number int, err error) {
 	skip := false
-	for number = 1; l.d.More(); number++ {
+	for l.d.More() {
 		l.in.left = maxElement
 		var raw json.RawMessage
 		if err := l.d.Decode(&raw); err != nil {
-			return 0, fmt.Errorf("%s: element %d: %w", l.name, number, err)
+			return 0, fmt.Errorf("%s: element %d: %w", l.name, number+1, err)
 		}
-		if skip = skip || rows && number == 1 && raw[0] != '{'; skip {
+		if skip = skip || rows && number == 0 && raw[0] != '{'; skip {
 			continue
 		}
+		number++
 		if err := l.each(number, raw); err != nil {
 			return 0, err
 		}
 	}
-	l.in.left = maxElement
-	if _, err := l.d.Token(); err != nil {
-		return 0, fmt.Errorf("%s: after element %d: %w", l.name, number-1, err)
-	}
-	if skip {
-		number = 1
-	}
-	return number - 1, nil
+	return number, nil
 }
 
 // members reads an object that has begun, for the one list of objects that it holds.

@@ -78,6 +78,14 @@ func TestJudgeOfAnotherModel(t *testing.T) {
 	if again := c.run(0, args...); rootOf(again.stdout) != rootOf(first.stdout) {
 		t.Errorf("again: root %s, want %s", rootOf(again.stdout), rootOf(first.stdout))
 	}
-	alone := c.start(c.command(append(args[:len(args)-1:len(args)-1], "scripted/answers.yaml")...))()
-	want(t, alone.stdout+alone.stderr, `the experiment has no model called "judge"`, "?with.NAME=")
+	runs := c.run(0, "runs", "list").stdout
+	for _, method := range strings.Split(args[4], ",") { // it is told before a call is paid, of each method and each name
+		for name, models := range map[string]string{"judge": "scripted/answers.yaml", "jugde": args[len(args)-1], "strong": "scripted/answers.yaml?with.judge=scripted/judges.yaml&with.weak=scripted/answers.yaml"} {
+			alone := c.run(2, "compare", "--task", "quiz.jsonl", "--methods", "direct,"+method, "-M", "judged_by="+name, "--model", models)
+			want(t, alone.stderr, `option "judged_by": provider rejected: the experiment has no model called "`+name+`"`, "?with.NAME=")
+		}
+	}
+	if now := c.run(0, "runs", "list").stdout; now != runs {
+		t.Errorf("a refused comparison is a run:\n%s", now)
+	}
 }

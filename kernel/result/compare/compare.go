@@ -199,6 +199,13 @@ func (d Data) noScore() error {
 	if d.unjudged() {
 		return errors.New("compare: no sample has a target, so no measure is defined: name none")
 	}
+	for _, s := range d.Samples {
+		for _, c := range slices.Concat(s.Cells...) {
+			if c.Infra {
+				return fmt.Errorf("compare: no trial has a score: those that ended failed, such as %s: %s", c.Trial, c.Reason)
+			}
+		}
+	}
 	return errors.New("compare: no trial has a score: finish the run first")
 }
 

@@ -82,7 +82,7 @@ const (
 
 // Options say how a file is read.
 type Options struct {
-	Filter string // of lm-eval: the name of the filter, where the log has several
+	Filter string // of lm-eval: the name of the filter, where the log has several; of promptfoo: PROMPT · PROVIDER
 }
 
 // Read reads the file at path. What it is, is found out by its content.
@@ -105,12 +105,12 @@ func Read(ctx context.Context, path string, o Options) (*File, error) {
 	case inspectHead.MatchString(head):
 		err = f.readInspectJSON(ctx, path)
 	case promptfooHead.MatchString(head):
-		err = f.readPromptfoo(ctx, path)
+		err = f.readPromptfoo(ctx, promptfooJSON(path), o.Filter)
 	default:
 		err = f.readRows(ctx, path, o)
 	}
-	if err == nil && o.Filter != "" && f.Harness != LMEval {
-		err = fmt.Errorf("--filter %q is for sample logs of lm-eval, and %s is not one: leave it out", o.Filter, f.Name)
+	if err == nil && o.Filter != "" && f.Harness != LMEval && f.Harness != Promptfoo {
+		err = fmt.Errorf("--filter %q is for sample logs of lm-eval and outputs of promptfoo, and %s is not one: leave it out", o.Filter, f.Name)
 	}
 	if err == nil {
 		err = f.check()

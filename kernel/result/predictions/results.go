@@ -107,7 +107,7 @@ func (r *results) file(name string) error {
 	case inspectHead.MatchString(head):
 		err = log.readInspectJSON(r.ctx, name)
 	case promptfooHead.MatchString(head):
-		return r.promptfoo(name)
+		return r.promptfoo(promptfooJSON(name))
 	default:
 		return r.rows(name)
 	}
@@ -138,6 +138,8 @@ func (r *results) rows(name string) error {
 	case first.Has("doc_id", "doc", "filtered_resps"):
 		run := lmEvalRunOf(name)
 		return t.Each(func(row table.Row) error { return r.lmEval(row, run) })
+	case isPromptfoo(first):
+		return r.promptfoo(t.Each)
 	case first.Has("instance_id", "stats"):
 		run := helmRunOf(name)
 		return t.Each(func(row table.Row) error { return r.helm(row, run) })

@@ -71,7 +71,7 @@ func TestResults(t *testing.T) {
  {"instance_id":"id3","train_trial_index":0,"stats":[{"name":{"name":"num_bytes","split":"test"},"count":1,"mean":2.0},{"name":{"name":"exact_match","split":"test"},"count":1,"sum":1,"mean":1.0},{"name":{"name":"f1_score","split":"test"},"count":0,"sum":0}]},
  {"instance_id":"id3","perturbation":{"name":"robustness"},"train_trial_index":0,"stats":[{"name":{"name":"exact_match"},"count":1,"mean":0}]}]`),
 			"run of HELM||openai/gpt2|mmlu:subject=x\nid3/1 \"\" exact_match=1 0+0\n"},
-		"promptfoo": {folder(t, "out.json", promptfooOutput), "output of promptfoo|Say {{q}}|openai:m|\n0/1 \"{\\\"q\\\":\\\"1+1?\\\"}\" cites=0.5 pass=1 score=1 3+4\n1/1 \"{\\\"q\\\":\\\"2+2?\\\"}\" pass=0 score=0 died0+0\n"},
+		"promptfoo": {folder(t, "out.json", promptfooOutput), "output of promptfoo|Say {{q}}|openai:m|\n0/1 \"{\\\"q\\\":\\\"1+1?\\\"}\" cites=0.5 pass=1 score=1 3+4\n1/1 \"{\\\"q\\\":\\\"2+2?\\\"}\" died0+0\n"},
 		"rows": {folder(t, "r.csv", "method,id,score,correct\nx,1,0.5,true\ny,1,1,false\nx,1,0,no\n") + "/r.csv",
 			"rows of scores|x||\n1/1 \"\" correct=1 score=0.5 0+0\n1/2 \"\" correct=0 score=0 0+0\nrows of scores|y||\n1/1 \"\" correct=0 score=1 0+0\n"},
 	} {
@@ -79,6 +79,23 @@ func TestResults(t *testing.T) {
 		if err != nil || scored(got) != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, scored(got), c.want)
 		}
+	}
+}
+
+// TestRealScorers: the scores of several scorers, as Inspect 0.3.285 writes them: grades, numbers, an object of truth
+// values and numbers, and none.
+func TestRealScorers(t *testing.T) {
+	all, err := ReadResults(t.Context(), filepath.Join("testdata", "scorers.eval"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(id, asked, right, length string) string {
+		return fmt.Sprintf("%s %q half=0.5 includes=%s match=%s shape.len=%s shape.ok=%s 5+2\n", id, asked, right, right, length, right)
+	}
+	want := "log of Inspect||mockllm/m|sums\n" + line("3/1", "boom", "0", "1") + line("3/2", "boom", "1", "0.1") + line("a/1", "1+1?", "1", "0.1") +
+		line("a/2", "1+1?", "0", "0.1") + line("b/1", "2+2?", "0", "0.1") + line("b/2", "2+2?", "0", "0.1")
+	if got := sortedResults(all); got+"\n" != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 

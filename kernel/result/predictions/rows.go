@@ -40,6 +40,9 @@ func (f *File) readRows(ctx context.Context, path string, o Options) error {
 	if first.Has("instance", "request", "result") {
 		return f.readHELM(ctx, t)
 	}
+	if isPromptfoo(first) {
+		return f.readPromptfoo(ctx, t.Each, o.Filter)
+	}
 	if first.Has("request_id", "pred_indices", "gold_idx") {
 		return f.readANoT(ctx, path, t, 0)
 	}

@@ -267,8 +267,23 @@ func (e *Setup) check(samples []task.Sample) error {
 		}
 	}
 	for _, m := range e.Methods {
-		if err := Able(m.Label, m.Description, e.Task, samples); err != nil {
+		if err := errors.Join(Able(m.Label, m.Description, e.Task, samples), e.checkModels(m)); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkModels refuses an option that names a model which the experiment does not have. A replay asks none.
+func (e *Setup) checkModels(m Method) error {
+	var given map[string]any
+	if len(m.Options) == 0 || e.Cache == string(gateway.Replay) || json.Unmarshal(m.Options, &given) != nil {
+		return nil // the method says what is wrong with its options
+	}
+	for _, o := range m.Description.Options {
+		name, _ := given[o.Name].(string)
+		if _, err := provider.Chosen(e.Provider, methods.Request{By: name}); err != nil && o.Type == methods.ModelOption {
+			return fmt.Errorf("method %q: option %q: %w", m.Label, o.Name, err)
 		}
 	}
 	return nil

@@ -125,7 +125,6 @@ func notUTF8(name string, line, column int) error {
 // checkHeader cleans the names of the columns and refuses what cannot name them.
 // A column without a name, as pandas writes for its index, is left out.
 func (t *Table) checkHeader(header []string) error {
-	header[0] = strings.TrimPrefix(header[0], "\ufeff")
 	if len(header) > maxColumns {
 		return fmt.Errorf("%s:1: %d columns: at most %d are read", t.name, len(header), maxColumns)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ import (
 const Formats = ".csv, .tsv, .json, .jsonl or .parquet; all but the last also with .gz or .zst behind"
 
 // Open finds out what the file at path is, by the end of its name; for JSON its
-// beginning says whether it is a list, an object that holds a list, or lines. It is an error if the content
+// beginning says whether it is a list, an object that holds a list, objects, or lines. It is an error if the content
 // is known to be something else. When ctx ends, so does every read of the table.
 func Open(ctx context.Context, path string) (*Table, error) {
 	if _, err := files.Check(path, math.MaxInt64); err != nil {
@@ -45,7 +46,7 @@ func Open(ctx context.Context, path string) (*Table, error) {
 	if what := foreign(head); what != "" {
 		return nil, fmt.Errorf("open %s: its content is %s", t.name, what)
 	}
-	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	text := bytes.TrimLeft(head, " \t\r\n")
 	switch {
 	case ext == ".parquet":
 		return nil, fmt.Errorf("open %s: it is not a Parquet file: those begin with PAR1, and pack their columns themselves", t.name)
@@ -53,9 +54,13 @@ func Open(ctx context.Context, path string) (*Table, error) {
 		t.format = csvFormat
 	case ext == ".tsv":
 		t.format, t.comma = csvFormat, '\t'
-	case bytes.HasPrefix(text, []byte("[")), ext == ".json" && (severalLines(text) || t.holdsList()):
+	case bytes.HasPrefix(text, []byte("[")):
 		t.format = jsonFormat
-	case ext == ".json" || ext == ".jsonl" || ext == ".ndjson" || bytes.HasPrefix(text, []byte("{")):
+	case ext == ".json" && severalLines(text):
+		t.format = t.objects(jsonFormat, true)
+	case ext == ".json" || severalLines(text):
+		t.format = t.objects(linesFormat, severalLines(text))
+	case ext == ".jsonl" || ext == ".ndjson" || bytes.HasPrefix(text, []byte("{")):
 		t.format = linesFormat
 	default:
 		return nil, fmt.Errorf("open %s: its name does not say what it is: name it %s", t.name, Formats)
@@ -71,28 +76,42 @@ func severalLines(text []byte) bool {
 	return ends && errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&object), io.ErrUnexpectedEOF)
 }
 
-// holdsList reports whether the content is one object that holds a list of objects, and is
-// not itself a row.
-func (t *Table) holdsList() bool {
+// objects is the format of content that begins with an object: one that holds the rows in a
+// list, the first of several over several lines, or a row on its line.
+func (t *Table) objects(otherwise string, severalLines bool) string {
 	in, closed, err := t.open()
 	if err != nil {
-		return false
+		return otherwise
 	}
 	defer closed()
-	var object map[string]json.RawMessage
+	var first, next map[string]json.RawMessage
 	d := json.NewDecoder(io.LimitReader(in, files.MaxJSON))
-	if d.Decode(&object) != nil || d.More() {
-		return false
+	if d.Decode(&first) != nil {
+		return otherwise
 	}
-	list := false
-	for name, raw := range object {
+	has := func(of map[string]json.RawMessage) func(string) bool {
+		return func(name string) bool { return of[name] != nil }
+	}
+	switch {
+	case !d.More():
+		if holdsList(first) && !slices.ContainsFunc(usualNames("input"), has(first)) {
+			return jsonFormat
+		}
+	case severalLines && d.Decode(&next) == nil && slices.ContainsFunc(slices.Collect(maps.Keys(next)), has(first)):
+		return objectsFormat
+	}
+	return otherwise
+}
+
+// holdsList reports whether a member of an object is a list of objects.
+func holdsList(object map[string]json.RawMessage) bool {
+	for _, raw := range object {
 		var rows []map[string]json.RawMessage
-		list = list || json.Unmarshal(raw, &rows) == nil && len(rows) > 0
-		if slices.Contains(usualNames("input"), name) {
-			return false
+		if json.Unmarshal(raw, &rows) == nil && len(rows) > 0 {
+			return true
 		}
 	}
-	return list
+	return false
 }
 
 // head is the beginning of the content.

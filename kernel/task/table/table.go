@@ -28,6 +28,7 @@ const (
 	csvFormat     = "CSV"
 	jsonFormat    = "JSON list"
 	linesFormat   = "JSON Lines"
+	objectsFormat = "JSON objects over several lines"
 	parquetFormat = "Parquet"
 )
 
@@ -184,8 +185,8 @@ func (t *Table) Each(each func(Row) error) error {
 	switch t.format {
 	case csvFormat:
 		return t.eachCSV(in, each)
-	case jsonFormat:
-		return files.EachElement(in, t.name, func(number int, raw []byte) error {
+	case jsonFormat, objectsFormat:
+		return files.EachElement(in, t.name, t.format == objectsFormat, func(number int, raw []byte) error {
 			return eachJSON(task.Line{File: t.name, Number: number, Raw: raw, Unit: "element"}, each)
 		})
 	}
@@ -228,14 +229,14 @@ func (t *Table) open() (io.Reader, func(), error) {
 	closed := func() { f.Close() } // opened for reading: closing cannot lose anything
 	form, packed := map[string]string{"gz": files.Gzip, "zst": files.Zstd}[t.pack]
 	if !packed {
-		return files.Limit(f, t.Path, files.MaxLines), closed, nil
+		return files.Text(files.Limit(f, t.Path, files.MaxLines)), closed, nil
 	}
 	in, err := files.Unpack(f, form)
 	if err != nil {
 		closed()
 		return nil, nil, fmt.Errorf("%s: it is not packed as its name says: %w", t.name, err)
 	}
-	return files.Limit(in, t.Path, files.MaxLines), func() { in.Close(); f.Close() }, nil
+	return files.Text(files.Limit(in, t.Path, files.MaxLines)), func() { in.Close(); f.Close() }, nil
 }
 
 // source is a file that is not read on when ctx ended, as by Ctrl-C.

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 
+	"noema/kernel/task"
 	"noema/methods/methodtest"
 )
 
@@ -470,7 +472,7 @@ func TestObjectsOverLines(t *testing.T) {
 		"{\n\"train\": " + rows + ", \"test\": " + rows + "}":                           `two lists of objects, "train" and "test"`,
 		"{\n\"question\": \"q\", \"answer\": \"a\"\n}":                                  "one JSON object without a list of objects",
 		"{\n\"a\": {\"question\": \"q\"},\n\"b\": {\"question\": \"r\"}\n}":             "one JSON object without a list of objects",
-		"{\n\"data\": " + rows + "\n} {}":                                               "something follows the JSON list",
+		"{\n\"data\": " + rows + "\n} {}":                                               "something follows the JSON",
 		"{\n\"data\": " + rows[:40]:                                                     "unexpected EOF",
 	} {
 		path := filepath.Join(t.TempDir(), "rows.json")
@@ -491,5 +493,67 @@ func TestObjectsOverLines(t *testing.T) {
 		if err != nil || len(loaded.Samples) != 2 || string(loaded.Samples[0].Target) != `"yes"` || string(loaded.Samples[1].Target) != `"no"` {
 			t.Errorf("%s\ngives %v, %v", text, loaded, err)
 		}
+	}
+}
+
+// TestOneShapeAfterTheOther: the same rows are read from a list, from an object around it, from lines, and from objects
+// written one after the other over several lines, with and without a byte order mark; what follows them is refused.
+func TestOneShapeAfterTheOther(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 7))
+	for i := range 60 {
+		rows := make([]any, 2+r.IntN(3))
+		for n := range rows {
+			row := map[string]any{"sQuestion": fmt.Sprintf("q%d [}", n), "target": strings.Repeat("x", r.IntN(900)), "id": fmt.Sprint("s", n)}
+			if r.IntN(2) == 0 {
+				row["steps"] = []any{map[string]any{"by": "me", "of": []any{1, []any{}}}}
+			}
+			rows[n] = row
+		}
+		around, lines, over := map[string]any{"about": "x", "data": rows}, &strings.Builder{}, &strings.Builder{}
+		encodedLines, encodedOver := json.NewEncoder(lines), json.NewEncoder(over)
+		encodedOver.SetIndent("", "  ")
+		for _, row := range rows {
+			if err := errors.Join(encodedLines.Encode(row), encodedOver.Encode(row)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := json.MarshalIndent(rows, "", strings.Repeat(" ", r.IntN(3)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		object, err := json.Marshal(around)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []task.Sample
+		for name, text := range map[string]string{
+			"list.json": string(list), "object.json": string(object), "lines.jsonl": lines.String(), "lines.json": lines.String(),
+			"over.json": over.String(), "over.jsonl": over.String(), "glued.json": strings.ReplaceAll(over.String(), "}\n{", "} {"),
+		} {
+			if r.IntN(2) == 0 {
+				text = "\ufeff" + text
+			}
+			if r.IntN(4) == 0 {
+				name, text = name+".gz", gz(t, text)
+			}
+			made, err := loadMapped(write(t, name, text), Mapping{Input: "sQuestion"})
+			if err != nil {
+				t.Fatalf("%d: %s: %v\n%.300s", i, name, err, text)
+			}
+			if want == nil {
+				want = made.Samples
+			}
+			if !reflect.DeepEqual(made.Samples, want) {
+				t.Errorf("%d: %s holds other samples:\n%.300s", i, name, text)
+			}
+		}
+		for _, rest := range []string{"]", "}", "{", "7", "{\n", "null"} {
+			if made, err := loadMapped(write(t, "over.json", over.String()+rest), Mapping{Input: "sQuestion"}); err == nil {
+				t.Errorf("%d: %q is taken behind the objects: %d samples", i, rest, len(made.Samples))
+			}
+		}
+	}
+	if made, err := loadFile(write(t, "excel.csv", "\ufeff\"question\",answer\nq,a\n")); err != nil || len(made.Samples) != 1 {
+		t.Errorf("a mark before a quoted header: %v", err)
 	}
 }

@@ -298,8 +298,8 @@ class Answer:
 class Option:
     """One option of a method: ``Option("width", 5, "how many states are kept")``.
 
-    The type is that of the default; give it by name ("bool", "int", "number"
-    or "string") if there is no default.
+    The type is that of the default; give it by name ("bool", "int", "number",
+    "string" or "model", the name of a model of the experiment) if there is no default.
     """
 
     name: str
@@ -312,8 +312,8 @@ class Option:
         if not self.type:
             kinds = {bool: "bool", int: "int", float: "number", str: "string"}
             object.__setattr__(self, "type", kinds.get(type(self.default), ""))
-        if self.type not in ("bool", "int", "number", "string"):
-            raise TypeError(f"option {self.name!r}: give a default or type= bool, int, number or string")
+        if self.type not in ("bool", "int", "number", "string", "model"):
+            raise TypeError(f"option {self.name!r}: give a default or type= bool, int, number, string or model")
         object.__setattr__(self, "choices", tuple(str(c) for c in self.choices))
 
     @property
@@ -325,7 +325,7 @@ class Option:
 
     def check(self, value: Any) -> None:
         """Raises ValueError for a value that is not of the option's type or not one of its choices."""
-        kinds = {"bool": (bool,), "int": (int,), "number": (int, float), "string": (str,)}[self.type]
+        kinds = {"bool": (bool,), "int": (int,), "number": (int, float), "string": (str,), "model": (str,)}[self.type]
         if not isinstance(value, kinds) or isinstance(value, bool) and self.type != "bool":
             raise ValueError(f"option {self.name!r}: {value!r:.100} does not fit type {self.type}")
         if self.choices and str(value) not in self.choices:
