@@ -191,6 +191,15 @@ func (c Config) Varied() bool {
 	return slices.ContainsFunc(c.Methods, func(m Method) bool { return m.Intervention != nil })
 }
 
+// Labels names the methods of the run in its order.
+func (r *Run) Labels() []string {
+	labels := make([]string, len(r.Config.Methods))
+	for i, m := range r.Config.Methods {
+		labels[i] = m.Label
+	}
+	return labels
+}
+
 // Limited reports whether limits may refuse calls: those of the configuration, or
 // the one on the calls of a method under an intervention.
 func (c Config) Limited() bool { return c.Limits != (Limits{}) || c.Varied() }

@@ -284,10 +284,4 @@ func (x *execution) repriced(trials []*record.Trial) (all []*record.Trial) {
 }
 
 // Labels lists the methods of a run in its order.
-func Labels(run *record.Run) []string {
-	labels := make([]string, len(run.Config.Methods))
-	for i, m := range run.Config.Methods {
-		labels[i] = m.Label
-	}
-	return labels
-}
+func Labels(run *record.Run) []string { return run.Labels() }
