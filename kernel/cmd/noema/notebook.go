@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -69,10 +68,7 @@ func (a *app) updateNotebook(file string, book *jupyter.Notebook, found []jupyte
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(file+".new", raw, 0o644); err != nil {
-		return fmt.Errorf("update notebook: %w", err)
-	}
-	if err := os.Rename(file+".new", file); err != nil {
+	if err := replaceFile(file, raw); err != nil {
 		return fmt.Errorf("update notebook: %w", err)
 	}
 	fmt.Fprintf(a.stdout, "%s: updated %s: %s\n", file, report.Plural(len(found), "cell"), cellNumbers(found))

@@ -28,6 +28,14 @@ func outputTo(w io.Writer) (stdout io.Writer, lost func() error, printed func() 
 	return o, o.lost, o.printed
 }
 
+// replaceFile writes a file at once, so that a kill leaves the old content or the new one.
+func replaceFile(file string, content []byte) error {
+	if err := os.WriteFile(file+".new", content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
 // Write implements [io.Writer].
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -138,14 +137,13 @@ func (a *app) runAlone(ctx context.Context, plan plans.File, c *chosen, seed *ui
 	return nil
 }
 
-// saveState replaces the file at once, so that a kill leaves the old state or
-// the new one.
+// saveState keeps the state of a plan, if a file is named.
 func saveState(file string, state []byte) error {
 	if file == "" {
 		return nil
 	}
-	if err := os.WriteFile(file+".new", state, 0o644); err != nil {
+	if err := replaceFile(file, state); err != nil {
 		return fmt.Errorf("save state: %w", err)
 	}
-	return os.Rename(file+".new", file)
+	return nil
 }
