@@ -86,7 +86,7 @@ func (r *Result) credited(name string) (string, error) {
 	}
 	switch len(named) {
 	case 0:
-		return "", Misused(fmt.Errorf("credit: run %s has no method %q%s: its methods are %s", r.ID(), name, methods.DidYouMean(name, r.labels()), strings.Join(r.labels(), ", ")))
+		return "", Misused(fmt.Errorf("credit: run %s has no method %q%s: its methods are %s", r.ID(), name, methods.DidYouMean(name, r.Run.Labels()), strings.Join(r.Run.Labels(), ", ")))
 	case 1:
 		return named[0], nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"noema/kernel/result/record"
@@ -69,10 +70,8 @@ func (l *Lab) addFunction(name string, f function) error {
 		return Misused(fmt.Errorf("add method %q: a name has small letters, digits and -, and may have a version, as in my-method@2", name))
 	}
 	base, version, _ := strings.Cut(name, "@")
-	for _, builtin := range l.o.Catalog.Methods() {
-		if builtin == base {
-			return Misused(fmt.Errorf("add method %q: a built-in method has this name", name))
-		}
+	if slices.Contains(l.o.Catalog.Methods(), base) {
+		return Misused(fmt.Errorf("add method %q: a built-in method has this name", name))
 	}
 	if version == "" || version == "1" {
 		name, version = base, "1"

@@ -263,22 +263,18 @@ func watched[T any](l *Lab, do func(context.Context, *cache.Store, runner.Observ
 }
 
 // Runs lists the runs of the store, newest first.
-func (l *Lab) Runs() (RunList, error) {
-	store, err := l.Store()
-	if err != nil {
-		return nil, err
-	}
-	return runner.Runs(l.o.Context(), store)
-}
+func (l *Lab) Runs() (RunList, error) { return l.list(runner.Runs) }
 
 // Declared lists the runs and the studies of the store, newest first, without the cells of
 // studies.
-func (l *Lab) Declared() (RunList, error) {
+func (l *Lab) Declared() (RunList, error) { return l.list(runner.Declared) }
+
+func (l *Lab) list(from func(context.Context, *cache.Store) ([]*record.Run, error)) (RunList, error) {
 	store, err := l.Store()
 	if err != nil {
 		return nil, err
 	}
-	return runner.Declared(l.o.Context(), store)
+	return from(l.o.Context(), store)
 }
 
 // Load returns a stored run: its id, the beginning of one, or "last".

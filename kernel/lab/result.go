@@ -75,15 +75,7 @@ func (r *Result) Metric(method, name string) (Metric, error) {
 		}
 		return metric, nil
 	}
-	return Metric{}, fmt.Errorf("metric of method %q: the methods of run %s are %s", method, r.Run.ID, strings.Join(r.labels(), ", "))
-}
-
-func (r *Result) labels() []string {
-	var labels []string
-	for _, m := range r.Run.Config.Methods {
-		labels = append(labels, m.Label)
-	}
-	return labels
+	return Metric{}, fmt.Errorf("metric of method %q: the methods of run %s are %s", method, r.Run.ID, strings.Join(r.Run.Labels(), ", "))
 }
 
 // Display implements [Displayer].
@@ -180,11 +172,17 @@ func (r *Result) Replay() (*Replayed, error) {
 
 // Replay computes a stored run again; beside, if it is not nil, is Beside of [runner.Replay].
 func (l *Lab) Replay(run *record.Run, beside func(recorded, now *record.Trial) error) (*Replayed, error) {
-	methods, err := l.RecordedMethods(l.o.Context(), run)
-	if err != nil {
+	return l.ReplayAs(runner.Replay{Run: run, Beside: beside})
+}
+
+// ReplayAs computes the run that r names again, with the methods and the model that it had.
+func (l *Lab) ReplayAs(r runner.Replay) (*Replayed, error) {
+	var err error
+	if r.Methods, err = l.RecordedMethods(l.o.Context(), r.Run); err != nil {
 		return nil, err
 	}
-	found, err := watched(l, runner.Replay{Run: run, Methods: methods, Provider: recordedModel(run), Redactor: l.o.Redactor, Beside: beside}.Do)
+	r.Provider, r.Redactor = recordedModel(r.Run), l.o.Redactor
+	found, err := watched(l, r.Do)
 	if err != nil {
 		return nil, err
 	}

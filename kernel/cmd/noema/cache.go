@@ -143,6 +143,6 @@ func (a *app) cachePrune(ctx context.Context, p pack.Prune, runs []string, asJSO
 	for _, id := range done.Runs {
 		fmt.Fprintln(a.stdout, verb, "run", id)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s %d records of %s; %d stay\n", verb, done.Records, mebibytes(done.Bytes), done.Kept)
+	_, err = fmt.Fprintf(a.stdout, "%s %d records of %s; %d stay\n", verb, done.Records, report.Size(done.Bytes), done.Kept)
 	return err
 }

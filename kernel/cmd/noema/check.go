@@ -86,10 +86,7 @@ that does not depend on the option. --dry-run tells beforehand what it would cos
 			}
 			found, err := a.lab.Ablate(exp, over, c.Comparing)
 			if err != nil {
-				if cmd.Context().Err() != nil {
-					return errors.New("interrupted: run the same command to go on")
-				}
-				return err
+				return orInterrupted(cmd.Context(), err)
 			}
 			if c.JSON {
 				err = report.JSON(a.stdout, found.Comparison.Comparison)

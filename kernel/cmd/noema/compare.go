@@ -118,48 +118,34 @@ of Every Eval Ever, results of Terminal-Bench, rows of id and score, or folders 
 
 // completeCompare offers values to the shell.
 func completeCompare(a *app, cmd *cobra.Command) {
-	list := func(values func() []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return values(), cobra.ShellCompDirectiveNoFileComp
-		}
-	}
-	complete := map[string]func() []string{
-		"methods": func() []string {
-			if a.settle(cmd) != nil {
-				return nil
-			}
-			return a.methodNames()
-		},
-		"task": func() []string {
-			var names []string
-			for _, t := range (builtin.Catalog{}).Tasks() {
-				names = append(names, t.Name)
-			}
-			return names
-		},
-		"model": func() []string {
-			var names []string
-			for _, form := range (builtin.Catalog{}).Models() {
-				name, _, named := strings.Cut(form, "/")
-				if named {
-					name += "/"
-				}
-				names = append(names, name)
-			}
-			return names
-		},
-	}
-	for flag, values := range complete {
-		offer := list(values)
-		if flag == "task" { // which may also be a file
-			offer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-				return values(), cobra.ShellCompDirectiveDefault
-			}
-		}
-		if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+	offer := func(flag string, more cobra.ShellCompDirective, values func() []string) {
+		offered := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) { return values(), more }
+		if err := cmd.RegisterFlagCompletionFunc(flag, offered); err != nil {
 			panic(err) // the flag is declared above
 		}
 	}
+	offer("methods", cobra.ShellCompDirectiveNoFileComp, func() []string {
+		if a.settle(cmd) != nil {
+			return nil
+		}
+		return a.methodNames()
+	})
+	offer("task", cobra.ShellCompDirectiveDefault, func() (names []string) { // which may also be a file
+		for _, t := range (builtin.Catalog{}).Tasks() {
+			names = append(names, t.Name)
+		}
+		return names
+	})
+	offer("model", cobra.ShellCompDirectiveNoFileComp, func() (names []string) {
+		for _, form := range (builtin.Catalog{}).Models() {
+			name, _, named := strings.Cut(form, "/")
+			if named {
+				name += "/"
+			}
+			names = append(names, name)
+		}
+		return names
+	})
 }
 
 // methodNames lists the methods, built in and found.
@@ -296,12 +282,17 @@ func (a *app) compareOnce(ctx context.Context, c *comparison, exp lab.Experiment
 		}
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			err = errors.New("interrupted: run the same command to go on")
-		}
-		return result, err
+		return result, orInterrupted(ctx, err)
 	}
 	return result, failedTrials(result.Result)
+}
+
+// orInterrupted is err, or what to do next where the user has ended the command.
+func orInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.New("interrupted: run the same command to go on")
+	}
+	return err
 }
 
 // compareAttacked runs an experiment without its attack and with it, and prints
@@ -314,10 +305,7 @@ func (a *app) compareAttacked(ctx context.Context, c *comparison, exp lab.Experi
 	for _, e := range []lab.Experiment{clean, exp} {
 		result, err := a.lab.RunLight(e)
 		if err != nil {
-			if ctx.Err() != nil {
-				err = errors.New("interrupted: run the same command to go on")
-			}
-			return err
+			return orInterrupted(ctx, err)
 		}
 		results = append(results, result)
 		failed = cmp.Or(failed, failedTrials(result.Result))

@@ -81,15 +81,9 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 	if f.Comparison != nil {
 		return a.printCompare(f.Comparison, p)
 	}
-	if p.HTML != "" {
-		plots := append([]display.Displayer{report.Heat(f.Study, false, nil), report.Forest(f.Study, false)}, report.CurvePlots(f.Study.Whole, false)...)
-		page, err := studyPage(f.Sheet(), f.Study, plots)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
-			return fmt.Errorf("write the study: %w", err)
-		}
+	n := lab.StudyNumbers{Study: f.Study}
+	if err := writeStudy(p.HTML, f.Sheet(), n); err != nil {
+		return err
 	}
 	if p.JSON {
 		return report.JSON(a.stdout, f.Study)
@@ -97,10 +91,27 @@ func (a *app) compareFiles(cmd *cobra.Command, paths []string, p *pairing) error
 	return a.printSheet(f.Sheet(), p)
 }
 
-// studyPage is a study as one HTML page, with parts below it.
-func studyPage(s report.Sheet, of *compare.Study, plots []display.Displayer, parts ...display.Displayer) ([]byte, error) {
-	head, err := report.Pictured(s, report.StudyNews(of), plots...)
-	return report.Page("noema: "+of.Whole.Metric, append([]display.Displayer{head}, parts...)...), err
+// writeStudy writes a study as one HTML page, with parts below it, if a file is named.
+func writeStudy(file string, s report.Sheet, n lab.StudyNumbers, parts ...display.Displayer) error {
+	if file == "" {
+		return nil
+	}
+	head, err := report.Pictured(s, report.StudyNews(n.Study), n.Plots()...)
+	if err != nil {
+		return err
+	}
+	return writeHTML(file, "study", "noema: "+n.Whole.Metric, append([]display.Displayer{head}, parts...)...)
+}
+
+// writeHTML writes parts as one HTML page of what they are, if a file is named.
+func writeHTML(file, what, title string, parts ...display.Displayer) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.WriteFile(file, report.Page(title, parts...), 0o644); err != nil {
+		return fmt.Errorf("write the %s: %w", what, err)
+	}
+	return nil
 }
 
 // printRuns prints how the methods of runs compare.
@@ -247,10 +258,7 @@ func (a *app) writePage(c *lab.Comparison, file string, results ...*lab.Result) 
 	if len(runs) > 0 {
 		parts = append(parts, report.Provenance(runs))
 	}
-	if err := os.WriteFile(file, report.Page("noema: "+c.Metric, parts...), 0o644); err != nil {
-		return fmt.Errorf("write the comparison: %w", err)
-	}
-	return nil
+	return writeHTML(file, "comparison", "noema: "+c.Metric, parts...)
 }
 
 // estimate prints what experiments would ask for: with --attack there are two, the

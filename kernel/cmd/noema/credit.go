@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -84,17 +83,14 @@ func (a *app) credit(cmd *cobra.Command, method, run string, c *crediting) error
 	}
 	found, err := of.Credit(method, c.Crediting, how)
 	if err != nil {
-		if cmd.Context().Err() != nil {
-			return errors.New("interrupted: run the same command to go on")
-		}
-		return err
+		return orInterrupted(cmd.Context(), err)
 	}
 	if c.JSON {
 		err = report.JSON(a.stdout, found)
 	} else {
 		err = a.print(display.Of(found), c.MD)
 	}
-	return errors.Join(err, writeCredit(found, c.HTML))
+	return errors.Join(err, writeHTML(c.HTML, "credit", "noema: credit of "+found.Method, found, found.Graph()))
 }
 
 // printCost prints what interventions would ask for.
@@ -108,17 +104,6 @@ func (a *app) printCost(e *runner.Estimate, notes []string, asJSON bool) error {
 	fmt.Fprintln(a.text(), report.EstimateTable(e).Text()+report.EstimateTotal(e))
 	for _, n := range notes {
 		fmt.Fprintln(a.text(), "note:", n)
-	}
-	return nil
-}
-
-// writeCredit writes the credit as one HTML page, if a file is named.
-func writeCredit(c *lab.Credit, file string) error {
-	if file == "" {
-		return nil
-	}
-	if err := os.WriteFile(file, report.Page("noema: credit of "+c.Method, c, c.Graph()), 0o644); err != nil {
-		return fmt.Errorf("write the credit: %w", err)
 	}
 	return nil
 }

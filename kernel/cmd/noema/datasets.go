@@ -10,6 +10,7 @@ import (
 
 	"noema/kernel/base/files"
 	"noema/kernel/session/builtin"
+	"noema/kernel/show/report"
 	"noema/kernel/task/dataset"
 )
 
@@ -46,7 +47,7 @@ func (a *app) pullTask(ctx context.Context, name string) error {
 			size += f.Size
 		}
 		license := cmp.Or(d.License, "not declared: see "+library.Hub.Endpoint+"/datasets/"+d.Repo)
-		fmt.Fprintf(w, "data set\t%s\ncommit\t%s\nlicence\t%s\nconfig\t%s\nsplit\t%s\nfiles\t%d, %s\n", d.Repo, d.Commit, license, d.Config, d.Split, len(d.Files), mebibytes(size))
+		fmt.Fprintf(w, "data set\t%s\ncommit\t%s\nlicence\t%s\nconfig\t%s\nsplit\t%s\nfiles\t%d, %s\n", d.Repo, d.Commit, license, d.Config, d.Split, len(d.Files), report.Size(size))
 		_ = w.Flush() // an output that is lost is an error of the command
 	})
 	progress.end()

@@ -39,13 +39,13 @@ func (f *fetching) show(file string, have, size int64) {
 	line := ""
 	switch {
 	case have == size:
-		line = fmt.Sprintf("%s  %s", report.Plain(file), mebibytes(size))
+		line = fmt.Sprintf("%s  %s", report.Plain(file), report.Size(size))
 		f.file = ""
 	case now.Sub(f.shown) < every:
 		return
 	default:
 		rate := float64(have-f.from) / max(now.Sub(f.begun).Seconds(), 1e-3)
-		line = fmt.Sprintf("%s  %.0f %% of %s, %s/s", report.Plain(file), 100*float64(have)/float64(size), mebibytes(size), mebibytes(int64(rate)))
+		line = fmt.Sprintf("%s  %.0f %% of %s, %s/s", report.Plain(file), 100*float64(have)/float64(size), report.Size(size), report.Size(int64(rate)))
 		f.shown = now
 	}
 	if f.terminal {

@@ -55,7 +55,7 @@ func (a *app) listModels() error {
 	w = tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\non this machine\tformat\tsize\tversion\tpath")
 	for _, m := range found {
-		fmt.Fprintf(w, "local/%s\t%s\t%s\t%.19s\t%s\n", m.Name, m.Format, mebibytes(m.Size), m.Version, m.Path)
+		fmt.Fprintf(w, "local/%s\t%s\t%s\t%.19s\t%s\n", m.Name, m.Format, report.Size(m.Size), m.Version, m.Path)
 	}
 	return w.Flush()
 }
@@ -77,13 +77,6 @@ func (a *app) listModelsJSON() error {
 		all.Local = append(all.Local, localModelJSON{Name: "local/" + m.Name, Format: string(m.Format), Bytes: m.Size, Version: m.Version, Path: m.Path})
 	}
 	return report.JSON(a.clean(), all)
-}
-
-func mebibytes(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 }
 
 func pullModelCommand(a *app) *cobra.Command {
@@ -119,7 +112,7 @@ func (a *app) pullModel(ctx context.Context, name string) error {
 		if license == "" {
 			license = "not declared: see " + lib.Hub.Endpoint + "/" + p.Repo
 		}
-		fmt.Fprintf(w, "model\t%s\ncommit\t%s\nlicence\t%s\nfiles\t%d, %s\n", p.Repo, p.Commit, license, p.Files, mebibytes(p.Size))
+		fmt.Fprintf(w, "model\t%s\ncommit\t%s\nlicence\t%s\nfiles\t%d, %s\n", p.Repo, p.Commit, license, p.Files, report.Size(p.Size))
 		_ = w.Flush() // an output that is lost is an error of the command
 	})
 	progress.end()
@@ -164,6 +157,6 @@ func (a *app) importModel(ctx context.Context, source, name string) error {
 		return asUsage(err)
 	}
 	w := tabwriter.NewWriter(a.text(), 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "model\t%s, %s\ndigest\t%s\npath\t%s\nuse\t--model %s\n", m.Format, mebibytes(m.Size), m.Version, m.Path, files.Word("local/"+m.Name))
+	fmt.Fprintf(w, "model\t%s, %s\ndigest\t%s\npath\t%s\nuse\t--model %s\n", m.Format, report.Size(m.Size), m.Version, m.Path, files.Word("local/"+m.Name))
 	return w.Flush()
 }

@@ -54,15 +54,7 @@ func planExportCommand(a *app) *cobra.Command {
 
 // trialPlan finds the plan in a trial's events, and says where it is from.
 func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name string) (plans.File, error) {
-	id, err := run.FindTrial(name)
-	if err != nil {
-		return nil, usage(err)
-	}
-	raw, err := store.Trial(ctx, run.ID, id.String())
-	if err != nil {
-		return nil, fmt.Errorf("read trial %s: %w", id, err)
-	}
-	t, err := record.UnmarshalTrial(raw)
+	t, err := oneTrial(ctx, store, run, name)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +65,14 @@ func trialPlan(ctx context.Context, store *cache.Store, run *record.Run, name st
 		}
 		p, err := traced.PlanOf(t.Events)
 		if err != nil {
-			return nil, fmt.Errorf("trial %s: %w", id, err)
+			return nil, fmt.Errorf("trial %s: %w", t.ID, err)
 		}
 		if p != nil {
 			return p, setOrigin(ctx, store, run, t, p)
 		}
 	}
 	return nil, fmt.Errorf("trial %s made no plan (outcome %s: %s): aot makes plans of atoms and anot LWTs; the Formula Seeds of a run need no --trial",
-		id, t.Answer.Outcome, cmp.Or(t.Answer.Reason, "no reason"))
+		t.ID, t.Answer.Outcome, cmp.Or(t.Answer.Reason, "no reason"))
 }
 
 // setOrigin says which trial a plan is from.

@@ -137,11 +137,13 @@ func (a *app) runAlone(ctx context.Context, plan plans.File, c *chosen, seed *ui
 	return nil
 }
 
-// saveState replaces the file at once, so that a kill leaves the old state or
-// the new one.
+// saveState keeps the state of a plan, if a file is named.
 func saveState(file string, state []byte) error {
 	if file == "" {
 		return nil
 	}
-	return files.Write(file, state, 0o644)
+	if err := files.Write(file, state, 0o644); err != nil {
+		return fmt.Errorf("save state: %w", err)
+	}
+	return nil
 }

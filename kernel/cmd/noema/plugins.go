@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +61,8 @@ func (a *app) pluginAt(name string) string {
 
 // refuseBuiltin refuses a name under which no plugin would be found.
 func refuseBuiltin(name string) error {
-	for _, taken := range (builtin.Catalog{}).Methods() {
-		if taken == name {
-			return usage(fmt.Errorf("new plugin %q: a built-in method has this name", name))
-		}
+	if slices.Contains(builtin.Catalog{}.Methods(), name) {
+		return usage(fmt.Errorf("new plugin %q: a built-in method has this name", name))
 	}
 	return nil
 }

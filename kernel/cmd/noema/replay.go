@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"noema/kernel/model/provider"
-	"noema/kernel/model/provider/none"
 	"noema/kernel/result/record"
 	"noema/kernel/run/runner"
 	"noema/kernel/show/report"
@@ -54,28 +52,18 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]string, 
 }
 
 func (a *app) replay(ctx context.Context, name string, maxSamples int, asJSON bool) error {
-	store, run, err := a.findRun(ctx, name)
+	_, run, err := a.findRun(ctx, name)
 	if err != nil {
 		return err
 	}
 	if run.Config.Study != nil {
 		return a.replayStudy(run, asJSON)
 	}
-	methods, err := a.lab.RecordedMethods(ctx, run)
+	replayed, err := a.lab.ReplayAs(runner.Replay{Run: run, MaxSamples: maxSamples})
 	if err != nil {
 		return err
 	}
-	model := run.Config.Model
-	progress := a.lab.Progress()
-	result, err := runner.Replay{
-		Run: run, Methods: methods, MaxSamples: maxSamples, Redactor: a.redactor,
-		Provider: none.New(provider.Info{ID: model.ID, Simulated: model.Simulated}),
-	}.Do(ctx, store, progress)
-	progress.Stop()
-	if err != nil {
-		return err
-	}
-	return a.printReplay(result, asJSON)
+	return a.printReplay(replayed.ReplayResult, asJSON)
 }
 
 // replaySummary is the summary of a replay; root_hash is the replay's.

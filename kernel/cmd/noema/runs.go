@@ -123,16 +123,21 @@ func (a *app) showRun(ctx context.Context, store *cache.Store, run *record.Run, 
 	return nil
 }
 
-func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
+// oneTrial reads the trial of a run that a name stands for.
+func oneTrial(ctx context.Context, store *cache.Store, run *record.Run, name string) (*record.Trial, error) {
 	id, err := run.FindTrial(name)
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
 	raw, err := store.Trial(ctx, run.ID, id.String())
 	if err != nil {
-		return fmt.Errorf("show trial %s: %w", id, err)
+		return nil, fmt.Errorf("read trial %s: %w", id, err)
 	}
-	t, err := record.UnmarshalTrial(raw)
+	return record.UnmarshalTrial(raw)
+}
+
+func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run, name string, asJSON bool) error {
+	t, err := oneTrial(ctx, store, run, name)
 	if err != nil {
 		return err
 	}
@@ -143,7 +148,7 @@ func (a *app) showTrial(ctx context.Context, store *cache.Store, run *record.Run
 		}{t, run.Config.Model.Simulated})
 	}
 	report.Transcript(a.clean(), run, t, func(c record.Call) (runner.Exchange, error) {
-		return runner.ReadExchange(ctx, store, run, id, c)
+		return runner.ReadExchange(ctx, store, run, t.ID, c)
 	})
 	return nil
 }

@@ -34,10 +34,7 @@ func (a *app) compareStudy(cmd *cobra.Command, c *comparison, exp lab.Experiment
 	collectAt(ofStudy)
 	s, err := a.lab.Study(exp)
 	if err != nil {
-		if cmd.Context().Err() != nil {
-			err = errors.New("interrupted: run the same command to go on")
-		}
-		return err
+		return orInterrupted(cmd.Context(), err)
 	}
 	if err := a.printStudy(s, &c.pairing); err != nil {
 		return err
@@ -88,14 +85,8 @@ func (a *app) printStudy(s *lab.Study, p *pairing) error {
 		return err
 	}
 	sheet := report.StudySheet(s.Run, n.Study, n.Simulated)
-	if p.HTML != "" {
-		page, err := studyPage(sheet, n.Study, n.Plots(), report.StudyProvenance(s.Run))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(p.HTML, page, 0o644); err != nil {
-			return fmt.Errorf("write the study: %w", err)
-		}
+	if err := writeStudy(p.HTML, sheet, *n, report.StudyProvenance(s.Run)); err != nil {
+		return err
 	}
 	if p.JSON {
 		return report.JSON(a.stdout, n)

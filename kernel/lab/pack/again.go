@@ -83,30 +83,19 @@ type rewriter struct {
 
 // run writes what is a run's own.
 func (y *rewriter) run(ctx context.Context, s Run) error {
-	raw, err := y.x.pack.Read(runEntry(s.ID, runFile))
-	if err != nil {
-		return err
-	}
-	run, err := record.UnmarshalRun(raw)
+	run, err := recordOf(y.x.pack, s.ID)
 	if err != nil {
 		return err
 	}
 	listed := placeless(*run)
 	listed.Format = record.Format
-	if raw, err = record.Marshal(&listed); err != nil {
+	if err := y.w.addRecord(&listed); err != nil {
 		return err
 	}
-	if err := y.w.pack.Add(runEntry(s.ID, runFile), raw); err != nil {
-		return err
-	}
-	if err := y.code(ctx, run); err != nil {
-		return err
-	}
-	if err := y.blobs(ctx, run); err != nil {
-		return err
-	}
-	if err := y.trials(ctx, run); err != nil {
-		return err
+	for _, write := range []func(context.Context, *record.Run) error{y.code, y.blobs, y.trials} {
+		if err := write(ctx, run); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{labelFile, tableFile} { // of the first the lines are listed, the second was recomputed
 		if name = runEntry(s.ID, name); !y.x.pack.Has(name) {
@@ -128,14 +117,11 @@ func (y *rewriter) run(ctx context.Context, s Run) error {
 func (y *rewriter) blobs(ctx context.Context, run *record.Run) error {
 	var parts []string
 	if !y.x.out().has(items) {
-		store, err := y.x.lab.Store()
+		err := runner.CheckTask(ctx, y.x.store, run)
+		if err == nil {
+			parts, err = runner.TaskBlobs(ctx, y.x.store, run)
+		}
 		if err != nil {
-			return err
-		}
-		if err := runner.CheckTask(ctx, store, run); err != nil {
-			return err
-		}
-		if parts, err = runner.TaskBlobs(ctx, store, run); err != nil {
 			return err
 		}
 	}

@@ -22,11 +22,7 @@ func (x *verification) complete(ctx context.Context, run *record.Run) error {
 	if x.out().has(items) {
 		return nil
 	}
-	store, err := x.lab.Store()
-	if err != nil {
-		return err
-	}
-	t, err := runner.LoadTask(ctx, store, run)
+	t, err := runner.LoadTask(ctx, x.store, run)
 	if err != nil {
 		return err
 	}
@@ -40,7 +36,7 @@ func (x *verification) complete(ctx context.Context, run *record.Run) error {
 		}
 	}
 	for _, s := range run.Seeds {
-		if err := sameSeed(ctx, store, s); err != nil {
+		if err := sameSeed(ctx, x.store, s); err != nil {
 			return fmt.Errorf("method seed %.12s of run %q: %w", s.Key, run.ID, err)
 		}
 	}
@@ -98,12 +94,7 @@ func (x *verification) data(ctx context.Context, run *record.Run) {
 		x.unchecked(run.ID, what, "they were taken out")
 		return
 	}
-	store, err := x.lab.Store()
-	if err != nil {
-		x.claim(run.ID, what, err)
-		return
-	}
-	t, err := runner.LoadTask(ctx, store, run)
+	t, err := runner.LoadTask(ctx, x.store, run)
 	if err != nil {
 		x.claim(run.ID, what, err)
 		return

@@ -43,7 +43,7 @@ func Cite(ctx context.Context, catalog lab.Catalog, p *packfile.File) (numbers [
 	for _, id := range x.study.Studies {
 		run, err := readStudy(x.pack, id)
 		if err == nil {
-			err = x.addStudy(ctx, run)
+			err = putRun(ctx, x.store, run)
 		}
 		if err != nil {
 			return nil, err
@@ -66,11 +66,7 @@ func (x *verification) numbers() (all []Number, err error) {
 		return name
 	}
 	for _, s := range x.study.Runs {
-		r, err := x.lab.LoadLight(s.ID)
-		if err != nil {
-			return nil, err
-		}
-		n, err := r.Numbers()
+		r, n, err := runNumbers(x.lab, s.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -88,11 +88,18 @@ func (i *Imported) addRun(ctx context.Context, p *packfile.File, store *cache.St
 		}
 		run.Plugins[n].Path = at
 	}
+	return i.unless(ctx, store, run, func() error {
+		_, err := addRun(ctx, p, store, run, nil, nil)
+		return err
+	})
+}
+
+// unless adds a run or a study by add, unless the store has one of its id.
+func (i *Imported) unless(ctx context.Context, store *cache.Store, run *record.Run, add func() error) error {
 	switch had, err := store.Run(ctx, run.ID); {
 	case errors.Is(err, cache.ErrNotFound):
-		_, err := addRun(ctx, p, store, run, nil, nil)
 		i.Runs = append(i.Runs, run.ID)
-		return err
+		return add()
 	case err != nil:
 		return err
 	case !sameRun(had, run):

@@ -207,18 +207,14 @@ func hashOf(text string) (h tlog.Hash, err error) {
 
 // answers reports whether the pack holds what each call of a trial was answered with.
 func (x *verification) answers(ctx context.Context, t *record.Trial) error {
-	store, err := x.lab.Store()
-	if err != nil {
-		return err
-	}
-	if _, err := addRecords(ctx, x.pack, store, false); err != nil {
+	if _, err := addRecords(ctx, x.pack, x.store, false); err != nil {
 		return err
 	}
 	for _, c := range slices.Concat(t.Calls, t.Grading) {
 		if c.Fault != "" {
 			continue
 		}
-		digest, err := answerDigest(ctx, store, c)
+		digest, err := answerDigest(ctx, x.store, c)
 		if err == nil && digest != c.Digest {
 			err = fmt.Errorf("its answer has the digest %.12s, and the transcript says %.12s", digest, c.Digest)
 		}

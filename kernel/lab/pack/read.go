@@ -165,18 +165,27 @@ func keyOf(folder string, line []byte) (cache.Key, error) {
 	return cache.ParseKey(string(rest[:2*sha256.Size]))
 }
 
-// readRun reads the record of a run. It must be the one that the study names.
-func readRun(p *packfile.File, s Run) (*record.Run, error) {
-	if !runID.MatchString(s.ID) {
-		return nil, fmt.Errorf("%q is not the id of a run", s.ID)
+// recordOf reads the record of a run or a study.
+func recordOf(p *packfile.File, id string) (*record.Run, error) {
+	if !runID.MatchString(id) {
+		return nil, fmt.Errorf("%q is not the id of a run", id)
 	}
-	raw, err := p.Read(runEntry(s.ID, runFile))
+	raw, err := p.Read(runEntry(id, runFile))
 	if err != nil {
 		return nil, err
 	}
 	run, err := record.UnmarshalRun(raw)
 	if err != nil {
-		return nil, fmt.Errorf("read run %q: %w", s.ID, err)
+		return nil, fmt.Errorf("read run %q: %w", id, err)
+	}
+	return run, nil
+}
+
+// readRun reads the record of a run. It must be the one that the study names.
+func readRun(p *packfile.File, s Run) (*record.Run, error) {
+	run, err := recordOf(p, s.ID)
+	if err != nil {
+		return nil, err
 	}
 	switch {
 	case run.ID != s.ID:
@@ -262,11 +271,16 @@ func addRun(ctx context.Context, p *packfile.File, store *cache.Store, run *reco
 	if err := addLabels(p, store, run.ID); err != nil {
 		return nil, err
 	}
+	return tree, putRun(ctx, store, run)
+}
+
+// putRun puts the record of a run or a study into a store.
+func putRun(ctx context.Context, store *cache.Store, run *record.Run) error {
 	raw, err := record.Marshal(run)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return tree, store.PutRun(ctx, run.ID, raw)
+	return store.PutRun(ctx, run.ID, raw)
 }
 
 // addLabels adds the labels of a run.

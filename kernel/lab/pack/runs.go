@@ -39,11 +39,7 @@ func (x *verification) run(ctx context.Context, s Run) {
 		root, err := x.contained(ctx, run)
 		checked.Root, checked.Same = root, x.claim(s.ID, again, x.elsewise(ctx, run, err))
 	}
-	if what := "its table is recomputed, number by number"; !x.out().computable() {
-		x.unchecked(s.ID, what, "it rests on what was taken out: "+x.digestLine(runEntry(s.ID, tableFile)))
-	} else {
-		x.claim(s.ID, what, x.table(run.ID))
-	}
+	x.table(run)
 	x.believed(ctx, run, seen, checked.Same)
 	x.verdict.Runs = append(x.verdict.Runs, checked)
 }
@@ -53,11 +49,7 @@ func (x *verification) out() redaction { return x.study.Redacted }
 
 // unchecked notes a claim that nobody can check.
 func (x *verification) unchecked(run, what, why string) {
-	c := Claim{Run: run, What: what, Why: why}
-	x.verdict.Unchecked = append(x.verdict.Unchecked, c)
-	if x.Say != nil {
-		x.Say(c)
-	}
+	x.note(&x.verdict.Unchecked, Claim{Run: run, What: what, Why: why})
 }
 
 // tally is what is noted of a run's trials while they are read.
@@ -111,11 +103,7 @@ func (x *verification) load(ctx context.Context, s Run, seen *tally) (*record.Ru
 	if err := x.settle(run); err != nil {
 		return nil, "", err
 	}
-	store, err := x.lab.Store()
-	if err != nil {
-		return nil, "", err
-	}
-	tree, err := addRun(ctx, x.pack, store, run, x.out(), seen.add)
+	tree, err := addRun(ctx, x.pack, x.store, run, x.out(), seen.add)
 	if err != nil {
 		return nil, "", err
 	}
@@ -234,9 +222,19 @@ func sameTrial(said, now *record.Trial) (rounded string, err error) {
 	return rounded, err
 }
 
-// table compares a run's numbers with those that its trials give now.
-func (x *verification) table(run string) error {
-	said, err := x.pack.Read(runEntry(run, tableFile))
+// table checks the numbers of a run or a study.
+func (x *verification) table(run *record.Run) {
+	const what = "its table is recomputed, number by number"
+	if !x.out().computable() {
+		x.unchecked(run.ID, what, "it rests on what was taken out: "+x.digestLine(runEntry(run.ID, tableFile)))
+		return
+	}
+	x.claim(run.ID, what, x.sameTable(run))
+}
+
+// sameTable compares the numbers with those that the trials give now.
+func (x *verification) sameTable(run *record.Run) error {
+	said, err := x.pack.Read(runEntry(run.ID, tableFile))
 	if err != nil {
 		return err
 	}
@@ -244,13 +242,13 @@ func (x *verification) table(run string) error {
 	if err != nil {
 		return err
 	}
-	rounded, err := sameJSON(said, append(now, '\n'))
+	rounded, err := sameJSON(said, now)
 	if first, ok := lacks(said, now, false); err != nil && ok {
-		x.unchecked(run, "what its table lacks", fmt.Sprintf("another build wrote it, without %s: sha256 %.16x", first, sha256.Sum256(said)))
+		x.unchecked(run.ID, "what its table lacks", fmt.Sprintf("another build wrote it, without %s: sha256 %.16x", first, sha256.Sum256(said)))
 		return nil
 	}
 	if rounded != "" {
-		x.unchecked(run, "the last digits of its table", otherDigits+rounded)
+		x.unchecked(run.ID, "the last digits of its table", otherDigits+rounded)
 	}
 	return err
 }

@@ -30,11 +30,7 @@ var declared = []string{"model", "graders", "design", "limits"}
 
 // said lists what the pack says and verifying believes.
 func (x *verification) said(run, what, value string) {
-	c := Claim{Run: run, What: what, Value: value}
-	x.verdict.Believed = append(x.verdict.Believed, c)
-	if x.Say != nil {
-		x.Say(c)
-	}
+	x.note(&x.verdict.Believed, Claim{Run: run, What: what, Value: value})
 }
 
 // fields lists what a run's record says beyond what is computed.

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,101 +14,60 @@ import (
 	"noema/kernel/show/report"
 )
 
-// ofStudy writes the record and the numbers of a study whose cells are in the pack.
-func (w *writer) ofStudy(run *record.Run) error {
-	if run.Status != record.Finished {
-		return errors.New("it is not finished: run its command again to finish it")
-	}
+// ofStudy writes the record, as it is listed, and the numbers of a study whose cells are in
+// the pack.
+func (w *writer) ofStudy(run, listed *record.Run) error {
 	for i, id := range run.Cells {
 		if !slices.ContainsFunc(w.study.Runs, func(r Run) bool { return r.ID == id }) {
 			return fmt.Errorf("its cell %s, run %s, is not in the pack", run.Config.Study.Cells[i], id)
 		}
 	}
-	listed := placeless(*run)
-	if w.out.has(items) {
-		listed.Question = takenText(run.Question)
-	}
-	table, err := studyTable(w.Lab, run.ID)
+	table, err := tableOf(w.Lab, run)
 	if err != nil {
 		return err
 	}
-	w.study.Studies = append(w.study.Studies, run.ID)
-	return w.addStudy(&listed, table)
+	return w.addStudy(listed, table)
 }
 
 func (w *writer) addStudy(run *record.Run, table []byte) error {
-	raw, err := record.Marshal(run)
-	if err != nil {
-		return err
-	}
-	return errors.Join(w.pack.Add(runEntry(run.ID, runFile), raw), w.pack.Add(runEntry(run.ID, tableFile), table))
+	w.study.Studies = append(w.study.Studies, run.ID)
+	return errors.Join(w.addRecord(run), w.pack.Add(runEntry(run.ID, tableFile), table))
 }
 
-// studyTable is a study's numbers as JSON.
-func studyTable(l *lab.Lab, id string) ([]byte, error) {
+// studyNumbers are those of a study of a lab.
+func studyNumbers(l *lab.Lab, id string) (*lab.Study, *lab.StudyNumbers, error) {
 	s, err := l.LoadStudy(id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	n, err := s.Numbers(lab.Comparing{})
-	if err != nil {
-		return nil, err
-	}
-	raw, err := record.Marshal(n)
-	return append(raw, '\n'), err
+	return s, n, err
 }
 
 // readStudy reads the record of a study.
 func readStudy(p *packfile.File, id string) (*record.Run, error) {
-	if !runID.MatchString(id) {
-		return nil, fmt.Errorf("%q is not the id of a study", id)
+	run, err := recordOf(p, id)
+	if err == nil && (run.ID != id || run.Config.Study == nil || run.Status != record.Finished) {
+		err = fmt.Errorf("read study %q: its record is not that of a finished study of this id", id)
 	}
-	raw, err := p.Read(runEntry(id, runFile))
-	if err != nil {
-		return nil, err
-	}
-	run, err := record.UnmarshalRun(raw)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read study %q: %w", id, err)
-	case run.ID != id || run.Config.Study == nil || run.Status != record.Finished:
-		return nil, fmt.Errorf("read study %q: its record is not that of a finished study of this id", id)
-	}
-	return run, nil
+	return run, err
 }
 
 // ofStudy checks what the pack says of a study, once its cells are checked.
 func (x *verification) ofStudy(ctx context.Context, id string) {
 	run, err := readStudy(x.pack, id)
 	if err == nil {
-		err = x.addStudy(ctx, run)
+		err = putRun(ctx, x.store, run)
 	}
 	if !x.claim(id, "the record of the study can be read", err) {
 		return
 	}
 	x.claim(id, fmt.Sprintf("the root hashes of its %d cells give its root hash %.12s", len(run.Cells), run.Root), x.studyRooted(run))
-	if what := "its table is recomputed, number by number"; !x.out().computable() {
-		x.unchecked(id, what, "it rests on what was taken out: "+x.digestLine(runEntry(id, tableFile)))
-	} else {
-		x.claim(id, what, x.studyTable(id))
-	}
+	x.table(run)
 	raw, err := x.pack.Read(runEntry(id, runFile))
 	if err == nil {
 		x.said(id, "record of the study: its name, question, times, command and counts of calls", fmt.Sprintf("sha256 %.16x", sha256.Sum256(raw)))
 	}
-}
-
-// addStudy brings the record of a study into the temporary store.
-func (x *verification) addStudy(ctx context.Context, run *record.Run) error {
-	store, err := x.lab.Store()
-	if err != nil {
-		return err
-	}
-	raw, err := record.Marshal(run)
-	if err != nil {
-		return err
-	}
-	return store.PutRun(ctx, run.ID, raw)
 }
 
 // studyRooted reports whether a study has the root hash that its cells in the pack give.
@@ -142,23 +100,6 @@ func (x *verification) studyRooted(run *record.Run) error {
 	return nil
 }
 
-// studyTable compares a study's numbers with those that its cells give now.
-func (x *verification) studyTable(id string) error {
-	said, err := x.pack.Read(runEntry(id, tableFile))
-	if err != nil {
-		return err
-	}
-	now, err := studyTable(x.lab, id)
-	if err != nil {
-		return err
-	}
-	rounded, err := sameJSON(said, now)
-	if rounded != "" {
-		x.unchecked(id, "the last digits of its table", otherDigits+rounded)
-	}
-	return err
-}
-
 // ofStudy writes a verified study again.
 func (y *rewriter) ofStudy(id string) error {
 	run, err := readStudy(y.x.pack, id)
@@ -170,7 +111,6 @@ func (y *rewriter) ofStudy(id string) error {
 		return err
 	}
 	listed := placeless(*run)
-	y.w.study.Studies = append(y.w.study.Studies, id)
 	return y.w.addStudy(&listed, table)
 }
 
@@ -180,29 +120,12 @@ func (i *Imported) addStudy(ctx context.Context, p *packfile.File, store *cache.
 	if err != nil {
 		return err
 	}
-	raw, err := record.Marshal(run)
-	if err != nil {
-		return err
-	}
-	switch had, err := store.Run(ctx, id); {
-	case errors.Is(err, cache.ErrNotFound):
-		i.Runs = append(i.Runs, id)
-		return store.PutRun(ctx, id, raw)
-	case err != nil:
-		return err
-	case !bytes.Equal(had, raw) && !sameRun(had, run):
-		i.Conflicts = append(i.Conflicts, "run "+id)
-	}
-	return nil
+	return i.unless(ctx, store, run, func() error { return putRun(ctx, store, run) })
 }
 
 // studyNumbers names the numbers of a study.
 func (x *verification) studyNumbers(id string, unique func(string) string) (all []Number, err error) {
-	s, err := x.lab.LoadStudy(id)
-	if err != nil {
-		return nil, err
-	}
-	n, err := s.Numbers(lab.Comparing{})
+	s, n, err := studyNumbers(x.lab, id)
 	if err != nil {
 		return nil, err
 	}

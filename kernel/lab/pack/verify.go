@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"noema/cache"
 	"noema/cache/packfile"
 	"noema/kernel/base/redact"
 	"noema/kernel/lab"
@@ -75,6 +76,7 @@ type verification struct {
 	study   *Study
 	home    string // a temporary folder
 	lab     *lab.Lab
+	store   *cache.Store // of lab
 	verdict Verdict
 	rounded atomic.Pointer[string] // a fraction of a trial that differs in its last digits
 	during  context.Context        // bounds what the lab does now
@@ -152,6 +154,9 @@ func (v Verify) begin(ctx context.Context, p *packfile.File) (*verification, err
 	v.Stderr = cmp.Or(v.Stderr, io.Discard)
 	x := &verification{Verify: v, pack: p, home: home, code: map[string]string{}, rebuilt: map[string]bool{}, during: ctx, verdict: Verdict{Digest: p.Digest(), Runs: []Checked{}, Failures: []Claim{}}}
 	x.lab = lab.Open(lab.Options{Home: home, Catalog: v.Catalog, Redactor: v.Redactor, Rebuilt: x.rebuilt, Context: func() context.Context { return x.during }, Stderr: v.Stderr})
+	if x.store, err = x.lab.Store(); err != nil {
+		return nil, errors.Join(err, x.end())
+	}
 	return x, nil
 }
 
@@ -176,11 +181,16 @@ func (x *verification) claim(run, what string, err error) bool {
 		c.Wrong = bounded(err.Error())
 		x.verdict.Failures = append(x.verdict.Failures, c)
 	}
-	x.verdict.Claims = append(x.verdict.Claims, c)
+	x.note(&x.verdict.Claims, c)
+	return err == nil
+}
+
+// note keeps a claim in a list, and tells of it.
+func (x *verification) note(list *[]Claim, c Claim) {
+	*list = append(*list, c)
 	if x.Say != nil {
 		x.Say(c)
 	}
-	return err == nil
 }
 
 // bounded cuts a text that code of the pack may have made long.
@@ -200,11 +210,7 @@ func (x *verification) readAll(ctx context.Context) (records *Imported, err erro
 	if err := x.unpack(); err != nil {
 		return nil, err
 	}
-	store, err := x.lab.Store()
-	if err != nil {
-		return nil, err
-	}
-	records, err = addRecords(ctx, x.pack, store, x.out().has(prompts, items))
+	records, err = addRecords(ctx, x.pack, x.store, x.out().has(prompts, items))
 	if err == nil && len(records.Conflicts) > 0 {
 		err = fmt.Errorf("two records claim one key: %s", records.Conflicts[0])
 	}

@@ -49,11 +49,7 @@ func (s Source) Write(ctx context.Context, p *packfile.Writer) (string, error) {
 	}
 	w := &writer{Source: s, store: store, pack: p, keys: keys{}, out: out, code: map[string]bool{}, study: Study{Format: Format, Noema: s.Noema, Redacted: out}}
 	for _, run := range s.Runs {
-		write := func() error { return w.run(ctx, run) }
-		if run.Config.Study != nil {
-			write = func() error { return w.ofStudy(run) }
-		}
-		if err := write(); err != nil {
+		if err := w.run(ctx, run); err != nil {
 			return "", fmt.Errorf("pack run %q: %w", run.ID, err)
 		}
 	}
@@ -66,6 +62,15 @@ func (s Source) Write(ctx context.Context, p *packfile.Writer) (string, error) {
 	return p.Close()
 }
 
+// addRecord writes the record of a run or a study.
+func (w *writer) addRecord(run *record.Run) error {
+	raw, err := record.Marshal(run)
+	if err != nil {
+		return err
+	}
+	return w.pack.Add(runEntry(run.ID, runFile), raw)
+}
+
 // run writes what is a run's own and notes what it shares with others.
 func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if run.Status != record.Finished {
@@ -75,11 +80,10 @@ func (w *writer) run(ctx context.Context, run *record.Run) error {
 	if w.out.has(items) {
 		listed.Question = takenText(run.Question)
 	}
-	raw, err := record.Marshal(&listed)
-	if err != nil {
-		return err
+	if run.Config.Study != nil {
+		return w.ofStudy(run, &listed)
 	}
-	if err := w.pack.Add(runEntry(run.ID, runFile), raw); err != nil {
+	if err := w.addRecord(&listed); err != nil {
 		return err
 	}
 	if err := w.writeCode(ctx, run); err != nil {
@@ -164,24 +168,37 @@ func (w *writer) tables(ctx context.Context, run *record.Run) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	table, err := tableOf(w.Lab, run.ID)
+	table, err := tableOf(w.Lab, run)
 	if err != nil {
 		return err
 	}
-	return w.pack.Add(runEntry(run.ID, tableFile), append(table, '\n'))
+	return w.pack.Add(runEntry(run.ID, tableFile), table)
 }
 
-// tableOf is a run's numbers as JSON.
-func tableOf(l *lab.Lab, run string) ([]byte, error) {
-	r, err := l.LoadLight(run)
+// tableOf is the numbers of a run or a study as a line of JSON.
+func tableOf(l *lab.Lab, run *record.Run) ([]byte, error) {
+	var numbers any
+	var err error
+	if run.Config.Study != nil {
+		_, numbers, err = studyNumbers(l, run.ID)
+	} else {
+		_, numbers, err = runNumbers(l, run.ID)
+	}
 	if err != nil {
 		return nil, err
+	}
+	raw, err := record.Marshal(numbers)
+	return append(raw, '\n'), err
+}
+
+// runNumbers are those of a run of a lab.
+func runNumbers(l *lab.Lab, id string) (*lab.Result, *lab.Numbers, error) {
+	r, err := l.LoadLight(id)
+	if err != nil {
+		return nil, nil, err
 	}
 	n, err := r.Numbers()
-	if err != nil {
-		return nil, err
-	}
-	return record.Marshal(n)
+	return r, n, err
 }
 
 // head writes what the pack says of itself.

@@ -25,17 +25,22 @@ func IsFile(path string) bool { return filepath.Ext(path) == ".go" }
 // NewFile writes a method that works to a file of Go, which noema interprets as it
 // is; [BuildFile] compiles it.
 func NewFile(file string) error {
-	v, err := nameValues(plugins.FileMethod(file))
+	v, err := fileValues(file)
 	if err != nil {
 		return err
-	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return lab.Misused(fmt.Errorf("new plugin: %s already exists: choose another name, or remove it", file))
 	}
 	if err := fill("templates/go/main.go.tmpl", file, v); err != nil {
 		return fmt.Errorf("new plugin: %w", err)
 	}
 	return nil
+}
+
+// fileValues are the values that follow from the name of a file, which must not exist yet.
+func fileValues(file string) (values, error) {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return values{}, lab.Misused(fmt.Errorf("new plugin: %s already exists: choose another name, or remove it", file))
+	}
+	return nameValues(plugins.FileMethod(file))
 }
 
 // BuildFile compiles the method in a file of Go with noema's source in the folder

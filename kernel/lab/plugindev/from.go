@@ -7,7 +7,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -41,11 +40,8 @@ type parsed struct {
 // package and of packages that only noema's own methods can import. noema interprets
 // the file as it is.
 func FileFrom(from Origin, file, checkout string) error {
-	if _, err := nameValues(plugins.FileMethod(file)); err != nil {
+	if _, err := fileValues(file); err != nil {
 		return err
-	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return lab.Misused(fmt.Errorf("new plugin: %s already exists: choose another name, or remove it", file))
 	}
 	fset := token.NewFileSet()
 	files, err := from.sources(fset, checkout)

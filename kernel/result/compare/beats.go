@@ -7,19 +7,10 @@ import (
 	"strings"
 )
 
-// Beats lists the samples on which method a is better than b on the headline measure, in
-// the order of the data: those that a comparison of the two counts as wins of a. Epochs of
-// a sample are averaged first. An error says that a method is unknown, or that the measure
-// is one of all samples together, such as macro-F1.
-func (d Data) Beats(a, b string) ([]string, error) {
-	beats, err := d.Winners()
-	if err != nil {
-		return nil, err
-	}
-	return beats(a, b)
-}
-
-// Winners returns what [Data.Beats] says, for who asks about many pairs.
+// Winners returns what lists the samples on which method a is better than b on the headline
+// measure, in the order of the data: those that a comparison of the two counts as wins of a.
+// Epochs of a sample are averaged first. An error says that a method is unknown, or that the
+// measure is one of all samples together, such as macro-F1.
 func (d Data) Winners() (func(a, b string) ([]string, error), error) {
 	d = d.scored()
 	if len(d.Metrics) == 0 {

@@ -75,18 +75,11 @@ func (e bounded) unseen(alpha float64) float64 { return e.bound * e.weight * mat
 
 // pValue is the two-sided one of a mean of 0, at least smallestP.
 func (e bounded) pValue() float64 {
-	low, high := math.Log(smallestP), 0.0
 	if e.half(1) >= math.Abs(e.mean) {
 		return 1
 	}
-	for range 40 {
-		if mid := (low + high) / 2; e.half(math.Exp(mid)) < math.Abs(e.mean) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return math.Exp(high)
+	_, log := bisect(math.Log(smallestP), 0, 40, func(log float64) bool { return e.half(math.Exp(log)) < math.Abs(e.mean) })
+	return math.Exp(log)
 }
 
 // smallestP is where p-values end.

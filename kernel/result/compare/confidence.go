@@ -108,10 +108,7 @@ func columns(of []surely) (squares, worth []float64, clusters []string) {
 		squares = append(squares, (s.confidence-s.worth)*(s.confidence-s.worth))
 		worth, clusters = append(worth, s.worth), append(clusters, s.cluster)
 	}
-	if !slices.ContainsFunc(clusters, func(c string) bool { return c != "" }) {
-		clusters = nil
-	}
-	return squares, worth, clusters
+	return squares, worth, orAlone(clusters)
 }
 
 // calibration is the expected calibration error, with the interval of a jackknife of the

@@ -97,7 +97,8 @@ func CreditOf(run *record.Run, samples []task.Sample, trials []*record.Trial, o 
 		return nil, errors.New("credit: the run has no interventions: \"noema credit METHOD --run RUN\" makes such a run")
 	}
 	base := of[c.Method]
-	c.Trials, c.Failed, c.LeftOut = len(base), unanswered(base), leftOutOf(base)
+	c.Trials = len(base)
+	c.Failed, c.LeftOut = withoutAnswer(base)
 	c.Recorded = pairs[0].scored().metric(1, view{metric: c.Metric}, o.plan(0))
 	changes, err := Contrasts(pairs, o)
 	if err != nil {
@@ -129,7 +130,7 @@ func (c *Credit) add(m record.Method, change Difference, run *record.Run, base, 
 	p := &c.Places[i]
 	e := Effect{Kind: v.Kind, Method: m.Label, Change: change, PerThousand: perThousand(change.Difference, float64(p.Tokens))}
 	e.Calls, e.Changed = changedCalls(v, base, varied)
-	e.Failed, e.LeftOut = unanswered(varied), leftOutOf(varied)
+	e.Failed, e.LeftOut = withoutAnswer(varied)
 	p.Effects = append(p.Effects, e)
 }
 

@@ -72,22 +72,18 @@ func changedCalls(v *record.Intervention, base, varied []*record.Trial) (calls, 
 	return calls, changed
 }
 
-func unanswered(trials []*record.Trial) (n int) {
+// withoutAnswer counts the trials without an answer, and those that the infrastructure failed,
+// which are left out.
+func withoutAnswer(trials []*record.Trial) (failed, leftOut int) {
 	for _, t := range trials {
-		if !t.Infra && t.Answer.Outcome != methods.Answered {
-			n++
+		switch {
+		case t.Infra:
+			leftOut++
+		case t.Answer.Outcome != methods.Answered:
+			failed++
 		}
 	}
-	return n
-}
-
-func leftOutOf(trials []*record.Trial) (n int) {
-	for _, t := range trials {
-		if t.Infra {
-			n++
-		}
-	}
-	return n
+	return failed, leftOut
 }
 
 // together makes samples whose trials use one seed a cluster, on top of the task's

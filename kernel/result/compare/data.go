@@ -105,10 +105,15 @@ func (d Data) clusters() []string {
 	for i, s := range d.Samples {
 		names[i] = s.Cluster
 	}
-	if !slices.ContainsFunc(names, func(n string) bool { return n != "" }) {
+	return orAlone(names)
+}
+
+// orAlone is the names of samples' clusters, or nil if all stand alone.
+func orAlone(clusters []string) []string {
+	if !slices.ContainsFunc(clusters, func(name string) bool { return name != "" }) {
 		return nil
 	}
-	return names
+	return clusters
 }
 
 // where keeps the samples for which keep is true.

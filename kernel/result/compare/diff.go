@@ -23,14 +23,12 @@ func (s Side) methods() ([]record.Method, error) {
 	if s.Method == "" {
 		return all, nil
 	}
-	var labels []string
 	for i, m := range all {
 		if m.Label == s.Method {
 			return all[i : i+1], nil
 		}
-		labels = append(labels, m.Label)
 	}
-	return nil, fmt.Errorf("diff runs: run %s has no method %q: use one of %s", s.Run.ID, s.Method, strings.Join(labels, ", "))
+	return nil, fmt.Errorf("diff runs: run %s has no method %q: use one of %s", s.Run.ID, s.Method, strings.Join(s.Run.Labels(), ", "))
 }
 
 // name is what the side is called.

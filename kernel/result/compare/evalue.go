@@ -142,20 +142,14 @@ func anytime(units []unit, low, high, needed float64) (from, to float64) {
 		sums, sizes = sums+u.sum, sizes+u.size
 	}
 	mean := min(high, max(low, sums/sizes))
-	edge := func(in, out float64) float64 {
-		for range 20 {
-			mid := (in + out) / 2
-			e := newEvidence(g, mid, low, high)
-			for _, u := range units {
-				e.bet(u.sum, u.size)
-			}
-			if reaches(e.log(), needed) {
-				out = mid
-			} else {
-				in = mid
-			}
+	refuted := func(mean float64) bool {
+		e := newEvidence(g, mean, low, high)
+		for _, u := range units {
+			e.bet(u.sum, u.size)
 		}
-		return out
+		return reaches(e.log(), needed)
 	}
-	return edge(mean, low), edge(mean, high)
+	_, from = bisect(mean, low, 20, refuted)
+	_, to = bisect(mean, high, 20, refuted)
+	return from, to
 }

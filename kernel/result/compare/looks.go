@@ -70,19 +70,13 @@ func (w walk) over(f func(at float64) float64) float64 {
 // bound is where the walk is after some time, on either side, with a chance of spend.
 func (w walk) bound(time, spend float64) float64 {
 	sd := math.Sqrt(time)
-	low, high := 0.0, 40.0
-	for range 50 {
-		mid := (low + high) / 2
+	_, bound := bisect(0, 40, 50, func(bound float64) bool {
 		out := w.over(func(at float64) float64 {
-			return distuv.UnitNormal.Survival((mid-at)/sd) + distuv.UnitNormal.Survival((mid+at)/sd)
+			return distuv.UnitNormal.Survival((bound-at)/sd) + distuv.UnitNormal.Survival((bound+at)/sd)
 		})
-		if out > spend {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return high
+		return !(out > spend)
+	})
+	return bound
 }
 
 // on goes on for some time to within a bound.
@@ -106,14 +100,8 @@ func repeated(parts []float64, look int, p float64) float64 {
 	if !finite(p) || p >= 1 || p <= 0 {
 		return p
 	}
-	low, high := math.Log(1e-6), 0.0
-	for range 20 {
-		mid := (low + high) / 2
-		if obrienFleming(slices.Clone(parts[:look]), math.Exp(mid))[look-1] >= p {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return math.Exp(high)
+	_, log := bisect(math.Log(1e-6), 0, 20, func(log float64) bool {
+		return obrienFleming(slices.Clone(parts[:look]), math.Exp(log))[look-1] >= p
+	})
+	return math.Exp(log)
 }

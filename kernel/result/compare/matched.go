@@ -257,15 +257,9 @@ func tango(wins, losses, n int, z float64) (low, high float64) {
 // tangoUpper finds the difference above at whose score is -z, by bisection:
 // the score falls as the difference grows.
 func tangoUpper(wins, losses, n int, at, z float64) float64 {
-	low, high := at, 1.0
-	for range 60 {
-		mid := (low + high) / 2
-		if tangoScore(float64(wins), float64(losses), float64(n), mid) > -z {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
+	low, high := bisect(at, 1, 60, func(delta float64) bool {
+		return !(tangoScore(float64(wins), float64(losses), float64(n), delta) > -z)
+	})
 	return (low + high) / 2
 }
 

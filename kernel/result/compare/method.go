@@ -51,34 +51,15 @@ type Cause struct {
 func (d Data) statsOf(m int, o plan) MethodStats {
 	scored := d.scored()
 	s := MethodStats{
-		Method: d.Methods[m], Failed: d.infra(m),
+		Method:   d.Methods[m],
 		Outcomes: map[methods.Outcome]int{}, Causes: d.Causes(m), Metrics: scored.merits(m, o),
 		Usage: d.usage(m, o), Hops: d.perHop(m), First: scored.position(m, o),
 	}
 	if len(d.Metrics) > 0 {
 		s.Repeats = scored.repeats(m, o)
 	}
-	var total, lost methods.Usage
-	d.count(m, func(c Cell) bool {
-		s.Trials++
-		s.Outcomes[c.Outcome]++
-		if c.Repaired && c.Outcome == methods.Answered {
-			s.Repaired++
-		}
-		if c.LeftOut > 0 {
-			s.LeftOut++
-		}
-		if s.Seeds = c.seeds; c.Infra {
-			lost = lost.Plus(c.Usage)
-		} else {
-			total = total.Plus(c.Usage)
-		}
-		return true
-	})
-	if s.Seeds != nil {
-		total = total.Plus(s.Seeds.sum)
-	}
-	s.Total = UsageOf(total)
+	total, lost, seeds := s.tally(d, m)
+	s.Total, s.Seeds, s.LeftOut = UsageOf(total), seeds, d.count(m, func(c Cell) bool { return c.LeftOut > 0 })
 	if s.Failed > 0 {
 		use := UsageOf(lost)
 		s.Lost = &use
@@ -94,6 +75,29 @@ func (d Data) statsOf(m int, o plan) MethodStats {
 		}
 	}
 	return s
+}
+
+// tally counts the trials of method m of d, and adds up what those that did not fail were
+// charged, with the method's seeds, and what the others were.
+func (s *MethodStats) tally(d Data, m int) (total, lost methods.Usage, seeds *SeedUse) {
+	d.count(m, func(c Cell) bool {
+		s.Trials++
+		s.Outcomes[c.Outcome]++
+		if c.Repaired && c.Outcome == methods.Answered {
+			s.Repaired++
+		}
+		if seeds = c.seeds; c.Infra {
+			s.Failed++
+			lost = lost.Plus(c.Usage)
+		} else {
+			total = total.Plus(c.Usage)
+		}
+		return true
+	})
+	if seeds != nil {
+		total = total.Plus(seeds.sum)
+	}
+	return total, lost, seeds
 }
 
 func (d Data) infra(m int) int { return d.count(m, func(c Cell) bool { return c.Infra }) }

@@ -36,4 +36,17 @@ func (n *Number) UnmarshalJSON(raw []byte) error {
 
 var undefined = Number(math.NaN())
 
+// bisect narrows down where beyond begins to be so on the way from one place to another, by
+// halves. It returns the last place found that is not, and the first that is.
+func bisect(from, to float64, steps int, beyond func(x float64) bool) (before, after float64) {
+	for range steps {
+		if mid := (from + to) / 2; beyond(mid) {
+			to = mid
+		} else {
+			from = mid
+		}
+	}
+	return from, to
+}
+
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -41,16 +41,8 @@ func (m matchedPower) detectable() float64 {
 	if m.power(1) < Power {
 		return math.NaN()
 	}
-	low, high := 0.0, 1.0
-	for range 20 { // to 1e-6
-		mid := (low + high) / 2
-		if m.power(mid) < Power {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return high
+	_, found := bisect(0, 1, 20, func(delta float64) bool { return !(m.power(delta) < Power) }) // to 1e-6
+	return found
 }
 
 // power is the chance that the test finds a true difference of delta > 0.

@@ -142,15 +142,8 @@ func (p pairing) fieller(value, level float64) (low, high float64) {
 		if !refutes(value * far) {
 			return math.NaN()
 		}
-		in, out := 0.0, math.Log(far)
-		for range 24 {
-			if mid := (in + out) / 2; refutes(value * math.Exp(mid)) {
-				out = mid
-			} else {
-				in = mid
-			}
-		}
-		return value * math.Exp(out)
+		_, log := bisect(0, math.Log(far), 24, func(log float64) bool { return refutes(value * math.Exp(log)) })
+		return value * math.Exp(log)
 	}
 	return edge(1e-3), edge(1e3)
 }

@@ -45,14 +45,14 @@ const (
 // lookAt is the look that c is, at the given runs.
 func (c *Comparison) lookAt(series string, runs []string) Look {
 	look := Look{
-		At: time.Now().UTC(), Samples: c.paired(), Verdict: clipped(c.Verdict), Series: series, Runs: runs[:min(len(runs), shownLooks)],
+		At: time.Now().UTC(), Samples: c.paired(), Verdict: clipped(c.Verdict, mostKept), Series: series, Runs: runs[:min(len(runs), shownLooks)],
 	}
 	for _, m := range c.Methods {
 		look.Trials += m.Trials - m.Failed
 	}
 	for _, p := range c.Pairs {
 		if p.Winner != "" && !slices.Contains(look.Winners, p.Winner) && len(look.Winners) < shownLooks {
-			look.Winners = append(look.Winners, clipped(p.Winner))
+			look.Winners = append(look.Winners, clipped(p.Winner, mostKept))
 		}
 	}
 	return look
@@ -70,9 +70,11 @@ func (c *Comparison) paired() int {
 	return most
 }
 
-// clipped bounds a text, in which a label of any length may stand.
-func clipped(s string) string {
-	const most = 300
+// mostKept bounds what is kept of a text, in which a label of any length may stand.
+const mostKept = 300
+
+// clipped is a text of at most so many characters.
+func clipped(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
 	}

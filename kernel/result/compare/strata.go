@@ -38,10 +38,7 @@ func (t stratum) paired(a, b int, v view) pairing {
 	for j := range ids {
 		sumA[j], sumB[j] = sumA[j]/n[j], sumB[j]/n[j] // 0/0 is NaN: undefined
 	}
-	if !slices.ContainsFunc(clusters, func(c string) bool { return c != "" }) {
-		clusters = nil
-	}
-	return pair(sumA, sumB, clusters)
+	return pair(sumA, sumB, orAlone(clusters))
 }
 
 // compose is the rule of a sum of strata by their weights, which may be below 0: the

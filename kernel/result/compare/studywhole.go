@@ -55,23 +55,8 @@ func (s *study) stats(m int, of Slice) MethodStats {
 	}
 	var total methods.Usage
 	for _, c := range s.cells {
-		var seeds *SeedUse
-		c.Data.count(m, func(cell Cell) bool {
-			out.Trials++
-			out.Outcomes[cell.Outcome]++
-			if cell.Repaired && cell.Outcome == methods.Answered {
-				out.Repaired++
-			}
-			if seeds = cell.seeds; cell.Infra {
-				out.Failed++
-			} else {
-				total = total.Plus(cell.Usage)
-			}
-			return true
-		})
-		if seeds != nil {
-			total = total.Plus(seeds.sum)
-		}
+		used, _, _ := out.tally(c.Data, m)
+		total = total.Plus(used)
 		for _, cause := range c.Data.Causes(m) {
 			cause.Example = fmt.Sprintf("%s · %s: %s", c.Task, c.Model, cause.Example)
 			out.Causes = append(out.Causes, cause)

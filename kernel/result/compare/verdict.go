@@ -255,7 +255,7 @@ func (c *Comparison) failures(m MethodStats) string {
 	var why []string
 	for _, cause := range m.Causes {
 		if cause.Infra {
-			why = append(why, fmt.Sprintf("%d × %s", cause.Trials, short(strings.TrimPrefix(cause.Text, m.Method+": "))))
+			why = append(why, fmt.Sprintf("%d × %s", cause.Trials, clipped(strings.Join(strings.Fields(strings.TrimPrefix(cause.Text, m.Method+": ")), " "), 100)))
 		}
 	}
 	text := fmt.Sprintf("%s: %d of %d trials failed for other reasons than the method and are left out: %s", m.Method, m.Failed, m.Trials, strings.Join(why, "; "))
@@ -265,16 +265,6 @@ func (c *Comparison) failures(m MethodStats) string {
 		if merit.Value.Defined {
 			text += fmt.Sprintf(" instead of %.2f", merit.Value.Value)
 		}
-	}
-	return text
-}
-
-// short cuts a cause to fit a line.
-func short(text string) string {
-	const most = 100
-	text = strings.Join(strings.Fields(text), " ")
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
 	}
 	return text
 }

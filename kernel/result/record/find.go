@@ -29,9 +29,8 @@ func (r *Run) missing(name string) string {
 	if !named {
 		return fmt.Sprintf("use METHOD/SAMPLE or METHOD/SAMPLE/EPOCH, as in %s", r.Config.Trials()[0])
 	}
-	var labels []string
+	labels := r.Labels()
 	for _, m := range r.Config.Methods {
-		labels = append(labels, m.Label)
 		sample, ok := strings.CutPrefix(name, m.Label+"/")
 		if !ok {
 			continue

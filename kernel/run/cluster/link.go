@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -121,6 +122,15 @@ func (l *link) put(i item) error {
 	default:
 	}
 	return nil
+}
+
+// say queues what [said] decodes on the other side.
+func (l *link) say(k kind, session uint64, what any) error {
+	raw, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	return l.put(item{kind: k, session: session, data: raw})
 }
 
 // send packs what is queued until the link is over.

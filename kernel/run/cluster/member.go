@@ -69,11 +69,7 @@ func (m *member) offer(r *run) {
 	if m.hello.Slots == 0 { // it serves models alone
 		return
 	}
-	raw, err := json.Marshal(offered{Run: r.number, Groups: r.groups})
-	if err == nil {
-		err = m.link.put(item{kind: offer, data: raw})
-	}
-	if err != nil {
+	if err := m.link.say(offer, 0, offered{Run: r.number, Groups: r.groups}); err != nil {
 		m.link.cancel(err)
 	}
 }

@@ -288,8 +288,8 @@ func (v *visit) answer(i item) error {
 				delete(v.calls, i.session)
 			}()
 			a := v.complete(ctx, what)
-			if raw, err := json.Marshal(a); err == nil && ctx.Err() == nil {
-				_ = v.link.put(item{kind: told, session: i.session, data: raw}) // the link's end tells as much
+			if ctx.Err() == nil {
+				_ = v.link.say(told, i.session, a) // the link's end tells as much
 			}
 		})
 	})

@@ -94,11 +94,7 @@ func (v *visit) prepare(o offered) {
 			r.Error = err.Error()
 			v.o.Tell(fmt.Sprintf("method %q cannot run here: %v", g.Name, err))
 		}
-		raw, err := json.Marshal(r)
-		if err == nil {
-			err = v.link.put(item{kind: ready, data: raw})
-		}
-		if err != nil {
+		if v.link.say(ready, 0, r) != nil {
 			return
 		}
 		v.mu.Lock()
@@ -161,11 +157,7 @@ func (v *visit) fetch(ctx context.Context, g group, m methods.Method) {
 			}
 			continue
 		}
-		raw, err := json.Marshal(taken{Run: b.Run, Batch: b.Batch, Ack: ack.Reply()})
-		if err == nil {
-			err = v.link.put(item{kind: took, data: raw})
-		}
-		if err != nil {
+		if v.link.say(took, 0, taken{Run: b.Run, Batch: b.Batch, Ack: ack.Reply()}) != nil {
 			return
 		}
 		v.runBatch(ctx, b, ack, m)
@@ -244,13 +236,9 @@ func (v *visit) trial(what claimed, m methods.Method) {
 		v.alone.RLock()
 		defer v.alone.RUnlock()
 	}
-	raw, err := json.Marshal(what)
-	if err != nil {
-		return
-	}
 	c := v.link.open(v.sessions.Add(1))
 	defer c.done()
-	if v.link.put(item{kind: claim, session: c.session, data: raw}) != nil {
+	if v.link.say(claim, c.session, what) != nil {
 		return
 	}
 	for again := true; again; {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/kernel/result/record"
 	"noema/methods"
@@ -33,7 +34,7 @@ type outage struct {
 func (o *outage) Info() provider.Info { return (&model{}).Info() }
 
 func (o *outage) Complete(ctx context.Context, r methods.Request) (methods.Completion, error) {
-	if err := pause(ctx, time.Second); err != nil {
+	if err := pause.For(ctx, time.Second); err != nil {
 		return methods.Completion{}, err
 	}
 	o.mu.Lock()
@@ -234,7 +235,7 @@ func TestProberLeaves(t *testing.T) {
 			return g.gate.breaker.probing
 		}
 		for !probing() { // time passes only when all wait
-			if err := pause(t.Context(), 100*time.Millisecond); err != nil {
+			if err := pause.For(t.Context(), 100*time.Millisecond); err != nil {
 				t.Fatal(err)
 			}
 		}

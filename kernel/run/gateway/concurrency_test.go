@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"noema/cache"
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -44,7 +45,7 @@ func (s *stands) Info() provider.Info { return (&model{}).Info() }
 func (s *stands) Complete(ctx context.Context, _ methods.Request) (methods.Completion, error) {
 	if !s.begin() {
 		// A refusal is fast, and yet has a way to go.
-		if err := pause(ctx, time.Millisecond); err != nil {
+		if err := pause.For(ctx, time.Millisecond); err != nil {
 			return methods.Completion{}, err
 		}
 		return methods.Completion{}, &provider.Error{Kind: provider.KindOf(s.status), Status: s.status, RetryAfter: s.retryAfter, Err: errors.New("too much")}
@@ -53,7 +54,7 @@ func (s *stands) Complete(ctx context.Context, _ methods.Request) (methods.Compl
 	s.answered++
 	n := s.answered
 	s.mu.Unlock()
-	err := pause(ctx, s.latency(n))
+	err := pause.For(ctx, s.latency(n))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inFlight--
@@ -336,7 +337,7 @@ func TestOrder(t *testing.T) {
 		var order []string
 		m := &model{answer: func(ctx context.Context, n int64, r methods.Request) (methods.Completion, error) {
 			order = append(order, r.Path)
-			return numbered(n), pause(ctx, time.Second)
+			return numbered(n), pause.For(ctx, time.Second)
 		}}
 		g := newGateway(t, Options{Provider: m, Mode: Off, MaxConnections: 1})
 		cause := errors.New("enough")

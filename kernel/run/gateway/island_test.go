@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -57,14 +58,14 @@ func (s *island) Complete(ctx context.Context, r methods.Request) (methods.Compl
 	s.sent[prompt]++
 	d := dice{s.seed, prompt, s.sent[prompt]}
 	s.mu.Unlock()
-	if err := pause(ctx, s.way/2+time.Duration(d.roll("way")*float64(s.way))); err != nil {
+	if err := pause.For(ctx, s.way/2+time.Duration(d.roll("way")*float64(s.way))); err != nil {
 		return methods.Completion{}, err
 	}
 	latency, ok := s.begin(d)
 	if !ok {
 		return methods.Completion{}, &provider.Error{Kind: provider.KindOf(s.status), Status: s.status, Err: errors.New("too much")}
 	}
-	err := pause(ctx, latency)
+	err := pause.For(ctx, latency)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.inFlight--

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -139,7 +140,7 @@ func TestRefusalsCountHalf(t *testing.T) {
 						attempts.Add(1)
 						return methods.Completion{}, &c.err
 					}
-					return numbered(n), pause(ctx, time.Second)
+					return numbered(n), pause.For(ctx, time.Second)
 				}}
 				g := newGateway(t, Options{Provider: m, Mode: Off})
 				_, failed := all(1+1000*others, 1+others, adaptive(g))

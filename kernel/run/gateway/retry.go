@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"noema/cache"
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 )
 
@@ -73,21 +74,9 @@ func (r Retry) run(ctx context.Context, key cache.Key, attempt func(context.Cont
 		if final {
 			return err
 		}
-		if err := pause(ctx, note.Wait); err != nil {
+		if err := pause.For(ctx, note.Wait); err != nil {
 			return err
 		}
-	}
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

@@ -65,10 +65,7 @@ func (s Setup) dryRun(ctx context.Context, from origin, store *cache.Store, obse
 	config.Limits = record.Limits{}
 	info := s.Provider.Info()
 	s.Provider = none.New(provider.Info{ID: info.ID, Simulated: info.Simulated, Price: info.Price})
-	s.Graders = slices.Clone(s.Graders)
-	for i, by := range s.Graders {
-		s.Graders[i] = none.New(provider.Info{ID: by.Info().ID, Simulated: by.Info().Simulated})
-	}
+	s.Graders = recordedGraders(config.Graders)
 	x := newExecution(s, from, store, observe, samples)
 	x.run = &record.Run{Config: config}
 	from.begin(x.run)
@@ -284,10 +281,4 @@ func (x *execution) repriced(trials []*record.Trial) (all []*record.Trial) {
 }
 
 // Labels lists the methods of a run in its order.
-func Labels(run *record.Run) []string {
-	labels := make([]string, len(run.Config.Methods))
-	for i, m := range run.Config.Methods {
-		labels[i] = m.Label
-	}
-	return labels
-}
+func Labels(run *record.Run) []string { return run.Labels() }

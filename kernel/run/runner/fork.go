@@ -176,17 +176,11 @@ func (x *execution) replaced(ctx context.Context, id record.TrialID) (map[gatewa
 }
 
 // ReplacedReply reads the reply that a run has in the place of a recorded one.
-func ReplacedReply(ctx context.Context, store *cache.Store, r record.Replacement) (methods.Completion, error) {
-	var c methods.Completion
-	key, err := cache.ParseKey(r.Blob)
-	if err != nil {
-		return c, err
+func ReplacedReply(ctx context.Context, store *cache.Store, r record.Replacement) (c methods.Completion, err error) {
+	if err = getJSON(ctx, store, r.Blob, &c); err != nil {
+		err = fmt.Errorf("read the replaced reply of call %s: %w", r.Path, err)
 	}
-	raw, err := store.Blob(ctx, key)
-	if err != nil {
-		return c, fmt.Errorf("read the replaced reply of call %s: %w", r.Path, err)
-	}
-	return c, json.Unmarshal(raw, &c)
+	return c, err
 }
 
 // SameTask returns the live task if it is the one that the run was over, and

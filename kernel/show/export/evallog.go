@@ -24,13 +24,9 @@ import (
 // in the metadata: the outcome, the random seed, the
 // hashes. Scores are the run's own; Inspect is not asked to compute any.
 func (s Source) EvalLog(w io.Writer, method string) error {
-	summary, err := runner.Summarize(s.Result)
+	at, summary, err := s.method(method)
 	if err != nil {
-		return err
-	}
-	at := slices.IndexFunc(s.Run.Config.Methods, func(m record.Method) bool { return m.Label == method })
-	if at < 0 {
-		return fmt.Errorf("export EvalLog: run %s has no method %q", s.Run.ID, method)
+		return fmt.Errorf("export EvalLog: %w", err)
 	}
 	log, err := s.evalLog(s.Run.Config.Methods[at], summary.Methods[at], summary.Comparison.Metrics)
 	if err != nil {
@@ -42,6 +38,15 @@ func (s Source) EvalLog(w io.Writer, method string) error {
 	}
 	_, err = w.Write(append(raw, '\n'))
 	return err
+}
+
+// method is the place of a method in the run, and the run in numbers.
+func (s Source) method(label string) (at int, summary *runner.Summary, err error) {
+	if at = slices.Index(s.Run.Labels(), label); at < 0 {
+		return at, nil, fmt.Errorf("run %s has no method %q", s.Run.ID, label)
+	}
+	summary, err = runner.Summarize(s.Result)
+	return at, summary, err
 }
 
 // EvalLogName is the file name that Inspect gives a method's log,

@@ -53,18 +53,11 @@ func (e Evaluator) Check() error {
 // Differs: both timestamps are the run's own, so that two exports are the same.
 func (s Source) EveryEval(method string, by Evaluator) (map[string][]byte, error) {
 	fault := func(err error) (map[string][]byte, error) { return nil, fmt.Errorf("export every-eval-ever: %w", err) }
-	at := slices.IndexFunc(s.Run.Config.Methods, func(m record.Method) bool { return m.Label == method })
-	switch {
-	case at < 0:
-		return fault(fmt.Errorf("run %s has no method %q", s.Run.ID, method))
-	case s.Run.Status != record.Finished:
-		return fault(fmt.Errorf("run %s is %s, and a record cannot say so: repeat its command to finish it", s.Run.ID, s.Run.Status))
+	at, summary, err := s.method(method)
+	if err == nil && s.Run.Status != record.Finished {
+		err = fmt.Errorf("run %s is %s, and a record cannot say so: repeat its command to finish it", s.Run.ID, s.Run.Status)
 	}
-	if err := by.Check(); err != nil {
-		return fault(err)
-	}
-	summary, err := runner.Summarize(s.Result)
-	if err != nil {
+	if err = cmp.Or(err, by.Check()); err != nil {
 		return fault(err)
 	}
 	e := everyEval{Source: s, method: s.Run.Config.Methods[at], summary: summary.Methods[at], level: summary.Comparison.Level, by: by}

@@ -35,10 +35,6 @@ func (s Sheet) LaTeX() string {
 // BibTeX is an entry to cite a run by: its task, methods and model, and the root
 // hash by which others can tell that they have the same.
 func BibTeX(r *record.Run) string {
-	var labels []string
-	for _, m := range r.Config.Methods {
-		labels = append(labels, m.Label)
-	}
 	note := "run " + r.ID
 	if r.Root != "" {
 		note += ", root hash " + r.Root
@@ -47,7 +43,7 @@ func BibTeX(r *record.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "@misc{noema-%s,\n", bibKey(r.ID))
 	for _, f := range [][2]string{
-		{"title", fmt.Sprintf("%s on %s with %s", strings.Join(labels, ", "), r.Config.Task, ModelName(r.Config.Model))},
+		{"title", fmt.Sprintf("%s on %s with %s", strings.Join(r.Labels(), ", "), r.Config.Task, ModelName(r.Config.Model))},
 		{"author", "noema"}, {"year", r.Created.UTC().Format("2006")}, {"month", r.Created.UTC().Format("1")}, {"note", note},
 	} {
 		fmt.Fprintf(&b, "  %-6s = {{%s}},\n", f[0], display.LaTeXText(f[1]))

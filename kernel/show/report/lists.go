@@ -225,11 +225,11 @@ func Stats(w io.Writer, dir string, s cache.Stats) {
 	if !s.Owner {
 		role = "served by another process"
 	}
-	fmt.Fprintf(w, "store %s, %s\n%s on disk, %s free\n\n", dir, role, size(s.DiskBytes), size(int64(s.FreeBytes)))
+	fmt.Fprintf(w, "store %s, %s\n%s on disk, %s free\n\n", dir, role, Size(s.DiskBytes), Size(int64(s.FreeBytes)))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "records\tbytes\t")
 	for _, space := range s.Spaces {
-		fmt.Fprintf(tw, "%s\t%s\t  %s\n", count(space.Entries), size(space.Bytes), space.Space)
+		fmt.Fprintf(tw, "%s\t%s\t  %s\n", count(space.Entries), Size(space.Bytes), space.Space)
 	}
 	tw.Flush()
 	if s.Corrupt > 0 {
@@ -237,7 +237,8 @@ func Stats(w io.Writer, dir string, s cache.Stats) {
 	}
 }
 
-func size(n int64) string {
+// Size writes a number of bytes in the unit that suits it.
+func Size(n int64) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%d B", n)
