@@ -66,7 +66,7 @@ func TestHistoryFileIsBounded(t *testing.T) {
 	if n := strings.Count(string(raw), "\n"); err != nil || n != maxHistory {
 		t.Errorf("the file has %d lines, %v", n, err)
 	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".history-*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(file + ".*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
