@@ -30,9 +30,11 @@
 package cafes
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"noema/kernel/task"
@@ -106,7 +108,7 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 			break
 		}
 	}
-	items := make([]json.RawMessage, len(shown))
+	items := make([][]byte, len(shown))
 	near := 0
 	for i, c := range shown {
 		items[i] = w.raw[c]
@@ -114,10 +116,7 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 			near++
 		}
 	}
-	context, err := json.Marshal(struct {
-		Friends map[string][]string `json:"friends"`
-		Items   []json.RawMessage   `json:"items"`
-	}{w.friends, items})
+	friends, err := json.Marshal(w.friends)
 	if err != nil {
 		return task.Sample{}, err
 	}
@@ -126,7 +125,7 @@ func (w *world) sample(r request, o Options, position int) (task.Sample, error) 
 		Group: r.group,
 		Problem: methods.Problem{
 			Query:   Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream))),
-			Context: context,
+			Context: slices.Concat([]byte(`{"friends":`), friends, []byte(`,"items":[`), bytes.Join(items, []byte(",")), []byte("]}")),
 			Answer:  methods.AnswerSpec{Kind: methods.Ranking, N: o.N, K: min(maxRanked, o.N)},
 		},
 		Target: methods.RankingAnswer([]int{position + 1}).Value,

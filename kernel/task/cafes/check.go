@@ -8,45 +8,24 @@ import (
 	"noema/kernel/task/internal/tools"
 )
 
-// holds decides whether item, a cafe as decoded from a problem's JSON,
-// satisfies n. It is the authority on what requests mean: it reads the
-// structured tree and the shown data, and shares no code with what writes or
-// reads requests.
-func holds(n Node, item map[string]any, friends map[string][]string) (bool, error) {
-	switch n.Op {
-	case "":
-		return holdsLeaf(n.Leaf, item, friends)
-	case Not:
-		if len(n.Args) != 1 {
-			return false, fmt.Errorf("check condition: NOT has %d arguments", len(n.Args))
+// tester decides whether an item, a cafe as decoded from a problem's JSON, satisfies c. It is
+// the authority on what requests mean: it reads the condition and the shown data, and shares
+// no code with what writes or reads requests.
+func tester(c Condition, friends map[string][]string) func(item map[string]any) (bool, error) {
+	near := Nearby(friends, c.Friend, c.Hops)
+	return func(item map[string]any) (bool, error) {
+		switch c.Kind {
+		case Attr:
+			return equals(lookup(item, c.Path), c.Want), nil
+		case Hours:
+			return covers(item, c)
+		case Review:
+			return anyReview(item, func(_, text string) bool { return Mentions(text, c.Pattern) }), nil
+		case Social:
+			return anyReview(item, func(author, text string) bool { return near[author] && Mentions(text, c.Pattern) }), nil
 		}
-		ok, err := holds(n.Args[0], item, friends)
-		return !ok, err
-	case And, Or:
-		for _, a := range n.Args {
-			ok, err := holds(a, item, friends)
-			if err != nil || ok == (n.Op == Or) {
-				return ok, err
-			}
-		}
-		return n.Op == And, nil
+		return false, fmt.Errorf("check condition: unknown kind %q", c.Kind)
 	}
-	return false, fmt.Errorf("check condition: unknown operator %q", n.Op)
-}
-
-func holdsLeaf(c Condition, item map[string]any, friends map[string][]string) (bool, error) {
-	switch c.Kind {
-	case Attr:
-		return equals(lookup(item, c.Path), c.Want), nil
-	case Hours:
-		return covers(item, c)
-	case Review:
-		return anyReview(item, func(_, text string) bool { return Mentions(text, c.Pattern) }), nil
-	case Social:
-		near := Nearby(friends, c.Friend, c.Hops)
-		return anyReview(item, func(author, text string) bool { return near[author] && Mentions(text, c.Pattern) }), nil
-	}
-	return false, fmt.Errorf("check condition: unknown kind %q", c.Kind)
 }
 
 // lookup follows a dotted path; nil if it leads nowhere.

@@ -2,6 +2,7 @@ package cafes
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 )
 
@@ -73,4 +74,27 @@ func TestHolds(t *testing.T) {
 	if ok, err := holds(AnyOf(), item, nil); ok || err != nil {
 		t.Errorf("an empty OR is %v, %v", ok, err)
 	}
+}
+
+// holds decides whether item satisfies n.
+func holds(n Node, item map[string]any, friends map[string][]string) (bool, error) {
+	switch n.Op {
+	case "":
+		return tester(n.Leaf, friends)(item)
+	case Not:
+		if len(n.Args) != 1 {
+			return false, fmt.Errorf("check condition: NOT has %d arguments", len(n.Args))
+		}
+		ok, err := holds(n.Args[0], item, friends)
+		return !ok, err
+	case And, Or:
+		for _, a := range n.Args {
+			ok, err := holds(a, item, friends)
+			if err != nil || ok == (n.Op == Or) {
+				return ok, err
+			}
+		}
+		return n.Op == And, nil
+	}
+	return false, fmt.Errorf("check condition: unknown operator %q", n.Op)
 }

@@ -70,7 +70,7 @@ func TestToolsAgreeWithTheChecker(t *testing.T) {
 		for _, c := range requests[i].tree.Leaves() {
 			var want, got []int
 			for k, item := range shown.Items {
-				ok, err := holdsLeaf(c, item, shown.Friends)
+				ok, err := tester(c, shown.Friends)(item)
 				if err != nil {
 					t.Fatal(err)
 				}
