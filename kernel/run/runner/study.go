@@ -137,18 +137,31 @@ func (s Study) Check() error {
 // resolve completes the cells and returns their configurations. Its error names whatever is
 // wrong with any of them.
 func (s Study) resolve() ([]record.Config, error) {
-	configs := make([]record.Config, len(s.Cells))
-	var faults []error
-	for i := range s.Cells {
-		var err error
-		c := &s.Cells[i]
+	configs, faults := make([]record.Config, len(s.Cells)), make([]error, len(s.Cells))
+	over := map[*task.Task][]int{} // the cells of each task, whose models share what is made of it
+	for i, c := range s.Cells {
 		if c.Until != "" || c.Looks > 0 {
 			return nil, Misused(errors.New("declare study: until and looks stop a comparison of one task with one model: leave them out"))
 		}
-		if configs[i], _, err = c.resolve(); err != nil {
-			faults = append(faults, fmt.Errorf("%s · %s: %w", c.Task, c.Model, err))
-		}
+		over[c.Setup.Task] = append(over[c.Setup.Task], i)
 	}
+	var resolving errgroup.Group
+	resolving.SetLimit(runtime.GOMAXPROCS(0))
+	for _, cells := range over {
+		resolving.Go(func() error {
+			first := &s.Cells[cells[0]]
+			for _, i := range cells {
+				c := &s.Cells[i]
+				c.Setup.Task, c.digest = first.Setup.Task, first.digest
+				var err error
+				if configs[i], _, err = c.resolve(); err != nil {
+					faults[i] = fmt.Errorf("%s · %s: %w", c.Task, c.Model, err)
+				}
+			}
+			return nil
+		})
+	}
+	_ = resolving.Wait() // what is wrong is among the faults
 	return configs, Misused(errors.Join(faults...))
 }
 
