@@ -254,25 +254,22 @@ func (s Study) recorded(ctx context.Context, store *cache.Store, study *record.R
 
 // finish records how far the study came.
 func (r *StudyResult) finish(ctx context.Context, store *cache.Store, failure error) error {
-	r.Run.Ended, r.Run.Stopped, r.Run.Calls = time.Now().UTC(), gateway.LimitOf(failure), record.Calls{}
-	complete := true
-	for _, c := range r.Cells {
-		if c == nil {
-			complete = false
-			continue
-		}
-		complete = complete && c.Run.Status == record.Finished
-		calls := c.Run.Calls
-		r.Run.Calls.Provider += calls.Provider
-		r.Run.Calls.Tools += calls.Tools
-		r.Run.Calls.Cached += calls.Cached
-		r.Run.Calls.Shared += calls.Shared
-		r.Run.Calls.Failed += calls.Failed
-	}
-	if complete {
+	r.Run.Ended, r.Run.Stopped = time.Now().UTC(), gateway.LimitOf(failure)
+	r.count()
+	if !slices.ContainsFunc(r.Cells, func(c *Result) bool { return c == nil || c.Run.Status != record.Finished }) {
 		r.Run.Status, r.Run.Root = record.Finished, r.root(func(c *Result) string { return c.Run.Root })
 	}
 	return saveRun(ctx, store, r.Run)
+}
+
+// count has the study's record say what its cells called.
+func (r *StudyResult) count() {
+	r.Run.Calls = record.Calls{}
+	for _, c := range r.Cells {
+		if c != nil {
+			r.Run.Calls = r.Run.Calls.Plus(c.counted())
+		}
+	}
 }
 
 // root is the root hash of the study over those of its cells.
@@ -323,7 +320,11 @@ func LoadStudy(ctx context.Context, store *cache.Store, study *record.Run) (*Stu
 			return err
 		})
 	}
-	return out, loading.Wait()
+	err = loading.Wait()
+	if err == nil && study.Status != record.Finished {
+		out.count() // which its record has when it ends
+	}
+	return out, err
 }
 
 // once loads a task for the first that asks for it, and gives it to all.
