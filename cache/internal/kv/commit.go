@@ -113,6 +113,7 @@ func (l *local) commitAll() {
 		for i, c := range group {
 			c.done <- errs[i]
 		}
+		l.giveBack()
 	}
 }
 

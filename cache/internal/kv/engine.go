@@ -23,6 +23,7 @@ type engine struct {
 	synced  atomic.Uint64
 	version uint64 // of the last commit that was tried; the committer's
 	discard discard
+	needed  int // bytes of files that stay mapped when pages are given back; the committer's
 }
 
 // open opens Badger, which then is at the version that it had.

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"noema/cache"
 	"noema/kernel/internal/test/providertest"
 	"noema/kernel/result/record"
+	"noema/kernel/run/runner"
 	"noema/methods"
 )
 
@@ -203,6 +206,78 @@ func TestKillTheKernel(t *testing.T) {
 		t.Error("no trial was finished after the last kill: the kills missed the run")
 	}
 	t.Logf("%d of %d trials were finished after the last kill; %d requests for %d calls", len(finished), 3*limit, server.Requests()-atStart, prompts)
+}
+
+// TestCallsOfAKilledStudy kills a study at random moments and resumes it. Of the answers that
+// it kept, its calls lack those alone that a trial had when it was killed with the process:
+// the store gives them to the trial that is made in its place, and they count as the store's.
+func TestCallsOfAKilledStudy(t *testing.T) {
+	t.Parallel()
+	l := &ledger{asked: map[string]int{}}
+	server := providertest.New(providertest.Config{Answer: simulated(t), Arrived: l.call, Latency: 5 * time.Millisecond})
+	defer server.Close()
+	c := newCLI(t, "OPENAI_BASE_URL="+server.URL())
+	args := []string{
+		"compare", "--model", "openai/tiny", "--model", "openai/small", "--methods", "direct,cot,anot", "--limit", "5", "--max-samples", "3",
+		"--seed", "2", // with which no two trials ask in the same words
+	}
+	rng := rand.New(rand.NewPCG(34, 1))
+	rounds := 10
+	if testing.Short() {
+		rounds = 4
+	}
+	cut := map[string]bool{} // answers kept of trials that were under way at a kill
+	calls := func() (n struct{ Calls record.Calls }) {
+		if err := json.Unmarshal([]byte(c.run(0, "compare", "last", "--json").stdout), &n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for round := range rounds {
+		c.killed(args, l, rng, round)
+		_, open := c.keptAnswers()
+		maps.Copy(cut, open)
+	}
+	c.run(0, args...)
+	all, open := c.keptAnswers()
+	if len(open) > 0 || len(cut) == 0 {
+		t.Errorf("%d answers of no trial in the end, %d at the kills", len(open), len(cut))
+	}
+	got := calls().Calls
+	if want := len(all) - len(cut); got.Provider != want || got.Cached < len(cut) {
+		t.Errorf("%d calls to the provider and %d from the store: %d answers are kept, and %d were of trials under way at a kill", got.Provider, got.Cached, len(all), len(cut))
+	}
+	t.Logf("the server was asked %d times, %d answers are kept, %d of them of trials that were killed: %+v", server.Requests(), len(all), len(cut), got)
+}
+
+// keptAnswers are the keys of the answers that the store keeps, and those of them that no
+// finished trial has.
+func (c *cli) keptAnswers() (all, open map[string]bool) {
+	all = map[string]bool{}
+	c.store(func(ctx context.Context, s *cache.Store) {
+		for r, err := range s.Requests(ctx) {
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			all[r.Key.String()] = true
+		}
+		open = maps.Clone(all)
+		runs, err := runner.Runs(ctx, s)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		for _, run := range runs {
+			for trial, err := range runner.Trials(ctx, s, run) {
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				for _, call := range trial.Calls {
+					delete(open, call.Key)
+				}
+			}
+		}
+	})
+	return all, open
 }
 
 // killed starts noema, kills it, and returns what it had said. The server gives

@@ -134,6 +134,11 @@ type Calls struct {
 	Failed   int `json:"failed,omitempty"` // requests to a provider that brought no answer
 }
 
+// Plus returns the sum of both.
+func (c Calls) Plus(o Calls) Calls {
+	return Calls{c.Provider + o.Provider, c.Tools + o.Tools, c.Cached + o.Cached, c.Shared + o.Shared, c.Failed + o.Failed}
+}
+
 // Seed is a method seed that a run used. Its cost is the run's, not a
 // trial's.
 type Seed struct {

@@ -76,24 +76,33 @@ func unfinished(ctx context.Context, store *cache.Store, id string) (*record.Run
 	return run, nil
 }
 
-// reload reads the finished trials of an adopted run. Those that the
-// infrastructure failed are run again.
+// reload reads the finished trials of an adopted run, and records what they called if its last
+// execution was killed. Those that the infrastructure failed are run again.
 func (x *execution) reload(ctx context.Context) error {
 	known := map[string]bool{}
 	for _, s := range x.run.Seeds {
 		known[s.Key] = true
 	}
+	calls, ended := x.run.Calls, x.run.Ended
 	for t, err := range Trials(ctx, x.store, x.run) {
-		if err == nil && !t.Infra {
-			err = x.reloadSeeds(ctx, t, known)
-			x.trials[t.ID] = x.held(t)
-		}
 		if err != nil {
 			return err
 		}
+		calls = calls.Plus(uncounted(x.run, t))
+		if end := t.Started.Add(t.Wall); end.After(ended) {
+			ended = end
+		}
+		if t.Infra {
+			continue
+		}
+		if err := x.reloadSeeds(ctx, t, known); err != nil {
+			return err
+		}
+		x.trials[t.ID] = x.held(t)
 	}
+	x.run.Calls, x.run.Ended = calls, ended
 	noteReach(x.run, x.exp.Methods)
-	return nil
+	return x.save(ctx)
 }
 
 // reloadSeeds adds to the run's list the method seeds of a finished trial that are not

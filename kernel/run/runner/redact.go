@@ -32,6 +32,9 @@ func (e *Setup) redact() error {
 	for i, m := range e.Methods {
 		e.Methods[i].Label, e.Methods[i].Options = red.Text(m.Label), red.Bytes(m.Options)
 	}
+	if e.digest != "" {
+		return nil // its task is done
+	}
 	t := *e.Task
 	t.Samples = nil
 	if err := without(red, &t); err != nil {

@@ -43,6 +43,8 @@ type Setup struct {
 	Crew     Crew                // other machines that take part; nil for none
 	Light    bool                // the result's trials are light: what they did stays in the store, from which Whole reads it
 	Before   methods.Usage       // charged to the limits of the whole run before it began, by the other cells of its study
+
+	digest string // of Task, which is without the user's keys then; empty until that is made
 }
 
 // Method is a method as it takes part in an experiment.
@@ -165,9 +167,11 @@ func textRules(t *task.Task, samples []task.Sample) int {
 
 // config is what the results depend on.
 func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Config, error) {
-	digest, err := e.Task.Digest()
-	if err != nil {
-		return record.Config{}, err
+	if e.digest == "" {
+		var err error
+		if e.digest, err = e.Task.Digest(); err != nil {
+			return record.Config{}, err
+		}
 	}
 	sampling, err := e.sampling()
 	if err != nil {
@@ -175,7 +179,7 @@ func (e *Setup) config(samples []task.Sample, design *record.Design) (record.Con
 	}
 	info := e.Provider.Info()
 	c := record.Config{
-		Task:     record.Task{Name: e.Task.Name, Version: e.Task.Version, Config: e.Task.Config, Digest: digest},
+		Task:     record.Task{Name: e.Task.Name, Version: e.Task.Version, Config: e.Task.Config, Digest: e.digest},
 		Model:    record.Model{ID: info.ID, Simulated: info.Simulated},
 		Epochs:   e.Epochs,
 		Seed:     e.Seed,

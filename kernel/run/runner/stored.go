@@ -164,15 +164,30 @@ func loadResult(ctx context.Context, store *cache.Store, run *record.Run, light 
 	if err != nil {
 		return nil, err
 	}
-	if run.Status != record.Finished { // its record counts calls when an execution ends
-		var made, all int
-		for _, t := range trials {
-			made, all = made+t.Provider, all+t.Usage.Calls+t.Facts().Grading.Calls
-		}
-		r.NewCalls, r.CachedCalls = max(r.NewCalls, made), max(r.CachedCalls, all-made)
-	}
 	r.Trials = contiguous(run, trials)
+	calls := r.counted()
+	r.NewCalls, r.CachedCalls = calls.Provider, calls.Cached
 	return r, nil
+}
+
+// counted are the calls of all executions that made r.
+func (r *Result) counted() record.Calls {
+	calls := r.Run.Calls
+	for _, t := range r.Trials {
+		calls = calls.Plus(uncounted(r.Run, t))
+	}
+	return calls
+}
+
+// uncounted are the calls of a trial that its run's record does not count yet, which it does
+// when an execution ends: the one that made the trial was killed, or is under way. What a kill
+// leaves of a trial that was not finished is answered by the store when it runs again, and
+// counts as that.
+func uncounted(run *record.Run, t *record.Trial) record.Calls {
+	if run.Status == record.Finished || !t.Started.After(run.Ended) || t.Started.Before(run.Created) { // or copied from another run
+		return record.Calls{}
+	}
+	return record.Calls{Provider: t.Provider, Cached: max(0, t.Usage.Calls+t.Facts().Grading.Calls-t.Provider)}
 }
 
 // wholeOf reads trials of a run from the store.

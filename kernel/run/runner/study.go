@@ -137,18 +137,31 @@ func (s Study) Check() error {
 // resolve completes the cells and returns their configurations. Its error names whatever is
 // wrong with any of them.
 func (s Study) resolve() ([]record.Config, error) {
-	configs := make([]record.Config, len(s.Cells))
-	var faults []error
-	for i := range s.Cells {
-		var err error
-		c := &s.Cells[i]
+	configs, faults := make([]record.Config, len(s.Cells)), make([]error, len(s.Cells))
+	over := map[*task.Task][]int{} // the cells of each task, whose models share what is made of it
+	for i, c := range s.Cells {
 		if c.Until != "" || c.Looks > 0 {
 			return nil, Misused(errors.New("declare study: until and looks stop a comparison of one task with one model: leave them out"))
 		}
-		if configs[i], _, err = c.resolve(); err != nil {
-			faults = append(faults, fmt.Errorf("%s · %s: %w", c.Task, c.Model, err))
-		}
+		over[c.Setup.Task] = append(over[c.Setup.Task], i)
 	}
+	var resolving errgroup.Group
+	resolving.SetLimit(runtime.GOMAXPROCS(0))
+	for _, cells := range over {
+		resolving.Go(func() error {
+			first := &s.Cells[cells[0]]
+			for _, i := range cells {
+				c := &s.Cells[i]
+				c.Setup.Task, c.digest = first.Setup.Task, first.digest
+				var err error
+				if configs[i], _, err = c.resolve(); err != nil {
+					faults[i] = fmt.Errorf("%s · %s: %w", c.Task, c.Model, err)
+				}
+			}
+			return nil
+		})
+	}
+	_ = resolving.Wait() // what is wrong is among the faults
 	return configs, Misused(errors.Join(faults...))
 }
 
@@ -241,25 +254,22 @@ func (s Study) recorded(ctx context.Context, store *cache.Store, study *record.R
 
 // finish records how far the study came.
 func (r *StudyResult) finish(ctx context.Context, store *cache.Store, failure error) error {
-	r.Run.Ended, r.Run.Stopped, r.Run.Calls = time.Now().UTC(), gateway.LimitOf(failure), record.Calls{}
-	complete := true
-	for _, c := range r.Cells {
-		if c == nil {
-			complete = false
-			continue
-		}
-		complete = complete && c.Run.Status == record.Finished
-		calls := c.Run.Calls
-		r.Run.Calls.Provider += calls.Provider
-		r.Run.Calls.Tools += calls.Tools
-		r.Run.Calls.Cached += calls.Cached
-		r.Run.Calls.Shared += calls.Shared
-		r.Run.Calls.Failed += calls.Failed
-	}
-	if complete {
+	r.Run.Ended, r.Run.Stopped = time.Now().UTC(), gateway.LimitOf(failure)
+	r.count()
+	if !slices.ContainsFunc(r.Cells, func(c *Result) bool { return c == nil || c.Run.Status != record.Finished }) {
 		r.Run.Status, r.Run.Root = record.Finished, r.root(func(c *Result) string { return c.Run.Root })
 	}
 	return saveRun(ctx, store, r.Run)
+}
+
+// count has the study's record say what its cells called.
+func (r *StudyResult) count() {
+	r.Run.Calls = record.Calls{}
+	for _, c := range r.Cells {
+		if c != nil {
+			r.Run.Calls = r.Run.Calls.Plus(c.counted())
+		}
+	}
 }
 
 // root is the root hash of the study over those of its cells.
@@ -310,7 +320,11 @@ func LoadStudy(ctx context.Context, store *cache.Store, study *record.Run) (*Stu
 			return err
 		})
 	}
-	return out, loading.Wait()
+	err = loading.Wait()
+	if err == nil && study.Status != record.Finished {
+		out.count() // which its record has when it ends
+	}
+	return out, err
 }
 
 // once loads a task for the first that asks for it, and gives it to all.

@@ -30,9 +30,11 @@
 package cafes
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"noema/kernel/task"
@@ -99,7 +101,7 @@ func (w *world) sample(r request, o Options, position int) task.Sample {
 			break
 		}
 	}
-	items := make([]json.RawMessage, len(shown))
+	items := make([][]byte, len(shown))
 	near := 0
 	for i, c := range shown {
 		items[i] = w.raw[c]
@@ -107,16 +109,13 @@ func (w *world) sample(r request, o Options, position int) task.Sample {
 			near++
 		}
 	}
-	context := methods.Must(json.Marshal(struct {
-		Friends map[string][]string `json:"friends"`
-		Items   []json.RawMessage   `json:"items"`
-	}{w.friends, items}))
+	friends := methods.Must(json.Marshal(w.friends))
 	return task.Sample{
 		ID:    r.id,
 		Group: r.group,
 		Problem: methods.Problem{
 			Query:   Render(r.tree, rand.New(rand.NewPCG(o.Seed, requestStream<<32+r.stream))),
-			Context: context,
+			Context: slices.Concat([]byte(`{"friends":`), friends, []byte(`,"items":[`), bytes.Join(items, []byte(",")), []byte("]}")),
 			Answer:  methods.AnswerSpec{Kind: methods.Ranking, N: o.N, K: min(maxRanked, o.N)},
 		},
 		Target: methods.RankingAnswer([]int{position + 1}).Value,

@@ -8,21 +8,22 @@ import (
 	"noema/kernel/task/internal/tools"
 )
 
-// holds decides whether item, a cafe as decoded from a problem's JSON,
-// satisfies c. It is the authority on what requests mean: it reads the
-// structured condition and the shown data, and shares no code with what writes or
-// reads requests.
-func (c Condition) holds(item map[string]any, friends map[string][]string) bool {
-	switch c.Kind {
-	case Attr:
-		return equals(lookup(item, c.Path), c.Want)
-	case Hours:
-		return covers(item, c)
-	case Review:
-		return anyReview(item, func(_, text string) bool { return Mentions(text, c.Pattern) })
-	}
+// tester decides whether an item, a cafe as decoded from a problem's JSON, satisfies c. It is
+// the authority on what requests mean: it reads the condition and the shown data, and shares
+// no code with what writes or reads requests.
+func tester(c Condition, friends map[string][]string) func(item map[string]any) bool {
 	near := Nearby(friends, c.Friend, c.Hops)
-	return anyReview(item, func(author, text string) bool { return near[author] && Mentions(text, c.Pattern) })
+	return func(item map[string]any) bool {
+		switch c.Kind {
+		case Attr:
+			return equals(lookup(item, c.Path), c.Want)
+		case Hours:
+			return covers(item, c)
+		case Review:
+			return anyReview(item, func(_, text string) bool { return Mentions(text, c.Pattern) })
+		}
+		return anyReview(item, func(author, text string) bool { return near[author] && Mentions(text, c.Pattern) })
+	}
 }
 
 // lookup follows a dotted path; nil if it leads nowhere.

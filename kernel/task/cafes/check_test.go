@@ -54,12 +54,12 @@ func TestHolds(t *testing.T) {
 		{social(2, "quiche"), true},
 		{social(2, "chai"), false}, // Kim is not near Kim
 	} {
-		if got := test.c.holds(item, friends); got != test.want {
+		if got := tester(test.c, friends)(item); got != test.want {
 			t.Errorf("%v: %v; want %v", test.c, got, test.want)
 		}
 	}
 	item["hours"].(map[string]any)["Monday"] = "always"
-	if hours("Monday", 60, 120).holds(item, friends) {
+	if tester(hours("Monday", 60, 120), friends)(item) {
 		t.Error("hours that are not a span of time are open")
 	}
 }
@@ -68,7 +68,7 @@ func TestHolds(t *testing.T) {
 func (n Node) holds(item map[string]any, friends map[string][]string) bool {
 	switch n.Op {
 	case "":
-		return n.Leaf.holds(item, friends)
+		return tester(n.Leaf, friends)(item)
 	case Not:
 		return !n.Args[0].holds(item, friends)
 	}

@@ -10,11 +10,11 @@ import (
 // facts knows for every condition that requests use which cafes meet it.
 type facts struct {
 	sets     map[Condition]set
-	wishes   []fact // attributes that a cafe can have
-	dislikes []fact // attributes that a cafe can lack
-	hours    [worldSize][]fact
-	reviews  []fact
-	social   [3][]fact // by hops
+	wishes   []*fact // attributes that a cafe can have
+	dislikes []*fact // attributes that a cafe can lack
+	hours    [worldSize][]*fact
+	reviews  []*fact
+	social   [3][]*fact // by hops
 }
 
 // fact is a tree with the cafes that satisfy it and what its leaves are about.
@@ -25,18 +25,18 @@ type fact struct {
 }
 
 // factOf is the fact of n, a leaf or the negation of one, which has been evaluated.
-func (f *facts) factOf(n Node) fact {
+func (f *facts) factOf(n Node) *fact {
 	c := n.Leaves()[0]
 	met := f.sets[c]
 	if n.Op == Not {
 		met = everyone &^ met
 	}
-	return fact{n, met, []string{cmp.Or(c.Path, c.Day, c.Pattern)}}
+	return &fact{n, met, []string{cmp.Or(c.Path, c.Day, c.Pattern)}}
 }
 
 // joined is what facts say together: all of them, or any.
-func joined(op Op, args []fact) fact {
-	out := fact{met: everyone}
+func joined(op Op, args []*fact) *fact {
+	out := &fact{met: everyone}
 	if op == Or {
 		out.met = 0
 	}
@@ -56,7 +56,7 @@ func joined(op Op, args []fact) fact {
 // newFacts evaluates every condition on every cafe.
 func newFacts(w *world) *facts {
 	f := &facts{sets: map[Condition]set{}}
-	add := func(to *[]fact, n Node) {
+	add := func(to *[]*fact, n Node) {
 		f.evaluate(w, n.Leaves()[0])
 		*to = append(*to, f.factOf(n))
 	}
@@ -106,8 +106,9 @@ func (f *facts) evaluate(w *world, c Condition) {
 		among = f.sets[Condition{Kind: Review, Pattern: c.Pattern}]
 	}
 	var met set
+	test := tester(c, w.friends)
 	for i, item := range w.items {
-		if among>>i&1 == 1 && c.holds(item, w.friends) {
+		if among>>i&1 == 1 && test(item) {
 			met |= 1 << i
 		}
 	}
@@ -122,12 +123,12 @@ type drawer struct {
 }
 
 // part draws one conjunct, which may fail for lack of candidates.
-type part func() (fact, bool)
+type part func() (*fact, bool)
 
 // all draws the conjuncts of a request. No attribute occurs in two places.
-func (d *drawer) all(parts ...part) ([]fact, bool) {
-	out := make([]fact, 0, len(parts))
-	var seen []string
+func (d *drawer) all(parts ...part) ([]*fact, bool) {
+	out := make([]*fact, 0, len(parts))
+	seen := make([]string, 0, 8)
 	for _, p := range parts {
 		n, ok := p()
 		if !ok {
@@ -146,7 +147,7 @@ func (d *drawer) all(parts ...part) ([]fact, bool) {
 
 // draw picks a node of from which the gold cafe satisfies, or with met false
 // one that it does not.
-func (d *drawer) draw(from []fact, met bool) (fact, bool) {
+func (d *drawer) draw(from []*fact, met bool) (*fact, bool) {
 	for range 60 {
 		if len(from) == 0 {
 			break
@@ -156,53 +157,56 @@ func (d *drawer) draw(from []fact, met bool) (fact, bool) {
 			return n, true
 		}
 	}
-	return fact{}, false
+	return nil, false
 }
 
-func (d *drawer) wish() (fact, bool)    { return d.draw(d.facts.wishes, true) }
-func (d *drawer) unmet() (fact, bool)   { return d.draw(d.facts.wishes, false) }
-func (d *drawer) dislike() (fact, bool) { return d.draw(d.facts.dislikes, true) }
-func (d *drawer) hours() (fact, bool)   { return d.draw(d.facts.hours[d.gold], true) }
-func (d *drawer) review() (fact, bool)  { return d.draw(d.facts.reviews, true) }
+func (d *drawer) wish() (*fact, bool)    { return d.draw(d.facts.wishes, true) }
+func (d *drawer) unmet() (*fact, bool)   { return d.draw(d.facts.wishes, false) }
+func (d *drawer) dislike() (*fact, bool) { return d.draw(d.facts.dislikes, true) }
+func (d *drawer) hours() (*fact, bool)   { return d.draw(d.facts.hours[d.gold], true) }
+func (d *drawer) review() (*fact, bool)  { return d.draw(d.facts.reviews, true) }
 
 func (d *drawer) social(hops int) part {
-	return func() (fact, bool) { return d.draw(d.facts.social[hops], true) }
+	return func() (*fact, bool) { return d.draw(d.facts.social[hops], true) }
 }
 
 // either is "a or b", of which the gold cafe satisfies one.
-func (d *drawer) either() (fact, bool) { return d.alternatives(d.wish, d.unmet) }
+func (d *drawer) either() (*fact, bool) { return d.alternatives(d.wish, d.unmet) }
 
 // eitherPair is "a and b, or c and d", of which the gold cafe satisfies one;
 // of the other it has at most half.
-func (d *drawer) eitherPair() (fact, bool) {
-	met := func() (fact, bool) { return d.pair(d.wish, d.wish) }
-	unmet := func() (fact, bool) { return d.pair(d.wish, d.unmet) }
+func (d *drawer) eitherPair() (*fact, bool) {
+	met := func() (*fact, bool) { return d.pair(d.wish, d.wish) }
+	unmet := func() (*fact, bool) { return d.pair(d.wish, d.unmet) }
 	return d.alternatives(met, unmet)
 }
 
 // eitherReview is "a, or b and a review", of which the gold cafe satisfies one.
-func (d *drawer) eitherReview() (fact, bool) {
+func (d *drawer) eitherReview() (*fact, bool) {
 	if d.rng.IntN(2) == 0 {
-		return d.alternatives(d.wish, func() (fact, bool) { return d.pair(d.unmet, d.review) })
+		return d.alternatives(d.wish, func() (*fact, bool) { return d.pair(d.unmet, d.review) })
 	}
-	return d.alternatives(d.unmet, func() (fact, bool) { return d.pair(d.wish, d.review) })
+	return d.alternatives(d.unmet, func() (*fact, bool) { return d.pair(d.wish, d.review) })
 }
 
-func (d *drawer) pair(a, b part) (fact, bool) {
+func (d *drawer) pair(a, b part) (*fact, bool) {
 	args, ok := d.all(a, b)
-	return joined(And, args), ok
+	if !ok {
+		return nil, false
+	}
+	return joined(And, args), true
 }
 
 // alternatives joins two parts in random order. Each must admit a cafe that
 // the other does not, or there would be no choice.
-func (d *drawer) alternatives(a, b part) (fact, bool) {
+func (d *drawer) alternatives(a, b part) (*fact, bool) {
 	args, ok := d.all(a, b)
 	if !ok {
-		return fact{}, false
+		return nil, false
 	}
 	x, y := args[0].met, args[1].met
 	if x&^y == 0 || y&^x == 0 || sameSubject(args[0].Node, args[1].Node) {
-		return fact{}, false
+		return nil, false
 	}
 	if d.rng.IntN(2) == 0 {
 		args[0], args[1] = args[1], args[0]

@@ -26,21 +26,21 @@ type request struct {
 
 // shape draws a tree of a group's form that the drawer's gold cafe satisfies;
 // false if there is none with these random numbers.
-type shape func(d *drawer) ([]fact, bool)
+type shape func(d *drawer) ([]*fact, bool)
 
 // groups are the forms of requests, in order of difficulty.
 func groups() []shape {
 	return []shape{
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.wish) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.either) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.hours) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.review) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.eitherPair) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.social(1)) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.wish, d.social(2)) },
-		func(d *drawer) ([]fact, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
-		func(d *drawer) ([]fact, bool) {
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.wish) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.dislike, d.dislike) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.either) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.hours) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.review) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.eitherPair) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.social(1)) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.wish, d.social(2)) },
+		func(d *drawer) ([]*fact, bool) { return d.all(d.wish, d.dislike, d.hours, d.review) },
+		func(d *drawer) ([]*fact, bool) {
 			return d.all(d.dislike, d.hours, d.eitherReview, d.social(1+d.rng.IntN(2)))
 		},
 	}
@@ -159,7 +159,7 @@ func union(sets []set) set {
 
 // failing returns for each conjunct which cafes fail it alone, or false if
 // gold is not the only cafe that satisfies all.
-func failing(args []fact, gold int) ([]set, bool) {
+func failing(args []*fact, gold int) ([]set, bool) {
 	all := everyone
 	for _, a := range args {
 		all &= a.met

@@ -67,7 +67,7 @@ func TestToolsAgreeWithTheChecker(t *testing.T) {
 		for _, c := range requests[i].tree.Leaves() {
 			var want, got []int
 			for k, item := range shown.Items {
-				if c.holds(item, shown.Friends) {
+				if tester(c, shown.Friends)(item) {
 					want = append(want, k+1)
 				}
 			}

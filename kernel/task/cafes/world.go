@@ -13,8 +13,8 @@ import (
 // world is what all requests of one seed share.
 type world struct {
 	cafes   []cafe
-	raw     []json.RawMessage // the cafes as problems show them
-	items   []map[string]any  // raw, decoded for the checker
+	raw     [][]byte         // the cafes as problems show them
+	items   []map[string]any // raw, decoded for the checker
 	friends map[string][]string
 	askers  []string // people whose friends requests speak of; they write no reviews
 }
