@@ -324,6 +324,18 @@ func TestEpochsAreAllThere(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
+	for _, at := range []string{"/drawer", "/sample"} { // each epoch leads to the others, and is what it says
+		for epoch := -1; epoch <= 5; epoch++ {
+			_, part := get(fmt.Sprintf("/run/%s%s?s=2&m=wavers&e=%d", run.ID(), at, epoch))
+			shown := min(max(epoch, 1), 3)
+			for e := 1; e <= 3; e++ {
+				address := fmt.Sprintf("?e=%d&amp;m=wavers&amp;s=2\">%d</a>", e, e)
+				if strings.Contains(part, address) == (e == shown) || strings.Contains(part, fmt.Sprintf("in epoch %d<", e)) != (e == shown) || strings.Contains(part, fmt.Sprintf("e=%d&amp;m=wavers&amp;s=2\">trial</a>", e)) != (e == shown) {
+					t.Errorf("%s?e=%d does not show epoch %d with ways to the others:\n%s", at, epoch, shown, part)
+				}
+			}
+		}
+	}
 	if !strings.Contains(failed, "1 of 2 samples") {
 		t.Errorf("a sample that went wrong in two epochs is not found: %s", failed)
 	}
