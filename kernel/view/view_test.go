@@ -59,6 +59,13 @@ func serveWith(t testing.TB, l *lab.Lab, prepare func(*Page)) (base string, p *P
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
+		if f := p.figured; f != nil { // what the list began ends before its store is closed
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			for f.wanted = nil; f.busy; {
+				f.news.Wait()
+			}
+		}
 	})
 	return "http://" + listener.Addr().String(), p
 }
