@@ -24,6 +24,7 @@ type drawer struct {
 	Target        string
 	Context       string
 	Chips         []chip
+	Epochs        []link // to the same of another epoch; nil of a run with one
 	Columns       []column
 	Rows          []alignedRow
 	Reference     string // the method that the others are held against
@@ -60,8 +61,9 @@ func (l *loaded) chosen(q url.Values) []string {
 	return chosen[:min(len(chosen), beside)]
 }
 
-// drawer shows a sample with the methods that a query chooses.
-func (l *loaded) drawer(sample string, q url.Values) (*drawer, error) {
+// drawer shows a sample with the methods, and in the epoch, that a query chooses. Its choices
+// lead to a page of the run.
+func (l *loaded) drawer(page, sample string, q url.Values) (*drawer, error) {
 	all := l.Samples()
 	at := slices.IndexFunc(all, func(s task.Sample) bool { return s.ID == sample })
 	if at < 0 {
@@ -78,13 +80,22 @@ func (l *loaded) drawer(sample string, q url.Values) (*drawer, error) {
 		d.After = runLink(l.Run.ID, "sample", "s", all[at+1].ID)
 	}
 	epoch, _ := strconv.Atoi(q.Get("e")) // without one it is the first
+	epoch = min(max(epoch, 1), max(l.Run.Config.Epochs, 1))
 	chosen := l.chosen(q)
 	for m, label := range runner.Labels(l.Run) {
-		one := l.column(d.Sample, m, record.TrialID{Method: label, Sample: sample, Epoch: max(epoch, 1) - 1})
+		one := l.column(d.Sample, m, record.TrialID{Method: label, Sample: sample, Epoch: epoch - 1})
 		if slices.Contains(chosen, label) {
 			d.Columns = append(d.Columns, one)
 		}
-		d.Chips = append(d.Chips, chip{label, l.with(q, sample, label, chosen), one.Class, one.Mark, slices.Contains(chosen, label)})
+		d.Chips = append(d.Chips, chip{label, l.with(page, q, sample, label, chosen), one.Class, one.Mark, slices.Contains(chosen, label)})
+	}
+	for e := range l.Run.Config.Epochs {
+		if l.Run.Config.Epochs > 1 {
+			d.Epochs = append(d.Epochs, link{strconv.Itoa(e + 1), l.address(page, with(q, "e", strconv.Itoa(e+1)), sample, chosen)})
+		}
+	}
+	if d.Epochs != nil {
+		d.Epochs[epoch-1].To = ""
 	}
 	slices.SortStableFunc(d.Columns, func(a, b column) int { return slices.Index(chosen, a.Method) - slices.Index(chosen, b.Method) })
 	d.align(l)
@@ -92,14 +103,20 @@ func (l *loaded) drawer(sample string, q url.Values) (*drawer, error) {
 }
 
 // with is the address of the sample with a method more, or without it.
-func (l *loaded) with(q url.Values, sample, method string, chosen []string) string {
-	out := with(q, "s", sample)
+func (l *loaded) with(page string, q url.Values, sample, method string, chosen []string) string {
 	if slices.Contains(chosen, method) {
-		out["m"] = slices.DeleteFunc(slices.Clone(chosen), func(m string) bool { return m == method })
+		chosen = slices.DeleteFunc(slices.Clone(chosen), func(m string) bool { return m == method })
 	} else {
-		out["m"] = append(slices.Clone(chosen[max(0, len(chosen)-beside+1):]), method)
+		chosen = append(slices.Clone(chosen[max(0, len(chosen)-beside+1):]), method)
 	}
-	return runLink(l.Run.ID, "") + "?" + out.Encode()
+	return l.address(page, q, sample, chosen)
+}
+
+// address is that of the sample with methods.
+func (l *loaded) address(page string, q url.Values, sample string, chosen []string) string {
+	q = with(q, "s", sample)
+	q["m"] = chosen
+	return runLink(l.Run.ID, page) + "?" + q.Encode()
 }
 
 func (l *loaded) column(s task.Sample, m int, id record.TrialID) column {
@@ -146,7 +163,7 @@ func (p *Page) drawerPart(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	d, err := l.drawer(r.URL.Query().Get("s"), r.URL.Query())
+	d, err := l.drawer("", r.URL.Query().Get("s"), r.URL.Query())
 	return "drawer", content{Body: d}, err
 }
 
@@ -160,7 +177,7 @@ func (p *Page) sample(r *http.Request) (string, content, error) {
 	if len(q["m"]) == 0 {
 		q["m"] = runner.Labels(l.Run)
 	}
-	d, err := l.drawer(q.Get("s"), q)
+	d, err := l.drawer("sample", q.Get("s"), q)
 	return "sample.html", content{
 		Title: "sample " + q.Get("s"), Body: d, OwnHead: true,
 		Crumb: []link{{"runs", "/"}, {"run " + l.Run.ID, runLink(l.Run.ID, "")}},

@@ -101,7 +101,7 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 	for i, row := range rows {
 		runs[i] = row.Run
 	}
-	figured, running, spent := p.figures(runs), 0, methods.Usage{}
+	figured, running, unknown, spent := p.figures(runs), 0, 0, methods.Usage{}
 	for i := range rows {
 		rows[i].figures = figured[rows[i].ID]
 		rows[i].told()
@@ -110,13 +110,15 @@ func (p *Page) runs(r *http.Request) (string, content, error) {
 		}
 		if rows[i].Has() {
 			spent = spent.Plus(rows[i].Usage)
+		} else {
+			unknown++
 		}
 	}
 	if i := slices.IndexFunc(orders, func(o order) bool { return o.Name == q.Get("sort") }); i > 0 {
 		slices.SortStableFunc(rows, orders[i].less)
 	}
 	body := map[string]any{
-		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": headline(len(rows), len(all)-folded, folded, running), "Spent": report.Cost(spent),
+		"Rows": rows, "Q": q.Get("q"), "Sort": q.Get("sort"), "Sorts": orders, "Fold": fold, "News": headline(len(rows), len(all)-folded, folded, running), "Spent": report.Cost(spent), "Unknown": unknown,
 		"Crew": p.crew(), "Starts": p.starter != nil,
 	}
 	c := content{Title: "runs", OwnHead: true, Keys: runsKeys, Body: body}

@@ -73,7 +73,7 @@ func (w *bundler) planRun(id, folder string) error {
 	list := []entry{{runLink(id, ""), folder + "index.html", w.rows(1)}}
 	samples := l.Samples()
 	w.places[runLink(id, "", "page", "1")] = folder + "index.html"
-	for n := 2; n <= (len(samples)+perPage-1)/perPage; n++ {
+	for n := 2; n <= (len(samples)+perFile-1)/perFile; n++ {
 		list = append(list, entry{runLink(id, "", "page", fmt.Sprint(n)), fmt.Sprintf("%sindex-%d.html", folder, n), w.rows(n)})
 	}
 	for i, s := range samples {

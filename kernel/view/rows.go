@@ -13,8 +13,9 @@ import (
 	"noema/methods"
 )
 
-// perPage is how many samples a page lists.
-const perPage = 100
+// perPage is how many samples a page lists of more than perFile: those that the first screen
+// has room for. The others come as one scrolls. A file of a bundle has perFile.
+const perPage, perFile = 30, 100
 
 // sampleRow is a sample with what each method came to.
 type sampleRow struct {
@@ -45,7 +46,10 @@ type head struct {
 
 // table lists the samples that q asks for; page by page.
 func (l *loaded) table(c *cells, q url.Values, static bool) table {
-	kept := c.kept(q)
+	kept, perPage := c.kept(q), perPage
+	if static || len(c.samples) <= perFile {
+		perPage = perFile
+	}
 	at, _ := strconv.Atoi(q.Get("page")) // anything but a number is the first page
 	pages := max(1, (len(kept)+perPage-1)/perPage)
 	at = min(max(at, 1), pages)

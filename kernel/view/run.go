@@ -50,9 +50,6 @@ const askedInFull = 10
 // smallRun is up to how many trials a run's page is made at once.
 const smallRun = 3000
 
-// firstRows is how many samples the page of a large run begins with.
-const firstRows = 30
-
 // run is one run: who is proven better, at what cost, and on which samples. It follows a run
 // that is under way, in whichever process.
 func (p *Page) run(r *http.Request) (string, content, error) {
@@ -65,7 +62,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	if l.Run.Parent != "" {
 		body.Parent = link{l.Run.Parent, runLink(l.Run.Parent, "")}
 	}
-	if p.leaving == nil && q.Get("whole") == "" && body.Row.Trials > smallRun && !l.ready() {
+	if p.leaving == nil && q.Get("whole") == "" && !l.ready() && l.Run.Size() > smallRun {
 		err = p.begun(l, &body)
 	} else {
 		err = p.complete(l, &body)
@@ -73,7 +70,7 @@ func (p *Page) run(r *http.Request) (string, content, error) {
 	if err != nil {
 		return "", content{}, err
 	}
-	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body, OwnHead: true, Keys: runKeys(), Rows: (len(l.Samples()) + perPage - 1) / perPage}
+	c := content{Title: "run " + l.Run.ID, Crumb: []link{{"runs", "/"}}, Body: body, OwnHead: true, Keys: runKeys(), Rows: (len(l.Samples()) + perFile - 1) / perFile}
 	if body.Live, err = p.live(l); err != nil {
 		return "", content{}, err
 	}
@@ -100,7 +97,7 @@ func (l *loaded) ready() bool {
 // begun is the page before its numbers are made, with its first samples: the page asks for
 // the rest.
 func (p *Page) begun(l *loaded, body *runPage) error {
-	c := &cells{methods: runner.Labels(l.Run), samples: l.Samples()[:min(firstRows, len(l.Samples()))]}
+	c := &cells{methods: runner.Labels(l.Run), samples: l.Samples()[:min(perPage, len(l.Samples()))]}
 	c.room()
 	for _, s := range c.samples {
 		for _, method := range c.methods {
@@ -142,7 +139,7 @@ func (p *Page) complete(l *loaded, body *runPage) error {
 			q = with(q, "m", board.Forest[0].A) // the pair of which there is most to say
 			q.Add("m", board.Forest[0].B)
 		}
-		body.Drawer, err = l.drawer(sample, q)
+		body.Drawer, err = l.drawer("", sample, q)
 	}
 	return err
 }

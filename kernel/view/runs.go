@@ -20,7 +20,6 @@ import (
 type runRow struct {
 	*record.Run
 	To, When, Model, Methods, Parent string
-	Trials                           int
 }
 
 // crew is what the workers do that take part in a run in this home; nil without any.
@@ -57,7 +56,7 @@ func (p *Page) rowOf(run *record.Run) runRow {
 	}
 	return runRow{
 		Run: run, To: runLink(run.ID, ""), When: when, Model: report.ModelName(run.Config.Model),
-		Methods: strings.Join(report.MethodNames(run), ", "), Trials: len(run.Trials()), Parent: run.Parent,
+		Methods: strings.Join(report.MethodNames(run), ", "), Parent: run.Parent,
 	}
 }
 

@@ -59,6 +59,13 @@ func serveWith(t testing.TB, l *lab.Lab, prepare func(*Page)) (base string, p *P
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
+		if f := p.figured; f != nil { // what the list began ends before its store is closed
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			for f.wanted = nil; f.busy; {
+				f.news.Wait()
+			}
+		}
 	})
 	return "http://" + listener.Addr().String(), p
 }
@@ -322,6 +329,18 @@ func TestEpochsAreAllThere(t *testing.T) {
 	for _, want := range []string{"1/3 ", "3/3 ", "wavers: right in 1 of 3 epochs", "wavers 4 right, 2 wrong", "sure 6 right, 0 wrong", "a cell has all 3 epochs"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, at := range []string{"/drawer", "/sample"} { // each epoch leads to the others, and is what it says
+		for epoch := -1; epoch <= 5; epoch++ {
+			_, part := get(fmt.Sprintf("/run/%s%s?s=2&m=wavers&e=%d", run.ID(), at, epoch))
+			shown := min(max(epoch, 1), 3)
+			for e := 1; e <= 3; e++ {
+				address := fmt.Sprintf("?e=%d&amp;m=wavers&amp;s=2\">%d</a>", e, e)
+				if strings.Contains(part, address) == (e == shown) || strings.Contains(part, fmt.Sprintf("in epoch %d<", e)) != (e == shown) || strings.Contains(part, fmt.Sprintf("e=%d&amp;m=wavers&amp;s=2\">trial</a>", e)) != (e == shown) {
+					t.Errorf("%s?e=%d does not show epoch %d with ways to the others:\n%s", at, epoch, shown, part)
+				}
+			}
 		}
 	}
 	if !strings.Contains(failed, "1 of 2 samples") {

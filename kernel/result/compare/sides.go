@@ -47,9 +47,12 @@ func dataOf(sides []*side, runs []*Recorded, metrics []string) (Data, error) {
 		labels[i] = s.label
 		plan := map[record.TrialID]bool{}
 		for id, t := range s.trials {
-			named := *t
-			named.ID.Method = s.label
-			trials, plan[id] = append(trials, &named), true
+			if t.ID.Method != s.label { // of a large run a copy of each would take as much as the run
+				named := *t
+				named.ID.Method = s.label
+				t = &named
+			}
+			trials, plan[id] = append(trials, t), true
 		}
 		for _, r := range s.runs {
 			for _, id := range r.Run.Trials() {

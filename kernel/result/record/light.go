@@ -62,8 +62,9 @@ func UnmarshalLight(raw []byte) ([]*Trial, error) {
 		if one.Trial == nil {
 			one.Trial = &Trial{}
 		}
-		trials[i] = one.Trial.With(one.Facts)
-		trials[i].Answer = canonicalAnswer(trials[i].Answer)
+		facts := one.Facts
+		one.Trial.facts, one.Trial.Answer = &facts, canonicalAnswer(one.Trial.Answer)
+		trials[i] = one.Trial
 	}
 	return trials, nil
 }

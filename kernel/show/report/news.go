@@ -126,9 +126,9 @@ func biased(c *compare.Comparison) string {
 	if names == nil {
 		return ""
 	}
-	span := fmt.Sprintf("%.0f %%", 100*low)
-	if high > low {
-		span = fmt.Sprintf("%.0f to %.0f %%", 100*low, 100*high)
+	span := fmt.Sprintf("%.0f %%", 100*high)
+	if least := fmt.Sprintf("%.0f", 100*low); least+" %" != span {
+		span = least + " to " + span
 	}
 	return fmt.Sprintf("%s: where wrong, the item shown first is on top in %s of trials; chance is %.0f %%", compare.Listed(names), span, 100*chance)
 }

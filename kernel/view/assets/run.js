@@ -113,7 +113,7 @@
         const to = new URL(a.href, location);
         if (to.pathname !== base || to.origin !== location.origin || to.searchParams.has("whole")) return;
         e.preventDefault();
-        if (a.classList.contains("chip")) { choose(to.searchParams.getAll("m")); show(true); drawer(); return; }
+        if (a.closest(".chips")) { const e = to.searchParams.get("e"); choose(to.searchParams.getAll("m")); e ? state.set("e", e) : state.delete("e"); show(true); drawer(); return; }
         apply(to.search);
       } else if (row) { e.preventDefault(); open(row.dataset.s); } else if (pair) apply(new URL(pair.querySelector("a").href).search);
     });
@@ -137,7 +137,7 @@
       j: () => walk(1), k: () => walk(-1), a: () => swap(0, chosen()), b: () => { const l = chosen(); if (l.length > 1) swap(1, l); },
       w: () => against(false), l: () => against(true), x: () => change(q => q.set("outcome", "none")), c: () => apply(""),
       d: () => { const f = $(".first"); if (f) { f.scrollIntoView({block: "center"}); f.focus(); } },
-      o: () => $("#drawer [data-key=o]")?.click(), e: () => $("#drawer [data-key=e]")?.click(), Enter: () => $("#drawer [data-key=e]")?.click(), "?": () => $("#keys").showModal(),
+      t: () => ($(".ep b + a") || $(".ep a"))?.click(), o: () => $("#drawer [data-key=o]")?.click(), e: () => $("#drawer [data-key=e]")?.click(), Enter: () => $("#drawer [data-key=e]")?.click(), "?": () => $("#keys").showModal(),
     };
     window.noemaKeys = e => {
       if (e.key >= "1" && e.key <= "9") { const m = chips()[e.key - 1], l = chosen(); if (m) { choose(l.includes(m) ? l.filter(x => x !== m) : [...l.slice(-3), m]); show(true); drawer(); } return true; }
