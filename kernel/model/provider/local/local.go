@@ -3,7 +3,8 @@
 // need neither a server nor a key. The same request gives the same bytes, on any
 // number of threads and whatever else is asked at the time.
 //
-// The engine is noema's own: package matrix multiplies weights as they are stored.
+// Texts are written by noema's own engine: package matrix multiplies weights as they
+// are stored. Embeddings are made on GoMLX.
 //
 // # Files
 //

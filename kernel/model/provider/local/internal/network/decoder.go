@@ -1,6 +1,6 @@
 // Package network runs the models of package checkpoint: decoders, which
-// continue token sequences, and encoders, which embed texts. Both run on the kernels
-// of package matrix.
+// continue token sequences, and encoders, which embed texts. Decoders run on the
+// kernels of package matrix, encoders on GoMLX, with weights expanded to 32 bits.
 //
 // # Same bits
 //
@@ -30,9 +30,9 @@ type Decoder struct {
 	head      projection
 }
 
-// layer is one layer.
+// layer is one layer of a decoder.
 type layer struct {
-	first, second        scaling // before attention and MLP, or after them in BERT
+	first, second        scaling // before attention and MLP
 	afterFirst, afterMLP scaling // of their results, in gemma3
 	q, k, v, out         projection
 	qNorm, kNorm         scaling // of single heads, in qwen3 and gemma3

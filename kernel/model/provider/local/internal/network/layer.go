@@ -3,7 +3,6 @@ package network
 import (
 	"math"
 
-	"noema/kernel/model/provider/local/internal/checkpoint"
 	"noema/kernel/model/provider/local/internal/matrix"
 )
 
@@ -136,7 +135,7 @@ func (d *Decoder) attend(i int, rows []row, q []float32) []float32 {
 				at := (n*c.Heads + head*group + j) * dim
 				a.add(q[at:at+dim], at, rows[n].at, l.window)
 				if len(a.from) == queriesAtOnce || j == group-1 && n == chunk[1]-1 {
-					a.flush(&rows[n].heads[i*c.KVHeads+head], c, out)
+					a.flush(d, i, rows[n], head, out)
 				}
 			}
 		}
@@ -174,13 +173,13 @@ func (a *attention) add(q []float32, to, at, window int) {
 	a.from = append(a.from, from)
 }
 
-// flush writes the results of the queries over the keys and values of their head.
-func (a *attention) flush(seen *matrix.Memory, c *checkpoint.Config, out []float32) {
+func (a *attention) flush(d *Decoder, i int, r row, head int, out []float32) {
+	c := &d.config
 	for j := range a.q {
 		a.q[j] *= float32(c.QueryScale)
 	}
 	results := make([]float32, len(a.q))
-	a.room = seen.Attend(a.q, a.from, a.at, float32(c.ScoreCap), a.room, results)
+	a.room = r.heads[i*c.KVHeads+head].Attend(a.q, a.from, a.at, float32(c.ScoreCap), a.room, results)
 	for j, to := range a.to {
 		copy(out[to:to+c.HeadDim], results[j*c.HeadDim:])
 	}

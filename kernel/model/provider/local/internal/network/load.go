@@ -25,7 +25,7 @@ func LoadDecoder(c checkpoint.Config, w *checkpoint.Weights) (*Decoder, error) {
 	return d, nil
 }
 
-// reader reads weights.
+// reader reads the weights of a decoder.
 type reader struct {
 	source *checkpoint.Weights
 	config checkpoint.Config
