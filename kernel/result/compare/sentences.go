@@ -279,6 +279,9 @@ func (c *Comparison) open() (notes []string) {
 	return notes
 }
 
+// FewPairs is how many pairs a note names one by one: many methods make hundreds.
+const FewPairs = 6
+
 // cheaper names methods that are beaten on use alone, and how much worse the cheaper one
 // may be.
 func (c *Comparison) cheaper() []string {
@@ -296,6 +299,9 @@ func (c *Comparison) cheaper() []string {
 		}
 		pairs = append(pairs, by...)
 	}
+	if more := len(pairs) - FewPairs; more > 1 {
+		pairs = append(pairs[:FewPairs:FewPairs], fmt.Sprintf("and %d more pairs", more))
+	}
 	return told(len(pairs) > 0, "%s on most samples, and how much worse on %s it may be: %s",
 		map[Resource]string{Calls: "fewer calls", Tokens: "fewer tokens", Cost: "cheaper"}[c.Pareto.Resource], c.Metric, strings.Join(pairs, "; "))
 }
@@ -305,6 +311,9 @@ func (c *Comparison) sharing() (notes []string) {
 	for _, p := range c.Pairs {
 		notes = append(notes, told(p.Shared.Common > 0, "%s and %s share model answers in %d of %d pairs of trials (common random numbers), which narrows the interval of their difference",
 			p.A, p.B, p.Shared.Common, p.Shared.Trials)...)
+	}
+	if len(notes) > FewPairs {
+		return told(true, "%d pairs share model answers in their trials (common random numbers), which narrows the intervals of their differences", len(notes))
 	}
 	return notes
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,40 @@ func TestRemarks(t *testing.T) {
 		notes := all[slices.IndexFunc(all, func(r remark) bool { return r.name == name })].of(c)
 		if !strings.Contains(strings.Join(notes, "\n"), want) {
 			t.Errorf("%s: %q does not say %q", name, notes, want)
+		}
+	}
+}
+
+// TestNotesOfManyMethods: however many methods there are, a note names few pairs, and no
+// note is made for each pair.
+func TestNotesOfManyMethods(t *testing.T) {
+	for _, n := range []int{3, 4, 8, 18} {
+		byMethod, labels := map[string]string{}, []string{}
+		for i := range n {
+			label := string(rune('a' + i))
+			labels, byMethod[label] = append(labels, label), marks(12, "1")
+		}
+		trials := outcomes(byMethod)
+		for _, tr := range trials {
+			tr.Usage.Cost *= methods.NanoUSD(1 + tr.ID.Method[0] - 'a')
+			tr.Calls = []record.Call{{Kind: record.CompletionCall, Key: tr.ID.Sample, Digest: "d"}}
+		}
+		c := compareTrials(t, Options{}, labels, choices(12), trials)
+		pairs, shared := n*(n-1)/2, 0
+		for _, note := range c.Notes {
+			if strings.Contains(note, "how much worse") && strings.Count(note, " than ") != min(pairs, FewPairs) {
+				t.Errorf("%d methods: %q", n, note)
+			}
+			if strings.Contains(note, "common random numbers") {
+				shared++
+			}
+		}
+		want := pairs
+		if pairs > FewPairs {
+			want = 1
+		}
+		if shared != want || !noted(c, "how much worse") || (pairs > FewPairs) != noted(c, fmt.Sprintf("and %d more pairs", pairs-FewPairs)) {
+			t.Errorf("%d methods: %q", n, c.Notes)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"noema/kernel/base/pause"
 	"noema/kernel/model/provider"
 	"noema/methods"
 )
@@ -22,7 +23,7 @@ func (unhurried) Complete(ctx context.Context, r methods.Request) (methods.Compl
 	if err != nil {
 		return methods.Completion{}, err
 	}
-	return methods.Completion{Text: "yes"}, pause(ctx, took)
+	return methods.Completion{Text: "yes"}, pause.For(ctx, took)
 }
 
 // TestClock: a trial's time is that in which none of its calls is under way, whether they
@@ -44,7 +45,7 @@ func TestClock(t *testing.T) {
 			for step := 0; own < limit; step++ {
 				thinks := min(some(5_000), limit-own)
 				own += thinks
-				err := pause(ctx, thinks)
+				err := pause.For(ctx, thinks)
 				if own < limit && (err != nil || ctx.Err() != nil) {
 					t.Fatalf("seed %d: ended with %v of %v left: %v", seed, limit-own, limit, context.Cause(ctx))
 				}

@@ -12,7 +12,7 @@ import (
 // TestInteractionLines: a change that is shown has a line of its own, and what is not shown has
 // one line for tasks and one for models, however many pairs there are.
 func TestInteractionLines(t *testing.T) {
-	for _, pairs := range []int{1, fewPairs, fewPairs + 1, 153} {
+	for _, pairs := range []int{1, compare.FewPairs, compare.FewPairs + 1, 153} {
 		s := &compare.Study{Level: 0.95, Whole: &compare.Comparison{Pairs: make([]compare.Pair, pairs)}}
 		for i := range pairs {
 			for _, of := range []string{"tasks", "models"} {
@@ -29,10 +29,10 @@ func TestInteractionLines(t *testing.T) {
 		if pairs == 1 {
 			want = 2
 		}
-		if len(lines) != want || named != (pairs <= fewPairs+1) { // one of them is shown to change between tasks
+		if len(lines) != want || named != (pairs <= compare.FewPairs+1) { // one of them is shown to change between tasks
 			t.Errorf("%d pairs:\n%s", pairs, text)
 		}
-		if largest := fmt.Sprintf("under %.2f would", 0.1+float64(pairs-1)/1000); pairs > fewPairs && !strings.Contains(text, largest) {
+		if largest := fmt.Sprintf("under %.2f would", 0.1+float64(pairs-1)/1000); pairs > compare.FewPairs && !strings.Contains(text, largest) {
 			t.Errorf("%d pairs: want the largest, %s:\n%s", pairs, largest, text)
 		}
 	}

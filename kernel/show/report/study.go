@@ -302,9 +302,6 @@ func studyTail(run *record.Run, s *compare.Study, simulatedModel bool) []string 
 	return lines
 }
 
-// fewPairs is how many pairs a note names one by one.
-const fewPairs = 6
-
 // interactionLines say whether a mean hides that the difference changes.
 func interactionLines(s *compare.Study) (lines []string) {
 	unseen := map[string][]compare.Interaction{}
@@ -330,7 +327,7 @@ func interactionLines(s *compare.Study) (lines []string) {
 		for _, i := range unseen[of] {
 			which = append(which, fmt.Sprintf("%s − %s (p %s, %s)", i.A, i.B, pValue(i.Corrected), missed(i.Parts)))
 		}
-		if len(which) > fewPairs {
+		if len(which) > compare.FewPairs {
 			var parts []compare.Departure
 			for _, i := range unseen[of] {
 				parts = append(parts, i.Parts...)
