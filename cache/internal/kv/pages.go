@@ -10,7 +10,7 @@ import (
 )
 
 // pagesKept is how many bytes of files may stay mapped beside what the process needs anyway.
-const pagesKept = 64 << 20
+const pagesKept = 32 << 20
 
 // giveBack unmaps the pages of the value logs if there are many. Badger maps the logs and
 // keeps every page, so that a process seems to use as much memory as it has used of its store.
