@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"html"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"noema/kernel/base/display"
 	"noema/kernel/lab"
 	"noema/kernel/result/record"
 )
@@ -328,4 +330,29 @@ func TestTickedRunsInABrowser(t *testing.T) {
 	visit(t, ctx, chromedp.KeyEvent("x"), chromedp.KeyEvent("k"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("j"), chromedp.KeyEvent("x"), chromedp.KeyEvent("d"),
 		chromedp.WaitVisible(`//section[@id="place"][contains(.,"24 trials same")]`, chromedp.BySearch))
 	picture(t, ctx, "runs-diff")
+}
+
+// TestDiffIsMarked: the page's diff is the terminal's, with what is gone and new as elements.
+func TestDiffIsMarked(t *testing.T) {
+	l := newLab(t)
+	var runs []*lab.Result
+	for _, n := range []string{"10", "20"} {
+		r, err := l.Run(lab.Experiment{Task: "cafes?n=" + n, Methods: []string{"direct", "anot"}, Limit: "6"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	d, err := runs[0].Diff(runs[1], true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, p := serve(t, l)
+	_, body := visitor(t, base, p)("/diff?force=yes&a=" + runs[0].ID() + "&b=" + runs[1].ID())
+	_, body, _ = strings.Cut(body, `<pre class="diff">`)
+	body, _, _ = strings.Cut(body, "</pre>")
+	got := html.UnescapeString(strings.NewReplacer("<del>", "[-", "</del>", "-]", "<ins>", "{+", "</ins>", "+}").Replace(body))
+	if want := string(d.Display()[display.PlainText]); got != want || strings.Count(body, "<del>") < 10 || strings.Count(body, "<ins>") < 10 {
+		t.Errorf("the page says\n%.2000s\nwant\n%.2000s", got, want)
+	}
 }

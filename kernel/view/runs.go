@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -153,8 +154,27 @@ func (p *Page) diff(r *http.Request) (string, content, error) {
 	}
 	return "diff.html", content{
 		Title: "difference", Crumb: []link{{"runs", "/"}, {"run " + d.A, runLink(d.A, "")}, {"run " + d.B, runLink(d.B, "")}},
-		Body: string(d.Display()[display.PlainText]),
+		Body: changes(d),
 	}, nil
+}
+
+// coloured is a word that is gone or new, in red or green as a terminal shows it. No other part of
+// a diff has these characters: in the texts of others they are made visible.
+var coloured = regexp.MustCompile("(?s)\x1b\\[3([12])m..(.*?)..\x1b\\[0m")
+
+// changes is a diff with its words marked.
+func changes(d *lab.Diff) (pieces []piece) {
+	var text strings.Builder
+	view := d.View()
+	view.Colour = true
+	report.Diff(&text, d.Diff, view)
+	all, told := text.String(), 0
+	for _, at := range coloured.FindAllStringSubmatchIndex(all, -1) {
+		class := map[byte]string{'1': "less", '2': "more"}[all[at[2]]]
+		pieces = append(pieces, piece{Text: display.Visible(all[told:at[0]])}, piece{all[at[4]:at[5]], class})
+		told = at[1]
+	}
+	return append(pieces, piece{Text: display.Visible(all[told:])})
 }
 
 // choice is why runs cannot be taken together and, where their samples can be paired by id
