@@ -22,11 +22,26 @@ import (
 	"noema/methods/workflow"
 )
 
-// New returns the method. An evaluation that cannot be used leads to the
-// fallback workflow and the outcome Defaulted; a step that fails gives what was
-// found until then with the outcome Failed.
-func New() methods.Method {
-	return methods.Function{Func: run, Description: methods.Description{
+// Method is Engine Planner. It has no state.
+type Method struct{}
+
+var (
+	_ methods.Method    = Method{}
+	_ methods.Describer = Method{}
+)
+
+// New returns the method.
+func New() Method { return Method{} }
+
+// options are the method's options, see [methods.OptionsOf].
+type options struct {
+	Retries   int `json:"retries" default:"0" min:"0" doc:"how often the model is asked again after an unusable evaluation, before the basic search"`
+	MaxTokens int `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
+}
+
+// Describe implements [methods.Describer].
+func (Method) Describe() methods.Description {
+	return methods.Description{
 		Name:          "engine-planner",
 		Version:       "4", // an evaluation may leave facts out, types have aliases, and no search stands for a query that was not understood
 		PromptVersion: promptVersion,
@@ -34,13 +49,7 @@ func New() methods.Method {
 		Answers:       []methods.AnswerKind{methods.Number, methods.Set, methods.Text},
 		Tools:         []string{"search_logs"}, // what a failed evaluation falls back on
 		Options:       methods.OptionsOf(options{}),
-	}}
-}
-
-// options are the method's options, see [methods.OptionsOf].
-type options struct {
-	Retries   int `json:"retries" default:"0" min:"0" doc:"how often the model is asked again after an unusable evaluation, before the basic search"`
-	MaxTokens int `json:"max_tokens" default:"0" min:"0" doc:"output limit of the call; 0 for the provider's own"`
+	}
 }
 
 // solver answers one query.
@@ -50,7 +59,10 @@ type solver struct {
 	domain workflow.Domain
 }
 
-func run(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+// Solve implements [methods.Method]. An evaluation that cannot be used leads to
+// the fallback workflow and the outcome Defaulted; a step that fails gives what
+// was found until then with the outcome Failed.
+func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	a, err := solve(ctx, p, h)
 	if err == nil {
 		return a, nil

@@ -27,10 +27,16 @@ import (
 	"noema/methods/reply"
 )
 
-// New returns the method. The outcome is OverBudget with the demanded answer at
-// the limit of steps, and at the limit of calls or tokens without one; Unparsed
-// if the replies were unusable to the end.
-func New() methods.Method { return methods.Function{Description: description(), Func: run} }
+// Method is Research Tree. It has no state.
+type Method struct{}
+
+var (
+	_ methods.Method    = Method{}
+	_ methods.Describer = Method{}
+)
+
+// New returns the method.
+func New() Method { return Method{} }
 
 // options are the method's options, see [methods.OptionsOf].
 type options struct {
@@ -43,7 +49,8 @@ type options struct {
 	MaxTokens   int `json:"max_tokens" default:"0" min:"0" doc:"output limit of one call; 0 for the provider's own"`
 }
 
-func description() methods.Description {
+// Describe implements [methods.Describer].
+func (Method) Describe() methods.Description {
 	return methods.Description{
 		Name: "research-tree", Version: "3", PromptVersion: promptVersion,
 		Summary: "searches, inspects and reads sections, and keeps findings in a tree",
@@ -69,7 +76,10 @@ type task struct {
 	done bool
 }
 
-func run(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
+// Solve implements [methods.Method]. The outcome is OverBudget with the demanded
+// answer at the limit of steps, and at the limit of calls or tokens without one;
+// Unparsed if the replies were unusable to the end.
+func (Method) Solve(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer, error) {
 	t, err := newSolver(p, h)
 	if err != nil {
 		return methods.Answer{}, fmt.Errorf("research-tree: %w", err)
@@ -84,7 +94,7 @@ func run(ctx context.Context, p methods.Problem, h methods.Host) (methods.Answer
 
 func newSolver(p methods.Problem, h methods.Host) (*solver, error) {
 	t := &solver{tree: Tree{Question: p.Query}}
-	d := description()
+	d := (Method{}).Describe()
 	if !d.Supports(p.Answer.Kind) {
 		return nil, fmt.Errorf("cannot answer a problem of kind %q", p.Answer.Kind)
 	}
