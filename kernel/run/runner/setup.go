@@ -285,8 +285,11 @@ func (e *Setup) checkModels(m Method) error {
 		return nil // the method says what is wrong with its options
 	}
 	for _, o := range m.Description.Options {
+		if o.Type != methods.ModelOption {
+			continue
+		}
 		name, _ := given[o.Name].(string)
-		if _, err := provider.Chosen(e.Provider, methods.Request{By: name}); err != nil && o.Type == methods.ModelOption {
+		if _, err := provider.Chosen(e.Provider, methods.Request{By: name}); err != nil {
 			return fmt.Errorf("method %q: option %q: %w", m.Label, o.Name, err)
 		}
 	}
