@@ -295,6 +295,24 @@ func TestSpeedInABrowser(t *testing.T) {
 			t.Errorf("%s: first paint after %v", view.name, took)
 		}
 	}
+	visit(t, ctx, chromedp.Navigate(base+"/run/"+id), chromedp.WaitVisible("#hm"), chromedp.WaitVisible("#drawer table"))
+	for _, wish := range []struct{ name, does string }{
+		{"a box", `disagree.click()`}, {"a choice", `wrong.value = "m1"; wrong.dispatchEvent(new Event("input", {bubbles: true}))`},
+		{"a typed text", `q.value = "9"; q.dispatchEvent(new Event("input", {bubbles: true}))`},
+		{"a pair", `q.value; document.querySelector(".pair a").click()`},
+	} {
+		var ms float64
+		visit(t, ctx, chromedp.Evaluate(`new Promise(r => {
+			const {disagree, wrong, q} = document.querySelector("#filters").elements, begun = performance.now();
+			const seen = new MutationObserver(() => { seen.disconnect(); requestAnimationFrame(() => setTimeout(() => r(performance.now() - begun))) });
+			seen.observe(document.querySelector("#table").parentNode, {childList: true});
+			`+wish.does+`
+		})`, &ms, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+		t.Logf("filtered by %-15s in %.0f ms", wish.name, ms)
+		if ms > 5000 {
+			t.Errorf("a filter by %s takes %v ms", wish.name, ms)
+		}
+	}
 	var ms float64
 	visit(t, ctx, chromedp.Navigate(base+"/run/"+id), chromedp.WaitVisible("#hm"), chromedp.Evaluate(
 		`(() => { const t = performance.now(); for (let i = 0; i < 20; i++) document.dispatchEvent(new KeyboardEvent("keydown", {key: "j"})); return (performance.now() - t) / 20 })()`, &ms))

@@ -382,3 +382,46 @@ func TestPrune(t *testing.T) {
 		t.Error("the run is still there")
 	}
 }
+
+// TestPackOfMissingAnswers: a replay that lacks answers has trials that failed for it, in
+// whatever way a method takes it. Such a run is packed and verified as any other: why an
+// answer is missing depends on the store, and no hash does.
+func TestPackOfMissingAnswers(t *testing.T) {
+	t.Parallel()
+	l := openLab(t)
+	e := lab.Experiment{
+		Task: "cafes?n=10", Limit: "2", Model: "sim?error=0.1",
+		Methods: []string{"direct", "self-consistency", "anot", "general-anot", "aot", "tot", "escalate"},
+	}
+	if _, err := l.Run(e); err != nil {
+		t.Fatal(err)
+	}
+	epochs, samples, model, options := e, e, e, e
+	epochs.Epochs, samples.Limit, model.Model = 2, "4", "sim?error=0.2"
+	options.MethodOptions = map[string]string{"self-consistency.draws": "7", "tot.breadth": "2"}
+	for what, e := range map[string]lab.Experiment{"epochs": epochs, "samples": samples, "model": model, "options": options} {
+		e.Cache = "replay"
+		r, err := l.Run(e)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			continue
+		}
+		missing := 0
+		for _, tr := range r.Result.Trials {
+			for _, c := range tr.Calls {
+				if c.Fault == record.MissFault {
+					missing++
+				}
+			}
+		}
+		v := verify(t, write(t, l, r.Run))
+		if missing == 0 || !v.OK {
+			t.Errorf("%s: %d answers missing", what, missing)
+			for _, claim := range v.Claims {
+				if claim.Wrong != "" {
+					t.Errorf("%s: %s", claim.What, claim.Wrong)
+				}
+			}
+		}
+	}
+}

@@ -60,7 +60,7 @@ func (c *Comparison) overall() string {
 	case highest == nil:
 		return fmt.Sprintf("nothing is proven: %s is undefined for every method", c.Metric)
 	case c.Uncalibrated():
-		return fmt.Sprintf("uncalibrated: for the graders %s, but no labels of people confirm it: \"noema label\" asks for labels", leading(highest))
+		return fmt.Sprintf("uncalibrated: for the graders %s, but no labels of people confirm it: \"noema label\" asks for labels", c.leading(highest))
 	}
 	beats, left := c.results()
 	for name, losers := range beats {
@@ -75,7 +75,7 @@ func (c *Comparison) overall() string {
 		if len(highest) > 1 {
 			doubt = ""
 		}
-		parts = append([]string{fmt.Sprintf("nothing is proven on %s%s: %s%s", c.Metric, c.yet(), leading(highest), doubt)}, parts...)
+		parts = append([]string{fmt.Sprintf("nothing is proven on %s%s: %s%s", c.Metric, c.yet(), c.leading(highest), doubt)}, parts...)
 	case open:
 		parts[0] += " on " + c.Metric
 		parts = append(parts, among(left)+" nothing is proven"+c.yet())
@@ -115,9 +115,12 @@ func (c *Comparison) untold(names []string) bool {
 }
 
 // leading says who has the highest mean.
-func leading(names []string) string {
-	if len(names) == 1 {
+func (c *Comparison) leading(names []string) string {
+	switch len(names) {
+	case 1:
 		return names[0] + " has the highest mean"
+	case len(c.Methods):
+		return "all have the same mean"
 	}
 	return Listed(names) + " share the highest mean"
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 
 	"noema/methods"
@@ -77,10 +78,11 @@ func diverging(before, after []Call, now *Trial) (path, what string) {
 }
 
 func because(c Call) string {
-	if c.Error == "" {
+	why := cmp.Or(c.Missing, c.Error)
+	if why == "" {
 		return ""
 	}
-	return ": " + c.Error
+	return ": " + why
 }
 
 // cause adds the failure that ended a trial.

@@ -80,6 +80,10 @@ type Call struct {
 	// Timing is of the execution that made the record. It is zero in records of before it
 	// was kept.
 	Timing
+
+	// Missing is why an answer is not recorded. It depends on what the store of a replay
+	// holds, and is not kept: the record would be another one elsewhere.
+	Missing string `json:"-"`
 }
 
 // Transcript is what a trial did.

@@ -106,7 +106,7 @@ func (h *Host) refuse(call *record.Call) (record.Fault, error) {
 // run pays for them one by one, also when the build fails.
 func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error) {
 	if err != nil {
-		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
+		failed(ctx, &call, err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,6 +128,13 @@ func (h *Host) note(ctx context.Context, call record.Call, asked bool, err error
 	h.spent = h.spent.Plus(call.Usage)
 	if asked {
 		h.provider++
+	}
+}
+
+// failed notes that a call failed.
+func failed(ctx context.Context, call *record.Call, err error) {
+	if call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error(); call.Fault == record.MissFault {
+		call.Missing, call.Error = call.Error, methods.ErrMiss.Error()
 	}
 }
 
@@ -154,9 +161,18 @@ func tooLong(err error) bool {
 	return errors.As(err, &pe) && pe.Kind == provider.ContextLength
 }
 
+// errMissed is what a method hears of an answer that is missing.
+var errMissed = fmt.Errorf("%w: run it once without --replay", methods.ErrMiss)
+
+// wrapCall is a call's error as the method hears it. A method may repeat it in its
+// transcript and its answer, which are hashed: of an answer that is missing it hears the fact
+// alone, since the reason depends on what the store holds.
 func wrapCall(path string, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case errors.Is(err, methods.ErrMiss):
+		err = errMissed
 	}
 	return fmt.Errorf("call %s: %w", path, err)
 }

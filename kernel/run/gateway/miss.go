@@ -15,7 +15,7 @@ import (
 // differs from r: the recorded call at the same path, if the trial has one.
 func (h *Host) explainMiss(ctx context.Context, r methods.Request, miss error) error {
 	if h.trial.Recorded == nil {
-		return fmt.Errorf("%w: this was never run: run it once without --replay", miss)
+		return fmt.Errorf("%w: this was never run", miss)
 	}
 	if r.Raw != nil {
 		return h.explainRawMiss(ctx, r, miss)

@@ -51,7 +51,7 @@ func (h *Host) Seed(ctx context.Context, key methods.SeedKey, build func(context
 		of := cmp.Or(h.trial.SeedsOf, h.trial.ID.Method)
 		g.useSeed(record.Seed{Key: call.Key, Kind: valid(key.Kind), Method: of, Digest: call.Digest, Usage: rec.Usage})
 	} else {
-		call.Fault, call.Error = faultOf(ctx, call.Kind, err), err.Error()
+		failed(ctx, &call, err)
 	}
 	// What a build asks for belongs to the seed, not to the trial that came
 	// first.
