@@ -123,14 +123,14 @@ func TestEveryView(t *testing.T) {
 	}
 	ctx := browser(t)
 	for _, v := range everyView(t) {
+		visit(t, ctx, chromedp.Navigate(v.address), chromedp.WaitReady("main"),
+			chromedp.Poll(`!document.querySelector("[data-part], .work:not([data-static]) .drawer:not(:has(table))")`, nil))
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{400, 1000, 1600} {
 				name := fmt.Sprintf("%s-%s-%d", v.name, theme, width)
 				var wide float64
 				visit(t, ctx, emulation.SetDeviceMetricsOverride(width, 900, 1, false),
 					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-					chromedp.Navigate(v.address), chromedp.WaitReady("main"),
-					chromedp.Poll(`!document.querySelector("[data-part], .work:not([data-static]) .drawer:not(:has(table))")`, nil),
 					chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wide))
 				if wide > 0 {
 					t.Errorf("%s is %v px wider than the screen", name, wide)

@@ -107,15 +107,18 @@ func tools(m methods.Method) (specs []methods.ToolSpec) {
 	return specs
 }
 
-// TestContract puts every method through the conformance suite, with every kind of
+// TestContracts puts every method through the conformance suite, with every kind of
 // answer and a model that plays along and sometimes does not.
-func TestContract(t *testing.T) {
-	for name, m := range deliberate.All() {
+func TestContracts(t *testing.T) {
+	for n, name := range slices.Sorted(maps.Keys(deliberate.All())) {
+		m := deliberate.All()[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for i, c := range methodtest.Cases(m.(methods.Describer).Describe()) {
-				if testing.Short() && i > 0 {
-					break // each kind of answer takes seconds
+			cases := methodtest.Cases(m.(methods.Describer).Describe())
+			other := 1 + n%(len(cases)-1) // each kind of answer takes seconds: all have two, and together they have all
+			for i, c := range cases {
+				if i > 0 && (testing.Short() || i != other) {
+					continue
 				}
 				c.Sampled = true
 				c.Model, c.Tools = player{c.Problem.Answer.Kind, 3, 0.1}, player{}

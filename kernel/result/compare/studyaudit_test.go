@@ -349,7 +349,10 @@ func TestStudyAudit(t *testing.T) {
 	t.Parallel()
 	bench := os.Getenv("NOEMA_BENCH") != ""
 	studies, most := 100, 0.13
-	if bench {
+	switch {
+	case testing.Short():
+		studies, most = 40, 0.16
+	case bench:
 		studies, most = 3000, 0.06
 	}
 	var b strings.Builder

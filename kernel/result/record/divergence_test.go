@@ -18,9 +18,11 @@ func TestFirstDivergence(t *testing.T) {
 	}{
 		"answer to a call": {func(t *Trial) { t.Calls[1].Digest, t.Answer.Outcome = "zz", methods.Failed }, "P3/c2",
 			"same request, different reply (digest was d2, is now zz)"},
-		"request":            {func(t *Trial) { t.Calls[1].Key = "zz" }, "P3/c2", "another request: key was bb, is now zz"},
-		"draw":               {func(t *Trial) { t.Calls[1].Draw = 0 }, "P3/c2", "another request"},
-		"fault":              {func(t *Trial) { t.Calls[0].Fault, t.Calls[0].Error, t.Calls[0].Missing = MissFault, "not recorded", "not recorded: line 3" }, "P1", "failed: not recorded: line 3"},
+		"request": {func(t *Trial) { t.Calls[1].Key = "zz" }, "P3/c2", "another request: key was bb, is now zz"},
+		"draw":    {func(t *Trial) { t.Calls[1].Draw = 0 }, "P3/c2", "another request"},
+		"fault": {func(t *Trial) {
+			t.Calls[0].Fault, t.Calls[0].Error, t.Calls[0].Missing = MissFault, "not recorded", "not recorded: line 3"
+		}, "P1", "failed: not recorded: line 3"},
 		"fault, silent":      {func(t *Trial) { t.Calls[0].Fault = MissFault }, "P1", "failed"},
 		"no fault":           {func(t *Trial) { t.Calls[3].Fault, t.Calls[3].Digest = "", "d" }, "P3/c10", "recorded as failed (budget), answered now"},
 		"a call less":        {func(t *Trial) { t.Calls, t.Failure = t.Calls[1:], "it broke" }, "P1", "recorded but not made now: it broke"},

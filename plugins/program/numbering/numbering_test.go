@@ -142,9 +142,9 @@ func TestPlacesDoNotDependOnChance(t *testing.T) {
 }
 
 func placesOf(t *testing.T, python string) {
-	repeats := 30
+	repeats := 8
 	if testing.Short() {
-		repeats = 3
+		repeats = 2
 	}
 	for name, program := range programs {
 		t.Run(name, func(t *testing.T) {

@@ -39,10 +39,10 @@ func steady(output string) string {
 	return times.ReplaceAllString(runID.ReplaceAllString(output, "RUN"), "TIME")
 }
 
-// TestScripts runs every script of experiments with "go run" and in a session of
+// TestExperimentScripts runs every script of experiments with "go run" and in a session of
 // each engine, each in a store of its own, and demands the same output, which is also the one
 // that the experiment's folder has.
-func TestScripts(t *testing.T) {
+func TestExperimentScripts(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("long")

@@ -50,6 +50,10 @@ def processes(mark):
 
 @unittest.skipUnless(pathlib.Path("/proc/self/stat").exists(), "there is no /proc to look for processes in")
 class Ends(unittest.TestCase):
+    def setUp(self):
+        """A process that a shell starts in the background is born to ignore interrupts."""
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+
     def end(self, send, stages):
         whole = None
         for at in stages:

@@ -1,5 +1,4 @@
-// Package cluster_test checks that the launchers fit the program that they start.
-package cluster_test
+package main
 
 import (
 	"os"
@@ -12,29 +11,28 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// worker is the part of a launcher that calls the program.
-var worker = regexp.MustCompile(`worker,? --join`)
+// startsWorker is the part of a launcher that calls the program.
+var startsWorker = regexp.MustCompile(`worker,? --join`)
 
+// launchers is the folder of files that start workers on many machines.
+var launchers = filepath.Join("..", "..", "..", "experiments", "cluster")
+
+// TestLaunchersUseFlagsThatExist: the launchers fit the program that they start.
 func TestLaunchersUseFlagsThatExist(t *testing.T) {
-	help := map[string]string{}
-	for _, verb := range []string{"worker", "compare"} {
-		out, err := exec.CommandContext(t.Context(), "go", "run", "../../kernel/cmd/noema", verb, "--help").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		help[verb] = string(out)
-	}
+	t.Parallel()
+	c := newCLI(t)
+	help := c.run(0, "worker", "--help").stdout + c.run(0, "compare", "--help").stdout
 	flags := regexp.MustCompile(`--(join|wait|stay|slots|listen|nats|local-workers|serve)\b`)
 	for _, file := range []string{"slurm/workers.sbatch", "kubernetes/workers.yaml", "compose/compose.yaml", "slurm/README.md", "kubernetes/README.md", "compose/README.md"} {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(filepath.Join(launchers, file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if filepath.Ext(file) != ".md" && !worker.Match(text) {
+		if filepath.Ext(file) != ".md" && !startsWorker.Match(text) {
 			t.Errorf("%s: it starts no worker", file)
 		}
 		for _, flag := range flags.FindAllString(string(text), -1) {
-			if !strings.Contains(help["worker"]+help["compare"], flag+" ") {
+			if !strings.Contains(help, flag+" ") {
 				t.Errorf("%s: neither worker nor compare has %s", file, flag)
 			}
 		}
@@ -42,11 +40,11 @@ func TestLaunchersUseFlagsThatExist(t *testing.T) {
 }
 
 func TestLaunchersParse(t *testing.T) {
-	if out, err := exec.CommandContext(t.Context(), "sh", "-n", "slurm/workers.sbatch").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "sh", "-n", filepath.Join(launchers, "slurm", "workers.sbatch")).CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 	for _, file := range []string{"kubernetes/nats.yaml", "kubernetes/workers.yaml", "compose/compose.yaml"} {
-		text, err := os.ReadFile(file)
+		text, err := os.ReadFile(filepath.Join(launchers, file))
 		if err != nil {
 			t.Fatal(err)
 		}
