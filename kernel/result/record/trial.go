@@ -216,22 +216,34 @@ const MaxDepth = 1000
 // Depth is how deep lists and objects are nested in raw.
 func Depth(raw json.RawMessage) int {
 	deepest, depth := 0, 0
-	inText := false
 	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '[', c == '{':
+		switch raw[i] {
+		case '"':
+			i += 1 + textEnd(raw[i+1:])
+		case '[', '{':
 			depth++
 			deepest = max(deepest, depth)
-		case c == ']', c == '}':
+		case ']', '}':
 			depth--
 		}
 	}
 	return deepest
+}
+
+// textEnd is where the text that raw begins with ends: at its closing quote, or with raw.
+func textEnd(raw []byte) int {
+	for from := 0; ; {
+		quote := bytes.IndexByte(raw[from:], '"')
+		if quote < 0 {
+			return len(raw)
+		}
+		quote += from
+		escapes := quote - len(bytes.TrimRight(raw[:quote], `\`))
+		if escapes%2 == 0 {
+			return quote
+		}
+		from = quote + 1
+	}
 }
 
 // canonical is raw as it comes back from the store, so that what was recorded

@@ -327,3 +327,35 @@ func TestCauseKey(t *testing.T) {
 		t.Error("two causes are one")
 	}
 }
+
+// TestDepthOfAnyText holds the depth to a walk byte by byte, over texts of what it looks for.
+func TestDepthOfAnyText(t *testing.T) {
+	walk := func(raw string) (deepest int) {
+		depth, inText := 0, false
+		for i := 0; i < len(raw); i++ {
+			switch c := raw[i]; {
+			case inText && c == '\\':
+				i++
+			case c == '"':
+				inText = !inText
+			case inText:
+			case c == '[', c == '{':
+				depth++
+				deepest = max(deepest, depth)
+			case c == ']', c == '}':
+				depth--
+			}
+		}
+		return deepest
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		raw := make([]byte, rng.IntN(16))
+		for i := range raw {
+			raw[i] = `"\[]{}a`[rng.IntN(7)]
+		}
+		if got, want := Depth(raw), walk(string(raw)); got != want {
+			t.Fatalf("depth of %s is %d, want %d", raw, got, want)
+		}
+	}
+}

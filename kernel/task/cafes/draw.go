@@ -19,9 +19,23 @@ type facts struct {
 
 // fact is a tree with the cafes that satisfy it and what its leaves are about.
 type fact struct {
-	Node
+	leaf     Node // or the negation of one
+	op       Op
+	args     []*fact // empty of a leaf
 	met      set
 	subjects []string
+}
+
+// tree is what the fact says. Of the facts that are drawn few are asked for it.
+func (f *fact) tree() Node {
+	if len(f.args) == 0 {
+		return f.leaf
+	}
+	nodes := make([]Node, len(f.args))
+	for i, a := range f.args {
+		nodes[i] = a.tree()
+	}
+	return Node{Op: f.op, Args: nodes}
 }
 
 // factOf is the fact of n, a leaf or the negation of one, which has been evaluated.
@@ -31,25 +45,23 @@ func (f *facts) factOf(n Node) *fact {
 	if n.Op == Not {
 		met = everyone &^ met
 	}
-	return &fact{n, met, []string{cmp.Or(c.Path, c.Day, c.Pattern)}}
+	return &fact{leaf: n, met: met, subjects: []string{cmp.Or(c.Path, c.Day, c.Pattern)}}
 }
 
 // joined is what facts say together: all of them, or any.
 func joined(op Op, args []*fact) *fact {
-	out := &fact{met: everyone}
+	out := &fact{op: op, args: args, met: everyone}
 	if op == Or {
 		out.met = 0
 	}
-	nodes := make([]Node, len(args))
-	for i, a := range args {
-		nodes[i], out.subjects = a.Node, append(out.subjects, a.subjects...)
+	for _, a := range args {
+		out.subjects = append(out.subjects, a.subjects...)
 		if op == Or {
 			out.met |= a.met
 		} else {
 			out.met &= a.met
 		}
 	}
-	out.Node = Node{Op: op, Args: nodes}
 	return out
 }
 
@@ -205,7 +217,7 @@ func (d *drawer) alternatives(a, b part) (*fact, bool) {
 		return nil, false
 	}
 	x, y := args[0].met, args[1].met
-	if x&^y == 0 || y&^x == 0 || sameSubject(args[0].Node, args[1].Node) {
+	if x&^y == 0 || y&^x == 0 || sameSubject(args[0], args[1]) {
 		return nil, false
 	}
 	if d.rng.IntN(2) == 0 {
@@ -215,6 +227,6 @@ func (d *drawer) alternatives(a, b part) (*fact, bool) {
 }
 
 // sameSubject reports whether both test one attribute, as in "loud or quiet".
-func sameSubject(a, b Node) bool {
-	return a.Op == "" && b.Op == "" && a.Leaf.Path != "" && strings.EqualFold(a.Leaf.Path, b.Leaf.Path)
+func sameSubject(a, b *fact) bool {
+	return len(a.args)+len(b.args) == 0 && a.leaf.Op == "" && b.leaf.Op == "" && a.leaf.Leaf.Path != "" && strings.EqualFold(a.leaf.Leaf.Path, b.leaf.Leaf.Path)
 }

@@ -119,7 +119,7 @@ func (d *drawer) request(r *request, s shape, from []int, asked map[string]bool)
 			if !ok {
 				continue
 			}
-			tree := joined(And, args).Node
+			tree := joined(And, args).tree()
 			if asked[tree.String()] {
 				continue
 			}

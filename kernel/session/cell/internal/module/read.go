@@ -29,7 +29,9 @@ type Package struct {
 // Read parses the files of a package that this platform builds. What only the Go
 // toolchain can build is an error with its place.
 func (m *Module) Read(fset *token.FileSet, importPath, folder string) (*Package, error) {
-	found, err := build.Default.ImportDir(folder, 0)
+	how := build.Default
+	how.CgoEnabled = true // also where there is no C compiler: import "C" is refused by name
+	found, err := how.ImportDir(folder, 0)
 	if err != nil {
 		return nil, m.buildError(err)
 	}
