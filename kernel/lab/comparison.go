@@ -63,9 +63,6 @@ func (c *Comparison) Sheet() report.Sheet {
 	return report.ComparisonSheet(c.Comparison, report.ComparisonView{Runs: c.Runs, Of: c.Of, Simulated: c.Simulated, Groups: c.by})
 }
 
-// Plot is the headline measure against what a trial costs, a point a method.
-func (c *Comparison) Plot() Plot { return report.ParetoPlot(c.Comparison, c.Simulated) }
-
 // Curves are the curves over budgets, if there are any.
 func (c *Comparison) Curves() []Displayer { return report.CurvePlots(c.Comparison, c.Simulated) }
 

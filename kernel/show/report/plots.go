@@ -8,20 +8,6 @@ import (
 	"noema/kernel/result/compare"
 )
 
-// ParetoPlot is the headline measure against what a trial costs.
-func ParetoPlot(c *compare.Comparison, simulatedModel bool) display.Plot {
-	p := display.Plot{
-		Title: plotTitle(c.Metric+" against "+string(c.Pareto.Resource)+" of a trial", simulatedModel), Style: display.Dots,
-		X: display.Axis{Label: string(c.Pareto.Resource) + " a trial"}, Y: display.Axis{Label: c.Metric, Min: 0, Max: 1},
-	}
-	for _, pt := range c.Pareto.Points {
-		p.Series = append(p.Series, display.Series{Name: pt.Method, Points: []display.Point{{
-			X: pt.Cost.Value, XLow: pt.Cost.Low, XHigh: pt.Cost.High, Y: pt.Merit.Value, Low: pt.Merit.Low, High: pt.Merit.High, Label: pt.Method,
-		}}})
-	}
-	return p
-}
-
 // GroupPlot is the headline measure of each method in each group.
 func GroupPlot(c *compare.Comparison, simulatedModel bool) display.Plot {
 	p := display.Plot{
