@@ -147,7 +147,7 @@ func (c *cells) add(t *record.Trial) {
 		words = said
 	}
 	if words == "" {
-		words = t.Answer.Reason
+		words = cmp.Or(t.Failure, t.Answer.Reason)
 	}
 	c.words[m][i], c.seeds[m][i] = strings.Clone(display.Line(words, cellWords)), t.Seed
 }

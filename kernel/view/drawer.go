@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -41,11 +42,11 @@ type chip struct {
 
 // column is a method's trial of the sample.
 type column struct {
-	Method, Class, Mark, Says, To, Answer, Use, Score, Target, Reason, Failure string
-	Value                                                                      string // the answer as it is scored
-	Evidence                                                                   []methods.Evidence
-	Epochs                                                                     []link
-	trial                                                                      *record.Trial
+	Method, Class, Mark, Says, To, Answer, Use, Score, Target, Reason string
+	Value                                                             string // the answer as it is scored
+	Evidence                                                          []methods.Evidence
+	Epochs                                                            []link
+	trial                                                             *record.Trial
 }
 
 // chosen are the methods that a query names, or the first ones.
@@ -126,7 +127,7 @@ func (l *loaded) column(s task.Sample, m int, id record.TrialID) column {
 		return column{Method: id.Method, Class: class, Mark: mark, Says: says}
 	}
 	one := column{
-		Method: id.Method, To: trialLink(l.Run.ID, id), Reason: t.Answer.Reason, Failure: t.Failure, Evidence: t.Answer.Evidence, trial: t,
+		Method: id.Method, To: trialLink(l.Run.ID, id), Reason: cmp.Or(t.Failure, t.Answer.Reason), Evidence: t.Answer.Evidence, trial: t,
 		Use: fmt.Sprintf("%s · %s · %s", report.Plural(int(t.Usage.Tokens()), "token"), round(t.Usage.Latency), report.Cost(t.Usage)),
 	}
 	one.Class, one.Mark, one.Says = cameOf(t).looks()

@@ -128,7 +128,7 @@
       clearTimeout(typing);
       const f = new FormData(form);
       if (/^(beats|over)$/.test(e.target.name) && !f.get("beats") !== !f.get("over")) return; // the other one follows
-      typing = setTimeout(filter, e.target.name === "q" ? 120 : 0);
+      typing = setTimeout(filter, e.target.name === "q" ? 30 : 0);
     });
     addEventListener("popstate", () => { state = new URLSearchParams(location.search); if ($("#hm")) part(base + "/map?" + state, c => { put("map", c); mark(); }); refresh(true); });
     const swap = (place, list) => { const all = chips(), now = list[place]; let i = all.indexOf(now); do i = (i + 1) % all.length; while (list.includes(all[i]) && all[i] !== now); list[place] = all[i]; choose(list); show(true); drawer(); };
