@@ -13,53 +13,41 @@ func palette(i int) string {
 	return all[i%len(all)]
 }
 
-// glyph tells series apart where colours are not to be seen: the path of a marker, and
-// whether it is filled.
-func glyph(i int, x, y, r float64) (path string, filled bool) {
-	all := []string{
-		"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz", "m0-%[1]gl%[1]g %[2]gh-%[2]gz",
-		"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz", "m0-%[1]gl%[1]g %[2]gh-%[2]gz",
-		"m-%[1]g-%[1]gl%[2]g %[2]gm0-%[2]gl-%[2]g %[2]g",
-	}
-	return fmt.Sprintf("M%.1f %.1f", x, y) + fmt.Sprintf(all[i%len(all)], r, 2*r), i%len(all) < 3
-}
-
-// markers are those of a series in one path.
+// markers are those of a series: circles, squares and triangles, filled and hollow, and
+// crosses tell series apart where colours are not to be seen.
 func (c *chart) markers(i int, points []Point, r float64) {
+	shapes := []string{"m-%[1]g 0a%[1]g %[1]g 0 1 0 %[2]g 0a%[1]g %[1]g 0 1 0-%[2]g 0z", "m-%[1]g-%[1]gh%[2]gv%[2]gh-%[2]gz", "m0-%[1]gl%[1]g %[2]gh-%[2]gz", "m-%[1]g-%[1]gl%[2]g %[2]gm0-%[2]gl-%[2]g %[2]g"}
+	shape := shapes[[]int{0, 1, 2, 0, 1, 2, 3}[i%7]]
+	fill, stroke := palette(i), "none"
+	if i%7 > 2 {
+		fill, stroke = stroke, fill
+	}
 	var d strings.Builder
-	fill, stroke := "none", palette(i)
 	for _, pt := range points {
-		path, filled := glyph(i, pt.X, pt.Y, r)
-		if d.WriteString(path); filled {
-			fill, stroke = palette(i), "none"
-		}
+		fmt.Fprintf(&d, "M%.1f %.1f"+fmt.Sprintf(shape, r, 2*r), pt.X, pt.Y)
 	}
 	fmt.Fprintf(c, `<path d="%s" fill="%s" stroke="%s" stroke-width="1.5"/>`, d.String(), fill, stroke)
 }
 
 // series draws one series.
-func (c *chart) series(i int) {
-	points, r := c.drawn[i], 3.5
-	if len(points) == 0 {
-		return
-	}
+func (c *chart) series(i int, points []Point) {
+	r, all := 3.5, points
 	switch c.of.Style {
 	case Lines:
 		c.line(i, points)
-		var some []Point
-		every := int(12*float64(len(points))/(c.right-c.left)) + 1 // markers that touch each other hide the line
-		for j := 0; j < len(points); j += every {
-			some = append(some, points[j])
+		every := int(12*float64(len(all))/(c.right-c.left)) + 1 // markers that touch each other hide the line
+		points = nil
+		for j := 0; j < len(all); j += every {
+			points = append(points, all[j])
 		}
-		points = some
 	case Bars:
-		half, foot := 0.42*c.step()*(c.x.at(1)-c.x.at(0)), c.y.at(foot(c.of.Y))
+		half := 0.42 * c.step() * (c.x.at(1) - c.x.at(0))
 		for _, pt := range points {
-			c.bar(i, pt.X-half, pt.X+half, foot, pt.Y)
+			c.bar(i, pt.X-half, pt.X+half, c.y.at(0), pt.Y)
 		}
 		r = min(r, max(half, 1))
 	}
-	if c.of.Style != Lines || len(c.drawn[i]) == 1 { // else a band shows them
+	if c.of.Style != Lines || len(all) == 1 { // else a band shows them
 		c.intervals(i, points)
 	}
 	c.markers(i, points, r)
@@ -69,25 +57,28 @@ func (c *chart) bar(i int, x, x2, y, y2 float64) {
 	fmt.Fprintf(c, `<path d="M%.1f %.1fH%.1fV%.1fH%.1fZ" fill="%s" fill-opacity="0.4"/>`, x, y, x2, y2, x, palette(i))
 }
 
-// band fills the space between the ends of the intervals along a line.
-func (c *chart) band(i int) {
-	var upper, lower []string
-	wide := false
-	for _, pt := range c.drawn[i] {
-		upper, lower = append(upper, fmt.Sprintf("%.1f %.1f", pt.X, pt.High)), append(lower, fmt.Sprintf("%.1f %.1f", pt.X, pt.Low))
-		wide = wide || pt.Low != pt.High
-	}
-	if slices.Reverse(lower); wide {
-		fmt.Fprintf(c, `<path d="M%sZ" fill="%s" fill-opacity="0.18"/>`, strings.Join(append(upper, lower...), "L"), palette(i))
-	}
+func (c *chart) line(i int, points []Point) {
+	fmt.Fprintf(c, `<path d="M%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round"/>`, through(points, func(pt Point) float64 { return pt.Y }), palette(i))
 }
 
-func (c *chart) line(i int, points []Point) {
-	var at []string
-	for _, pt := range points {
-		at = append(at, fmt.Sprintf("%.1f %.1f", pt.X, pt.Y))
+// band fills the space between the ends of the intervals along a line.
+func (c *chart) band(i int, points []Point) {
+	if !slices.ContainsFunc(points, func(pt Point) bool { return pt.Low != pt.High }) {
+		return
 	}
-	fmt.Fprintf(c, `<path d="M%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round"/>`, strings.Join(at, "L"), palette(i))
+	back := slices.Clone(points)
+	slices.Reverse(back)
+	upper, lower := through(points, func(pt Point) float64 { return pt.High }), through(back, func(pt Point) float64 { return pt.Low })
+	fmt.Fprintf(c, `<path d="M%sL%sZ" fill="%s" fill-opacity="0.18"/>`, upper, lower, palette(i))
+}
+
+// through is a path through points at a height of each.
+func through(points []Point, y func(Point) float64) string {
+	var all []string
+	for _, pt := range points {
+		all = append(all, fmt.Sprintf("%.1f %.1f", pt.X, y(pt)))
+	}
+	return strings.Join(all, "L")
 }
 
 // intervals draws those of bars and dots.
@@ -117,7 +108,7 @@ func (c *chart) labels() {
 		taken = append(taken, box{pt.X - away, pt.Y - away, pt.X + away, pt.Y + away}, box{pt.XLow, pt.Y - 3, pt.XHigh, pt.Y + 3}, box{pt.X - 3, pt.High, pt.X + 3, pt.Low})
 	}
 	for _, pt := range points[:min(len(points), most)] {
-		width := letterWidth * float64(Width(pt.Label))
+		width := wide(pt.Label)
 		for _, corner := range [][2]float64{{1, -1}, {1, 1}, {-1, -1}, {-1, 1}} {
 			x, y, anchor := pt.X+corner[0]*away, pt.Y+corner[1]*away, "start"
 			if corner[0] < 0 {

@@ -11,12 +11,11 @@ import (
 
 // Measures of a plot, in pixels.
 const (
-	letterWidth                     = 6.7             // of a character, about, in whatever font there is
-	textRow                         = 18              // of a line of text beside the axes
-	edge                            = 10              // around all
-	slant, slantedLeft, slantedDown = -40, 0.77, 0.64 // of long names of places: degrees, and how far each pixel of them goes
-	legendSample                    = 46              // of what stands before a name, and the space around
-	inset                           = 7               // from the end of an axis to that of its numbers, so that no marker is cut
+	letterWidth              = 6.7        // of a character, about, in whatever font there is
+	textRow                  = 18         // of a line of text beside the axes
+	edge                     = 10         // around all
+	inset                    = 7          // from the end of an axis to that of its numbers, so that no marker is cut
+	slantedLeft, slantedDown = 0.77, 0.64 // how far a slanted text goes, for each of its own pixels
 )
 
 // onPaper ends the first tag of a drawing that stands alone: black on white. In a page it has
@@ -29,7 +28,7 @@ type chart struct {
 	of                       Plot
 	places                   []string          // of bars, from left to right
 	names                    map[string]string // of series, points and places, cut
-	drawn                    [][]Point         // of each series, in the end in pixels; intervals begin and end at the value where there are none
+	drawn                    [][]Point         // of each series, in pixels; where there is no interval, its ends are the value
 	x, y                     scale
 	left, right, top, bottom float64 // of the axes
 	slanted                  bool    // the names of places, which else had no room
@@ -41,13 +40,15 @@ func (p Plot) svg() []byte {
 	fmt.Fprintf(c, `<svg xmlns="http://www.w3.org/2000/svg" class="noema-chart" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d" font-family="sans-serif" font-size="11" fill="currentColor"%s`,
 		text(cmp.Or(Line(p.Title, 200), "plot")), c.of.Width, c.of.Height, onPaper)
 	c.frame()
-	for i := range c.drawn {
-		if p.Style == Lines { // below all lines
-			c.band(i)
+	for i, points := range c.drawn {
+		if p.Style == Lines && len(points) > 1 { // below all lines
+			c.band(i, points)
 		}
 	}
-	for i := range c.drawn {
-		c.series(i)
+	for i, points := range c.drawn {
+		if len(points) > 0 {
+			c.series(i, points)
+		}
 	}
 	if p.Style == Dots {
 		c.labels()
@@ -81,7 +82,7 @@ func (p Plot) chart() *chart {
 			}
 		}
 	}
-	c.names = shortNames(names, int(min(24, max(4, (legendRoom(p.Width)-legendSample)/letterWidth))))
+	c.names = shortNames(names, 24)
 	var xs, ys []float64
 	for i, s := range p.Series {
 		c.drawn = append(c.drawn, c.points(i, s, at))
@@ -90,7 +91,7 @@ func (p Plot) chart() *chart {
 		}
 	}
 	if p.Style == Bars {
-		xs, ys = []float64{-0.6, max(float64(len(c.places))-0.4, 0.6)}, append(ys, foot(p.Y))
+		xs, ys = []float64{-0.6, max(float64(len(c.places))-0.4, 0.6)}, append(ys, 0)
 	}
 	c.x, c.y = scaleOf(p.X, xs), scaleOf(p.Y, ys)
 	c.layout()
@@ -120,37 +121,25 @@ func (c *chart) points(i int, s Series, at map[string]int) (all []Point) {
 // step is the distance between bars at one place.
 func (c *chart) step() float64 { return 0.8 / float64(max(len(c.of.Series), 1)) }
 
-// foot is where bars stand: at 0, or as near as the axis goes.
-func foot(y Axis) float64 {
-	if bounded(y) {
-		return min(max(0, y.Min), y.Max)
-	}
-	return 0
-}
-
-// legendRoom is the most that a legend takes of a width.
-func legendRoom(width int) float64 { return 0.4 * float64(width-60) }
+// wide is about the width of a text.
+func wide(s string) float64 { return letterWidth * float64(Width(s)) }
 
 // layout shares the room between the axes and what stands beside them. The legend covers no
 // point; no text takes so much that the axes would have nothing.
 func (c *chart) layout() {
-	p, width, height := c.of, float64(c.of.Width), float64(c.of.Height)
-	wide, places, legend, numbers := func(s string) float64 { return letterWidth * float64(Width(s)) }, 0.0, 0.0, 0.0
+	p, width, height, places, legend, numbers := c.of, float64(c.of.Width), float64(c.of.Height), 0.0, 0.0, 0.0
 	beside := func(s string) float64 { return textRow * min(wide(s), 1) }
 	for i, s := range p.Series {
 		if len(c.drawn[i]) > 0 && s.Name != "" {
-			legend = max(legend, legendSample+wide(c.names[s.Name]))
+			legend = max(legend, 46+wide(c.names[s.Name]))
 		}
 	}
-	c.right, c.top, c.bottom = width-edge-min(legend, legendRoom(p.Width)), edge+beside(p.Title), height-edge-textRow-beside(p.X.Label)
-	if p.Style == Bars {
-		for _, name := range c.places {
-			places = max(places, wide(c.names[name]))
-		}
-		if places+letterWidth > (c.right-70)/float64(len(c.places)+1) {
-			c.slanted = true
-			c.bottom -= min(places*slantedDown, height/4)
-		}
+	c.right, c.top, c.bottom = width-edge-min(legend, 0.4*(width-60)), edge+beside(p.Title), height-edge-textRow-beside(p.X.Label)
+	for _, name := range c.places {
+		places = max(places, wide(c.names[name]))
+	}
+	if c.slanted = p.Style == Bars && places+letterWidth > (c.right-70)/float64(len(c.places)+1); c.slanted {
+		c.bottom -= min(places*slantedDown-edge, height/4)
 	}
 	if c.y.from, c.y.to = c.bottom-inset, c.top+inset; p.Style == Bars && c.y.low >= 0 {
 		c.y.from = c.bottom
@@ -191,14 +180,10 @@ func (c *chart) frame() {
 	if c.of.Style == Bars {
 		c.placeNames()
 	}
-	middle := (c.top + c.bottom) / 2
+	middle, turned := (c.top+c.bottom)/2, ` transform="rotate(-90 %.1f %.1f)"`
 	c.write(c.left, edge+8, 0.9*(float64(c.of.Width)-c.left-edge), "start", ` class="t1" font-weight="600"`, c.of.Title)
 	c.write((c.left+c.right)/2, float64(c.of.Height)-edge, c.right-c.left, "middle", "", c.of.X.Label)
-	c.write(edge+8, middle, c.bottom-c.top, "middle", turned(-90, edge+8, middle), c.of.Y.Label)
-}
-
-func turned(by, x, y float64) string {
-	return fmt.Sprintf(` transform="rotate(%g %.1f %.1f)"`, by, x, y)
+	c.write(edge+8, middle, c.bottom-c.top, "middle", fmt.Sprintf(turned, edge+8.0, middle), c.of.Y.Label)
 }
 
 // placeNames writes the names of bars' places; slanted ones as many as can be read.
@@ -207,9 +192,10 @@ func (c *chart) placeNames() {
 	for i, name := range c.places {
 		switch x := c.x.at(float64(i)); {
 		case !c.slanted:
-			c.write(x, c.bottom+15, step, "middle", "", c.names[name])
+			c.write(x, y, step, "middle", "", c.names[name])
 		case i%int(math.Ceil(15/max(step, 0.01))) == 0:
-			c.write(x+4, y, min(x/slantedLeft, float64(c.of.Height)/4/slantedDown), "end", turned(slant, x+4, y), c.names[name])
+			turned := fmt.Sprintf(` transform="rotate(-40 %.1f %.1f)"`, x+4, y)
+			c.write(x+4, y, min(x/slantedLeft, float64(c.of.Height)/4/slantedDown), "end", turned, c.names[name])
 		}
 	}
 }
@@ -240,14 +226,12 @@ func scaleOf(a Axis, values []float64) scale {
 		s.low, s.high = math.Log10(s.low), math.Log10(s.high)
 	}
 	size := max(math.Abs(s.low), math.Abs(s.high))
-	switch { // numbers that cannot be told apart take a part of the axis
-	case s.high-s.low > max(1e-9*size, 1e-300):
-	case a.Log:
-		s.low, s.high = s.low-0.3, s.high+0.3
-	case size < 1e-290:
-		s.high = s.low + 1
-	default:
-		s.low, s.high = s.low-size/10, s.high+size/10
+	if s.high-s.low <= max(1e-9*size, 1e-300) { // numbers that cannot be told apart have a part of the axis
+		around := size / 10
+		if a.Log || around < 1e-290 {
+			around = 0.3
+		}
+		s.low, s.high = s.low-around, s.high+around
 	}
 	return s
 }
@@ -260,29 +244,25 @@ func (s *scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*min(max((v-s.low)/(s.high-s.low), 0), 1)
 }
 
-// mark puts as many round numbers beside an axis as have room: multiples of 1, 2 or 5 and
-// their tens; on a logarithmic axis powers of ten, and 2 and 5 times these where they are few.
+// mark puts as many round numbers beside an axis as have room.
 func (s *scale) mark(room func(label string) float64) {
 	low, high := s.low, s.high
-	powers := s.log && high-low >= 1
-	if s.log && !powers {
+	tens := s.log && high-low >= 1
+	if s.log && !tens {
 		low, high = math.Pow(10, low), math.Pow(10, high)
 	}
 	for step := Round125((high - low) / 10); ; step = Round125(1.01 * step) {
-		values, fits, unit := multiples(low, high, step), true, step
-		if powers {
-			values = tens(low, high, step)
-		}
 		s.ticks = nil
-		for i, v := range values {
-			if powers {
-				unit = v
+		fits := true
+		for _, v := range multiples(low, high, step, tens) {
+			t := tick{s.at(v), numeral(v, step)}
+			if tens {
+				t.label = numeral(v, v)
 			}
-			s.ticks = append(s.ticks, tick{s.at(v), numeral(v, unit)})
-			if i > 0 {
-				before, t := s.ticks[i-1], s.ticks[i]
-				fits = fits && math.Abs(t.at-before.at) >= (room(t.label)+room(before.label))/2
+			if n := len(s.ticks); n > 0 {
+				fits = fits && math.Abs(t.at-s.ticks[n-1].at) >= (room(t.label)+room(s.ticks[n-1].label))/2
 			}
+			s.ticks = append(s.ticks, t)
 		}
 		if fits {
 			return
@@ -290,28 +270,26 @@ func (s *scale) mark(room func(label string) float64) {
 	}
 }
 
-// multiples are those of a step from low to high, of which there are ten.
-func multiples(low, high, step float64) (values []float64) {
-	first := math.Ceil(low/step - 1e-9)
-	for i := 0.0; i <= 10 && step > 0; i++ {
-		if v := (first + i) * step; v <= high+1e-9*step {
-			values = append(values, v+0) // + 0 makes -0 into 0
-		}
-	}
-	return values
-}
-
-// tens are the powers of ten from low to high, which are logarithms as the step is; where it
-// is small, 2 and 5 times these, too.
-func tens(low, high, step float64) (values []float64) {
-	factors, every := []float64{1}, max(step, 1)
-	if step < 0.5 {
+// multiples are those of a step from low to high, of which there are about ten. Of tens they
+// are the exponents: a small step there is one to 2, 5 and 10 times a number.
+func multiples(low, high, step float64, tens bool) (values []float64) {
+	factors := []float64{1}
+	if tens && step < 0.5 {
 		factors = []float64{1, 2, 5}
 	}
-	for e := math.Floor(low/every) * every; e <= high+1e-9; e += every {
+	if tens {
+		step = max(step, 1)
+	}
+	first := math.Floor(low / step)
+	for i := 0.0; i <= 12 && step > 0; i++ {
 		for _, f := range factors {
-			if at := e + math.Log10(f); low-1e-9 <= at && at <= high+1e-9 {
-				values = append(values, f*math.Pow(10, e))
+			v := (first+i)*step + math.Log10(f)
+			switch {
+			case v < low-1e-9*step || v > high+1e-9*step:
+			case tens:
+				values = append(values, f*math.Pow(10, (first+i)*step))
+			default:
+				values = append(values, v+0) // + 0 makes -0 into 0
 			}
 		}
 	}
@@ -339,11 +317,7 @@ func numeral(v, step float64) string {
 		return strconv.FormatFloat(v, 'f', decimals, 64)
 	}
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'e', 11, 64), 64) // 0.30000000000000004 is 0.3
-	digits, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
-	if n, _ := strconv.Atoi(exponent); n != 0 {
-		digits += "e" + strconv.Itoa(n)
-	}
-	return digits
+	return strings.NewReplacer("e+00", "", "e+0", "e", "e+", "e", "e-0", "e-").Replace(strconv.FormatFloat(v, 'e', -1, 64))
 }
 
 // bounded reports whether an axis says how long it is.
